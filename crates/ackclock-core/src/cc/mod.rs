@@ -1,0 +1,179 @@
+//! ROOM: congestion controls. How the window answers acknowledgements and congestion.
+//!
+//! A control never schedules and never reads a clock: the sender tells it what happened and when.
+//! Loss recovery (which segments are lost), the window rule (here) and slow start are three axes
+//! that a scenario chooses separately.
+//!
+//! A new control: one file here that implements [`About`](crate::registry::About) and
+//! [`CongestionControl`], and one line in the registry at the end of this file.
+
+use crate::scenario::Era;
+use crate::units::{BitRate, Span, Time};
+
+/// The congestion window, owned by the sender, changed by the control.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Window {
+    /// cwnd in segments.
+    pub cwnd: f64,
+    /// ssthresh in segments; infinite until the first congestion.
+    pub ssthresh: f64,
+}
+
+/// What a new control is told about its flow.
+#[derive(Clone, Copy, Debug)]
+pub struct CcEnv {
+    /// Payload bytes of a full segment.
+    pub mss: u32,
+    /// Bytes on the wire of a full segment.
+    pub wire_size: u32,
+    /// Defaults of this era apply where a parameter is left out.
+    pub era: Era,
+}
+
+/// What was known when a segment left, returned when it is acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SentRecord {
+    /// When it was (last) sent.
+    pub sent_at: Time,
+    /// Segments delivered so far when it was sent.
+    pub delivered: u64,
+    /// When the count in `delivered` was last raised.
+    pub delivered_at: Time,
+    /// Segments in flight just after it was sent.
+    pub in_flight: u32,
+}
+
+/// An acknowledgement that acknowledges something new outside recovery or advances it.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Ack {
+    /// The present.
+    pub now: Time,
+    /// Segments newly acknowledged (cumulatively).
+    pub acked: u32,
+    /// Segments in flight after this acknowledgement.
+    pub in_flight: u32,
+    /// Round-trip sample of this acknowledgement (Karn's rule applied).
+    pub rtt: Option<Span>,
+    /// Smallest sample so far.
+    pub min_rtt: Span,
+    /// Smoothed round-trip time (RFC 6298); zero before the first sample.
+    pub srtt: Span,
+    /// Count of round trips: rises once per window of data.
+    pub round: u64,
+    /// The window was not what limited the sender when this data left.
+    pub app_limited: bool,
+    /// Carries ECN-Echo.
+    pub ecn_echo: bool,
+    /// Segments delivered in total.
+    pub delivered: u64,
+    /// Delivery rate over the last round trip in segments per second; 0 before the first sample.
+    pub delivery_rate: f64,
+    /// Record of the newest segment acknowledged.
+    pub newest: SentRecord,
+}
+
+/// Why the window must be reduced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Signal {
+    /// Loss recovery began; `lost` segments are known lost.
+    FastRetransmit {
+        /// Segments known lost.
+        lost: u32,
+    },
+    /// The retransmission timer expired for the `consecutive`-th time in a row (from 1).
+    Rto {
+        /// Timeouts in a row.
+        consecutive: u32,
+    },
+    /// ECN-Echo arrived; at most once per window.
+    EcnEcho,
+}
+
+/// A congestion event: at most one per window of data, except timeouts.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Congestion {
+    /// The present.
+    pub now: Time,
+    /// What happened.
+    pub signal: Signal,
+    /// FlightSize in segments when it happened (RFC 5681).
+    pub in_flight: u32,
+    /// Smallest round-trip sample so far.
+    pub min_rtt: Span,
+    /// Smoothed round-trip time.
+    pub srtt: Span,
+}
+
+impl Ack {
+    /// An acknowledgement of `acked` segments at `now` with everything else neutral; for tests and
+    /// for controls that are driven by hand.
+    pub fn at(now: Time, acked: u32) -> Self {
+        let newest = SentRecord {
+            sent_at: Time::ZERO,
+            delivered: 0,
+            delivered_at: Time::ZERO,
+            in_flight: 0,
+        };
+        Self {
+            now,
+            acked,
+            in_flight: 0,
+            rtt: None,
+            min_rtt: Span::ZERO,
+            srtt: Span::ZERO,
+            round: 0,
+            app_limited: false,
+            ecn_echo: false,
+            delivered: 0,
+            delivery_rate: 0.0,
+            newest,
+        }
+    }
+}
+
+impl Congestion {
+    /// A congestion event with everything but its signal and flight size neutral.
+    pub fn at(now: Time, signal: Signal, in_flight: u32) -> Self {
+        Self { now, signal, in_flight, min_rtt: Span::ZERO, srtt: Span::ZERO }
+    }
+}
+
+/// A window rule.
+pub trait CongestionControl: Send {
+    /// New data was acknowledged and slow start (if used) did not handle it.
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack);
+    /// Congestion: sets `cwnd` and `ssthresh`. After a timeout `cwnd` must be the loss window,
+    /// 1 segment (RFC 5681 section 3.1) unless the control's source says otherwise.
+    fn on_congestion(&mut self, window: &mut Window, event: &Congestion);
+    /// A segment was sent (`in_flight` includes it).
+    fn on_sent(&mut self, _now: Time, _in_flight: u32) {}
+    /// Recovery ended; the window is deflated to what `on_congestion` set.
+    fn on_recovery_end(&mut self, _window: &mut Window, _now: Time) {}
+    /// Interval of [`Self::on_timer`], if wanted.
+    fn timer_interval(&self) -> Option<Span> {
+        None
+    }
+    /// Called every [`Self::timer_interval`] while the flow runs.
+    fn on_timer(&mut self, _window: &mut Window, _now: Time) {}
+    /// Whether the flow's slow start rule runs while `cwnd < ssthresh`. False: `on_ack` gets all.
+    fn uses_slow_start(&self) -> bool {
+        true
+    }
+    /// Rate at which segments may leave; `None`: clocked by acknowledgements.
+    fn pacing_rate(&self) -> Option<BitRate> {
+        None
+    }
+    /// What the control is doing, for recording.
+    fn phase(&self) -> &'static str {
+        "avoidance"
+    }
+    /// Internal state by name, for recording.
+    fn probes(&self, _out: &mut dyn FnMut(&'static str, f64)) {}
+    /// Stops the run with this message if the control has failed (used by controls written by users).
+    fn failure(&self) -> Option<String> {
+        None
+    }
+}

@@ -1,0 +1,164 @@
+//! ROOM: queue disciplines. What waits at a link, in which order it leaves, what is dropped.
+//!
+//! A discipline holds the packets that wait; the packet in transmission has left it. The engine
+//! calls [`QueueDisc::enqueue`] on arrival and then, if the link is idle, [`QueueDisc::dequeue`];
+//! and `dequeue` again whenever a transmission ends. An [`Aqm`] only decides (pass, mark, drop);
+//! storage and scheduling are the discipline's, so any AQM serves under FIFO and under fair queueing.
+//!
+//! A new discipline: one file here that implements [`About`](crate::registry::About) and
+//! [`QueueDisc`], and one line in the registry at the end of this file.
+
+use crate::rng::Stream;
+use crate::scenario::Era;
+use crate::units::{BitRate, Bytes, Span, Time};
+use crate::wire::{DropReason, Flags, Packet, Timed};
+
+/// The most that may wait; whichever is reached first. `MAX` where there is no such limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// Packets.
+    pub packets: u32,
+    /// Bytes on the wire.
+    pub bytes: u64,
+}
+
+impl Limit {
+    /// No limit.
+    pub const NONE: Self = Self { packets: u32::MAX, bytes: u64::MAX };
+
+    /// Whether one more packet of `size` bytes fits beside what waits.
+    #[inline]
+    pub fn admits(self, len: usize, backlog: Bytes, size: u16) -> bool {
+        (len as u64) < u64::from(self.packets) && backlog.0 + u64::from(size) <= self.bytes
+    }
+}
+
+/// What a new discipline is told about its link.
+#[derive(Clone, Copy, Debug)]
+pub struct QdiscEnv {
+    /// Rate at the start of the run.
+    pub rate: BitRate,
+    /// Propagation delay.
+    pub delay: Span,
+    /// The link's buffer.
+    pub limit: Limit,
+    /// Size in bytes of the typical (largest) packet through this link.
+    pub mean_packet: u32,
+    /// Number of classification keys that [`QdiscCtx::key`] can return.
+    pub keys: u32,
+    /// Defaults of this era apply where a parameter is left out.
+    pub era: Era,
+}
+
+/// What a discipline may use during a call.
+pub struct QdiscCtx<'a> {
+    /// The present.
+    pub now: Time,
+    /// Random numbers of this link.
+    pub rng: &'a mut Stream,
+    /// Classification keys by flow: of its data, of its acknowledgements.
+    pub keys: &'a [[u32; 2]],
+    /// Packets dropped during the call, in order; the engine accounts for them.
+    pub dropped: &'a mut Vec<(Packet, DropReason)>,
+    /// Packets marked CE during the call.
+    pub marks: u64,
+}
+
+impl QdiscCtx<'_> {
+    /// Drops a packet.
+    #[inline]
+    pub fn drop(&mut self, packet: Packet, reason: DropReason) {
+        self.dropped.push((packet, reason));
+    }
+
+    /// The classification key (dense, from 0) of a packet: whose queue it belongs to.
+    /// What shares a key is the scenario's choice: a stream, a flow, a source, a host pair.
+    #[inline]
+    pub fn key(&self, packet: &Packet) -> u32 {
+        self.keys[packet.flow.index()][usize::from(packet.is_ack())]
+    }
+
+    /// Marks a packet CE if it is ECN-capable (RFC 3168); false if it is not.
+    #[inline]
+    pub fn mark(&mut self, packet: &mut Packet) -> bool {
+        let capable = packet.flags.has(Flags::ECT);
+        if capable {
+            packet.flags.set(Flags::CE);
+            self.marks += 1;
+        }
+        capable
+    }
+}
+
+/// A queue discipline. Every packet given to `enqueue` is later returned by `dequeue` or given to
+/// `ctx.drop`, exactly once.
+pub trait QueueDisc: Send {
+    /// Takes an arriving packet; may push out stored ones.
+    fn enqueue(&mut self, packet: Packet, ctx: &mut QdiscCtx<'_>);
+    /// The next packet to transmit with the time of its arrival. May drop any number first.
+    fn dequeue(&mut self, ctx: &mut QdiscCtx<'_>) -> Option<Timed>;
+    /// Packets waiting.
+    fn len(&self) -> usize;
+    /// Whether nothing waits.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// Bytes waiting.
+    fn backlog(&self) -> Bytes;
+    /// Interval of [`Self::on_timer`], if the discipline wants one.
+    fn timer_interval(&self) -> Option<Span> {
+        None
+    }
+    /// Called every [`Self::timer_interval`].
+    fn on_timer(&mut self, _ctx: &mut QdiscCtx<'_>) {}
+    /// Internal state by name, for recording.
+    fn probes(&self, _out: &mut dyn FnMut(&'static str, f64)) {}
+}
+
+/// What an AQM says of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Let it pass.
+    Pass,
+    /// Mark it, or drop it for this reason if it is not ECN-capable.
+    MarkElseDrop(DropReason),
+    /// Drop it.
+    Drop(DropReason),
+}
+
+/// The queue that an AQM decides about (a whole link's, or one flow's under fair queueing).
+#[derive(Clone, Copy, Debug)]
+pub struct QueueState {
+    /// The present.
+    pub now: Time,
+    /// Packets waiting, without the one in question.
+    pub packets: usize,
+    /// Bytes waiting, without the one in question.
+    pub bytes: Bytes,
+}
+
+/// Active queue management: decides, does not store.
+pub trait Aqm: Send {
+    /// A packet arrives.
+    fn on_enqueue(&mut self, packet: &Packet, queue: &QueueState, rng: &mut Stream) -> Verdict;
+    /// A packet that arrived at `since` is about to leave.
+    fn on_dequeue(
+        &mut self,
+        _packet: &Packet,
+        _since: Time,
+        _queue: &QueueState,
+        _rng: &mut Stream,
+    ) -> Verdict {
+        Verdict::Pass
+    }
+    /// The queue was found empty when the link asked for a packet.
+    fn on_idle(&mut self, _now: Time) {}
+    /// Interval of [`Self::on_timer`], if wanted.
+    fn timer_interval(&self) -> Option<Span> {
+        None
+    }
+    /// Called every [`Self::timer_interval`].
+    fn on_timer(&mut self, _queue: &QueueState) {}
+    /// Internal state by name, for recording.
+    fn probes(&self, _out: &mut dyn FnMut(&'static str, f64)) {}
+}

@@ -1,0 +1,83 @@
+//! Observations: what a run remembers beside its counters.
+//!
+//! A table that is not asked for costs one predictable branch.
+
+use crate::ids::FlowId;
+use crate::tcp::WindowRow;
+use crate::units::{Span, Time};
+
+/// Which tables are recorded event by event.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// cwnd after every acknowledgement and timeout.
+    pub windows: bool,
+    /// Every RTT sample.
+    pub rtts: bool,
+    /// Every change of a sender's state.
+    pub states: bool,
+    /// Every drop.
+    pub drops: bool,
+    /// Every arrival at and departure from a queue.
+    pub packets: bool,
+}
+
+/// A sender's change of state.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StateRow {
+    /// When.
+    pub at: Time,
+    /// Which flow.
+    pub flow: FlowId,
+    /// The state entered: `slow-start`, `avoidance`, `recovery`, `loss`, `idle`, `done`, or a control's own.
+    pub state: &'static str,
+}
+
+/// An RTT sample.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RttRow {
+    /// When.
+    pub at: Time,
+    /// Which flow.
+    pub flow: FlowId,
+    /// The sample.
+    pub rtt: Span,
+}
+
+/// Collects the rows of one run.
+#[derive(Debug, Default)]
+pub struct Recorder {
+    /// What is asked for.
+    pub wanted: Wanted,
+    /// Table `windows`.
+    pub windows: Vec<WindowRow>,
+    /// Table `rtts`.
+    pub rtts: Vec<RttRow>,
+    /// Table `states`.
+    pub states: Vec<StateRow>,
+}
+
+impl Recorder {
+    /// Records a window if wanted.
+    #[inline]
+    pub fn window(&mut self, row: impl FnOnce() -> WindowRow) {
+        if self.wanted.windows {
+            self.windows.push(row());
+        }
+    }
+
+    /// Records an RTT sample if wanted.
+    #[inline]
+    pub fn rtt(&mut self, at: Time, flow: FlowId, rtt: Span) {
+        if self.wanted.rtts {
+            self.rtts.push(RttRow { at, flow, rtt });
+        }
+    }
+
+    /// Records a change of state if wanted.
+    #[inline]
+    pub fn state(&mut self, at: Time, flow: FlowId, state: &'static str) {
+        if self.wanted.states {
+            self.states.push(StateRow { at, flow, state });
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Flows and traffic generators as the user describes them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::registry::Spec;
+use crate::units::{Bytes, Span};
+
+/// One flow: TCP unless `source` says otherwise.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Flow {
+    /// Name; left out: `f0`, `f1`, ...
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// Host pair of a standard shape; or give `src` and `dst`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pair: Option<u32>,
+    /// Sending node.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub src: Option<String>,
+    /// Receiving node.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dst: Option<String>,
+    /// Nodes that the data passes, from `src` to `dst`. Left out: by `routing`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub route: Option<Vec<String>>,
+    /// Nodes that the acknowledgements pass, from `dst` to `src`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ack_route: Option<Vec<String>>,
+    /// Start time.
+    pub start: Span,
+    /// Nothing new is sent after this time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Span>,
+    /// Payload to transfer; left out: endless.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<Bytes>,
+    /// Congestion control.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cc: Option<Spec>,
+    /// Loss recovery.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recovery: Option<Spec>,
+    /// Slow start rule.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slow_start: Option<Spec>,
+    /// An unresponsive source (`cbr`, `on-off`, ...) in place of TCP.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<Spec>,
+    /// TCP settings of this flow; what is left out comes from the scenario's `tcp`, then from the era.
+    pub tcp: TcpOptions,
+    /// This many copies of the flow (pairs count on from `pair`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<u32>,
+    /// With `count`: starts are spaced by this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stagger: Option<Span>,
+}
+
+/// A generator of flows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Traffic {
+    /// Which generator, with its parameters.
+    pub generator: Spec,
+    /// Template of each flow: everything but start, size and, for some generators, the hosts.
+    #[serde(default)]
+    pub flow: Flow,
+}
+
+/// TCP settings; whatever is left out takes the era's default.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct TcpOptions {
+    /// Payload bytes of a full segment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mss: Option<u32>,
+    /// Header bytes on the wire of every data packet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub header: Option<u32>,
+    /// Bytes on the wire of an acknowledgement without SACK blocks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ack_size: Option<u32>,
+    /// Initial window in segments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial_window: Option<u32>,
+    /// Initial ssthresh in segments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial_ssthresh: Option<f64>,
+    /// Receiver's window in segments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub receiver_window: Option<u32>,
+    /// Data packets per acknowledgement (1: no delayed ACKs).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delayed_ack: Option<u32>,
+    /// An acknowledgement is delayed no longer than this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delayed_ack_timeout: Option<Span>,
+    /// Connection request before data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub syn: Option<bool>,
+    /// Timestamp option (RFC 7323): every acknowledgement gives an RTT sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timestamps: Option<bool>,
+    /// ECN (RFC 3168).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<bool>,
+    /// Limited transmit (RFC 3042).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limited_transmit: Option<bool>,
+    /// Restart from the restart window after an idle RTO (RFC 5681 section 4.1).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idle_restart: Option<bool>,
+    /// Smallest RTO.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_rto: Option<Span>,
+    /// Largest RTO.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_rto: Option<Span>,
+    /// RTO before the first sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial_rto: Option<Span>,
+    /// Clock granularity of RTT measurement (RFC 6298 G; ns-2's tcpTick_).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tick: Option<Span>,
+    /// ns-2's boot time: phase of its tick clock, in [0, tick).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub boot: Option<Span>,
+    /// Most new segments sent per acknowledgement (0: no bound).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_burst: Option<u32>,
+    /// ns-2 era only: further variables of ns-2's agent by their ns-2 names, without the underscore
+    /// (`slow_start_restart`, `ssthresh_int`, ...); see the page on ns-2 agreement.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ns2: Option<serde_json::Map<String, Value>>,
+}

@@ -1,0 +1,128 @@
+//! STAGE 1: what the user said. These types are the file format (TOML, JSON and Python alike).
+//!
+//! Nothing here is computed: names become ids, units become numbers and defaults are filled in by
+//! [`crate::compile`].
+
+mod era;
+mod flow;
+mod net;
+
+pub use era::Era;
+pub use flow::{Flow, TcpOptions, Traffic};
+pub use net::{
+    Dumbbell, Graph, LinkSpec, Net, NodeSpec, ParkingLot, RateSpec, RateStep, Ring, Star,
+};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::units::Span;
+
+/// A simulation: a network, the flows on it, and how long it runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// A name for titles and file names.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// The network.
+    pub net: Net,
+    /// Flows named one by one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flows: Vec<Flow>,
+    /// Generators of flows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub traffic: Vec<Traffic>,
+    /// Simulated time.
+    pub duration: Span,
+    /// Time before measurement begins; rates and means are over `warmup` to `duration`.
+    #[serde(default)]
+    pub warmup: Span,
+    /// Seed of every random number of the run.
+    #[serde(default = "one")]
+    pub seed: u64,
+    /// Whose defaults apply where a value is left out.
+    #[serde(default)]
+    pub era: Era,
+    /// TCP settings of every flow that does not set its own.
+    #[serde(default)]
+    pub tcp: TcpOptions,
+    /// What routes minimise.
+    #[serde(default)]
+    pub routing: Routing,
+    /// What queues that serve several classes take for a class.
+    #[serde(default)]
+    pub classes: Classes,
+    /// What is recorded besides the summary.
+    #[serde(default)]
+    pub record: Record,
+}
+
+fn one() -> u64 {
+    1
+}
+
+/// What routes minimise. Ties go to the path whose nodes come first in the network's order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Routing {
+    /// Number of links.
+    #[default]
+    Hops,
+    /// Sum of propagation delays.
+    Delay,
+    /// Sum of the links' `weight`.
+    Weight,
+}
+
+/// What shares a queue in disciplines that keep flows apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Classes {
+    /// A flow's data is one class, its acknowledgements another.
+    #[default]
+    Stream,
+    /// A flow's data and acknowledgements are one class.
+    Flow,
+    /// All packets sent by one node are one class (ns-2's DRR).
+    Source,
+    /// All packets between two nodes, either way, are one class.
+    Pair,
+}
+
+/// What is recorded besides the summary.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Record {
+    /// Tables: `windows`, `rtts`, `states`, `drops`, `packets` (event by event),
+    /// `flow_samples`, `link_samples` (every `interval`).
+    pub tables: Vec<Table>,
+    /// Interval of the sampled tables.
+    pub interval: Option<Span>,
+    /// Flows whose rows are kept in event tables; all if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flows: Option<Vec<u32>>,
+    /// Names of links whose rows are kept in `packets` and `link_samples`; all if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub links: Option<Vec<String>>,
+}
+
+/// A recorded table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Table {
+    /// cwnd, ssthresh, in flight after every acknowledgement and timeout.
+    Windows,
+    /// Every round-trip sample.
+    Rtts,
+    /// Every change of a sender's state.
+    States,
+    /// Every dropped packet with its reason.
+    Drops,
+    /// Every arrival at and departure from every queue.
+    Packets,
+    /// Every flow at an interval.
+    FlowSamples,
+    /// Every link at an interval.
+    LinkSamples,
+}

@@ -1,0 +1,263 @@
+//! The network as the user describes it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::registry::Spec;
+use crate::units::{BitRate, BufferSize, Bytes, Span};
+
+/// A network: one of the standard shapes, or a graph given node by node and link by link.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Net {
+    /// Pairs of hosts that share one bottleneck.
+    Dumbbell(Dumbbell),
+    /// A chain of bottlenecks, one long path and a cross path over each.
+    ParkingLot(ParkingLot),
+    /// Routers in a ring, one host each.
+    Ring(Ring),
+    /// Hosts around one router.
+    Star(Star),
+    /// Any network.
+    Graph(Graph),
+}
+
+/// Pairs of hosts that share one bottleneck: `s0..` - `r0` - `r1` - `d0..`.
+///
+/// Flows may say `pair = i` for `s{i}` to `d{i}`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Dumbbell {
+    /// Number of host pairs.
+    pub pairs: u32,
+    /// Rate of the bottleneck.
+    pub rate: BitRate,
+    /// Round-trip propagation time between the hosts of each pair; excludes `delay`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rtt: Option<Span>,
+    /// Round-trip time of each pair, one by one; excludes `rtt`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rtts: Option<Vec<Span>>,
+    /// One-way delay of the bottleneck. Left out: the whole of the smallest round trip less the access delays.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay: Option<Span>,
+    /// Rate of the access links. Left out: ten times the bottleneck.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub access_rate: Option<BitRate>,
+    /// One-way delay of each left-hand access link.
+    #[serde(default = "access_delay")]
+    pub access_delay: Span,
+    /// One-way delays of the right-hand access links, one by one; excludes `rtt` and `rtts`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub right_delays: Option<Vec<Span>>,
+    /// Buffer of the bottleneck, both directions.
+    #[serde(default = "one_bdp")]
+    pub buffer: BufferSize,
+    /// Queue discipline of the bottleneck, both directions.
+    #[serde(default = "fifo")]
+    pub qdisc: Spec,
+    /// Buffer of the access links.
+    #[serde(default = "unlimited")]
+    pub access_buffer: BufferSize,
+    /// Random loss ratio on the bottleneck, left to right.
+    #[serde(default)]
+    pub loss: f64,
+    /// Rate of the bottleneck over time, left to right; overrides `rate`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<RateSpec>,
+    /// Arrivals at the bottleneck, left to right, that are dropped: numbers from 0.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub drop: Vec<u64>,
+}
+
+/// A chain of `hops` bottlenecks `r0 - r1 - ..`; a long pair `s0`-`d0` over all of them and, for each
+/// hop i from 1, a cross pair `s{i}`-`d{i}` over it alone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ParkingLot {
+    /// Number of bottlenecks.
+    pub hops: u32,
+    /// Rate of each bottleneck.
+    pub rate: BitRate,
+    /// One-way delay of each bottleneck.
+    pub delay: Span,
+    /// Rate of the access links. Left out: ten times the bottleneck.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub access_rate: Option<BitRate>,
+    /// One-way delay of the access links.
+    #[serde(default = "access_delay")]
+    pub access_delay: Span,
+    /// Buffer of each bottleneck.
+    #[serde(default = "one_bdp")]
+    pub buffer: BufferSize,
+    /// Queue discipline of each bottleneck.
+    #[serde(default = "fifo")]
+    pub qdisc: Spec,
+}
+
+/// Routers `r0..` in a ring, a host `h0..` at each. Pair i goes from `h{i}` over `span` ring links
+/// to `h{i + span}` (Akella et al. 2002, footnote 6: two bottlenecks on every path is `span = 2`).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Ring {
+    /// Number of routers, at least 3.
+    pub routers: u32,
+    /// Ring links that each pair crosses.
+    #[serde(default = "two")]
+    pub span: u32,
+    /// Rate of each ring link.
+    pub rate: BitRate,
+    /// One-way delay of each ring link.
+    pub delay: Span,
+    /// Rate of the access links. Left out: ten times the ring.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub access_rate: Option<BitRate>,
+    /// One-way delay of the access links.
+    #[serde(default = "access_delay")]
+    pub access_delay: Span,
+    /// Buffer of each ring link.
+    #[serde(default = "one_bdp")]
+    pub buffer: BufferSize,
+    /// Queue discipline of each ring link.
+    #[serde(default = "fifo")]
+    pub qdisc: Spec,
+}
+
+/// Hosts `h0..` around one router `r`. Pair i goes from `h{i}` to `h{i + 1}`, the last to `h0`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Star {
+    /// Number of hosts.
+    pub hosts: u32,
+    /// Rate of every link.
+    pub rate: BitRate,
+    /// One-way delay of every link.
+    pub delay: Span,
+    /// Buffer of every link.
+    #[serde(default = "one_bdp")]
+    pub buffer: BufferSize,
+    /// Queue discipline of every link.
+    #[serde(default = "fifo")]
+    pub qdisc: Spec,
+}
+
+/// Any network: nodes and full-duplex links.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Graph {
+    /// Nodes; those that links name need not be listed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<NodeSpec>,
+    /// Links.
+    pub links: Vec<LinkSpec>,
+}
+
+/// A node.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NodeSpec {
+    /// Name, unique in the network.
+    pub id: String,
+    /// Latitude in degrees, for maps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lat: Option<f64>,
+    /// Longitude in degrees, for maps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lon: Option<f64>,
+}
+
+/// A full-duplex link from `a` to `b`; its directions are named `a->b` and `b->a`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkSpec {
+    /// One end.
+    pub a: String,
+    /// The other end.
+    pub b: String,
+    /// Name; left out: `a->b` and `b->a`. Given: the directions are `name` and `name:back`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// Rate of each direction.
+    pub rate: BitRate,
+    /// Rate from b to a where it differs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub back_rate: Option<BitRate>,
+    /// One-way propagation delay.
+    pub delay: Span,
+    /// Largest packet in bytes on the wire.
+    #[serde(default = "mtu")]
+    pub mtu: Bytes,
+    /// Buffer of each direction.
+    #[serde(default = "one_bdp")]
+    pub buffer: BufferSize,
+    /// Buffer from b to a where it differs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub back_buffer: Option<BufferSize>,
+    /// Queue discipline of each direction.
+    #[serde(default = "fifo")]
+    pub qdisc: Spec,
+    /// Queue discipline from b to a where it differs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub back_qdisc: Option<Spec>,
+    /// Routing weight.
+    #[serde(default = "unit_weight")]
+    pub weight: f64,
+    /// Random loss ratio, from a to b.
+    #[serde(default)]
+    pub loss: f64,
+    /// Random loss ratio, from b to a.
+    #[serde(default)]
+    pub back_loss: f64,
+    /// Rate over time from a to b; overrides `rate`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<RateSpec>,
+    /// Rate over time from b to a.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub back_schedule: Option<RateSpec>,
+    /// Arrivals from a to b that are dropped: numbers from 0 in order of arrival.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub drop: Vec<u64>,
+}
+
+/// A rate that changes over time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum RateSpec {
+    /// Steps: each rate holds from its time on, the last for ever; before the first the link's own rate.
+    Steps(Vec<RateStep>),
+    /// A Mahimahi packet-delivery trace: milliseconds at each of which up to 1500 bytes may leave, repeated
+    /// with the period of the last one.
+    Mahimahi(Vec<u64>),
+}
+
+/// One step of a rate schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RateStep {
+    /// From this time on.
+    pub at: Span,
+    /// This rate (0 = outage).
+    pub rate: BitRate,
+}
+
+fn access_delay() -> Span {
+    Span::from_millis(1)
+}
+fn one_bdp() -> BufferSize {
+    BufferSize::Bdp(1.0)
+}
+fn unlimited() -> BufferSize {
+    BufferSize::Unlimited
+}
+fn fifo() -> Spec {
+    Spec::from("fifo")
+}
+fn mtu() -> Bytes {
+    Bytes(65_535)
+}
+fn unit_weight() -> f64 {
+    1.0
+}
+fn two() -> u32 {
+    2
+}

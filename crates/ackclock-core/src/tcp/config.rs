@@ -1,0 +1,162 @@
+//! A flow's TCP settings with nothing left open: what the user said over what the era says.
+//!
+//! **Source** of the eras: RFC 5681, 6298, 6582, 6675, 6928, 9293 for `rfc`; comments in ns-2's
+//! `ns-default.tcl` and its `CHANGES.html` for the others (initial window 2 since 26 May 2001, SYN
+//! since 17 May 2001, minimum RTO 1 s from spring 2001 and 0.2 s since 14 October 2004, 10 ms ticks
+//! since 7 March 2002, limited transmit and 40-byte headers since 28 November 2001).
+
+use crate::scenario::{Era, TcpOptions};
+use crate::units::Span;
+
+/// TCP settings of one flow, complete.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TcpConfig {
+    /// Payload bytes of a full segment.
+    pub mss: u32,
+    /// Header bytes on the wire of every data packet.
+    pub header: u32,
+    /// Bytes on the wire of an acknowledgement without SACK blocks, and of a SYN.
+    pub ack_size: u32,
+    /// Initial window in segments.
+    pub initial_window: u32,
+    /// Initial ssthresh in segments.
+    pub initial_ssthresh: f64,
+    /// Receiver's window in segments.
+    pub receiver_window: u32,
+    /// Data packets per acknowledgement.
+    pub delayed_ack: u32,
+    /// Longest delay of an acknowledgement.
+    pub delayed_ack_timeout: Span,
+    /// Connection request before data.
+    pub syn: bool,
+    /// Timestamp option.
+    pub timestamps: bool,
+    /// ECN.
+    pub ecn: bool,
+    /// Limited transmit.
+    pub limited_transmit: bool,
+    /// Restart window after idle.
+    pub idle_restart: bool,
+    /// Smallest RTO.
+    pub min_rto: Span,
+    /// Largest RTO.
+    pub max_rto: Span,
+    /// RTO before the first sample.
+    pub initial_rto: Span,
+    /// Clock granularity.
+    pub tick: Span,
+    /// Phase of ns-2's tick clock.
+    pub boot: Span,
+    /// Most new segments per acknowledgement; 0 = no bound.
+    pub max_burst: u32,
+    /// Era these came from.
+    pub era: Era,
+}
+
+impl TcpConfig {
+    /// The era's defaults.
+    pub fn of_era(era: Era) -> Self {
+        let rfc = Self {
+            mss: 1460,
+            header: 40,
+            ack_size: 40,
+            initial_window: 10,              // RFC 6928
+            initial_ssthresh: f64::INFINITY, // RFC 5681 section 3.1: arbitrarily high
+            receiver_window: u32::MAX / 2,
+            delayed_ack: 2, // RFC 9293 section 3.8.6.3
+            delayed_ack_timeout: Span::from_millis(200),
+            syn: true,
+            timestamps: false,
+            ecn: false,
+            limited_transmit: true,
+            idle_restart: true,
+            min_rto: Span::from_millis(1000), // RFC 6298 (2.4)
+            max_rto: Span::from_millis(60_000),
+            initial_rto: Span::from_millis(1000),
+            tick: Span::from_millis(1),
+            boot: Span::ZERO,
+            max_burst: 0,
+            era: Era::Rfc,
+        };
+        // ns-2 counts packets of 1000 bytes; its acknowledgements have 40; its sinks do not delay.
+        let ns2 = Self {
+            mss: 1000,
+            header: 0,
+            initial_window: 2,
+            receiver_window: 20,
+            initial_ssthresh: 20.0,
+            delayed_ack: 1,
+            delayed_ack_timeout: Span::from_millis(100),
+            idle_restart: true,
+            min_rto: Span::from_millis(200),
+            initial_rto: Span::from_millis(3000),
+            tick: Span::from_millis(10),
+            era: Era::Ns2,
+            ..rfc.clone()
+        };
+        match era {
+            Era::Rfc => rfc,
+            Era::Ns2 => ns2,
+            Era::Y2007 => Self { header: 40, era, ..ns2 },
+            Era::Y2002 => Self {
+                header: 40,
+                min_rto: Span::from_millis(1000),
+                initial_rto: Span::from_millis(6000),
+                era,
+                ..ns2
+            },
+            Era::Y1999 => Self {
+                initial_window: 1,
+                syn: false,
+                min_rto: Span::from_millis(200), // two ticks
+                initial_rto: Span::from_millis(6000),
+                tick: Span::from_millis(100),
+                limited_transmit: false,
+                era,
+                ..ns2
+            },
+        }
+    }
+
+    /// What `options` says over these settings.
+    #[must_use]
+    pub fn with(mut self, options: &TcpOptions) -> Self {
+        macro_rules! take {
+            ($($field:ident),+) => { $( if let Some(value) = options.$field { self.$field = value; } )+ };
+        }
+        take!(
+            mss,
+            header,
+            ack_size,
+            initial_window,
+            initial_ssthresh,
+            receiver_window,
+            delayed_ack,
+            delayed_ack_timeout,
+            syn,
+            timestamps,
+            ecn,
+            limited_transmit,
+            idle_restart,
+            min_rto,
+            max_rto,
+            initial_rto,
+            tick,
+            boot,
+            max_burst
+        );
+        // ns-2 starts with ssthresh at the window; an explicit ssthresh stands.
+        if options.receiver_window.is_some()
+            && options.initial_ssthresh.is_none()
+            && self.era != Era::Rfc
+        {
+            self.initial_ssthresh = f64::from(self.receiver_window);
+        }
+        self
+    }
+
+    /// Bytes on the wire of a full segment.
+    pub fn wire_size(&self) -> u32 {
+        self.mss + self.header
+    }
+}

@@ -1,0 +1,121 @@
+//! Endpoints of flows: TCP senders and receivers. Unresponsive senders live in `traffic`.
+
+mod config;
+
+pub use config::TcpConfig;
+
+use crate::ids::FlowId;
+use crate::record::Recorder;
+use crate::rng::Stream;
+use crate::units::Time;
+use crate::wire::Packet;
+
+/// When an endpoint wants to be called, and when it decided so.
+///
+/// Events at one time run in the order in which they were scheduled, so the engine needs both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Deadline {
+    /// When [`Endpoint::on_timer`] is due; [`Time::MAX`] = never.
+    pub at: Time,
+    /// When this deadline was set.
+    pub armed: Time,
+}
+
+impl Deadline {
+    /// No deadline.
+    pub const NEVER: Self = Self { at: Time::MAX, armed: Time::ZERO };
+}
+
+/// What an endpoint may use during a call.
+pub struct EndpointCtx<'a> {
+    /// The present.
+    pub now: Time,
+    /// Packets to send, in order; the engine puts them into the host's outgoing queue at once.
+    pub out: &'a mut Vec<Packet>,
+    /// Random numbers of this endpoint.
+    pub rng: &'a mut Stream,
+    /// Where observations go.
+    pub record: &'a mut Recorder,
+}
+
+/// One end of a flow. Never reads a clock; asks for at most one deadline at a time.
+pub trait Endpoint: Send {
+    /// The flow's start time has come (senders), or the run begins (receivers).
+    fn start(&mut self, ctx: &mut EndpointCtx<'_>);
+    /// A packet of this flow arrived at this end.
+    fn on_packet(&mut self, packet: Packet, ctx: &mut EndpointCtx<'_>);
+    /// The time of [`Self::deadline`] has come.
+    fn on_timer(&mut self, ctx: &mut EndpointCtx<'_>);
+    /// The earliest of this endpoint's own timers.
+    fn deadline(&self) -> Deadline;
+    /// State now, for sampling and for the summary.
+    fn snapshot(&self) -> Snapshot;
+    /// A message if this endpoint's control has failed and the run must stop.
+    fn failure(&self) -> Option<String> {
+        None
+    }
+}
+
+/// State and counters of an endpoint. A sender fills the sender's fields, a receiver the receiver's.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Snapshot {
+    /// Sender: cwnd in segments.
+    pub cwnd: f64,
+    /// Sender: ssthresh in segments.
+    pub ssthresh: f64,
+    /// Sender: segments in flight.
+    pub in_flight: u32,
+    /// Sender: smoothed RTT in seconds (0 before the first sample).
+    pub srtt_s: f64,
+    /// Sender: retransmission timeout in seconds.
+    pub rto_s: f64,
+    /// Sender: data packets sent, retransmissions included.
+    pub sent_packets: u64,
+    /// Sender: data bytes sent on the wire.
+    pub sent_bytes: u64,
+    /// Sender: retransmitted packets.
+    pub retransmits: u64,
+    /// Sender: retransmission timeouts.
+    pub timeouts: u64,
+    /// Sender: reductions of the window by loss recovery.
+    pub recoveries: u64,
+    /// Sender: reductions of the window by ECN.
+    pub ecn_reductions: u64,
+    /// Sender: acknowledgements that arrived.
+    pub acks_received: u64,
+    /// Sender: sum of RTT samples in seconds.
+    pub rtt_sum_s: f64,
+    /// Sender: number of RTT samples.
+    pub rtt_count: u64,
+    /// Sender: smallest RTT sample in seconds (0 before the first).
+    pub rtt_min_s: f64,
+    /// Sender: when all data was acknowledged, in seconds; 0 while it is not.
+    pub completed_s: f64,
+    /// Receiver: payload bytes delivered in order (datagrams: bytes received).
+    pub delivered_bytes: u64,
+    /// Receiver: data packets delivered in order (datagrams: packets received).
+    pub delivered_packets: u64,
+    /// Receiver: data packets that arrived, duplicates included.
+    pub received_packets: u64,
+    /// Receiver: data packets that arrived and had been received before.
+    pub duplicate_packets: u64,
+    /// Receiver: acknowledgements sent.
+    pub acks_sent: u64,
+}
+
+/// A row of the `windows` table, written after every acknowledgement and timeout when recorded exactly.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WindowRow {
+    /// When.
+    pub at: Time,
+    /// Which flow.
+    pub flow: FlowId,
+    /// cwnd in segments.
+    pub cwnd: f64,
+    /// ssthresh in segments.
+    pub ssthresh: f64,
+    /// Segments in flight.
+    pub in_flight: u32,
+    /// Next expected segment at the receiver, as acknowledged.
+    pub acked: u32,
+}

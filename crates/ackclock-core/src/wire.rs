@@ -1,0 +1,176 @@
+//! The packet: what travels over links and waits in queues.
+
+use crate::ids::FlowId;
+use crate::units::Time;
+
+/// Header bits and ground-truth marks of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Flags(pub u16);
+
+impl Flags {
+    /// Acknowledgement (travels from receiver to sender).
+    pub const ACK: Self = Self(1);
+    /// Connection request; with [`Self::ACK`] its answer.
+    pub const SYN: Self = Self(1 << 1);
+    /// ECN-capable transport (RFC 3168 ECT).
+    pub const ECT: Self = Self(1 << 2);
+    /// Congestion experienced (RFC 3168 CE).
+    pub const CE: Self = Self(1 << 3);
+    /// ECN-Echo, set by a receiver.
+    pub const ECE: Self = Self(1 << 4);
+    /// Congestion window reduced, set by a sender.
+    pub const CWR: Self = Self(1 << 5);
+    /// A retransmission. For statistics and ECT rules; no queue may look at it.
+    pub const RETX: Self = Self(1 << 6);
+    /// "Out" of profile for RIO (Clark & Fang 1998); absent means "In".
+    pub const OUT: Self = Self(1 << 7);
+    /// The last segment of a finite transfer.
+    pub const FIN: Self = Self(1 << 8);
+    /// Sent by an unresponsive source: no transport acknowledges it.
+    pub const DATAGRAM: Self = Self(1 << 9);
+
+    /// Whether all bits of `other` are set.
+    #[inline]
+    pub fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Sets the bits of `other`.
+    #[inline]
+    pub fn set(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+
+    /// Clears the bits of `other`.
+    #[inline]
+    pub fn clear(&mut self, other: Self) {
+        self.0 &= !other.0;
+    }
+}
+
+impl std::ops::BitOr for Flags {
+    type Output = Self;
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// Most SACK blocks that one acknowledgement carries (RFC 2018 with room for timestamps).
+pub const MAX_SACK_BLOCKS: usize = 3;
+
+/// A block of received segments: first, and one past the last.
+pub type SackBlock = (u32, u32);
+
+/// A packet. Not `Clone`: it is stored, forwarded, delivered, or given to a drop call, so that
+/// every packet is accounted for.
+///
+/// Sequence numbers count segments of one MSS; a byte sequence number is `seq * mss`.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Packet {
+    /// Data: number of the segment. ACK: the next segment expected (cumulative).
+    pub seq: u32,
+    /// Timestamp option: data carries the sender's clock, an ACK echoes it. 0 = absent.
+    pub ts: u32,
+    /// Owner.
+    pub flow: FlowId,
+    /// Position in the plan's route table; owned by the engine.
+    pub route: u32,
+    /// Bytes on the wire, all headers included.
+    pub size: u16,
+    /// Header bits.
+    pub flags: Flags,
+    /// Number of valid entries in `sack`.
+    pub sack_count: u8,
+    /// SACK blocks, most recent first.
+    pub sack: [SackBlock; MAX_SACK_BLOCKS],
+}
+
+impl Packet {
+    /// A packet with the given identity and no options.
+    #[inline]
+    pub fn new(flow: FlowId, seq: u32, size: u16, flags: Flags) -> Self {
+        Self {
+            seq,
+            ts: 0,
+            flow,
+            route: 0,
+            size,
+            flags,
+            sack_count: 0,
+            sack: [(0, 0); MAX_SACK_BLOCKS],
+        }
+    }
+
+    /// Whether this packet travels from receiver to sender.
+    #[inline]
+    pub fn is_ack(&self) -> bool {
+        self.flags.has(Flags::ACK)
+    }
+
+    /// The valid SACK blocks.
+    #[inline]
+    pub fn sack_blocks(&self) -> &[SackBlock] {
+        &self.sack[..usize::from(self.sack_count)]
+    }
+}
+
+/// A packet and the time that matters where it is: arrival time in flight, enqueue time in a queue.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Timed {
+    /// Arrival or enqueue time.
+    pub at: Time,
+    /// The packet.
+    pub packet: Packet,
+}
+
+/// Why a packet was dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum DropReason {
+    /// No room in the buffer.
+    Overflow = 0,
+    /// Pushed out by longest-queue drop.
+    PushedOut = 1,
+    /// An AQM's probabilistic early drop.
+    Early = 2,
+    /// An AQM's certain drop (average above the maximum threshold, CoDel's control law, ...).
+    Forced = 3,
+    /// Random loss on the link.
+    Random = 4,
+    /// On the scenario's list of packets to drop.
+    Listed = 5,
+    /// An AQM would have marked it, but the packet is not ECN-capable.
+    Unmarkable = 6,
+    /// Larger than the link's MTU.
+    TooBig = 7,
+}
+
+impl DropReason {
+    /// Number of reasons.
+    pub const COUNT: usize = 8;
+    /// All reasons in order of their numbers.
+    pub const ALL: [Self; Self::COUNT] = [
+        Self::Overflow,
+        Self::PushedOut,
+        Self::Early,
+        Self::Forced,
+        Self::Random,
+        Self::Listed,
+        Self::Unmarkable,
+        Self::TooBig,
+    ];
+
+    /// Name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Overflow => "overflow",
+            Self::PushedOut => "pushed-out",
+            Self::Early => "early",
+            Self::Forced => "forced",
+            Self::Random => "random",
+            Self::Listed => "listed",
+            Self::Unmarkable => "unmarkable",
+            Self::TooBig => "too-big",
+        }
+    }
+}

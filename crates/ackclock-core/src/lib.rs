@@ -11,6 +11,7 @@ pub mod error;
 pub mod ids;
 pub mod qdisc;
 pub mod record;
+pub mod recovery;
 pub mod registry;
 pub mod rng;
 pub mod scenario;

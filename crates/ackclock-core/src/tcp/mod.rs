@@ -1,8 +1,14 @@
 //! Endpoints of flows: TCP senders and receivers. Unresponsive senders live in `traffic`.
 
 mod config;
+mod ranges;
+mod rate;
+mod rto;
+mod scoreboard;
 
 pub use config::TcpConfig;
+pub use rto::Rto;
+pub use scoreboard::{Advance, DUP_THRESH, Scoreboard, Stamp};
 
 use crate::ids::FlowId;
 use crate::record::Recorder;

@@ -1,0 +1,140 @@
+//! ROOM: loss recoveries. Which segments are lost, what leaves next, how much is in the pipe.
+//!
+//! A recovery reads acknowledgements off the sender's [`Scoreboard`] and answers with a [`Digest`];
+//! the sender then tells the congestion control, and asks [`LossRecovery::next`] until it says
+//! [`Next::Nothing`]. The window belongs to the control. What Reno calls inflation of cwnd is a term
+//! of the recovery, added when it compares; so a recorded cwnd is never inflated.
+//!
+//! Whole segments leave while `in flight + 1 <= cwnd`, that is up to floor(cwnd).
+//!
+//! A new recovery: one file here that implements [`About`](crate::registry::About) and
+//! [`LossRecovery`], and one line in the registry at the end of this file.
+
+mod dupacks;
+mod newreno;
+mod prr;
+mod reno;
+mod sack;
+mod tahoe;
+#[cfg(test)]
+mod testing;
+
+use crate::tcp::Scoreboard;
+use crate::units::Time;
+
+/// What a new recovery is told about its flow.
+#[derive(Clone, Copy, Debug)]
+pub struct RecoveryEnv {
+    /// Limited transmit (RFC 3042).
+    pub limited_transmit: bool,
+}
+
+/// An acknowledgement, already entered on the scoreboard.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct AckIn {
+    /// The present.
+    pub now: Time,
+    /// Segments newly acknowledged cumulatively.
+    pub acked: u32,
+    /// Segments newly reported by SACK blocks.
+    pub sacked: u32,
+    /// Segments that the receiver has got by this acknowledgement: `sacked` and those of `acked` that no
+    /// block had reported before.
+    pub delivered: u32,
+    /// A duplicate acknowledgement (RFC 5681 section 2): acknowledges nothing new while data is
+    /// outstanding.
+    pub duplicate: bool,
+}
+
+impl AckIn {
+    /// An acknowledgement of nothing, for recoveries that are driven by hand.
+    pub fn at(now: Time) -> Self {
+        Self { now, acked: 0, sacked: 0, delivered: 0, duplicate: false }
+    }
+}
+
+/// Loss recovery began: the control is to reduce the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Segments known lost, at least 1.
+    pub lost: u32,
+    /// FlightSize for the reduction: without the segments of limited transmit (RFC 5681 section 3.2).
+    pub flight: u32,
+}
+
+/// What an acknowledgement meant.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Digest {
+    /// Recovery began.
+    pub entered: Option<Entry>,
+    /// Fast recovery ended.
+    pub ended: bool,
+    /// Set cwnd to this when the control has answered, or at the end of recovery if it is smaller.
+    pub cwnd: Option<f64>,
+    /// The window is held: the control must not grow it with this acknowledgement.
+    pub hold_window: bool,
+    /// The retransmission timer must not be restarted by this acknowledgement.
+    pub hold_timer: bool,
+}
+
+/// What the sender has to offer.
+#[derive(Clone, Copy, Debug)]
+pub struct Offer {
+    /// cwnd in segments.
+    pub cwnd: f64,
+    /// There is new data, and the receiver's window has room for it.
+    pub new_data: bool,
+}
+
+/// What leaves next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// This segment, again.
+    Retransmit(u32),
+    /// The next new segment.
+    New,
+    /// Nothing until the next acknowledgement or timeout.
+    Nothing,
+}
+
+/// What a recovery is doing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Phase {
+    /// Nothing is being repaired.
+    #[default]
+    Open,
+    /// Fast recovery.
+    Recovery,
+    /// After a timeout, until all that was outstanding then is acknowledged.
+    Loss,
+}
+
+/// A loss recovery.
+pub trait LossRecovery: Send {
+    /// An acknowledgement arrived and is on the scoreboard.
+    fn on_ack(&mut self, board: &mut Scoreboard, ack: &AckIn) -> Digest;
+    /// The retransmission timer expired: all that is outstanding and not SACKed is lost.
+    fn on_rto(&mut self, board: &mut Scoreboard);
+    /// What leaves next. The caller does as it is told, so the answer is already accounted for, except
+    /// that a new segment enters the scoreboard when the sender puts it there.
+    fn next(&mut self, board: &mut Scoreboard, offer: &Offer) -> Next;
+    /// Segments in flight, as this recovery counts them against cwnd.
+    fn pipe(&self, board: &Scoreboard) -> u32;
+    /// What it is doing.
+    fn phase(&self) -> Phase;
+    /// Whether the receiver is to send SACK blocks.
+    fn uses_sack(&self) -> bool {
+        false
+    }
+}
+
+crate::registry! {
+    /// Builds the loss recovery that `spec` names.
+    "loss recovery": dyn LossRecovery, RecoveryEnv {
+        "recovery/tahoe.rs" => tahoe::Tahoe,
+        "recovery/reno.rs" => reno::Reno,
+        "recovery/newreno.rs" => newreno::NewReno,
+        "recovery/sack.rs" => sack::Sack,
+    }
+}

@@ -1,0 +1,163 @@
+//! Retransmission timeout.
+//!
+//! What: smoothed round-trip time, its variation, and the timeout that follows from them.
+//!
+//! **Source**: RFC 6298 sections 2 to 5; Karn & Partridge 1987 (doi:10.1145/55483.55484).
+//!
+//! **Rule**
+//! ```text
+//! first sample R:  SRTT = R, RTTVAR = R/2
+//! later:           RTTVAR = 3/4 RTTVAR + 1/4 |SRTT - R|;  SRTT = 7/8 SRTT + 1/8 R
+//! RTO = SRTT + max(G, 4 RTTVAR), at least min_rto, at most max_rto
+//! timeout:         RTO = min(2 RTO, max_rto), kept until the next valid sample
+//! ```
+//! Deviations: samples come from the simulator's exact clock; the granularity G enters the formula
+//! only. Arithmetic is in whole picoseconds.
+//!
+//! Defaults by era: `TcpConfig` (RFC 6298: minimum 1 s, initial 1 s, maximum 60 s, G 1 ms).
+
+use crate::tcp::TcpConfig;
+use crate::units::Span;
+
+/// Estimator of the retransmission timeout.
+#[derive(Clone, Debug)]
+pub struct Rto {
+    srtt: u64,
+    rttvar: u64,
+    rto: u64,
+    granularity: u64,
+    min: u64,
+    max: u64,
+    sampled: bool,
+}
+
+impl Rto {
+    /// An estimator without samples.
+    pub fn new(config: &TcpConfig) -> Self {
+        Self {
+            srtt: 0,
+            rttvar: 0,
+            rto: config.initial_rto.0.min(config.max_rto.0),
+            granularity: config.tick.0,
+            min: config.min_rto.0,
+            max: config.max_rto.0,
+            sampled: false,
+        }
+    }
+
+    /// Takes a sample of a segment that was sent once (Karn's rule is the caller's); ends backoff.
+    #[inline]
+    pub fn sample(&mut self, rtt: Span) {
+        let r = rtt.0;
+        if self.sampled {
+            let error = self.srtt.abs_diff(r);
+            self.rttvar = self.rttvar - self.rttvar / 4 + error / 4;
+            self.srtt = self.srtt - self.srtt / 8 + r / 8;
+        } else {
+            self.srtt = r;
+            self.rttvar = r / 2;
+            self.sampled = true;
+        }
+        let rto = self.srtt.saturating_add(self.granularity.max(self.rttvar.saturating_mul(4)));
+        self.rto = rto.max(self.min).min(self.max);
+    }
+
+    /// The timer expired: doubles the timeout.
+    pub fn back_off(&mut self) {
+        self.rto = self.rto.saturating_mul(2).min(self.max);
+    }
+
+    /// A connection request was lost: data begins with at least `floor` (RFC 6298 (5.7)).
+    pub fn reinitialise(&mut self, floor: Span) {
+        if !self.sampled {
+            self.rto = self.rto.max(floor.0).min(self.max);
+        }
+    }
+
+    /// The timeout now.
+    #[inline]
+    pub fn timeout(&self) -> Span {
+        Span(self.rto)
+    }
+
+    /// The smoothed round-trip time; zero before the first sample.
+    #[inline]
+    pub fn srtt(&self) -> Span {
+        Span(self.srtt)
+    }
+
+    /// The variation of the round-trip time.
+    pub fn rttvar(&self) -> Span {
+        Span(self.rttvar)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::Era;
+
+    fn estimator(min_ms: u64) -> Rto {
+        let mut config = TcpConfig::of_era(Era::Rfc);
+        config.min_rto = Span::from_millis(min_ms);
+        Rto::new(&config)
+    }
+
+    /// By hand: 800 ms gives SRTT 800, VAR 400, RTO 2400. Then 400 ms: VAR = 300 + 100 = 400,
+    /// SRTT = 700 + 50 = 750, RTO 2350. Then 750 ms: VAR = 300, SRTT 750, RTO 1950.
+    #[test]
+    fn three_samples_by_hand() {
+        let mut rto = estimator(1000);
+        for (sample, srtt, var, timeout) in
+            [(800, 800, 400, 2400), (400, 750, 400, 2350), (750, 750, 300, 1950)]
+        {
+            rto.sample(Span::from_millis(sample));
+            assert_eq!(rto.srtt(), Span::from_millis(srtt));
+            assert_eq!(rto.rttvar(), Span::from_millis(var));
+            assert_eq!(rto.timeout(), Span::from_millis(timeout));
+        }
+    }
+
+    #[test]
+    fn starts_at_one_second_and_is_never_below_the_minimum() {
+        let mut rto = estimator(1000);
+        assert_eq!(rto.timeout(), Span::from_millis(1000));
+        rto.sample(Span::from_millis(10));
+        assert_eq!(rto.timeout(), Span::from_millis(1000));
+    }
+
+    #[test]
+    fn a_steady_path_leaves_srtt_plus_granularity() {
+        let mut rto = estimator(0);
+        for _ in 0..200 {
+            rto.sample(Span::from_millis(64));
+        }
+        let ms = rto.timeout().seconds() * 1e3;
+        assert!((ms - 65.0).abs() < 1e-3, "{ms}");
+    }
+
+    #[test]
+    fn backoff_doubles_to_the_maximum_and_ends_with_a_sample() {
+        let mut rto = estimator(1000);
+        rto.sample(Span::from_millis(100));
+        let seen: Vec<u64> = (0..8)
+            .map(|_| {
+                rto.back_off();
+                rto.timeout().0 / 1_000_000_000_000
+            })
+            .collect();
+        assert_eq!(seen, [2, 4, 8, 16, 32, 60, 60, 60]);
+        rto.sample(Span::from_millis(100));
+        assert_eq!(rto.timeout(), Span::from_millis(1000));
+    }
+
+    #[test]
+    fn a_lost_request_raises_the_timeout_only_before_the_first_sample() {
+        let mut rto = estimator(1000);
+        rto.reinitialise(Span::from_millis(3000));
+        assert_eq!(rto.timeout(), Span::from_millis(3000));
+        rto.sample(Span::from_millis(100));
+        rto.reinitialise(Span::from_millis(3000));
+        assert_eq!(rto.timeout(), Span::from_millis(1000));
+    }
+}

@@ -1,0 +1,534 @@
+//! The sender's scoreboard: what is outstanding, what of it is SACKed, lost, retransmitted.
+//!
+//! What: a ring with one record per outstanding segment, and the counts from which `pipe` follows
+//! without looking at the window again.
+//!
+//! **Source**: RFC 6675 sections 2 to 4 (HighACK, HighData, HighRxt, IsLost, SetPipe), DupThresh 3.
+//!
+//! **Rule** (segments; `una` = HighACK + 1, `nxt` = HighData + 1, `rxt` = HighRxt + 1)
+//! ```text
+//! IsLost(s):  at least 3 SACKed above s   <=>  s < third-highest SACKed =: lost_below
+//! pipe     =  unSACKed in [lost_below, nxt)  +  unSACKed in [una, rxt)
+//! ```
+//! Both terms are prefixes or suffixes of the window. No SACKed segment but the three highest can lie
+//! at or above `lost_below`, and SACKed ones below `rxt` are counted as `rxt` or a block passes
+//! them, so an acknowledgement costs amortised O(1).
+//!
+//! A timeout raises `lost_below` to `nxt` and returns `rxt` to `una`. For recoveries without SACK
+//! this is go-back-N: `pipe` is then `snd_nxt - snd_una` of a sender that pulled `snd_nxt` back.
+//!
+//! Deviations: "more than (DupThresh - 1) * SMSS bytes SACKed above" is counted in segments, which
+//! differs by nothing, as only the last segment of a transfer may be short.
+
+use crate::cc::SentRecord;
+use crate::tcp::ranges::Ranges;
+use crate::units::Time;
+use crate::wire::SackBlock;
+
+/// RFC 6675's DupThresh.
+pub const DUP_THRESH: u32 = 3;
+
+const SACKED: u32 = 1 << 31;
+const RETRANSMITTED: u32 = 1 << 30;
+const APP_LIMITED: u32 = 1 << 29;
+const COUNT: u32 = APP_LIMITED - 1;
+const FIRST_RING: usize = 16;
+
+/// What is noted when a segment leaves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stamp {
+    /// What its acknowledgement will return.
+    pub record: SentRecord,
+    /// The application, not the window, limited the sender.
+    pub app_limited: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    sent_at: Time,
+    delivered_at: Time,
+    delivered: u32,
+    bits: u32,
+}
+
+impl Slot {
+    fn new(stamp: &Stamp, bits: u32) -> Self {
+        let limited = if stamp.app_limited { APP_LIMITED } else { 0 };
+        Self {
+            sent_at: stamp.record.sent_at,
+            delivered_at: stamp.record.delivered_at,
+            delivered: stamp.record.delivered as u32,
+            bits: bits | limited | stamp.record.in_flight.min(COUNT),
+        }
+    }
+
+    fn stamp(&self) -> Stamp {
+        Stamp {
+            record: SentRecord {
+                sent_at: self.sent_at,
+                delivered: u64::from(self.delivered),
+                delivered_at: self.delivered_at,
+                in_flight: self.bits & COUNT,
+            },
+            app_limited: self.bits & APP_LIMITED != 0,
+        }
+    }
+}
+
+/// What a cumulative acknowledgement took off the scoreboard.
+#[derive(Clone, Copy, Debug)]
+pub struct Advance {
+    /// Segments newly acknowledged cumulatively.
+    pub acked: u32,
+    /// Of these, those that no SACK block had reported before.
+    pub delivered: u32,
+    /// One of them had been retransmitted: the acknowledgement is ambiguous (Karn).
+    pub ambiguous: bool,
+    /// When the newest of them that was neither retransmitted nor SACKed before was sent.
+    pub clean_sent_at: Option<Time>,
+    /// Record of the one sent last.
+    pub newest: Stamp,
+}
+
+/// Records of outstanding segments.
+#[derive(Clone, Debug, Default)]
+pub struct Scoreboard {
+    ring: Vec<Slot>,
+    una: u32,
+    nxt: u32,
+    rxt: u32,
+    lost_below: u32,
+    /// `nxt` at the last timeout: below it nothing is in flight but what was sent again.
+    gone_below: u32,
+    sacked_below_rxt: u32,
+    /// The three highest SACKed segments ever, descending, each plus one (0: none).
+    top: [u32; DUP_THRESH as usize],
+    sacked: Ranges,
+}
+
+impl Scoreboard {
+    /// First unacknowledged segment (HighACK + 1).
+    #[inline]
+    pub fn una(&self) -> u32 {
+        self.una
+    }
+
+    /// First segment never sent (HighData + 1).
+    #[inline]
+    pub fn nxt(&self) -> u32 {
+        self.nxt
+    }
+
+    /// First segment that the present recovery may still retransmit (HighRxt + 1).
+    #[inline]
+    pub fn rxt(&self) -> u32 {
+        self.rxt
+    }
+
+    /// Segments below this are lost unless SACKed.
+    #[inline]
+    pub fn lost_below(&self) -> u32 {
+        self.lost_below
+    }
+
+    /// Segments sent and not cumulatively acknowledged.
+    #[inline]
+    pub fn outstanding(&self) -> u32 {
+        self.nxt - self.una
+    }
+
+    /// FlightSize of RFC 5681: outstanding segments, without those that a timeout wrote off and that
+    /// have not been sent again.
+    #[inline]
+    pub fn flight(&self) -> u32 {
+        if self.gone_below <= self.una {
+            return self.outstanding();
+        }
+        self.nxt - self.gone_below + (self.rxt.min(self.gone_below) - self.una)
+    }
+
+    /// RFC 6675's SetPipe.
+    #[inline]
+    pub fn pipe(&self) -> u32 {
+        let bound = self.lost_below.max(self.una);
+        let sacked_above = self.top.iter().filter(|&&t| t > bound).count() as u32;
+        (self.nxt - bound - sacked_above) + (self.rxt - self.una - self.sacked_below_rxt)
+    }
+
+    /// Segments now considered lost, sent again or not.
+    pub fn lost(&self) -> u32 {
+        let bound = self.lost_below.max(self.una);
+        bound - self.una - self.sacked_in(bound)
+    }
+
+    /// SACKed segments outstanding.
+    pub fn sacked_count(&self) -> u32 {
+        self.sacked_in(self.nxt)
+    }
+
+    fn sacked_in(&self, end: u32) -> u32 {
+        self.sacked.as_slice().iter().map(|&(from, to)| to.min(end) - from.min(end)).sum()
+    }
+
+    /// Whether an outstanding segment was SACKed.
+    #[inline]
+    pub fn is_sacked(&self, seq: u32) -> bool {
+        self.slot(seq).bits & SACKED != 0
+    }
+
+    /// RFC 6675's IsLost, and true of everything unSACKed that was outstanding at a timeout.
+    #[inline]
+    pub fn is_lost(&self, seq: u32) -> bool {
+        seq < self.lost_below && !self.is_sacked(seq)
+    }
+
+    /// Whether an outstanding segment was ever retransmitted.
+    pub fn is_retransmitted(&self, seq: u32) -> bool {
+        self.slot(seq).bits & RETRANSMITTED != 0
+    }
+
+    /// One past the highest SACKed segment, or `una`.
+    #[inline]
+    pub fn sacked_end(&self) -> u32 {
+        self.top[0].max(self.una)
+    }
+
+    #[inline]
+    fn slot(&self, seq: u32) -> &Slot {
+        debug_assert!(self.una <= seq && seq < self.nxt, "segment {seq} is not outstanding");
+        &self.ring[seq as usize & (self.ring.len() - 1)]
+    }
+
+    #[inline]
+    fn slot_mut(&mut self, seq: u32) -> &mut Slot {
+        let mask = self.ring.len() - 1;
+        &mut self.ring[seq as usize & mask]
+    }
+
+    /// Notes a new segment and returns its number.
+    #[inline]
+    pub fn send_new(&mut self, stamp: &Stamp) -> u32 {
+        if self.outstanding() as usize == self.ring.len() {
+            self.grow();
+        }
+        let seq = self.nxt;
+        *self.slot_mut(seq) = Slot::new(stamp, 0);
+        self.nxt += 1;
+        seq
+    }
+
+    /// Notes a retransmission. Does not move HighRxt.
+    pub fn send_again(&mut self, seq: u32, stamp: &Stamp) {
+        let sacked = self.slot(seq).bits & SACKED;
+        *self.slot_mut(seq) = Slot::new(stamp, RETRANSMITTED | sacked);
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let size = (self.ring.len() * 2).max(FIRST_RING);
+        let mut ring = vec![Slot::default(); size];
+        for seq in self.una..self.nxt {
+            ring[seq as usize & (size - 1)] = *self.slot(seq);
+        }
+        self.ring = ring;
+    }
+
+    /// Takes a cumulative acknowledgement; `ack` must lie in `(una, nxt]`.
+    #[inline]
+    pub fn advance(&mut self, ack: u32) -> Advance {
+        debug_assert!(self.una < ack && ack <= self.nxt);
+        let mask = self.ring.len() - 1;
+        let mut bits_seen = 0;
+        let mut delivered = 0;
+        let mut clean_sent_at = None;
+        let mut newest = self.ring[(ack - 1) as usize & mask];
+        for seq in self.una..ack {
+            let slot = &self.ring[seq as usize & mask];
+            bits_seen |= slot.bits;
+            if slot.bits & SACKED == 0 {
+                delivered += 1;
+                if slot.bits & RETRANSMITTED == 0 {
+                    clean_sent_at = Some(slot.sent_at);
+                }
+            } else if seq < self.rxt {
+                self.sacked_below_rxt -= 1;
+            }
+            if slot.sent_at > newest.sent_at {
+                newest = *slot;
+            }
+        }
+        let acked = ack - self.una;
+        self.una = ack;
+        self.rxt = self.rxt.max(ack);
+        if bits_seen & SACKED != 0 {
+            self.sacked.remove_below(ack);
+        }
+        Advance {
+            acked,
+            delivered,
+            ambiguous: bits_seen & RETRANSMITTED != 0,
+            clean_sent_at,
+            newest: newest.stamp(),
+        }
+    }
+
+    /// Takes a SACK block; returns how many outstanding segments it newly reports.
+    pub fn sack(&mut self, block: SackBlock) -> u32 {
+        let block = (block.0.max(self.una), block.1.min(self.nxt));
+        let Self { ring, rxt, sacked_below_rxt, top, sacked, .. } = self;
+        let mask = ring.len().wrapping_sub(1);
+        let mut fresh = 0;
+        sacked.insert(block, |from, to| {
+            fresh += to - from;
+            *sacked_below_rxt += to.min(*rxt) - from.min(*rxt);
+            for seq in from..to {
+                ring[seq as usize & mask].bits |= SACKED;
+                raise(top, seq + 1);
+            }
+        });
+        self.lost_below = self.lost_below.max(self.top[DUP_THRESH as usize - 1].saturating_sub(1));
+        fresh
+    }
+
+    /// A timeout: everything unSACKed is lost, nothing has been sent again.
+    pub fn lose_all(&mut self) {
+        self.lost_below = self.nxt;
+        self.gone_below = self.nxt;
+        self.restart_retransmission();
+    }
+
+    /// HighRxt = HighACK.
+    #[inline]
+    pub fn restart_retransmission(&mut self) {
+        self.rxt = self.una;
+        self.sacked_below_rxt = 0;
+    }
+
+    /// The smallest unSACKed segment above HighRxt and below `end`.
+    ///
+    /// Moves HighRxt over SACKed segments, which `pipe` does not feel.
+    pub fn next_hole(&mut self, end: u32) -> Option<u32> {
+        let end = end.min(self.nxt);
+        while self.rxt < end {
+            if !self.is_sacked(self.rxt) {
+                return Some(self.rxt);
+            }
+            self.rxt += 1;
+            self.sacked_below_rxt += 1;
+        }
+        None
+    }
+
+    /// HighRxt = `seq`, the segment that [`Self::next_hole`] returned.
+    pub fn retransmit_hole(&mut self, seq: u32) {
+        debug_assert!(seq == self.rxt && !self.is_sacked(seq));
+        self.rxt = seq + 1;
+    }
+
+    /// The highest unSACKed outstanding segment.
+    pub fn highest_hole(&self) -> Option<u32> {
+        let mut end = self.nxt;
+        for &(start, stop) in self.sacked.as_slice().iter().rev() {
+            if stop < end {
+                break;
+            }
+            end = start;
+        }
+        (end > self.una).then(|| end - 1)
+    }
+
+    /// Gives the memory back when nothing is outstanding.
+    pub fn release(&mut self) {
+        if self.outstanding() == 0 {
+            self.ring = Vec::new();
+            self.sacked.release();
+        }
+    }
+}
+
+/// Puts `value` into the descending list, which drops its smallest.
+#[inline]
+fn raise(top: &mut [u32; DUP_THRESH as usize], value: u32) {
+    if value > top[0] {
+        *top = [value, top[0], top[1]];
+    } else if value > top[1] {
+        *top = [top[0], value, top[1]];
+    } else if value > top[2] {
+        top[2] = value;
+    }
+}
+
+#[cfg(test)]
+impl Scoreboard {
+    /// RFC 6675 section 4, SetPipe and IsLost word for word, in O(n^2); `written_off` is `nxt` at the
+    /// last timeout.
+    pub(crate) fn pipe_by_definition(&self, written_off: u32) -> u32 {
+        let is_lost = |s: u32| {
+            let above = (s + 1..self.nxt).filter(|&x| self.is_sacked(x)).count();
+            above > 2 || s < written_off
+        };
+        let mut pipe = 0;
+        for s in self.una..self.nxt {
+            if self.is_sacked(s) {
+                continue;
+            }
+            if !is_lost(s) {
+                pipe += 1;
+            }
+            if s < self.rxt {
+                pipe += 1;
+            }
+        }
+        pipe
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn stamp_at(ns: u64) -> Stamp {
+        Stamp {
+            record: SentRecord {
+                sent_at: Time(ns),
+                delivered: 0,
+                delivered_at: Time::ZERO,
+                in_flight: 0,
+            },
+            app_limited: false,
+        }
+    }
+
+    pub(super) fn with_sent(n: u32) -> Scoreboard {
+        let mut board = Scoreboard::default();
+        for i in 0..n {
+            board.send_new(&stamp_at(u64::from(i) + 1));
+        }
+        board
+    }
+
+    /// Ten sent, 0 missing. SACKs of 1, 2, 3 arrive: only the third makes 0 lost.
+    #[test]
+    fn the_third_sacked_segment_above_makes_a_segment_lost() {
+        let mut board = with_sent(10);
+        assert_eq!(board.pipe(), 10);
+        assert_eq!(board.sack((1, 2)), 1);
+        assert_eq!(board.sack((1, 3)), 1);
+        assert!(!board.is_lost(0));
+        assert_eq!(board.pipe(), 8);
+        assert_eq!(board.sack((1, 4)), 1);
+        assert!(board.is_lost(0));
+        assert!(!board.is_lost(4));
+        // 4..10 may be in flight; 0 is lost, 1..4 have arrived.
+        assert_eq!(board.pipe(), 6);
+        assert_eq!(board.lost(), 1);
+        let hole = board.next_hole(board.lost_below()).unwrap();
+        board.retransmit_hole(hole);
+        assert_eq!((hole, board.pipe()), (0, 7));
+    }
+
+    #[test]
+    fn a_timeout_loses_all_but_the_sacked_and_go_back_fills_holes_in_order() {
+        let mut board = with_sent(6);
+        board.sack((2, 4));
+        board.lose_all();
+        assert_eq!((board.pipe(), board.flight(), board.lost()), (0, 0, 4));
+        let mut resent = Vec::new();
+        while let Some(seq) = board.next_hole(board.lost_below()) {
+            board.retransmit_hole(seq);
+            resent.push(seq);
+        }
+        assert_eq!(resent, [0, 1, 4, 5]);
+        assert_eq!(board.pipe(), 4);
+        board.send_new(&stamp_at(9));
+        assert_eq!(board.pipe(), 5);
+    }
+
+    #[test]
+    fn an_advance_tells_ambiguous_from_clean() {
+        let mut board = with_sent(4);
+        board.send_again(0, &stamp_at(50));
+        let first = board.advance(1);
+        assert!(first.ambiguous);
+        assert_eq!(first.clean_sent_at, None);
+        let second = board.advance(3);
+        assert!(!second.ambiguous);
+        assert_eq!(second.clean_sent_at, Some(Time(3)));
+        assert_eq!((second.acked, second.delivered), (2, 2));
+    }
+
+    #[test]
+    fn the_highest_hole_is_found_under_trailing_blocks() {
+        let mut board = with_sent(10);
+        assert_eq!(board.highest_hole(), Some(9));
+        board.sack((8, 10));
+        assert_eq!(board.highest_hole(), Some(7));
+        board.sack((0, 8));
+        assert_eq!(board.highest_hole(), None);
+    }
+
+    #[derive(Clone, Debug)]
+    enum Op {
+        Send(u8),
+        Ack(u8),
+        Sack(u8, u8),
+        Retransmit,
+        Timeout,
+        Restart,
+    }
+
+    fn op() -> impl Strategy<Value = Op> {
+        prop_oneof![
+            4 => (1u8..20).prop_map(Op::Send),
+            2 => (0u8..12).prop_map(Op::Ack),
+            5 => (0u8..40, 1u8..6).prop_map(|(a, n)| Op::Sack(a, n)),
+            4 => Just(Op::Retransmit),
+            1 => Just(Op::Timeout),
+            1 => Just(Op::Restart),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn pipe_is_set_pipe_of_the_rfc_after_every_operation(ops in prop::collection::vec(op(), 1..120)) {
+            let mut board = Scoreboard::default();
+            let mut written_off = 0;
+            for op in ops {
+                match op {
+                    Op::Send(n) => (0..n).for_each(|_| { board.send_new(&stamp_at(1)); }),
+                    Op::Ack(n) => {
+                        let ack = (board.una() + u32::from(n)).min(board.nxt());
+                        if ack > board.una() {
+                            board.advance(ack);
+                        }
+                    }
+                    Op::Sack(a, n) => {
+                        let start = board.una() + 1 + u32::from(a);
+                        if start < board.nxt() {
+                            board.sack((start, start + u32::from(n)));
+                        }
+                    }
+                    Op::Retransmit => {
+                        if let Some(seq) = board.next_hole(board.sacked_end()) {
+                            prop_assert!(!board.is_sacked(seq));
+                            board.retransmit_hole(seq);
+                            board.send_again(seq, &stamp_at(2));
+                        }
+                    }
+                    Op::Timeout => {
+                        board.lose_all();
+                        written_off = board.nxt();
+                    }
+                    Op::Restart => board.restart_retransmission(),
+                }
+                prop_assert_eq!(board.pipe(), board.pipe_by_definition(written_off));
+                let lost = (board.una()..board.nxt()).filter(|&s| board.is_lost(s)).count();
+                prop_assert_eq!(board.lost() as usize, lost);
+                let hole = (board.una()..board.nxt()).rev().find(|&s| !board.is_sacked(s));
+                prop_assert_eq!(board.highest_hole(), hole);
+            }
+        }
+    }
+}

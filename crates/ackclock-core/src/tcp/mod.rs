@@ -3,10 +3,12 @@
 mod config;
 mod ranges;
 mod rate;
+mod receiver;
 mod rto;
 mod scoreboard;
 
 pub use config::TcpConfig;
+pub use receiver::{Receiver, ReceiverParts};
 pub use rto::Rto;
 pub use scoreboard::{Advance, DUP_THRESH, Scoreboard, Stamp};
 

@@ -1,0 +1,306 @@
+//! The receiving end of a TCP flow.
+//!
+//! What: puts data in order and answers with acknowledgements.
+//!
+//! **Source**: RFC 5681 section 4.2 and RFC 9293 section 3.8.6.3 (delayed ACK), RFC 2018 section 4
+//! (SACK), RFC 7323 section 4.3 (which timestamp is echoed), RFC 3168 section 6.1.3 (ECN).
+//!
+//! **Rule**
+//! ```text
+//! at once:   every delayed_ack-th segment in order; out of order; duplicate; filling a gap;
+//!            first CE after none or none after CE; last segment of the transfer; SYN
+//! else:      when the first segment not acknowledged has waited delayed_ack_timeout
+//! SACK:      first the block with the segment that caused this ACK, then the blocks most recently
+//!            reported first, 3 at most
+//! echo:      TS.Recent, taken from a segment with seq <= last ACK sent and a timestamp not older
+//! ECN:       ECE on every ACK from a CE until a CWR
+//! wire size: ack_size + 12 with timestamps + 8 n + 4 with n SACK blocks
+//! ```
+//! The option of n blocks has 8 n + 2 bytes, and TCP headers are a multiple of four long.
+//!
+//! Deviations: the window is static; data beyond it is not refused, as no sender sends it.
+
+use crate::ids::FlowId;
+use crate::tcp::ranges::Ranges;
+use crate::tcp::{Deadline, Endpoint, EndpointCtx, Snapshot, TcpConfig};
+use crate::units::{Bytes, Span, Time};
+use crate::wire::{Flags, MAX_SACK_BLOCKS, Packet};
+
+/// Bytes of the timestamp option with its padding (RFC 7323 appendix A).
+pub const TIMESTAMP_BYTES: u32 = 12;
+
+/// Blocks reported lately that are remembered: more than one ACK carries, as blocks merge.
+const HISTORY: usize = 8;
+
+/// What a receiver is made of.
+#[derive(Clone, Debug)]
+pub struct ReceiverParts {
+    /// Owner.
+    pub flow: FlowId,
+    /// Settings.
+    pub config: TcpConfig,
+    /// Send SACK blocks.
+    pub sack: bool,
+    /// Payload of the whole transfer, if it is finite.
+    pub size: Option<Bytes>,
+}
+
+/// The receiving end.
+#[derive(Debug)]
+pub struct Receiver {
+    flow: FlowId,
+    /// Next segment expected (RCV.NXT).
+    next: u32,
+    /// Segments that arrived out of order.
+    early: Ranges,
+    /// One segment of each of the blocks reported lately, latest first.
+    history: [u32; HISTORY],
+    history_len: u8,
+    sack: bool,
+    timestamps: bool,
+    /// ECE is to be set.
+    echo_ce: bool,
+    /// The last data packet carried CE.
+    last_ce: bool,
+    /// Segments received in order and not acknowledged.
+    pending: u32,
+    delayed_ack: u32,
+    delayed_ack_timeout: Span,
+    deadline: Deadline,
+    ts_recent: u32,
+    last_ack_sent: u32,
+    ack_size: u32,
+    mss: u32,
+    /// Segments of the whole transfer; `u32::MAX` if endless.
+    total: u32,
+    total_bytes: u64,
+    received: u64,
+    duplicates: u64,
+    acks_sent: u64,
+}
+
+impl Receiver {
+    /// A receiver that has got nothing.
+    pub fn new(parts: &ReceiverParts) -> Self {
+        let ReceiverParts { flow, config, sack, size } = parts;
+        let total = size.map_or(u32::MAX, |bytes| segments_of(bytes, config.mss));
+        Self {
+            flow: *flow,
+            next: 0,
+            early: Ranges::default(),
+            history: [0; HISTORY],
+            history_len: 0,
+            sack: *sack,
+            timestamps: config.timestamps,
+            echo_ce: false,
+            last_ce: false,
+            pending: 0,
+            delayed_ack: config.delayed_ack.max(1),
+            delayed_ack_timeout: config.delayed_ack_timeout,
+            deadline: Deadline::NEVER,
+            ts_recent: 0,
+            last_ack_sent: 0,
+            ack_size: config.ack_size,
+            mss: config.mss,
+            total,
+            total_bytes: size.map_or(0, |bytes| bytes.0),
+            received: 0,
+            duplicates: 0,
+            acks_sent: 0,
+        }
+    }
+
+    fn delivered_bytes(&self) -> u64 {
+        if self.next == self.total {
+            self.total_bytes
+        } else {
+            u64::from(self.next) * u64::from(self.mss)
+        }
+    }
+
+    fn remember_timestamp(&mut self, seq: u32, ts: u32) {
+        let not_older = self.ts_recent == 0 || ts.wrapping_sub(self.ts_recent) < 1 << 31;
+        if ts != 0 && seq <= self.last_ack_sent && not_older {
+            self.ts_recent = ts;
+        }
+    }
+
+    /// Stores a segment beyond a gap; false if it was here before.
+    fn store(&mut self, seq: u32) -> bool {
+        let mut fresh = false;
+        self.early.insert((seq, seq + 1), |_, _| fresh = true);
+        if self.sack {
+            self.report_first(seq);
+        }
+        fresh
+    }
+
+    /// Puts the block of `seq` first in the history, each block once.
+    fn report_first(&mut self, seq: u32) {
+        let block = self.early.find(seq).unwrap_or((seq, seq + 1));
+        let mut kept = [seq; HISTORY];
+        let mut len = 1;
+        for &other in &self.history[..usize::from(self.history_len)] {
+            let elsewhere = other < block.0 || other >= block.1;
+            if elsewhere && other >= self.next && len < HISTORY {
+                kept[len] = other;
+                len += 1;
+            }
+        }
+        self.history = kept;
+        self.history_len = len as u8;
+    }
+
+    /// Takes the segments that the filled gap has freed.
+    #[cold]
+    fn take_freed(&mut self) {
+        if let Some(end) = self.early.take_front_at(self.next) {
+            self.next = end;
+        }
+        let next = self.next;
+        let len = usize::from(self.history_len);
+        let mut kept = 0;
+        for i in 0..len {
+            if self.history[i] >= next {
+                self.history[kept] = self.history[i];
+                kept += 1;
+            }
+        }
+        self.history_len = kept as u8;
+    }
+
+    fn fill_sack(&self, packet: &mut Packet) {
+        let mut count = 0;
+        let remembered = self.history[..usize::from(self.history_len)]
+            .iter()
+            .filter_map(|&seq| self.early.find(seq));
+        // Blocks that fell out of the history come last, newest data first.
+        let others = self.early.as_slice().iter().rev().copied();
+        for block in remembered.chain(others) {
+            if count == MAX_SACK_BLOCKS {
+                break;
+            }
+            if !packet.sack[..count].contains(&block) {
+                packet.sack[count] = block;
+                count += 1;
+            }
+        }
+        packet.sack_count = count as u8;
+        packet.size += (8 * count + 4) as u16;
+    }
+
+    #[inline]
+    fn acknowledge(&mut self, extra: Flags, ctx: &mut EndpointCtx<'_>) {
+        let mut flags = Flags::ACK | extra;
+        if self.echo_ce {
+            flags.set(Flags::ECE);
+        }
+        let mut packet = Packet::new(self.flow, self.next, self.ack_size as u16, flags);
+        if self.timestamps {
+            packet.ts = self.ts_recent;
+            packet.size += TIMESTAMP_BYTES as u16;
+        }
+        if self.sack && !self.early.is_empty() {
+            self.fill_sack(&mut packet);
+        }
+        ctx.out.push(packet);
+        self.acks_sent += 1;
+        self.pending = 0;
+        self.last_ack_sent = self.next;
+        self.deadline = Deadline::NEVER;
+    }
+
+    #[inline]
+    fn on_data(&mut self, packet: &Packet, ctx: &mut EndpointCtx<'_>) {
+        self.received += 1;
+        let seq = packet.seq;
+        if self.timestamps {
+            self.remember_timestamp(seq, packet.ts);
+        }
+        let ce = packet.flags.has(Flags::CE);
+        let ce_changed = ce != self.last_ce;
+        self.last_ce = ce;
+        if packet.flags.has(Flags::CWR) {
+            self.echo_ce = false;
+        }
+        self.echo_ce |= ce;
+
+        let mut at_once = ce_changed;
+        if seq == self.next {
+            self.next += 1;
+            self.pending += 1;
+            at_once |= self.pending >= self.delayed_ack || self.next == self.total;
+            if !self.early.is_empty() {
+                self.take_freed();
+                at_once = true;
+            }
+        } else {
+            at_once = true;
+            if seq < self.next || !self.store(seq) {
+                self.duplicates += 1;
+            }
+        }
+        if at_once {
+            self.acknowledge(Flags::default(), ctx);
+        } else if self.pending == 1 {
+            self.deadline = Deadline { at: ctx.now + self.delayed_ack_timeout, armed: ctx.now };
+        }
+    }
+}
+
+/// Segments of a transfer of `bytes`.
+pub(super) fn segments_of(bytes: Bytes, mss: u32) -> u32 {
+    u32::try_from(bytes.0.div_ceil(u64::from(mss.max(1)))).unwrap_or(u32::MAX - 1)
+}
+
+impl Endpoint for Receiver {
+    fn start(&mut self, _ctx: &mut EndpointCtx<'_>) {}
+
+    fn on_packet(&mut self, packet: Packet, ctx: &mut EndpointCtx<'_>) {
+        if packet.flags.has(Flags::SYN) {
+            if packet.ts != 0 && self.ts_recent == 0 {
+                self.ts_recent = packet.ts;
+            }
+            self.acknowledge(Flags::SYN, ctx);
+        } else if !packet.is_ack() {
+            self.on_data(&packet, ctx);
+        }
+    }
+
+    fn on_timer(&mut self, ctx: &mut EndpointCtx<'_>) {
+        if self.pending > 0 && ctx.now >= self.deadline.at {
+            self.acknowledge(Flags::default(), ctx);
+        }
+    }
+
+    fn deadline(&self) -> Deadline {
+        self.deadline
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            delivered_bytes: self.delivered_bytes(),
+            delivered_packets: u64::from(self.next),
+            received_packets: self.received,
+            duplicate_packets: self.duplicates,
+            acks_sent: self.acks_sent,
+            ..Snapshot::default()
+        }
+    }
+}
+
+impl Receiver {
+    /// Whether the whole of a finite transfer has arrived.
+    pub fn is_complete(&self) -> bool {
+        self.next == self.total
+    }
+
+    /// When the pending acknowledgement is due; [`Time::MAX`] if none is.
+    pub fn ack_due(&self) -> Time {
+        self.deadline.at
+    }
+}
+
+#[cfg(test)]
+#[path = "receiver_tests.rs"]
+mod tests;

@@ -1,0 +1,176 @@
+use super::*;
+use crate::record::Recorder;
+use crate::rng::{Purpose, Stream};
+use crate::scenario::Era;
+
+struct Bench {
+    receiver: Receiver,
+    now: Time,
+}
+
+fn ms(n: u64) -> Span {
+    Span::from_millis(n)
+}
+
+impl Bench {
+    fn new(change: impl FnOnce(&mut ReceiverParts)) -> Self {
+        let config = TcpConfig::of_era(Era::Rfc);
+        let mut parts = ReceiverParts { flow: FlowId(0), config, sack: true, size: None };
+        change(&mut parts);
+        Self { receiver: Receiver::new(&parts), now: Time::ZERO }
+    }
+
+    fn call(&mut self, f: impl FnOnce(&mut Receiver, &mut EndpointCtx<'_>)) -> Option<Packet> {
+        let mut out = Vec::new();
+        let mut ctx = EndpointCtx {
+            now: self.now,
+            out: &mut out,
+            rng: &mut Stream::new(1, Purpose::Receiver, 0),
+            record: &mut Recorder::default(),
+        };
+        f(&mut self.receiver, &mut ctx);
+        assert!(out.len() <= 1, "at most one acknowledgement per event");
+        out.pop()
+    }
+
+    fn packet(&mut self, packet: Packet) -> Option<Packet> {
+        self.call(|receiver, ctx| receiver.on_packet(packet, ctx))
+    }
+
+    fn data(&mut self, seq: u32) -> Option<Packet> {
+        self.flagged(seq, Flags::default())
+    }
+
+    fn flagged(&mut self, seq: u32, flags: Flags) -> Option<Packet> {
+        self.packet(Packet::new(FlowId(0), seq, 1500, flags))
+    }
+
+    fn stamped(&mut self, seq: u32, ts: u32) -> Option<Packet> {
+        let mut packet = Packet::new(FlowId(0), seq, 1500, Flags::default());
+        packet.ts = ts;
+        self.packet(packet)
+    }
+
+    fn timer(&mut self) -> Option<Packet> {
+        self.call(|receiver, ctx| receiver.on_timer(ctx))
+    }
+}
+
+#[test]
+fn every_second_segment_is_acknowledged_and_the_odd_one_after_the_timeout() {
+    let mut bench = Bench::new(|_| {});
+    assert_eq!(bench.data(0), None);
+    assert_eq!(bench.data(1).map(|a| a.seq), Some(2));
+    assert_eq!(bench.receiver.deadline(), Deadline::NEVER);
+    bench.now = Time::ZERO + ms(10);
+    assert_eq!(bench.data(2), None);
+    let due = Deadline { at: Time::ZERO + ms(210), armed: bench.now };
+    assert_eq!(bench.receiver.deadline(), due);
+    bench.now = due.at;
+    assert_eq!(bench.timer().map(|a| a.seq), Some(3));
+    assert_eq!(bench.timer(), None);
+}
+
+#[test]
+fn out_of_order_duplicate_gap_filling_and_last_segments_are_acknowledged_at_once() {
+    let mut bench = Bench::new(|parts| parts.size = Some(Bytes(5 * 1460 + 1)));
+    assert_eq!(bench.data(1).map(|a| a.seq), Some(0)); // out of order
+    assert_eq!(bench.data(3).map(|a| a.seq), Some(0));
+    assert_eq!(bench.data(0).map(|a| a.seq), Some(2)); // fills part of a gap
+    assert_eq!(bench.data(0).map(|a| a.seq), Some(2)); // duplicate below
+    assert_eq!(bench.data(3).map(|a| a.seq), Some(2)); // duplicate beyond the gap
+    assert_eq!(bench.data(2).map(|a| a.seq), Some(4)); // fills the gap
+    assert_eq!(bench.data(4), None);
+    assert_eq!(bench.data(5).map(|a| a.seq), Some(6)); // last
+    let end = bench.receiver.snapshot();
+    assert_eq!(end.delivered_bytes, 7301);
+    assert_eq!((end.delivered_packets, end.received_packets, end.duplicate_packets), (6, 8, 2));
+    assert!(bench.receiver.is_complete());
+}
+
+/// RFC 2018 section 4: eight segments, the first lost; then the case where every second is lost.
+#[test]
+fn the_examples_of_rfc_2018() {
+    let mut bench = Bench::new(|_| {});
+    for seq in 1..8 {
+        let ack = bench.data(seq).unwrap();
+        assert_eq!((ack.seq, ack.sack_blocks()), (0, &[(1, seq + 1)][..]));
+    }
+
+    // The 2nd, 4th, 6th and 8th of segments 0..8 are lost; 0 arrives in order.
+    let mut bench = Bench::new(|parts| parts.config.delayed_ack = 1);
+    assert_eq!(bench.data(0).unwrap().sack_blocks(), []);
+    assert_eq!(bench.data(2).unwrap().sack_blocks(), [(2, 3)]);
+    assert_eq!(bench.data(4).unwrap().sack_blocks(), [(4, 5), (2, 3)]);
+    assert_eq!(bench.data(6).unwrap().sack_blocks(), [(6, 7), (4, 5), (2, 3)]);
+    // The 4th arrives late and joins two blocks, then the 2nd fills the first gap.
+    let ack = bench.data(3).unwrap();
+    assert_eq!((ack.seq, ack.sack_blocks()), (1, &[(2, 5), (6, 7)][..]));
+    let ack = bench.data(1).unwrap();
+    assert_eq!((ack.seq, ack.sack_blocks()), (5, &[(6, 7)][..]));
+}
+
+#[test]
+fn only_the_three_most_recent_blocks_are_reported_and_older_ones_come_back() {
+    let mut bench = Bench::new(|_| {});
+    for seq in [2, 4, 6, 8] {
+        bench.data(seq);
+    }
+    assert_eq!(bench.data(10).unwrap().sack_blocks(), [(10, 11), (8, 9), (6, 7)]);
+    assert_eq!(bench.data(9).unwrap().sack_blocks(), [(8, 11), (6, 7), (4, 5)]);
+    // Extending an old block puts it first.
+    assert_eq!(bench.data(3).unwrap().sack_blocks(), [(2, 5), (8, 11), (6, 7)]);
+}
+
+#[test]
+fn blocks_and_timestamps_have_their_size_on_the_wire() {
+    let mut bench = Bench::new(|parts| parts.config.timestamps = true);
+    assert_eq!(bench.stamped(2, 7).unwrap().size, 40 + 12 + 12);
+    assert_eq!(bench.stamped(4, 8).unwrap().size, 40 + 12 + 20);
+    let mut plain = Bench::new(|parts| parts.sack = false);
+    let ack = plain.data(2).unwrap();
+    assert_eq!((ack.size, ack.sack_count), (40, 0));
+}
+
+/// RFC 7323 section 4.3, cases A, B and C.
+#[test]
+fn the_echoed_timestamp_is_that_of_the_earliest_unacknowledged_segment() {
+    let mut delayed = Bench::new(|parts| parts.config.timestamps = true);
+    delayed.stamped(0, 1);
+    assert_eq!(delayed.stamped(1, 2).unwrap().ts, 1); // A: delayed ACK echoes the first
+
+    let mut holes = Bench::new(|parts| {
+        parts.config.timestamps = true;
+        parts.config.delayed_ack = 1;
+    });
+    assert_eq!(holes.stamped(0, 1).unwrap().ts, 1);
+    assert_eq!(holes.stamped(2, 3).unwrap().ts, 1); // B: out of order echoes the last in order
+    assert_eq!(holes.stamped(3, 4).unwrap().ts, 1);
+    assert_eq!(holes.stamped(1, 5).unwrap().ts, 5); // C: the segment that fills the hole
+    assert_eq!(holes.stamped(0, 2).unwrap().ts, 5); // older than TS.Recent
+}
+
+#[test]
+fn congestion_is_echoed_until_the_window_is_reduced() {
+    let mut bench = Bench::new(|_| {});
+    let ece = |ack: Option<Packet>| ack.map(|a| a.flags.has(Flags::ECE));
+    assert_eq!(ece(bench.data(0)), None);
+    assert_eq!(ece(bench.flagged(1, Flags::CE)), Some(true)); // the change is told at once
+    assert_eq!(ece(bench.data(2)), Some(true));
+    bench.data(3);
+    assert_eq!(ece(bench.data(4)), Some(true));
+    bench.flagged(5, Flags::CWR);
+    assert_eq!(ece(bench.data(6)), Some(false));
+    assert_eq!(ece(bench.flagged(7, Flags::CWR | Flags::CE)), Some(true));
+}
+
+#[test]
+fn a_request_is_answered_each_time() {
+    let mut bench = Bench::new(|_| {});
+    for _ in 0..2 {
+        let answer = bench.flagged(0, Flags::SYN).unwrap();
+        assert!(answer.flags.has(Flags::SYN | Flags::ACK));
+        assert_eq!((answer.seq, answer.size), (0, 40));
+    }
+    assert_eq!(bench.receiver.snapshot().received_packets, 0);
+}

@@ -6,11 +6,13 @@ mod rate;
 mod receiver;
 mod rto;
 mod scoreboard;
+mod sender;
 
 pub use config::TcpConfig;
 pub use receiver::{Receiver, ReceiverParts};
 pub use rto::Rto;
 pub use scoreboard::{Advance, DUP_THRESH, Scoreboard, Stamp};
+pub use sender::{Sender, SenderParts};
 
 use crate::ids::FlowId;
 use crate::record::Recorder;

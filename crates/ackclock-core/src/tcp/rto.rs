@@ -19,6 +19,8 @@
 use crate::tcp::TcpConfig;
 use crate::units::Span;
 
+const AFTER_LOST_REQUEST: Span = Span::from_millis(3000);
+
 /// Estimator of the retransmission timeout.
 #[derive(Clone, Debug)]
 pub struct Rto {
@@ -28,6 +30,7 @@ pub struct Rto {
     granularity: u64,
     min: u64,
     max: u64,
+    initial: u64,
     sampled: bool,
 }
 
@@ -41,6 +44,7 @@ impl Rto {
             granularity: config.tick.0,
             min: config.min_rto.0,
             max: config.max_rto.0,
+            initial: config.initial_rto.0,
             sampled: false,
         }
     }
@@ -67,10 +71,11 @@ impl Rto {
         self.rto = self.rto.saturating_mul(2).min(self.max);
     }
 
-    /// A connection request was lost: data begins with at least `floor` (RFC 6298 (5.7)).
-    pub fn reinitialise(&mut self, floor: Span) {
-        if !self.sampled {
-            self.rto = self.rto.max(floor.0).min(self.max);
+    /// A connection request was lost: an initial timeout under 3 s becomes 3 s when data begins
+    /// (RFC 6298 (5.7)).
+    pub fn restart_after_lost_request(&mut self) {
+        if self.initial < AFTER_LOST_REQUEST.0 {
+            self.rto = AFTER_LOST_REQUEST.0.min(self.max);
         }
     }
 
@@ -152,12 +157,16 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_request_raises_the_timeout_only_before_the_first_sample() {
+    fn a_lost_request_sets_a_short_initial_timeout_to_three_seconds() {
         let mut rto = estimator(1000);
-        rto.reinitialise(Span::from_millis(3000));
+        rto.back_off();
+        rto.back_off();
+        rto.restart_after_lost_request();
         assert_eq!(rto.timeout(), Span::from_millis(3000));
-        rto.sample(Span::from_millis(100));
-        rto.reinitialise(Span::from_millis(3000));
-        assert_eq!(rto.timeout(), Span::from_millis(1000));
+        let mut config = TcpConfig::of_era(Era::Y2002);
+        config.initial_rto = Span::from_millis(6000);
+        let mut rto = Rto::new(&config);
+        rto.restart_after_lost_request();
+        assert_eq!(rto.timeout(), Span::from_millis(6000));
     }
 }

@@ -1,0 +1,165 @@
+//! What the sender does with an acknowledgement.
+
+use super::{Sender, Stage};
+use crate::cc::{Ack, Signal};
+use crate::recovery::{AckIn, Digest};
+use crate::tcp::{Advance, EndpointCtx};
+use crate::units::{Span, Time};
+use crate::wire::{Flags, Packet};
+
+/// Picoseconds per tick of the timestamp clock.
+const TIMESTAMP_TICK: u64 = 62_500;
+
+/// The timestamp of `now`; never 0, which means "absent".
+#[inline]
+pub(super) fn timestamp(now: Time) -> u32 {
+    ((now.0 / TIMESTAMP_TICK) as u32).max(1)
+}
+
+/// Time since the timestamp `echo` was sent.
+#[inline]
+fn since_timestamp(now: Time, echo: u32) -> Option<Span> {
+    let ticks = timestamp(now).wrapping_sub(echo);
+    (echo != 0 && ticks < 1 << 31).then(|| Span(u64::from(ticks) * TIMESTAMP_TICK))
+}
+
+impl Sender {
+    pub(super) fn on_ack(&mut self, packet: &Packet, ctx: &mut EndpointCtx<'_>) {
+        self.count.acks_received += 1;
+        let ack = packet.seq;
+        // RFC 9293: what was acknowledged before, and what was never sent, says nothing.
+        if ack < self.board.una() || ack > self.board.nxt() {
+            return;
+        }
+        let now = ctx.now;
+        let advance = (ack > self.board.una()).then(|| self.board.advance(ack));
+        let mut heard = AckIn::at(now);
+        if self.uses_sack && packet.sack_count > 0 {
+            for &block in packet.sack_blocks() {
+                heard.sacked += self.board.sack(block);
+            }
+            if heard.sacked > 0 {
+                self.deliveries.on_sacked(now, heard.sacked);
+            }
+        }
+        heard.delivered = heard.sacked;
+        let mut rtt = None;
+        if let Some(advance) = &advance {
+            heard.acked = advance.acked;
+            heard.delivered += advance.delivered;
+            rtt = self.sample(packet, advance, ctx);
+            let min_rtt = self.min_rtt.unwrap_or(Span::ZERO);
+            self.deliveries.on_delivery(now, advance.delivered, &advance.newest, min_rtt);
+            self.consecutive = 0;
+        } else {
+            heard.duplicate = self.board.outstanding() > 0;
+        }
+
+        let digest = self.recovery.on_ack(&mut self.board, &heard);
+        let answered_ecn = self.react(packet, &digest, now);
+        if let Some(advance) = &advance
+            && !digest.hold_window
+            && digest.entered.is_none()
+            && !answered_ecn
+        {
+            self.grow(packet, advance, rtt, now);
+        }
+        if self.stage == Stage::Open {
+            self.restart_retransmission_timer(heard.acked > 0, &digest, now);
+            if self.board.outstanding() == 0 && self.nothing_left(now) {
+                self.finish(now);
+            } else {
+                let burst =
+                    if self.config.max_burst == 0 { u32::MAX } else { self.config.max_burst };
+                self.send(ctx, burst);
+            }
+        }
+        self.record_window(ctx);
+    }
+
+    /// Takes the round-trip sample of an acknowledgement of new data, if it is one.
+    #[inline]
+    fn sample(
+        &mut self,
+        packet: &Packet,
+        advance: &Advance,
+        ctx: &mut EndpointCtx<'_>,
+    ) -> Option<Span> {
+        let rtt = if self.config.timestamps {
+            since_timestamp(ctx.now, packet.ts)
+        } else if advance.ambiguous {
+            None // @src rfc6298#3 Karn's algorithm
+        } else {
+            advance.clean_sent_at.map(|at| ctx.now.since(at))
+        }?;
+        self.take_sample(rtt, ctx);
+        Some(rtt)
+    }
+
+    #[inline]
+    pub(super) fn take_sample(&mut self, rtt: Span, ctx: &mut EndpointCtx<'_>) {
+        self.rto.sample(rtt);
+        self.min_rtt = Some(self.min_rtt.map_or(rtt, |min| min.min(rtt)));
+        self.count.rtt_sum_s += rtt.seconds();
+        self.count.rtt_count += 1;
+        ctx.record.rtt(ctx.now, self.flow, rtt);
+    }
+
+    /// Reductions and the end of recovery; true if ECN reduced the window.
+    #[inline]
+    fn react(&mut self, packet: &Packet, digest: &Digest, now: Time) -> bool {
+        if digest.ended {
+            self.cc.on_recovery_end(&mut self.window, now);
+            if let Some(cap) = digest.cwnd
+                && digest.entered.is_none()
+            {
+                self.window.cwnd = self.window.cwnd.min(cap);
+            }
+            self.check_window(now);
+        }
+        if let Some(entry) = digest.entered {
+            // @src rfc3168#6.1.2: one reduction for the marks and losses of one window.
+            if self.board.una() >= self.ecn_reduced_at {
+                self.count.recoveries += 1;
+                self.reduce(Signal::FastRetransmit { lost: entry.lost }, entry.flight, now);
+            }
+            if let Some(cwnd) = digest.cwnd {
+                self.window.cwnd = cwnd;
+            }
+            return false;
+        }
+        let new_window = self.reduced_at.is_none_or(|at| self.board.una() > at);
+        if self.config.ecn && packet.flags.has(Flags::ECE) && new_window {
+            self.count.ecn_reductions += 1;
+            self.reduce(Signal::EcnEcho, self.board.flight(), now);
+            self.ecn_reduced_at = self.board.nxt();
+            return true;
+        }
+        false
+    }
+
+    #[inline]
+    fn grow(&mut self, packet: &Packet, advance: &Advance, rtt: Option<Span>, now: Time) {
+        let ecn_echo = self.config.ecn && packet.flags.has(Flags::ECE);
+        let ack = Ack {
+            now,
+            acked: advance.acked,
+            in_flight: self.board.pipe(),
+            rtt,
+            min_rtt: self.min_rtt.unwrap_or(Span::ZERO),
+            srtt: self.rto.srtt(),
+            round: self.deliveries.round,
+            app_limited: advance.newest.app_limited,
+            ecn_echo,
+            delivered: self.deliveries.delivered,
+            delivery_rate: self.deliveries.rate,
+            newest: advance.newest.record,
+        };
+        if self.in_slow_start() {
+            self.slow_start.on_ack(&mut self.window, &ack);
+        } else {
+            self.cc.on_ack(&mut self.window, &ack);
+        }
+        self.check_window(now);
+    }
+}

@@ -1,0 +1,339 @@
+//! The sending end of a TCP flow.
+//!
+//! What: joins a congestion control, a slow start rule and a loss recovery to the clockwork that they
+//! share: handshake, acknowledgements, round-trip samples, timers, ECN, pacing.
+//!
+//! **Source**: RFC 5681, 6298, 6928 (initial window), 7323 (timestamps), 3168 section 6.1.2 (ECN),
+//! 9293; the recoveries name their own.
+//!
+//! **Rule**
+//! ```text
+//! leaves:   whole segments, while the recovery finds room in cwnd (floor(cwnd) of them) and
+//!           nxt - una < receiver window; cwnd is kept in [1, receiver window]
+//! growth:   slow start while cwnd < ssthresh, else the control; never in fast recovery, nor with the
+//!           ACK that begins or ends it, nor with one that ECN answers
+//! RTT:      timestamps: every ACK of new data; else an ACK that covers no segment ever retransmitted,
+//!           by the newest segment that it covers and no SACK block reported before
+//! RTO:      RFC 6298; restarted by new data acknowledged and by a fast retransmit; a second timeout of
+//!           one segment holds ssthresh
+//! ECN:      ECT on new data only; one reduction per window, CWR with the next new segment; a loss of
+//!           data sent before an ECN reduction does not reduce again
+//! idle:     nothing in flight and nothing sent for more than an RTO: cwnd = min(IW, cwnd)
+//! SYN lost: IW = 1, RTO = 3 s
+//! ```
+//! Segment i carries bytes `[i mss, (i + 1) mss)`; the last one of a finite transfer may be short.
+//! The timestamp clock counts sixteenths of a microsecond and wraps after 268 s.
+//!
+//! Deviations: no handshake of closing, no zero window, no keep-alive. ECN needs no negotiation.
+//!
+//! Defaults by era: `TcpConfig`.
+
+mod ack;
+mod send;
+mod timers;
+
+use std::sync::Arc;
+
+use crate::cc::{Congestion, CongestionControl, Signal, Window};
+use crate::ids::FlowId;
+use crate::recovery::{LossRecovery, Phase};
+use crate::slow_start::SlowStart;
+use crate::tcp::rate::Deliveries;
+use crate::tcp::receiver::segments_of;
+use crate::tcp::{
+    Deadline, Endpoint, EndpointCtx, Rto, Scoreboard, Snapshot, TcpConfig, WindowRow,
+};
+use crate::units::{Bytes, Span, Time};
+use crate::wire::{Flags, Packet};
+
+/// Largest window that a control may set, in segments.
+const MAX_WINDOW: f64 = 2_147_483_648.0;
+
+/// What a sender is made of.
+pub struct SenderParts {
+    /// Owner.
+    pub flow: FlowId,
+    /// Settings.
+    pub config: TcpConfig,
+    /// Payload to transfer; `None`: endless.
+    pub size: Option<Bytes>,
+    /// Nothing new is sent after this time.
+    pub stop: Option<Time>,
+    /// Name of the congestion control, for messages.
+    pub control: Arc<str>,
+    /// Congestion control.
+    pub cc: Box<dyn CongestionControl>,
+    /// Loss recovery.
+    pub recovery: Box<dyn LossRecovery>,
+    /// Slow start rule.
+    pub slow_start: Box<dyn SlowStart>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Not started.
+    Idle,
+    /// Connection request sent at this time.
+    SynSent { at: Time, again: bool },
+    /// Data flows.
+    Open,
+    /// Nothing more will be sent.
+    Done,
+}
+
+/// The sending end.
+pub struct Sender {
+    flow: FlowId,
+    stage: Stage,
+    window: Window,
+    board: Scoreboard,
+    cc: Box<dyn CongestionControl>,
+    recovery: Box<dyn LossRecovery>,
+    slow_start: Box<dyn SlowStart>,
+    rto: Rto,
+    deliveries: Deliveries,
+    min_rtt: Option<Span>,
+    uses_sack: bool,
+
+    /// Segments of the whole transfer; `u32::MAX` if endless.
+    total: u32,
+    /// Segments that the application has handed over so far.
+    available: u32,
+    last_payload: u32,
+    stop: Time,
+    initial_window: u32,
+
+    retransmission: Deadline,
+    pacing: Deadline,
+    tick: Deadline,
+    earliest: Deadline,
+    /// Timeouts in a row without new data acknowledged.
+    consecutive: u32,
+    next_paced: Time,
+    last_sent_at: Time,
+
+    /// `nxt` at the last reduction of any kind; ECN answers only beyond it.
+    reduced_at: Option<u32>,
+    /// `nxt` at the last reduction by ECN.
+    ecn_reduced_at: u32,
+    cwr_pending: bool,
+
+    state: &'static str,
+    count: Snapshot,
+    config: TcpConfig,
+    control: Arc<str>,
+    failure: Option<String>,
+}
+
+impl Sender {
+    /// A sender that has not started.
+    pub fn new(parts: SenderParts) -> Self {
+        let SenderParts { flow, config, size, stop, control, cc, recovery, slow_start } = parts;
+        let (total, last_payload) = match size {
+            Some(bytes) => {
+                let total = segments_of(bytes, config.mss);
+                let before = u64::from(total.saturating_sub(1)) * u64::from(config.mss);
+                (total, bytes.0.saturating_sub(before) as u32)
+            }
+            None => (u32::MAX, config.mss),
+        };
+        let initial_window = config.initial_window.max(1);
+        Self {
+            flow,
+            stage: Stage::Idle,
+            window: Window {
+                cwnd: f64::from(initial_window.min(config.receiver_window.max(1))),
+                ssthresh: config.initial_ssthresh,
+            },
+            board: Scoreboard::default(),
+            uses_sack: recovery.uses_sack(),
+            cc,
+            recovery,
+            slow_start,
+            rto: Rto::new(&config),
+            deliveries: Deliveries::default(),
+            min_rtt: None,
+            total,
+            available: total,
+            last_payload,
+            stop: stop.unwrap_or(Time::MAX),
+            initial_window,
+            retransmission: Deadline::NEVER,
+            pacing: Deadline::NEVER,
+            tick: Deadline::NEVER,
+            earliest: Deadline::NEVER,
+            consecutive: 0,
+            next_paced: Time::ZERO,
+            last_sent_at: Time::ZERO,
+            reduced_at: None,
+            ecn_reduced_at: 0,
+            cwr_pending: false,
+            state: "idle",
+            count: Snapshot::default(),
+            config,
+            control,
+            failure: None,
+        }
+    }
+
+    /// The application hands over data up to this segment of the transfer and no more. Without a call
+    /// all of it is there from the start.
+    pub fn supply_until(&mut self, segment: u32, ctx: &mut EndpointCtx<'_>) {
+        self.available = segment.min(self.total);
+        if self.stage == Stage::Open {
+            self.send(ctx, u32::MAX);
+            self.finish_call(ctx);
+        }
+    }
+
+    /// The scoreboard, for checks.
+    pub fn scoreboard(&self) -> &Scoreboard {
+        &self.board
+    }
+
+    /// Asks the control for its answer to `signal`.
+    fn reduce(&mut self, signal: Signal, flight: u32, now: Time) {
+        let event = Congestion {
+            min_rtt: self.min_rtt.unwrap_or(Span::ZERO),
+            srtt: self.rto.srtt(),
+            ..Congestion::at(now, signal, flight)
+        };
+        self.cc.on_congestion(&mut self.window, &event);
+        self.reduced_at = Some(self.board.nxt());
+        self.cwr_pending = self.config.ecn;
+        self.check_window(now);
+    }
+
+    /// Keeps cwnd in bounds and stops a flow whose control has lost its mind.
+    #[inline]
+    fn check_window(&mut self, now: Time) {
+        let Window { cwnd, ssthresh } = self.window;
+        // Written so that NaN fails.
+        if !(1.0..=MAX_WINDOW).contains(&cwnd) || ssthresh.is_nan() || ssthresh < 0.0 {
+            self.fail(now);
+        }
+        self.window.cwnd = cwnd.min(f64::from(self.config.receiver_window.max(1)));
+    }
+
+    #[cold]
+    fn fail(&mut self, now: Time) {
+        let Window { cwnd, ssthresh } = self.window;
+        self.failure.get_or_insert_with(|| {
+            format!(
+                "congestion control {} set cwnd to {cwnd} and ssthresh to {ssthresh} segments at \
+                 {} s in flow {}; cwnd must be a number from 1 to 2^31",
+                self.control,
+                now.seconds(),
+                self.flow.0
+            )
+        });
+        self.window = Window { cwnd: 1.0, ssthresh: 2.0 };
+        self.stage = Stage::Done;
+        self.retransmission = Deadline::NEVER;
+        self.pacing = Deadline::NEVER;
+        self.tick = Deadline::NEVER;
+    }
+
+    /// Completes what every call must leave behind: the earliest timer and the state's name.
+    #[inline]
+    fn finish_call(&mut self, ctx: &mut EndpointCtx<'_>) {
+        let mut earliest = self.retransmission;
+        for other in [self.pacing, self.tick] {
+            if (other.at, other.armed) < (earliest.at, earliest.armed) {
+                earliest = other;
+            }
+        }
+        self.earliest = earliest;
+        if ctx.record.wanted.states {
+            self.record_state(ctx);
+        }
+    }
+
+    #[cold]
+    fn record_state(&mut self, ctx: &mut EndpointCtx<'_>) {
+        let state = match (self.stage, self.recovery.phase()) {
+            (Stage::Done, _) => "done",
+            (Stage::Idle | Stage::SynSent { .. }, _) => "idle",
+            (Stage::Open, Phase::Recovery) => "recovery",
+            (Stage::Open, Phase::Loss) => "loss",
+            (Stage::Open, Phase::Open) if self.in_slow_start() => "slow-start",
+            (Stage::Open, Phase::Open) => self.cc.phase(),
+        };
+        if state != self.state {
+            self.state = state;
+            ctx.record.state(ctx.now, self.flow, state);
+        }
+    }
+
+    #[inline]
+    fn in_slow_start(&self) -> bool {
+        self.window.cwnd < self.window.ssthresh && self.cc.uses_slow_start()
+    }
+
+    #[inline]
+    fn record_window(&self, ctx: &mut EndpointCtx<'_>) {
+        ctx.record.window(|| WindowRow {
+            at: ctx.now,
+            flow: self.flow,
+            cwnd: self.window.cwnd,
+            ssthresh: self.window.ssthresh,
+            in_flight: self.recovery.pipe(&self.board),
+            acked: self.board.una(),
+        });
+    }
+}
+
+impl Endpoint for Sender {
+    fn start(&mut self, ctx: &mut EndpointCtx<'_>) {
+        if self.stage != Stage::Idle {
+            return;
+        }
+        if self.config.syn && self.total > 0 {
+            self.stage = Stage::SynSent { at: ctx.now, again: false };
+            self.send_request(ctx);
+        } else {
+            self.open(ctx);
+        }
+        self.finish_call(ctx);
+    }
+
+    fn on_packet(&mut self, packet: Packet, ctx: &mut EndpointCtx<'_>) {
+        if !packet.is_ack() {
+            return;
+        }
+        match self.stage {
+            Stage::Open if !packet.flags.has(Flags::SYN) => self.on_ack(&packet, ctx),
+            Stage::SynSent { at, again } if packet.flags.has(Flags::SYN) => {
+                self.on_request_answered(at, again, ctx);
+            }
+            _ => {}
+        }
+        self.finish_call(ctx);
+    }
+
+    fn on_timer(&mut self, ctx: &mut EndpointCtx<'_>) {
+        self.run_timers(ctx);
+        self.finish_call(ctx);
+    }
+
+    #[inline]
+    fn deadline(&self) -> Deadline {
+        self.earliest
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            cwnd: self.window.cwnd,
+            ssthresh: self.window.ssthresh,
+            in_flight: self.recovery.pipe(&self.board),
+            srtt_s: self.rto.srtt().seconds(),
+            rto_s: self.rto.timeout().seconds(),
+            rtt_min_s: self.min_rtt.map_or(0.0, Span::seconds),
+            ..self.count
+        }
+    }
+
+    fn failure(&self) -> Option<String> {
+        self.failure.clone().or_else(|| self.cc.failure())
+    }
+}

@@ -1,0 +1,219 @@
+//! What leaves the sender, and when.
+
+use super::ack::timestamp;
+use super::{Sender, Stage};
+use crate::cc::SentRecord;
+use crate::recovery::{Next, Offer};
+use crate::tcp::receiver::TIMESTAMP_BYTES;
+use crate::tcp::{Deadline, EndpointCtx, Stamp};
+use crate::units::{BitRate, Bytes, PS_PER_S, Span, Time};
+use crate::wire::{Flags, Packet};
+
+/// Time that `size` takes at `rate`; the nearest picosecond matters to no pacer.
+#[inline]
+fn gap(rate: BitRate, size: Bytes) -> Span {
+    Span((size.0 as f64 * 8.0 * PS_PER_S as f64 / rate.bps()) as u64)
+}
+
+impl Sender {
+    /// Sends all that may leave, new segments at most `burst`.
+    #[inline]
+    pub(super) fn send(&mut self, ctx: &mut EndpointCtx<'_>, mut burst: u32) {
+        if self.stage != Stage::Open {
+            return;
+        }
+        let now = ctx.now;
+        let rate = self.cc.pacing_rate();
+        self.pacing = Deadline::NEVER;
+        loop {
+            if let Some(rate) = rate
+                && (now < self.next_paced || rate.0 == 0)
+            {
+                // At rate 0 only the control itself can start the flow again.
+                if rate.0 > 0 {
+                    self.pacing = Deadline { at: self.next_paced, armed: now };
+                }
+                return;
+            }
+            let new_data = burst > 0 && self.may_send_new(now);
+            if new_data && self.board.outstanding() == 0 {
+                self.restart_after_idle(now);
+            }
+            let offer = Offer { cwnd: self.window.cwnd, new_data };
+            let size = match self.recovery.next(&mut self.board, &offer) {
+                Next::Retransmit(seq) => self.send_again(seq, ctx),
+                Next::New => {
+                    burst -= 1;
+                    self.send_new(ctx)
+                }
+                Next::Nothing => {
+                    if !new_data && burst > 0 {
+                        self.note_application_limit();
+                    }
+                    return;
+                }
+            };
+            if let Some(rate) = rate {
+                self.next_paced = now.max(self.next_paced) + gap(rate, Bytes(u64::from(size)));
+            }
+        }
+    }
+
+    #[inline]
+    fn may_send_new(&self, now: Time) -> bool {
+        self.board.nxt() < self.available
+            && now <= self.stop
+            && self.board.outstanding() < self.config.receiver_window
+    }
+
+    /// The window had room, but there was nothing to put into it.
+    #[inline]
+    fn note_application_limit(&mut self) {
+        let pipe = self.board.pipe();
+        if f64::from(pipe) + 1.0 <= self.window.cwnd {
+            self.deliveries.limit_by_application(pipe);
+        }
+    }
+
+    /// RFC 5681 section 4.1.
+    fn restart_after_idle(&mut self, now: Time) {
+        if self.config.idle_restart
+            && self.count.sent_packets > 0
+            && now.since(self.last_sent_at) > self.rto.timeout()
+        {
+            self.window.cwnd = self.window.cwnd.min(f64::from(self.initial_window));
+        }
+    }
+
+    #[inline]
+    fn stamp(&self, now: Time, in_flight: u32) -> Stamp {
+        Stamp {
+            record: SentRecord {
+                sent_at: now,
+                delivered: self.deliveries.delivered,
+                delivered_at: self.deliveries.delivered_at,
+                in_flight,
+            },
+            app_limited: self.deliveries.is_app_limited(),
+        }
+    }
+
+    #[inline]
+    fn send_new(&mut self, ctx: &mut EndpointCtx<'_>) -> u16 {
+        if self.board.outstanding() == 0 {
+            self.deliveries.restart(ctx.now);
+        }
+        let in_flight = self.board.pipe() + 1;
+        let stamp = self.stamp(ctx.now, in_flight);
+        let seq = self.board.send_new(&stamp);
+        let mut flags = Flags::default();
+        if self.config.ecn {
+            flags.set(Flags::ECT);
+            if self.cwr_pending {
+                flags.set(Flags::CWR);
+                self.cwr_pending = false;
+            }
+        }
+        self.put(seq, flags, in_flight, ctx)
+    }
+
+    fn send_again(&mut self, seq: u32, ctx: &mut EndpointCtx<'_>) -> u16 {
+        let in_flight = self.board.pipe();
+        let stamp = self.stamp(ctx.now, in_flight);
+        self.board.send_again(seq, &stamp);
+        self.count.retransmits += 1;
+        self.put(seq, Flags::RETX, in_flight, ctx)
+    }
+
+    #[inline]
+    fn put(
+        &mut self,
+        seq: u32,
+        mut flags: Flags,
+        in_flight: u32,
+        ctx: &mut EndpointCtx<'_>,
+    ) -> u16 {
+        let last = seq + 1 == self.total;
+        if last {
+            flags.set(Flags::FIN);
+        }
+        let payload = if last { self.last_payload } else { self.config.mss };
+        let mut size = (payload + self.config.header) as u16;
+        let mut ts = 0;
+        if self.config.timestamps {
+            size += TIMESTAMP_BYTES as u16;
+            ts = timestamp(ctx.now);
+        }
+        let mut packet = Packet::new(self.flow, seq, size, flags);
+        packet.ts = ts;
+        ctx.out.push(packet);
+        self.count.sent_packets += 1;
+        self.count.sent_bytes += u64::from(size);
+        self.last_sent_at = ctx.now;
+        if self.retransmission.at == Time::MAX {
+            self.arm_retransmission_timer(ctx.now);
+        }
+        self.cc.on_sent(ctx.now, in_flight);
+        size
+    }
+
+    /// Sends the connection request.
+    pub(super) fn send_request(&mut self, ctx: &mut EndpointCtx<'_>) {
+        let mut size = self.config.ack_size as u16;
+        let mut ts = 0;
+        if self.config.timestamps {
+            size += TIMESTAMP_BYTES as u16;
+            ts = timestamp(ctx.now);
+        }
+        let mut packet = Packet::new(self.flow, 0, size, Flags::SYN);
+        packet.ts = ts;
+        ctx.out.push(packet);
+        self.arm_retransmission_timer(ctx.now);
+    }
+
+    /// The answer to the request that was last sent at `at`.
+    pub(super) fn on_request_answered(&mut self, at: Time, again: bool, ctx: &mut EndpointCtx<'_>) {
+        self.retransmission = Deadline::NEVER;
+        if again {
+            // @src rfc5681#3.1, rfc6298#5 (5.7)
+            self.initial_window = 1;
+            self.window.cwnd = 1.0;
+            self.rto.restart_after_lost_request();
+        } else {
+            self.take_sample(ctx.now.since(at), ctx);
+        }
+        self.consecutive = 0;
+        self.open(ctx);
+    }
+
+    /// Data may flow.
+    pub(super) fn open(&mut self, ctx: &mut EndpointCtx<'_>) {
+        self.stage = Stage::Open;
+        if self.nothing_left(ctx.now) {
+            self.finish(ctx.now);
+            return;
+        }
+        self.arm_tick(ctx.now);
+        self.deliveries.restart(ctx.now);
+        self.send(ctx, u32::MAX);
+        self.record_window(ctx);
+    }
+
+    /// Whether no new segment will ever be sent.
+    #[inline]
+    pub(super) fn nothing_left(&self, now: Time) -> bool {
+        self.board.nxt() == self.total || now > self.stop
+    }
+
+    /// All that was to be sent is acknowledged.
+    pub(super) fn finish(&mut self, now: Time) {
+        self.stage = Stage::Done;
+        if self.board.nxt() == self.total {
+            self.count.completed_s = now.seconds();
+        }
+        self.retransmission = Deadline::NEVER;
+        self.pacing = Deadline::NEVER;
+        self.tick = Deadline::NEVER;
+        self.board.release();
+    }
+}

@@ -1,0 +1,86 @@
+//! The sender's timers: retransmission, pacing, the control's own.
+
+use super::{Sender, Stage};
+use crate::cc::Signal;
+use crate::recovery::Digest;
+use crate::tcp::{Deadline, EndpointCtx};
+use crate::units::Time;
+
+impl Sender {
+    #[inline]
+    pub(super) fn arm_retransmission_timer(&mut self, now: Time) {
+        self.retransmission = Deadline { at: now + self.rto.timeout(), armed: now };
+    }
+
+    /// RFC 6298 (5.2) and (5.3).
+    #[inline]
+    pub(super) fn restart_retransmission_timer(
+        &mut self,
+        new_data: bool,
+        digest: &Digest,
+        now: Time,
+    ) {
+        if self.board.outstanding() == 0 {
+            self.retransmission = Deadline::NEVER;
+        } else if (new_data && !digest.hold_timer) || digest.entered.is_some() {
+            self.arm_retransmission_timer(now);
+        }
+    }
+
+    pub(super) fn arm_tick(&mut self, now: Time) {
+        self.tick = match self.cc.timer_interval() {
+            Some(interval) => Deadline { at: now + interval, armed: now },
+            None => Deadline::NEVER,
+        };
+    }
+
+    /// Runs what is due.
+    pub(super) fn run_timers(&mut self, ctx: &mut EndpointCtx<'_>) {
+        let now = ctx.now;
+        if self.retransmission.at <= now {
+            self.on_timeout(ctx);
+        }
+        if self.stage == Stage::Open && self.tick.at <= now {
+            self.cc.on_timer(&mut self.window, now);
+            self.check_window(now);
+            if self.stage == Stage::Open {
+                self.arm_tick(now);
+                self.send(ctx, u32::MAX);
+                self.record_window(ctx);
+            }
+        }
+        if self.stage == Stage::Open && self.pacing.at <= now {
+            self.send(ctx, u32::MAX);
+        }
+    }
+
+    fn on_timeout(&mut self, ctx: &mut EndpointCtx<'_>) {
+        let now = ctx.now;
+        self.retransmission = Deadline::NEVER;
+        self.count.timeouts += 1;
+        self.rto.back_off();
+        if let Stage::SynSent { .. } = self.stage {
+            self.stage = Stage::SynSent { at: now, again: true };
+            self.send_request(ctx);
+            return;
+        }
+        self.consecutive += 1;
+        let held = self.window.ssthresh;
+        let flight = self.board.flight();
+        self.recovery.on_rto(&mut self.board);
+        self.reduce(Signal::Rto { consecutive: self.consecutive }, flight, now);
+        if self.stage != Stage::Open {
+            return;
+        }
+        if self.consecutive > 1 {
+            // @src rfc5681#3.1: a segment that times out again leaves ssthresh alone.
+            self.window.ssthresh = held;
+        }
+        // What is lost need not wait for the pacer.
+        self.next_paced = now;
+        self.send(ctx, u32::MAX);
+        // Also where the window let nothing out.
+        self.arm_retransmission_timer(now);
+        self.record_window(ctx);
+    }
+}

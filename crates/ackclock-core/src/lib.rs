@@ -17,5 +17,6 @@ pub mod rng;
 pub mod scenario;
 pub mod slow_start;
 pub mod tcp;
+pub mod traffic;
 pub mod units;
 pub mod wire;

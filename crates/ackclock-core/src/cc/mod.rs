@@ -7,6 +7,16 @@
 //! A new control: one file here that implements [`About`](crate::registry::About) and
 //! [`CongestionControl`], and one line in the registry at the end of this file.
 
+pub mod cubic;
+pub mod linear;
+pub(crate) mod usage;
+pub mod vegas;
+
+#[cfg(test)]
+mod contract;
+#[cfg(test)]
+pub(crate) mod test_support;
+
 use crate::scenario::Era;
 use crate::units::{BitRate, Span, Time};
 
@@ -175,5 +185,20 @@ pub trait CongestionControl: Send {
     /// Stops the run with this message if the control has failed (used by controls written by users).
     fn failure(&self) -> Option<String> {
         None
+    }
+}
+
+crate::registry! {
+    /// Builds a congestion control by name.
+    "congestion control": dyn CongestionControl, CcEnv {
+        "cc/linear.rs" => linear::Aimd,
+        "cc/linear.rs" => linear::Aiad,
+        "cc/linear.rs" => linear::Mimd,
+        "cc/linear.rs" => linear::Miad,
+        "cc/linear.rs" => linear::Aimad,
+        "cc/linear.rs" => linear::Maimd,
+        "cc/linear.rs" => linear::General,
+        "cc/cubic.rs" => cubic::Cubic,
+        "cc/vegas.rs" => vegas::Vegas,
     }
 }

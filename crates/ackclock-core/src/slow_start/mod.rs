@@ -1,4 +1,12 @@
 //! ROOM: slow start rules. How the window grows below ssthresh.
+//!
+//! A new rule: one file here that implements [`About`](crate::registry::About) and [`SlowStart`],
+//! and one line in the registry at the end of this file.
+
+pub mod hystart_pp;
+pub mod limited;
+pub mod none;
+pub mod standard;
 
 use crate::cc::{Ack, CcEnv, Window};
 
@@ -10,3 +18,54 @@ pub trait SlowStart: Send {
 
 /// What a new rule is told: the same as a control.
 pub type SlowStartEnv = CcEnv;
+
+crate::registry! {
+    /// Builds a slow start rule by name.
+    "slow start rule": dyn SlowStart, SlowStartEnv {
+        "slow_start/standard.rs" => standard::Standard,
+        "slow_start/limited.rs" => limited::Limited,
+        "slow_start/hystart_pp.rs" => hystart_pp::HystartPlusPlus,
+        "slow_start/none.rs" => none::NoSlowStart,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cc::test_support::{ERAS, env};
+    use crate::registry::Spec;
+    use crate::units::{Span, Time};
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
+        #[test]
+        fn every_rule_keeps_the_window_sound_never_shrinks_it_and_replays_equal(
+            acks in prop::collection::vec((1u32..50, 1u64..500, any::<bool>(), any::<bool>()), 1..200)
+        ) {
+            let run = |name, era| {
+                let mut rule = build(&Spec::from(name), &env(era), "slow_start").unwrap();
+                let mut window = Window { cwnd: 1.0, ssthresh: f64::INFINITY };
+                let mut round = 0;
+                for &(acked, ms, turn, echo) in &acks {
+                    round += u64::from(turn);
+                    let before = window;
+                    let rtt = Some(Span::from_millis(ms));
+                    rule.on_ack(&mut window, &Ack { rtt, round, ecn_echo: echo, ..Ack::at(Time::ZERO, acked) });
+                    assert!(window.cwnd.is_finite() && window.cwnd >= before.cwnd, "{name}");
+                    assert!(window.cwnd <= before.cwnd + f64::from(acked), "{name}");
+                    assert!(window.ssthresh >= 2.0 && window.ssthresh <= before.ssthresh, "{name}");
+                    if window.cwnd >= window.ssthresh {
+                        break;
+                    }
+                }
+                (window.cwnd.to_bits(), window.ssthresh.to_bits())
+            };
+            for entry in catalogue() {
+                for era in ERAS {
+                    prop_assert_eq!(run(entry.info.name, era), run(entry.info.name, era));
+                }
+            }
+        }
+    }
+}

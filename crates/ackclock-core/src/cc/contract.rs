@@ -1,0 +1,153 @@
+//! The contract of the room, checked for every control of the registry.
+
+use proptest::prelude::*;
+use serde_json::Value;
+
+use super::test_support::{ERAS, env};
+use super::*;
+use crate::registry::Spec;
+
+#[derive(Clone, Debug)]
+enum Operation {
+    Ack { acked: u32, rtt_ms: u64, limited: bool, echo: bool },
+    NewRound,
+    Loss,
+    Echo,
+    Timeout,
+    Timer,
+    Idle { ms: u64 },
+    Recovered,
+}
+
+fn operation() -> impl Strategy<Value = Operation> {
+    prop_oneof![
+        20 => (1u32..100, 1u64..2000, any::<bool>(), any::<bool>()).prop_map(
+            |(acked, rtt_ms, limited, echo)| Operation::Ack { acked, rtt_ms, limited, echo }
+        ),
+        6 => Just(Operation::NewRound),
+        3 => Just(Operation::Loss),
+        2 => Just(Operation::Echo),
+        2 => Just(Operation::Timeout),
+        2 => Just(Operation::Timer),
+        2 => (0u64..100_000).prop_map(|ms| Operation::Idle { ms }),
+        2 => Just(Operation::Recovered),
+    ]
+}
+
+/// Runs a control through the operations, checking the contract after each; returns all windows.
+fn drive(name: &str, era: Era, operations: &[Operation]) -> Vec<(u64, u64)> {
+    let mut control = build(&Spec::from(name), &env(era), "cc").unwrap();
+    let mut window = Window { cwnd: 2.0, ssthresh: f64::INFINITY };
+    let (mut now, mut round, mut consecutive) = (Time::ZERO, 0, 0);
+    let mut min_rtt = Span::MAX;
+    let mut seen = Vec::new();
+    for operation in operations {
+        now += Span::from_millis(7);
+        let before = window.cwnd;
+        let flight = before.min(1e6) as u32;
+        let congestion = |signal| Congestion {
+            min_rtt: Span::from_millis(1),
+            srtt: Span::from_millis(10),
+            ..Congestion::at(now, signal, flight)
+        };
+        match *operation {
+            Operation::Ack { acked, rtt_ms, limited, echo } => {
+                let rtt = Span::from_millis(rtt_ms);
+                min_rtt = min_rtt.min(rtt);
+                consecutive = 0;
+                let ack = Ack {
+                    rtt: Some(rtt),
+                    min_rtt,
+                    srtt: rtt,
+                    round,
+                    in_flight: flight,
+                    app_limited: limited,
+                    ecn_echo: echo,
+                    ..Ack::at(now, acked)
+                };
+                control.on_ack(&mut window, &ack);
+                control.on_sent(now, flight);
+            }
+            Operation::NewRound => round += 1,
+            Operation::Loss => {
+                let signal = Signal::FastRetransmit { lost: 1 };
+                control.on_congestion(&mut window, &congestion(signal));
+                assert!(window.cwnd <= before, "{name}: {before} to {}", window.cwnd);
+                assert!(window.ssthresh.is_finite(), "{name}");
+            }
+            Operation::Echo => {
+                control.on_congestion(&mut window, &congestion(Signal::EcnEcho));
+                assert!(window.cwnd <= before, "{name}: {before} to {}", window.cwnd);
+            }
+            Operation::Timeout => {
+                consecutive += 1;
+                control.on_congestion(&mut window, &congestion(Signal::Rto { consecutive }));
+                assert!(window.cwnd <= before, "{name}: {before} to {}", window.cwnd);
+            }
+            Operation::Timer => {
+                if control.timer_interval().is_some() {
+                    control.on_timer(&mut window, now);
+                }
+            }
+            Operation::Idle { ms } => {
+                now += Span::from_millis(ms);
+                window.cwnd = window.cwnd.min(2.0); // restart after idle
+            }
+            Operation::Recovered => control.on_recovery_end(&mut window, now),
+        }
+        assert!(window.cwnd.is_finite() && window.cwnd >= 1.0, "{name}: cwnd {}", window.cwnd);
+        assert!(window.ssthresh >= 2.0, "{name}: ssthresh {}", window.ssthresh);
+        control.probes(&mut |probe, value| assert!(value.is_finite(), "{name}.{probe}"));
+        assert!(!control.phase().is_empty() && control.failure().is_none());
+        seen.push((window.cwnd.to_bits(), window.ssthresh.to_bits()));
+    }
+    seen
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
+    #[test]
+    fn any_order_of_events_keeps_the_window_sound_and_replays_equal(
+        operations in prop::collection::vec(operation(), 1..200)
+    ) {
+        for entry in catalogue() {
+            for era in ERAS {
+                let once = drive(entry.info.name, era, &operations);
+                prop_assert_eq!(once, drive(entry.info.name, era, &operations));
+            }
+        }
+    }
+}
+
+#[test]
+fn parameters_survive_a_round_trip_and_names_are_unique() {
+    let mut names = Vec::new();
+    for entry in catalogue() {
+        let name = entry.info.name;
+        assert!(!names.contains(&name), "{name} twice");
+        names.push(name);
+        assert!(!entry.info.source.is_empty() && !entry.info.title.is_empty());
+        // The defaults, written out in full, build the same control as the bare name.
+        let properties = entry.params["properties"].as_object().expect("parameters have fields");
+        let mut table = serde_json::Map::new();
+        table.insert("kind".into(), name.into());
+        for (field, schema) in properties {
+            assert!(schema.get("description").is_some(), "{name}.{field} is not documented");
+            table.insert(field.clone(), schema.get("default").cloned().unwrap_or(Value::Null));
+        }
+        let text = serde_json::to_string(&Spec::Table(table)).unwrap();
+        let spec: Spec = serde_json::from_str(&text).unwrap();
+        for era in ERAS {
+            build(&spec, &env(era), "cc").unwrap();
+        }
+    }
+}
+
+#[test]
+fn an_unknown_name_and_an_unknown_parameter_are_told_with_the_nearest() {
+    let unknown = build(&Spec::from("cubik"), &env(Era::Rfc), "flows[0].cc").err().unwrap();
+    assert!(unknown.message.contains("\"cubic\""), "{unknown}");
+    let spec: Spec = serde_json::from_str(r#"{"kind": "vegas", "alfa": 1}"#).unwrap();
+    let unknown = build(&spec, &env(Era::Rfc), "cc").err().unwrap();
+    assert!(unknown.path == "cc.alfa" && unknown.message.contains("alpha"), "{unknown}");
+}

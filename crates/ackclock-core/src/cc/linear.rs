@@ -1,0 +1,206 @@
+//! Linear congestion control: AIMD, AIAD, MIMD, MIAD and their hybrids.
+//!
+//! Once per round trip without loss the window is multiplied and added to; once per window with
+//! loss it is multiplied and subtracted from. The named rules set some of the four numbers.
+//!
+//! **Source**: A. Akella, S. Seshan, S. Shenker, I. Stoica, "Exploring Congestion Control",
+//! CMU-CS-02-139 (2002), section 3.2 (the four pure rules, LC(a, b)), section 5.1 (general form),
+//! section 5.2 (hybrids); general form from D. Chiu, R. Jain, Computer Networks and ISDN Systems
+//! 17(1), 1989, doi:10.1016/0169-7552(89)90019-6. Floors: RFC 5681 sections 3.1 and 3.2.
+//!
+//! **Rule** (w = window in segments)
+//! ```text
+//! success, per round trip:  w <- a_i + b_i w
+//! loss or ECN-Echo:         w <- a_d + b_d w,  ssthresh <- max(a_d + b_d w, 2),  w >= 1
+//! timeout:                  ssthresh as on loss, w <- 1
+//! count = segments: a round is w0 acknowledged segments; each adds (a_i + (b_i - 1) w0) / w0,
+//!                   so that the round ends at exactly a_i + b_i w0
+//! count = acks:     each acknowledgement adds (a_i + (b_i - 1) w) / w with the present w
+//! ```
+//! Deviations. `acks` is ns-2's growth: ten acknowledgements take AIMD from 10 to 10.96, not 11,
+//! since the divisor grows within the round, and with delayed acknowledgements it grows half as
+//! fast. `segments` does not depend on the receiver's acknowledgement policy (as RFC 3465).
+//! ns-2 lets an additive decrease take the window below 1; here 1 is the floor.
+//!
+//! Defaults by era: `rfc`: count = segments, first_cut = rule; a window not in use does not grow
+//! and a decrease starts from FlightSize if the window was not full; a repeated timeout leaves
+//! ssthresh (RFC 5681 section 3.1). `1999`, `2002`, `2007`: count = acks. `ns2`: also
+//! first_cut = half.
+
+mod named;
+
+use std::marker::PhantomData;
+
+pub use named::{
+    Aiad, AiadParams, Aimad, AimadParams, Aimd, AimdParams, General, GeneralParams, Maimd,
+    MaimdParams, Miad, MiadParams, Mimd, MimdParams, Named,
+};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::usage::{in_use, may_grow};
+use super::{Ack, CcEnv, Congestion, CongestionControl, Signal, Window};
+use crate::registry::{About, Info};
+use crate::scenario::Era;
+
+/// What growth counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Count {
+    /// Acknowledgements, however many segments each covers (ns-2).
+    Acks,
+    /// Acknowledged segments.
+    Segments,
+}
+
+/// How the first cut, cuts in slow start and cuts at timeouts are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FirstCut {
+    /// By the decrease rule, as every other.
+    Rule,
+    /// By half, whatever the decrease rule (ns-2).
+    Half,
+}
+
+/// The four numbers of section 5.1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rule {
+    /// Added per round trip.
+    pub a_i: f64,
+    /// Factor per round trip.
+    pub b_i: f64,
+    /// Added (zero or less) per loss.
+    pub a_d: f64,
+    /// Factor kept per loss.
+    pub b_d: f64,
+}
+
+impl Rule {
+    /// Growth of a window of `w` in one round trip.
+    fn step(&self, w: f64) -> f64 {
+        self.a_i + (self.b_i - 1.0) * w
+    }
+
+    /// What a loss leaves of a window of `w`.
+    fn cut(&self, w: f64) -> f64 {
+        self.a_d + self.b_d * w
+    }
+}
+
+/// The round of acknowledgements in progress (`count = segments`).
+#[derive(Clone, Copy, Debug)]
+struct Round {
+    /// Growth per acknowledged segment.
+    slope: f64,
+    /// Segments of the round not yet acknowledged.
+    left: f64,
+    /// The window at the round's end.
+    goal: f64,
+    /// The window as this control last left it; another value means that someone else moved it.
+    at: f64,
+}
+
+/// A linear control under one of its names.
+pub struct Linear<N> {
+    rule: Rule,
+    count: Count,
+    first_cut: FirstCut,
+    era: Era,
+    round: Round,
+    /// No cut has been made yet.
+    uncut: bool,
+    /// The last cut was a timeout's.
+    timed_out: bool,
+    name: PhantomData<fn() -> N>,
+}
+
+impl<N: Named> About<CcEnv> for Linear<N> {
+    type Params = N;
+    const INFO: Info = N::INFO;
+
+    fn new(params: N, env: &CcEnv) -> Result<Self, String> {
+        let (count, first_cut) = match env.era {
+            Era::Rfc => (Count::Segments, FirstCut::Rule),
+            Era::Ns2 => (Count::Acks, FirstCut::Half),
+            Era::Y1999 | Era::Y2002 | Era::Y2007 => (Count::Acks, FirstCut::Rule),
+        };
+        Ok(Self {
+            rule: params.rule()?,
+            count: params.count().unwrap_or(count),
+            first_cut: params.first_cut().unwrap_or(first_cut),
+            era: env.era,
+            round: Round { slope: 0.0, left: 0.0, goal: 0.0, at: f64::NAN },
+            uncut: true,
+            timed_out: false,
+            name: PhantomData,
+        })
+    }
+}
+
+impl<N> Linear<N> {
+    fn open_round(&mut self, cwnd: f64) {
+        let step = self.rule.step(cwnd);
+        self.round = Round { slope: step / cwnd, left: cwnd, goal: cwnd + step, at: cwnd };
+    }
+
+    fn grow_by_segments(&mut self, window: &mut Window, acked: u32) {
+        if window.cwnd.to_bits() != self.round.at.to_bits() {
+            self.open_round(window.cwnd);
+        }
+        let mut acked = f64::from(acked);
+        while acked >= self.round.left {
+            acked -= self.round.left;
+            self.open_round(self.round.goal);
+        }
+        // The window within a round is on the line to its goal, so rounding never accumulates.
+        self.round.left -= acked;
+        self.round.at = self.round.goal - self.round.slope * self.round.left;
+        window.cwnd = self.round.at;
+    }
+}
+
+impl<N: Named> CongestionControl for Linear<N> {
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        if !may_grow(ack, self.era) {
+            return;
+        }
+        match self.count {
+            Count::Acks => window.cwnd += self.rule.step(window.cwnd) / window.cwnd,
+            Count::Segments => self.grow_by_segments(window, ack.acked),
+        }
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, event: &Congestion) {
+        let before = window.cwnd;
+        let used = in_use(window, event, self.era);
+        let halve = self.first_cut == FirstCut::Half;
+        let early = halve && (self.uncut || before < window.ssthresh);
+        let cut = if early { used / 2.0 } else { self.rule.cut(used) };
+        match event.signal {
+            Signal::Rto { consecutive } => {
+                if self.era != Era::Rfc || consecutive <= 1 {
+                    window.ssthresh = if halve { used / 2.0 } else { cut }.max(2.0);
+                }
+                window.cwnd = 1.0;
+                self.timed_out = true;
+            }
+            Signal::FastRetransmit { .. } | Signal::EcnEcho => {
+                // ns-2 halves ssthresh, but not cwnd, at the first loss after a timeout.
+                let threshold = if halve && self.timed_out { used / 2.0 } else { cut };
+                window.ssthresh = threshold.max(2.0);
+                window.cwnd = cut.max(1.0).min(before);
+                self.timed_out = false;
+            }
+        }
+        self.uncut = false;
+    }
+
+    fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        out("round_left", self.round.left);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,49 @@
+//! ROOM: arrivals. When TCP transfers begin, how much they carry, and between which hosts.
+//!
+//! The compiler calls a generator until the scenario's end and makes one flow of each arrival.
+//!
+//! A new generator: one file here that implements [`About`](crate::registry::About) and
+//! [`Arrivals`], and one line in the registry at the end of this file.
+
+pub mod poisson;
+pub mod sizes;
+pub mod trace;
+
+use crate::rng::Stream;
+use crate::scenario::Era;
+use crate::units::{Bytes, Time};
+
+/// A transfer that begins.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Arrival {
+    /// When.
+    pub at: Time,
+    /// Payload; absent: endless.
+    pub size: Option<Bytes>,
+    /// Host pair; absent: the flow template's.
+    pub pair: Option<u32>,
+}
+
+/// A generator of transfers.
+pub trait Arrivals: Send {
+    /// The next transfer, never earlier than the one before; none when there are no more.
+    fn next(&mut self, rng: &mut Stream) -> Option<Arrival>;
+}
+
+/// What a new generator is told.
+#[derive(Clone, Copy, Debug)]
+pub struct ArrivalsEnv {
+    /// Defaults of this era apply where a parameter is left out.
+    pub era: Era,
+}
+
+crate::registry! {
+    /// Builds a generator of transfers by name.
+    "traffic generator": dyn Arrivals, ArrivalsEnv {
+        "traffic/arrivals/poisson.rs" => poisson::Poisson,
+        "traffic/arrivals/trace.rs" => trace::TraceArrivals,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,180 @@
+//! Transfers that begin by a Poisson process, at a constant or a scheduled intensity.
+//!
+//! **Source**: V. Paxson, S. Floyd, "Wide-Area Traffic: The Failure of Poisson Modeling",
+//! IEEE/ACM ToN 3(3), 1995, doi:10.1109/90.392383 (user sessions are Poisson); Akella et al.,
+//! CMU-CS-02-139 (2002), section 3.1 (Pareto transfers, mean interval 0.03 s or 0.01 s, or
+//! changing between the two every 5 s).
+//!
+//! **Rule** (lambda = `rate`, or `load` / (8 mean size))
+//! ```text
+//! intervals are exponential with mean 1 / lambda
+//! with a schedule: an arrival when the integral of lambda factor(t) since the last one reaches
+//! an exponential of mean 1; with `period` the schedule repeats
+//! ```
+//! Deviations: none. Sizes: see [`Sizes`].
+//!
+//! Defaults by era: the same in all.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::sizes::Sizes;
+use super::{Arrival, Arrivals, ArrivalsEnv};
+use crate::registry::{About, Info, Status};
+use crate::rng::Stream;
+use crate::units::{BitRate, Span, Time};
+
+/// Transfers per second where neither `rate` nor `load` is given.
+const DEFAULT_RATE: f64 = 10.0;
+
+/// Parameters of Poisson arrivals.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct PoissonParams {
+    /// Arrivals per second, more than 0; excludes `load`. Left out without `load`: 10.
+    pub rate: Option<f64>,
+    /// Offered payload per second, more than 0; excludes `rate`.
+    pub load: Option<BitRate>,
+    /// Sizes of the transfers' payload.
+    pub sizes: Sizes,
+    /// No arrival before this time of the run.
+    pub start: Span,
+    /// No arrival at or after this time of the run.
+    pub until: Option<Span>,
+    /// Most arrivals.
+    pub count: Option<u64>,
+    /// Each transfer goes between a pair drawn from 0 to this less one; left out: the template's.
+    pub pairs: Option<u32>,
+    /// Factors of the intensity from given times on, counted from `start`; 1 before the first.
+    pub schedule: Vec<FactorStep>,
+    /// The schedule repeats after this; left out: its last factor holds for ever.
+    pub period: Option<Span>,
+}
+
+/// A step of the intensity.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FactorStep {
+    /// From this time on, counted from `start`.
+    pub at: Span,
+    /// The intensity is multiplied by this, 0 or more.
+    pub factor: f64,
+}
+
+/// Poisson arrivals.
+pub struct Poisson {
+    params: PoissonParams,
+    /// Arrivals per second at factor 1.
+    lambda: f64,
+    /// The last arrival, counted from `start`.
+    last: Span,
+    count: u64,
+}
+
+impl About<ArrivalsEnv> for Poisson {
+    type Params = PoissonParams;
+    const INFO: Info = Info {
+        name: "poisson",
+        title: "Poisson arrivals",
+        source: "Paxson, Floyd, IEEE/ACM ToN 3(3), 1995, doi:10.1109/90.392383; \
+                 Akella et al., CMU-CS-02-139 (2002), section 3.1",
+        status: Status::Specified,
+    };
+
+    fn new(params: PoissonParams, _: &ArrivalsEnv) -> Result<Self, String> {
+        params.sizes.check()?;
+        let lambda = match (params.rate, params.load) {
+            (Some(_), Some(_)) => return Err("give rate or load, not both".to_owned()),
+            (None, Some(BitRate(0))) => {
+                return Err("load is 0 bit/s, but it must be more than 0".to_owned());
+            }
+            (None, Some(load)) => load.bps() / (8.0 * params.sizes.mean()),
+            (rate, None) => rate.unwrap_or(DEFAULT_RATE),
+        };
+        if !(lambda > 0.0 && lambda.is_finite()) {
+            return Err(format!(
+                "rate is {lambda}, but it must be more than 0 (arrivals per second)"
+            ));
+        }
+        if params.pairs == Some(0) {
+            return Err("pairs is 0, but it must be 1 or more".to_owned());
+        }
+        check_schedule(&params.schedule, params.period)?;
+        Ok(Self { params, lambda, last: Span::ZERO, count: 0 })
+    }
+}
+
+fn check_schedule(schedule: &[FactorStep], period: Option<Span>) -> Result<(), String> {
+    if !schedule.is_sorted_by(|a, b| a.at < b.at) {
+        return Err("schedule must be in order of time without repetition".to_owned());
+    }
+    if let Some(step) = schedule.iter().find(|s| !(s.factor >= 0.0 && s.factor.is_finite())) {
+        return Err(format!("schedule has the factor {}, but it must be 0 or more", step.factor));
+    }
+    let silent = |s: &FactorStep| s.factor <= 0.0;
+    if schedule.first().is_some_and(|s| s.at == Span::ZERO) && schedule.iter().all(silent) {
+        return Err("schedule has only factors of 0, so nothing would ever arrive".to_owned());
+    }
+    if let Some(period) = period {
+        if period == Span::ZERO {
+            return Err("period is 0 s, but it must be more than 0".to_owned());
+        }
+        if schedule.last().is_some_and(|s| s.at >= period) {
+            return Err(
+                "schedule has a step at or after period, but all must be before it".to_owned()
+            );
+        }
+    }
+    Ok(())
+}
+
+impl Poisson {
+    /// The factor at `t` and the time at which the next one begins.
+    fn factor(&self, t: Span) -> (f64, Span) {
+        let schedule = &self.params.schedule;
+        let (turn, phase) = match self.params.period {
+            Some(period) => (t - Span(t.0 % period.0), Span(t.0 % period.0)),
+            None => (Span::ZERO, t),
+        };
+        let begun = schedule.partition_point(|s| s.at <= phase);
+        let factor = if begun == 0 { 1.0 } else { schedule[begun - 1].factor };
+        let end = schedule.get(begun).map(|s| s.at).or(self.params.period);
+        (factor, end.map_or(Span::MAX, |end| turn + end))
+    }
+
+    /// The time at which the intensity since `self.last` has added up to `amount`.
+    fn advance(&self, mut amount: f64) -> Option<Span> {
+        let mut t = self.last;
+        loop {
+            let (factor, end) = self.factor(t);
+            let intensity = self.lambda * factor;
+            let room = intensity * (end - t).seconds();
+            if amount <= room && intensity > 0.0 {
+                return Some(t + Span::from_seconds(amount / intensity));
+            }
+            if end == Span::MAX {
+                return None;
+            }
+            amount -= room;
+            t = end;
+        }
+    }
+}
+
+impl Arrivals for Poisson {
+    fn next(&mut self, rng: &mut Stream) -> Option<Arrival> {
+        if self.params.count.is_some_and(|count| self.count >= count) {
+            return None;
+        }
+        self.last = self.advance(rng.exponential(1.0))?;
+        let at = self.params.start + self.last;
+        if self.params.until.is_some_and(|until| at >= until) {
+            self.params.count = Some(self.count); // there is nothing after it either
+            return None;
+        }
+        self.count += 1;
+        let size = Some(self.params.sizes.draw(rng));
+        let pair = self.params.pairs.map(|pairs| rng.below(u64::from(pairs)) as u32);
+        Some(Arrival { at: Time::ZERO + at, size, pair })
+    }
+}

@@ -1,0 +1,108 @@
+//! Sizes of transfers: fixed, exponential, or Pareto.
+//!
+//! **Source**: M. Crovella, A. Bestavros, "Self-Similarity in World Wide Web Traffic", IEEE/ACM
+//! ToN 5(6), 1997, doi:10.1109/90.650143 (Pareto sizes of transfers).
+//!
+//! **Rule** (mean m, shape a, cap c)
+//! ```text
+//! pareto: P(X > x) = (s / x)^a for x >= s = m (a - 1) / a;  with a cap, min(X, c), whose mean is
+//!         m - s (s / c)^(a - 1) / (a - 1)
+//! sizes are rounded to whole bytes, at least 1
+//! ```
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::rng::Stream;
+use crate::traffic::pareto_shape;
+use crate::units::Bytes;
+
+/// A distribution of payload sizes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Sizes {
+    /// All the same.
+    Fixed {
+        /// The size, more than 0.
+        mean: Bytes,
+    },
+    /// Exponential.
+    Exponential {
+        /// Mean, more than 0.
+        mean: Bytes,
+    },
+    /// Pareto.
+    Pareto {
+        /// Mean before the cap, more than 0.
+        mean: Bytes,
+        /// Shape, more than 1 (below 2 the variance is infinite).
+        #[serde(default = "web_shape")]
+        shape: f64,
+        /// Larger sizes become this; left out: no cap.
+        #[serde(default)]
+        cap: Option<Bytes>,
+    },
+}
+
+/// Between the shapes that the source measured (1.1 to 1.5).
+fn web_shape() -> f64 {
+    1.2
+}
+
+impl Default for Sizes {
+    fn default() -> Self {
+        Self::Fixed { mean: Bytes(100_000) }
+    }
+}
+
+impl Sizes {
+    /// One sentence about a wrong parameter.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let mean = match *self {
+            Self::Fixed { mean } | Self::Exponential { mean } | Self::Pareto { mean, .. } => mean,
+        };
+        if mean.0 == 0 {
+            return Err("sizes.mean is 0 B, but it must be more than 0".to_owned());
+        }
+        if let Self::Pareto { shape, cap, .. } = *self {
+            pareto_shape(shape).map_err(|e| format!("sizes.{e}"))?;
+            if cap.is_some_and(|cap| (cap.0 as f64) < smallest(mean, shape)) {
+                return Err(format!(
+                    "sizes.cap is below {:.0} B, the smallest size of this mean and shape",
+                    smallest(mean, shape)
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Mean in bytes, the cap considered.
+    pub(super) fn mean(&self) -> f64 {
+        match *self {
+            Self::Fixed { mean } | Self::Exponential { mean } => mean.0 as f64,
+            Self::Pareto { mean, shape, cap } => {
+                let s = smallest(mean, shape);
+                let beyond =
+                    cap.map_or(0.0, |cap| s * (s / cap.0 as f64).powf(shape - 1.0) / (shape - 1.0));
+                mean.0 as f64 - beyond
+            }
+        }
+    }
+
+    /// A size.
+    pub(super) fn draw(&self, rng: &mut Stream) -> Bytes {
+        let bytes = match *self {
+            Self::Fixed { mean } => return mean,
+            Self::Exponential { mean } => rng.exponential(mean.0 as f64),
+            Self::Pareto { mean, shape, cap } => {
+                let drawn = rng.pareto(mean.0 as f64, shape);
+                cap.map_or(drawn, |cap| drawn.min(cap.0 as f64))
+            }
+        };
+        Bytes((bytes.round() as u64).max(1))
+    }
+}
+
+fn smallest(mean: Bytes, shape: f64) -> f64 {
+    mean.0 as f64 * (shape - 1.0) / shape
+}

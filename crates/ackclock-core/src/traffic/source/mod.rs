@@ -1,0 +1,83 @@
+//! ROOM: unresponsive senders. What a flow sends that has no transport.
+//!
+//! Sources send datagrams: no acknowledgement, no retransmission; `seq` counts packets from 0. All
+//! times in their parameters count from the flow's start. No packet leaves at or after the flow's
+//! stop. The other end is a [`DatagramSink`].
+//!
+//! A new source: one file here that implements [`About`](crate::registry::About) and
+//! [`Endpoint`], and one line in the registry at the end of this file.
+
+pub mod cbr;
+pub mod on_off;
+mod sink;
+pub mod trace;
+
+pub use sink::DatagramSink;
+
+use crate::ids::FlowId;
+use crate::scenario::Era;
+use crate::tcp::{Deadline, Endpoint, EndpointCtx, Snapshot};
+use crate::units::{Span, Time};
+use crate::wire::{Flags, Packet};
+
+/// What a new source is told about its flow.
+#[derive(Clone, Copy, Debug)]
+pub struct SourceEnv {
+    /// The flow that the packets belong to.
+    pub flow: FlowId,
+    /// When the engine will call [`Endpoint::start`], counted from the start of the run.
+    pub start: Span,
+    /// When the source must be silent, counted from the start of the run.
+    pub stop: Option<Span>,
+    /// Defaults of this era apply where a parameter is left out.
+    pub era: Era,
+}
+
+/// The way out that all sources share: numbers, counts, and the stop time.
+struct Outlet {
+    flow: FlowId,
+    stop: Time,
+    deadline: Deadline,
+    packets: u64,
+    bytes: u64,
+}
+
+impl Outlet {
+    fn new(env: &SourceEnv) -> Self {
+        let stop = env.stop.map_or(Time::MAX, |stop| Time::ZERO + stop);
+        Self { flow: env.flow, stop, deadline: Deadline::NEVER, packets: 0, bytes: 0 }
+    }
+
+    fn send(&mut self, size: u16, ctx: &mut EndpointCtx<'_>) {
+        // The number wraps after 2^32 packets; nothing orders datagrams by it.
+        let packet = Packet::new(self.flow, self.packets as u32, size, Flags::DATAGRAM);
+        self.packets += 1;
+        self.bytes += u64::from(size);
+        ctx.out.push(packet);
+    }
+
+    /// Asks for a call at `at`, or for none if there is nothing before the stop.
+    fn arm(&mut self, at: Option<Time>, now: Time) {
+        self.deadline = match at {
+            Some(at) if at < self.stop => Deadline { at, armed: now },
+            _ => Deadline::NEVER,
+        };
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        Snapshot { sent_packets: self.packets, sent_bytes: self.bytes, ..Snapshot::default() }
+    }
+}
+
+crate::registry! {
+    /// Builds an unresponsive source by name.
+    "source": dyn Endpoint, SourceEnv {
+        "traffic/source/cbr.rs" => cbr::Cbr,
+        "traffic/source/on_off.rs" => on_off::ExponentialOnOff,
+        "traffic/source/on_off.rs" => on_off::ParetoOnOff,
+        "traffic/source/trace.rs" => trace::Trace,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,114 @@
+//! What a list says: at given times given numbers of bytes.
+//!
+//! **Source**: none; a replay.
+//!
+//! **Rule**
+//! ```text
+//! each entry leaves at its time after the flow's start; one larger than `packet` leaves as
+//! several packets back to back, all of `packet` bytes but the last
+//! ```
+//! Deviations: none. Defaults by era: the same in all.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Outlet, SourceEnv};
+use crate::registry::{About, Info, Status};
+use crate::tcp::{Deadline, Endpoint, EndpointCtx, Snapshot};
+use crate::traffic::packet_size;
+use crate::units::{Bytes, Span, Time};
+use crate::wire::Packet;
+
+/// Parameters of the replay.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct TraceParams {
+    /// What leaves when, in order of time.
+    pub packets: Vec<TraceEntry>,
+    /// Largest packet on the wire, 1 B to 65535 B.
+    pub packet: Bytes,
+}
+
+/// An entry of the list; also written `[at, size]`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TraceEntry {
+    /// When, counted from the flow's start.
+    pub at: Span,
+    /// How many bytes on the wire, more than 0.
+    pub size: Bytes,
+}
+
+impl Default for TraceParams {
+    fn default() -> Self {
+        Self { packets: Vec::new(), packet: Bytes(1500) }
+    }
+}
+
+/// The replay.
+pub struct Trace {
+    outlet: Outlet,
+    packet: u16,
+    entries: Vec<TraceEntry>,
+    next: usize,
+    origin: Time,
+}
+
+impl About<SourceEnv> for Trace {
+    type Params = TraceParams;
+    const INFO: Info = Info {
+        name: "trace",
+        title: "Replay of a list of packets",
+        source: "none; a replay",
+        status: Status::Variant,
+    };
+
+    fn new(params: TraceParams, env: &SourceEnv) -> Result<Self, String> {
+        let packet = packet_size("packet", params.packet)?;
+        if !params.packets.is_sorted_by_key(|e| e.at) {
+            return Err("packets must be in order of time".to_owned());
+        }
+        if let Some(i) = params.packets.iter().position(|e| e.size.0 == 0) {
+            return Err(format!("packets[{i}].size is 0 B, but it must be more than 0"));
+        }
+        let entries = params.packets;
+        Ok(Self { outlet: Outlet::new(env), packet, entries, next: 0, origin: Time::ZERO })
+    }
+}
+
+impl Trace {
+    fn arm_next(&mut self, now: Time) {
+        let at = self.entries.get(self.next).map(|e| self.origin + e.at);
+        self.outlet.arm(at, now);
+    }
+}
+
+impl Endpoint for Trace {
+    fn start(&mut self, ctx: &mut EndpointCtx<'_>) {
+        self.origin = ctx.now;
+        self.arm_next(ctx.now);
+    }
+
+    fn on_packet(&mut self, _packet: Packet, _ctx: &mut EndpointCtx<'_>) {}
+
+    fn on_timer(&mut self, ctx: &mut EndpointCtx<'_>) {
+        if let Some(entry) = self.entries.get(self.next) {
+            let mut left = entry.size.0;
+            while left > 0 {
+                let size = left.min(u64::from(self.packet));
+                self.outlet.send(size as u16, ctx);
+                left -= size;
+            }
+            self.next += 1;
+        }
+        self.arm_next(ctx.now);
+    }
+
+    fn deadline(&self) -> Deadline {
+        self.outlet.deadline
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        self.outlet.snapshot()
+    }
+}

@@ -8,6 +8,20 @@
 //! A new discipline: one file here that implements [`About`](crate::registry::About) and
 //! [`QueueDisc`], and one line in the registry at the end of this file.
 
+pub mod codel;
+mod curve;
+pub mod fifo;
+mod heap;
+mod links;
+pub mod managed;
+pub mod pie;
+pub mod red;
+pub mod rio;
+mod store;
+#[cfg(test)]
+mod testing;
+
+use crate::registry;
 use crate::rng::Stream;
 use crate::scenario::Era;
 use crate::units::{BitRate, Bytes, Span, Time};
@@ -162,3 +176,12 @@ pub trait Aqm: Send {
     /// Internal state by name, for recording.
     fn probes(&self, _out: &mut dyn FnMut(&'static str, f64)) {}
 }
+
+registry! { /// Builds the queue discipline that `spec` names; `path` says where it stands in the scenario.
+    "queue discipline": dyn QueueDisc, QdiscEnv {
+    "qdisc/fifo.rs" => fifo::Fifo,
+    "qdisc/red.rs" => managed::Managed<red::Red>,
+    "qdisc/rio.rs" => managed::Managed<rio::Rio>,
+    "qdisc/codel.rs" => managed::Managed<codel::Codel>,
+    "qdisc/pie.rs" => managed::Managed<pie::Pie>,
+} }

@@ -26,6 +26,11 @@ impl<K: Copy + PartialOrd> Heap<K> {
         self.entries.first().copied()
     }
 
+    /// Whether a member is there.
+    pub(super) fn contains(&self, id: u32) -> bool {
+        self.place.get(id as usize).is_some_and(|&at| at != NONE)
+    }
+
     /// Inserts a member, or changes its key.
     pub(super) fn set(&mut self, id: u32, key: K) {
         if self.place.len() <= id as usize {

@@ -197,7 +197,9 @@ impl About<QdiscEnv> for Red {
             3.0 * min_th
         });
         if !(max_th > min_th && max_th.is_finite()) {
-            return Err(format!("max_th is {max_th} but must be more than min_th, {min_th} packets"));
+            return Err(format!(
+                "max_th is {max_th} but must be more than min_th, {min_th} packets"
+            ));
         }
         let w_q = match params.w_q {
             Some(w_q) => fraction("w_q", w_q)?,
@@ -228,10 +230,7 @@ impl About<QdiscEnv> for Red {
                 params.gentle.unwrap_or(!y1999),
             ),
             spacing: Spacing::default(),
-            spread: Spread {
-                wait: params.wait.unwrap_or(ns2),
-                by_bytes: bytes.then_some(mean),
-            },
+            spread: Spread { wait: params.wait.unwrap_or(ns2), by_bytes: bytes.then_some(mean) },
             adaptation: if params.adaptive {
                 Some(Adaptation {
                     interval: params.interval,

@@ -4,7 +4,7 @@
 //! number of classes times their longest queues; an empty class costs a few dozen bytes, and its
 //! AQM is made when its first packet arrives.
 //!
-//! **Source** of longest-queue drop: McKenney, "Stochastic Fairness Queueing", INFOCOM 1990; Suter,
+//! **Source** of longest-queue drop: `McKenney`, "Stochastic Fairness Queueing", INFOCOM 1990; Suter,
 //! Lakshman, Stiliadis & Choudhury, "Design considerations for supporting TCP with per-flow
 //! queueing", INFOCOM 1998.
 

@@ -1,7 +1,7 @@
 //! The three parts of RED that RIO shares: the average, the drop curve, the spacing of drops.
 //!
 //! **Source**: Floyd & Jacobson, "Random Early Detection Gateways for Congestion Avoidance",
-//! IEEE/ACM ToN 1(4), 1993, sections 4, 7 and 11 (doi:10.1109/90.251892); gentle curve: Floyd,
+//! IEEE/ACM Trans. Networking 1(4), 1993, sections 4, 7 and 11 (doi:10.1109/90.251892); gentle curve: Floyd,
 //! "Recommendation on using the 'gentle' variant of RED", 2000.
 
 use crate::units::Time;
@@ -62,7 +62,7 @@ impl Curve {
         Self { min_th, max_th, max_p, gentle, gentle_p: max_p }
     }
 
-    /// p_b at this average, which must not be below `min_th`.
+    /// `p_b` at this average, which must not be below `min_th`.
     #[inline]
     pub(super) fn p(&self, avg: f64) -> f64 {
         let p = if avg < self.max_th {
@@ -85,7 +85,7 @@ impl Curve {
 /// How drops are spread over arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Spread {
-    /// No drop before 1 / p_b arrivals have passed since the last one.
+    /// No drop before 1 / `p_b` arrivals have passed since the last one.
     pub(super) wait: bool,
     /// Arrivals are counted, and probabilities scaled, by size over this mean packet size.
     pub(super) by_bytes: Option<u32>,
@@ -123,7 +123,7 @@ impl Spacing {
         self.count_bytes = if counts { u64::from(size) } else { 0 };
     }
 
-    /// p_a: the probability of dropping this arrival, from p_b.
+    /// `p_a`: the probability of dropping this arrival, from `p_b`.
     #[inline]
     pub(super) fn p(&self, p_b: f64, size: u16, spread: Spread) -> f64 {
         let count = match spread.by_bytes {
@@ -192,7 +192,7 @@ mod tests {
         near(classic.p(15.0), 1.0);
     }
 
-    /// Probability of each gap between drops at p_b = 1/8, from p_a alone.
+    /// Probability of each gap between drops at `p_b` = 1/8, from `p_a` alone.
     fn gaps(wait: bool) -> Vec<f64> {
         let spread = Spread { wait, by_bytes: None };
         let mut spacing = Spacing::default();

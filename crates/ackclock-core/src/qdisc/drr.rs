@@ -1,7 +1,7 @@
 //! DRR, deficit round robin: fair queueing at constant cost, with longest-queue drop.
 //!
 //! **Source**: Shreedhar & Varghese, "Efficient Fair Queueing Using Deficit Round-Robin", IEEE/ACM
-//! ToN 4(3), 1996, section III (doi:10.1109/90.502236); dropping from the longest queue: McKenney,
+//! Trans. Networking 4(3), 1996, section III (doi:10.1109/90.502236); dropping from the longest queue: `McKenney`,
 //! INFOCOM 1990, as there cited.
 //!
 //! **Rule**:

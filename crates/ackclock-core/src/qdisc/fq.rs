@@ -1,7 +1,7 @@
 //! FQ, weighted fair queueing: packets leave in the order in which fluid sharing would finish them.
 //!
 //! **Source**: Demers, Keshav & Shenker, SIGCOMM 1989 (doi:10.1145/75246.75248); Parekh & Gallager,
-//! IEEE/ACM ToN 1(3), 1993, section III (PGPS, doi:10.1109/90.234856); self-clocked: Golestani,
+//! IEEE/ACM Trans. Networking 1(3), 1993, section III (PGPS, doi:10.1109/90.234856); self-clocked: Golestani,
 //! INFOCOM 1994 (doi:10.1109/INFCOM.1994.337677). Longest-queue drop: Suter et al., INFOCOM 1998.
 //!
 //! **Rule**: a packet of L bytes of class i that arrives at time a has

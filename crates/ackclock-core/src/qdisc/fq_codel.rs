@@ -220,7 +220,7 @@ mod tests {
     /// Keys in different queues.
     fn apart(params: &Params) -> [u32; 2] {
         let home = bucket(0, 0, params.queues);
-        [0, (1..).find(|&k| bucket(k, 0, params.queues) != home).unwrap()]
+        [0, (1..100).find(|&k| bucket(k, 0, params.queues) != home).unwrap()]
     }
 
     fn served(bench: &mut Bench<FqCodel>, n: usize) -> Vec<u32> {

@@ -1,7 +1,7 @@
 //! The virtual time of generalised processor sharing.
 //!
 //! **Source**: Parekh & Gallager, "A Generalized Processor Sharing Approach to Flow Control in
-//! Integrated Services Networks: The Single-Node Case", IEEE/ACM ToN 1(3), 1993, section III
+//! Integrated Services Networks: The Single-Node Case", IEEE/ACM Trans. Networking 1(3), 1993, section III
 //! (doi:10.1109/90.234856).
 //!
 //! **Rule**: dV/dt = C / (sum of the weights of the classes that are backlogged in GPS); a class is

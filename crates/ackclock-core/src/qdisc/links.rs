@@ -27,13 +27,13 @@ impl Default for Chain {
 impl Chain {
     /// The first member.
     #[inline]
-    pub(super) fn head(&self) -> Option<u32> {
+    pub(super) fn head(self) -> Option<u32> {
         (self.head != NONE).then_some(self.head)
     }
 
     /// The last member.
     #[inline]
-    pub(super) fn tail(&self) -> Option<u32> {
+    pub(super) fn tail(self) -> Option<u32> {
         (self.tail != NONE).then_some(self.tail)
     }
 }

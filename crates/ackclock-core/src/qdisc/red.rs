@@ -1,24 +1,24 @@
 //! RED, random early detection: drops arrivals with a probability that grows with the average queue.
 //!
-//! **Source**: Floyd & Jacobson, IEEE/ACM ToN 1(4), 1993 (doi:10.1109/90.251892); gentle curve:
-//! Floyd 2000; adaptation of max_p and automatic parameters: Floyd, Gummadi & Shenker, "Adaptive
+//! **Source**: Floyd & Jacobson, IEEE/ACM Trans. Networking 1(4), 1993 (doi:10.1109/90.251892); gentle curve:
+//! Floyd 2000; adaptation of `max_p` and automatic parameters: Floyd, Gummadi & Shenker, "Adaptive
 //! RED", ICSI 2001; ECN: RFC 3168, section 7. The ns-2 eras follow ns-2's RED.
 //!
 //! **Rule**, at every arrival with q waiting:
-//! - avg = (1 - w_q)^(m + 1) avg + w_q q, m = whole mean packets that fit into the idle time;
-//! - p_b = max_p (avg - min_th) / (max_th - min_th) from min_th to max_th; then 1, or, gentle, on a
-//!   line from max_p to 1 at 2 max_th;
-//! - with c arrivals since the last drop, drop with p_a = p_b / (1 - c p_b); `wait`: 0 if c p_b < 1,
-//!   p_b / (2 - c p_b) if < 2, else 1;
-//! - automatic: w_q = 1 - exp(-1 / (10 R C)), R = max(0.1 s, 3 (delay + 1/C)), C in mean packets/s;
-//!   min_th = max(5, C target_delay / 2); max_th = 3 min_th;
-//! - adaptive, an interval after the last change: max_p *= 0.9 if avg < min_th + 0.4 (max_th -
-//!   min_th), max_p += min(0.01, max_p / 4) if avg > max_th - 0.4 (max_th - min_th).
+//! - `avg = (1 - w_q)^(m + 1) avg + w_q q`, m = whole mean packets that fit into the idle time;
+//! - `p_b = max_p (avg - min_th) / (max_th - min_th)` from `min_th` to `max_th`; above, 1 or, gentle,
+//!   on a line from `max_p` to 1 at `2 max_th`;
+//! - c arrivals after the last drop, drop with `p_a = p_b / (1 - c p_b)`; `wait`: 0 if `c p_b < 1`,
+//!   `p_b / (2 - c p_b)` if `c p_b < 2`, else 1;
+//! - automatic: `w_q = 1 - exp(-1 / (10 R C))`, `R = max(0.1 s, 3 (delay + 1/C))`, C in mean packets
+//!   per second; `min_th = max(5, C target_delay / 2)`; `max_th = 3 min_th`;
+//! - adaptive, with `d = 0.4 (max_th - min_th)`, an interval after the last change: `max_p *= 0.9` if
+//!   `avg < min_th + d`; `max_p += min(0.01, max_p / 4)` if `avg > max_th - d`.
 //!
-//! **Deviations**: max_p adapts at arrivals, as in ns-2, not by a timer. Links whose rate changes
+//! **Deviations**: `max_p` adapts at arrivals, as in ns-2, not by a timer. Links whose rate changes
 //! keep the parameters of their first rate. The eras before `rfc` have three habits of ns-2: the
-//! arrival that crosses min_th is never dropped and counts as the first; an arrival that finds at
-//! most one unit (packet; in bytes mode, byte) waiting is never dropped; adapting max_p does not
+//! arrival that crosses `min_th` is never dropped and counts as the first; an arrival that finds at
+//! most one unit (packet; in bytes mode, byte) waiting is never dropped; adapting `max_p` does not
 //! move the gentle line.
 //!
 //! **Defaults by era** (parameters left out):

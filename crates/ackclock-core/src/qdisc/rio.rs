@@ -1,7 +1,7 @@
 //! RIO, RED with In and Out: packets out of profile are dropped earlier and harder than those in.
 //!
 //! **Source**: Clark & Fang, "Explicit Allocation of Best-Effort Packet Delivery Service", IEEE/ACM
-//! ToN 6(4), 1998, section III (doi:10.1109/90.720870).
+//! Trans. Networking 6(4), 1998, section III (doi:10.1109/90.720870).
 //!
 //! **Rule**: RED (see `red`) twice over one FIFO. An In packet is judged by the average number of
 //! In packets and the In curve, an Out packet by the average of all packets and the Out curve; each

@@ -1,6 +1,6 @@
 //! SFQ, stochastic fairness queueing: classes hashed onto a few queues that send packet by packet.
 //!
-//! **Source**: McKenney, "Stochastic Fairness Queueing", INFOCOM 1990 (doi:10.1109/INFCOM.1990.91316).
+//! **Source**: `McKenney`, "Stochastic Fairness Queueing", INFOCOM 1990 (doi:10.1109/INFCOM.1990.91316).
 //!
 //! **Rule**: an arrival joins the queue of its class's hash; queues with packets send one packet
 //! each in turn, a newly active queue at the end of the round. When the buffer is full:
@@ -8,7 +8,7 @@
 //! - `share`: with u packets in the arrival's queue and f places free of N, the arrival is dropped
 //!   if u >= floor(f / 2), or if f < `buckets` and u > floor(N / `buckets`), or if f = 0.
 //!
-//! **Deviations**: the hash is fixed for a run (`salt` selects another); McKenney changes it from
+//! **Deviations**: the hash is fixed for a run (`salt` selects another); `McKenney` changes it from
 //! time to time.
 //!
 //! **Defaults by era**: `buckets` 128 and `longest` in `rfc`; 16 and `share`, ns-2's rule, in the

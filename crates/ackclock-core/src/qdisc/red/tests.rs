@@ -12,7 +12,7 @@ fn ns2() -> QdiscEnv {
     QdiscEnv { era: Era::Ns2, ..env() }
 }
 
-/// Packet mode, average equal to the queue seen at the arrival before (w_q = 1).
+/// Packet mode, average equal to the queue seen at the arrival before (`w_q` = 1).
 fn follow(min_th: f64, max_th: f64) -> Params {
     Params {
         min_th: Some(min_th),
@@ -109,7 +109,7 @@ fn the_1993_algorithm_may_drop_the_crossing_arrival() {
     assert_eq!(bench.drops(), [(2, DropReason::Forced)]);
 }
 
-/// Mean gap between drops at an average that stays at p_b = 0.05.
+/// Mean gap between drops at an average that stays at `p_b` = 0.05.
 fn mean_gap(wait: bool) -> f64 {
     let params = Params { wait: Some(wait), ..follow(5.0, 15.0) };
     let mut bench = bench(params, &env());

@@ -8,6 +8,32 @@
 //! A new discipline: one file here that implements [`About`](crate::registry::About) and
 //! [`QueueDisc`], and one line in the registry at the end of this file.
 
+pub mod aqm;
+pub mod classes;
+pub mod codel;
+mod curve;
+pub mod drr;
+pub mod fifo;
+pub mod fq;
+pub mod fq_codel;
+mod gps;
+mod heap;
+mod links;
+pub mod managed;
+pub mod pie;
+pub mod red;
+pub mod rio;
+pub mod sfq;
+mod store;
+
+#[cfg(test)]
+mod contract;
+#[cfg(test)]
+mod reference;
+#[cfg(test)]
+mod testing;
+
+use crate::registry;
 use crate::rng::Stream;
 use crate::scenario::Era;
 use crate::units::{BitRate, Bytes, Span, Time};
@@ -162,3 +188,16 @@ pub trait Aqm: Send {
     /// Internal state by name, for recording.
     fn probes(&self, _out: &mut dyn FnMut(&'static str, f64)) {}
 }
+
+registry! { /// Builds the queue discipline that `spec` names; `path` says where it stands in the scenario.
+    "queue discipline": dyn QueueDisc, QdiscEnv {
+    "qdisc/fifo.rs" => fifo::Fifo,
+    "qdisc/red.rs" => managed::Managed<red::Red>,
+    "qdisc/rio.rs" => managed::Managed<rio::Rio>,
+    "qdisc/drr.rs" => drr::Drr,
+    "qdisc/fq.rs" => fq::Fq,
+    "qdisc/sfq.rs" => sfq::Sfq,
+    "qdisc/codel.rs" => managed::Managed<codel::Codel>,
+    "qdisc/fq_codel.rs" => fq_codel::FqCodel,
+    "qdisc/pie.rs" => managed::Managed<pie::Pie>,
+} }

@@ -1,0 +1,314 @@
+//! Many class queues in one shared buffer: what DRR, FQ, SFQ and FQ-CoDel schedule.
+//!
+//! All packets live in one pool, so memory grows with the packets that wait at once, not with the
+//! number of classes times their longest queues; an empty class costs a few dozen bytes, and its
+//! AQM is made when its first packet arrives.
+//!
+//! **Source** of longest-queue drop: `McKenney`, "Stochastic Fairness Queueing", INFOCOM 1990; Suter,
+//! Lakshman, Stiliadis & Choudhury, "Design considerations for supporting TCP with per-flow
+//! queueing", INFOCOM 1998.
+
+use std::cmp::Reverse;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::aqm::Prototype;
+use super::heap::Heap;
+use super::links::{Chain, Links};
+use super::managed::execute;
+use super::{Aqm, Limit, QdiscCtx, QueueState};
+use crate::units::{Bytes, Span, Time};
+use crate::wire::{DropReason, Packet, Timed};
+
+/// Which packet of the longest queue is pushed out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Victim {
+    /// The oldest.
+    Head,
+    /// The newest.
+    Tail,
+}
+
+/// What makes a queue the longest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Measure {
+    /// Bytes.
+    #[default]
+    Bytes,
+    /// Packets.
+    Packets,
+}
+
+/// A place in the pool.
+#[derive(Debug)]
+struct Slot {
+    content: Option<Timed>,
+    /// The scheduler's note about the packet.
+    tag: f64,
+}
+
+/// One class.
+#[derive(Debug, Default)]
+struct Queue {
+    chain: Chain,
+    packets: u32,
+    bytes: u64,
+}
+
+/// The head of a class queue.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Head {
+    pub(super) size: u16,
+    pub(super) tag: f64,
+}
+
+/// Class queues that share a buffer.
+pub(super) struct Classes {
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+    links: Links,
+    queues: Vec<Queue>,
+    packets: usize,
+    bytes: u64,
+    limit: Limit,
+    measure: Measure,
+    /// Non-empty classes by length; kept only if the buffer is bounded.
+    longest: Heap<Reverse<u64>>,
+    prototype: Option<Box<dyn Prototype>>,
+    aqms: Vec<Option<Box<dyn Aqm>>>,
+}
+
+impl Classes {
+    pub(super) fn new(
+        limit: Limit,
+        measure: Measure,
+        prototype: Option<Box<dyn Prototype>>,
+    ) -> Self {
+        Self {
+            slots: Vec::new(),
+            free: Vec::new(),
+            links: Links::default(),
+            queues: Vec::new(),
+            packets: 0,
+            bytes: 0,
+            limit,
+            measure,
+            longest: Heap::default(),
+            prototype,
+            aqms: Vec::new(),
+        }
+    }
+
+    /// Packets in all classes.
+    #[inline]
+    pub(super) fn total(&self) -> usize {
+        self.packets
+    }
+
+    /// Bytes in all classes.
+    #[inline]
+    pub(super) fn backlog(&self) -> Bytes {
+        Bytes(self.bytes)
+    }
+
+    /// Packets of one class.
+    #[inline]
+    pub(super) fn packets(&self, class: u32) -> u32 {
+        self.queues.get(class as usize).map_or(0, |q| q.packets)
+    }
+
+    /// The packet of a class that leaves next.
+    #[inline]
+    pub(super) fn head(&self, class: u32) -> Option<Head> {
+        let id = self.queues.get(class as usize)?.chain.head()?;
+        let slot = &self.slots[id as usize];
+        slot.content.as_ref().map(|t| Head { size: t.packet.size, tag: slot.tag })
+    }
+
+    /// Whether more waits than the buffer holds.
+    #[inline]
+    pub(super) fn over(&self) -> bool {
+        self.packets as u64 > u64::from(self.limit.packets) || self.bytes > self.limit.bytes
+    }
+
+    /// The longest class and its length; of equals the one with the smallest number.
+    pub(super) fn longest(&self) -> Option<(u64, u32)> {
+        self.longest.first().map(|(Reverse(length), class)| (length, class))
+    }
+
+    /// Length of a class as `longest` measures it.
+    pub(super) fn length(&self, class: u32) -> u64 {
+        let queue = &self.queues[class as usize];
+        match self.measure {
+            Measure::Bytes => queue.bytes,
+            Measure::Packets => u64::from(queue.packets),
+        }
+    }
+
+    fn state(&self, class: u32, now: Time) -> QueueState {
+        let queue = &self.queues[class as usize];
+        QueueState { now, packets: queue.packets as usize, bytes: Bytes(queue.bytes) }
+    }
+
+    fn grow(&mut self, class: u32) {
+        let needed = class as usize + 1;
+        if self.queues.len() < needed {
+            self.queues.resize_with(needed, Queue::default);
+        }
+        if let Some(prototype) = &self.prototype {
+            if self.aqms.len() < needed {
+                self.aqms.resize_with(needed, || None);
+            }
+            self.aqms[class as usize].get_or_insert_with(|| prototype.fresh());
+        }
+    }
+
+    /// An arrival: asks the class's AQM and stores the packet at the tail of its class with the
+    /// scheduler's `tag`, even beyond the limit. Returns its place, `None` if the AQM dropped it.
+    pub(super) fn offer(
+        &mut self,
+        class: u32,
+        packet: Packet,
+        tag: f64,
+        ctx: &mut QdiscCtx<'_>,
+    ) -> Option<u32> {
+        self.grow(class);
+        let state = self.state(class, ctx.now);
+        let packet = match self.aqms.get_mut(class as usize) {
+            Some(Some(aqm)) => execute(aqm.on_enqueue(&packet, &state, ctx.rng), packet, ctx)?,
+            _ => packet,
+        };
+        let size = u64::from(packet.size);
+        let slot = Slot { content: Some(Timed { at: ctx.now, packet }), tag };
+        let id = if let Some(id) = self.free.pop() {
+            self.slots[id as usize] = slot;
+            id
+        } else {
+            self.slots.push(slot);
+            self.links.reserve(self.slots.len());
+            (self.slots.len() - 1) as u32
+        };
+        let queue = &mut self.queues[class as usize];
+        self.links.push_back(&mut queue.chain, id);
+        queue.packets += 1;
+        queue.bytes += size;
+        self.packets += 1;
+        self.bytes += size;
+        self.rank(class);
+        Some(id)
+    }
+
+    /// Puts a class where it belongs among the longest.
+    fn rank(&mut self, class: u32) {
+        if self.limit == Limit::NONE {
+            return;
+        }
+        if self.queues[class as usize].packets == 0 {
+            self.longest.remove(class);
+        } else {
+            self.longest.set(class, Reverse(self.length(class)));
+        }
+    }
+
+    fn take(&mut self, class: u32, id: u32) -> Timed {
+        let queue = &mut self.queues[class as usize];
+        self.links.remove(&mut queue.chain, id);
+        let taken = self.slots[id as usize]
+            .content
+            .take()
+            .expect("invariant: a place in a class's chain holds a packet");
+        let size = u64::from(taken.packet.size);
+        queue.packets -= 1;
+        queue.bytes -= size;
+        self.packets -= 1;
+        self.bytes -= size;
+        self.free.push(id);
+        self.rank(class);
+        taken
+    }
+
+    /// Pushes a packet out of a class that is not empty; returns its size. `arrived` is the place of
+    /// the packet whose arrival is to blame.
+    pub(super) fn push_out(
+        &mut self,
+        class: u32,
+        victim: Victim,
+        arrived: u32,
+        ctx: &mut QdiscCtx<'_>,
+    ) -> u16 {
+        let chain = self.queues[class as usize].chain;
+        let id = match victim {
+            Victim::Head => chain.head(),
+            Victim::Tail => chain.tail(),
+        }
+        .expect("invariant: a packet is pushed out of a class that has one");
+        let packet = self.take(class, id).packet;
+        let size = packet.size;
+        let reason = if id == arrived { DropReason::Overflow } else { DropReason::PushedOut };
+        ctx.drop(packet, reason);
+        size
+    }
+
+    /// Takes the head of a class and asks its AQM: `None` if that dropped it, or if there was none.
+    pub(super) fn serve(&mut self, class: u32, ctx: &mut QdiscCtx<'_>) -> Option<Timed> {
+        let id = self.queues.get(class as usize)?.chain.head()?;
+        let Timed { at, packet } = self.take(class, id);
+        let state = self.state(class, ctx.now);
+        let packet = match self.aqms.get_mut(class as usize) {
+            Some(Some(aqm)) => execute(aqm.on_dequeue(&packet, at, &state, ctx.rng), packet, ctx)?,
+            _ => packet,
+        };
+        Some(Timed { at, packet })
+    }
+
+    /// A class was found empty.
+    pub(super) fn idle(&mut self, class: u32, now: Time) {
+        if let Some(Some(aqm)) = self.aqms.get_mut(class as usize) {
+            aqm.on_idle(now);
+        }
+    }
+
+    /// Interval of the AQMs' timer.
+    pub(super) fn timer_interval(&self) -> Option<Span> {
+        self.prototype.as_ref().and_then(|aqm| aqm.timer_interval())
+    }
+
+    /// The AQMs' timer.
+    pub(super) fn on_timer(&mut self, now: Time) {
+        for class in 0..self.aqms.len() {
+            let state = self.state(class as u32, now);
+            if let Some(aqm) = &mut self.aqms[class] {
+                aqm.on_timer(&state);
+            }
+        }
+    }
+}
+
+/// The bucket of a class key: a fixed hash, the same in every run; `salt` selects another.
+pub(super) fn bucket(key: u32, salt: u32, buckets: u32) -> u32 {
+    let mut z = (u64::from(salt) << 32 | u64::from(key)).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^= z >> 31;
+    ((u128::from(z) * u128::from(buckets)) >> 64) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_are_evenly_filled_and_depend_on_the_salt() {
+        let mut filled = [0u32; 16];
+        for key in 0..16_000 {
+            filled[bucket(key, 0, 16) as usize] += 1;
+        }
+        // Binomial with mean 1000 and deviation 31.
+        assert!(filled.iter().all(|&n| (850..1150).contains(&n)), "{filled:?}");
+        let moved = (0..1000).filter(|&key| bucket(key, 0, 16) != bucket(key, 1, 16)).count();
+        assert!(moved > 850, "{moved}");
+    }
+}

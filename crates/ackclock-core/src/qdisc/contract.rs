@@ -1,0 +1,195 @@
+//! What every discipline of the registry promises, tried on random operations.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::testing::{Bench, env};
+use super::{Limit, QdiscEnv, QueueDisc, build, catalogue};
+use crate::registry::Spec;
+use crate::scenario::Era;
+use crate::units::Span;
+use crate::wire::{DropReason, Flags};
+
+const ERAS: [Era; 5] = [Era::Rfc, Era::Y1999, Era::Y2002, Era::Y2007, Era::Ns2];
+
+#[derive(Clone, Copy, Debug)]
+enum Operation {
+    Arrive { key: u32, size: u16, flags: u16 },
+    Depart,
+    Wait { us: u64 },
+    Tick,
+}
+
+fn operations() -> impl Strategy<Value = Vec<Operation>> {
+    let flags =
+        prop::sample::select(vec![0, Flags::ECT.0, Flags::OUT.0, Flags::ECT.0 | Flags::OUT.0]);
+    let operation = prop_oneof![
+        6 => (0u32..6, prop_oneof![Just(40u16), Just(1000), 1u16..2000], flags)
+            .prop_map(|(key, size, flags)| Operation::Arrive { key, size, flags }),
+        4 => Just(Operation::Depart),
+        2 => (1u64..30_000).prop_map(|us| Operation::Wait { us }),
+        1 => Just(Operation::Tick),
+    ];
+    prop::collection::vec(operation, 1..300)
+}
+
+/// Every entry of the registry as it is, and the schedulers with every AQM inside.
+fn specs() -> Vec<Spec> {
+    let mut specs: Vec<Spec> = catalogue().iter().map(|e| Spec::from(e.info.name)).collect();
+    for outer in ["drr", "fq"] {
+        for inner in super::aqm::catalogue() {
+            let aqm = serde_json::json!({ "kind": inner.info.name, "ecn": true });
+            let table = serde_json::json!({ "kind": outer, "aqm": aqm });
+            specs.push(serde_json::from_value(table).unwrap());
+        }
+    }
+    // RED and PIE with thresholds low enough to act in short runs.
+    for table in [
+        serde_json::json!({ "kind": "red", "min_th": 1, "max_th": 4, "w_q": 0.5, "ecn": true, "adaptive": true }),
+        serde_json::json!({ "kind": "pie", "delay": "timestamp", "max_burst": 0, "ecn": true }),
+        serde_json::json!({ "kind": "fq", "virtual_time": "scfq", "victim": "head", "longest": "packets" }),
+        serde_json::json!({ "kind": "drr", "quantum": 7, "victim": "head", "longest": "packets" }),
+        serde_json::json!({ "kind": "sfq", "rule": "share", "buckets": 3 }),
+        serde_json::json!({ "kind": "rio", "w_q": 0.9, "out_min_th": 1, "out_max_th": 3, "ecn": true }),
+    ] {
+        specs.push(serde_json::from_value(table).unwrap());
+    }
+    specs
+}
+
+fn limits() -> impl Strategy<Value = Limit> {
+    prop_oneof![
+        Just(Limit::NONE),
+        (0u32..40).prop_map(|packets| Limit { packets, bytes: u64::MAX }),
+        (0u64..30_000).prop_map(|bytes| Limit { packets: u32::MAX, bytes }),
+        (1u32..20, 1000u64..20_000).prop_map(|(packets, bytes)| Limit { packets, bytes }),
+    ]
+}
+
+/// The fate of a packet: when it left or was dropped, in the order in which that happened.
+#[derive(Debug, PartialEq)]
+enum Fate {
+    Sent { seq: u32, marked: bool },
+    Dropped { seq: u32, reason: DropReason },
+}
+
+/// Runs the operations, checking all along that the discipline's counts are those of the packets
+/// that went in and did not come out. Returns what came out and the probes at the end.
+fn run(spec: &Spec, env: &QdiscEnv, operations: &[Operation]) -> (Vec<Fate>, Vec<(String, f64)>) {
+    let mut bench = Bench::new(build(spec, env, "qdisc").unwrap());
+    let mut held: BTreeMap<u32, (u16, crate::units::Time)> = BTreeMap::new();
+    let mut fates = Vec::new();
+    // Everything leaves at the end.
+    let drain = std::iter::repeat_n(Operation::Depart, operations.len() + 1);
+    for operation in operations.iter().copied().chain(drain) {
+        match operation {
+            Operation::Arrive { key, size, flags } => {
+                let seq = bench.arrive_with(key, size, Flags(flags));
+                held.insert(seq, (size, bench.now));
+            }
+            Operation::Depart => {
+                let before = held.len();
+                match bench.depart() {
+                    Some(sent) => {
+                        let seq = sent.packet.seq;
+                        let (size, at) = held.remove(&seq).expect("sent twice or never given");
+                        assert_eq!((sent.packet.size, sent.at), (size, at));
+                        let marked = sent.packet.flags.has(Flags::CE);
+                        assert!(!marked || sent.packet.flags.has(Flags::ECT));
+                        fates.push(Fate::Sent { seq, marked });
+                    }
+                    // Work conserving: nothing is sent only if nothing waits or all was dropped.
+                    None => assert_eq!(bench.dropped.len(), before, "idle with packets waiting"),
+                }
+            }
+            Operation::Wait { us } => bench.after(Span::from_micros(us)),
+            Operation::Tick => {
+                if bench.qdisc.timer_interval().is_some() {
+                    bench.tick();
+                }
+            }
+        }
+        for (seq, reason) in bench.drops() {
+            held.remove(&seq).expect("dropped twice or never given");
+            fates.push(Fate::Dropped { seq, reason });
+        }
+        assert_eq!(bench.qdisc.len(), held.len());
+        let bytes: u64 = held.values().map(|&(size, _)| u64::from(size)).sum();
+        assert_eq!(bench.qdisc.backlog().0, bytes);
+    }
+    assert!(held.is_empty(), "kept for ever: {held:?}");
+    let mut probes = Vec::new();
+    bench.qdisc.probes(&mut |name, value| {
+        assert!(value.is_finite(), "{name} is {value}");
+        probes.push((name.to_owned(), value));
+    });
+    (fates, probes)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn packets_are_conserved_and_runs_repeat(operations in operations(), limit in limits()) {
+        for spec in specs() {
+            for era in ERAS {
+                let env = QdiscEnv { limit, era, ..env() };
+                let first = run(&spec, &env, &operations);
+                let arrivals =
+                    operations.iter().filter(|o| matches!(o, Operation::Arrive { .. })).count();
+                prop_assert_eq!(first.0.len(), arrivals);
+                prop_assert_eq!(first, run(&spec, &env, &operations));
+            }
+        }
+    }
+
+    #[test]
+    fn nobody_holds_more_than_the_buffer(
+        sizes in prop::collection::vec((0u32..6, 40u16..1500), 1..200),
+        packets in 1u32..50,
+        bytes in 1500u64..40_000,
+    ) {
+        for spec in specs() {
+            let env = QdiscEnv { limit: Limit { packets, bytes }, ..env() };
+            let mut bench = Bench::new(build(&spec, &env, "qdisc").unwrap());
+            for &(key, size) in &sizes {
+                bench.arrive(key, size);
+                prop_assert!(bench.qdisc.len() as u64 <= u64::from(packets));
+                prop_assert!(bench.qdisc.backlog().0 <= bytes);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_default_is_a_valid_parameter_set_in_every_era() {
+    for entry in catalogue() {
+        let properties = entry.params["properties"].as_object().cloned().unwrap_or_default();
+        let mut table = serde_json::Map::new();
+        table.insert("kind".to_owned(), entry.info.name.into());
+        for (name, schema) in properties {
+            table.insert(name, schema["default"].clone());
+        }
+        for era in ERAS {
+            let built = build(&Spec::Table(table.clone()), &QdiscEnv { era, ..env() }, "q");
+            assert!(built.is_ok(), "{}: {:?}", entry.info.name, built.err());
+        }
+    }
+}
+
+#[test]
+fn unknown_names_and_parameters_are_told() {
+    let error = |json: serde_json::Value| {
+        let spec: Spec = serde_json::from_value(json).unwrap();
+        build(&spec, &env(), "net.qdisc").map(|_| ()).unwrap_err().to_string()
+    };
+    assert_eq!(
+        error("fq-codl".into()),
+        "net.qdisc: there is no queue discipline \"fq-codl\"; did you mean \"fq-codel\"?"
+    );
+    assert_eq!(
+        error(serde_json::json!({ "kind": "drr", "quantun": 3 })),
+        "net.qdisc.quantun: drr has no parameter \"quantun\"; did you mean \"quantum\"?"
+    );
+}

@@ -1,0 +1,246 @@
+//! FQ, weighted fair queueing: packets leave in the order in which fluid sharing would finish them.
+//!
+//! **Source**: Demers, Keshav & Shenker, SIGCOMM 1989 (doi:10.1145/75246.75248); Parekh & Gallager,
+//! IEEE/ACM Trans. Networking 1(3), 1993, section III (PGPS, doi:10.1109/90.234856); self-clocked: Golestani,
+//! INFOCOM 1994 (doi:10.1109/INFCOM.1994.337677). Longest-queue drop: Suter et al., INFOCOM 1998.
+//!
+//! **Rule**: a packet of L bytes of class i that arrives at time a has
+//! - start S = max(V(a), finish of the class's packet before), finish F = S + L / weight(i);
+//! - the smallest F among the classes' first packets leaves first;
+//! - V is the virtual time of generalised processor sharing (see `gps`), or, self-clocked, the F of
+//!   the packet that left last;
+//! - while the shared buffer is exceeded, the longest queue loses its `victim`.
+//!
+//! With GPS's V a packet leaves at most one largest packet's transmission time after fluid sharing
+//! would have finished it.
+//!
+//! **Deviations**: a packet that is dropped gives its service back: its successor starts where it
+//! would have. V runs at the rate that the link has at the start of the run.
+//!
+//! **Defaults by era**: `victim` is `tail` in all (ns-2's FQ has a separate drop-tail buffer for each
+//! of at most 32 flows; there is no shared buffer to imitate).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::aqm::inner;
+use super::classes::{Classes, Measure, Victim};
+use super::gps::Gps;
+use super::heap::Heap;
+use super::{QdiscCtx, QdiscEnv, QueueDisc};
+use crate::registry::{About, Info, Spec, Status};
+use crate::units::{Bytes, Span, Time};
+use crate::wire::{Packet, Timed};
+
+/// Which virtual time stamps arrivals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum VirtualTime {
+    /// Generalised processor sharing, exactly (PGPS, WFQ).
+    #[default]
+    Gps,
+    /// The finish tag of the packet that left last (self-clocked fair queueing).
+    Scfq,
+}
+
+/// Parameters of [`Fq`].
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Params {
+    /// Weights by class key, each > 0; classes beyond the list have weight 1.
+    pub weights: Vec<f64>,
+    /// Which virtual time stamps arrivals.
+    pub virtual_time: VirtualTime,
+    /// Which packet of the longest queue is pushed out.
+    pub victim: Victim,
+    /// What makes a queue the longest.
+    pub longest: Measure,
+    /// AQM of every class queue; none if left out.
+    pub aqm: Option<Spec>,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            weights: Vec::new(),
+            virtual_time: VirtualTime::Gps,
+            victim: Victim::Tail,
+            longest: Measure::Bytes,
+            aqm: None,
+        }
+    }
+}
+
+/// Tags of one class.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tags {
+    /// Start of the first packet that waits.
+    start: f64,
+    /// Finish of the packet that left last.
+    finish: f64,
+    /// Finish of the last packet that was accepted.
+    last: f64,
+}
+
+enum Clock {
+    Gps(Gps),
+    SelfClocked(f64),
+}
+
+/// Weighted fair queueing.
+pub struct Fq {
+    classes: Classes,
+    tags: Vec<Tags>,
+    weights: Vec<f64>,
+    clock: Clock,
+    /// Classes with packets by the finish of their first.
+    order: Heap<f64>,
+    victim: Victim,
+}
+
+impl About<QdiscEnv> for Fq {
+    type Params = Params;
+    const INFO: Info = Info {
+        name: "fq",
+        title: "FQ: weighted fair queueing (PGPS) with longest-queue drop",
+        source: "Parekh & Gallager, IEEE/ACM ToN 1(3), 1993, section III, doi:10.1109/90.234856; Suter et al., INFOCOM 1998",
+        status: Status::Specified,
+    };
+
+    fn new(params: Params, env: &QdiscEnv) -> Result<Self, String> {
+        if let Some(weight) = params.weights.iter().find(|w| !(**w > 0.0 && w.is_finite())) {
+            return Err(format!("weights has {weight} but every weight must be more than 0"));
+        }
+        let aqm = inner(params.aqm.as_ref(), env)?;
+        Ok(Self {
+            classes: Classes::new(env.limit, params.longest, aqm),
+            tags: Vec::new(),
+            weights: params.weights,
+            clock: match params.virtual_time {
+                VirtualTime::Gps => Clock::Gps(Gps::new(env.rate)),
+                VirtualTime::Scfq => Clock::SelfClocked(0.0),
+            },
+            order: Heap::default(),
+            victim: params.victim,
+        })
+    }
+}
+
+#[inline]
+fn weight(weights: &[f64], class: u32) -> f64 {
+    weights.get(class as usize).copied().unwrap_or(1.0)
+}
+
+impl Fq {
+    fn virtual_time(&mut self, now: Time) -> f64 {
+        match &mut self.clock {
+            Clock::Gps(gps) => gps.advance(now, &|class| weight(&self.weights, class)),
+            Clock::SelfClocked(v) => *v,
+        }
+    }
+
+    /// Tells GPS until when a class is backlogged.
+    fn backlogged(&mut self, class: u32) {
+        if let Clock::Gps(gps) = &mut self.clock {
+            let last = self.tags[class as usize].last;
+            gps.set(class, last, &|class| weight(&self.weights, class));
+        }
+    }
+
+    /// Ranks a class by its first packet, which starts no earlier than `after`.
+    fn rank(&mut self, class: u32, after: f64) {
+        let tags = &mut self.tags[class as usize];
+        if let Some(head) = self.classes.head(class) {
+            tags.start = head.tag.max(after);
+            let service = f64::from(head.size) / weight(&self.weights, class);
+            self.order.set(class, tags.start + service);
+        } else {
+            tags.last = tags.finish;
+            self.order.remove(class);
+        }
+    }
+
+    /// A packet of `size` bytes was dropped from a class; its service goes back to the class.
+    fn give_back(&mut self, class: u32, size: u16, now: Time) {
+        self.virtual_time(now);
+        let service = f64::from(size) / weight(&self.weights, class);
+        let tags = &mut self.tags[class as usize];
+        tags.last -= service;
+        let start = tags.start;
+        self.rank(class, start);
+        self.backlogged(class);
+        if self.classes.packets(class) == 0 {
+            self.classes.idle(class, now);
+        }
+    }
+}
+
+impl QueueDisc for Fq {
+    fn enqueue(&mut self, packet: Packet, ctx: &mut QdiscCtx<'_>) {
+        let class = ctx.key(&packet);
+        let size = packet.size;
+        let v = self.virtual_time(ctx.now);
+        let was_idle = self.classes.packets(class) == 0;
+        let Some(place) = self.classes.offer(class, packet, v, ctx) else { return };
+        if self.tags.len() <= class as usize {
+            self.tags.resize(class as usize + 1, Tags::default());
+        }
+        let tags = &mut self.tags[class as usize];
+        tags.last = tags.last.max(v) + f64::from(size) / weight(&self.weights, class);
+        if was_idle {
+            let finish = tags.finish;
+            self.rank(class, finish);
+        }
+        self.backlogged(class);
+        while self.classes.over() {
+            let (_, longest) =
+                self.classes.longest().expect("invariant: an exceeded buffer is not empty");
+            let size = self.classes.push_out(longest, self.victim, place, ctx);
+            self.give_back(longest, size, ctx.now);
+        }
+    }
+
+    fn dequeue(&mut self, ctx: &mut QdiscCtx<'_>) -> Option<Timed> {
+        while let Some((finish, class)) = self.order.first() {
+            let size = self.classes.head(class)?.size;
+            let Some(served) = self.classes.serve(class, ctx) else {
+                self.give_back(class, size, ctx.now);
+                continue;
+            };
+            self.tags[class as usize].finish = finish;
+            if let Clock::SelfClocked(v) = &mut self.clock {
+                *v = finish;
+            }
+            self.rank(class, finish);
+            if self.classes.packets(class) == 0 {
+                self.classes.idle(class, ctx.now);
+            }
+            return Some(served);
+        }
+        None
+    }
+
+    fn len(&self) -> usize {
+        self.classes.total()
+    }
+
+    fn backlog(&self) -> Bytes {
+        self.classes.backlog()
+    }
+
+    fn timer_interval(&self) -> Option<Span> {
+        self.classes.timer_interval()
+    }
+
+    fn on_timer(&mut self, ctx: &mut QdiscCtx<'_>) {
+        self.classes.on_timer(ctx.now);
+    }
+
+    fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        let longest = self.classes.longest().map_or(0, |(length, _)| length);
+        out("longest", longest as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,103 @@
+//! One FIFO store under an AQM: the plain form of RED, RIO, CoDel and PIE.
+//!
+//! The AQM decides about arrivals and departures; this discipline stores, marks and drops. An
+//! arrival that finds no room is dropped before the AQM is asked, unless the AQM's source makes the
+//! limit part of its rule (see [`Plain::limit`]).
+
+use super::store::Store;
+use super::{Aqm, Limit, QdiscCtx, QdiscEnv, QueueDisc, Verdict};
+use crate::registry::{About, Info};
+use crate::units::{Bytes, Span};
+use crate::wire::{DropReason, Packet, Timed};
+
+/// An AQM that can be a link's discipline on its own.
+pub trait Plain: Aqm + About<QdiscEnv> {
+    /// The limit of the store around this AQM. [`Limit::NONE`] if the AQM itself refuses arrivals
+    /// that find the buffer full.
+    fn limit(env: &QdiscEnv) -> Limit {
+        env.limit
+    }
+}
+
+/// A FIFO store under the AQM `A`, registered under the AQM's own name.
+#[derive(Debug)]
+pub struct Managed<A> {
+    store: Store,
+    limit: Limit,
+    aqm: A,
+}
+
+impl<A: Plain> About<QdiscEnv> for Managed<A> {
+    type Params = A::Params;
+    const INFO: Info = A::INFO;
+
+    fn new(params: A::Params, env: &QdiscEnv) -> Result<Self, String> {
+        Ok(Self { store: Store::default(), limit: A::limit(env), aqm: A::new(params, env)? })
+    }
+}
+
+/// Carries out a verdict: the packet if it may go on, `None` if it was dropped.
+#[inline]
+pub(super) fn execute(
+    verdict: Verdict,
+    mut packet: Packet,
+    ctx: &mut QdiscCtx<'_>,
+) -> Option<Packet> {
+    let reason = match verdict {
+        Verdict::Pass => return Some(packet),
+        Verdict::MarkElseDrop(reason) => {
+            if ctx.mark(&mut packet) {
+                return Some(packet);
+            }
+            reason
+        }
+        Verdict::Drop(reason) => reason,
+    };
+    ctx.drop(packet, reason);
+    None
+}
+
+impl<A: Plain> QueueDisc for Managed<A> {
+    fn enqueue(&mut self, packet: Packet, ctx: &mut QdiscCtx<'_>) {
+        if !self.limit.admits(self.store.len(), self.store.backlog(), packet.size) {
+            ctx.drop(packet, DropReason::Overflow);
+            return;
+        }
+        let verdict = self.aqm.on_enqueue(&packet, &self.store.state(ctx.now), ctx.rng);
+        if let Some(packet) = execute(verdict, packet, ctx) {
+            self.store.push(ctx.now, packet);
+        }
+    }
+
+    fn dequeue(&mut self, ctx: &mut QdiscCtx<'_>) -> Option<Timed> {
+        while let Some(Timed { at, packet }) = self.store.pop() {
+            let state = self.store.state(ctx.now);
+            let verdict = self.aqm.on_dequeue(&packet, at, &state, ctx.rng);
+            if let Some(packet) = execute(verdict, packet, ctx) {
+                return Some(Timed { at, packet });
+            }
+        }
+        self.aqm.on_idle(ctx.now);
+        None
+    }
+
+    fn len(&self) -> usize {
+        self.store.len()
+    }
+
+    fn backlog(&self) -> Bytes {
+        self.store.backlog()
+    }
+
+    fn timer_interval(&self) -> Option<Span> {
+        self.aqm.timer_interval()
+    }
+
+    fn on_timer(&mut self, ctx: &mut QdiscCtx<'_>) {
+        self.aqm.on_timer(&self.store.state(ctx.now));
+    }
+
+    fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        self.aqm.probes(out);
+    }
+}

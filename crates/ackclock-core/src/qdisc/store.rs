@@ -1,0 +1,49 @@
+//! A first-in first-out store of packets with its byte count: what every single-queue discipline holds.
+
+use std::collections::VecDeque;
+
+use super::QueueState;
+use crate::units::{Bytes, Time};
+use crate::wire::{Packet, Timed};
+
+/// Waiting packets in order of arrival.
+#[derive(Debug, Default)]
+pub(super) struct Store {
+    packets: VecDeque<Timed>,
+    bytes: u64,
+}
+
+impl Store {
+    /// Appends a packet that arrived at `at`.
+    #[inline]
+    pub(super) fn push(&mut self, at: Time, packet: Packet) {
+        self.bytes += u64::from(packet.size);
+        self.packets.push_back(Timed { at, packet });
+    }
+
+    /// Removes the oldest packet.
+    #[inline]
+    pub(super) fn pop(&mut self) -> Option<Timed> {
+        let taken = self.packets.pop_front()?;
+        self.bytes -= u64::from(taken.packet.size);
+        Some(taken)
+    }
+
+    /// Packets held.
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        self.packets.len()
+    }
+
+    /// Bytes held.
+    #[inline]
+    pub(super) fn backlog(&self) -> Bytes {
+        Bytes(self.bytes)
+    }
+
+    /// What an AQM is shown of this store.
+    #[inline]
+    pub(super) fn state(&self, now: Time) -> QueueState {
+        QueueState { now, packets: self.len(), bytes: self.backlog() }
+    }
+}

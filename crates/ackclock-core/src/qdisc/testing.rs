@@ -1,0 +1,125 @@
+//! A bench for tests: one discipline, its clock, its random stream, its dropped packets.
+
+use super::{Limit, QdiscCtx, QdiscEnv, QueueDisc};
+use crate::ids::FlowId;
+use crate::rng::{Purpose, Stream};
+use crate::scenario::Era;
+use crate::units::{BitRate, Span, Time};
+use crate::wire::{DropReason, Flags, Packet, Timed};
+
+/// A 10 Mbit/s link for 1000-byte packets with room for everything.
+pub(super) fn env() -> QdiscEnv {
+    QdiscEnv {
+        rate: BitRate(10_000_000),
+        delay: Span::from_millis(10),
+        limit: Limit::NONE,
+        mean_packet: 1000,
+        keys: 8,
+        era: Era::Rfc,
+    }
+}
+
+/// A discipline under test. Flow number and class key are the same.
+pub(super) struct Bench<Q> {
+    pub(super) qdisc: Q,
+    pub(super) now: Time,
+    pub(super) dropped: Vec<(Packet, DropReason)>,
+    pub(super) marks: u64,
+    pub(super) rng: Stream,
+    keys: Vec<[u32; 2]>,
+    seq: u32,
+}
+
+impl<Q: QueueDisc> Bench<Q> {
+    pub(super) fn new(qdisc: Q) -> Self {
+        Self {
+            qdisc,
+            now: Time::ZERO,
+            dropped: Vec::new(),
+            marks: 0,
+            rng: Stream::new(1, Purpose::Qdisc, 0),
+            keys: (0..4096).map(|k| [k, k]).collect(),
+            seq: 0,
+        }
+    }
+
+    fn with<R>(&mut self, call: impl FnOnce(&mut Q, &mut QdiscCtx<'_>) -> R) -> R {
+        let mut ctx = QdiscCtx {
+            now: self.now,
+            rng: &mut self.rng,
+            keys: &self.keys,
+            dropped: &mut self.dropped,
+            marks: 0,
+        };
+        let result = call(&mut self.qdisc, &mut ctx);
+        self.marks += ctx.marks;
+        result
+    }
+
+    /// A packet arrives; returns its number.
+    pub(super) fn arrive(&mut self, key: u32, size: u16) -> u32 {
+        self.arrive_with(key, size, Flags::default())
+    }
+
+    pub(super) fn arrive_with(&mut self, key: u32, size: u16, flags: Flags) -> u32 {
+        let seq = self.seq;
+        self.seq += 1;
+        self.with(|q, ctx| q.enqueue(Packet::new(FlowId(key), seq, size, flags), ctx));
+        seq
+    }
+
+    pub(super) fn depart(&mut self) -> Option<Timed> {
+        self.with(Q::dequeue)
+    }
+
+    pub(super) fn tick(&mut self) {
+        self.with(Q::on_timer);
+    }
+
+    pub(super) fn after(&mut self, span: Span) {
+        self.now += span;
+    }
+
+    pub(super) fn probe(&self, name: &str) -> f64 {
+        let mut found = None;
+        self.qdisc.probes(&mut |n, v| {
+            if n == name {
+                found = Some(v);
+            }
+        });
+        found.unwrap_or_else(|| panic!("no probe {name}"))
+    }
+
+    pub(super) fn qdisc_len(&self) -> usize {
+        self.qdisc.len()
+    }
+
+    /// Numbers of the dropped packets with the reasons, in order; forgets them.
+    pub(super) fn drops(&mut self) -> Vec<(u32, DropReason)> {
+        self.dropped.drain(..).map(|(p, r)| (p.seq, r)).collect()
+    }
+}
+
+impl QueueDisc for Box<dyn QueueDisc> {
+    fn enqueue(&mut self, packet: Packet, ctx: &mut QdiscCtx<'_>) {
+        (**self).enqueue(packet, ctx);
+    }
+    fn dequeue(&mut self, ctx: &mut QdiscCtx<'_>) -> Option<Timed> {
+        (**self).dequeue(ctx)
+    }
+    fn len(&self) -> usize {
+        (**self).len()
+    }
+    fn backlog(&self) -> crate::units::Bytes {
+        (**self).backlog()
+    }
+    fn timer_interval(&self) -> Option<Span> {
+        (**self).timer_interval()
+    }
+    fn on_timer(&mut self, ctx: &mut QdiscCtx<'_>) {
+        (**self).on_timer(ctx);
+    }
+    fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        (**self).probes(out);
+    }
+}

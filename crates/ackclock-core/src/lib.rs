@@ -6,9 +6,12 @@
 //! [`topology`], [`traffic`]; and [`tcp`], the endpoints. A room imports units and packet types,
 //! never an engine. Nothing here reads a clock, opens a file or keeps global state.
 
+pub mod api;
 pub mod cc;
+pub mod compile;
 pub mod error;
 pub mod ids;
+pub mod packet;
 pub mod qdisc;
 pub mod record;
 pub mod recovery;
@@ -17,6 +20,7 @@ pub mod rng;
 pub mod scenario;
 pub mod slow_start;
 pub mod tcp;
+pub mod topology;
 pub mod traffic;
 pub mod units;
 pub mod wire;

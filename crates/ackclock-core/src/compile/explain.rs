@@ -1,0 +1,244 @@
+//! What a scenario amounts to, before it runs: routes, buffers, defaults, and the work it will be.
+
+use serde::Serialize;
+
+use super::plan::{Plan, PlanSender};
+use crate::registry::Spec;
+use crate::scenario::Scenario;
+use crate::tcp::TcpConfig;
+
+/// Packet-hops per second of CPU time assumed in predictions, on one core of an ordinary server.
+const PACKET_HOPS_PER_S: f64 = 2.0e7;
+/// A flow's packets cross each link once; endpoints' timers and ends of transmission come on top.
+const EVENTS_PER_HOP: f64 = 1.1;
+
+/// A scenario, explained.
+#[derive(Debug, Serialize)]
+pub struct Explained {
+    /// Whose defaults apply.
+    pub era: &'static str,
+    /// Flows with their routes.
+    pub flows: Vec<FlowLine>,
+    /// Links with their flows.
+    pub links: Vec<LinkLine>,
+    /// Values that the scenario left out.
+    pub defaults: Vec<DefaultLine>,
+    /// What the run will cost.
+    pub predicted: Predicted,
+}
+
+/// A flow as it will run.
+#[derive(Debug, Serialize)]
+pub struct FlowLine {
+    /// Name.
+    pub id: String,
+    /// Sender.
+    pub src: String,
+    /// Receiver.
+    pub dst: String,
+    /// Congestion control, or the unresponsive source.
+    pub cc: String,
+    /// Loss recovery.
+    pub recovery: String,
+    /// Nodes that the data passes.
+    pub route: Vec<String>,
+    /// Round-trip propagation time.
+    pub rtt_s: f64,
+    /// Rate of the narrowest link.
+    pub bottleneck_bps: f64,
+    /// Name of the narrowest link.
+    pub bottleneck: String,
+    /// Rate of the narrowest link times round-trip time.
+    pub bdp_bytes: f64,
+    /// The same in full segments.
+    pub bdp_segments: f64,
+    /// An equal share of every link on the way, at most.
+    pub equal_share_bps: f64,
+    /// Start.
+    pub start_s: f64,
+}
+
+/// A link as it will run.
+#[derive(Debug, Serialize)]
+pub struct LinkLine {
+    /// Name.
+    pub id: String,
+    /// Rate.
+    pub rate_bps: f64,
+    /// Propagation delay.
+    pub delay_s: f64,
+    /// Buffer in packets; null where it is limited in bytes alone or not at all.
+    pub buffer_packets: Option<u32>,
+    /// Buffer in bytes.
+    pub buffer_bytes: Option<u64>,
+    /// Time to empty a full buffer.
+    pub buffer_s: Option<f64>,
+    /// Queue discipline.
+    pub qdisc: String,
+    /// Flows whose data crosses it.
+    pub flows: u32,
+}
+
+/// A default that applies.
+#[derive(Debug, Serialize)]
+pub struct DefaultLine {
+    /// Path in the scenario.
+    pub path: String,
+    /// Value.
+    pub value: String,
+    /// Where it comes from.
+    pub source: String,
+}
+
+/// Predicted work.
+#[derive(Debug, Serialize)]
+pub struct Predicted {
+    /// One packet on one link, so many times.
+    pub packet_hops: f64,
+    /// Events.
+    pub events: f64,
+    /// CPU seconds on one core.
+    pub cpu_s: f64,
+}
+
+/// Explains a compiled scenario.
+pub fn explain(scenario: &Scenario, plan: &Plan) -> Explained {
+    let mut crossing = vec![0u32; plan.links.len()];
+    for flow in &plan.flows {
+        for link in &flow.route {
+            crossing[link.index()] += 1;
+        }
+    }
+    let node = |i: crate::ids::NodeId| plan.nodes[i.index()].clone();
+    let mut packet_hops = 0.0;
+    let flows = plan
+        .flows
+        .iter()
+        .map(|flow| {
+            let rtt_s: f64 = flow
+                .route
+                .iter()
+                .chain(&flow.ack_route)
+                .map(|l| plan.links[l.index()].delay.seconds())
+                .sum();
+            let narrow = flow
+                .route
+                .iter()
+                .min_by_key(|l| plan.links[l.index()].rate.0)
+                .map_or(0, |l| l.index());
+            let bottleneck_bps = plan.links[narrow].rate.bps();
+            let share = flow
+                .route
+                .iter()
+                .map(|l| plan.links[l.index()].rate.bps() / f64::from(crossing[l.index()].max(1)))
+                .fold(f64::INFINITY, f64::min);
+            let (cc, recovery) = match &flow.sender {
+                PlanSender::Tcp { cc, recovery, .. } => (label(cc), label(recovery)),
+                PlanSender::Source(source) => (label(source), String::new()),
+            };
+            let wire = f64::from(flow.tcp.wire_size());
+            let until = flow.stop.unwrap_or(plan.duration).min(plan.duration);
+            let mut packets = until.since(flow.start).seconds() * share / 8.0 / wire;
+            if let Some(size) = flow.size {
+                packets = packets.min(size.0 as f64 / f64::from(flow.tcp.mss));
+            }
+            let acks =
+                if recovery.is_empty() { 0.0 } else { 1.0 / f64::from(flow.tcp.delayed_ack) };
+            packet_hops += packets * (flow.route.len() as f64 + acks * flow.ack_route.len() as f64);
+            FlowLine {
+                id: flow.name.clone(),
+                src: node(flow.src),
+                dst: node(flow.dst),
+                cc,
+                recovery,
+                route: std::iter::once(node(flow.src))
+                    .chain(flow.route.iter().map(|l| node(plan.links[l.index()].to)))
+                    .collect(),
+                rtt_s,
+                bottleneck_bps,
+                bottleneck: plan.links[narrow].name.clone(),
+                bdp_bytes: bottleneck_bps * rtt_s / 8.0,
+                bdp_segments: bottleneck_bps * rtt_s / 8.0 / wire,
+                equal_share_bps: share,
+                start_s: flow.start.seconds(),
+            }
+        })
+        .collect();
+    let links = plan
+        .links
+        .iter()
+        .zip(&crossing)
+        .map(|(link, &flows)| {
+            let packets = (link.limit.packets != u32::MAX).then_some(link.limit.packets);
+            let bytes = (link.limit.bytes != u64::MAX).then_some(link.limit.bytes);
+            let full = bytes.or(packets.map(|p| u64::from(p) * u64::from(link.mean_packet)));
+            LinkLine {
+                id: link.name.clone(),
+                rate_bps: link.rate.bps(),
+                delay_s: link.delay.seconds(),
+                buffer_packets: packets,
+                buffer_bytes: bytes,
+                buffer_s: full.map(|b| b as f64 * 8.0 / link.rate.bps()),
+                qdisc: label(&link.qdisc),
+                flows,
+            }
+        })
+        .collect();
+    let predicted = Predicted {
+        packet_hops,
+        events: packet_hops * EVENTS_PER_HOP,
+        cpu_s: packet_hops / PACKET_HOPS_PER_S,
+    };
+    Explained { era: plan.era.name(), flows, links, defaults: defaults(scenario), predicted }
+}
+
+fn label(spec: &Spec) -> String {
+    match spec {
+        Spec::Name(name) => name.clone(),
+        Spec::Table(_) => {
+            let params = spec.params();
+            let list: Vec<String> =
+                params.as_object().into_iter().flatten().map(|(k, v)| format!("{k}={v}")).collect();
+            if list.is_empty() {
+                spec.kind().to_owned()
+            } else {
+                format!("{}({})", spec.kind(), list.join(", "))
+            }
+        }
+    }
+}
+
+/// TCP settings that neither the scenario nor a flow gives, with the era they come from.
+fn defaults(scenario: &Scenario) -> Vec<DefaultLine> {
+    let config = TcpConfig::of_era(scenario.era);
+    let source = format!("era {}", scenario.era.name());
+    let given = serde_json::to_value(&scenario.tcp).unwrap_or_default();
+    let seconds = |s: crate::units::Span| format!("{} s", s.seconds());
+    let all = [
+        ("mss", format!("{} B", config.mss)),
+        ("header", format!("{} B", config.header)),
+        ("ack_size", format!("{} B", config.ack_size)),
+        ("initial_window", format!("{} segments", config.initial_window)),
+        ("initial_ssthresh", format!("{} segments", config.initial_ssthresh)),
+        ("receiver_window", format!("{} segments", config.receiver_window)),
+        ("delayed_ack", format!("{} packets", config.delayed_ack)),
+        ("delayed_ack_timeout", seconds(config.delayed_ack_timeout)),
+        ("syn", config.syn.to_string()),
+        ("timestamps", config.timestamps.to_string()),
+        ("ecn", config.ecn.to_string()),
+        ("limited_transmit", config.limited_transmit.to_string()),
+        ("idle_restart", config.idle_restart.to_string()),
+        ("min_rto", seconds(config.min_rto)),
+        ("max_rto", seconds(config.max_rto)),
+        ("initial_rto", seconds(config.initial_rto)),
+        ("tick", seconds(config.tick)),
+    ];
+    all.into_iter()
+        .filter(|(key, _)| given.get(key).is_none())
+        .map(|(key, value)| DefaultLine {
+            path: format!("tcp.{key}"),
+            value,
+            source: source.clone(),
+        })
+        .collect()
+}

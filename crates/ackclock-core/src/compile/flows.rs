@@ -1,0 +1,336 @@
+//! Flows of the plan: copies made, hosts found, routes laid, TCP settings completed.
+
+use std::collections::{HashMap, HashSet};
+
+use super::plan::{PlanFlow, PlanSender};
+use super::routes::Routes;
+use crate::error::{Problem, suggestion};
+use crate::ids::{LinkId, NodeId};
+use crate::registry::Spec;
+use crate::rng::{Purpose, Stream};
+use crate::scenario::{Era, Flow, Scenario};
+use crate::tcp::TcpConfig;
+use crate::topology::Layout;
+use crate::traffic::arrivals;
+use crate::units::{Bytes, Span, Time};
+
+/// Most flows of a scenario.
+const MAX_FLOWS: usize = 2_000_000;
+
+struct Context<'a> {
+    scenario: &'a Scenario,
+    layout: &'a Layout,
+    names: &'a HashMap<&'a str, u32>,
+    routes: &'a mut Routes,
+    problems: &'a mut Vec<Problem>,
+    base: TcpConfig,
+    ids: HashSet<String>,
+    flows: Vec<PlanFlow>,
+}
+
+pub(super) fn flows(
+    scenario: &Scenario,
+    layout: &Layout,
+    names: &HashMap<&str, u32>,
+    routes: &mut Routes,
+    problems: &mut Vec<Problem>,
+) -> Vec<PlanFlow> {
+    let base = TcpConfig::of_era(scenario.era).with(&scenario.tcp);
+    let mut context = Context {
+        scenario,
+        layout,
+        names,
+        routes,
+        problems,
+        base,
+        ids: HashSet::new(),
+        flows: Vec::new(),
+    };
+    for (i, flow) in scenario.flows.iter().enumerate() {
+        context.listed(flow, &format!("flows[{i}]"));
+    }
+    for (i, traffic) in scenario.traffic.iter().enumerate() {
+        context.generated(&traffic.generator, &traffic.flow, i);
+    }
+    context.flows
+}
+
+impl Context<'_> {
+    fn wrong(&mut self, path: impl Into<String>, message: impl Into<String>) {
+        self.problems.push(Problem::new(path, message));
+    }
+
+    /// A flow of the list, with its copies.
+    fn listed(&mut self, flow: &Flow, path: &str) {
+        let count = flow.count.unwrap_or(1);
+        if count == 0 || count as usize > MAX_FLOWS || self.flows.len() + count as usize > MAX_FLOWS
+        {
+            self.wrong(
+                format!("{path}.count"),
+                format!("is {count}, expected 1 to {MAX_FLOWS} flows in all"),
+            );
+            return;
+        }
+        if count > 1 && flow.pair.is_none() && flow.src.is_none() {
+            self.wrong(path, "has count but neither pair nor src and dst");
+            return;
+        }
+        for copy in 0..count {
+            let mut one = flow.clone();
+            one.pair = flow.pair.map(|p| p.saturating_add(copy));
+            one.start = flow.start + flow.stagger.unwrap_or_default() * u64::from(copy);
+            if count > 1 {
+                one.id = flow.id.as_ref().map(|id| format!("{id}{copy}"));
+            }
+            let before = self.problems.len();
+            self.add(&one, path);
+            if self.problems.len() > before {
+                return; // the other copies would say the same
+            }
+        }
+    }
+
+    /// The flows that a generator makes up to the end of the run.
+    fn generated(&mut self, generator: &Spec, template: &Flow, index: usize) {
+        let path = format!("traffic[{index}]");
+        let mut arrivals = match arrivals::build(
+            generator,
+            &arrivals::ArrivalsEnv { era: self.scenario.era },
+            &format!("{path}.generator"),
+        ) {
+            Ok(arrivals) => arrivals,
+            Err(problem) => {
+                self.problems.push(problem);
+                return;
+            }
+        };
+        let mut rng = Stream::new(self.scenario.seed, Purpose::Traffic, index as u64);
+        let pairs = self.layout.pairs.len() as u32;
+        let mut made = 0u32;
+        while let Some(arrival) = arrivals.next(&mut rng) {
+            if arrival.at.0 > self.scenario.duration.0 {
+                break;
+            }
+            if self.flows.len() >= MAX_FLOWS {
+                self.wrong(format!("{path}.generator"), format!("makes more than {MAX_FLOWS} flows; expected fewer arrivals or a shorter run"));
+                return;
+            }
+            let mut one = template.clone();
+            one.start = template.start + Span(arrival.at.0);
+            one.size = arrival.size.or(template.size);
+            if template.src.is_none() && template.pair.is_none() {
+                // Arrivals that name no pair take the pairs in turn.
+                one.pair = arrival.pair.or((pairs > 0).then(|| made % pairs));
+            }
+            one.id = template.id.as_ref().map(|id| format!("{id}{made}"));
+            made += 1;
+            let before = self.problems.len();
+            self.add(&one, &format!("{path}.flow"));
+            if self.problems.len() > before {
+                return;
+            }
+        }
+    }
+
+    fn add(&mut self, flow: &Flow, path: &str) {
+        let number = self.flows.len();
+        let name = flow.id.clone().unwrap_or_else(|| format!("f{number}"));
+        if !self.ids.insert(name.clone()) {
+            self.wrong(
+                format!("{path}.id"),
+                format!("\"{name}\" is the name of an earlier flow; expected a name of its own"),
+            );
+            return;
+        }
+        let Some((src, dst)) = self.hosts(flow, path) else { return };
+        let route = self.route(flow.route.as_ref(), src, dst, &format!("{path}.route"));
+        let ack_route = self.route(flow.ack_route.as_ref(), dst, src, &format!("{path}.ack_route"));
+        let (Some(route), Some(ack_route)) = (route, ack_route) else { return };
+        let tcp = self.base.clone().with(&flow.tcp);
+        if !self.settings(flow, &tcp, path) {
+            return;
+        }
+        let sender = self.sender(flow);
+        self.flows.push(PlanFlow {
+            name,
+            path: path.to_owned(),
+            src,
+            dst,
+            start: Time(flow.start.0),
+            stop: flow.stop.map(|s| Time(s.0)),
+            size: flow.size,
+            sender,
+            tcp,
+            route,
+            ack_route,
+        });
+    }
+
+    fn hosts(&mut self, flow: &Flow, path: &str) -> Option<(NodeId, NodeId)> {
+        match (&flow.pair, &flow.src, &flow.dst) {
+            (Some(pair), None, None) => {
+                let Some((src, dst)) = self.layout.pairs.get(*pair as usize) else {
+                    let message = match self.layout.pairs.len() {
+                        0 => "needs a standard shape, expected src and dst on this network"
+                            .to_owned(),
+                        n => format!("is {pair}, expected 0 to {}", n - 1),
+                    };
+                    self.wrong(format!("{path}.pair"), message);
+                    return None;
+                };
+                Some((NodeId(self.names[src.as_str()]), NodeId(self.names[dst.as_str()])))
+            }
+            (None, Some(src), Some(dst)) => {
+                let src = self.node(src, &format!("{path}.src"));
+                let dst = self.node(dst, &format!("{path}.dst"));
+                let (src, dst) = (src?, dst?);
+                if src == dst {
+                    self.wrong(format!("{path}.dst"), "is the same node as src, expected another");
+                    return None;
+                }
+                Some((src, dst))
+            }
+            _ => {
+                self.wrong(path, "must say where it goes: expected either pair, or src and dst");
+                None
+            }
+        }
+    }
+
+    fn node(&mut self, name: &str, path: &str) -> Option<NodeId> {
+        if let Some(&id) = self.names.get(name) {
+            return Some(NodeId(id));
+        }
+        let names: Vec<&str> = self.layout.nodes.iter().map(String::as_str).collect();
+        let hint = if names.len() <= 12 { suggestion(name, &names) } else { near(name, &names) };
+        self.wrong(path, format!("there is no node \"{name}\"; {hint}"));
+        None
+    }
+
+    fn route(
+        &mut self,
+        given: Option<&Vec<String>>,
+        src: NodeId,
+        dst: NodeId,
+        path: &str,
+    ) -> Option<Vec<LinkId>> {
+        let Some(given) = given else {
+            let found = self.routes.route(src, dst);
+            if found.is_none() {
+                let (a, b) = (&self.layout.nodes[src.index()], &self.layout.nodes[dst.index()]);
+                self.problems.push(Problem::new(
+                    path.rsplit_once('.').map_or(path, |p| p.0),
+                    format!(
+                        "there is no way from \"{a}\" to \"{b}\"; expected a connected network"
+                    ),
+                ));
+            }
+            return found;
+        };
+        let nodes: Vec<NodeId> = given
+            .iter()
+            .enumerate()
+            .map_while(|(i, n)| self.node(n, &format!("{path}[{i}]")))
+            .collect();
+        if nodes.len() < given.len() {
+            return None;
+        }
+        if nodes.first() != Some(&src) || nodes.last() != Some(&dst) {
+            let (a, b) = (&self.layout.nodes[src.index()], &self.layout.nodes[dst.index()]);
+            let message = format!("must begin at \"{a}\" and end at \"{b}\"");
+            self.wrong(path, message);
+            return None;
+        }
+        let mut links = Vec::with_capacity(nodes.len());
+        for (i, pair) in nodes.windows(2).enumerate() {
+            let Some(link) = self.routes.link(pair[0].0, pair[1].0) else {
+                self.wrong(
+                    format!("{path}[{}]", i + 1),
+                    format!("there is no link from \"{}\" to \"{}\"", given[i], given[i + 1]),
+                );
+                return None;
+            };
+            links.push(link);
+        }
+        Some(links)
+    }
+
+    fn settings(&mut self, flow: &Flow, tcp: &TcpConfig, path: &str) -> bool {
+        let before = self.problems.len();
+        let at = |key: &str| format!("{path}.tcp.{key}");
+        if tcp.mss == 0 || tcp.wire_size() + 12 > u32::from(u16::MAX) {
+            self.wrong(
+                at("mss"),
+                format!(
+                    "is {} B with {} B of headers, expected 1 to 65523 together",
+                    tcp.mss, tcp.header
+                ),
+            );
+        }
+        if tcp.ack_size == 0 || tcp.ack_size > 65_000 {
+            self.wrong(at("ack_size"), format!("is {} B, expected 1 to 65000", tcp.ack_size));
+        }
+        for (key, value) in [
+            ("initial_window", tcp.initial_window),
+            ("receiver_window", tcp.receiver_window),
+            ("delayed_ack", tcp.delayed_ack),
+        ] {
+            if value == 0 {
+                self.wrong(at(key), "is zero, expected at least 1");
+            }
+        }
+        if tcp.min_rto > tcp.max_rto {
+            self.wrong(at("min_rto"), "is more than max_rto");
+        }
+        if tcp.tick.0 == 0 {
+            self.wrong(at("tick"), "is zero, expected a clock granularity such as \"1 ms\"");
+        }
+        if flow.size == Some(Bytes(0)) {
+            self.wrong(format!("{path}.size"), "is zero, expected at least one byte");
+        }
+        if let Some(stop) = flow.stop
+            && stop <= flow.start
+        {
+            self.wrong(format!("{path}.stop"), "is not later than start");
+        }
+        if flow.source.is_some() {
+            for (key, given) in [
+                ("cc", flow.cc.is_some()),
+                ("recovery", flow.recovery.is_some()),
+                ("slow_start", flow.slow_start.is_some()),
+            ] {
+                if given {
+                    self.wrong(
+                        format!("{path}.{key}"),
+                        "has no meaning beside source: an unresponsive sender has no TCP",
+                    );
+                }
+            }
+        }
+        self.problems.len() == before
+    }
+
+    fn sender(&self, flow: &Flow) -> PlanSender {
+        if let Some(source) = &flow.source {
+            return PlanSender::Source(source.clone());
+        }
+        let rfc = self.scenario.era == Era::Rfc;
+        // Today's hosts run CUBIC over SACK; ns-2's Agent/TCP users of the time AIMD over Reno.
+        let cc = flow.cc.clone().unwrap_or_else(|| if rfc { "cubic" } else { "aimd" }.into());
+        let recovery =
+            flow.recovery.clone().unwrap_or_else(|| if rfc { "sack" } else { "reno" }.into());
+        let slow_start = flow.slow_start.clone().unwrap_or_else(|| "standard".into());
+        let mut ns2 = self.scenario.tcp.ns2.clone();
+        if let Some(own) = &flow.tcp.ns2 {
+            ns2.get_or_insert_default().extend(own.clone());
+        }
+        PlanSender::Tcp { cc, recovery, slow_start, ns2 }
+    }
+}
+
+fn near(name: &str, names: &[&str]) -> String {
+    match crate::error::nearest(name, names.iter().copied()) {
+        Some(n) => format!("did you mean \"{n}\"?"),
+        None => format!("the network has {} nodes, among them \"{}\"", names.len(), names[0]),
+    }
+}

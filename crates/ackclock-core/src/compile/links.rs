@@ -1,0 +1,250 @@
+//! Links of the plan: two directions of each, named, checked, with buffers in packets and bytes.
+
+use std::collections::{HashMap, HashSet};
+
+use super::plan::{PlanFlow, PlanLink, Schedule};
+use crate::error::Problem;
+use crate::ids::NodeId;
+use crate::qdisc::Limit;
+use crate::scenario::{LinkSpec, RateSpec};
+use crate::topology::Layout;
+use crate::units::{BitRate, BufferSize, Bytes, Span, Time};
+
+/// One direction whose buffer is not yet resolved.
+pub(super) struct Directed {
+    pub(super) plan: PlanLink,
+    pub(super) buffer: BufferSize,
+    pub(super) weight: f64,
+    path: String,
+}
+
+/// Both directions of every link, forward first.
+pub(super) fn directed(
+    layout: &Layout,
+    names: &HashMap<&str, u32>,
+    problems: &mut Vec<Problem>,
+) -> Vec<Directed> {
+    let mut seen = HashSet::new();
+    let mut all = Vec::with_capacity(2 * layout.links.len());
+    for (path, spec) in &layout.links {
+        let (a, b) = (NodeId(names[spec.a.as_str()]), NodeId(names[spec.b.as_str()]));
+        let (forward, back) = match &spec.id {
+            Some(id) => (id.clone(), format!("{id}:back")),
+            None => (format!("{}->{}", spec.a, spec.b), format!("{}->{}", spec.b, spec.a)),
+        };
+        for name in [&forward, &back] {
+            if !seen.insert(name.clone()) {
+                problems.push(Problem::new(
+                    path,
+                    format!("there is already a link \"{name}\"; give this one an id of its own"),
+                ));
+            }
+        }
+        check(path, spec, problems);
+        let qdisc_path = format!("{path}.qdisc");
+        let plan = PlanLink {
+            name: forward,
+            from: a,
+            to: b,
+            rate: spec.rate,
+            delay: spec.delay,
+            mtu: u16::try_from(spec.mtu.0).unwrap_or(u16::MAX),
+            limit: Limit::NONE,
+            qdisc: spec.qdisc.clone(),
+            qdisc_path,
+            schedule: schedule(path, "schedule", spec.schedule.as_ref(), spec.delay, problems),
+            loss: spec.loss,
+            drop: sorted(&spec.drop),
+            mean_packet: 0,
+        };
+        let reverse = PlanLink {
+            name: back,
+            from: b,
+            to: a,
+            rate: spec.back_rate.unwrap_or(spec.rate),
+            qdisc: spec.back_qdisc.as_ref().unwrap_or(&spec.qdisc).clone(),
+            qdisc_path: if spec.back_qdisc.is_some() {
+                format!("{path}.back_qdisc")
+            } else {
+                plan.qdisc_path.clone()
+            },
+            schedule: schedule(
+                path,
+                "back_schedule",
+                spec.back_schedule.as_ref(),
+                spec.delay,
+                problems,
+            ),
+            loss: spec.back_loss,
+            drop: Vec::new(),
+            ..plan.clone()
+        };
+        let back_buffer = spec.back_buffer.unwrap_or(spec.buffer);
+        all.push(Directed { plan, buffer: spec.buffer, weight: spec.weight, path: path.clone() });
+        all.push(Directed {
+            plan: reverse,
+            buffer: back_buffer,
+            weight: spec.weight,
+            path: path.clone(),
+        });
+    }
+    all
+}
+
+fn check(path: &str, spec: &LinkSpec, problems: &mut Vec<Problem>) {
+    let mut wrong =
+        |key: &str, message: String| problems.push(Problem::new(format!("{path}.{key}"), message));
+    for (key, rate) in [("rate", Some(spec.rate)), ("back_rate", spec.back_rate)] {
+        if let Some(rate) = rate
+            && (rate.0 == 0 || rate.0 > 1_000_000_000_000_000)
+        {
+            wrong(
+                key,
+                format!("is {} bit/s, expected more than zero and at most 1000 Tbps", rate.0),
+            );
+        }
+    }
+    for (key, loss) in [("loss", spec.loss), ("back_loss", spec.back_loss)] {
+        if !(0.0..=1.0).contains(&loss) {
+            wrong(key, format!("is {loss}, expected a ratio from 0 to 1"));
+        }
+    }
+    if spec.mtu.0 == 0 || spec.mtu.0 > 65_535 {
+        wrong("mtu", format!("is {} B, expected 1 to 65535", spec.mtu.0));
+    }
+    if !(spec.weight.is_finite() && spec.weight > 0.0) {
+        wrong("weight", format!("is {}, expected more than zero", spec.weight));
+    }
+    for (key, buffer) in [("buffer", Some(spec.buffer)), ("back_buffer", spec.back_buffer)] {
+        if matches!(buffer, Some(BufferSize::Packets(0) | BufferSize::Bytes(0))) {
+            wrong(key, "is zero, expected room for at least one packet".to_owned());
+        }
+    }
+}
+
+fn schedule(
+    path: &str,
+    key: &str,
+    spec: Option<&RateSpec>,
+    delay: Span,
+    problems: &mut Vec<Problem>,
+) -> Option<Schedule> {
+    let mut wrong = |at: String, message: &str| {
+        problems.push(Problem::new(format!("{path}.{key}{at}"), message))
+    };
+    match spec? {
+        RateSpec::Steps(steps) => {
+            if steps.is_empty() {
+                wrong(".steps".into(), "is empty, expected at least one step");
+            }
+            if let Some(i) = steps.windows(2).position(|w| w[1].at <= w[0].at) {
+                wrong(
+                    format!(".steps[{}].at", i + 1),
+                    "is not later than the step before, expected ascending times",
+                );
+            }
+            if steps.iter().all(|s| s.rate.0 == 0) {
+                wrong(".steps".into(), "is zero at every step, expected a rate at one at least");
+            }
+            Some(Schedule::Steps(steps.iter().map(|s| (Time(s.at.0), s.rate)).collect()))
+        }
+        RateSpec::Mahimahi(times) => {
+            if times.last().is_none_or(|&t| t == 0) {
+                wrong(
+                    ".mahimahi".into(),
+                    "has no opportunity after 0 ms, expected ascending milliseconds",
+                );
+            }
+            if let Some(i) = times.windows(2).position(|w| w[1] < w[0]) {
+                wrong(
+                    format!(".mahimahi[{}]", i + 1),
+                    "is earlier than the one before, expected ascending milliseconds",
+                );
+            }
+            if delay.0 == 0 {
+                wrong(String::new(), "needs a link with a delay of more than zero");
+            }
+            Some(Schedule::Mahimahi(times.clone()))
+        }
+    }
+}
+
+fn sorted(numbers: &[u64]) -> Vec<u64> {
+    let mut sorted = numbers.to_vec();
+    sorted.sort_unstable();
+    sorted.dedup();
+    sorted
+}
+
+/// Resolves every buffer, now that the flows through each link are known.
+pub(super) fn sized(
+    directed: Vec<Directed>,
+    flows: &[PlanFlow],
+    problems: &mut Vec<Problem>,
+) -> Vec<PlanLink> {
+    let delays: Vec<Span> = directed.iter().map(|d| d.plan.delay).collect();
+    // Per link: number of flows and sum of their round-trip propagation times, data before acknowledgements.
+    let mut data = vec![(0u64, 0.0f64); directed.len()];
+    let mut acks = data.clone();
+    let mut largest = vec![0u32; directed.len()];
+    for flow in flows {
+        let rtt: f64 =
+            flow.route.iter().chain(&flow.ack_route).map(|l| delays[l.index()].seconds()).sum();
+        for (route, sums, size) in [
+            (&flow.route, &mut data, flow.tcp.wire_size()),
+            (&flow.ack_route, &mut acks, flow.tcp.ack_size),
+        ] {
+            for link in route {
+                sums[link.index()].0 += 1;
+                sums[link.index()].1 += rtt;
+                largest[link.index()] = largest[link.index()].max(size);
+            }
+        }
+    }
+    directed
+        .into_iter()
+        .enumerate()
+        .map(|(i, d)| {
+            let mut link = d.plan;
+            link.mean_packet = if largest[i] == 0 { 1500 } else { largest[i] };
+            let (count, sum) = if data[i].0 > 0 { data[i] } else { acks[i] };
+            let rtt = if count > 0 { sum / count as f64 } else { 2.0 * link.delay.seconds() };
+            link.limit = limit(d.buffer, top_rate(&link), rtt, link.mean_packet);
+            if link.limit.bytes < u64::from(link.mean_packet)
+                && matches!(d.buffer, BufferSize::Bytes(_))
+            {
+                let message = format!(
+                    "is {}, expected at least one packet of the flows through it ({} B)",
+                    d.buffer, link.mean_packet
+                );
+                problems.push(Problem::new(format!("{}.buffer", d.path), message));
+            }
+            link
+        })
+        .collect()
+}
+
+/// The highest rate the link ever has; for delivery opportunities their mean.
+fn top_rate(link: &PlanLink) -> BitRate {
+    match &link.schedule {
+        None => link.rate,
+        Some(Schedule::Steps(steps)) => steps.iter().map(|s| s.1).max().unwrap_or(link.rate),
+        Some(Schedule::Mahimahi(ms)) => {
+            BitRate(ms.len() as u64 * 1500 * 8 * 1000 / ms.last().copied().unwrap_or(1).max(1))
+        }
+    }
+}
+
+fn limit(buffer: BufferSize, rate: BitRate, rtt_s: f64, packet: u32) -> Limit {
+    // A buffer given by time never holds less than one packet.
+    let bytes = |seconds: f64| {
+        Bytes(((rate.bps() * seconds / 8.0).round() as u64).max(u64::from(packet))).0
+    };
+    match buffer {
+        BufferSize::Packets(packets) => Limit { packets, ..Limit::NONE },
+        BufferSize::Bytes(bytes) => Limit { bytes, ..Limit::NONE },
+        BufferSize::Seconds(seconds) => Limit { bytes: bytes(seconds), ..Limit::NONE },
+        BufferSize::Bdp(n) => Limit { bytes: bytes(n * rtt_s), ..Limit::NONE },
+        BufferSize::Unlimited => Limit::NONE,
+    }
+}

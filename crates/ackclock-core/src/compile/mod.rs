@@ -1,0 +1,157 @@
+//! STAGE 2: from the scenario to the plan. Names become ids, routes are found, buffers sized,
+//! defaults filled in, and every problem is collected.
+
+mod explain;
+mod flows;
+mod links;
+mod plan;
+mod routes;
+
+pub use explain::{Explained, explain};
+pub use plan::{Plan, PlanFlow, PlanLink, PlanSender, Schedule};
+
+use std::collections::HashMap;
+
+use crate::error::{Problem, suggestion};
+use crate::ids::NodeId;
+use crate::scenario::{Classes, Routing, Scenario, Table};
+use crate::topology::Topology;
+use crate::units::Time;
+use routes::Routes;
+
+/// Longest run: half of what the clock can count, so that no sum overflows.
+const MAX_SECONDS: f64 = 9_000_000.0;
+
+/// Compiles a scenario, or tells everything that is wrong with it.
+pub fn compile(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
+    let mut problems = Vec::new();
+    times(scenario, &mut problems);
+
+    let layout = match scenario.net.layout("net") {
+        Ok(layout) => layout,
+        Err(mut more) => {
+            problems.append(&mut more);
+            return Err(problems);
+        }
+    };
+    let names: HashMap<&str, u32> =
+        layout.nodes.iter().enumerate().map(|(i, n)| (n.as_str(), i as u32)).collect();
+    let directed = links::directed(&layout, &names, &mut problems);
+    let metric = |i: usize| match scenario.routing {
+        Routing::Hops => 1,
+        // One picosecond a hop keeps zero delays from making loops.
+        Routing::Delay => directed[i].plan.delay.0.saturating_add(1),
+        // A millionth is the finest difference of weights that counts.
+        Routing::Weight => ((directed[i].weight * 1e6).round() as u64).max(1),
+    };
+    let edges = directed.iter().enumerate().map(|(i, d)| (d.plan.from.0, d.plan.to.0, metric(i)));
+    let mut routes = Routes::new(layout.nodes.len(), edges);
+
+    let mut plan = Plan {
+        nodes: layout.nodes.clone(),
+        links: Vec::new(),
+        flows: Vec::new(),
+        keys: Vec::new(),
+        key_count: 0,
+        duration: Time(scenario.duration.0),
+        warmup: Time(scenario.warmup.0),
+        seed: scenario.seed,
+        era: scenario.era,
+        record: scenario.record.clone(),
+    };
+    plan.flows = flows::flows(scenario, &layout, &names, &mut routes, &mut problems);
+    plan.links = links::sized(directed, &plan.flows, &mut problems);
+    (plan.keys, plan.key_count) = keys(scenario.classes, &plan);
+    record(scenario, &plan, &mut problems);
+    if problems.is_empty() { Ok(plan) } else { Err(problems) }
+}
+
+fn times(scenario: &Scenario, problems: &mut Vec<Problem>) {
+    let seconds = scenario.duration.seconds();
+    if scenario.duration.0 == 0 {
+        problems.push(Problem::new("duration", "is zero, expected a time such as \"60 s\""));
+    } else if seconds > MAX_SECONDS {
+        problems.push(Problem::new(
+            "duration",
+            format!("is {seconds} s, expected at most {MAX_SECONDS} s"),
+        ));
+    }
+    if scenario.warmup >= scenario.duration && scenario.duration.0 > 0 {
+        let message = format!(
+            "is {} s, expected less than the duration of {seconds} s",
+            scenario.warmup.seconds()
+        );
+        problems.push(Problem::new("warmup", message));
+    }
+    if scenario.flows.is_empty() && scenario.traffic.is_empty() {
+        problems
+            .push(Problem::new("flows", "is empty, expected at least one flow here or in traffic"));
+    }
+}
+
+fn record(scenario: &Scenario, plan: &Plan, problems: &mut Vec<Problem>) {
+    let record = &scenario.record;
+    let sampled =
+        record.tables.iter().any(|t| matches!(t, Table::FlowSamples | Table::LinkSamples));
+    if sampled {
+        match record.interval {
+            None => problems.push(Problem::new(
+                "record.interval",
+                "is missing, expected a time such as \"100 ms\" for the sampled tables",
+            )),
+            Some(interval) if interval.0 == 0 => problems.push(Problem::new(
+                "record.interval",
+                "is zero, expected a time such as \"100 ms\"",
+            )),
+            Some(interval) => {
+                let rows = (plan.duration.0 / interval.0 + 1)
+                    .saturating_mul((plan.flows.len() + plan.links.len()) as u64);
+                if rows > 200_000_000 {
+                    problems.push(Problem::new("record.interval", format!("would give {rows} rows, expected at most 200000000: take a longer interval")));
+                }
+            }
+        }
+    }
+    for (i, flow) in record.flows.iter().flatten().enumerate() {
+        if *flow as usize >= plan.flows.len() {
+            problems.push(Problem::new(
+                format!("record.flows[{i}]"),
+                format!(
+                    "is {flow}, expected the number of a flow, 0 to {}",
+                    plan.flows.len().saturating_sub(1)
+                ),
+            ));
+        }
+    }
+    for (i, name) in record.links.iter().flatten().enumerate() {
+        if !plan.links.iter().any(|l| l.name == *name) {
+            let names: Vec<&str> = plan.links.iter().map(|l| l.name.as_str()).take(1000).collect();
+            problems.push(Problem::new(
+                format!("record.links[{i}]"),
+                format!("there is no link \"{name}\"; {}", suggestion(name, &names)),
+            ));
+        }
+    }
+}
+
+/// The classification keys of each flow's data and acknowledgements, dense from 0.
+fn keys(classes: Classes, plan: &Plan) -> (Vec<[u32; 2]>, u32) {
+    let mut ids: HashMap<(NodeId, NodeId), u32> = HashMap::new();
+    let mut id = |a: NodeId, b: NodeId| {
+        let next = ids.len() as u32;
+        *ids.entry((a, b)).or_insert(next)
+    };
+    let keys: Vec<[u32; 2]> = plan
+        .flows
+        .iter()
+        .enumerate()
+        .map(|(i, flow)| match classes {
+            Classes::Stream => [2 * i as u32, 2 * i as u32 + 1],
+            Classes::Flow => [i as u32; 2],
+            Classes::Source => [id(flow.src, flow.src), id(flow.dst, flow.dst)],
+            Classes::Pair => [id(flow.src.min(flow.dst), flow.src.max(flow.dst)); 2],
+        })
+        .collect();
+    let count = keys.iter().flatten().max().map_or(0, |k| k + 1);
+    (keys, count)
+}

@@ -1,0 +1,118 @@
+//! The plan: a scenario with every name resolved and every default filled in.
+
+use crate::ids::{LinkId, NodeId};
+use crate::qdisc::Limit;
+use crate::registry::Spec;
+use crate::scenario::{Era, Record};
+use crate::tcp::TcpConfig;
+use crate::units::{BitRate, Bytes, Span, Time};
+
+/// Everything an engine needs to run.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Node names.
+    pub nodes: Vec<String>,
+    /// Directed links.
+    pub links: Vec<PlanLink>,
+    /// Flows by start of definition; arrivals of generators after them.
+    pub flows: Vec<PlanFlow>,
+    /// Classification keys of each flow's data and acknowledgements.
+    pub keys: Vec<[u32; 2]>,
+    /// Number of distinct keys.
+    pub key_count: u32,
+    /// End of the run.
+    pub duration: Time,
+    /// Start of the measurement window.
+    pub warmup: Time,
+    /// Seed.
+    pub seed: u64,
+    /// Era.
+    pub era: Era,
+    /// What to record.
+    pub record: Record,
+}
+
+/// One direction of a link.
+#[derive(Clone, Debug)]
+pub struct PlanLink {
+    /// Name.
+    pub name: String,
+    /// Near end.
+    pub from: NodeId,
+    /// Far end.
+    pub to: NodeId,
+    /// Rate (before any schedule).
+    pub rate: BitRate,
+    /// Propagation delay.
+    pub delay: Span,
+    /// Largest packet.
+    pub mtu: u16,
+    /// Buffer.
+    pub limit: Limit,
+    /// Queue discipline.
+    pub qdisc: Spec,
+    /// Path of the discipline in the scenario, for messages.
+    pub qdisc_path: String,
+    /// Rate over time.
+    pub schedule: Option<Schedule>,
+    /// Random loss ratio.
+    pub loss: f64,
+    /// Numbers of arrivals to drop.
+    pub drop: Vec<u64>,
+    /// Largest packet of the flows that use it.
+    pub mean_packet: u32,
+}
+
+/// A rate over time.
+#[derive(Clone, Debug)]
+pub enum Schedule {
+    /// Steps by time.
+    Steps(Vec<(Time, BitRate)>),
+    /// Mahimahi delivery opportunities in milliseconds.
+    Mahimahi(Vec<u64>),
+}
+
+/// One flow.
+#[derive(Clone, Debug)]
+pub struct PlanFlow {
+    /// Name.
+    pub name: String,
+    /// Path in the scenario, for messages.
+    pub path: String,
+    /// Sending node.
+    pub src: NodeId,
+    /// Receiving node.
+    pub dst: NodeId,
+    /// Start.
+    pub start: Time,
+    /// Nothing new is sent after this.
+    pub stop: Option<Time>,
+    /// Payload; `None` is endless.
+    pub size: Option<Bytes>,
+    /// What sends.
+    pub sender: PlanSender,
+    /// TCP settings.
+    pub tcp: TcpConfig,
+    /// Links of the data.
+    pub route: Vec<LinkId>,
+    /// Links of the acknowledgements.
+    pub ack_route: Vec<LinkId>,
+}
+
+/// What sends a flow's data.
+#[derive(Clone, Debug)]
+pub enum PlanSender {
+    /// TCP.
+    Tcp {
+        /// Congestion control.
+        cc: Spec,
+        /// Loss recovery.
+        recovery: Spec,
+        /// Slow start rule.
+        slow_start: Spec,
+        /// Variables of ns-2's agent.
+        ns2: Option<serde_json::Map<String, serde_json::Value>>,
+    },
+    /// An unresponsive source.
+    Source(Spec),
+}

@@ -1,0 +1,66 @@
+//! From a planned flow to its two endpoints.
+
+use std::sync::Arc;
+
+use crate::cc::{self, CcEnv};
+use crate::compile::{Plan, PlanFlow, PlanSender};
+use crate::error::Problem;
+use crate::ids::FlowId;
+use crate::recovery::{self, RecoveryEnv};
+use crate::registry::Spec;
+use crate::slow_start;
+use crate::tcp::{Endpoint, Receiver, ReceiverParts, Sender, SenderParts};
+use crate::traffic::source::{self, DatagramSink, SourceEnv};
+use crate::units::Span;
+
+/// Sender and receiver of one flow.
+pub(super) type Pair = (Box<dyn Endpoint>, Box<dyn Endpoint>);
+
+/// Builds the endpoints of flow `index`.
+pub(super) fn build(plan: &Plan, index: u32) -> Result<Pair, Problem> {
+    let flow = &plan.flows[index as usize];
+    let id = FlowId(index);
+    match &flow.sender {
+        PlanSender::Source(spec) => {
+            let env = SourceEnv {
+                flow: id,
+                start: Span(flow.start.0),
+                stop: flow.stop.map(|t| Span(t.0)),
+                era: plan.era,
+            };
+            let sender = source::build(spec, &env, &format!("{}.source", flow.path))?;
+            Ok((sender, Box::new(DatagramSink::default())))
+        }
+        PlanSender::Tcp { cc, recovery, slow_start, .. } => {
+            rfc(plan, flow, id, [cc, recovery, slow_start])
+        }
+    }
+}
+
+fn rfc(
+    plan: &Plan,
+    flow: &PlanFlow,
+    id: FlowId,
+    [cc, recovery, slow_start]: [&Spec; 3],
+) -> Result<Pair, Problem> {
+    let env = CcEnv { mss: flow.tcp.mss, wire_size: flow.tcp.wire_size(), era: plan.era };
+    let recovery_env = RecoveryEnv { limited_transmit: flow.tcp.limited_transmit };
+    let path = |key: &str| format!("{}.{key}", flow.path);
+    let sender = Sender::new(SenderParts {
+        flow: id,
+        config: flow.tcp.clone(),
+        size: flow.size,
+        stop: flow.stop,
+        control: Arc::from(cc.kind()),
+        cc: cc::build(cc, &env, &path("cc"))?,
+        recovery: recovery::build(recovery, &recovery_env, &path("recovery"))?,
+        slow_start: slow_start::build(slow_start, &env, &path("slow_start"))?,
+    });
+    let parts = ReceiverParts {
+        flow: id,
+        config: flow.tcp.clone(),
+        sack: recovery.kind() == "sack",
+        size: flow.size,
+    };
+    Ok((Box::new(sender), Box::new(Receiver::new(&parts))))
+}

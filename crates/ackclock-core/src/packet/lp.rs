@@ -1,0 +1,163 @@
+//! Logical processes: the units that run late, in batches.
+//!
+//! A process is a node with flow endpoints, together with its outgoing links and the links that
+//! routers have to it; or a single link between routers. Whatever reaches a process at time t has no
+//! effect elsewhere before t + lookahead, where lookahead is the least (propagation delay + shortest
+//! transmission) of the links to be passed on the way through. So a process may wait until that moment and then handle, in one go, everything that
+//! reached it up to then (Chandy & Misra 1979, CACM 24(4), doi:10.1145/358598.358613, with one
+//! clock). The order in which processes run cannot change any result: within a process events run
+//! by (time, time of scheduling, identity), and none of these depends on other processes' progress.
+
+use super::heap::Heap;
+use super::ring::Ring;
+
+/// A place in the order of a process's events, packed into one word that compares at once: the time,
+/// then how long before it the event was scheduled (longer goes first), then what it is.
+///
+/// The second part counts nanoseconds and saturates at 4.29 s; events scheduled within the same
+/// nanosecond for the same picosecond run by identity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Key(u128);
+
+impl Key {
+    /// Later than every event.
+    pub(super) const NEVER: Self = Self(u128::MAX);
+
+    #[inline]
+    pub(super) fn new(at: u64, ahead: u64, what: u32) -> Self {
+        let ahead = (ahead / 1000).min(u64::from(u32::MAX)) as u32;
+        Self(u128::from(at) << 64 | u128::from(!ahead) << 32 | u128::from(what))
+    }
+
+    /// When.
+    #[inline]
+    pub(super) fn at(self) -> u64 {
+        (self.0 >> 64) as u64
+    }
+
+    /// What: a channel, or a [`What`].
+    #[inline]
+    pub(super) fn what(self) -> u32 {
+        self.0 as u32
+    }
+}
+
+/// What a local event is, packed: two bits of kind, thirty of index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct What(pub(super) u32);
+
+/// The kinds of local event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A transmission on this link ends.
+    Free,
+    /// A queue discipline's timer.
+    Disc,
+    /// An endpoint's timer; index = 2 flow (sender) or 2 flow + 1 (receiver).
+    Endpoint,
+    /// A flow starts.
+    Start,
+}
+
+impl What {
+    const INDEX: u32 = (1 << 30) - 1;
+
+    pub(super) fn new(kind: Kind, index: u32) -> Self {
+        debug_assert!(index <= Self::INDEX);
+        Self(((kind as u32) << 30) | index)
+    }
+
+    pub(super) fn kind(self) -> Kind {
+        match self.0 >> 30 {
+            0 => Kind::Free,
+            1 => Kind::Disc,
+            2 => Kind::Endpoint,
+            _ => Kind::Start,
+        }
+    }
+
+    pub(super) fn index(self) -> usize {
+        (self.0 & Self::INDEX) as usize
+    }
+}
+
+/// Packets on the wire from one link to one stage of a process, in order of arrival.
+#[derive(Debug)]
+pub(super) struct Channel {
+    pub(super) queue: Ring,
+    /// The process that reads.
+    pub(super) to: u32,
+    /// The stage that reads.
+    pub(super) stage: Stage,
+    /// The link that writes.
+    pub(super) from: u32,
+}
+
+/// The two stages of a process. Links that lead into a node come before the node itself; nothing
+/// leads back, so the first stage may run ahead of the second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// Links that lead to the node (or the one link between routers).
+    Entry = 0,
+    /// The node: its endpoints and outgoing links.
+    Node = 1,
+}
+
+/// Pending events of one stage.
+#[derive(Debug)]
+pub(super) struct Pending {
+    /// Non-empty channels by the arrival of their heads.
+    pub(super) heads: Heap<Key>,
+    /// Timers and ends of transmission.
+    pub(super) locals: Heap<Key>,
+    /// What happens here has no effect outside the process sooner than this.
+    pub(super) lookahead: u64,
+}
+
+impl Pending {
+    fn new() -> Self {
+        Self { heads: Heap::new(), locals: Heap::new(), lookahead: u64::MAX }
+    }
+
+    /// The time of the next event.
+    #[inline]
+    fn next(&self) -> u64 {
+        let head = self.heads.peek().map_or(u64::MAX, |k| k.at());
+        let local = self.locals.peek().map_or(u64::MAX, |k| k.at());
+        head.min(local)
+    }
+}
+
+/// A logical process.
+#[derive(Debug)]
+pub(super) struct Process {
+    /// By [`Stage`].
+    pub(super) stages: [Pending; 2],
+    /// When its state is next sampled.
+    pub(super) next_mark: u64,
+    /// Its links.
+    pub(super) links: Vec<u32>,
+    /// Its endpoints: 2 flow (sender), 2 flow + 1 (receiver).
+    pub(super) endpoints: Vec<u32>,
+}
+
+impl Process {
+    pub(super) fn new() -> Self {
+        Self {
+            stages: [Pending::new(), Pending::new()],
+            next_mark: u64::MAX,
+            links: Vec::new(),
+            endpoints: Vec::new(),
+        }
+    }
+
+    /// The time of its next event, and the soonest that any event it has can have an effect outside.
+    #[inline]
+    pub(super) fn due(&self) -> (u64, u64) {
+        let [entry, node] = [self.stages[0].next(), self.stages[1].next()];
+        let effect = entry
+            .saturating_add(self.stages[0].lookahead)
+            .min(node.saturating_add(self.stages[1].lookahead));
+        (entry.min(node), effect)
+    }
+}

@@ -1,0 +1,59 @@
+//! STAGE 3a: the packet engine. One packet on one link at a time, to the picosecond.
+//!
+//! [`run`] takes a [`Plan`](crate::compile::Plan) and returns what happened. How it goes so fast is
+//! told in `lp.rs`; how a link works in `link.rs`.
+
+mod agenda;
+mod build;
+mod endpoints;
+mod finish;
+mod heap;
+mod link;
+mod lp;
+mod observe;
+mod occupancy;
+mod rate;
+mod ring;
+mod sim;
+
+pub use finish::{FlowResult, LinkResult, Results};
+pub use observe::{DropRow, Event, FlowSample, LinkSample, PacketRow};
+
+use crate::compile::Plan;
+use crate::error::Problem;
+use crate::units::Time;
+
+/// Why a run did not end as it should.
+#[derive(Debug)]
+pub enum RunError {
+    /// The plan cannot be run: parameters of an algorithm are wrong.
+    Input(Vec<Problem>),
+    /// An algorithm failed during the run.
+    Algorithm(String),
+    /// The caller stopped it.
+    Interrupted,
+    /// The books do not balance: a fault of the engine, told with its ledger.
+    Conservation(String),
+}
+
+/// Runs a plan to its end.
+///
+/// `progress` is called now and then with the simulated time and stops the run by returning false.
+///
+/// # Errors
+/// Bad algorithm parameters, an algorithm that fails, or a stop by `progress`.
+pub fn run(plan: &Plan, progress: &mut dyn FnMut(Time) -> bool) -> Result<Results, RunError> {
+    let mut sim = build::build(plan).map_err(RunError::Input)?;
+    if !sim.run(progress) {
+        return Err(RunError::Interrupted);
+    }
+    if let Some(failure) = sim.failure.take() {
+        return Err(RunError::Algorithm(failure));
+    }
+    finish::finish(sim, plan).map_err(RunError::Conservation)
+}
+
+/// Builds everything a run needs and throws it away: finds all bad algorithm parameters at once.
+pub fn check(plan: &Plan) -> Vec<Problem> {
+    build::build(plan).err().unwrap_or_default()
+}

@@ -1,0 +1,267 @@
+//! What a run sees of itself: event tables, samples, and the mark at the end of the warm-up.
+
+use super::link::{Counts, Link};
+use super::lp::Process;
+use super::sim::{End, Losses};
+use crate::record::Recorder;
+use crate::tcp::Snapshot;
+use crate::units::Time;
+use crate::wire::{DropReason, Packet, SackBlock};
+
+/// What happened to a packet at a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Event {
+    /// It arrived at the queue.
+    Arrival,
+    /// Its transmission began.
+    Departure,
+    /// It was dropped.
+    Drop,
+}
+
+impl Event {
+    /// Name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Arrival => "arrival",
+            Self::Departure => "departure",
+            Self::Drop => "drop",
+        }
+    }
+}
+
+/// A row of the `packets` table.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PacketRow {
+    /// When.
+    pub at: Time,
+    /// Index of the link.
+    pub link: u32,
+    /// What happened.
+    pub event: Event,
+    /// Index of the flow.
+    pub flow: u32,
+    /// Segment number, or next segment expected.
+    pub seq: u32,
+    /// Header bits.
+    pub flags: u16,
+    /// Bytes on the wire.
+    pub size: u16,
+    /// SACK blocks in use.
+    pub sack_count: u8,
+    /// SACK blocks.
+    pub sack: [SackBlock; 3],
+}
+
+/// A row of the `drops` table.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DropRow {
+    /// When.
+    pub at: Time,
+    /// Index of the link.
+    pub link: u32,
+    /// Index of the flow.
+    pub flow: u32,
+    /// Segment number, or next segment expected.
+    pub seq: u32,
+    /// Whether it was an acknowledgement.
+    pub is_ack: bool,
+    /// Bytes on the wire.
+    pub size: u16,
+    /// Why.
+    pub reason: DropReason,
+}
+
+/// A flow at a sampling time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct FlowSample {
+    /// cwnd in segments.
+    pub cwnd: f32,
+    /// ssthresh in segments.
+    pub ssthresh: f32,
+    /// Segments in flight.
+    pub in_flight: u32,
+    /// Smoothed RTT in seconds.
+    pub srtt_s: f32,
+    /// Payload bytes delivered in order.
+    pub delivered_bytes: u64,
+    /// Data packets sent.
+    pub sent_packets: u64,
+    /// Of them retransmissions.
+    pub retransmits: u32,
+}
+
+/// A link at a sampling time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LinkSample {
+    /// Packets waiting.
+    pub queue_packets: u32,
+    /// Bytes waiting.
+    pub queue_bytes: u64,
+    /// Bytes whose transmission has begun.
+    pub departed_bytes: u64,
+    /// Packets dropped.
+    pub dropped_packets: u64,
+    /// Packets marked.
+    pub marks: u64,
+}
+
+/// State at the end of the warm-up, from which rates are measured.
+#[derive(Default)]
+pub(super) struct Baseline {
+    pub(super) ends: Vec<Snapshot>,
+    pub(super) links: Vec<Counts>,
+    /// Bits that were being transmitted and not yet sent.
+    pub(super) bits_in_service: Vec<f64>,
+    pub(super) losses: Vec<Losses>,
+}
+
+/// Collects everything recorded.
+#[derive(Default)]
+pub(super) struct Observer {
+    pub(super) recorder: Recorder,
+    pub(super) want_packets: bool,
+    pub(super) want_drops: bool,
+    /// Flows and links whose rows are kept; empty = all.
+    pub(super) flow_filter: Vec<bool>,
+    pub(super) link_filter: Vec<bool>,
+    pub(super) packets: Vec<PacketRow>,
+    pub(super) drops: Vec<DropRow>,
+    pub(super) flow_samples: Option<Vec<FlowSample>>,
+    pub(super) link_samples: Option<Vec<LinkSample>>,
+    pub(super) base: Baseline,
+}
+
+impl Observer {
+    fn keeps(filter: &[bool], index: u32) -> bool {
+        filter.get(index as usize).copied().unwrap_or(true)
+    }
+
+    #[inline]
+    pub(super) fn packet(&mut self, at: u64, link: u32, packet: &Packet, event: Event) {
+        if self.want_packets {
+            self.push_packet(at, link, packet, event);
+        }
+    }
+
+    /// A FIFO link has computed that the packet arrives at the far end at `arrival`.
+    #[inline]
+    pub(super) fn departure_ahead(&mut self, link: &Link, id: u32, packet: &Packet, arrival: u64) {
+        if self.want_packets {
+            let start =
+                arrival.saturating_sub(link.delay).saturating_sub(link.rate.estimate(packet.size));
+            self.push_packet(start, id, packet, Event::Departure);
+        }
+    }
+
+    #[cold]
+    fn push_packet(&mut self, at: u64, link: u32, packet: &Packet, event: Event) {
+        if Self::keeps(&self.link_filter, link) && Self::keeps(&self.flow_filter, packet.flow.0) {
+            self.packets.push(PacketRow {
+                at: Time(at),
+                link,
+                event,
+                flow: packet.flow.0,
+                seq: packet.seq,
+                flags: packet.flags.0,
+                size: packet.size,
+                sack_count: packet.sack_count,
+                sack: packet.sack,
+            });
+        }
+    }
+
+    #[inline]
+    pub(super) fn drop(&mut self, at: u64, link: u32, packet: &Packet, reason: DropReason) {
+        self.packet(at, link, packet, Event::Drop);
+        if self.want_drops && Self::keeps(&self.flow_filter, packet.flow.0) {
+            self.drops.push(DropRow {
+                at: Time(at),
+                link,
+                flow: packet.flow.0,
+                seq: packet.seq,
+                is_ack: packet.is_ack(),
+                size: packet.size,
+                reason,
+            });
+        }
+    }
+
+    /// Notes the state of a process at the end of the warm-up.
+    pub(super) fn baseline(
+        &mut self,
+        at: u64,
+        process: &Process,
+        links: &mut [Link],
+        ends: &[End],
+        losses: &[Losses],
+    ) {
+        for &l in &process.links {
+            let link = &mut links[l as usize];
+            link.settle(at);
+            link.occupancy.set(at, link.waiting().0);
+            link.occupancy.reset(at);
+            self.base.links[l as usize] = link.counts;
+            self.base.bits_in_service[l as usize] = link.bits_in_service(at);
+        }
+        for &e in &process.endpoints {
+            if let Some(endpoint) = &ends[e as usize].endpoint {
+                self.base.ends[e as usize] = endpoint.snapshot();
+            }
+            if e % 2 == 0 {
+                self.base.losses[e as usize / 2] = losses[e as usize / 2];
+            }
+        }
+    }
+
+    /// Samples a process; `row` counts the intervals since the start.
+    pub(super) fn sample(
+        &mut self,
+        at: u64,
+        row: u64,
+        process: &Process,
+        links: &mut [Link],
+        ends: &[End],
+        _losses: &[Losses],
+    ) {
+        if let Some(samples) = &mut self.flow_samples {
+            let flows = ends.len() / 2;
+            for &e in &process.endpoints {
+                let Some(endpoint) = &ends[e as usize].endpoint else { continue };
+                let seen = endpoint.snapshot();
+                let Some(sample) = samples.get_mut(row as usize * flows + e as usize / 2) else {
+                    continue;
+                };
+                if e % 2 == 0 {
+                    sample.cwnd = seen.cwnd as f32;
+                    sample.ssthresh = seen.ssthresh as f32;
+                    sample.in_flight = seen.in_flight;
+                    sample.srtt_s = seen.srtt_s as f32;
+                    sample.sent_packets = seen.sent_packets;
+                    sample.retransmits = seen.retransmits as u32;
+                } else {
+                    sample.delivered_bytes = seen.delivered_bytes;
+                }
+            }
+        }
+        if let Some(samples) = &mut self.link_samples {
+            let count = links.len();
+            for &l in &process.links {
+                let link = &mut links[l as usize];
+                link.settle(at);
+                let (packets, bytes) = link.waiting();
+                let Some(sample) = samples.get_mut(row as usize * count + l as usize) else {
+                    continue;
+                };
+                *sample = LinkSample {
+                    queue_packets: packets as u32,
+                    queue_bytes: bytes,
+                    departed_bytes: link.counts.departed_bytes,
+                    dropped_packets: link.counts.dropped_packets,
+                    marks: link.counts.marks,
+                };
+            }
+        }
+    }
+}

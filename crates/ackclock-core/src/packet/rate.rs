@@ -1,0 +1,261 @@
+//! How long a packet takes to leave a link: constant rate, steps, or delivery opportunities.
+
+use crate::units::{BitRate, Bytes, PS_PER_S, Span};
+
+/// Bytes of one Mahimahi delivery opportunity (Netravali et al., USENIX ATC 2015, section 3).
+const OPPORTUNITY_BYTES: u64 = 1500;
+
+/// A link's rate over time.
+#[derive(Debug)]
+pub(super) enum Rate {
+    Constant(Constant),
+    Steps(Steps),
+    Opportunities(Opportunities),
+}
+
+impl Rate {
+    /// When a transmission of `size` bytes that starts at `start` ends. Starts never decrease.
+    #[inline(always)]
+    pub(super) fn end(&mut self, start: u64, size: u16) -> u64 {
+        if let Self::Constant(c) = self {
+            return start + c.transmission(size);
+        }
+        self.end_of_varying(start, size)
+    }
+
+    #[cold]
+    fn end_of_varying(&mut self, start: u64, size: u16) -> u64 {
+        match self {
+            Self::Constant(c) => start + c.transmission(size),
+            Self::Steps(s) => s.end(start, size),
+            Self::Opportunities(o) => o.end(start, size),
+        }
+    }
+
+    /// Transmission time of `size` bytes as far as it is known without looking at the schedule.
+    #[inline]
+    pub(super) fn estimate(&self, size: u16) -> u64 {
+        match self {
+            Self::Constant(c) if c.recent[0].0 == size => c.recent[0].1,
+            Self::Constant(c) if c.recent[1].0 == size => c.recent[1].1,
+            Self::Constant(c) => c.rate.transmission(Bytes(u64::from(size))).0,
+            Self::Steps(s) => BitRate(s.steps[s.current].1).transmission(Bytes(u64::from(size))).0,
+            Self::Opportunities(_) => 0,
+        }
+    }
+
+    /// The shortest transmission of `size` bytes that can ever happen.
+    pub(super) fn shortest(&self, size: u16) -> u64 {
+        match self {
+            Self::Constant(c) => c.rate.transmission(Bytes(u64::from(size))).0,
+            Self::Steps(s) => {
+                let top = s.steps.iter().map(|s| s.1).max().unwrap_or(0);
+                BitRate(top).transmission(Bytes(u64::from(size))).0
+            }
+            Self::Opportunities(_) => 0,
+        }
+    }
+
+    /// Bits that could be sent from `from` to `to`.
+    pub(super) fn capacity_bits(&self, from: u64, to: u64) -> f64 {
+        match self {
+            Self::Constant(c) => c.rate.bps() * Span(to.saturating_sub(from)).seconds(),
+            Self::Steps(s) => s.capacity_bits(from, to),
+            Self::Opportunities(o) => o.count(from, to) as f64 * (OPPORTUNITY_BYTES * 8) as f64,
+        }
+    }
+}
+
+/// A constant rate with the transmission times of the two latest sizes at hand.
+#[derive(Debug)]
+pub(super) struct Constant {
+    rate: BitRate,
+    recent: [(u16, u64); 2],
+}
+
+impl Constant {
+    pub(super) fn new(rate: BitRate) -> Self {
+        Self { rate, recent: [(0, 0); 2] }
+    }
+
+    #[inline(always)]
+    fn transmission(&mut self, size: u16) -> u64 {
+        if self.recent[0].0 == size {
+            return self.recent[0].1;
+        }
+        self.other_size(size)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn other_size(&mut self, size: u16) -> u64 {
+        if self.recent[1].0 == size {
+            self.recent.swap(0, 1);
+            return self.recent[0].1;
+        }
+        let ps = self.rate.transmission(Bytes(u64::from(size))).0;
+        self.recent = [(size, ps), self.recent[0]];
+        ps
+    }
+}
+
+/// A rate that changes in steps: a packet in transmission feels each change at once.
+#[derive(Debug)]
+pub(super) struct Steps {
+    /// (from ps, bit/s), by time, the first at 0.
+    steps: Vec<(u64, u64)>,
+    /// The step in force at the latest start.
+    current: usize,
+}
+
+impl Steps {
+    /// `steps` sorted by time; `initial` holds before the first.
+    pub(super) fn new(initial: BitRate, steps: &[(u64, BitRate)]) -> Self {
+        let mut all = vec![(0, initial.0)];
+        for &(at, rate) in steps {
+            if at == 0 {
+                all.clear();
+            }
+            all.push((at, rate.0));
+        }
+        Self { steps: all, current: 0 }
+    }
+
+    fn end(&mut self, start: u64, size: u16) -> u64 {
+        while self.steps.get(self.current + 1).is_some_and(|s| s.0 <= start) {
+            self.current += 1;
+        }
+        // Work in bit picoseconds per second, which is exact.
+        let mut left = u128::from(size) * 8 * u128::from(PS_PER_S);
+        let mut from = start;
+        let mut step = self.current;
+        loop {
+            let rate = u128::from(self.steps[step].1);
+            match self.steps.get(step + 1) {
+                Some(&(until, _)) => {
+                    let possible = u128::from(until - from) * rate;
+                    if rate > 0 && possible >= left {
+                        return from + left.div_ceil(rate) as u64;
+                    }
+                    left -= possible;
+                    from = until;
+                    step += 1;
+                }
+                None if rate == 0 => return NEVER,
+                None => {
+                    return from.saturating_add(u64::try_from(left.div_ceil(rate)).unwrap_or(NEVER));
+                }
+            }
+        }
+    }
+
+    fn capacity_bits(&self, from: u64, to: u64) -> f64 {
+        let mut bits = 0.0;
+        for (i, &(at, rate)) in self.steps.iter().enumerate() {
+            let until = self.steps.get(i + 1).map_or(u64::MAX, |s| s.0);
+            let (a, b) = (at.max(from), until.min(to));
+            if b > a {
+                bits += rate as f64 * Span(b - a).seconds();
+            }
+        }
+        bits
+    }
+}
+
+/// The end of a transmission that never ends, far from overflow.
+pub(super) const NEVER: u64 = u64::MAX / 4;
+
+/// Mahimahi's packet-delivery trace: at each opportunity up to 1500 bytes leave; what an empty
+/// queue does not use is lost; a packet leaves with its last byte.
+#[derive(Debug)]
+pub(super) struct Opportunities {
+    times: Vec<u64>,
+    period: u64,
+    /// Opportunity in use, counted over all periods.
+    next: u64,
+    /// Bytes left in it.
+    left: u64,
+}
+
+impl Opportunities {
+    /// Times in milliseconds, not decreasing, the last more than 0.
+    pub(super) fn new(milliseconds: &[u64]) -> Self {
+        let ms = Span::from_millis(1).0;
+        let times: Vec<u64> = milliseconds.iter().map(|t| t * ms).collect();
+        let period = times.last().copied().unwrap_or(ms).max(ms);
+        Self { times, period, next: 0, left: OPPORTUNITY_BYTES }
+    }
+
+    fn time(&self, n: u64) -> u64 {
+        let len = self.times.len() as u64;
+        n / len * self.period + self.times[(n % len) as usize]
+    }
+
+    fn end(&mut self, start: u64, size: u16) -> u64 {
+        // Skip whole periods at once, then single opportunities that passed unused.
+        let len = self.times.len() as u64;
+        let behind = start.saturating_sub(self.time(self.next)) / self.period;
+        if behind > 1 {
+            self.next += (behind - 1) * len;
+            self.left = OPPORTUNITY_BYTES;
+        }
+        while self.time(self.next) < start || self.left == 0 {
+            self.next += 1;
+            self.left = OPPORTUNITY_BYTES;
+        }
+        let mut needed = u64::from(size);
+        while needed > self.left {
+            needed -= self.left;
+            self.next += 1;
+            self.left = OPPORTUNITY_BYTES;
+        }
+        self.left -= needed;
+        self.time(self.next)
+    }
+
+    fn count(&self, from: u64, to: u64) -> u64 {
+        let before = |t: u64| {
+            let within = self.times.partition_point(|&x| x < t % self.period) as u64;
+            t / self.period * self.times.len() as u64 + within
+        };
+        before(to) - before(from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000_000;
+
+    #[test]
+    fn a_step_in_mid_packet_slows_the_rest_of_it() {
+        // 1000 B = 8000 bit at 8 Mb/s is 1 ms; after 0.5 ms the rate halves: 0.5 + 1.0 ms.
+        let mut rate = Rate::Steps(Steps::new(BitRate(8_000_000), &[(MS / 2, BitRate(4_000_000))]));
+        assert_eq!(rate.end(0, 1000), MS * 3 / 2);
+        assert_eq!(rate.end(MS * 3 / 2, 1000), MS * 7 / 2);
+        // 4000 bit before the step, 2 ms of 4 Mb/s after it.
+        assert!((rate.capacity_bits(0, MS * 5 / 2) - 12_000.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn an_outage_holds_packets_until_the_rate_returns_or_for_ever() {
+        let steps = [(0, BitRate(0)), (3 * MS, BitRate(8_000_000)), (5 * MS, BitRate(0))];
+        let mut rate = Rate::Steps(Steps::new(BitRate(1), &steps));
+        assert_eq!(rate.end(0, 1000), 4 * MS);
+        assert_eq!(rate.end(4 * MS, 1000), 5 * MS);
+        assert_eq!(rate.end(5 * MS, 1000), NEVER);
+    }
+
+    #[test]
+    fn opportunities_carry_1500_bytes_each_and_repeat() {
+        let mut o = Opportunities::new(&[1, 3, 10]);
+        assert_eq!(o.end(0, 1000), MS); // 500 B of the first are left ...
+        assert_eq!(o.end(MS, 1000), 3 * MS); // ... and the packet's last byte leaves with the second
+        assert_eq!(o.end(3 * MS, 1000), 3 * MS); // both fit: 500 + 1000
+        assert_eq!(o.end(3 * MS, 40), 10 * MS);
+        assert_eq!(o.end(15 * MS, 1500), 20 * MS); // 11 and 13 ms passed unused; the period is 10 ms
+        assert_eq!(o.count(0, 10 * MS + 1), 3 + 0);
+        assert_eq!(o.count(0, 11 * MS + 1), 4);
+    }
+}

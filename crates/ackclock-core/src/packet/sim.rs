@@ -1,0 +1,489 @@
+//! The run: processes take turns by their deadlines until the end of simulated time.
+
+use std::collections::HashMap;
+
+use super::agenda::Agenda;
+use super::link::{Link, Service, Store};
+use super::lp::{Channel, Key, Kind, Process, Stage, What};
+use super::observe::{Event, Observer};
+use super::ring::{Pool, Ticket};
+use crate::rng::Stream;
+use crate::tcp::{Endpoint, EndpointCtx};
+use crate::units::Time;
+use crate::wire::{DropReason, Flags, Packet, Timed};
+
+/// One step of a route: the link to enter and the channel that the link's output takes from there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hop {
+    pub(super) link: u32,
+    pub(super) channel: u32,
+}
+
+impl Hop {
+    /// The end of a route: the packet is handed to its endpoint.
+    pub(super) const DELIVER: Self = Self { link: u32::MAX, channel: u32::MAX };
+}
+
+/// One end of a flow.
+pub(super) struct End {
+    pub(super) endpoint: Option<Box<dyn Endpoint>>,
+    pub(super) rng: Stream,
+    /// Where its packets enter the route table.
+    pub(super) route: u32,
+    /// Time of its pending entry among the local events.
+    pub(super) pending: u64,
+    /// Packets handed to the network and got from it.
+    pub(super) sent: u64,
+    pub(super) received: u64,
+}
+
+/// Losses of one flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Losses {
+    pub(super) data: u64,
+    pub(super) acks: u64,
+}
+
+/// State of a run.
+pub(super) struct Sim {
+    pub(super) processes: Vec<Process>,
+    pub(super) links: Vec<Link>,
+    pub(super) channels: Vec<Channel>,
+    pub(super) hops: Vec<Hop>,
+    /// 2 flow: sender, 2 flow + 1: receiver.
+    pub(super) ends: Vec<End>,
+    pub(super) losses: Vec<Losses>,
+    pub(super) keys: Vec<[u32; 2]>,
+    pub(super) observer: Observer,
+    pub(super) agenda: Agenda,
+    pub(super) end: u64,
+    /// Interval of sampling (`u64::MAX` = none) and time of the warm-up mark.
+    pub(super) interval: u64,
+    pub(super) warmup: u64,
+    /// Packets on wires.
+    pub(super) pool: Pool,
+    pub(super) out: Vec<Packet>,
+    pub(super) dropped: Vec<(Packet, DropReason)>,
+    /// Packets handled on links; processes activated; local events handled.
+    pub(super) hops_done: u64,
+    pub(super) activations: u64,
+    pub(super) events: u64,
+    pub(super) failure: Option<String>,
+}
+
+impl Sim {
+    /// Runs to the end. `progress` gets the simulated time now and then and may stop the run by
+    /// returning false; then the result is false.
+    pub(super) fn run(&mut self, progress: &mut dyn FnMut(Time) -> bool) -> bool {
+        for p in 0..self.processes.len() {
+            self.schedule(p);
+        }
+        // No process can hear from another sooner than the shortest lookahead after now.
+        let shortest = self
+            .processes
+            .iter()
+            .map(|p| p.stages[0].lookahead.min(p.stages[1].lookahead))
+            .min()
+            .unwrap_or(u64::MAX);
+        while let Some((key, p)) = self.agenda.first() {
+            if key == u64::MAX {
+                break;
+            }
+            let next = self.agenda.second_key();
+            let horizon = next.min(key.saturating_add(shortest)).min(self.end.saturating_add(1));
+            self.activate(p as usize, horizon);
+            if self.failure.is_some() {
+                return true;
+            }
+            self.schedule(p as usize);
+            self.activations += 1;
+            if self.activations % 8192 == 0 && !progress(Time(horizon)) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Puts a process into the agenda by its next event.
+    #[inline]
+    fn schedule(&mut self, p: usize) {
+        let (earliest, effect) = self.processes[p].due();
+        self.agenda
+            .set(p as u32, if earliest <= self.end { effect.min(u64::MAX - 1) } else { u64::MAX });
+    }
+
+    /// Handles all events of a process before `horizon`, sampling it where a mark is due.
+    fn activate(&mut self, p: usize, horizon: u64) {
+        loop {
+            let mark = self.processes[p].next_mark;
+            let until = horizon.min(mark);
+            self.advance(p, Stage::Entry, until);
+            self.advance(p, Stage::Node, until);
+            if mark >= horizon {
+                return;
+            }
+            self.mark(p, mark);
+        }
+    }
+
+    /// Handles all events of one stage before `until`.
+    fn advance(&mut self, p: usize, stage: Stage, until: u64) {
+        loop {
+            let pending = &self.processes[p].stages[stage as usize];
+            let head = pending.heads.peek().copied().unwrap_or(Key::NEVER);
+            let local = pending.locals.peek().copied().unwrap_or(Key::NEVER);
+            if local < head {
+                if local.at() >= until {
+                    return;
+                }
+                self.processes[p].stages[stage as usize].locals.pop();
+                self.events += 1;
+                self.on_local(p, local.at(), What(local.what()));
+            } else if head.at() >= until {
+                return;
+            } else if pending.heads.len() == 1 {
+                self.drain(p, stage, head, until);
+            } else {
+                self.forward(p, head.at(), head.what());
+                self.next_head(p, stage, head.what());
+            }
+        }
+    }
+
+    /// Handles the packets of the only channel, up to the next local event.
+    fn drain(&mut self, p: usize, stage: Stage, head: Key, until: u64) {
+        let mut at = head.at();
+        loop {
+            self.forward(p, at, head.what());
+            let Some(next) = self.channels[head.what() as usize].queue.front() else { break };
+            at = next.at;
+            let local =
+                self.processes[p].stages[stage as usize].locals.peek().map_or(u64::MAX, |k| k.at());
+            if at >= until || at >= local {
+                break;
+            }
+        }
+        self.next_head(p, stage, head.what());
+    }
+
+    /// Puts the channel that stands first among the heads where its next packet belongs.
+    #[inline(always)]
+    fn next_head(&mut self, p: usize, stage: Stage, channel_id: u32) {
+        let channel = &self.channels[channel_id as usize];
+        let heads = &mut self.processes[p].stages[stage as usize].heads;
+        if let Some(next) = channel.queue.front() {
+            let ahead = self.links[channel.from as usize].flight(next.size);
+            heads.replace_top(Key::new(next.at, ahead, channel_id));
+        } else {
+            heads.pop();
+        }
+    }
+
+    /// Takes the first packet of a channel and sends it on its way.
+    #[inline(always)]
+    fn forward(&mut self, p: usize, now: u64, channel_id: u32) {
+        let channel = &mut self.channels[channel_id as usize];
+        let from = channel.from;
+        let Some(ticket) = channel.queue.pop() else { return };
+        let hop = self.hops[ticket.route as usize];
+        if hop.link == Hop::DELIVER.link {
+            let packet = self.pool.take(ticket.slot);
+            self.deliver(p, packet, now);
+        } else {
+            self.enter(p, hop, ticket, now, from);
+        }
+    }
+
+    /// A packet enters a link at `now`, from another link or (`HERE`) from an endpoint.
+    #[inline(always)]
+    fn enter(&mut self, p: usize, hop: Hop, ticket: Ticket, now: u64, from: u32) {
+        let index = hop.link as usize;
+        self.hops_done += 1;
+        let link = &mut self.links[index];
+        if link.watched && !self.look(hop.link, ticket, now) {
+            return;
+        }
+        let link = &mut self.links[index];
+        link.counts.arrived_packets += 1;
+        link.counts.arrived_bytes += u64::from(ticket.size);
+        if matches!(link.store, Store::Disc(_)) {
+            self.enqueue(p, hop.link, ticket, now);
+            return;
+        }
+        if link.settle(now) {
+            self.settle_tie(hop.link, now, from, ticket.size);
+        }
+        let link = &mut self.links[index];
+        match link.admit(now, ticket.size) {
+            Some(at) => {
+                if link.watched {
+                    self.observer.departure_ahead(link, hop.link, self.pool.get(ticket.slot), at);
+                }
+                self.put(hop.channel, Ticket { at, route: ticket.route + 1, ..ticket });
+            }
+            None => self.refuse(hop.link, ticket, DropReason::Overflow, now),
+        }
+    }
+
+    /// A packet arrives at a link with hazards or under observation; whether it gets to the queue.
+    #[cold]
+    #[inline(never)]
+    fn look(&mut self, link_id: u32, ticket: Ticket, now: u64) -> bool {
+        let link = &mut self.links[link_id as usize];
+        let packet = self.pool.get(ticket.slot);
+        self.observer.packet(now, link_id, packet, Event::Arrival);
+        let Some(reason) = link.hazard(packet) else { return true };
+        link.counts.arrived_packets += 1;
+        link.counts.arrived_bytes += u64::from(ticket.size);
+        self.refuse(link_id, ticket, reason, now);
+        false
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn refuse(&mut self, link: u32, ticket: Ticket, reason: DropReason, now: u64) {
+        let packet = self.pool.take(ticket.slot);
+        self.lose(link, &packet, reason, now);
+    }
+
+    /// A packet enters a link with a discipline of its own.
+    fn enqueue(&mut self, p: usize, link_id: u32, ticket: Ticket, now: u64) {
+        let mut packet = self.pool.take(ticket.slot);
+        packet.route = ticket.route;
+        let link = &mut self.links[link_id as usize];
+        link.enqueue(packet, now, &self.keys, &mut self.dropped);
+        let idle = link.service.end == IDLE;
+        self.lose_all(link_id, now);
+        if idle {
+            self.transmit(p, link_id, now);
+        }
+    }
+
+    /// A packet arrives at the very time at which a transmission ends: whichever was scheduled
+    /// first goes first.
+    #[cold]
+    fn settle_tie(&mut self, link: u32, now: u64, from: u32, size: u16) {
+        let sent = if from == HERE {
+            now
+        } else {
+            now.saturating_sub(self.links[from as usize].flight(size))
+        };
+        self.links[link as usize].turn(now, sent);
+    }
+
+    /// Begins the next transmission of an idle link with a discipline of its own.
+    fn transmit(&mut self, p: usize, link_id: u32, now: u64) {
+        let link = &mut self.links[link_id as usize];
+        let next = link.transmit(now, &self.keys, &mut self.dropped);
+        match next {
+            Some(Timed { at, packet }) => {
+                let service = link.service;
+                self.observer.packet(now, link_id, &packet, Event::Departure);
+                let channel = self.hops[packet.route as usize].channel;
+                let stage = link.stage;
+                let (route, size) = (packet.route + 1, packet.size);
+                let slot = self.pool.put(packet);
+                self.put(channel, Ticket { at: at.0, route, slot, size });
+                let what = What::new(Kind::Free, link_id);
+                self.processes[p].stages[stage as usize].locals.push(Key::new(
+                    service.end,
+                    service.end - now,
+                    what.0,
+                ));
+            }
+            None => link.service = Service { start: now, end: IDLE },
+        }
+        self.lose_all(link_id, now);
+    }
+
+    /// Puts a packet on the wire.
+    #[inline(always)]
+    fn put(&mut self, channel_id: u32, ticket: Ticket) {
+        let channel = &mut self.channels[channel_id as usize];
+        let first = channel.queue.is_empty();
+        let (at, size) = (ticket.at, ticket.size);
+        channel.queue.push(ticket);
+        if first {
+            let ahead = self.links[channel.from as usize].flight(size);
+            let (target, stage) = (channel.to, channel.stage);
+            let pending = &mut self.processes[target as usize].stages[stage as usize];
+            pending.heads.push(Key::new(at, ahead, channel_id));
+            let effect = at.saturating_add(pending.lookahead);
+            // A process that is running has the smallest key of all; it is put back when it ends.
+            if at <= self.end && effect < self.agenda.key(target) {
+                self.agenda.set(target, effect);
+            }
+        }
+    }
+
+    fn lose_all(&mut self, link: u32, now: u64) {
+        if self.dropped.is_empty() {
+            return;
+        }
+        let mut dropped = std::mem::take(&mut self.dropped);
+        for (packet, reason) in dropped.drain(..) {
+            self.lose(link, &packet, reason, now);
+        }
+        self.dropped = dropped;
+    }
+
+    fn lose(&mut self, link: u32, packet: &Packet, reason: DropReason, now: u64) {
+        self.links[link as usize].count_drop(packet, reason);
+        let losses = &mut self.losses[packet.flow.index()];
+        if packet.is_ack() {
+            losses.acks += 1;
+        } else {
+            losses.data += 1;
+        }
+        self.observer.drop(now, link, packet, reason);
+    }
+
+    /// Hands a packet to its endpoint.
+    #[inline(always)]
+    fn deliver(&mut self, p: usize, packet: Packet, now: u64) {
+        let end = 2 * packet.flow.index() + usize::from(!packet.flags.has(Flags::ACK));
+        self.ends[end].received += 1;
+        self.call(p, end, now, |endpoint, ctx| endpoint.on_packet(packet, ctx));
+    }
+
+    fn on_local(&mut self, p: usize, now: u64, what: What) {
+        let index = what.index();
+        match what.kind() {
+            Kind::Free => self.transmit(p, index as u32, now),
+            Kind::Disc => {
+                let link = &mut self.links[index];
+                link.on_timer(now, &self.keys, &mut self.dropped);
+                if let Store::Disc(disc) = &link.store
+                    && let Some(interval) = disc.timer_interval()
+                {
+                    let interval = interval.0.max(1);
+                    let stage = link.stage as usize;
+                    self.processes[p].stages[stage].locals.push(Key::new(
+                        now.saturating_add(interval),
+                        interval,
+                        what.0,
+                    ));
+                }
+                self.lose_all(index as u32, now);
+            }
+            Kind::Endpoint => {
+                // An entry that is not the pending one was overtaken by an earlier deadline.
+                if self.ends[index].pending != now {
+                    return;
+                }
+                self.ends[index].pending = u64::MAX;
+                let due =
+                    self.ends[index].endpoint.as_ref().is_some_and(|e| e.deadline().at.0 <= now);
+                if due {
+                    self.call(p, index, now, |endpoint, ctx| endpoint.on_timer(ctx));
+                } else {
+                    self.arm(p, index);
+                }
+            }
+            Kind::Start => self.call(p, index, now, |endpoint, ctx| endpoint.start(ctx)),
+        }
+    }
+
+    /// Calls an endpoint, sends what it sends, and notes its next deadline.
+    #[inline(always)]
+    fn call(
+        &mut self,
+        p: usize,
+        index: usize,
+        now: u64,
+        f: impl FnOnce(&mut dyn Endpoint, &mut EndpointCtx<'_>),
+    ) {
+        let end = &mut self.ends[index];
+        let Some(endpoint) = end.endpoint.as_deref_mut() else { return };
+        let mut ctx = EndpointCtx {
+            now: Time(now),
+            out: &mut self.out,
+            rng: &mut end.rng,
+            record: &mut self.observer.recorder,
+        };
+        f(endpoint, &mut ctx);
+        if !self.out.is_empty() {
+            let route = end.route;
+            end.sent += self.out.len() as u64;
+            let hop = self.hops[route as usize];
+            let mut out = std::mem::take(&mut self.out);
+            for packet in out.drain(..) {
+                let size = packet.size;
+                let slot = self.pool.put(packet);
+                self.enter(p, hop, Ticket { at: now, route, slot, size }, now, HERE);
+            }
+            self.out = out;
+        }
+        self.arm(p, index);
+    }
+
+    /// Makes sure that the endpoint's deadline is among the local events.
+    #[inline(always)]
+    fn arm(&mut self, p: usize, index: usize) {
+        let end = &mut self.ends[index];
+        let Some(endpoint) = end.endpoint.as_deref() else { return };
+        let deadline = endpoint.deadline();
+        if deadline.at.0 < end.pending {
+            end.pending = deadline.at.0;
+            let what = What::new(Kind::Endpoint, index as u32);
+            let ahead = deadline.at.0.saturating_sub(deadline.armed.0);
+            self.processes[p].stages[Stage::Node as usize].locals.push(Key::new(
+                deadline.at.0,
+                ahead,
+                what.0,
+            ));
+        }
+    }
+
+    /// Samples a process at every mark up to `now`.
+    #[cold]
+    pub(super) fn mark(&mut self, p: usize, now: u64) {
+        while self.processes[p].next_mark <= now {
+            let at = self.processes[p].next_mark;
+            if at == self.warmup {
+                self.observer.baseline(
+                    at,
+                    &self.processes[p],
+                    &mut self.links,
+                    &self.ends,
+                    &self.losses,
+                );
+            }
+            if self.interval != u64::MAX && at % self.interval == 0 {
+                self.observer.sample(
+                    at,
+                    at / self.interval,
+                    &self.processes[p],
+                    &mut self.links,
+                    &self.ends,
+                    &self.losses,
+                );
+            }
+            let next_sample = if self.interval == u64::MAX {
+                u64::MAX
+            } else {
+                (at / self.interval + 1).saturating_mul(self.interval)
+            };
+            let warmup = if self.warmup > at { self.warmup } else { u64::MAX };
+            self.processes[p].next_mark = next_sample.min(warmup);
+        }
+    }
+
+    /// Per flow and direction, the packets still on wires and in queues at the end.
+    pub(super) fn in_network(&self) -> HashMap<(u32, bool), u64> {
+        let mut seen = HashMap::new();
+        for channel in &self.channels {
+            for ticket in channel.queue.iter() {
+                let packet = self.pool.get(ticket.slot);
+                *seen.entry((packet.flow.0, packet.is_ack())).or_insert(0) += 1;
+            }
+        }
+        seen
+    }
+}
+
+/// The end of service of a link that is idle and has a discipline of its own.
+pub(super) const IDLE: u64 = u64::MAX;
+
+/// In place of a link: from an endpoint of the process.
+const HERE: u32 = u32::MAX;

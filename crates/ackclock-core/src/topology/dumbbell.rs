@@ -1,0 +1,123 @@
+//! Dumbbell: pairs of hosts that share one bottleneck.
+
+use super::{Layout, Topology, count, link, ten_times};
+use crate::error::Problem;
+use crate::scenario::Dumbbell;
+use crate::units::Span;
+
+impl Topology for Dumbbell {
+    fn layout(&self, path: &str) -> Result<Layout, Vec<Problem>> {
+        count(path, "pairs", u64::from(self.pairs), 1)?;
+        let n = self.pairs as usize;
+        let mut problems = Vec::new();
+        let given = [
+            ("rtt", self.rtt.is_some()),
+            ("rtts", self.rtts.is_some()),
+            ("right_delays", self.right_delays.is_some()),
+        ];
+        let used: Vec<&str> = given.iter().filter(|g| g.1).map(|g| g.0).collect();
+        if used.len() > 1 {
+            problems.push(Problem::new(
+                path,
+                format!("gives {}; expected one of them", used.join(" and ")),
+            ));
+        }
+        for (key, list) in [("rtts", &self.rtts), ("right_delays", &self.right_delays)] {
+            if let Some(list) = list
+                && list.len() != n
+            {
+                problems.push(Problem::new(
+                    format!("{path}.{key}"),
+                    format!("has {} values for {n} pairs", list.len()),
+                ));
+            }
+        }
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        // One way from host to host, by pair; then what the left access link and the bottleneck leave for the right.
+        let halves: Option<Vec<Span>> = match (&self.rtt, &self.rtts) {
+            (Some(rtt), _) => Some(vec![Span(rtt.0 / 2); n]),
+            (_, Some(rtts)) => Some(rtts.iter().map(|r| Span(r.0 / 2)).collect()),
+            _ => None,
+        };
+        let (delay, right) = match (halves, &self.right_delays) {
+            (Some(halves), _) => {
+                let least = halves.iter().copied().min().unwrap_or_default();
+                let delay = self.delay.unwrap_or(least - self.access_delay - self.access_delay);
+                let fixed = delay + self.access_delay;
+                if let Some(i) = halves.iter().position(|h| h.0 < fixed.0) {
+                    let key =
+                        if self.rtt.is_some() { "rtt".to_owned() } else { format!("rtts[{i}]") };
+                    let message = format!(
+                        "is {} s, less than twice the delays of access link and bottleneck ({} s); expected at least that",
+                        halves[i].seconds() * 2.0,
+                        fixed.seconds() * 2.0
+                    );
+                    return Err(vec![Problem::new(format!("{path}.{key}"), message)]);
+                }
+                (delay, halves.into_iter().map(|h| h - fixed).collect())
+            }
+            (None, Some(right)) => (self.delay.unwrap_or_default(), right.clone()),
+            (None, None) => {
+                (self.delay.unwrap_or(Span::from_millis(10)), vec![self.access_delay; n])
+            }
+        };
+
+        let access_rate = self.access_rate.unwrap_or(ten_times(self.rate));
+        let mut layout = Layout { nodes: vec!["r0".into(), "r1".into()], ..Layout::default() };
+        let mut bottleneck = link("r0", "r1", self.rate, delay);
+        bottleneck.buffer = self.buffer;
+        bottleneck.qdisc = self.qdisc.clone();
+        bottleneck.loss = self.loss;
+        bottleneck.schedule.clone_from(&self.schedule);
+        bottleneck.drop.clone_from(&self.drop);
+        layout.links.push((path.to_owned(), bottleneck));
+        for (i, right) in right.into_iter().enumerate() {
+            let (s, d) = (format!("s{i}"), format!("d{i}"));
+            layout.nodes.extend([s.clone(), d.clone()]);
+            for mut access in [
+                link(s.as_str(), "r0", access_rate, self.access_delay),
+                link("r1", d.as_str(), access_rate, right),
+            ] {
+                access.buffer = self.access_buffer;
+                layout.links.push((path.to_owned(), access));
+            }
+            layout.pairs.push((s, d));
+        }
+        Ok(layout)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::Net;
+
+    fn net(json: &str) -> Result<Layout, Vec<Problem>> {
+        serde_json::from_str::<Net>(json).unwrap().layout("net")
+    }
+
+    #[test]
+    fn the_round_trip_time_is_the_one_asked_for() {
+        let layout =
+            net(r#"{"kind":"dumbbell","pairs":2,"rate":"10 Mbps","rtts":["40 ms","100 ms"]}"#)
+                .unwrap();
+        // Smallest half 20 ms: bottleneck 18, access 1 + 1; the second pair's right link takes 31.
+        assert_eq!(layout.links[0].1.delay, Span::from_millis(18));
+        assert_eq!(layout.links[2].1.delay, Span::from_millis(1));
+        assert_eq!(layout.links[4].1.delay, Span::from_millis(31));
+        assert_eq!(layout.pairs[1], ("s1".into(), "d1".into()));
+    }
+
+    #[test]
+    fn contradictions_are_told() {
+        let twice =
+            net(r#"{"kind":"dumbbell","pairs":1,"rate":1e6,"rtt":0.1,"right_delays":[0.1]}"#)
+                .unwrap_err();
+        assert!(twice[0].message.contains("rtt and right_delays"));
+        let short = net(r#"{"kind":"dumbbell","pairs":1,"rate":1e6,"rtt":"1 ms","delay":"10 ms"}"#)
+            .unwrap_err();
+        assert_eq!(short[0].path, "net.rtt");
+    }
+}

@@ -1,0 +1,58 @@
+//! Graph: any network, as given.
+
+use std::collections::HashSet;
+
+use super::{Layout, MAX_NODES, Topology};
+use crate::error::Problem;
+use crate::scenario::Graph;
+
+impl Topology for Graph {
+    fn layout(&self, path: &str) -> Result<Layout, Vec<Problem>> {
+        let mut problems = Vec::new();
+        let mut seen: HashSet<&str> = HashSet::new();
+        let mut layout = Layout::default();
+        for (i, node) in self.nodes.iter().enumerate() {
+            if node.id.is_empty() {
+                problems.push(Problem::new(
+                    format!("{path}.nodes[{i}].id"),
+                    "is empty, expected a name",
+                ));
+            }
+            if seen.insert(&node.id) {
+                layout.nodes.push(node.id.clone());
+            } else {
+                let message = format!(
+                    "\"{}\" is the name of an earlier node; expected a name of its own",
+                    node.id
+                );
+                problems.push(Problem::new(format!("{path}.nodes[{i}].id"), message));
+            }
+        }
+        for (i, link) in self.links.iter().enumerate() {
+            if link.a == link.b {
+                let message =
+                    format!("goes from \"{}\" to itself; expected two different nodes", link.a);
+                problems.push(Problem::new(format!("{path}.links[{i}]"), message));
+            }
+            for end in [&link.a, &link.b] {
+                if seen.insert(end) {
+                    layout.nodes.push(end.clone());
+                }
+            }
+            layout.links.push((format!("{path}.links[{i}]"), link.clone()));
+        }
+        if self.links.is_empty() {
+            problems.push(Problem::new(
+                format!("{path}.links"),
+                "is empty, expected at least one link",
+            ));
+        }
+        if layout.nodes.len() as u64 > MAX_NODES {
+            problems.push(Problem::new(
+                format!("{path}.nodes"),
+                format!("has more than {MAX_NODES} nodes"),
+            ));
+        }
+        if problems.is_empty() { Ok(layout) } else { Err(problems) }
+    }
+}

@@ -1,0 +1,88 @@
+//! ROOM: topologies. Each standard shape is one file that spells itself out as nodes and links.
+
+mod dumbbell;
+mod graph;
+mod parking_lot;
+mod ring;
+mod star;
+
+use crate::error::Problem;
+use crate::scenario::{LinkSpec, Net};
+use crate::units::{BitRate, BufferSize, Bytes, Span};
+
+/// A network spelled out.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Layout {
+    /// Node names in order.
+    pub nodes: Vec<String>,
+    /// Full-duplex links, each with the path of its description in the scenario.
+    pub links: Vec<(String, LinkSpec)>,
+    /// Host pairs for `pair = i`: sender and receiver.
+    pub pairs: Vec<(String, String)>,
+}
+
+/// A network shape.
+pub trait Topology {
+    /// Spells the shape out, or tells everything that is wrong with its description at `path`.
+    fn layout(&self, path: &str) -> Result<Layout, Vec<Problem>>;
+}
+
+impl Topology for Net {
+    fn layout(&self, path: &str) -> Result<Layout, Vec<Problem>> {
+        let shape: &dyn Topology = match self {
+            Self::Dumbbell(x) => x,
+            Self::ParkingLot(x) => x,
+            Self::Ring(x) => x,
+            Self::Star(x) => x,
+            Self::Graph(x) => x,
+        };
+        shape.layout(path)
+    }
+}
+
+/// Most nodes a network may have.
+const MAX_NODES: u64 = 4_000_000;
+
+/// A plain FIFO link with room for every packet; shapes change what they need.
+fn link(a: impl Into<String>, b: impl Into<String>, rate: BitRate, delay: Span) -> LinkSpec {
+    LinkSpec {
+        a: a.into(),
+        b: b.into(),
+        id: None,
+        rate,
+        back_rate: None,
+        delay,
+        mtu: Bytes(65_535),
+        buffer: BufferSize::Unlimited,
+        back_buffer: None,
+        qdisc: "fifo".into(),
+        back_qdisc: None,
+        weight: 1.0,
+        loss: 0.0,
+        back_loss: 0.0,
+        schedule: None,
+        back_schedule: None,
+        drop: Vec::new(),
+    }
+}
+
+fn ten_times(rate: BitRate) -> BitRate {
+    BitRate(rate.0.saturating_mul(10))
+}
+
+/// A count that must lie in `[least, MAX_NODES]`.
+fn count(path: &str, key: &str, value: u64, least: u64) -> Result<(), Vec<Problem>> {
+    if value < least {
+        return Err(vec![Problem::new(
+            format!("{path}.{key}"),
+            format!("is {value}, expected at least {least}"),
+        )]);
+    }
+    if value > MAX_NODES {
+        return Err(vec![Problem::new(
+            format!("{path}.{key}"),
+            format!("is {value}, expected at most {MAX_NODES}"),
+        )]);
+    }
+    Ok(())
+}

@@ -12,7 +12,9 @@
 //!   or at most two mean packets wait; never while the sum of p since the last drop is below 0.85,
 //!   always from 8.5 on (`derandomise`); marked instead if p is below `mark_ecnth`.
 //!
-//! **Deviations**: the optional switching off of section 5.3 is left out.
+//! **Deviations**: the optional switching off of section 5.3 is left out. The measured time is for
+//! exactly `dq_threshold` bytes: the packet that starts a measurement is not counted, and what the
+//! last one overshoots is divided out, so that a constant rate is measured without bias.
 //!
 //! **Defaults by era**: the same in all (PIE is younger than ns-2's eras).
 

@@ -23,7 +23,7 @@ struct Halving {
 
 impl CongestionControl for Halving {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        window.cwnd += f64::from(ack.acked) / window.cwnd;
+        window.cwnd += f64::from(ack.acked.min(1)) / window.cwnd;
     }
     fn on_congestion(&mut self, window: &mut Window, event: &Congestion) {
         self.log.lock().unwrap().push(*event);
@@ -62,12 +62,12 @@ impl CongestionControl for Mad {
     }
 }
 
-/// One segment per segment acknowledged.
+/// One segment per acknowledgement (RFC 5681 equation 2).
 struct Doubling;
 
 impl SlowStart for Doubling {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        window.cwnd += f64::from(ack.acked);
+        window.cwnd += f64::from(ack.acked.min(1));
     }
 }
 

@@ -105,7 +105,10 @@ fn drive(name: &str, era: Era, operations: &[Operation]) -> Vec<(u64, u64)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(64)
+    })]
     #[test]
     fn any_order_of_events_keeps_the_window_sound_and_replays_equal(
         operations in prop::collection::vec(operation(), 1..200)

@@ -5,22 +5,24 @@
 //!
 //! **Source**: RFC 9438, sections 4.2 to 4.8, 4.10 and 5.8.
 //!
-//! **Rule** (segments, seconds; t since the avoidance stage began at cwnd_epoch, R = SRTT)
+//! **Rule** (segments, seconds; t since the avoidance stage began at `cwnd_epoch`, R = SRTT)
 //! ```text
 //! K = cbrt((W_max - cwnd_epoch) / C),  W(t) = C (t - K)^3 + W_max
 //! target = W(t + R) within [cwnd, 1.5 cwnd]
 //! W_est += alpha acked / cwnd;  alpha = 3 (1 - beta) / (1 + beta), and 1 once W_est >= cwnd_prior
 //! W(t) < W_est:  cwnd <- max(cwnd, W_est);   else cwnd += acked (target - cwnd) / cwnd
 //! loss, ECN:     W_max <- cwnd, or (1 + beta)/2 cwnd if cwnd < W_max (fast convergence)
-//!                ssthresh <- max(beta FlightSize, 2), cwnd <- ssthresh;  timeout: cwnd <- 1
+//!                ssthresh <- max(beta FlightSize, 2), cwnd <- the same, with ECN at least 1
+//! timeout:       ssthresh as on loss, cwnd <- 1
 //! after a timeout, or slow start left without loss: K = 0, W_max = cwnd_epoch
 //! ```
 //! Deviations: the increment counts acknowledged segments where section 4.4 counts
 //! acknowledgements, so that delayed acknowledgements do not slow it; one acknowledgement adds at
 //! most what leads to `target`. Section 4.9 (spurious events) is the sender's. The clock t stands
-//! still while the application limits the sender (section 5.8).
+//! still while the application limits the sender (section 5.8), and a new stage begins where slow
+//! start has moved the window in between (restart after idle).
 //!
-//! Defaults by era: the same in all.
+//! Defaults by era: the same in all; outside the RFC era a decrease starts from cwnd.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -61,6 +63,8 @@ struct Stage {
     k: f64,
     w_est: f64,
     friendly: bool,
+    /// The window as this control last left it; another value means that someone else moved it.
+    at: f64,
 }
 
 /// CUBIC.
@@ -104,7 +108,7 @@ impl Cubic {
         let w_max = self.w_max.map_or(cwnd, |w| w.max(cwnd));
         self.w_max = Some(w_max);
         let k = ((w_max - cwnd) / self.params.c).cbrt();
-        Stage { began: now, seen: now, k, w_est: cwnd, friendly: false }
+        Stage { began: now, seen: now, k, w_est: cwnd, friendly: false, at: cwnd }
     }
 
     fn curve(&self, stage: &Stage, t: f64) -> f64 {
@@ -118,8 +122,8 @@ impl CongestionControl for Cubic {
             return;
         }
         let mut stage = match self.stage {
-            Some(stage) => stage,
-            None => self.begin(window.cwnd, ack.now),
+            Some(stage) if stage.at.to_bits() == window.cwnd.to_bits() => stage,
+            _ => self.begin(window.cwnd, ack.now),
         };
         let pause = ack.now.since(stage.seen);
         stage.seen = ack.now;
@@ -142,23 +146,25 @@ impl CongestionControl for Cubic {
             let target = self.curve(&stage, t + ack.srtt.seconds()).clamp(cwnd, 1.5 * cwnd);
             cwnd + (target - cwnd) * (acked / cwnd).min(1.0)
         };
+        stage.at = window.cwnd;
         self.stage = Some(stage);
     }
 
     fn on_congestion(&mut self, window: &mut Window, event: &Congestion) {
         let before = window.cwnd;
-        let keep = (self.params.beta * in_use(window, event, self.era)).max(2.0);
+        let keep = self.params.beta * in_use(window, event, self.era);
         let timeout = match event.signal {
             Signal::Rto { consecutive } => {
                 if consecutive <= 1 {
-                    window.ssthresh = keep;
+                    window.ssthresh = keep.max(2.0);
                 }
                 window.cwnd = 1.0;
                 true
             }
             Signal::FastRetransmit { .. } | Signal::EcnEcho => {
-                window.ssthresh = keep;
-                window.cwnd = keep.min(before);
+                let floor = if event.signal == Signal::EcnEcho { 1.0 } else { 2.0 };
+                window.ssthresh = keep.max(2.0);
+                window.cwnd = keep.max(floor).min(before);
                 false
             }
         };
@@ -254,10 +260,21 @@ mod tests {
         control.on_ack(&mut window, &Ack::at(ms(1), 7));
         near(window.cwnd, 8.021_60);
         // From cwnd_prior = 10 on it is Reno's one segment per window.
-        window.cwnd = 10.0;
-        control.stage.as_mut().unwrap().w_est = 10.0;
-        control.on_ack(&mut window, &Ack::at(ms(2), 10));
-        near(window.cwnd, 11.0);
+        while control.stage.unwrap().w_est < 10.0 {
+            control.on_ack(&mut window, &Ack::at(ms(2), 1));
+        }
+        let at = window.cwnd;
+        control.on_ack(&mut window, &Ack::at(ms(3), 1));
+        near(window.cwnd - at, 1.0 / at);
+    }
+
+    #[test]
+    fn an_ecn_echo_may_take_the_window_to_one_segment_and_a_loss_to_two() {
+        for (signal, cwnd) in [(Signal::EcnEcho, 1.75), (LOSS, 2.0)] {
+            let mut window = Window { cwnd: 2.5, ssthresh: 9.0 };
+            lose(&mut cubic(|_| ()), &mut window, ms(0), signal);
+            assert_eq!((window.cwnd, window.ssthresh), (cwnd, 2.0)); // 0.7 x 2.5
+        }
     }
 
     #[test]
@@ -283,6 +300,18 @@ mod tests {
         // One second later W = 70 + 0.4 x 1^3.
         control.on_ack(&mut window, &Ack::at(ms(1500), 70));
         near(window.cwnd, 70.4);
+    }
+
+    #[test]
+    fn a_window_moved_by_slow_start_begins_a_new_stage_towards_the_same_plateau() {
+        let mut control = cubic(|p| p.reno_friendly = false);
+        let mut window = Window { cwnd: 100.0, ssthresh: f64::INFINITY };
+        lose(&mut control, &mut window, ms(0), LOSS);
+        control.on_ack(&mut window, &Ack::at(ms(0), 1));
+        window.cwnd = 68.0; // restart after idle, slow start up to here
+        control.on_ack(&mut window, &Ack::at(ms(60_000), 68));
+        near(control.stage.unwrap().k, 4.308_87); // cbrt(32 / 0.4) = cbrt(80)
+        near(window.cwnd, 68.0);
     }
 
     #[test]

@@ -22,10 +22,10 @@
 //! fast. `segments` does not depend on the receiver's acknowledgement policy (as RFC 3465).
 //! ns-2 lets an additive decrease take the window below 1; here 1 is the floor.
 //!
-//! Defaults by era: `rfc`: count = segments, first_cut = rule; a window not in use does not grow
-//! and a decrease starts from FlightSize if the window was not full; a repeated timeout leaves
+//! Defaults by era: `rfc`: count = segments, `first_cut` = rule; a window not in use does not grow
+//! and a decrease starts from `FlightSize` if the window was not full; a repeated timeout leaves
 //! ssthresh (RFC 5681 section 3.1). `1999`, `2002`, `2007`: count = acks. `ns2`: also
-//! first_cut = half.
+//! `first_cut` = half.
 
 mod named;
 
@@ -142,7 +142,9 @@ impl<N: Named> About<CcEnv> for Linear<N> {
 impl<N> Linear<N> {
     fn open_round(&mut self, cwnd: f64) {
         let step = self.rule.step(cwnd);
-        self.round = Round { slope: step / cwnd, left: cwnd, goal: cwnd + step, at: cwnd };
+        // A round has at least one segment.
+        let segments = cwnd.max(1.0);
+        self.round = Round { slope: step / segments, left: segments, goal: cwnd + step, at: cwnd };
     }
 
     fn grow_by_segments(&mut self, window: &mut Window, acked: u32) {
@@ -202,5 +204,7 @@ impl<N: Named> CongestionControl for Linear<N> {
     }
 }
 
+#[cfg(test)]
+mod ns2_trace;
 #[cfg(test)]
 mod tests;

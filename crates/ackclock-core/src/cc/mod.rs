@@ -109,7 +109,7 @@ pub struct Congestion {
     pub now: Time,
     /// What happened.
     pub signal: Signal,
-    /// FlightSize in segments when it happened (RFC 5681).
+    /// `FlightSize` in segments when it happened (RFC 5681).
     pub in_flight: u32,
     /// Smallest round-trip sample so far.
     pub min_rtt: Span,

@@ -1,20 +1,22 @@
 //! How much of the window was in use: shared by controls and slow start rules.
 //!
-//! **Source**: RFC 5681 equation (4) (decrease from FlightSize, not from cwnd); RFC 3168 section
-//! 6.1.2 (no growth on an ECN-Echo acknowledgement); RFC 7661 section 4.3 (no growth of a window
+//! **Source**: RFC 5681 equation (4) (decrease from `FlightSize`, not from cwnd); RFC 3168 section
+//! 6.1.2 (ECN-Echo: decrease from cwnd, no growth); RFC 7661 section 4.3 (no growth of a window
 //! that is not used). ns-2 knows neither the first nor the third.
 
-use super::{Ack, Congestion, Window};
+use super::{Ack, Congestion, Signal, Window};
 use crate::scenario::Era;
 
 /// The window that a decrease starts from.
 ///
-/// RFC era: cwnd if it was full, else FlightSize. A full window counts with its fraction, because
-/// FlightSize, a whole number, would take up to one segment more than the rule says.
+/// RFC era: cwnd if it was full, else `FlightSize`. A full window counts with its fraction, because
+/// `FlightSize`, a whole number, would take up to one segment more than the rule says.
+/// ECN-Echo: cwnd, since the acknowledgement that carries the echo has just emptied a part of it.
 /// ns-2 eras: cwnd (a sender that is bounded by the receiver passes the bounded window).
 pub(crate) fn in_use(window: &Window, event: &Congestion, era: Era) -> f64 {
     let flight = f64::from(event.in_flight);
-    if era == Era::Rfc && flight + 1.0 <= window.cwnd { flight } else { window.cwnd }
+    let unused = flight + 1.0 <= window.cwnd && event.signal != Signal::EcnEcho;
+    if era == Era::Rfc && unused { flight } else { window.cwnd }
 }
 
 /// Whether this acknowledgement may make the window grow.
@@ -25,7 +27,6 @@ pub(crate) fn may_grow(ack: &Ack, era: Era) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cc::Signal;
     use crate::units::Time;
 
     #[test]
@@ -37,5 +38,7 @@ mod tests {
         assert_eq!(used(13, Era::Rfc), 10.9); // limited transmit sent beyond cwnd
         assert_eq!(used(9, Era::Rfc), 9.0);
         assert_eq!(used(9, Era::Ns2), 10.9);
+        let echo = Congestion::at(Time::ZERO, Signal::EcnEcho, 8);
+        assert_eq!(in_use(&window, &echo, Era::Rfc), 10.9);
     }
 }

@@ -9,7 +9,7 @@
 //! **Rule** (per round trip; W = segments in flight, R = mean round trip of the round)
 //! ```text
 //! diff = (W / baseRTT - W / R) baseRTT      ns-2 eras: rounded to the nearest integer
-//! avoidance:   diff > beta: w <- max(w - 1, 2);  diff < alpha: w + 1 over the next round; else hold
+//! avoidance:   diff > beta: w <- max(w - 1, 2);  diff < alpha: w + 1 in the next round; else hold
 //! slow start:  w doubles every other round;  diff > gamma: ssthresh <- 2, w <- w - w/8
 //! loss, ECN:   w <- max(loss_factor w, 2), ssthresh <- w;  timeout: ssthresh <- w/2, w <- 1
 //! ```
@@ -71,7 +71,8 @@ impl About<CcEnv> for Vegas {
     const INFO: Info = Info {
         name: "vegas",
         title: "TCP Vegas",
-        source: "Brakmo, Peterson, IEEE JSAC 13(8), 1995, sections 3.2 and 3.3, doi:10.1109/49.464716",
+        source: "Brakmo, Peterson, IEEE JSAC 13(8), 1995, sections 3.2 and 3.3, \
+                 doi:10.1109/49.464716",
         status: Status::Specified,
     };
 

@@ -299,6 +299,29 @@ pub(super) fn bucket(key: u32, salt: u32, buckets: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::FlowId;
+    use crate::rng::{Purpose, Stream};
+    use crate::wire::Flags;
+
+    #[test]
+    fn memory_follows_what_waits_at_once_not_the_number_of_classes() {
+        let mut classes = Classes::new(Limit::NONE, Measure::Bytes, None);
+        let mut dropped = Vec::new();
+        let mut rng = Stream::new(1, Purpose::Qdisc, 0);
+        let mut ctx =
+            QdiscCtx { now: Time::ZERO, rng: &mut rng, keys: &[], dropped: &mut dropped, marks: 0 };
+        for class in 0..200_000 {
+            for seq in 0..3 {
+                let packet = Packet::new(FlowId(class), seq, 1000, Flags::default());
+                classes.offer(class, packet, 0.0, &mut ctx);
+            }
+            for seq in 0..3 {
+                assert_eq!(classes.serve(class, &mut ctx).unwrap().packet.seq, seq);
+            }
+        }
+        assert_eq!(classes.slots.len(), 3);
+        assert!(size_of::<Queue>() <= 24);
+    }
 
     #[test]
     fn buckets_are_evenly_filled_and_depend_on_the_salt() {

@@ -6,7 +6,9 @@
 //! storage and scheduling are the discipline's, so any AQM serves under FIFO and under fair queueing.
 //!
 //! A new discipline: one file here that implements [`About`](crate::registry::About) and
-//! [`QueueDisc`], and one line in the registry at the end of this file.
+//! [`QueueDisc`], and one line in the registry at the end of this file. A new AQM: one file that
+//! implements `About` and [`Aqm`], a line there as [`managed::Managed`] (its plain form), and a line
+//! in [`aqm`] to let it serve inside DRR and FQ.
 
 pub mod aqm;
 pub mod classes;

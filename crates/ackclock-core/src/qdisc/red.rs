@@ -184,7 +184,8 @@ impl About<QdiscEnv> for Red {
             return Err("mean_packet is 0 but must be at least 1 byte".to_owned());
         }
         let bytes = params.bytes.unwrap_or(recent);
-        let packet_rate = env.rate.bps() / (8.0 * f64::from(mean));
+        // A link may start at rate 0; the automatic parameters then take their slow-link limits.
+        let packet_rate = env.rate.bps().max(1.0) / (8.0 * f64::from(mean));
 
         let automatic = (packet_rate * params.target_delay.seconds() / 2.0).max(5.0);
         let min_th = params.min_th.unwrap_or(if y1999 { 5.0 } else { automatic });
@@ -220,7 +221,7 @@ impl About<QdiscEnv> for Red {
             limit.bytes = limit.bytes.min(u64::from(limit.packets) * u64::from(mean));
             limit.packets = u32::MAX;
         }
-        let bottom = params.bottom.unwrap_or((80_000.0 / env.rate.bps()).min(0.01));
+        let bottom = params.bottom.unwrap_or((80_000.0 / env.rate.bps().max(1.0)).min(0.01));
         Ok(Self {
             average: Average::new(w_q, packet_rate),
             curve: Curve::new(

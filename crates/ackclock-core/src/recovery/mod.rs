@@ -11,11 +11,11 @@
 //! [`LossRecovery`], and one line in the registry at the end of this file.
 
 mod dupacks;
-mod newreno;
+pub mod newreno;
 mod prr;
-mod reno;
-mod sack;
-mod tahoe;
+pub mod reno;
+pub mod sack;
+pub mod tahoe;
 #[cfg(test)]
 mod testing;
 

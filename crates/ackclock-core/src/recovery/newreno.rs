@@ -147,9 +147,9 @@ mod tests {
     fn a_partial_acknowledgement_resends_and_deflates() {
         let mut bench = Bench::with("newreno", RecoveryEnv { limited_transmit: false });
         bench.send(10);
-        (0..3).for_each(|_| drop(bench.duplicate()));
+        bench.duplicates(3);
         assert_eq!(bench.allowed(5.0), [Next::Retransmit(0)]);
-        (0..5).for_each(|_| drop(bench.duplicate()));
+        bench.duplicates(5);
         assert_eq!(bench.allowed(5.0), [Next::New, Next::New, Next::New]);
         let partial = bench.ack(4);
         assert!(partial.hold_window && !partial.ended && !partial.hold_timer);
@@ -164,7 +164,7 @@ mod tests {
         for (impatient, expected) in [(true, [false, true, true]), (false, [false; 3])] {
             let mut bench = Bench::spec(&json!({"kind": "newreno", "impatient": impatient}));
             bench.send(10);
-            (0..3).for_each(|_| drop(bench.duplicate()));
+            bench.duplicates(3);
             let held: Vec<bool> = (1..=3).map(|ack| bench.ack(ack).hold_timer).collect();
             assert_eq!(held, expected);
         }
@@ -180,7 +180,7 @@ mod tests {
         bench.send(4);
         assert!((0..3).all(|_| bench.duplicate().entered.is_none()));
         bench.ack(7);
-        (0..2).for_each(|_| drop(bench.duplicate()));
+        bench.duplicates(2);
         assert!(bench.duplicate().entered.is_some());
     }
 
@@ -188,7 +188,7 @@ mod tests {
     fn a_full_acknowledgement_can_cap_the_window_at_what_is_in_flight() {
         let mut bench = Bench::spec(&json!({"kind": "newreno", "avoid_burst": true}));
         bench.send(10);
-        (0..3).for_each(|_| drop(bench.duplicate()));
+        bench.duplicates(3);
         assert_eq!(bench.ack(10).cwnd, Some(2.0));
     }
 }

@@ -122,7 +122,7 @@ mod tests {
     fn segments_sent_needlessly_do_not_start_it_over_again() {
         let mut bench = Bench::new("tahoe");
         bench.send(8);
-        (0..3).for_each(|_| drop(bench.duplicate()));
+        bench.duplicates(3);
         bench.allowed(1.0);
         bench.ack(4);
         for _ in 0..4 {

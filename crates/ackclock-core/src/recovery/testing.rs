@@ -20,16 +20,16 @@ impl Bench {
     }
 
     pub(super) fn with(kind: &str, env: RecoveryEnv) -> Self {
-        Self::build(&json!({ "kind": kind }), &env)
+        Self::build(&json!({ "kind": kind }), env)
     }
 
     pub(super) fn spec(spec: &Value) -> Self {
-        Self::build(spec, &RecoveryEnv { limited_transmit: true })
+        Self::build(spec, RecoveryEnv { limited_transmit: true })
     }
 
-    fn build(spec: &Value, env: &RecoveryEnv) -> Self {
+    fn build(spec: &Value, env: RecoveryEnv) -> Self {
         let spec: Spec = serde_json::from_value(spec.clone()).unwrap();
-        let recovery = build(&spec, env, "recovery").unwrap();
+        let recovery = build(&spec, &env, "recovery").unwrap();
         Self { board: Scoreboard::default(), recovery, clock: 0 }
     }
 
@@ -57,6 +57,12 @@ impl Bench {
     pub(super) fn duplicate(&mut self) -> Digest {
         let ack = AckIn { duplicate: true, ..AckIn::at(Time::ZERO) };
         self.recovery.on_ack(&mut self.board, &ack)
+    }
+
+    pub(super) fn duplicates(&mut self, n: u32) {
+        for _ in 0..n {
+            self.duplicate();
+        }
     }
 
     pub(super) fn ack(&mut self, ack: u32) -> Digest {

@@ -29,17 +29,17 @@ use crate::units::Span;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HystartParams {
-    /// Smallest rise of the round-trip time that counts (MIN_RTT_THRESH).
+    /// Smallest rise of the round-trip time that counts (`MIN_RTT_THRESH`).
     pub min_rtt_thresh: Span,
-    /// Largest rise that is asked for (MAX_RTT_THRESH).
+    /// Largest rise that is asked for (`MAX_RTT_THRESH`).
     pub max_rtt_thresh: Span,
-    /// Divisor of the round-trip time that gives the rise asked for (MIN_RTT_DIVISOR), 1 or more.
+    /// Divisor of the round-trip time that gives the rise asked for (`MIN_RTT_DIVISOR`), 1 or more.
     pub min_rtt_divisor: u32,
-    /// Samples that a round must have (N_RTT_SAMPLE), 1 or more.
+    /// Samples that a round must have (`N_RTT_SAMPLE`), 1 or more.
     pub n_rtt_sample: u32,
-    /// How much slower conservative slow start grows (CSS_GROWTH_DIVISOR), 2 or more.
+    /// How much slower conservative slow start grows (`CSS_GROWTH_DIVISOR`), 2 or more.
     pub css_growth_divisor: u32,
-    /// Rounds of conservative slow start (CSS_ROUNDS), 1 or more.
+    /// Rounds of conservative slow start (`CSS_ROUNDS`), 1 or more.
     pub css_rounds: u32,
     /// Most segments that one acknowledgement adds (L), 1 or more; without pacing 8.
     pub limit: u32,

@@ -9,7 +9,7 @@
 //! ```
 //! Deviations: none.
 //!
-//! Defaults by era: max_ssthresh 100 (the RFC's recommendation) in all. In the RFC era a window
+//! Defaults by era: `max_ssthresh` 100 (the RFC's recommendation) in all. In the RFC era a window
 //! not in use does not grow.
 
 use schemars::JsonSchema;

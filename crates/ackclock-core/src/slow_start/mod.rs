@@ -38,10 +38,16 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
+        #![proptest_config(ProptestConfig {
+            failure_persistence: None,
+            ..ProptestConfig::with_cases(64)
+        })]
         #[test]
         fn every_rule_keeps_the_window_sound_never_shrinks_it_and_replays_equal(
-            acks in prop::collection::vec((1u32..50, 1u64..500, any::<bool>(), any::<bool>()), 1..200)
+            acks in prop::collection::vec(
+                (1u32..50, 1u64..500, any::<bool>(), any::<bool>()),
+                1..200,
+            )
         ) {
             let run = |name, era| {
                 let mut rule = build(&Spec::from(name), &env(era), "slow_start").unwrap();
@@ -51,7 +57,8 @@ mod tests {
                     round += u64::from(turn);
                     let before = window;
                     let rtt = Some(Span::from_millis(ms));
-                    rule.on_ack(&mut window, &Ack { rtt, round, ecn_echo: echo, ..Ack::at(Time::ZERO, acked) });
+                    let ack = Ack { rtt, round, ecn_echo: echo, ..Ack::at(Time::ZERO, acked) };
+                    rule.on_ack(&mut window, &ack);
                     assert!(window.cwnd.is_finite() && window.cwnd >= before.cwnd, "{name}");
                     assert!(window.cwnd <= before.cwnd + f64::from(acked), "{name}");
                     assert!(window.ssthresh >= 2.0 && window.ssthresh <= before.ssthresh, "{name}");

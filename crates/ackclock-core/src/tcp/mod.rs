@@ -7,6 +7,8 @@ mod receiver;
 mod rto;
 mod scoreboard;
 mod sender;
+#[cfg(test)]
+mod tests;
 
 pub use config::TcpConfig;
 pub use receiver::{Receiver, ReceiverParts};

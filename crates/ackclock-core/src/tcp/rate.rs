@@ -19,40 +19,40 @@ use crate::units::{PS_PER_S, Span, Time};
 
 /// Counts deliveries.
 #[derive(Clone, Debug, Default)]
-pub struct Deliveries {
+pub(super) struct Deliveries {
     /// Segments delivered in total, SACKed ones included.
-    pub delivered: u64,
+    pub(super) delivered: u64,
     /// When `delivered` was last raised.
-    pub delivered_at: Time,
+    pub(super) delivered_at: Time,
     /// Round trips so far.
-    pub round: u64,
+    pub(super) round: u64,
     /// Segments delivered per second; 0 before the first sample.
-    pub rate: f64,
+    pub(super) rate: f64,
     next_round: u64,
     app_limited_until: u64,
 }
 
 impl Deliveries {
     /// Segments start to leave after nothing was in flight.
-    pub fn restart(&mut self, now: Time) {
+    pub(super) fn restart(&mut self, now: Time) {
         self.delivered_at = now;
     }
 
     /// The application ran dry with `pipe` segments in flight.
     #[inline]
-    pub fn limit_by_application(&mut self, pipe: u32) {
+    pub(super) fn limit_by_application(&mut self, pipe: u32) {
         self.app_limited_until = self.delivered + u64::from(pipe).max(1);
     }
 
     /// Whether segments sent now are marked as limited by the application.
     #[inline]
-    pub fn is_app_limited(&self) -> bool {
+    pub(super) fn is_app_limited(&self) -> bool {
         self.app_limited_until > self.delivered
     }
 
     /// `count` segments were delivered, the one sent last with `newest`.
     #[inline]
-    pub fn on_delivery(&mut self, now: Time, count: u32, newest: &Stamp, min_rtt: Span) {
+    pub(super) fn on_delivery(&mut self, now: Time, count: u32, newest: &Stamp, min_rtt: Span) {
         self.delivered += u64::from(count);
         self.delivered_at = now;
         let sent = &newest.record;
@@ -68,7 +68,7 @@ impl Deliveries {
     }
 
     /// `count` segments were reported by SACK blocks only.
-    pub fn on_sacked(&mut self, now: Time, count: u32) {
+    pub(super) fn on_sacked(&mut self, now: Time, count: u32) {
         self.delivered += u64::from(count);
         self.delivered_at = now;
     }

@@ -52,7 +52,7 @@ impl Bench {
     }
 
     fn timer(&mut self) -> Option<Packet> {
-        self.call(|receiver, ctx| receiver.on_timer(ctx))
+        self.call(Endpoint::on_timer)
     }
 }
 

@@ -26,7 +26,7 @@ const AFTER_LOST_REQUEST: Span = Span::from_millis(3000);
 pub struct Rto {
     srtt: u64,
     rttvar: u64,
-    rto: u64,
+    timeout: u64,
     granularity: u64,
     min: u64,
     max: u64,
@@ -40,7 +40,7 @@ impl Rto {
         Self {
             srtt: 0,
             rttvar: 0,
-            rto: config.initial_rto.0.min(config.max_rto.0),
+            timeout: config.initial_rto.0.min(config.max_rto.0),
             granularity: config.tick.0,
             min: config.min_rto.0,
             max: config.max_rto.0,
@@ -63,26 +63,26 @@ impl Rto {
             self.sampled = true;
         }
         let rto = self.srtt.saturating_add(self.granularity.max(self.rttvar.saturating_mul(4)));
-        self.rto = rto.max(self.min).min(self.max);
+        self.timeout = rto.max(self.min).min(self.max);
     }
 
     /// The timer expired: doubles the timeout.
     pub fn back_off(&mut self) {
-        self.rto = self.rto.saturating_mul(2).min(self.max);
+        self.timeout = self.timeout.saturating_mul(2).min(self.max);
     }
 
     /// A connection request was lost: an initial timeout under 3 s becomes 3 s when data begins
     /// (RFC 6298 (5.7)).
     pub fn restart_after_lost_request(&mut self) {
         if self.initial < AFTER_LOST_REQUEST.0 {
-            self.rto = AFTER_LOST_REQUEST.0.min(self.max);
+            self.timeout = AFTER_LOST_REQUEST.0.min(self.max);
         }
     }
 
     /// The timeout now.
     #[inline]
     pub fn timeout(&self) -> Span {
-        Span(self.rto)
+        Span(self.timeout)
     }
 
     /// The smoothed round-trip time; zero before the first sample.

@@ -360,6 +360,11 @@ fn raise(top: &mut [u32; DUP_THRESH as usize], value: u32) {
 
 #[cfg(test)]
 impl Scoreboard {
+    /// `nxt` at the last timeout.
+    pub(crate) fn written_off(&self) -> u32 {
+        self.gone_below
+    }
+
     /// RFC 6675 section 4, SetPipe and IsLost word for word, in O(n^2); `written_off` is `nxt` at the
     /// last timeout.
     pub(crate) fn pipe_by_definition(&self, written_off: u32) -> u32 {

@@ -35,10 +35,11 @@ macro_rules! named {
         #[serde(default, deny_unknown_fields)]
         pub struct $params {
             $( $(#[$field_doc])* pub $field: f64, )+
-            /// What growth counts: `acks` or `segments`. Left out: `segments` in the RFC era, else `acks`.
+            /// What growth counts: `acks` or `segments`. Left out: `segments` in the RFC era, else
+            /// `acks`.
             pub count: Option<Count>,
-            /// First cut, cuts in slow start and at timeouts: by the `rule` or by `half`. Left out: `half`
-            /// in the era `ns2`, else `rule`.
+            /// First cut, cuts in slow start and at timeouts: by the `rule` or by `half`. Left out:
+            /// `half` in the era `ns2`, else `rule`.
             pub first_cut: Option<FirstCut>,
         }
 
@@ -96,7 +97,8 @@ fn kept(name: &str, value: f64) -> Result<f64, String> {
         Ok(value)
     } else {
         Err(format!(
-            "{name} is {value}, but the factor kept after a loss must be between 0 and 1, both excluded"
+            "{name} is {value}, but the factor kept after a loss must be between 0 and 1, \
+             both excluded"
         ))
     }
 }
@@ -110,7 +112,7 @@ fn not_positive(name: &str, value: f64) -> Result<f64, String> {
 }
 
 named! {
-    /// Parameters of AIMD: w <- w + a per round trip, w <- b w on loss.
+    /// Parameters of AIMD: `w <- w + a` per round trip, `w <- b w` on loss.
     AimdParams, Aimd, "aimd", "Additive increase, multiplicative decrease", "3.2";
     /// Increase per round trip in segments, more than 0.
     a = 1.0;
@@ -120,7 +122,7 @@ named! {
 }
 
 named! {
-    /// Parameters of AIAD: w <- w + a per round trip, w <- w - d on loss.
+    /// Parameters of AIAD: `w <- w + a` per round trip, `w <- w - d` on loss.
     AiadParams, Aiad, "aiad", "Additive increase, additive decrease", "3.2";
     /// Increase per round trip in segments, more than 0.
     a = 1.0;
@@ -130,7 +132,7 @@ named! {
 }
 
 named! {
-    /// Parameters of MIMD: w <- a w per round trip, w <- b w on loss.
+    /// Parameters of MIMD: `w <- a w` per round trip, `w <- b w` on loss.
     MimdParams, Mimd, "mimd", "Multiplicative increase, multiplicative decrease", "3.2";
     /// Factor of increase per round trip, more than 1.
     a = 1.125;
@@ -140,7 +142,7 @@ named! {
 }
 
 named! {
-    /// Parameters of MIAD: w <- a w per round trip, w <- w - d on loss.
+    /// Parameters of MIAD: `w <- a w` per round trip, `w <- w - d` on loss.
     MiadParams, Miad, "miad", "Multiplicative increase, additive decrease", "3.2";
     /// Factor of increase per round trip, more than 1.
     a = 1.125;
@@ -150,7 +152,7 @@ named! {
 }
 
 named! {
-    /// Parameters of AIMAD: w <- w + a_i per round trip, w <- a_d + b_d w on loss.
+    /// Parameters of AIMAD: `w <- w + a_i` per round trip, `w <- a_d + b_d w` on loss.
     AimadParams, Aimad, "aimad", "Additive increase, multiplicative and additive decrease", "5.2";
     /// Increase per round trip in segments, more than 0.
     a_i = 1.0;
@@ -167,9 +169,10 @@ named! {
 }
 
 named! {
-    /// Parameters of MAIMD: w <- a_i + b_i w per round trip, w <- b_d w on loss. The form is from
-    /// S. Gorinsky, H. Vin, TR2000-18 (2000), with b_d = 0.5; 0.8 is the source's evaluation.
-    MaimdParams, Maimd, "maimd", "Multiplicative and additive increase, multiplicative decrease", "5.2";
+    /// Parameters of MAIMD: `w <- a_i + b_i w` per round trip, `w <- b_d w` on loss. The form is
+    /// from S. Gorinsky, H. Vin, TR2000-18 (2000), with `b_d = 0.5`; 0.8 is the source's.
+    MaimdParams, Maimd, "maimd",
+    "Multiplicative and additive increase, multiplicative decrease", "5.2";
     /// Added per round trip in segments, more than 0.
     a_i = 1.0;
     /// Factor of increase per round trip, more than 1.
@@ -185,7 +188,8 @@ named! {
 }
 
 named! {
-    /// Parameters of the general rule: w <- a_i + b_i w per round trip, w <- a_d + b_d w on loss.
+    /// Parameters of the general rule: `w <- a_i + b_i w` per round trip, `w <- a_d + b_d w` on
+    /// loss.
     GeneralParams, General, "linear", "General linear control", "5.1";
     /// Added per round trip in segments, 0 or more.
     a_i = 1.0;
@@ -197,7 +201,10 @@ named! {
     b_d = 0.5;
     |p| {
         if !(p.a_i >= 0.0 && p.a_i.is_finite() && p.b_i >= 1.0 && p.b_i.is_finite()) {
-            return Err(format!("a_i is {} and b_i is {}, but a_i must be 0 or more and b_i 1 or more", p.a_i, p.b_i));
+            return Err(format!(
+                "a_i is {} and b_i is {}, but a_i must be 0 or more and b_i 1 or more",
+                p.a_i, p.b_i
+            ));
         }
         if p.a_i + p.b_i <= 1.0 {
             return Err("a_i = 0 with b_i = 1 never grows; raise one of them".to_owned());

@@ -1,9 +1,9 @@
 //! Transfers that begin by a Poisson process, at a constant or a scheduled intensity.
 //!
 //! **Source**: V. Paxson, S. Floyd, "Wide-Area Traffic: The Failure of Poisson Modeling",
-//! IEEE/ACM ToN 3(3), 1995, doi:10.1109/90.392383 (user sessions are Poisson); Akella et al.,
-//! CMU-CS-02-139 (2002), section 3.1 (Pareto transfers, mean interval 0.03 s or 0.01 s, or
-//! changing between the two every 5 s).
+//! IEEE/ACM Trans. Networking 3(3), 1995, doi:10.1109/90.392383 (users' arrivals are Poisson);
+//! Akella et al., CMU-CS-02-139 (2002), section 3.1 (Pareto transfers, mean interval 0.03 s or
+//! 0.01 s, or changing between the two every 5 s).
 //!
 //! **Rule** (lambda = `rate`, or `load` / (8 mean size))
 //! ```text
@@ -76,7 +76,7 @@ impl About<ArrivalsEnv> for Poisson {
     const INFO: Info = Info {
         name: "poisson",
         title: "Poisson arrivals",
-        source: "Paxson, Floyd, IEEE/ACM ToN 3(3), 1995, doi:10.1109/90.392383; \
+        source: "Paxson, Floyd, IEEE/ACM Trans. Networking 3(3), 1995, doi:10.1109/90.392383; \
                  Akella et al., CMU-CS-02-139 (2002), section 3.1",
         status: Status::Specified,
     };

@@ -1,7 +1,7 @@
 //! Sizes of transfers: fixed, exponential, or Pareto.
 //!
 //! **Source**: M. Crovella, A. Bestavros, "Self-Similarity in World Wide Web Traffic", IEEE/ACM
-//! ToN 5(6), 1997, doi:10.1109/90.650143 (Pareto sizes of transfers).
+//! Trans. Networking 5(6), 1997, doi:10.1109/90.650143 (Pareto sizes of transfers).
 //!
 //! **Rule** (mean m, shape a, cap c)
 //! ```text

@@ -151,6 +151,10 @@ fn every_generator_stands_on_its_defaults_and_replays_equal() {
     }
 }
 
+fn poisson_with(sizes: &serde_json::Value) -> serde_json::Value {
+    serde_json::json!({"kind": "poisson", "sizes": sizes})
+}
+
 #[test]
 fn a_bad_parameter_is_named_in_one_sentence() {
     for (json, part) in [
@@ -159,7 +163,7 @@ fn a_bad_parameter_is_named_in_one_sentence() {
         (serde_json::json!({"kind": "poisson", "rate": 1, "load": 1}), "not both"),
         (serde_json::json!({"kind": "poisson", "pairs": 0}), "pairs is 0"),
         (
-            serde_json::json!({"kind": "poisson", "sizes": {"kind": "pareto", "mean": 9, "shape": 1}}),
+            poisson_with(&serde_json::json!({"kind": "pareto", "mean": 9, "shape": 1})),
             "sizes.shape is 1",
         ),
         (
@@ -167,7 +171,9 @@ fn a_bad_parameter_is_named_in_one_sentence() {
             "sizes.mean",
         ),
         (
-            serde_json::json!({"kind": "poisson", "sizes": {"kind": "pareto", "mean": 300, "shape": 1.5, "cap": 50}}),
+            poisson_with(
+                &serde_json::json!({"kind": "pareto", "mean": 300, "shape": 1.5, "cap": 50}),
+            ),
             "sizes.cap is below 100 B",
         ),
         (
@@ -175,7 +181,9 @@ fn a_bad_parameter_is_named_in_one_sentence() {
             "nothing would ever arrive",
         ),
         (
-            serde_json::json!({"kind": "poisson", "schedule": [{"at": 5, "factor": 2}], "period": 5}),
+            serde_json::json!({
+                "kind": "poisson", "schedule": [{"at": 5, "factor": 2}], "period": 5
+            }),
             "before it",
         ),
         (serde_json::json!({"kind": "trace", "arrivals": [{"at": 2}, {"at": 1}]}), "in order"),

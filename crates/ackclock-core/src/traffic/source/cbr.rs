@@ -93,7 +93,8 @@ impl About<SourceEnv> for Cbr {
     const INFO: Info = Info {
         name: "cbr",
         title: "Constant bit rate",
-        source: "Akella, Seshan, Shenker, Stoica, CMU-CS-02-139 (2002), section 3.3 (with a schedule)",
+        source: "Akella, Seshan, Shenker, Stoica, CMU-CS-02-139 (2002), section 3.3 \
+                 (with a schedule)",
         status: Status::Specified,
     };
 
@@ -160,9 +161,9 @@ impl Cbr {
             let Stretch { begin, rate } = self.stretches[self.current];
             let next = self.stretches.get(self.current + 1).copied();
             let rate = u128::from(rate);
-            if rate > 0 {
-                let due = (u128::from(self.placed) + 1) * self.cost();
-                let after = (due.saturating_sub(self.credit) + rate / 2) / rate;
+            let due = (u128::from(self.placed) + 1) * self.cost();
+            let missing = due.saturating_sub(self.credit) + rate / 2;
+            if let Some(after) = missing.checked_div(rate) {
                 let at = begin + Span(u64::try_from(after).unwrap_or(u64::MAX));
                 if next.is_none_or(|next| at < next.begin) {
                     self.placed += 1;

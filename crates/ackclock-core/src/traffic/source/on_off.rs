@@ -3,8 +3,8 @@
 //! Many Pareto sources with shape below 2 together are self-similar traffic.
 //!
 //! **Source**: W. Willinger, M. Taqqu, R. Sherman, D. Wilson, "Self-Similarity Through
-//! High-Variability", IEEE/ACM ToN 5(1), 1997, doi:10.1109/90.554723 (Pareto); ns-2's generators
-//! for the conversion of burst lengths to packets.
+//! High-Variability", IEEE/ACM Trans. Networking 5(1), 1997, doi:10.1109/90.554723 (Pareto);
+//! ns-2's generators for the conversion of burst lengths to packets.
 //!
 //! **Rule** (I = packet / rate)
 //! ```text
@@ -88,7 +88,7 @@ pub trait Law: Default + Serialize + DeserializeOwned + JsonSchema + Send {
     fn draw(&self, mean: f64, rng: &mut Stream) -> f64;
 }
 
-const SOURCE: &str = "Willinger, Taqqu, Sherman, Wilson, IEEE/ACM ToN 5(1), 1997, \
+const SOURCE: &str = "Willinger, Taqqu, Sherman, Wilson, IEEE/ACM Trans. Networking 5(1), 1997, \
                       doi:10.1109/90.554723; packets per burst as in ns-2";
 
 impl Law for ExponentialParams {

@@ -214,11 +214,15 @@ fn a_bad_parameter_is_named_in_one_sentence() {
         (serde_json::json!({"kind": "cbr", "jitter": 1.5}), "jitter is 1.5"),
         (serde_json::json!({"kind": "cbr", "periods": [{"on": 2, "off": 1}]}), "on before off"),
         (
-            serde_json::json!({"kind": "cbr", "periods": [{"on": 0, "off": 2}, {"on": 1, "off": 3}]}),
+            serde_json::json!({
+                "kind": "cbr", "periods": [{"on": 0, "off": 2}, {"on": 1, "off": 3}]
+            }),
             "overlap",
         ),
         (
-            serde_json::json!({"kind": "cbr", "schedule": [{"at": 2, "rate": 1}, {"at": 1, "rate": 1}]}),
+            serde_json::json!({
+                "kind": "cbr", "schedule": [{"at": 2, "rate": 1}, {"at": 1, "rate": 1}]
+            }),
             "in order",
         ),
         (serde_json::json!({"kind": "pareto-on-off", "shape": 1.0}), "shape is 1"),

@@ -1,0 +1,407 @@
+//! Timers, samples, handshake, ECN, pacing, ends of transfers.
+
+use std::sync::{Arc, Mutex};
+
+use super::wire::{Fate, Setup};
+use super::{Fixed, Halving, Log, Mad, at, ms};
+use crate::cc::{Ack, Congestion, CongestionControl, Signal, Window};
+use crate::tcp::Endpoint;
+use crate::units::{BitRate, Bytes, Span, Time};
+use crate::wire::{Flags, Packet};
+
+fn is_first(packet: &Packet, seq: u32) -> bool {
+    let again = packet.flags.has(Flags::RETX) || packet.flags.has(Flags::SYN);
+    !packet.is_ack() && !again && packet.seq == seq
+}
+
+/// Twenty segments by a window of one, no queue: every segment takes 201 ms. Segment 7 is lost and
+/// repaired by the timer; its acknowledgement arrives 201 ms after the retransmission and 1.2 s after
+/// the first transmission, and must give no sample.
+#[test]
+fn karn_no_sample_from_a_retransmitted_segment_unless_timestamps_tell_which() {
+    for timestamps in [false, true] {
+        let mut setup = Setup::new("reno").dropping(&[7]).segments(20);
+        setup.cc = Some(Box::new(Fixed));
+        setup.config.timestamps = timestamps;
+        let mut wire = setup.build().started();
+        wire.run(at(60_000));
+        assert_eq!(wire.sender.snapshot().timeouts, 1);
+        let samples = wire.record.rtts.len();
+        assert_eq!(samples, if timestamps { 20 } else { 19 });
+        assert!(wire.record.rtts.iter().all(|row| (row.rtt.seconds() - 0.201).abs() < 1e-6));
+    }
+}
+
+/// One segment arrives, then the path is dead. RTT 201 ms: RTO is 1 s, doubled to 60 s.
+#[test]
+fn a_dead_path_is_probed_at_doubling_intervals_and_ssthresh_is_held() {
+    let mut wire = Setup::new("newreno")
+        .config(|c| c.initial_window = 8)
+        .script(
+            |packet, number| {
+                if !packet.is_ack() && number >= 8 { Fate::Drop } else { Fate::Deliver }
+            },
+        )
+        .build()
+        .started();
+    wire.run(at(200_000));
+    let times: Vec<f64> = wire.resent().iter().map(|p| p.at.seconds()).collect();
+    let gaps: Vec<f64> = times.windows(2).map(|w| (w[1] - w[0]).round()).collect();
+    assert_eq!(gaps, [2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0]);
+    let log = wire.log.lock().unwrap();
+    let consecutive: Vec<Signal> = log.iter().map(|e| e.signal).collect();
+    let expected: Vec<Signal> = (1..=8).map(|consecutive| Signal::Rto { consecutive }).collect();
+    assert_eq!(consecutive, expected);
+    // The first window doubled cwnd to 16; the first timeout halves what was in flight.
+    assert_eq!(log[0].in_flight, 16);
+    let now = wire.sender.snapshot();
+    assert_eq!((now.cwnd, now.ssthresh, now.in_flight), (1.0, 8.0, 1));
+}
+
+/// A window of three with one lost leaves two duplicates.
+#[test]
+fn limited_transmit_makes_two_duplicates_enough() {
+    for recovery in ["reno", "newreno", "sack"] {
+        for limited in [false, true] {
+            let mut setup = Setup::new(recovery).dropping(&[9]).segments(30);
+            setup.cc = Some(Box::new(Fixed));
+            setup.config.initial_window = 3;
+            setup.config.limited_transmit = limited;
+            let mut wire = setup.build().started();
+            wire.run(at(60_000));
+            let end = wire.sender.snapshot();
+            assert_eq!(end.timeouts, u64::from(!limited), "{recovery} {limited}");
+            assert!(end.completed_s > 0.0);
+        }
+    }
+}
+
+#[test]
+fn flight_size_of_a_reduction_leaves_out_limited_transmit() {
+    for recovery in ["reno", "newreno", "sack"] {
+        let mut setup = Setup::new(recovery).dropping(&[20]).segments(60);
+        setup.config.initial_window = 10;
+        setup.config.initial_ssthresh = 10.0;
+        let mut wire = setup.build().started();
+        wire.run(at(60_000));
+        let log = wire.log.lock().unwrap();
+        assert_eq!(log.len(), 1);
+        assert_eq!((log[0].signal, log[0].in_flight), (Signal::FastRetransmit { lost: 1 }, 11));
+    }
+}
+
+#[test]
+fn after_idling_longer_than_the_timeout_the_window_restarts() {
+    for (pause, expected) in [(500, 32.0), (5000, 4.0)] {
+        let mut wire = Setup::new("sack").segments(1000).config(|c| c.initial_window = 4).build();
+        wire.call(true, |sender, _, ctx| {
+            sender.supply_until(28, ctx);
+            sender.start(ctx);
+        });
+        wire.run(at(900));
+        assert_eq!(wire.sender.snapshot().in_flight, 0);
+        let last = wire.left.last().unwrap().at;
+        wire.run(last + ms(pause));
+        let before = wire.left.len();
+        wire.call(true, |sender, _, ctx| sender.supply_until(1000, ctx));
+        assert_eq!(wire.sender.snapshot().cwnd, expected);
+        assert_eq!((wire.left.len() - before) as f64, expected);
+    }
+}
+
+#[test]
+fn a_finite_transfer_ends_with_its_short_segment() {
+    let mut setup = Setup::new("sack");
+    setup.size = Some(Bytes(3 * 1000 + 7));
+    let mut wire = setup.build().started();
+    wire.run(at(60_000));
+    let sizes: Vec<u16> = wire.left.iter().map(|p| p.size).collect();
+    assert_eq!(sizes, [1040, 1040, 1040, 47]);
+    let fins: Vec<bool> = wire.left.iter().map(|p| p.flags.has(Flags::FIN)).collect();
+    assert_eq!(fins, [false, false, false, true]);
+    assert_eq!(wire.receiver.snapshot().delivered_bytes, 3007);
+    let end = wire.sender.snapshot();
+    // Rounds 0, 1 2, 3: three round trips of 201 ms and 1 ms for the second of two.
+    assert!((end.completed_s - 0.604).abs() < 0.002, "{}", end.completed_s);
+    assert_eq!(wire.sender.deadline().at, Time::MAX);
+    assert_eq!(wire.states().last(), Some(&"done"));
+}
+
+#[test]
+fn nothing_to_send_is_done_at_once() {
+    let mut setup = Setup::new("sack").config(|c| c.syn = true);
+    setup.size = Some(Bytes(0));
+    let wire = setup.build().started();
+    assert!(wire.left.is_empty());
+    assert_eq!(wire.states(), ["done"]);
+}
+
+#[test]
+fn a_lost_last_segment_waits_for_the_timer() {
+    for recovery in ["tahoe", "reno", "newreno", "sack"] {
+        let mut wire = Setup::new(recovery).dropping(&[19]).segments(20).build().started();
+        wire.run(at(60_000));
+        let end = wire.sender.snapshot();
+        assert_eq!((end.timeouts, end.retransmits), (1, 1), "{recovery}");
+        assert_eq!(wire.receiver.snapshot().delivered_packets, 20);
+    }
+}
+
+#[test]
+fn a_handshake_takes_one_round_trip_and_gives_the_first_sample() {
+    let mut wire = Setup::new("sack")
+        .segments(4)
+        .config(|c| {
+            c.syn = true;
+            c.initial_window = 10;
+        })
+        .build()
+        .started();
+    wire.run(at(60_000));
+    assert!(wire.left[0].flags.has(Flags::SYN));
+    assert_eq!(wire.left[0].size, 40);
+    let first_data = wire.left[1..].iter().map(|p| (p.at, p.seq)).collect::<Vec<_>>();
+    assert_eq!(first_data, (0..4).map(|seq| (at(201), seq)).collect::<Vec<_>>());
+    assert_eq!(wire.record.rtts[0].rtt, ms(201));
+}
+
+/// The first two requests are lost: sent at 0, 1 and 3 s. Then cwnd is 1 and the RTO 3 s, by which the
+/// lost first segment is repaired.
+#[test]
+fn a_lost_request_means_a_window_of_one_and_three_seconds() {
+    let mut wire = Setup::new("sack")
+        .segments(4)
+        .config(|c| {
+            c.syn = true;
+            c.initial_window = 10;
+        })
+        .script(|packet, number| {
+            let lost = !packet.is_ack() && number < 2 || is_first(packet, 0);
+            if lost { Fate::Drop } else { Fate::Deliver }
+        })
+        .build()
+        .started();
+    wire.run(at(60_000));
+    let times: Vec<Time> = wire.left.iter().take(5).map(|p| p.at).collect();
+    assert_eq!(times[..3], [at(0), at(1000), at(3000)]);
+    assert_eq!((wire.left[3].seq, wire.left[3].flags), (0, Flags::default()));
+    assert!(times[4] == times[3] + ms(3000), "{times:?}");
+    assert!(wire.sender.snapshot().completed_s > 0.0);
+}
+
+/// Window 10 with every packet of one window marked: one reduction, one CWR, then silence.
+#[test]
+fn a_window_of_marks_reduces_once_and_cwr_ends_the_echo() {
+    let mut setup = Setup::new("sack").segments(100).script(|packet, _| {
+        if (20..30).contains(&packet.seq) && !packet.is_ack() { Fate::Mark } else { Fate::Deliver }
+    });
+    setup.config.ecn = true;
+    setup.config.initial_window = 10;
+    setup.config.initial_ssthresh = 10.0;
+    let mut wire = setup.build().started();
+    wire.run(at(60_000));
+    let end = wire.sender.snapshot();
+    assert_eq!((end.ecn_reductions, end.recoveries, end.retransmits), (1, 0, 0));
+    let cwr: Vec<u32> =
+        wire.left.iter().filter(|p| p.flags.has(Flags::CWR)).map(|p| p.seq).collect();
+    assert_eq!(cwr.len(), 1);
+    // The echo begins with 20 and goes on to the segment before the one with CWR.
+    let echoed: Vec<u32> =
+        wire.acks.iter().filter(|a| a.2.has(Flags::ECE)).map(|a| a.1 - 1).collect();
+    assert_eq!(echoed, (20..cwr[0]).collect::<Vec<_>>());
+    assert!(wire.left.iter().all(|p| p.flags.has(Flags::ECT)));
+}
+
+/// The mark of 20 halves the window before the loss of 24, sent in the same window, is known.
+#[test]
+fn a_loss_in_the_window_of_a_mark_does_not_reduce_again() {
+    for recovery in ["reno", "newreno", "sack"] {
+        let mut setup = Setup::new(recovery).segments(200).script(|packet, _| {
+            if is_first(packet, 20) {
+                Fate::Mark
+            } else if is_first(packet, 24) || is_first(packet, 120) {
+                Fate::Drop
+            } else {
+                Fate::Deliver
+            }
+        });
+        setup.config.ecn = true;
+        setup.config.initial_window = 10;
+        setup.config.initial_ssthresh = 10.0;
+        let mut wire = setup.build().started();
+        wire.run(at(60_000));
+        let signals: Vec<Signal> = wire.log.lock().unwrap().iter().map(|e| e.signal).collect();
+        assert_eq!(signals, [Signal::EcnEcho, Signal::FastRetransmit { lost: 1 }], "{recovery}");
+        // No retransmission is ECN-capable, and the later reduction sends its own CWR.
+        assert!(wire.resent().iter().all(|p| !p.flags.has(Flags::ECT) && !p.flags.has(Flags::CWR)));
+        assert_eq!(wire.left.iter().filter(|p| p.flags.has(Flags::CWR)).count(), 2);
+    }
+}
+
+/// 1040 bytes at 1.04 Mbit/s take 8 ms.
+#[test]
+fn a_paced_flow_sends_at_its_rate() {
+    let mut setup = Setup::new("sack").segments(50).config(|c| c.initial_window = 100);
+    setup.cc = Some(Box::new(Halving { log: Log::default(), pacing: Some(BitRate(1_040_000)) }));
+    let mut wire = setup.build().started();
+    wire.run(at(60_000));
+    let times: Vec<Time> = wire.left.iter().map(|p| p.at).collect();
+    assert_eq!(times, (0..50).map(|i| at(8 * i)).collect::<Vec<_>>());
+}
+
+#[test]
+fn an_absurd_window_stops_the_flow_with_a_sentence() {
+    for value in [f64::NAN, 0.5, 1e12] {
+        let mut setup = Setup::new("sack");
+        setup.cc = Some(Box::new(Mad(value)));
+        let mut wire = setup.build().started();
+        wire.run(at(10_000));
+        let failure = wire.sender.failure().unwrap();
+        for part in ["control test", &value.to_string(), "0.201 s", "flow 0"] {
+            assert!(failure.contains(part), "{failure:?} does not name {part}");
+        }
+        assert_eq!(wire.left.len(), 1);
+        assert_eq!(wire.sender.deadline().at, Time::MAX);
+    }
+}
+
+#[test]
+fn a_burst_bound_limits_new_segments_per_acknowledgement() {
+    let lost_acks = |packet: &Packet, _| {
+        // Only the last acknowledgement of the first window gets through.
+        if packet.is_ack() && packet.seq < 20 { Fate::Drop } else { Fate::Deliver }
+    };
+    for (bound, burst) in [(0, 21), (4, 4)] {
+        let mut wire = Setup::new("sack")
+            .config(|c| {
+                c.initial_window = 20;
+                c.max_burst = bound;
+            })
+            .script(lost_acks)
+            .build()
+            .started();
+        wire.run(at(221));
+        assert_eq!(wire.left.len(), 20 + burst);
+    }
+}
+
+#[test]
+fn the_receiver_window_bounds_what_is_outstanding_and_cwnd() {
+    let mut wire = Setup::new("sack").config(|c| c.receiver_window = 12).build().started();
+    wire.check = |sender, _| assert!(sender.scoreboard().outstanding() <= 12);
+    wire.run(at(5000));
+    assert_eq!(wire.sender.snapshot().cwnd, 12.0);
+}
+
+#[test]
+fn nothing_new_leaves_after_the_stop_but_losses_are_repaired() {
+    let mut setup = Setup::new("newreno")
+        .script(|packet, _| if is_first(packet, 17) { Fate::Drop } else { Fate::Deliver });
+    setup.stop = Some(at(900));
+    let mut wire = setup.build().started();
+    wire.run(at(60_000));
+    let last_new = wire.left.iter().filter(|p| !p.flags.has(Flags::RETX)).map(|p| p.at).max();
+    assert!(last_new <= Some(at(900)));
+    let (got, sent) = (wire.receiver.snapshot(), wire.sender.snapshot());
+    assert_eq!(got.delivered_packets, sent.sent_packets - sent.retransmits);
+    assert_eq!(sent.completed_s, 0.0);
+    assert_eq!(wire.states().last(), Some(&"done"));
+}
+
+#[test]
+fn lost_acknowledgements_cost_nothing_when_later_ones_arrive() {
+    for recovery in ["tahoe", "reno", "newreno", "sack"] {
+        let mut wire = Setup::new(recovery)
+            .segments(300)
+            .config(|c| c.initial_window = 10)
+            .script(
+                |packet, number| {
+                    if packet.is_ack() && number % 2 == 0 { Fate::Drop } else { Fate::Deliver }
+                },
+            )
+            .build()
+            .started();
+        wire.run(at(60_000));
+        let end = wire.sender.snapshot();
+        assert_eq!((end.retransmits, end.timeouts), (0, 0), "{recovery}");
+        assert!(end.completed_s > 0.0);
+    }
+}
+
+/// Remembers what it is told, holds the window and wants a timer.
+struct Watch {
+    acks: Arc<Mutex<Vec<Ack>>>,
+    ticks: Arc<Mutex<Vec<Time>>>,
+}
+
+impl CongestionControl for Watch {
+    fn on_ack(&mut self, _window: &mut Window, ack: &Ack) {
+        self.acks.lock().unwrap().push(*ack);
+    }
+    fn on_congestion(&mut self, _window: &mut Window, _event: &Congestion) {}
+    fn uses_slow_start(&self) -> bool {
+        false
+    }
+    fn timer_interval(&self) -> Option<Span> {
+        Some(ms(20))
+    }
+    fn on_timer(&mut self, _window: &mut Window, now: Time) {
+        self.ticks.lock().unwrap().push(now);
+    }
+}
+
+/// Window 100 over a path of 200 ms and 1000 segments per second: 100 per round of 201 ms, and within a
+/// round never more than the bottleneck gives.
+#[test]
+fn a_control_hears_rate_round_and_flight_and_its_timer_runs() {
+    let acks = Arc::new(Mutex::new(Vec::new()));
+    let ticks = Arc::new(Mutex::new(Vec::new()));
+    let mut setup = Setup::new("sack").config(|c| c.initial_window = 100);
+    setup.cc = Some(Box::new(Watch { acks: Arc::clone(&acks), ticks: Arc::clone(&ticks) }));
+    let mut wire = setup.build().started();
+    wire.run(at(2101));
+    let acks = acks.lock().unwrap();
+    let last = acks.last().unwrap();
+    assert!((last.delivery_rate - 100.0 / 0.201).abs() < 1e-6, "{}", last.delivery_rate);
+    assert_eq!((last.in_flight, last.acked, last.min_rtt), (99, 1, ms(201)));
+    assert_eq!(last.newest.in_flight, 100);
+    assert_eq!(last.newest.sent_at, at(2101) - ms(201));
+    // Acknowledgements of segment 0, 100, 200, .. begin rounds: at 201, 402, .. 2010 ms.
+    assert_eq!(last.round, 10);
+    assert!(acks.iter().all(|ack| ack.delivery_rate <= 1000.0 && !ack.app_limited));
+    let expected: Vec<Time> = (1..=105).map(|i| at(20 * i)).collect();
+    assert_eq!(*ticks.lock().unwrap(), expected);
+}
+
+#[test]
+fn data_that_the_application_was_late_with_is_marked_as_such() {
+    let acks = Arc::new(Mutex::new(Vec::new()));
+    let mut setup = Setup::new("sack").segments(100).config(|c| c.initial_window = 10);
+    setup.cc = Some(Box::new(Watch { acks: Arc::clone(&acks), ticks: Arc::default() }));
+    let mut wire = setup.build();
+    wire.call(true, |sender, _, ctx| {
+        sender.supply_until(3, ctx);
+        sender.start(ctx);
+    });
+    wire.run(at(100));
+    wire.call(true, |sender, _, ctx| sender.supply_until(5, ctx));
+    wire.run(at(2000));
+    let limited: Vec<bool> = acks.lock().unwrap().iter().map(|ack| ack.app_limited).collect();
+    assert_eq!(limited, [false, false, false, true, true]);
+}
+
+#[test]
+fn acknowledgements_of_what_was_never_sent_or_long_since_acknowledged_are_ignored() {
+    let mut wire = Setup::new("sack").config(|c| c.initial_window = 4).build().started();
+    wire.run(at(250));
+    let before = wire.sender.snapshot();
+    for seq in [1, 1_000_000] {
+        wire.call(true, |sender, _, ctx| {
+            let ack = Packet::new(crate::ids::FlowId(0), seq, 40, Flags::ACK);
+            sender.on_packet(ack, ctx);
+        });
+    }
+    let after = wire.sender.snapshot();
+    assert_eq!(after.acks_received, before.acks_received + 2);
+    assert_eq!((after.cwnd, after.in_flight), (before.cwnd, before.in_flight));
+}

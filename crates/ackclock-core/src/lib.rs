@@ -12,6 +12,7 @@ pub mod compile;
 pub mod error;
 pub mod ids;
 pub mod packet;
+pub mod pool;
 pub mod qdisc;
 pub mod record;
 pub mod recovery;

@@ -2,18 +2,19 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::agenda::Agenda;
 use super::endpoints;
 use super::link::{Counts, Fifo, Hazards, Link, Service, Store};
 use super::lp::{Channel, Key, Kind, Process, Stage, What};
 use super::observe::{Baseline, FlowSample, LinkSample, Observer};
 use super::occupancy::Occupancy;
 use super::rate::{Constant, Opportunities, Rate, Steps};
-use super::ring::{Pool, Ring};
+use super::ring::Ring;
 use super::sim::{End, Hop, IDLE, Losses, Sim};
+use super::tournament::Tournament;
 use crate::compile::{Plan, PlanLink, Schedule};
 use crate::error::Problem;
 use crate::ids::LinkId;
+use crate::pool::Outbox;
 use crate::qdisc::{self, QdiscEnv};
 use crate::rng::{Purpose, Stream};
 use crate::scenario::{Era, Table};
@@ -66,7 +67,8 @@ pub(super) fn build(plan: &Plan) -> Result<Sim, Vec<Problem>> {
         let routes = [(&flow.route, homes[1]), (&flow.ack_route, homes[0])];
         let purposes = [Purpose::Sender, Purpose::Receiver];
         for (side, endpoint) in [sender, receiver].into_iter().enumerate() {
-            let route = router.lay(routes[side].0, routes[side].1, &link_process, &links);
+            let route =
+                router.lay(routes[side].0, routes[side].1, &link_process, &links, &mut processes);
             let process = homes[side];
             let id = (2 * i + side) as u32;
             processes[process as usize].endpoints.push(id);
@@ -104,6 +106,10 @@ pub(super) fn build(plan: &Plan) -> Result<Sim, Vec<Problem>> {
         }
     }
 
+    for pending in processes.iter_mut().flat_map(|p| &mut p.stages) {
+        pending.heads = Tournament::new(pending.channels as usize);
+    }
+
     let record = &plan.record;
     let sampled =
         record.tables.iter().any(|t| matches!(t, Table::FlowSamples | Table::LinkSamples));
@@ -123,12 +129,11 @@ pub(super) fn build(plan: &Plan) -> Result<Sim, Vec<Problem>> {
         losses: vec![Losses::default(); plan.flows.len()],
         keys: plan.keys.clone(),
         observer,
-        agenda: Agenda::new(process_count),
+        agenda: Tournament::new(process_count),
         end: end_time,
         interval,
         warmup,
-        pool: Pool::default(),
-        out: Vec::new(),
+        out: Outbox::default(),
         dropped: Vec::new(),
         hops_done: 0,
         activations: 0,
@@ -282,7 +287,14 @@ struct Router {
 
 impl Router {
     /// Appends a route that ends at the node of process `last`; its first position.
-    fn lay(&mut self, route: &[LinkId], last: u32, link_process: &[u32], links: &[Link]) -> u32 {
+    fn lay(
+        &mut self,
+        route: &[LinkId],
+        last: u32,
+        link_process: &[u32],
+        links: &[Link],
+        processes: &mut [Process],
+    ) -> u32 {
         let first = self.hops.len() as u32;
         for (i, link) in route.iter().enumerate() {
             let (to, stage) = match route.get(i + 1) {
@@ -291,7 +303,15 @@ impl Router {
             };
             let channels = &mut self.channels;
             let channel = *self.known.entry((link.0, to, stage as u32)).or_insert_with(|| {
-                channels.push(Channel { queue: Ring::new(), to, stage, from: link.0 });
+                let pending = &mut processes[to as usize].stages[stage as usize];
+                channels.push(Channel {
+                    queue: Ring::new(),
+                    to,
+                    stage,
+                    from: link.0,
+                    entrant: pending.channels,
+                });
+                pending.channels += 1;
                 channels.len() as u32 - 1
             });
             self.hops.push(Hop { link: link.0, channel });

@@ -10,6 +10,7 @@
 
 use super::heap::Heap;
 use super::ring::Ring;
+use super::tournament::Tournament;
 
 /// A place in the order of a process's events, packed into one word that compares at once: the time,
 /// then how long before it the event was scheduled (longer goes first), then what it is.
@@ -17,7 +18,7 @@ use super::ring::Ring;
 /// The second part counts nanoseconds and saturates at 4.29 s; events scheduled within the same
 /// nanosecond for the same picosecond run by identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Key(u128);
+pub(super) struct Key(pub(super) u128);
 
 impl Key {
     /// Later than every event.
@@ -89,6 +90,8 @@ pub(super) struct Channel {
     pub(super) to: u32,
     /// The stage that reads.
     pub(super) stage: Stage,
+    /// Its number among the channels of that stage.
+    pub(super) entrant: u32,
     /// The link that writes.
     pub(super) from: u32,
 }
@@ -106,8 +109,10 @@ pub(super) enum Stage {
 /// Pending events of one stage.
 #[derive(Debug)]
 pub(super) struct Pending {
-    /// Non-empty channels by the arrival of their heads.
-    pub(super) heads: Heap<Key>,
+    /// Channels by the arrival of their heads.
+    pub(super) heads: Tournament,
+    /// Number of channels.
+    pub(super) channels: u32,
     /// Timers and ends of transmission.
     pub(super) locals: Heap<Key>,
     /// What happens here has no effect outside the process sooner than this.
@@ -116,13 +121,13 @@ pub(super) struct Pending {
 
 impl Pending {
     fn new() -> Self {
-        Self { heads: Heap::new(), locals: Heap::new(), lookahead: u64::MAX }
+        Self { heads: Tournament::new(0), channels: 0, locals: Heap::new(), lookahead: u64::MAX }
     }
 
     /// The time of the next event.
     #[inline]
     fn next(&self) -> u64 {
-        let head = self.heads.peek().map_or(u64::MAX, |k| k.at());
+        let head = Key(self.heads.first()).at();
         let local = self.locals.peek().map_or(u64::MAX, |k| k.at());
         head.min(local)
     }

@@ -3,7 +3,6 @@
 //! [`run`] takes a [`Plan`](crate::compile::Plan) and returns what happened. How it goes so fast is
 //! told in `lp.rs`; how a link works in `link.rs`.
 
-mod agenda;
 mod build;
 mod endpoints;
 mod finish;
@@ -15,6 +14,7 @@ mod occupancy;
 mod rate;
 mod ring;
 mod sim;
+mod tournament;
 
 pub use finish::{FlowResult, LinkResult, Results};
 pub use observe::{DropRow, Event, FlowSample, LinkSample, PacketRow};

@@ -143,7 +143,8 @@ impl Steps {
                 }
                 None if rate == 0 => return NEVER,
                 None => {
-                    return from.saturating_add(u64::try_from(left.div_ceil(rate)).unwrap_or(NEVER));
+                    return from
+                        .saturating_add(u64::try_from(left.div_ceil(rate)).unwrap_or(NEVER));
                 }
             }
         }

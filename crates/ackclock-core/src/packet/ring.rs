@@ -1,7 +1,4 @@
-//! Packets in the network: each lies still in a pool, and a small ticket moves over the links.
-
-use crate::ids::FlowId;
-use crate::wire::{Flags, Packet};
+//! Tickets: what moves over the links while the packet lies still in its pool.
 
 /// What moves: when the packet arrives, where it goes next, which one it is.
 #[derive(Clone, Copy, Debug, Default)]
@@ -76,40 +73,6 @@ impl Ring {
     /// All tickets, first to last.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Ticket> {
         (self.head..self.tail).filter_map(|i| self.buffer.get(i & (self.buffer.len() - 1)))
-    }
-}
-
-/// All packets that are on wires.
-#[derive(Debug, Default)]
-pub(super) struct Pool {
-    packets: Vec<Packet>,
-    free: Vec<u32>,
-}
-
-impl Pool {
-    /// Lays a packet down.
-    #[inline]
-    pub(super) fn put(&mut self, packet: Packet) -> u32 {
-        if let Some(slot) = self.free.pop() {
-            self.packets[slot as usize] = packet;
-            return slot;
-        }
-        self.packets.push(packet);
-        self.packets.len() as u32 - 1
-    }
-
-    /// Picks a packet up.
-    #[inline]
-    pub(super) fn take(&mut self, slot: u32) -> Packet {
-        self.free.push(slot);
-        let empty = Packet::new(FlowId(0), 0, 0, Flags(0));
-        std::mem::replace(&mut self.packets[slot as usize], empty)
-    }
-
-    /// Looks at a packet.
-    #[inline]
-    pub(super) fn get(&self, slot: u32) -> &Packet {
-        &self.packets[slot as usize]
     }
 }
 

@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
-use super::agenda::Agenda;
 use super::link::{Link, Service, Store};
 use super::lp::{Channel, Key, Kind, Process, Stage, What};
 use super::observe::{Event, Observer};
-use super::ring::{Pool, Ticket};
+use super::ring::Ticket;
+use super::tournament::Tournament;
+use crate::pool::Outbox;
 use crate::rng::Stream;
-use crate::tcp::{Endpoint, EndpointCtx};
+use crate::tcp::{Deadline, Endpoint, EndpointCtx};
 use crate::units::Time;
 use crate::wire::{DropReason, Flags, Packet, Timed};
 
@@ -55,14 +56,13 @@ pub(super) struct Sim {
     pub(super) losses: Vec<Losses>,
     pub(super) keys: Vec<[u32; 2]>,
     pub(super) observer: Observer,
-    pub(super) agenda: Agenda,
+    pub(super) agenda: Tournament,
     pub(super) end: u64,
     /// Interval of sampling (`u64::MAX` = none) and time of the warm-up mark.
     pub(super) interval: u64,
     pub(super) warmup: u64,
-    /// Packets on wires.
-    pub(super) pool: Pool,
-    pub(super) out: Vec<Packet>,
+    /// Packets on wires, and those that an endpoint is sending.
+    pub(super) out: Outbox,
     pub(super) dropped: Vec<(Packet, DropReason)>,
     /// Packets handled on links; processes activated; local events handled.
     pub(super) hops_done: u64,
@@ -78,38 +78,32 @@ impl Sim {
         for p in 0..self.processes.len() {
             self.schedule(p);
         }
-        // No process can hear from another sooner than the shortest lookahead after now.
-        let shortest = self
-            .processes
-            .iter()
-            .map(|p| p.stages[0].lookahead.min(p.stages[1].lookahead))
-            .min()
-            .unwrap_or(u64::MAX);
-        while let Some((key, p)) = self.agenda.first() {
-            if key == u64::MAX {
-                break;
+        // Nothing that any process has yet to do can reach another before the smallest key, so the
+        // process that holds it may handle all that it has up to then.
+        loop {
+            let first = self.agenda.first();
+            if first == Tournament::OUT {
+                return true;
             }
-            let next = self.agenda.second_key();
-            let horizon = next.min(key.saturating_add(shortest)).min(self.end.saturating_add(1));
-            self.activate(p as usize, horizon);
+            let (key, p) = ((first >> 64) as u64, first as u32 as usize);
+            self.activate(p, key.min(self.end.saturating_add(1)));
             if self.failure.is_some() {
                 return true;
             }
-            self.schedule(p as usize);
+            self.schedule(p);
             self.activations += 1;
-            if self.activations % 8192 == 0 && !progress(Time(horizon)) {
+            if self.activations % 8192 == 0 && !progress(Time(key.min(self.end))) {
                 return false;
             }
         }
-        true
     }
 
     /// Puts a process into the agenda by its next event.
     #[inline]
     fn schedule(&mut self, p: usize) {
         let (earliest, effect) = self.processes[p].due();
-        self.agenda
-            .set(p as u32, if earliest <= self.end { effect.min(u64::MAX - 1) } else { u64::MAX });
+        let key = if earliest <= self.end { due_key(effect, p as u32) } else { Tournament::OUT };
+        self.agenda.set(p as u32, key);
     }
 
     /// Handles all events of a process before `horizon`, sampling it where a mark is due.
@@ -130,7 +124,7 @@ impl Sim {
     fn advance(&mut self, p: usize, stage: Stage, until: u64) {
         loop {
             let pending = &self.processes[p].stages[stage as usize];
-            let head = pending.heads.peek().copied().unwrap_or(Key::NEVER);
+            let head = Key(pending.heads.first());
             let local = pending.locals.peek().copied().unwrap_or(Key::NEVER);
             if local < head {
                 if local.at() >= until {
@@ -141,7 +135,7 @@ impl Sim {
                 self.on_local(p, local.at(), What(local.what()));
             } else if head.at() >= until {
                 return;
-            } else if pending.heads.len() == 1 {
+            } else if pending.channels == 1 {
                 self.drain(p, stage, head, until);
             } else {
                 self.forward(p, head.at(), head.what());
@@ -170,13 +164,13 @@ impl Sim {
     #[inline(always)]
     fn next_head(&mut self, p: usize, stage: Stage, channel_id: u32) {
         let channel = &self.channels[channel_id as usize];
-        let heads = &mut self.processes[p].stages[stage as usize].heads;
-        if let Some(next) = channel.queue.front() {
-            let ahead = self.links[channel.from as usize].flight(next.size);
-            heads.replace_top(Key::new(next.at, ahead, channel_id));
-        } else {
-            heads.pop();
-        }
+        let key = match channel.queue.front() {
+            Some(next) => {
+                Key::new(next.at, self.links[channel.from as usize].flight(next.size), channel_id)
+            }
+            None => Key::NEVER,
+        };
+        self.processes[p].stages[stage as usize].heads.set(channel.entrant, key.0);
     }
 
     /// Takes the first packet of a channel and sends it on its way.
@@ -187,7 +181,7 @@ impl Sim {
         let Some(ticket) = channel.queue.pop() else { return };
         let hop = self.hops[ticket.route as usize];
         if hop.link == Hop::DELIVER.link {
-            let packet = self.pool.take(ticket.slot);
+            let packet = self.out.pool.take(ticket.slot);
             self.deliver(p, packet, now);
         } else {
             self.enter(p, hop, ticket, now, from);
@@ -217,7 +211,12 @@ impl Sim {
         match link.admit(now, ticket.size) {
             Some(at) => {
                 if link.watched {
-                    self.observer.departure_ahead(link, hop.link, self.pool.get(ticket.slot), at);
+                    self.observer.departure_ahead(
+                        link,
+                        hop.link,
+                        self.out.pool.get(ticket.slot),
+                        at,
+                    );
                 }
                 self.put(hop.channel, Ticket { at, route: ticket.route + 1, ..ticket });
             }
@@ -230,7 +229,7 @@ impl Sim {
     #[inline(never)]
     fn look(&mut self, link_id: u32, ticket: Ticket, now: u64) -> bool {
         let link = &mut self.links[link_id as usize];
-        let packet = self.pool.get(ticket.slot);
+        let packet = self.out.pool.get(ticket.slot);
         self.observer.packet(now, link_id, packet, Event::Arrival);
         let Some(reason) = link.hazard(packet) else { return true };
         link.counts.arrived_packets += 1;
@@ -242,13 +241,13 @@ impl Sim {
     #[cold]
     #[inline(never)]
     fn refuse(&mut self, link: u32, ticket: Ticket, reason: DropReason, now: u64) {
-        let packet = self.pool.take(ticket.slot);
+        let packet = self.out.pool.take(ticket.slot);
         self.lose(link, &packet, reason, now);
     }
 
     /// A packet enters a link with a discipline of its own.
     fn enqueue(&mut self, p: usize, link_id: u32, ticket: Ticket, now: u64) {
-        let mut packet = self.pool.take(ticket.slot);
+        let mut packet = self.out.pool.take(ticket.slot);
         packet.route = ticket.route;
         let link = &mut self.links[link_id as usize];
         link.enqueue(packet, now, &self.keys, &mut self.dropped);
@@ -282,7 +281,7 @@ impl Sim {
                 let channel = self.hops[packet.route as usize].channel;
                 let stage = link.stage;
                 let (route, size) = (packet.route + 1, packet.size);
-                let slot = self.pool.put(packet);
+                let slot = self.out.pool.put(packet);
                 self.put(channel, Ticket { at: at.0, route, slot, size });
                 let what = What::new(Kind::Free, link_id);
                 self.processes[p].stages[stage as usize].locals.push(Key::new(
@@ -307,11 +306,11 @@ impl Sim {
             let ahead = self.links[channel.from as usize].flight(size);
             let (target, stage) = (channel.to, channel.stage);
             let pending = &mut self.processes[target as usize].stages[stage as usize];
-            pending.heads.push(Key::new(at, ahead, channel_id));
-            let effect = at.saturating_add(pending.lookahead);
+            pending.heads.set(channel.entrant, Key::new(at, ahead, channel_id).0);
+            let key = due_key(at.saturating_add(pending.lookahead), target);
             // A process that is running has the smallest key of all; it is put back when it ends.
-            if at <= self.end && effect < self.agenda.key(target) {
-                self.agenda.set(target, effect);
+            if at <= self.end && key < self.agenda.key(target) {
+                self.agenda.set(target, key);
             }
         }
     }
@@ -402,17 +401,16 @@ impl Sim {
             record: &mut self.observer.recorder,
         };
         f(endpoint, &mut ctx);
-        if !self.out.is_empty() {
+        if !self.out.sent.is_empty() {
             let route = end.route;
-            end.sent += self.out.len() as u64;
+            end.sent += self.out.sent.len() as u64;
             let hop = self.hops[route as usize];
-            let mut out = std::mem::take(&mut self.out);
-            for packet in out.drain(..) {
-                let size = packet.size;
-                let slot = self.pool.put(packet);
+            let mut sent = std::mem::take(&mut self.out.sent);
+            for slot in sent.drain(..) {
+                let size = self.out.pool.get(slot).size;
                 self.enter(p, hop, Ticket { at: now, route, slot, size }, now, HERE);
             }
-            self.out = out;
+            self.out.sent = sent;
         }
         self.arm(p, index);
     }
@@ -423,6 +421,10 @@ impl Sim {
         let end = &mut self.ends[index];
         let Some(endpoint) = end.endpoint.as_deref() else { return };
         let deadline = endpoint.deadline();
+        if deadline == Deadline::FAILED {
+            self.failure = endpoint.failure();
+            return;
+        }
         if deadline.at.0 < end.pending {
             end.pending = deadline.at.0;
             let what = What::new(Kind::Endpoint, index as u32);
@@ -474,7 +476,7 @@ impl Sim {
         let mut seen = HashMap::new();
         for channel in &self.channels {
             for ticket in channel.queue.iter() {
-                let packet = self.pool.get(ticket.slot);
+                let packet = self.out.pool.get(ticket.slot);
                 *seen.entry((packet.flow.0, packet.is_ack())).or_insert(0) += 1;
             }
         }
@@ -484,6 +486,12 @@ impl Sim {
 
 /// The end of service of a link that is idle and has a discipline of its own.
 pub(super) const IDLE: u64 = u64::MAX;
+
+/// A process's place in the agenda: by the soonest effect of what it has to do.
+#[inline(always)]
+fn due_key(effect: u64, process: u32) -> u128 {
+    u128::from(effect) << 64 | u128::from(process)
+}
 
 /// In place of a link: from an endpoint of the process.
 const HERE: u32 = u32::MAX;

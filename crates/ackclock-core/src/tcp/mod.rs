@@ -17,6 +17,7 @@ pub use scoreboard::{Advance, DUP_THRESH, Scoreboard, Stamp};
 pub use sender::{Sender, SenderParts};
 
 use crate::ids::FlowId;
+use crate::pool::Outbox;
 use crate::record::Recorder;
 use crate::rng::Stream;
 use crate::units::Time;
@@ -36,14 +37,16 @@ pub struct Deadline {
 impl Deadline {
     /// No deadline.
     pub const NEVER: Self = Self { at: Time::MAX, armed: Time::ZERO };
+    /// No deadline, and [`Endpoint::failure`] tells why the run must stop.
+    pub const FAILED: Self = Self { at: Time::MAX, armed: Time::MAX };
 }
 
 /// What an endpoint may use during a call.
 pub struct EndpointCtx<'a> {
     /// The present.
     pub now: Time,
-    /// Packets to send, in order; the engine puts them into the host's outgoing queue at once.
-    pub out: &'a mut Vec<Packet>,
+    /// Where packets are sent; the engine puts them into the host's outgoing queue at once.
+    pub out: &'a mut Outbox,
     /// Random numbers of this endpoint.
     pub rng: &'a mut Stream,
     /// Where observations go.

@@ -195,15 +195,14 @@ impl Receiver {
         if self.echo_ce {
             flags.set(Flags::ECE);
         }
-        let mut packet = Packet::new(self.flow, self.next, self.ack_size as u16, flags);
+        let packet = ctx.out.send(self.flow, self.next, self.ack_size as u16, flags);
         if self.timestamps {
             packet.ts = self.ts_recent;
             packet.size += TIMESTAMP_BYTES as u16;
         }
         if self.sack && !self.early.is_empty() {
-            self.fill_sack(&mut packet);
+            self.fill_sack(packet);
         }
-        ctx.out.push(packet);
         self.acks_sent += 1;
         self.pending = 0;
         self.last_ack_sent = self.next;

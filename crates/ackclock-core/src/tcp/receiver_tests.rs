@@ -21,7 +21,7 @@ impl Bench {
     }
 
     fn call(&mut self, f: impl FnOnce(&mut Receiver, &mut EndpointCtx<'_>)) -> Option<Packet> {
-        let mut out = Vec::new();
+        let mut out = crate::pool::Outbox::default();
         let mut ctx = EndpointCtx {
             now: self.now,
             out: &mut out,
@@ -29,6 +29,7 @@ impl Bench {
             record: &mut Recorder::default(),
         };
         f(&mut self.receiver, &mut ctx);
+        let mut out = out.take();
         assert!(out.len() <= 1, "at most one acknowledgement per event");
         out.pop()
     }

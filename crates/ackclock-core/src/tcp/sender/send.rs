@@ -7,7 +7,7 @@ use crate::recovery::{Next, Offer};
 use crate::tcp::receiver::TIMESTAMP_BYTES;
 use crate::tcp::{Deadline, EndpointCtx, Stamp};
 use crate::units::{BitRate, Bytes, PS_PER_S, Span, Time};
-use crate::wire::{Flags, Packet};
+use crate::wire::Flags;
 
 /// Time that `size` takes at `rate`; the nearest picosecond matters to no pacer.
 #[inline]
@@ -144,9 +144,7 @@ impl Sender {
             size += TIMESTAMP_BYTES as u16;
             ts = timestamp(ctx.now);
         }
-        let mut packet = Packet::new(self.flow, seq, size, flags);
-        packet.ts = ts;
-        ctx.out.push(packet);
+        ctx.out.send(self.flow, seq, size, flags).ts = ts;
         self.count.sent_packets += 1;
         self.count.sent_bytes += u64::from(size);
         self.last_sent_at = ctx.now;
@@ -165,9 +163,7 @@ impl Sender {
             size += TIMESTAMP_BYTES as u16;
             ts = timestamp(ctx.now);
         }
-        let mut packet = Packet::new(self.flow, 0, size, Flags::SYN);
-        packet.ts = ts;
-        ctx.out.push(packet);
+        ctx.out.send(self.flow, 0, size, Flags::SYN).ts = ts;
         self.arm_retransmission_timer(ctx.now);
     }
 

@@ -210,7 +210,7 @@ impl Wire {
         from_sender: bool,
         f: impl FnOnce(&mut Sender, &mut Receiver, &mut EndpointCtx<'_>),
     ) {
-        let mut out = Vec::new();
+        let mut out = crate::pool::Outbox::default();
         let mut ctx = EndpointCtx {
             now: self.now,
             out: &mut out,
@@ -219,7 +219,7 @@ impl Wire {
         };
         f(&mut self.sender, &mut self.receiver, &mut ctx);
         let before = self.left.len();
-        for packet in out {
+        for packet in out.take() {
             assert_eq!(from_sender, !packet.flags.has(Flags::ACK));
             if from_sender {
                 let Packet { seq, size, flags, .. } = packet;

@@ -18,7 +18,7 @@ use crate::ids::FlowId;
 use crate::scenario::Era;
 use crate::tcp::{Deadline, Endpoint, EndpointCtx, Snapshot};
 use crate::units::{Span, Time};
-use crate::wire::{Flags, Packet};
+use crate::wire::Flags;
 
 /// What a new source is told about its flow.
 #[derive(Clone, Copy, Debug)]
@@ -50,10 +50,9 @@ impl Outlet {
 
     fn send(&mut self, size: u16, ctx: &mut EndpointCtx<'_>) {
         // The number wraps after 2^32 packets; nothing orders datagrams by it.
-        let packet = Packet::new(self.flow, self.packets as u32, size, Flags::DATAGRAM);
+        ctx.out.send(self.flow, self.packets as u32, size, Flags::DATAGRAM);
         self.packets += 1;
         self.bytes += u64::from(size);
-        ctx.out.push(packet);
     }
 
     /// Asks for a call at `at`, or for none if there is nothing before the stop.

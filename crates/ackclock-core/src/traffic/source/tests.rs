@@ -2,6 +2,7 @@ use super::*;
 use crate::record::Recorder;
 use crate::registry::Spec;
 use crate::rng::{Purpose, Stream};
+use crate::wire::Packet;
 
 const ERAS: [Era; 5] = [Era::Rfc, Era::Y1999, Era::Y2002, Era::Y2007, Era::Ns2];
 
@@ -21,13 +22,13 @@ fn drive(
     until: Time,
     mut seen: impl FnMut(Time, &Packet),
 ) {
-    let mut out = Vec::new();
+    let mut out = crate::pool::Outbox::default();
     let mut rng = Stream::new(seed, Purpose::Sender, 3);
     let mut record = Recorder::default();
     let mut now = start;
     source.start(&mut EndpointCtx { now, out: &mut out, rng: &mut rng, record: &mut record });
     loop {
-        for packet in out.drain(..) {
+        for packet in out.take() {
             assert!(packet.flags == Flags::DATAGRAM && packet.flow == FlowId(3));
             seen(now, &packet);
         }
@@ -171,7 +172,7 @@ fn a_trace_is_replayed_in_packets_no_larger_than_allowed() {
 #[test]
 fn a_sink_counts_packets_and_bytes() {
     let mut sink = DatagramSink::default();
-    let mut out = Vec::new();
+    let mut out = crate::pool::Outbox::default();
     let mut rng = Stream::new(1, Purpose::Receiver, 0);
     let mut record = Recorder::default();
     let now = Time::ZERO;
@@ -181,7 +182,7 @@ fn a_sink_counts_packets_and_bytes() {
     }
     let snapshot = sink.snapshot();
     assert_eq!((snapshot.delivered_packets, snapshot.delivered_bytes), (2, 1500));
-    assert!(out.is_empty() && sink.deadline() == Deadline::NEVER);
+    assert!(out.take().is_empty() && sink.deadline() == Deadline::NEVER);
 }
 
 #[test]

@@ -405,3 +405,108 @@ fn acknowledgements_of_what_was_never_sent_or_long_since_acknowledged_are_ignore
     assert_eq!(after.acks_received, before.acks_received + 2);
     assert_eq!((after.cwnd, after.in_flight), (before.cwnd, before.in_flight));
 }
+
+#[test]
+fn timeouts_are_in_a_row_only_without_progress_between_them() {
+    let mut wire = Setup::new("sack")
+        .segments(200)
+        .script(|packet, number| {
+            let outage = (1..3).contains(&number) || (40..80).contains(&number);
+            if !packet.is_ack() && outage { Fate::Drop } else { Fate::Deliver }
+        })
+        .build()
+        .started();
+    wire.run(at(600_000));
+    let log = wire.log.lock().unwrap();
+    let timeouts: Vec<Signal> =
+        log.iter().map(|e| e.signal).filter(|s| matches!(s, Signal::Rto { .. })).collect();
+    assert_eq!(timeouts[..2], [Signal::Rto { consecutive: 1 }; 2]);
+    assert!(timeouts.contains(&Signal::Rto { consecutive: 2 }));
+}
+
+#[test]
+fn the_window_stands_still_in_fast_recovery() {
+    let mut wire = Setup::new("newreno").dropping(&[15, 18, 21]).segments(80).build().started();
+    wire.run(at(60_000));
+    let entered = wire.record.states.iter().find(|row| row.state == "recovery").unwrap().at;
+    let left = wire.record.states.iter().find(|row| row.state == "avoidance").unwrap().at;
+    let mut held = wire.record.windows.iter().filter(|row| row.at >= entered && row.at < left);
+    assert!(held.clone().count() > 10);
+    assert!(held.all(|row| row.cwnd == row.ssthresh));
+    let after = wire.record.windows.iter().find(|row| row.at >= left).unwrap();
+    assert_eq!(after.cwnd, after.ssthresh);
+}
+
+#[test]
+fn the_acknowledgement_that_ecn_answers_does_not_grow_the_window() {
+    let mut setup = Setup::new("sack")
+        .segments(60)
+        .script(|packet, _| if is_first(packet, 20) { Fate::Mark } else { Fate::Deliver });
+    setup.config.ecn = true;
+    setup.config.initial_window = 10;
+    let mut wire = setup.build().started();
+    wire.run(at(60_000));
+    let reduced = wire.record.windows.iter().find(|row| row.ssthresh.is_finite()).unwrap();
+    assert_eq!(reduced.cwnd, reduced.ssthresh);
+}
+
+#[test]
+fn a_fast_retransmission_restarts_the_timer() {
+    for recovery in ["tahoe", "reno", "newreno", "sack"] {
+        let mut wire = Setup::new(recovery).dropping(&[15]).segments(60).build().started();
+        wire.check = |sender, left| {
+            if let Some(resent) = left.iter().find(|p| p.flags.has(Flags::RETX)) {
+                assert_eq!(sender.deadline().armed, resent.at);
+            }
+        };
+        wire.run(at(60_000));
+        assert_eq!(wire.resent().len(), 1, "{recovery}");
+    }
+}
+
+/// 1040 bytes at 4160 bit/s take 2 s; the timer expires after 1 s and need not wait for the pacer.
+#[test]
+fn what_a_timeout_resends_does_not_wait_for_the_pacer() {
+    let mut setup = Setup::new("sack").dropping(&[0]).segments(5);
+    setup.cc = Some(Box::new(Halving { log: Log::default(), pacing: Some(BitRate(4160)) }));
+    let mut wire = setup.build().started();
+    wire.run(at(60_000));
+    assert_eq!(wire.resent()[0].at, at(1000));
+    assert!(wire.sender.snapshot().completed_s > 0.0);
+}
+
+/// Eight holes take eight round trips of 200 ms; the RTO is 1 s.
+#[test]
+fn an_impatient_newreno_times_out_in_a_long_recovery_and_a_patient_one_does_not() {
+    for impatient in [true, false] {
+        let mut setup = Setup::new("newreno").dropping(&[15, 17, 19, 21, 23, 25, 27, 29]);
+        let spec = serde_json::json!({"kind": "newreno", "impatient": impatient});
+        setup.recovery = serde_json::from_value(spec).unwrap();
+        let mut wire = setup.segments(100).build().started();
+        wire.run(at(60_000));
+        assert_eq!(wire.sender.snapshot().timeouts, u64::from(impatient));
+    }
+}
+
+#[test]
+fn after_a_lost_request_the_restart_window_is_one_too() {
+    let mut wire = Setup::new("sack")
+        .segments(100)
+        .config(|c| {
+            c.syn = true;
+            c.initial_window = 10;
+        })
+        .script(
+            |packet, number| {
+                if !packet.is_ack() && number == 0 { Fate::Drop } else { Fate::Deliver }
+            },
+        )
+        .build();
+    wire.call(true, |sender, _, ctx| {
+        sender.supply_until(20, ctx);
+        sender.start(ctx);
+    });
+    wire.run(at(30_000));
+    wire.call(true, |sender, _, ctx| sender.supply_until(100, ctx));
+    assert_eq!(wire.sender.snapshot().cwnd, 1.0);
+}

@@ -138,3 +138,29 @@ crate::registry! {
         "recovery/sack.rs" => sack::Sack,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{RecoveryEnv, build, catalogue};
+    use crate::registry::Spec;
+
+    #[test]
+    fn every_recovery_builds_from_its_catalogue_entry() {
+        let env = RecoveryEnv { limited_transmit: true };
+        let names: Vec<&str> = catalogue().iter().map(|entry| entry.info.name).collect();
+        assert_eq!(names, ["tahoe", "reno", "newreno", "sack"]);
+        for entry in catalogue() {
+            let mut table = json!({ "kind": entry.info.name });
+            for (name, property) in entry.params["properties"].as_object().unwrap() {
+                table[name] = property["default"].clone();
+            }
+            let spec: Spec = serde_json::from_value(table).unwrap();
+            let recovery = build(&spec, &env, "recovery").unwrap();
+            assert_eq!(recovery.uses_sack(), entry.info.name == "sack");
+        }
+        let problem = build(&Spec::from("newrenno"), &env, "recovery").err().unwrap();
+        assert!(problem.message.contains("did you mean \"newreno\"?"), "{problem}");
+    }
+}

@@ -9,8 +9,9 @@
 //! prr_delivered += D
 //! pipe > ssthresh:  n = ceil(prr_delivered * ssthresh / FS) - prr_out
 //! otherwise:        n = min(ssthresh - pipe, max(prr_delivered - prr_out, D) + safe)
-//! safe = 1 if una advanced and no further loss was found; first transmission: n >= 1
+//! safe = 1 if una advanced and no further loss was found
 //! ```
+//! The first retransmission leaves in any case.
 //! n segments may leave; `ssthresh` is the cwnd that the control chose. RecoverFS is what was
 //! outstanding at the start, without what had been SACKed before that acknowledgement.
 
@@ -72,15 +73,14 @@ impl Prr {
     }
 
     fn allowance(&self, pipe: u32, ssthresh: f64, fresh: Fresh) -> u32 {
-        let allowance = if f64::from(pipe) > ssthresh {
+        if f64::from(pipe) > ssthresh {
             let target = f64::from(self.delivered) * ssthresh / f64::from(self.recover_fs);
             (target.ceil() as u32).saturating_sub(self.out)
         } else {
             let limit = self.delivered.saturating_sub(self.out).max(fresh.delivered)
                 + u32::from(fresh.safe);
             limit.min((ssthresh.floor() as u32).saturating_sub(pipe))
-        };
-        allowance.max(u32::from(self.out == 0))
+        }
     }
 }
 
@@ -110,5 +110,20 @@ mod tests {
         }
         // n = 2..10: ceil(1.1, 1.7, 2.2, 2.8, 3.3, 3.9, 4.4, 5, 5.6) = 2 2 3 3 4 4 5 5 6, out from 1.
         assert_eq!(sent, [1, 0, 1, 0, 1, 0, 1, 0, 1]);
+    }
+    /// Ten sent, 0 to 6 lost, the control chooses 5. Nothing is in flight, so one leaves for the block,
+    /// and two for every acknowledgement of new data that reveals no further loss.
+    #[test]
+    fn after_heavy_loss_it_grows_like_slow_start() {
+        let mut bench = Bench::spec(&json!({"kind": "sack", "prr": true}));
+        bench.send(10);
+        bench.sack(7, 8);
+        bench.sack(8, 9);
+        assert!(bench.sack(9, 10).entered.is_some());
+        assert_eq!(bench.allowed(5.0), [Next::Retransmit(0)]);
+        bench.ack(1);
+        assert_eq!(bench.allowed(5.0), [Next::Retransmit(1), Next::Retransmit(2)]);
+        bench.ack(2);
+        assert_eq!(bench.allowed(5.0), [Next::Retransmit(3), Next::Retransmit(4)]);
     }
 }

@@ -282,7 +282,22 @@ mod tests {
         assert_eq!(bench.pipe(), 3);
         // One rescue per recovery, even with room.
         bench.ack(5);
+        // SetPipe forgets the rescue: only the first transmission of 5 is counted.
+        assert_eq!(bench.pipe(), 1);
         assert_eq!(bench.allowed_without_data(3.0), []);
+    }
+
+    /// 0 and 1 lost, and the last: an acknowledgement of 0 alone is no more than RescueRxt.
+    #[test]
+    fn no_rescue_before_more_than_the_first_retransmission_is_acknowledged() {
+        let mut bench = Bench::new("sack");
+        bench.send(6);
+        assert!(bench.sack(2, 5).entered.is_some());
+        assert_eq!(bench.allowed_without_data(1.0), [Next::Retransmit(0)]);
+        bench.ack(1);
+        assert_eq!(bench.allowed_without_data(9.0), [Next::Retransmit(1)]);
+        bench.ack(5);
+        assert_eq!(bench.allowed_without_data(9.0), [Next::Retransmit(5)]);
     }
 
     #[test]

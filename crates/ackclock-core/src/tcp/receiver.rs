@@ -142,7 +142,7 @@ impl Receiver {
         let mut len = 1;
         for &other in &self.history[..usize::from(self.history_len)] {
             let elsewhere = other < block.0 || other >= block.1;
-            if elsewhere && other >= self.next && len < HISTORY {
+            if elsewhere && len < HISTORY {
                 kept[len] = other;
                 len += 1;
             }

@@ -47,7 +47,9 @@ impl Sender {
                     self.send_new(ctx)
                 }
                 Next::Nothing => {
-                    if !new_data && burst > 0 {
+                    if self.board.outstanding() == 0 && self.nothing_left(now) {
+                        self.finish(now);
+                    } else if !new_data && burst > 0 {
                         self.note_application_limit();
                     }
                     return;

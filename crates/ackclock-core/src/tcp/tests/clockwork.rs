@@ -1,12 +1,10 @@
-//! Timers, samples, handshake, ECN, pacing, ends of transfers.
-
-use std::sync::{Arc, Mutex};
+//! Timers, samples, handshake, ends of transfers.
 
 use super::wire::{Fate, Setup};
-use super::{Fixed, Halving, Log, Mad, at, ms};
-use crate::cc::{Ack, Congestion, CongestionControl, Signal, Window};
+use super::{Fixed, at, ms};
+use crate::cc::Signal;
 use crate::tcp::Endpoint;
-use crate::units::{BitRate, Bytes, Span, Time};
+use crate::units::{Bytes, Time};
 use crate::wire::{Flags, Packet};
 
 fn is_first(packet: &Packet, seq: u32) -> bool {
@@ -190,101 +188,8 @@ fn a_lost_request_means_a_window_of_one_and_three_seconds() {
 }
 
 /// Window 10 with every packet of one window marked: one reduction, one CWR, then silence.
-#[test]
-fn a_window_of_marks_reduces_once_and_cwr_ends_the_echo() {
-    let mut setup = Setup::new("sack").segments(100).script(|packet, _| {
-        if (20..30).contains(&packet.seq) && !packet.is_ack() { Fate::Mark } else { Fate::Deliver }
-    });
-    setup.config.ecn = true;
-    setup.config.initial_window = 10;
-    setup.config.initial_ssthresh = 10.0;
-    let mut wire = setup.build().started();
-    wire.run(at(60_000));
-    let end = wire.sender.snapshot();
-    assert_eq!((end.ecn_reductions, end.recoveries, end.retransmits), (1, 0, 0));
-    let cwr: Vec<u32> =
-        wire.left.iter().filter(|p| p.flags.has(Flags::CWR)).map(|p| p.seq).collect();
-    assert_eq!(cwr.len(), 1);
-    // The echo begins with 20 and goes on to the segment before the one with CWR.
-    let echoed: Vec<u32> =
-        wire.acks.iter().filter(|a| a.2.has(Flags::ECE)).map(|a| a.1 - 1).collect();
-    assert_eq!(echoed, (20..cwr[0]).collect::<Vec<_>>());
-    assert!(wire.left.iter().all(|p| p.flags.has(Flags::ECT)));
-}
-
 /// The mark of 20 halves the window before the loss of 24, sent in the same window, is known.
-#[test]
-fn a_loss_in_the_window_of_a_mark_does_not_reduce_again() {
-    for recovery in ["reno", "newreno", "sack"] {
-        let mut setup = Setup::new(recovery).segments(200).script(|packet, _| {
-            if is_first(packet, 20) {
-                Fate::Mark
-            } else if is_first(packet, 24) || is_first(packet, 120) {
-                Fate::Drop
-            } else {
-                Fate::Deliver
-            }
-        });
-        setup.config.ecn = true;
-        setup.config.initial_window = 10;
-        setup.config.initial_ssthresh = 10.0;
-        let mut wire = setup.build().started();
-        wire.run(at(60_000));
-        let signals: Vec<Signal> = wire.log.lock().unwrap().iter().map(|e| e.signal).collect();
-        assert_eq!(signals, [Signal::EcnEcho, Signal::FastRetransmit { lost: 1 }], "{recovery}");
-        // No retransmission is ECN-capable, and the later reduction sends its own CWR.
-        assert!(wire.resent().iter().all(|p| !p.flags.has(Flags::ECT) && !p.flags.has(Flags::CWR)));
-        assert_eq!(wire.left.iter().filter(|p| p.flags.has(Flags::CWR)).count(), 2);
-    }
-}
-
 /// 1040 bytes at 1.04 Mbit/s take 8 ms.
-#[test]
-fn a_paced_flow_sends_at_its_rate() {
-    let mut setup = Setup::new("sack").segments(50).config(|c| c.initial_window = 100);
-    setup.cc = Some(Box::new(Halving { log: Log::default(), pacing: Some(BitRate(1_040_000)) }));
-    let mut wire = setup.build().started();
-    wire.run(at(60_000));
-    let times: Vec<Time> = wire.left.iter().map(|p| p.at).collect();
-    assert_eq!(times, (0..50).map(|i| at(8 * i)).collect::<Vec<_>>());
-}
-
-#[test]
-fn an_absurd_window_stops_the_flow_with_a_sentence() {
-    for value in [f64::NAN, 0.5, 1e12] {
-        let mut setup = Setup::new("sack");
-        setup.cc = Some(Box::new(Mad(value)));
-        let mut wire = setup.build().started();
-        wire.run(at(10_000));
-        let failure = wire.sender.failure().unwrap();
-        for part in ["control test", &value.to_string(), "0.201 s", "flow 0"] {
-            assert!(failure.contains(part), "{failure:?} does not name {part}");
-        }
-        assert_eq!(wire.left.len(), 1);
-        assert_eq!(wire.sender.deadline().at, Time::MAX);
-    }
-}
-
-#[test]
-fn a_burst_bound_limits_new_segments_per_acknowledgement() {
-    let lost_acks = |packet: &Packet, _| {
-        // Only the last acknowledgement of the first window gets through.
-        if packet.is_ack() && packet.seq < 20 { Fate::Drop } else { Fate::Deliver }
-    };
-    for (bound, burst) in [(0, 21), (4, 4)] {
-        let mut wire = Setup::new("sack")
-            .config(|c| {
-                c.initial_window = 20;
-                c.max_burst = bound;
-            })
-            .script(lost_acks)
-            .build()
-            .started();
-        wire.run(at(221));
-        assert_eq!(wire.left.len(), 20 + burst);
-    }
-}
-
 #[test]
 fn the_receiver_window_bounds_what_is_outstanding_and_cwnd() {
     let mut wire = Setup::new("sack").config(|c| c.receiver_window = 12).build().started();
@@ -329,67 +234,8 @@ fn lost_acknowledgements_cost_nothing_when_later_ones_arrive() {
 }
 
 /// Remembers what it is told, holds the window and wants a timer.
-struct Watch {
-    acks: Arc<Mutex<Vec<Ack>>>,
-    ticks: Arc<Mutex<Vec<Time>>>,
-}
-
-impl CongestionControl for Watch {
-    fn on_ack(&mut self, _window: &mut Window, ack: &Ack) {
-        self.acks.lock().unwrap().push(*ack);
-    }
-    fn on_congestion(&mut self, _window: &mut Window, _event: &Congestion) {}
-    fn uses_slow_start(&self) -> bool {
-        false
-    }
-    fn timer_interval(&self) -> Option<Span> {
-        Some(ms(20))
-    }
-    fn on_timer(&mut self, _window: &mut Window, now: Time) {
-        self.ticks.lock().unwrap().push(now);
-    }
-}
-
 /// Window 100 over a path of 200 ms and 1000 segments per second: 100 per round of 201 ms, and within a
 /// round never more than the bottleneck gives.
-#[test]
-fn a_control_hears_rate_round_and_flight_and_its_timer_runs() {
-    let acks = Arc::new(Mutex::new(Vec::new()));
-    let ticks = Arc::new(Mutex::new(Vec::new()));
-    let mut setup = Setup::new("sack").config(|c| c.initial_window = 100);
-    setup.cc = Some(Box::new(Watch { acks: Arc::clone(&acks), ticks: Arc::clone(&ticks) }));
-    let mut wire = setup.build().started();
-    wire.run(at(2101));
-    let acks = acks.lock().unwrap();
-    let last = acks.last().unwrap();
-    assert!((last.delivery_rate - 100.0 / 0.201).abs() < 1e-6, "{}", last.delivery_rate);
-    assert_eq!((last.in_flight, last.acked, last.min_rtt), (99, 1, ms(201)));
-    assert_eq!(last.newest.in_flight, 100);
-    assert_eq!(last.newest.sent_at, at(2101) - ms(201));
-    // Acknowledgements of segment 0, 100, 200, .. begin rounds: at 201, 402, .. 2010 ms.
-    assert_eq!(last.round, 10);
-    assert!(acks.iter().all(|ack| ack.delivery_rate <= 1000.0 && !ack.app_limited));
-    let expected: Vec<Time> = (1..=105).map(|i| at(20 * i)).collect();
-    assert_eq!(*ticks.lock().unwrap(), expected);
-}
-
-#[test]
-fn data_that_the_application_was_late_with_is_marked_as_such() {
-    let acks = Arc::new(Mutex::new(Vec::new()));
-    let mut setup = Setup::new("sack").segments(100).config(|c| c.initial_window = 10);
-    setup.cc = Some(Box::new(Watch { acks: Arc::clone(&acks), ticks: Arc::default() }));
-    let mut wire = setup.build();
-    wire.call(true, |sender, _, ctx| {
-        sender.supply_until(3, ctx);
-        sender.start(ctx);
-    });
-    wire.run(at(100));
-    wire.call(true, |sender, _, ctx| sender.supply_until(5, ctx));
-    wire.run(at(2000));
-    let limited: Vec<bool> = acks.lock().unwrap().iter().map(|ack| ack.app_limited).collect();
-    assert_eq!(limited, [false, false, false, true, true]);
-}
-
 #[test]
 fn acknowledgements_of_what_was_never_sent_or_long_since_acknowledged_are_ignored() {
     let mut wire = Setup::new("sack").config(|c| c.initial_window = 4).build().started();
@@ -404,4 +250,72 @@ fn acknowledgements_of_what_was_never_sent_or_long_since_acknowledged_are_ignore
     let after = wire.sender.snapshot();
     assert_eq!(after.acks_received, before.acks_received + 2);
     assert_eq!((after.cwnd, after.in_flight), (before.cwnd, before.in_flight));
+}
+
+#[test]
+fn timeouts_are_in_a_row_only_without_progress_between_them() {
+    let mut wire = Setup::new("sack")
+        .segments(200)
+        .script(|packet, number| {
+            let outage = (1..3).contains(&number) || (40..80).contains(&number);
+            if !packet.is_ack() && outage { Fate::Drop } else { Fate::Deliver }
+        })
+        .build()
+        .started();
+    wire.run(at(600_000));
+    let log = wire.log.lock().unwrap();
+    let timeouts: Vec<Signal> =
+        log.iter().map(|e| e.signal).filter(|s| matches!(s, Signal::Rto { .. })).collect();
+    assert_eq!(timeouts[..2], [Signal::Rto { consecutive: 1 }; 2]);
+    assert!(timeouts.contains(&Signal::Rto { consecutive: 2 }));
+}
+
+#[test]
+fn a_fast_retransmission_restarts_the_timer() {
+    for recovery in ["tahoe", "reno", "newreno", "sack"] {
+        let mut wire = Setup::new(recovery).dropping(&[15]).segments(60).build().started();
+        wire.check = |sender, left| {
+            if let Some(resent) = left.iter().find(|p| p.flags.has(Flags::RETX)) {
+                assert_eq!(sender.deadline().armed, resent.at);
+            }
+        };
+        wire.run(at(60_000));
+        assert_eq!(wire.resent().len(), 1, "{recovery}");
+    }
+}
+
+/// Eight holes take eight round trips of 200 ms; the RTO is 1 s.
+#[test]
+fn an_impatient_newreno_times_out_in_a_long_recovery_and_a_patient_one_does_not() {
+    for impatient in [true, false] {
+        let mut setup = Setup::new("newreno").dropping(&[15, 17, 19, 21, 23, 25, 27, 29]);
+        let spec = serde_json::json!({"kind": "newreno", "impatient": impatient});
+        setup.recovery = serde_json::from_value(spec).unwrap();
+        let mut wire = setup.segments(100).build().started();
+        wire.run(at(60_000));
+        assert_eq!(wire.sender.snapshot().timeouts, u64::from(impatient));
+    }
+}
+
+#[test]
+fn after_a_lost_request_the_restart_window_is_one_too() {
+    let mut wire = Setup::new("sack")
+        .segments(100)
+        .config(|c| {
+            c.syn = true;
+            c.initial_window = 10;
+        })
+        .script(
+            |packet, number| {
+                if !packet.is_ack() && number == 0 { Fate::Drop } else { Fate::Deliver }
+            },
+        )
+        .build();
+    wire.call(true, |sender, _, ctx| {
+        sender.supply_until(20, ctx);
+        sender.start(ctx);
+    });
+    wire.run(at(30_000));
+    wire.call(true, |sender, _, ctx| sender.supply_until(100, ctx));
+    assert_eq!(wire.sender.snapshot().cwnd, 1.0);
 }

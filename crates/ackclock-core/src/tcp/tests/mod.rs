@@ -1,6 +1,7 @@
 //! Sender against receiver over a scripted wire.
 
 mod clockwork;
+mod control;
 mod fall_floyd;
 mod random;
 mod wire;

@@ -101,13 +101,6 @@ impl Packet {
         }
     }
 
-    /// The packet out of a place that is about to be reused.
-    #[inline(always)]
-    pub(crate) fn moved(&self) -> Self {
-        let Self { seq, ts, flow, route, size, flags, sack_count, sack } = *self;
-        Self { seq, ts, flow, route, size, flags, sack_count, sack }
-    }
-
     /// Whether this packet travels from receiver to sender.
     #[inline]
     pub fn is_ack(&self) -> bool {

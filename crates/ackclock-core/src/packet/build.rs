@@ -8,13 +8,13 @@ use super::lp::{Channel, Key, Kind, Process, Stage, What};
 use super::observe::{Baseline, FlowSample, LinkSample, Observer};
 use super::occupancy::Occupancy;
 use super::rate::{Constant, Opportunities, Rate, Steps};
-use super::ring::Ring;
+use super::ring::{Blocks, Ring};
 use super::sim::{End, Hop, IDLE, Losses, Sim};
 use super::tournament::Tournament;
 use crate::compile::{Plan, PlanLink, Schedule};
 use crate::error::Problem;
 use crate::ids::LinkId;
-use crate::pool::Outbox;
+use crate::outbox::Outbox;
 use crate::qdisc::{self, QdiscEnv};
 use crate::rng::{Purpose, Stream};
 use crate::scenario::{Era, Table};
@@ -134,6 +134,7 @@ pub(super) fn build(plan: &Plan) -> Result<Sim, Vec<Problem>> {
         interval,
         warmup,
         out: Outbox::default(),
+        blocks: Blocks::default(),
         dropped: Vec::new(),
         hops_done: 0,
         activations: 0,
@@ -310,6 +311,7 @@ impl Router {
                     stage,
                     from: link.0,
                     entrant: pending.channels,
+                    flight: (0, 0),
                 });
                 pending.channels += 1;
                 channels.len() as u32 - 1

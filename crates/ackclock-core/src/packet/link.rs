@@ -18,7 +18,6 @@ use crate::wire::{DropReason, Packet, Timed};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) arrived_packets: u64,
-    pub(super) arrived_bytes: u64,
     pub(super) departed_packets: u64,
     pub(super) departed_bytes: u64,
     pub(super) dropped_packets: u64,

@@ -9,6 +9,7 @@
 //! by (time, time of scheduling, identity), and none of these depends on other processes' progress.
 
 use super::heap::Heap;
+use super::link::Link;
 use super::ring::Ring;
 use super::tournament::Tournament;
 
@@ -26,8 +27,12 @@ impl Key {
 
     #[inline]
     pub(super) fn new(at: u64, ahead: u64, what: u32) -> Self {
-        let ahead = (ahead / 1000).min(u64::from(u32::MAX)) as u32;
-        Self(u128::from(at) << 64 | u128::from(!ahead) << 32 | u128::from(what))
+        Self::of(at, nanoseconds(ahead), what)
+    }
+
+    #[inline(always)]
+    fn of(at: u64, ahead_ns: u32, what: u32) -> Self {
+        Self(u128::from(at) << 64 | u128::from(!ahead_ns) << 32 | u128::from(what))
     }
 
     /// When.
@@ -41,6 +46,12 @@ impl Key {
     pub(super) fn what(self) -> u32 {
         self.0 as u32
     }
+}
+
+/// Whole nanoseconds of a span in picoseconds, 4.29 s at most.
+#[inline]
+fn nanoseconds(span: u64) -> u32 {
+    (span / 1000).min(u64::from(u32::MAX)) as u32
 }
 
 /// What a local event is, packed: two bits of kind, thirty of index.
@@ -92,8 +103,21 @@ pub(super) struct Channel {
     pub(super) stage: Stage,
     /// Its number among the channels of that stage.
     pub(super) entrant: u32,
+    /// The latest size seen and how long such a packet is on its way, in nanoseconds.
+    pub(super) flight: (u16, u32),
     /// The link that writes.
     pub(super) from: u32,
+}
+
+impl Channel {
+    /// The key of its packet that arrives at `at`.
+    #[inline(always)]
+    pub(super) fn key(&mut self, id: u32, at: u64, size: u16, links: &[Link]) -> u128 {
+        if self.flight.0 != size {
+            self.flight = (size, nanoseconds(links[self.from as usize].flight(size)));
+        }
+        Key::of(at, self.flight.1, id).0
+    }
 }
 
 /// The two stages of a process. Links that lead into a node come before the node itself; nothing

@@ -1,16 +1,89 @@
-//! Tickets: what moves over the links while the packet lies still in its pool.
+//! Packets on the wire, small enough to move fast, and the rings in which they wait to arrive.
 
-/// What moves: when the packet arrives, where it goes next, which one it is.
+use crate::ids::FlowId;
+use crate::wire::{Flags, MAX_SACK_BLOCKS, Packet, SackBlock};
+
+/// A packet on the wire: all of it but its SACK blocks, which few have.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ticket {
     /// Arrival at the far end.
     pub(super) at: u64,
     /// Position in the route table.
     pub(super) route: u32,
-    /// Place in the pool.
-    pub(super) slot: u32,
+    pub(super) flow: u32,
+    pub(super) seq: u32,
+    pub(super) ts: u32,
+    /// Place of its SACK blocks, or [`Blocks::NONE`].
+    pub(super) blocks: u32,
     /// Bytes on the wire.
     pub(super) size: u16,
+    pub(super) flags: Flags,
+}
+
+impl Ticket {
+    /// A ticket of `packet`; its SACK blocks go to `blocks`.
+    #[inline(always)]
+    pub(super) fn of(packet: &Packet, route: u32, at: u64, blocks: &mut Blocks) -> Self {
+        let place = if packet.sack_count == 0 { Blocks::NONE } else { blocks.put(packet) };
+        let &Packet { seq, ts, flow, size, flags, .. } = packet;
+        Self { at, route, flow: flow.0, seq, ts, blocks: place, size, flags }
+    }
+
+    /// The packet; its SACK blocks are taken out of `blocks`.
+    #[inline(always)]
+    pub(super) fn into_packet(self, blocks: &mut Blocks) -> Packet {
+        let mut packet = self.header();
+        if self.blocks != Blocks::NONE {
+            blocks.take(self.blocks, &mut packet);
+        }
+        packet
+    }
+
+    /// The packet, looked at and left where it is.
+    pub(super) fn look(&self, blocks: &Blocks) -> Packet {
+        let mut packet = self.header();
+        if let Some(&(count, list)) = blocks.lists.get(self.blocks as usize) {
+            (packet.sack_count, packet.sack) = (count, list);
+        }
+        packet
+    }
+
+    #[inline(always)]
+    fn header(self) -> Packet {
+        let mut packet = Packet::new(FlowId(self.flow), self.seq, self.size, self.flags);
+        packet.ts = self.ts;
+        packet.route = self.route;
+        packet
+    }
+}
+
+/// SACK blocks of the packets that are on wires and have some.
+#[derive(Debug, Default)]
+pub(super) struct Blocks {
+    lists: Vec<(u8, [SackBlock; MAX_SACK_BLOCKS])>,
+    free: Vec<u32>,
+}
+
+impl Blocks {
+    /// In place of a place: no blocks.
+    pub(super) const NONE: u32 = u32::MAX;
+
+    #[inline(never)]
+    fn put(&mut self, packet: &Packet) -> u32 {
+        let list = (packet.sack_count, packet.sack);
+        if let Some(place) = self.free.pop() {
+            self.lists[place as usize] = list;
+            return place;
+        }
+        self.lists.push(list);
+        self.lists.len() as u32 - 1
+    }
+
+    #[inline(never)]
+    fn take(&mut self, place: u32, packet: &mut Packet) {
+        (packet.sack_count, packet.sack) = self.lists[place as usize];
+        self.free.push(place);
+    }
 }
 
 /// A first-in first-out ring that grows by doubling.

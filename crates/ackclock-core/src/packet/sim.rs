@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use super::link::{Link, Service, Store};
 use super::lp::{Channel, Key, Kind, Process, Stage, What};
 use super::observe::{Event, Observer};
-use super::ring::Ticket;
+use super::ring::{Blocks, Ticket};
 use super::tournament::Tournament;
-use crate::pool::Outbox;
+use crate::outbox::Outbox;
 use crate::rng::Stream;
 use crate::tcp::{Deadline, Endpoint, EndpointCtx};
 use crate::units::Time;
@@ -61,8 +61,10 @@ pub(super) struct Sim {
     /// Interval of sampling (`u64::MAX` = none) and time of the warm-up mark.
     pub(super) interval: u64,
     pub(super) warmup: u64,
-    /// Packets on wires, and those that an endpoint is sending.
+    /// What an endpoint is sending.
     pub(super) out: Outbox,
+    /// SACK blocks on wires.
+    pub(super) blocks: Blocks,
     pub(super) dropped: Vec<(Packet, DropReason)>,
     /// Packets handled on links; processes activated; local events handled.
     pub(super) hops_done: u64,
@@ -163,14 +165,12 @@ impl Sim {
     /// Puts the channel that stands first among the heads where its next packet belongs.
     #[inline(always)]
     fn next_head(&mut self, p: usize, stage: Stage, channel_id: u32) {
-        let channel = &self.channels[channel_id as usize];
-        let key = match channel.queue.front() {
-            Some(next) => {
-                Key::new(next.at, self.links[channel.from as usize].flight(next.size), channel_id)
-            }
-            None => Key::NEVER,
+        let channel = &mut self.channels[channel_id as usize];
+        let key = match channel.queue.front().map(|next| (next.at, next.size)) {
+            Some((at, size)) => channel.key(channel_id, at, size, &self.links),
+            None => Tournament::OUT,
         };
-        self.processes[p].stages[stage as usize].heads.set(channel.entrant, key.0);
+        self.processes[p].stages[stage as usize].heads.set(channel.entrant, key);
     }
 
     /// Takes the first packet of a channel and sends it on its way.
@@ -181,8 +181,7 @@ impl Sim {
         let Some(ticket) = channel.queue.pop() else { return };
         let hop = self.hops[ticket.route as usize];
         if hop.link == Hop::DELIVER.link {
-            let packet = self.out.pool.take(ticket.slot);
-            self.deliver(p, packet, now);
+            self.deliver(p, ticket, now);
         } else {
             self.enter(p, hop, ticket, now, from);
         }
@@ -199,7 +198,6 @@ impl Sim {
         }
         let link = &mut self.links[index];
         link.counts.arrived_packets += 1;
-        link.counts.arrived_bytes += u64::from(ticket.size);
         if matches!(link.store, Store::Disc(_)) {
             self.enqueue(p, hop.link, ticket, now);
             return;
@@ -211,12 +209,7 @@ impl Sim {
         match link.admit(now, ticket.size) {
             Some(at) => {
                 if link.watched {
-                    self.observer.departure_ahead(
-                        link,
-                        hop.link,
-                        self.out.pool.get(ticket.slot),
-                        at,
-                    );
+                    self.observer.departure_ahead(link, hop.link, &ticket.look(&self.blocks), at);
                 }
                 self.put(hop.channel, Ticket { at, route: ticket.route + 1, ..ticket });
             }
@@ -229,11 +222,10 @@ impl Sim {
     #[inline(never)]
     fn look(&mut self, link_id: u32, ticket: Ticket, now: u64) -> bool {
         let link = &mut self.links[link_id as usize];
-        let packet = self.out.pool.get(ticket.slot);
-        self.observer.packet(now, link_id, packet, Event::Arrival);
-        let Some(reason) = link.hazard(packet) else { return true };
+        let packet = ticket.look(&self.blocks);
+        self.observer.packet(now, link_id, &packet, Event::Arrival);
+        let Some(reason) = link.hazard(&packet) else { return true };
         link.counts.arrived_packets += 1;
-        link.counts.arrived_bytes += u64::from(ticket.size);
         self.refuse(link_id, ticket, reason, now);
         false
     }
@@ -241,14 +233,13 @@ impl Sim {
     #[cold]
     #[inline(never)]
     fn refuse(&mut self, link: u32, ticket: Ticket, reason: DropReason, now: u64) {
-        let packet = self.out.pool.take(ticket.slot);
+        let packet = ticket.into_packet(&mut self.blocks);
         self.lose(link, &packet, reason, now);
     }
 
     /// A packet enters a link with a discipline of its own.
     fn enqueue(&mut self, p: usize, link_id: u32, ticket: Ticket, now: u64) {
-        let mut packet = self.out.pool.take(ticket.slot);
-        packet.route = ticket.route;
+        let packet = ticket.into_packet(&mut self.blocks);
         let link = &mut self.links[link_id as usize];
         link.enqueue(packet, now, &self.keys, &mut self.dropped);
         let idle = link.service.end == IDLE;
@@ -280,9 +271,8 @@ impl Sim {
                 self.observer.packet(now, link_id, &packet, Event::Departure);
                 let channel = self.hops[packet.route as usize].channel;
                 let stage = link.stage;
-                let (route, size) = (packet.route + 1, packet.size);
-                let slot = self.out.pool.put(packet);
-                self.put(channel, Ticket { at: at.0, route, slot, size });
+                let ticket = Ticket::of(&packet, packet.route + 1, at.0, &mut self.blocks);
+                self.put(channel, ticket);
                 let what = What::new(Kind::Free, link_id);
                 self.processes[p].stages[stage as usize].locals.push(Key::new(
                     service.end,
@@ -303,10 +293,10 @@ impl Sim {
         let (at, size) = (ticket.at, ticket.size);
         channel.queue.push(ticket);
         if first {
-            let ahead = self.links[channel.from as usize].flight(size);
+            let head = channel.key(channel_id, at, size, &self.links);
             let (target, stage) = (channel.to, channel.stage);
             let pending = &mut self.processes[target as usize].stages[stage as usize];
-            pending.heads.set(channel.entrant, Key::new(at, ahead, channel_id).0);
+            pending.heads.set(channel.entrant, head);
             let key = due_key(at.saturating_add(pending.lookahead), target);
             // A process that is running has the smallest key of all; it is put back when it ends.
             if at <= self.end && key < self.agenda.key(target) {
@@ -339,10 +329,15 @@ impl Sim {
 
     /// Hands a packet to its endpoint.
     #[inline(always)]
-    fn deliver(&mut self, p: usize, packet: Packet, now: u64) {
-        let end = 2 * packet.flow.index() + usize::from(!packet.flags.has(Flags::ACK));
-        self.ends[end].received += 1;
-        self.call(p, end, now, |endpoint, ctx| endpoint.on_packet(packet, ctx));
+    fn deliver(&mut self, p: usize, ticket: Ticket, now: u64) {
+        let index = 2 * ticket.flow as usize + usize::from(!ticket.flags.has(Flags::ACK));
+        let end = &mut self.ends[index];
+        end.received += 1;
+        let Some(endpoint) = end.endpoint.as_deref_mut() else { return };
+        let record = &mut self.observer.recorder;
+        let mut ctx = EndpointCtx { now: Time(now), out: &mut self.out, rng: &mut end.rng, record };
+        endpoint.on_packet(ticket.into_packet(&mut self.blocks), &mut ctx);
+        self.called(p, index, now);
     }
 
     fn on_local(&mut self, p: usize, now: u64, what: What) {
@@ -384,7 +379,6 @@ impl Sim {
     }
 
     /// Calls an endpoint, sends what it sends, and notes its next deadline.
-    #[inline(always)]
     fn call(
         &mut self,
         p: usize,
@@ -394,23 +388,25 @@ impl Sim {
     ) {
         let end = &mut self.ends[index];
         let Some(endpoint) = end.endpoint.as_deref_mut() else { return };
-        let mut ctx = EndpointCtx {
-            now: Time(now),
-            out: &mut self.out,
-            rng: &mut end.rng,
-            record: &mut self.observer.recorder,
-        };
+        let record = &mut self.observer.recorder;
+        let mut ctx = EndpointCtx { now: Time(now), out: &mut self.out, rng: &mut end.rng, record };
         f(endpoint, &mut ctx);
-        if !self.out.sent.is_empty() {
+        self.called(p, index, now);
+    }
+
+    /// Sends what an endpoint sent during a call, and notes its next deadline.
+    #[inline(always)]
+    fn called(&mut self, p: usize, index: usize, now: u64) {
+        let end = &mut self.ends[index];
+        if !self.out.sent().is_empty() {
             let route = end.route;
-            end.sent += self.out.sent.len() as u64;
+            end.sent += self.out.sent().len() as u64;
             let hop = self.hops[route as usize];
-            let mut sent = std::mem::take(&mut self.out.sent);
-            for slot in sent.drain(..) {
-                let size = self.out.pool.get(slot).size;
-                self.enter(p, hop, Ticket { at: now, route, slot, size }, now, HERE);
+            for i in 0..self.out.sent().len() {
+                let ticket = Ticket::of(&self.out.sent()[i], route, now, &mut self.blocks);
+                self.enter(p, hop, ticket, now, HERE);
             }
-            self.out.sent = sent;
+            self.out.clear();
         }
         self.arm(p, index);
     }
@@ -476,8 +472,7 @@ impl Sim {
         let mut seen = HashMap::new();
         for channel in &self.channels {
             for ticket in channel.queue.iter() {
-                let packet = self.out.pool.get(ticket.slot);
-                *seen.entry((packet.flow.0, packet.is_ack())).or_insert(0) += 1;
+                *seen.entry((ticket.flow, ticket.flags.has(Flags::ACK))).or_insert(0) += 1;
             }
         }
         seen

@@ -17,7 +17,7 @@ pub use scoreboard::{Advance, DUP_THRESH, Scoreboard, Stamp};
 pub use sender::{Sender, SenderParts};
 
 use crate::ids::FlowId;
-use crate::pool::Outbox;
+use crate::outbox::Outbox;
 use crate::record::Recorder;
 use crate::rng::Stream;
 use crate::units::Time;

@@ -21,7 +21,7 @@ impl Bench {
     }
 
     fn call(&mut self, f: impl FnOnce(&mut Receiver, &mut EndpointCtx<'_>)) -> Option<Packet> {
-        let mut out = crate::pool::Outbox::default();
+        let mut out = crate::outbox::Outbox::default();
         let mut ctx = EndpointCtx {
             now: self.now,
             out: &mut out,

@@ -210,7 +210,7 @@ impl Wire {
         from_sender: bool,
         f: impl FnOnce(&mut Sender, &mut Receiver, &mut EndpointCtx<'_>),
     ) {
-        let mut out = crate::pool::Outbox::default();
+        let mut out = crate::outbox::Outbox::default();
         let mut ctx = EndpointCtx {
             now: self.now,
             out: &mut out,

@@ -22,7 +22,7 @@ fn drive(
     until: Time,
     mut seen: impl FnMut(Time, &Packet),
 ) {
-    let mut out = crate::pool::Outbox::default();
+    let mut out = crate::outbox::Outbox::default();
     let mut rng = Stream::new(seed, Purpose::Sender, 3);
     let mut record = Recorder::default();
     let mut now = start;
@@ -172,7 +172,7 @@ fn a_trace_is_replayed_in_packets_no_larger_than_allowed() {
 #[test]
 fn a_sink_counts_packets_and_bytes() {
     let mut sink = DatagramSink::default();
-    let mut out = crate::pool::Outbox::default();
+    let mut out = crate::outbox::Outbox::default();
     let mut rng = Stream::new(1, Purpose::Receiver, 0);
     let mut record = Recorder::default();
     let now = Time::ZERO;

@@ -25,7 +25,7 @@ _ACK, _SYN, _ECT, _CE, _ECE, _CWR = 1, 2, 4, 8, 16, 32
 _FIN, _DATAGRAM = 256, 512
 _RAW_IP = 101  # LINKTYPE_RAW: the packet begins with its IPv4 header.
 _NANOSECONDS = 9
-_SYN_OPTIONS = b"\x02\x04" + b"%b" + b"\x04\x02\x01\x03\x03\x0e"
+_SYN_OPTIONS = b"\x02\x04%b\x04\x02\x01\x03\x03\x0e\x01\x01"
 """MSS, SACK permitted, window scale 14."""
 
 

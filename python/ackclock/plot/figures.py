@@ -83,7 +83,7 @@ def _axes(made: Figure, title: str, x: str, y: str) -> Axes:
 
     with mpl.rc_context(style()["rc"]):
         axes = made.add_subplot()
-    axes.set_title(title)
+    axes.set_title(title, loc="left")
     axes.set_xlabel(x)
     axes.set_ylabel(y)
     return axes
@@ -92,7 +92,7 @@ def _axes(made: Figure, title: str, x: str, y: str) -> Axes:
 def _legend(axes: Axes) -> None:
     handles = axes.get_legend_handles_labels()[0]
     if 0 < len(handles) <= _MOST_NAMED:
-        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
 
 
 def _label(run: Run, name: str) -> str:

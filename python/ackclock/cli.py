@@ -223,7 +223,9 @@ def plot(
     from ackclock import plot as plots
     from ackclock.run import command_line, load_run
 
-    figure = plots.draw(kind, load_run(rundir), flows=list(flows) or None, links=list(links) or None)
+    figure = plots.draw(
+        kind, load_run(rundir), flows=list(flows) or None, links=list(links) or None
+    )
     plots.save(figure, out, command=command_line())
     click.echo(f"wrote {out}")
 
@@ -256,7 +258,9 @@ def show(name: str) -> None:
     from ackclock.errors import suggestion
 
     every = [(room, e) for room, entries in schema.catalogue().items() for e in entries.values()]
-    found = [(room, entry) for room, entry in every if name in (entry["name"], f"{room}.{entry['name']}")]
+    found = [
+        (room, entry) for room, entry in every if name in (entry["name"], f"{room}.{entry['name']}")
+    ]
     if not found:
         hint = suggestion(name, sorted({entry["name"] for _, entry in every}))
         raise click.UsageError(f'there is no algorithm "{name}"; {hint}')

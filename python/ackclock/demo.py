@@ -180,19 +180,26 @@ class Results:
     def answer(self) -> str:
         """The finding in a sentence, from the data."""
         jain, delay = METRICS[2], METRICS[4]
-        names = list(self.runs)
-        fairest = max(names, key=lambda q: self.interval(q, jain)[0])
-        unfairest = min(names, key=lambda q: self.interval(q, jain)[0])
-        shortest = min(names, key=lambda q: self.interval(q, delay)[0])
-        best, worst = self.interval(fairest, jain), self.interval(unfairest, jain)
-        clear = best[1] > worst[2]
-        word = "beyond" if clear else "but not clearly beyond"
-        return (
-            f"{fairest.upper()} shares most evenly (Jain's index {best[0]:.2f} against"
-            f" {worst[0]:.2f} under {unfairest.upper()}, {word} the 95 % intervals), and"
-            f" {shortest.upper()} keeps queues shortest"
-            f" ({self.interval(shortest, delay)[0]:.3g} ms of queueing delay per link)."
-        )
+        fairness = {q: self.interval(q, jain) for q in self.runs}
+        wait = {q: self.interval(q, delay) for q in self.runs}
+        fairest = max(fairness, key=lambda q: fairness[q][0])
+        unfairest = min(fairness, key=lambda q: fairness[q][0])
+        shortest = min(wait, key=lambda q: wait[q][0])
+        longest = max(wait, key=lambda q: wait[q][0])
+        best, worst = fairness[fairest], fairness[unfairest]
+        if best[1] > worst[2]:
+            first = f"{fairest.upper()} shares most evenly: Jain's index {best[0]:.2f} against"
+            first += f" {worst[0]:.2f} under {unfairest.upper()}"
+        else:
+            first = "No queue shares clearly more evenly than the others: Jain's index is"
+            first += f" {worst[0]:.2f} to {best[0]:.2f}"
+        least, most = wait[shortest], wait[longest]
+        if least[2] < most[1]:
+            second = f"{shortest.upper()} keeps packets waiting least, {least[0]:.3g} ms per link"
+            second += f" against {most[0]:.3g} ms under {longest.upper()}"
+        else:
+            second = f"packets wait about as long under each, {least[0]:.3g} to {most[0]:.3g} ms"
+        return f"{first}; {second}."
 
 
 def simulate(size: Size) -> Results:
@@ -251,14 +258,16 @@ def _comparison(results: Results) -> Figure:
     made = _figure(results, 9.0, 2.8)
     axes = made.subplots(1, len(METRICS))
     for ax, metric in zip(axes, METRICS, strict=True):
+        top = 0.0
         for i, qdisc in enumerate(results.runs):
             mean, low, high = results.interval(qdisc, metric)
             half = 0.0 if np.isnan(low) else (high - low) / 2
             colour = line(i)["color"]
+            top = max(top, mean + half)
             ax.errorbar([i], [mean], yerr=[half], fmt="o", color=colour, capsize=4)
         ax.set_xticks(range(len(results.runs)), list(results.runs))
         ax.set_xlim(-0.5, len(results.runs) - 0.5)
-        ax.set_ylim(bottom=0)
+        ax.set_ylim(0, 1.1 * top if top > 0 else 1.0)
         ax.set_title(metric.title, fontsize=9)
         ax.set_ylabel(f"[{metric.unit}]", fontsize=8)
         ax.spines[["top", "right"]].set_visible(False)

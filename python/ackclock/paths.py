@@ -117,7 +117,9 @@ def _set(at: Any, steps: list[Step], value: Any, path: str, done: list[Any]) -> 
             child = at[step] = {}
         elif child is None:
             hint = suggestion(step, [k for k, v in at.items() if isinstance(v, list)])
-            raise ScenarioError([Problem(path, f'there is no list "{text([*done, step])}"; {hint}')])
+            raise ScenarioError(
+                [Problem(path, f'there is no list "{text([*done, step])}"; {hint}')]
+            )
         elif isinstance(child, str) and isinstance(rest[0], str) and step != "id":
             # "aimd" is short for { kind = "aimd" }: a parameter may be set on it.
             child = at[step] = {"kind": child}

@@ -92,7 +92,9 @@ class _Flow:
         segment = segment[:at] + struct.pack("!H", check) + segment[at + 2 :]
         ecn = 3 if flags & _CE else 2 if flags & _ECT else 0
         self.identification = (self.identification + 1) & 0xFFFF
-        ip = struct.pack("!BBHHHBBH", 0x45, ecn, length, self.identification, 0x4000, 64, protocol, 0)
+        ip = struct.pack(
+            "!BBHHHBBH", 0x45, ecn, length, self.identification, 0x4000, 64, protocol, 0
+        )
         ip += source + target
         return ip[:10] + struct.pack("!H", _checksum(ip)) + ip[12:] + segment, length
 

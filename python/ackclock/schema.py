@@ -164,6 +164,4 @@ def definition(name: str) -> Data:
 
 def net_kinds() -> dict[str, Data]:
     """The schema of each kind of network by its ``kind``."""
-    return {
-        branch["properties"]["kind"]["const"]: branch for branch in definition("Net")["oneOf"]
-    }
+    return {branch["properties"]["kind"]["const"]: branch for branch in definition("Net")["oneOf"]}

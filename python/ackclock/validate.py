@@ -184,7 +184,9 @@ def _algorithm(room: str, value: Any) -> Iterator[ValidationError]:
     elif isinstance(value, dict) and isinstance(value.get("kind"), str):
         name, given = value["kind"], {k: v for k, v in value.items() if k != "kind"}
     else:
-        yield ValidationError(f"{_show(value)} is not a {word}; expected a name or a table with kind")
+        yield ValidationError(
+            f"{_show(value)} is not a {word}; expected a name or a table with kind"
+        )
         return
     if name not in names:
         yield ValidationError(f'there is no {word} "{name}"; {suggestion(name, names)}')

@@ -221,7 +221,9 @@ def fairness(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
     axes = _axes(made, "Fairness of goodput", "time [s]", "Jain's index [1]")
     axes.plot(rates[0][1][:length], [jain(column) for column in shares.T], **line(0))
     axes.axhline(1 / len(rates), color="#999999", linewidth=0.8, linestyle=":")
-    axes.annotate(f"one of {len(rates)} flows has all", (0, 1 / len(rates)), fontsize=8, va="bottom")
+    axes.annotate(
+        f"one of {len(rates)} flows has all", (0, 1 / len(rates)), fontsize=8, va="bottom"
+    )
     axes.set_ylim(0, 1.03)
     return made
 

@@ -61,7 +61,7 @@ def test_tshark_reads_the_capture_as_tcp_with_sack(run, tmp_path):
 
 
 def test_a_capture_needs_packets_and_a_known_link(small, run, tmp_path):
-    with pytest.raises(ac.UnsupportedError, match="did you mean|expected"):
+    with pytest.raises(ac.UnsupportedError, match=r"did you mean|expected"):
         run.to_pcapng(tmp_path / "x", link="nowhere")
     with pytest.raises(ac.UnsupportedError, match="packets"):
         small.run(record=[]).to_pcapng(tmp_path / "x")

@@ -116,15 +116,15 @@ def test_other_folders_and_other_versions_are_refused(run, tmp_path):
 
 
 def test_what_progress_raises_stops_the_run_as_it_is(small):
-    class Enough(Exception):
+    class EnoughError(Exception):
         pass
 
     def progress(fraction, seconds):
         assert 0 <= fraction <= 1
         assert seconds >= 0
-        raise Enough
+        raise EnoughError
 
-    with pytest.raises(Enough):
+    with pytest.raises(EnoughError):
         small.replace(duration="1 h", **{"record.tables": []}).run(progress=progress)
 
 

@@ -1,4 +1,4 @@
-"""Generators of flows, one class per algorithm of the core's registry (``dir(ackclock.arrivals)`` lists them)."""
+"""Generators of flows, one class per algorithm; ``dir(ackclock.arrivals)`` lists them."""
 
 from __future__ import annotations
 

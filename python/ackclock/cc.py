@@ -1,4 +1,4 @@
-"""Congestion controls, one class per algorithm of the core's registry (``dir(ackclock.cc)`` lists them)."""
+"""Congestion controls, one class per algorithm; ``dir(ackclock.cc)`` lists them."""
 
 from __future__ import annotations
 

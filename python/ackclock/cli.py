@@ -1,4 +1,7 @@
-"""The command line. Exit codes: 0 done, 1 a check failed, 2 wrong input, 3 interrupted, 70 our fault."""
+"""The command line.
+
+Exit codes: 0 done, 1 a check failed, 2 wrong input, 3 interrupted, 70 our fault.
+"""
 
 from __future__ import annotations
 
@@ -233,7 +236,10 @@ def plot(
 @cli.command("list")
 @click.argument("room", required=False)
 def list_(room: str | None) -> None:
-    """List algorithms: all, or those of one ROOM (cc, recovery, slow_start, qdisc, source, arrivals)."""
+    """List algorithms, all or those of one ROOM.
+
+    Rooms: cc, recovery, slow_start, qdisc, source, arrivals.
+    """
     from ackclock import schema
     from ackclock.errors import suggestion
     from ackclock.tabular import table

@@ -62,7 +62,7 @@ def network() -> tuple[dict[str, Any], str]:
     """The network as plain data, and the rule of its capacities in a sentence."""
     from ackclock.graphs import LinkOptions, csv_data, topohub_data
 
-    options = {"buffer": "100 pkt", "qdisc": "fifo"}
+    options: dict[str, Any] = {"buffer": "100 pkt", "qdisc": "fifo"}
     folder = Path(os.environ.get("ACKCLOCK_DATA", "")) / "topologies" / "geant2009"
     if os.environ.get("ACKCLOCK_DATA") and (folder / "edges.csv").is_file():
         net = csv_data(folder, LinkOptions(rate="155 Mbps", scale=2e-3, **options))
@@ -98,7 +98,7 @@ def scenario(net: dict[str, Any], qdisc: str, seed: int, size: Size) -> Scenario
     draw = random.Random(seed)
     cities = sorted({end for link in net["links"] for end in (link["a"], link["b"])})
     reachable = _components(net)
-    flows = []
+    flows: list[dict[str, Any]] = []
     while len(flows) < size.flows:
         a, b = draw.sample(cities, 2)
         if reachable[a] == reachable[b]:

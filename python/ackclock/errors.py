@@ -64,7 +64,7 @@ class UnsupportedError(AckclockError):
 
 
 class AlgorithmError(AckclockError):
-    """An algorithm broke its contract during a run, for example by a window that is not a number."""
+    """An algorithm broke its contract during a run, as by a window that is not a number."""
 
 
 def suggestion(given: str, names: Iterable[str]) -> str:

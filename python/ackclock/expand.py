@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import copy
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock import graphs
 from ackclock.errors import Problem, ScenarioError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ackclock.schema import Data
 
 __all__ = ["expanded"]

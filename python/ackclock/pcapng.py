@@ -8,7 +8,6 @@ is not stored; lengths and checksums are those of the whole packet.
 from __future__ import annotations
 
 import struct
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +15,8 @@ import numpy as np
 from ackclock.errors import UnsupportedError, suggestion
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ackclock.run import Run
 
 __all__ = ["write"]
@@ -30,10 +31,10 @@ _SYN_OPTIONS = b"\x02\x04%b\x04\x02\x01\x03\x03\x0e\x01\x01"
 
 
 def _checksum(data: bytes) -> int:
-    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    total: int = sum(struct.unpack(f"!{len(data) // 2}H", data))
     while total > 0xFFFF:
         total = (total & 0xFFFF) + (total >> 16)
-    return ~total & 0xFFFF
+    return 0xFFFF - total
 
 
 def _address(index: int) -> bytes:
@@ -76,7 +77,7 @@ class _Flow:
             header = 20 + len(options)
             has_data = not is_ack and not flags & _SYN
             length = max(size, 20 + header) if has_data else 20 + header
-            bits = self._bits(flags, is_ack)
+            bits = self._bits(flags, is_ack=is_ack)
             sequence, acknowledged = self._numbers(row)
             segment = (
                 ports
@@ -108,7 +109,7 @@ class _Flow:
                 blocks += struct.pack("!II", self.sequence(start), self.sequence(end))
         return b"\x01\x01\x05" + bytes([2 + len(blocks)]) + blocks if blocks else b""
 
-    def _bits(self, flags: int, is_ack: bool) -> int:
+    def _bits(self, flags: int, *, is_ack: bool) -> int:
         first = flags & _SYN and not is_ack
         bits = 0 if first else 0x10
         bits |= 0x02 if flags & _SYN else 0

@@ -1,4 +1,4 @@
-"""Queue disciplines, one class per algorithm of the core's registry (``dir(ackclock.qdisc)`` lists them)."""
+"""Queue disciplines, one class per algorithm; ``dir(ackclock.qdisc)`` lists them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loss recoveries, one class per algorithm of the core's registry (``dir(ackclock.recovery)`` lists them)."""
+"""Loss recoveries, one class per algorithm; ``dir(ackclock.recovery)`` lists them."""
 
 from __future__ import annotations
 

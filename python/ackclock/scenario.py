@@ -210,7 +210,7 @@ class Scenario:
         return tomli_w.dumps(self._data)
 
     def expanded(self) -> Scenario:
-        """Copy with imported networks as graphs and trace files as lists: one that needs no file."""
+        """Copy with imported networks as graphs and trace files as lists; needs no other file."""
         return Scenario.from_data(self._expanded(), self._file)
 
     def _expanded(self) -> dict[str, Any]:

@@ -78,7 +78,7 @@ _COMMON: Data = {
         "type": "number",
         "exclusiveMinimum": 0,
         "default": 2e8,
-        "description": "Speed in m/s by which a link's length gives its delay, where none is given.",
+        "description": "Speed in m/s by which length gives delay where none is given.",
     },
     "scale": {
         "type": "number",
@@ -97,8 +97,8 @@ _IMPORTED: dict[str, tuple[str, Data, list[str]]] = {
             "rule": {
                 "enum": ["uniform", "degree"],
                 "default": "uniform",
-                "description": "uniform: every link has the rate; degree: the rate times the smaller"
-                " number of links at the two ends.",
+                "description": "uniform: every link has the rate; degree: the rate times the"
+                " smaller number of links at the two ends.",
             },
         },
         ["name", "rate"],
@@ -125,7 +125,7 @@ _IMPORTED: dict[str, tuple[str, Data, list[str]]] = {
 
 @cache
 def scenario() -> Data:
-    """The schema of what users may write: the core's, with the kinds of input that Python expands."""
+    """The schema of what users may write: the core's and the inputs that Python expands."""
     schema: Data = json.loads(_core.schema())
     branches = schema["$defs"]["Net"]["oneOf"]
     for kind, (description, properties, required) in _IMPORTED.items():

@@ -1,4 +1,4 @@
-"""Slow start rules, one class per algorithm of the core's registry (``dir(ackclock.slow_start)`` lists them)."""
+"""Slow start rules, one class per algorithm; ``dir(ackclock.slow_start)`` lists them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Unresponsive sources, one class per algorithm of the core's registry (``dir(ackclock.source)`` lists them)."""
+"""Unresponsive sources, one class per algorithm; ``dir(ackclock.source)`` lists them."""
 
 from __future__ import annotations
 

@@ -4,14 +4,8 @@ from typing import Any
 from ackclock.catalogue import Record
 from ackclock.graphs import (
     from_csv as from_csv,
-)
-from ackclock.graphs import (
     from_graphml as from_graphml,
-)
-from ackclock.graphs import (
     from_networkx as from_networkx,
-)
-from ackclock.graphs import (
     from_topohub as from_topohub,
 )
 

@@ -152,7 +152,9 @@ mod _core {
         match result {
             Ok(done) if done.finished => output(py, done),
             Ok(_) | Err(RunError::Interrupted) => Err(PyKeyboardInterrupt::new_err(())),
-            Err(RunError::Input(problems)) => Err(InputErrorType::new_err(problems_json(&problems))),
+            Err(RunError::Input(problems)) => {
+                Err(InputErrorType::new_err(problems_json(&problems)))
+            }
             Err(RunError::Algorithm(message)) => Err(AlgorithmFailureType::new_err(message)),
         }
     }

@@ -21,7 +21,7 @@ def style() -> dict[str, Any]:
     return tomllib.loads((files("ackclock.plot") / "style.toml").read_text(encoding="utf-8"))
 
 
-def line(index: int) -> dict[str, str]:
+def line(index: int) -> dict[str, Any]:
     """Colour and dash of the curve with this number; no two of the first 28 are alike.
 
     Parameters

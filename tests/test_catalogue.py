@@ -81,3 +81,16 @@ def test_all_problems_of_a_value_are_told_at_once():
 
 def test_the_stubs_are_current():
     assert stubs.main(["--check"]) == 0
+
+
+def test_every_public_name_is_there_whatever_was_imported_before():
+    import importlib
+    import pkgutil
+
+    for module in pkgutil.iter_modules(ac.__path__):
+        if module.name not in ("__main__", "_core"):
+            importlib.import_module(f"ackclock.{module.name}")
+    for name in ac.__all__:
+        assert getattr(ac, name) is not None
+    assert callable(ac.replicate)
+    assert callable(ac.load)

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from ackclock.plot.figures import jain
-from ackclock.replicate import mean_interval
+from ackclock.replication import mean_interval
 from ackclock.tabular import engineering, table
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         UnsupportedError,
     )
     from ackclock.flows import Flow, TcpOptions, Traffic
-    from ackclock.replicate import Replication, replicate
+    from ackclock.replication import Replication, replicate
     from ackclock.run import Run, load_run
     from ackclock.scenario import Scenario, load
 
@@ -60,7 +60,7 @@ _HOME = {
     "AlgorithmError": "errors",
     "Flow": "flows",
     "Problem": "errors",
-    "Replication": "replicate",
+    "Replication": "replication",
     "Run": "run",
     "Scenario": "scenario",
     "ScenarioError": "errors",
@@ -69,6 +69,7 @@ _HOME = {
     "UnsupportedError": "errors",
     "load": "scenario",
     "load_run": "run",
+    "replicate": "replication",
 }
 _MODULES = ("arrivals", "cc", "plot", "qdisc", "recovery", "slow_start", "source", "topology")
 
@@ -76,8 +77,6 @@ _MODULES = ("arrivals", "cc", "plot", "qdisc", "recovery", "slow_start", "source
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         return importlib.import_module("ackclock._core").version()
-    if name == "replicate":
-        return importlib.import_module("ackclock.replicate").replicate
     if name in _HOME:
         return getattr(importlib.import_module(f"ackclock.{_HOME[name]}"), name)
     if name in _MODULES:

@@ -192,7 +192,7 @@ def _run_many(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    from ackclock.replicate import replicate
+    from ackclock.replication import replicate
 
     def keep(_: int, result: Run) -> None:
         if out is not None:

@@ -163,7 +163,7 @@ class Results:
 
     def interval(self, qdisc: str, metric: Metric) -> tuple[float, float, float]:
         """Mean and ends of the 95 % interval over replications, in the metric's unit."""
-        from ackclock.replicate import mean_interval
+        from ackclock.replication import mean_interval
 
         values = [measured(run)[metric.key] * metric.factor for run in self.runs[qdisc]]
         return mean_interval(values)
@@ -213,7 +213,7 @@ def simulate(size: Size) -> Results:
     from rich.console import Console
     from rich.progress import Progress
 
-    from ackclock.replicate import run_all
+    from ackclock.replication import run_all
 
     net, rule = network()
     seeds = range(1, size.reps + 1)

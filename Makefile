@@ -1,0 +1,52 @@
+# The only entry, for people and for continuous integration. `make` alone lists the targets.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+UV_VERSION := 0.13.8
+BIN := .venv/bin
+RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
+
+.PHONY: help setup demo test test-full lint clean
+
+help: ## list the targets
+	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
+
+# The tools and libraries of uv.lock, in a virtual environment of this checkout.
+.venv/.tools: pyproject.toml uv.lock
+	@command -v cargo >/dev/null || { echo "cargo is needed: install Rust 1.88 or later"; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+	UV_PROJECT_ENVIRONMENT=.venv $(BIN)/uv sync --quiet --frozen --inexact --extra dev --no-install-project
+	touch $@
+
+# The Rust core, built and made importable from python/.
+.venv/.built: .venv/.tools $(RUST)
+	PATH=$(CURDIR)/$(BIN):$$PATH VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --quiet --uv --profile fast
+	touch $@
+
+setup: .venv/.built ## build everything into .venv; .venv/bin/ackclock is the command line
+
+demo: setup ## a real network, 120 TCP flows, four queues: figures and a page in out/demo
+	$(BIN)/python -m ackclock.demo --out out/demo
+
+test: setup ## all tests that take seconds
+	cargo test --workspace --exclude ackclock-py
+	$(BIN)/python -m pytest -m "not slow"
+
+test-full: setup ## all tests
+	cargo test --workspace --exclude ackclock-py -- --include-ignored
+	$(BIN)/python -m pytest
+
+lint: setup ## formatting, clippy, ruff, types, stubs
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	$(BIN)/ruff check python tests
+	$(BIN)/ruff format --check python tests
+	$(BIN)/mypy
+	$(BIN)/python -m ackclock.stubs --check
+
+clean: ## remove what was built
+	rm -rf .venv target out dist .pytest_cache .mypy_cache .ruff_cache
+	find python -name '_core*.so' -delete

@@ -1,0 +1,161 @@
+//! Python binding of `ackclock-core`: JSON text in, JSON text and NumPy arrays out.
+//!
+//! No logic lives here. The scenario crosses the border as JSON, so that the serde types of the
+//! core stay the only definition of the file format.
+
+use ackclock_core::api::{self, Column, Output, RunError};
+use ackclock_core::error::Problem;
+use numpy::IntoPyArray;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyString};
+
+pyo3::create_exception!(
+    _core,
+    InputError,
+    PyValueError,
+    "The scenario is wrong; the argument is a JSON list of {path, message}."
+);
+pyo3::create_exception!(
+    _core,
+    AlgorithmFailure,
+    PyRuntimeError,
+    "An algorithm broke its contract during the run; the argument says which and how."
+);
+
+fn problems_json(problems: &[Problem]) -> String {
+    let list: Vec<serde_json::Value> = problems
+        .iter()
+        .map(|p| serde_json::json!({ "path": p.path, "message": p.message }))
+        .collect();
+    serde_json::Value::Array(list).to_string()
+}
+
+fn input_error(problems: &[Problem]) -> PyErr {
+    InputError::new_err(problems_json(problems))
+}
+
+fn column<'py>(py: Python<'py>, column: Column) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match column {
+        Column::F64(values) => values.into_pyarray(py).into_any(),
+        Column::U64(values) => values.into_pyarray(py).into_any(),
+        Column::U32(values) => values.into_pyarray(py).into_any(),
+        Column::Bool(values) => values.into_pyarray(py).into_any(),
+        // Few distinct words over many rows: interning makes each row one pointer.
+        Column::Text(values) => {
+            PyList::new(py, values.iter().map(|word| PyString::intern(py, word)))?.into_any()
+        }
+        Column::Names(values) => PyList::new(py, values)?.into_any(),
+    })
+}
+
+fn output(py: Python<'_>, output: Output) -> PyResult<Bound<'_, PyDict>> {
+    let tables = PyDict::new(py);
+    for (name, columns) in output.tables {
+        let table = PyDict::new(py);
+        for (title, values) in columns {
+            table.set_item(title, column(py, values)?)?;
+        }
+        tables.set_item(name, table)?;
+    }
+    let result = PyDict::new(py);
+    result.set_item("summary", output.summary)?;
+    result.set_item("tables", tables)?;
+    Ok(result)
+}
+
+/// The simulation core. Use the `ackclock` package; this module is its inside.
+#[pymodule]
+mod _core {
+    use super::{
+        AlgorithmFailure as AlgorithmFailureType, Bound, InputError as InputErrorType, Py, PyAny,
+        PyDict, PyErr, PyKeyboardInterrupt, PyModule, PyModuleMethods, PyResult, Python, RunError,
+        api, input_error, output, problems_json, pyfunction,
+    };
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("InputError", module.py().get_type::<InputErrorType>())?;
+        module.add("AlgorithmFailure", module.py().get_type::<AlgorithmFailureType>())
+    }
+
+    /// Version of the core.
+    #[pyfunction]
+    fn version() -> &'static str {
+        env!("CARGO_PKG_VERSION")
+    }
+
+    /// JSON Schema of a scenario.
+    #[pyfunction]
+    fn schema() -> String {
+        api::schema()
+    }
+
+    /// Every algorithm of every room with its source and the JSON Schema of its parameters.
+    #[pyfunction]
+    fn catalogue() -> String {
+        api::catalogue()
+    }
+
+    /// Everything wrong with a scenario, as a JSON list of {path, message}.
+    #[pyfunction]
+    fn check(py: Python<'_>, json: &str) -> String {
+        py.detach(|| api::check(json))
+    }
+
+    /// What would run: routes, bandwidth-delay products, defaults used, predicted cost; JSON.
+    #[pyfunction]
+    fn explain(py: Python<'_>, json: &str) -> PyResult<String> {
+        py.detach(|| api::explain(json)).map_err(|problems| input_error(&problems))
+    }
+
+    /// The scenario after a round trip through the core's types; JSON.
+    #[pyfunction]
+    fn normalise(py: Python<'_>, json: &str) -> PyResult<String> {
+        py.detach(|| api::normalise(json)).map_err(|problems| input_error(&problems))
+    }
+
+    /// Runs a scenario with the interpreter lock released.
+    ///
+    /// `progress(fraction, sim_time_s)` is called a few times a second; what it raises stops the
+    /// run and is raised here.
+    #[pyfunction]
+    #[pyo3(signature = (json, progress=None))]
+    fn run<'py>(
+        py: Python<'py>,
+        json: &str,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let mut raised: Option<PyErr> = None;
+        let result = py.detach(|| {
+            api::run(json, &mut |fraction, seconds| {
+                let told = Python::attach(|py| {
+                    // On the main thread this is where Ctrl-C becomes KeyboardInterrupt.
+                    py.check_signals()?;
+                    match &progress {
+                        Some(callable) => callable.call1(py, (fraction, seconds)).map(|_| ()),
+                        None => Ok(()),
+                    }
+                });
+                match told {
+                    Ok(()) => true,
+                    Err(error) => {
+                        raised = Some(error);
+                        false
+                    }
+                }
+            })
+        });
+        if let Some(error) = raised {
+            return Err(error);
+        }
+        match result {
+            Ok(done) if done.finished => output(py, done),
+            Ok(_) | Err(RunError::Interrupted) => Err(PyKeyboardInterrupt::new_err(())),
+            Err(RunError::Input(problems)) => {
+                Err(InputErrorType::new_err(problems_json(&problems)))
+            }
+            Err(RunError::Algorithm(message)) => Err(AlgorithmFailureType::new_err(message)),
+        }
+    }
+}

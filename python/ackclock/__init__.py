@@ -1,0 +1,89 @@
+"""ackclock: a laboratory for congestion control.
+
+Everything is imported when it is first used, so that ``import ackclock`` costs nothing::
+
+    import ackclock as ac
+
+    net = ac.topology.Dumbbell(pairs=2, rate="10 Mbps", rtt="40 ms")
+    flows = [ac.Flow(pair=0, cc=ac.cc.Aimd()), ac.Flow(pair=1, cc=ac.cc.Vegas())]
+    print(ac.Scenario(net, flows, duration="30 s").run())
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ackclock import arrivals, cc, plot, qdisc, recovery, slow_start, source, topology
+    from ackclock.errors import (
+        AckclockError,
+        AlgorithmError,
+        Problem,
+        ScenarioError,
+        UnsupportedError,
+    )
+    from ackclock.flows import Flow, TcpOptions, Traffic
+    from ackclock.replication import Replication, replicate
+    from ackclock.run import Run, load_run
+    from ackclock.scenario import Scenario, load
+
+    __version__: str
+
+__all__ = [
+    "AckclockError",
+    "AlgorithmError",
+    "Flow",
+    "Problem",
+    "Replication",
+    "Run",
+    "Scenario",
+    "ScenarioError",
+    "TcpOptions",
+    "Traffic",
+    "UnsupportedError",
+    "arrivals",
+    "cc",
+    "load",
+    "load_run",
+    "plot",
+    "qdisc",
+    "recovery",
+    "replicate",
+    "slow_start",
+    "source",
+    "topology",
+]
+
+_HOME = {
+    "AckclockError": "errors",
+    "AlgorithmError": "errors",
+    "Flow": "flows",
+    "Problem": "errors",
+    "Replication": "replication",
+    "Run": "run",
+    "Scenario": "scenario",
+    "ScenarioError": "errors",
+    "TcpOptions": "flows",
+    "Traffic": "flows",
+    "UnsupportedError": "errors",
+    "load": "scenario",
+    "load_run": "run",
+    "replicate": "replication",
+}
+_MODULES = ("arrivals", "cc", "plot", "qdisc", "recovery", "slow_start", "source", "topology")
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return importlib.import_module("ackclock._core").version()
+    if name in _HOME:
+        return getattr(importlib.import_module(f"ackclock.{_HOME[name]}"), name)
+    if name in _MODULES:
+        return importlib.import_module(f"ackclock.{name}")
+    message = f"module 'ackclock' has no attribute {name!r}"
+    raise AttributeError(message)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,5 @@
+"""``python -m ackclock`` is the command line."""
+
+from ackclock.cli import entry
+
+entry()

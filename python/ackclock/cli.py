@@ -1,0 +1,347 @@
+"""The command line.
+
+Exit codes: 0 done, 1 a check failed, 2 wrong input, 3 interrupted, 70 our fault.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ackclock.run import Run
+    from ackclock.scenario import Scenario
+
+__all__ = ["cli", "main"]
+
+EXIT_CHECK, EXIT_INPUT, EXIT_INTERRUPTED, EXIT_INTERNAL = 1, 2, 3, 70
+
+_FILE = click.Path(path_type=Path)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+def cli() -> None:
+    """A laboratory for congestion control: packet-level simulation of TCP and its queues."""
+
+
+@cli.command()
+def version() -> None:
+    """Print the version."""
+    from ackclock import _core
+
+    click.echo(_core.version())
+
+
+_SET = click.option(
+    "--set",
+    "changes",
+    multiple=True,
+    metavar="PATH=VALUE",
+    help="Change a value, as in --set net.buffer='2 bdp' or --set 'flows[*].cc=vegas'.",
+)
+
+
+def _value(text: str) -> Any:
+    """A value as TOML would have it; text needs no quotes."""
+    import tomllib
+
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _changes(changes: tuple[str, ...]) -> dict[str, Any]:
+    result = {}
+    for change in changes:
+        path, equals, value = change.partition("=")
+        if not equals:
+            raise click.UsageError(f"--set {change}: expected PATH=VALUE")
+        result[path.strip()] = _value(value.strip())
+    return result
+
+
+def _load(file: Path, changes: tuple[str, ...]) -> Scenario:
+    from ackclock.scenario import load
+
+    scenario = load(file)
+    return scenario.replace(**_changes(changes)) if changes else scenario
+
+
+@cli.command()
+@click.argument("files", nargs=-1, required=True, type=_FILE)
+def check(files: tuple[Path, ...]) -> None:
+    """Check scenario FILES: form, names, routes, parameters. All problems are told."""
+    from ackclock.errors import ScenarioError
+
+    failed = False
+    for file in files:
+        try:
+            _load(file, ()).check()
+            click.echo(f"{file}: right")
+        except ScenarioError as error:
+            failed = True
+            click.echo(str(error), err=True)
+    if failed:
+        sys.exit(EXIT_INPUT)
+
+
+@cli.command()
+@click.argument("file", type=_FILE)
+@_SET
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def explain(file: Path, changes: tuple[str, ...], *, as_json: bool) -> None:
+    """Say what FILE would run: routes, defaults used and their era, predicted cost."""
+    import json
+
+    explanation = _load(file, changes).explain()
+    click.echo(json.dumps(explanation.data, indent=2) if as_json else str(explanation))
+
+
+class _Bar:
+    """A progress bar on standard error, only where someone sees it."""
+
+    def __init__(self, title: str, *, shown: bool) -> None:
+        self.title = title
+        self.shown = shown and sys.stderr.isatty()
+        self._progress: Any = None
+
+    def __enter__(self) -> Callable[[float], None]:
+        if self.shown:
+            from rich.console import Console
+            from rich.progress import Progress
+
+            self._progress = Progress(console=Console(stderr=True), transient=True)
+            self._progress.start()
+            self._task = self._progress.add_task(self.title, total=1.0)
+        return self._update
+
+    def _update(self, fraction: float) -> None:
+        if self._progress is not None:
+            self._progress.update(self._task, completed=fraction)
+
+    def __exit__(self, *_: object) -> None:
+        if self._progress is not None:
+            self._progress.stop()
+
+
+@cli.command()
+@click.argument("file", type=_FILE)
+@_SET
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object.")
+@click.option("--out", type=_FILE, metavar="DIR", help="Write the run bundle into DIR.")
+@click.option("--seed", type=click.IntRange(min=0), help="Replace the scenario's seed.")
+@click.option("--reps", type=click.IntRange(min=1), default=1, help="Replications.")
+@click.option("--workers", type=click.IntRange(min=1), help="Threads; left out: one per core.")
+@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+def run(
+    file: Path,
+    changes: tuple[str, ...],
+    *,
+    as_json: bool,
+    out: Path | None,
+    seed: int | None,
+    reps: int,
+    workers: int | None,
+    quiet: bool,
+) -> None:
+    """Simulate FILE and print the summary.
+
+    With --reps, seeds count on from the scenario's; means have 95 % Student-t intervals, and DIR
+    gets one run bundle per seed. Ctrl-C keeps the replications that finished.
+    """
+    scenario = _load(file, changes)
+    if seed is not None:
+        scenario = scenario.replace(seed=seed)
+    if reps > 1:
+        _run_many(scenario, reps, workers, out, as_json=as_json, quiet=quiet)
+        return
+    with _Bar(scenario.name or file.stem, shown=not quiet) as update:
+        result = scenario.run(progress=lambda fraction, _: update(fraction))
+    if out is not None:
+        _save(result, out)
+    if as_json:
+        _print_json(result.summary)
+    elif not quiet:
+        click.echo(str(result))
+
+
+def _save(result: Run, out: Path) -> None:
+    from ackclock.run import command_line
+
+    result.save(out, command=command_line())
+
+
+def _print_json(data: object) -> None:
+    import json
+
+    click.echo(json.dumps(data, allow_nan=False))
+
+
+def _run_many(
+    scenario: Scenario,
+    reps: int,
+    workers: int | None,
+    out: Path | None,
+    *,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    from ackclock.replication import replicate
+
+    def keep(_: int, result: Run) -> None:
+        if out is not None:
+            _save(result, out / f"seed-{result.summary['seed']}")
+
+    with _Bar(scenario.name or "replications", shown=not quiet) as update:
+        result = replicate(scenario, reps, workers=workers, progress=update, on_finish=keep)
+    if out is not None and result.runs:
+        import pyarrow.parquet as pq
+
+        pq.write_table(result.means, out / "means.parquet")
+        pq.write_table(result.observations, out / "observations.parquet")
+    if as_json:
+        _print_json(result.to_dict())
+    elif not quiet:
+        click.echo(str(result))
+    if result.interrupted:
+        raise KeyboardInterrupt
+
+
+@cli.command()
+@click.argument("rundir", type=_FILE)
+@click.option("--kind", required=True, help="cwnd, throughput, queue, delay, fairness or map.")
+@click.option("--out", type=_FILE, required=True, metavar="FILE", help="SVG, PNG or PDF.")
+@click.option("--flow", "flows", multiple=True, help="Only this flow; may be repeated.")
+@click.option("--link", "links", multiple=True, help="Only this link; may be repeated.")
+def plot(
+    rundir: Path, kind: str, out: Path, flows: tuple[str, ...], links: tuple[str, ...]
+) -> None:
+    """Draw a figure of the run bundle RUNDIR; its recipe travels in the file."""
+    from ackclock import plot as plots
+    from ackclock.run import command_line, load_run
+
+    figure = plots.draw(
+        kind, load_run(rundir), flows=list(flows) or None, links=list(links) or None
+    )
+    plots.save(figure, out, command=command_line())
+    click.echo(f"wrote {out}")
+
+
+@cli.command("list")
+@click.argument("room", required=False)
+def list_(room: str | None) -> None:
+    """List algorithms, all or those of one ROOM.
+
+    Rooms: cc, recovery, slow_start, qdisc, source, arrivals.
+    """
+    from ackclock import schema
+    from ackclock.errors import suggestion
+    from ackclock.tabular import table
+
+    if room is not None and room.replace("-", "_") not in schema.ROOMS:
+        raise click.UsageError(f'there is no room "{room}"; {suggestion(room, schema.ROOMS)}')
+    rows = [
+        [name, entry["name"], entry["title"], entry["status"]]
+        for name, entries in schema.catalogue().items()
+        if room is None or name == room.replace("-", "_")
+        for entry in entries.values()
+    ]
+    click.echo(table(["room", "name", "title", "status"], rows, most=1000))
+
+
+@cli.command()
+@click.argument("name")
+def show(name: str) -> None:
+    """Show the algorithm NAME: source, parameters, defaults."""
+    from ackclock import schema
+    from ackclock.catalogue import class_name, documentation
+    from ackclock.errors import suggestion
+
+    every = [(room, e) for room, entries in schema.catalogue().items() for e in entries.values()]
+    found = [
+        (room, entry) for room, entry in every if name in (entry["name"], f"{room}.{entry['name']}")
+    ]
+    if not found:
+        hint = suggestion(name, sorted({entry["name"] for _, entry in every}))
+        raise click.UsageError(f'there is no algorithm "{name}"; {hint}')
+    parts = []
+    for room, entry in found:
+        doc = documentation(entry["title"], entry["source"], entry["status"], entry["params"])
+        python = f"ackclock.{room}.{class_name(entry['name'])}"
+        parts.append(f"{room} {entry['name']}   (Python: {python})\n\n{doc}")
+    click.echo("\n\n".join(parts))
+
+
+def _messages(error: click.ClickException) -> Iterator[str]:
+    context = getattr(error, "ctx", None)
+    yield error.format_message()
+    if context is not None:
+        yield f"see: {context.command_path} --help"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line.
+
+    Parameters
+    ----------
+    arguments
+        Left out: those of this process.
+
+    Returns
+    -------
+    int
+        The exit code.
+    """
+    try:
+        result = cli.main(arguments, prog_name="ackclock", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        return EXIT_INPUT
+    except click.ClickException as error:
+        click.echo("\n".join(_messages(error)), err=True)
+        return EXIT_INPUT
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("interrupted; what had finished is kept", err=True)
+        return EXIT_INTERRUPTED
+    except SystemExit as error:
+        return error.code if isinstance(error.code, int) else EXIT_INTERNAL
+    except BrokenPipeError:
+        return 0
+    except BaseException as error:
+        return _failed(error)
+    return result if isinstance(result, int) else 0
+
+
+def _failed(error: BaseException) -> int:
+    from ackclock.errors import AckclockError
+
+    if isinstance(error, AckclockError):
+        click.echo(str(error), err=True)
+        return EXIT_INPUT
+    if isinstance(error, OSError) and error.filename is not None:
+        click.echo(f"{error.filename}: {error.strerror}", err=True)
+        return EXIT_INPUT
+    import os
+    import traceback
+
+    kind = type(error).__name__
+    click.echo(
+        f"ackclock failed by its own fault ({kind}: {error}); please report it to the"
+        " project with this command, its scenario, `ackclock version`, and the traceback that"
+        " ACKCLOCK_TRACEBACK=1 prints.",
+        err=True,
+    )
+    if os.environ.get("ACKCLOCK_TRACEBACK"):
+        traceback.print_exception(error)
+    return EXIT_INTERNAL
+
+
+def entry() -> None:
+    """What the installed command calls."""
+    sys.exit(main())

@@ -1,0 +1,90 @@
+"""What can go wrong, and whose fault it is. Every error carries its values as attributes."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+__all__ = [
+    "AckclockError",
+    "AlgorithmError",
+    "Problem",
+    "ScenarioError",
+    "UnsupportedError",
+    "suggestion",
+]
+
+
+class AckclockError(Exception):
+    """Base of all errors that are not ackclock's fault."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong in a scenario.
+
+    Parameters
+    ----------
+    path
+        Where, as in ``net.links[3].rate``; empty for the scenario as a whole.
+    message
+        One sentence: what was found, what was expected, the nearest valid name if there is one.
+    file
+        The file that the scenario came from, if any.
+    """
+
+    path: str
+    message: str
+    file: str | None = None
+
+    def __str__(self) -> str:
+        return ": ".join(part for part in (self.file, self.path, self.message) if part)
+
+
+class ScenarioError(AckclockError):
+    """The scenario is wrong. All problems are told at once.
+
+    Parameters
+    ----------
+    problems
+        Every problem found.
+    """
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+class UnsupportedError(AckclockError):
+    """The chosen engine or format cannot do what was asked."""
+
+
+class AlgorithmError(AckclockError):
+    """An algorithm broke its contract during a run, as by a window that is not a number."""
+
+
+def suggestion(given: str, names: Iterable[str]) -> str:
+    """Say which name was probably meant.
+
+    Parameters
+    ----------
+    given
+        The name found.
+    names
+        The valid names.
+
+    Returns
+    -------
+    str
+        ``did you mean "x"?``, or the list of valid names if none is near.
+    """
+    valid = list(names)
+    lower = {name.lower(): name for name in valid}
+    near = difflib.get_close_matches(given.lower(), lower, n=1, cutoff=0.6)
+    if near:
+        return f'did you mean "{lower[near[0]]}"?'
+    return f"expected one of: {', '.join(valid)}" if valid else "none is allowed here"

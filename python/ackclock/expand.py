@@ -1,0 +1,90 @@
+"""Replaces what names a file or a collection by its content, so that the core gets all it needs."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any
+
+from ackclock import graphs
+from ackclock.errors import Problem, ScenarioError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ackclock.schema import Data
+
+__all__ = ["expanded"]
+
+
+def expanded(data: Data, folder: Path) -> Data:
+    """Copy a scenario with imported networks as graphs and trace files as lists.
+
+    Parameters
+    ----------
+    data
+        The scenario as plain data, right in form.
+    folder
+        What relative paths are relative to.
+
+    Raises
+    ------
+    ScenarioError
+        A file cannot be read or is malformed; the message names file and line.
+    """
+    result = copy.deepcopy(data)
+    net = result["net"]
+    kind = net.get("kind")
+    if kind in ("topohub", "graphml", "csv"):
+        defaults = graphs.LinkOptions()
+        options = graphs.LinkOptions(
+            rate=net.get("rate"),
+            buffer=net.get("buffer", defaults.buffer),
+            qdisc=net.get("qdisc", defaults.qdisc),
+            signal_speed=net.get("signal_speed", defaults.signal_speed),
+            scale=net.get("scale", defaults.scale),
+        )
+        if kind == "topohub":
+            net = graphs.topohub_data(net["name"], net.get("rule", "uniform"), options)
+        elif kind == "graphml":
+            net = graphs.graphml_data(folder / net["file"], options)
+        else:
+            net = graphs.csv_data(folder / net["folder"], options)
+        result["net"] = net
+    _schedules(result["net"], "net", folder)
+    return result
+
+
+def _schedules(table: Any, path: str, folder: Path) -> None:
+    for key in ("schedule", "back_schedule"):
+        schedule = table.get(key)
+        if isinstance(schedule, dict) and "mahimahi_file" in schedule:
+            where = f"{path}.{key}"
+            table[key] = {"mahimahi": _mahimahi(folder / schedule["mahimahi_file"], where)}
+    for index, link in enumerate(table.get("links", ())):
+        _schedules(link, f"{path}.links[{index}]", folder)
+
+
+def _mahimahi(file: Path, where: str) -> list[int]:
+    try:
+        lines = file.read_text(encoding="ascii").splitlines()
+    except OSError as error:
+        message = f"cannot read {file}: {error.strerror}"
+        raise ScenarioError([Problem(where, message)]) from None
+    except UnicodeDecodeError:
+        message = f"{file} is not text; expected one time in milliseconds per line"
+        raise ScenarioError([Problem(where, message)]) from None
+    times: list[int] = []
+    for number, line in enumerate(lines, start=1):
+        text = line.strip()
+        if not text:
+            continue
+        before = times[-1] if times else 0
+        if not text.isdigit() or int(text) < before:
+            wrong = f'{file}, line {number}: "{text[:20]}" is not a whole number of milliseconds'
+            message = f"{wrong} that is at least the one before ({before})"
+            raise ScenarioError([Problem(where, message)])
+        times.append(int(text))
+    if not times or times[-1] == 0:
+        message = f"{file} has no time after 0 ms; expected one time in milliseconds per line"
+        raise ScenarioError([Problem(where, message)])
+    return times

@@ -1,0 +1,484 @@
+"""Real networks become a graph of the scenario: distances give delays, stated rules capacities."""
+
+from __future__ import annotations
+
+import csv
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from ackclock.errors import Problem, ScenarioError
+from ackclock.units import parse
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+    from ackclock.catalogue import Record
+
+__all__ = [
+    "LinkOptions",
+    "from_csv",
+    "from_graphml",
+    "from_networkx",
+    "from_topohub",
+    "great_circle_m",
+]
+
+EARTH_RADIUS_M = 6_371_008.8
+SIGNAL_SPEED_M_S = 2e8
+"""Speed of light in fibre, about two thirds of that in vacuum."""
+
+Rule = Literal["uniform", "degree"]
+
+
+@dataclass(frozen=True)
+class LinkOptions:
+    """What every link of an imported network gets.
+
+    Parameters
+    ----------
+    rate
+        Capacity [bit/s] of links for which the source gives none; None: such a link is an error.
+    buffer
+        Buffer of every link, with its unit.
+    qdisc
+        Queue discipline of every link, as plain data.
+    signal_speed
+        Speed [m/s] by which length gives delay.
+    scale
+        Factor on every capacity.
+    """
+
+    rate: float | str | None = None
+    buffer: str = "1 bdp"
+    qdisc: Any = "fifo"
+    signal_speed: float = SIGNAL_SPEED_M_S
+    scale: float = 1.0
+
+
+@dataclass
+class _Node:
+    id: str
+    lat: float | None = None
+    lon: float | None = None
+
+
+@dataclass
+class _Edge:
+    a: str
+    b: str
+    rate: float | None
+    delay_s: float | None
+    length_m: float | None
+    where: str
+
+
+def great_circle_m(lat1: float, lon1: float, lat2: float, lon2: float) -> float:
+    """Length of the shortest way over the earth [m], by the haversine formula.
+
+    Parameters
+    ----------
+    lat1, lon1
+        One place [degrees].
+    lat2, lon2
+        The other place [degrees].
+    """
+    p1, p2 = math.radians(lat1), math.radians(lat2)
+    half_lon = math.radians(lon2 - lon1) / 2
+    h = math.sin((p2 - p1) / 2) ** 2 + math.cos(p1) * math.cos(p2) * math.sin(half_lon) ** 2
+    return 2 * EARTH_RADIUS_M * math.asin(min(1.0, math.sqrt(h)))
+
+
+def _wrong(message: str) -> ScenarioError:
+    return ScenarioError([Problem("net", message)])
+
+
+def _graph(nodes: list[_Node], edges: list[_Edge], options: LinkOptions) -> dict[str, Any]:
+    """Merge parallel edges, drop loops, and fill in rates and delays."""
+    places = {node.id: node for node in nodes}
+    default = None if options.rate is None else parse(options.rate, "rate")
+    merged: dict[tuple[str, str], dict[str, Any]] = {}
+    for edge in edges:
+        if edge.a == edge.b:
+            continue
+        rate = default if edge.rate is None else edge.rate
+        if rate is None:
+            raise _wrong(f"{edge.where} gives no capacity and no rate is given for such links")
+        delay = _delay(edge, places, options)
+        a, b = edge.a, edge.b
+        if (b, a) in merged:
+            a, b = b, a
+        if (a, b) in merged:
+            merged[a, b]["rate"] += rate * options.scale
+        else:
+            merged[a, b] = {"a": a, "b": b, "rate": rate * options.scale, "delay": delay}
+    links = []
+    for link in merged.values():
+        link["rate"] = round(link["rate"])
+        link["buffer"] = options.buffer
+        link["qdisc"] = options.qdisc
+        links.append(link)
+    if not links:
+        raise _wrong("the network has no links")
+    listed = [
+        {k: v for k, v in (("id", n.id), ("lat", n.lat), ("lon", n.lon)) if v is not None}
+        for n in nodes
+    ]
+    return {"kind": "graph", "nodes": listed, "links": links}
+
+
+def _delay(edge: _Edge, places: dict[str, _Node], options: LinkOptions) -> float:
+    if edge.delay_s is not None:
+        return edge.delay_s
+    length = edge.length_m
+    if length is None:
+        a, b = places[edge.a], places[edge.b]
+        if a.lat is None or a.lon is None or b.lat is None or b.lon is None:
+            raise _wrong(
+                f"{edge.where} gives neither delay nor length, and its ends have no coordinates"
+            )
+        length = great_circle_m(a.lat, a.lon, b.lat, b.lon)
+    return round(length / options.signal_speed, 9)
+
+
+def _named(ids: list[str], names: list[str]) -> dict[str, str]:
+    """Names where every node has one of its own, ids otherwise."""
+    unique = all(names) and len(set(names)) == len(names)
+    return dict(zip(ids, names if unique else ids, strict=True))
+
+
+def _number(value: object) -> float | None:
+    if value is None or value == "":
+        return None
+    return float(str(value))
+
+
+def _first(table: Any, *keys: str) -> Any:
+    return next((table[key] for key in keys if table.get(key) not in (None, "")), None)
+
+
+def networkx_data(graph: nx.Graph[Any], options: LinkOptions, source: str) -> dict[str, Any]:
+    """Turn a NetworkX graph into ``kind = "graph"``.
+
+    Parameters
+    ----------
+    graph
+        Attributes read: of nodes ``name``/``label``, ``lat``/``Latitude``, ``lon``/``Longitude``
+        or ``pos`` (lon, lat); of edges ``rate``/``capacity_bps``/``LinkSpeedRaw`` [bit/s],
+        ``delay_s``/``delay`` [s], ``length_km``/``dist`` [km].
+    options
+        What the graph does not say.
+    source
+        What to call the graph in messages.
+    """
+    ids = [str(node) for node in graph.nodes]
+    labels = [str(_first(data, "name", "label") or "") for _, data in graph.nodes(data=True)]
+    name = _named(ids, labels)
+    nodes = []
+    for node, data in graph.nodes(data=True):
+        lon, lat = _first(data, "pos") or (
+            _first(data, "lon", "Longitude"),
+            _first(data, "lat", "Latitude"),
+        )
+        nodes.append(_Node(name[str(node)], _number(lat), _number(lon)))
+    edges = []
+    for u, v, data in graph.edges(data=True):
+        where = f"{source}: the link {name[str(u)]} - {name[str(v)]}"
+        try:
+            rate = _first(data, "rate", "capacity_bps", "LinkSpeedRaw")
+            delay = _first(data, "delay_s", "delay")
+            length = _number(_first(data, "length_km", "dist"))
+            edge = _Edge(
+                name[str(u)],
+                name[str(v)],
+                None if rate is None else parse(rate, "rate"),
+                None if delay is None else parse(delay, "duration"),
+                None if length is None else length * 1000,
+                where,
+            )
+        except (TypeError, ValueError) as error:
+            raise _wrong(f"{where}: {error}") from None
+        edges.append(edge)
+    return _graph(nodes, edges, options)
+
+
+def graphml_data(path: Path, options: LinkOptions) -> dict[str, Any]:
+    """Read a GraphML file into ``kind = "graph"``.
+
+    Parameters
+    ----------
+    path
+        The file.
+    options
+        What the file does not say.
+    """
+    import xml.etree.ElementTree as ET
+
+    import networkx as nx
+
+    try:
+        graph = nx.read_graphml(path)
+    except OSError as error:
+        raise _wrong(f"cannot read {path}: {error.strerror}") from None
+    except ET.ParseError as error:
+        line, column = error.position
+        raise _wrong(f"{path}, line {line}, column {column}: this is not well-formed XML") from None
+    except (nx.NetworkXError, KeyError, ValueError, IndexError) as error:
+        raise _wrong(f"{path} is not GraphML as understood here: {error}") from None
+    return networkx_data(graph, options, str(path))
+
+
+def _rows(path: Path, needed: list[str]) -> list[tuple[int, dict[str, str]]]:
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            reader = csv.DictReader(file)
+            missing = [key for key in needed if key not in (reader.fieldnames or [])]
+            if missing:
+                raise _wrong(f"{path}, line 1: there is no column {', '.join(missing)}")
+            rows = []
+            for row in reader:
+                if None in row or None in row.values():
+                    count = len(reader.fieldnames or [])
+                    raise _wrong(f"{path}, line {reader.line_num}: expected {count} values")
+                rows.append((reader.line_num, row))
+            return rows
+    except OSError as error:
+        raise _wrong(f"cannot read {path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise _wrong(f"{path} is not UTF-8 text") from None
+
+
+def _cell(path: Path, line: int, row: dict[str, str], key: str) -> float | None:
+    try:
+        value = _number(row.get(key))
+    except ValueError:
+        value = math.nan
+    if value is not None and (not math.isfinite(value) or (key not in _SIGNED and value < 0)):
+        raise _wrong(f'{path}, line {line}: {key} is "{row[key]}", expected a number')
+    return value
+
+
+_SIGNED = ("lat", "lon")
+
+
+def csv_data(folder: Path, options: LinkOptions) -> dict[str, Any]:
+    """Read nodes.csv and edges.csv into ``kind = "graph"``.
+
+    Parameters
+    ----------
+    folder
+        Where the two files are.
+    options
+        What the files do not say.
+    """
+    path = folder / "nodes.csv"
+    rows = _rows(path, ["id"])
+    ids = [row["id"] for _, row in rows]
+    name = _named(ids, [row.get("name", "") for _, row in rows])
+    nodes = [
+        _Node(name[row["id"]], _cell(path, line, row, "lat"), _cell(path, line, row, "lon"))
+        for line, row in rows
+    ]
+    path = folder / "edges.csv"
+    edges = []
+    for line, row in _rows(path, ["source", "target"]):
+        for end in ("source", "target"):
+            if row[end] not in name:
+                raise _wrong(f'{path}, line {line}: {end} "{row[end]}" is not in nodes.csv')
+        length = _cell(path, line, row, "length_km")
+        edges.append(
+            _Edge(
+                name[row["source"]],
+                name[row["target"]],
+                _cell(path, line, row, "capacity_bps"),
+                _cell(path, line, row, "delay_s"),
+                None if length is None else length * 1000,
+                f"{path}, line {line}",
+            )
+        )
+    return _graph(nodes, edges, options)
+
+
+def topohub_data(name: str, rule: Rule, options: LinkOptions) -> dict[str, Any]:
+    """Fetch a network of the installed TopoHub package as ``kind = "graph"``.
+
+    Parameters
+    ----------
+    name
+        Name there, such as ``topozoo/Geant2009``.
+    rule
+        ``uniform``: every link has ``options.rate``; ``degree``: that rate times the smaller
+        number of links at the two ends.
+    options
+        Rate, buffer and queue discipline of the links.
+    """
+    import importlib.resources
+    import json
+
+    import networkx as nx
+
+    folder = importlib.resources.files("topohub") / "data"
+    try:
+        if ".." in name:
+            raise FileNotFoundError(name)
+        data = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+    except OSError:
+        from ackclock.errors import suggestion
+
+        group = name.split("/", maxsplit=1)[0]
+        groups = [item.name for item in folder.iterdir() if item.is_dir()]
+        if group in groups:
+            names = [f"{group}/{f.name[:-5]}" for f in (folder / group).iterdir() if f.is_file()]
+            hint = suggestion(name, names) if "/" in name else f"expected {group}/NAME"
+        else:
+            hint = f"expected GROUP/NAME with one of the groups {', '.join(sorted(groups))}"
+        hint = hint if len(hint) < 300 else f"see the networks of group {group} in TopoHub's pages"
+        raise _wrong(f'TopoHub has no network "{name}"; {hint}') from None
+    graph: Any = nx.node_link_graph(data, edges="edges")
+    if rule == "degree":
+        if options.rate is None:
+            raise _wrong("the rule degree needs a rate")
+        base = parse(options.rate, "rate")
+        for u, v in graph.edges:
+            graph.edges[u, v]["rate"] = base * min(graph.degree[u], graph.degree[v])
+    return networkx_data(graph, options, f"TopoHub {name}")
+
+
+def _made(data: dict[str, Any]) -> Record:
+    from ackclock.catalogue import shape
+
+    return shape()["Graph"](nodes=data["nodes"], links=data["links"])
+
+
+def _options(
+    rate: float | str | None, buffer: str, qdisc: object, signal_speed: float, scale: float
+) -> LinkOptions:
+    from ackclock.catalogue import plain
+
+    return LinkOptions(rate, buffer, plain(qdisc), signal_speed, scale)
+
+
+def from_networkx(
+    graph: nx.Graph[Any],
+    *,
+    rate: float | str | None = None,
+    buffer: str = "1 bdp",
+    qdisc: object = "fifo",
+    signal_speed: float = SIGNAL_SPEED_M_S,
+    scale: float = 1.0,
+) -> Record:
+    """Make a network of a NetworkX graph.
+
+    Parameters
+    ----------
+    graph
+        Attributes read: of nodes ``name``/``label``, ``lat``/``Latitude``, ``lon``/``Longitude``
+        or ``pos`` (lon, lat); of edges ``rate``/``capacity_bps``/``LinkSpeedRaw`` [bit/s],
+        ``delay_s``/``delay`` [s], ``length_km``/``dist`` [km]. Parallel edges are merged, their
+        rates added; loops are dropped.
+    rate
+        Capacity [bit/s] of edges without one.
+    buffer
+        Buffer of every link, with its unit.
+    qdisc
+        Queue discipline of every link.
+    signal_speed
+        Speed [m/s] by which length gives delay where none is given; the length, where it is not
+        given either, is that of the great circle.
+    scale
+        Factor on every capacity.
+
+    Returns
+    -------
+    Graph
+        The network, for `Scenario`.
+    """
+    options = _options(rate, buffer, qdisc, signal_speed, scale)
+    return _made(networkx_data(graph, options, "the graph"))
+
+
+def from_graphml(
+    path: str | Path,
+    *,
+    rate: float | str | None = None,
+    buffer: str = "1 bdp",
+    qdisc: object = "fifo",
+    signal_speed: float = SIGNAL_SPEED_M_S,
+    scale: float = 1.0,
+) -> Record:
+    """Make a network of a GraphML file, as in the Internet Topology Zoo.
+
+    Parameters
+    ----------
+    path
+        The file.
+    rate, buffer, qdisc, signal_speed, scale
+        As in `from_networkx`.
+
+    Returns
+    -------
+    Graph
+        The network, for `Scenario`.
+    """
+    return _made(graphml_data(Path(path), _options(rate, buffer, qdisc, signal_speed, scale)))
+
+
+def from_csv(
+    folder: str | Path,
+    *,
+    rate: float | str | None = None,
+    buffer: str = "1 bdp",
+    qdisc: object = "fifo",
+    signal_speed: float = SIGNAL_SPEED_M_S,
+    scale: float = 1.0,
+) -> Record:
+    """Make a network of nodes.csv and edges.csv.
+
+    Parameters
+    ----------
+    folder
+        Holds ``nodes.csv`` (id, name, lat, lon) and ``edges.csv`` (source, target, capacity_bps,
+        delay_s, length_km); an empty cell is not known. One row is one full-duplex link.
+    rate, buffer, qdisc, signal_speed, scale
+        As in `from_networkx`.
+
+    Returns
+    -------
+    Graph
+        The network, for `Scenario`.
+    """
+    return _made(csv_data(Path(folder), _options(rate, buffer, qdisc, signal_speed, scale)))
+
+
+def from_topohub(
+    name: str,
+    *,
+    rate: float | str,
+    rule: Rule = "uniform",
+    buffer: str = "1 bdp",
+    qdisc: object = "fifo",
+    signal_speed: float = SIGNAL_SPEED_M_S,
+    scale: float = 1.0,
+) -> Record:
+    """Make a network of one in the TopoHub collection (installed with ackclock; no download).
+
+    Parameters
+    ----------
+    name
+        Name there, such as ``topozoo/Geant2009`` or ``sndlib/germany50``.
+    rate
+        Capacity [bit/s] that the rule starts from; the collection has no capacities.
+    rule
+        ``uniform``: every link has the rate; ``degree``: the rate times the smaller number of
+        links at the two ends, so that links between hubs are wider.
+    buffer, qdisc, signal_speed, scale
+        As in `from_networkx`.
+
+    Returns
+    -------
+    Graph
+        The network, for `Scenario`.
+    """
+    options = _options(rate, buffer, qdisc, signal_speed, scale)
+    return _made(topohub_data(name, rule, options))

@@ -1,0 +1,280 @@
+"""The figures. Each says in its docstring which table it needs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ackclock.errors import UnsupportedError, suggestion
+from ackclock.plot.style import figure, line, style
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import numpy.typing as npt
+    import pyarrow as pa
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from ackclock.run import Run
+
+    Values = npt.NDArray[np.float64]
+
+__all__ = ["cwnd", "delay", "fairness", "jain", "network_map", "queue", "throughput"]
+
+_MOST_NAMED = 12
+"""Beyond this many curves a legend hides more than it tells."""
+
+
+def jain(values: npt.ArrayLike) -> float:
+    """Jain's fairness index, (sum x)^2 / (n sum x^2), of non-negative shares.
+
+    Parameters
+    ----------
+    values
+        One share per flow.
+
+    Returns
+    -------
+    float
+        From 1/n to 1; NaN where nothing was shared.
+    """
+    x = np.asarray(values, dtype=float)
+    squares = float(np.sum(x * x))
+    return float(np.sum(x)) ** 2 / (x.size * squares) if squares > 0 else float("nan")
+
+
+def _chosen(run: Run, kind: str, wanted: Sequence[int | str] | None) -> list[str]:
+    names = [str(item["id"]) for item in run.summary[kind]]
+    if wanted is None:
+        return names
+    result = []
+    for item in wanted:
+        if isinstance(item, int):
+            if not 0 <= item < len(names):
+                message = f"there is no entry {item} among the {len(names)} {kind}"
+                raise UnsupportedError(message)
+            result.append(names[item])
+        elif item in names:
+            result.append(item)
+        else:
+            message = f'there is no "{item}" among the {kind}; {suggestion(item, names[:20])}'
+            raise UnsupportedError(message)
+    return result
+
+
+def _series(rows: pa.Table, key: str, names: list[str], columns: list[str]) -> Iterator[Any]:
+    """For each name its columns as arrays, in the order of time."""
+    column = rows.column(key).combine_chunks()
+    indices = column.indices.to_numpy(zero_copy_only=False)
+    place = {str(name): i for i, name in enumerate(column.dictionary.to_pylist())}
+    order = np.argsort(indices, kind="stable")
+    bounds = np.searchsorted(indices[order], np.arange(len(place) + 1))
+    data = [rows.column(c).to_numpy().astype(float)[order] for c in columns]
+    for name in names:
+        if name in place:
+            at = slice(bounds[place[name]], bounds[place[name] + 1])
+            yield (name, *[values[at] for values in data])
+
+
+def _axes(made: Figure, title: str, x: str, y: str) -> Axes:
+    import matplotlib as mpl
+
+    with mpl.rc_context(style()["rc"]):
+        axes = made.add_subplot()
+    axes.set_title(title, loc="left")
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    return axes
+
+
+def _legend(axes: Axes) -> None:
+    handles = axes.get_legend_handles_labels()[0]
+    if 0 < len(handles) <= _MOST_NAMED:
+        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
+
+
+def _label(run: Run, name: str) -> str:
+    for flow in run.summary["flows"]:
+        if str(flow["id"]) == name and flow.get("cc"):
+            return f"{name} ({flow['cc']})"
+    return name
+
+
+def cwnd(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
+    """Congestion windows over time. Needs the table ``windows`` or ``flow_samples``.
+
+    Parameters
+    ----------
+    run
+        What to draw.
+    flows
+        Which flows, by number or name; left out: all.
+    """
+    rows = run.tables.get("windows") or run.tables.get("flow_samples") or run.table("windows")
+    made = figure(run.summary)
+    axes = _axes(made, "Congestion window", "time [s]", "cwnd [segments]")
+    names = _chosen(run, "flows", flows)
+    for i, (name, time, window) in enumerate(
+        _series(rows, "flow", names, ["time_s", "cwnd_segments"])
+    ):
+        axes.plot(time, window, drawstyle="steps-post", label=_label(run, name), **line(i))
+    axes.set_ylim(bottom=0)
+    _legend(axes)
+    return made
+
+
+def _rates(run: Run, flows: Sequence[int | str] | None) -> list[tuple[str, Values, Values]]:
+    """Per flow: middles of the sampling intervals and goodput in each [bit/s]."""
+    names = _chosen(run, "flows", flows)
+    rows = run.table("flow_samples")
+    return [
+        (name, (time[1:] + time[:-1]) / 2, np.diff(count) * 8 / np.diff(time))
+        for name, time, count in _series(rows, "flow", names, ["time_s", "delivered_bytes"])
+        if len(time) > 1
+    ]
+
+
+def throughput(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
+    """Goodput of flows over time. Needs the table ``flow_samples``.
+
+    Parameters
+    ----------
+    run
+        What to draw.
+    flows
+        Which flows, by number or name; left out: all.
+    """
+    made = figure(run.summary)
+    axes = _axes(made, "Goodput", "time [s]", "goodput [Mbit/s]")
+    for i, (name, time, rate) in enumerate(_rates(run, flows)):
+        axes.plot(time, rate / 1e6, label=_label(run, name), **line(i))
+    axes.set_ylim(bottom=0)
+    _legend(axes)
+    return made
+
+
+def queue(run: Run, *, links: Sequence[int | str] | None = None) -> Figure:
+    """Queue lengths over time. Needs the table ``link_samples``.
+
+    Parameters
+    ----------
+    run
+        What to draw.
+    links
+        Which links, by number or name; left out: the three with the longest mean queue.
+    """
+    names = _chosen(run, "links", links)
+    if links is None:
+        mean = {str(link["id"]): link["queue_mean_packets"] for link in run.summary["links"]}
+        names = sorted(names, key=lambda name: -mean[name])[:3]
+    made = figure(run.summary)
+    axes = _axes(made, "Queue", "time [s]", "queue [packets]")
+    rows = run.table("link_samples")
+    for i, (name, time, length) in enumerate(
+        _series(rows, "link", names, ["time_s", "queue_packets"])
+    ):
+        axes.plot(time, length, drawstyle="steps-post", label=name, **line(i))
+    axes.set_ylim(bottom=0)
+    _legend(axes)
+    return made
+
+
+def delay(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
+    """Distribution of round-trip times. Needs the table ``rtts``.
+
+    Parameters
+    ----------
+    run
+        What to draw.
+    flows
+        Which flows, by number or name; left out: all.
+    """
+    made = figure(run.summary)
+    axes = _axes(made, "Round-trip times", "round-trip time [ms]", "share of samples at most this")
+    names = _chosen(run, "flows", flows)
+    for i, (name, values) in enumerate(_series(run.table("rtts"), "flow", names, ["rtt_s"])):
+        if len(values):
+            axes.ecdf(values * 1e3, label=_label(run, name), **line(i))
+    axes.set_ylim(0, 1)
+    _legend(axes)
+    return made
+
+
+def fairness(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
+    """Jain's index of the flows' goodputs over time. Needs the table ``flow_samples``.
+
+    Parameters
+    ----------
+    run
+        What to draw.
+    flows
+        Among which flows, by number or name; left out: all.
+    """
+    rates = _rates(run, flows)
+    if not rates:
+        raise UnsupportedError("fewer than two samples were recorded; choose a shorter interval")
+    length = min(len(rate) for _, _, rate in rates)
+    shares = np.array([rate[:length] for _, _, rate in rates])
+    made = figure(run.summary)
+    axes = _axes(made, "Fairness of goodput", "time [s]", "Jain's index [1]")
+    axes.plot(rates[0][1][:length], [jain(column) for column in shares.T], **line(0))
+    axes.axhline(1 / len(rates), color="#999999", linewidth=0.8, linestyle=":")
+    axes.annotate(
+        f"one of {len(rates)} flows has all", (0, 1 / len(rates)), fontsize=8, va="bottom"
+    )
+    axes.set_ylim(0, 1.03)
+    return made
+
+
+def network_map(run: Run, utilisation: dict[str, float] | None = None) -> Figure:
+    """Map of the network, links coloured by utilisation. Needs nodes with coordinates.
+
+    Parameters
+    ----------
+    run
+        Its scenario's network is drawn.
+    utilisation
+        By link and direction; left out: those of the run. The busier direction is shown.
+    """
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import LinearSegmentedColormap, Normalize
+
+    net = run.scenario.expanded().data["net"]
+    places = {
+        node["id"]: (node["lon"], node["lat"])
+        for node in net.get("nodes", ())
+        if "lon" in node and "lat" in node
+    }
+    links = [link for link in net.get("links", ()) if link["a"] in places and link["b"] in places]
+    if not links:
+        raise UnsupportedError("a map needs a network whose nodes have lat and lon")
+    used = utilisation or {str(x["id"]): float(x["utilisation"]) for x in run.summary["links"]}
+    made = figure(run.summary, 7.2, 5.4)
+    axes = _axes(made, "Utilisation of links, busier direction", "longitude [°]", "latitude [°]")
+    colours = LinearSegmentedColormap.from_list("used", style()["map_colours"])
+    norm = Normalize(0, 1)
+    rates = np.array([_bps(link["rate"]) for link in links])
+    widths = 1.2 + 2.8 * rates / rates.max()
+    for link, width in zip(links, widths, strict=True):
+        name = link.get("id")
+        a, b = link["a"], link["b"]
+        both = (name, f"{name}:back") if name else (f"{a}->{b}", f"{b}->{a}")
+        share = max(used.get(direction, 0.0) for direction in both)
+        (x1, y1), (x2, y2) = places[a], places[b]
+        axes.plot([x1, x2], [y1, y2], color=colours(norm(share)), linewidth=width, zorder=2)
+    axes.plot(*zip(*places.values(), strict=True), "o", color="#333333", markersize=3.5, zorder=3)
+    for name, place in places.items():
+        axes.annotate(name, place, xytext=(3, 3), textcoords="offset points", fontsize=7, zorder=4)
+    latitude = float(np.mean([y for _, y in places.values()]))
+    axes.set_aspect(1 / np.cos(np.radians(latitude)))
+    bar = made.colorbar(ScalarMappable(norm, colours), ax=axes, shrink=0.8)
+    bar.set_label("utilisation [1]")
+    return made
+
+
+def _bps(rate: float | str) -> float:
+    from ackclock.units import parse
+
+    return parse(rate, "rate")

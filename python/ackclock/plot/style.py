@@ -1,0 +1,120 @@
+"""The look of figures, and the recipe that travels in their files."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from matplotlib.figure import Figure
+
+__all__ = ["figure", "line", "recipe", "save", "style"]
+
+
+@cache
+def style() -> dict[str, Any]:
+    """The content of ``style.toml``."""
+    return tomllib.loads((files("ackclock.plot") / "style.toml").read_text(encoding="utf-8"))
+
+
+def line(index: int) -> dict[str, Any]:
+    """Colour and dash of the curve with this number; no two of the first 28 are alike.
+
+    Parameters
+    ----------
+    index
+        From 0.
+    """
+    colours, dashes = style()["colours"], style()["dashes"]
+    return {
+        "color": colours[index % len(colours)],
+        "linestyle": dashes[index // len(colours) % len(dashes)],
+    }
+
+
+def figure(summary: dict[str, Any] | None, width: float = 7.2, height: float = 4.0) -> Figure:
+    """Make an empty figure in our style that knows its recipe.
+
+    Parameters
+    ----------
+    summary
+        Of the run that is drawn; None for figures of several runs.
+    width, height
+        In inches.
+    """
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context(style()["rc"]):
+        made = Figure(figsize=(width, height), layout="constrained")
+    if summary is not None:
+        recipe(
+            made,
+            scenario=str(summary["scenario_hash"]),
+            seeds=str(summary["seed"]),
+            version=str(summary["version"]),
+        )
+    return made
+
+
+def recipe(figure: Figure, **known: str) -> None:
+    """Attach to a figure what is needed to make it again, and print it small below.
+
+    Parameters
+    ----------
+    figure
+        The figure.
+    **known
+        ``scenario`` (hash), ``seeds``, ``version``.
+    """
+    figure._ackclock_recipe = known  # type: ignore[attr-defined]
+    text = "ackclock " + ", ".join(
+        part
+        for part in (
+            known.get("version", ""),
+            f"scenario {known['scenario'][:12]}" if "scenario" in known else "",
+            f"seed {known['seeds']}" if "seeds" in known else "",
+        )
+        if part
+    )
+    figure.supxlabel(text, fontsize=6, color="#777777", x=0.995, ha="right")
+
+
+def save(figure: Figure, path: Path, *, command: str = "") -> None:
+    """Write a figure with its recipe in the file's metadata.
+
+    Parameters
+    ----------
+    figure
+        Made by a function of this package.
+    path
+        Ends in ``.svg``, ``.png`` or ``.pdf``.
+    command
+        What the user typed.
+    """
+    import json
+
+    import matplotlib as mpl
+
+    from ackclock.errors import UnsupportedError
+
+    known = dict(getattr(figure, "_ackclock_recipe", {}))
+    if command:
+        known["command"] = command
+    text = json.dumps(known, sort_keys=True)
+    kind = path.suffix.lower()
+    metadata: dict[str, Any] = {
+        ".svg": {"Creator": "ackclock", "Description": text, "Date": None},
+        ".png": {"Software": "ackclock", "Description": text},
+        ".pdf": {"Creator": "ackclock", "Subject": text, "CreationDate": None},
+    }
+    if kind not in metadata:
+        message = f'cannot write a figure as "{path.name}"; expected .svg, .png or .pdf'
+        raise UnsupportedError(message)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with mpl.rc_context(style()["rc"]):
+        figure.savefig(path, metadata=metadata[kind])

@@ -1,0 +1,273 @@
+"""Runs a scenario with several seeds on all cores and gives means with confidence intervals."""
+
+from __future__ import annotations
+
+import os
+import threading
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from ackclock.tabular import table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ackclock.run import Run
+    from ackclock.scenario import Scenario
+
+__all__ = ["Replication", "cores", "mean_interval", "replicate", "run_all"]
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:
+        return os.cpu_count() or 1
+
+
+def mean_interval(values: Sequence[float], confidence: float = 0.95) -> tuple[float, float, float]:
+    """Mean with its Student-t confidence interval.
+
+    Parameters
+    ----------
+    values
+        Independent observations, NaN left out.
+    confidence
+        Level in (0, 1).
+
+    Returns
+    -------
+    tuple of float
+        Mean, lower end, upper end; the ends are NaN for fewer than two observations.
+    """
+    from scipy import stats
+
+    data = np.asarray(values, dtype=float)
+    data = data[~np.isnan(data)]
+    if data.size == 0:
+        return (float("nan"),) * 3
+    mean = float(data.mean())
+    if data.size < 2:
+        return mean, float("nan"), float("nan")
+    error = float(data.std(ddof=1)) / data.size**0.5
+    half = float(stats.t.ppf(0.5 + confidence / 2, data.size - 1)) * error
+    return mean, mean - half, mean + half
+
+
+class Replication:
+    """Runs of one scenario under different seeds.
+
+    Parameters
+    ----------
+    scenario
+        What was run.
+    runs
+        The finished runs in order of their seeds.
+    asked
+        How many runs were wanted.
+    confidence
+        Level of the intervals.
+    """
+
+    def __init__(
+        self, scenario: Scenario, runs: Sequence[Run], asked: int, confidence: float
+    ) -> None:
+        self.scenario = scenario
+        self.runs = tuple(runs)
+        self.asked = asked
+        self.confidence = confidence
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether fewer runs finished than were wanted."""
+        return len(self.runs) < self.asked
+
+    @property
+    def observations(self) -> pa.Table:
+        """Tidy table of single values: seed, kind (flow or link), id, metric, value."""
+        rows = [
+            (run.summary["seed"], kind, str(item["id"]), metric, float(value))
+            for run in self.runs
+            for kind in ("flow", "link")
+            for item in run.summary[f"{kind}s"]
+            for metric, value in item.items()
+            if isinstance(value, int | float) and not isinstance(value, bool)
+        ]
+        names = ("seed", "kind", "id", "metric", "value")
+        columns = list(zip(*rows, strict=True)) if rows else [()] * len(names)
+        types = (pa.uint64(), pa.string(), pa.string(), pa.string(), pa.float64())
+        return pa.table(
+            {n: pa.array(list(c), type=t) for n, c, t in zip(names, columns, types, strict=True)}
+        )
+
+    @property
+    def means(self) -> pa.Table:
+        """Tidy table of means: kind, id, metric, mean, ci_low, ci_high, n."""
+        groups: dict[tuple[str, str, str], list[float]] = {}
+        for row in self.observations.to_pylist():
+            groups.setdefault((row["kind"], row["id"], row["metric"]), []).append(row["value"])
+        rows = [
+            (*key, *mean_interval(values, self.confidence), len(values))
+            for key, values in groups.items()
+        ]
+        names = ("kind", "id", "metric", "mean", "ci_low", "ci_high", "n")
+        columns = list(zip(*rows, strict=True)) if rows else [()] * len(names)
+        text, real = pa.string(), pa.float64()
+        types = (text, text, text, real, real, real, pa.int64())
+        return pa.table(
+            {n: pa.array(list(c), type=t) for n, c, t in zip(names, columns, types, strict=True)}
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as plain data, for JSON; an interval that is not known is None."""
+        first = self.runs[0].summary if self.runs else {}
+        means = [
+            {k: None if isinstance(v, float) and np.isnan(v) else v for k, v in row.items()}
+            for row in self.means.to_pylist()
+        ]
+        return {
+            "scenario_hash": first.get("scenario_hash"),
+            "version": first.get("version"),
+            "engine": first.get("engine"),
+            "era": first.get("era"),
+            "replications": len(self.runs),
+            "interrupted": self.interrupted,
+            "confidence": self.confidence,
+            "seeds": [run.summary["seed"] for run in self.runs],
+            "means": means,
+            "runs": [run.summary for run in self.runs],
+        }
+
+    def __str__(self) -> str:
+        shown = {
+            "goodput_bps": ("goodput [Mbit/s]", 1e-6),
+            "utilisation": ("used [%]", 100.0),
+            "delay_mean_s": ("queueing delay [ms]", 1e3),
+        }
+        rows = [
+            [
+                f"{row['kind']} {row['id']}",
+                title,
+                f"{row['mean'] * factor:.4g}",
+                f"{row['ci_low'] * factor:.4g}",
+                f"{row['ci_high'] * factor:.4g}",
+            ]
+            for row in self.means.to_pylist()
+            if row["metric"] in shown
+            for title, factor in [shown[row["metric"]]]
+        ]
+        percent = f"{100 * self.confidence:g} %"
+        count = f"{len(self.runs)} of {self.asked}" if self.interrupted else f"{len(self.runs)}"
+        name = self.scenario.name or "scenario"
+        head = f"{name}: {count} replications, {percent} Student-t intervals"
+        return head + "\n\n" + table(["", "", "mean", "low", "high"], rows)
+
+
+def run_all(
+    scenarios: Sequence[Scenario],
+    *,
+    workers: int | None = None,
+    progress: Callable[[float], object] | None = None,
+    on_finish: Callable[[int, Run], object] | None = None,
+) -> dict[int, Run]:
+    """Run scenarios on threads (the core releases the interpreter's lock).
+
+    Parameters
+    ----------
+    scenarios
+        What to run.
+    workers
+        Threads; left out: one per core.
+    progress
+        Called from the calling thread with the fraction of all work done.
+    on_finish
+        Called from the calling thread with the index and the run.
+
+    Returns
+    -------
+    dict
+        Finished runs by index. After Ctrl-C, those that had finished: compare the lengths.
+    """
+    stop = threading.Event()
+    done = [0.0] * len(scenarios)
+    finished: dict[int, Run] = {}
+
+    def one(index: int) -> Run:
+        def tick(fraction: float, _: float) -> None:
+            done[index] = fraction
+            if stop.is_set():
+                raise KeyboardInterrupt
+
+        if stop.is_set():
+            raise KeyboardInterrupt
+        return scenarios[index].run(progress=tick)
+
+    pool = ThreadPoolExecutor(max_workers=workers or cores())
+    try:
+        waiting = {pool.submit(one, index): index for index in range(len(scenarios))}
+        while waiting:
+            ready, _ = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
+            for future in ready:
+                index = waiting.pop(future)
+                finished[index] = future.result()
+                done[index] = 1.0
+                if on_finish is not None:
+                    on_finish(index, finished[index])
+            if progress is not None:
+                progress(sum(done) / len(done))
+    except KeyboardInterrupt:
+        pass
+    finally:
+        stop.set()
+        pool.shutdown(wait=True, cancel_futures=True)
+    return finished
+
+
+def replicate(
+    scenario: Scenario,
+    reps: int = 10,
+    *,
+    workers: int | None = None,
+    confidence: float = 0.95,
+    progress: Callable[[float], object] | None = None,
+    on_finish: Callable[[int, Run], object] | None = None,
+) -> Replication:
+    """Run a scenario under several seeds, on all cores.
+
+    Parameters
+    ----------
+    scenario
+        Run with its own seed and the ``reps - 1`` that follow.
+    reps
+        Number of runs, at least 1.
+    workers
+        Threads; left out: one per core.
+    confidence
+        Level of the intervals, in (0, 1).
+    progress
+        Called with the fraction of all work done.
+    on_finish
+        Called with index and run as each finishes.
+
+    Returns
+    -------
+    Replication
+        Single values and means as tidy Arrow tables.
+    """
+    if reps < 1:
+        raise ValueError("reps must be at least 1")
+    if not 0 < confidence < 1:
+        raise ValueError("confidence must be between 0 and 1")
+    scenario.check()
+    seeds = range(scenario.seed, scenario.seed + reps)
+    runs = run_all(
+        [scenario.replace(seed=seed) for seed in seeds],
+        workers=workers,
+        progress=progress,
+        on_finish=on_finish,
+    )
+    return Replication(scenario, [runs[index] for index in sorted(runs)], reps, confidence)

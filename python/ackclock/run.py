@@ -1,0 +1,350 @@
+"""What a run leaves: a summary and tables, and the folder that keeps them."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import sys
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from ackclock.errors import AckclockError, UnsupportedError, suggestion
+from ackclock.tabular import engineering, table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from ackclock._core import Output
+    from ackclock.scenario import Scenario
+
+__all__ = ["BUNDLE_VERSION", "Run", "load_run", "whole_folder"]
+
+BUNDLE_VERSION = 1
+"""Version of the run bundle's layout; raised when an old reader would misread a new bundle."""
+
+TABLES = (
+    "windows",
+    "rtts",
+    "states",
+    "drops",
+    "packets",
+    "flow_samples",
+    "link_samples",
+)
+
+
+class Run:
+    """A finished run. Printing it gives the summary; its tables are Arrow tables.
+
+    Column names end in their units: ``_s`` seconds, ``_bps`` bits per second, ``_bytes``,
+    ``_packets``, ``_segments``. Counts and means are over the window from warmup to the end.
+
+    Parameters
+    ----------
+    scenario
+        What was run.
+    summary
+        What ``ackclock run --json`` prints.
+    tables
+        The recorded tables by name.
+    """
+
+    def __init__(
+        self, scenario: Scenario, summary: dict[str, Any], tables: Mapping[str, pa.Table]
+    ) -> None:
+        self.scenario = scenario
+        self.summary = summary
+        self.tables = dict(tables)
+
+    @classmethod
+    def from_core(cls, scenario: Scenario, output: Output) -> Run:
+        """Take over the core's output and join the names of flows and links.
+
+        Parameters
+        ----------
+        scenario
+            What was run.
+        output
+            What the core returned.
+        """
+        summary = json.loads(output["summary"])
+        names = {
+            "flow": [str(flow["id"]) for flow in summary["flows"]],
+            "link": [str(link["id"]) for link in summary["links"]],
+        }
+        tables = {name: _table(columns, names) for name, columns in output["tables"].items()}
+        return cls(scenario, summary, tables)
+
+    def table(self, name: str) -> pa.Table:
+        """Fetch a table.
+
+        Parameters
+        ----------
+        name
+            ``flows``, ``links`` or a recorded table.
+
+        Raises
+        ------
+        UnsupportedError
+            It was not recorded.
+        """
+        if name in self.tables:
+            return self.tables[name]
+        if name in TABLES:
+            message = f'the table "{name}" was not recorded; run with record=["{name}"]'
+        else:
+            message = f'there is no table "{name}"; {suggestion(name, ("flows", "links", *TABLES))}'
+        raise UnsupportedError(message)
+
+    def __getattr__(self, name: str) -> pa.Table:
+        if name in TABLES:
+            return self.table(name)
+        raise AttributeError(name)
+
+    @property
+    def flows(self) -> pa.Table:
+        """One row per flow."""
+        return self.table("flows")
+
+    @property
+    def links(self) -> pa.Table:
+        """One row per link and direction."""
+        return self.table("links")
+
+    def __repr__(self) -> str:
+        s = self.summary
+        return f"Run({self.scenario!r}, seed={s['seed']}, tables={sorted(self.tables)})"
+
+    def __str__(self) -> str:
+        s = self.summary
+        window = s["window_s"]
+        begin, end = (window[0], window[1]) if isinstance(window, list) else (0.0, window)
+        title = self.scenario.name or "scenario"
+        head = (
+            f"{title}: {s['engine']} engine, era {s['era']}, seed {s['seed']},"
+            f" {s['duration_s']:g} s simulated, measured from {begin:g} s to {end:g} s"
+        )
+        flows = [
+            [
+                str(flow["id"]),
+                f"{flow['src']} -> {flow['dst']}",
+                str(flow.get("cc") or "-"),
+                str(flow.get("recovery") or "-"),
+                engineering(flow["goodput_bps"], "bit/s"),
+                f"{flow['retransmits']}",
+                f"{flow['timeouts']}",
+                engineering(flow.get("srtt_mean_s"), "s"),
+            ]
+            for flow in s["flows"]
+        ]
+        links = [
+            [
+                str(link["id"]),
+                f"{100 * link['utilisation']:.1f} %",
+                f"{link['drops']}",
+                f"{link['marks']}",
+                f"{link['queue_mean_packets']:.1f}",
+                f"{link['queue_p99_packets']:.0f}",
+                engineering(link["delay_mean_s"], "s"),
+            ]
+            for link in sorted(s["links"], key=lambda link: -link["utilisation"])
+        ]
+        totals = s["totals"]
+        cpu = engineering(totals.get("cpu_s"), "s")
+        count = f"{totals['packet_hops']:,} packet hops, {totals['events']:,} events"
+        flow_head = ["flow", "ends", "cc", "recovery", "goodput", "retransmits", "timeouts", "srtt"]
+        link_head = ["link", "used", "drops", "marks", "queue pkt", "p99 pkt", "queueing delay"]
+        return "\n\n".join(
+            [head, table(flow_head, flows), table(link_head, links), f"{count}, {cpu} of one core"]
+        )
+
+    def save(self, folder: str | Path, *, command: str | None = None) -> Path:
+        """Write the run bundle: scenario, summary, one Parquet file per table, provenance.
+
+        Parameters
+        ----------
+        folder
+            Is made, or replaced if it is a run bundle. It appears only when it is whole.
+        command
+            What the user typed, for the provenance.
+
+        Returns
+        -------
+        Path
+            The folder.
+        """
+        import pyarrow.parquet as pq
+
+        def fill(at: Path) -> None:
+            (at / "scenario.toml").write_text(self.scenario.expanded().to_toml(), encoding="utf-8")
+            _write_json(at / "summary.json", self.summary)
+            for name, rows in self.tables.items():
+                pq.write_table(rows, at / f"{name}.parquet", compression="zstd")
+            _write_json(at / "provenance.json", self._provenance(command))
+
+        return whole_folder(Path(folder), fill, marker="provenance.json")
+
+    def _provenance(self, command: str | None) -> dict[str, Any]:
+        s = self.summary
+        return {
+            "bundle": "ackclock run",
+            "bundle_version": BUNDLE_VERSION,
+            "scenario_hash": s["scenario_hash"],
+            "seed": s["seed"],
+            "digest": s.get("digest"),
+            "versions": {
+                "ackclock": s["version"],
+                "python": platform.python_version(),
+                "numpy": np.__version__,
+                "pyarrow": pa.__version__,
+            },
+            "host": {"system": platform.system(), "machine": platform.machine()},
+            "command": command,
+            "user_code_hash": s.get("user_code_hash"),
+            "written_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        }
+
+    def to_pcapng(self, path: str | Path, *, link: str | None = None) -> Path:
+        """Write the recorded packets as a capture file that Wireshark and tshark read.
+
+        Parameters
+        ----------
+        path
+            File to write.
+        link
+            Where to listen: both directions of this link. Left out: the link that carried most.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        UnsupportedError
+            The table ``packets`` was not recorded.
+        """
+        from ackclock.pcapng import write
+
+        return write(self, Path(path), link)
+
+
+def _table(columns: Mapping[str, Any], names: dict[str, list[str]]) -> pa.Table:
+    arrays: dict[str, pa.Array] = {}
+    for name, values in columns.items():
+        if name in names and not isinstance(values, list):
+            indices = pa.array(np.asarray(values, dtype=np.int32))
+            arrays[name] = pa.DictionaryArray.from_arrays(indices, names[name])
+        elif isinstance(values, list):
+            words = pa.array(values, type=pa.string())
+            arrays[name] = words if name == "id" else words.dictionary_encode()
+        else:
+            arrays[name] = pa.array(values)
+    return pa.table(arrays)
+
+
+def _write_json(path: Path, data: object) -> None:
+    path.write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
+
+
+def whole_folder(folder: Path, fill: Any, marker: str) -> Path:
+    """Write a folder beside its place and rename it when it is whole.
+
+    Parameters
+    ----------
+    folder
+        Where it goes.
+    fill
+        Called with the folder to write into.
+    marker
+        A file by which a folder is known to be of the same kind and may be replaced.
+
+    Returns
+    -------
+    Path
+        The folder.
+    """
+    if folder.exists() and not (folder / marker).is_file() and any(folder.iterdir()):
+        message = f"{folder} exists and is not a folder that ackclock wrote; choose another"
+        raise AckclockError(message)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    beside = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    try:
+        fill(beside)
+        umask = os.umask(0)
+        os.umask(umask)
+        beside.chmod(0o777 & ~umask)
+        if folder.exists():
+            shutil.rmtree(folder)
+        beside.rename(folder)
+    except BaseException:
+        shutil.rmtree(beside, ignore_errors=True)
+        raise
+    return folder
+
+
+def load_run(folder: str | Path) -> Run:
+    """Read a run bundle.
+
+    Parameters
+    ----------
+    folder
+        What `Run.save` or ``ackclock run --out`` wrote.
+
+    Returns
+    -------
+    Run
+        Equal in summary and tables to the one written.
+
+    Raises
+    ------
+    AckclockError
+        It is not a run bundle, or one of another version.
+    """
+    import pyarrow.parquet as pq
+
+    from ackclock.scenario import load
+
+    at = Path(folder)
+    try:
+        provenance = json.loads((at / "provenance.json").read_text(encoding="utf-8"))
+        version = provenance["bundle_version"]
+        if provenance["bundle"] != "ackclock run":
+            raise KeyError("bundle")
+    except (OSError, ValueError, KeyError, TypeError):
+        message = f"{at} is not a run bundle: it has no readable provenance.json of one"
+        raise AckclockError(message) from None
+    if version != BUNDLE_VERSION:
+        message = (
+            f"{at} is a run bundle of version {version}; this ackclock reads {BUNDLE_VERSION}:"
+            " run the scenario again, or use the ackclock that provenance.json names"
+        )
+        raise AckclockError(message)
+    try:
+        summary = json.loads((at / "summary.json").read_text(encoding="utf-8"))
+        tables = {file.stem: pq.read_table(file) for file in sorted(at.glob("*.parquet"))}
+        return Run(load(at / "scenario.toml"), summary, tables)
+    except (OSError, ValueError) as error:
+        message = f"{at} is a damaged run bundle: {error}"
+        raise AckclockError(message) from None
+
+
+def command_line(arguments: Iterable[str] | None = None) -> str:
+    """Give the command as one would type it.
+
+    Parameters
+    ----------
+    arguments
+        Left out: those of this process.
+    """
+    import shlex
+
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    return shlex.join(["ackclock", *given])

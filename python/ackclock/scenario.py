@@ -1,0 +1,376 @@
+"""The scenario: what the user says. Frozen plain data with a file form that it equals exactly."""
+
+from __future__ import annotations
+
+import copy
+import json
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from ackclock import paths
+from ackclock.errors import Problem, ScenarioError, UnsupportedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from ackclock.catalogue import Record
+    from ackclock.explanation import Explanation
+    from ackclock.run import Run
+
+__all__ = ["Scenario", "load"]
+
+Era = Literal["rfc", "1999", "2002", "2007", "ns2"]
+
+
+class Scenario:
+    """A simulation: a network, the flows on it, and how long it runs.
+
+    Parameters
+    ----------
+    net
+        The network, as in `ackclock.topology`.
+    flows
+        Flows named one by one, as `ackclock.Flow`.
+    duration
+        Simulated time [s].
+    traffic
+        Generators of flows, as `ackclock.Traffic`.
+    warmup
+        Time before measurement begins [s]; rates and means are over ``warmup`` to ``duration``.
+    seed
+        Seed of every random number of the run.
+    era
+        Whose defaults apply where a value is left out.
+    tcp
+        TCP settings of every flow that does not set its own, as `ackclock.TcpOptions`.
+    routing
+        What routes minimise: ``hops``, ``delay`` or ``weight``.
+    classes
+        What fair queues keep apart: ``stream``, ``flow``, ``source`` or ``pair``.
+    record
+        Tables to record, or the table ``record`` of a scenario file.
+    name
+        A name for titles and file names.
+
+    Raises
+    ------
+    ScenarioError
+        With every problem of form at once. What needs the whole network is found by `check`.
+    """
+
+    __slots__ = ("_data", "_file", "_full")
+    _data: dict[str, Any]
+    _file: Path | None
+    _full: dict[str, Any] | None
+
+    def __init__(
+        self,
+        net: Record | dict[str, Any],
+        flows: Iterable[Record | dict[str, Any]] = (),
+        duration: float | str = 60,
+        *,
+        traffic: Iterable[Record | dict[str, Any]] = (),
+        warmup: float | str | None = None,
+        seed: int | None = None,
+        era: Era | None = None,
+        tcp: Record | dict[str, Any] | None = None,
+        routing: str | None = None,
+        classes: str | None = None,
+        record: Iterable[str] | dict[str, Any] | None = None,
+        name: str | None = None,
+    ) -> None:
+        from ackclock.catalogue import plain
+
+        if record is not None and not isinstance(record, dict):
+            record = {"tables": list(record)}
+        given = {
+            "name": name,
+            "duration": duration,
+            "warmup": warmup,
+            "seed": seed,
+            "era": era,
+            "routing": routing,
+            "classes": classes,
+            "record": record,
+            "tcp": tcp,
+            "net": net,
+            "flows": list(flows) or None,
+            "traffic": list(traffic) or None,
+        }
+        self._fill(plain(given), None)
+
+    def _fill(self, data: dict[str, Any], file: Path | None) -> None:
+        from ackclock.validate import problems
+
+        found = problems(data, None if file is None else str(file))
+        if found:
+            raise ScenarioError(found)
+        object.__setattr__(self, "_data", data)
+        object.__setattr__(self, "_file", file)
+        object.__setattr__(self, "_full", None)
+
+    @classmethod
+    def from_data(cls, data: dict[str, Any], file: Path | None = None) -> Scenario:
+        """Make a scenario of plain data, as parsed from TOML or JSON.
+
+        Parameters
+        ----------
+        data
+            The tables of the file.
+        file
+            Where they came from: relative paths inside are relative to it, messages name it.
+
+        Raises
+        ------
+        ScenarioError
+            With every problem of form at once.
+        """
+        self = cls.__new__(cls)
+        self._fill(copy.deepcopy(data), file)
+        return self
+
+    def __setattr__(self, name: str, value: object) -> None:
+        message = f"a Scenario cannot be changed; use .replace({name}=...)"
+        raise AttributeError(message)
+
+    def __eq__(self, other: object) -> bool:
+        return self._data == other._data if isinstance(other, Scenario) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(json.dumps(self._data, sort_keys=True))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Scenario.from_data, (self._data, self._file))
+
+    def __repr__(self) -> str:
+        net, count = self._data["net"]["kind"], len(self._data.get("flows", ()))
+        name = self._data.get("name")
+        title = f"{name!r}: " if name else ""
+        return f"Scenario({title}{net}, flows={count}, duration={self._data['duration']!r})"
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """A copy of the scenario as plain data, values as they were given."""
+        return copy.deepcopy(self._data)
+
+    @property
+    def name(self) -> str:
+        """Its name; empty if it has none."""
+        return str(self._data.get("name", ""))
+
+    @property
+    def seed(self) -> int:
+        """Seed of every random number of the run."""
+        return int(self._data.get("seed", 1))
+
+    @property
+    def net(self) -> Record:
+        """The network."""
+        from ackclock.catalogue import class_name, shape
+
+        net = self._data["net"]
+        fields = {key: value for key, value in net.items() if key != "kind"}
+        return shape()[class_name(net["kind"])](**fields)
+
+    @property
+    def flows(self) -> tuple[Record, ...]:
+        """The flows named one by one."""
+        from ackclock.catalogue import record
+
+        return tuple(record("Flow")(**flow) for flow in self._data.get("flows", ()))
+
+    def replace(self, **changes: Any) -> Scenario:
+        """Copy with values changed.
+
+        Parameters
+        ----------
+        **changes
+            New values by path, as in ``**{"net.buffer": "2 bdp", "flows[*].cc": ac.cc.Vegas()}``;
+            None takes the default.
+
+        Returns
+        -------
+        Scenario
+            The changed scenario.
+        """
+        from ackclock.catalogue import plain
+
+        values = {path: plain(value) for path, value in changes.items()}
+        return Scenario.from_data(paths.replaced(self._data, values), self._file)
+
+    def to_json(self) -> str:
+        """Write as JSON; `load` gives an equal scenario back."""
+        return json.dumps(self._data, indent=2, allow_nan=False)
+
+    def to_toml(self) -> str:
+        """Write as TOML; `load` gives an equal scenario back."""
+        import tomli_w
+
+        return tomli_w.dumps(self._data)
+
+    def expanded(self) -> Scenario:
+        """Copy with imported networks as graphs and trace files as lists; needs no other file."""
+        return Scenario.from_data(self._expanded(), self._file)
+
+    def _expanded(self) -> dict[str, Any]:
+        if self._full is None:
+            from ackclock.expand import expanded
+
+            folder = Path() if self._file is None else self._file.parent
+            try:
+                full = expanded(self._data, folder)
+            except ScenarioError as error:
+                raise self._located(error.problems) from None
+            object.__setattr__(self, "_full", full)
+        assert self._full is not None
+        return self._full
+
+    def core_json(self) -> str:
+        """The JSON that the core gets: everything that names a file expanded."""
+        return json.dumps(self._expanded(), allow_nan=False)
+
+    def _located(self, problems: Iterable[Problem]) -> ScenarioError:
+        file = None if self._file is None else str(self._file)
+        return ScenarioError([Problem(p.path, p.message, file) for p in problems])
+
+    def _raise_input(self, text: str) -> None:
+        found = [Problem(item["path"], item["message"]) for item in json.loads(text)]
+        if found:
+            raise self._located(found)
+
+    def check(self) -> None:
+        """Check meaning as well as form: names, routes, parameters.
+
+        Raises
+        ------
+        ScenarioError
+            With every problem at once.
+        """
+        from ackclock import _core
+
+        self._raise_input(_core.check(self.core_json()))
+
+    def explain(self) -> Explanation:
+        """Say what would run: routes, bandwidth-delay products, defaults used, predicted cost.
+
+        Returns
+        -------
+        Explanation
+            Text when printed; ``.data`` has all of it.
+        """
+        from ackclock import _core
+        from ackclock.explanation import Explanation
+
+        self.check()
+        try:
+            return Explanation(self.name, json.loads(_core.explain(self.core_json())))
+        except _core.InputError as error:
+            self._raise_input(str(error))
+            raise
+
+    def run(
+        self,
+        engine: str = "packet",
+        *,
+        record: Iterable[str] | None = None,
+        interval: float | str | None = None,
+        seed: int | None = None,
+        progress: Callable[[float, float], object] | None = None,
+    ) -> Run:
+        """Simulate.
+
+        Parameters
+        ----------
+        engine
+            ``packet``.
+        record
+            Tables to record besides the summary: ``windows``, ``rtts``, ``states``, ``drops``,
+            ``packets``, ``flow_samples``, ``link_samples``. Left out: as the scenario says.
+        interval
+            Interval of the sampled tables [s].
+        seed
+            Replaces the scenario's seed.
+        progress
+            Called a few times a second with the fraction done and the simulated time [s]; what it
+            raises stops the run.
+
+        Returns
+        -------
+        Run
+            Summary and tables.
+
+        Raises
+        ------
+        ScenarioError
+            The scenario is wrong; every problem is told.
+        AlgorithmError
+            An algorithm broke its contract.
+        """
+        if engine != "packet":
+            message = f'there is no engine "{engine}"; expected: packet'
+            raise UnsupportedError(message)
+        changes: dict[str, Any] = {}
+        if record is not None:
+            changes["record.tables"] = list(record)
+        if interval is not None:
+            changes["record.interval"] = interval
+        if seed is not None:
+            changes["seed"] = seed
+        if changes:
+            return self.replace(**changes).run(progress=progress)
+        from ackclock import _core
+        from ackclock.errors import AlgorithmError
+        from ackclock.run import Run
+
+        self.check()
+        try:
+            output = _core.run(self.core_json(), progress)
+        except _core.InputError as error:
+            self._raise_input(str(error))
+            raise
+        except _core.AlgorithmFailure as error:
+            raise AlgorithmError(str(error)) from None
+        return Run.from_core(self, output)
+
+
+def load(source: str | Path) -> Scenario:
+    """Read a scenario from a TOML or JSON file, or from such text.
+
+    Parameters
+    ----------
+    source
+        A path, or the text itself (which then contains a line break or a brace).
+
+    Returns
+    -------
+    Scenario
+        Equal to the one that was written.
+
+    Raises
+    ------
+    ScenarioError
+        The file cannot be read or has problems; all are told at once.
+    """
+    is_text = isinstance(source, str) and ("\n" in source or "{" in source)
+    file = None if is_text else Path(source)
+    if file is None:
+        text = str(source)
+    else:
+        try:
+            text = file.read_text(encoding="utf-8")
+        except OSError as error:
+            raise _unreadable(file, f"cannot be read: {error.strerror}") from None
+        except UnicodeDecodeError:
+            raise _unreadable(file, "is not UTF-8 text") from None
+    is_json = text.lstrip().startswith("{")
+    try:
+        data = json.loads(text) if is_json else tomllib.loads(text)
+    except ValueError as error:
+        form = "JSON" if is_json else "TOML"
+        raise _unreadable(file, f"not valid {form}: {error}") from None
+    return Scenario.from_data(data, file)
+
+
+def _unreadable(file: Path | None, message: str) -> ScenarioError:
+    return ScenarioError([Problem("", message, None if file is None else str(file))])

@@ -1,0 +1,105 @@
+# Written by `python -m ackclock.stubs`; do not edit.
+from typing import Any
+
+from ackclock.catalogue import Record
+from ackclock.graphs import (
+    from_csv as from_csv,
+    from_graphml as from_graphml,
+    from_networkx as from_networkx,
+    from_topohub as from_topohub,
+)
+
+class Dumbbell(Record):
+    def __init__(
+        self,
+        pairs: int,
+        rate: float | str,
+        rtt: float | str | None = ...,
+        rtts: list[Any] | tuple[Any, ...] | None = ...,
+        delay: float | str | None = ...,
+        access_rate: float | str | None = ...,
+        access_delay: float | str | None = ...,
+        right_delays: list[Any] | tuple[Any, ...] | None = ...,
+        buffer: str | None = ...,
+        qdisc: Record | str | dict[str, Any] | None = ...,
+        access_buffer: str | None = ...,
+        loss: float | None = ...,
+        schedule: Any = ...,
+        drop: list[Any] | tuple[Any, ...] | None = ...,
+    ) -> None: ...
+
+class ParkingLot(Record):
+    def __init__(
+        self,
+        hops: int,
+        rate: float | str,
+        delay: float | str,
+        access_rate: float | str | None = ...,
+        access_delay: float | str | None = ...,
+        buffer: str | None = ...,
+        qdisc: Record | str | dict[str, Any] | None = ...,
+    ) -> None: ...
+
+class Ring(Record):
+    def __init__(
+        self,
+        routers: int,
+        span: int | None = ...,
+        rate: float | str | None = ...,
+        delay: float | str | None = ...,
+        access_rate: float | str | None = ...,
+        access_delay: float | str | None = ...,
+        buffer: str | None = ...,
+        qdisc: Record | str | dict[str, Any] | None = ...,
+    ) -> None: ...
+
+class Star(Record):
+    def __init__(
+        self,
+        hosts: int,
+        rate: float | str,
+        delay: float | str,
+        buffer: str | None = ...,
+        qdisc: Record | str | dict[str, Any] | None = ...,
+    ) -> None: ...
+
+class Graph(Record):
+    def __init__(
+        self,
+        nodes: list[Any] | tuple[Any, ...] | None = ...,
+        links: list[Any] | tuple[Any, ...] | None = ...,
+    ) -> None: ...
+
+class Topohub(Record):
+    def __init__(
+        self,
+        name: str,
+        rate: float | str,
+        rule: str | None = ...,
+        buffer: str | None = ...,
+        qdisc: Record | str | dict[str, Any] | None = ...,
+        signal_speed: float | None = ...,
+        scale: float | None = ...,
+    ) -> None: ...
+
+class Graphml(Record):
+    def __init__(
+        self,
+        file: str,
+        rate: float | str | None = ...,
+        buffer: str | None = ...,
+        qdisc: Record | str | dict[str, Any] | None = ...,
+        signal_speed: float | None = ...,
+        scale: float | None = ...,
+    ) -> None: ...
+
+class Csv(Record):
+    def __init__(
+        self,
+        folder: str,
+        rate: float | str | None = ...,
+        buffer: str | None = ...,
+        qdisc: Record | str | dict[str, Any] | None = ...,
+        signal_speed: float | None = ...,
+        scale: float | None = ...,
+    ) -> None: ...

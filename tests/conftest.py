@@ -1,0 +1,46 @@
+"""Scenarios and runs that tests share."""
+
+import pytest
+
+import ackclock as ac
+
+SMALL = """
+name = "small"
+duration = "10 s"
+warmup = "2 s"
+seed = 3
+[net]
+kind = "dumbbell"
+pairs = 2
+rate = "5 Mbps"
+rtt = "40 ms"
+buffer = "20 pkt"
+[[flows]]
+pair = 0
+cc = "aimd"
+recovery = "sack"
+[[flows]]
+pair = 1
+cc = "vegas"
+recovery = "sack"
+[record]
+tables = ["windows", "rtts", "states", "drops", "packets", "flow_samples", "link_samples"]
+interval = "100 ms"
+"""
+
+
+@pytest.fixture(scope="session")
+def small():
+    return ac.load(SMALL)
+
+
+@pytest.fixture(scope="session")
+def run(small):
+    return small.run()
+
+
+@pytest.fixture
+def small_file(tmp_path):
+    file = tmp_path / "small.toml"
+    file.write_text(SMALL)
+    return file

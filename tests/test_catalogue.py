@@ -1,0 +1,96 @@
+"""Every algorithm of every room, as a Python class."""
+
+import inspect
+import pickle
+
+import pytest
+
+import ackclock as ac
+from ackclock import catalogue, schema, stubs
+
+EVERY = [(room, name) for room in schema.ROOMS for name in schema.catalogue()[room]]
+
+
+def made(room, name):
+    return getattr(getattr(ac, room), catalogue.class_name(name))
+
+
+@pytest.mark.parametrize("room", schema.ROOMS)
+def test_every_room_has_algorithms_and_lists_them(room):
+    names = {catalogue.class_name(name) for name in schema.catalogue()[room]}
+    assert names
+    assert set(dir(getattr(ac, room))) == names
+
+
+@pytest.mark.parametrize(("room", "name"), EVERY)
+def test_an_algorithm_builds_from_defaults_and_equals_itself(room, name):
+    cls = made(room, name)
+    required = schema.catalogue()[room][name]["params"].get("required", [])
+    if required:
+        pytest.skip(f"needs {required}")
+    value = cls()
+    assert value == cls()
+    assert hash(value) == hash(cls())
+    assert value.to_data() == name
+    assert catalogue.from_data(room, name) == value
+    assert pickle.loads(pickle.dumps(value)) == value
+    assert repr(value) == f"{cls.__name__}()"
+    assert "References" in (cls.__doc__ or "")
+
+
+@pytest.mark.parametrize(("room", "name"), EVERY)
+def test_fields_go_by_position_in_the_order_of_the_signature(room, name):
+    cls = made(room, name)
+    defaults = {
+        field: rules["default"]
+        for field, rules in schema.catalogue()[room][name]["params"].get("properties", {}).items()
+        if rules.get("default") is not None
+    }
+    names = list(inspect.signature(cls).parameters)
+    assert names == list(schema.catalogue()[room][name]["params"].get("properties", {}))
+    if list(defaults) == names and names:
+        value = cls(*defaults.values())
+        assert value == cls(**defaults)
+        assert value.to_data() == {"kind": name, **defaults}
+
+
+@pytest.mark.parametrize(("room", "name"), EVERY)
+def test_a_misspelt_parameter_is_refused_by_name(room, name):
+    with pytest.raises(ac.ScenarioError, match="zzz_unknown"):
+        made(room, name)(zzz_unknown=1)
+
+
+def test_an_unknown_algorithm_suggests_the_nearest():
+    with pytest.raises(AttributeError, match='did you mean "Vegas"'):
+        _ = ac.cc.Vegass
+
+
+def test_values_are_frozen_and_replaced_by_copies():
+    net = ac.topology.Dumbbell(pairs=2, rate="10 Mbps")
+    with pytest.raises(AttributeError, match="replace"):
+        net.pairs = 3
+    assert net.replace(pairs=3).pairs == 3
+    assert net.pairs == 2
+
+
+def test_all_problems_of_a_value_are_told_at_once():
+    with pytest.raises(ac.ScenarioError) as caught:
+        ac.topology.Dumbbell(pairs="two", rate="10 ms", bufer="1 bdp")
+    assert {p.path for p in caught.value.problems} == {"pairs", "rate", "bufer"}
+
+
+def test_the_stubs_are_current():
+    assert stubs.main(["--check"]) == 0
+
+
+def test_every_public_name_is_there_whatever_was_imported_before():
+    import importlib
+    import pkgutil
+
+    for module in pkgutil.iter_modules(ac.__path__):
+        if module.name not in ("__main__", "_core"):
+            importlib.import_module(f"ackclock.{module.name}")
+    for name in ac.__all__:
+        assert getattr(ac, name) is not None
+    assert callable(ac.replicate)
+    assert callable(ac.load)

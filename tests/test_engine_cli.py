@@ -1,0 +1,127 @@
+"""The command line as a user sees it: output, exit codes, no tracebacks."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import ackclock as ac
+from ackclock import cli
+
+
+def ackclock(*arguments, timeout=120):
+    command = [sys.executable, "-m", "ackclock", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
+
+
+def test_help_starts_at_once():
+    # The least of several: other work on the machine only adds.
+    def once():
+        begin = time.perf_counter()
+        assert ackclock("--help").returncode == 0
+        return time.perf_counter() - begin
+
+    assert min(once() for _ in range(5)) < 0.3
+
+
+def test_version_is_the_package_version():
+    assert ackclock("version").stdout.strip() == ac.__version__
+
+
+def test_run_prints_one_json_object(small_file):
+    done = ackclock("run", small_file, "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["seed"] == 3
+
+
+def test_run_takes_changes_and_seed(small_file):
+    done = ackclock("run", small_file, "--json", "--seed", 9, "--set", "flows[*].cc=aimd")
+    summary = json.loads(done.stdout)
+    assert summary["seed"] == 9
+    assert {flow["cc"] for flow in summary["flows"]} == {"aimd"}
+
+
+def test_run_writes_a_bundle_that_plots(small_file, tmp_path):
+    done = ackclock("run", small_file, "--out", tmp_path / "out", "--quiet")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    figure = tmp_path / "cwnd.svg"
+    done = ackclock("plot", tmp_path / "out", "--kind", "cwnd", "--out", figure)
+    assert done.returncode == 0, done.stderr
+    assert ac.load_run(tmp_path / "out").summary["scenario_hash"] in figure.read_text()
+
+
+def test_replications_leave_a_bundle_each(small_file, tmp_path):
+    done = ackclock("run", small_file, "--reps", 2, "--json", "--out", tmp_path / "out")
+    result = json.loads(done.stdout)
+    assert result["seeds"] == [3, 4]
+    assert not result["interrupted"]
+    assert {f.name for f in (tmp_path / "out").iterdir()} == {
+        "seed-3", "seed-4", "means.parquet", "observations.parquet",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("run", "/nowhere/x.toml"),
+        ("run", "FILE", "--set", "net.rtte=1"),
+        ("run", "FILE", "--set", "nonsense"),
+        ("run", "FILE", "--reps", "0"),
+        ("run", "FILE", "--colour", "red"),
+        ("check", "/nowhere/x.toml"),
+        ("explain", "FILE", "--set", "duration=abc"),
+        ("plot", "/nowhere", "--kind", "cwnd", "--out", "x.svg"),
+        ("list", "rooms"),
+        ("show", "no-such-thing"),
+        ("nonsense",),
+    ],
+)
+def test_a_users_error_is_a_sentence_and_exit_code_2(small_file, arguments):
+    done = ackclock(*(small_file if a == "FILE" else a for a in arguments))
+    assert done.returncode == 2
+    assert done.stderr.strip()
+    assert "Traceback" not in done.stderr
+
+
+def test_check_and_explain_say_what_is_right(small_file):
+    assert "right" in ackclock("check", small_file).stdout
+    assert "bdp" in ackclock("explain", small_file).stdout
+    assert json.loads(ackclock("explain", small_file, "--json").stdout)["flows"]
+
+
+def test_every_algorithm_is_listed_and_shown():
+    assert "aimd" in ackclock("list", "cc").stdout
+    assert "References" in ackclock("show", "aimd").stdout
+
+
+def test_our_own_fault_is_told_as_such(monkeypatch, capsys):
+    def broken(*_args, **_kwargs):
+        raise ZeroDivisionError("inside")
+
+    monkeypatch.setattr("ackclock.schema.catalogue", broken)
+    assert cli.main(["list"]) == cli.EXIT_INTERNAL
+    told = capsys.readouterr().err
+    assert "own fault" in told
+    assert "Traceback" not in told
+
+
+def test_ctrl_c_gives_3_and_keeps_what_finished(small_file, tmp_path):
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "ackclock", "run", str(small_file), "--workers", "1"]
+    command += ["--reps", "1000", "--out", str(out), "--set", "record.tables=[]"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    try:
+        deadline = time.monotonic() + 60
+        while not list(out.glob("seed-*")) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        os.kill(process.pid, signal.SIGINT)
+        _, told = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 3
+    assert "Traceback" not in told
+    assert ac.load_run(next(iter(out.glob("seed-*")))).summary["seed"] >= 3

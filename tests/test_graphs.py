@@ -1,0 +1,152 @@
+"""Real networks and trace files: units, rules, and malformed input."""
+
+import networkx as nx
+import pytest
+
+import ackclock as ac
+from ackclock.graphs import great_circle_m
+
+
+def folder(tmp_path, nodes, edges):
+    (tmp_path / "nodes.csv").write_text(nodes)
+    (tmp_path / "edges.csv").write_text(edges)
+    return tmp_path
+
+
+NODES = "id,name,lat,lon\n0,A,0,0\n1,B,0,1\n2,C,1,1\n"
+EDGES = (
+    "source,target,capacity_bps,delay_s,length_km\n"
+    "0,1,1000000,0.002,\n1,0,2000000,0.002,\n1,2,,,200\n2,0,5000000,,\n"
+)
+
+
+def test_a_degree_of_longitude_at_the_equator_is_111_km():
+    # Circumference 2 pi x 6371.0088 km, over 360.
+    assert great_circle_m(0, 0, 0, 1) == pytest.approx(111_195.08, abs=0.1)
+
+
+def test_csv_gives_rates_delays_and_merges_parallel_links(tmp_path):
+    net = ac.topology.from_csv(folder(tmp_path, NODES, EDGES), rate="9 Mbps", scale=0.5)
+    links = {(link["a"], link["b"]): link for link in net.links}
+    assert set(links) == {("A", "B"), ("B", "C"), ("C", "A")}
+    assert links["A", "B"]["rate"] == 1_500_000  # (1 + 2) Mb/s, halved
+    assert links["A", "B"]["delay"] == 0.002
+    assert links["B", "C"]["rate"] == 4_500_000  # not given: 9 Mb/s, halved
+    assert links["B", "C"]["delay"] == pytest.approx(0.001)  # 200 km at 2e8 m/s
+    # one degree each way, about 157.2 km
+    assert links["C", "A"]["delay"] == pytest.approx(0.000786, abs=2e-6)
+    assert net.nodes[2] == {"id": "C", "lat": 1.0, "lon": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("nodes", "edges", "told"),
+    [
+        (NODES, EDGES + "0,7,1,1,1\n", 'edges.csv, line 6: target "7"'),
+        (NODES, EDGES + "0,2,fast,1,1\n", 'edges.csv, line 6: capacity_bps is "fast"'),
+        (NODES, EDGES + "0,2,-4,1,1\n", "line 6: capacity_bps"),
+        (NODES, EDGES + "0,2\n", "edges.csv, line 6: expected 5 values"),
+        (NODES, "from,to\n", "edges.csv, line 1: there is no column source"),
+        ("id,name,lat,lon\n0,A,x,0\n", EDGES, 'nodes.csv, line 2: lat is "x"'),
+        (NODES, "source,target\n", "no links"),
+    ],
+)
+def test_a_malformed_file_is_told_with_its_line(tmp_path, nodes, edges, told):
+    with pytest.raises(ac.ScenarioError) as caught:
+        ac.topology.from_csv(folder(tmp_path, nodes, edges), rate="1 Mbps")
+    assert told in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_folder_is_told(tmp_path):
+    with pytest.raises(ac.ScenarioError, match="cannot read"):
+        ac.topology.from_csv(tmp_path / "none", rate=1)
+
+
+def test_a_link_without_capacity_needs_a_rate(tmp_path):
+    with pytest.raises(ac.ScenarioError, match="line 4 gives no capacity"):
+        ac.topology.from_csv(folder(tmp_path, NODES, EDGES))
+
+
+def test_networkx_and_graphml_give_the_same(tmp_path):
+    graph = nx.Graph()
+    graph.add_node("x", lat=10.0, lon=20.0)
+    graph.add_node("y", lat=10.0, lon=21.0)
+    graph.add_edge("x", "y", capacity_bps=3e6)
+    nx.write_graphml(graph, tmp_path / "g.graphml")
+    direct = ac.topology.from_networkx(graph)
+    assert direct == ac.topology.from_graphml(tmp_path / "g.graphml")
+    assert direct.links[0]["rate"] == 3_000_000
+
+
+def test_broken_graphml_is_told_with_its_line(tmp_path):
+    file = tmp_path / "g.graphml"
+    file.write_text("<graphml>\n<graph>\n</graphml>\n")
+    with pytest.raises(ac.ScenarioError, match="line 3"):
+        ac.topology.from_graphml(file, rate=1)
+
+
+def test_topohub_rules(tmp_path):
+    uniform = ac.topology.from_topohub("topozoo/Geant2009", rate="4 Mbps")
+    assert len(uniform.nodes) == 34
+    assert len(uniform.links) == 52
+    assert {link["rate"] for link in uniform.links} == {4_000_000}
+    degree = ac.topology.from_topohub("topozoo/Geant2009", rate="4 Mbps", rule="degree")
+    ends = [end for link in degree.links for end in (link["a"], link["b"])]
+    leaf = next(
+        link for link in degree.links if ends.count(link["a"]) == 1 or ends.count(link["b"]) == 1
+    )
+    assert leaf["rate"] == 4_000_000
+    assert max(link["rate"] for link in degree.links) > 12_000_000
+
+
+def test_an_unknown_topohub_network_suggests_the_nearest():
+    with pytest.raises(ac.ScenarioError, match='did you mean "topozoo/Geant2009"'):
+        ac.topology.from_topohub("topozoo/Geannt2009", rate=1)
+    with pytest.raises(ac.ScenarioError, match="topozoo"):
+        ac.topology.from_topohub("nowhere/x", rate=1)
+
+
+def test_imported_networks_are_expanded_relative_to_the_scenario_file(tmp_path):
+    folder(tmp_path, NODES, EDGES)
+    file = tmp_path / "s.toml"
+    file.write_text('duration = 1\nnet = { kind = "csv", folder = ".", rate = "1 Mbps" }\n')
+    scenario = ac.load(file)
+    assert scenario.data["net"]["kind"] == "csv"
+    full = scenario.expanded()
+    assert full.data["net"]["kind"] == "graph"
+    assert len(full.data["net"]["links"]) == 3
+    assert ac.load(full.to_toml()) == full
+
+
+MAHIMAHI = """duration = 1
+[net]
+kind = "dumbbell"
+pairs = 1
+rate = "1 Mbps"
+schedule = { mahimahi_file = "x.up" }
+"""
+
+
+@pytest.mark.parametrize(
+    ("trace", "told"),
+    [
+        ("1\n5\n3\n", 'x.up, line 3: "3"'),
+        ("1\nx\n", 'x.up, line 2: "x"'),
+        ("", "no time after 0 ms"),
+        ("0\n0\n", "no time after 0 ms"),
+    ],
+)
+def test_a_malformed_trace_is_told_with_its_line(tmp_path, trace, told):
+    (tmp_path / "x.up").write_text(trace)
+    (tmp_path / "s.toml").write_text(MAHIMAHI)
+    with pytest.raises(ac.ScenarioError) as caught:
+        ac.load(tmp_path / "s.toml").expanded()
+    assert told in str(caught.value)
+    assert caught.value.problems[0].path == "net.schedule"
+
+
+def test_a_trace_becomes_the_list_of_its_times(tmp_path):
+    (tmp_path / "x.up").write_text("1\n1\n4\n")
+    (tmp_path / "s.toml").write_text(MAHIMAHI)
+    full = ac.load(tmp_path / "s.toml").expanded()
+    assert full.data["net"]["schedule"] == {"mahimahi": [1, 1, 4]}

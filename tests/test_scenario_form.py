@@ -1,0 +1,178 @@
+"""The form of scenarios: all problems at once, exact inverses, changes by path."""
+
+import pickle
+from pathlib import Path
+
+import pytest
+
+import ackclock as ac
+from ackclock import paths
+
+EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.toml"))
+GOOD = """
+duration = "60 s"
+[net]
+kind = "dumbbell"
+pairs = 2
+rate = "10 Mbps"
+rtt = "100 ms"
+[[flows]]
+pair = 0
+[[flows]]
+pair = 1
+start = "5 s"
+"""
+BAD = """
+duration = -1
+nam = "x"
+record.tables = ["window"]
+[net]
+kind = "dumbbell"
+pairs = 2.5
+rate = "10 mpbs"
+buffer = 100
+qdsc = "fifo"
+[[flows]]
+pair = "x"
+cc = "no-such-control"
+tcp.mss = -1
+"""
+
+
+@pytest.fixture
+def scenario():
+    return ac.load(GOOD)
+
+
+def test_every_problem_is_told_at_once_with_its_path():
+    with pytest.raises(ac.ScenarioError) as caught:
+        ac.load(BAD)
+    told = {problem.path: problem.message for problem in caught.value.problems}
+    assert set(told) == {
+        "duration",
+        "nam",
+        "record.tables[0]",
+        "net.pairs",
+        "net.rate",
+        "net.buffer",
+        "net.qdsc",
+        "flows[0].pair",
+        "flows[0].cc",
+        "flows[0].tcp.mss",
+    }
+    assert 'did you mean "name"' in told["nam"]
+    assert 'did you mean "windows"' in told["record.tables[0]"]
+    assert 'did you mean "Mbps"' in told["net.rate"]
+    assert "name its unit" in told["net.buffer"]
+    assert 'did you mean "qdisc"' in told["net.qdsc"]
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "told"),
+    [
+        ("duration = 1", "", '"net" is missing'),
+        ("duration = 1\nnet = { kind = 'dumbel' }", "net.kind", 'did you mean "dumbbell"'),
+        ("duration = 1\nnet = { pairs = 1 }", "net", '"kind" is missing'),
+        (GOOD + "schedule = { mahimai = [1] }", "flows[1].schedule", "not a key"),
+        (
+            GOOD.replace("pairs = 2", "schedule = { mahimai = [1] }\npairs=2"),
+            "net.schedule.mahimai",
+            'did you mean "mahimahi"',
+        ),
+        ("duration = \n", "", "not valid TOML"),
+        ("{", "", "not valid JSON"),
+    ],
+)
+def test_a_problem_names_its_place_and_what_was_meant(text, path, told):
+    with pytest.raises(ac.ScenarioError) as caught:
+        ac.load(text + "\n")
+    assert any(p.path == path and told in p.message for p in caught.value.problems)
+
+
+def test_a_problem_in_a_file_names_the_file(tmp_path):
+    file = tmp_path / "bad.toml"
+    file.write_text(BAD)
+    with pytest.raises(ac.ScenarioError) as caught:
+        ac.load(file)
+    assert str(caught.value).count(str(file)) == len(caught.value.problems)
+    with pytest.raises(ac.ScenarioError, match="cannot be read"):
+        ac.load(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
+def test_what_is_written_reads_back_equal(file):
+    scenario = ac.load(file)
+    assert ac.load(scenario.to_toml()) == scenario
+    assert ac.load(scenario.to_json()) == scenario
+    assert pickle.loads(pickle.dumps(scenario)) == scenario
+    assert hash(ac.load(scenario.to_toml())) == hash(scenario)
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
+def test_examples_begin_with_what_they_ask(file):
+    assert file.read_text().startswith("# ")
+
+
+def test_objects_and_text_give_the_same_scenario(scenario):
+    net = ac.topology.Dumbbell(pairs=2, rate="10 Mbps", rtt="100 ms")
+    flows = [ac.Flow(pair=0), ac.Flow(pair=1, start="5 s")]
+    built = ac.Scenario(net, flows, duration="60 s")
+    assert built == scenario
+    assert built.net == net
+    assert list(built.flows) == flows
+
+
+def test_replace_changes_a_copy_only(scenario):
+    before = scenario.to_toml()
+    changed = scenario.replace(**{"net.buffer": "2 bdp", "flows[*].start": 1, "seed": 7})
+    assert scenario.to_toml() == before
+    assert changed.data["net"]["buffer"] == "2 bdp"
+    assert [flow["start"] for flow in changed.data["flows"]] == [1, 1]
+    assert changed.seed == 7
+    assert changed.replace(**{"net.buffer": None, "flows[*].start": None}) != changed
+
+
+def test_a_parameter_may_be_set_on_an_algorithm_given_by_name(scenario):
+    data = paths.replaced({"flows": [{"cc": "x"}]}, {"flows[0].cc.alpha": 3})
+    assert data == {"flows": [{"cc": {"kind": "x", "alpha": 3}}]}
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("net.bufer", 'did you mean "buffer"'),
+        ("flow[*].cc", 'did you mean "flows"'),
+        ("flows[9].start", "2 entries"),
+        ("net[0]", "not a list|no list"),
+        ("", "is not a path"),
+        ("a..b", "is not a path"),
+    ],
+)
+def test_a_path_that_leads_nowhere_is_told(scenario, path, told):
+    with pytest.raises(ac.ScenarioError, match=told):
+        scenario.replace(**{path: 1})
+
+
+def test_scenarios_are_frozen(scenario):
+    with pytest.raises(AttributeError, match="replace"):
+        scenario.seed = 3
+    scenario.data["net"]["pairs"] = 99
+    assert scenario.data["net"]["pairs"] == 2
+
+
+@pytest.mark.parametrize("path", ["net.buffer", "flows[3].start", "flows[*].cc", "a.b[0].c-d"])
+def test_paths_are_written_as_they_were_read(path):
+    assert paths.text(paths.split(path)) == path
+
+
+def test_the_constructor_knows_every_key_of_the_schema():
+    import inspect
+
+    from ackclock import schema
+
+    assert set(inspect.signature(ac.Scenario).parameters) == set(schema.scenario()["properties"])
+
+
+def test_an_unknown_engine_is_unsupported(scenario):
+    with pytest.raises(ac.UnsupportedError, match="packet"):
+        scenario.run(engine="magic")

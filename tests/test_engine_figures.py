@@ -52,7 +52,7 @@ def test_tshark_reads_the_capture_as_tcp_with_sack(run, tmp_path):
         command += ["-e", field]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     rows = [line.split("\t") for line in done.stdout.splitlines()]
-    departed = sum(event == "depart" for event in run.packets.column("event").to_pylist())
+    departed = sum(event == "departure" for event in run.packets.column("event").to_pylist())
     assert 100 < len(rows) <= departed
     assert all(row[0] for row in rows)
     assert any(row[1] for row in rows)

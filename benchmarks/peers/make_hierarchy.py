@@ -151,7 +151,9 @@ def make_paths(links: list[Link], flows: list[Flow]) -> list[list[int]]:
     return paths
 
 
-def write_table(path: Path, note: str, columns: list[str], rows: Iterable[Iterable[object]]) -> None:
+def write_table(
+    path: Path, note: str, columns: list[str], rows: Iterable[Iterable[object]]
+) -> None:
     """Write a CSV file whose first line is a comment."""
     with path.open("w", encoding="utf-8", newline="") as out:
         out.write(f"# {note}\n")

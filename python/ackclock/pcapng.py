@@ -156,7 +156,7 @@ def write(run: Run, path: Path, link: str | None) -> Path:
         row.setdefault("flags", _ACK if row["is_ack"] else 0)
     known = [str(entry["id"]) for entry in run.summary["links"]]
     if link is None:
-        left = [str(row["link"]) for row in rows if row["event"] == "depart"]
+        left = [str(row["link"]) for row in rows if row["event"] == "departure"]
         if not left:
             raise UnsupportedError("no packet left any link, so there is nothing to write")
         link = _busiest(left)

@@ -64,7 +64,7 @@ class Run:
         self.tables = dict(tables)
 
     @classmethod
-    def from_core(cls, scenario: Scenario, output: Output) -> Run:
+    def from_core(cls, scenario: Scenario, output: Output, cpu_s: float) -> Run:
         """Take over the core's output and join the names of flows and links.
 
         Parameters
@@ -73,8 +73,11 @@ class Run:
             What was run.
         output
             What the core returned.
+        cpu_s
+            CPU time that the run took [s].
         """
         summary = json.loads(output["summary"])
+        summary["totals"]["cpu_s"] = cpu_s
         names = {
             "flow": [str(flow["id"]) for flow in summary["flows"]],
             "link": [str(link["id"]) for link in summary["links"]],
@@ -124,8 +127,7 @@ class Run:
 
     def __str__(self) -> str:
         s = self.summary
-        window = s["window_s"]
-        begin, end = (window[0], window[1]) if isinstance(window, list) else (0.0, window)
+        begin, end = s["duration_s"] - s["window_s"], s["duration_s"]
         title = self.scenario.name or "scenario"
         head = (
             f"{title}: {s['engine']} engine, era {s['era']}, seed {s['seed']},"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import time
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -325,13 +326,15 @@ class Scenario:
 
         self.check()
         try:
+            began = time.thread_time()
             output = _core.run(self.core_json(), progress)
+            cpu_s = time.thread_time() - began
         except _core.InputError as error:
             self._raise_input(str(error))
             raise
         except _core.AlgorithmFailure as error:
             raise AlgorithmError(str(error)) from None
-        return Run.from_core(self, output)
+        return Run.from_core(self, output, cpu_s)
 
 
 def load(source: str | Path) -> Scenario:

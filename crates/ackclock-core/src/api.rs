@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 
 use crate::compile::{self, Plan, PlanSender};
 use crate::error::Problem;
-use crate::packet::{self, Event, Results, RunError};
+pub use crate::packet::RunError;
+
+use crate::packet::{self, Event, Results};
 use crate::scenario::{Scenario, Table};
 use crate::units::Time;
 use crate::wire::DropReason;

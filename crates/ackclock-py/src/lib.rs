@@ -64,13 +64,17 @@ fn output(py: Python<'_>, output: Output) -> PyResult<Bound<'_, PyDict>> {
     Ok(result)
 }
 
+/// Least time between two calls of a run's `progress`.
+const PROGRESS_INTERVAL: std::time::Duration = std::time::Duration::from_millis(200);
+
 /// The simulation core. Use the `ackclock` package; this module is its inside.
 #[pymodule]
 mod _core {
     use super::{
-        AlgorithmFailure as AlgorithmFailureType, Bound, InputError as InputErrorType, Py, PyAny,
-        PyDict, PyErr, PyKeyboardInterrupt, PyModule, PyModuleMethods, PyResult, Python, RunError,
-        api, input_error, output, problems_json, pyfunction,
+        AlgorithmFailure as AlgorithmFailureType, Bound, InputError as InputErrorType,
+        PROGRESS_INTERVAL, Py, PyAny, PyDict, PyErr, PyKeyboardInterrupt, PyModule,
+        PyModuleMethods, PyResult, PyRuntimeError, Python, RunError, api, input_error, output,
+        problems_json, pyfunction,
     };
 
     #[pymodule_init]
@@ -100,7 +104,7 @@ mod _core {
     /// Everything wrong with a scenario, as a JSON list of {path, message}.
     #[pyfunction]
     fn check(py: Python<'_>, json: &str) -> String {
-        py.detach(|| api::check(json))
+        problems_json(&py.detach(|| api::check(json)))
     }
 
     /// What would run: routes, bandwidth-delay products, defaults used, predicted cost; JSON.
@@ -127,8 +131,18 @@ mod _core {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let mut raised: Option<PyErr> = None;
+        #[expect(clippy::disallowed_methods, reason = "progress is told by the clock of the wall")]
+        let mut told_at = std::time::Instant::now();
         let result = py.detach(|| {
             api::run(json, &mut |fraction, seconds| {
+                // The core asks every few milliseconds; the interpreter is asked now and then.
+                if told_at.elapsed() < PROGRESS_INTERVAL {
+                    return true;
+                }
+                #[expect(clippy::disallowed_methods, reason = "as above")]
+                {
+                    told_at = std::time::Instant::now();
+                }
                 let told = Python::attach(|py| {
                     // On the main thread this is where Ctrl-C becomes KeyboardInterrupt.
                     py.check_signals()?;
@@ -150,12 +164,15 @@ mod _core {
             return Err(error);
         }
         match result {
-            Ok(done) if done.finished => output(py, done),
-            Ok(_) | Err(RunError::Interrupted) => Err(PyKeyboardInterrupt::new_err(())),
+            Ok(done) => output(py, done),
+            Err(RunError::Interrupted) => Err(PyKeyboardInterrupt::new_err(())),
             Err(RunError::Input(problems)) => {
                 Err(InputErrorType::new_err(problems_json(&problems)))
             }
             Err(RunError::Algorithm(message)) => Err(AlgorithmFailureType::new_err(message)),
+            Err(RunError::Conservation(ledger)) => {
+                Err(PyRuntimeError::new_err(format!("packets were not conserved: {ledger}")))
+            }
         }
     }
 }

@@ -374,16 +374,16 @@ impl Machine {
         }
     }
 
-    /// A new acknowledgement outside of any recovery.
+    /// A new acknowledgement that ends recovery or comes outside of it.
     pub(super) fn accept_and_open(&mut self, ack: &AckIn<'_>, ctx: &mut EndpointCtx<'_>) {
         let told = self.accept(ack, ctx);
         self.end_recovery(ctx.now);
         self.open(&told);
     }
 
-    /// Marks a fast retransmit as over when its window of data is acknowledged.
+    /// Marks a fast retransmit as over.
     pub(super) fn end_recovery(&mut self, now: Time) {
-        if self.action == Action::FastRetransmit && self.highest_ack >= self.recover {
+        if self.action == Action::FastRetransmit {
             self.action = Action::Recovered;
             self.cc.on_recovery_end(&mut self.window, now);
         }
@@ -458,6 +458,8 @@ impl Machine {
         if self.highest_ack < 0 {
             self.initial_window = 1;
         }
+        self.dupacks = 0;
+        self.dupwnd = 0;
         let before = self.window.ssthresh;
         let after_ecn = self.action == Action::Ecn;
         self.reduce(Signal::Rto { consecutive: self.timeouts_in_a_row }, now);
@@ -466,8 +468,6 @@ impl Machine {
         }
         self.action = Action::Timeout;
         self.recover = self.maxseq;
-        self.dupacks = 0;
-        self.dupwnd = 0;
         self.clock.back_off();
         self.t_seqno = self.highest_ack + 1;
         self.restart_timer_untimed(now);

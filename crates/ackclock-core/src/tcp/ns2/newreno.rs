@@ -31,7 +31,7 @@ impl Reaction for NewReno {
                 m.accept_and_open(ack, ctx);
             }
         } else if ack.number == m.highest_ack {
-            reno::duplicate(m, false, ctx);
+            reno::duplicate(m, ctx);
         }
         if reno::sends_after(m) {
             let own = m.config.max_burst;
@@ -60,6 +60,8 @@ impl NewReno {
                 m.window.cwnd = (m.window.cwnd - (acked - m.dupwnd) as f64).max(1.0);
                 m.dupwnd = 1;
             }
+        } else {
+            m.dupwnd = 0;
         }
         m.accept_partial(ack, false, ctx);
         if !self.partial || !m.options.newreno_changes1 {

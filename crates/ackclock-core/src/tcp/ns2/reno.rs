@@ -5,7 +5,7 @@
 //! **Rule**: the third duplicate halves the window, retransmits the first missing packet and
 //! inflates the window by 3; each further duplicate inflates it by 1; a new acknowledgement takes
 //! the inflation away and opens cwnd as always. A third duplicate among packets sent before the
-//! last reduction starts this again only if that reduction was a fast retransmit.
+//! last reduction does nothing, so a second loss in a window mostly waits for the timeout.
 
 use super::machine::{AckIn, Action, Machine, Reaction};
 use crate::tcp::EndpointCtx;
@@ -18,8 +18,7 @@ impl Reaction for Reno {
             m.dupwnd = 0;
             m.accept_and_open(ack, ctx);
         } else if ack.number == m.highest_ack {
-            let again = m.action == Action::FastRetransmit;
-            duplicate(m, again, ctx);
+            duplicate(m, ctx);
         }
         if sends_after(m) {
             m.send_much(m.config.max_burst, ctx);
@@ -32,13 +31,12 @@ pub(super) fn sends_after(m: &Machine) -> bool {
     m.dupacks == 0 || m.dupacks >= m.options.numdupacks
 }
 
-/// A duplicate acknowledgement; `again`: fast retransmit is allowed although packets sent before
-/// the last reduction are missing.
-pub(super) fn duplicate(m: &mut Machine, again: bool, ctx: &mut EndpointCtx<'_>) {
+/// A duplicate acknowledgement.
+pub(super) fn duplicate(m: &mut Machine, ctx: &mut EndpointCtx<'_>) {
     m.dupacks += 1;
     let threshold = m.options.numdupacks;
     if m.dupacks == threshold {
-        if m.may_reduce() || again {
+        if m.may_reduce() {
             m.reduce_for_loss(ctx.now);
         } else if m.may_retransmit_after_ecn() {
             m.action = Action::FastRetransmit;

@@ -15,7 +15,8 @@ pub(super) struct Tahoe;
 impl Reaction for Tahoe {
     fn on_ack(&mut self, m: &mut Machine, ack: &AckIn<'_>, ctx: &mut EndpointCtx<'_>) {
         if ack.number > m.highest_ack {
-            m.accept_and_open(ack, ctx);
+            let told = m.accept(ack, ctx);
+            m.open(&told);
         } else if ack.number == m.highest_ack {
             m.dupacks += 1;
             if m.dupacks == m.options.numdupacks {

@@ -1,5 +1,8 @@
 //! A small packet network for checking endpoints without an engine: duplex paths of drop-tail
-//! links, picosecond clock, events at one time in the order of their insertion.
+//! links, events at one time in the order of their insertion.
+//!
+//! The clock counts picoseconds, or seconds as ns-2 does. With several flows the difference
+//! matters: events that coincide exactly are told apart in ns-2 by the rounding of its sums.
 
 #![allow(dead_code)] // Each test binary uses a part.
 
@@ -80,6 +83,14 @@ enum Event {
     Timer { flow: usize, sink: bool },
 }
 
+/// What the network's clock counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    Picoseconds,
+    /// Seconds in a double.
+    Seconds,
+}
+
 enum Call {
     Start,
     Packet(Packet),
@@ -93,47 +104,64 @@ pub struct Net {
     pub log: Vec<LinkRow>,
     pub sends: Vec<(usize, SendRow)>,
     pub states: Vec<(usize, StateRow)>,
-    armed: Vec<[Deadline; 2]>,
-    events: BinaryHeap<Reverse<(Time, u64, Event)>>,
+    armed: Vec<[(Deadline, u64); 2]>,
+    events: BinaryHeap<Reverse<(u64, u64, Event)>>,
     inserted: u64,
+    clock: Clock,
     now: Time,
+    now_s: f64,
     recorder: Recorder,
     rng: Stream,
 }
 
 impl Net {
-    pub fn new(links: Vec<Link>, flows: Vec<Flow>) -> Self {
+    pub fn new(clock: Clock, links: Vec<Link>, flows: Vec<Flow>) -> Self {
         let mut net = Self {
             links,
-            armed: vec![[Deadline::NEVER; 2]; flows.len()],
+            armed: vec![[(Deadline::NEVER, 0); 2]; flows.len()],
             flows,
             log: Vec::new(),
             sends: Vec::new(),
             states: Vec::new(),
             events: BinaryHeap::new(),
             inserted: 0,
+            clock,
             now: Time::ZERO,
+            now_s: 0.0,
             recorder: Recorder::default(),
             rng: Stream::new(1, Purpose::Sender, 0),
         };
         for flow in 0..net.flows.len() {
-            net.schedule(net.flows[flow].start, Event::Start(flow));
+            let start = net.flows[flow].start;
+            net.schedule(start.since(Time::ZERO), start.seconds(), Event::Start(flow));
         }
         net
     }
 
-    fn schedule(&mut self, at: Time, event: Event) {
+    /// Schedules `event` after a delay, which is given both ways.
+    fn schedule(&mut self, delay: Span, delay_s: f64, event: Event) {
+        let key = match self.clock {
+            Clock::Picoseconds => (self.now + delay).0,
+            // Doubles that are not negative are in the order of their bits.
+            Clock::Seconds => (self.now_s + delay_s).to_bits(),
+        };
         self.inserted += 1;
-        self.events.push(Reverse((at, self.inserted, event)));
+        self.events.push(Reverse((key, self.inserted, event)));
     }
 
     /// Runs all events before `end`.
     pub fn run(&mut self, end: Time) {
-        while let Some(Reverse((at, _, event))) = self.events.pop() {
-            if at >= end {
+        while let Some(Reverse((key, inserted, event))) = self.events.pop() {
+            match self.clock {
+                Clock::Picoseconds => self.now = Time(key),
+                Clock::Seconds => {
+                    self.now_s = f64::from_bits(key);
+                    self.now = Time(Span::from_seconds(self.now_s).0);
+                }
+            }
+            if self.now >= end {
                 break;
             }
-            self.now = at;
             match event {
                 Event::Start(flow) => self.call(flow, false, Call::Start),
                 Event::Free(link) => {
@@ -142,9 +170,12 @@ impl Net {
                 }
                 Event::Deliver(link) => self.deliver(link),
                 Event::Timer { flow, sink } => {
-                    // Of the events of one deadline only the last one set counts.
-                    if self.armed[flow][usize::from(sink)].at == at {
-                        self.armed[flow][usize::from(sink)] = Deadline::NEVER;
+                    // Of the timer events of an endpoint only the last one set counts.
+                    let armed = &mut self.armed[flow][usize::from(sink)];
+                    if armed.1 == inserted {
+                        // The endpoint's own clock must have come to its deadline.
+                        self.now = armed.0.at;
+                        *armed = (Deadline::NEVER, 0);
                         self.call(flow, sink, Call::Timer);
                     }
                 }
@@ -189,8 +220,8 @@ impl Net {
         let delay = l.delay;
         l.busy = true;
         l.flying.push_back(packet);
-        self.schedule(self.now + tx + delay, Event::Deliver(link));
-        self.schedule(self.now + tx, Event::Free(link));
+        self.schedule(tx + delay, tx.seconds() + delay.seconds(), Event::Deliver(link));
+        self.schedule(tx, tx.seconds(), Event::Free(link));
     }
 
     fn deliver(&mut self, link: usize) {
@@ -237,11 +268,12 @@ impl Net {
             };
             self.states.push((flow, row));
         }
-        if self.armed[flow][usize::from(sink)] != deadline {
-            self.armed[flow][usize::from(sink)] = deadline;
+        if self.armed[flow][usize::from(sink)].0 != deadline {
             if deadline.at < Time::MAX {
-                self.schedule(deadline.at, Event::Timer { flow, sink });
+                let delay = deadline.at.since(self.now);
+                self.schedule(delay, delay.seconds(), Event::Timer { flow, sink });
             }
+            self.armed[flow][usize::from(sink)] = (deadline, self.inserted);
         }
         for packet in out {
             assert_eq!(packet.flow, FlowId(flow as u32), "an endpoint sends for its own flow");

@@ -3,7 +3,8 @@
 //! Anything that runs a case fills an [`Observed`] and asks [`SingleCase::compare`] for the first
 //! event at which it differs from ns-2.
 
-#![allow(dead_code)] // Each test binary uses a part.
+// Shared by test binaries, each of which uses a part and has no other crate to export to.
+#![allow(dead_code, unreachable_pub)]
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};

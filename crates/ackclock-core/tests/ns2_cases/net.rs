@@ -4,7 +4,7 @@
 //! The clock counts picoseconds, or seconds as ns-2 does. With several flows the difference
 //! matters: events that coincide exactly are told apart in ns-2 by the rounding of its sums.
 
-#![allow(dead_code)] // Each test binary uses a part.
+#![allow(dead_code, unreachable_pub)]
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -101,6 +101,8 @@ enum Call {
 pub struct Net {
     pub links: Vec<Link>,
     pub flows: Vec<Flow>,
+    /// Whether `log`, `sends` and `states` are kept.
+    pub keep: bool,
     pub log: Vec<LinkRow>,
     pub sends: Vec<(usize, SendRow)>,
     pub states: Vec<(usize, StateRow)>,
@@ -120,6 +122,7 @@ impl Net {
             links,
             armed: vec![[(Deadline::NEVER, 0); 2]; flows.len()],
             flows,
+            keep: true,
             log: Vec::new(),
             sends: Vec::new(),
             states: Vec::new(),
@@ -184,6 +187,9 @@ impl Net {
     }
 
     fn log(&mut self, link: usize, what: What, packet: &Packet) {
+        if !self.keep {
+            return;
+        }
         self.log.push(LinkRow {
             at: self.now,
             link,
@@ -257,7 +263,9 @@ impl Net {
             Call::Timer => endpoint.on_timer(&mut ctx),
         }
         let deadline = endpoint.deadline();
-        if let Some(ackno) = acked {
+        if let Some(ackno) = acked
+            && self.keep
+        {
             let seen = f.sender.snapshot();
             let row = StateRow {
                 us: micros(self.now),
@@ -286,7 +294,9 @@ impl Net {
                     size: u32::from(packet.size),
                     again: packet.flags.has(Flags::RETX),
                 };
-                self.sends.push((flow, row));
+                if self.keep {
+                    self.sends.push((flow, row));
+                }
                 self.flows[flow].data_path[0]
             };
             self.enter(first, packet);

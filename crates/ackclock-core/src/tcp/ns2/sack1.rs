@@ -5,7 +5,7 @@
 //! **Rule**: the third duplicate halves the window, retransmits the first missing packet and sets
 //! `pipe = outstanding - 3`. In recovery every acknowledgement takes 1 off the pipe, one that
 //! acknowledges something new 2; while `pipe < cwnd` the lowest packet that is missing below the
-//! highest SACKed one and was not retransmitted in this recovery leaves, else a new one, and the
+//! highest `SACKed` one and was not retransmitted in this recovery leaves, else a new one, and the
 //! pipe grows by 1. The acknowledgement of all that was sent before ends recovery and does not open
 //! cwnd. After a timeout duplicates are ignored until something new is acknowledged.
 
@@ -17,9 +17,9 @@ pub(super) struct Sack1 {
     recovering: bool,
     after_timeout: bool,
     pipe: i64,
-    /// Per packet: it was SACKed or retransmitted, and is not to be retransmitted (again).
+    /// Per packet: it was `SACKed` or retransmitted, and is not to be retransmitted (again).
     settled: Ring<bool>,
-    /// One past the highest SACKed packet.
+    /// One past the highest `SACKed` packet.
     sacked_end: i64,
     /// No packet below this is missing and unsent.
     hint: i64,

@@ -19,9 +19,12 @@ import csv
 import heapq
 import random
 import sys
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 SEED = 1
 FLOWS = 1000

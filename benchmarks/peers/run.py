@@ -133,23 +133,23 @@ def ns3_flags() -> list[str]:
         raise PeerError(message, EXIT_NOT_INSTALLED)
     kept: list[str] = []
     for flag in shlex.split(flags):
+        own_library = flag.startswith("-l") and "ns3" in flag
+        folder = flag.startswith(("-I", "-L")) and not flag.endswith(";")
+        if own_library or folder or flag.startswith("-D"):
+            kept.append(flag)
         if flag.startswith("-L"):
-            kept += [flag, f"-Wl,-rpath,{flag[2:]}"]
-        elif flag.startswith("-l") and "ns3" in flag:
-            kept.append(flag)
-        elif flag.startswith(("-I", "-D")) and not flag.endswith(";"):
-            kept.append(flag)
+            kept.append(f"-Wl,-rpath,{flag[2:]}")
     # Each once, in the order of their first mention.
     return list(dict.fromkeys(kept))
 
 
 def build_ns3(cache: Path) -> tuple[Path, str]:
-    """Compile ns3/dumbbell.cc unless this very build is in the cache; its path and ns-3's version."""
+    """Path of the compiled ns3/dumbbell.cc, from the cache if it is there, and ns-3's version."""
     flags = ns3_flags()
     version = pkg_config("--modversion", "ns3-core") or "unknown"
     compiler = require_program("g++", "ns-3", "g++")
     source = HERE / "ns3" / "dumbbell.cc"
-    options = ["-std=c++20", "-O3", "-DNDEBUG"]
+    options = ["-std=c++17", "-O3", "-DNDEBUG"]
     recipe = hashlib.sha256(source.read_bytes())
     recipe.update(shlex.join([compiler, version, *options, *flags]).encode())
     binary = cache / f"ns3-dumbbell-{recipe.hexdigest()[:16]}"

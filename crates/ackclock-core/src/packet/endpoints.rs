@@ -2,13 +2,17 @@
 
 use std::sync::Arc;
 
+use serde_json::{Map, Value};
+
 use crate::cc::{self, CcEnv};
 use crate::compile::{Plan, PlanFlow, PlanSender};
-use crate::error::Problem;
+use crate::error::{Problem, suggestion};
 use crate::ids::FlowId;
 use crate::recovery::{self, RecoveryEnv};
 use crate::registry::Spec;
+use crate::scenario::Era;
 use crate::slow_start;
+use crate::tcp::ns2::{Ns2Options, Ns2Parts, Ns2Sender, Ns2Sink, Variant};
 use crate::tcp::{Endpoint, Receiver, ReceiverParts, Sender, SenderParts};
 use crate::traffic::source::{self, DatagramSink, SourceEnv};
 use crate::units::Span;
@@ -31,8 +35,15 @@ pub(super) fn build(plan: &Plan, index: u32) -> Result<Pair, Problem> {
             let sender = source::build(spec, &env, &format!("{}.source", flow.path))?;
             Ok((sender, Box::new(DatagramSink::default())))
         }
-        PlanSender::Tcp { cc, recovery, slow_start, .. } => {
+        PlanSender::Tcp { cc, recovery, slow_start, ns2 } if plan.era == Era::Rfc => {
+            if ns2.is_some() {
+                let message = "sets variables of ns-2's agents; expected an ns-2 era beside it";
+                return Err(Problem::new(format!("{}.tcp.ns2", flow.path), message));
+            }
             rfc(plan, flow, id, [cc, recovery, slow_start])
+        }
+        PlanSender::Tcp { cc, recovery, ns2, .. } => {
+            ns2_pair(plan, flow, id, [cc, recovery], ns2.as_ref())
         }
     }
 }
@@ -63,4 +74,37 @@ fn rfc(
         size: flow.size,
     };
     Ok((Box::new(sender), Box::new(Receiver::new(&parts))))
+}
+
+/// ns-2's sender and sink: recovery and slow start are parts of its agents.
+fn ns2_pair(
+    plan: &Plan,
+    flow: &PlanFlow,
+    id: FlowId,
+    [cc, recovery]: [&Spec; 2],
+    variables: Option<&Map<String, Value>>,
+) -> Result<Pair, Problem> {
+    let path = |key: &str| format!("{}.{key}", flow.path);
+    let Some(variant) = Variant::of_recovery(recovery.kind()) else {
+        let names = ["tahoe", "reno", "newreno", "sack"];
+        let hint = suggestion(recovery.kind(), &names);
+        let message = format!("there is no loss recovery \"{}\"; {hint}", recovery.kind());
+        return Err(Problem::new(path("recovery"), message));
+    };
+    let options = match variables {
+        Some(map) => Ns2Options::from_map(map).map_err(|e| Problem::new(path("tcp.ns2"), e))?,
+        None => Ns2Options::default(),
+    };
+    let env = CcEnv { mss: flow.tcp.mss, wire_size: flow.tcp.wire_size(), era: plan.era };
+    let sender = Ns2Sender::new(Ns2Parts {
+        flow: id,
+        config: flow.tcp.clone(),
+        options,
+        variant,
+        size: flow.size,
+        stop: flow.stop,
+        cc: cc::build(cc, &env, &path("cc"))?,
+    });
+    let sink = Ns2Sink::new(id, flow.tcp.clone(), variant == Variant::Sack1);
+    Ok((Box::new(sender), Box::new(sink)))
 }

@@ -243,7 +243,7 @@ impl Sender {
                 earliest = other;
             }
         }
-        self.earliest = earliest;
+        self.earliest = if self.failure.is_some() { Deadline::FAILED } else { earliest };
         if ctx.record.wanted.states {
             self.record_state(ctx);
         }
@@ -334,6 +334,7 @@ impl Endpoint for Sender {
     }
 
     fn failure(&self) -> Option<String> {
-        self.failure.clone().or_else(|| self.cc.failure())
+        // A control that knows why says it better.
+        self.cc.failure().or_else(|| self.failure.clone())
     }
 }

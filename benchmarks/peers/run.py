@@ -138,7 +138,8 @@ def ns3_flags() -> list[str]:
         if own_library or folder or flag.startswith("-D"):
             kept.append(flag)
         if flag.startswith("-L"):
-            kept.append(f"-Wl,-rpath,{flag[2:]}")
+            # Old tags, so that ns-3's libraries find each other there as well.
+            kept += ["-Wl,--disable-new-dtags", f"-Wl,-rpath,{flag[2:]}"]
     # Each once, in the order of their first mention.
     return list(dict.fromkeys(kept))
 

@@ -3,13 +3,13 @@
 use std::collections::{HashMap, VecDeque};
 
 use super::endpoints;
-use super::link::{Counts, Fifo, Hazards, Link, Service, Store};
+use super::link::{Counts, Hazards, Link};
 use super::lp::{Channel, Key, Kind, Process, Stage, What};
-use super::observe::{Baseline, FlowSample, LinkSample, Observer};
-use super::occupancy::Occupancy;
+use super::observe::{Baseline, FlowSample, LinkSample, Marks, Observer};
+
 use super::rate::{Constant, Opportunities, Rate, Steps};
 use super::ring::{Blocks, Ring};
-use super::sim::{End, Hop, IDLE, Losses, Sim};
+use super::sim::{End, Hop, Losses, Sim};
 use super::tournament::Tournament;
 use crate::compile::{Plan, PlanLink, Schedule};
 use crate::error::Problem;
@@ -51,15 +51,22 @@ pub(super) fn build(plan: &Plan) -> Result<Sim, Vec<Problem>> {
         .min()
         .unwrap_or(SMALLEST_PACKET)
         .min(SMALLEST_PACKET);
-    let leads_to_node = |l: usize| node_process[plan.links[l].to.index()] == link_process[l];
     for (l, link) in links.iter_mut().enumerate() {
         let of_node = node_process[plan.links[l].from.index()] == link_process[l];
         link.stage = if of_node { Stage::Node } else { Stage::Entry };
+        // The shortest time from an arrival here to one at the far end.
+        link.shortest = link.delay.saturating_add(link.rate.shortest(smallest.max(1)));
     }
-    lookaheads(&mut links, &link_process, &leads_to_node, smallest.max(1), &mut processes);
-
-    let mut router =
-        Router { hops: vec![Hop::DELIVER], channels: Vec::new(), known: HashMap::new() };
+    let follows = followers(plan, &links);
+    let mut router = Router {
+        hops: vec![Hop::DELIVER],
+        channels: Vec::new(),
+        known: HashMap::new(),
+        links: &links,
+        link_process: &link_process,
+        follows: &follows,
+        stretches: HashMap::new(),
+    };
     let mut ends = Vec::with_capacity(2 * plan.flows.len());
     let end_time = plan.duration.0;
     for (i, (flow, (sender, receiver))) in plan.flows.iter().zip(pairs).enumerate() {
@@ -67,8 +74,7 @@ pub(super) fn build(plan: &Plan) -> Result<Sim, Vec<Problem>> {
         let routes = [(&flow.route, homes[1]), (&flow.ack_route, homes[0])];
         let purposes = [Purpose::Sender, Purpose::Receiver];
         for (side, endpoint) in [sender, receiver].into_iter().enumerate() {
-            let route =
-                router.lay(routes[side].0, routes[side].1, &link_process, &links, &mut processes);
+            let route = router.lay(routes[side].0, routes[side].1, &mut processes);
             let process = homes[side];
             let id = (2 * i + side) as u32;
             processes[process as usize].endpoints.push(id);
@@ -91,10 +97,11 @@ pub(super) fn build(plan: &Plan) -> Result<Sim, Vec<Problem>> {
             });
         }
     }
+    lookaheads(&router.stretches, &links, &link_process, &mut processes);
+    let Router { hops, channels, .. } = router;
     for (l, link) in links.iter().enumerate() {
         let process = &mut processes[link_process[l] as usize];
-        process.links.push(l as u32);
-        if let Store::Disc(disc) = &link.store
+        if let Some(disc) = &link.disc
             && let Some(interval) = disc.timer_interval()
         {
             let what = What::new(Kind::Disc, l as u32);
@@ -115,24 +122,29 @@ pub(super) fn build(plan: &Plan) -> Result<Sim, Vec<Problem>> {
         record.tables.iter().any(|t| matches!(t, Table::FlowSamples | Table::LinkSamples));
     let interval = record.interval.filter(|_| sampled).map_or(u64::MAX, |s| s.0.max(1));
     let warmup = plan.warmup.0;
+    let marks = Marks { interval, warmup };
     for process in &mut processes {
-        process.next_mark = if interval == u64::MAX { warmup } else { 0 };
+        process.next_mark = marks.first();
+    }
+    for link in &mut links {
+        link.next_mark = marks.first();
     }
     let observer = observer(plan, interval);
     let process_count = processes.len();
     Ok(Sim {
         processes,
         links,
-        channels: router.channels,
-        hops: router.hops,
+        channels,
+        hops,
         ends,
         losses: vec![Losses::default(); plan.flows.len()],
         keys: plan.keys.clone(),
         observer,
         agenda: Tournament::new(process_count),
         end: end_time,
-        interval,
         warmup,
+        marks,
+        beyond: Vec::new(),
         out: Outbox::default(),
         blocks: Blocks::default(),
         dropped: Vec::new(),
@@ -158,7 +170,6 @@ fn observer(plan: &Plan, interval: u64) -> Observer {
             ends: vec![crate::tcp::Snapshot::default(); 2 * plan.flows.len()],
             links: vec![Counts::default(); plan.links.len()],
             bits_in_service: vec![0.0; plan.links.len()],
-            losses: vec![Losses::default(); plan.flows.len()],
         },
         ..Observer::default()
     };
@@ -184,38 +195,26 @@ fn build_link(plan: &Plan, link: &PlanLink, index: u64) -> Result<Link, Problem>
     if plan.era == Era::Ns2 && limit.packets != u32::MAX {
         limit.packets = limit.packets.saturating_sub(1);
     }
-    let store = if link.qdisc.kind() == "fifo" {
-        // Parameters are checked as any other discipline's.
-        qdisc::build(&link.qdisc, &env(plan, link), &link.qdisc_path)?;
-        Store::Fifo(Fifo::new(limit))
-    } else {
-        Store::Disc(qdisc::build(&link.qdisc, &env(plan, link), &link.qdisc_path)?)
-    };
+    // The plain FIFO is computed ahead; its parameters are checked as any other discipline's.
+    let disc = qdisc::build(&link.qdisc, &env(plan, link), &link.qdisc_path)?;
+    let disc = (link.qdisc.kind() != "fifo").then_some(disc);
     let rate = match &link.schedule {
         None => Rate::Constant(Constant::new(link.rate)),
-        Some(Schedule::Steps(steps)) => Rate::Steps(Steps::new(
-            link.rate,
-            &steps.iter().map(|&(t, r)| (t.0, r)).collect::<Vec<_>>(),
-        )),
+        Some(Schedule::Steps(steps)) => {
+            let steps: Vec<_> = steps.iter().map(|&(t, r)| (t.0, r)).collect();
+            Rate::Steps(Steps::new(link.rate, &steps))
+        }
         Some(Schedule::Mahimahi(ms)) => Rate::Opportunities(Opportunities::new(ms)),
     };
+    let rng = Stream::new(plan.seed, Purpose::Qdisc, index);
+    let mut built = Link::new(rate, link.delay.0, limit, disc, rng);
     let loss = (link.loss > 0.0).then(|| (link.loss, Stream::new(plan.seed, Purpose::Loss, index)));
     let hazardous = loss.is_some() || !link.drop.is_empty() || link.mtu != u16::MAX;
-    let end = if matches!(store, Store::Fifo(_)) { 0 } else { IDLE };
-    Ok(Link {
-        store,
-        rate,
-        delay: link.delay.0,
-        stage: Stage::Entry,
-        service: Service { start: 0, end },
-        counts: Counts::default(),
-        occupancy: Occupancy::default(),
-        watched: hazardous || plan.record.tables.contains(&Table::Packets),
-        hazards: hazardous.then(|| {
-            Box::new(Hazards { loss, listed: VecDeque::from(link.drop.clone()), mtu: link.mtu })
-        }),
-        rng: Stream::new(plan.seed, Purpose::Qdisc, index),
-    })
+    if hazardous || plan.record.tables.contains(&Table::Packets) {
+        let listed = VecDeque::from(link.drop.clone());
+        built.watch(hazardous.then(|| Box::new(Hazards { loss, listed, mtu: link.mtu })));
+    }
+    Ok(built)
 }
 
 fn env(plan: &Plan, link: &PlanLink) -> QdiscEnv {
@@ -258,67 +257,106 @@ fn partition(plan: &Plan, links: &[Link]) -> (Vec<Process>, Vec<u32>, Vec<u32>) 
     (processes, link_process, node_process)
 }
 
-/// How long each process may wait: what happens at the node reaches another process over one of its
-/// outgoing links, what happens at a link that leads to the node has to pass that link first.
+/// The links that follow at once after another: plain FIFO links that only one other link leads to.
+fn followers(plan: &Plan, links: &[Link]) -> Vec<bool> {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Before {
+        Nothing,
+        One(LinkId),
+        Many,
+    }
+    let mut before = vec![Before::Nothing; links.len()];
+    for route in plan.flows.iter().flat_map(|f| [&f.route, &f.ack_route]) {
+        for (i, link) in route.iter().enumerate() {
+            let seen = &mut before[link.index()];
+            *seen = match (*seen, i.checked_sub(1).map(|i| route[i])) {
+                (Before::Nothing, Some(one)) => Before::One(one),
+                (Before::One(known), Some(one)) if known == one => Before::One(known),
+                _ => Before::Many,
+            };
+        }
+    }
+    let plain = |l: usize| links[l].disc.is_none();
+    (0..links.len()).map(|l| plain(l) && matches!(before[l], Before::One(_))).collect()
+}
+
+/// How long each process may wait, from the stretches that begin with each of its links: what
+/// happens at a node reaches another process over one of them; what happens at a link that leads
+/// to the node has yet to pass the node.
 fn lookaheads(
-    links: &mut [Link],
+    stretches: &HashMap<(u32, u32), u64>,
+    links: &[Link],
     link_process: &[u32],
-    leads_to_node: &dyn Fn(usize) -> bool,
-    smallest: u16,
     processes: &mut [Process],
 ) {
-    let flight = |link: &Link| link.delay.saturating_add(link.rate.shortest(smallest));
-    for (l, link) in links.iter().enumerate().filter(|(l, _)| !leads_to_node(*l)) {
-        let own = &mut processes[link_process[l] as usize].stages[link.stage as usize].lookahead;
-        *own = flight(link).min(*own);
+    // Least over any order: the order of the map does not matter.
+    let mut all: Vec<_> =
+        stretches.iter().map(|(&(l, to), &time)| (l as usize, to, time)).collect();
+    all.sort_unstable();
+    let inner = |l: usize, to: u32| link_process[l] == to && links[l].stage == Stage::Entry;
+    for &(l, to, time) in all.iter().filter(|s| !inner(s.0, s.1)) {
+        debug_assert!(link_process[l] != to || links[l].stage == Stage::Node);
+        let own =
+            &mut processes[link_process[l] as usize].stages[links[l].stage as usize].lookahead;
+        *own = time.min(*own);
     }
-    for (l, link) in links.iter().enumerate().filter(|(l, _)| leads_to_node(*l)) {
-        let stages = &mut processes[link_process[l] as usize].stages;
-        stages[0].lookahead =
-            stages[0].lookahead.min(flight(link).saturating_add(stages[1].lookahead));
+    for &(_, to, time) in all.iter().filter(|s| inner(s.0, s.1)) {
+        let stages = &mut processes[to as usize].stages;
+        stages[0].lookahead = stages[0].lookahead.min(time.saturating_add(stages[1].lookahead));
     }
 }
 
 /// Lays routes into the flat table and opens the channels they need.
-struct Router {
+struct Router<'a> {
     hops: Vec<Hop>,
     channels: Vec<Channel>,
     known: HashMap<(u32, u32, u32), u32>,
+    links: &'a [Link],
+    link_process: &'a [u32],
+    follows: &'a [bool],
+    /// From each link that something enters from a channel or an endpoint, to each process that is
+    /// reached next: the shortest time.
+    stretches: HashMap<(u32, u32), u64>,
 }
 
-impl Router {
+impl Router<'_> {
     /// Appends a route that ends at the node of process `last`; its first position.
-    fn lay(
-        &mut self,
-        route: &[LinkId],
-        last: u32,
-        link_process: &[u32],
-        links: &[Link],
-        processes: &mut [Process],
-    ) -> u32 {
+    fn lay(&mut self, route: &[LinkId], last: u32, processes: &mut [Process]) -> u32 {
         let first = self.hops.len() as u32;
+        let mut stretch = (u32::MAX, 0u64);
         for (i, link) in route.iter().enumerate() {
-            let (to, stage) = match route.get(i + 1) {
-                Some(next) => (link_process[next.index()], links[next.index()].stage),
+            let shortest = self.links[link.index()].shortest;
+            stretch = match stretch {
+                (u32::MAX, _) => (link.0, shortest),
+                (start, time) => (start, time.saturating_add(shortest)),
+            };
+            let next = route.get(i + 1).map(|next| next.index());
+            if next.is_some_and(|next| self.follows[next]) {
+                self.hops.push(Hop { link: link.0, channel: Hop::ON });
+                continue;
+            }
+            let (to, stage) = match next {
+                Some(next) => (self.link_process[next], self.links[next].stage),
                 None => (last, Stage::Node),
             };
-            let channels = &mut self.channels;
-            let channel = *self.known.entry((link.0, to, stage as u32)).or_insert_with(|| {
-                let pending = &mut processes[to as usize].stages[stage as usize];
-                channels.push(Channel {
-                    queue: Ring::new(),
-                    to,
-                    stage,
-                    from: link.0,
-                    entrant: pending.channels,
-                    flight: (0, 0),
-                });
-                pending.channels += 1;
-                channels.len() as u32 - 1
-            });
+            let least = self.stretches.entry((stretch.0, to)).or_insert(u64::MAX);
+            *least = stretch.1.min(*least);
+            stretch = (u32::MAX, 0);
+            let channel = self.channel(link.0, to, stage, processes);
             self.hops.push(Hop { link: link.0, channel });
         }
         self.hops.push(Hop::DELIVER);
         first
+    }
+
+    fn channel(&mut self, from: u32, to: u32, stage: Stage, processes: &mut [Process]) -> u32 {
+        let channels = &mut self.channels;
+        *self.known.entry((from, to, stage as u32)).or_insert_with(|| {
+            let pending = &mut processes[to as usize].stages[stage as usize];
+            let entrant = pending.channels;
+            pending.channels += 1;
+            channels.push(Channel { queue: Ring::new(), to, stage, from, entrant, flight: (0, 0) });
+            channels.len() as u32 - 1
+        })
     }
 }

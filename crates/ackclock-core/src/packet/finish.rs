@@ -1,8 +1,8 @@
 //! From the last state of a run to its results, with the books balanced.
 
-use super::link::{Counts, Store};
+use super::link::Counts;
 use super::observe::{DropRow, Event, FlowSample, LinkSample, PacketRow};
-use super::sim::{Losses, Sim};
+use super::sim::Sim;
 use crate::compile::Plan;
 use crate::record::Recorder;
 use crate::tcp::Snapshot;
@@ -96,7 +96,10 @@ pub struct Results {
 pub(super) fn finish(mut sim: Sim, plan: &Plan) -> Result<Results, String> {
     let end = sim.end;
     for p in 0..sim.processes.len() {
-        sim.mark(p, end);
+        sim.mark_ends(p, end);
+    }
+    for l in 0..sim.links.len() {
+        sim.mark_link(l, end);
     }
     for link in &mut sim.links {
         link.settle(end + 1);
@@ -168,7 +171,7 @@ impl Books {
         {
             return Err(format!("link {}: {counts:?}, {waiting} waiting", plan.links[l].name));
         }
-        if matches!(link.store, Store::Disc(_)) {
+        if link.disc.is_some() {
             self.in_queues += waiting as u64;
         }
         self.dropped += counts.dropped_packets;
@@ -226,7 +229,6 @@ impl Books {
         let sender = snapshot(2 * f);
         self.note(sender.cwnd.to_bits());
         self.note(sender.rtt_sum_s.to_bits());
-        let base: Losses = sim.observer.base.losses[f];
         FlowResult {
             sender,
             receiver: snapshot(2 * f + 1),
@@ -234,7 +236,7 @@ impl Books {
             receiver_at_warmup: sim.observer.base.ends[2 * f + 1],
             lost_data: sim.losses[f].data,
             lost_acks: sim.losses[f].acks,
-            window_lost_data: sim.losses[f].data - base.data,
+            window_lost_data: sim.losses[f].window_data,
             under_way,
         }
     }

@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use super::lp::Stage;
 use super::occupancy::Occupancy;
 use super::rate::Rate;
+use super::sim::IDLE;
 use crate::qdisc::{Limit, QdiscCtx, QueueDisc};
 use crate::rng::Stream;
 use crate::units::{Bytes, Time};
@@ -43,39 +44,6 @@ struct Slot {
     size: u16,
 }
 
-/// Where packets wait.
-pub(super) enum Store {
-    /// Plain drop-tail FIFO, computed ahead.
-    Fifo(Fifo),
-    /// Any other discipline.
-    Disc(Box<dyn QueueDisc>),
-}
-
-/// State of the computed FIFO: the waiting packets' starts.
-#[derive(Debug)]
-pub(super) struct Fifo {
-    limit: Limit,
-    waiting: VecDeque<Slot>,
-    backlog: u64,
-}
-
-impl Fifo {
-    pub(super) fn new(limit: Limit) -> Self {
-        Self { limit, waiting: VecDeque::new(), backlog: 0 }
-    }
-
-    /// The first packet begins its transmission; when.
-    #[inline]
-    fn begin(&mut self, counts: &mut Counts, occupancy: &mut Occupancy) -> u64 {
-        let Some(Slot { start, size }) = self.waiting.pop_front() else { return 0 };
-        counts.departed_packets += 1;
-        counts.departed_bytes += u64::from(size);
-        self.backlog -= u64::from(size);
-        occupancy.set(start, self.waiting.len());
-        start
-    }
-}
-
 /// Rare treatments of an arriving packet, kept out of the common path.
 #[derive(Debug)]
 pub(super) struct Hazards {
@@ -89,21 +57,71 @@ pub(super) struct Hazards {
 
 /// One direction of a link.
 pub(super) struct Link {
-    pub(super) store: Store,
-    pub(super) rate: Rate,
-    pub(super) delay: u64,
+    /// Plain drop-tail FIFO without hazards or observers: the common path.
+    pub(super) plain: bool,
     /// The stage of its process that it belongs to.
     pub(super) stage: Stage,
+    /// The latest size transmitted at a constant rate, and its transmission time.
+    pub(super) latest: (u16, u64),
+    /// When its state is next sampled.
+    pub(super) next_mark: u64,
     pub(super) service: Service,
+    pub(super) delay: u64,
+    pub(super) limit: Limit,
+    /// The computed FIFO: packets whose transmission has not begun, and their bytes.
+    waiting: VecDeque<Slot>,
+    backlog: u64,
     pub(super) counts: Counts,
     pub(super) occupancy: Occupancy,
-    /// Whether arriving packets must be looked at: hazards, or a table of packets.
-    pub(super) watched: bool,
+    pub(super) rate: Rate,
+    /// The shortest time from an arrival here to one at the far end.
+    pub(super) shortest: u64,
+    /// Any other discipline than the computed FIFO.
+    pub(super) disc: Option<Box<dyn QueueDisc>>,
     pub(super) hazards: Option<Box<Hazards>>,
+    /// Whether every packet is recorded or must be looked at for hazards.
+    pub(super) watched: bool,
     pub(super) rng: Stream,
 }
 
 impl Link {
+    /// An idle link; `disc`: what to use in place of the computed FIFO.
+    pub(super) fn new(
+        rate: Rate,
+        delay: u64,
+        limit: Limit,
+        disc: Option<Box<dyn QueueDisc>>,
+        rng: Stream,
+    ) -> Self {
+        let end = if disc.is_some() { IDLE } else { 0 };
+        Self {
+            plain: disc.is_none(),
+            stage: Stage::Entry,
+            latest: (0, 0),
+            next_mark: 0,
+            service: Service { start: 0, end },
+            delay,
+            limit,
+            waiting: VecDeque::new(),
+            backlog: 0,
+            counts: Counts::default(),
+            occupancy: Occupancy::default(),
+            rate,
+            shortest: 0,
+            disc,
+            hazards: None,
+            watched: false,
+            rng,
+        }
+    }
+
+    /// Makes every arriving packet be looked at.
+    pub(super) fn watch(&mut self, hazards: Option<Box<Hazards>>) {
+        self.hazards = hazards;
+        self.watched = true;
+        self.plain = false;
+    }
+
     /// Why an arriving packet is lost before it reaches the queue, if it is.
     pub(super) fn hazard(&mut self, packet: &Packet) -> Option<DropReason> {
         let number = self.counts.arrived_packets;
@@ -132,7 +150,7 @@ impl Link {
     }
 
     /// How long a packet of `size` takes from the start of its transmission to the far end.
-    #[inline(always)]
+    #[inline]
     pub(super) fn flight(&self, size: u16) -> u64 {
         self.delay.saturating_add(self.rate.estimate(size))
     }
@@ -141,12 +159,11 @@ impl Link {
     /// there is one that begins exactly now.
     #[inline(always)]
     pub(super) fn settle(&mut self, now: u64) -> bool {
-        let Store::Fifo(fifo) = &mut self.store else { return false };
-        while let Some(front) = fifo.waiting.front() {
+        while let Some(front) = self.waiting.front() {
             if front.start >= now {
                 return front.start == now;
             }
-            self.service.start = fifo.begin(&mut self.counts, &mut self.occupancy);
+            self.begin();
         }
         false
     }
@@ -154,39 +171,66 @@ impl Link {
     /// The computed FIFO's next packet begins its transmission at `now`, if that was scheduled (the
     /// transmission before it began) before `sent`.
     pub(super) fn turn(&mut self, now: u64, sent: u64) {
-        let Store::Fifo(fifo) = &mut self.store else { return };
-        while fifo.waiting.front().is_some_and(|front| front.start == now)
+        while self.waiting.front().is_some_and(|front| front.start == now)
             && self.service.start < sent
         {
-            self.service.start = fifo.begin(&mut self.counts, &mut self.occupancy);
+            self.begin();
         }
+    }
+
+    /// The first packet that waits begins its transmission.
+    #[inline(always)]
+    fn begin(&mut self) {
+        let Some(Slot { start, size }) = self.waiting.pop_front() else { return };
+        self.service.start = start;
+        self.counts.departed_packets += 1;
+        self.counts.departed_bytes += u64::from(size);
+        self.backlog -= u64::from(size);
+        self.occupancy.set(start, self.waiting.len());
     }
 
     /// Offers a packet to the settled FIFO; the time of its arrival at the far end, or `None` if
     /// there is no room.
     #[inline(always)]
     pub(super) fn admit(&mut self, now: u64, size: u16) -> Option<u64> {
-        let Store::Fifo(fifo) = &mut self.store else { return None };
-        let len = fifo.waiting.len();
-        if !fifo.limit.admits(len, Bytes(fifo.backlog), size) {
+        let len = self.waiting.len();
+        if !self.limit.admits(len, Bytes(self.backlog), size) {
             return None;
         }
         // `service.end` is when the last accepted packet has left.
-        let start = self.service.end;
-        let start = if start > now || len > 0 {
-            fifo.waiting.push_back(Slot { start, size });
-            fifo.backlog += u64::from(size);
+        let free = self.service.end;
+        let start = if free > now || len > 0 {
+            self.waiting.push_back(Slot { start: free, size });
+            self.backlog += u64::from(size);
             self.occupancy.set(now, len + 1);
-            self.counts.wait_ps += u128::from(start - now);
-            start
+            self.counts.wait_ps += u128::from(free - now);
+            free
         } else {
             self.service.start = now;
             self.counts.departed_packets += 1;
             self.counts.departed_bytes += u64::from(size);
             now
         };
-        self.service.end = self.rate.end(start, size);
+        self.service.end = self.end_of(start, size);
         Some(self.service.end + self.delay)
+    }
+
+    /// When a transmission that starts at `start` ends.
+    #[inline(always)]
+    fn end_of(&mut self, start: u64, size: u16) -> u64 {
+        if self.latest.0 == size {
+            return start + self.latest.1;
+        }
+        self.end_of_other(start, size)
+    }
+
+    #[inline(never)]
+    fn end_of_other(&mut self, start: u64, size: u16) -> u64 {
+        let end = self.rate.end(start, size);
+        if matches!(self.rate, Rate::Constant(_)) {
+            self.latest = (size, end - start);
+        }
+        end
     }
 
     /// Gives a packet to the discipline.
@@ -197,7 +241,7 @@ impl Link {
         keys: &[[u32; 2]],
         dropped: &mut Vec<(Packet, DropReason)>,
     ) {
-        let Store::Disc(disc) = &mut self.store else { return };
+        let Some(disc) = &mut self.disc else { return };
         let mut ctx = QdiscCtx { now: Time(now), rng: &mut self.rng, keys, dropped, marks: 0 };
         disc.enqueue(packet, &mut ctx);
         self.counts.marks += ctx.marks;
@@ -212,7 +256,7 @@ impl Link {
         keys: &[[u32; 2]],
         dropped: &mut Vec<(Packet, DropReason)>,
     ) -> Option<Timed> {
-        let Store::Disc(disc) = &mut self.store else { return None };
+        let Some(disc) = &mut self.disc else { return None };
         let mut ctx = QdiscCtx { now: Time(now), rng: &mut self.rng, keys, dropped, marks: 0 };
         let next = disc.dequeue(&mut ctx);
         self.counts.marks += ctx.marks;
@@ -221,7 +265,7 @@ impl Link {
         self.counts.wait_ps += u128::from(now - at.0);
         self.counts.departed_packets += 1;
         self.counts.departed_bytes += u64::from(packet.size);
-        self.service = Service { start: now, end: self.rate.end(now, packet.size) };
+        self.service = Service { start: now, end: self.end_of(now, packet.size) };
         Some(Timed { at: Time(self.service.end + self.delay), packet })
     }
 
@@ -232,7 +276,7 @@ impl Link {
         keys: &[[u32; 2]],
         dropped: &mut Vec<(Packet, DropReason)>,
     ) {
-        if let Store::Disc(disc) = &mut self.store {
+        if let Some(disc) = &mut self.disc {
             let mut ctx = QdiscCtx { now: Time(now), rng: &mut self.rng, keys, dropped, marks: 0 };
             disc.on_timer(&mut ctx);
             self.counts.marks += ctx.marks;
@@ -242,18 +286,18 @@ impl Link {
 
     /// Packets and bytes that wait.
     pub(super) fn waiting(&self) -> (usize, u64) {
-        match &self.store {
-            Store::Fifo(fifo) => (fifo.waiting.len(), fifo.backlog),
-            Store::Disc(disc) => (disc.len(), disc.backlog().0),
+        match &self.disc {
+            None => (self.waiting.len(), self.backlog),
+            Some(disc) => (disc.len(), disc.backlog().0),
         }
     }
 
     /// Bits of the packet in service that are still to be sent at `now`.
     pub(super) fn bits_in_service(&self, now: u64) -> f64 {
-        let end = match &self.store {
-            Store::Fifo(fifo) => fifo.waiting.front().map_or(self.service.end, |next| next.start),
-            Store::Disc(_) if self.service.end == super::sim::IDLE => return 0.0,
-            Store::Disc(_) => self.service.end,
+        let end = match &self.disc {
+            None => self.waiting.front().map_or(self.service.end, |next| next.start),
+            Some(_) if self.service.end == IDLE => return 0.0,
+            Some(_) => self.service.end,
         };
         if self.service.start <= now && end > now { self.rate.capacity_bits(now, end) } else { 0.0 }
     }

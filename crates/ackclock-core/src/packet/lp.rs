@@ -162,10 +162,8 @@ impl Pending {
 pub(super) struct Process {
     /// By [`Stage`].
     pub(super) stages: [Pending; 2],
-    /// When its state is next sampled.
+    /// When its endpoints are next sampled.
     pub(super) next_mark: u64,
-    /// Its links.
-    pub(super) links: Vec<u32>,
     /// Its endpoints: 2 flow (sender), 2 flow + 1 (receiver).
     pub(super) endpoints: Vec<u32>,
 }
@@ -175,7 +173,6 @@ impl Process {
         Self {
             stages: [Pending::new(), Pending::new()],
             next_mark: u64::MAX,
-            links: Vec::new(),
             endpoints: Vec::new(),
         }
     }

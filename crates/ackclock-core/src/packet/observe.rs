@@ -2,7 +2,7 @@
 
 use super::link::{Counts, Link};
 use super::lp::Process;
-use super::sim::{End, Losses};
+use super::sim::End;
 use crate::record::Recorder;
 use crate::tcp::Snapshot;
 use crate::units::Time;
@@ -107,6 +107,35 @@ pub struct LinkSample {
     pub marks: u64,
 }
 
+/// When state is sampled: at every interval and at the end of the warm-up.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Marks {
+    /// `u64::MAX`: no interval.
+    pub(super) interval: u64,
+    pub(super) warmup: u64,
+}
+
+impl Marks {
+    /// The first mark.
+    pub(super) fn first(self) -> u64 {
+        if self.interval == u64::MAX { self.warmup } else { 0 }
+    }
+
+    /// The mark after `at`.
+    pub(super) fn after(self, at: u64) -> u64 {
+        let sample = match self.interval {
+            u64::MAX => u64::MAX,
+            interval => (at / interval + 1).saturating_mul(interval),
+        };
+        if self.warmup > at { sample.min(self.warmup) } else { sample }
+    }
+
+    /// Which sample is taken at `at`, if one is.
+    pub(super) fn row(self, at: u64) -> Option<u64> {
+        (self.interval != u64::MAX && at % self.interval == 0).then(|| at / self.interval)
+    }
+}
+
 /// State at the end of the warm-up, from which rates are measured.
 #[derive(Default)]
 pub(super) struct Baseline {
@@ -114,7 +143,6 @@ pub(super) struct Baseline {
     pub(super) links: Vec<Counts>,
     /// Bits that were being transmitted and not yet sent.
     pub(super) bits_in_service: Vec<f64>,
-    pub(super) losses: Vec<Losses>,
 }
 
 /// Collects everything recorded.
@@ -188,80 +216,66 @@ impl Observer {
         }
     }
 
-    /// Notes the state of a process at the end of the warm-up.
-    pub(super) fn baseline(
-        &mut self,
-        at: u64,
-        process: &Process,
-        links: &mut [Link],
-        ends: &[End],
-        losses: &[Losses],
-    ) {
-        for &l in &process.links {
-            let link = &mut links[l as usize];
-            link.settle(at);
-            link.occupancy.set(at, link.waiting().0);
-            link.occupancy.reset(at);
-            self.base.links[l as usize] = link.counts;
-            self.base.bits_in_service[l as usize] = link.bits_in_service(at);
-        }
+    /// Notes the state of a link at the end of the warm-up.
+    pub(super) fn baseline_link(&mut self, at: u64, l: usize, link: &mut Link) {
+        link.settle(at);
+        link.occupancy.set(at, link.waiting().0);
+        link.occupancy.reset(at);
+        self.base.links[l] = link.counts;
+        self.base.bits_in_service[l] = link.bits_in_service(at);
+    }
+
+    /// Notes the state of endpoints at the end of the warm-up.
+    pub(super) fn baseline_ends(&mut self, process: &Process, ends: &[End]) {
         for &e in &process.endpoints {
             if let Some(endpoint) = &ends[e as usize].endpoint {
                 self.base.ends[e as usize] = endpoint.snapshot();
             }
+        }
+    }
+
+    /// Samples endpoints; `row` counts the intervals since the start.
+    pub(super) fn sample_ends(&mut self, row: u64, process: &Process, ends: &[End]) {
+        let Some(samples) = &mut self.flow_samples else { return };
+        let flows = ends.len() / 2;
+        for &e in &process.endpoints {
+            let Some(endpoint) = &ends[e as usize].endpoint else { continue };
+            let seen = endpoint.snapshot();
+            let Some(sample) = samples.get_mut(row as usize * flows + e as usize / 2) else {
+                continue;
+            };
             if e % 2 == 0 {
-                self.base.losses[e as usize / 2] = losses[e as usize / 2];
+                sample.cwnd = seen.cwnd as f32;
+                sample.ssthresh = seen.ssthresh as f32;
+                sample.in_flight = seen.in_flight;
+                sample.srtt_s = seen.srtt_s as f32;
+                sample.sent_packets = seen.sent_packets;
+                sample.retransmits = seen.retransmits as u32;
+            } else {
+                sample.delivered_bytes = seen.delivered_bytes;
             }
         }
     }
 
-    /// Samples a process; `row` counts the intervals since the start.
-    pub(super) fn sample(
+    /// Samples link `l` of `count`; `row` counts the intervals since the start.
+    pub(super) fn sample_link(
         &mut self,
         at: u64,
         row: u64,
-        process: &Process,
-        links: &mut [Link],
-        ends: &[End],
-        _losses: &[Losses],
+        l: usize,
+        count: usize,
+        link: &mut Link,
     ) {
-        if let Some(samples) = &mut self.flow_samples {
-            let flows = ends.len() / 2;
-            for &e in &process.endpoints {
-                let Some(endpoint) = &ends[e as usize].endpoint else { continue };
-                let seen = endpoint.snapshot();
-                let Some(sample) = samples.get_mut(row as usize * flows + e as usize / 2) else {
-                    continue;
-                };
-                if e % 2 == 0 {
-                    sample.cwnd = seen.cwnd as f32;
-                    sample.ssthresh = seen.ssthresh as f32;
-                    sample.in_flight = seen.in_flight;
-                    sample.srtt_s = seen.srtt_s as f32;
-                    sample.sent_packets = seen.sent_packets;
-                    sample.retransmits = seen.retransmits as u32;
-                } else {
-                    sample.delivered_bytes = seen.delivered_bytes;
-                }
-            }
-        }
-        if let Some(samples) = &mut self.link_samples {
-            let count = links.len();
-            for &l in &process.links {
-                let link = &mut links[l as usize];
-                link.settle(at);
-                let (packets, bytes) = link.waiting();
-                let Some(sample) = samples.get_mut(row as usize * count + l as usize) else {
-                    continue;
-                };
-                *sample = LinkSample {
-                    queue_packets: packets as u32,
-                    queue_bytes: bytes,
-                    departed_bytes: link.counts.departed_bytes,
-                    dropped_packets: link.counts.dropped_packets,
-                    marks: link.counts.marks,
-                };
-            }
-        }
+        let Some(samples) = &mut self.link_samples else { return };
+        link.settle(at);
+        let (packets, bytes) = link.waiting();
+        let Some(sample) = samples.get_mut(row as usize * count + l) else { return };
+        *sample = LinkSample {
+            queue_packets: packets as u32,
+            queue_bytes: bytes,
+            departed_bytes: link.counts.departed_bytes,
+            dropped_packets: link.counts.dropped_packets,
+            marks: link.counts.marks,
+        };
     }
 }

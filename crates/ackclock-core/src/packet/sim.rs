@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::link::{Link, Service, Store};
+use super::link::{Link, Service};
 use super::lp::{Channel, Key, Kind, Process, Stage, What};
-use super::observe::{Event, Observer};
+use super::observe::{Event, Marks, Observer};
 use super::ring::{Blocks, Ticket};
 use super::tournament::Tournament;
 use crate::outbox::Outbox;
@@ -23,6 +23,10 @@ pub(super) struct Hop {
 impl Hop {
     /// The end of a route: the packet is handed to its endpoint.
     pub(super) const DELIVER: Self = Self { link: u32::MAX, channel: u32::MAX };
+    /// In place of a channel: the next link of the route follows at once. All that reaches that
+    /// link comes over this one, in order, and it is a plain FIFO: what it does with a packet is
+    /// known as soon as the packet is sent to it.
+    pub(super) const ON: u32 = u32::MAX;
 }
 
 /// One end of a flow.
@@ -43,6 +47,8 @@ pub(super) struct End {
 pub(super) struct Losses {
     pub(super) data: u64,
     pub(super) acks: u64,
+    /// Data lost after the warm-up.
+    pub(super) window_data: u64,
 }
 
 /// State of a run.
@@ -58,9 +64,11 @@ pub(super) struct Sim {
     pub(super) observer: Observer,
     pub(super) agenda: Tournament,
     pub(super) end: u64,
-    /// Interval of sampling (`u64::MAX` = none) and time of the warm-up mark.
-    pub(super) interval: u64,
+    /// The end of the warm-up.
     pub(super) warmup: u64,
+    pub(super) marks: Marks,
+    /// Packets that arrive somewhere only after the end.
+    pub(super) beyond: Vec<Ticket>,
     /// What an endpoint is sending.
     pub(super) out: Outbox,
     /// SACK blocks on wires.
@@ -108,17 +116,16 @@ impl Sim {
         self.agenda.set(p as u32, key);
     }
 
-    /// Handles all events of a process before `horizon`, sampling it where a mark is due.
+    /// Handles all events of a process before `horizon`, sampling its endpoints where a mark is due.
     fn activate(&mut self, p: usize, horizon: u64) {
+        self.advance(p, Stage::Entry, horizon);
         loop {
             let mark = self.processes[p].next_mark;
-            let until = horizon.min(mark);
-            self.advance(p, Stage::Entry, until);
-            self.advance(p, Stage::Node, until);
+            self.advance(p, Stage::Node, horizon.min(mark));
             if mark >= horizon {
                 return;
             }
-            self.mark(p, mark);
+            self.mark_ends(p, mark);
         }
     }
 
@@ -187,46 +194,65 @@ impl Sim {
         }
     }
 
-    /// A packet enters a link at `now`, from another link or (`HERE`) from an endpoint.
+    /// A packet enters a link at `now`, from another link or (`HERE`) from an endpoint, and goes on
+    /// as far as its way is known.
     #[inline(always)]
-    fn enter(&mut self, p: usize, hop: Hop, ticket: Ticket, now: u64, from: u32) {
-        let index = hop.link as usize;
-        self.hops_done += 1;
-        let link = &mut self.links[index];
-        if link.watched && !self.look(hop.link, ticket, now) {
-            return;
-        }
-        let link = &mut self.links[index];
-        link.counts.arrived_packets += 1;
-        if matches!(link.store, Store::Disc(_)) {
-            self.enqueue(p, hop.link, ticket, now);
-            return;
-        }
-        if link.settle(now) {
-            self.settle_tie(hop.link, now, from, ticket.size);
-        }
-        let link = &mut self.links[index];
-        match link.admit(now, ticket.size) {
-            Some(at) => {
-                if link.watched {
-                    self.observer.departure_ahead(link, hop.link, &ticket.look(&self.blocks), at);
-                }
-                self.put(hop.channel, Ticket { at, route: ticket.route + 1, ..ticket });
+    fn enter(&mut self, p: usize, mut hop: Hop, mut ticket: Ticket, mut now: u64, mut from: u32) {
+        loop {
+            let index = hop.link as usize;
+            self.hops_done += 1;
+            let link = &self.links[index];
+            if (!link.plain || now >= link.next_mark) && !self.look(p, hop.link, ticket, now) {
+                return;
             }
-            None => self.refuse(hop.link, ticket, DropReason::Overflow, now),
+            let link = &mut self.links[index];
+            link.counts.arrived_packets += 1;
+            if link.settle(now) {
+                self.settle_tie(hop.link, now, from, ticket.size);
+            }
+            let link = &mut self.links[index];
+            let Some(at) = link.admit(now, ticket.size) else {
+                self.refuse(hop.link, ticket, DropReason::Overflow, now);
+                return;
+            };
+            if link.watched {
+                self.observer.departure_ahead(link, hop.link, &ticket.look(&self.blocks), at);
+            }
+            ticket.at = at;
+            ticket.route += 1;
+            if hop.channel != Hop::ON {
+                self.put(hop.channel, ticket);
+                return;
+            }
+            if at > self.end {
+                self.beyond.push(ticket);
+                return;
+            }
+            (from, now) = (hop.link, at);
+            hop = self.hops[ticket.route as usize];
         }
     }
 
-    /// A packet arrives at a link with hazards or under observation; whether it gets to the queue.
-    #[cold]
+    /// A packet arrives at a link that is due for a sample, or has hazards, observers or a discipline
+    /// of its own; whether it is still to be handled.
     #[inline(never)]
-    fn look(&mut self, link_id: u32, ticket: Ticket, now: u64) -> bool {
+    fn look(&mut self, p: usize, link_id: u32, ticket: Ticket, now: u64) -> bool {
+        self.mark_link(link_id as usize, now);
         let link = &mut self.links[link_id as usize];
-        let packet = ticket.look(&self.blocks);
-        self.observer.packet(now, link_id, &packet, Event::Arrival);
-        let Some(reason) = link.hazard(&packet) else { return true };
+        if link.watched {
+            let packet = ticket.look(&self.blocks);
+            self.observer.packet(now, link_id, &packet, Event::Arrival);
+            if let Some(reason) = link.hazard(&packet) {
+                link.counts.arrived_packets += 1;
+                self.refuse(link_id, ticket, reason, now);
+                return false;
+            }
+        }
+        if link.disc.is_none() {
+            return true;
+        }
         link.counts.arrived_packets += 1;
-        self.refuse(link_id, ticket, reason, now);
+        self.enqueue(p, link_id, ticket, now);
         false
     }
 
@@ -272,7 +298,14 @@ impl Sim {
                 let channel = self.hops[packet.route as usize].channel;
                 let stage = link.stage;
                 let ticket = Ticket::of(&packet, packet.route + 1, at.0, &mut self.blocks);
-                self.put(channel, ticket);
+                if channel != Hop::ON {
+                    self.put(channel, ticket);
+                } else if at.0 > self.end {
+                    self.beyond.push(ticket);
+                } else {
+                    let next = self.hops[ticket.route as usize];
+                    self.follow(p, next, ticket, link_id);
+                }
                 let what = What::new(Kind::Free, link_id);
                 self.processes[p].stages[stage as usize].locals.push(Key::new(
                     service.end,
@@ -283,6 +316,11 @@ impl Sim {
             None => link.service = Service { start: now, end: IDLE },
         }
         self.lose_all(link_id, now);
+    }
+
+    /// A packet enters a link that follows at once after one with a discipline of its own.
+    fn follow(&mut self, p: usize, hop: Hop, ticket: Ticket, from: u32) {
+        self.enter(p, hop, ticket, ticket.at, from);
     }
 
     /// Puts a packet on the wire.
@@ -323,6 +361,7 @@ impl Sim {
             losses.acks += 1;
         } else {
             losses.data += 1;
+            losses.window_data += u64::from(now >= self.warmup);
         }
         self.observer.drop(now, link, packet, reason);
     }
@@ -343,11 +382,15 @@ impl Sim {
     fn on_local(&mut self, p: usize, now: u64, what: What) {
         let index = what.index();
         match what.kind() {
-            Kind::Free => self.transmit(p, index as u32, now),
+            Kind::Free => {
+                self.mark_link(index, now);
+                self.transmit(p, index as u32, now);
+            }
             Kind::Disc => {
+                self.mark_link(index, now);
                 let link = &mut self.links[index];
                 link.on_timer(now, &self.keys, &mut self.dropped);
-                if let Store::Disc(disc) = &link.store
+                if let Some(disc) = &link.disc
                     && let Some(interval) = disc.timer_interval()
                 {
                     let interval = interval.0.max(1);
@@ -433,47 +476,45 @@ impl Sim {
         }
     }
 
-    /// Samples a process at every mark up to `now`.
+    /// Samples the endpoints of a process at every mark up to `now`.
     #[cold]
-    pub(super) fn mark(&mut self, p: usize, now: u64) {
+    pub(super) fn mark_ends(&mut self, p: usize, now: u64) {
         while self.processes[p].next_mark <= now {
-            let at = self.processes[p].next_mark;
+            let process = &mut self.processes[p];
+            let at = process.next_mark;
+            process.next_mark = self.marks.after(at);
             if at == self.warmup {
-                self.observer.baseline(
-                    at,
-                    &self.processes[p],
-                    &mut self.links,
-                    &self.ends,
-                    &self.losses,
-                );
+                self.observer.baseline_ends(process, &self.ends);
             }
-            if self.interval != u64::MAX && at % self.interval == 0 {
-                self.observer.sample(
-                    at,
-                    at / self.interval,
-                    &self.processes[p],
-                    &mut self.links,
-                    &self.ends,
-                    &self.losses,
-                );
+            if let Some(row) = self.marks.row(at) {
+                self.observer.sample_ends(row, process, &self.ends);
             }
-            let next_sample = if self.interval == u64::MAX {
-                u64::MAX
-            } else {
-                (at / self.interval + 1).saturating_mul(self.interval)
-            };
-            let warmup = if self.warmup > at { self.warmup } else { u64::MAX };
-            self.processes[p].next_mark = next_sample.min(warmup);
+        }
+    }
+
+    /// Samples a link at every mark up to `now`.
+    #[inline]
+    pub(super) fn mark_link(&mut self, l: usize, now: u64) {
+        while self.links[l].next_mark <= now {
+            let count = self.links.len();
+            let link = &mut self.links[l];
+            let at = link.next_mark;
+            link.next_mark = self.marks.after(at);
+            if at == self.warmup {
+                self.observer.baseline_link(at, l, link);
+            }
+            if let Some(row) = self.marks.row(at) {
+                self.observer.sample_link(at, row, l, count, link);
+            }
         }
     }
 
     /// Per flow and direction, the packets still on wires and in queues at the end.
     pub(super) fn in_network(&self) -> HashMap<(u32, bool), u64> {
         let mut seen = HashMap::new();
-        for channel in &self.channels {
-            for ticket in channel.queue.iter() {
-                *seen.entry((ticket.flow, ticket.flags.has(Flags::ACK))).or_insert(0) += 1;
-            }
+        let on_wires = self.channels.iter().flat_map(|c| c.queue.iter());
+        for ticket in on_wires.chain(&self.beyond) {
+            *seen.entry((ticket.flow, ticket.flags.has(Flags::ACK))).or_insert(0) += 1;
         }
         seen
     }

@@ -55,7 +55,8 @@ pub(super) struct Hazards {
     pub(super) mtu: u16,
 }
 
-/// One direction of a link.
+/// One direction of a link. What every packet touches stands first, close together.
+#[repr(C)]
 pub(super) struct Link {
     /// Plain drop-tail FIFO without hazards or observers: the common path.
     pub(super) plain: bool,

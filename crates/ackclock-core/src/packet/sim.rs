@@ -91,11 +91,11 @@ impl Sim {
         // Nothing that any process has yet to do can reach another before the smallest key, so the
         // process that holds it may handle all that it has up to then.
         loop {
-            let first = self.agenda.first();
-            if first == Tournament::OUT {
+            let (key, p) = self.agenda.first_halves();
+            if key == u64::MAX {
                 return true;
             }
-            let (key, p) = ((first >> 64) as u64, first as u32 as usize);
+            let p = p as u32 as usize;
             self.activate(p, key.min(self.end.saturating_add(1)));
             if self.failure.is_some() {
                 return true;
@@ -112,7 +112,11 @@ impl Sim {
     #[inline]
     fn schedule(&mut self, p: usize) {
         let (earliest, effect) = self.processes[p].due();
-        let key = if earliest <= self.end { due_key(effect, p as u32) } else { Tournament::OUT };
+        let key = if earliest <= self.end {
+            due_key(effect.min(u64::MAX - 1), p as u32)
+        } else {
+            Tournament::OUT
+        };
         self.agenda.set(p as u32, key);
     }
 

@@ -8,7 +8,7 @@ use super::lp::{Channel, Key, Kind, Process, Stage, What};
 use super::observe::{Baseline, FlowSample, LinkSample, Marks, Observer};
 
 use super::rate::{Constant, Opportunities, Rate, Steps};
-use super::ring::{Blocks, Ring};
+use super::ring::{Options, Ring};
 use super::sim::{End, Hop, Losses, Sim};
 use super::tournament::Tournament;
 use crate::compile::{Plan, PlanLink, Schedule};
@@ -59,7 +59,7 @@ pub(super) fn build(plan: &Plan) -> Result<Sim, Vec<Problem>> {
     }
     let follows = followers(plan, &links);
     let mut router = Router {
-        hops: vec![Hop::DELIVER],
+        hops: Vec::new(),
         channels: Vec::new(),
         known: HashMap::new(),
         links: &links,
@@ -74,7 +74,12 @@ pub(super) fn build(plan: &Plan) -> Result<Sim, Vec<Problem>> {
         let routes = [(&flow.route, homes[1]), (&flow.ack_route, homes[0])];
         let purposes = [Purpose::Sender, Purpose::Receiver];
         for (side, endpoint) in [sender, receiver].into_iter().enumerate() {
-            let route = router.lay(routes[side].0, routes[side].1, &mut processes);
+            let route = router.lay(
+                routes[side].0,
+                routes[side].1,
+                (2 * i + 1 - side) as u32,
+                &mut processes,
+            );
             let process = homes[side];
             let id = (2 * i + side) as u32;
             processes[process as usize].endpoints.push(id);
@@ -146,7 +151,7 @@ pub(super) fn build(plan: &Plan) -> Result<Sim, Vec<Problem>> {
         marks,
         beyond: Vec::new(),
         out: Outbox::default(),
-        blocks: Blocks::default(),
+        options: Options::default(),
         dropped: Vec::new(),
         hops_done: 0,
         activations: 0,
@@ -320,8 +325,8 @@ struct Router<'a> {
 }
 
 impl Router<'_> {
-    /// Appends a route that ends at the node of process `last`; its first position.
-    fn lay(&mut self, route: &[LinkId], last: u32, processes: &mut [Process]) -> u32 {
+    /// Appends a route that ends at endpoint `end` in process `last`; its first position.
+    fn lay(&mut self, route: &[LinkId], last: u32, end: u32, processes: &mut [Process]) -> u32 {
         let first = self.hops.len() as u32;
         let mut stretch = (u32::MAX, 0u64);
         for (i, link) in route.iter().enumerate() {
@@ -345,7 +350,7 @@ impl Router<'_> {
             let channel = self.channel(link.0, to, stage, processes);
             self.hops.push(Hop { link: link.0, channel });
         }
-        self.hops.push(Hop::DELIVER);
+        self.hops.push(Hop { link: Hop::DELIVER, channel: end });
         first
     }
 

@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use super::link::{Link, Service};
 use super::lp::{Channel, Key, Kind, Process, Stage, What};
 use super::observe::{Event, Marks, Observer};
-use super::ring::{Blocks, Ticket};
+use super::ring::{Options, Ticket};
 use super::tournament::Tournament;
+use crate::ids::FlowId;
 use crate::outbox::Outbox;
 use crate::rng::Stream;
 use crate::tcp::{Deadline, Endpoint, EndpointCtx};
@@ -21,8 +22,9 @@ pub(super) struct Hop {
 }
 
 impl Hop {
-    /// The end of a route: the packet is handed to its endpoint.
-    pub(super) const DELIVER: Self = Self { link: u32::MAX, channel: u32::MAX };
+    /// In place of a link: the end of a route. The packet is handed to an endpoint, whose number
+    /// stands in place of the channel.
+    pub(super) const DELIVER: u32 = u32::MAX;
     /// In place of a channel: the next link of the route follows at once. All that reaches that
     /// link comes over this one, in order, and it is a plain FIFO: what it does with a packet is
     /// known as soon as the packet is sent to it.
@@ -71,8 +73,8 @@ pub(super) struct Sim {
     pub(super) beyond: Vec<Ticket>,
     /// What an endpoint is sending.
     pub(super) out: Outbox,
-    /// SACK blocks on wires.
-    pub(super) blocks: Blocks,
+    /// Options of packets on wires.
+    pub(super) options: Options,
     pub(super) dropped: Vec<(Packet, DropReason)>,
     /// Packets handled on links; processes activated; local events handled.
     pub(super) hops_done: u64,
@@ -191,8 +193,8 @@ impl Sim {
         let from = channel.from;
         let Some(ticket) = channel.queue.pop() else { return };
         let hop = self.hops[ticket.route as usize];
-        if hop.link == Hop::DELIVER.link {
-            self.deliver(p, ticket, now);
+        if hop.link == Hop::DELIVER {
+            self.deliver(p, hop.channel as usize, ticket, now);
         } else {
             self.enter(p, hop, ticket, now, from);
         }
@@ -220,7 +222,12 @@ impl Sim {
                 return;
             };
             if link.watched {
-                self.observer.departure_ahead(link, hop.link, &ticket.look(&self.blocks), at);
+                self.observer.departure_ahead(
+                    link,
+                    hop.link,
+                    &ticket.look(owner(&self.hops, ticket), &self.options),
+                    at,
+                );
             }
             ticket.at = at;
             ticket.route += 1;
@@ -244,7 +251,7 @@ impl Sim {
         self.mark_link(link_id as usize, now);
         let link = &mut self.links[link_id as usize];
         if link.watched {
-            let packet = ticket.look(&self.blocks);
+            let packet = ticket.look(owner(&self.hops, ticket), &self.options);
             self.observer.packet(now, link_id, &packet, Event::Arrival);
             if let Some(reason) = link.hazard(&packet) {
                 link.counts.arrived_packets += 1;
@@ -263,13 +270,13 @@ impl Sim {
     #[cold]
     #[inline(never)]
     fn refuse(&mut self, link: u32, ticket: Ticket, reason: DropReason, now: u64) {
-        let packet = ticket.into_packet(&mut self.blocks);
+        let packet = ticket.into_packet(owner(&self.hops, ticket), &mut self.options);
         self.lose(link, &packet, reason, now);
     }
 
     /// A packet enters a link with a discipline of its own.
     fn enqueue(&mut self, p: usize, link_id: u32, ticket: Ticket, now: u64) {
-        let packet = ticket.into_packet(&mut self.blocks);
+        let packet = ticket.into_packet(owner(&self.hops, ticket), &mut self.options);
         let link = &mut self.links[link_id as usize];
         link.enqueue(packet, now, &self.keys, &mut self.dropped);
         let idle = link.service.end == IDLE;
@@ -301,7 +308,7 @@ impl Sim {
                 self.observer.packet(now, link_id, &packet, Event::Departure);
                 let channel = self.hops[packet.route as usize].channel;
                 let stage = link.stage;
-                let ticket = Ticket::of(&packet, packet.route + 1, at.0, &mut self.blocks);
+                let ticket = Ticket::of(&packet, packet.route + 1, at.0, &mut self.options);
                 if channel != Hop::ON {
                     self.put(channel, ticket);
                 } else if at.0 > self.end {
@@ -372,14 +379,14 @@ impl Sim {
 
     /// Hands a packet to its endpoint.
     #[inline(always)]
-    fn deliver(&mut self, p: usize, ticket: Ticket, now: u64) {
-        let index = 2 * ticket.flow as usize + usize::from(!ticket.flags.has(Flags::ACK));
+    fn deliver(&mut self, p: usize, index: usize, ticket: Ticket, now: u64) {
         let end = &mut self.ends[index];
         end.received += 1;
         let Some(endpoint) = end.endpoint.as_deref_mut() else { return };
         let record = &mut self.observer.recorder;
         let mut ctx = EndpointCtx { now: Time(now), out: &mut self.out, rng: &mut end.rng, record };
-        endpoint.on_packet(ticket.into_packet(&mut self.blocks), &mut ctx);
+        let packet = ticket.into_packet(FlowId(index as u32 / 2), &mut self.options);
+        endpoint.on_packet(packet, &mut ctx);
         self.called(p, index, now);
     }
 
@@ -450,7 +457,7 @@ impl Sim {
             end.sent += self.out.sent().len() as u64;
             let hop = self.hops[route as usize];
             for i in 0..self.out.sent().len() {
-                let ticket = Ticket::of(&self.out.sent()[i], route, now, &mut self.blocks);
+                let ticket = Ticket::of(&self.out.sent()[i], route, now, &mut self.options);
                 self.enter(p, hop, ticket, now, HERE);
             }
             self.out.clear();
@@ -518,10 +525,18 @@ impl Sim {
         let mut seen = HashMap::new();
         let on_wires = self.channels.iter().flat_map(|c| c.queue.iter());
         for ticket in on_wires.chain(&self.beyond) {
-            *seen.entry((ticket.flow, ticket.flags.has(Flags::ACK))).or_insert(0) += 1;
+            *seen
+                .entry((owner(&self.hops, *ticket).0, ticket.flags.has(Flags::ACK)))
+                .or_insert(0) += 1;
         }
         seen
     }
+}
+
+/// Whose packet it is: the end of its route tells.
+fn owner(hops: &[Hop], ticket: Ticket) -> FlowId {
+    let end = hops[ticket.route as usize..].iter().find(|hop| hop.link == Hop::DELIVER);
+    FlowId(end.map_or(u32::MAX, |hop| hop.channel / 2))
 }
 
 /// The end of service of a link that is idle and has a discipline of its own.

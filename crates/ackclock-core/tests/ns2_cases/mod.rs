@@ -148,6 +148,9 @@ impl SingleCase {
             apply(part.split('}').next().expect("a closing brace"), &mut config, &mut options);
         }
         config.boot = Span::from_seconds(boot_draw * config.tick.seconds());
+        if text("sink").ends_with("DelAck") {
+            config.delayed_ack = 2;
+        }
         Self {
             name: name.to_owned(),
             variant: variant(&text("tcp")),
@@ -185,7 +188,9 @@ impl SingleCase {
         };
         check("send", difference(&ns2.sends, &seen.sends, |r| r.us, same_send));
         check("drop", difference(&ns2.drops, &seen.drops, |r| r.us, same_drop));
-        check("state", difference(&ns2.states, &seen.states, |r| r.us, same_state));
+        if !ns2.states.is_empty() {
+            check("state", difference(&ns2.states, &seen.states, |r| r.us, same_state));
+        }
         first.sort();
         match first.first() {
             None => Ok(()),

@@ -163,7 +163,8 @@ impl Endpoint for Ns2Sink {
         if self.sack {
             self.report(packet.seq);
         }
-        let in_order = self.next == before + 1 && packet.seq == before && self.beyond.is_empty();
+        // Also a second copy of the packet acknowledged last, as ns-2 has it.
+        let in_order = packet.seq + 1 == self.next && self.beyond.is_empty();
         self.waiting += 1;
         if self.config.delayed_ack <= 1
             || request

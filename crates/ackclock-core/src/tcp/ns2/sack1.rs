@@ -158,6 +158,7 @@ impl Reaction for Sack1 {
     }
 
     fn on_timeout(&mut self, m: &mut Machine) {
+        m.dupacks = 0;
         self.recovering = false;
         self.after_timeout = true;
         self.clear(m);

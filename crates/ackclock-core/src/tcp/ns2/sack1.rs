@@ -143,7 +143,7 @@ impl Reaction for Sack1 {
             self.after_timeout = false;
             self.clear(m);
             m.send_much(m.config.max_burst, ctx);
-        } else if ack.number == m.highest_ack && !self.after_timeout {
+        } else if ack.number == m.highest_ack && !self.after_timeout && !ack.sack.is_empty() {
             self.note(m, ack);
             m.dupacks += 1;
             if m.dupacks == m.options.numdupacks {

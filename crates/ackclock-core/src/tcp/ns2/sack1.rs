@@ -7,7 +7,9 @@
 //! acknowledges something new 2; while `pipe < cwnd` the lowest packet that is missing below the
 //! highest `SACKed` one and was not retransmitted in this recovery leaves, else a new one, and the
 //! pipe grows by 1. The acknowledgement of all that was sent before ends recovery and does not open
-//! cwnd. After a timeout duplicates are ignored until something new is acknowledged.
+//! cwnd. Outside of recovery a duplicate counts only if its blocks are news for the scoreboard, which
+//! every new acknowledgement clears. After a timeout duplicates are ignored until something new is
+//! acknowledged.
 
 use super::machine::{AckIn, Action, Machine, Reaction};
 use super::ring::Ring;

@@ -38,7 +38,8 @@ pub fn folder_or_skip(test: &str) -> Option<PathBuf> {
     found
 }
 
-/// AIMD with growth `a` packets per window of data and decrease to `b` of the window.
+/// ns-2's AIMD (`increase_num_`, `decrease_num_`) with growth `a` packets per window of data and decrease to `b` of the window.
+#[derive(Clone, Copy, Debug)]
 pub struct Aimd {
     pub a: f64,
     pub b: f64,
@@ -105,6 +106,8 @@ pub struct SingleCase {
     pub sack: bool,
     pub config: TcpConfig,
     pub options: Ns2Options,
+    /// The window rule.
+    pub aimd: Aimd,
     /// Packets to drop (once each) when they arrive at the bottleneck.
     pub listed_drops: Vec<u32>,
     pub start: Time,
@@ -142,12 +145,21 @@ impl SingleCase {
         let number = |key: &str| case[key].as_f64().expect("a number");
         let mut config = TcpConfig::of_era(Era::Ns2);
         let mut options = Ns2Options::default();
-        apply(&text("params"), &mut config, &mut options);
+        let mut aimd = Aimd { a: 1.0, b: 0.5 };
+        apply(&text("params"), &mut config, &mut options, &mut aimd);
         // "Agent/TCP {minrto_ 1} Agent/TCP/Newreno {newreno_changes1_ 0} ..."
         for part in text("legacy").split('{').skip(1) {
-            apply(part.split('}').next().expect("a closing brace"), &mut config, &mut options);
+            apply(
+                part.split('}').next().expect("a closing brace"),
+                &mut config,
+                &mut options,
+                &mut aimd,
+            );
         }
         config.boot = Span::from_seconds(boot_draw * config.tick.seconds());
+        if text("sink").ends_with("DelAck") {
+            config.delayed_ack = 2;
+        }
         Self {
             name: name.to_owned(),
             variant: variant(&text("tcp")),
@@ -168,6 +180,7 @@ impl SingleCase {
             expected: expected(&folder),
             config,
             options,
+            aimd,
         }
     }
 
@@ -185,7 +198,9 @@ impl SingleCase {
         };
         check("send", difference(&ns2.sends, &seen.sends, |r| r.us, same_send));
         check("drop", difference(&ns2.drops, &seen.drops, |r| r.us, same_drop));
-        check("state", difference(&ns2.states, &seen.states, |r| r.us, same_state));
+        if !ns2.states.is_empty() {
+            check("state", difference(&ns2.states, &seen.states, |r| r.us, same_state));
+        }
         first.sort();
         match first.first() {
             None => Ok(()),
@@ -245,7 +260,7 @@ pub fn variant(name: &str) -> Variant {
 }
 
 /// Applies "name value name value ..." as in Tcl.
-pub fn apply(text: &str, config: &mut TcpConfig, options: &mut Ns2Options) {
+pub fn apply(text: &str, config: &mut TcpConfig, options: &mut Ns2Options, aimd: &mut Aimd) {
     let words: Vec<&str> = text.split_whitespace().collect();
     for pair in words.chunks(2) {
         let [name, value] = pair else { panic!("a variable without value in \"{text}\"") };
@@ -262,6 +277,8 @@ pub fn apply(text: &str, config: &mut TcpConfig, options: &mut Ns2Options) {
             "rtxcur_init_" => config.initial_rto = Span::from_seconds(number()),
             "singledup_" => config.limited_transmit = flag,
             "ecn_" => config.ecn = flag,
+            "increase_num_" => aimd.a = number(),
+            "decrease_num_" => aimd.b = number(),
             "precisionReduce_" => options.precision_reduce = flag,
             "newreno_changes1_" => options.newreno_changes1 = flag,
             "partial_window_deflation_" => options.partial_window_deflation = flag,

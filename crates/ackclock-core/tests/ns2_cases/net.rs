@@ -163,6 +163,7 @@ impl Net {
                 }
             }
             if self.now >= end {
+                self.events.push(Reverse((key, inserted, event)));
                 break;
             }
             match event {
@@ -223,11 +224,13 @@ impl Net {
         self.log(link, What::Departure, &packet);
         let l = &mut self.links[link];
         let tx = l.rate.transmission(Bytes(u64::from(packet.size)));
+        let (size, rate) = (f64::from(packet.size), l.rate.bps());
         let delay = l.delay;
         l.busy = true;
         l.flying.push_back(packet);
-        self.schedule(tx + delay, tx.seconds() + delay.seconds(), Event::Deliver(link));
-        self.schedule(tx, tx.seconds(), Event::Free(link));
+        let tx_s = size * 8.0 / rate;
+        self.schedule(tx + delay, tx_s + delay.seconds(), Event::Deliver(link));
+        self.schedule(tx, tx_s, Event::Free(link));
     }
 
     fn deliver(&mut self, link: usize) {
@@ -277,11 +280,13 @@ impl Net {
             self.states.push((flow, row));
         }
         if self.armed[flow][usize::from(sink)].0 != deadline {
+            let mut number = 0;
             if deadline.at < Time::MAX {
                 let delay = deadline.at.since(self.now);
                 self.schedule(delay, delay.seconds(), Event::Timer { flow, sink });
+                number = self.inserted;
             }
-            self.armed[flow][usize::from(sink)] = (deadline, self.inserted);
+            self.armed[flow][usize::from(sink)] = (deadline, number);
         }
         for packet in out.take() {
             assert_eq!(packet.flow, FlowId(flow as u32), "an endpoint sends for its own flow");

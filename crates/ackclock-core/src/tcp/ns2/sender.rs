@@ -192,3 +192,85 @@ impl Endpoint for Ns2Sender {
         self.machine.cc.failure()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cc::{Ack, Congestion, Window};
+    use crate::record::Recorder;
+    use crate::rng::{Purpose, Stream};
+    use crate::scenario::Era;
+
+    /// Leaves 4/5 of the window.
+    struct FourFifths;
+
+    impl CongestionControl for FourFifths {
+        fn on_ack(&mut self, _window: &mut Window, _ack: &Ack) {}
+        fn on_congestion(&mut self, window: &mut Window, _event: &Congestion) {
+            window.cwnd *= 0.8;
+            window.ssthresh = window.cwnd;
+        }
+    }
+
+    fn sender(ecn: bool, size: Option<Bytes>) -> Ns2Sender {
+        Ns2Sender::new(Ns2Parts {
+            flow: FlowId(0),
+            config: TcpConfig { ecn, receiver_window: 100, ..TcpConfig::of_era(Era::Ns2) },
+            options: Ns2Options::default(),
+            variant: Variant::Reno,
+            size,
+            stop: None,
+            cc: Box::new(FourFifths),
+        })
+    }
+
+    /// Starts the sender, then acknowledges each packet of `acks` (its number, flags).
+    fn drive(sender: &mut Ns2Sender, acks: &[(u32, Flags)]) -> Vec<(u32, Flags)> {
+        let mut out = Vec::new();
+        let (mut rng, mut record) = (Stream::new(1, Purpose::Sender, 0), Recorder::default());
+        let mut ctx =
+            EndpointCtx { now: Time(1), out: &mut out, rng: &mut rng, record: &mut record };
+        sender.start(&mut ctx);
+        for &(number, flags) in acks {
+            ctx.now.0 += 1_000_000_000;
+            let packet = Packet::new(FlowId(0), number + 1, 40, Flags::ACK | flags);
+            sender.on_packet(packet, &mut ctx);
+        }
+        out.into_iter().map(|p| (p.seq, p.flags)).collect()
+    }
+
+    #[test]
+    fn ecn_reduces_once_per_window_first_by_half_then_by_the_control() {
+        let mut sender = sender(true, None);
+        let none = Flags::default();
+        // cwnd 2 after the request, 3 and 4 after packets 1 and 2, 2 after the echo.
+        let out = drive(&mut sender, &[(0, none), (1, none), (2, none), (3, Flags::ECE)]);
+        assert_eq!((sender.snapshot().cwnd, sender.snapshot().ssthresh), (2.0, 2.0));
+        assert_eq!(out.last().map(|p| p.0), Some(6));
+        assert!(out.iter().all(|p| p.1.has(Flags::ECT) == (p.0 > 0)));
+        // Packets up to 6 left before the reduction: an echo for 6 is of the same window; that of
+        // 7 reduces again, now to 4/5. The first packet after the reduction says CWR.
+        let mut acks: Vec<_> = (4..=7).map(|n| (n, none)).collect();
+        acks[2].1 = Flags::ECE;
+        let out = drive(&mut sender, &acks);
+        assert_eq!(sender.snapshot().ecn_reductions, 1);
+        let cwr: Vec<u32> = out.iter().filter(|p| p.1.has(Flags::CWR)).map(|p| p.0).collect();
+        assert_eq!(cwr, [7]);
+        drive(&mut sender, &[(8, Flags::ECE)]);
+        assert_eq!(sender.snapshot().ecn_reductions, 2);
+        assert_eq!(sender.snapshot().cwnd, 1.6);
+    }
+
+    #[test]
+    fn a_finite_transfer_ends_with_fin_and_stops_its_timer() {
+        let mut sender = sender(false, Some(Bytes(2500)));
+        let none = Flags::default();
+        let out = drive(&mut sender, &[(0, none), (1, none), (2, none)]);
+        assert_eq!(out.iter().map(|p| p.0).collect::<Vec<_>>(), [0, 1, 2, 3]);
+        assert!(out[3].1.has(Flags::FIN) && !out[2].1.has(Flags::FIN));
+        assert_eq!(sender.snapshot().completed_s, 0.0);
+        drive(&mut sender, &[(3, none)]);
+        assert!(sender.snapshot().completed_s > 0.0);
+        assert_eq!(sender.deadline(), Deadline::NEVER);
+    }
+}

@@ -1,7 +1,7 @@
 //! The receiving endpoint: ns-2's sinks (plain, `DelAck`, `Sack1`, `Sack1/DelAck`).
 //!
-//! **Rule**: every packet is acknowledged at once, unless acknowledgements are delayed and the
-//! packet is in order, fills no gap and is not the connection request: then the second such packet
+//! **Rule**: every packet is acknowledged at once, unless acknowledgements are delayed, the packet
+//! is the last one in order, nothing beyond it has come and it is not the connection request: then the second such packet
 //! or the delay's end sends the acknowledgement. With SACK an acknowledgement carries up to three
 //! blocks: the one with the packet that caused it, then the ones reported most recently.
 
@@ -162,7 +162,8 @@ impl Endpoint for Ns2Sink {
         if self.sack {
             self.report(packet.seq);
         }
-        let in_order = self.next == before + 1 && packet.seq == before && self.beyond.is_empty();
+        // Also a second copy of the packet acknowledged last, as ns-2 has it.
+        let in_order = packet.seq + 1 == self.next && self.beyond.is_empty();
         self.waiting += 1;
         if self.config.delayed_ack <= 1
             || request
@@ -195,5 +196,82 @@ impl Endpoint for Ns2Sink {
             acks_sent: self.acks_sent,
             ..Snapshot::default()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Recorder;
+    use crate::rng::{Purpose, Stream};
+    use crate::scenario::Era;
+    use crate::units::Time;
+
+    /// Gives `sink` packets and returns (cumulative number, blocks, ECN-Echo) of the
+    /// acknowledgements.
+    fn feed(sink: &mut Ns2Sink, packets: &[(u32, Flags)]) -> Vec<(u32, Vec<SackBlock>, bool)> {
+        let mut out = Vec::new();
+        let (mut rng, mut record) = (Stream::new(1, Purpose::Receiver, 0), Recorder::default());
+        let mut ctx =
+            EndpointCtx { now: Time::ZERO, out: &mut out, rng: &mut rng, record: &mut record };
+        for &(seq, flags) in packets {
+            sink.on_packet(Packet::new(FlowId(0), seq, 1000, flags), &mut ctx);
+        }
+        out.iter().map(|a| (a.seq, a.sack_blocks().to_vec(), a.flags.has(Flags::ECE))).collect()
+    }
+
+    fn sink(delayed_ack: u32) -> Ns2Sink {
+        let config = TcpConfig { delayed_ack, ..TcpConfig::of_era(Era::Ns2) };
+        Ns2Sink::new(FlowId(0), config, true)
+    }
+
+    #[test]
+    fn the_newest_block_comes_first_and_the_fourth_is_forgotten() {
+        let none = Flags::default();
+        let packets = [0, 2, 4, 6, 8, 5, 1].map(|n| (n, if n == 0 { Flags::SYN } else { none }));
+        let blocks: Vec<_> = feed(&mut sink(1), &packets).into_iter().map(|a| (a.0, a.1)).collect();
+        assert_eq!(
+            blocks,
+            [
+                (1, vec![]),
+                (1, vec![(2, 3)]),
+                (1, vec![(4, 5), (2, 3)]),
+                (1, vec![(6, 7), (4, 5), (2, 3)]),
+                (1, vec![(8, 9), (6, 7), (4, 5)]),
+                (1, vec![(4, 7), (8, 9)]),
+                (3, vec![(4, 7), (8, 9)]),
+            ]
+        );
+    }
+
+    #[test]
+    fn only_packets_in_order_without_a_gap_above_are_delayed() {
+        let none = Flags::default();
+        let mut sink = sink(2);
+        let acks = |s: &mut Ns2Sink, n: &[u32]| -> Vec<u32> {
+            let packets: Vec<_> = n.iter().map(|&n| (n, none)).collect();
+            feed(s, &packets).into_iter().map(|a| a.0).collect()
+        };
+        assert_eq!(feed(&mut sink, &[(0, Flags::SYN)]).len(), 1);
+        assert!(acks(&mut sink, &[1]).is_empty());
+        assert_eq!(sink.deadline().at, Time(100_000_000_000));
+        assert_eq!(acks(&mut sink, &[2]), [3]);
+        assert_eq!(sink.deadline(), Deadline::NEVER);
+        assert_eq!(acks(&mut sink, &[5, 3, 4]), [3, 4, 6]);
+        // A second copy of the last packet waits, one of an older packet does not.
+        assert!(acks(&mut sink, &[5]).is_empty());
+        assert_eq!(acks(&mut sink, &[2]), [6]);
+        assert_eq!(sink.snapshot().delivered_packets, 5);
+        assert_eq!(sink.snapshot().duplicate_packets, 2);
+    }
+
+    #[test]
+    fn ecn_echo_lasts_until_the_sender_says_cwr() {
+        let mut ce = Flags::ECT;
+        ce.set(Flags::CE);
+        let cwr = Flags::ECT | Flags::CWR;
+        let packets = [(0, Flags::SYN), (1, ce), (2, Flags::ECT), (3, cwr)];
+        let echoes: Vec<bool> = feed(&mut sink(1), &packets).into_iter().map(|a| a.2).collect();
+        assert_eq!(echoes, [false, true, true, false]);
     }
 }

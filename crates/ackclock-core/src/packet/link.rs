@@ -37,9 +37,10 @@ pub(super) struct Service {
     pub(super) end: u64,
 }
 
-/// A packet that waits under plain FIFO: when its transmission starts, its size.
+/// A packet that waits under plain FIFO: since when, when its transmission starts, its size.
 #[derive(Debug)]
 struct Slot {
+    arrived: u64,
     start: u64,
     size: u16,
 }
@@ -58,20 +59,24 @@ pub(super) struct Fifo {
     limit: Limit,
     waiting: VecDeque<Slot>,
     backlog: u64,
+    /// Size of the packet whose transmission began last.
+    serving: u16,
 }
 
 impl Fifo {
     pub(super) fn new(limit: Limit) -> Self {
-        Self { limit, waiting: VecDeque::new(), backlog: 0 }
+        Self { limit, waiting: VecDeque::new(), backlog: 0, serving: 0 }
     }
 
     /// The first packet begins its transmission; when.
     #[inline]
     fn begin(&mut self, counts: &mut Counts, occupancy: &mut Occupancy) -> u64 {
-        let Some(Slot { start, size }) = self.waiting.pop_front() else { return 0 };
+        let Some(Slot { arrived, start, size }) = self.waiting.pop_front() else { return 0 };
         counts.departed_packets += 1;
         counts.departed_bytes += u64::from(size);
+        counts.wait_ps += u128::from(start - arrived);
         self.backlog -= u64::from(size);
+        self.serving = size;
         occupancy.set(start, self.waiting.len());
         start
     }
@@ -175,19 +180,27 @@ impl Link {
         // `service.end` is when the last accepted packet has left.
         let start = self.service.end;
         let start = if start > now || len > 0 {
-            fifo.waiting.push_back(Slot { start, size });
+            fifo.waiting.push_back(Slot { arrived: now, start, size });
             fifo.backlog += u64::from(size);
             self.occupancy.set(now, len + 1);
-            self.counts.wait_ps += u128::from(start - now);
             start
         } else {
             self.service.start = now;
+            fifo.serving = size;
             self.counts.departed_packets += 1;
             self.counts.departed_bytes += u64::from(size);
             now
         };
         self.service.end = self.rate.end(start, size);
-        Some(self.service.end + self.delay)
+        Some(self.service.end.saturating_add(self.delay))
+    }
+
+    /// When the transmission of the packet that the FIFO admitted last begins.
+    pub(super) fn latest_start(&self) -> u64 {
+        match &self.store {
+            Store::Fifo(fifo) => fifo.waiting.back().map_or(self.service.start, |last| last.start),
+            Store::Disc(_) => self.service.start,
+        }
     }
 
     /// Gives a packet to the discipline.
@@ -223,7 +236,7 @@ impl Link {
         self.counts.departed_packets += 1;
         self.counts.departed_bytes += u64::from(packet.size);
         self.service = Service { start: now, end: self.rate.end(now, packet.size) };
-        Some(Timed { at: Time(self.service.end + self.delay), packet })
+        Some(Timed { at: Time(self.service.end.saturating_add(self.delay)), packet })
     }
 
     /// Runs the discipline's timer.
@@ -251,11 +264,18 @@ impl Link {
 
     /// Bits of the packet in service that are still to be sent at `now`.
     pub(super) fn bits_in_service(&self, now: u64) -> f64 {
-        let end = match &self.store {
-            Store::Fifo(fifo) => fifo.waiting.front().map_or(self.service.end, |next| next.start),
+        let (end, size) = match &self.store {
+            Store::Fifo(fifo) => {
+                let end = fifo.waiting.front().map_or(self.service.end, |next| next.start);
+                (end, fifo.serving)
+            }
             Store::Disc(_) if self.service.end == super::sim::IDLE => return 0.0,
-            Store::Disc(_) => self.service.end,
+            Store::Disc(_) => (self.service.end, self.rate.latest_size()),
         };
-        if self.service.start <= now && end > now { self.rate.capacity_bits(now, end) } else { 0.0 }
+        if self.service.start <= now && end > now {
+            self.rate.unsent_bits(now, end, size)
+        } else {
+            0.0
+        }
     }
 }

@@ -144,6 +144,10 @@ impl Context<'_> {
         }
         let Some((src, dst)) = self.hosts(flow, path) else { return };
         let route = self.route(flow.route.as_ref(), src, dst, &format!("{path}.route"));
+        // Links go both ways: where there is no way out, there is none back.
+        if route.is_none() && flow.route.is_none() && flow.ack_route.is_none() {
+            return;
+        }
         let ack_route = self.route(flow.ack_route.as_ref(), dst, src, &format!("{path}.ack_route"));
         let (Some(route), Some(ack_route)) = (route, ack_route) else { return };
         let tcp = self.base.clone().with(&flow.tcp);
@@ -258,7 +262,7 @@ impl Context<'_> {
     fn settings(&mut self, flow: &Flow, tcp: &TcpConfig, path: &str) -> bool {
         let before = self.problems.len();
         let at = |key: &str| format!("{path}.tcp.{key}");
-        if tcp.mss == 0 || tcp.wire_size() + 12 > u32::from(u16::MAX) {
+        if tcp.mss == 0 || tcp.wire_size() > u32::from(u16::MAX) - 12 {
             self.wrong(
                 at("mss"),
                 format!(

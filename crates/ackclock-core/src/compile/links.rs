@@ -15,7 +15,8 @@ pub(super) struct Directed {
     pub(super) plan: PlanLink,
     pub(super) buffer: BufferSize,
     pub(super) weight: f64,
-    path: String,
+    /// Path of its buffer in the scenario.
+    buffer_path: String,
 }
 
 /// Both directions of every link, forward first.
@@ -79,14 +80,14 @@ pub(super) fn directed(
             drop: Vec::new(),
             ..plan.clone()
         };
-        let back_buffer = spec.back_buffer.unwrap_or(spec.buffer);
-        all.push(Directed { plan, buffer: spec.buffer, weight: spec.weight, path: path.clone() });
-        all.push(Directed {
-            plan: reverse,
-            buffer: back_buffer,
-            weight: spec.weight,
-            path: path.clone(),
-        });
+        let back = if spec.back_buffer.is_some() { "back_buffer" } else { "buffer" };
+        for (plan, buffer, key) in [
+            (plan, spec.buffer, "buffer"),
+            (reverse, spec.back_buffer.unwrap_or(spec.buffer), back),
+        ] {
+            let buffer_path = format!("{path}.{key}");
+            all.push(Directed { plan, buffer, weight: spec.weight, buffer_path });
+        }
     }
     all
 }
@@ -103,6 +104,10 @@ fn check(path: &str, spec: &LinkSpec, problems: &mut Vec<Problem>) {
                 format!("is {} bit/s, expected more than zero and at most 1000 Tbps", rate.0),
             );
         }
+    }
+    if spec.delay.seconds() > super::MAX_SECONDS {
+        let (delay, most) = (spec.delay.seconds(), super::MAX_SECONDS);
+        wrong("delay", format!("is {delay} s, expected at most {most} s"));
     }
     for (key, loss) in [("loss", spec.loss), ("back_loss", spec.back_loss)] {
         if !(0.0..=1.0).contains(&loss) {
@@ -143,7 +148,8 @@ fn schedule(
                     "is not later than the step before, expected ascending times",
                 );
             }
-            if steps.iter().all(|s| s.rate.0 == 0) {
+            // Before the first step the link has its own rate.
+            if steps.first().is_some_and(|s| s.at.0 == 0) && steps.iter().all(|s| s.rate.0 == 0) {
                 wrong(".steps".into(), "is zero at every step, expected a rate at one at least");
             }
             Some(Schedule::Steps(steps.iter().map(|s| (Time(s.at.0), s.rate)).collect()))
@@ -159,6 +165,13 @@ fn schedule(
                 wrong(
                     format!(".mahimahi[{}]", i + 1),
                     "is earlier than the one before, expected ascending milliseconds",
+                );
+            }
+            let most = super::MAX_SECONDS as u64 * 1000;
+            if let Some(i) = times.iter().position(|&t| t > most) {
+                wrong(
+                    format!(".mahimahi[{i}]"),
+                    &format!("is {} ms, expected at most {most} ms", times[i]),
                 );
             }
             if delay.0 == 0 {
@@ -217,7 +230,7 @@ pub(super) fn sized(
                     "is {}, expected at least one packet of the flows through it ({} B)",
                     d.buffer, link.mean_packet
                 );
-                problems.push(Problem::new(format!("{}.buffer", d.path), message));
+                problems.push(Problem::new(d.buffer_path, message));
             }
             link
         })

@@ -10,7 +10,7 @@ mod routes;
 pub use explain::{Explained, explain};
 pub use plan::{Plan, PlanFlow, PlanLink, PlanSender, Schedule};
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::error::{Problem, suggestion};
 use crate::ids::NodeId;
@@ -63,6 +63,9 @@ pub fn compile(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
     plan.links = links::sized(directed, &plan.flows, &mut problems);
     (plan.keys, plan.key_count) = keys(scenario.classes, &plan);
     record(scenario, &plan, &mut problems);
+    // One mistake in a shape shows at every link that it makes.
+    let mut told = HashSet::new();
+    problems.retain(|p| told.insert((p.path.clone(), p.message.clone())));
     if problems.is_empty() { Ok(plan) } else { Err(problems) }
 }
 

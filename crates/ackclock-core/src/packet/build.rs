@@ -186,7 +186,12 @@ fn observer(plan: &Plan, interval: u64) -> Observer {
         packets: has(Table::Packets),
     };
     if let Some(flows) = &record.flows {
-        observer.flow_filter = (0..plan.flows.len()).map(|i| flows.contains(&(i as u32))).collect();
+        let mut keep = vec![false; plan.flows.len()];
+        for flow in flows {
+            keep[*flow as usize] = true;
+        }
+        observer.recorder.keep.clone_from(&keep);
+        observer.flow_filter = keep;
     }
     if let Some(names) = &record.links {
         observer.link_filter = plan.links.iter().map(|l| names.contains(&l.name)).collect();

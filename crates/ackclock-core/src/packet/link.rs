@@ -37,9 +37,10 @@ pub(super) struct Service {
     pub(super) end: u64,
 }
 
-/// A packet that waits under plain FIFO: when its transmission starts, its size.
+/// A packet that waits under plain FIFO: since when, when its transmission starts, its size.
 #[derive(Debug)]
 struct Slot {
+    arrived: u64,
     start: u64,
     size: u16,
 }
@@ -69,6 +70,8 @@ pub(super) struct Link {
     pub(super) service: Service,
     pub(super) delay: u64,
     pub(super) limit: Limit,
+    /// Size of the packet whose transmission began last.
+    serving: u16,
     /// The computed FIFO: packets whose transmission has not begun, and their bytes.
     waiting: VecDeque<Slot>,
     backlog: u64,
@@ -105,6 +108,7 @@ impl Link {
             limit,
             waiting: VecDeque::new(),
             backlog: 0,
+            serving: 0,
             counts: Counts::default(),
             occupancy: Occupancy::default(),
             rate,
@@ -182,8 +186,10 @@ impl Link {
     /// The first packet that waits begins its transmission.
     #[inline(always)]
     fn begin(&mut self) {
-        let Some(Slot { start, size }) = self.waiting.pop_front() else { return };
+        let Some(Slot { arrived, start, size }) = self.waiting.pop_front() else { return };
         self.service.start = start;
+        self.serving = size;
+        self.counts.wait_ps += u128::from(start - arrived);
         self.counts.departed_packets += 1;
         self.counts.departed_bytes += u64::from(size);
         self.backlog -= u64::from(size);
@@ -201,19 +207,24 @@ impl Link {
         // `service.end` is when the last accepted packet has left.
         let free = self.service.end;
         let start = if free > now || len > 0 {
-            self.waiting.push_back(Slot { start: free, size });
+            self.waiting.push_back(Slot { arrived: now, start: free, size });
             self.backlog += u64::from(size);
             self.occupancy.set(now, len + 1);
-            self.counts.wait_ps += u128::from(free - now);
             free
         } else {
             self.service.start = now;
+            self.serving = size;
             self.counts.departed_packets += 1;
             self.counts.departed_bytes += u64::from(size);
             now
         };
         self.service.end = self.end_of(start, size);
-        Some(self.service.end + self.delay)
+        Some(self.service.end.saturating_add(self.delay))
+    }
+
+    /// When the transmission of the packet that the FIFO admitted last begins.
+    pub(super) fn latest_start(&self) -> u64 {
+        self.waiting.back().map_or(self.service.start, |last| last.start)
     }
 
     /// When a transmission that starts at `start` ends.
@@ -267,7 +278,8 @@ impl Link {
         self.counts.departed_packets += 1;
         self.counts.departed_bytes += u64::from(packet.size);
         self.service = Service { start: now, end: self.end_of(now, packet.size) };
-        Some(Timed { at: Time(self.service.end + self.delay), packet })
+        self.serving = packet.size;
+        Some(Timed { at: Time(self.service.end.saturating_add(self.delay)), packet })
     }
 
     /// Runs the discipline's timer.
@@ -300,6 +312,10 @@ impl Link {
             Some(_) if self.service.end == IDLE => return 0.0,
             Some(_) => self.service.end,
         };
-        if self.service.start <= now && end > now { self.rate.capacity_bits(now, end) } else { 0.0 }
+        if self.service.start <= now && end > now {
+            self.rate.unsent_bits(now, end, self.serving)
+        } else {
+            0.0
+        }
     }
 }

@@ -6,7 +6,7 @@ use super::sim::End;
 use crate::record::Recorder;
 use crate::tcp::Snapshot;
 use crate::units::Time;
-use crate::wire::{DropReason, Packet, SackBlock};
+use crate::wire::{DropReason, MAX_SACK_BLOCKS, Packet, SackBlock};
 
 /// What happened to a packet at a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -173,19 +173,21 @@ impl Observer {
         }
     }
 
-    /// A FIFO link has computed that the packet arrives at the far end at `arrival`.
+    /// A FIFO link has computed the departure of the packet that it has just admitted.
     #[inline]
-    pub(super) fn departure_ahead(&mut self, link: &Link, id: u32, packet: &Packet, arrival: u64) {
+    pub(super) fn departure_ahead(&mut self, link: &Link, id: u32, packet: &Packet, _arrival: u64) {
         if self.want_packets {
-            let start =
-                arrival.saturating_sub(link.delay).saturating_sub(link.rate.estimate(packet.size));
-            self.push_packet(start, id, packet, Event::Departure);
+            self.push_packet(link.latest_start(), id, packet, Event::Departure);
         }
     }
 
     #[cold]
     fn push_packet(&mut self, at: u64, link: u32, packet: &Packet, event: Event) {
         if Self::keeps(&self.link_filter, link) && Self::keeps(&self.flow_filter, packet.flow.0) {
+            // Places beyond the count hold what an earlier packet left in the pool.
+            let mut sack = [(0, 0); MAX_SACK_BLOCKS];
+            let blocks = packet.sack_blocks();
+            sack[..blocks.len()].copy_from_slice(blocks);
             self.packets.push(PacketRow {
                 at: Time(at),
                 link,
@@ -195,7 +197,7 @@ impl Observer {
                 flags: packet.flags.0,
                 size: packet.size,
                 sack_count: packet.sack_count,
-                sack: packet.sack,
+                sack,
             });
         }
     }

@@ -18,7 +18,7 @@ impl Rate {
     #[inline(always)]
     pub(super) fn end(&mut self, start: u64, size: u16) -> u64 {
         if let Self::Constant(c) = self {
-            return start + c.transmission(size);
+            return start.saturating_add(c.transmission(size)).min(NEVER);
         }
         self.end_of_varying(start, size)
     }
@@ -26,7 +26,7 @@ impl Rate {
     #[cold]
     fn end_of_varying(&mut self, start: u64, size: u16) -> u64 {
         match self {
-            Self::Constant(c) => start + c.transmission(size),
+            Self::Constant(c) => start.saturating_add(c.transmission(size)).min(NEVER),
             Self::Steps(s) => s.end(start, size),
             Self::Opportunities(o) => o.end(start, size),
         }
@@ -53,6 +53,15 @@ impl Rate {
                 BitRate(top).transmission(Bytes(u64::from(size))).0
             }
             Self::Opportunities(_) => 0,
+        }
+    }
+
+    /// Bits still to be sent at `now` of a packet of `size` bytes that has left at `end`.
+    pub(super) fn unsent_bits(&self, now: u64, end: u64, size: u16) -> f64 {
+        match self {
+            // It waits for its opportunity and then leaves at once.
+            Self::Opportunities(_) => f64::from(size) * 8.0,
+            Self::Constant(_) | Self::Steps(_) => self.capacity_bits(now, end),
         }
     }
 
@@ -144,7 +153,8 @@ impl Steps {
                 None if rate == 0 => return NEVER,
                 None => {
                     return from
-                        .saturating_add(u64::try_from(left.div_ceil(rate)).unwrap_or(NEVER));
+                        .saturating_add(u64::try_from(left.div_ceil(rate)).unwrap_or(NEVER))
+                        .min(NEVER);
                 }
             }
         }
@@ -163,8 +173,8 @@ impl Steps {
     }
 }
 
-/// The end of a transmission that never ends, far from overflow.
-pub(super) const NEVER: u64 = u64::MAX / 4;
+/// The end of a transmission that never ends; the value above it means an idle link.
+pub(super) const NEVER: u64 = u64::MAX - 1;
 
 /// Mahimahi's packet-delivery trace: at each opportunity up to 1500 bytes leave; what an empty
 /// queue does not use is lost; a packet leaves with its last byte.
@@ -176,6 +186,8 @@ pub(super) struct Opportunities {
     next: u64,
     /// Bytes left in it.
     left: u64,
+    /// Size of the latest packet.
+    latest: u16,
 }
 
 impl Opportunities {
@@ -184,15 +196,19 @@ impl Opportunities {
         let ms = Span::from_millis(1).0;
         let times: Vec<u64> = milliseconds.iter().map(|t| t * ms).collect();
         let period = times.last().copied().unwrap_or(ms).max(ms);
-        Self { times, period, next: 0, left: OPPORTUNITY_BYTES }
+        Self { times, period, next: 0, left: OPPORTUNITY_BYTES, latest: 0 }
     }
 
     fn time(&self, n: u64) -> u64 {
         let len = self.times.len() as u64;
-        n / len * self.period + self.times[(n % len) as usize]
+        (n / len)
+            .saturating_mul(self.period)
+            .saturating_add(self.times[(n % len) as usize])
+            .min(NEVER)
     }
 
     fn end(&mut self, start: u64, size: u16) -> u64 {
+        self.latest = size;
         // Skip whole periods at once, then single opportunities that passed unused.
         let len = self.times.len() as u64;
         let behind = start.saturating_sub(self.time(self.next)) / self.period;

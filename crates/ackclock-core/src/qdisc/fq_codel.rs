@@ -26,11 +26,14 @@ use crate::registry::{About, Info, Status};
 use crate::units::{Bytes, Span};
 use crate::wire::{Packet, Timed};
 
+/// Most queues, so that a slip of the finger does not take all memory.
+const MAX_QUEUES: u32 = 65_536;
+
 /// Parameters of [`FqCodel`].
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Number of queues; > 0.
+    /// Number of queues; from 1 to 65536.
     pub queues: u32,
     /// Bytes that a queue may send in a turn; > 0.
     pub quantum: Bytes,
@@ -104,6 +107,10 @@ impl About<QdiscEnv> for FqCodel {
         ];
         if let Some((name, _)) = counts.iter().find(|(_, n)| *n == 0) {
             return Err(format!("{name} is 0 but must be at least 1"));
+        }
+        if params.queues > MAX_QUEUES {
+            let queues = params.queues;
+            return Err(format!("queues is {queues} but must be at most {MAX_QUEUES}"));
         }
         let Ok(quantum) = i64::try_from(params.quantum.0) else {
             return Err(format!("quantum is {} B but must be less than 2^63 B", params.quantum.0));

@@ -25,6 +25,9 @@ use crate::scenario::Era;
 use crate::units::Bytes;
 use crate::wire::{DropReason, Packet, Timed};
 
+/// Most queues, so that a slip of the finger does not take all memory.
+const MAX_BUCKETS: u32 = 65_536;
+
 /// Who loses a packet when the buffer runs full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -39,7 +42,7 @@ pub enum Rule {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Number of queues; > 0. Left out: by era.
+    /// Number of queues; from 1 to 65536. Left out: by era.
     pub buckets: Option<u32>,
     /// Who loses a packet when the buffer runs full. Left out: by era.
     pub rule: Option<Rule>,
@@ -73,6 +76,9 @@ impl About<QdiscEnv> for Sfq {
         let buckets = params.buckets.unwrap_or(if old { 16 } else { 128 });
         if buckets == 0 {
             return Err("buckets is 0 but must be at least 1".to_owned());
+        }
+        if buckets > MAX_BUCKETS {
+            return Err(format!("buckets is {buckets} but must be at most {MAX_BUCKETS}"));
         }
         let room = if env.limit.packets == u32::MAX && env.limit.bytes != u64::MAX {
             env.limit.bytes / u64::from(env.mean_packet.max(1))

@@ -48,6 +48,8 @@ pub struct RttRow {
 pub struct Recorder {
     /// What is asked for.
     pub wanted: Wanted,
+    /// Whose rows are kept, by flow; beyond the list everybody's.
+    pub keep: Vec<bool>,
     /// Table `windows`.
     pub windows: Vec<WindowRow>,
     /// Table `rtts`.
@@ -57,18 +59,25 @@ pub struct Recorder {
 }
 
 impl Recorder {
+    fn keeps(&self, flow: FlowId) -> bool {
+        self.keep.get(flow.index()).copied().unwrap_or(true)
+    }
+
     /// Records a window if wanted.
     #[inline]
     pub fn window(&mut self, row: impl FnOnce() -> WindowRow) {
         if self.wanted.windows {
-            self.windows.push(row());
+            let row = row();
+            if self.keeps(row.flow) {
+                self.windows.push(row);
+            }
         }
     }
 
     /// Records an RTT sample if wanted.
     #[inline]
     pub fn rtt(&mut self, at: Time, flow: FlowId, rtt: Span) {
-        if self.wanted.rtts {
+        if self.wanted.rtts && self.keeps(flow) {
             self.rtts.push(RttRow { at, flow, rtt });
         }
     }
@@ -76,7 +85,7 @@ impl Recorder {
     /// Records a change of state if wanted.
     #[inline]
     pub fn state(&mut self, at: Time, flow: FlowId, state: &'static str) {
-        if self.wanted.states {
+        if self.wanted.states && self.keeps(flow) {
             self.states.push(StateRow { at, flow, state });
         }
     }

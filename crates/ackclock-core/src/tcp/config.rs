@@ -157,6 +157,6 @@ impl TcpConfig {
 
     /// Bytes on the wire of a full segment.
     pub fn wire_size(&self) -> u32 {
-        self.mss + self.header
+        self.mss.saturating_add(self.header)
     }
 }

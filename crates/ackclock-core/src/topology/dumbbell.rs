@@ -1,6 +1,6 @@
 //! Dumbbell: pairs of hosts that share one bottleneck.
 
-use super::{Layout, Topology, count, link, ten_times};
+use super::{Layout, Topology, access_rate, count, link};
 use crate::error::Problem;
 use crate::scenario::Dumbbell;
 use crate::units::Span;
@@ -64,7 +64,7 @@ impl Topology for Dumbbell {
             }
         };
 
-        let access_rate = self.access_rate.unwrap_or(ten_times(self.rate));
+        let access_rate = access_rate(path, self.access_rate, self.rate).map_err(|p| vec![p])?;
         let mut layout = Layout { nodes: vec!["r0".into(), "r1".into()], ..Layout::default() };
         let mut bottleneck = link("r0", "r1", self.rate, delay);
         bottleneck.buffer = self.buffer;

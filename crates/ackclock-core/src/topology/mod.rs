@@ -43,6 +43,9 @@ impl Topology for Net {
 /// Most nodes a network may have.
 const MAX_NODES: u64 = 4_000_000;
 
+/// Fastest access link that is made up, in bit/s.
+const MAX_RATE: u64 = 1_000_000_000_000_000;
+
 /// A plain FIFO link with room for every packet; shapes change what they need.
 fn link(a: impl Into<String>, b: impl Into<String>, rate: BitRate, delay: Span) -> LinkSpec {
     LinkSpec {
@@ -66,8 +69,17 @@ fn link(a: impl Into<String>, b: impl Into<String>, rate: BitRate, delay: Span) 
     }
 }
 
-fn ten_times(rate: BitRate) -> BitRate {
-    BitRate(rate.0.saturating_mul(10))
+/// The rate of a shape's access links: as given, else ten times the bottleneck's.
+fn access_rate(path: &str, given: Option<BitRate>, rate: BitRate) -> Result<BitRate, Problem> {
+    match given {
+        Some(BitRate(0)) => Err(Problem::new(
+            format!("{path}.access_rate"),
+            "is 0 bit/s, expected more than zero; left out it is ten times the bottleneck's",
+        )),
+        Some(given) => Ok(given),
+        // A bottleneck beyond the limit is told by itself.
+        None => Ok(BitRate(rate.0.saturating_mul(10).min(rate.0.max(MAX_RATE)))),
+    }
 }
 
 /// A count that must lie in `[least, MAX_NODES]`.

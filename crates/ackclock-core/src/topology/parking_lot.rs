@@ -1,13 +1,13 @@
 //! Parking lot: a chain of bottlenecks, one long path, a cross path over each.
 
-use super::{Layout, Topology, count, link, ten_times};
+use super::{Layout, Topology, access_rate, count, link};
 use crate::error::Problem;
 use crate::scenario::ParkingLot;
 
 impl Topology for ParkingLot {
     fn layout(&self, path: &str) -> Result<Layout, Vec<Problem>> {
         count(path, "hops", u64::from(self.hops), 1)?;
-        let access = self.access_rate.unwrap_or(ten_times(self.rate));
+        let access = access_rate(path, self.access_rate, self.rate).map_err(|p| vec![p])?;
         let mut layout = Layout {
             nodes: (0..=self.hops).map(|i| format!("r{i}")).collect(),
             ..Layout::default()

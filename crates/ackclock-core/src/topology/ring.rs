@@ -2,7 +2,7 @@
 //!
 //! **Source**: Akella, Seshan, Shenker & Stoica 2002, footnote 6 (two bottlenecks on each path).
 
-use super::{Layout, Topology, count, link, ten_times};
+use super::{Layout, Topology, access_rate, count, link};
 use crate::error::Problem;
 use crate::scenario::Ring;
 
@@ -18,7 +18,7 @@ impl Topology for Ring {
             );
             return Err(vec![Problem::new(format!("{path}.span"), message)]);
         }
-        let access = self.access_rate.unwrap_or(ten_times(self.rate));
+        let access = access_rate(path, self.access_rate, self.rate).map_err(|p| vec![p])?;
         let mut layout =
             Layout { nodes: (0..n).map(|i| format!("r{i}")).collect(), ..Layout::default() };
         let mut links = Vec::new();

@@ -19,7 +19,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Outlet, SourceEnv};
+use super::{Outlet, SourceEnv, not_too_fast};
 use crate::registry::{About, Info, Status};
 use crate::scenario::RateStep;
 use crate::tcp::{Deadline, Endpoint, EndpointCtx, Snapshot};
@@ -102,6 +102,8 @@ impl About<SourceEnv> for Cbr {
         if params.rate.0 == 0 {
             return Err("rate is 0, but it must be more than 0".to_owned());
         }
+        let fastest = params.schedule.iter().map(|s| s.rate).fold(params.rate, BitRate::max);
+        not_too_fast(fastest)?;
         let size = packet_size("packet", params.packet)?;
         if !(0.0..=1.0).contains(&params.jitter) {
             return Err(format!("jitter is {}, but it must be 0 to 1", params.jitter));

@@ -20,7 +20,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::{Outlet, SourceEnv};
+use super::{Outlet, SourceEnv, not_too_fast};
 use crate::registry::{About, Info, Status};
 use crate::rng::Stream;
 use crate::tcp::{Deadline, Endpoint, EndpointCtx, Snapshot};
@@ -156,6 +156,7 @@ impl<L: Law> About<SourceEnv> for OnOff<L> {
         if rate.0 == 0 {
             return Err("rate is 0, but it must be more than 0".to_owned());
         }
+        not_too_fast(rate)?;
         if burst == Span::ZERO {
             return Err("burst is 0 s, but it must be more than 0".to_owned());
         }

@@ -1,0 +1,19 @@
+//! The engine against theory: published formulas, closed forms, and its own books.
+//!
+//! Each test names its source and derives its tolerance where it is used.
+#![allow(clippy::unwrap_used, clippy::needless_pass_by_value)]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod aqm;
+mod bad_input;
+mod determinism;
+mod fairness;
+mod overload;
+mod queueing;
+mod random;
+mod rates;
+mod recording;
+mod routes;
+mod tcp_laws;

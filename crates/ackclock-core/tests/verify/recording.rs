@@ -1,0 +1,148 @@
+//! The tables agree with the summary and with each other.
+
+use std::collections::HashMap;
+
+use ackclock_core::api::{self, Column};
+use serde_json::{Value, json};
+
+use crate::common::{column, run};
+
+fn scenario(qdisc: &str) -> Value {
+    json!({
+        "net": {"kind": "dumbbell", "pairs": 3, "rate": "5 Mbps", "rtts": ["20 ms", "40 ms", "60 ms"],
+            "buffer": "15 pkt", "qdisc": qdisc},
+        "flows": [{"pair": 0, "count": 2, "stagger": "0.3 s", "cc": "aimd"},
+            {"pair": 2, "source": {"kind": "cbr", "rate": "1 Mbps"}}],
+        "duration": 8,
+        "record": {"interval": "100 ms", "tables": ["windows", "rtts", "states", "drops", "packets", "flow_samples", "link_samples"]},
+    })
+}
+
+#[test]
+fn tables_and_summary_tell_the_same_story() {
+    for qdisc in ["fifo", "red", "fq-codel"] {
+        let seen = run(scenario(qdisc));
+        let mut counts: HashMap<(u32, &str), u64> = HashMap::new();
+        for row in &seen.results.packets {
+            *counts.entry((row.link, row.event.name())).or_default() += 1;
+        }
+        let count = |l: usize, what| counts.get(&(l as u32, what)).copied().unwrap_or(0);
+        for (l, link) in seen.results.links.iter().enumerate() {
+            assert_eq!(count(l, "arrival"), link.arrived, "{qdisc}");
+            assert_eq!(count(l, "departure"), link.departed, "{qdisc}");
+            assert_eq!(count(l, "drop"), link.drops, "{qdisc}");
+            let rows = seen.results.drops.iter().filter(|d| d.link as usize == l).count();
+            assert_eq!(rows as u64, link.drops);
+        }
+        assert!(seen.results.drops.len() > 10, "{qdisc}");
+        assert!(seen.results.packets.is_sorted_by_key(|r| r.at));
+        for i in 0..3 {
+            let id = i as u32;
+            let rtts: Vec<f64> = seen
+                .results
+                .recorder
+                .rtts
+                .iter()
+                .filter(|r| r.flow.0 == id)
+                .map(|r| r.rtt.seconds())
+                .collect();
+            let sender = &seen.flow(i).sender;
+            assert_eq!(rtts.len() as u64, sender.rtt_count);
+            assert!((rtts.iter().sum::<f64>() - sender.rtt_sum_s).abs() < 1e-6);
+            if i < 2 {
+                let least = rtts.iter().copied().fold(f64::INFINITY, f64::min);
+                assert!((least - sender.rtt_min_s).abs() < 1e-12);
+                let last = seen.results.recorder.windows.iter().rfind(|w| w.flow.0 == id).unwrap();
+                assert_eq!((last.cwnd, last.ssthresh), (sender.cwnd, sender.ssthresh));
+            }
+            let access = format!("s{i}->r0");
+            let sent = seen
+                .packets(&access)
+                .filter(|r| r.flow == id && r.event.name() == "arrival" && r.flags & 0b11 == 0);
+            assert_eq!(sent.count() as u64, sender.sent_packets);
+        }
+        let recoveries =
+            seen.results.recorder.states.iter().filter(|s| s.state == "recovery").count();
+        let counted: u64 = seen.results.flows.iter().map(|f| f.sender.recoveries).sum();
+        assert_eq!(recoveries as u64, counted, "{qdisc}");
+    }
+}
+
+#[test]
+fn samples_are_the_counters_at_their_times() {
+    let seen = run(scenario("fifo"));
+    let (flows, links) = (seen.plan.flows.len(), seen.plan.links.len());
+    // 8 s / 0.1 s intervals, both ends included.
+    assert_eq!(seen.results.flow_samples.len(), 81 * flows);
+    assert_eq!(seen.results.link_samples.len(), 81 * links);
+    let bottleneck = seen.link_id("r0->r1");
+    for k in [0u64, 1, 17, 40, 79] {
+        let at = k * 100_000_000_000;
+        let sample = seen.results.link_samples[k as usize * links + bottleneck as usize];
+        let before = |what: &str| {
+            seen.packets("r0->r1").filter(|r| r.at.0 < at && r.event.name() == what).count() as u64
+        };
+        let (arrived, departed, dropped) = (before("arrival"), before("departure"), before("drop"));
+        assert_eq!(sample.dropped_packets, dropped, "{k}");
+        assert_eq!(u64::from(sample.queue_packets), arrived - departed - dropped, "{k}");
+        for f in 0..flows {
+            let sample = seen.results.flow_samples[k as usize * flows + f];
+            let sent = seen
+                .packets(&format!("s{f}->r0"))
+                .filter(|r| {
+                    r.at.0 < at
+                        && r.flow == f as u32
+                        && r.event.name() == "arrival"
+                        && r.flags & 0b11 == 0
+                })
+                .count() as u64;
+            assert_eq!(sample.sent_packets, sent, "{k}, {f}");
+        }
+    }
+}
+
+#[test]
+fn columns_of_a_table_are_equally_long_and_in_order_of_time() {
+    let output = api::run(&scenario("codel").to_string(), &mut |_, _| true).unwrap();
+    let len = |c: &Column| match c {
+        Column::F64(v) => v.len(),
+        Column::U64(v) => v.len(),
+        Column::U32(v) => v.len(),
+        Column::Bool(v) => v.len(),
+        Column::Text(v) => v.len(),
+        Column::Names(v) => v.len(),
+    };
+    assert_eq!(output.tables.len(), 9);
+    for (name, table) in &output.tables {
+        let rows = len(&table[0].1);
+        assert!(rows > 0, "{name}");
+        assert!(table.iter().all(|(_, c)| len(c) == rows), "{name}");
+        if !["flows", "links"].contains(name) {
+            let Column::F64(times) = column(table, "time_s") else { panic!("{name}") };
+            assert!(times.is_sorted(), "{name}");
+        }
+    }
+    let summary: Value = serde_json::from_str(&output.summary).unwrap();
+    assert_eq!(summary["warnings"], json!([]));
+    assert_eq!(summary["flows"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn event_tables_keep_the_flows_and_links_asked_for() {
+    let mut scenario = scenario("fifo");
+    scenario["record"]["flows"] = json!([1]);
+    scenario["record"]["links"] = json!(["r0->r1"]);
+    let all = run(self::scenario("fifo"));
+    let seen = run(scenario);
+    assert_eq!(seen.results.digest, all.results.digest);
+    let bottleneck = seen.link_id("r0->r1");
+    assert!(seen.results.packets.iter().all(|r| r.flow == 1 && r.link == bottleneck));
+    let expected =
+        all.results.packets.iter().filter(|r| r.flow == 1 && r.link == bottleneck).count();
+    assert_eq!(seen.results.packets.len(), expected);
+    assert!(!seen.results.drops.is_empty() && seen.results.drops.iter().all(|r| r.flow == 1));
+    let recorder = &seen.results.recorder;
+    assert!(recorder.windows.iter().all(|r| r.flow.0 == 1), "windows of other flows");
+    assert!(recorder.rtts.iter().all(|r| r.flow.0 == 1), "rtts of other flows");
+    assert!(recorder.states.iter().all(|r| r.flow.0 == 1), "states of other flows");
+}

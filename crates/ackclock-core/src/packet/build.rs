@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use super::custom::{Custom, Place};
 use super::endpoints;
 use super::link::{Counts, Fifo, Hazards, Link, Service, Store};
 use super::lp::{Channel, Key, Kind, Process, Stage, What};
@@ -22,18 +23,18 @@ use crate::scenario::{Era, Table};
 /// The smallest packet that may occur: bounds every link's lookahead from below.
 const SMALLEST_PACKET: u16 = 40;
 
-pub(super) fn build(plan: &Plan) -> Result<Sim, Vec<Problem>> {
+pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem>> {
     let mut problems = Vec::new();
     let mut links = Vec::with_capacity(plan.links.len());
     for (i, link) in plan.links.iter().enumerate() {
-        match build_link(plan, link, i as u64) {
+        match build_link(plan, link, i as u64, custom) {
             Ok(link) => links.push(link),
             Err(problem) => problems.push(problem),
         }
     }
     let mut pairs = Vec::with_capacity(plan.flows.len());
     for i in 0..plan.flows.len() {
-        match endpoints::build(plan, i as u32) {
+        match endpoints::build(plan, i as u32, custom) {
             Ok(pair) => pairs.push(pair),
             Err(problem) => problems.push(problem),
         }
@@ -178,18 +179,27 @@ fn observer(plan: &Plan, interval: u64) -> Observer {
     observer
 }
 
-fn build_link(plan: &Plan, link: &PlanLink, index: u64) -> Result<Link, Problem> {
+fn build_link(
+    plan: &Plan,
+    link: &PlanLink,
+    index: u64,
+    custom: &dyn Custom,
+) -> Result<Link, Problem> {
     let mut limit = link.limit;
     // ns-2's drop-tail counts the packet in service.
     if plan.era == Era::Ns2 && limit.packets != u32::MAX {
         limit.packets = limit.packets.saturating_sub(1);
     }
-    let store = if link.qdisc.kind() == "fifo" {
+    let env = env(plan, link);
+    let place = Place { index: index as u32, name: &link.name, path: &link.qdisc_path };
+    let store = if let Some(made) = custom.qdisc(&link.qdisc, &env, place) {
+        Store::Disc(made?)
+    } else if link.qdisc.kind() == "fifo" {
         // Parameters are checked as any other discipline's.
-        qdisc::build(&link.qdisc, &env(plan, link), &link.qdisc_path)?;
+        qdisc::build(&link.qdisc, &env, &link.qdisc_path)?;
         Store::Fifo(Fifo::new(limit))
     } else {
-        Store::Disc(qdisc::build(&link.qdisc, &env(plan, link), &link.qdisc_path)?)
+        Store::Disc(qdisc::build(&link.qdisc, &env, &link.qdisc_path)?)
     };
     let rate = match &link.schedule {
         None => Rate::Constant(Constant::new(link.rate)),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::custom::{Custom, Place};
 use crate::cc::{self, CcEnv};
 use crate::compile::{Plan, PlanFlow, PlanSender};
 use crate::error::Problem;
@@ -17,7 +18,7 @@ use crate::units::Span;
 pub(super) type Pair = (Box<dyn Endpoint>, Box<dyn Endpoint>);
 
 /// Builds the endpoints of flow `index`.
-pub(super) fn build(plan: &Plan, index: u32) -> Result<Pair, Problem> {
+pub(super) fn build(plan: &Plan, index: u32, custom: &dyn Custom) -> Result<Pair, Problem> {
     let flow = &plan.flows[index as usize];
     let id = FlowId(index);
     match &flow.sender {
@@ -32,7 +33,7 @@ pub(super) fn build(plan: &Plan, index: u32) -> Result<Pair, Problem> {
             Ok((sender, Box::new(DatagramSink::default())))
         }
         PlanSender::Tcp { cc, recovery, slow_start, .. } => {
-            rfc(plan, flow, id, [cc, recovery, slow_start])
+            rfc(plan, flow, id, [cc, recovery, slow_start], custom)
         }
     }
 }
@@ -42,17 +43,21 @@ fn rfc(
     flow: &PlanFlow,
     id: FlowId,
     [cc, recovery, slow_start]: [&Spec; 3],
+    custom: &dyn Custom,
 ) -> Result<Pair, Problem> {
     let env = CcEnv { mss: flow.tcp.mss, wire_size: flow.tcp.wire_size(), era: plan.era };
     let recovery_env = RecoveryEnv { limited_transmit: flow.tcp.limited_transmit };
     let path = |key: &str| format!("{}.{key}", flow.path);
+    let cc_path = path("cc");
+    let place = Place { index: id.0, name: &flow.name, path: &cc_path };
+    let made = custom.cc(cc, &env, place).unwrap_or_else(|| cc::build(cc, &env, &cc_path))?;
     let sender = Sender::new(SenderParts {
         flow: id,
         config: flow.tcp.clone(),
         size: flow.size,
         stop: flow.stop,
         control: Arc::from(cc.kind()),
-        cc: cc::build(cc, &env, &path("cc"))?,
+        cc: made,
         recovery: recovery::build(recovery, &recovery_env, &path("recovery"))?,
         slow_start: slow_start::build(slow_start, &env, &path("slow_start"))?,
     });

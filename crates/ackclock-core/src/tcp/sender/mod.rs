@@ -243,7 +243,8 @@ impl Sender {
                 earliest = other;
             }
         }
-        self.earliest = earliest;
+        // An engine need not ask for the failure at every call: the deadline tells.
+        self.earliest = if self.failure.is_some() { Deadline::FAILED } else { earliest };
         if ctx.record.wanted.states {
             self.record_state(ctx);
         }

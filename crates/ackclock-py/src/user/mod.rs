@@ -56,6 +56,16 @@ impl Slot {
     }
 }
 
+/// Says in an exception where it was raised; an interrupt stays as it is.
+fn annotate(py: Python<'_>, error: &PyErr, note: &str) {
+    if error.is_instance_of::<PyException>(py) {
+        let value = error.value(py);
+        // An exception that takes neither is raised as it is.
+        let _ = value.call_method1("add_note", (note,));
+        let _ = value.setattr("__ackclock_where__", note);
+    }
+}
+
 /// Who a piece of user code works for, and where its failures go.
 #[derive(Clone)]
 struct Owner {
@@ -71,11 +81,11 @@ struct Owner {
 impl Owner {
     /// Keeps an exception, with flow or link and time added as a note.
     fn raised(&self, py: Python<'_>, error: PyErr, now: Time) {
-        if error.is_instance_of::<PyException>(py) {
-            let note = format!("in {} at {} s of simulated time", self.place, now.seconds());
-            // An exception that takes no notes is raised without one.
-            let _ = error.value(py).call_method1("add_note", (note,));
-        }
+        annotate(
+            py,
+            &error,
+            &format!("in {} at {} s of simulated time", self.place, now.seconds()),
+        );
         self.slot.keep(Failure::Raised(error));
     }
 
@@ -172,6 +182,7 @@ impl UserCode {
             })();
             built.map_err(|error| {
                 let problem = Problem::new(place.path, error.to_string());
+                annotate(py, &error, &format!("while it was made for {word} {}", place.name));
                 self.slot.keep(Failure::Raised(error));
                 problem
             })

@@ -120,6 +120,10 @@ def plain(value: Any) -> Any:
     """
     if isinstance(value, Record):
         return value.to_data()
+    if hasattr(value, "__ackclock__"):
+        from ackclock.usercode import to_data
+
+        return to_data(value)
     if isinstance(value, dict):
         return {key: plain(item) for key, item in value.items() if item is not None}
     if isinstance(value, list | tuple):

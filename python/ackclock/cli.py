@@ -327,6 +327,12 @@ def _failed(error: BaseException) -> int:
     if isinstance(error, OSError) and error.filename is not None:
         click.echo(f"{error.filename}: {error.strerror}", err=True)
         return EXIT_INPUT
+    from ackclock.usercode import told
+
+    own = told(error)
+    if own is not None:
+        click.echo(own, err=True)
+        return EXIT_INPUT
     import os
     import traceback
 

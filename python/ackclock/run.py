@@ -185,7 +185,7 @@ class Run:
         import pyarrow.parquet as pq
 
         def fill(at: Path) -> None:
-            (at / "scenario.toml").write_text(self.scenario.expanded().to_toml(), encoding="utf-8")
+            (at / "scenario.toml").write_text(self.scenario.kept(at).to_toml(), encoding="utf-8")
             _write_json(at / "summary.json", self.summary)
             for name, rows in self.tables.items():
                 pq.write_table(rows, at / f"{name}.parquet", compression="zstd")
@@ -209,6 +209,7 @@ class Run:
             },
             "host": {"system": platform.system(), "machine": platform.machine()},
             "command": command,
+            "user_code": s.get("user_code"),
             "user_code_hash": s.get("user_code_hash"),
             "written_at": datetime.now(UTC).isoformat(timespec="seconds"),
         }

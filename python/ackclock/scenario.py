@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ackclock.catalogue import Record
     from ackclock.explanation import Explanation
     from ackclock.run import Run
+    from ackclock.usercode import Workshop
 
 __all__ = ["Scenario", "load"]
 
@@ -214,6 +215,19 @@ class Scenario:
         """Copy with imported networks as graphs and trace files as lists; needs no other file."""
         return Scenario.from_data(self._expanded(), self._file)
 
+    def kept(self, target: Path) -> Scenario:
+        """Copy as `expanded` whose classes of the user's own are in files of a folder.
+
+        Parameters
+        ----------
+        target
+            The folder, which gets these files; the copy's paths are relative to it.
+        """
+        from ackclock.usercode import kept
+
+        folder = Path() if self._file is None else self._file.parent
+        return Scenario.from_data(kept(self._expanded(), folder, target), target / "scenario.toml")
+
     def _expanded(self) -> dict[str, Any]:
         if self._full is None:
             from ackclock.expand import expanded
@@ -229,7 +243,14 @@ class Scenario:
 
     def core_json(self) -> str:
         """The JSON that the core gets: everything that names a file expanded."""
-        return json.dumps(self._expanded(), allow_nan=False)
+        return json.dumps(self._workshop().core_form(), allow_nan=False)
+
+    def _workshop(self) -> Workshop:
+        """The maker of the user's own algorithms that this scenario names."""
+        from ackclock.usercode import Workshop
+
+        folder = Path() if self._file is None else self._file.parent
+        return Workshop(self._expanded(), folder, self.seed)
 
     def _located(self, problems: Iterable[Problem]) -> ScenarioError:
         file = None if self._file is None else str(self._file)
@@ -250,7 +271,7 @@ class Scenario:
         """
         from ackclock import _core
 
-        self._raise_input(_core.check(self.core_json()))
+        self._raise_input(_core.check(self.core_json(), self._workshop() or None))
 
     def explain(self) -> Explanation:
         """Say what would run: routes, bandwidth-delay products, defaults used, predicted cost.
@@ -325,16 +346,20 @@ class Scenario:
         from ackclock.run import Run
 
         self.check()
+        workshop = self._workshop()
         try:
             began = time.thread_time()
-            output = _core.run(self.core_json(), progress)
+            output = _core.run(self.core_json(), progress, workshop or None)
             cpu_s = time.thread_time() - began
         except _core.InputError as error:
             self._raise_input(str(error))
             raise
         except _core.AlgorithmFailure as error:
             raise AlgorithmError(str(error)) from None
-        return Run.from_core(self, output, cpu_s)
+        done = Run.from_core(self, output, cpu_s)
+        if workshop:
+            done.summary.update(workshop.summary())
+        return done
 
 
 def load(source: str | Path) -> Scenario:

@@ -179,6 +179,14 @@ def _mentions_spec(rules: Any) -> bool:
 def _algorithm(room: str, value: Any) -> Iterator[ValidationError]:
     names = schema.catalogue()[room]
     word = room.replace("_", " ")
+    if room in ("cc", "qdisc"):
+        from ackclock import usercode
+
+        if usercode.reference(value) is not None:
+            message = usercode.form_problem(value)
+            if message is not None:
+                yield ValidationError(message)
+            return
     if isinstance(value, str):
         name, given = value, {}
     elif isinstance(value, dict) and isinstance(value.get("kind"), str):

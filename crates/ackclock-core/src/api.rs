@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::compile::{self, Plan, PlanSender};
 use crate::error::Problem;
-pub use crate::packet::RunError;
+pub use crate::packet::{Custom, RegistryOnly, RunError};
 
 use crate::packet::{self, Event, Results};
 use crate::scenario::{Scenario, Table};
@@ -73,9 +73,14 @@ fn plan(text: &str) -> Result<(Scenario, Plan), Vec<Problem>> {
 
 /// Every problem of a scenario.
 pub fn check(text: &str) -> Vec<Problem> {
+    check_with(text, &RegistryOnly)
+}
+
+/// Every problem of a scenario with algorithms of a user's own.
+pub fn check_with(text: &str, custom: &dyn Custom) -> Vec<Problem> {
     match plan(text) {
         Err(problems) => problems,
-        Ok((_, plan)) => packet::check(&plan),
+        Ok((_, plan)) => packet::check(&plan, custom),
     }
 }
 
@@ -103,10 +108,23 @@ pub fn normalise(text: &str) -> Result<String, Vec<Problem>> {
 /// # Errors
 /// Problems of the scenario, a failed algorithm, a stop.
 pub fn run(text: &str, progress: &mut dyn FnMut(f64, f64) -> bool) -> Result<Output, RunError> {
+    run_with(text, &RegistryOnly, progress)
+}
+
+/// Runs a scenario with algorithms of a user's own.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_with(
+    text: &str,
+    custom: &dyn Custom,
+    progress: &mut dyn FnMut(f64, f64) -> bool,
+) -> Result<Output, RunError> {
     let (_, plan) = plan(text).map_err(RunError::Input)?;
     let end = plan.duration.seconds();
-    let results =
-        packet::run(&plan, &mut |now: Time| progress(now.seconds() / end, now.seconds()))?;
+    let results = packet::run_with(&plan, custom, &mut |now: Time| {
+        progress(now.seconds() / end, now.seconds())
+    })?;
     Ok(output(&plan, results))
 }
 

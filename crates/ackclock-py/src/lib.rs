@@ -1,7 +1,9 @@
 //! Python binding of `ackclock-core`: JSON text in, JSON text and NumPy arrays out.
 //!
-//! No logic lives here. The scenario crosses the border as JSON, so that the serde types of the
+//! No logic lives here but the calls into controls and AQMs written in Python ([`user`]). The scenario crosses the border as JSON, so that the serde types of the
 //! core stay the only definition of the file format.
+
+mod user;
 
 use ackclock_core::api::{self, Column, Output, RunError};
 use ackclock_core::error::Problem;
@@ -9,6 +11,8 @@ use numpy::IntoPyArray;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
+
+use user::{Failure, UserCode};
 
 pyo3::create_exception!(
     _core,
@@ -70,11 +74,13 @@ const PROGRESS_INTERVAL: std::time::Duration = std::time::Duration::from_millis(
 /// The simulation core. Use the `ackclock` package; this module is its inside.
 #[pymodule]
 mod _core {
+    #[pymodule_export]
+    use super::user::views::{Ack, Congestion, Packet, Queue, Verdict, Window};
     use super::{
-        AlgorithmFailure as AlgorithmFailureType, Bound, InputError as InputErrorType,
+        AlgorithmFailure as AlgorithmFailureType, Bound, Failure, InputError as InputErrorType,
         PROGRESS_INTERVAL, Py, PyAny, PyDict, PyErr, PyKeyboardInterrupt, PyModule,
-        PyModuleMethods, PyResult, PyRuntimeError, Python, RunError, api, input_error, output,
-        problems_json, pyfunction,
+        PyModuleMethods, PyResult, PyRuntimeError, Python, RunError, UserCode, api, input_error,
+        output, problems_json, pyfunction,
     };
 
     #[pymodule_init]
@@ -102,9 +108,17 @@ mod _core {
     }
 
     /// Everything wrong with a scenario, as a JSON list of {path, message}.
+    ///
+    /// `make(room, parameters, index)` makes the user's own algorithms; what it raises is raised.
     #[pyfunction]
-    fn check(py: Python<'_>, json: &str) -> String {
-        problems_json(&py.detach(|| api::check(json)))
+    #[pyo3(signature = (json, make=None))]
+    fn check(py: Python<'_>, json: &str, make: Option<Py<PyAny>>) -> PyResult<String> {
+        let user = UserCode::new(make);
+        let problems = py.detach(|| api::check_with(json, &user));
+        match user.slot.take() {
+            Some(Failure::Raised(error)) => Err(error),
+            _ => Ok(problems_json(&problems)),
+        }
     }
 
     /// What would run: routes, bandwidth-delay products, defaults used, predicted cost; JSON.
@@ -122,19 +136,21 @@ mod _core {
     /// Runs a scenario with the interpreter lock released.
     ///
     /// `progress(fraction, sim_time_s)` is called a few times a second; what it raises stops the
-    /// run and is raised here.
+    /// run and is raised here. `make(room, parameters, index)` makes the user's own algorithms.
     #[pyfunction]
-    #[pyo3(signature = (json, progress=None))]
+    #[pyo3(signature = (json, progress=None, make=None))]
     fn run<'py>(
         py: Python<'py>,
         json: &str,
         progress: Option<Py<PyAny>>,
+        make: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
+        let user = UserCode::new(make);
         let mut raised: Option<PyErr> = None;
         #[expect(clippy::disallowed_methods, reason = "progress is told by the clock of the wall")]
         let mut told_at = std::time::Instant::now();
         let result = py.detach(|| {
-            api::run(json, &mut |fraction, seconds| {
+            api::run_with(json, &user, &mut |fraction, seconds| {
                 // The core asks every few milliseconds; the interpreter is asked now and then.
                 if told_at.elapsed() < PROGRESS_INTERVAL {
                     return true;
@@ -162,6 +178,11 @@ mod _core {
         });
         if let Some(error) = raised {
             return Err(error);
+        }
+        match user.slot.take() {
+            Some(Failure::Raised(error)) => return Err(error),
+            Some(Failure::Broke(sentence)) => return Err(AlgorithmFailureType::new_err(sentence)),
+            None => {}
         }
         match result {
             Ok(done) => output(py, done),

@@ -9,7 +9,7 @@
 
 pub mod cubic;
 pub mod linear;
-pub(crate) mod usage;
+pub mod usage;
 pub mod vegas;
 
 #[cfg(test)]

@@ -13,14 +13,14 @@ use crate::scenario::Era;
 /// `FlightSize`, a whole number, would take up to one segment more than the rule says.
 /// ECN-Echo: cwnd, since the acknowledgement that carries the echo has just emptied a part of it.
 /// ns-2 eras: cwnd (a sender that is bounded by the receiver passes the bounded window).
-pub(crate) fn in_use(window: &Window, event: &Congestion, era: Era) -> f64 {
+pub fn in_use(window: &Window, event: &Congestion, era: Era) -> f64 {
     let flight = f64::from(event.in_flight);
     let unused = flight + 1.0 <= window.cwnd && event.signal != Signal::EcnEcho;
     if era == Era::Rfc && unused { flight } else { window.cwnd }
 }
 
 /// Whether this acknowledgement may make the window grow.
-pub(crate) fn may_grow(ack: &Ack, era: Era) -> bool {
+pub fn may_grow(ack: &Ack, era: Era) -> bool {
     !(ack.ecn_echo || (ack.app_limited && era == Era::Rfc))
 }
 

@@ -2,11 +2,11 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use super::custom::{Custom, Place};
 use super::endpoints;
 use super::link::{Counts, Hazards, Link};
 use super::lp::{Channel, Key, Kind, Process, Stage, What};
 use super::observe::{Baseline, FlowSample, LinkSample, Marks, Observer};
-
 use super::rate::{Constant, Opportunities, Rate, Steps};
 use super::ring::{Options, Ring};
 use super::sim::{End, Hop, Losses, Sim};
@@ -22,18 +22,18 @@ use crate::scenario::{Era, Table};
 /// The smallest packet that may occur: bounds every link's lookahead from below.
 const SMALLEST_PACKET: u16 = 40;
 
-pub(super) fn build(plan: &Plan) -> Result<Sim, Vec<Problem>> {
+pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem>> {
     let mut problems = Vec::new();
     let mut links = Vec::with_capacity(plan.links.len());
     for (i, link) in plan.links.iter().enumerate() {
-        match build_link(plan, link, i as u64) {
+        match build_link(plan, link, i as u64, custom) {
             Ok(link) => links.push(link),
             Err(problem) => problems.push(problem),
         }
     }
     let mut pairs = Vec::with_capacity(plan.flows.len());
     for i in 0..plan.flows.len() {
-        match endpoints::build(plan, i as u32) {
+        match endpoints::build(plan, i as u32, custom) {
             Ok(pair) => pairs.push(pair),
             Err(problem) => problems.push(problem),
         }
@@ -199,15 +199,27 @@ fn observer(plan: &Plan, interval: u64) -> Observer {
     observer
 }
 
-fn build_link(plan: &Plan, link: &PlanLink, index: u64) -> Result<Link, Problem> {
+fn build_link(
+    plan: &Plan,
+    link: &PlanLink,
+    index: u64,
+    custom: &dyn Custom,
+) -> Result<Link, Problem> {
     let mut limit = link.limit;
     // ns-2's drop-tail counts the packet in service.
     if plan.era == Era::Ns2 && limit.packets != u32::MAX {
         limit.packets = limit.packets.saturating_sub(1);
     }
     // The plain FIFO is computed ahead; its parameters are checked as any other discipline's.
-    let disc = qdisc::build(&link.qdisc, &env(plan, link), &link.qdisc_path)?;
-    let disc = (link.qdisc.kind() != "fifo").then_some(disc);
+    let env = env(plan, link);
+    let place = Place { index: index as u32, name: &link.name, path: &link.qdisc_path };
+    let disc = match custom.qdisc(&link.qdisc, &env, place) {
+        Some(made) => Some(made?),
+        None => {
+            let built = qdisc::build(&link.qdisc, &env, &link.qdisc_path)?;
+            (link.qdisc.kind() != "fifo").then_some(built)
+        }
+    };
     let rate = match &link.schedule {
         None => Rate::Constant(Constant::new(link.rate)),
         Some(Schedule::Steps(steps)) => {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::custom::{Custom, Place};
 use crate::cc::{self, CcEnv};
 use crate::compile::{Plan, PlanFlow, PlanSender};
 use crate::error::{Problem, suggestion};
@@ -21,7 +22,7 @@ use crate::units::Span;
 pub(super) type Pair = (Box<dyn Endpoint>, Box<dyn Endpoint>);
 
 /// Builds the endpoints of flow `index`.
-pub(super) fn build(plan: &Plan, index: u32) -> Result<Pair, Problem> {
+pub(super) fn build(plan: &Plan, index: u32, custom: &dyn Custom) -> Result<Pair, Problem> {
     let flow = &plan.flows[index as usize];
     let id = FlowId(index);
     match &flow.sender {
@@ -40,10 +41,10 @@ pub(super) fn build(plan: &Plan, index: u32) -> Result<Pair, Problem> {
                 let message = "sets variables of ns-2's agents; expected an ns-2 era beside it";
                 return Err(Problem::new(format!("{}.tcp.ns2", flow.path), message));
             }
-            rfc(plan, flow, id, [cc, recovery, slow_start])
+            rfc(plan, flow, id, [cc, recovery, slow_start], custom)
         }
         PlanSender::Tcp { cc, recovery, ns2, .. } => {
-            ns2_pair(plan, flow, id, [cc, recovery], ns2.as_ref())
+            ns2_pair(plan, flow, id, [cc, recovery], ns2.as_ref(), custom)
         }
     }
 }
@@ -53,17 +54,21 @@ fn rfc(
     flow: &PlanFlow,
     id: FlowId,
     [cc, recovery, slow_start]: [&Spec; 3],
+    custom: &dyn Custom,
 ) -> Result<Pair, Problem> {
     let env = CcEnv { mss: flow.tcp.mss, wire_size: flow.tcp.wire_size(), era: plan.era };
     let recovery_env = RecoveryEnv { limited_transmit: flow.tcp.limited_transmit };
     let path = |key: &str| format!("{}.{key}", flow.path);
+    let cc_path = path("cc");
+    let place = Place { index: id.0, name: &flow.name, path: &cc_path };
+    let made = custom.cc(cc, &env, place).unwrap_or_else(|| cc::build(cc, &env, &cc_path))?;
     let sender = Sender::new(SenderParts {
         flow: id,
         config: flow.tcp.clone(),
         size: flow.size,
         stop: flow.stop,
         control: Arc::from(cc.kind()),
-        cc: cc::build(cc, &env, &path("cc"))?,
+        cc: made,
         recovery: recovery::build(recovery, &recovery_env, &path("recovery"))?,
         slow_start: slow_start::build(slow_start, &env, &path("slow_start"))?,
     });
@@ -83,6 +88,7 @@ fn ns2_pair(
     id: FlowId,
     [cc, recovery]: [&Spec; 2],
     variables: Option<&Map<String, Value>>,
+    custom: &dyn Custom,
 ) -> Result<Pair, Problem> {
     let path = |key: &str| format!("{}.{key}", flow.path);
     let Some(variant) = Variant::of_recovery(recovery.kind()) else {
@@ -96,6 +102,9 @@ fn ns2_pair(
         None => Ns2Options::default(),
     };
     let env = CcEnv { mss: flow.tcp.mss, wire_size: flow.tcp.wire_size(), era: plan.era };
+    let cc_path = path("cc");
+    let place = Place { index: id.0, name: &flow.name, path: &cc_path };
+    let made = custom.cc(cc, &env, place).unwrap_or_else(|| cc::build(cc, &env, &cc_path))?;
     let sender = Ns2Sender::new(Ns2Parts {
         flow: id,
         config: flow.tcp.clone(),
@@ -103,7 +112,7 @@ fn ns2_pair(
         variant,
         size: flow.size,
         stop: flow.stop,
-        cc: cc::build(cc, &env, &path("cc"))?,
+        cc: made,
     });
     let sink = Ns2Sink::new(id, flow.tcp.clone(), variant == Variant::Sack1);
     Ok((Box::new(sender), Box::new(sink)))

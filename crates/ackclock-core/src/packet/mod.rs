@@ -4,6 +4,7 @@
 //! told in `lp.rs`; how a link works in `link.rs`.
 
 mod build;
+mod custom;
 mod endpoints;
 mod finish;
 mod heap;
@@ -16,6 +17,7 @@ mod ring;
 mod sim;
 mod tournament;
 
+pub use custom::{Custom, Made, Place, RegistryOnly};
 pub use finish::{FlowResult, LinkResult, Results};
 pub use observe::{DropRow, Event, FlowSample, LinkSample, PacketRow};
 
@@ -43,8 +45,20 @@ pub enum RunError {
 /// # Errors
 /// Bad algorithm parameters, an algorithm that fails, or a stop by `progress`.
 pub fn run(plan: &Plan, progress: &mut dyn FnMut(Time) -> bool) -> Result<Results, RunError> {
-    let mut sim = build::build(plan).map_err(RunError::Input)?;
-    if !sim.run(progress) {
+    run_with(plan, &RegistryOnly, progress)
+}
+
+/// Runs a plan to its end with algorithms of a user's own.
+///
+/// # Errors
+/// As [`run`]; what `custom` reports as its failure is [`RunError::Algorithm`].
+pub fn run_with(
+    plan: &Plan,
+    custom: &dyn Custom,
+    progress: &mut dyn FnMut(Time) -> bool,
+) -> Result<Results, RunError> {
+    let mut sim = build::build(plan, custom).map_err(RunError::Input)?;
+    if !sim.run(custom, progress) {
         return Err(RunError::Interrupted);
     }
     if let Some(failure) = sim.failure.take() {
@@ -54,6 +68,6 @@ pub fn run(plan: &Plan, progress: &mut dyn FnMut(Time) -> bool) -> Result<Result
 }
 
 /// Builds everything a run needs and throws it away: finds all bad algorithm parameters at once.
-pub fn check(plan: &Plan) -> Vec<Problem> {
-    build::build(plan).err().unwrap_or_default()
+pub fn check(plan: &Plan, custom: &dyn Custom) -> Vec<Problem> {
+    build::build(plan, custom).err().unwrap_or_default()
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::custom::Custom;
 use super::link::{Link, Service};
 use super::lp::{Channel, Key, Kind, Process, Stage, What};
 use super::observe::{Event, Marks, Observer};
@@ -86,7 +87,11 @@ pub(super) struct Sim {
 impl Sim {
     /// Runs to the end. `progress` gets the simulated time now and then and may stop the run by
     /// returning false; then the result is false.
-    pub(super) fn run(&mut self, progress: &mut dyn FnMut(Time) -> bool) -> bool {
+    pub(super) fn run(
+        &mut self,
+        custom: &dyn Custom,
+        progress: &mut dyn FnMut(Time) -> bool,
+    ) -> bool {
         for p in 0..self.processes.len() {
             self.schedule(p);
         }
@@ -99,6 +104,10 @@ impl Sim {
             }
             let p = p as u32 as usize;
             self.activate(p, key.min(self.end.saturating_add(1)));
+            // A discipline has no way of its own to tell.
+            if self.failure.is_none() {
+                self.failure = custom.failure();
+            }
             if self.failure.is_some() {
                 return true;
             }

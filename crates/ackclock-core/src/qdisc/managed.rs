@@ -36,6 +36,13 @@ impl<A: Plain> About<QdiscEnv> for Managed<A> {
     }
 }
 
+impl<A: Aqm> Managed<A> {
+    /// A store of at most `limit` under an AQM that is not in the registry.
+    pub fn over(aqm: A, limit: Limit) -> Self {
+        Self { store: Store::default(), limit, aqm }
+    }
+}
+
 /// Carries out a verdict: the packet if it may go on, `None` if it was dropped.
 #[inline]
 pub(super) fn execute(
@@ -57,7 +64,7 @@ pub(super) fn execute(
     None
 }
 
-impl<A: Plain> QueueDisc for Managed<A> {
+impl<A: Aqm> QueueDisc for Managed<A> {
     fn enqueue(&mut self, packet: Packet, ctx: &mut QdiscCtx<'_>) {
         if !self.limit.admits(self.store.len(), self.store.backlog(), packet.size) {
             ctx.drop(packet, DropReason::Overflow);

@@ -243,6 +243,7 @@ impl Sender {
                 earliest = other;
             }
         }
+        // An engine need not ask for the failure at every call: the deadline tells.
         self.earliest = if self.failure.is_some() { Deadline::FAILED } else { earliest };
         if ctx.record.wanted.states {
             self.record_state(ctx);

@@ -1,0 +1,714 @@
+"""Controls and AQMs of a user's own: decorated classes, their parameters, their files.
+
+A class is known by a reference: ``file.py:Class`` where it stands at the top level of a file, else
+``session:Class``, which lasts as long as the process. A class once known is used for the whole
+process, as Python does with modules; its hash is that of the file when the class was defined.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import difflib
+import hashlib
+import importlib.util
+import inspect
+import json
+import random
+import sys
+import threading
+import traceback
+import typing
+from pathlib import Path
+from types import CodeType, NoneType, UnionType
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, dataclass_transform, overload
+
+from ackclock import paths, schema, units
+from ackclock._core import Verdict
+from ackclock.errors import AckclockError, Problem, ScenarioError, suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = [
+    "BitsPerSecond",
+    "Bytes",
+    "DefinitionError",
+    "Drop",
+    "Mark",
+    "Pass",
+    "Seconds",
+    "Workshop",
+    "aqm",
+    "control",
+]
+
+T = TypeVar("T")
+
+Pass, Mark, Drop = Verdict.Pass, Verdict.Mark, Verdict.Drop
+Seconds = Annotated[float, "duration"]
+"""Annotation of a parameter in seconds that may also be given as ``"5 ms"``."""
+BitsPerSecond = Annotated[float, "rate"]
+"""Annotation of a parameter in bits per second that may also be given as ``"10 Mbps"``."""
+Bytes = Annotated[float, "size"]
+"""Annotation of a parameter in bytes that may also be given as ``"64 kB"``."""
+
+_SESSION = "session"
+_RESERVED = ("kind", "rng")
+_PLAIN = {float: "a number", int: "a whole number", bool: "true or false", str: "text"}
+
+
+class DefinitionError(AckclockError, TypeError):
+    """A decorated class cannot serve: a method is missing, or a parameter has no default."""
+
+
+@dataclasses.dataclass(frozen=True)
+class _Room:
+    name: str
+    word: str
+    required: dict[str, tuple[str, ...]]
+    optional: dict[str, tuple[str, ...]]
+    cadences: tuple[str, ...]
+
+
+_CONTROL = _Room(
+    "cc",
+    "congestion control",
+    {"on_ack": ("window", "ack"), "on_congestion": ("window", "event")},
+    {"on_timeout": ("window", "event")},
+    ("ack", "round"),
+)
+_AQM = _Room(
+    "qdisc",
+    "AQM",
+    {"on_enqueue": ("packet", "queue")},
+    {"on_dequeue": ("packet", "queue"), "on_timer": ("queue",)},
+    ("packet",),
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Parameter:
+    default: Any
+    kinds: tuple[type, ...]
+    quantity: str | None
+
+    def problem(self, value: object) -> str | None:
+        """Say what is wrong with a value; None if nothing is."""
+        if self.quantity is not None and value is not None:
+            return units.quantity_problem(value, self.quantity)
+        if any(_fits(value, kind) for kind in self.kinds):
+            return None
+        wanted = " or ".join(_PLAIN[kind] for kind in self.kinds if kind is not NoneType)
+        return f"{value!r} is not {wanted}"
+
+    def converted(self, value: Any) -> Any:
+        """Turn a value that is right into what the class works with."""
+        if self.quantity is not None and value is not None:
+            return units.parse(value, self.quantity)
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        return float(value) if whole and int not in self.kinds else value
+
+
+def _fits(value: object, kind: type) -> bool:
+    if isinstance(value, bool) or kind is bool:
+        return isinstance(value, bool) and kind is bool
+    return isinstance(value, int | float if kind is float else kind)
+
+
+@dataclasses.dataclass(frozen=True)
+class Definition:
+    """A decorated class as the engine needs it.
+
+    Parameters
+    ----------
+    cls
+        The class.
+    room
+        ``cc`` or ``qdisc``.
+    word
+        What it is, in words.
+    reference
+        By which scenarios name it.
+    file
+        Where it stands; None if in no file.
+    text
+        The source; empty if it is not to be had.
+    sha256
+        Hash of the source, or of the compiled code where there is none.
+    cadence
+        ``ack``, ``round``, ``packet`` or an interval [s].
+    slow_start
+        Whether the flow's slow start rule grows the window below ssthresh.
+    parameters
+        What may be given, by name.
+    """
+
+    cls: type
+    room: str
+    word: str
+    reference: str
+    file: Path | None
+    text: str
+    sha256: str
+    cadence: str | float
+    slow_start: bool
+    parameters: dict[str, _Parameter]
+
+    def problems(self, given: schema.Data) -> list[Problem]:
+        """Find what is wrong with parameters.
+
+        Parameters
+        ----------
+        given
+            Values by name.
+        """
+        found = []
+        for name, value in given.items():
+            parameter = self.parameters.get(name)
+            if parameter is None:
+                title, hint = self.cls.__name__, suggestion(name, self.parameters)
+                found.append(Problem(name, f'{title} has no parameter "{name}"; {hint}'))
+            elif message := parameter.problem(value):
+                found.append(Problem(name, message))
+        return found
+
+
+_known: dict[str, Definition] = {}
+_lock = threading.RLock()
+
+
+@overload
+def control(cls: type[T], /) -> type[T]: ...
+@overload
+def control(
+    *, cadence: str | float = "ack", slow_start: bool = True
+) -> Callable[[type[T]], type[T]]: ...
+@dataclass_transform()
+def control(
+    cls: type[T] | None = None, /, *, cadence: str | float = "ack", slow_start: bool = True
+) -> Any:
+    """Make a class a congestion control.
+
+    Its annotated fields with defaults are parameters. Its methods change the window that they are
+    given: ``on_ack(self, window, ack)`` when data is acknowledged outside slow start and recovery,
+    ``on_congestion(self, window, event)`` when the window must be reduced, and, if there is one,
+    ``on_timeout(self, window, event)`` in place of RFC 5681's answer to a timeout. ``self.rng`` is
+    a `random.Random` of the flow's own.
+
+    Parameters
+    ----------
+    cls
+        The class.
+    cadence
+        When ``on_ack`` is called: for each ``ack``, once a ``round`` trip, or at an interval such
+        as ``"100 ms"`` [s]; what came in between is added up.
+    slow_start
+        False: ``on_ack`` gets all acknowledgements, those below ssthresh too.
+
+    Raises
+    ------
+    DefinitionError
+        The class cannot serve; one sentence says why.
+    """
+    if cls is None:
+        return lambda cls: _define(cls, _CONTROL, cadence, slow_start=slow_start)
+    return _define(cls, _CONTROL, cadence, slow_start=slow_start)
+
+
+@overload
+def aqm(cls: type[T], /) -> type[T]: ...
+@overload
+def aqm(*, cadence: str | float = "packet") -> Callable[[type[T]], type[T]]: ...
+@dataclass_transform()
+def aqm(cls: type[T] | None = None, /, *, cadence: str | float = "packet") -> Any:
+    """Make a class an AQM over one FIFO queue.
+
+    Its annotated fields with defaults are parameters. ``on_enqueue(self, packet, queue)`` and, if
+    there is one, ``on_dequeue(self, packet, queue)`` return `Pass`, `Mark` or `Drop`. ``self.rng``
+    is a `random.Random` of the link's own. A packet that finds the buffer full is dropped before.
+
+    Parameters
+    ----------
+    cls
+        The class.
+    cadence
+        ``packet``; or an interval such as ``"15 ms"`` [s], at which ``on_timer(self, queue)`` is
+        called besides.
+
+    Raises
+    ------
+    DefinitionError
+        The class cannot serve; one sentence says why.
+    """
+    if cls is None:
+        return lambda cls: _define(cls, _AQM, cadence, slow_start=True)
+    return _define(cls, _AQM, cadence, slow_start=True)
+
+
+def _define(cls: Any, room: _Room, cadence: str | float, *, slow_start: bool) -> Any:
+    if not isinstance(cls, type):
+        message = f"{cls!r} is not a class; a {room.word} is a decorated class"
+        raise DefinitionError(message)
+    interval = _cadence(cls, room, cadence)
+    for method, arguments in {**room.required, **room.optional}.items():
+        needed = method in room.required or (method == "on_timer" and isinstance(interval, float))
+        _check_method(cls, room, method, arguments, needed=needed)
+    if "__dataclass_fields__" not in vars(cls):
+        cls = dataclasses.dataclass(cls)
+    parameters = _parameters(cls)
+    reference, file, text, sha256 = _source(cls)
+    definition = Definition(
+        cls, room.name, room.word, reference, file, text, sha256, interval, slow_start, parameters
+    )
+    _convert_when_made(cls, definition)
+    cls.__ackclock__ = definition
+    with _lock:
+        _known[reference] = definition
+    return cls
+
+
+def _cadence(cls: type, room: _Room, cadence: str | float) -> str | float:
+    if cadence in room.cadences:
+        return cadence
+    try:
+        interval = units.parse(cadence, "duration")
+    except (ValueError, TypeError):
+        interval = 0.0
+    if interval <= 0:
+        words = ", ".join(f'"{word}"' for word in room.cadences)
+        message = f'{cls.__name__}: the cadence is {cadence!r}; expected {words} or "100 ms"'
+        raise DefinitionError(message)
+    return interval
+
+
+def _check_method(
+    cls: type, room: _Room, method: str, arguments: tuple[str, ...], *, needed: bool
+) -> None:
+    wanted = f"def {method}({', '.join(('self', *arguments))})"
+    found = getattr(cls, method, None)
+    if found is None:
+        if needed:
+            own = [name for name, value in vars(cls).items() if callable(value)]
+            near = difflib.get_close_matches(method, own, n=1)
+            hint = f' (did you mean that by "{near[0]}"?)' if near else ""
+            message = f"{cls.__name__} has no method {method}{hint}; a {room.word} needs {wanted}"
+            raise DefinitionError(message)
+        return
+    try:
+        signature = inspect.signature(found)
+        signature.bind(*(("self", *arguments)))
+    except (TypeError, ValueError):
+        given = inspect.signature(found) if callable(found) else ""
+        message = f"{cls.__name__}.{method}{given} has the wrong arguments; expected {wanted}"
+        raise DefinitionError(message) from None
+
+
+def _parameters(cls: Any) -> dict[str, _Parameter]:
+    try:
+        hints = typing.get_type_hints(cls, include_extras=True)
+    except NameError as error:
+        message = f"{cls.__name__}: the annotation {error.name} is not known"
+        raise DefinitionError(message) from None
+    found = {}
+    for field in dataclasses.fields(cls):
+        if not field.init:
+            continue
+        title = f"{cls.__name__}.{field.name}"
+        if field.name in _RESERVED:
+            message = f"{title} cannot be a parameter; the name has a meaning of its own"
+            raise DefinitionError(message)
+        default = field.default
+        if field.default_factory is not dataclasses.MISSING:
+            default = field.default_factory()
+        if default is dataclasses.MISSING:
+            message = f"{title} has no default; expected one, as in {field.name}: float = 1.0"
+            raise DefinitionError(message)
+        parameter = _parameter(title, hints[field.name], default)
+        if problem := parameter.problem(default):
+            message = f"{title}: the default {problem}"
+            raise DefinitionError(message)
+        found[field.name] = parameter
+    return found
+
+
+def _parameter(title: str, hint: Any, default: Any) -> _Parameter:
+    options = (
+        typing.get_args(hint) if typing.get_origin(hint) in (typing.Union, UnionType) else (hint,)
+    )
+    kinds: list[type] = []
+    quantity = None
+    for option in options:
+        if typing.get_origin(option) is Annotated:
+            base, *extras = typing.get_args(option)
+            quantity = next((extra for extra in extras if extra in units.UNITS), quantity)
+            kinds.append(base)
+        else:
+            kinds.append(option)
+    if any(kind not in _PLAIN and kind is not NoneType for kind in kinds):
+        message = (
+            f"{title} is annotated {hint!r}; a parameter is float, int, bool, str, or one of"
+            " ackclock.Seconds, BitsPerSecond, Bytes; state of a run belongs into __post_init__"
+        )
+        raise DefinitionError(message)
+    return _Parameter(default, tuple(kinds), quantity)
+
+
+def _convert_when_made(cls: Any, definition: Definition) -> None:
+    """Check and convert the parameters of every instance before its own __init__."""
+    original = cls.__init__
+    signature = inspect.signature(original)
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+        given = signature.bind(self, *args, **kwargs).arguments
+        own = {name: value for name, value in given.items() if name in definition.parameters}
+        found = definition.problems(own)
+        if found:
+            raise ScenarioError(found)
+        full = {name: parameter.default for name, parameter in definition.parameters.items()}
+        full.update(own)
+        original(self, **{n: definition.parameters[n].converted(v) for n, v in full.items()})
+
+    __init__.__signature__ = signature  # type: ignore[attr-defined]
+    cls.__init__ = __init__
+
+
+def _source(cls: type) -> tuple[str, Path | None, str, str]:
+    """Reference, file, text and hash of a class."""
+    name = cls.__qualname__
+    given = getattr(sys.modules.get(cls.__module__), "__file__", None)
+    file = Path(given).resolve() if given is not None else None
+    if file is not None and "<locals>" not in name:
+        try:
+            content = file.read_bytes()
+        except OSError:
+            file = None
+        else:
+            text = content.decode("utf-8", "replace")
+            return f"{file}:{name}", file, text, hashlib.sha256(content).hexdigest()
+    try:
+        text = inspect.getsource(cls)
+        digest = hashlib.sha256(text.encode()).hexdigest()
+    except (OSError, TypeError):
+        text, digest = "", _code_hash(cls)
+    with _lock:
+        number = sum(key.split("#")[0] == f"{_SESSION}:{cls.__name__}" for key in _known)
+    mark = f"#{number + 1}" if number else ""
+    return f"{_SESSION}:{cls.__name__}{mark}", file, text, digest
+
+
+def _code_hash(cls: type) -> str:
+    digest = hashlib.sha256()
+
+    def add(code: CodeType) -> None:
+        digest.update(code.co_code + repr((code.co_names, code.co_varnames)).encode())
+        for constant in code.co_consts:
+            if isinstance(constant, CodeType):
+                add(constant)
+            else:
+                digest.update(repr(constant).encode())
+
+    for name, value in sorted(vars(cls).items()):
+        code = getattr(value, "__code__", None)
+        if code is not None and not name.startswith("__"):
+            digest.update(name.encode())
+            add(code)
+    return digest.hexdigest()
+
+
+def to_data(value: Any) -> schema.Data:
+    """Write a decorated class or an instance of it as a scenario has it.
+
+    Parameters
+    ----------
+    value
+        The class or instance.
+    """
+    cls = value if isinstance(value, type) else type(value)
+    definition = vars(cls).get("__ackclock__")
+    if definition is None:
+        message = f"{cls.__name__} is not decorated itself, only a class that it inherits from"
+        raise DefinitionError(message)
+    given = {}
+    if not isinstance(value, type):
+        for name, parameter in definition.parameters.items():
+            chosen = getattr(value, name)
+            if chosen != parameter.converted(parameter.default):
+                given[name] = chosen
+    return {"kind": "python", "class": definition.reference, **given}
+
+
+def reference(value: Any) -> tuple[str, schema.Data] | None:
+    """Take a user's own algorithm apart: reference and parameters; None if it is no such.
+
+    Parameters
+    ----------
+    value
+        What a scenario has in the place of an algorithm.
+    """
+    if isinstance(value, str):
+        own = ".py:" in value or value.startswith(f"{_SESSION}:")
+        return (value, {}) if own else None
+    if not isinstance(value, dict) or value.get("kind") != "python":
+        return None
+    given = {key: item for key, item in value.items() if key not in ("kind", "class")}
+    return str(value.get("class", "")), given
+
+
+def form_problem(value: Any) -> str | None:
+    """Say what is wrong with the form of a user's own algorithm; None if nothing is.
+
+    Parameters
+    ----------
+    value
+        What a scenario has in its place.
+    """
+    name = value if isinstance(value, str) else value.get("class")
+    expected = 'expected class = "file.py:Class"'
+    if name is None:
+        return f'"class" is missing; {expected}'
+    file, _, cls = str(name).rpartition(":")
+    if not isinstance(name, str) or not cls or not (file.endswith(".py") or file == _SESSION):
+        return f"{name!r} names no class of a file; {expected}"
+    return None
+
+
+def _specs(data: Any, steps: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], str]]:
+    """Every place of a user's own algorithm, with its room."""
+    items = data.items() if isinstance(data, dict) else enumerate(data)
+    for key, value in items:
+        room = schema.room_of(key) if isinstance(key, str) else None
+        if room is not None and reference(value) is not None:
+            yield (*steps, key), room
+        elif isinstance(value, dict | list):
+            yield from _specs(value, (*steps, key))
+
+
+def _at(data: Any, steps: tuple[Any, ...]) -> Any:
+    for step in steps:
+        data = data[step]
+    return data
+
+
+def check(data: schema.Data, folder: Path) -> None:
+    """Find the classes that a scenario names and check their parameters.
+
+    Parameters
+    ----------
+    data
+        The scenario as plain data, right in form.
+    folder
+        What file names are relative to.
+
+    Raises
+    ------
+    ScenarioError
+        A class is not to be had, or a parameter is wrong.
+    """
+    found: list[Problem] = []
+    for steps, room in _specs(data):
+        path = paths.text(list(steps))
+        name, given = reference(_at(data, steps)) or ("", {})
+        try:
+            definition = _find(name, folder)
+        except _NotFoundError as error:
+            found.append(Problem(path, str(error)))
+            continue
+        if definition.room != room:
+            expected = _CONTROL.word if room == "cc" else _AQM.word
+            title = definition.cls.__name__
+            found.append(Problem(path, f"{title} is a {definition.word}; expected a {expected}"))
+        elif room == "cc" and data.get("era", "rfc") != "rfc":
+            message = f'controls of one\'s own run in era "rfc", not "{data["era"]}"'
+            found.append(Problem(path, message))
+        found += [
+            Problem(paths.text([*steps, p.path]), p.message) for p in definition.problems(given)
+        ]
+    if found:
+        raise ScenarioError(found)
+
+
+class _NotFoundError(Exception):
+    """Why a class is not to be had, in one sentence."""
+
+
+def _find(name: str, folder: Path) -> Definition:
+    given, _, cls = name.rpartition(":")
+    if given == _SESSION:
+        if name not in _known:
+            message = (
+                f'"{name}" was defined in a session that is over; put the class into a file and'
+                " name it as file.py:Class"
+            )
+            raise _NotFoundError(message)
+        return _known[name]
+    file = (folder / given).resolve()
+    key = f"{file}:{cls}"
+    with _lock:
+        if key not in _known:
+            _execute(file)
+        if key in _known:
+            return _known[key]
+    here = [d.cls.__qualname__ for d in _known.values() if d.file == file]
+    what = suggestion(cls, here) if here else "it has no class decorated with @ackclock.control"
+    raise _NotFoundError(f'{file.name} has no decorated class "{cls}"; {what}')
+
+
+def _execute(file: Path) -> None:
+    """Run a file as a module, so that its classes become known."""
+    name = f"_ackclock_user_{hashlib.sha256(str(file).encode()).hexdigest()[:12]}"
+    if name in sys.modules:
+        return
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise _NotFoundError(f'"{file}" is not a Python file')
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except OSError as error:
+        del sys.modules[name]
+        raise _NotFoundError(f'cannot read "{file}": {error.strerror}') from None
+    except Exception as error:
+        del sys.modules[name]
+        where = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == str(file)]
+        line = error.lineno if isinstance(error, SyntaxError) else where[-1].lineno if where else 0
+        kind = "" if isinstance(error, DefinitionError) else f"{type(error).__name__}: "
+        what = error.msg if isinstance(error, SyntaxError) else str(error)
+        raise _NotFoundError(f"{file}, line {line}: {kind}{what}") from error
+
+
+@dataclasses.dataclass(frozen=True)
+class Made:
+    """An instance for one flow or link of one run, as the core takes it."""
+
+    instance: Any
+    class_name: str
+    file: str
+    cadence: str | float
+    slow_start: bool
+
+
+class Workshop:
+    """Makes the user's own algorithms of one scenario, a new instance for every flow and run.
+
+    Parameters
+    ----------
+    data
+        The scenario as plain data, checked.
+    folder
+        What file names are relative to.
+    seed
+        From which every instance's ``rng`` is seeded, together with its place.
+    """
+
+    def __init__(self, data: schema.Data, folder: Path, seed: int) -> None:
+        self._seed = seed
+        self._definitions: dict[str, Definition] = {}
+        self._data = data
+        for steps, _ in _specs(data):
+            name, _ = reference(_at(data, steps)) or ("", {})
+            definition = _find(name, folder)
+            self._definitions.setdefault(_key(definition), definition)
+        self._folder = folder
+
+    def __bool__(self) -> bool:
+        return bool(self._definitions)
+
+    def core_form(self) -> schema.Data:
+        """The scenario with each class named by its name and the hash of its code."""
+        if not self:
+            return self._data
+        data = copy.deepcopy(self._data)
+        for steps, _ in list(_specs(data)):
+            name, given = reference(_at(data, steps)) or ("", {})
+            definition = _find(name, self._folder)
+            kind = f"python:{definition.cls.__name__}"
+            _at(data, steps[:-1])[steps[-1]] = {"kind": kind, "code": _key(definition), **given}
+        return data
+
+    def __call__(self, room: str, parameters: str, index: int) -> Made:
+        """Make an instance.
+
+        Parameters
+        ----------
+        room
+            ``cc`` or ``qdisc``.
+        parameters
+            JSON of the parameters, with ``code``.
+        index
+            Number of the flow or link.
+        """
+        given = json.loads(parameters)
+        definition = self._definitions[given.pop("code")]
+        instance = definition.cls(**given)
+        instance.rng = random.Random(f"{self._seed}/{room}/{index}")
+        file = str(definition.file or definition.reference)
+        title = definition.cls.__name__
+        return Made(instance, title, file, definition.cadence, definition.slow_start)
+
+    def summary(self) -> schema.Data:
+        """What a run's summary says of the user's code: hash of all of it, and each class."""
+        classes = [
+            {
+                "class": d.cls.__qualname__,
+                "file": d.file.name if d.file is not None else None,
+                "sha256": d.sha256,
+            }
+            for _, d in sorted(self._definitions.items())
+        ]
+        digest = hashlib.sha256("\n".join(sorted(self._definitions)).encode()).hexdigest()
+        return {"user_code": classes, "user_code_hash": digest}
+
+
+def _key(definition: Definition) -> str:
+    return f"{definition.cls.__qualname__}:{definition.sha256}"
+
+
+def kept(data: schema.Data, folder: Path, target: Path) -> schema.Data:
+    """Copy the files of a scenario's classes into a folder and name them there.
+
+    Parameters
+    ----------
+    data
+        The scenario as plain data.
+    folder
+        What file names are relative to.
+    target
+        Gets a folder ``code`` with the files as they were when the classes were defined.
+    """
+    data = copy.deepcopy(data)
+    places: dict[Path, str] = {}
+    for steps, _ in list(_specs(data)):
+        name, given = reference(_at(data, steps)) or ("", {})
+        definition = _find(name, folder)
+        file = definition.file
+        if file is None or definition.reference.startswith(f"{_SESSION}:"):
+            continue
+        if file not in places:
+            same = sum(other.name == file.name for other in places)
+            places[file] = f"code/{same}/{file.name}" if same else f"code/{file.name}"
+            place = target / places[file]
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(definition.text, encoding="utf-8")
+        here = f"{places[file]}:{definition.cls.__qualname__}"
+        _at(data, steps[:-1])[steps[-1]] = {"kind": "python", "class": here, **given}
+    return data
+
+
+def told(error: BaseException) -> str | None:
+    """Write what a user's code raised during a run, from its own first line on.
+
+    Parameters
+    ----------
+    error
+        Any exception; the result is None if it came from elsewhere.
+    """
+    if not hasattr(error, "__ackclock_where__"):
+        return None
+    files = {str(definition.file) for definition in _known.values()}
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename not in files:
+        trace = trace.tb_next
+    start = trace or error.__traceback__
+    return "".join(traceback.format_exception(type(error), error, start)).rstrip()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 Scenario = dict[str, Any]
 
@@ -51,7 +53,7 @@ def dumbbell(n: int, seconds: float, *, era: str = ERA) -> Scenario:
 
 
 def scaled(n: int, seconds: float) -> Scenario:
-    """Return a dumbbell whose bottleneck grows with n: 310 kb/s and two packets of buffer a flow."""
+    """Return a dumbbell whose bottleneck grows: 310 kb/s and two packets of buffer a flow."""
     scenario = dumbbell(n, seconds, era="rfc")
     scenario["name"] = f"scaled-{n}"
     scenario["net"] |= {"rate": 310_000 * n, "buffer": f"{2 * n} pkt"}

@@ -19,9 +19,12 @@ import csv
 import heapq
 import random
 import sys
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 SEED = 1
 FLOWS = 1000
@@ -128,7 +131,8 @@ def shortest_paths(links: list[Link], source: int) -> dict[int, int]:
         for neighbour, step in neighbours[node]:
             there = here + step
             if there == delay.get(neighbour):
-                raise TieError(f"two paths of {there} us from node {source} to node {neighbour}")
+                msg = f"two paths of {there} us from node {source} to node {neighbour}"
+                raise TieError(msg)
             if there < delay.get(neighbour, there + 1):
                 delay[neighbour] = there
                 predecessor[neighbour] = node
@@ -151,7 +155,9 @@ def make_paths(links: list[Link], flows: list[Flow]) -> list[list[int]]:
     return paths
 
 
-def write_table(path: Path, note: str, columns: list[str], rows: Iterable[Iterable[object]]) -> None:
+def write_table(
+    path: Path, note: str, columns: list[str], rows: Iterable[Iterable[object]]
+) -> None:
     """Write a CSV file whose first line is a comment."""
     with path.open("w", encoding="utf-8", newline="") as out:
         out.write(f"# {note}\n")

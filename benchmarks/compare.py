@@ -186,17 +186,14 @@ def build_ns3(prefix: Path, folder: Path) -> tuple[Path | None, str]:
         return None, f"no headers in {prefix}/include/ns3 (Debian: libns3-dev)"
     libraries = []
     for module in NS3_MODULES:
-        # Debian: libns3-core.so; built from source: libns3.48-core-optimized.so
-        found = sorted(
+        # Debian: libns3-core.so; built from source: libns3.37-core-optimized.so, libns3.37-core.so
+        found = [
             path
-            for pattern in (
-                f"libns3-{module}.so",
-                f"libns3.*-{module}.so",
-                f"libns3.*-{module}-*.so",
-            )
+            for end in ("-optimized", "-release", "")
+            for start in ("libns3-", "libns3.*[0-9]-")
             for where in ("lib", "lib64", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu")
-            for path in (prefix / where).glob(pattern)
-        )
+            for path in (prefix / where).glob(f"{start}{module}{end}.so")
+        ]
         if not found:
             return None, f"no library of ns-3's module {module} below {prefix}"
         libraries.append(found[0])
@@ -357,7 +354,7 @@ def arguments() -> argparse.Namespace:
         "--ns3-sizes", type=int, nargs="*", default=(50,), help="flows on the dumbbell against ns-3"
     )
     add("--ns3-seconds", type=float, default=NS3_SECONDS, help="simulated time with ns-3; 0: none")
-    add("--ns3-prefix", type=Path, default=Path("/usr"), help="where ns-3 is installed")
+    add("--ns3-prefix", type=Path, default=Path("/usr"), help="folder of ns-3's include and lib")
     add("--repeat", type=int, default=5, help="turns: every simulator runs once in each")
     add("--inner", type=int, default=3, help="runs of ackclock in each turn; their median counts")
     add("--era", default=scenarios.ERA, choices=("rfc", "ns2"), help="whose TCP ackclock runs")

@@ -327,8 +327,8 @@ def markdown(table: list[Row]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def write(table: list[Row], notes: list[str], out: Path) -> None:
-    """Write the CSV and the markdown file of today."""
+def write(table: list[Row], notes: list[str], out: Path) -> str:
+    """Write the CSV and the markdown file of today; return the latter."""
     out.mkdir(parents=True, exist_ok=True)
     stem = out / dt.datetime.now(tz=dt.UTC).date().isoformat()
     with stem.with_suffix(".csv").open("w", encoding="utf-8", newline="") as file:
@@ -339,8 +339,8 @@ def write(table: list[Row], notes: list[str], out: Path) -> None:
             writer.writerow(short)
     text = markdown(table) + "\n" + "".join(f"- {note}\n" for note in notes)
     stem.with_suffix(".md").write_text(text, encoding="utf-8")
-    print(text)
     print(f"written: {stem}.csv, {stem}.md", file=sys.stderr)
+    return text
 
 
 def arguments() -> argparse.Namespace:
@@ -365,27 +365,32 @@ def arguments() -> argparse.Namespace:
 def main() -> int:
     """Measure and write the tables."""
     options = arguments()
+    table: list[Row] = []
+    text = ""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         try:
             groups, skipped = cases(options, folder)
+            notes = [
+                f"{machine()}; one processor, simulators in turns, median of {options.repeat} "
+                f"turns ({options.inner} runs of ackclock to a turn on the dumbbell)",
+                f"ackclock: era {options.era}, recording off, CPU time user and system together",
+                "ns-2 and ns-3: user CPU time; the ratio is the median of the turns' ratios",
+                *(f"skipped: {reason}" for reason in skipped),
+            ]
             for group in groups:
                 for turn in range(options.repeat):
                     for case in group:
                         case.runs.append(case.execute(folder / "flows.csv"))
                         told = f"{case.scenario} {case.flows} {case.simulator} turn {turn + 1}"
                         print(f"{told}: {case.runs[-1].run_s:.3f} s", file=sys.stderr)
+                # After every group, so that an interrupted benchmark leaves what it measured.
+                table += rows(group)
+                text = write(table, notes, options.out)
         except BenchmarkError as error:
             print(f"compare: {error}", file=sys.stderr)
             return 1
-    notes = [
-        f"{machine()}; one processor, simulators in turns, median of {options.repeat} turns "
-        f"({options.inner} runs of ackclock to a turn)",
-        f"ackclock: era {options.era}, recording off, CPU time user and system together",
-        "ns-2 and ns-3: user CPU time; the ratio is the median of the turns' ratios",
-        *(f"skipped: {reason}" for reason in skipped),
-    ]
-    write([row for group in groups for row in rows(group)], notes, options.out)
+    print(text)
     return 0
 
 

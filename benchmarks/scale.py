@@ -139,9 +139,7 @@ def main() -> int:
     """Measure and write the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="numbers of flows")
-    parser.add_argument(
-        "--seconds", type=float, default=10.0, help="simulated time with many flows"
-    )
+    parser.add_argument("--seconds", type=float, default=5.0, help="simulated time with many flows")
     parser.add_argument("--turns", type=int, default=7, help="turns of what is compared in turns")
     parser.add_argument(
         "--out", type=Path, default=BENCHMARKS / "results", help="folder for tables"

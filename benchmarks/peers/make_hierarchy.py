@@ -131,7 +131,8 @@ def shortest_paths(links: list[Link], source: int) -> dict[int, int]:
         for neighbour, step in neighbours[node]:
             there = here + step
             if there == delay.get(neighbour):
-                raise TieError(f"two paths of {there} us from node {source} to node {neighbour}")
+                msg = f"two paths of {there} us from node {source} to node {neighbour}"
+                raise TieError(msg)
             if there < delay.get(neighbour, there + 1):
                 delay[neighbour] = there
                 predecessor[neighbour] = node

@@ -1,9 +1,11 @@
 # What dumbbell.tcl and hierarchy.tcl share: TCP settings, the CPU clock, links and results.
 
 # Only the headers this needs. A stock packet carries those of some forty protocols, which doubles
-# the run time and changes no result.
-remove-all-packet-headers
-add-packet-header IP TCP Flags
+# the run time and changes no result; PEERS_STOCK=1 leaves them all in.
+if {![info exists env(PEERS_STOCK)] || !$env(PEERS_STOCK)} {
+    remove-all-packet-headers
+    add-packet-header IP TCP Flags
+}
 
 Agent/TCP set packetSize_ 1000
 Agent/TCP set useHeaders_ false

@@ -1,0 +1,164 @@
+"""Measure how ackclock's cost grows: set-up, memory, many flows, sampling, two threads."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import datetime as dt
+import statistics
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import scenarios
+from measure import BENCHMARKS, BenchmarkError, bench, build, choose_core, machine
+
+SIZES = (1_000, 10_000, 100_000)
+SETUP_GOAL_FLOWS = 10_000
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A measured figure and what is promised of it."""
+
+    what: str
+    flows: int
+    value: float
+    unit: str
+    goal: str = ""
+    met: bool | None = None
+
+
+def setup_figures(program: Path, core: int, sizes: list[int], seconds: float) -> list[Figure]:
+    """Measure time and memory of making everything ready."""
+    figures: list[Figure] = []
+    per_flow: list[float] = []
+    for n in sizes:
+        repeat = "3" if n <= 10_000 else "1"
+        report = bench(program, "setup", scenarios.scaled(n, seconds), core, "--repeat", repeat)
+        setup, engine = report["setup_s"], report["engine_kib"] * 1024 / n
+        at_rest = engine + report["plan_kib"] * 1024 / n
+        per_flow.append(setup / n)
+        goal = "< 1 s" if n == SETUP_GOAL_FLOWS else ""
+        figures += [
+            Figure("set-up: parse", n, report["parse_s"], "s"),
+            Figure("set-up: compile", n, report["compile_s"], "s"),
+            Figure("set-up: build the engine", n, report["build_s"], "s"),
+            Figure("set-up in all", n, setup, "s", goal, setup < 1 if goal else None),
+            Figure("memory at rest: engine", n, engine, "B a flow"),
+            Figure(
+                "memory at rest: plan and engine", n, at_rest, "B a flow", "< 4096", at_rest < 4096
+            ),
+        ]
+    growth = per_flow[-1] / per_flow[0]
+    what = f"set-up time a flow, against {sizes[0]} flows"
+    figures.append(Figure(what, sizes[-1], growth, "times", "linear: < 2", growth < 2))
+    return figures
+
+
+def speed_figures(program: Path, core: int, sizes: list[int], seconds: float) -> list[Figure]:
+    """Measure the speed with a bottleneck that grows with the number of flows."""
+    figures: list[Figure] = []
+    speeds: list[float] = []
+    for n in sizes:
+        # Small scenarios are over soon: repeated, they have a like chance of a quiet moment.
+        repeat = "5" if n <= 10_000 else "1"
+        report = bench(program, "run", scenarios.scaled(n, seconds), core, "--repeat", repeat)
+        speeds.append(report["packet_hops"] / report["run_cpu_median_s"] / 1e6)
+        peak = report["peak_kib"] * 1024 / n
+        figures += [
+            Figure("run", n, report["run_cpu_median_s"], "s"),
+            Figure("packet-hops", n, report["packet_hops"] / 1e6, "million"),
+            Figure("speed", n, speeds[-1], "Mhops/s"),
+            Figure("peak memory of the process", n, peak, "B a flow"),
+        ]
+    ratio = speeds[-1] / speeds[0]
+    what = f"speed, against {sizes[0]} flows"
+    figures.append(Figure(what, sizes[-1], ratio, "times", ">= 0.5", ratio >= 0.5))
+    return figures
+
+
+def sampling_figures(program: Path, core: int, turns: int, seconds: float) -> list[Figure]:
+    """Measure what sampling every flow each 100 ms adds to the run."""
+    figures = []
+    for n in (50, 500):
+        plain = scenarios.dumbbell(n, seconds, era="rfc")
+        sampled: dict[str, Any] = plain | {
+            "record": {"tables": ["flow_samples"], "interval": "100 ms"}
+        }
+        ratios = []
+        for _ in range(turns):
+            without = bench(program, "run", plain, core, "--repeat", "3")
+            with_samples = bench(program, "run", sampled, core, "--repeat", "3")
+            if with_samples["samples"] < n * (seconds * 10 - 1):
+                raise BenchmarkError("the samples are not there")
+            if without["delivered_packets"] != with_samples["delivered_packets"]:
+                raise BenchmarkError("sampling changed the run")
+            ratios.append(with_samples["run_cpu_median_s"] / without["run_cpu_median_s"])
+        cost = (statistics.median(ratios) - 1) * 100
+        figures.append(Figure("sampling every 100 ms adds", n, cost, "%", "< 5", cost < 5))
+    return figures
+
+
+def thread_figures(program: Path, turns: int, seconds: float) -> list[Figure]:
+    """Two replications at a time against one after the other; on all processors, wall time."""
+    n = 500
+    report = bench(
+        program, "pair", scenarios.dumbbell(n, seconds, era="rfc"), None, "--repeat", str(turns)
+    )
+    if not report["same_digests"]:
+        raise BenchmarkError("a run on two threads differs from the run alone")
+    speedup = report["speedup"]
+    return [
+        Figure("two replications one after the other", n, min(report["serial_s"]), "s"),
+        Figure("two replications on two threads", n, min(report["parallel_s"]), "s"),
+        Figure("two threads are faster by", n, speedup, "times", ">= 1.8", speedup >= 1.8),
+    ]
+
+
+def write(figures: list[Figure], out: Path) -> None:
+    """Write the CSV and the markdown file of today."""
+    out.mkdir(parents=True, exist_ok=True)
+    stem = out / f"{dt.datetime.now(tz=dt.UTC).date().isoformat()}-scale"
+    with stem.with_suffix(".csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(asdict(figures[0])), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(asdict(f) | {"value": f"{f.value:.6g}"} for f in figures)
+    lines = ["| figure | flows | value | goal | met |", "| --- | --- | --- | --- | --- |"]
+    for f in figures:
+        met = "" if f.met is None else "yes" if f.met else "no"
+        lines.append(f"| {f.what} | {f.flows} | {f.value:.4g} {f.unit} | {f.goal} | {met} |")
+    text = "\n".join(lines) + f"\n\n- {machine()}\n"
+    stem.with_suffix(".md").write_text(text, encoding="utf-8")
+    print(text)
+    print(f"written: {stem}.csv, {stem}.md", file=sys.stderr)
+
+
+def main() -> int:
+    """Measure and write the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="numbers of flows")
+    parser.add_argument("--seconds", type=float, default=5.0, help="simulated time with many flows")
+    parser.add_argument("--turns", type=int, default=7, help="turns of what is compared in turns")
+    parser.add_argument(
+        "--out", type=Path, default=BENCHMARKS / "results", help="folder for tables"
+    )
+    options = parser.parse_args()
+    try:
+        program, core = build(), choose_core()
+        figures = [
+            *setup_figures(program, core, options.sizes, options.seconds),
+            *speed_figures(program, core, options.sizes, options.seconds),
+            *sampling_figures(program, core, options.turns, 30.0),
+            *thread_figures(program, options.turns, 100.0),
+        ]
+    except BenchmarkError as error:
+        print(f"scale: {error}", file=sys.stderr)
+        return 1
+    write(figures, options.out)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

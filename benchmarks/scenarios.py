@@ -1,0 +1,122 @@
+"""The scenarios of the benchmarks, as ackclock reads them."""
+
+from __future__ import annotations
+
+import csv
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Scenario = dict[str, Any]
+
+# Whose TCP ackclock runs when it is compared: "rfc" or, event for event that of ns-2.35, "ns2".
+ERA = "rfc"
+
+# As in benchmarks/peers/ns2/common.tcl: 1000 bytes on the wire, ACKs of 40 bytes, none delayed.
+TCP = {
+    "mss": 1000,
+    "header": 0,
+    "ack_size": 40,
+    "initial_window": 2,
+    "receiver_window": 10_000,
+    "delayed_ack": 1,
+    "min_rto": "200 ms",
+}
+
+
+def far_delays(n: int) -> list[float]:
+    """Delays of the right-hand access links in seconds: 1 + 499 (i + 0.5) / n ms."""
+    return [0.001 + 0.499 * (i + 0.5) / n for i in range(n)]
+
+
+def dumbbell(n: int, seconds: float, *, era: str = ERA) -> Scenario:
+    """Return the dumbbell of benchmarks/peers: n flows through 155 Mb/s."""
+    return {
+        "name": f"dumbbell-{n}",
+        "net": {
+            "kind": "dumbbell",
+            "pairs": n,
+            "rate": "155 Mbps",
+            "delay": "30 ms",
+            "access_rate": "10 Mbps",
+            "access_delay": "1 ms",
+            "right_delays": far_delays(n),
+            "buffer": "1000 pkt",
+            "access_buffer": "1000 pkt",
+        },
+        "flows": [{"pair": 0, "count": n, "stagger": 1 / n, "cc": "aimd", "recovery": "sack"}],
+        "tcp": TCP,
+        "era": era,
+        "duration": seconds,
+    }
+
+
+def scaled(n: int, seconds: float) -> Scenario:
+    """Return a dumbbell whose bottleneck grows: 310 kb/s and two packets of buffer a flow."""
+    scenario = dumbbell(n, seconds, era="rfc")
+    scenario["name"] = f"scaled-{n}"
+    scenario["net"] |= {"rate": 310_000 * n, "buffer": f"{2 * n} pkt"}
+    return scenario
+
+
+def table(path: Path) -> list[dict[str, str]]:
+    """Read a CSV file whose first line may be a comment."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+
+
+def hierarchy(folder: Path, seconds: float, *, era: str = ERA) -> Scenario:
+    """Return the hierarchy that benchmarks/peers/make_hierarchy.py wrote into ``folder``."""
+    links = [
+        {
+            "a": f"n{row['src']}",
+            "b": f"n{row['dst']}",
+            "rate": int(row["bw_bps"]),
+            "delay": float(row["delay_s"]),
+            "buffer": f"{row['queue']} pkt",
+        }
+        # A cable is two rows, one for each direction.
+        for row in table(folder / "links.csv")[::2]
+    ]
+    flows = []
+    for row, path in zip(table(folder / "flows.csv"), table(folder / "paths.csv"), strict=True):
+        route = [f"n{node}" for node in path["path"].split("-")]
+        flows.append(
+            {
+                "src": route[0],
+                "dst": route[-1],
+                "route": route,
+                "ack_route": route[::-1],
+                "start": float(row["start_s"]),
+                "cc": "aimd",
+                "recovery": "sack",
+            }
+        )
+    return {
+        "name": "hierarchy",
+        "net": {"kind": "graph", "links": links},
+        "flows": flows,
+        "tcp": TCP,
+        "era": era,
+        "duration": seconds,
+    }
+
+
+def fixed(folder: Path) -> dict[str, Scenario]:
+    """Return the five scenarios whose instructions are counted."""
+    base = dumbbell(50, 10, era="rfc")
+
+    def varied(n: int, net: Scenario, tcp: Scenario, cc: str) -> Scenario:
+        flows = [{"pair": 0, "count": n, "stagger": 1 / n, "cc": cc, "recovery": "sack"}]
+        shape = {"pairs": n, "right_delays": far_delays(n), "rate": "45 Mbps"} | net
+        return base | {"net": base["net"] | shape, "tcp": TCP | tcp, "flows": flows}
+
+    red = {"kind": "red", "min_th": 30, "max_th": 90, "max_p": 0.1, "w_q": 0.002, "ecn": True}
+    return {
+        "fifo-sack": base,
+        "red-ecn": varied(20, {"qdisc": red, "buffer": "300 pkt"}, {"ecn": True}, "aimd"),
+        "fq-lqd": varied(20, {"qdisc": "fq", "buffer": "200 pkt"}, {}, "aimd"),
+        "fq-codel-cubic": varied(20, {"qdisc": "fq-codel", "buffer": "1000 pkt"}, {}, "cubic"),
+        "hierarchy": hierarchy(folder, 1.5, era="rfc"),
+    }

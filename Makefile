@@ -43,8 +43,8 @@ lint: setup ## formatting, clippy, ruff, types, stubs, rules of the house
 	$(BIN)/python tools/check_house.py
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
-	$(BIN)/ruff check python tests tools docs
-	$(BIN)/ruff format --check python tests tools docs
+	$(BIN)/ruff check python tests tools
+	$(BIN)/ruff format --check python tests tools
 	$(BIN)/mypy
 	$(BIN)/python -m ackclock.stubs --check
 
@@ -53,7 +53,7 @@ docs: setup ## the documentation as HTML in docs/_build/html; warnings are error
 	UV_PROJECT_ENVIRONMENT=.venv $(BIN)/uv sync --quiet --frozen --inexact --extra dev --extra docs --no-install-project
 	$(BIN)/python -m ackclock.reference docs/reference/generated
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -b html docs docs/_build/html
-	$(BIN)/python docs/check_blocks.py
+	$(BIN)/python tools/check_blocks.py README.md docs
 
 clean: ## remove what was built
 	rm -rf .venv target out dist docs/_build docs/reference/generated .pytest_cache .mypy_cache .ruff_cache

@@ -271,7 +271,10 @@ def _eras_page() -> str:
     eras = _eras()
     table: dict[str, dict[str, str]] = {}
     for era in eras:
-        for line in load(EXAMPLE).replace(era=era).explain().data["defaults"]:
+        told = load(EXAMPLE).replace(era=era).explain().data
+        for key in ("cc", "recovery"):
+            table.setdefault(f"flows[*].{key}", {})[era] = f"`{told['flows'][0][key]}`"
+        for line in told["defaults"]:
             table.setdefault(line["path"], {})[era] = line["value"]
     rows = ([f"`{path}`", *(values.get(era, "") for era in eras)] for path, values in table.items())
     parts = [

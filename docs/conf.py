@@ -22,3 +22,7 @@ html_theme = "furo"
 html_title = f"ackclock {release}"
 html_show_sourcelink = False
 nitpicky = True
+
+# Pages that stand beside the index without belonging to a part are listed by a pattern, which may
+# match none.
+suppress_warnings = ["toc.empty_glob"]

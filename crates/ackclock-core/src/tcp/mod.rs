@@ -16,7 +16,6 @@ pub use rto::Rto;
 pub use scoreboard::{Advance, DUP_THRESH, Scoreboard, Stamp};
 pub use sender::{Sender, SenderParts};
 
-use crate::ids::FlowId;
 use crate::outbox::Outbox;
 use crate::record::Recorder;
 use crate::rng::Stream;

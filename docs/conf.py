@@ -23,6 +23,15 @@ html_title = f"ackclock {release}"
 html_show_sourcelink = False
 nitpicky = True
 
-# Pages that stand beside the index without belonging to a part are listed by a pattern, which may
-# match none.
-suppress_warnings = ["toc.empty_glob"]
+
+def _list_other_pages(app, docname, source):
+    """Put the pages beside the index that it does not name into its table of contents."""
+    if docname == "index":
+        others = sorted(page.stem for page in Path(app.srcdir).glob("*.md"))
+        rest = [name for name in others if name not in ("index", "tutorial")]
+        source[0] = source[0].replace("OTHER-PAGES", "\n".join(rest))
+
+
+def setup(app):
+    """Called by Sphinx."""
+    app.connect("source-read", _list_other_pages)

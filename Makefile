@@ -8,7 +8,7 @@ UV_VERSION := 0.13.8
 BIN := .venv/bin
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help setup demo test test-full lint clean
+.PHONY: help setup demo test test-full lint docs clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -39,14 +39,22 @@ test-full: setup ## all tests
 	cargo test --workspace --exclude ackclock-py -- --include-ignored
 	$(BIN)/python -m pytest
 
-lint: setup ## formatting, clippy, ruff, types, stubs
+lint: setup ## formatting, clippy, ruff, types, stubs, rules of the house
+	$(BIN)/python tools/check_house.py
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
-	$(BIN)/ruff check python tests
-	$(BIN)/ruff format --check python tests
+	$(BIN)/ruff check python tests tools
+	$(BIN)/ruff format --check python tests tools
 	$(BIN)/mypy
 	$(BIN)/python -m ackclock.stubs --check
 
+# The reference is written anew from the core and the command line each time.
+docs: setup ## the documentation as HTML in docs/_build/html; warnings are errors
+	UV_PROJECT_ENVIRONMENT=.venv $(BIN)/uv sync --quiet --frozen --inexact --extra dev --extra docs --no-install-project
+	$(BIN)/python -m ackclock.reference docs/reference/generated
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -b html docs docs/_build/html
+	$(BIN)/python tools/check_blocks.py README.md docs
+
 clean: ## remove what was built
-	rm -rf .venv target out dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv target out dist docs/_build docs/reference/generated .pytest_cache .mypy_cache .ruff_cache
 	find python -name '_core*.so' -delete

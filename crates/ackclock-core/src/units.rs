@@ -29,6 +29,16 @@ pub struct Bytes(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct BitRate(pub u64);
 
+/// One step of a rate schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RateStep {
+    /// From this time on.
+    pub at: Span,
+    /// This rate (0 = outage).
+    pub rate: BitRate,
+}
+
 impl Time {
     /// Later than any event.
     pub const MAX: Self = Self(u64::MAX);

@@ -3,7 +3,6 @@
 //! A table that is not asked for costs one predictable branch.
 
 use crate::ids::FlowId;
-use crate::tcp::WindowRow;
 use crate::units::{Span, Time};
 
 /// Which tables are recorded event by event.
@@ -19,6 +18,23 @@ pub struct Wanted {
     pub drops: bool,
     /// Every arrival at and departure from a queue.
     pub packets: bool,
+}
+
+/// A row of the `windows` table, written after every acknowledgement and timeout when recorded exactly.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WindowRow {
+    /// When.
+    pub at: Time,
+    /// Which flow.
+    pub flow: FlowId,
+    /// cwnd in segments.
+    pub cwnd: f64,
+    /// ssthresh in segments.
+    pub ssthresh: f64,
+    /// Segments in flight.
+    pub in_flight: u32,
+    /// Next expected segment at the receiver, as acknowledged.
+    pub acked: u32,
 }
 
 /// A sender's change of state.

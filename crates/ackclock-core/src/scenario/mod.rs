@@ -9,9 +9,7 @@ mod net;
 
 pub use era::Era;
 pub use flow::{Flow, TcpOptions, Traffic};
-pub use net::{
-    Dumbbell, Graph, LinkSpec, Net, NodeSpec, ParkingLot, RateSpec, RateStep, Ring, Star,
-};
+pub use net::{Dumbbell, Graph, LinkSpec, Net, NodeSpec, ParkingLot, RateSpec, Ring, Star};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::registry::Spec;
-use crate::units::{BitRate, BufferSize, Bytes, Span};
+use crate::units::{BitRate, BufferSize, Bytes, RateStep, Span};
 
 /// A network: one of the standard shapes, or a graph given node by node and link by link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -228,16 +228,6 @@ pub enum RateSpec {
     /// A Mahimahi packet-delivery trace: milliseconds at each of which up to 1500 bytes may leave, repeated
     /// with the period of the last one.
     Mahimahi(Vec<u64>),
-}
-
-/// One step of a rate schedule.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct RateStep {
-    /// From this time on.
-    pub at: Span,
-    /// This rate (0 = outage).
-    pub rate: BitRate,
 }
 
 fn access_delay() -> Span {

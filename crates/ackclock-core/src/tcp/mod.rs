@@ -17,7 +17,6 @@ pub use rto::Rto;
 pub use scoreboard::{Advance, DUP_THRESH, Scoreboard, Stamp};
 pub use sender::{Sender, SenderParts};
 
-use crate::ids::FlowId;
 use crate::outbox::Outbox;
 use crate::record::Recorder;
 use crate::rng::Stream;
@@ -117,21 +116,4 @@ pub struct Snapshot {
     pub duplicate_packets: u64,
     /// Receiver: acknowledgements sent.
     pub acks_sent: u64,
-}
-
-/// A row of the `windows` table, written after every acknowledgement and timeout when recorded exactly.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct WindowRow {
-    /// When.
-    pub at: Time,
-    /// Which flow.
-    pub flow: FlowId,
-    /// cwnd in segments.
-    pub cwnd: f64,
-    /// ssthresh in segments.
-    pub ssthresh: f64,
-    /// Segments in flight.
-    pub in_flight: u32,
-    /// Next expected segment at the receiver, as acknowledged.
-    pub acked: u32,
 }

@@ -36,13 +36,12 @@ use std::sync::Arc;
 
 use crate::cc::{Congestion, CongestionControl, Signal, Window};
 use crate::ids::FlowId;
+use crate::record::WindowRow;
 use crate::recovery::{LossRecovery, Phase};
 use crate::slow_start::SlowStart;
 use crate::tcp::rate::Deliveries;
 use crate::tcp::receiver::segments_of;
-use crate::tcp::{
-    Deadline, Endpoint, EndpointCtx, Rto, Scoreboard, Snapshot, TcpConfig, WindowRow,
-};
+use crate::tcp::{Deadline, Endpoint, EndpointCtx, Rto, Scoreboard, Snapshot, TcpConfig};
 use crate::units::{Bytes, Span, Time};
 use crate::wire::{Flags, Packet};
 

@@ -21,10 +21,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Outlet, SourceEnv, not_too_fast};
 use crate::registry::{About, Info, Status};
-use crate::scenario::RateStep;
 use crate::tcp::{Deadline, Endpoint, EndpointCtx, Snapshot};
 use crate::traffic::packet_size;
-use crate::units::{BitRate, Bytes, PS_PER_S, Span, Time};
+use crate::units::{BitRate, Bytes, PS_PER_S, RateStep, Span, Time};
 use crate::wire::Packet;
 
 /// Parameters of the constant-rate source.

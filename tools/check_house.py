@@ -1,0 +1,244 @@
+"""Checks the rules that keep the house in order; `make lint` runs it.
+
+1. Imports of the core go one way (table `MAY_IMPORT`).
+2. Files stay small: a warning above 400 lines, an error above 800.
+3. No words that a finished file does not need, no paths of one machine.
+4. Every file that a registry names exists and opens with a title, a source and a rule.
+
+`python tools/check_house.py` prints what is wrong and exits with 1 if anything is.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+ROOT = Path(__file__).resolve().parent.parent
+CORE = ROOT / "crates" / "ackclock-core" / "src"
+
+SOFT_LINES, HARD_LINES = 400, 800
+
+GROUND = {"units", "wire", "ids", "rng", "registry", "error", "outbox"}
+"""What anything may use: quantities, packets, identifiers, random numbers, the registry."""
+
+ROOMS = {"cc", "slow_start", "recovery", "qdisc", "traffic", "topology"}
+
+ENGINES = {"packet"}
+
+MAY_IMPORT: dict[str, set[str]] = {
+    # The ground stands on itself, and only downwards.
+    "units": set(),
+    "error": set(),
+    "rng": set(),
+    "ids": set(),
+    "wire": {"ids", "units"},
+    "outbox": {"ids", "wire"},
+    "registry": {"error"},
+    # Stages, in the order in which data goes; each may use the stages before it and the rooms.
+    "scenario": {"units", "registry"},
+    "compile": GROUND | ROOMS | {"scenario", "tcp"},
+    "record": {"ids", "units"},
+    "packet": GROUND | ROOMS | {"scenario", "compile", "record", "tcp"},
+    "api": GROUND | ROOMS | {"scenario", "compile", "packet", "record", "tcp"},
+    # The endpoints: what joins a control, a slow start rule and a recovery into TCP.
+    "tcp": GROUND | {"scenario", "record", "cc", "slow_start", "recovery"},
+    # Rooms: the ground, the era, and what their own contract is written in (table `ITEMS`).
+    "cc": GROUND | {"scenario"},
+    "slow_start": GROUND | {"scenario", "cc"},
+    "recovery": GROUND | {"scenario", "tcp"},
+    "qdisc": GROUND | {"scenario"},
+    "traffic": GROUND | {"scenario", "tcp"},
+    "topology": GROUND | {"scenario"},
+}
+"""Part of the core -> parts that it may import. Whatever is not listed is refused."""
+
+ITEMS: dict[tuple[str, str], set[str]] = {
+    ("cc", "scenario"): {"Era"},
+    ("slow_start", "scenario"): {"Era"},
+    ("recovery", "scenario"): {"Era"},
+    ("qdisc", "scenario"): {"Era"},
+    ("traffic", "scenario"): {"Era"},
+    # Slow start is told what a control is told.
+    ("slow_start", "cc"): {"Ack", "CcEnv", "SentRecord", "Window", "usage"},
+    # A recovery reads the sender's scoreboard.
+    ("recovery", "tcp"): {"Advance", "DUP_THRESH", "Scoreboard", "Stamp"},
+    # A source is an endpoint.
+    ("traffic", "tcp"): {"Deadline", "Endpoint", "EndpointCtx", "Snapshot"},
+    # A shape spells out its description.
+    ("topology", "scenario"): {
+        "Dumbbell",
+        "Graph",
+        "LinkSpec",
+        "Net",
+        "NodeSpec",
+        "ParkingLot",
+        "RateSpec",
+        "Ring",
+        "Star",
+    },
+}
+"""Where only some names of a part may be imported: these."""
+
+UNWANTED = {
+    r"\b(TODO|FIXME|XXX|HACK)\b": "finish it, or say in the documentation what is missing",
+    r"\bunimplemented!|\btodo!": "finish it",
+    r"(?i)\bsimplified\b": "say what is left out, as a deviation",
+    r"(?<![\w.])/(?:work|home|root|Users)/\w": "a path of one machine",
+}
+"""Patterns that no file may contain, and what to do about them."""
+
+TEXT = {".rs", ".py", ".pyi", ".toml", ".md", ".cff", ".html", ".yml", ".yaml"}
+
+GENERATED = {"uv.lock", "Cargo.lock", "LICENSE"}
+
+
+class Fault(NamedTuple):
+    """One thing that is wrong."""
+
+    path: Path
+    line: int
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path.relative_to(ROOT)}:{self.line}: {self.message}"
+
+
+def tracked() -> list[Path]:
+    """Files of the repository, new ones included."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    paths = (ROOT / name for name in names.splitlines())
+    return [path for path in paths if path.is_file() and path.name not in GENERATED]
+
+
+def test_files(files: Iterable[Path]) -> set[Path]:
+    """Rust files that are compiled for tests only, by their `#[cfg(test)] mod` declarations."""
+    found: set[Path] = set()
+    for path in files:
+        text = path.read_text(encoding="utf-8")
+        home = path.parent if path.name in ("mod.rs", "lib.rs") else path.with_suffix("")
+        for name in re.findall(r"#\[cfg\(test\)\]\s*(?:pub(?:\([^)]*\))? )?mod (\w+);", text):
+            found |= {home / f"{name}.rs"}
+            found |= set((home / name).rglob("*.rs"))
+    return found
+
+
+def lines_of_code(path: Path) -> Iterator[tuple[int, str]]:
+    """Lines before the unit tests at a file's end, without comments."""
+    pending = False
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        if pending and re.match(r"mod \w+ \{", line):
+            return
+        pending = line.strip() == "#[cfg(test)]"
+        yield number, line.split("//", 1)[0]
+
+
+def imports(path: Path) -> Iterator[tuple[int, str, list[str]]]:
+    """Every mention of another part: line, the part, the names taken from it (may be empty)."""
+    for number, line in lines_of_code(path):
+        for match in re.finditer(r"\bcrate::(\w+)(?:::(\{[^}]*\}?|\w+))?", line):
+            part, items = match.groups()
+            names = re.findall(r"\b(?!self\b)[A-Za-z]\w*", items or "")
+            yield number, part, names
+
+
+def wrong_imports(files: list[Path]) -> Iterator[Fault]:
+    """Imports that the table does not allow."""
+    rust = [path for path in files if path.suffix == ".rs" and CORE in path.parents]
+    tests = test_files(rust)
+    for path in rust:
+        part = path.relative_to(CORE).parts[0].removesuffix(".rs")
+        if path in tests or part == "lib":
+            continue
+        if part not in MAY_IMPORT:
+            yield Fault(path, 1, f"{part} has no place in MAY_IMPORT of tools/check_house.py")
+            continue
+        for line, other, names in imports(path):
+            if other == part or other not in MAY_IMPORT:
+                continue
+            if other not in MAY_IMPORT[part]:
+                allowed = ", ".join(sorted(MAY_IMPORT[part])) or "nothing"
+                yield Fault(path, line, f"{part} imports {other}; it may import {allowed}")
+            elif (part, other) in ITEMS:
+                for name in sorted(set(names) - ITEMS[part, other]):
+                    allowed = ", ".join(sorted(ITEMS[part, other]))
+                    message = f"{part} imports {other}::{name}; of {other} it may import {allowed}"
+                    yield Fault(path, line, message)
+
+
+def sizes(files: list[Path]) -> Iterator[tuple[Fault, bool]]:
+    """Files that are long, and whether they are too long."""
+    for path in files:
+        if path.suffix in (".rs", ".py"):
+            count = len(path.read_text(encoding="utf-8").splitlines())
+            if count > SOFT_LINES:
+                limit = HARD_LINES if count > HARD_LINES else SOFT_LINES
+                fault = Fault(path, count, f"{count} lines; the limit is {limit}")
+                yield fault, count > HARD_LINES
+
+
+def unwanted(files: list[Path]) -> Iterator[Fault]:
+    """Words and paths that do not belong."""
+    for path in files:
+        if path.suffix not in TEXT or path == Path(__file__).resolve():
+            continue
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+            for pattern, advice in UNWANTED.items():
+                match = re.search(pattern, line)
+                if match:
+                    yield Fault(path, number, f'"{match.group()}": {advice}')
+
+
+def registered(files: list[Path]) -> Iterator[tuple[Path, int, Path]]:
+    """Files that registries name: where it is said, the line, the file."""
+    for path in files:
+        if path.suffix == ".rs" and CORE in path.parents:
+            for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+                match = re.match(r'\s*"([\w/]+\.rs)" => ', line)
+                if match:
+                    yield path, number, CORE / match[1]
+
+
+def headers(files: list[Path]) -> Iterator[Fault]:
+    """Algorithms whose file does not say what it is, where it comes from and what its rule is."""
+    for registry, number, path in registered(files):
+        if not path.is_file():
+            yield Fault(registry, number, f"there is no file {path.relative_to(CORE)}")
+            continue
+        text = path.read_text(encoding="utf-8")
+        head = [line for line in text.splitlines() if line.startswith("//!")]
+        title = text.split("\n//!\n", 1)[0]
+        if not text.startswith("//! ") or not title.endswith("."):
+            yield Fault(path, 1, "does not open with a title sentence and an empty `//!` line")
+        places = [
+            next((i for i, line in enumerate(head) if line.startswith(f"//! **{part}**")), None)
+            for part in ("Source", "Rule")
+        ]
+        if None in places:
+            yield Fault(path, 1, "its `//!` header lacks a **Source** or a **Rule** section")
+        elif places != sorted(places, key=lambda place: place or 0):
+            yield Fault(path, 1, "in its `//!` header **Source** comes before **Rule**")
+
+
+def main() -> int:
+    """Check everything; 1 if anything is wrong."""
+    files = tracked()
+    faults = [*wrong_imports(files), *unwanted(files), *dict.fromkeys(headers(files))]
+    for fault, too_long in sizes(files):
+        if too_long:
+            faults.append(fault)
+        else:
+            sys.stdout.write(f"warning: {fault}\n")
+    for fault in faults:
+        sys.stdout.write(f"{fault}\n")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -457,7 +457,6 @@ impl Machine {
         if self.highest_ack < 0 {
             self.initial_window = 1;
         }
-        self.dupacks = 0;
         self.dupwnd = 0;
         let before = self.window.ssthresh;
         let after_ecn = self.action == Action::Ecn;

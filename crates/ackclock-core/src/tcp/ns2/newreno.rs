@@ -45,7 +45,8 @@ impl Reaction for NewReno {
         }
     }
 
-    fn on_timeout(&mut self, _m: &mut Machine) {
+    fn on_timeout(&mut self, m: &mut Machine) {
+        m.dupacks = 0;
         self.partial = false;
     }
 }

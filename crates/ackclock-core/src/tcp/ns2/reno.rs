@@ -24,6 +24,10 @@ impl Reaction for Reno {
             m.send_much(m.config.max_burst, ctx);
         }
     }
+
+    fn on_timeout(&mut self, m: &mut Machine) {
+        m.dupacks = 0;
+    }
 }
 
 /// Between the first duplicate and fast recovery only limited transmit sends.

@@ -7,7 +7,9 @@
 //! acknowledges something new 2; while `pipe < cwnd` the lowest packet that is missing below the
 //! highest `SACKed` one and was not retransmitted in this recovery leaves, else a new one, and the
 //! pipe grows by 1. The acknowledgement of all that was sent before ends recovery and does not open
-//! cwnd. After a timeout duplicates are ignored until something new is acknowledged.
+//! cwnd. Outside of recovery a duplicate counts only if its blocks are news for the scoreboard, which
+//! every new acknowledgement clears. After a timeout duplicates are ignored until something new is
+//! acknowledged.
 
 use super::machine::{AckIn, Action, Machine, Reaction};
 use super::ring::Ring;
@@ -44,7 +46,9 @@ impl Sack1 {
         self.hint = first;
     }
 
-    fn note(&mut self, m: &Machine, ack: &AckIn<'_>) {
+    /// Enters the blocks; false if they tell nothing new.
+    fn note(&mut self, m: &Machine, ack: &AckIn<'_>) -> bool {
+        let mut news = false;
         let first = m.highest_ack + 1;
         self.settled.advance(first);
         self.hint = self.hint.max(first);
@@ -52,10 +56,14 @@ impl Sack1 {
         for &(left, right) in ack.sack {
             let right = i64::from(right).min(m.maxseq + 1);
             for number in i64::from(left).max(first)..right {
-                self.settled.set(number, true);
+                if !self.is_settled(number) {
+                    news = true;
+                    self.settled.set(number, true);
+                }
             }
             self.sacked_end = self.sacked_end.max(right);
         }
+        news
     }
 
     fn is_settled(&self, number: i64) -> bool {
@@ -143,8 +151,7 @@ impl Reaction for Sack1 {
             self.after_timeout = false;
             self.clear(m);
             m.send_much(m.config.max_burst, ctx);
-        } else if ack.number == m.highest_ack && !self.after_timeout {
-            self.note(m, ack);
+        } else if ack.number == m.highest_ack && !self.after_timeout && self.note(m, ack) {
             m.dupacks += 1;
             if m.dupacks == m.options.numdupacks {
                 self.third_duplicate(m, ctx);
@@ -158,6 +165,7 @@ impl Reaction for Sack1 {
     }
 
     fn on_timeout(&mut self, m: &mut Machine) {
+        m.dupacks = 0;
         self.recovering = false;
         self.after_timeout = true;
         self.clear(m);

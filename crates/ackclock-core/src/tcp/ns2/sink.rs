@@ -1,7 +1,7 @@
 //! The receiving endpoint: ns-2's sinks (plain, `DelAck`, `Sack1`, `Sack1/DelAck`).
 //!
-//! **Rule**: every packet is acknowledged at once, unless acknowledgements are delayed and the
-//! packet is in order, fills no gap and is not the connection request: then the second such packet
+//! **Rule**: every packet is acknowledged at once, unless acknowledgements are delayed, the packet
+//! is the last one in order, nothing beyond it has come and it is not the connection request: then the second such packet
 //! or the delay's end sends the acknowledgement. With SACK an acknowledgement carries up to three
 //! blocks: the one with the packet that caused it, then the ones reported most recently.
 
@@ -162,7 +162,8 @@ impl Endpoint for Ns2Sink {
         if self.sack {
             self.report(packet.seq);
         }
-        let in_order = self.next == before + 1 && packet.seq == before && self.beyond.is_empty();
+        // Also a second copy of the packet acknowledged last, as ns-2 has it.
+        let in_order = packet.seq + 1 == self.next && self.beyond.is_empty();
         self.waiting += 1;
         if self.config.delayed_ack <= 1
             || request

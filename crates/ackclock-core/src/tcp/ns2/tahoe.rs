@@ -5,7 +5,8 @@
 //!
 //! **Rule**: duplicates 1 and 2 send one new packet each (limited transmit); the third sets
 //! ssthresh to half the window, cwnd to 1, and sending starts again after the last packet
-//! acknowledged. No second time for losses among the packets sent before.
+//! acknowledged. No second time for losses among the packets sent before. A
+//! timeout does not end the count of duplicates.
 
 use super::machine::{AckIn, Machine, Reaction};
 use crate::tcp::EndpointCtx;

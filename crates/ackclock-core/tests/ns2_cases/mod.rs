@@ -16,11 +16,12 @@ use ackclock_core::tcp::ns2::{Ns2Options, Ns2Variables, Variant};
 use ackclock_core::units::{BitRate, Span, Time};
 use serde_json::Value;
 
-/// The folder of the reference cases: `ACKCLOCK_ORACLES`, else `../shared/oracles/ns2` beside the
-/// checkout.
+/// The folder of the reference cases: `ACKCLOCK_ORACLES`, else `oracles/ns2` in `ACKCLOCK_DATA`,
+/// else `../shared/oracles/ns2` beside the checkout.
 pub fn folder() -> Option<PathBuf> {
-    if let Some(given) = std::env::var_os("ACKCLOCK_ORACLES") {
-        let given = PathBuf::from(given);
+    let set = |name: &str| std::env::var_os(name).map(PathBuf::from);
+    let data = || set("ACKCLOCK_DATA").map(|data| data.join("oracles/ns2"));
+    if let Some(given) = set("ACKCLOCK_ORACLES").or_else(data) {
         return given.is_dir().then_some(given);
     }
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -33,7 +34,9 @@ pub fn folder() -> Option<PathBuf> {
 pub fn folder_or_skip(test: &str) -> Option<PathBuf> {
     let found = folder();
     if found.is_none() {
-        println!("{test}: skipped, ns-2 reference cases not found (set ACKCLOCK_ORACLES)");
+        println!(
+            "{test}: skipped, ns-2 reference cases not found (set ACKCLOCK_ORACLES or ACKCLOCK_DATA)"
+        );
     }
     found
 }

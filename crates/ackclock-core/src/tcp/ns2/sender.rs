@@ -6,7 +6,7 @@ use super::reno::Reno;
 use super::sack1::Sack1;
 use super::tahoe::Tahoe;
 use super::{Ns2Options, Variant};
-use crate::cc::CongestionControl;
+use crate::cc::{CongestionControl, Window};
 use crate::ids::FlowId;
 use crate::tcp::{Deadline, Endpoint, EndpointCtx, Snapshot, TcpConfig, WindowRow};
 use crate::units::{Bytes, Time};
@@ -49,6 +49,9 @@ pub struct Ns2Variables {
     pub backoff: u32,
 }
 
+/// Largest window that a control may set, in packets.
+const MAX_WINDOW: f64 = 2_147_483_648.0;
+
 /// ns-2's sender. A control's pacing rate is ignored: ns-2's senders are clocked by
 /// acknowledgements.
 pub struct Ns2Sender {
@@ -56,6 +59,7 @@ pub struct Ns2Sender {
     reaction: Box<dyn Reaction>,
     control_timer: Deadline,
     state: &'static str,
+    failure: Option<String>,
 }
 
 impl Ns2Sender {
@@ -70,7 +74,7 @@ impl Ns2Sender {
         };
         let packets = size.map(|s| s.0.div_ceil(u64::from(config.mss.max(1))).max(1));
         let machine = Machine::new(flow, config, options, cc, packets, stop);
-        Self { machine, reaction, control_timer: Deadline::NEVER, state: "" }
+        Self { machine, reaction, control_timer: Deadline::NEVER, state: "", failure: None }
     }
 
     /// The variables as ns-2 names them.
@@ -94,6 +98,30 @@ impl Ns2Sender {
             }
             _ => Deadline::NEVER,
         };
+    }
+
+    /// Stops the flow if its control has lost its mind. A window below one packet is ns-2's habit and
+    /// no failure.
+    #[inline]
+    fn check_window(&mut self, now: Time) {
+        let Window { cwnd, ssthresh } = self.machine.window;
+        // Written so that NaN fails.
+        if !(-MAX_WINDOW..=MAX_WINDOW).contains(&cwnd) || ssthresh.is_nan() || ssthresh < 0.0 {
+            self.fail(now);
+        }
+    }
+
+    #[cold]
+    fn fail(&mut self, now: Time) {
+        let Window { cwnd, ssthresh } = self.machine.window;
+        self.failure.get_or_insert_with(|| {
+            format!(
+                "the congestion control of flow {} set cwnd to {cwnd} and ssthresh to {ssthresh} \
+                 packets at {} s; cwnd must be a number up to 2^31 and ssthresh not negative",
+                self.machine.flow.0,
+                now.seconds()
+            )
+        });
     }
 
     fn record(&mut self, ctx: &mut EndpointCtx<'_>) {
@@ -143,6 +171,7 @@ impl Endpoint for Ns2Sender {
         if m.completed.is_some() {
             self.control_timer = Deadline::NEVER;
         }
+        self.check_window(ctx.now);
         self.record(ctx);
     }
 
@@ -157,9 +186,13 @@ impl Endpoint for Ns2Sender {
             self.machine.send_much(self.machine.config.max_burst, ctx);
             self.record(ctx);
         }
+        self.check_window(ctx.now);
     }
 
     fn deadline(&self) -> Deadline {
+        if self.failure.is_some() {
+            return Deadline::FAILED;
+        }
         let (a, b) = (self.machine.timer, self.control_timer);
         if (b.at, b.armed) < (a.at, a.armed) { b } else { a }
     }
@@ -189,7 +222,8 @@ impl Endpoint for Ns2Sender {
     }
 
     fn failure(&self) -> Option<String> {
-        self.machine.cc.failure()
+        // A control that knows why says it better.
+        self.machine.cc.failure().or_else(|| self.failure.clone())
     }
 }
 

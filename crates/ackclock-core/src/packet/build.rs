@@ -2,6 +2,8 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use serde::Deserialize;
+
 use super::custom::{Custom, Place};
 use super::endpoints;
 use super::link::{Counts, Hazards, Link};
@@ -11,15 +13,16 @@ use super::rate::{Constant, Opportunities, Rate, Steps};
 use super::ring::{Options, Ring};
 use super::sim::{End, Hop, Losses, Sim};
 use super::tournament::Tournament;
-use crate::compile::{Plan, PlanLink, Schedule};
+use crate::compile::{Plan, PlanFlow, PlanLink, PlanSender, Schedule};
 use crate::error::Problem;
 use crate::ids::LinkId;
 use crate::outbox::Outbox;
 use crate::qdisc::{self, QdiscEnv};
 use crate::rng::{Purpose, Stream};
 use crate::scenario::{Era, Table};
+use crate::units::Bytes;
 
-/// The smallest packet that may occur: bounds every link's lookahead from below.
+/// No packet is smaller unless a flow says so.
 const SMALLEST_PACKET: u16 = 40;
 
 pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem>> {
@@ -44,13 +47,7 @@ pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem
     }
 
     let (mut processes, link_process, node_process) = partition(plan, &links);
-    let smallest = plan
-        .flows
-        .iter()
-        .map(|f| f.tcp.ack_size as u16)
-        .min()
-        .unwrap_or(SMALLEST_PACKET)
-        .min(SMALLEST_PACKET);
+    let smallest = plan.flows.iter().map(smallest_packet).min().unwrap_or(SMALLEST_PACKET);
     for (l, link) in links.iter_mut().enumerate() {
         let of_node = node_process[plan.links[l].from.index()] == link_process[l];
         link.stage = if of_node { Stage::Node } else { Stage::Entry };
@@ -158,6 +155,25 @@ pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem
         events: 0,
         failure: None,
     })
+}
+
+/// A size that no packet of the flow falls below: bounds every link's lookahead from below.
+fn smallest_packet(flow: &PlanFlow) -> u16 {
+    let size = match &flow.sender {
+        PlanSender::Tcp { .. } => {
+            let mss = u64::from(flow.tcp.mss.max(1));
+            let last = flow.size.map_or(mss, |size| size.0.saturating_sub(1) % mss + 1);
+            (last + u64::from(flow.tcp.header)).min(u64::from(flow.tcp.ack_size))
+        }
+        // A trace may hold packets of any size.
+        PlanSender::Source(spec) if spec.kind() == "trace" => 1,
+        PlanSender::Source(spec) => spec
+            .params()
+            .get("packet")
+            .and_then(|packet| Bytes::deserialize(packet).ok())
+            .map_or(u64::from(SMALLEST_PACKET), |packet| packet.0),
+    };
+    size.min(u64::from(SMALLEST_PACKET)) as u16
 }
 
 fn observer(plan: &Plan, interval: u64) -> Observer {

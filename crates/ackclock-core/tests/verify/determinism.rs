@@ -199,8 +199,10 @@ fn the_two_ways_agree_under_changing_rates() {
 fn tiny_packets_do_not_outrun_the_order_of_events() {
     // Packets of 1 B and 1500 B from two hosts meet in a queue over links without delay. Whatever
     // order processes run in, the queue must see its arrivals in order of time: by hand, packet k of
-    // the small flow enters r->z at k x 80 us + 8 us (1 B at 1 Mb/s), of the large one at
-    // k x 24 ms + 12 ms.
+    // the small flow enters r->s at 100 us + k x 80 us + 8 us (1 B at 1 Mb/s). It starts late, so that
+    // r has packets of its own to hurry on with.
+    let mut late = cbr("a", "z", 1e5, 1);
+    extend(&mut late, json!({"start": "100 us"}));
     let scenario = json!({
         "net": {"kind": "graph", "links": [
             {"a": "a", "b": "r", "rate": "1 Mbps", "delay": 0, "buffer": "unlimited"},
@@ -208,7 +210,7 @@ fn tiny_packets_do_not_outrun_the_order_of_events() {
             {"a": "r", "b": "s", "rate": "1 Mbps", "delay": 0, "buffer": "unlimited"},
             {"a": "s", "b": "z", "rate": "1 Mbps", "delay": 0, "buffer": "unlimited"},
         ]},
-        "flows": [cbr("a", "z", 1e5, 1), cbr("b", "z", 5e5, 1500), cbr("r", "z", 1e5, 2)],
+        "flows": [late, cbr("b", "z", 5e5, 1500), cbr("r", "z", 1e5, 2)],
         "duration": 1, "record": {"tables": ["packets"]},
     });
     let seen = run(scenario);
@@ -239,7 +241,7 @@ fn tiny_packets_do_not_outrun_the_order_of_events() {
         .map(|r| r.at.0)
         .collect();
     for (k, at) in arrivals.iter().enumerate() {
-        assert_eq!(*at, k as u64 * 80_000_000 + 8_000_000);
+        assert_eq!(*at, 100_000_000 + k as u64 * 80_000_000 + 8_000_000);
     }
 }
 

@@ -73,14 +73,14 @@ class _Room:
 
 _CONTROL = _Room(
     "cc",
-    "congestion control",
+    "a congestion control",
     {"on_ack": ("window", "ack"), "on_congestion": ("window", "event")},
     {"on_timeout": ("window", "event")},
     ("ack", "round"),
 )
 _AQM = _Room(
     "qdisc",
-    "AQM",
+    "an AQM",
     {"on_enqueue": ("packet", "queue")},
     {"on_dequeue": ("packet", "queue"), "on_timer": ("queue",)},
     ("packet",),
@@ -248,7 +248,7 @@ def aqm(cls: type[T] | None = None, /, *, cadence: str | float = "packet") -> An
 
 def _define(cls: Any, room: _Room, cadence: str | float, *, slow_start: bool) -> Any:
     if not isinstance(cls, type):
-        message = f"{cls!r} is not a class; a {room.word} is a decorated class"
+        message = f"{cls!r} is not a class; {room.word} is a decorated class"
         raise DefinitionError(message)
     interval = _cadence(cls, room, cadence)
     for method, arguments in {**room.required, **room.optional}.items():
@@ -292,7 +292,7 @@ def _check_method(
             own = [name for name, value in vars(cls).items() if callable(value)]
             near = difflib.get_close_matches(method, own, n=1)
             hint = f' (did you mean that by "{near[0]}"?)' if near else ""
-            message = f"{cls.__name__} has no method {method}{hint}; a {room.word} needs {wanted}"
+            message = f"{cls.__name__} has no method {method}{hint}; {room.word} needs {wanted}"
             raise DefinitionError(message)
         return
     try:
@@ -517,7 +517,7 @@ def check(data: schema.Data, folder: Path) -> None:
         if definition.room != room:
             expected = _CONTROL.word if room == "cc" else _AQM.word
             title = definition.cls.__name__
-            found.append(Problem(path, f"{title} is a {definition.word}; expected a {expected}"))
+            found.append(Problem(path, f"{title} is {definition.word}; expected {expected}"))
         elif room == "cc" and data.get("era", "rfc") != "rfc":
             message = f'controls of one\'s own run in era "rfc", not "{data["era"]}"'
             found.append(Problem(path, message))

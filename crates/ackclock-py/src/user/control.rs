@@ -37,13 +37,15 @@ impl Gathered {
     }
 
     fn told(&self, now: Time, last: &cc::Ack) -> Ack {
+        let low = self.rtt_low.map(Span::seconds);
         Ack {
             now_s: now.seconds(),
             acked: self.acked,
             acks: self.acks,
             in_flight: last.in_flight,
-            rtt_s: (self.rtts > 0).then(|| self.rtt_sum_s / self.rtts as f64),
-            rtt_low_s: self.rtt_low.map(Span::seconds),
+            // Rounding must not take the mean below the smallest.
+            rtt_s: low.map(|low| (self.rtt_sum_s / self.rtts as f64).max(low)),
+            rtt_low_s: low,
             min_rtt_s: known(last.min_rtt),
             srtt_s: known(last.srtt),
             round: last.round,

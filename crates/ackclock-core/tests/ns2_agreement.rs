@@ -47,6 +47,9 @@ const KINDS: [&str; 4] = ["arr", "dep", "drop", "rx"];
 struct Bottleneck {
     expected: [Vec<Row>; 4],
     seen: [Vec<(Time, Row)>; 4],
+    /// Per flow: bytes delivered, packets sent, retransmitted, timeouts, cuts, cuts by ECN.
+    expected_totals: Vec<[u64; 6]>,
+    totals: Vec<[u64; 6]>,
 }
 
 impl Bottleneck {
@@ -76,7 +79,23 @@ impl Bottleneck {
                 seen[3].push(row(far));
             }
         }
-        Some(Self { expected, seen })
+        let expected_totals = rows(&folder.join("flows_out.csv"))
+            .iter()
+            .map(|r| std::array::from_fn(|i| r[i + 1].parse().expect("a count")))
+            .collect();
+        let totals = results.flows.iter().map(|f| {
+            let s = &f.sender;
+            // ns-2's sink counts the 40 bytes of the request, its sender the request as a packet.
+            [
+                f.receiver.delivered_bytes + 40,
+                s.sent_packets + 1,
+                s.retransmits,
+                s.timeouts,
+                s.recoveries + s.timeouts + s.ecn_reductions,
+                s.ecn_reductions,
+            ]
+        });
+        Some(Self { expected, seen, expected_totals, totals: totals.collect() })
     }
 
     /// The first difference in events of a kind: when, and in words.
@@ -116,6 +135,7 @@ fn every_packet_of_four_flows_at_a_drr_bottleneck() {
     for kind in 0..KINDS.len() {
         assert_eq!(case.difference(kind), None);
     }
+    assert_eq!(case.totals, case.expected_totals);
     let count: usize = case.expected.iter().map(Vec::len).sum();
     println!("multi_drr: {count} events agree; {moved} simultaneous arrivals in another order");
 }

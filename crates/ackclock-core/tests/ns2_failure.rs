@@ -1,11 +1,13 @@
-//! A congestion control that sets an absurd window stops ns-2's sender with a sentence.
+//! What ns-2's senders refuse: settings that they would not heed, and absurd windows.
 
 use ackclock_core::cc::{Ack, Congestion, CongestionControl, Window};
+use ackclock_core::compile;
 use ackclock_core::ids::FlowId;
 use ackclock_core::outbox::Outbox;
+use ackclock_core::packet;
 use ackclock_core::record::Recorder;
 use ackclock_core::rng::{Purpose, Stream};
-use ackclock_core::scenario::Era;
+use ackclock_core::scenario::{Era, Scenario};
 use ackclock_core::tcp::ns2::{Ns2Options, Ns2Parts, Ns2Sender, Variant};
 use ackclock_core::tcp::{Deadline, Endpoint as _, EndpointCtx, TcpConfig};
 use ackclock_core::units::Time;
@@ -65,4 +67,33 @@ fn a_window_below_one_packet_only_waits_for_the_timeout() {
     assert_eq!(message, None);
     // 0.1 s and the smallest RTO of 0.2 s.
     assert_eq!(deadline.at, Time(300_000_000_000));
+}
+
+/// The paths of the problems of a flow with this setting.
+fn problems(key: &str, value: serde_json::Value) -> Vec<String> {
+    let mut flow = serde_json::json!({ "pair": 0 });
+    flow[key] = value;
+    let scenario: Scenario = serde_json::from_value(serde_json::json!({
+        "era": "ns2",
+        "duration": 1,
+        "net": { "kind": "dumbbell", "pairs": 1, "rate": "1 Mbps", "rtt": "50 ms" },
+        "flows": [flow],
+    }))
+    .expect("a scenario");
+    let plan = compile::compile(&scenario).expect("a plan");
+    packet::check(&plan).into_iter().map(|p| p.path).collect()
+}
+
+#[test]
+fn settings_that_the_agents_would_not_heed_are_refused() {
+    use serde_json::json;
+    assert!(problems("slow_start", json!("standard")).is_empty());
+    assert_eq!(problems("slow_start", json!("limited")), ["flows[0].slow_start"]);
+    let counting = json!({ "kind": "standard", "limit": 2 });
+    assert_eq!(problems("slow_start", counting), ["flows[0].slow_start"]);
+    assert!(problems("recovery", json!({ "kind": "sack" })).is_empty());
+    let prr = json!({ "kind": "sack", "prr": true });
+    assert_eq!(problems("recovery", prr), ["flows[0].recovery"]);
+    assert_eq!(problems("recovery", json!("rack")), ["flows[0].recovery"]);
+    assert_eq!(problems("tcp", json!({ "ns2": { "overhead": 1 } })), ["flows[0].tcp.ns2"]);
 }

@@ -43,8 +43,8 @@ pub(super) fn build(plan: &Plan, index: u32, custom: &dyn Custom) -> Result<Pair
             }
             rfc(plan, flow, id, [cc, recovery, slow_start], custom)
         }
-        PlanSender::Tcp { cc, recovery, ns2, .. } => {
-            ns2_pair(plan, flow, id, [cc, recovery], ns2.as_ref(), custom)
+        PlanSender::Tcp { cc, recovery, slow_start, ns2 } => {
+            ns2_pair(plan, flow, id, [cc, recovery, slow_start], ns2.as_ref(), custom)
         }
     }
 }
@@ -86,7 +86,7 @@ fn ns2_pair(
     plan: &Plan,
     flow: &PlanFlow,
     id: FlowId,
-    [cc, recovery]: [&Spec; 2],
+    [cc, recovery, slow_start]: [&Spec; 3],
     variables: Option<&Map<String, Value>>,
     custom: &dyn Custom,
 ) -> Result<Pair, Problem> {
@@ -97,6 +97,18 @@ fn ns2_pair(
         let message = format!("there is no loss recovery \"{}\"; {hint}", recovery.kind());
         return Err(Problem::new(path("recovery"), message));
     };
+    // What ns-2's agents would not heed must not be given.
+    for (key, spec, name) in
+        [("recovery", recovery, recovery.kind()), ("slow_start", slow_start, "standard")]
+    {
+        if spec.kind() != name || spec.params() != Value::Object(Map::new()) {
+            let message = format!(
+                "is part of ns-2's agent in an ns-2 era; expected plain \"{name}\" (further \
+                 variables go to tcp.ns2)"
+            );
+            return Err(Problem::new(path(key), message));
+        }
+    }
     let options = match variables {
         Some(map) => Ns2Options::from_map(map).map_err(|e| Problem::new(path("tcp.ns2"), e))?,
         None => Ns2Options::default(),

@@ -8,7 +8,8 @@ use super::tahoe::Tahoe;
 use super::{Ns2Options, Variant};
 use crate::cc::{CongestionControl, Window};
 use crate::ids::FlowId;
-use crate::tcp::{Deadline, Endpoint, EndpointCtx, Snapshot, TcpConfig, WindowRow};
+use crate::record::WindowRow;
+use crate::tcp::{Deadline, Endpoint, EndpointCtx, Snapshot, TcpConfig};
 use crate::units::{Bytes, Time};
 use crate::wire::{Flags, Packet};
 
@@ -260,7 +261,7 @@ mod tests {
 
     /// Starts the sender, then acknowledges each packet of `acks` (its number, flags).
     fn drive(sender: &mut Ns2Sender, acks: &[(u32, Flags)]) -> Vec<(u32, Flags)> {
-        let mut out = Vec::new();
+        let mut out = crate::outbox::Outbox::default();
         let (mut rng, mut record) = (Stream::new(1, Purpose::Sender, 0), Recorder::default());
         let mut ctx =
             EndpointCtx { now: Time(1), out: &mut out, rng: &mut rng, record: &mut record };
@@ -270,7 +271,7 @@ mod tests {
             let packet = Packet::new(FlowId(0), number + 1, 40, Flags::ACK | flags);
             sender.on_packet(packet, &mut ctx);
         }
-        out.into_iter().map(|p| (p.seq, p.flags)).collect()
+        out.take().into_iter().map(|p| (p.seq, p.flags)).collect()
     }
 
     #[test]

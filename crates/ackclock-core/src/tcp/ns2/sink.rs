@@ -210,14 +210,14 @@ mod tests {
     /// Gives `sink` packets and returns (cumulative number, blocks, ECN-Echo) of the
     /// acknowledgements.
     fn feed(sink: &mut Ns2Sink, packets: &[(u32, Flags)]) -> Vec<(u32, Vec<SackBlock>, bool)> {
-        let mut out = Vec::new();
+        let mut out = crate::outbox::Outbox::default();
         let (mut rng, mut record) = (Stream::new(1, Purpose::Receiver, 0), Recorder::default());
         let mut ctx =
             EndpointCtx { now: Time::ZERO, out: &mut out, rng: &mut rng, record: &mut record };
         for &(seq, flags) in packets {
             sink.on_packet(Packet::new(FlowId(0), seq, 1000, flags), &mut ctx);
         }
-        out.iter().map(|a| (a.seq, a.sack_blocks().to_vec(), a.flags.has(Flags::ECE))).collect()
+        out.take().iter().map(|a| (a.seq, a.sack_blocks().to_vec(), a.flags.has(Flags::ECE))).collect()
     }
 
     fn sink(delayed_ack: u32) -> Ns2Sink {

@@ -135,7 +135,7 @@ fn schedule(
     problems: &mut Vec<Problem>,
 ) -> Option<Schedule> {
     let mut wrong = |at: String, message: &str| {
-        problems.push(Problem::new(format!("{path}.{key}{at}"), message))
+        problems.push(Problem::new(format!("{path}.{key}{at}"), message));
     };
     match spec? {
         RateSpec::Steps(steps) => {

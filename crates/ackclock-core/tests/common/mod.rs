@@ -7,13 +7,13 @@ use ackclock_core::scenario::Scenario;
 use serde_json::{Map, Value, json};
 
 /// A finished run with its plan.
-pub struct Run {
-    pub plan: Plan,
-    pub results: Results,
+pub(crate) struct Run {
+    pub(crate) plan: Plan,
+    pub(crate) results: Results,
 }
 
 /// Runs a scenario that must be right.
-pub fn run(scenario: Value) -> Run {
+pub(crate) fn run(scenario: Value) -> Run {
     let scenario: Scenario = serde_json::from_value(scenario).expect("scenario has the right form");
     let plan = compile::compile(&scenario).expect("scenario compiles");
     let results = packet::run(&plan, &mut |_| true).expect("run ends with balanced books");
@@ -21,62 +21,62 @@ pub fn run(scenario: Value) -> Run {
 }
 
 impl Run {
-    pub fn flow(&self, i: usize) -> &FlowResult {
+    pub(crate) fn flow(&self, i: usize) -> &FlowResult {
         &self.results.flows[i]
     }
 
-    pub fn link(&self, name: &str) -> &LinkResult {
+    pub(crate) fn link(&self, name: &str) -> &LinkResult {
         &self.results.links[self.link_id(name) as usize]
     }
 
-    pub fn link_id(&self, name: &str) -> u32 {
+    pub(crate) fn link_id(&self, name: &str) -> u32 {
         self.plan.links.iter().position(|l| l.name == name).expect("link exists") as u32
     }
 
     /// Payload bit/s over the window.
-    pub fn goodput(&self, i: usize) -> f64 {
+    pub(crate) fn goodput(&self, i: usize) -> f64 {
         let flow = self.flow(i);
         (flow.receiver.delivered_bytes - flow.receiver_at_warmup.delivered_bytes) as f64 * 8.0
             / self.results.window_s
     }
 
     /// Rows of the packets table at one link.
-    pub fn packets(&self, link: &str) -> impl Iterator<Item = &PacketRow> {
+    pub(crate) fn packets(&self, link: &str) -> impl Iterator<Item = &PacketRow> {
         let id = self.link_id(link);
         self.results.packets.iter().filter(move |r| r.link == id)
     }
 }
 
 /// Two nodes `a` and `b`; `link` gives what the link has besides its ends.
-pub fn wire(link: Value) -> Value {
+pub(crate) fn wire(link: Value) -> Value {
     let mut all = json!({"a": "a", "b": "b"});
     extend(&mut all, link);
     json!({"kind": "graph", "links": [all]})
 }
 
 /// Adds the members of one object to another.
-pub fn extend(to: &mut Value, from: Value) {
+pub(crate) fn extend(to: &mut Value, from: Value) {
     let from: Map<String, Value> = from.as_object().expect("an object").clone();
     to.as_object_mut().expect("an object").extend(from);
 }
 
 /// A constant-rate flow from `src` to `dst`.
-pub fn cbr(src: &str, dst: &str, rate: f64, packet: u32) -> Value {
+pub(crate) fn cbr(src: &str, dst: &str, rate: f64, packet: u32) -> Value {
     json!({"src": src, "dst": dst, "source": {"kind": "cbr", "rate": rate, "packet": packet}})
 }
 
 /// A column of a table of `api::run`.
-pub fn column<'a>(table: &'a Columns, name: &str) -> &'a Column {
+pub(crate) fn column<'a>(table: &'a Columns, name: &str) -> &'a Column {
     &table.iter().find(|(n, _)| *n == name).expect("column exists").1
 }
 
 /// Paths and messages of `api::check`.
-pub fn problems(scenario: &Value) -> Vec<(String, String)> {
+pub(crate) fn problems(scenario: &Value) -> Vec<(String, String)> {
     api::check(&scenario.to_string()).into_iter().map(|p| (p.path, p.message)).collect()
 }
 
 /// Mean and standard error of the mean of independent values.
-pub fn mean_and_error(values: &[f64]) -> (f64, f64) {
+pub(crate) fn mean_and_error(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0);
@@ -85,10 +85,10 @@ pub fn mean_and_error(values: &[f64]) -> (f64, f64) {
 
 /// Uniform numbers in (0, 1) that owe nothing to the simulator's generator (Knuth's MMIX
 /// constants, upper 53 bits).
-pub struct Uniform(pub u64);
+pub(crate) struct Uniform(pub(crate) u64);
 
 impl Uniform {
-    pub fn next(&mut self) -> f64 {
+    pub(crate) fn next(&mut self) -> f64 {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 11) as f64 + 0.5) / (1u64 << 53) as f64
@@ -97,7 +97,7 @@ impl Uniform {
 
 /// Seed of the property tests: fixed, so that a run tells about the code and not about luck;
 /// `ACKCLOCK_TEST_SEED` explores others.
-pub fn seed() -> proptest::test_runner::RngSeed {
+pub(crate) fn seed() -> proptest::test_runner::RngSeed {
     let given = std::env::var("ACKCLOCK_TEST_SEED").ok().and_then(|s| s.parse().ok());
     proptest::test_runner::RngSeed::Fixed(given.unwrap_or(1))
 }

@@ -1,6 +1,7 @@
 //! Whatever is said, the answer is a list of problems: where, what, and what was expected.
 
 use ackclock_core::api;
+use ackclock_core::packet::RunError;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -428,7 +429,6 @@ proptest! {
             if short <= 1.0 {
                 let mut calls = 0;
                 let outcome = api::run(&text, &mut |_, _| { calls += 1; calls < 2 });
-                use ackclock_core::packet::RunError;
                 prop_assert!(
                     matches!(outcome, Ok(_) | Err(RunError::Interrupted)), "{text}: {outcome:?}"
                 );

@@ -50,7 +50,7 @@ fn m_d_1_waits_as_pollaczek_and_khinchine_say() {
 }
 
 /// Loss of M/D/1/K (K in the system) by its embedded chain: pi at departures from the recursion of
-/// M/G/1, cut at K - 1; loss = 1 - 1 / (pi_0 + rho) (Gross & Harris, section 5.1.8).
+/// M/G/1, cut at K - 1; loss = `1 - 1 / (pi_0 + rho)` (Gross & Harris, section 5.1.8).
 fn loss(rho: f64, k: usize) -> f64 {
     // a_j: j arrivals in one service.
     let mut a = vec![(-rho).exp()];

@@ -3,9 +3,16 @@
 use std::collections::HashMap;
 
 use ackclock_core::api::{self, Column};
+use ackclock_core::packet::PacketRow;
+use ackclock_core::wire::Flags;
 use serde_json::{Value, json};
 
 use crate::common::{column, run};
+
+/// Whether a row is of a data packet: neither acknowledgement nor request.
+fn data(row: &PacketRow) -> bool {
+    !Flags(row.flags).has(Flags::ACK) && !Flags(row.flags).has(Flags::SYN)
+}
 
 fn scenario(qdisc: &str) -> Value {
     json!({
@@ -58,7 +65,7 @@ fn tables_and_summary_tell_the_same_story() {
             let access = format!("s{i}->r0");
             let sent = seen
                 .packets(&access)
-                .filter(|r| r.flow == id && r.event.name() == "arrival" && r.flags & 0b11 == 0);
+                .filter(|r| r.flow == id && r.event.name() == "arrival" && data(r));
             assert_eq!(sent.count() as u64, sender.sent_packets);
         }
         let recoveries =
@@ -90,10 +97,7 @@ fn samples_are_the_counters_at_their_times() {
             let sent = seen
                 .packets(&format!("s{f}->r0"))
                 .filter(|r| {
-                    r.at.0 < at
-                        && r.flow == f as u32
-                        && r.event.name() == "arrival"
-                        && r.flags & 0b11 == 0
+                    r.at.0 < at && r.flow == f as u32 && r.event.name() == "arrival" && data(r)
                 })
                 .count() as u64;
             assert_eq!(sample.sent_packets, sent, "{k}, {f}");

@@ -145,7 +145,12 @@ def main() -> int:
     update = "--update" in sys.argv
     wrong = 0
     for path in pages([name for name in sys.argv[1:] if name != "--update"]):
-        fixed, differences = checked(path)
+        try:
+            fixed, differences = checked(path)
+        except Exception as error:  # a page's program failed: tell it, and go on to the next page
+            sys.stdout.write(f"{path}: a block failed: {type(error).__name__}: {error}\n")
+            wrong += 1
+            continue
         if differences:
             sys.stdout.write(f"{path}: {'updated' if update else 'prints something else'}\n")
             sys.stdout.write("\n".join(differences) + "\n")

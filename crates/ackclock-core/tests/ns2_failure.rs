@@ -81,7 +81,7 @@ fn problems(key: &str, value: serde_json::Value) -> Vec<String> {
     }))
     .expect("a scenario");
     let plan = compile::compile(&scenario).expect("a plan");
-    packet::check(&plan).into_iter().map(|p| p.path).collect()
+    packet::check(&plan, &packet::RegistryOnly).into_iter().map(|p| p.path).collect()
 }
 
 #[test]

@@ -231,7 +231,7 @@ impl Link {
     #[inline(always)]
     fn end_of(&mut self, start: u64, size: u16) -> u64 {
         if self.latest.0 == size {
-            return start + self.latest.1;
+            return start.saturating_add(self.latest.1);
         }
         self.end_of_other(start, size)
     }
@@ -239,7 +239,8 @@ impl Link {
     #[inline(never)]
     fn end_of_other(&mut self, start: u64, size: u16) -> u64 {
         let end = self.rate.end(start, size);
-        if matches!(self.rate, Rate::Constant(_)) {
+        // A clock that has run out says nothing of the transmission's length.
+        if matches!(self.rate, Rate::Constant(_)) && end != u64::MAX {
             self.latest = (size, end - start);
         }
         end

@@ -65,7 +65,6 @@ fn every_packet_is_accounted_for_flow_by_flow_whatever_the_discipline() {
 }
 
 #[test]
-#[ignore = "the engine takes the flows' losses when the sender's process passes the mark, not when the link's does"]
 fn losses_of_flows_in_the_window_are_those_of_the_links() {
     // The two tables cut the run at the same time: what flows lost in the window, links dropped in it.
     // Nothing but data crosses the forward link.

@@ -217,7 +217,10 @@ mod tests {
         for &(seq, flags) in packets {
             sink.on_packet(Packet::new(FlowId(0), seq, 1000, flags), &mut ctx);
         }
-        out.take().iter().map(|a| (a.seq, a.sack_blocks().to_vec(), a.flags.has(Flags::ECE))).collect()
+        out.take()
+            .iter()
+            .map(|a| (a.seq, a.sack_blocks().to_vec(), a.flags.has(Flags::ECE)))
+            .collect()
     }
 
     fn sink(delayed_ack: u32) -> Ns2Sink {

@@ -27,6 +27,8 @@ pub(super) struct Routes {
     /// Incoming links of each node (far end = where they come from).
     into: Vec<Vec<Edge>>,
     distances: HashMap<u32, Rc<Vec<u64>>>,
+    /// First link from a node towards an anchor.
+    steps: HashMap<(u32, u32), Option<(u32, u32)>>,
 }
 
 impl Routes {
@@ -40,7 +42,7 @@ impl Routes {
         for edges in &mut out {
             edges.sort_by_key(|e| (e.to, e.link));
         }
-        Self { out, into, distances: HashMap::new() }
+        Self { out, into, distances: HashMap::new(), steps: HashMap::new() }
     }
 
     /// The links from `src` to `dst`; `None` if there is no way.
@@ -52,18 +54,12 @@ impl Routes {
             }
             _ => (dst.0, None),
         };
-        let distances = self.distances(anchor);
         let mut route = Vec::new();
         let mut at = src.0;
         while at != anchor {
-            let best = self.out[at as usize]
-                .iter()
-                .filter(|e| distances[e.to as usize] != u64::MAX)
-                .min_by_key(|e| {
-                    (distances[e.to as usize].saturating_add(e.metric), e.to, e.link)
-                })?;
-            route.push(LinkId(best.link));
-            at = best.to;
+            let (link, to) = self.step(at, anchor)?;
+            route.push(LinkId(link));
+            at = to;
             if route.len() > self.out.len() {
                 return None;
             }
@@ -72,9 +68,30 @@ impl Routes {
         Some(route)
     }
 
+    /// The link from `at` towards `anchor`, and its far end; looked for once.
+    fn step(&mut self, at: u32, anchor: u32) -> Option<(u32, u32)> {
+        // A host's only link needs no memory, and there may be very many hosts.
+        if let [only] = self.out[at as usize].as_slice() {
+            return Some((only.link, only.to));
+        }
+        if let Some(&known) = self.steps.get(&(at, anchor)) {
+            return known;
+        }
+        let distances = self.distances(anchor);
+        let best = self.out[at as usize]
+            .iter()
+            .filter(|e| distances[e.to as usize] != u64::MAX)
+            .min_by_key(|e| (distances[e.to as usize].saturating_add(e.metric), e.to, e.link))
+            .map(|e| (e.link, e.to));
+        self.steps.insert((at, anchor), best);
+        best
+    }
+
     /// The link from `a` to `b`, if they are neighbours.
     pub(super) fn link(&self, a: u32, b: u32) -> Option<LinkId> {
-        self.out[a as usize].iter().find(|e| e.to == b).map(|e| LinkId(e.link))
+        let edges = &self.out[a as usize];
+        let first = edges.partition_point(|e| e.to < b);
+        edges.get(first).filter(|e| e.to == b).map(|e| LinkId(e.link))
     }
 
     fn distances(&mut self, anchor: u32) -> Rc<Vec<u64>> {

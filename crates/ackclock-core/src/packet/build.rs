@@ -9,7 +9,7 @@ use super::endpoints;
 use super::link::{Counts, Hazards, Link};
 use super::lp::{Channel, Key, Kind, Process, Stage, What};
 use super::observe::{Baseline, FlowSample, LinkSample, Marks, Observer};
-use super::rate::{Constant, Opportunities, Rate, Steps};
+use super::rate::{Opportunities, Rate, Steps};
 use super::ring::{Options, Ring};
 use super::sim::{End, Hop, Losses, Sim};
 use super::tournament::Tournament;
@@ -103,8 +103,8 @@ pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem
     let Router { hops, channels, .. } = router;
     for (l, link) in links.iter().enumerate() {
         let process = &mut processes[link_process[l] as usize];
-        if let Some(disc) = &link.disc
-            && let Some(interval) = disc.timer_interval()
+        if let Some(managed) = &link.disc
+            && let Some(interval) = managed.disc.timer_interval()
         {
             let what = What::new(Kind::Disc, l as u32);
             process.stages[link.stage as usize].locals.push(Key::new(
@@ -187,11 +187,7 @@ fn observer(plan: &Plan, interval: u64) -> Observer {
             .then(|| vec![FlowSample::default(); rows * plan.flows.len()]),
         link_samples: has(Table::LinkSamples)
             .then(|| vec![LinkSample::default(); rows * plan.links.len()]),
-        base: Baseline {
-            ends: vec![crate::tcp::Snapshot::default(); 2 * plan.flows.len()],
-            links: vec![Counts::default(); plan.links.len()],
-            bits_in_service: vec![0.0; plan.links.len()],
-        },
+        base: baseline(plan),
         ..Observer::default()
     };
     observer.recorder.wanted = crate::record::Wanted {
@@ -213,6 +209,18 @@ fn observer(plan: &Plan, interval: u64) -> Observer {
         observer.link_filter = plan.links.iter().map(|l| names.contains(&l.name)).collect();
     }
     observer
+}
+
+/// Room for the state at the end of the warm-up; without one all counts begin at zero.
+fn baseline(plan: &Plan) -> Baseline {
+    if plan.warmup.0 == 0 {
+        return Baseline::default();
+    }
+    Baseline {
+        ends: vec![crate::tcp::Snapshot::default(); 2 * plan.flows.len()],
+        links: vec![Counts::default(); plan.links.len()],
+        bits_in_service: vec![0.0; plan.links.len()],
+    }
 }
 
 fn build_link(
@@ -237,12 +245,12 @@ fn build_link(
         }
     };
     let rate = match &link.schedule {
-        None => Rate::Constant(Constant::new(link.rate)),
+        None => Rate::Constant(link.rate),
         Some(Schedule::Steps(steps)) => {
             let steps: Vec<_> = steps.iter().map(|&(t, r)| (t.0, r)).collect();
-            Rate::Steps(Steps::new(link.rate, &steps))
+            Rate::Steps(Box::new(Steps::new(link.rate, &steps)))
         }
-        Some(Schedule::Mahimahi(ms)) => Rate::Opportunities(Opportunities::new(ms)),
+        Some(Schedule::Mahimahi(ms)) => Rate::Opportunities(Box::new(Opportunities::new(ms))),
     };
     let rng = Stream::new(plan.seed, Purpose::Qdisc, index);
     let mut built = Link::new(rate, link.delay.0, limit, disc, rng);

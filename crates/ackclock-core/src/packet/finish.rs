@@ -164,7 +164,8 @@ impl Books {
         let (start, end) = (plan.warmup.0, sim.end);
         let link = &mut sim.links[l];
         let counts = link.counts;
-        let base = sim.observer.base.links[l];
+        let base = sim.observer.base.links.get(l).copied().unwrap_or_default();
+        let drops = link.drops.as_deref().copied().unwrap_or_default();
         let (waiting, _) = link.waiting();
         if counts.arrived_packets
             != counts.departed_packets + counts.dropped_packets + waiting as u64
@@ -185,7 +186,7 @@ impl Books {
             self.note(value);
         }
         let bits = (counts.departed_bytes - base.departed_bytes) as f64 * 8.0
-            + sim.observer.base.bits_in_service[l]
+            + sim.observer.base.bits_in_service.get(l).copied().unwrap_or_default()
             - link.bits_in_service(end);
         let capacity = link.rate.capacity_bits(start, end);
         // At delivery opportunities the packet at an edge of the window may have gone in two parts, of
@@ -200,10 +201,10 @@ impl Books {
             departed: counts.departed_packets,
             departed_bytes: counts.departed_bytes,
             drops: counts.dropped_packets,
-            ack_drops: counts.dropped_acks,
+            ack_drops: drops.acks,
             window_drops: counts.dropped_packets - base.dropped_packets,
             window_arrived: counts.arrived_packets - base.arrived_packets,
-            drops_by_reason: counts.drops,
+            drops_by_reason: drops.by_reason,
             marks: counts.marks,
             waiting: waiting as u64,
             queue_mean,
@@ -234,14 +235,15 @@ impl Books {
             self.note(lost);
         }
         self.on_wires += on_wires[0] + on_wires[1];
+        let at_warmup = |e: usize| sim.observer.base.ends.get(e).copied().unwrap_or_default();
         let sender = snapshot(2 * f);
         self.note(sender.cwnd.to_bits());
         self.note(sender.rtt_sum_s.to_bits());
         FlowResult {
             sender,
             receiver: snapshot(2 * f + 1),
-            sender_at_warmup: sim.observer.base.ends[2 * f],
-            receiver_at_warmup: sim.observer.base.ends[2 * f + 1],
+            sender_at_warmup: at_warmup(2 * f),
+            receiver_at_warmup: at_warmup(2 * f + 1),
             lost_data: sim.losses[f].data,
             lost_acks: sim.losses[f].acks,
             window_lost_data: sim.losses[f].window_data,

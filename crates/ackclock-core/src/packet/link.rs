@@ -22,12 +22,22 @@ pub(super) struct Counts {
     pub(super) departed_packets: u64,
     pub(super) departed_bytes: u64,
     pub(super) dropped_packets: u64,
-    pub(super) dropped_acks: u64,
-    pub(super) dropped_bytes: u64,
-    pub(super) drops: [u64; DropReason::COUNT],
     pub(super) marks: u64,
     /// Sum of waiting times of departed packets.
     pub(super) wait_ps: u128,
+}
+
+/// What was dropped at a link: how much of it acknowledgements, and why.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Drops {
+    pub(super) acks: u64,
+    pub(super) by_reason: [u64; DropReason::COUNT],
+}
+
+/// A discipline and its random numbers.
+pub(super) struct Managed {
+    pub(super) disc: Box<dyn QueueDisc>,
+    rng: Stream,
 }
 
 /// A transmission under way that began at `start` and ends at `end`.
@@ -63,8 +73,8 @@ pub(super) struct Link {
     pub(super) plain: bool,
     /// The stage of its process that it belongs to.
     pub(super) stage: Stage,
-    /// The latest size transmitted at a constant rate, and its transmission time.
-    pub(super) latest: (u16, u64),
+    /// The latest sizes transmitted at a constant rate, and their transmission times.
+    latest: [(u16, u64); 2],
     /// When its state is next sampled.
     pub(super) next_mark: u64,
     pub(super) service: Service,
@@ -81,11 +91,12 @@ pub(super) struct Link {
     /// The shortest time from an arrival here to one at the far end.
     pub(super) shortest: u64,
     /// Any other discipline than the computed FIFO.
-    pub(super) disc: Option<Box<dyn QueueDisc>>,
+    pub(super) disc: Option<Box<Managed>>,
+    /// Nothing until something is dropped.
+    pub(super) drops: Option<Box<Drops>>,
     pub(super) hazards: Option<Box<Hazards>>,
     /// Whether every packet is recorded or must be looked at for hazards.
     pub(super) watched: bool,
-    pub(super) rng: Stream,
 }
 
 impl Link {
@@ -101,7 +112,7 @@ impl Link {
         Self {
             plain: disc.is_none(),
             stage: Stage::Entry,
-            latest: (0, 0),
+            latest: [(0, 0); 2],
             next_mark: 0,
             service: Service { start: 0, end },
             delay,
@@ -113,10 +124,10 @@ impl Link {
             occupancy: Occupancy::default(),
             rate,
             shortest: 0,
-            disc,
+            disc: disc.map(|disc| Box::new(Managed { disc, rng })),
+            drops: None,
             hazards: None,
             watched: false,
-            rng,
         }
     }
 
@@ -149,15 +160,17 @@ impl Link {
     /// Counts a dropped packet.
     pub(super) fn count_drop(&mut self, packet: &Packet, reason: DropReason) {
         self.counts.dropped_packets += 1;
-        self.counts.dropped_acks += u64::from(packet.is_ack());
-        self.counts.dropped_bytes += u64::from(packet.size);
-        self.counts.drops[reason as usize] += 1;
+        let drops = self.drops.get_or_insert_default();
+        drops.acks += u64::from(packet.is_ack());
+        drops.by_reason[reason as usize] += 1;
     }
 
     /// How long a packet of `size` takes from the start of its transmission to the far end.
     #[inline]
     pub(super) fn flight(&self, size: u16) -> u64 {
-        self.delay.saturating_add(self.rate.estimate(size))
+        let known = self.latest.iter().find(|known| known.0 == size);
+        let transmission = known.map_or_else(|| self.rate.estimate(size), |known| known.1);
+        self.delay.saturating_add(transmission)
     }
 
     /// Lets the computed FIFO forget the packets whose transmission began before `now`; whether
@@ -230,18 +243,22 @@ impl Link {
     /// When a transmission that starts at `start` ends.
     #[inline(always)]
     fn end_of(&mut self, start: u64, size: u16) -> u64 {
-        if self.latest.0 == size {
-            return start.saturating_add(self.latest.1);
+        if self.latest[0].0 == size {
+            return start.saturating_add(self.latest[0].1);
         }
         self.end_of_other(start, size)
     }
 
     #[inline(never)]
     fn end_of_other(&mut self, start: u64, size: u16) -> u64 {
+        if self.latest[1].0 == size {
+            self.latest.swap(0, 1);
+            return start.saturating_add(self.latest[0].1);
+        }
         let end = self.rate.end(start, size);
         // A clock that has run out says nothing of the transmission's length.
         if matches!(self.rate, Rate::Constant(_)) && end != u64::MAX {
-            self.latest = (size, end - start);
+            self.latest = [(size, end - start), self.latest[0]];
         }
         end
     }
@@ -254,8 +271,9 @@ impl Link {
         keys: &[[u32; 2]],
         dropped: &mut Vec<(Packet, DropReason)>,
     ) {
-        let Some(disc) = &mut self.disc else { return };
-        let mut ctx = QdiscCtx { now: Time(now), rng: &mut self.rng, keys, dropped, marks: 0 };
+        let Some(managed) = &mut self.disc else { return };
+        let Managed { disc, rng } = &mut **managed;
+        let mut ctx = QdiscCtx { now: Time(now), rng, keys, dropped, marks: 0 };
         disc.enqueue(packet, &mut ctx);
         self.counts.marks += ctx.marks;
         self.occupancy.set(now, disc.len());
@@ -269,8 +287,9 @@ impl Link {
         keys: &[[u32; 2]],
         dropped: &mut Vec<(Packet, DropReason)>,
     ) -> Option<Timed> {
-        let Some(disc) = &mut self.disc else { return None };
-        let mut ctx = QdiscCtx { now: Time(now), rng: &mut self.rng, keys, dropped, marks: 0 };
+        let Some(managed) = &mut self.disc else { return None };
+        let Managed { disc, rng } = &mut **managed;
+        let mut ctx = QdiscCtx { now: Time(now), rng, keys, dropped, marks: 0 };
         let next = disc.dequeue(&mut ctx);
         self.counts.marks += ctx.marks;
         self.occupancy.set(now, disc.len());
@@ -290,8 +309,9 @@ impl Link {
         keys: &[[u32; 2]],
         dropped: &mut Vec<(Packet, DropReason)>,
     ) {
-        if let Some(disc) = &mut self.disc {
-            let mut ctx = QdiscCtx { now: Time(now), rng: &mut self.rng, keys, dropped, marks: 0 };
+        if let Some(managed) = &mut self.disc {
+            let Managed { disc, rng } = &mut **managed;
+            let mut ctx = QdiscCtx { now: Time(now), rng, keys, dropped, marks: 0 };
             disc.on_timer(&mut ctx);
             self.counts.marks += ctx.marks;
             self.occupancy.set(now, disc.len());
@@ -302,7 +322,7 @@ impl Link {
     pub(super) fn waiting(&self) -> (usize, u64) {
         match &self.disc {
             None => (self.waiting.len(), self.backlog),
-            Some(disc) => (disc.len(), disc.backlog().0),
+            Some(managed) => (managed.disc.len(), managed.disc.backlog().0),
         }
     }
 

@@ -223,15 +223,19 @@ impl Observer {
         link.settle(at);
         link.occupancy.set(at, link.waiting().0);
         link.occupancy.reset(at);
-        self.base.links[l] = link.counts;
-        self.base.bits_in_service[l] = link.bits_in_service(at);
+        if let Some(base) = self.base.links.get_mut(l) {
+            *base = link.counts;
+            self.base.bits_in_service[l] = link.bits_in_service(at);
+        }
     }
 
     /// Notes the state of endpoints at the end of the warm-up.
     pub(super) fn baseline_ends(&mut self, process: &Process, ends: &[End]) {
         for &e in &process.endpoints {
-            if let Some(endpoint) = &ends[e as usize].endpoint {
-                self.base.ends[e as usize] = endpoint.snapshot();
+            if let Some(base) = self.base.ends.get_mut(e as usize)
+                && let Some(endpoint) = &ends[e as usize].endpoint
+            {
+                *base = endpoint.snapshot();
             }
         }
     }

@@ -8,25 +8,16 @@ const OPPORTUNITY_BYTES: u64 = 1500;
 /// A link's rate over time.
 #[derive(Debug)]
 pub(super) enum Rate {
-    Constant(Constant),
-    Steps(Steps),
-    Opportunities(Opportunities),
+    Constant(BitRate),
+    Steps(Box<Steps>),
+    Opportunities(Box<Opportunities>),
 }
 
 impl Rate {
     /// When a transmission of `size` bytes that starts at `start` ends. Starts never decrease.
-    #[inline(always)]
     pub(super) fn end(&mut self, start: u64, size: u16) -> u64 {
-        if let Self::Constant(c) = self {
-            return start.saturating_add(c.transmission(size)).min(NEVER);
-        }
-        self.end_of_varying(start, size)
-    }
-
-    #[cold]
-    fn end_of_varying(&mut self, start: u64, size: u16) -> u64 {
         match self {
-            Self::Constant(c) => start.saturating_add(c.transmission(size)).min(NEVER),
+            Self::Constant(rate) => start.saturating_add(rate.transmission(bytes(size)).0),
             Self::Steps(s) => s.end(start, size),
             Self::Opportunities(o) => o.end(start, size),
         }
@@ -36,9 +27,7 @@ impl Rate {
     #[inline]
     pub(super) fn estimate(&self, size: u16) -> u64 {
         match self {
-            Self::Constant(c) if c.recent[0].0 == size => c.recent[0].1,
-            Self::Constant(c) if c.recent[1].0 == size => c.recent[1].1,
-            Self::Constant(c) => c.rate.transmission(Bytes(u64::from(size))).0,
+            Self::Constant(rate) => rate.transmission(bytes(size)).0,
             Self::Steps(s) => BitRate(s.steps[s.current].1).transmission(Bytes(u64::from(size))).0,
             Self::Opportunities(_) => 0,
         }
@@ -47,7 +36,7 @@ impl Rate {
     /// The shortest transmission of `size` bytes that can ever happen.
     pub(super) fn shortest(&self, size: u16) -> u64 {
         match self {
-            Self::Constant(c) => c.rate.transmission(Bytes(u64::from(size))).0,
+            Self::Constant(rate) => rate.transmission(bytes(size)).0,
             Self::Steps(s) => {
                 let top = s.steps.iter().map(|s| s.1).max().unwrap_or(0);
                 BitRate(top).transmission(Bytes(u64::from(size))).0
@@ -68,44 +57,15 @@ impl Rate {
     /// Bits that could be sent from `from` to `to`.
     pub(super) fn capacity_bits(&self, from: u64, to: u64) -> f64 {
         match self {
-            Self::Constant(c) => c.rate.bps() * Span(to.saturating_sub(from)).seconds(),
+            Self::Constant(rate) => rate.bps() * Span(to.saturating_sub(from)).seconds(),
             Self::Steps(s) => s.capacity_bits(from, to),
             Self::Opportunities(o) => o.count(from, to) as f64 * (OPPORTUNITY_BYTES * 8) as f64,
         }
     }
 }
 
-/// A constant rate with the transmission times of the two latest sizes at hand.
-#[derive(Debug)]
-pub(super) struct Constant {
-    rate: BitRate,
-    recent: [(u16, u64); 2],
-}
-
-impl Constant {
-    pub(super) fn new(rate: BitRate) -> Self {
-        Self { rate, recent: [(0, 0); 2] }
-    }
-
-    #[inline(always)]
-    fn transmission(&mut self, size: u16) -> u64 {
-        if self.recent[0].0 == size {
-            return self.recent[0].1;
-        }
-        self.other_size(size)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn other_size(&mut self, size: u16) -> u64 {
-        if self.recent[1].0 == size {
-            self.recent.swap(0, 1);
-            return self.recent[0].1;
-        }
-        let ps = self.rate.transmission(Bytes(u64::from(size))).0;
-        self.recent = [(size, ps), self.recent[0]];
-        ps
-    }
+fn bytes(size: u16) -> Bytes {
+    Bytes(u64::from(size))
 }
 
 /// A rate that changes in steps: a packet in transmission feels each change at once.
@@ -248,7 +208,8 @@ mod tests {
     #[test]
     fn a_step_in_mid_packet_slows_the_rest_of_it() {
         // 1000 B = 8000 bit at 8 Mb/s is 1 ms; after 0.5 ms the rate halves: 0.5 + 1.0 ms.
-        let mut rate = Rate::Steps(Steps::new(BitRate(8_000_000), &[(MS / 2, BitRate(4_000_000))]));
+        let mut rate =
+            Rate::Steps(Box::new(Steps::new(BitRate(8_000_000), &[(MS / 2, BitRate(4_000_000))])));
         assert_eq!(rate.end(0, 1000), MS * 3 / 2);
         assert_eq!(rate.end(MS * 3 / 2, 1000), MS * 7 / 2);
         // 4000 bit before the step, 2 ms of 4 Mb/s after it.
@@ -258,7 +219,7 @@ mod tests {
     #[test]
     fn an_outage_holds_packets_until_the_rate_returns_or_for_ever() {
         let steps = [(0, BitRate(0)), (3 * MS, BitRate(8_000_000)), (5 * MS, BitRate(0))];
-        let mut rate = Rate::Steps(Steps::new(BitRate(1), &steps));
+        let mut rate = Rate::Steps(Box::new(Steps::new(BitRate(1), &steps)));
         assert_eq!(rate.end(0, 1000), 4 * MS);
         assert_eq!(rate.end(4 * MS, 1000), 5 * MS);
         assert_eq!(rate.end(5 * MS, 1000), NEVER);

@@ -410,8 +410,8 @@ impl Sim {
                 self.mark_link(index, now);
                 let link = &mut self.links[index];
                 link.on_timer(now, &self.keys, &mut self.dropped);
-                if let Some(disc) = &link.disc
-                    && let Some(interval) = disc.timer_interval()
+                if let Some(managed) = &link.disc
+                    && let Some(interval) = managed.disc.timer_interval()
                 {
                     let interval = interval.0.max(1);
                     let stage = link.stage as usize;

@@ -67,6 +67,26 @@ def test_an_instance_in_a_flow_equals_the_class_in_a_file():
     assert run(Gentle(0.8)) != run(Gentle)
 
 
+def test_classes_of_one_source_stay_apart():
+    def make(cut):
+        @ac.control
+        class Same:
+            def on_ack(self, window, ack):
+                window.cwnd += ack.acked / window.cwnd
+
+            def on_congestion(self, window, event):
+                window.cwnd = cut * event.in_use
+
+        return Same
+
+    def run(first, second):
+        one = scenario()
+        return one.replace(**{"flows[0].cc": first, "flows[1].cc": second}).run().summary["digest"]
+
+    low, high = make(0.3), make(0.9)
+    assert len({run(low, high), run(high, low), run(low, low), run(high, high)}) == 4
+
+
 def test_a_timeout_takes_the_window_to_one_segment_and_a_method_of_ones_own_replaces_that():
     @ac.control
     class Plain:

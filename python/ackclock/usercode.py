@@ -604,13 +604,20 @@ class Workshop:
 
     def __init__(self, data: schema.Data, folder: Path, seed: int) -> None:
         self._seed = seed
-        self._definitions: dict[str, Definition] = {}
         self._data = data
+        self._folder = folder
+        # By what the core is told: the hash shortened, numbered where classes share it.
+        self._definitions: dict[str, Definition] = {}
+        self._codes: dict[str, str] = {}
         for steps, _ in _specs(data):
             name, _ = reference(_at(data, steps)) or ("", {})
             definition = _find(name, folder)
-            self._definitions.setdefault(_key(definition), definition)
-        self._folder = folder
+            if definition.reference not in self._codes:
+                short = definition.sha256[:12]
+                number = sum(known.split("#")[0] == short for known in self._definitions)
+                code = f"{short}#{number + 1}" if number else short
+                self._codes[definition.reference] = code
+                self._definitions[code] = definition
 
     def __bool__(self) -> bool:
         return bool(self._definitions)
@@ -624,7 +631,11 @@ class Workshop:
             name, given = reference(_at(data, steps)) or ("", {})
             definition = _find(name, self._folder)
             kind = f"python:{definition.cls.__name__}"
-            _at(data, steps[:-1])[steps[-1]] = {"kind": kind, "code": _key(definition), **given}
+            _at(data, steps[:-1])[steps[-1]] = {
+                "kind": kind,
+                "code": self._codes[definition.reference],
+                **given,
+            }
         return data
 
     def __call__(self, room: str, parameters: str, index: int) -> Made:
@@ -655,14 +666,11 @@ class Workshop:
                 "file": d.file.name if d.file is not None else None,
                 "sha256": d.sha256,
             }
-            for _, d in sorted(self._definitions.items())
+            for d in self._definitions.values()
         ]
-        digest = hashlib.sha256("\n".join(sorted(self._definitions)).encode()).hexdigest()
+        hashes = "\n".join(sorted({d.sha256 for d in self._definitions.values()}))
+        digest = hashlib.sha256(hashes.encode()).hexdigest()
         return {"user_code": classes, "user_code_hash": digest}
-
-
-def _key(definition: Definition) -> str:
-    return f"{definition.cls.__qualname__}:{definition.sha256}"
 
 
 def kept(data: schema.Data, folder: Path, target: Path) -> schema.Data:

@@ -162,6 +162,22 @@ def test_cadence_of_an_interval_calls_by_the_clock():
     assert sum(acked for _, acked, *_ in calls) == pytest.approx(flow["delivered_packets"], abs=20)
 
 
+def test_a_window_that_is_lowered_does_not_fall_back_into_slow_start():
+    @ac.control(cadence="round")
+    class Sinking:
+        def on_ack(self, window, ack):
+            window.cwnd = max(window.cwnd - 1, 4.0)
+
+        def on_congestion(self, window, event):
+            window.cwnd = event.in_use / 2
+
+    net = ac.topology.Dumbbell(pairs=1, rate="10 Mbps", rtt="50 ms", buffer="20 pkt")
+    tables = ["windows"]
+    run = ac.Scenario(net, [ac.Flow(pair=0, cc=Sinking)], "20 s", record=tables).run()
+    last = run.windows.to_pylist()[-1]
+    assert (last["cwnd_segments"], last["ssthresh_segments"]) == (4.0, 4.0)
+
+
 def test_a_control_paces():
     @ac.control(slow_start=False)
     class Paced:

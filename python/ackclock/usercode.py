@@ -193,8 +193,9 @@ def control(
     Its annotated fields with defaults are parameters. Its methods change the window that they are
     given: ``on_ack(self, window, ack)`` when data is acknowledged outside slow start and recovery,
     ``on_congestion(self, window, event)`` when the window must be reduced, and, if there is one,
-    ``on_timeout(self, window, event)`` in place of RFC 5681's answer to a timeout. ``self.rng`` is
-    a `random.Random` of the flow's own.
+    ``on_timeout(self, window, event)`` in place of RFC 5681's answer to a timeout. ssthresh
+    follows a window that is lowered, unless the method sets it. ``self.rng`` is a `random.Random`
+    of the flow's own.
 
     Parameters
     ----------

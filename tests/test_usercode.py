@@ -67,6 +67,26 @@ def test_an_instance_in_a_flow_equals_the_class_in_a_file():
     assert run(Gentle(0.8)) != run(Gentle)
 
 
+def test_classes_of_one_source_stay_apart():
+    def make(cut):
+        @ac.control
+        class Same:
+            def on_ack(self, window, ack):
+                window.cwnd += ack.acked / window.cwnd
+
+            def on_congestion(self, window, event):
+                window.cwnd = cut * event.in_use
+
+        return Same
+
+    def run(first, second):
+        one = scenario()
+        return one.replace(**{"flows[0].cc": first, "flows[1].cc": second}).run().summary["digest"]
+
+    low, high = make(0.3), make(0.9)
+    assert len({run(low, high), run(high, low), run(low, low), run(high, high)}) == 4
+
+
 def test_a_timeout_takes_the_window_to_one_segment_and_a_method_of_ones_own_replaces_that():
     @ac.control
     class Plain:
@@ -140,6 +160,22 @@ def test_cadence_of_an_interval_calls_by_the_clock():
     steps = [b[0] - a[0] for a, b in pairwise(calls)]
     assert steps == pytest.approx([0.1] * len(steps))
     assert sum(acked for _, acked, *_ in calls) == pytest.approx(flow["delivered_packets"], abs=20)
+
+
+def test_a_window_that_is_lowered_does_not_fall_back_into_slow_start():
+    @ac.control(cadence="round")
+    class Sinking:
+        def on_ack(self, window, ack):
+            window.cwnd = max(window.cwnd - 1, 4.0)
+
+        def on_congestion(self, window, event):
+            window.cwnd = event.in_use / 2
+
+    net = ac.topology.Dumbbell(pairs=1, rate="10 Mbps", rtt="50 ms", buffer="20 pkt")
+    tables = ["windows"]
+    run = ac.Scenario(net, [ac.Flow(pair=0, cc=Sinking)], "20 s", record=tables).run()
+    last = run.windows.to_pylist()[-1]
+    assert (last["cwnd_segments"], last["ssthresh_segments"]) == (4.0, 4.0)
 
 
 def test_a_control_paces():

@@ -107,7 +107,9 @@ def __getattr__(name: str) -> Any:
     if name == "__version__":
         return importlib.import_module("ackclock._core").version()
     if name in _HOME:
-        return getattr(importlib.import_module(f"ackclock.{_HOME[name]}"), name)
+        # Kept, so that the next look finds it at once: an AQM looks for its verdicts per packet.
+        globals()[name] = found = getattr(importlib.import_module(f"ackclock.{_HOME[name]}"), name)
+        return found
     if name in _MODULES:
         return importlib.import_module(f"ackclock.{name}")
     message = f"module 'ackclock' has no attribute {name!r}"

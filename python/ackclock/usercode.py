@@ -193,8 +193,9 @@ def control(
     Its annotated fields with defaults are parameters. Its methods change the window that they are
     given: ``on_ack(self, window, ack)`` when data is acknowledged outside slow start and recovery,
     ``on_congestion(self, window, event)`` when the window must be reduced, and, if there is one,
-    ``on_timeout(self, window, event)`` in place of RFC 5681's answer to a timeout. ``self.rng`` is
-    a `random.Random` of the flow's own.
+    ``on_timeout(self, window, event)`` in place of RFC 5681's answer to a timeout. ssthresh
+    follows a window that is lowered, unless the method sets it. ``self.rng`` is a `random.Random`
+    of the flow's own.
 
     Parameters
     ----------
@@ -604,13 +605,20 @@ class Workshop:
 
     def __init__(self, data: schema.Data, folder: Path, seed: int) -> None:
         self._seed = seed
-        self._definitions: dict[str, Definition] = {}
         self._data = data
+        self._folder = folder
+        # By what the core is told: the hash shortened, numbered where classes share it.
+        self._definitions: dict[str, Definition] = {}
+        self._codes: dict[str, str] = {}
         for steps, _ in _specs(data):
             name, _ = reference(_at(data, steps)) or ("", {})
             definition = _find(name, folder)
-            self._definitions.setdefault(_key(definition), definition)
-        self._folder = folder
+            if definition.reference not in self._codes:
+                short = definition.sha256[:12]
+                number = sum(known.split("#")[0] == short for known in self._definitions)
+                code = f"{short}#{number + 1}" if number else short
+                self._codes[definition.reference] = code
+                self._definitions[code] = definition
 
     def __bool__(self) -> bool:
         return bool(self._definitions)
@@ -624,7 +632,11 @@ class Workshop:
             name, given = reference(_at(data, steps)) or ("", {})
             definition = _find(name, self._folder)
             kind = f"python:{definition.cls.__name__}"
-            _at(data, steps[:-1])[steps[-1]] = {"kind": kind, "code": _key(definition), **given}
+            _at(data, steps[:-1])[steps[-1]] = {
+                "kind": kind,
+                "code": self._codes[definition.reference],
+                **given,
+            }
         return data
 
     def __call__(self, room: str, parameters: str, index: int) -> Made:
@@ -655,14 +667,11 @@ class Workshop:
                 "file": d.file.name if d.file is not None else None,
                 "sha256": d.sha256,
             }
-            for _, d in sorted(self._definitions.items())
+            for d in self._definitions.values()
         ]
-        digest = hashlib.sha256("\n".join(sorted(self._definitions)).encode()).hexdigest()
+        hashes = "\n".join(sorted({d.sha256 for d in self._definitions.values()}))
+        digest = hashlib.sha256(hashes.encode()).hexdigest()
         return {"user_code": classes, "user_code_hash": digest}
-
-
-def _key(definition: Definition) -> str:
-    return f"{definition.cls.__qualname__}:{definition.sha256}"
 
 
 def kept(data: schema.Data, folder: Path, target: Path) -> schema.Data:

@@ -41,3 +41,111 @@ pub trait Custom: Sync {
 pub struct RegistryOnly;
 
 impl Custom for RegistryOnly {}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+    use crate::api::{RunError, run, run_with};
+    use crate::cc::{Ack, Congestion, Window};
+    use crate::qdisc::managed::Managed;
+    use crate::qdisc::{Aqm, QueueState, Verdict};
+    use crate::rng::Stream;
+    use crate::wire::Packet;
+
+    const AFTER: u32 = 100;
+
+    fn scenario(cc: &str, qdisc: &str) -> String {
+        serde_json::json!({
+            "duration": "5 s",
+            "net": { "kind": "dumbbell", "pairs": 2, "rate": "5 Mbps", "rtt": "40 ms",
+                     "buffer": "20 pkt", "qdisc": qdisc },
+            "flows": [{ "pair": 0, "cc": cc }, { "pair": 1, "cc": "vegas" }],
+        })
+        .to_string()
+    }
+
+    /// Sets a window that is not a number at its hundredth acknowledgement.
+    #[derive(Default)]
+    struct Lost(u32);
+
+    impl CongestionControl for Lost {
+        fn on_ack(&mut self, window: &mut Window, _: &Ack) {
+            self.0 += 1;
+            window.cwnd = if self.0 < AFTER { 4.0 } else { f64::NAN };
+        }
+        fn on_congestion(&mut self, _: &mut Window, _: &Congestion) {}
+        fn uses_slow_start(&self) -> bool {
+            false
+        }
+    }
+
+    /// An AQM that lets everything pass and counts.
+    struct Counting(Arc<AtomicU32>);
+
+    impl Aqm for Counting {
+        fn on_enqueue(&mut self, _: &Packet, _: &QueueState, _: &mut Stream) -> Verdict {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            Verdict::Pass
+        }
+    }
+
+    /// Knows "mine" (the registry's aimd), "lost" and, for links, "counting", after `AFTER` packets
+    /// of which it says that it failed.
+    #[derive(Default)]
+    struct Mine(Arc<AtomicU32>);
+
+    impl Custom for Mine {
+        fn cc(&self, spec: &Spec, env: &CcEnv, place: Place<'_>) -> Made<dyn CongestionControl> {
+            assert!(
+                (place.index, place.name, place.path) == (0, "f0", "flows[0].cc")
+                    || place.index == 1
+            );
+            match spec.kind() {
+                "mine" => Some(crate::cc::build(&"aimd".into(), env, place.path)),
+                "lost" => Some(Ok(Box::new(Lost::default()))),
+                _ => None,
+            }
+        }
+        fn qdisc(&self, spec: &Spec, env: &QdiscEnv, _: Place<'_>) -> Made<dyn QueueDisc> {
+            (spec.kind() == "counting").then(|| {
+                let disc = Managed::over(Counting(Arc::clone(&self.0)), env.limit);
+                Ok(Box::new(disc) as Box<dyn QueueDisc>)
+            })
+        }
+        fn failure(&self) -> Option<String> {
+            (self.0.load(Ordering::Relaxed) >= AFTER).then(|| "counted enough".to_owned())
+        }
+    }
+
+    fn digest(summary: &str) -> serde_json::Value {
+        serde_json::from_str::<serde_json::Value>(summary).unwrap()["digest"].clone()
+    }
+
+    #[test]
+    fn a_control_of_ones_own_takes_the_place_of_the_registrys() {
+        let own = run_with(&scenario("mine", "fifo"), &Mine::default(), &mut |_, _| true).unwrap();
+        let theirs = run(&scenario("aimd", "fifo"), &mut |_, _| true).unwrap();
+        assert_eq!(digest(&own.summary), digest(&theirs.summary));
+        let unknown = run(&scenario("mine", "fifo"), &mut |_, _| true).unwrap_err();
+        assert!(matches!(unknown, RunError::Input(problems) if problems[0].path == "flows[0].cc"));
+    }
+
+    #[test]
+    fn a_control_that_fails_stops_the_run() {
+        let stopped = run_with(&scenario("lost", "fifo"), &Mine::default(), &mut |_, _| true);
+        let Err(RunError::Algorithm(told)) = stopped else { panic!("{stopped:?}") };
+        assert!(told.starts_with("congestion control lost set cwnd to NaN"), "{told}");
+    }
+
+    #[test]
+    fn a_discipline_that_fails_stops_the_run_soon() {
+        let mine = Mine::default();
+        let stopped = run_with(&scenario("aimd", "counting"), &mine, &mut |_, _| true);
+        assert!(matches!(stopped, Err(RunError::Algorithm(told)) if told == "counted enough"));
+        // Not later than what was under way at once.
+        assert!((AFTER..2 * AFTER).contains(&mine.0.load(Ordering::Relaxed)));
+    }
+}

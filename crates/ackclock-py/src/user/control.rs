@@ -5,7 +5,7 @@ use ackclock_core::units::{BitRate, Span, Time};
 use pyo3::PyClass;
 use pyo3::prelude::*;
 
-use super::views::{Ack, Congestion, MAX_WINDOW, Window, is_rate, is_threshold, is_window};
+use super::views::{Ack, Congestion, Window, is_rate, is_threshold, is_window};
 use super::{Cadence, Method, Owner};
 
 /// Least ssthresh after congestion (RFC 5681).
@@ -159,7 +159,7 @@ fn check(
     doubt: Option<(String, u32)>,
 ) -> Option<Left> {
     let (did, expected) = if !is_window(left.cwnd) {
-        let expected = format!("cwnd must be a number from 0 (kept at 1) to {MAX_WINDOW}");
+        let expected = "cwnd must be a number from 0 (kept at 1) to 2^31".to_owned();
         (format!("set cwnd to {} segments", left.cwnd), expected)
     } else if !is_threshold(left.ssthresh) {
         let expected = "ssthresh must be a number and not negative".to_owned();
@@ -196,6 +196,10 @@ impl PyControl {
         let fact = std::mem::take(&mut self.gathered).told(now, &self.last);
         let left = call((&self.owner, &self.on_ack, &self.window), window, now, fact);
         self.settle(window, left.as_ref());
+        // Slow start would at once give back what the control has taken away.
+        if left.is_some_and(|left| !left.answered) && window.cwnd < window.ssthresh {
+            window.ssthresh = window.cwnd.max(LEAST_SSTHRESH);
+        }
     }
 }
 

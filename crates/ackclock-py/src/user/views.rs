@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 /// Largest window that a control may set, in segments.
-pub(super) const MAX_WINDOW: f64 = 2_147_483_648.0;
+const MAX_WINDOW: f64 = 2_147_483_648.0;
 
 /// The congestion window of a flow. Set ``cwnd`` and ``ssthresh`` [segments]; with ``pacing_bps``
 /// [bit/s] segments leave at that rate, without (``None``) they are clocked by acknowledgements.

@@ -179,7 +179,7 @@ def write(run: Run, path: Path, link: str | None) -> Path:
     with path.open("wb") as file:
         writer = FileWriter(file, section)
         for row in rows:
-            if row["event"] != "depart" or row["link"] not in both:
+            if row["event"] != "departure" or row["link"] not in both:
                 continue
             data, length = flows[str(row["flow"])].packet(row)
             stamp = round(row["time_s"] * 10**_NANOSECONDS)

@@ -76,7 +76,7 @@ class Run:
         cpu_s
             CPU time that the run took [s].
         """
-        summary = json.loads(output["summary"])
+        summary = {"scenario_hash": scenario.fingerprint, **json.loads(output["summary"])}
         summary["totals"]["cpu_s"] = cpu_s
         names = {
             "flow": [str(flow["id"]) for flow in summary["flows"]],

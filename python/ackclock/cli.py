@@ -56,21 +56,39 @@ def _value(text: str) -> Any:
         return text
 
 
-def _changes(changes: tuple[str, ...]) -> dict[str, Any]:
+def _changes(changes: tuple[str, ...]) -> dict[str, str]:
     result = {}
     for change in changes:
         path, equals, value = change.partition("=")
         if not equals:
             raise click.UsageError(f"--set {change}: expected PATH=VALUE")
-        result[path.strip()] = _value(value.strip())
+        result[path.strip()] = value.strip()
     return result
 
 
 def _load(file: Path, changes: tuple[str, ...]) -> Scenario:
+    import re
+
+    from ackclock.errors import ScenarioError
     from ackclock.scenario import load
 
     scenario = load(file)
-    return scenario.replace(**_changes(changes)) if changes else scenario
+    given = _changes(changes)
+    if not given:
+        return scenario
+    values = {path: _value(text) for path, text in given.items()}
+    try:
+        return scenario.replace(**values)
+    except ScenarioError as error:
+        # Where a name is wanted, 2002 is one: such values are tried as the text that was typed.
+        wrong = {re.sub(r"\[\d+\]", "[*]", problem.path) for problem in error.problems}
+        names = {
+            path: text for path, text in given.items() if re.sub(r"\[\d+\]", "[*]", path) in wrong
+        }
+        try:
+            return scenario.replace(**{**values, **names})
+        except ScenarioError:
+            raise error from None
 
 
 @cli.command()

@@ -9,6 +9,16 @@ from ackclock.tabular import engineering, table
 __all__ = ["Explanation"]
 
 
+def _buffer(link: dict[str, Any]) -> str:
+    """A buffer's limits; a link may have both."""
+    limits = []
+    if link["buffer_packets"] is not None:
+        limits.append(f"{link['buffer_packets']} pkt")
+    if link["buffer_bytes"] is not None:
+        limits.append(engineering(link["buffer_bytes"], "B"))
+    return " and ".join(limits) or "unlimited"
+
+
 class Explanation:
     """Routes, bandwidth-delay products, defaults used and predicted cost of a scenario.
 
@@ -47,7 +57,8 @@ class Explanation:
                 str(link["id"]),
                 engineering(link["rate_bps"], "bit/s"),
                 engineering(link["delay_s"], "s"),
-                str(link["buffer"]),
+                _buffer(link),
+                engineering(link["buffer_s"], "s"),
                 str(link["qdisc"]),
                 str(link["flows"]),
             ]
@@ -57,7 +68,7 @@ class Explanation:
         parts = [
             f"{self.name or 'scenario'}: {len(flows)} flows, {len(links)} links, era {data['era']}",
             table(head, flows),
-            table(["link", "rate", "delay", "buffer", "qdisc", "flows"], links),
+            table(["link", "rate", "delay", "buffer", "when full", "qdisc", "flows"], links),
         ]
         if data.get("defaults"):
             defaults = [[d["path"], str(d["value"]), d["source"]] for d in data["defaults"]]

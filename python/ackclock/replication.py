@@ -8,12 +8,13 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 
 from ackclock.tabular import table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+
+    import pyarrow as pa
 
     from ackclock.run import Run
     from ackclock.scenario import Scenario
@@ -44,7 +45,7 @@ def mean_interval(values: Sequence[float], confidence: float = 0.95) -> tuple[fl
     tuple of float
         Mean, lower end, upper end; the ends are NaN for fewer than two observations.
     """
-    from scipy import stats
+    from scipy.special import stdtrit
 
     data = np.asarray(values, dtype=float)
     data = data[~np.isnan(data)]
@@ -54,7 +55,7 @@ def mean_interval(values: Sequence[float], confidence: float = 0.95) -> tuple[fl
     if data.size < 2:
         return mean, float("nan"), float("nan")
     error = float(data.std(ddof=1)) / data.size**0.5
-    half = float(stats.t.ppf(0.5 + confidence / 2, data.size - 1)) * error
+    half = float(stdtrit(data.size - 1, 0.5 + confidence / 2)) * error
     return mean, mean - half, mean + half
 
 
@@ -86,40 +87,62 @@ class Replication:
         """Whether fewer runs finished than were wanted."""
         return len(self.runs) < self.asked
 
+    def _values(self) -> Iterator[tuple[int, str, str, str, float]]:
+        for run in self.runs:
+            for kind in ("flow", "link"):
+                for item in run.summary[f"{kind}s"]:
+                    for metric, value in item.items():
+                        if isinstance(value, int | float) and not isinstance(value, bool):
+                            yield run.summary["seed"], kind, str(item["id"]), metric, float(value)
+
+    def _means(self) -> list[dict[str, Any]]:
+        groups: dict[tuple[str, str, str], list[float]] = {}
+        for _, kind, name, metric, value in self._values():
+            groups.setdefault((kind, name, metric), []).append(value)
+        names = ("kind", "id", "metric", "mean", "ci_low", "ci_high", "n")
+        return [
+            dict(
+                zip(
+                    names,
+                    (*key, *mean_interval(values, self.confidence), len(values)),
+                    strict=True,
+                )
+            )
+            for key, values in groups.items()
+        ]
+
     @property
     def observations(self) -> pa.Table:
         """Tidy table of single values: seed, kind (flow or link), id, metric, value."""
-        rows = [
-            (run.summary["seed"], kind, str(item["id"]), metric, float(value))
-            for run in self.runs
-            for kind in ("flow", "link")
-            for item in run.summary[f"{kind}s"]
-            for metric, value in item.items()
-            if isinstance(value, int | float) and not isinstance(value, bool)
-        ]
-        names = ("seed", "kind", "id", "metric", "value")
-        columns = list(zip(*rows, strict=True)) if rows else [()] * len(names)
-        types = (pa.uint64(), pa.string(), pa.string(), pa.string(), pa.float64())
-        return pa.table(
-            {n: pa.array(list(c), type=t) for n, c, t in zip(names, columns, types, strict=True)}
+        from ackclock.columns import array, table
+
+        seeds, kinds, names, metrics, values = [*zip(*self._values(), strict=True)] or [()] * 5
+        return table(
+            {
+                "seed": array(np.array(seeds, dtype=np.uint64)),
+                "kind": array(kinds),
+                "id": array(names),
+                "metric": array(metrics),
+                "value": array(np.array(values, dtype=float)),
+            }
         )
 
     @property
     def means(self) -> pa.Table:
-        """Tidy table of means: kind, id, metric, mean, ci_low, ci_high, n."""
-        groups: dict[tuple[str, str, str], list[float]] = {}
-        for row in self.observations.to_pylist():
-            groups.setdefault((row["kind"], row["id"], row["metric"]), []).append(row["value"])
-        rows = [
-            (*key, *mean_interval(values, self.confidence), len(values))
-            for key, values in groups.items()
-        ]
-        names = ("kind", "id", "metric", "mean", "ci_low", "ci_high", "n")
-        columns = list(zip(*rows, strict=True)) if rows else [()] * len(names)
-        text, real = pa.string(), pa.float64()
-        types = (text, text, text, real, real, real, pa.int64())
-        return pa.table(
-            {n: pa.array(list(c), type=t) for n, c, t in zip(names, columns, types, strict=True)}
+        """Tidy table of means: kind, id, metric, mean, ci_low, ci_high, n.
+
+        The ends of the interval are null for fewer than two values.
+        """
+        from ackclock.columns import array, table
+
+        rows = self._means()
+        text = {key: array([row[key] for row in rows]) for key in ("kind", "id", "metric")}
+        real = {
+            key: array(np.array([row[key] for row in rows], dtype=float))
+            for key in ("mean", "ci_low", "ci_high")
+        }
+        return table(
+            {**text, **real, "n": array(np.array([row["n"] for row in rows], dtype=np.int64))}
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -127,7 +150,7 @@ class Replication:
         first = self.runs[0].summary if self.runs else {}
         means = [
             {k: None if isinstance(v, float) and np.isnan(v) else v for k, v in row.items()}
-            for row in self.means.to_pylist()
+            for row in self._means()
         ]
         return {
             "scenario_hash": first.get("scenario_hash"),
@@ -156,7 +179,7 @@ class Replication:
                 f"{row['ci_low'] * factor:.4g}",
                 f"{row['ci_high'] * factor:.4g}",
             ]
-            for row in self.means.to_pylist()
+            for row in self._means()
             if row["metric"] in shown
             for title, factor in [shown[row["metric"]]]
         ]

@@ -12,14 +12,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import pyarrow as pa
-
 from ackclock.errors import AckclockError, UnsupportedError, suggestion
 from ackclock.tabular import engineering, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    import pyarrow as pa
 
     from ackclock._core import Output
     from ackclock.scenario import Scenario
@@ -61,7 +60,7 @@ class Run:
     ) -> None:
         self.scenario = scenario
         self.summary = summary
-        self.tables = dict(tables)
+        self.tables = tables
 
     @classmethod
     def from_core(cls, scenario: Scenario, output: Output, cpu_s: float) -> Run:
@@ -76,14 +75,15 @@ class Run:
         cpu_s
             CPU time that the run took [s].
         """
-        summary = json.loads(output["summary"])
+        summary = {"scenario_hash": scenario.fingerprint, **json.loads(output["summary"])}
         summary["totals"]["cpu_s"] = cpu_s
         names = {
             "flow": [str(flow["id"]) for flow in summary["flows"]],
             "link": [str(link["id"]) for link in summary["links"]],
         }
-        tables = {name: _table(columns, names) for name, columns in output["tables"].items()}
-        return cls(scenario, summary, tables)
+        from ackclock.columns import Tables
+
+        return cls(scenario, summary, Tables(output["tables"], names))
 
     def table(self, name: str) -> pa.Table:
         """Fetch a table.
@@ -194,6 +194,8 @@ class Run:
         return whole_folder(Path(folder), fill, marker="provenance.json")
 
     def _provenance(self, command: str | None) -> dict[str, Any]:
+        from importlib.metadata import version
+
         s = self.summary
         return {
             "bundle": "ackclock run",
@@ -204,8 +206,8 @@ class Run:
             "versions": {
                 "ackclock": s["version"],
                 "python": platform.python_version(),
-                "numpy": np.__version__,
-                "pyarrow": pa.__version__,
+                "numpy": version("numpy"),
+                "pyarrow": version("pyarrow"),
             },
             "host": {"system": platform.system(), "machine": platform.machine()},
             "command": command,
@@ -237,20 +239,6 @@ class Run:
         from ackclock.pcapng import write
 
         return write(self, Path(path), link)
-
-
-def _table(columns: Mapping[str, Any], names: dict[str, list[str]]) -> pa.Table:
-    arrays: dict[str, pa.Array] = {}
-    for name, values in columns.items():
-        if name in names and not isinstance(values, list):
-            indices = pa.array(np.asarray(values, dtype=np.int32))
-            arrays[name] = pa.DictionaryArray.from_arrays(indices, names[name])
-        elif isinstance(values, list):
-            words = pa.array(values, type=pa.string())
-            arrays[name] = words if name == "id" else words.dictionary_encode()
-        else:
-            arrays[name] = pa.array(values)
-    return pa.table(arrays)
 
 
 def _write_json(path: Path, data: object) -> None:

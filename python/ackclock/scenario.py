@@ -245,6 +245,23 @@ class Scenario:
         """The JSON that the core gets: everything that names a file expanded."""
         return json.dumps(self._workshop().core_form(), allow_nan=False)
 
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 [hex] of what is simulated, in the core's own words.
+
+        Two scenarios that say the same differently ("10 Mbps" or 1e7) have the same; name, seed
+        and recorded tables do not count.
+        """
+        import hashlib
+
+        from ackclock import _core
+
+        data = json.loads(_core.normalise(self.core_json()))
+        for key in ("name", "seed", "record"):
+            data.pop(key, None)
+        text = json.dumps(data, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
     def _workshop(self) -> Workshop:
         """The maker of the user's own algorithms that this scenario names."""
         from ackclock.usercode import Workshop

@@ -1,0 +1,109 @@
+# Written by `python -m ackclock.stubs`; do not edit.
+from typing import Any
+
+from ackclock.catalogue import Record
+
+class Fifo(Record):
+    def __init__(self) -> None: ...
+
+class Red(Record):
+    def __init__(
+        self,
+        min_th: float | None = ...,
+        max_th: float | None = ...,
+        max_p: float | None = ...,
+        w_q: float | None = ...,
+        gentle: bool | None = ...,
+        wait: bool | None = ...,
+        bytes: bool | None = ...,
+        adaptive: bool | None = ...,
+        ecn: bool | None = ...,
+        mark_p: float | None = ...,
+        mean_packet: int | None = ...,
+        idle_decay: bool | None = ...,
+        target_delay: float | str | None = ...,
+        interval: float | str | None = ...,
+        bottom: float | None = ...,
+        top: float | None = ...,
+    ) -> None: ...
+
+class Rio(Record):
+    def __init__(
+        self,
+        in_min_th: float | None = ...,
+        in_max_th: float | None = ...,
+        in_max_p: float | None = ...,
+        out_min_th: float | None = ...,
+        out_max_th: float | None = ...,
+        out_max_p: float | None = ...,
+        w_q: float | None = ...,
+        gentle: bool | None = ...,
+        wait: bool | None = ...,
+        ecn: bool | None = ...,
+        mean_packet: int | None = ...,
+    ) -> None: ...
+
+class Drr(Record):
+    def __init__(
+        self,
+        quantum: float | str | None = ...,
+        victim: Any = ...,
+        longest: Any = ...,
+        aqm: Record | str | dict[str, Any] | None = ...,
+    ) -> None: ...
+
+class Fq(Record):
+    def __init__(
+        self,
+        weights: list[Any] | tuple[Any, ...] | None = ...,
+        virtual_time: Any = ...,
+        victim: Any = ...,
+        longest: Any = ...,
+        aqm: Record | str | dict[str, Any] | None = ...,
+    ) -> None: ...
+
+class Sfq(Record):
+    def __init__(
+        self,
+        buckets: int | None = ...,
+        rule: Any = ...,
+        salt: int | None = ...,
+    ) -> None: ...
+
+class Codel(Record):
+    def __init__(
+        self,
+        target: float | str | None = ...,
+        interval: float | str | None = ...,
+        mtu: int | None = ...,
+        ecn: bool | None = ...,
+    ) -> None: ...
+
+class FqCodel(Record):
+    def __init__(
+        self,
+        queues: int | None = ...,
+        quantum: float | str | None = ...,
+        target: float | str | None = ...,
+        interval: float | str | None = ...,
+        ecn: bool | None = ...,
+        drop_batch: int | None = ...,
+        salt: int | None = ...,
+    ) -> None: ...
+
+class Pie(Record):
+    def __init__(
+        self,
+        target: float | str | None = ...,
+        update: float | str | None = ...,
+        max_burst: float | str | None = ...,
+        alpha: float | None = ...,
+        beta: float | None = ...,
+        delay: Any = ...,
+        dq_threshold: float | str | None = ...,
+        derandomise: bool | None = ...,
+        cap: bool | None = ...,
+        ecn: bool | None = ...,
+        mark_ecnth: float | None = ...,
+        mean_packet: int | None = ...,
+    ) -> None: ...

@@ -1,0 +1,27 @@
+# Written by `python -m ackclock.stubs`; do not edit.
+from ackclock.catalogue import Record
+
+class Tahoe(Record):
+    def __init__(
+        self,
+        guard: bool | None = ...,
+    ) -> None: ...
+
+class Reno(Record):
+    def __init__(
+        self,
+        guard: bool | None = ...,
+    ) -> None: ...
+
+class Newreno(Record):
+    def __init__(
+        self,
+        impatient: bool | None = ...,
+        avoid_burst: bool | None = ...,
+    ) -> None: ...
+
+class Sack(Record):
+    def __init__(
+        self,
+        prr: bool | None = ...,
+    ) -> None: ...

@@ -8,7 +8,7 @@ UV_VERSION := 0.13.8
 BIN := .venv/bin
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help setup demo test test-full lint docs clean
+.PHONY: help setup demo test test-full lint bench bench-check docs clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -47,6 +47,13 @@ lint: setup ## formatting, clippy, ruff, types, stubs, rules of the house
 	$(BIN)/ruff format --check python tests tools
 	$(BIN)/mypy
 	$(BIN)/python -m ackclock.stubs --check
+
+bench: ## speed beside ns-2 and ns-3 where they are installed, and growth with size; many minutes
+	$(PYTHON) benchmarks/compare.py
+	$(PYTHON) benchmarks/scale.py
+
+bench-check: ## instruction counts of five scenarios against those kept, within 2 %; needs valgrind
+	$(PYTHON) benchmarks/check.py
 
 # The reference is written anew from the core and the command line each time.
 docs: setup ## the documentation as HTML in docs/_build/html; warnings are errors

@@ -101,6 +101,7 @@ pub struct PlanFlow {
 
 /// What sends a flow's data.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "nearly all flows are of the large variant")]
 pub enum PlanSender {
     /// TCP.
     Tcp {

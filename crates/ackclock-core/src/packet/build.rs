@@ -237,12 +237,11 @@ fn build_link(
     // The plain FIFO is computed ahead; its parameters are checked as any other discipline's.
     let env = env(plan, link);
     let place = Place { index: index as u32, name: &link.name, path: &link.qdisc_path };
-    let disc = match custom.qdisc(&link.qdisc, &env, place) {
-        Some(made) => Some(made?),
-        None => {
-            let built = qdisc::build(&link.qdisc, &env, &link.qdisc_path)?;
-            (link.qdisc.kind() != "fifo").then_some(built)
-        }
+    let disc = if let Some(made) = custom.qdisc(&link.qdisc, &env, place) {
+        Some(made?)
+    } else {
+        let built = qdisc::build(&link.qdisc, &env, &link.qdisc_path)?;
+        (link.qdisc.kind() != "fifo").then_some(built)
     };
     let rate = match &link.schedule {
         None => Rate::Constant(link.rate),

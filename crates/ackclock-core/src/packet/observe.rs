@@ -132,7 +132,7 @@ impl Marks {
 
     /// Which sample is taken at `at`, if one is.
     pub(super) fn row(self, at: u64) -> Option<u64> {
-        (self.interval != u64::MAX && at % self.interval == 0).then(|| at / self.interval)
+        (self.interval != u64::MAX && at.is_multiple_of(self.interval)).then(|| at / self.interval)
     }
 }
 

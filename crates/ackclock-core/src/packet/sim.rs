@@ -113,7 +113,7 @@ impl Sim {
             }
             self.schedule(p);
             self.activations += 1;
-            if self.activations % 8192 == 0 && !progress(Time(key.min(self.end))) {
+            if self.activations.is_multiple_of(8192) && !progress(Time(key.min(self.end))) {
                 return false;
             }
         }

@@ -345,7 +345,7 @@ def _failed(error: BaseException) -> int:
     if isinstance(error, OSError) and error.filename is not None:
         click.echo(f"{error.filename}: {error.strerror}", err=True)
         return EXIT_INPUT
-    from ackclock.usercode import told
+    from ackclock.userfiles import told
 
     own = told(error)
     if own is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any
 
-from ackclock import graphs, usercode
+from ackclock import graphs, userfiles
 from ackclock.errors import Problem, ScenarioError
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def expanded(data: Data, folder: Path) -> Data:
             net = graphs.csv_data(folder / net["folder"], options)
         result["net"] = net
     _schedules(result["net"], "net", folder)
-    usercode.check(result, folder)
+    userfiles.check(result, folder)
     return result
 
 

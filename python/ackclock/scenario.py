@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ackclock.catalogue import Record
     from ackclock.explanation import Explanation
     from ackclock.run import Run
-    from ackclock.usercode import Workshop
+    from ackclock.userfiles import Workshop
 
 __all__ = ["Scenario", "load"]
 
@@ -223,7 +223,7 @@ class Scenario:
         target
             The folder, which gets these files; the copy's paths are relative to it.
         """
-        from ackclock.usercode import kept
+        from ackclock.userfiles import kept
 
         folder = Path() if self._file is None else self._file.parent
         return Scenario.from_data(kept(self._expanded(), folder, target), target / "scenario.toml")
@@ -264,7 +264,7 @@ class Scenario:
 
     def _workshop(self) -> Workshop:
         """The maker of the user's own algorithms that this scenario names."""
-        from ackclock.usercode import Workshop
+        from ackclock.userfiles import Workshop
 
         folder = Path() if self._file is None else self._file.parent
         return Workshop(self._expanded(), folder, self.seed)

@@ -180,10 +180,10 @@ def _algorithm(room: str, value: Any) -> Iterator[ValidationError]:
     names = schema.catalogue()[room]
     word = room.replace("_", " ")
     if room in ("cc", "qdisc"):
-        from ackclock import usercode
+        from ackclock import userfiles
 
-        if usercode.reference(value) is not None:
-            message = usercode.form_problem(value)
+        if userfiles.reference(value) is not None:
+            message = userfiles.form_problem(value)
             if message is not None:
                 yield ValidationError(message)
             return

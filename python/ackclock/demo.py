@@ -39,13 +39,15 @@ class Metric:
     factor: float
 
 
-METRICS = (
-    Metric("mean", "mean goodput", "Mbit/s", 1e-6),
-    Metric("minimum", "minimum goodput", "kbit/s", 1e-3),
-    Metric("jain", "Jain's index", "1", 1.0),
-    Metric("loss", "loss", "%", 100.0),
-    Metric("delay", "queueing delay", "ms", 1e3),
-)
+MEAN = Metric("mean", "mean goodput", "Mbit/s", 1e-6)
+MINIMUM = Metric("minimum", "minimum goodput", "kbit/s", 1e-3)
+JAIN = Metric("jain", "Jain's index", "1", 1.0)
+LOSS = Metric("loss", "loss", "%", 100.0)
+DELAY = Metric("delay", "queueing delay", "ms", 1e3)
+USED = Metric("used", "busiest links used", "%", 100.0)
+METRICS = (MEAN, MINIMUM, JAIN, LOSS, DELAY, USED)
+BUSIEST = 10
+"""Directions of links whose mean utilisation tells whether the network was congested."""
 
 
 @dataclass(frozen=True)
@@ -53,9 +55,9 @@ class Size:
     """How much is simulated."""
 
     flows: int = 120
-    reps: int = 5
-    duration_s: float = 20.0
-    warmup_s: float = 5.0
+    reps: int = 6
+    duration_s: float = 60.0
+    warmup_s: float = 10.0
 
 
 def network() -> tuple[dict[str, Any], str]:
@@ -150,6 +152,7 @@ def measured(run: Run) -> dict[str, float]:
         "loss": lost / sent if sent else float("nan"),
         # Links weigh as much as they carry, so that idle ones do not dilute the mean.
         "delay": float(np.average(delay, weights=used)) if used.sum() > 0 else float("nan"),
+        "used": float(np.sort(used)[-BUSIEST:].mean()),
     }
 
 
@@ -168,38 +171,98 @@ class Results:
         values = [measured(run)[metric.key] * metric.factor for run in self.runs[qdisc]]
         return mean_interval(values)
 
+    def difference(self, qdisc: str, other: str, metric: Metric) -> tuple[float, float, float]:
+        """Mean and 95 % interval of the difference, seed by seed, in the metric's unit.
+
+        Both disciplines meet the same flows under a seed, so the difference varies less than
+        either of them.
+        """
+        from ackclock.replication import mean_interval
+
+        pairs = zip(self.runs[qdisc], self.runs[other], strict=True)
+        values = [measured(a)[metric.key] - measured(b)[metric.key] for a, b in pairs]
+        return mean_interval([value * metric.factor for value in values])
+
     def cells(self, qdisc: str) -> list[str]:
         """The table's row."""
-        out = []
-        for metric in METRICS:
-            mean, low, high = self.interval(qdisc, metric)
-            half = "" if np.isnan(low) else f" ± {(high - low) / 2:.2g}"
-            out.append(f"{mean:.3g}{half}")
-        return out
+        return [written(*self.interval(qdisc, metric)) for metric in METRICS]
+
+    def differences(self, qdisc: str) -> list[str]:
+        """The row of the table of differences from FIFO."""
+        return [written(*self.difference(qdisc, QDISCS[0], m), sign=True) for m in METRICS]
+
+    def extremes(self, metric: Metric) -> tuple[str, str, bool]:
+        """Disciplines of the largest and smallest mean; whether they differ clearly."""
+        means = {qdisc: self.interval(qdisc, metric)[0] for qdisc in self.runs}
+        most, least = max(means, key=lambda q: means[q]), min(means, key=lambda q: means[q])
+        return most, least, self.difference(most, least, metric)[1] > 0
+
+    def alike(self, qdisc: str, metric: Metric) -> list[str]:
+        """A discipline with those that it does not clearly differ from and that read the same."""
+        mean = self.interval(qdisc, metric)[0]
+        out = [qdisc]
+        for other in self.runs:
+            _, low, high = self.difference(other, qdisc, metric)
+            if other != qdisc and low <= 0 <= high:
+                near = abs(self.interval(other, metric)[0] - mean) < 0.02 * abs(mean)
+                out += [other] if near else []
+        return sorted(out, key=QDISCS.index)
 
     def answer(self) -> str:
-        """The finding in a sentence, from the data."""
-        jain, delay = METRICS[2], METRICS[4]
-        fairness = {q: self.interval(q, jain) for q in self.runs}
-        wait = {q: self.interval(q, delay) for q in self.runs}
-        fairest = max(fairness, key=lambda q: fairness[q][0])
-        unfairest = min(fairness, key=lambda q: fairness[q][0])
-        shortest = min(wait, key=lambda q: wait[q][0])
-        longest = max(wait, key=lambda q: wait[q][0])
-        best, worst = fairness[fairest], fairness[unfairest]
-        if best[1] > worst[2]:
-            first = f"{fairest.upper()} shares most evenly: Jain's index {best[0]:.2f} against"
-            first += f" {worst[0]:.2f} under {unfairest.upper()}"
+        """The finding in a few sentences, from the data."""
+
+        def mean(qdisc: str, metric: Metric) -> str:
+            return f"{self.interval(qdisc, metric)[0]:.3g}"
+
+        def both(one: str, other: str, metric: Metric) -> str:
+            unit = f" {metric.unit}" if metric.unit != "1" else ""
+            alike = " and ".join(q.upper() for q in self.alike(one, metric))
+            first, second = mean(one, metric), mean(other, metric)
+            return f"{first}{unit} under {alike} against {second}{unit} under {other.upper()}"
+
+        out = []
+        most, least, clear = self.extremes(MINIMUM)
+        if clear:
+            out.append(f"The slowest flow gets {both(most, least, MINIMUM)}")
         else:
-            first = "No queue shares clearly more evenly than the others: Jain's index is"
-            first += f" {worst[0]:.2f} to {best[0]:.2f}"
-        least, most = wait[shortest], wait[longest]
-        if least[2] < most[1]:
-            second = f"{shortest.upper()} keeps packets waiting least, {least[0]:.3g} ms per link"
-            second += f" against {most[0]:.3g} ms under {longest.upper()}"
-        else:
-            second = f"packets wait about as long under each, {least[0]:.3g} to {most[0]:.3g} ms"
-        return f"{first}; {second}."
+            out.append(
+                f"The slowest flow gets about as much under each: {both(most, least, MINIMUM)}"
+            )
+        most, least, clear = self.extremes(JAIN)
+        told = "Shares are most even" if clear else "Shares are about as even under each"
+        out.append(f"{told}, by Jain's index: {both(most, least, JAIN)}")
+        most, least, clear = self.extremes(DELAY)
+        told = "Packets wait least" if clear else "Packets wait about as long under each"
+        cost = self.difference(least, QDISCS[0], LOSS)
+        price = ""
+        if least != QDISCS[0] and cost[1] > 0:
+            price = (
+                f", at a loss of {mean(least, LOSS)} % against {mean(QDISCS[0], LOSS)} % under FIFO"
+            )
+        out.append(f"{told}, per link: {both(least, most, DELAY)}{price}")
+        return ". ".join(out) + "."
+
+
+def written(mean: float, low: float, high: float, *, sign: bool = False) -> str:
+    """Write a mean with the half width of its interval, both to the digits that mean something.
+
+    Parameters
+    ----------
+    mean, low, high
+        Mean and interval.
+    sign
+        Whether a plus is written.
+    """
+    plus = "+" if sign else ""
+    half = (high - low) / 2
+    if not half > 0:
+        return f"{mean:{plus}.3g}"
+    # Two figures of the half width, as far as the mean has four.
+    digits = 1 - int(np.floor(np.log10(half)))
+    if not sign and mean != 0:
+        digits = min(digits, 3 - int(np.floor(np.log10(abs(mean)))))
+    digits = max(0, digits)
+    return f"{mean:{plus},.{digits}f} ± {half:,.{digits}f}"
 
 
 def simulate(size: Size) -> Results:
@@ -243,11 +306,16 @@ def _goodputs(results: Results) -> Figure:
 
     made = _figure(results)
     axes = _axes(made, "Goodput of flows", "goodput [Mbit/s]", "share of flows at most this")
+    every: list[float] = []
     for i, (qdisc, runs) in enumerate(results.runs.items()):
         values = [flow["goodput_bps"] / 1e6 for run in runs for flow in run.summary["flows"]]
-        axes.ecdf(values, label=qdisc, **line(i))
-    axes.set_xscale("symlog", linthresh=0.01)
-    axes.set_xlim(left=0)
+        every += values
+        axes.ecdf(values, label=qdisc, **{**line(i), "linestyle": ("-", "--")[i % 2]})
+    least = min(value for value in every if value > 0)
+    axes.set_xscale("log")
+    axes.set_xlim(max(least, 1e-3 * max(every)), max(every))
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.set_ylim(0, 1)
     axes.legend(loc="upper left", frameon=False)
     return made
 
@@ -255,9 +323,10 @@ def _goodputs(results: Results) -> Figure:
 def _comparison(results: Results) -> Figure:
     from ackclock.plot.style import line
 
-    made = _figure(results, 9.0, 2.8)
-    axes = made.subplots(1, len(METRICS))
-    for ax, metric in zip(axes, METRICS, strict=True):
+    made = _figure(results, 7.2, 4.4)
+    axes = made.subplots(2, len(METRICS) // 2)
+    made.get_layout_engine().set(h_pad=0.12)
+    for ax, metric in zip(axes.flat, METRICS, strict=True):
         top = 0.0
         for i, qdisc in enumerate(results.runs):
             mean, low, high = results.interval(qdisc, metric)
@@ -268,21 +337,29 @@ def _comparison(results: Results) -> Figure:
         ax.set_xticks(range(len(results.runs)), list(results.runs))
         ax.set_xlim(-0.5, len(results.runs) - 0.5)
         ax.set_ylim(0, 1.1 * top if top > 0 else 1.0)
-        ax.set_title(metric.title, fontsize=9)
-        ax.set_ylabel(f"[{metric.unit}]", fontsize=8)
+        ax.set_title(metric.title, fontsize=10, loc="left")
+        ax.set_ylabel(f"[{metric.unit}]")
+        ax.grid(axis="y", color="#dddddd", linewidth=0.6)
+        ax.set_axisbelow(True)
         ax.spines[["top", "right"]].set_visible(False)
     return made
 
 
 def _figure(results: Results, width: float = 7.2, height: float = 4.0) -> Figure:
-    from ackclock.plot.style import figure, recipe
+    from ackclock.plot.style import figure
 
     made = figure(None, width, height)
+    _told(results, made)
+    return made
+
+
+def _told(results: Results, made: Figure) -> None:
+    from ackclock.plot.style import recipe
+
     first = next(iter(results.runs.values()))[0].summary
     seeds = f"1 to {results.size.reps}"
     hashes = [runs[0].summary["scenario_hash"] for runs in results.runs.values()]
     recipe(made, scenario=" ".join(str(h) for h in hashes), seeds=seeds, version=first["version"])
-    return made
 
 
 def _map(results: Results) -> Figure:
@@ -294,7 +371,9 @@ def _map(results: Results) -> Figure:
         for link in run.summary["links"]:
             name = str(link["id"])
             used[name] = used.get(name, 0.0) + link["utilisation"] / len(runs)
-    return network_map(runs[0], used)
+    made = network_map(runs[0], used)
+    _told(results, made)
+    return made
 
 
 def write(results: Results, out: Path, command: str) -> Path:
@@ -322,11 +401,19 @@ def write(results: Results, out: Path, command: str) -> Path:
 
     out.mkdir(parents=True, exist_ok=True)
     figures = {
-        "comparison": (_comparison(results), "Means and 95 % intervals over replications."),
-        "goodput": (_goodputs(results), "Goodput of every flow of every replication."),
+        "comparison": (
+            _comparison(results),
+            f"Means with 95 % Student-t intervals over {results.size.reps} replications.",
+        ),
+        "goodput": (
+            _goodputs(results),
+            "Goodput of every flow of every replication: where a curve begins is what the slowest"
+            " flow got.",
+        ),
         "map": (
             _map(results),
-            "Utilisation under FIFO, mean of the replications; wider lines have more capacity.",
+            "Utilisation of links under FIFO, mean of the replications, in the busier direction;"
+            " wider lines have more capacity.",
         ),
     }
     inline = []
@@ -356,7 +443,9 @@ def write(results: Results, out: Path, command: str) -> Path:
         answer=results.answer(),
         metrics=METRICS,
         rows=[(qdisc, results.cells(qdisc)) for qdisc in results.runs],
+        differences=[(qdisc, results.differences(qdisc)) for qdisc in list(results.runs)[1:]],
         figures=inline,
+        busiest=BUSIEST,
         size=results.size,
         rule=results.rule,
         cities=len(first.scenario.data["net"]["nodes"]),

@@ -265,13 +265,53 @@ def network_map(run: Run, utilisation: dict[str, float] | None = None) -> Figure
         (x1, y1), (x2, y2) = places[a], places[b]
         axes.plot([x1, x2], [y1, y2], color=colours(norm(share)), linewidth=width, zorder=2)
     axes.plot(*zip(*places.values(), strict=True), "o", color="#333333", markersize=3.5, zorder=3)
-    for name, place in places.items():
-        axes.annotate(name, place, xytext=(3, 3), textcoords="offset points", fontsize=7, zorder=4)
     latitude = float(np.mean([y for _, y in places.values()]))
     axes.set_aspect(1 / np.cos(np.radians(latitude)))
     bar = made.colorbar(ScalarMappable(norm, colours), ax=axes, shrink=0.8)
     bar.set_label("utilisation [1]")
+    _name_places(made, axes, places)
     return made
+
+
+def _name_places(made: Figure, axes: Axes, places: dict[Any, tuple[float, float]]) -> None:
+    """Write names beside their dots, each where it covers least of dots and other names."""
+    from matplotlib.patheffects import withStroke
+
+    made.draw_without_rendering()
+    scale = 72 / made.dpi
+    at = {name: axes.transData.transform(place) * scale for name, place in places.items()}
+    dots = [(x - 3, y - 3, x + 3, y + 3) for x, y in at.values()]
+    taken: list[tuple[float, float, float, float]] = []
+    size = 7.0
+    for name, (x, y) in sorted(at.items(), key=lambda item: (item[1][0], item[1][1])):
+        width = 0.62 * size * len(str(name))
+        choices = [
+            (dx, dy)
+            for gap in (4.0, 9.0)
+            for dx, dy in (
+                (gap, gap / 2), (-gap - width, gap / 2), (gap, -gap / 2 - size),
+                (-gap - width, -gap / 2 - size), (-width / 2, gap), (-width / 2, -gap - size),
+            )
+        ]  # fmt: skip
+        boxes = [(x + dx, y + dy, x + dx + width, y + dy + size) for dx, dy in choices]
+        covered = [sum(_overlap(box, other) for other in (*dots, *taken)) for box in boxes]
+        best = int(np.argmin(covered))
+        taken.append(boxes[best])
+        axes.annotate(
+            str(name),
+            places[name],
+            xytext=choices[best],
+            textcoords="offset points",
+            fontsize=size,
+            zorder=4,
+            path_effects=[withStroke(linewidth=1.6, foreground="white")],
+        )
+
+
+def _overlap(a: tuple[float, ...], b: tuple[float, ...]) -> float:
+    width = min(a[2], b[2]) - max(a[0], b[0])
+    height = min(a[3], b[3]) - max(a[1], b[1])
+    return max(0.0, width) * max(0.0, height)
 
 
 def _bps(rate: float | str) -> float:

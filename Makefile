@@ -23,7 +23,7 @@ help: ## list the targets
 
 # The Rust core, built and made importable from python/.
 .venv/.built: .venv/.tools $(RUST)
-	PATH=$(CURDIR)/$(BIN):$$PATH VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --quiet --uv --profile fast
+	PATH=$(CURDIR)/$(BIN):$$PATH VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --quiet --uv --release
 	touch $@
 
 setup: .venv/.built ## build everything into .venv; .venv/bin/ackclock is the command line

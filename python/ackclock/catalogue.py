@@ -8,6 +8,7 @@ ackclock.stubs`` writes their type stubs.
 from __future__ import annotations
 
 import inspect
+import keyword
 from functools import cache
 from typing import Any, ClassVar
 
@@ -134,14 +135,18 @@ def plain(value: Any) -> Any:
 
 
 def class_name(name: str) -> str:
-    """Turn a registry name into a class name: ``parking-lot`` into ``ParkingLot``.
+    """Turn a registry name into a class name: ``fq-codel`` into ``FqCodel``.
+
+    A ``+`` is spelt out, and a word of Python's own gets an underscore: ``None_``.
 
     Parameters
     ----------
     name
         Registry name in kebab-case.
     """
-    return "".join(part[:1].upper() + part[1:] for part in name.replace("_", "-").split("-"))
+    parts = name.replace("+", "-plus").replace("_", "-").split("-")
+    title = "".join(part[:1].upper() + part[1:] for part in parts)
+    return f"{title}_" if keyword.iskeyword(title) else title
 
 
 def type_words(rules: schema.Data) -> str:

@@ -176,6 +176,14 @@ def run(
     scenario = _load(file, changes)
     if seed is not None:
         scenario = scenario.replace(seed=seed)
+    if out is not None:
+        from ackclock.run import may_replace
+
+        # Before the run, so that no result is lost to a folder that cannot be written.
+        for folder in (
+            [out] if reps == 1 else [out / f"seed-{scenario.seed + i}" for i in range(reps)]
+        ):
+            may_replace(folder)
     if reps > 1:
         _run_many(scenario, reps, workers, out, as_json=as_json, quiet=quiet)
         return

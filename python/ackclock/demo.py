@@ -325,7 +325,7 @@ def _comparison(results: Results) -> Figure:
 
     made = _figure(results, 7.2, 4.4)
     axes = made.subplots(2, len(METRICS) // 2)
-    made.get_layout_engine().set(h_pad=0.12)
+    made.set_layout_engine("constrained", h_pad=0.12)
     for ax, metric in zip(axes.flat, METRICS, strict=True):
         top = 0.0
         for i, qdisc in enumerate(results.runs):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,17 @@ class Problem:
     path: str
     message: str
     file: str | None = None
+
+    def touches(self, path: str) -> bool:
+        """Tell whether this problem's place holds, is, or is inside another.
+
+        Parameters
+        ----------
+        path
+            The other place.
+        """
+        mine, other = (re.split(r"[.\[]", place) for place in (self.path, path))
+        return all(a == b for a, b in zip(mine, other, strict=False))
 
     def __str__(self) -> str:
         return ": ".join(part for part in (self.file, self.path, self.message) if part)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ackclock._core import Output
     from ackclock.scenario import Scenario
 
-__all__ = ["BUNDLE_VERSION", "Run", "load_run", "whole_folder"]
+__all__ = ["BUNDLE_VERSION", "Run", "load_run", "may_replace", "whole_folder"]
 
 BUNDLE_VERSION = 1
 """Version of the run bundle's layout; raised when an old reader would misread a new bundle."""
@@ -262,9 +262,7 @@ def whole_folder(folder: Path, fill: Any, marker: str) -> Path:
     Path
         The folder.
     """
-    if folder.exists() and not (folder / marker).is_file() and any(folder.iterdir()):
-        message = f"{folder} exists and is not a folder that ackclock wrote; choose another"
-        raise AckclockError(message)
+    may_replace(folder, marker)
     folder.parent.mkdir(parents=True, exist_ok=True)
     beside = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     try:
@@ -279,6 +277,29 @@ def whole_folder(folder: Path, fill: Any, marker: str) -> Path:
         shutil.rmtree(beside, ignore_errors=True)
         raise
     return folder
+
+
+def may_replace(folder: Path, marker: str = "provenance.json") -> None:
+    """Check that a folder may be written: it is not there, is empty, or is one of ours.
+
+    Parameters
+    ----------
+    folder
+        Where something is to go.
+    marker
+        A file by which a folder is known to be ours.
+
+    Raises
+    ------
+    AckclockError
+        Something else is there.
+    """
+    if folder.exists() and not folder.is_dir():
+        message = f"{folder} is a file; expected the name of a folder"
+        raise AckclockError(message)
+    if folder.exists() and not (folder / marker).is_file() and any(folder.iterdir()):
+        message = f"{folder} exists and is not a folder that ackclock wrote; choose another"
+        raise AckclockError(message)
 
 
 def load_run(folder: str | Path) -> Run:

@@ -108,7 +108,7 @@ class Scenario:
 
         found = problems(data, None if file is None else str(file))
         if found:
-            raise ScenarioError(found)
+            raise ScenarioError([*found, *_behind(found, data, file)])
         object.__setattr__(self, "_data", data)
         object.__setattr__(self, "_file", file)
         object.__setattr__(self, "_full", None)
@@ -359,6 +359,8 @@ class Scenario:
             changes["seed"] = seed
         if changes:
             return self.replace(**changes).run(progress=progress)
+        import numpy as np  # noqa: F401  the core needs it; loading it is not the run's time
+
         from ackclock import _core
         from ackclock.errors import AlgorithmError
         from ackclock.run import Run
@@ -379,6 +381,36 @@ class Scenario:
         if workshop:
             done.summary.update(workshop.summary())
         return done
+
+
+def _behind(found: list[Problem], data: dict[str, Any], file: Path | None) -> list[Problem]:
+    """Find problems of meaning in a scenario whose form is wrong, so that all are told at once.
+
+    The values of wrong form are left out; what follows from leaving them out is not told.
+    """
+    rest = copy.deepcopy(data)
+    for problem in found:
+        if problem.path:
+            _leave_out(rest, paths.split(problem.path))
+    from ackclock.validate import problems
+
+    if problems(rest):
+        return []
+    try:
+        Scenario.from_data(rest, file).check()
+    except ScenarioError as error:
+        told = [problem.path for problem in found]
+        return [p for p in error.problems if p.path and not any(map(p.touches, told))]
+    return []
+
+
+def _leave_out(at: Any, steps: list[paths.Step]) -> None:
+    for step in steps[:-1]:
+        if isinstance(at, str) or step is None:
+            return
+        at = at[step]
+    if isinstance(at, dict):
+        at.pop(steps[-1], None)
 
 
 def load(source: str | Path) -> Scenario:

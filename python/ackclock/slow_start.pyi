@@ -13,7 +13,7 @@ class Limited(Record):
         max_ssthresh: float | None = ...,
     ) -> None: ...
 
-class Hystart++(Record):
+class HystartPlusPlus(Record):
     def __init__(
         self,
         min_rtt_thresh: float | str | None = ...,
@@ -25,5 +25,5 @@ class Hystart++(Record):
         limit: int | None = ...,
     ) -> None: ...
 
-class None(Record):
+class None_(Record):
     def __init__(self) -> None: ...

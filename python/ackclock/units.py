@@ -105,6 +105,10 @@ def _factor(unit: str, units: dict[str, float]) -> float | None:
     return next((f for name, f in units.items() if name.lower() == unit.lower()), None)
 
 
+_MOST = {"duration": (9e6, "9000000 s"), "rate": (1e15, "1000 Tbps"), "size": (1e18, "1000000 TB")}
+"""What the core's counters hold."""
+
+
 def quantity_problem(value: object, quantity: str) -> str | None:
     """Say what is wrong with a value that should be a quantity.
 
@@ -128,10 +132,11 @@ def quantity_problem(value: object, quantity: str) -> str | None:
             f" unit, one of: {', '.join(UNITS[quantity])}"
         )
     try:
-        parse(value, quantity)
+        number = parse(value, quantity)
     except ValueError as error:
         return str(error)
-    return None
+    most, told = _MOST[quantity]
+    return f"{value} is out of range; expected at most {told}" if number > most else None
 
 
 def buffer_problem(value: object) -> str | None:

@@ -34,6 +34,10 @@ _WORDS = {
 }
 
 
+_MOST = {"uint16": 2**16 - 1, "uint32": 2**32 - 1, "uint64": 2**64 - 1}
+"""What whole numbers of the core hold."""
+
+
 def _show(value: object) -> str:
     if isinstance(value, str):
         return f'"{value}"'
@@ -68,6 +72,10 @@ def _type(_: Any, types: Any, value: Any, rules: Any) -> Iterator[ValidationErro
         yield ValidationError(f"{_show(value)} is not {wanted}")
     elif isinstance(value, float) and not math.isfinite(value):
         yield ValidationError(f"{value} is not a finite number")
+    elif isinstance(value, int) and rules.get("format") in _MOST:
+        most = _MOST[rules["format"]]
+        if value > most:
+            yield ValidationError(f"{value} is out of range; expected at most {most}")
 
 
 def _quantity(_: Any, quantity: str, value: Any, rules: Any) -> Iterator[ValidationError]:

@@ -26,6 +26,9 @@ __all__ = ["cwnd", "delay", "fairness", "jain", "network_map", "queue", "through
 _MOST_NAMED = 12
 """Beyond this many curves a legend hides more than it tells."""
 
+_MOST_INTERVALS = 120
+"""Goodput over time is drawn as at most so many means."""
+
 
 def jain(values: npt.ArrayLike) -> float:
     """Jain's fairness index, (sum x)^2 / (n sum x^2), of non-negative shares.
@@ -97,7 +100,7 @@ def _legend(axes: Axes) -> None:
 
 def _label(run: Run, name: str) -> str:
     for flow in run.summary["flows"]:
-        if str(flow["id"]) == name and flow.get("cc"):
+        if str(flow["id"]) == name and flow.get("cc") not in (None, "", name):
             return f"{name} ({flow['cc']})"
     return name
 
@@ -126,14 +129,26 @@ def cwnd(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
 
 
 def _rates(run: Run, flows: Sequence[int | str] | None) -> list[tuple[str, Values, Values]]:
-    """Per flow: middles of the sampling intervals and goodput in each [bit/s]."""
+    """Per flow: middles of intervals and goodput in each [bit/s].
+
+    An interval is as many samples as leave no more than `_MOST_INTERVALS`: losses hold up the
+    delivery in order, so that goodput over a few round trips jumps.
+    """
     names = _chosen(run, "flows", flows)
     rows = run.table("flow_samples")
-    return [
-        (name, (time[1:] + time[:-1]) / 2, np.diff(count) * 8 / np.diff(time))
-        for name, time, count in _series(rows, "flow", names, ["time_s", "delivered_bytes"])
-        if len(time) > 1
-    ]
+    out = []
+    for name, time, count in _series(rows, "flow", names, ["time_s", "delivered_bytes"]):
+        step = -(-len(time) // _MOST_INTERVALS)
+        at, bits = time[::step], count[::step] * 8
+        if len(at) > 1:
+            out.append((name, (at[1:] + at[:-1]) / 2, np.diff(bits) / np.diff(at)))
+    return out
+
+
+def _interval(rates: list[tuple[str, Values, Values]]) -> str:
+    """The interval of rates in words, for a title."""
+    middles = rates[0][1] if rates else np.zeros(0)
+    return f", means over {middles[1] - middles[0]:.3g} s" if len(middles) > 1 else ""
 
 
 def throughput(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
@@ -147,8 +162,9 @@ def throughput(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
         Which flows, by number or name; left out: all.
     """
     made = figure(run.summary)
-    axes = _axes(made, "Goodput", "time [s]", "goodput [Mbit/s]")
-    for i, (name, time, rate) in enumerate(_rates(run, flows)):
+    rates = _rates(run, flows)
+    axes = _axes(made, "Goodput" + _interval(rates), "time [s]", "goodput [Mbit/s]")
+    for i, (name, time, rate) in enumerate(rates):
         axes.plot(time, rate / 1e6, label=_label(run, name), **line(i))
     axes.set_ylim(bottom=0)
     _legend(axes)
@@ -163,12 +179,14 @@ def queue(run: Run, *, links: Sequence[int | str] | None = None) -> Figure:
     run
         What to draw.
     links
-        Which links, by number or name; left out: the three with the longest mean queue.
+        Which links, by number or name; left out: the three with the longest mean queue, if
+        they have any.
     """
     names = _chosen(run, "links", links)
     if links is None:
         mean = {str(link["id"]): link["queue_mean_packets"] for link in run.summary["links"]}
         names = sorted(names, key=lambda name: -mean[name])[:3]
+        names = [name for name in names if mean[name] > 0] or names[:1]
     made = figure(run.summary)
     axes = _axes(made, "Queue", "time [s]", "queue [packets]")
     rows = run.table("link_samples")
@@ -218,7 +236,7 @@ def fairness(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
     length = min(len(rate) for _, _, rate in rates)
     shares = np.array([rate[:length] for _, _, rate in rates])
     made = figure(run.summary)
-    axes = _axes(made, "Fairness of goodput", "time [s]", "Jain's index [1]")
+    axes = _axes(made, "Fairness of goodput" + _interval(rates), "time [s]", "Jain's index [1]")
     axes.plot(rates[0][1][:length], [jain(column) for column in shares.T], **line(0))
     axes.axhline(1 / len(rates), color="#999999", linewidth=0.8, linestyle=":")
     axes.annotate(

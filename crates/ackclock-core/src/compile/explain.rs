@@ -208,6 +208,15 @@ fn label(spec: &Spec) -> String {
     }
 }
 
+/// A window in words; 2^31 - 1 segments and more are no limit.
+fn segments(window: f64) -> String {
+    if window >= f64::from(i32::MAX) {
+        "unlimited".to_owned()
+    } else {
+        format!("{window} segments")
+    }
+}
+
 /// TCP settings that neither the scenario nor a flow gives, with the era they come from.
 fn defaults(scenario: &Scenario) -> Vec<DefaultLine> {
     let config = TcpConfig::of_era(scenario.era);
@@ -219,8 +228,8 @@ fn defaults(scenario: &Scenario) -> Vec<DefaultLine> {
         ("header", format!("{} B", config.header)),
         ("ack_size", format!("{} B", config.ack_size)),
         ("initial_window", format!("{} segments", config.initial_window)),
-        ("initial_ssthresh", format!("{} segments", config.initial_ssthresh)),
-        ("receiver_window", format!("{} segments", config.receiver_window)),
+        ("initial_ssthresh", segments(config.initial_ssthresh)),
+        ("receiver_window", segments(f64::from(config.receiver_window))),
         ("delayed_ack", format!("{} packets", config.delayed_ack)),
         ("delayed_ack_timeout", seconds(config.delayed_ack_timeout)),
         ("syn", config.syn.to_string()),

@@ -133,7 +133,8 @@ impl Context<'_> {
     }
 
     fn add(&mut self, flow: &Flow, path: &str) {
-        let number = self.flows.len();
+        // Flows that were wrong count too, so that those after them keep their names.
+        let number = self.ids.len();
         let name = flow.id.clone().unwrap_or_else(|| format!("f{number}"));
         if !self.ids.insert(name.clone()) {
             self.wrong(

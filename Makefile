@@ -8,7 +8,7 @@ UV_VERSION := 0.13.8
 BIN := .venv/bin
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help setup demo test test-full lint bench bench-check docs clean
+.PHONY: help setup demo test test-full lint bench bench-check docs new clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -61,6 +61,9 @@ docs: setup ## the documentation as HTML in docs/_build/html; warnings are error
 	$(BIN)/python -m ackclock.reference docs/reference/generated
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -b html docs docs/_build/html
 	$(BIN)/python tools/check_blocks.py README.md docs
+
+new: setup ## begin an algorithm: make new ROOM=cc|qdisc|recovery|slow_start NAME=my-rule
+	@$(BIN)/python tools/new_algorithm.py $(ROOM) $(NAME)
 
 clean: ## remove what was built
 	rm -rf .venv target out dist docs/_build docs/reference/generated .pytest_cache .mypy_cache .ruff_cache

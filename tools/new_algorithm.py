@@ -1,0 +1,108 @@
+"""Begins a new algorithm: `make new ROOM=cc NAME=my-rule`.
+
+Writes one file with the parts of the house in their order and a rule that is right but plain, and
+adds the two lines to the room's `mod.rs` (the module and its registry entry). What the new file
+builds, runs in a scenario and passes its test at once; every part that is marked `<...>` is the
+author's to say.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+CORE = ROOT / "crates" / "ackclock-core" / "src"
+TEMPLATES = Path(__file__).resolve().parent / "templates"
+ROOMS = ("cc", "qdisc", "recovery", "slow_start")
+
+_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+
+
+def begin(core: Path, room: str, name: str) -> Path:
+    """Write the algorithm's file and its lines in the room.
+
+    Parameters
+    ----------
+    core
+        The folder `src` of the core.
+    room
+        One of `ROOMS`.
+    name
+        Registry name in kebab-case.
+
+    Returns
+    -------
+    Path
+        The new file.
+
+    Raises
+    ------
+    ValueError
+        The room or the name cannot be; one sentence.
+    """
+    if room not in ROOMS:
+        message = f'there is no room "{room}"; expected one of: {", ".join(ROOMS)}'
+        raise ValueError(message)
+    if not _NAME.fullmatch(name):
+        message = f'"{name}" is not a registry name; expected small letters and hyphens: my-rule'
+        raise ValueError(message)
+    module, title = name.replace("-", "_"), "".join(p.capitalize() for p in name.split("-"))
+    path = core / room / f"{module}.rs"
+    if path.exists():
+        message = f"{path} exists already; choose another name"
+        raise ValueError(message)
+    text = (TEMPLATES / f"{room}.rs").read_text(encoding="utf-8")
+    for old, new in (("{{name}}", name), ("{{Name}}", title), ("{{module}}", module)):
+        text = text.replace(old, new)
+    home = core / room / "mod.rs"
+    rooms_text = _with_lines(home.read_text(encoding="utf-8"), room, module, title)
+    path.write_text(text, encoding="utf-8")
+    home.write_text(rooms_text, encoding="utf-8")
+    return path
+
+
+def _with_lines(text: str, room: str, module: str, title: str) -> str:
+    """Insert `pub mod` where the alphabet has it, and the registry's line at its end."""
+    modules = list(re.finditer(r"^(?:pub )?mod (\w+);\n", text, re.MULTILINE))
+    first_block = modules[:1]
+    for one in modules[1:]:
+        if one.start() == first_block[-1].end():
+            first_block.append(one)
+    later = [one for one in first_block if one.group(1) > module]
+    at = later[0].start() if later else first_block[-1].end()
+    text = f"{text[:at]}pub mod {module};\n{text[at:]}"
+    entry = list(re.finditer(rf'^( *)"{room}/\w+\.rs" => .*,\n', text, re.MULTILINE))[-1]
+    line = f'{entry.group(1)}"{room}/{module}.rs" => {module}::{title},\n'
+    return text[: entry.end()] + line + text[entry.end() :]
+
+
+def main(arguments: list[str]) -> int:
+    """Run the tool.
+
+    Parameters
+    ----------
+    arguments
+        Room and name.
+    """
+    if len(arguments) != 2:
+        sys.stderr.write(
+            f"expected: make new ROOM=ROOM NAME=NAME, ROOM one of: {', '.join(ROOMS)}\n"
+        )
+        return 2
+    try:
+        path = begin(CORE, *arguments)
+    except ValueError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    sys.stdout.write(
+        f"wrote {path.relative_to(ROOT)} and its lines in {arguments[0]}/mod.rs\n"
+        f"next: fill in what is marked <...>, then cargo test -p ackclock-core {path.stem};"
+        " python -m ackclock.stubs writes the Python class\n"
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

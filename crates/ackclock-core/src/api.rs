@@ -125,15 +125,15 @@ pub fn run_with(
     let results = packet::run_with(&plan, custom, &mut |now: Time| {
         progress(now.seconds() / end, now.seconds())
     })?;
-    Ok(output(&plan, results))
+    Ok(output(&plan, &results))
 }
 
-fn output(plan: &Plan, results: Results) -> Output {
-    let summary = summary(plan, &results).to_string();
+fn output(plan: &Plan, results: &Results) -> Output {
+    let summary = summary(plan, results).to_string();
     let mut tables =
-        vec![("flows", flow_table(plan, &results)), ("links", link_table(plan, &results))];
+        vec![("flows", flow_table(plan, results)), ("links", link_table(plan, results))];
     for table in &plan.record.tables {
-        tables.push(event_table(plan, &results, *table));
+        tables.push(event_table(plan, results, *table));
     }
     Output { summary, tables }
 }

@@ -44,20 +44,43 @@ def test_unknown_figures_flows_and_formats_are_told(run, tmp_path):
         ac.plot.network_map(run)
 
 
+LOSSY = """
+duration = "3 s"
+net = { kind = "dumbbell", pairs = 1, rate = "5 Mbps", rtt = "40 ms", buffer = "20 pkt" }
+flows = [{ pair = 0, cc = "aimd", recovery = "sack", size = 800000 }]
+record = { tables = ["packets"] }
+"""
+
+
 @pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
-def test_tshark_reads_the_capture_as_tcp_with_sack(run, tmp_path):
+def test_tshark_reads_the_capture_as_tcp_with_sack(tmp_path):
+    run = ac.load(LOSSY).run()
+    assert run.summary["flows"][0]["lost_data_packets"] > 0
     file = run.to_pcapng(tmp_path / "x.pcapng")
-    command = ["tshark", "-r", str(file), "-o", "ip.check_checksum:TRUE", "-T", "fields"]
-    for field in ("tcp.seq_raw", "tcp.options.sack_le", "ip.checksum.status", "_ws.malformed"):
+    fields = (
+        "tcp.stream", "tcp.flags.syn", "tcp.len", "tcp.seq_raw", "tcp.options.sack_le",
+        "ip.checksum.status", "tcp.checksum.status", "_ws.malformed", "ip.src",
+    )  # fmt: skip
+    command = ["tshark", "-r", str(file), "-T", "fields"]
+    for option in ("ip.check_checksum:TRUE", "tcp.check_checksum:TRUE"):
+        command += ["-o", option]
+    for field in fields:
         command += ["-e", field]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    rows = [line.split("\t") for line in done.stdout.splitlines()]
-    departed = sum(event == "departure" for event in run.packets.column("event").to_pylist())
-    assert 100 < len(rows) <= departed
-    assert all(row[0] for row in rows)
-    assert any(row[1] for row in rows)
-    assert {row[2] for row in rows} == {"1"}
-    assert not any(row[3] for row in rows)
+    rows = [dict(zip(fields, line.split("\t"), strict=True)) for line in done.stdout.splitlines()]
+    assert len(rows) > 100
+    assert {row["tcp.stream"] for row in rows} == {"0"}
+    # The handshake, then data in full segments: the SYN is byte 0, data begins at 1.
+    assert [row["tcp.flags.syn"] in ("1", "True") for row in rows[:3]] == [True, True, False]
+    data = [row for row in rows if row["ip.src"] == rows[0]["ip.src"]][1:]
+    assert data[0]["tcp.seq_raw"] == "1"
+    assert {row["tcp.len"] for row in data[:-1]} <= {"1460", "0", str(800_000 % 1460)}
+    starts = [int(row["tcp.seq_raw"]) for row in data if row["tcp.len"] == "1460"]
+    assert all((start - 1) % 1460 == 0 for start in starts)
+    assert len(starts) > len(set(starts))  # retransmissions
+    assert any(row["tcp.options.sack_le"] for row in rows)
+    assert {row["ip.checksum.status"] for row in rows} == {"1"}
+    assert not any(row["_ws.malformed"] for row in rows)
 
 
 def test_a_capture_needs_packets_and_a_known_link(small, run, tmp_path):

@@ -176,3 +176,30 @@ def test_the_constructor_knows_every_key_of_the_schema():
 def test_an_unknown_engine_is_unsupported(scenario):
     with pytest.raises(ac.UnsupportedError, match="packet"):
         scenario.run(engine="magic")
+
+
+def test_a_null_of_json_is_a_key_left_out(scenario):
+    text = scenario.to_json().replace('"duration"', '"warmup": null, "duration"')
+    assert ac.load(text) == scenario
+    assert "warmup" not in ac.load(text).to_toml()
+
+
+def test_defaults_that_depend_on_the_era_stay_out_of_files(scenario):
+    from ackclock import catalogue, schema
+
+    for room, key in (("cc", "flows[0].cc"), ("qdisc", "net.qdisc")):
+        for cls in catalogue.room(room).values():
+            if not cls._rules.get("required"):
+                changed = scenario.replace(**{key: cls()})
+                assert ac.load(changed.to_toml()) == changed
+    assert any(
+        rules.get("default", 0) is None
+        for entry in schema.catalogue()["qdisc"].values()
+        for rules in entry["params"].get("properties", {}).values()
+    )
+
+
+def test_the_fingerprint_is_of_what_is_simulated(scenario):
+    same = scenario.replace(**{"net.rate": 1e7, "seed": 9, "name": "other"})
+    assert same.fingerprint == scenario.fingerprint
+    assert scenario.replace(**{"net.rate": "11 Mbps"}).fingerprint != scenario.fingerprint

@@ -204,7 +204,7 @@ class Results:
         for other in self.runs:
             _, low, high = self.difference(other, qdisc, metric)
             if other != qdisc and low <= 0 <= high:
-                near = abs(self.interval(other, metric)[0] - mean) < 0.02 * abs(mean)
+                near = abs(self.interval(other, metric)[0] - mean) < 0.05 * abs(mean)
                 out += [other] if near else []
         return sorted(out, key=QDISCS.index)
 

@@ -163,9 +163,10 @@ class Run:
         count = f"{totals['packet_hops']:,} packet hops, {totals['events']:,} events"
         flow_head = ["flow", "ends", "cc", "recovery", "goodput", "retransmits", "timeouts", "srtt"]
         link_head = ["link", "used", "drops", "marks", "queue pkt", "p99 pkt", "queueing delay"]
-        return "\n\n".join(
-            [head, table(flow_head, flows), table(link_head, links), f"{count}, {cpu} of one core"]
-        )
+        parts = [head, table(flow_head, flows), table(link_head, links)]
+        if s.get("warnings"):
+            parts.append("\n".join(f"warning: {warning}" for warning in s["warnings"]))
+        return "\n\n".join([*parts, f"{count}, {cpu} of one core"])
 
     def save(self, folder: str | Path, *, command: str | None = None) -> Path:
         """Write the run bundle: scenario, summary, one Parquet file per table, provenance.

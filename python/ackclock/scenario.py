@@ -129,8 +129,11 @@ class Scenario:
         ScenarioError
             With every problem of form at once.
         """
+        from ackclock.catalogue import plain
+
         self = cls.__new__(cls)
-        self._fill(copy.deepcopy(data), file)
+        # A null of JSON says the same as a key left out, and TOML has none.
+        self._fill(plain(data), file)
         return self
 
     def __setattr__(self, name: str, value: object) -> None:

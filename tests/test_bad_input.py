@@ -1,0 +1,147 @@
+"""Wrong input of many kinds: one sentence each with file, path, value and what was expected."""
+
+import pytest
+
+import ackclock as ac
+from ackclock import cli
+
+GOOD = """
+duration = "5 s"
+[net]
+kind = "dumbbell"
+pairs = 2
+rate = "5 Mbps"
+rtt = "40 ms"
+buffer = "20 pkt"
+[[flows]]
+id = "a"
+pair = 0
+cc = "aimd"
+[[flows]]
+id = "b"
+pair = 1
+"""
+ISLANDS = """
+duration = "5 s"
+[net]
+kind = "graph"
+links = [
+    { a = "x", b = "y", rate = "1 Mbps", delay = "1 ms" },
+    { a = "p", b = "q", rate = "1 Mbps", delay = "1 ms" },
+]
+[[flows]]
+src = "x"
+dst = "q"
+"""
+IMPORTED = """
+duration = "5 s"
+[net]
+kind = "graphml"
+file = "net.graphml"
+rate = "1 Mbps"
+[[flows]]
+src = "x"
+dst = "q"
+"""
+TRACED = GOOD.replace("pairs = 2", 'pairs = 2\nschedule = { mahimahi_file = "x.up" }')
+
+
+def changed(old, new):
+    assert old in GOOD
+    return GOOD.replace(old, new)
+
+
+CASES = [
+    (changed("buffer", "bufer"), ['net.bufer: "bufer"', 'did you mean "buffer"']),
+    (changed('"5 Mbps"', '"5 ms"'), ['net.rate: "ms" in "5 ms"', "Mbps"]),
+    (changed('"5 Mbps"', "-5"), ["net.rate: -5", "not negative"]),
+    (changed('"5 Mbps"', "0"), ["net.rate: is 0 bit/s", "more than zero"]),
+    (changed('"20 pkt"', '"0 pkt"'), ['net.buffer: "0 pkt"', "more than zero"]),
+    (changed('"20 pkt"', "20"), ["net.buffer: 20", "name its unit"]),
+    (changed('id = "b"', 'id = "a"'), ['flows[1].id: "a"', "a name of its own"]),
+    (changed("pair = 1", "pair = 7"), ["flows[1].pair: is 7", "expected 0 to 1"]),
+    (changed("pair = 1", "pair = 1\ncount = 4000000000"), ["flows[1].count: is 4000000000"]),
+    (changed("pair = 1", "pair = 1\ncount = 1000000000000"), ["flows[1].count: 1000000000000"]),
+    (changed('"aimd"', '{ kind = "aimd", a = -1 }'), ["flows[0].cc: aimd", "a is -1"]),
+    (changed('"aimd"', '"vegsa"'), ['flows[0].cc: there is no cc "vegsa"', 'did you mean "vegas"']),
+    (changed('"5 s"', '"1e30 s"'), ["duration: 1e30 s", "at most 9000000 s"]),
+    (changed('"5 s"', '"5 s"\nseed = 99999999999999999999'), ["seed: 99999999999999999999"]),
+    (ISLANDS, ['flows[0]: there is no way from "x" to "q"']),
+    (IMPORTED, ["net: ", "net.graphml, line 1", "well-formed"]),
+    (TRACED, ["net.schedule: ", "x.up, line 3", '"z"', "milliseconds"]),
+    ('duration = "5 s"\n[net\n', ["not valid TOML", "line 2"]),
+    ("", ['"net" is missing', '"duration" is missing']),
+]
+
+
+@pytest.mark.parametrize(("text", "told"), CASES, ids=lambda case: str(case)[:30] or "empty")
+def test_wrong_input_is_told_and_nothing_is_written(text, told, tmp_path, capsys):
+    (tmp_path / "net.graphml").write_text("<graphml><node")
+    (tmp_path / "x.up").write_text("1\n2\nz\n")
+    file = tmp_path / "bad.toml"
+    file.write_text(text)
+    before = sorted(tmp_path.iterdir())
+    assert cli.main(["run", str(file), "--json", "--out", str(tmp_path / "out")]) == cli.EXIT_INPUT
+    seen = capsys.readouterr()
+    assert seen.out == ""
+    lines = seen.err.splitlines()
+    assert all(line.startswith(f"{file}: ") for line in lines)
+    for word in told:
+        assert word in seen.err
+    assert len(lines) == (2 if text == "" else 1)
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_problems_of_form_and_of_meaning_are_told_together():
+    text = GOOD.replace("buffer", "bufer").replace("pair = 1", "pair = 7").replace("5 s", "0 s")
+    with pytest.raises(ac.ScenarioError) as caught:
+        ac.load(text)
+    assert {p.path for p in caught.value.problems} == {"net.bufer", "duration", "flows[1].pair"}
+
+
+def test_what_follows_from_a_wrong_value_is_not_told():
+    with pytest.raises(ac.ScenarioError) as caught:
+        ac.load(GOOD.replace("pair = 1", 'pair = "one"'))
+    assert [p.path for p in caught.value.problems] == ["flows[1].pair"]
+
+
+def test_a_flow_that_is_wrong_does_not_rename_those_after_it():
+    text = ISLANDS + '[[flows]]\nsrc = "x"\ndst = "y"\n[[flows]]\nsrc = "p"\ndst = "q"\n'
+    with pytest.raises(ac.ScenarioError) as caught:
+        ac.load(text).check()
+    assert [p.path for p in caught.value.problems] == ["flows[0]"]
+
+
+@pytest.mark.parametrize(("name", "told"), [("file", "is a file"), ("full", "choose another")])
+def test_a_folder_that_may_not_be_replaced_is_told_before_the_run(name, told, tmp_path, capsys):
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine.txt").write_text("mine")
+    file = tmp_path / "good.toml"
+    # Had this run begun, the test would not end.
+    file.write_text(GOOD.replace('"5 s"', '"8000000 s"'))
+    assert cli.main(["run", str(file), "--out", str(tmp_path / name)]) == cli.EXIT_INPUT
+    seen = capsys.readouterr().err
+    assert str(tmp_path / name) in seen
+    assert told in seen
+    assert (tmp_path / "full" / "mine.txt").read_text() == "mine"
+
+
+def test_names_that_look_like_numbers_may_be_set(tmp_path, capsys):
+    file = tmp_path / "good.toml"
+    file.write_text(GOOD)
+    changes = ["--set", "era=2002", "--set", "flows[0].id=7", "--set", "duration=2"]
+    assert cli.main(["run", str(file), "--json", *changes]) == 0
+    assert '"era": "2002"' in capsys.readouterr().out
+
+
+def test_packets_that_vanish_are_our_fault(tmp_path, capsys, monkeypatch):
+    def broken(*_args):
+        raise RuntimeError("packets were not conserved: 3 packets sent, but 2 received")
+
+    monkeypatch.setattr("ackclock._core.run", broken)
+    file = tmp_path / "good.toml"
+    file.write_text(GOOD)
+    assert cli.main(["run", str(file), "--out", str(tmp_path / "out")]) == cli.EXIT_INTERNAL
+    assert "not conserved" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

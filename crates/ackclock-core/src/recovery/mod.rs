@@ -150,7 +150,8 @@ mod tests {
     fn every_recovery_builds_from_its_catalogue_entry() {
         let env = RecoveryEnv { limited_transmit: true };
         let names: Vec<&str> = catalogue().iter().map(|entry| entry.info.name).collect();
-        assert_eq!(names, ["tahoe", "reno", "newreno", "sack"]);
+        // A new recovery needs no line here.
+        assert!(["tahoe", "reno", "newreno", "sack"].iter().all(|name| names.contains(name)));
         for entry in catalogue() {
             let mut table = json!({ "kind": entry.info.name });
             for (name, property) in entry.params["properties"].as_object().unwrap() {

@@ -175,7 +175,7 @@ impl Observer {
 
     /// A FIFO link has computed the departure of the packet that it has just admitted.
     #[inline]
-    pub(super) fn departure_ahead(&mut self, link: &Link, id: u32, packet: &Packet, _arrival: u64) {
+    pub(super) fn departure_ahead(&mut self, link: &Link, id: u32, packet: &Packet) {
         if self.want_packets {
             self.push_packet(link.latest_start(), id, packet, Event::Departure);
         }

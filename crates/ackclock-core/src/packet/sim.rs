@@ -235,7 +235,6 @@ impl Sim {
                     link,
                     hop.link,
                     &ticket.look(owner(&self.hops, ticket), &self.options),
-                    at,
                 );
             }
             ticket.at = at;

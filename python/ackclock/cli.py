@@ -93,14 +93,15 @@ def _load(file: Path, changes: tuple[str, ...]) -> Scenario:
 
 @cli.command()
 @click.argument("files", nargs=-1, required=True, type=_FILE)
-def check(files: tuple[Path, ...]) -> None:
+@_SET
+def check(files: tuple[Path, ...], changes: tuple[str, ...]) -> None:
     """Check scenario FILES: form, names, routes, parameters. All problems are told."""
     from ackclock.errors import ScenarioError
 
     failed = False
     for file in files:
         try:
-            _load(file, ()).check()
+            _load(file, changes).check()
             click.echo(f"{file}: right")
         except ScenarioError as error:
             failed = True

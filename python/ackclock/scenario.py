@@ -329,9 +329,10 @@ class Scenario:
             ``packet``.
         record
             Tables to record besides the summary: ``windows``, ``rtts``, ``states``, ``drops``,
-            ``packets``, ``flow_samples``, ``link_samples``. Left out: as the scenario says.
+            ``queues``, ``packets``, ``flow_samples``, ``link_samples``. Left out: as the scenario
+            says.
         interval
-            Interval of the sampled tables [s].
+            Interval of the sampled tables [s]; 0.1 if neither is given.
         seed
             Replaces the scenario's seed.
         progress

@@ -200,8 +200,11 @@ def _table(given: dict[str, Any], result: Mapping[str, Any], name: str) -> pa.Ta
     if any(len(values) != len(at) for values in made.values()):
         message = f'the model "{name}" gave columns of different lengths'
         raise UnsupportedError(message)
-    kinds = {"U": lambda v: [str(word) for word in v]}
-    return table({k: array(kinds.get(v.dtype.kind, lambda x: x)(v)) for k, v in made.items()})
+    return table({key: array(_column(values)) for key, values in made.items()})
+
+
+def _column(values: Any) -> Any:
+    return [str(word) for word in values] if values.dtype.kind == "U" else values
 
 
 def _problems(document: Mapping[str, Any]) -> Any:
@@ -232,13 +235,13 @@ def _value_problems(value: Any) -> Any:
         for key in value:
             if key not in RANGE:
                 yield f'"{key}" is not a key of a range; {suggestion(key, RANGE)}'
-        ends = [value.get(key) for key in ("from", "to")]
+        ends: list[Any] = [value.get(key) for key in ("from", "to")]
         if not all(_is_number(end) for end in ends):
             yield "a range needs numbers from and to"
-        elif value.get("scale", "linear") == "log" and min(*ends) <= 0:  # type: ignore[type-var]
+        elif value.get("scale", "linear") == "log" and min(ends) <= 0:
             yield "a logarithmic range needs ends above 0"
         points = value.get("points")
-        if not isinstance(points, int) or isinstance(points, bool) or points < 1:
+        if not (_is_number(points) and isinstance(points, int) and points >= 1):
             yield f"points is {points!r}; expected a whole number, at least 1"
         if value.get("scale", "linear") not in ("linear", "log"):
             yield f'scale is "{value["scale"]}"; expected linear or log'

@@ -75,7 +75,7 @@ PAPER = _table(
         "url": _text("Where it can be read."),
         "abstract": _text("What it says, in words of one's own."),
         "era": _text("Whose defaults the reproduction uses."),
-        "tiers": _table({tier: _TIER for tier in TIERS}, (), "What each tier leaves out."),
+        "tiers": _table(dict.fromkeys(TIERS, _TIER), (), "What each tier leaves out."),
     },
     ("title", "authors", "year", "venue", "abstract"),
 )

@@ -1,4 +1,4 @@
-"""Looks at queries before they are run: are they one SELECT, and which tables do they read?"""
+"""Looks at queries before they are run: each is one SELECT, over known tables."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ def connect() -> duckdb.DuckDBPyConnection:
     """Open an empty database in memory that touches no file and gives the same order always."""
     import duckdb
 
-    config = {"threads": "1", "preserve_insertion_order": "true"}
-    return duckdb.connect(":memory:", config=config)
+    return duckdb.connect(":memory:", config={"threads": 1, "preserve_insertion_order": True})
 
 
 @cache
@@ -44,7 +43,7 @@ def reads(query: str) -> Reads | str:
         Pairs of schema and table; or a sentence that says what is wrong with the query.
     """
     row = _parser().execute("SELECT json_serialize_sql($1)", [query]).fetchone()
-    tree = json.loads(row[0]) if row else {"error": True, "error_message": "it is empty"}
+    tree: Any = json.loads(row[0]) if row else {"error": True, "error_message": "it is empty"}
     if tree.get("error"):
         return f"the query is not one SELECT: {tree['error_message']}"
     if len(tree["statements"]) != 1:

@@ -371,6 +371,25 @@ def show(name: str) -> None:
     click.echo("\n\n".join(parts))
 
 
+class _Later(click.Group):
+    """Commands of a module that is imported when one of them is asked for."""
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        from ackclock.cli_results import results
+
+        return results.get_command(ctx, cmd_name)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        from ackclock.cli_results import results
+
+        return results.list_commands(ctx)
+
+
+cli.add_command(
+    _Later("results", help="List, show, export, query and clean the runs that sweeps have kept.")
+)
+
+
 def _messages(error: click.ClickException) -> Iterator[str]:
     context = getattr(error, "ctx", None)
     yield error.format_message()

@@ -129,7 +129,9 @@ def _figure(done: Reproduction, drawn: Drawn, folder: Path) -> None:
     figure = drawn.figure
     canvas = draw(figure, drawn.layers)
     studies = [done.studies[name].provenance for name in drawn.studies]
-    seeds = sorted({seed for study in studies for seed in study["seeds"]})
+    random = [study for name, study in zip(drawn.studies, studies, strict=True)
+              if done.studies[name].is_random]  # fmt: skip
+    seeds = sorted({seed for study in random for seed in study["seeds"]})
     known = {"version": _core.version(), "paper": done.paper.name, "figure_id": figure.id,
              "tier": done.tier}  # fmt: skip
     for name, study in zip(drawn.studies, studies, strict=True):

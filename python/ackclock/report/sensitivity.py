@@ -8,7 +8,6 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ackclock.reproduce.judge import target
 from ackclock.run import whole_folder
 
 if TYPE_CHECKING:
@@ -93,7 +92,7 @@ def draw(done: Sensitivity) -> Canvas:
         for axes, name in zip(grid, names, strict=True):
             _panel(axes, done, name)
         grid[0].set_yticks(range(rows), [trial.label for trial in done.trials])
-        grid[0].invert_yaxis()
+        grid[0].set_ylim(rows - 0.4, -0.6)
         handles = [
             mpl.lines.Line2D([], [], linestyle="", markersize=7, label=verdict, **look)  # type: ignore[arg-type]
             for verdict, look in LOOK.items()
@@ -114,24 +113,12 @@ def _panel(axes: Any, done: Sensitivity, name: str) -> None:
                 if part.low is not None and part.high is not None:
                     axes.plot([part.low, part.high], [row, row], color=look["color"], linewidth=2)
                 axes.plot(part.measured, row, linestyle="", markersize=7, **look)
-    goal = _goal(done, name)
+    goals = {p.goal for t in done.trials for p in t.result.parts if p.name == name}
+    goal = goals.pop() if len(goals) == 1 else None
     if goal is not None:
-        low, high = axes.get_xlim()
-        left = max(goal[0], min(low, goal[1] if math.isfinite(goal[1]) else low))
-        right = min(goal[1], max(high, goal[0] if math.isfinite(goal[0]) else high))
-        axes.axvspan(left, right, color="#0072B2", alpha=0.08, linewidth=0)
-    axes.set_xlabel(name or "measured")
-
-
-def _goal(done: Sensitivity, name: str) -> tuple[float, float] | None:
-    """What is expected, where it is the same for all parts of the check."""
-    for check in done.claim.checks:
-        if name in ("", check.name) or len(done.claim.checks) == 1:
-            bounds = [value for value in check.expect.values() if not isinstance(value, str)]
-            if "holds" not in check.expect and bounds:
-                try:
-                    goal = target(check.expect, {})
-                except KeyError:
-                    return None
-                return goal.low, goal.high
-    return None
+        shown = axes.get_xlim()
+        near = [end for end in goal.ends if math.isfinite(end)]
+        low, high = min([shown[0], *near]), max([shown[1], *near])
+        axes.axvspan(max(goal.low, low), min(goal.high, high), color="#0072B2", alpha=0.1, lw=0)
+        axes.set_xlim(low, high)
+    axes.set_xlabel(name or "measured; shaded: expected")

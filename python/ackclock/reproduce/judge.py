@@ -52,7 +52,7 @@ class Target(NamedTuple):
     @property
     def within(self) -> str:
         """How one says that a number is in the set."""
-        return f"within {self.text}" if len(self.ends) == 2 else self.text
+        return f"within {self.text}" if 0 < self.high - self.low < math.inf else self.text
 
     @property
     def ends(self) -> list[float]:
@@ -80,6 +80,8 @@ class Part:
         What follows.
     why
         One sentence.
+    goal
+        What was expected; None for truth values.
     """
 
     name: str
@@ -90,6 +92,7 @@ class Part:
     expected: str
     outcome: Outcome
     why: str
+    goal: Target | None = None
 
 
 def target(expect: Mapping[str, Any], columns: Mapping[str, Any]) -> Target:
@@ -123,7 +126,8 @@ def target(expect: Mapping[str, Any], columns: Mapping[str, Any]) -> Target:
         else:
             half = float(tolerance)
         written = tolerance if isinstance(tolerance, str) else f"{tolerance:g}"
-        return Target(centre - half, centre + half, is_open=False, text=f"{centre:g} ± {written}")
+        text = f"{centre:g} ± {written}" if half else f"{centre:g}"
+        return Target(centre - half, centre + half, is_open=False, text=text)
     if "between" in expect:
         low, high = (float(end) for end in expect["between"])
         return Target(low, high, is_open=False, text=f"{low:g} to {high:g}")
@@ -184,7 +188,7 @@ def judge(
         "missed": f"is not {goal.within}",
         "undecided": f"is not all {goal.within}, nor all out of it; more replicates narrow it",
     }[outcome]
-    return Part(name, mean, low, high, len(known), goal.text, outcome, f"{measured} {place}")
+    return Part(name, mean, low, high, len(known), goal.text, outcome, f"{measured} {place}", goal)
 
 
 def _interval(

@@ -15,10 +15,23 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ackclock import arrivals, cc, plot, qdisc, recovery, slow_start, source, topology
+    from ackclock import (
+        arrivals,
+        cc,
+        fluid,
+        plot,
+        policy,
+        qdisc,
+        recovery,
+        sharing,
+        slow_start,
+        source,
+        topology,
+    )
     from ackclock.errors import (
         AckclockError,
         AlgorithmError,
+        ConvergenceError,
         Problem,
         ScenarioError,
         UnsupportedError,
@@ -46,6 +59,7 @@ __all__ = [
     "AlgorithmError",
     "BitsPerSecond",
     "Bytes",
+    "ConvergenceError",
     "DefinitionError",
     "Drop",
     "Flow",
@@ -64,12 +78,15 @@ __all__ = [
     "arrivals",
     "cc",
     "control",
+    "fluid",
     "load",
     "load_run",
     "plot",
+    "policy",
     "qdisc",
     "recovery",
     "replicate",
+    "sharing",
     "slow_start",
     "source",
     "topology",
@@ -80,6 +97,7 @@ _HOME = {
     "AlgorithmError": "errors",
     "BitsPerSecond": "usercode",
     "Bytes": "usercode",
+    "ConvergenceError": "errors",
     "DefinitionError": "usercode",
     "Drop": "usercode",
     "Flow": "flows",
@@ -100,7 +118,19 @@ _HOME = {
     "load_run": "run",
     "replicate": "replication",
 }
-_MODULES = ("arrivals", "cc", "plot", "qdisc", "recovery", "slow_start", "source", "topology")
+_MODULES = (
+    "arrivals",
+    "cc",
+    "fluid",
+    "plot",
+    "policy",
+    "qdisc",
+    "recovery",
+    "sharing",
+    "slow_start",
+    "source",
+    "topology",
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -33,6 +33,7 @@ TABLES = (
     "rtts",
     "states",
     "drops",
+    "queues",
     "packets",
     "flow_samples",
     "link_samples",

@@ -38,7 +38,8 @@ fn floats(values: &Floats<'_>) -> Vec<f64> {
 
 fn checked(name: &str, values: &[f64], flows: usize, finite: bool) -> PyResult<()> {
     let mut problems = Vec::new();
-    if values.len() != flows && !(values.is_empty() && !finite) {
+    let may_be_empty = !finite;
+    if values.len() != flows && !(may_be_empty && values.is_empty()) {
         problems
             .push(Problem::new(name, format!("has {} entries for {flows} flows", values.len())));
     }
@@ -301,18 +302,14 @@ pub(super) fn shortest_paths<'py>(
     cost: Floats<'_>,
     from: Ids<'_>,
     to: Ids<'_>,
-) -> (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>) {
+) -> [Bound<'py, PyArray1<u32>>; 3] {
     let ids = |values: &Ids<'_>| values.as_array().to_vec();
     let (src, dst, from, to, cost) = (ids(&src), ids(&dst), ids(&from), ids(&to), floats(&cost));
     let routes = py.detach(|| {
         let map = fluid::Map { nodes, src: &src, dst: &dst, cost: &cost };
         fluid::shortest_paths(&map, &from, &to)
     });
-    (
-        routes.offsets.into_pyarray(py),
-        routes.hops.into_pyarray(py),
-        routes.unreachable.into_pyarray(py),
-    )
+    [routes.offsets, routes.hops, routes.unreachable].map(|ids| ids.into_pyarray(py))
 }
 
 /// Nodes and links of a scenario's network as JSON: names, and `[a, b, rate, back rate, weight]`.

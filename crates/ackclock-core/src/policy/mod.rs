@@ -120,7 +120,7 @@ mod tests {
                 .iter()
                 .map(|&own| [Hop { capacity, offered: own + others, told: (own + others).powi(2), own }])
                 .collect();
-            let paths: Vec<&[Hop]> = hops.iter().map(|h| h.as_slice()).collect();
+            let paths: Vec<&[Hop]> = hops.iter().map(<[Hop; 1]>::as_slice).collect();
             for entry in catalogue() {
                 let policy = build(&Spec::from(entry.info.name), &PolicyEnv, "sender").unwrap();
                 let mut next = vec![f64::NAN; demand.len()];

@@ -11,7 +11,10 @@ use crate::scenario::Scenario;
 use crate::units::Time;
 use crate::wire::DropReason;
 
+mod fluid;
 mod tables;
+
+pub use fluid::{layout, sender_policy, sharing_rule};
 
 /// Version of the engine; results of different versions may differ.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -59,6 +62,8 @@ pub fn catalogue() -> String {
         "qdisc": crate::qdisc::catalogue(),
         "source": crate::traffic::source::catalogue(),
         "arrivals": crate::traffic::arrivals::catalogue(),
+        "sharing": crate::sharing::catalogue(),
+        "policy": crate::policy::catalogue(),
     })
     .to_string()
 }

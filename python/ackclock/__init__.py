@@ -15,7 +15,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ackclock import arrivals, cc, plot, qdisc, recovery, slow_start, source, topology
+    from ackclock import arrivals, cc, pattern, plot, qdisc, recovery, slow_start, source, topology
     from ackclock.errors import (
         AckclockError,
         AlgorithmError,
@@ -66,6 +66,7 @@ __all__ = [
     "control",
     "load",
     "load_run",
+    "pattern",
     "plot",
     "qdisc",
     "recovery",
@@ -100,7 +101,17 @@ _HOME = {
     "load_run": "run",
     "replicate": "replication",
 }
-_MODULES = ("arrivals", "cc", "plot", "qdisc", "recovery", "slow_start", "source", "topology")
+_MODULES = (
+    "arrivals",
+    "cc",
+    "pattern",
+    "plot",
+    "qdisc",
+    "recovery",
+    "slow_start",
+    "source",
+    "topology",
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -264,7 +264,7 @@ def plot(
 def list_(room: str | None) -> None:
     """List algorithms, all or those of one ROOM.
 
-    Rooms: cc, recovery, slow_start, qdisc, source, arrivals.
+    Rooms: cc, recovery, slow_start, qdisc, source, arrivals, pattern.
     """
     from ackclock import schema
     from ackclock.errors import suggestion

@@ -30,6 +30,7 @@ ROOM_TITLES = {
     "qdisc": "Queue disciplines",
     "source": "Unresponsive sources",
     "arrivals": "Generators of transfers",
+    "pattern": "Traffic patterns",
 }
 
 ROOM_KEYS = {
@@ -39,6 +40,7 @@ ROOM_KEYS = {
     "qdisc": 'in a network or a link: `qdisc = "{}"`',
     "source": 'in a flow: `source = "{}"`',
     "arrivals": 'in `[[traffic]]`: `generator = "{}"`',
+    "pattern": 'in a flow: `between = "{}"`',
 }
 
 STATUSES = {

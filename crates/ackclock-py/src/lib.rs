@@ -3,6 +3,7 @@
 //! No logic lives here but the calls into controls and AQMs written in Python ([`user`]). The scenario crosses the border as JSON, so that the serde types of the
 //! core stay the only definition of the file format.
 
+mod pattern;
 mod user;
 
 use ackclock_core::api::{self, Column, Output, RunError};
@@ -74,6 +75,8 @@ const PROGRESS_INTERVAL: std::time::Duration = std::time::Duration::from_millis(
 /// The simulation core. Use the `ackclock` package; this module is its inside.
 #[pymodule]
 mod _core {
+    #[pymodule_export]
+    use super::pattern::pattern;
     #[pymodule_export]
     use super::user::views::{Ack, Congestion, Packet, Queue, Verdict, Window};
     use super::{

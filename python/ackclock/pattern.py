@@ -1,4 +1,4 @@
-"""Traffic patterns: between which hosts flows go, one class per pattern; ``dir(ackclock.pattern)`` lists them."""
+"""Traffic patterns: between which hosts flows go; ``dir(ackclock.pattern)`` lists the classes."""
 
 from __future__ import annotations
 

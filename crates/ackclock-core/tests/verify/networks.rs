@@ -1,8 +1,6 @@
 //! Drawn networks as users get them: what holds for every seed, the published HOT graph, and traffic
 //! patterns on them in the packet engine.
 
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
@@ -158,14 +156,14 @@ fn a_traffic_pattern_fills_a_packet_run_and_shifts_with_the_seed_only() {
             "duration": "2 s", "seed": seed,
         })
     };
-    let run = common::run(scenario(1));
+    let run = crate::common::run(scenario(1));
     assert_eq!(run.plan.flows.len(), 35);
     assert!((0..35).map(|i| run.goodput(i)).sum::<f64>() > 1e6);
-    let ends = |r: &common::Run| -> Vec<(u32, u32)> {
+    let ends = |r: &crate::common::Run| -> Vec<(u32, u32)> {
         r.plan.flows.iter().map(|f| (f.src.0, f.dst.0)).collect()
     };
-    assert_eq!(ends(&run), ends(&common::run(scenario(1))));
-    let other = common::run(scenario(2));
+    assert_eq!(ends(&run), ends(&crate::common::run(scenario(1))));
+    let other = crate::common::run(scenario(2));
     assert_ne!(ends(&run), ends(&other));
     assert_eq!(run.plan.nodes, other.plan.nodes);
 }

@@ -1,5 +1,5 @@
 from collections.abc import Callable
-from typing import ClassVar, TypedDict
+from typing import Any, ClassVar, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -60,6 +60,59 @@ class Output(TypedDict):
     summary: str
     tables: dict[str, dict[str, npt.NDArray[np.generic] | list[str]]]
 
+Floats = npt.NDArray[np.float64]
+Ids = npt.NDArray[np.uint32]
+
+class NotConverged(RuntimeError): ...
+
+class Rates:
+    @property
+    def demand(self) -> Floats: ...
+    @property
+    def leaving(self) -> Floats: ...
+    @property
+    def sweeps(self) -> int: ...
+
+class FluidCore:
+    def __init__(self, capacity: Floats, offsets: Ids, hops: Ids, weight: Floats) -> None: ...
+    def max_min(self, demand: Floats) -> Floats: ...
+    def clamp(self, demand: Floats) -> Floats: ...
+    def brick_wall(self, demand: Floats) -> Rates: ...
+    def sweep(
+        self,
+        demand: Floats,
+        rules: str,
+        of_link: npt.NDArray[np.uint8],
+        tolerance: float,
+        limit: int,
+    ) -> Rates: ...
+    def fixed_point(
+        self,
+        *,
+        policy: str,
+        rules: str,
+        of_link: npt.NDArray[np.uint8],
+        limits: Floats,
+        tolerance: float,
+        damping: float,
+        least_damping: float,
+        rounds: int,
+        sweep_tolerance: float,
+        sweep_limit: int,
+    ) -> tuple[Rates, dict[str, Any]]: ...
+    def goodput(self, rates: Rates) -> Floats: ...
+    def account(self, rates: Rates, ideal: Floats, access: int) -> dict[str, Any]: ...
+    def add_flow(
+        self, demand: Floats, rate: Floats, route: list[int], weight: float, wanted: float
+    ) -> tuple[Ids, Floats, int, bool]: ...
+    def remove_flow(
+        self, demand: Floats, rate: Floats, flow: int
+    ) -> tuple[Ids, Floats, int, bool]: ...
+
+def shortest_paths(
+    nodes: int, src: Ids, dst: Ids, cost: Floats, from_: Ids, to: Ids, /
+) -> tuple[Ids, Ids, Ids]: ...
+def layout(net: str) -> str: ...
 def version() -> str: ...
 def schema() -> str: ...
 def catalogue() -> str: ...

@@ -9,7 +9,7 @@ class UniformPairs(Record):
 class ExponentialPairs(Record):
     def __init__(
         self,
-        lambda: float | None = ...,
+        exponent: float | None = ...,
         ranks: Any = ...,
     ) -> None: ...
 

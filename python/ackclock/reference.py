@@ -31,6 +31,8 @@ ROOM_TITLES = {
     "source": "Unresponsive sources",
     "arrivals": "Generators of transfers",
     "pattern": "Traffic patterns",
+    "sharing": "Sharing rules of fluid links",
+    "policy": "Sender policies of the fluid engine",
 }
 
 ROOM_KEYS = {
@@ -41,6 +43,8 @@ ROOM_KEYS = {
     "source": 'in a flow: `source = "{}"`',
     "arrivals": 'in `[[traffic]]`: `generator = "{}"`',
     "pattern": 'in a flow: `between = "{}"`',
+    "sharing": 'in a fluid case: `routers = {{ sharing = "{}" }}`',
+    "policy": 'in a fluid case: `sender = "{}"`',
 }
 
 STATUSES = {

@@ -13,7 +13,10 @@ use crate::traffic::pattern::{self, Demand};
 use crate::units::Time;
 use crate::wire::DropReason;
 
+mod fluid;
 mod tables;
+
+pub use fluid::{layout, sender_policy, sharing_rule};
 
 /// Version of the engine; results of different versions may differ.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -62,6 +65,8 @@ pub fn catalogue() -> String {
         "source": crate::traffic::source::catalogue(),
         "arrivals": crate::traffic::arrivals::catalogue(),
         "pattern": pattern::catalogue(),
+        "sharing": crate::sharing::catalogue(),
+        "policy": crate::policy::catalogue(),
     })
     .to_string()
 }

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from ackclock.fluid.command import fluid
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -29,6 +31,9 @@ _FILE = click.Path(path_type=Path)
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def cli() -> None:
     """A laboratory for congestion control: packet-level simulation of TCP and its queues."""
+
+
+cli.add_command(fluid)
 
 
 @cli.command()

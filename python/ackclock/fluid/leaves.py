@@ -1,4 +1,4 @@
-"""A leaf for each end of each flow, so that the demands of a real network can be driven past its capacity.
+"""A leaf for each end of each flow, to drive the traffic of a real network past its capacity.
 
 McCullough et al. 2010, section 8: leaves are attached to each flow's origin and destination, each
 for one flow. All leaves of a node together have the node's own capacity, each the share that its
@@ -84,8 +84,8 @@ def augmented(parameters: dict[str, Any]) -> Graph:
         message = "has flows without a demand; expected demands, whose shares size the leaves"
         raise ScenarioError([Problem("net.traffic", message)])
     n = len(graph.nodes)
-    out = _shares(flows.src, flows.demand, np.bincount(graph.src, graph.capacity, n))
-    into = _shares(flows.dst, flows.demand, np.bincount(graph.dst, graph.capacity, n))
+    out = _shares(flows.src, flows.demand, graph.src, graph)
+    into = _shares(flows.dst, flows.demand, graph.dst, graph)
     names, count = list(graph.nodes), len(flows.src)
     pairs = [(names[a], names[b]) for a, b in zip(flows.src, flows.dst, strict=True)]
     first = np.arange(n, n + count, dtype=np.uint32)
@@ -111,10 +111,13 @@ def augmented(parameters: dict[str, Any]) -> Graph:
 def _shares(
     at: npt.NDArray[np.uint32],
     demand: npt.NDArray[np.float64],
-    capacity: npt.NDArray[np.float64],
+    ends: npt.NDArray[np.uint32],
+    graph: Graph,
 ) -> npt.NDArray[np.float64]:
     """Each flow's part of the capacity of the node where it begins or ends."""
-    total = np.bincount(at, demand, len(capacity))
+    n = len(graph.nodes)
+    capacity = np.bincount(ends, graph.capacity, n)
+    total = np.bincount(at, demand, n)
     shares: npt.NDArray[np.float64] = capacity[at] * demand / total[at]
     return shares
 

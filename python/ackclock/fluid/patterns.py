@@ -122,9 +122,7 @@ def drawn(parameters: dict[str, Any], graph: Graph, seed: int) -> Traffic:
     if "hosts" in parameters:
         number = {name: i for i, name in enumerate(graph.nodes)}
         unknown = [
-            Problem(
-                f"traffic.hosts[{i}]", f'there is no node "{name}"; {suggestion(name, number)}'
-            )
+            Problem(f"traffic.hosts[{i}]", f'there is no node "{name}"; {suggestion(name, number)}')
             for i, name in enumerate(parameters["hosts"])
             if name not in number
         ]
@@ -176,9 +174,7 @@ def matrix_rows(path: Path) -> list[Row]:
                 message = "line 1: has several times; expected one matrix, without time_utc"
                 raise wrong(message)
             a, b, d = (str(name) for name in found)
-            return [
-                (f"line {reader.line_num}", str(row[a]), str(row[b]), row[d]) for row in reader
-            ]
+            return [(f"line {reader.line_num}", str(row[a]), str(row[b]), row[d]) for row in reader]
     except OSError as error:
         raise wrong(f"cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ackclock.fluid.command import fluid
+from ackclock.reproduce.command import artifact, reproduce
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -374,6 +375,10 @@ def show(name: str) -> None:
         python = f"ackclock.{room}.{class_name(entry['name'])}"
         parts.append(f"{room} {entry['name']}   (Python: {python})\n\n{doc}")
     click.echo("\n\n".join(parts))
+
+
+cli.add_command(reproduce)
+cli.add_command(artifact)
 
 
 def _messages(error: click.ClickException) -> Iterator[str]:

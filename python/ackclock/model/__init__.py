@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["MODELS", "model", "parameters"]
 
 MODELS: dict[str, str] = {
+    "green_drop": "ackclock.model.routers:green_drop",
+    "loss_load_equilibrium": "ackclock.model.routers:loss_load_equilibrium",
     "square_root_law": "ackclock.model.loss_throughput:square_root_law",
 }
 """Models by name, as ``module:function``; modules are imported when one is first asked for."""

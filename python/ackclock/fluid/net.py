@@ -200,6 +200,30 @@ class FluidNet:
         with _problems_of():
             return self._core.clamp(self._limits(demand))
 
+    def alpha_fair(self, alpha: float) -> Floats:
+        """Find the alpha-fair allocation of Mo and Walrand.
+
+        Parameters
+        ----------
+        alpha
+            0: most in total; 1: proportional fairness; infinity: `max_min`.
+
+        Returns
+        -------
+        ndarray
+            Rate of each flow, ``(n_flows,)``.
+
+        Raises
+        ------
+        ScenarioError
+            ``alpha`` is out of range.
+        AckclockError
+            The solver did not come to an optimum.
+        """
+        from ackclock.fluid.alpha import alpha_fair
+
+        return alpha_fair(self, alpha)
+
     def evaluate(
         self,
         demand: npt.ArrayLike,

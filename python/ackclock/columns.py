@@ -55,6 +55,28 @@ class Tables(Mapping[str, "pa.Table"]):
     def __len__(self) -> int:
         return len(self._raw)
 
+    def keep(self, name: str, kept: Sequence[bool]) -> None:
+        """Leave rows out of a table.
+
+        Parameters
+        ----------
+        name
+            The table.
+        kept
+            For each row whether it stays.
+        """
+        mask = np.asarray(kept, dtype=bool)
+        columns = self._made.pop(name, None) or self._raw[name]
+        if isinstance(columns, Mapping):
+            self._raw[name] = {
+                key: [v for v, stays in zip(values, mask, strict=True) if stays]
+                if isinstance(values, list)
+                else np.asarray(values)[mask]
+                for key, values in columns.items()
+            }
+        else:
+            self._raw[name] = columns.filter(list(kept))
+
 
 def _joined(columns: Columns, names: Mapping[str, list[str]]) -> pa.Table:
     made = {}

@@ -38,6 +38,7 @@ class TcpOptions(Record):
         syn: bool | None = ...,
         timestamps: bool | None = ...,
         ecn: bool | None = ...,
+        out_of_profile: bool | None = ...,
         limited_transmit: bool | None = ...,
         idle_restart: bool | None = ...,
         min_rto: float | str | None = ...,

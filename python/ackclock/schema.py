@@ -138,6 +138,17 @@ def scenario() -> Data:
                 "additionalProperties": False,
             }
         )
+    from ackclock.environments import form
+
+    branches.append(
+        {
+            "description": form.TEXT,
+            "type": "object",
+            "properties": {"kind": {"const": "environment"}, **form.RULES},
+            "required": ["kind", "name"],
+            "additionalProperties": False,
+        }
+    )
     schema["$defs"]["RateSpec"]["oneOf"].append(
         {
             "description": "A Mahimahi trace file; path relative to the scenario file.",

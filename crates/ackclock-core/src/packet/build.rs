@@ -185,7 +185,8 @@ fn observer(plan: &Plan, interval: u64) -> Observer {
     let has = |t: Table| record.tables.contains(&t);
     let rows = if interval == u64::MAX { 0 } else { (plan.duration.0 / interval + 1) as usize };
     let mut observer = Observer {
-        want_packets: has(Table::Packets),
+        want_packets: has(Table::Packets) || has(Table::Queues),
+        want_queues: has(Table::Queues),
         want_drops: has(Table::Drops),
         flow_samples: has(Table::FlowSamples)
             .then(|| vec![FlowSample::default(); rows * plan.flows.len()]),
@@ -199,7 +200,7 @@ fn observer(plan: &Plan, interval: u64) -> Observer {
         rtts: has(Table::Rtts),
         states: has(Table::States),
         drops: has(Table::Drops),
-        packets: has(Table::Packets),
+        packets: has(Table::Packets) || has(Table::Queues),
     };
     if let Some(flows) = &record.flows {
         let mut keep = vec![false; plan.flows.len()];
@@ -259,7 +260,8 @@ fn build_link(
     let mut built = Link::new(rate, link.delay.0, limit, disc, rng);
     let loss = (link.loss > 0.0).then(|| (link.loss, Stream::new(plan.seed, Purpose::Loss, index)));
     let hazardous = loss.is_some() || !link.drop.is_empty() || link.mtu != u16::MAX;
-    if hazardous || plan.record.tables.contains(&Table::Packets) {
+    let watched = plan.record.tables.iter().any(|t| matches!(t, Table::Packets | Table::Queues));
+    if hazardous || watched {
         let listed = VecDeque::from(link.drop.clone());
         built.watch(hazardous.then(|| Box::new(Hazards { loss, listed, mtu: link.mtu })));
     }

@@ -12,6 +12,7 @@ mod link;
 mod lp;
 mod observe;
 mod occupancy;
+mod queues;
 mod rate;
 mod ring;
 mod sim;
@@ -20,6 +21,7 @@ mod tournament;
 pub use custom::{Custom, Made, Place, RegistryOnly};
 pub use finish::{FlowResult, LinkResult, Results};
 pub use observe::{DropRow, Event, FlowSample, LinkSample, PacketRow};
+pub use queues::{QueueRow, queues};
 
 use crate::compile::Plan;
 use crate::error::Problem;

@@ -150,6 +150,8 @@ pub(super) struct Baseline {
 pub(super) struct Observer {
     pub(super) recorder: Recorder,
     pub(super) want_packets: bool,
+    /// Queues are counted from packets, and so need those of every flow.
+    pub(super) want_queues: bool,
     pub(super) want_drops: bool,
     /// Flows and links whose rows are kept; empty = all.
     pub(super) flow_filter: Vec<bool>,
@@ -183,7 +185,9 @@ impl Observer {
 
     #[cold]
     fn push_packet(&mut self, at: u64, link: u32, packet: &Packet, event: Event) {
-        if Self::keeps(&self.link_filter, link) && Self::keeps(&self.flow_filter, packet.flow.0) {
+        if Self::keeps(&self.link_filter, link)
+            && (self.want_queues || Self::keeps(&self.flow_filter, packet.flow.0))
+        {
             // Places beyond the count hold what an earlier packet left in the pool.
             let mut sack = [(0, 0); MAX_SACK_BLOCKS];
             let blocks = packet.sack_blocks();

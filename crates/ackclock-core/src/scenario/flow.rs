@@ -107,6 +107,9 @@ pub struct TcpOptions {
     /// ECN (RFC 3168).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<bool>,
+    /// Data packets carry RIO's mark "Out" (of profile); acknowledgements do not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub out_of_profile: Option<bool>,
     /// Limited transmit (RFC 3042).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limited_transmit: Option<bool>,

@@ -1,7 +1,7 @@
 //! BLUE: one drop probability, raised by overflow and lowered by an idle link.
 //!
 //! **Source**: Feng, Kandlur, Saha & Shin, "BLUE: A New Class of Active Queue Management
-//! Algorithms", University of Michigan CSE-TR-387-99, 1999; IEEE/ACM ToN 10(4), 2002
+//! Algorithms", University of Michigan CSE-TR-387-99, 1999; IEEE/ACM Trans. Networking 10(4), 2002
 //! (doi:10.1109/TNET.2002.801399). The texts could not be had: the rule is that of its many
 //! retellings, defaults are those of the authors' ns-1.1 code as ported to ns-3.
 //!

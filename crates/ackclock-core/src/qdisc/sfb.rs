@@ -85,13 +85,20 @@ impl Default for Params {
 struct Bin {
     p: f64,
     waiting: u32,
-    changed: Option<Time>,
 }
+
+/// Most levels.
+const LEVELS: usize = 16;
+
+/// Where a flow's bins stand in a table; as many as there are levels.
+type Slots = [u32; LEVELS];
 
 /// One filter with its hash functions.
 #[derive(Debug)]
 struct Table {
     bins: Vec<Bin>,
+    /// With a freeze time: when each bin's probability may change again.
+    thaws: Vec<Time>,
     seed: u64,
     /// Number of the first packet that it counts.
     first: u64,
@@ -117,51 +124,64 @@ struct Rule {
 
 impl Table {
     fn new(rule: Rule, seed: u64, first: u64) -> Self {
-        Self { bins: vec![Bin::default(); rule.levels * rule.width as usize], seed, first }
+        let size = rule.levels * rule.width as usize;
+        let thaws = vec![Time::ZERO; if rule.freeze > Span::ZERO { size } else { 0 }];
+        Self { bins: vec![Bin::default(); size], thaws, seed, first }
     }
 
-    /// Calls `each` with the flow's bin in each level: the digits, to the base N, of a number that
-    /// the key is hashed to.
+    /// The flow's bin in each level: the digits, to the base N, of a number that the key is hashed to.
     #[inline]
-    fn each(&mut self, rule: Rule, key: u32, mut each: impl FnMut(&mut Bin)) {
+    fn slots(&self, rule: Rule, key: u32) -> Slots {
         let mut digits = mix(self.seed ^ u64::from(key));
-        let width = rule.width as usize;
-        for level in self.bins.chunks_exact_mut(width) {
+        let mut slots = [0; LEVELS];
+        let mut level = 0;
+        for slot in &mut slots[..rule.levels] {
             let wide = u128::from(digits) * u128::from(rule.width);
             digits = wide as u64;
-            each(&mut level[(wide >> 64) as usize]);
+            *slot = level + (wide >> 64) as u32;
+            level += rule.width;
         }
+        slots
     }
 
     /// An arrival: probabilities change, then the least of them.
     #[inline]
-    fn arrival(&mut self, rule: Rule, key: u32, now: Time) -> Least {
+    fn arrival(&mut self, rule: Rule, slots: &Slots, now: Time) -> Least {
         let mut least = Least { p: 1.0, waiting: u32::MAX };
-        self.each(rule, key, |bin| {
-            let thawed = bin.changed.is_none_or(|at| now.since(at) >= rule.freeze);
-            if bin.waiting == 0 {
-                if thawed && bin.p > 0.0 {
-                    bin.p = (bin.p - rule.d2).max(0.0);
-                    bin.changed = Some(now);
-                }
-            } else if bin.waiting >= rule.target && thawed {
-                bin.p = (bin.p + rule.d1).min(1.0);
-                bin.changed = Some(now);
+        for &slot in &slots[..rule.levels] {
+            let bin = &mut self.bins[slot as usize];
+            let moved = if bin.waiting == 0 {
+                (bin.p - rule.d2).max(0.0)
+            } else if bin.waiting >= rule.target {
+                (bin.p + rule.d1).min(1.0)
+            } else {
+                bin.p
+            };
+            if self.thaws.is_empty() {
+                bin.p = moved;
+            } else if moved.to_bits() != bin.p.to_bits() && now >= self.thaws[slot as usize] {
+                bin.p = moved;
+                self.thaws[slot as usize] = now + rule.freeze;
             }
             least.p = least.p.min(bin.p);
             least.waiting = least.waiting.min(bin.waiting);
-        });
+        }
         least
     }
 
     #[inline]
-    fn stored(&mut self, rule: Rule, key: u32) {
-        self.each(rule, key, |bin| bin.waiting += 1);
+    fn stored(&mut self, rule: Rule, slots: &Slots) {
+        for &slot in &slots[..rule.levels] {
+            self.bins[slot as usize].waiting += 1;
+        }
     }
 
     #[inline]
     fn departed(&mut self, rule: Rule, key: u32) {
-        self.each(rule, key, |bin| bin.waiting -= 1);
+        let slots = self.slots(rule, key);
+        for &slot in &slots[..rule.levels] {
+            self.bins[slot as usize].waiting -= 1;
+        }
     }
 }
 
@@ -336,18 +356,23 @@ impl QueueDisc for Sfb {
     fn enqueue(&mut self, packet: Packet, ctx: &mut QdiscCtx<'_>) {
         let (key, now, rule) = (ctx.key(&packet), ctx.now, self.rule);
         self.turn(now, ctx.rng);
-        if let Some(next) = &mut self.next {
-            next.arrival(rule, key, now);
-        }
         let Some(table) = &mut self.table else { return };
-        let least = table.arrival(rule, key, now);
+        let slots = table.slots(rule, key);
+        let least = table.arrival(rule, &slots, now);
+        let next_slots = self.next.as_mut().map(|next| {
+            let slots = next.slots(rule, key);
+            next.arrival(rule, &slots, now);
+            slots
+        });
         let mut verdict = self.decide(least, now, ctx.rng);
         if !self.limit.admits(self.store.len(), self.store.backlog(), packet.size) {
             verdict = Verdict::Drop(DropReason::Overflow);
         }
         if let Some(packet) = execute(verdict, packet, ctx) {
-            for table in self.table.iter_mut().chain(&mut self.next) {
-                table.stored(rule, key);
+            for (table, slots) in [(&mut self.table, Some(slots)), (&mut self.next, next_slots)] {
+                if let (Some(table), Some(slots)) = (table, slots) {
+                    table.stored(rule, &slots);
+                }
             }
             self.stored += 1;
             self.store.push(now, packet);

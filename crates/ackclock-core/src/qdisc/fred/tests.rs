@@ -2,8 +2,8 @@ use super::super::testing::{Bench, env};
 use super::*;
 
 /// FRED whose average is the present queue, with thresholds 4 and 8.
-fn bench(params: Params) -> Bench<Fred> {
-    let params = Params { min_th: Some(4.0), max_th: Some(8.0), w_q: 1.0, ..params };
+fn bench(params: &Params) -> Bench<Fred> {
+    let params = Params { min_th: Some(4.0), max_th: Some(8.0), w_q: 1.0, ..params.clone() };
     Bench::new(Fred::new(params, &env()).unwrap())
 }
 
@@ -13,7 +13,7 @@ fn forced(bench: &mut Bench<Fred>) -> Vec<u32> {
 
 #[test]
 fn one_flow_may_have_min_th_packets_waiting_and_each_more_is_a_strike() {
-    let mut bench = bench(Params::default());
+    let mut bench = bench(&Params::default());
     for _ in 0..4 {
         bench.arrive(0, 1000);
     }
@@ -42,7 +42,7 @@ fn one_flow_may_have_min_th_packets_waiting_and_each_more_is_a_strike() {
 #[test]
 fn with_many_flows_each_may_have_two_packets_waiting() {
     for many_flows in [true, false] {
-        let mut bench = bench(Params { many_flows, ..Params::default() });
+        let mut bench = bench(&Params { many_flows, ..Params::default() });
         // Ten flows with one packet each: the ninth and tenth find avg >= max_th = 8.
         for key in 0..10 {
             bench.arrive(key, 1000);
@@ -63,7 +63,7 @@ fn with_many_flows_each_may_have_two_packets_waiting() {
 #[test]
 fn between_the_thresholds_only_flows_with_more_than_their_share_are_dropped_at_random() {
     // p_b = max_p (avg - 4) / 4 with max_p = 1.
-    let mut bench = bench(Params { max_p: 1.0, ..Params::default() });
+    let mut bench = bench(&Params { max_p: 1.0, ..Params::default() });
     for key in [0, 0, 0, 1, 2, 3] {
         bench.arrive(key, 1000);
         assert_eq!(bench.drops(), []);

@@ -14,6 +14,7 @@ class Flow(Record):
         route: list[Any] | tuple[Any, ...] | None = ...,
         ack_route: list[Any] | tuple[Any, ...] | None = ...,
         start: float | str | None = ...,
+        start_jitter: float | str | None = ...,
         stop: float | str | None = ...,
         size: float | str | None = ...,
         cc: Record | str | dict[str, Any] | None = ...,

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         ScenarioError,
         UnsupportedError,
     )
+    from ackclock.experiments import Axis, Precision, Sweep, SweepResult, sweep
     from ackclock.flows import Flow, TcpOptions, Traffic
     from ackclock.replication import Replication, replicate
     from ackclock.run import Run, load_run
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AckclockError",
     "AlgorithmError",
+    "Axis",
     "BitsPerSecond",
     "Bytes",
     "DefinitionError",
@@ -51,12 +53,15 @@ __all__ = [
     "Flow",
     "Mark",
     "Pass",
+    "Precision",
     "Problem",
     "Replication",
     "Run",
     "Scenario",
     "ScenarioError",
     "Seconds",
+    "Sweep",
+    "SweepResult",
     "TcpOptions",
     "Traffic",
     "UnsupportedError",
@@ -72,12 +77,14 @@ __all__ = [
     "replicate",
     "slow_start",
     "source",
+    "sweep",
     "topology",
 ]
 
 _HOME = {
     "AckclockError": "errors",
     "AlgorithmError": "errors",
+    "Axis": "experiments",
     "BitsPerSecond": "usercode",
     "Bytes": "usercode",
     "DefinitionError": "usercode",
@@ -85,12 +92,15 @@ _HOME = {
     "Flow": "flows",
     "Mark": "usercode",
     "Pass": "usercode",
+    "Precision": "experiments",
     "Problem": "errors",
     "Replication": "replication",
     "Run": "run",
     "Scenario": "scenario",
     "ScenarioError": "errors",
     "Seconds": "usercode",
+    "Sweep": "experiments",
+    "SweepResult": "experiments",
     "TcpOptions": "flows",
     "Traffic": "flows",
     "UnsupportedError": "errors",
@@ -99,6 +109,7 @@ _HOME = {
     "load": "scenario",
     "load_run": "run",
     "replicate": "replication",
+    "sweep": "experiments",
 }
 _MODULES = ("arrivals", "cc", "plot", "qdisc", "recovery", "slow_start", "source", "topology")
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from ackclock.scenario import Scenario
 
 __all__ = ["cli", "main"]
+
+_T = TypeVar("_T")
 
 EXIT_CHECK, EXIT_INPUT, EXIT_INTERRUPTED, EXIT_INTERNAL = 1, 2, 3, 70
 
@@ -67,26 +69,32 @@ def _changes(changes: tuple[str, ...]) -> dict[str, str]:
 
 
 def _load(file: Path, changes: tuple[str, ...]) -> Scenario:
-    import re
-
-    from ackclock.errors import ScenarioError
     from ackclock.scenario import load
 
     scenario = load(file)
+    return _with_changes(changes, lambda given: scenario.replace(**given) if given else scenario)
+
+
+def _with_changes(changes: tuple[str, ...], make: Callable[[dict[str, Any]], _T]) -> _T:
+    """Make something with the values of --set."""
+    import re
+
+    from ackclock.errors import ScenarioError
+
     given = _changes(changes)
-    if not given:
-        return scenario
     values = {path: _value(text) for path, text in given.items()}
     try:
-        return scenario.replace(**values)
+        return make(values)
     except ScenarioError as error:
         # Where a name is wanted, 2002 is one: such values are tried as the text that was typed.
         wrong = {re.sub(r"\[\d+\]", "[*]", problem.path) for problem in error.problems}
         names = {
             path: text for path, text in given.items() if re.sub(r"\[\d+\]", "[*]", path) in wrong
         }
+        if not names:
+            raise
         try:
-            return scenario.replace(**{**values, **names})
+            return make({**values, **names})
         except ScenarioError:
             raise error from None
 
@@ -234,6 +242,64 @@ def _run_many(
         pq.write_table(result.observations, out / "observations.parquet")
     if as_json:
         _print_json(result.to_dict())
+    elif not quiet:
+        click.echo(str(result))
+    if result.interrupted:
+        raise KeyboardInterrupt
+
+
+@cli.command()
+@click.argument("file", type=_FILE)
+@_SET
+@click.option("--tier", help="Use the settings of a tier of FILE, as in --tier fast.")
+@click.option("--workers", type=click.IntRange(min=1), help="Runs at a time; default: one a core.")
+@click.option("--cluster", metavar="ADDR", help="Run on a Dask cluster: tcp://HOST:PORT.")
+@click.option(
+    "--store",
+    type=_FILE,
+    metavar="DIR",
+    help="Folder that keeps the runs; default: $ACKCLOCK_STORE or ackclock-store.",
+)
+@click.option("--dry-run", is_flag=True, help="Say what would run, and what is stored already.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+def sweep(
+    file: Path,
+    changes: tuple[str, ...],
+    *,
+    tier: str | None,
+    workers: int | None,
+    cluster: str | None,
+    store: Path | None,
+    dry_run: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Run the grid of scenarios of the sweep FILE and print means with intervals.
+
+    Runs that the store has are not run again: a sweep that was stopped, by whatever, goes on where
+    it was. Ctrl-C keeps the runs that finished.
+    """
+    from ackclock.experiments import report
+    from ackclock.experiments.form import load_sweep
+    from ackclock.run import command_line
+
+    made = _with_changes(changes, lambda given: load_sweep(file, tier=tier, changes=given))
+    if dry_run:
+        from ackclock.results import look
+
+        plan = made.plan(workers, look(store))
+        _print_json(plan.to_dict()) if as_json else click.echo(str(plan))
+        return
+    result = made.run(
+        workers=workers,
+        cluster=cluster,
+        store=store,
+        progress=not quiet,
+        command=command_line(),
+    )
+    if as_json:
+        _print_json(report.data(result))
     elif not quiet:
         click.echo(str(result))
     if result.interrupted:

@@ -55,6 +55,19 @@ class Tables(Mapping[str, "pa.Table"]):
     def __len__(self) -> int:
         return len(self._raw)
 
+    def put(self, name: str, columns: Columns) -> None:
+        """Add a table.
+
+        Parameters
+        ----------
+        name
+            Of the table; one of that name is replaced.
+        columns
+            Arrays, or lists of words, by name.
+        """
+        self._made.pop(name, None)
+        self._raw[name] = columns
+
     def keep(self, name: str, kept: Sequence[bool]) -> None:
         """Leave rows out of a table.
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import copy
 import importlib
 import json
+import tempfile
 import time
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,11 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from ackclock.catalogue import Record
+    from ackclock.engines import Cost, Parcel
     from ackclock.explanation import Explanation
     from ackclock.run import Run
     from ackclock.userfiles import Workshop
 
-__all__ = ["Scenario", "load"]
+__all__ = ["Scenario", "from_document", "load"]
 
 Era = Literal["rfc", "1999", "2002", "2007", "ns2"]
 
@@ -66,6 +67,11 @@ class Scenario:
     _data: dict[str, Any]
     _file: Path | None
     _full: dict[str, Any] | None
+
+    engine = "packet"
+    """Who answers; see `ackclock.engines`."""
+    is_random = True
+    """Results depend on the seed."""
 
     def __init__(
         self,
@@ -273,6 +279,87 @@ class Scenario:
 
         return self.replace(seed=1) if is_environment(self._data) else self
 
+    @property
+    def engine_version(self) -> str:
+        """Version of the core and a hash of its binary: other bits, other runs."""
+        from ackclock.engines import core_version
+
+        return core_version()
+
+    @property
+    def holds_lock(self) -> bool:
+        """Whether Python code of the user's own runs inside the engine."""
+        return bool(self._workshop())
+
+    @property
+    def recorded(self) -> str:
+        """What is recorded, as canonical text."""
+        return json.dumps(self._data.get("record", {}), sort_keys=True, separators=(",", ":"))
+
+    def seeded(self, seed: int) -> Scenario:
+        """Copy with another seed; all else is right already and is not checked again.
+
+        Parameters
+        ----------
+        seed
+            Seed of every random number of the run.
+        """
+        copied = Scenario.__new__(Scenario)
+        full = None if self._full is None else {**self._full, "seed": seed}
+        object.__setattr__(copied, "_data", {**self._data, "seed": seed})
+        object.__setattr__(copied, "_file", self._file)
+        object.__setattr__(copied, "_full", full)
+        return copied
+
+    def to_document(self) -> dict[str, Any]:
+        """Plain data that needs no other file, but for classes of the user's own."""
+        return {"engine": self.engine, **copy.deepcopy(self._expanded())}
+
+    def parcel(self) -> Parcel:
+        """The document with the code of the user's own classes.
+
+        Raises
+        ------
+        UnsupportedError
+            A class was defined in an interactive session, so its file is not to be had.
+        """
+        from ackclock.engines import Parcel
+
+        if not self._workshop():
+            return Parcel(self.to_document(), {})
+        if '"session:' in json.dumps(self._data):
+            message = (
+                "a class that was defined in a session cannot go to another process; put it into"
+                " a file and name it as file.py:Class"
+            )
+            raise UnsupportedError(message)
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            document = {"engine": self.engine, **self.kept(folder).data}
+            files = {
+                file.relative_to(folder).as_posix(): file.read_text(encoding="utf-8")
+                for file in sorted(folder.rglob("*.py"))
+            }
+        return Parcel(document, files)
+
+    def cost(self) -> Cost:
+        """Predict events and time."""
+        from ackclock import _core
+        from ackclock.engines import Cost
+
+        predicted = json.loads(_core.explain(self.core_json()))["predicted"]
+        return Cost(float(predicted["events"]), float(predicted["cpu_s"]))
+
+    def execute(self, progress: Callable[[float, float], object] | None = None) -> Run:
+        """Simulate, as `run`.
+
+        Parameters
+        ----------
+        progress
+            As of `run`.
+        """
+        return self.run(progress=progress)
+
     def _workshop(self) -> Workshop:
         """The maker of the user's own algorithms that this scenario names."""
         from ackclock.environments.compiled import compiled
@@ -445,25 +532,35 @@ def load(source: str | Path) -> Scenario:
     ScenarioError
         The file cannot be read or has problems; all are told at once.
     """
+    from ackclock.engines import parse_document, read_document
+
     is_text = isinstance(source, str) and ("\n" in source or "{" in source)
     file = None if is_text else Path(source)
-    if file is None:
-        text = str(source)
-    else:
-        try:
-            text = file.read_text(encoding="utf-8")
-        except OSError as error:
-            raise _unreadable(file, f"cannot be read: {error.strerror}") from None
-        except UnicodeDecodeError:
-            raise _unreadable(file, "is not UTF-8 text") from None
-    is_json = text.lstrip().startswith("{")
-    try:
-        data = json.loads(text) if is_json else tomllib.loads(text)
-    except ValueError as error:
-        form = "JSON" if is_json else "TOML"
-        raise _unreadable(file, f"not valid {form}: {error}") from None
+    data = parse_document(str(source)) if file is None else read_document(file)
+    return from_document(data, file)
+
+
+def from_document(document: dict[str, Any], file: Path | None = None) -> Scenario:
+    """Make a scenario of a document that may name the packet engine.
+
+    Parameters
+    ----------
+    document
+        The tables of the file; ``engine``, if given, is ``packet``.
+    file
+        Where they came from.
+
+    Raises
+    ------
+    ScenarioError
+        With every problem of form at once.
+    UnsupportedError
+        The document is for another engine.
+    """
+    data = dict(document)
+    engine = data.pop("engine", Scenario.engine)
+    if engine != Scenario.engine:
+        where = f"{file}: " if file is not None else ""
+        message = f'{where}engine: "{engine}" is not "packet", the engine of a Scenario'
+        raise UnsupportedError(message)
     return Scenario.from_data(data, file)
-
-
-def _unreadable(file: Path | None, message: str) -> ScenarioError:
-    return ScenarioError([Problem("", message, None if file is None else str(file))])

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["MODELS", "model", "parameters"]
 
 MODELS: dict[str, str] = {
+    "chiu_jain_phase": "ackclock.model.linear:chiu_jain_phase",
+    "linear_steady_state": "ackclock.model.linear:linear_steady_state",
     "square_root_law": "ackclock.model.loss_throughput:square_root_law",
 }
 """Models by name, as ``module:function``; modules are imported when one is first asked for."""

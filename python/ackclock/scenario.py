@@ -274,11 +274,6 @@ class Scenario:
         text = json.dumps(data, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
 
-    def _under_seed_one(self) -> Scenario:
-        from ackclock.environments.compiled import is_environment
-
-        return self.replace(seed=1) if is_environment(self._data) else self
-
     @property
     def engine_version(self) -> str:
         """Version of the core and a hash of its binary: other bits, other runs."""
@@ -359,6 +354,11 @@ class Scenario:
             As of `run`.
         """
         return self.run(progress=progress)
+
+    def _under_seed_one(self) -> Scenario:
+        from ackclock.environments.compiled import is_environment
+
+        return self.replace(seed=1) if is_environment(self._data) else self
 
     def _workshop(self) -> Workshop:
         """The maker of the user's own algorithms that this scenario names."""

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from ackclock.evaluate.command import evaluate
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -369,6 +371,9 @@ def show(name: str) -> None:
         python = f"ackclock.{room}.{class_name(entry['name'])}"
         parts.append(f"{room} {entry['name']}   (Python: {python})\n\n{doc}")
     click.echo("\n\n".join(parts))
+
+
+cli.add_command(evaluate)
 
 
 def _messages(error: click.ClickException) -> Iterator[str]:

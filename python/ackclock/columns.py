@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-__all__ = ["Tables", "array", "table", "words"]
+__all__ = ["Tables", "array", "plain_words", "table", "words"]
 
 Columns = Mapping[str, Any]
 
@@ -159,3 +159,21 @@ def words(known: Sequence[str], indices: np.ndarray[Any, Any]) -> pa.Array:
 
     numbers = array(np.asarray(indices, dtype=np.int32))
     return pa.DictionaryArray.from_arrays(numbers, array(known))
+
+
+def plain_words(table: pa.Table) -> pa.Table:
+    """Turn columns of words into text, for formats that know no dictionaries.
+
+    Parameters
+    ----------
+    table
+        The table.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for at, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type):
+            text = pc.cast(table.column(at), pa.string())
+            table = table.set_column(at, field.name, text)
+    return table

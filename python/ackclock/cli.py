@@ -29,6 +29,7 @@ _FILE = click.Path(path_type=Path)
 
 HOMES = {
     "artifact": "ackclock.reproduce.command:artifact",
+    "evaluate": "ackclock.evaluate.command:evaluate",
     "fluid": "ackclock.fluid.command:fluid",
     "reproduce": "ackclock.reproduce.command:reproduce",
     "results": "ackclock.commands.results:results",

@@ -50,9 +50,12 @@ pub(crate) fn generate(arguments: &[String]) -> Outcome<Value> {
     for count in [capacity.len(), from.len(), routes.hops.len()] {
         bytes.extend_from_slice(&(count as u32).to_le_bytes());
     }
-    capacity.iter().for_each(|c| bytes.extend_from_slice(&c.to_le_bytes()));
-    routes.offsets.iter().for_each(|o| bytes.extend_from_slice(&o.to_le_bytes()));
-    routes.hops.iter().for_each(|h| bytes.extend_from_slice(&h.to_le_bytes()));
+    for value in &capacity {
+        bytes.extend_from_slice(&value.to_le_bytes());
+    }
+    for value in routes.offsets.iter().chain(&routes.hops) {
+        bytes.extend_from_slice(&value.to_le_bytes());
+    }
     fs::write(out, bytes).map_err(|e| format!("{out}: {e}"))?;
     Ok(json!({ "links": capacity.len(), "flows": from.len(), "hops": routes.hops.len() }))
 }
@@ -146,7 +149,9 @@ pub(crate) fn solve(arguments: &[String]) -> Outcome<Value> {
     if let Some(out) = out {
         let mut load = vec![0.0; net.links()];
         for (flow, rate) in rate.iter().enumerate() {
-            net.route(flow).iter().for_each(|&link| load[link as usize] += rate);
+            for &link in net.route(flow) {
+                load[link as usize] += rate;
+            }
         }
         let lines: Vec<String> = load.iter().map(|l| format!("{l:.12e}")).collect();
         fs::write(out, lines.join("\n") + "\n").map_err(|e| format!("{out}: {e}"))?;

@@ -75,15 +75,22 @@ ITEMS: dict[tuple[str, str], set[str]] = {
     ("traffic", "tcp"): {"Deadline", "Endpoint", "EndpointCtx", "Snapshot"},
     # A shape spells out its description.
     ("topology", "scenario"): {
+        "Barabasi",
+        "Capacities",
         "Dumbbell",
+        "ErdosRenyi",
         "Graph",
+        "Hot",
         "LinkSpec",
         "Net",
         "NodeSpec",
+        "OcBackbone",
         "ParkingLot",
+        "Radius",
         "RateSpec",
         "Ring",
         "Star",
+        "Tiers",
     },
 }
 """Where only some names of a part may be imported: these."""

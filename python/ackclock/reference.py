@@ -30,6 +30,7 @@ ROOM_TITLES = {
     "qdisc": "Queue disciplines",
     "source": "Unresponsive sources",
     "arrivals": "Generators of transfers",
+    "pattern": "Traffic patterns",
     "sharing": "Sharing rules of fluid links",
     "policy": "Sender policies of the fluid engine",
 }
@@ -41,6 +42,7 @@ ROOM_KEYS = {
     "qdisc": 'in a network or a link: `qdisc = "{}"`',
     "source": 'in a flow: `source = "{}"`',
     "arrivals": 'in `[[traffic]]`: `generator = "{}"`',
+    "pattern": 'in a flow: `between = "{}"`',
     "sharing": 'in a fluid case: `routers = {{ sharing = "{}" }}`',
     "policy": 'in a fluid case: `sender = "{}"`',
 }

@@ -4,6 +4,7 @@
 //! core stay the only definition of the file format.
 
 mod fluid;
+mod pattern;
 mod user;
 
 use ackclock_core::api::{self, Column, Output, RunError};
@@ -77,6 +78,8 @@ const PROGRESS_INTERVAL: std::time::Duration = std::time::Duration::from_millis(
 mod _core {
     #[pymodule_export]
     use super::fluid::{FluidCore, Rates, layout, shortest_paths};
+    #[pymodule_export]
+    use super::pattern::pattern;
     #[pymodule_export]
     use super::user::views::{Ack, Congestion, Packet, Queue, Verdict, Window};
     use super::{

@@ -339,3 +339,14 @@ def listed(parameters: dict[str, Any], graph: Graph, seed: int) -> Traffic:
         None if (weigh == 1).all() else weigh,
         None if all(route is None for route in routes) else routes,
     )
+
+
+def _register() -> None:
+    """Add the generators that have modules of their own."""
+    from ackclock.fluid import leaves, patterns
+
+    NETS["leaves"] = leaves.NET
+    TRAFFIC.update(pattern=patterns.PATTERN, matrix=patterns.MATRIX, leaves=leaves.TRAFFIC)
+
+
+_register()

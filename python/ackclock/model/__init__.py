@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 __all__ = ["MODELS", "model", "parameters"]
 
 MODELS: dict[str, str] = {
+    "fairness_bound": "ackclock.model.green:fairness_bound",
+    "green_drop": "ackclock.model.green:green_drop",
+    "green_operating_point": "ackclock.model.green:green_operating_point",
+    "pftk": "ackclock.model.pftk:pftk",
     "green_drop": "ackclock.model.routers:green_drop",
     "loss_load_equilibrium": "ackclock.model.routers:loss_load_equilibrium",
     "square_root_law": "ackclock.model.loss_throughput:square_root_law",

@@ -52,7 +52,7 @@ def paper(tmp_path):
     at = Path(shutil.copytree(PAPERS / "example", tmp_path / "mine"))
     study = at / "scenarios" / "loss.toml"
     text = study.read_text()
-    study.write_text(text.replace('"120 s"', '"22 s"').replace("reps = 6", "reps = 2"))
+    study.write_text(text.replace('"120 s"', '"30 s"').replace("reps = 6", "reps = 4"))
     return at
 
 
@@ -214,7 +214,7 @@ def test_a_measure_of_a_column_that_is_not_there_is_told_before_the_studies_run(
             "claims.toml",
             "SELECT replicate, rtt_ms || ' ms' AS part,",
             "SELECT replicate,",
-            "claim[S-6].check[0].measure: gives 6 rows for 2 replicates",
+            "claim[S-6].check[0].measure: gives 12 rows for 4 replicates",
         ),
         (
             "claims.toml",
@@ -340,7 +340,7 @@ def test_an_artifact_reruns_to_the_same_bytes(paper, tmp_path):
     at = tmp_path / "unpacked" / "a"
     with (at / "seeds.csv").open() as rows:
         seeds = list(csv.DictReader(rows))
-    assert len([row for row in seeds if row["study"] == "loss"]) == 36 * 2
+    assert len([row for row in seeds if row["study"] == "loss"]) == 36 * 4
     command = tmp_path / "ackclock"
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m ackclock "$@"\n')
     command.chmod(0o755)

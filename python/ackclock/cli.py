@@ -28,9 +28,9 @@ _FILE = click.Path(path_type=Path)
 
 
 HOMES = {
-    "artifact": "ackclock.reproduce.command:artifact",
     "fluid": "ackclock.fluid.command:fluid",
-    "reproduce": "ackclock.reproduce.command:reproduce",
+    "artifact": "ackclock.commands.reproduce:artifact",
+    "reproduce": "ackclock.commands.reproduce:reproduce",
     "results": "ackclock.commands.results:results",
     "sweep": "ackclock.commands.sweep:sweep",
 }

@@ -29,8 +29,7 @@ MODELS: dict[str, str] = {
     "green_drop": "ackclock.model.green:green_drop",
     "green_operating_point": "ackclock.model.green:green_operating_point",
     "pftk": "ackclock.model.pftk:pftk",
-    "green_drop": "ackclock.model.routers:green_drop",
-    "loss_load_equilibrium": "ackclock.model.routers:loss_load_equilibrium",
+    "loss_load_equilibrium": "ackclock.model.loss_load:loss_load_equilibrium",
     "square_root_law": "ackclock.model.loss_throughput:square_root_law",
 }
 """Models by name, as ``module:function``; modules are imported when one is first asked for."""

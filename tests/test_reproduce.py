@@ -51,7 +51,7 @@ def paper(tmp_path):
     """The example with short runs."""
     at = Path(shutil.copytree(PAPERS / "example", tmp_path / "mine"))
     study = at / "scenarios" / "loss.toml"
-    text = study.read_text()
+    text = study.read_text().replace("0.001, 0.002, 0.005, 0.01, 0.02, 0.05", "0.001, 0.005, 0.05")
     study.write_text(text.replace('"120 s"', '"30 s"').replace("reps = 6", "reps = 4"))
     return at
 
@@ -236,7 +236,7 @@ def test_a_measure_of_a_column_that_is_not_there_is_told_before_the_studies_run(
         ),
         (
             "scenarios/loss.toml",
-            "[0.001, 0.002, 0.005, 0.01, 0.02, 0.05]",
+            "[0.001, 0.005, 0.05]",
             "[]",
             "scenarios/loss.toml: ",
         ),
@@ -340,7 +340,7 @@ def test_an_artifact_reruns_to_the_same_bytes(paper, tmp_path):
     at = tmp_path / "unpacked" / "a"
     with (at / "seeds.csv").open() as rows:
         seeds = list(csv.DictReader(rows))
-    assert len([row for row in seeds if row["study"] == "loss"]) == 36 * 4
+    assert len([row for row in seeds if row["study"] == "loss"]) == 18 * 4
     command = tmp_path / "ackclock"
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m ackclock "$@"\n')
     command.chmod(0o755)

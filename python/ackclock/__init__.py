@@ -15,14 +15,29 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ackclock import arrivals, cc, plot, qdisc, recovery, slow_start, source, topology
+    from ackclock import (
+        arrivals,
+        cc,
+        fluid,
+        pattern,
+        plot,
+        policy,
+        qdisc,
+        recovery,
+        sharing,
+        slow_start,
+        source,
+        topology,
+    )
     from ackclock.errors import (
         AckclockError,
         AlgorithmError,
+        ConvergenceError,
         Problem,
         ScenarioError,
         UnsupportedError,
     )
+    from ackclock.experiments import Axis, Precision, Sweep, SweepResult, sweep
     from ackclock.flows import Flow, TcpOptions, Traffic
     from ackclock.replication import Replication, replicate
     from ackclock.run import Run, load_run
@@ -44,19 +59,24 @@ if TYPE_CHECKING:
 __all__ = [
     "AckclockError",
     "AlgorithmError",
+    "Axis",
     "BitsPerSecond",
     "Bytes",
+    "ConvergenceError",
     "DefinitionError",
     "Drop",
     "Flow",
     "Mark",
     "Pass",
+    "Precision",
     "Problem",
     "Replication",
     "Run",
     "Scenario",
     "ScenarioError",
     "Seconds",
+    "Sweep",
+    "SweepResult",
     "TcpOptions",
     "Traffic",
     "UnsupportedError",
@@ -64,33 +84,43 @@ __all__ = [
     "arrivals",
     "cc",
     "control",
+    "fluid",
     "load",
     "load_run",
+    "pattern",
     "plot",
+    "policy",
     "qdisc",
     "recovery",
     "replicate",
+    "sharing",
     "slow_start",
     "source",
+    "sweep",
     "topology",
 ]
 
 _HOME = {
     "AckclockError": "errors",
     "AlgorithmError": "errors",
+    "Axis": "experiments",
     "BitsPerSecond": "usercode",
     "Bytes": "usercode",
+    "ConvergenceError": "errors",
     "DefinitionError": "usercode",
     "Drop": "usercode",
     "Flow": "flows",
     "Mark": "usercode",
     "Pass": "usercode",
+    "Precision": "experiments",
     "Problem": "errors",
     "Replication": "replication",
     "Run": "run",
     "Scenario": "scenario",
     "ScenarioError": "errors",
     "Seconds": "usercode",
+    "Sweep": "experiments",
+    "SweepResult": "experiments",
     "TcpOptions": "flows",
     "Traffic": "flows",
     "UnsupportedError": "errors",
@@ -99,8 +129,22 @@ _HOME = {
     "load": "scenario",
     "load_run": "run",
     "replicate": "replication",
+    "sweep": "experiments",
 }
-_MODULES = ("arrivals", "cc", "plot", "qdisc", "recovery", "slow_start", "source", "topology")
+_MODULES = (
+    "arrivals",
+    "cc",
+    "fluid",
+    "pattern",
+    "plot",
+    "policy",
+    "qdisc",
+    "recovery",
+    "sharing",
+    "slow_start",
+    "source",
+    "topology",
+)
 
 
 def __getattr__(name: str) -> Any:

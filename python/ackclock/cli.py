@@ -5,11 +5,14 @@ Exit codes: 0 done, 1 a check failed, 2 wrong input, 3 interrupted, 70 our fault
 
 from __future__ import annotations
 
+import importlib
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from ackclock.commands.options import SET, print_json, with_changes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,9 +27,33 @@ EXIT_CHECK, EXIT_INPUT, EXIT_INTERRUPTED, EXIT_INTERNAL = 1, 2, 3, 70
 _FILE = click.Path(path_type=Path)
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+HOMES = {
+    "artifact": "ackclock.reproduce.command:artifact",
+    "fluid": "ackclock.fluid.command:fluid",
+    "reproduce": "ackclock.reproduce.command:reproduce",
+    "results": "ackclock.commands.results:results",
+    "sweep": "ackclock.commands.sweep:sweep",
+}
+"""Commands with a module of their own, which is imported when one is asked for."""
+
+
+class _Commands(click.Group):
+    """The commands of this file and those of `HOMES`."""
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in HOMES:
+            return super().get_command(ctx, cmd_name)
+        module, _, name = HOMES[cmd_name].partition(":")
+        found: click.Command = getattr(importlib.import_module(module), name)
+        return found
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted([*super().list_commands(ctx), *HOMES])
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 def cli() -> None:
-    """A laboratory for congestion control: packet-level simulation of TCP and its queues."""
+    """A laboratory for congestion control. It answers: what would happen?"""
 
 
 @cli.command()
@@ -37,63 +64,16 @@ def version() -> None:
     click.echo(_core.version())
 
 
-_SET = click.option(
-    "--set",
-    "changes",
-    multiple=True,
-    metavar="PATH=VALUE",
-    help="Change a value, as in --set net.buffer='2 bdp' or --set 'flows[*].cc=vegas'.",
-)
-
-
-def _value(text: str) -> Any:
-    """A value as TOML would have it; text needs no quotes."""
-    import tomllib
-
-    try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        return text
-
-
-def _changes(changes: tuple[str, ...]) -> dict[str, str]:
-    result = {}
-    for change in changes:
-        path, equals, value = change.partition("=")
-        if not equals:
-            raise click.UsageError(f"--set {change}: expected PATH=VALUE")
-        result[path.strip()] = value.strip()
-    return result
-
-
 def _load(file: Path, changes: tuple[str, ...]) -> Scenario:
-    import re
-
-    from ackclock.errors import ScenarioError
     from ackclock.scenario import load
 
     scenario = load(file)
-    given = _changes(changes)
-    if not given:
-        return scenario
-    values = {path: _value(text) for path, text in given.items()}
-    try:
-        return scenario.replace(**values)
-    except ScenarioError as error:
-        # Where a name is wanted, 2002 is one: such values are tried as the text that was typed.
-        wrong = {re.sub(r"\[\d+\]", "[*]", problem.path) for problem in error.problems}
-        names = {
-            path: text for path, text in given.items() if re.sub(r"\[\d+\]", "[*]", path) in wrong
-        }
-        try:
-            return scenario.replace(**{**values, **names})
-        except ScenarioError:
-            raise error from None
+    return with_changes(changes, lambda given: scenario.replace(**given) if given else scenario)
 
 
 @cli.command()
 @click.argument("files", nargs=-1, required=True, type=_FILE)
-@_SET
+@SET
 def check(files: tuple[Path, ...], changes: tuple[str, ...]) -> None:
     """Check scenario FILES: form, names, routes, parameters. All problems are told."""
     from ackclock.errors import ScenarioError
@@ -112,7 +92,7 @@ def check(files: tuple[Path, ...], changes: tuple[str, ...]) -> None:
 
 @cli.command()
 @click.argument("file", type=_FILE)
-@_SET
+@SET
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def explain(file: Path, changes: tuple[str, ...], *, as_json: bool) -> None:
     """Say what FILE would run: routes, defaults used and their era, predicted cost."""
@@ -151,7 +131,7 @@ class _Bar:
 
 @cli.command()
 @click.argument("file", type=_FILE)
-@_SET
+@SET
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object.")
 @click.option("--out", type=_FILE, metavar="DIR", help="Write the run bundle into DIR.")
 @click.option("--seed", type=click.IntRange(min=0), help="Replace the scenario's seed.")
@@ -193,7 +173,7 @@ def run(
     if out is not None:
         _save(result, out)
     if as_json:
-        _print_json(result.summary)
+        print_json(result.summary)
     elif not quiet:
         click.echo(str(result))
 
@@ -202,12 +182,6 @@ def _save(result: Run, out: Path) -> None:
     from ackclock.run import command_line
 
     result.save(out, command=command_line())
-
-
-def _print_json(data: object) -> None:
-    import json
-
-    click.echo(json.dumps(data, allow_nan=False))
 
 
 def _run_many(
@@ -233,7 +207,7 @@ def _run_many(
         pq.write_table(result.means, out / "means.parquet")
         pq.write_table(result.observations, out / "observations.parquet")
     if as_json:
-        _print_json(result.to_dict())
+        print_json(result.to_dict())
     elif not quiet:
         click.echo(str(result))
     if result.interrupted:

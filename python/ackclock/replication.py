@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ackclock.executors.cores import cores
+from ackclock.experiments.statistics import mean_interval
 from ackclock.tabular import table
 
 if TYPE_CHECKING:
@@ -20,43 +21,6 @@ if TYPE_CHECKING:
     from ackclock.scenario import Scenario
 
 __all__ = ["Replication", "cores", "mean_interval", "replicate", "run_all"]
-
-
-def cores() -> int:
-    """Cores that this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:
-        return os.cpu_count() or 1
-
-
-def mean_interval(values: Sequence[float], confidence: float = 0.95) -> tuple[float, float, float]:
-    """Mean with its Student-t confidence interval.
-
-    Parameters
-    ----------
-    values
-        Independent observations, NaN left out.
-    confidence
-        Level in (0, 1).
-
-    Returns
-    -------
-    tuple of float
-        Mean, lower end, upper end; the ends are NaN for fewer than two observations.
-    """
-    from scipy.special import stdtrit
-
-    data = np.asarray(values, dtype=float)
-    data = data[~np.isnan(data)]
-    if data.size == 0:
-        return (float("nan"),) * 3
-    mean = float(data.mean())
-    if data.size < 2:
-        return mean, float("nan"), float("nan")
-    error = float(data.std(ddof=1)) / data.size**0.5
-    half = float(stdtrit(data.size - 1, 0.5 + confidence / 2)) * error
-    return mean, mean - half, mean + half
 
 
 class Replication:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import copy
-import importlib
 import json
+import tempfile
 import time
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,11 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from ackclock.catalogue import Record
+    from ackclock.engines import Cost, Parcel
     from ackclock.explanation import Explanation
     from ackclock.run import Run
     from ackclock.userfiles import Workshop
 
-__all__ = ["Scenario", "load"]
+__all__ = ["Scenario", "from_document", "load"]
 
 Era = Literal["rfc", "1999", "2002", "2007", "ns2"]
 
@@ -62,10 +62,18 @@ class Scenario:
         With every problem of form at once. What needs the whole network is found by `check`.
     """
 
-    __slots__ = ("_data", "_file", "_full")
+    __slots__ = ("_data", "_file", "_full", "_hash", "_is_right")
     _data: dict[str, Any]
     _file: Path | None
+    # What is known of it, found when first asked for: with files read, its fingerprint, checked.
     _full: dict[str, Any] | None
+    _hash: str | None
+    _is_right: bool
+
+    engine = "packet"
+    """Who answers; see `ackclock.engines`."""
+    is_random = True
+    """Results depend on the seed."""
 
     def __init__(
         self,
@@ -112,6 +120,8 @@ class Scenario:
         object.__setattr__(self, "_data", data)
         object.__setattr__(self, "_file", file)
         object.__setattr__(self, "_full", None)
+        object.__setattr__(self, "_hash", None)
+        object.__setattr__(self, "_is_right", False)
 
     @classmethod
     def from_data(cls, data: dict[str, Any], file: Path | None = None) -> Scenario:
@@ -256,22 +266,116 @@ class Scenario:
         Two scenarios that say the same differently ("10 Mbps" or 1e7) have the same; name, seed
         and recorded tables do not count.
         """
-        import hashlib
+        if self._hash is None:
+            import hashlib
 
+            from ackclock import _core
+
+            # What an environment draws from the seed is compared under one seed.
+            one = self if self.seed == 1 else self._under_seed_one()
+            data = json.loads(_core.normalise(one.core_json()))
+            for key in ("name", "seed", "record"):
+                data.pop(key, None)
+            text = json.dumps(data, sort_keys=True, separators=(",", ":"))
+            object.__setattr__(self, "_hash", hashlib.sha256(text.encode()).hexdigest())
+        assert self._hash is not None
+        return self._hash
+
+    @property
+    def engine_version(self) -> str:
+        """Version of the core and a hash of its binary: other bits, other runs."""
+        from ackclock.engines import core_version
+
+        return core_version()
+
+    @property
+    def holds_lock(self) -> bool:
+        """Whether Python code of the user's own runs inside the engine."""
+        return bool(self._workshop())
+
+    @property
+    def recorded(self) -> str:
+        """What is recorded, as canonical text."""
+        return json.dumps(self._data.get("record", {}), sort_keys=True, separators=(",", ":"))
+
+    def seeded(self, seed: int) -> Scenario:
+        """Copy with another seed; all else is right already and is not checked again.
+
+        Parameters
+        ----------
+        seed
+            Seed of every random number of the run.
+        """
+        copied = Scenario.__new__(Scenario)
+        full = None if self._full is None else {**self._full, "seed": seed}
+        object.__setattr__(copied, "_data", {**self._data, "seed": seed})
+        object.__setattr__(copied, "_file", self._file)
+        object.__setattr__(copied, "_full", full)
+        object.__setattr__(copied, "_hash", self._hash)
+        object.__setattr__(copied, "_is_right", self._is_right)
+        return copied
+
+    def to_document(self) -> dict[str, Any]:
+        """Plain data that needs no other file, but for classes of the user's own."""
+        return {"engine": self.engine, **copy.deepcopy(self._expanded())}
+
+    def parcel(self) -> Parcel:
+        """The document with the code of the user's own classes.
+
+        Raises
+        ------
+        UnsupportedError
+            A class was defined in an interactive session, so its file is not to be had.
+        """
+        from ackclock.engines import Parcel
+
+        if not self._workshop():
+            return Parcel(self.to_document(), {})
+        if '"session:' in json.dumps(self._data):
+            message = (
+                "a class that was defined in a session cannot go to another process; put it into"
+                " a file and name it as file.py:Class"
+            )
+            raise UnsupportedError(message)
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            document = {"engine": self.engine, **self.kept(folder).data}
+            files = {
+                file.relative_to(folder).as_posix(): file.read_text(encoding="utf-8")
+                for file in sorted(folder.rglob("*.py"))
+            }
+        return Parcel(document, files)
+
+    def cost(self) -> Cost:
+        """Predict events and time."""
         from ackclock import _core
+        from ackclock.engines import Cost
 
-        data = json.loads(_core.normalise(self.core_json()))
-        for key in ("name", "seed", "record"):
-            data.pop(key, None)
-        text = json.dumps(data, sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()
+        predicted = json.loads(_core.explain(self.core_json()))["predicted"]
+        return Cost(float(predicted["events"]), float(predicted["cpu_s"]))
+
+    def execute(self, progress: Callable[[float, float], object] | None = None) -> Run:
+        """Simulate, as `run`.
+
+        Parameters
+        ----------
+        progress
+            As of `run`.
+        """
+        return self.run(progress=progress)
+
+    def _under_seed_one(self) -> Scenario:
+        from ackclock.environments.compiled import is_environment
+
+        return self.replace(seed=1) if is_environment(self._data) else self
 
     def _workshop(self) -> Workshop:
         """The maker of the user's own algorithms that this scenario names."""
+        from ackclock.environments.compiled import compiled
         from ackclock.userfiles import Workshop
 
         folder = Path() if self._file is None else self._file.parent
-        return Workshop(self._expanded(), folder, self.seed)
+        return Workshop(compiled(self._expanded()), folder, self.seed)
 
     def _located(self, problems: Iterable[Problem]) -> ScenarioError:
         file = None if self._file is None else str(self._file)
@@ -292,7 +396,9 @@ class Scenario:
         """
         from ackclock import _core
 
-        self._raise_input(_core.check(self.core_json(), self._workshop() or None))
+        if not self._is_right:
+            self._raise_input(_core.check(self.core_json(), self._workshop() or None))
+            object.__setattr__(self, "_is_right", True)
 
     def explain(self) -> Explanation:
         """Say what would run: routes, bandwidth-delay products, defaults used, predicted cost.
@@ -366,15 +472,16 @@ class Scenario:
         import numpy as np  # noqa: F401  the core needs it; loading it is not the run's time
 
         from ackclock import _core
+        from ackclock.environments.measures import annotate
         from ackclock.errors import AlgorithmError
         from ackclock.run import Run
 
         self.check()
         workshop = self._workshop()
+        text = json.dumps(workshop.core_form(), allow_nan=False)
         try:
-            importlib.import_module("numpy")  # the core needs it; no part of the run's cost
             began = time.thread_time()
-            output = _core.run(self.core_json(), progress, workshop or None)
+            output = _core.run(text, progress, workshop or None)
             cpu_s = time.thread_time() - began
         except _core.InputError as error:
             self._raise_input(str(error))
@@ -382,6 +489,7 @@ class Scenario:
         except _core.AlgorithmFailure as error:
             raise AlgorithmError(str(error)) from None
         done = Run.from_core(self, output, cpu_s)
+        annotate(done, self._data)
         if workshop:
             done.summary.update(workshop.summary())
         return done
@@ -435,25 +543,35 @@ def load(source: str | Path) -> Scenario:
     ScenarioError
         The file cannot be read or has problems; all are told at once.
     """
+    from ackclock.engines import parse_document, read_document
+
     is_text = isinstance(source, str) and ("\n" in source or "{" in source)
     file = None if is_text else Path(source)
-    if file is None:
-        text = str(source)
-    else:
-        try:
-            text = file.read_text(encoding="utf-8")
-        except OSError as error:
-            raise _unreadable(file, f"cannot be read: {error.strerror}") from None
-        except UnicodeDecodeError:
-            raise _unreadable(file, "is not UTF-8 text") from None
-    is_json = text.lstrip().startswith("{")
-    try:
-        data = json.loads(text) if is_json else tomllib.loads(text)
-    except ValueError as error:
-        form = "JSON" if is_json else "TOML"
-        raise _unreadable(file, f"not valid {form}: {error}") from None
+    data = parse_document(str(source)) if file is None else read_document(file)
+    return from_document(data, file)
+
+
+def from_document(document: dict[str, Any], file: Path | None = None) -> Scenario:
+    """Make a scenario of a document that may name the packet engine.
+
+    Parameters
+    ----------
+    document
+        The tables of the file; ``engine``, if given, is ``packet``.
+    file
+        Where they came from.
+
+    Raises
+    ------
+    ScenarioError
+        With every problem of form at once.
+    UnsupportedError
+        The document is for another engine.
+    """
+    data = dict(document)
+    engine = data.pop("engine", Scenario.engine)
+    if engine != Scenario.engine:
+        where = f"{file}: " if file is not None else ""
+        message = f'{where}engine: "{engine}" is not "packet", the engine of a Scenario'
+        raise UnsupportedError(message)
     return Scenario.from_data(data, file)
-
-
-def _unreadable(file: Path | None, message: str) -> ScenarioError:
-    return ScenarioError([Problem("", message, None if file is None else str(file))])

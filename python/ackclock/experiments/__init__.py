@@ -1,0 +1,22 @@
+"""Experiments: grids over cases, replications, statistics. See `ackclock.sweep`."""
+
+from __future__ import annotations
+
+from ackclock.experiments.axes import Axis, SweepError
+from ackclock.experiments.compare import Comparison, RankingWarning
+from ackclock.experiments.plan import Plan
+from ackclock.experiments.result import SweepResult
+from ackclock.experiments.statistics import Precision
+from ackclock.experiments.sweeps import Sweep, sweep
+
+__all__ = [
+    "Axis",
+    "Comparison",
+    "Plan",
+    "Precision",
+    "RankingWarning",
+    "Sweep",
+    "SweepError",
+    "SweepResult",
+    "sweep",
+]

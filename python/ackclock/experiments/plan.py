@@ -1,0 +1,197 @@
+"""What a sweep would do: points, runs, events, time; found before anything runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ackclock.errors import Problem, ScenarioError
+from ackclock.tabular import engineering, table
+
+if TYPE_CHECKING:
+    from ackclock.engines import Cost
+    from ackclock.experiments.axes import Point
+    from ackclock.experiments.sweeps import Sweep
+    from ackclock.results import Keeper
+
+__all__ = ["Plan", "Slot", "plan", "prepared"]
+
+MOST_TOLD = 10
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A place for one run: point, replicate, seed, and the key of the run that belongs there."""
+
+    point: int
+    replicate: int
+    seed: int
+    key: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a sweep would do. Printing it tells.
+
+    Parameters
+    ----------
+    name
+        Of the sweep.
+    points
+        Points of the grid.
+    runs, at_most
+        Runs that are sure, and runs there can be under sequential stopping.
+    stored
+        Of the sure runs, those that the store has.
+    events, cpu_s
+        Predicted for the sure runs that are not stored; times ``at_most / runs`` at the most.
+    workers
+        Runs at a time.
+    axes
+        Labels by axis.
+    """
+
+    name: str
+    points: int
+    runs: int
+    at_most: int
+    stored: int
+    events: float
+    cpu_s: float
+    workers: int
+    axes: dict[str, list[Any]]
+
+    @property
+    def seconds(self) -> float:
+        """Predicted time until the sure runs are done [s]."""
+        return self.cpu_s / self.workers
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as plain data, for JSON."""
+        keys = ("name", "points", "runs", "at_most", "stored", "events", "cpu_s", "workers")
+        return {**{key: getattr(self, key) for key in keys}, "seconds": self.seconds,
+                "axes": self.axes}  # fmt: skip
+
+    def __str__(self) -> str:
+        rows = [
+            [name, str(len(labels)), _listed([str(label) for label in labels])]
+            for name, labels in self.axes.items()
+        ]
+        runs = f"{self.runs:,} runs"
+        if self.at_most > self.runs:
+            runs = f"{self.runs:,} to {self.at_most:,} runs"
+        stored = f", {self.stored:,} of them stored already" if self.stored else ""
+        cost = (
+            f"predicted: {self.events:,.0f} events, {engineering(self.cpu_s, 's')} of one core,"
+            f" about {engineering(self.seconds, 's')} on {self.workers}"
+        )
+        if self.at_most > self.runs:
+            cost += f"; at most {self.at_most / self.runs:.3g} times that"
+        head = f"{self.name}: {self.points:,} points, {runs}{stored}"
+        grid = [table(["axis", "values", ""], rows)] if rows else []
+        return "\n\n".join([head, *grid, cost])
+
+
+def _listed(words: list[str], most: int = 6) -> str:
+    if len(words) > most:
+        words = [*words[: most - 2], "...", words[-1]]
+    return ", ".join(words)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A point with its case compiled: fingerprint and predicted cost."""
+
+    point: Point
+    fingerprint: str
+    cost: Cost
+
+
+def prepared(sweep: Sweep) -> list[Prepared]:
+    """Check and compile every point.
+
+    Parameters
+    ----------
+    sweep
+        The sweep.
+
+    Raises
+    ------
+    ScenarioError
+        With the problems of the first ten points that are wrong.
+    """
+    made: list[Prepared] = []
+    problems: list[Problem] = []
+    wrong = 0
+    for point in sweep.points:
+        try:
+            case = sweep.case_at(point)
+            made.append(Prepared(point, case.fingerprint, case.cost()))
+        except ScenarioError as error:
+            wrong += 1
+            problems += error.problems if wrong <= MOST_TOLD else ()
+    if wrong > MOST_TOLD:
+        problems.append(Problem("", f"and {wrong - MOST_TOLD} more points are wrong"))
+    if problems:
+        raise ScenarioError(problems)
+    return made
+
+
+def slot(sweep: Sweep, at: Prepared, replicate: int) -> Slot:
+    """Name the run of a point and replicate.
+
+    Parameters
+    ----------
+    sweep
+        The sweep.
+    at
+        The point.
+    replicate
+        Counted from 0.
+    """
+    from ackclock.executors.work import run_key
+
+    seed = sweep.case.seed + replicate
+    case = sweep.case_at(at.point)
+    return Slot(at.point.index, replicate, seed, run_key(case, at.fingerprint, seed))
+
+
+def plan(sweep: Sweep, workers: int | None, store: Keeper | None) -> Plan:
+    """Find out what a sweep would do.
+
+    Parameters
+    ----------
+    sweep
+        The sweep.
+    workers
+        Runs at a time; left out: one per core.
+    store
+        Where runs may be already.
+    """
+    from ackclock.executors.cores import cores
+
+    found = prepared(sweep)
+    reps = sweep.replicates
+    keys = {
+        slot(sweep, at, replicate).key: at.cost
+        for at in found
+        for replicate in range(reps.at_first)
+    }
+    known = store.known(keys) if store is not None else set()
+    left = [cost for key, cost in keys.items() if key not in known]
+    labels = {
+        name: list(dict.fromkeys(row[column].label for row in block.rows))
+        for block in sweep.grid
+        for column, name in enumerate(block.names)
+    }
+    return Plan(
+        name=sweep.name,
+        points=len(found),
+        runs=len(found) * reps.at_first,
+        at_most=len(found) * reps.at_most,
+        stored=len(known),
+        events=sum(cost.events for cost in left),
+        cpu_s=sum(cost.cpu_s for cost in left),
+        workers=workers or cores(),
+        axes=labels,
+    )

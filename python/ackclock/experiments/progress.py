@@ -1,0 +1,85 @@
+"""Shows how far a sweep is: a bar with rate and time left, on a terminal only."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ackclock.experiments.drive import Status
+
+__all__ = ["shown"]
+
+
+@contextmanager
+def shown(progress: bool | Callable[[Status], object]) -> Iterator[Callable[[Status], object]]:  # noqa: FBT001
+    """Give a function that takes a sweep's state.
+
+    Parameters
+    ----------
+    progress
+        Such a function; or whether to show a bar if standard error is a terminal.
+    """
+    if callable(progress):
+        yield progress
+        return
+    if not progress or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[told]}"),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None, told="")
+
+        def tell(status: Status) -> None:
+            bar.update(
+                task,
+                description=status.name,
+                total=status.wanted,
+                completed=status.stored + status.done,
+                told=told(status),
+            )
+
+        yield tell
+
+
+def told(status: Status) -> str:
+    """Write a state in one line.
+
+    Parameters
+    ----------
+    status
+        The state.
+    """
+    parts = [f"{status.stored + int(status.done):,} of {status.wanted:,} runs"]
+    if status.stored:
+        parts.append(f"{status.stored:,} stored before")
+    parts.append(f"{status.rate:.3g} runs/s on {status.where}")
+    if status.left_s is not None:
+        parts.append(f"{clock(status.left_s)} left")
+    return ", ".join(parts)
+
+
+def clock(seconds: float) -> str:
+    """Write a time as people say it: ``1:02:03``, ``4:05``, ``12 s``.
+
+    Parameters
+    ----------
+    seconds
+        The time [s].
+    """
+    whole = round(seconds)
+    minutes, rest = divmod(whole, 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours}:{minutes:02}:{rest:02}"
+    return f"{minutes}:{rest:02}" if minutes else f"{rest} s"

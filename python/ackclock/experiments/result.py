@@ -1,0 +1,450 @@
+"""What a sweep gives: tidy tables with one column per axis, summaries, comparisons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ackclock.errors import AckclockError, suggestion
+from ackclock.experiments import metrics
+from ackclock.experiments.statistics import Method, interval
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import numpy.typing as npt
+    import pyarrow as pa
+
+    from ackclock.experiments.axes import Label
+    from ackclock.experiments.compare import Comparison
+    from ackclock.experiments.metrics import Reader
+    from ackclock.experiments.plan import Slot
+    from ackclock.experiments.sweeps import Sweep
+    from ackclock.results.keep import Keeper
+
+__all__ = ["SweepResult"]
+
+Groups = dict[tuple[Any, ...], dict[int, float]]
+"""Value by group and replicate."""
+
+
+class SweepResult:
+    """Results of a sweep. Printing it shows the sweep's metrics.
+
+    Parameters
+    ----------
+    sweep
+        What was run.
+    slots
+        Places whose runs are done, in order of point and replicate.
+    keeper
+        Has the runs.
+    wanted
+        Runs wanted in all.
+    stored
+        Runs that were there before.
+    seconds
+        Time that the sweep took [s].
+    interrupted
+        Whether it was stopped before its end.
+    """
+
+    def __init__(
+        self,
+        sweep: Sweep,
+        slots: Sequence[Slot],
+        keeper: Keeper,
+        *,
+        wanted: int,
+        stored: int = 0,
+        seconds: float = 0.0,
+        interrupted: bool = False,
+    ) -> None:
+        self.sweep = sweep
+        self.slots = tuple(slots)
+        self.keeper = keeper
+        self.wanted = wanted
+        self.stored = stored
+        self.seconds = seconds
+        self.interrupted = interrupted
+        self.tables: Mapping[str, pa.Table] = _Tidy(self)
+        self._summaries: dict[str, dict[str, Any]] | None = None
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """Names of the axes."""
+        return self.sweep.axes
+
+    @property
+    def keys(self) -> list[str]:
+        """Keys of the runs, each once."""
+        return list(dict.fromkeys(slot.key for slot in self.slots))
+
+    @property
+    def summaries(self) -> dict[str, dict[str, Any]]:
+        """Summaries of the runs by key."""
+        if self._summaries is None:
+            self._summaries = self.keeper.summaries(self.keys)
+        return self._summaries
+
+    def labels(self, axis: str) -> list[Label]:
+        """Give the label of each slot on an axis.
+
+        Parameters
+        ----------
+        axis
+            Its name.
+        """
+        points = self.sweep.points
+        return [points[slot.point].labels[axis] for slot in self.slots]
+
+    def per_run(self, metric: str | Reader) -> npt.NDArray[np.float64]:
+        """Read a metric of every run.
+
+        Parameters
+        ----------
+        metric
+            As of `summary`; one number per run.
+
+        Returns
+        -------
+        numpy.ndarray
+            In the order of `slots`; NaN where not known.
+
+        Raises
+        ------
+        MetricError
+            The runs have no such metric.
+        """
+        if callable(metric):
+            return np.array([metric(tables) for tables in self._each_run()], dtype=float)
+        parsed = metrics.parse(metric)
+        if parsed.table not in self.tables:
+            values = {k: metrics.of_summary(s, parsed) for k, s in self.summaries.items()}
+            return np.array([values[slot.key] for slot in self.slots], dtype=float)
+        groups = self._grouped(parsed, ())
+        return np.array([groups.get((number,), np.nan) for number in range(len(self.slots))])
+
+    def _each_run(self) -> Iterator[Mapping[str, Any]]:
+        cuts = {name: _starts(self, name) for name in self.tables}
+        for number, slot in enumerate(self.slots):
+            tables: dict[str, Any] = {"summary": self.summaries[slot.key]}
+            for name, starts in cuts.items():
+                begin, end = int(starts[number]), int(starts[number + 1])
+                tables[name] = self.tables[name].slice(begin, end - begin)
+            yield tables
+
+    def _grouped(self, metric: metrics.Metric, own: Sequence[str]) -> dict[tuple[Any, ...], float]:
+        """Value by number of the slot and values of columns of the table."""
+        from ackclock.columns import array
+
+        table = self.tables[metric.table]
+        number = array(np.repeat(np.arange(len(self.slots)), _lengths(self, metric.table)))
+        table = table.append_column("__slot", number)
+        rows = metrics.selected(table, _renamed(metric, table))
+        values = metrics.numbers(rows, _renamed(metric, table))
+        columns = [rows["__slot"].to_pylist(), *(rows[name].to_pylist() for name in own)]
+        places: dict[tuple[Any, ...], list[int]] = {}
+        if not own:
+            places = {(n,): [] for n in range(len(self.slots))}
+        for place, group in enumerate(zip(*columns, strict=True)):
+            places.setdefault(group, []).append(place)
+        return {
+            group: metric.reduce(values[np.array(found, dtype=int)], "in a run")
+            for group, found in places.items()
+        }
+
+    def _groups(self, metric: str | Reader, by: Sequence[str]) -> Groups:
+        """Value by group and replicate: the mean over what else the grid varies."""
+        axes = [name for name in by if name in self.axes]
+        own = [name for name in by if name not in self.axes]
+        labels = [self.labels(name) for name in axes]
+        found: dict[tuple[Any, ...], dict[int, list[float]]] = {}
+
+        def put(number: int, group: tuple[Any, ...], value: float) -> None:
+            by_name = dict(zip(own, group, strict=True))
+            by_name |= {name: label[number] for name, label in zip(axes, labels, strict=True)}
+            whole = tuple(by_name[name] for name in by)
+            replicate = self.slots[number].replicate
+            found.setdefault(whole, {}).setdefault(replicate, []).append(value)
+
+        if own:
+            if callable(metric):
+                message = f'by "{own[0]}": a function of runs can be grouped by axes only'
+                raise metrics.MetricError(message)
+            parsed = metrics.parse(metric)
+            names = self.tables[parsed.table].column_names if parsed.table in self.tables else []
+            for name in own:
+                if name not in names or name in ("replicate", "seed"):
+                    known = [*self.axes, *names]
+                    raise metrics.MetricError(f'by "{name}": {suggestion(name, known)}')
+            for (number, *group), value in self._grouped(parsed, own).items():
+                put(number, tuple(group), value)
+        else:
+            for number, value in enumerate(self.per_run(metric)):
+                put(number, (), float(value))
+        return {
+            group: {r: float(np.mean(values)) for r, values in sorted(replicates.items())}
+            for group, replicates in found.items()
+        }
+
+    def summary(
+        self,
+        metric: str | Reader,
+        by: Sequence[str] | None = None,
+        *,
+        confidence: float = 0.95,
+        method: Method = "t",
+    ) -> pa.Table:
+        """Mean and confidence interval of a metric over replicates.
+
+        Within a run the metric's function joins rows; axes that are not in ``by`` are averaged
+        within a replicate, so that replicates are the independent observations.
+
+        Parameters
+        ----------
+        metric
+            As in ``mean(flows.goodput_bps)``, ``links[r0->r1].utilisation``, ``totals.events``;
+            or a function of a run's tables.
+        by
+            Axes, and columns of the metric's table, that groups differ in; left out: all axes.
+        confidence
+            Level of the interval, in (0, 1).
+        method
+            ``t`` (Student) or ``bootstrap`` (BCa).
+
+        Returns
+        -------
+        pyarrow.Table
+            Columns of ``by``, then mean, ci_low, ci_high (null for fewer than two values), seeds.
+
+        Raises
+        ------
+        MetricError
+            The runs have no such metric, or several values where one is needed.
+        """
+        names = list(self.axes if by is None else [by] if isinstance(by, str) else by)
+        groups = self._groups(metric, names)
+        rows = [
+            (*interval(list(values.values()), confidence, method), len(values))
+            for values in groups.values()
+        ]
+        made = {name: label_column([group[i] for group in groups]) for i, name in enumerate(names)}
+        return _with_numbers(made, ("mean", "ci_low", "ci_high"), rows, "seeds")
+
+    def values(self, metric: str | Reader) -> pa.Table:
+        """Give a metric of every run: axes, seed, replicate, value.
+
+        Parameters
+        ----------
+        metric
+            As of `summary`; one number per run.
+        """
+        from ackclock.columns import array, table
+
+        return table(
+            {
+                **_places(self, np.arange(len(self.slots))),
+                "value": array(self.per_run(metric)),
+            }
+        )
+
+    def compare(
+        self,
+        metric: str | Reader,
+        between: str,
+        by: Sequence[str] | None = None,
+        *,
+        confidence: float = 0.95,
+        method: Method = "t",
+    ) -> Comparison:
+        """Paired differences between the labels of an axis, under common random numbers.
+
+        Parameters
+        ----------
+        metric
+            As of `summary`.
+        between
+            The axis.
+        by
+            Other axes that are kept apart; left out: all others.
+        confidence
+            Level of the intervals, in (0, 1).
+        method
+            ``t`` or ``bootstrap``.
+
+        Returns
+        -------
+        Comparison
+            Its ``table`` has a row per pair, its ``warnings`` say which rankings the data do not
+            support.
+
+        Raises
+        ------
+        AckclockError
+            There is no such axis.
+        """
+        from ackclock.experiments.compare import compare
+
+        if between not in self.axes:
+            message = f'there is no axis "{between}"; {suggestion(between, self.axes)}'
+            raise AckclockError(message)
+        others = [name for name in self.axes if name != between] if by is None else list(by)
+        groups = self._groups(metric, [between, *others])
+        is_random = self.sweep.case.is_random
+        return compare(groups, between, others, confidence, method, is_random=is_random)
+
+    def __repr__(self) -> str:
+        return f"SweepResult({self.sweep!r}, {len(self.slots)} of {self.wanted} runs)"
+
+    def __str__(self) -> str:
+        from ackclock.experiments.report import text
+
+        return text(self)
+
+
+def _renamed(metric: metrics.Metric, table: pa.Table) -> metrics.Metric:
+    """The metric with its columns as they are called beside the axes."""
+    import dataclasses
+
+    def name(column: str) -> str:
+        other = own_name(metric.table, column)
+        return other if other in table.column_names else column
+
+    where = tuple((name(key), value) for key, value in metric.where)
+    return dataclasses.replace(metric, column=name(metric.column), where=where)
+
+
+def own_name(table: str, column: str) -> str:
+    """Name a table's column that an axis has the name of: ``flow_cc`` for ``cc`` of ``flows``.
+
+    Parameters
+    ----------
+    table, column
+        Their names.
+    """
+    return f"{table.removesuffix('s')}_{column}"
+
+
+class _Tidy(Mapping[str, "pa.Table"]):
+    """Tables of a result, made when first asked for."""
+
+    def __init__(self, result: SweepResult) -> None:
+        self._result = result
+        self._names: list[str] | None = None
+        self._made: dict[str, tuple[pa.Table, npt.NDArray[np.int64]]] = {}
+
+    def __iter__(self) -> Iterator[str]:
+        if self._names is None:
+            self._names = self._result.keeper.table_names(self._result.keys)
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __contains__(self, name: object) -> bool:
+        return name in list(self)
+
+    def __getitem__(self, name: str) -> pa.Table:
+        return self.made(name)[0]
+
+    def made(self, name: str) -> tuple[pa.Table, npt.NDArray[np.int64]]:
+        if name not in self:
+            raise KeyError(name)
+        if name not in self._made:
+            raw = self._result.keeper.table(name, self._result.keys)
+            assert raw is not None
+            self._made[name] = _tidy(self._result, name, raw)
+        return self._made[name]
+
+
+def _lengths(result: SweepResult, name: str) -> npt.NDArray[np.int64]:
+    tables = result.tables
+    assert isinstance(tables, _Tidy)
+    return tables.made(name)[1]
+
+
+def _starts(result: SweepResult, name: str) -> npt.NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(_lengths(result, name))]).astype(np.int64)
+
+
+def _tidy(result: SweepResult, name: str, raw: pa.Table) -> tuple[pa.Table, npt.NDArray[np.int64]]:
+    """Order rows by slot, with axes, seed and replicate before them; and the rows of each slot.
+
+    A run that belongs to several slots, because their cases ask the same, is repeated.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from ackclock.columns import array, numbers, table
+    from ackclock.results.keep import KEY
+
+    keys = result.keys
+    text = pc.cast(raw[KEY], pa.string())
+    run = numbers(pc.index_in(text, array(keys))).astype(np.int64)
+    order = np.argsort(run, kind="stable")
+    counts = np.bincount(run, minlength=len(keys)).astype(np.int64)
+    begins = np.concatenate([[0], np.cumsum(counts)])[:-1]
+    place = {key: i for i, key in enumerate(keys)}
+    runs = np.array([place[slot.key] for slot in result.slots], dtype=np.int64)
+    lengths = counts[runs]
+    ends = np.cumsum(lengths)
+    within = np.arange(int(lengths.sum())) - np.repeat(ends - lengths, lengths)
+    rows = order[np.repeat(begins[runs], lengths) + within]
+    taken = raw.take(array(rows))
+    slots = np.repeat(np.arange(len(runs)), lengths)
+    columns = _places(result, slots)
+    for title in raw.column_names:
+        if title != KEY:
+            free = title not in columns
+            columns[title if free else own_name(name, title)] = taken[title]
+    return table(columns), lengths
+
+
+def _places(result: SweepResult, slots: npt.NDArray[np.int64]) -> dict[str, Any]:
+    """Columns of axes, seed and replicate for rows of these slots."""
+    from ackclock.columns import array
+
+    at = array(slots)
+    columns = {name: label_column(result.labels(name)).take(at) for name in result.axes}
+    seeds = np.array([slot.seed for slot in result.slots], dtype=np.uint64)
+    replicates = np.array([slot.replicate for slot in result.slots], dtype=np.int64)
+    return {**columns, "seed": array(seeds[slots]), "replicate": array(replicates[slots])}
+
+
+def label_column(labels: Sequence[Any]) -> pa.Array:
+    """Labels as a column: numbers if all are, else text; null where a point has none.
+
+    Parameters
+    ----------
+    labels
+        One per row.
+    """
+    from ackclock.columns import array
+
+    known = {type(label) for label in labels}
+    if known == {bool}:
+        return array(np.array(labels, dtype=np.bool_))
+    if known == {int}:
+        return array(np.array(labels, dtype=np.int64))
+    if known and known <= {int, float, type(None)}:
+        real = [float("nan") if label is None else label for label in labels]
+        return array(np.array(real, dtype=np.float64))
+    return array([None if label is None else _word(label) for label in labels])
+
+
+def _word(label: Label) -> str:
+    return str(label).lower() if isinstance(label, bool) else str(label)
+
+
+def _with_numbers(
+    columns: dict[str, Any], names: Sequence[str], rows: Sequence[tuple[Any, ...]], count: str
+) -> pa.Table:
+    from ackclock.columns import array, table
+
+    for i, name in enumerate(names):
+        columns[name] = array(np.array([row[i] for row in rows], dtype=float))
+    columns[count] = array(np.array([row[-1] for row in rows], dtype=np.int64))
+    return table(columns)

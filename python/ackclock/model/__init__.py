@@ -1,0 +1,68 @@
+"""Closed forms, by name: what the engine ``model`` evaluates.
+
+A model is a function of NumPy arrays of equal length, one value per point of a grid, with its
+formula and source in its documentation. It gives a table of columns by name: one row per point,
+or, with a column ``point`` that says which, any number.
+
+To add a model: write the function, and one line in `MODELS`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from typing import TYPE_CHECKING, Any
+
+from ackclock.errors import UnsupportedError, suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import numpy.typing as npt
+
+    Columns = Mapping[str, npt.NDArray[Any]]
+
+__all__ = ["MODELS", "model", "parameters"]
+
+MODELS: dict[str, str] = {
+    "fairness_bound": "ackclock.model.green:fairness_bound",
+    "green_drop": "ackclock.model.green:green_drop",
+    "green_operating_point": "ackclock.model.green:green_operating_point",
+    "pftk": "ackclock.model.pftk:pftk",
+    "green_drop": "ackclock.model.routers:green_drop",
+    "loss_load_equilibrium": "ackclock.model.routers:loss_load_equilibrium",
+    "square_root_law": "ackclock.model.loss_throughput:square_root_law",
+}
+"""Models by name, as ``module:function``; modules are imported when one is first asked for."""
+
+
+def model(name: str) -> Callable[..., Columns]:
+    """Find a model.
+
+    Parameters
+    ----------
+    name
+        A key of `MODELS`.
+
+    Raises
+    ------
+    UnsupportedError
+        There is no such model.
+    """
+    if name not in MODELS:
+        raise UnsupportedError(f'there is no model "{name}"; {suggestion(name, MODELS)}')
+    module, _, function = MODELS[name].partition(":")
+    found: Callable[..., Columns] = getattr(importlib.import_module(module), function)
+    return found
+
+
+def parameters(name: str) -> dict[str, Any]:
+    """Parameters of a model with their defaults; `inspect.Parameter.empty` where there is none.
+
+    Parameters
+    ----------
+    name
+        A key of `MODELS`.
+    """
+    signature = inspect.signature(model(name))
+    return {key: parameter.default for key, parameter in signature.parameters.items()}

@@ -26,7 +26,6 @@ __all__ = ["MODELS", "model", "parameters"]
 
 MODELS: dict[str, str] = {
     "fairness_bound": "ackclock.model.green:fairness_bound",
-    "green_drop": "ackclock.model.green:green_drop",
     "green_operating_point": "ackclock.model.green:green_operating_point",
     "pftk": "ackclock.model.pftk:pftk",
     "green_drop": "ackclock.model.routers:green_drop",

@@ -29,6 +29,7 @@ _FILE = click.Path(path_type=Path)
 
 HOMES = {
     "artifact": "ackclock.reproduce.command:artifact",
+    "evaluate": "ackclock.evaluate.command:evaluate",
     "fluid": "ackclock.fluid.command:fluid",
     "reproduce": "ackclock.reproduce.command:reproduce",
     "results": "ackclock.commands.results:results",
@@ -53,7 +54,7 @@ class _Commands(click.Group):
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 def cli() -> None:
-    """A laboratory for congestion control. It answers: what would happen?"""
+    """A laboratory for congestion control: ask what would happen, get an answer to trust."""
 
 
 @cli.command()

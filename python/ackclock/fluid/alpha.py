@@ -100,9 +100,7 @@ class _Program(NamedTuple):
     worth: Floats
 
 
-def _program(
-    net: FluidNet, alpha: float, scale: Floats, moving: npt.NDArray[np.int64]
-) -> _Program:
+def _program(net: FluidNet, alpha: float, scale: Floats, moving: npt.NDArray[np.int64]) -> _Program:
     """Rates of moving flows relative to the scale, which is a point that fits."""
     from scipy import sparse
 
@@ -202,7 +200,10 @@ def _clarabel(program: _Program, alpha: float) -> Floats:
 
     rows_of_net, worth = program
     n = len(worth)
-    blocks, bounds = [rows_of_net, -sparse.eye_array(n)], [np.ones(rows_of_net.shape[0]), np.zeros(n)]
+    blocks, bounds = (
+        [rows_of_net, -sparse.eye_array(n)],
+        [np.ones(rows_of_net.shape[0]), np.zeros(n)],
+    )
     linear = clarabel.NonnegativeConeT(rows_of_net.shape[0] + n)
     upper = sparse.vstack(blocks)
     if alpha == 0:

@@ -28,10 +28,10 @@ _FILE = click.Path(path_type=Path)
 
 
 HOMES = {
-    "artifact": "ackclock.reproduce.command:artifact",
+    "artifact": "ackclock.commands.reproduce:artifact",
     "evaluate": "ackclock.evaluate.command:evaluate",
     "fluid": "ackclock.fluid.command:fluid",
-    "reproduce": "ackclock.reproduce.command:reproduce",
+    "reproduce": "ackclock.commands.reproduce:reproduce",
     "results": "ackclock.commands.results:results",
     "sweep": "ackclock.commands.sweep:sweep",
 }

@@ -29,7 +29,7 @@ MODELS: dict[str, str] = {
     "fairness_bound": "ackclock.model.green:fairness_bound",
     "green_operating_point": "ackclock.model.green:green_operating_point",
     "linear_steady_state": "ackclock.model.linear:linear_steady_state",
-    "loss_load_equilibrium": "ackclock.model.routers:loss_load_equilibrium",
+    "loss_load_equilibrium": "ackclock.model.loss_load:loss_load_equilibrium",
     "pftk": "ackclock.model.pftk:pftk",
     "square_root_law": "ackclock.model.loss_throughput:square_root_law",
 }

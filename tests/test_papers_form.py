@@ -55,7 +55,7 @@ def test_all_problems_of_all_files_are_told_at_once(paper):
     assert 'claims.toml: claim[X].unstated: there is no parameter "recoveri"' in "\n".join(found)
     assert "figures.toml: figure[9].data: 3 is not text" in found
     assert any("figure[9].kind: " in line and "matrix" in line for line in found)
-    assert any(line.startswith("unstated.toml: parameter[p]: needs default") for line in found)
+    assert any(line.startswith("unstated.toml: parameter[p]: needs either sets") for line in found)
     assert any(line.startswith("notes.txt: is not part of a paper") for line in found)
 
 

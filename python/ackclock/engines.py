@@ -101,7 +101,10 @@ class Outcome(Protocol):
 
     @property
     def summary(self) -> dict[str, Any]:
-        """Plain data for JSON. The key ``totals`` may have ``cpu_s``, time of one core [s]."""
+        """Plain data for JSON.
+
+        An outcome that has it as text already may have ``summary_json`` besides.
+        """
 
     @property
     def tables(self) -> Mapping[str, pa.Table]:
@@ -195,6 +198,7 @@ ENGINES: dict[str, Engine] = {
     "packet": Engine(
         "every packet on every link, as discrete events", "ackclock.scenario:from_document"
     ),
+    "fluid": Engine("rates in the steady state", "ackclock.fluid.case:from_document"),
     "model": Engine(
         "closed forms over grids of their parameters", "ackclock.model.case:from_document"
     ),

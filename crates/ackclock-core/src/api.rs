@@ -7,11 +7,16 @@ use crate::error::Problem;
 pub use crate::packet::{Custom, RegistryOnly, RunError};
 
 use crate::packet::{self, Results};
+use crate::rng::{Purpose, Stream};
 use crate::scenario::Scenario;
+use crate::traffic::pattern::{self, Demand};
 use crate::units::Time;
 use crate::wire::DropReason;
 
+mod fluid;
 mod tables;
+
+pub use fluid::{layout, sender_policy, sharing_rule};
 
 /// Version of the engine; results of different versions may differ.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -59,8 +64,30 @@ pub fn catalogue() -> String {
         "qdisc": crate::qdisc::catalogue(),
         "source": crate::traffic::source::catalogue(),
         "arrivals": crate::traffic::arrivals::catalogue(),
+        "pattern": pattern::catalogue(),
+        "sharing": crate::sharing::catalogue(),
+        "policy": crate::policy::catalogue(),
     })
     .to_string()
+}
+
+/// The flows that a traffic pattern draws among so many hosts.
+///
+/// # Errors
+/// There is no such pattern, a parameter is wrong, or there are fewer than two hosts.
+pub fn pattern(
+    spec: &str,
+    hosts: u32,
+    flows: Option<u32>,
+    seed: u64,
+) -> Result<Vec<Demand>, Problem> {
+    let spec = serde_json::from_str(spec).map_err(|e| Problem::new("between", e.to_string()))?;
+    let pattern = pattern::build(&spec, &pattern::PatternEnv, "between")?;
+    if hosts < 2 {
+        let message = format!("needs two hosts and has {hosts}; expected more nodes");
+        return Err(Problem::new("between", message));
+    }
+    Ok(pattern.draw(hosts, flows, &mut Stream::new(seed, Purpose::Pattern, 0)))
 }
 
 fn parse(text: &str) -> Result<Scenario, Vec<Problem>> {

@@ -75,7 +75,7 @@ def _entries(
         for row in csv_rows(source.file):
             try:
                 rest = {key: value for key, value in entry.items() if key != "file"}
-                yield _filled(rest, row)
+                yield {**_filled(rest, row), "made_from": source.file.name}
             except KeyError as error:
                 message = f"{source.file.name} has no column {error}; {suggestion('', row)}"
                 reader.tell(file, place, message)

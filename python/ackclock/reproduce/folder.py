@@ -247,12 +247,11 @@ class _Reader:
             if not {"id", "what", "reason"} <= set(entry):
                 continue
             place = f"parameter[{entry['id']}]"
-            has = [key for key in ("default", "values", "sets") if key in entry]
-            if "not_settable" in entry and len(has) > 1:
-                self.tell(file, place, "has not_settable and also values or sets; expected one")
-            if "not_settable" not in entry and len(has) < 3:
-                message = "needs default, values and sets, or not_settable with the reason"
+            if ("not_settable" in entry) == ("sets" in entry):
+                message = "needs either sets, or not_settable with the reason"
                 self.tell(file, place, message)
+            if "sets" in entry and not {"default", "values"} <= set(entry):
+                self.tell(file, place, "needs default and values beside sets")
             sets = tuple(
                 Target(t["study"], t["path"])
                 for t in _tables(entry.get("sets"))

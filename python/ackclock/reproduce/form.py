@@ -224,7 +224,7 @@ _PARAMETER = _table(
             "What the values are set on.",
             minItems=1,
         ),
-        "not_settable": _text("Why it cannot be varied yet; in place of values and sets."),
+        "not_settable": _text("Why it cannot be varied yet; in place of sets."),
     },
     ("id", "what", "reason"),
 )

@@ -81,6 +81,7 @@ class Claim:
     checks: tuple[Check, ...] = ()
     not_checkable: str = ""
     known_deviation: str = ""
+    made_from: str = ""
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ def connect() -> duckdb.DuckDBPyConnection:
     """Open an empty database in memory that touches no file and gives the same order always."""
     import duckdb
 
-    return duckdb.connect(":memory:", config={"threads": 1, "preserve_insertion_order": True})
+    return duckdb.connect(":memory:", config={"threads": 1, "python_enable_replacements": False})
 
 
 @cache

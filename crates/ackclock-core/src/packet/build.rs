@@ -1,6 +1,7 @@
 //! From the plan to a simulation that is ready to run.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 
 use serde::Deserialize;
 
@@ -20,7 +21,7 @@ use crate::outbox::Outbox;
 use crate::qdisc::{self, QdiscEnv};
 use crate::rng::{Purpose, Stream};
 use crate::scenario::{Era, Table};
-use crate::units::Bytes;
+use crate::units::{Bytes, Span};
 
 /// No packet is smaller unless a flow says so.
 const SMALLEST_PACKET: u16 = 40;
@@ -28,8 +29,11 @@ const SMALLEST_PACKET: u16 = 40;
 pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem>> {
     let mut problems = Vec::new();
     let mut links = Vec::with_capacity(plan.links.len());
+    let round_trips: Arc<[Span]> = plan.round_trips().into();
+    let through = plan.flows_through();
     for (i, link) in plan.links.iter().enumerate() {
-        match build_link(plan, link, i as u64, custom) {
+        let env = env(plan, link, through[i], &round_trips);
+        match build_link(plan, link, i as u64, &env, custom) {
             Ok(link) => links.push(link),
             Err(problem) => problems.push(problem),
         }
@@ -228,6 +232,7 @@ fn build_link(
     plan: &Plan,
     link: &PlanLink,
     index: u64,
+    env: &QdiscEnv,
     custom: &dyn Custom,
 ) -> Result<Link, Problem> {
     let mut limit = link.limit;
@@ -236,12 +241,11 @@ fn build_link(
         limit.packets = limit.packets.saturating_sub(1);
     }
     // The plain FIFO is computed ahead; its parameters are checked as any other discipline's.
-    let env = env(plan, link);
     let place = Place { index: index as u32, name: &link.name, path: &link.qdisc_path };
-    let disc = if let Some(made) = custom.qdisc(&link.qdisc, &env, place) {
+    let disc = if let Some(made) = custom.qdisc(&link.qdisc, env, place) {
         Some(made?)
     } else {
-        let built = qdisc::build(&link.qdisc, &env, &link.qdisc_path)?;
+        let built = qdisc::build(&link.qdisc, env, &link.qdisc_path)?;
         (link.qdisc.kind() != "fifo").then_some(built)
     };
     let rate = match &link.schedule {
@@ -264,13 +268,15 @@ fn build_link(
     Ok(built)
 }
 
-fn env(plan: &Plan, link: &PlanLink) -> QdiscEnv {
+fn env(plan: &Plan, link: &PlanLink, flows: u32, round_trips: &Arc<[Span]>) -> QdiscEnv {
     QdiscEnv {
         rate: link.rate,
         delay: link.delay,
         limit: link.limit,
         mean_packet: link.mean_packet,
         keys: plan.key_count,
+        flows,
+        round_trips: Arc::clone(round_trips),
         era: plan.era,
     }
 }

@@ -55,7 +55,7 @@ class _Commands(click.Group):
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 def cli() -> None:
-    """A laboratory for congestion control. It answers: what would happen?"""
+    """A laboratory for congestion control: ask what would happen, get an answer to trust."""
 
 
 @cli.command()

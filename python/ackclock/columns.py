@@ -213,24 +213,6 @@ def words(known: Sequence[str], indices: np.ndarray[Any, Any]) -> pa.Array:
     return pa.DictionaryArray.from_arrays(numbers, array(known))
 
 
-def plain_words(table: pa.Table) -> pa.Table:
-    """Turn columns of words into text, for formats that know no dictionaries.
-
-    Parameters
-    ----------
-    table
-        The table.
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    for at, field in enumerate(table.schema):
-        if pa.types.is_dictionary(field.type):
-            text = pc.cast(table.column(at), pa.string())
-            table = table.set_column(at, field.name, text)
-    return table
-
-
 def numbers(column: pa.ChunkedArray) -> np.ndarray[Any, Any]:
     """Give a column of numbers as a NumPy array; null becomes NaN.
 
@@ -252,3 +234,21 @@ def _numbers(chunk: pa.Array) -> np.ndarray[Any, Any]:
         return values
     bits = np.unpackbits(np.frombuffer(known, dtype=np.uint8), count=end, bitorder="little")[begin:]
     return np.where(bits.astype(np.bool_), values, np.nan)
+
+
+def plain_words(table: pa.Table) -> pa.Table:
+    """Turn columns of words into text, for formats that know no dictionaries.
+
+    Parameters
+    ----------
+    table
+        The table.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for at, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type):
+            text = pc.cast(table.column(at), pa.string())
+            table = table.set_column(at, field.name, text)
+    return table

@@ -26,13 +26,12 @@ __all__ = ["MODELS", "model", "parameters"]
 
 MODELS: dict[str, str] = {
     "chiu_jain_phase": "ackclock.model.linear:chiu_jain_phase",
-    "linear_steady_state": "ackclock.model.linear:linear_steady_state",
     "fairness_bound": "ackclock.model.green:fairness_bound",
     "green_drop": "ackclock.model.green:green_drop",
     "green_operating_point": "ackclock.model.green:green_operating_point",
-    "pftk": "ackclock.model.pftk:pftk",
-    "green_drop": "ackclock.model.routers:green_drop",
+    "linear_steady_state": "ackclock.model.linear:linear_steady_state",
     "loss_load_equilibrium": "ackclock.model.routers:loss_load_equilibrium",
+    "pftk": "ackclock.model.pftk:pftk",
     "square_root_law": "ackclock.model.loss_throughput:square_root_law",
 }
 """Models by name, as ``module:function``; modules are imported when one is first asked for."""

@@ -94,21 +94,26 @@ impl Options {
 /// A first-in first-out ring that grows by doubling, and halves when a whole turn has used less than
 /// a quarter of it: a ring that is larger than it need be walks through memory that has left the cache.
 #[derive(Debug)]
-pub(super) struct Ring {
-    buffer: Vec<Ticket>,
-    /// Positions count up for ever; a mask makes places of them.
-    head: usize,
-    tail: usize,
-    /// Longest so far in this turn.
-    peak: usize,
+pub(super) struct Ring<T> {
+    buffer: Box<[T]>,
+    /// Positions count up for ever and wrap; a mask makes places of them.
+    head: u32,
+    tail: u32,
+    /// Longest that was noted in this turn.
+    peak: u32,
 }
 
 /// A ring never gets smaller than this.
 const SMALLEST: usize = 8;
 
-impl Ring {
+impl<T: Copy + Default> Ring<T> {
     pub(super) fn new() -> Self {
-        Self { buffer: Vec::new(), head: 0, tail: 0, peak: 0 }
+        Self { buffer: Box::new([]), head: 0, tail: 0, peak: 0 }
+    }
+
+    #[inline(always)]
+    pub(super) fn len(&self) -> usize {
+        self.tail.wrapping_sub(self.head) as usize
     }
 
     #[inline(always)]
@@ -117,41 +122,57 @@ impl Ring {
     }
 
     #[inline(always)]
-    pub(super) fn front(&self) -> Option<&Ticket> {
+    fn place(&self, position: u32) -> usize {
+        position as usize & self.buffer.len().wrapping_sub(1)
+    }
+
+    #[inline(always)]
+    pub(super) fn front(&self) -> Option<&T> {
         if self.head == self.tail {
             return None;
         }
-        self.buffer.get(self.head & (self.buffer.len() - 1))
+        self.buffer.get(self.place(self.head))
     }
 
-    #[inline(always)]
-    pub(super) fn pop(&mut self) -> Option<Ticket> {
-        let ticket = *self.front()?;
-        self.head += 1;
-        Some(ticket)
-    }
-
-    #[inline(always)]
-    pub(super) fn push(&mut self, ticket: Ticket) {
-        let len = self.tail - self.head;
-        let mut place = self.tail & self.buffer.len().wrapping_sub(1);
-        if len == self.buffer.len() || place == 0 {
-            self.turn(len);
-            place = self.tail & (self.buffer.len() - 1);
+    pub(super) fn back(&self) -> Option<&T> {
+        if self.head == self.tail {
+            return None;
         }
-        self.peak = self.peak.max(len);
-        self.buffer[place] = ticket;
-        self.tail += 1;
+        self.buffer.get(self.place(self.tail.wrapping_sub(1)))
+    }
+
+    #[inline(always)]
+    pub(super) fn pop(&mut self) -> Option<T> {
+        let item = *self.front()?;
+        self.head = self.head.wrapping_add(1);
+        Some(item)
+    }
+
+    /// Notes how long it is, which must happen before items leave.
+    #[inline(always)]
+    pub(super) fn note(&mut self) {
+        self.peak = self.peak.max(self.len() as u32);
+    }
+
+    #[inline(always)]
+    pub(super) fn push(&mut self, item: T) {
+        let mut place = self.place(self.tail);
+        if place == 0 || self.len() == self.buffer.len() {
+            self.turn();
+            place = self.place(self.tail);
+        }
+        self.buffer[place] = item;
+        self.tail = self.tail.wrapping_add(1);
     }
 
     /// The ring is full, or the next push begins a new turn.
     #[cold]
     #[inline(never)]
-    fn turn(&mut self, len: usize) {
+    fn turn(&mut self) {
         let capacity = self.buffer.len();
-        if len == capacity {
+        if self.len() == capacity {
             self.resize((2 * capacity).max(SMALLEST));
-        } else if self.peak < capacity / 4 && capacity > SMALLEST {
+        } else if self.len().max(self.peak as usize) < capacity / 4 && capacity > SMALLEST {
             self.resize(capacity / 2);
         }
         self.peak = 0;
@@ -159,18 +180,19 @@ impl Ring {
 
     fn resize(&mut self, capacity: usize) {
         let mut buffer = Vec::with_capacity(capacity);
-        while let Some(ticket) = self.pop() {
-            buffer.push(ticket);
+        while let Some(item) = self.pop() {
+            buffer.push(item);
         }
         self.head = 0;
-        self.tail = buffer.len();
-        buffer.resize(capacity, Ticket::default());
-        self.buffer = buffer;
+        self.tail = buffer.len() as u32;
+        buffer.resize(capacity, T::default());
+        self.buffer = buffer.into_boxed_slice();
     }
 
-    /// All tickets, first to last.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Ticket> {
-        (self.head..self.tail).filter_map(|i| self.buffer.get(i & (self.buffer.len() - 1)))
+    /// All items, first to last.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
+        (0..self.len() as u32)
+            .filter_map(|i| self.buffer.get(self.place(self.head.wrapping_add(i))))
     }
 }
 
@@ -191,6 +213,9 @@ mod tests {
                     None => { prop_assert_eq!(ring.pop().map(|t| t.at), queue.pop_front()); }
                 }
                 prop_assert_eq!(ring.front().map(|t| t.at), queue.front().copied());
+                ring.note();
+                prop_assert_eq!(ring.len(), queue.len());
+                prop_assert_eq!(ring.back().map(|t| t.at), queue.back().copied());
                 prop_assert!(ring.iter().map(|t| t.at).eq(queue.iter().copied()));
             }
         }

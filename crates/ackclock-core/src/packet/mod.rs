@@ -19,6 +19,7 @@ mod occupancy;
 mod rate;
 mod ring;
 mod sim;
+mod sort;
 mod stage;
 
 pub use custom::{Custom, Made, Place, RegistryOnly};

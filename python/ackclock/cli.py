@@ -31,6 +31,7 @@ HOMES = {
     "adversary": "ackclock.adversary.command:adversary",
     "artifact": "ackclock.commands.reproduce:artifact",
     "evaluate": "ackclock.evaluate.command:evaluate",
+    "game": "ackclock.commands.game:game",
     "fluid": "ackclock.fluid.command:fluid",
     "reproduce": "ackclock.commands.reproduce:reproduce",
     "results": "ackclock.commands.results:results",

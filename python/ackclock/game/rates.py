@@ -13,7 +13,7 @@ same, but not in general; under FIFO it is not.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -232,7 +232,7 @@ def room_for_all(wants: Sequence[Utility], at: Equilibrium) -> float:
     at
         The outcome.
     """
-    from scipy.optimize import Bounds, NonlinearConstraint, minimize
+    from scipy import optimize
 
     n = len(wants)
     before = np.concatenate([at.rates, at.congestion, [0.0]])
@@ -252,12 +252,14 @@ def room_for_all(wants: Sequence[Utility], at: Equilibrium) -> float:
         rates, held = np.cumsum(r[order]), np.cumsum(c[order])
         return np.array([held[k] - total(min(rates[k], MOST)) for k in range(n)])
 
-    found = minimize(
+    # The stubs of minimize know no function of a plain array.
+    solve: Any = optimize.minimize
+    found = solve(
         lambda v: -v[-1],
         before,
         method="SLSQP",
-        bounds=Bounds([1e-9] * n + [1e-12] * n + [0.0], [MOST] * n + [np.inf] * n + [10.0]),
-        constraints=[NonlinearConstraint(f, 0, np.inf) for f in (gains, feasible)],
+        bounds=[(1e-9, MOST)] * n + [(1e-12, None)] * n + [(0.0, 10.0)],
+        constraints=[optimize.NonlinearConstraint(f, 0.0, np.inf) for f in (gains, feasible)],
         options={"maxiter": 500, "ftol": 1e-10},
     )
     good = found.success and gains(found.x).min() > -1e-6 and feasible(found.x).min() > -1e-6

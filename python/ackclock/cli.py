@@ -30,6 +30,7 @@ _FILE = click.Path(path_type=Path)
 HOMES = {
     "artifact": "ackclock.commands.reproduce:artifact",
     "evaluate": "ackclock.evaluate.command:evaluate",
+    "evaluate-queue": "ackclock.evaluate.queues.command:evaluate_queue",
     "fluid": "ackclock.fluid.command:fluid",
     "reproduce": "ackclock.commands.reproduce:reproduce",
     "results": "ackclock.commands.results:results",

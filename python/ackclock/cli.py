@@ -29,10 +29,10 @@ _FILE = click.Path(path_type=Path)
 
 HOMES = {
     "adversary": "ackclock.adversary.command:adversary",
-    "artifact": "ackclock.reproduce.command:artifact",
+    "artifact": "ackclock.commands.reproduce:artifact",
     "evaluate": "ackclock.evaluate.command:evaluate",
     "fluid": "ackclock.fluid.command:fluid",
-    "reproduce": "ackclock.reproduce.command:reproduce",
+    "reproduce": "ackclock.commands.reproduce:reproduce",
     "results": "ackclock.commands.results:results",
     "sweep": "ackclock.commands.sweep:sweep",
 }

@@ -1,4 +1,4 @@
-"""What routers ask of senders, and what senders that know the rule do."""
+"""Loss-load curves: routers that drop more of those who send more, and senders that know it."""
 
 from __future__ import annotations
 

@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-__all__ = ["Tables", "array", "table", "words"]
+__all__ = ["Tables", "array", "merged", "numbers", "plain_words", "table", "words"]
 
 Columns = Mapping[str, Any]
+Raw = tuple[Columns, Mapping[str, list[str]]]
 
 
 class Tables(Mapping[str, "pa.Table"]):
@@ -46,6 +47,17 @@ class Tables(Mapping[str, "pa.Table"]):
             self._raw[name] = None
         return self._made[name]
 
+    def raw(self, name: str) -> Raw | None:
+        """Give a table's columns as the core gave them, and names; None once it is made.
+
+        Parameters
+        ----------
+        name
+            Of the table.
+        """
+        columns = self._raw[name]
+        return (columns, self._names) if isinstance(columns, Mapping) else None
+
     def __contains__(self, name: object) -> bool:
         return name in self._raw
 
@@ -54,6 +66,19 @@ class Tables(Mapping[str, "pa.Table"]):
 
     def __len__(self) -> int:
         return len(self._raw)
+
+    def put(self, name: str, columns: Columns) -> None:
+        """Add a table.
+
+        Parameters
+        ----------
+        name
+            Of the table; one of that name is replaced.
+        columns
+            Arrays, or lists of words, by name.
+        """
+        self._made.pop(name, None)
+        self._raw[name] = columns
 
     def keep(self, name: str, kept: Sequence[bool]) -> None:
         """Leave rows out of a table.
@@ -92,6 +117,41 @@ def _joined(columns: Columns, names: Mapping[str, list[str]]) -> pa.Table:
     return table(made)
 
 
+def merged(parts: Sequence[Raw]) -> tuple[pa.Table, list[int]] | None:
+    """Make one table of those of many runs at once, which is much less work than one by one.
+
+    Parameters
+    ----------
+    parts
+        What `Tables.raw` gave for each run; at least one.
+
+    Returns
+    -------
+    tuple
+        The table, and how many rows are of each run; None if the runs' columns differ.
+    """
+    first, names = parts[0]
+    if any(list(columns) != list(first) for columns, _ in parts):
+        return None
+    every: dict[str, Any] = {}
+    known: dict[str, list[str]] = {}
+    for title, values in first.items():
+        pieces = [columns[title] for columns, _ in parts]
+        if isinstance(values, list):
+            every[title] = [word for piece in pieces for word in piece]
+            continue
+        if title in names and any(other[title] != names[title] for _, other in parts):
+            known[title] = list(dict.fromkeys(n for _, other in parts for n in other[title]))
+            place = {name: i for i, name in enumerate(known[title])}
+            pieces = [
+                np.array([place[n] for n in other[title]], dtype=np.int32)[piece]
+                for piece, (_, other) in zip(pieces, parts, strict=True)
+            ]
+        every[title] = np.concatenate(pieces)
+    lengths = [len(next(iter(columns.values()))) for columns, _ in parts]
+    return _joined(every, {**names, **known}), lengths
+
+
 def table(columns: Mapping[str, pa.Array]) -> pa.Table:
     """Join arrays to a table.
 
@@ -105,21 +165,26 @@ def table(columns: Mapping[str, pa.Array]) -> pa.Table:
     return pa.Table.from_arrays(list(columns.values()), names=list(columns))
 
 
-def array(values: Sequence[str] | np.ndarray[Any, Any]) -> pa.Array:
+def array(values: Sequence[str | None] | np.ndarray[Any, Any]) -> pa.Array:
     """Turn a column into an Arrow array; NaN, which stands for "not known", becomes null.
 
     Parameters
     ----------
     values
-        A list of text, or a NumPy array of numbers or of truth values.
+        A list of text (None is null), or a NumPy array of numbers or of truth values.
     """
     import pyarrow as pa
 
     if not isinstance(values, np.ndarray):
-        coded = [value.encode() for value in values]
-        ends = np.cumsum([0, *map(len, coded)], dtype=np.int32)
-        buffers = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(coded))]
-        return pa.Array.from_buffers(pa.string(), len(values), buffers)
+        coded = [b"" if value is None else value.encode() for value in values]
+        ends = np.cumsum([0, *map(len, coded)], dtype=np.int64)
+        # Text of many runs may have more bytes than 32 bits count.
+        kind = pa.string() if ends[-1] < 2**31 else pa.large_string()
+        ends = ends.astype(np.int32) if kind == pa.string() else ends
+        here = np.array([value is not None for value in values], dtype=np.bool_)
+        bits = None if here.all() else pa.py_buffer(np.packbits(here, bitorder="little"))
+        buffers = [bits, pa.py_buffer(ends), pa.py_buffer(b"".join(coded))]
+        return pa.Array.from_buffers(kind, len(values), buffers)
     if values.dtype == np.bool_:
         bits = pa.py_buffer(np.packbits(values, bitorder="little"))
         return pa.Array.from_buffers(pa.bool_(), len(values), [None, bits])
@@ -146,3 +211,44 @@ def words(known: Sequence[str], indices: np.ndarray[Any, Any]) -> pa.Array:
 
     numbers = array(np.asarray(indices, dtype=np.int32))
     return pa.DictionaryArray.from_arrays(numbers, array(known))
+
+
+def numbers(column: pa.ChunkedArray) -> np.ndarray[Any, Any]:
+    """Give a column of numbers as a NumPy array; null becomes NaN.
+
+    Parameters
+    ----------
+    column
+        Of a table.
+    """
+    return np.concatenate([_numbers(chunk) for chunk in column.chunks or [array(np.zeros(0))]])
+
+
+def _numbers(chunk: pa.Array) -> np.ndarray[Any, Any]:
+    # Read from the buffers: pyarrow's own way may load pandas.
+    kind = chunk.type.to_pandas_dtype()
+    known, data = chunk.buffers()
+    begin, end = chunk.offset, chunk.offset + len(chunk)
+    values = np.frombuffer(data, dtype=kind, count=end)[begin:] if len(chunk) else np.zeros(0, kind)
+    if chunk.null_count == 0:
+        return values
+    bits = np.unpackbits(np.frombuffer(known, dtype=np.uint8), count=end, bitorder="little")[begin:]
+    return np.where(bits.astype(np.bool_), values, np.nan)
+
+
+def plain_words(table: pa.Table) -> pa.Table:
+    """Turn columns of words into text, for formats that know no dictionaries.
+
+    Parameters
+    ----------
+    table
+        The table.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for at, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type):
+            text = pc.cast(table.column(at), pa.string())
+            table = table.set_column(at, field.name, text)
+    return table

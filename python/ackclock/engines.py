@@ -101,7 +101,10 @@ class Outcome(Protocol):
 
     @property
     def summary(self) -> dict[str, Any]:
-        """Plain data for JSON. The key ``totals`` may have ``cpu_s``, time of one core [s]."""
+        """Plain data for JSON.
+
+        An outcome that has it as text already may have ``summary_json`` besides.
+        """
 
     @property
     def tables(self) -> Mapping[str, pa.Table]:

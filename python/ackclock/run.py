@@ -16,14 +16,14 @@ from ackclock.errors import AckclockError, UnsupportedError, suggestion
 from ackclock.tabular import engineering, table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
     import pyarrow as pa
 
     from ackclock._core import Output
     from ackclock.scenario import Scenario
 
-__all__ = ["BUNDLE_VERSION", "Run", "load_run", "may_replace", "whole_folder"]
+__all__ = ["BUNDLE_VERSION", "Run", "load_run", "may_replace", "whole_folder", "write_bundle"]
 
 BUNDLE_VERSION = 1
 """Version of the run bundle's layout; raised when an old reader would misread a new bundle."""
@@ -37,6 +37,7 @@ TABLES = (
     "packets",
     "flow_samples",
     "link_samples",
+    "probes",
 )
 
 
@@ -51,17 +52,33 @@ class Run:
     scenario
         What was run.
     summary
-        What ``ackclock run --json`` prints.
+        What ``ackclock run --json`` prints, as data or as text.
     tables
         The recorded tables by name.
     """
 
     def __init__(
-        self, scenario: Scenario, summary: dict[str, Any], tables: Mapping[str, pa.Table]
+        self,
+        scenario: Scenario,
+        summary: dict[str, Any] | str,
+        tables: Mapping[str, pa.Table],
     ) -> None:
         self.scenario = scenario
-        self.summary = summary
+        self._summary = summary
         self.tables = tables
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """What ``ackclock run --json`` prints."""
+        if isinstance(self._summary, str):
+            self._summary = json.loads(self._summary)
+        assert isinstance(self._summary, dict)
+        return self._summary
+
+    @property
+    def summary_json(self) -> str:
+        """The summary as JSON; costs nothing as long as nobody read it as data."""
+        return self._summary if isinstance(self._summary, str) else json.dumps(self._summary)
 
     @classmethod
     def from_core(cls, scenario: Scenario, output: Output, cpu_s: float) -> Run:
@@ -76,15 +93,17 @@ class Run:
         cpu_s
             CPU time that the run took [s].
         """
-        summary = {"scenario_hash": scenario.fingerprint, **json.loads(output["summary"])}
-        summary["totals"]["cpu_s"] = cpu_s
-        names = {
-            "flow": [str(flow["id"]) for flow in summary["flows"]],
-            "link": [str(link["id"]) for link in summary["links"]],
-        }
         from ackclock.columns import Tables
 
-        return cls(scenario, summary, Tables(output["tables"], names))
+        # As text, for a sweep that only keeps it would read and write it for nothing. A quote
+        # inside of text follows a backslash, so this is a key, and the only one.
+        text = output["summary"]
+        head, key, rest = text.partition('"totals":{')
+        assert text[:1] == "{" and key, text[:60]
+        whole = f'{{"scenario_hash":"{scenario.fingerprint}",{head[1:]}{key}"cpu_s":{cpu_s},{rest}'
+        raw = output["tables"]
+        names = {kind: [str(name) for name in raw[f"{kind}s"]["id"]] for kind in ("flow", "link")}
+        return cls(scenario, whole, Tables(raw, names))
 
     def table(self, name: str) -> pa.Table:
         """Fetch a table.
@@ -106,19 +125,6 @@ class Run:
         else:
             message = f'there is no table "{name}"; {suggestion(name, ("flows", "links", *TABLES))}'
         raise UnsupportedError(message)
-
-    def keep_flows(self, kept: Sequence[bool]) -> None:
-        """Leave rows out of the table ``flows``.
-
-        Parameters
-        ----------
-        kept
-            For each row whether it stays.
-        """
-        from ackclock.columns import Tables
-
-        assert isinstance(self.tables, Tables)
-        self.tables.keep("flows", kept)
 
     def __getattr__(self, name: str) -> pa.Table:
         if name in TABLES:
@@ -197,39 +203,11 @@ class Run:
         Path
             The folder.
         """
-        import pyarrow.parquet as pq
 
-        def fill(at: Path) -> None:
+        def write_case(at: Path) -> None:
             (at / "scenario.toml").write_text(self.scenario.kept(at).to_toml(), encoding="utf-8")
-            _write_json(at / "summary.json", self.summary)
-            for name, rows in self.tables.items():
-                pq.write_table(rows, at / f"{name}.parquet", compression="zstd")
-            _write_json(at / "provenance.json", self._provenance(command))
 
-        return whole_folder(Path(folder), fill, marker="provenance.json")
-
-    def _provenance(self, command: str | None) -> dict[str, Any]:
-        from importlib.metadata import version
-
-        s = self.summary
-        return {
-            "bundle": "ackclock run",
-            "bundle_version": BUNDLE_VERSION,
-            "scenario_hash": s["scenario_hash"],
-            "seed": s["seed"],
-            "digest": s.get("digest"),
-            "versions": {
-                "ackclock": s["version"],
-                "python": platform.python_version(),
-                "numpy": version("numpy"),
-                "pyarrow": version("pyarrow"),
-            },
-            "host": {"system": platform.system(), "machine": platform.machine()},
-            "command": command,
-            "user_code": s.get("user_code"),
-            "user_code_hash": s.get("user_code_hash"),
-            "written_at": datetime.now(UTC).isoformat(timespec="seconds"),
-        }
+        return write_bundle(Path(folder), write_case, self.summary, self.tables, command)
 
     def to_pcapng(self, path: str | Path, *, link: str | None = None) -> Path:
         """Write the recorded packets as a capture file that Wireshark and tshark read.
@@ -254,6 +232,66 @@ class Run:
         from ackclock.pcapng import write
 
         return write(self, Path(path), link)
+
+
+def write_bundle(
+    folder: Path,
+    write_case: Callable[[Path], object],
+    summary: Mapping[str, Any],
+    tables: Mapping[str, pa.Table],
+    command: str | None,
+) -> Path:
+    """Write a run bundle; it appears only when it is whole.
+
+    Parameters
+    ----------
+    folder
+        Is made, or replaced if it is a run bundle.
+    write_case
+        Writes ``scenario.toml``, and what it names, into a folder.
+    summary, tables
+        Of the run.
+    command
+        What the user typed, for the provenance.
+
+    Returns
+    -------
+    Path
+        The folder.
+    """
+    import pyarrow.parquet as pq
+
+    def fill(at: Path) -> None:
+        write_case(at)
+        _write_json(at / "summary.json", summary)
+        for name, rows in tables.items():
+            pq.write_table(rows, at / f"{name}.parquet", compression="zstd")
+        _write_json(at / "provenance.json", _provenance(summary, command))
+
+    return whole_folder(folder, fill, marker="provenance.json")
+
+
+def _provenance(summary: Mapping[str, Any], command: str | None) -> dict[str, Any]:
+    from importlib.metadata import version
+
+    return {
+        "bundle": "ackclock run",
+        "bundle_version": BUNDLE_VERSION,
+        "scenario_hash": summary.get("scenario_hash"),
+        "seed": summary.get("seed"),
+        "digest": summary.get("digest"),
+        "versions": {
+            "ackclock": summary.get("version"),
+            "python": platform.python_version(),
+            "numpy": version("numpy"),
+            "pyarrow": version("pyarrow"),
+        },
+        "host": {"system": platform.system(), "machine": platform.machine()},
+        "command": command,
+        "user_code": summary.get("user_code"),
+        "user_code_hash": summary.get("user_code_hash"),
+        "written_at": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
 
 
 def _write_json(path: Path, data: object) -> None:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import time
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 if TYPE_CHECKING:
@@ -58,13 +59,18 @@ class Task(NamedTuple):
 
 @dataclass(frozen=True)
 class Record:
-    """A finished run: its key, and what it left."""
+    """A finished run: its key, and what it left; the summary as JSON."""
 
     key: str
     seed: int
-    summary: dict[str, Any]
+    summary_json: str
     tables: Mapping[str, pa.Table]
     cpu_s: float
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """The summary as data."""
+        return dict(json.loads(self.summary_json))
 
 
 @dataclass(frozen=True)
@@ -98,8 +104,8 @@ class Executor(Protocol):
     def doing(self) -> float:
         """Part of the submitted runs that is done, in runs; an estimate, for progress."""
 
-    def stop(self) -> None:
-        """Begin nothing new, and end what runs."""
+    def stop(self) -> list[Finished]:
+        """Begin nothing new, end what runs; give what had finished and was not yet taken."""
 
     def __enter__(self) -> Self:
         """Start."""
@@ -120,7 +126,6 @@ def perform(request: Request, progress: Callable[[float, float], object] | None 
     """
     began = time.thread_time()
     outcome = request.case.seeded(request.seed).execute(progress)
-    used = time.thread_time() - began
-    cpu_s = outcome.summary.get("totals", {}).get("cpu_s", used)
-    tables = dict(outcome.tables)
-    return Record(request.key, request.seed, outcome.summary, tables, float(cpu_s))
+    cpu_s = time.thread_time() - began
+    text = getattr(outcome, "summary_json", None) or json.dumps(outcome.summary)
+    return Record(request.key, request.seed, text, outcome.tables, cpu_s)

@@ -78,12 +78,14 @@ class Comparison:
         intervals overlap); clear (whether the difference's interval leaves out 0).
         """
         from ackclock.columns import array, table
-        from ackclock.experiments.result import _column
+        from ackclock.experiments.result import label_column
 
         pairs = self.pairs
-        made = {name: _column([p.others[i] for p in pairs]) for i, name in enumerate(self.others)}
-        made["one"] = _column([p.one for p in pairs])
-        made["other"] = _column([p.other for p in pairs])
+        made = {
+            name: label_column([p.others[i] for p in pairs]) for i, name in enumerate(self.others)
+        }
+        made["one"] = label_column([p.one for p in pairs])
+        made["other"] = label_column([p.other for p in pairs])
         real = {
             "mean_one": "mean_one",
             "mean_other": "mean_other",

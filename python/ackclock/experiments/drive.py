@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -15,12 +16,12 @@ from ackclock.experiments.plan import Prepared, Slot, prepared, slot
 from ackclock.experiments.result import SweepResult
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
+    from collections.abc import Callable, Iterator, Mapping
 
     from ackclock.executors.work import Executor, Finished, Record
+    from ackclock.experiments.axes import Label
     from ackclock.experiments.sweeps import Sweep
-    from ackclock.results import Keeper
+    from ackclock.results import Keeper, Place
 
 __all__ = ["Status", "run"]
 
@@ -29,6 +30,9 @@ TASK_S = 0.1
 beside the time between two looks at the progress."""
 
 MOST_IN_TASK = 64
+
+WAIT_S = 0.5
+"""Time between two looks at what another sweep has done [s]."""
 
 
 @dataclass(frozen=True)
@@ -88,8 +92,10 @@ class Agenda:
         self.wanted_keys: set[str] = set()
         self.stored = 0
         self.left_cpu_s = 0.0
-        self._queue: list[tuple[str, Prepared, int]] = []
-        self._next = 0
+        self._queue: deque[tuple[str, Prepared, int]] = deque()
+        self._number = 0
+        # Runs that another sweep on the same store is doing.
+        self._elsewhere: list[tuple[str, Prepared, int]] = []
         self._of_point: list[list[Slot]] = [[] for _ in self.points]
         self._values: dict[str, float] = {}
         self._points_of: dict[str, set[int]] = {}
@@ -158,18 +164,46 @@ class Agenda:
         pace
             Corrects a predicted time by what was measured.
         """
-        while self._next < len(self._queue):
-            requests: list[Request] = []
+        while self._queue:
+            wanted: list[tuple[str, Prepared, int]] = []
             total = 0.0
-            while self._next < len(self._queue) and len(requests) < MOST_IN_TASK:
-                key, at, seed = self._queue[self._next]
-                cost = pace(at.cost.cpu_s)
-                if requests and total + cost > TASK_S:
+            while self._queue and len(wanted) < MOST_IN_TASK:
+                cost = pace(self._queue[0][1].cost.cpu_s)
+                if wanted and total + cost > TASK_S:
                     break
                 total += cost
-                self._next += 1
-                requests.append(Request(key, self.sweep.case_at(at.point), seed))
-            yield Task(self._next, tuple(requests))
+                wanted.append(self._queue.popleft())
+            ours = self.keeper.claim([key for key, _, _ in wanted])
+            self._elsewhere += [item for item in wanted if item[0] not in ours]
+            requests = tuple(
+                Request(key, self.sweep.case_at(at.point), seed)
+                for key, at, seed in wanted
+                if key in ours
+            )
+            if requests:
+                self._number += 1
+                yield Task(self._number, requests)
+
+    def wait_for_others(self) -> bool:
+        """Look what another sweep has done of the runs that we left to it.
+
+        Returns
+        -------
+        bool
+            Whether there is still something to wait for or to do.
+        """
+        known = self.keeper.known([key for key, _, _ in self._elsewhere])
+        self.stored += len(known)
+        self.finished |= known
+        done = [item for item in self._elsewhere if item[0] in known]
+        self.left_cpu_s -= sum(at.cost.cpu_s for _, at, _ in done)
+        self._queue.extend(item for item in self._elsewhere if item[0] not in known)
+        self._elsewhere = []
+        if self.until is not None and known:
+            self._read(known)
+            for index in sorted({i for key in known for i in self._points_of[key]}):
+                self._decide(index)
+        return bool(self._queue)
 
     def predicted(self, key: str) -> float:
         """Give the predicted time of a run [s].
@@ -181,6 +215,16 @@ class Agenda:
         """
         return max(self.points[index].cost.cpu_s for index in self._points_of[key])
 
+    def labels(self, key: str) -> Mapping[str, Label]:
+        """Give the labels of the first point that a run belongs to.
+
+        Parameters
+        ----------
+        key
+            Of the run.
+        """
+        return self.points[min(self._points_of[key])].point.labels
+
     def told(self, key: str) -> str:
         """Say where in the grid a run is.
 
@@ -189,7 +233,7 @@ class Agenda:
         key
             Of the run.
         """
-        labels = self.points[min(self._points_of[key])].point.labels
+        labels = self.labels(key)
         return ", ".join(f"{name} = {label}" for name, label in labels.items()) or self.sweep.name
 
     @property
@@ -226,7 +270,7 @@ def run(
     *,
     workers: int | None,
     cluster: object | None,
-    store: Keeper | str | Path | bool | None,
+    store: Place,
     progress: bool | Callable[[Status], object],
     command: str | None,
 ) -> SweepResult:
@@ -238,10 +282,12 @@ def run(
         As there.
     """
     from ackclock.experiments.progress import shown
-    from ackclock.results import opened
+    from ackclock.results import Store, opened
 
     with ExitStack() as stack:
-        keeper = stack.enter_context(opened(store, sweep, command))
+        keeper = stack.enter_context(opened(store))
+        if isinstance(keeper, Store):
+            keeper.describe({"sweep": sweep.name, "command": command})
         agenda = Agenda(sweep, keeper)
         sample = sweep.case_at(agenda.points[0].point)
         tell = stack.enter_context(shown(progress))
@@ -250,7 +296,11 @@ def run(
         try:
             if agenda.finished != agenda.wanted_keys:
                 with executor(workers, cluster, sample) as works:
-                    drive.go(works)
+                    try:
+                        drive.go(works)
+                    except KeyboardInterrupt:
+                        drive.keep(works.stop())
+                        raise
         except KeyboardInterrupt:
             interrupted = True
         finally:
@@ -282,6 +332,7 @@ class _Drive:
         tasks: Iterator[Task] = iter(())
         flying = 0
         told = 0.0
+        idle = False
         while True:
             while flying < self._most_flying(works):
                 task = next(tasks, None)
@@ -293,7 +344,13 @@ class _Drive:
                 works.submit(task)
                 flying += 1
             if flying == 0:
-                break
+                if not self.agenda.wait_for_others():
+                    break
+                if idle:
+                    time.sleep(WAIT_S)
+                idle = True
+                continue
+            idle = False
             for finished in works.ready(0.2):
                 flying -= 1
                 self._take(finished)
@@ -302,19 +359,33 @@ class _Drive:
                 self.tell(self._status(works))
         self.tell(self._status(works))
 
+    def keep(self, every: list[Finished]) -> None:
+        """Keep the runs of tasks that were stopped.
+
+        Parameters
+        ----------
+        every
+            What the executor gave at its end.
+        """
+        for finished in every:
+            self._keep(finished)
+
     def _most_flying(self, works: Executor) -> int:
         # One task waits for each that runs, so that no worker waits for this loop.
         return max(2, 2 * works.parallel)
 
     def _take(self, finished: Finished) -> None:
+        self._keep(finished)
+        if finished.error is not None:
+            self._raise(finished)
+
+    def _keep(self, finished: Finished) -> None:
         cases = {request.key: request.case for request in finished.task.requests}
         for record in finished.records:
-            self.keeper.add(record, cases[record.key])
+            self.keeper.add(record, cases[record.key], self.agenda.labels(record.key))
             self.agenda.took(record)
             self.done += 1
             self.pace.take(self.agenda.predicted(record.key), record.cpu_s)
-        if finished.error is not None:
-            self._raise(finished)
 
     def _raise(self, finished: Finished) -> None:
         error, request = finished.error, finished.failed

@@ -196,13 +196,15 @@ def selected(table: pa.Table, metric: Metric) -> pa.Table:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    from ackclock.columns import array
+
     for key, _ in (*metric.where, (metric.column, "")):
         if key not in table.column_names:
             hint = suggestion(key, table.column_names)
             raise MetricError(f'"{metric.text}": {metric.table} has no column "{key}"; {hint}')
     for key, value in metric.where:
         text = pc.cast(table[key], pa.string())
-        table = table.filter(pc.equal(text, value))
+        table = table.filter(pc.is_in(text, array([value])))
     return table
 
 
@@ -224,12 +226,13 @@ def numbers(table: pa.Table, metric: Metric) -> npt.NDArray[np.float64]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    from ackclock import columns
+
     column = table[metric.column]
     kind = column.type
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
         raise MetricError(f'"{metric.text}": the column {metric.column} does not hold numbers')
-    real = pc.cast(column, pa.float64())
-    return np.asarray(pc.fill_null(real, float("nan")).to_numpy(), dtype=np.float64)
+    return columns.numbers(pc.cast(column, pa.float64()))
 
 
 def of_run(

@@ -138,10 +138,10 @@ class SweepResult:
 
     def _grouped(self, metric: metrics.Metric, own: Sequence[str]) -> dict[tuple[Any, ...], float]:
         """Value by number of the slot and values of columns of the table."""
-        import pyarrow as pa
+        from ackclock.columns import array
 
         table = self.tables[metric.table]
-        number = pa.array(np.repeat(np.arange(len(self.slots)), _lengths(self, metric.table)))
+        number = array(np.repeat(np.arange(len(self.slots)), _lengths(self, metric.table)))
         table = table.append_column("__slot", number)
         rows = metrics.selected(table, _renamed(metric, table))
         values = metrics.numbers(rows, _renamed(metric, table))
@@ -231,7 +231,7 @@ class SweepResult:
             (*interval(list(values.values()), confidence, method), len(values))
             for values in groups.values()
         ]
-        made = {name: _column([group[i] for group in groups]) for i, name in enumerate(names)}
+        made = {name: label_column([group[i] for group in groups]) for i, name in enumerate(names)}
         return _with_numbers(made, ("mean", "ci_low", "ci_high"), rows, "seeds")
 
     def values(self, metric: str | Reader) -> pa.Table:
@@ -378,12 +378,12 @@ def _tidy(result: SweepResult, name: str, raw: pa.Table) -> tuple[pa.Table, npt.
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from ackclock.columns import table
+    from ackclock.columns import array, numbers, table
     from ackclock.results.keep import KEY
 
     keys = result.keys
     text = pc.cast(raw[KEY], pa.string())
-    run = np.asarray(pc.index_in(text, pa.array(keys, pa.string())).to_numpy(), dtype=np.int64)
+    run = numbers(pc.index_in(text, array(keys))).astype(np.int64)
     order = np.argsort(run, kind="stable")
     counts = np.bincount(run, minlength=len(keys)).astype(np.int64)
     begins = np.concatenate([[0], np.cumsum(counts)])[:-1]
@@ -393,7 +393,7 @@ def _tidy(result: SweepResult, name: str, raw: pa.Table) -> tuple[pa.Table, npt.
     ends = np.cumsum(lengths)
     within = np.arange(int(lengths.sum())) - np.repeat(ends - lengths, lengths)
     rows = order[np.repeat(begins[runs], lengths) + within]
-    taken = raw.take(pa.array(rows))
+    taken = raw.take(array(rows))
     slots = np.repeat(np.arange(len(runs)), lengths)
     columns = _places(result, slots)
     for title in raw.column_names:
@@ -405,29 +405,34 @@ def _tidy(result: SweepResult, name: str, raw: pa.Table) -> tuple[pa.Table, npt.
 
 def _places(result: SweepResult, slots: npt.NDArray[np.int64]) -> dict[str, Any]:
     """Columns of axes, seed and replicate for rows of these slots."""
-    import pyarrow as pa
-
     from ackclock.columns import array
 
-    at = pa.array(slots)
-    columns = {name: _column(result.labels(name)).take(at) for name in result.axes}
+    at = array(slots)
+    columns = {name: label_column(result.labels(name)).take(at) for name in result.axes}
     seeds = np.array([slot.seed for slot in result.slots], dtype=np.uint64)
     replicates = np.array([slot.replicate for slot in result.slots], dtype=np.int64)
     return {**columns, "seed": array(seeds[slots]), "replicate": array(replicates[slots])}
 
 
-def _column(labels: Sequence[Any]) -> pa.Array:
-    """Labels as a column: numbers if all are, else text; null where a point has none."""
-    import pyarrow as pa
+def label_column(labels: Sequence[Any]) -> pa.Array:
+    """Labels as a column: numbers if all are, else text; null where a point has none.
 
-    known = [label for label in labels if label is not None]
-    if all(isinstance(label, bool) for label in known) and known:
-        return pa.array(labels, pa.bool_())
-    if any(isinstance(label, bool) or not isinstance(label, int | float) for label in known):
-        words = [None if label is None else _word(label) for label in labels]
-        return pa.array(words, pa.string())
-    kind = pa.int64() if all(isinstance(label, int) for label in known) else pa.float64()
-    return pa.array(labels, kind)
+    Parameters
+    ----------
+    labels
+        One per row.
+    """
+    from ackclock.columns import array
+
+    known = {type(label) for label in labels}
+    if known == {bool}:
+        return array(np.array(labels, dtype=np.bool_))
+    if known == {int}:
+        return array(np.array(labels, dtype=np.int64))
+    if known and known <= {int, float, type(None)}:
+        real = [float("nan") if label is None else label for label in labels]
+        return array(np.array(real, dtype=np.float64))
+    return array([None if label is None else _word(label) for label in labels])
 
 
 def _word(label: Label) -> str:

@@ -79,7 +79,7 @@ def bootstrap_interval(
     if data.size < 2:
         return mean_interval(values, confidence)
     mean = float(data.mean())
-    if np.ptp(data) == 0:
+    if np.ptp(data) <= 1e-12 * np.abs(data).max():
         return mean, mean, mean
     found = bootstrap(
         (data,),

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ackclock.errors import Problem, ScenarioError
-from ackclock.experiments.axes import Block, Point, SweepError, blocks, points
+from ackclock.experiments.axes import Block, Choice, Point, SweepError, blocks, points
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ackclock.experiments.plan import Plan
     from ackclock.experiments.result import SweepResult
     from ackclock.experiments.statistics import Precision
-    from ackclock.results import Keeper
+    from ackclock.results import Keeper, Place
 
 __all__ = ["Replicates", "Sweep", "sweep"]
 
@@ -111,39 +111,37 @@ class Sweep:
             The values of the point do not make a case.
         """
         if point.index not in self._cases:
-            try:
-                made = self.case.replace(**point.changes)
-                made.check()
-            except ScenarioError as error:
-                at = ", ".join(f"{name} = {label}" for name, label in point.labels.items())
-                raise self._told(error, f"at {at}") from None
+            made = self.case.replace(**point.changes)
+            made.check()
             self._cases[point.index] = made
         return self._cases[point.index]
 
     def _paths_exist(self) -> None:
-        """Try each choice alone, so that a wrong path is told before anything else happens."""
+        """Try each choice, so that a wrong path or value is told before anything else happens.
+
+        One that is wrong alone may be right together with the other axes, as a flow's new field
+        with the flows of another axis; so it is tried with the first choices of these too.
+        """
+        first = [block.rows[0] for block in self.grid]
         found: dict[str, ScenarioError] = {}
-        for block in self.grid:
+        for at, block in enumerate(self.grid):
             for row in block.rows:
-                for name, choice in zip(block.names, row, strict=True):
-                    if name in found:
-                        continue
-                    try:
-                        self.case.replace(**choice.changes)
-                    except ScenarioError as error:
-                        found[name] = self._told(error, f'axis "{name}", {choice.label}')
-        # A choice may be wrong alone and right with those of other axes: then its points decide.
-        if found and not self._some_point_is_right():
+                error = self._wrong([row]) and self._wrong([*first[:at], row, *first[at + 1 :]])
+                if error is not None:
+                    names = zip(block.names, row, strict=True)
+                    where = ", ".join(f'axis "{name}", {choice.label}' for name, choice in names)
+                    found.setdefault(" ".join(block.names), self._told(error, where))
+        if found:
             raise ScenarioError([problem for error in found.values() for problem in error.problems])
 
-    def _some_point_is_right(self) -> bool:
-        if len(self.grid) < 2 and all(len(block.names) == 1 for block in self.grid):
-            return False
+    def _wrong(self, rows: Sequence[Sequence[Choice]]) -> ScenarioError | None:
         try:
-            self.case.replace(**next(points(self.grid)).changes)
-        except ScenarioError:
-            return False
-        return True
+            self.case.replace(
+                **{path: v for row in rows for choice in row for path, v in choice.changes.items()}
+            )
+        except ScenarioError as error:
+            return error
+        return None
 
     def _told(self, error: ScenarioError, where: str) -> ScenarioError:
         file = None if self.file is None else str(self.file)
@@ -175,7 +173,7 @@ class Sweep:
         *,
         workers: int | None = None,
         cluster: object | None = None,
-        store: Keeper | str | Path | bool | None = None,
+        store: Place = None,
         progress: bool | Callable[[Status], object] = True,
         command: str | None = None,
     ) -> SweepResult:

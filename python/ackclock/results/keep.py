@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
     import pyarrow as pa
 
@@ -24,7 +24,10 @@ class Keeper(Protocol):
     def known(self, keys: Collection[str]) -> set[str]:
         """Those of the keys whose runs are kept, and whole."""
 
-    def add(self, record: Record, case: Case) -> None:
+    def claim(self, keys: Collection[str]) -> set[str]:
+        """Those of the keys that nobody else is doing or has done; others wait for them."""
+
+    def add(self, record: Record, case: Case, labels: Mapping[str, Any] | None = None) -> None:
         """Take a finished run; it is safe at the latest after `flush`."""
 
     def flush(self) -> None:
@@ -91,16 +94,27 @@ class Memory:
         """
         return self._records.keys() & set(keys)
 
-    def add(self, record: Record, case: Case) -> None:
+    def claim(self, keys: Collection[str]) -> set[str]:
+        """All of the keys: nobody else has this memory.
+
+        Parameters
+        ----------
+        keys
+            Keys of runs.
+        """
+        return set(keys)
+
+    def add(self, record: Record, case: Case, labels: Mapping[str, Any] | None = None) -> None:
         """Take a finished run.
 
         Parameters
         ----------
         record
             The run.
-        case
-            What was run.
+        case, labels
+            What was run, and where in its grid; not kept.
         """
+        del case, labels
         self._records[record.key] = record
 
     def flush(self) -> None:

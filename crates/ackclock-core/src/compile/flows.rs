@@ -207,12 +207,16 @@ impl Context<'_> {
             return;
         }
         let sender = self.sender(flow);
+        let late = flow.start_jitter.map_or(Span::ZERO, |jitter| {
+            let mut rng = Stream::new(self.scenario.seed, Purpose::Start, number as u64);
+            Span((jitter.0 as f64 * rng.uniform()) as u64)
+        });
         self.flows.push(PlanFlow {
             name,
             path: path.to_owned(),
             src,
             dst,
-            start: Time(flow.start.0),
+            start: Time(flow.start.0) + late,
             stop: flow.stop.map(|s| Time(s.0)),
             size: flow.size,
             sender,
@@ -345,7 +349,7 @@ impl Context<'_> {
             self.wrong(format!("{path}.size"), "is zero, expected at least one byte");
         }
         if let Some(stop) = flow.stop
-            && stop <= flow.start
+            && stop <= flow.start + flow.start_jitter.unwrap_or_default()
         {
             self.wrong(format!("{path}.stop"), "is not later than start");
         }

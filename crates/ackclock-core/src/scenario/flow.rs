@@ -35,6 +35,9 @@ pub struct Flow {
     pub ack_route: Option<Vec<String>>,
     /// Start time.
     pub start: Span,
+    /// The flow starts at a random time, uniform from `start` to this much later.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_jitter: Option<Span>,
     /// Nothing new is sent after this time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<Span>,

@@ -98,7 +98,7 @@ def _k_hst(distances: Distances, tracers: int, rng: Rng) -> list[int]:
     first = int(rng.choice(everyone))
     parts = [(float(rtt[first].max()), first, everyone)]
     while len(parts) < tracers:
-        at = max(range(len(parts)), key=lambda i: (parts[i][0] if len(parts[i][2]) > 1 else -1.0))
+        at = max(range(len(parts)), key=lambda i: parts[i][0] if len(parts[i][2]) > 1 else -1.0)
         radius, _, members = parts.pop(at)
         # Hosts at the same place are cut apart one by one.
         half = radius / 2 if radius > 0 else -1.0

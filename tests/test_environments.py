@@ -122,6 +122,9 @@ def test_what_the_constant_rate_source_and_the_test_flows_get_fills_the_link():
     assert carried / told["capacity_bps"] == pytest.approx(link["utilisation"], abs=0.01)
     assert [flow["id"] for flow in run.summary["flows"]] == [f"f{i}" for i in range(10)]
     assert run.flows.num_rows == 10
+    row = run.table("environment").to_pylist()[0]
+    assert row["goodput"] == scores(run.summary)["goodput"]
+    assert (row["name"], row["flows"]) == ("steps", 10)
 
 
 def test_under_fair_queueing_sources_of_fixed_rate_leave_each_flow_its_share():

@@ -28,9 +28,11 @@ _FILE = click.Path(path_type=Path)
 
 
 HOMES = {
-    "artifact": "ackclock.reproduce.command:artifact",
+    "adversary": "ackclock.adversary.command:adversary",
+    "artifact": "ackclock.commands.reproduce:artifact",
+    "evaluate": "ackclock.evaluate.command:evaluate",
     "fluid": "ackclock.fluid.command:fluid",
-    "reproduce": "ackclock.reproduce.command:reproduce",
+    "reproduce": "ackclock.commands.reproduce:reproduce",
     "results": "ackclock.commands.results:results",
     "sweep": "ackclock.commands.sweep:sweep",
 }
@@ -53,7 +55,7 @@ class _Commands(click.Group):
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 def cli() -> None:
-    """A laboratory for congestion control. It answers: what would happen?"""
+    """A laboratory for congestion control: ask what would happen, get an answer to trust."""
 
 
 @cli.command()

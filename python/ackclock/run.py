@@ -16,7 +16,7 @@ from ackclock.errors import AckclockError, UnsupportedError, suggestion
 from ackclock.tabular import engineering, table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
     import pyarrow as pa
 
@@ -125,19 +125,6 @@ class Run:
         else:
             message = f'there is no table "{name}"; {suggestion(name, ("flows", "links", *TABLES))}'
         raise UnsupportedError(message)
-
-    def keep_flows(self, kept: Sequence[bool]) -> None:
-        """Leave rows out of the table ``flows``.
-
-        Parameters
-        ----------
-        kept
-            For each row whether it stays.
-        """
-        from ackclock.columns import Tables
-
-        assert isinstance(self.tables, Tables)
-        self.tables.keep("flows", kept)
 
     def __getattr__(self, name: str) -> pa.Table:
         if name in TABLES:

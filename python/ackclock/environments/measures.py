@@ -22,6 +22,9 @@ import json
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from ackclock.columns import Tables
 from ackclock.environments.compiled import (
     CBR,
     is_environment,
@@ -52,7 +55,7 @@ SCORES: dict[str, tuple[str, str]] = {
 
 
 def annotate(run: Run, data: Data) -> None:
-    """Add the table ``environment`` to a run's summary and leave out the flows of cross traffic.
+    """Add ``environment`` to a run's summary and tables; leave out the flows of cross traffic.
 
     Parameters
     ----------
@@ -69,8 +72,17 @@ def annotate(run: Run, data: Data) -> None:
     told = _told(data, chosen, test, flows)
     run.summary["environment"] = told
     run.summary["flows"] = test
-    keep = {str(flow["id"]) for flow in test}
-    run.keep_flows([str(flow["id"]) in keep for flow in flows])
+    kept = {str(flow["id"]) for flow in test}
+    assert isinstance(run.tables, Tables)
+    run.tables.keep("flows", [str(flow["id"]) in kept for flow in flows])
+    numbers = {key: value for key, value in told.items() if not isinstance(value, str)}
+    columns = {**numbers, **scores(run.summary)}
+    row: Data = {key: np.array([_number(value)]) for key, value in columns.items()}
+    run.tables.put("environment", {"name": [told["name"]], "by": [told["by"]], **row})
+
+
+def _number(value: float | None) -> float:
+    return float("nan") if value is None else float(value)
 
 
 def _is_cross(name: str) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import pickle
+import re
 import threading
 from concurrent.futures import (
     FIRST_COMPLETED,
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Self
 
 from ackclock.errors import AckclockError
 from ackclock.executors.work import Finished, Record, Request, Task, perform
+from ackclock.userfiles import told
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -128,9 +130,11 @@ class Threads:
         """Part of the submitted runs that is done, in runs."""
         return sum(list(self._fractions.values()))
 
-    def stop(self) -> None:
-        """Begin nothing new, and end what runs."""
+    def stop(self) -> list[Finished]:
+        """Begin nothing new, end what runs; give what had finished and was not yet taken."""
         self._stop.set()
+        found, self._waiting = wait(self._waiting)
+        return [future.result() for future in found]
 
 
 _cases: dict[tuple[str, str], Case] = {}
@@ -167,6 +171,8 @@ def elsewhere(number: int, parcels: Parcels, wanted: list[tuple[str, str, int]])
     requests = tuple(Request(key, cases[name], seed) for key, name, seed in wanted)
     result = done(Task(number, requests), perform)
     failed = None if result.failed is None else result.failed.key
+    if result.error is not None:
+        _at_home(result.error)
     return pickle.dumps((result.records, _portable(result.error), failed))
 
 
@@ -177,6 +183,18 @@ def _portable(error: BaseException | None) -> BaseException | None:
     except Exception:
         return AckclockError(f"{type(error).__name__}: {error}")
     return error
+
+
+_COPY = re.compile(r"[^\s\"(]*/ackclock-\d+-[0-9a-f]+/code/(?:\d+/)?")
+
+
+def _at_home(error: BaseException) -> None:
+    """Make an error fit for travel: tracebacks stay here, the user's files are elsewhere."""
+    words = told(error)
+    if words is not None:
+        error.__ackclock_told__ = _COPY.sub("", words)  # type: ignore[attr-defined]
+    if isinstance(error, AckclockError):
+        error.args = tuple(_COPY.sub("", a) if isinstance(a, str) else a for a in error.args)
 
 
 def packed(task: Task) -> tuple[int, Parcels, list[tuple[str, str, int]]]:
@@ -305,11 +323,14 @@ class Processes:
         """Part of the submitted runs that is done, in runs: not known before a task is back."""
         return 0.0
 
-    def stop(self) -> None:
-        """Begin nothing new; kill what runs."""
-        if not self._stopped:
-            self._stopped = True
-            for future in list(self._waiting):
-                future.cancel()
-            for process in list((getattr(self._pool, "_processes", None) or {}).values()):
-                process.kill()
+    def stop(self) -> list[Finished]:
+        """Begin nothing new, kill what runs; give what had finished and was not yet taken."""
+        self._stopped = True
+        found = [f for f in self._waiting if f.done() and not f.cancelled() and not f.exception()]
+        results = [unpacked(self._waiting[future], future.result()) for future in found]
+        for future in self._waiting:
+            future.cancel()
+        self._waiting.clear()
+        for process in list((getattr(self._pool, "_processes", None) or {}).values()):
+            process.kill()
+        return results

@@ -100,9 +100,7 @@ class _Program(NamedTuple):
     worth: Floats
 
 
-def _program(
-    net: FluidNet, alpha: float, scale: Floats, moving: npt.NDArray[np.int64]
-) -> _Program:
+def _program(net: FluidNet, alpha: float, scale: Floats, moving: npt.NDArray[np.int64]) -> _Program:
     """Rates of moving flows relative to the scale, which is a point that fits."""
     from scipy import sparse
 
@@ -145,7 +143,7 @@ def _newton(program: _Program, alpha: float) -> Floats:
     paid = worth * 0.9**-alpha
     shares = rows @ sparse.diags_array(paid / (rows.T @ np.ones(rows.shape[0])))
     price = np.asarray(shares.max(axis=1).todense()).ravel()
-    y = (worth / (rows.T @ price)) ** (1 / alpha)
+    y: Floats = (worth / (rows.T @ price)) ** (1 / alpha)
     room = np.maximum(1 - rows @ y, 0.1)
     for _ in range(_STEPS):
         paid = rows.T @ price
@@ -202,7 +200,10 @@ def _clarabel(program: _Program, alpha: float) -> Floats:
 
     rows_of_net, worth = program
     n = len(worth)
-    blocks, bounds = [rows_of_net, -sparse.eye_array(n)], [np.ones(rows_of_net.shape[0]), np.zeros(n)]
+    blocks, bounds = (
+        [rows_of_net, -sparse.eye_array(n)],
+        [np.ones(rows_of_net.shape[0]), np.zeros(n)],
+    )
     linear = clarabel.NonnegativeConeT(rows_of_net.shape[0] + n)
     upper = sparse.vstack(blocks)
     if alpha == 0:

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 __all__ = ["MODELS", "model", "parameters"]
 
 MODELS: dict[str, str] = {
+    "chiu_jain_phase": "ackclock.model.linear:chiu_jain_phase",
     "fairness_bound": "ackclock.model.green:fairness_bound",
-    "green_drop": "ackclock.model.green:green_drop",
     "green_operating_point": "ackclock.model.green:green_operating_point",
+    "linear_steady_state": "ackclock.model.linear:linear_steady_state",
+    "loss_load_equilibrium": "ackclock.model.loss_load:loss_load_equilibrium",
     "pftk": "ackclock.model.pftk:pftk",
-    "green_drop": "ackclock.model.routers:green_drop",
-    "loss_load_equilibrium": "ackclock.model.routers:loss_load_equilibrium",
     "square_root_law": "ackclock.model.loss_throughput:square_root_law",
     "fast_sequential": "ackclock.model.fast:sequential",
     "fast_sequential_flows": "ackclock.model.fast:sequential_flows",

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from ackclock.engines import Cost
+    from ackclock.engines import Cost, Parcel
 
 __all__ = ["ModelCase", "ModelOutcome", "from_document"]
 
@@ -125,9 +125,11 @@ class ModelCase:
         del seed
         return self
 
-    def portable(self) -> Self:
-        """The case itself: it needs no other file."""
-        return self
+    def parcel(self) -> Parcel:
+        """All that another machine needs to ask the same."""
+        from ackclock.engines import Parcel
+
+        return Parcel(self.to_document(), {})
 
     def to_document(self) -> dict[str, Any]:
         """Plain data from which `ackclock.engines.case` makes an equal case."""

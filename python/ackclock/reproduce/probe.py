@@ -92,6 +92,6 @@ def _first(sweep: Sweep, means: Means) -> dict[str, pa.Table]:
 
 def _column(sweep: Sweep, axis: str) -> Any:
     """Labels of an axis, typed as in the tidy tables of the whole sweep."""
-    from ackclock.experiments.result import _column as label_column
+    from ackclock.experiments.result import label_column
 
     return label_column([point.labels[axis] for point in sweep.points])

@@ -7,13 +7,14 @@ use serde::Deserialize;
 
 use super::custom::{Custom, Place};
 use super::endpoints;
+use super::least::Least;
 use super::link::{Counts, Hazards, Link};
 use super::lp::{Channel, Key, Kind, Process, Stage, What};
 use super::observe::{Baseline, FlowSample, LinkSample, Marks, Observer};
 use super::rate::{Opportunities, Rate, Steps};
 use super::ring::{Options, Ring};
-use super::sim::{End, Hop, Losses, Sim};
-use super::tournament::Tournament;
+use super::sim::{Clock, End, Hop, Losses, Sim};
+use super::stage::Batch;
 use crate::compile::{Plan, PlanFlow, PlanLink, PlanSender, Schedule};
 use crate::error::Problem;
 use crate::ids::LinkId;
@@ -120,7 +121,7 @@ pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem
     }
 
     for pending in processes.iter_mut().flat_map(|p| &mut p.stages) {
-        pending.heads = Tournament::new(pending.channels as usize);
+        pending.heads = Least::new(pending.channels.len());
     }
 
     let record = &plan.record;
@@ -133,7 +134,7 @@ pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem
         process.next_mark = marks.first();
     }
     for link in &mut links {
-        link.next_mark = marks.first();
+        link.mark_at(marks.first());
     }
     let observer = observer(plan, interval);
     let process_count = processes.len();
@@ -146,7 +147,8 @@ pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem
         losses: vec![Losses::default(); plan.flows.len()],
         keys: plan.keys.clone(),
         observer,
-        agenda: Tournament::new(process_count),
+        agenda: Least::new(process_count),
+        clocks: vec![Clock::default(); process_count],
         end: end_time,
         warmup,
         marks,
@@ -154,7 +156,7 @@ pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem
         out: Outbox::default(),
         options: Options::default(),
         dropped: Vec::new(),
-        hops_done: 0,
+        batch: Batch::default(),
         activations: 0,
         events: 0,
         failure: None,
@@ -353,6 +355,17 @@ fn lookaheads(
             &mut processes[link_process[l] as usize].stages[links[l].stage as usize].lookahead;
         *own = time.min(*own);
     }
+    let mut sources: Vec<_> = all
+        .iter()
+        .filter(|s| !inner(s.0, s.1))
+        .map(|&(l, to, time)| (to, link_process[l], time))
+        .collect();
+    sources.sort_unstable();
+    // Of several ways between two processes the shortest comes first.
+    sources.dedup_by_key(|&mut (to, from, _)| (to, from));
+    for (to, from, time) in sources {
+        processes[to as usize].sources.push((from, time));
+    }
     for &(_, to, time) in all.iter().filter(|s| inner(s.0, s.1)) {
         let stages = &mut processes[to as usize].stages;
         stages[0].lookahead = stages[0].lookahead.min(time.saturating_add(stages[1].lookahead));
@@ -406,10 +419,10 @@ impl Router<'_> {
         let channels = &mut self.channels;
         *self.known.entry((from, to, stage as u32)).or_insert_with(|| {
             let pending = &mut processes[to as usize].stages[stage as usize];
-            let entrant = pending.channels;
-            pending.channels += 1;
-            channels.push(Channel { queue: Ring::new(), to, stage, from, entrant, flight: (0, 0) });
-            channels.len() as u32 - 1
+            let (id, entrant) = (channels.len() as u32, pending.channels.len() as u32);
+            pending.channels.push(id);
+            channels.push(Channel { queue: Ring::new(), to, stage, entrant });
+            id
         })
     }
 }

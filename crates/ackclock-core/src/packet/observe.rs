@@ -225,10 +225,9 @@ impl Observer {
     /// Notes the state of a link at the end of the warm-up.
     pub(super) fn baseline_link(&mut self, at: u64, l: usize, link: &mut Link) {
         link.settle(at);
-        link.occupancy.set(at, link.waiting().0);
-        link.occupancy.reset(at);
+        link.reset_occupancy(at);
         if let Some(base) = self.base.links.get_mut(l) {
-            *base = link.counts;
+            *base = link.counts();
             self.base.bits_in_service[l] = link.bits_in_service(at);
         }
     }
@@ -280,12 +279,13 @@ impl Observer {
         link.settle(at);
         let (packets, bytes) = link.waiting();
         let Some(sample) = samples.get_mut(row as usize * count + l) else { return };
+        let counts = link.counts();
         *sample = LinkSample {
             queue_packets: packets as u32,
             queue_bytes: bytes,
-            departed_bytes: link.counts.departed_bytes,
-            dropped_packets: link.counts.dropped_packets,
-            marks: link.counts.marks,
+            departed_bytes: counts.departed_bytes,
+            dropped_packets: counts.dropped_packets,
+            marks: counts.marks,
         };
     }
 }

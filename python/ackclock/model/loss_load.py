@@ -1,4 +1,4 @@
-"""What routers ask of senders, and what senders that know the rule do."""
+"""Loss-load curves: routers that drop more of those who send more, and senders that know it."""
 
 from __future__ import annotations
 
@@ -11,39 +11,7 @@ if TYPE_CHECKING:
 
     Real = npt.NDArray[np.float64]
 
-__all__ = ["green_drop", "loss_load_equilibrium"]
-
-
-def green_drop(
-    flows: Any, rtt_s: Any, rate_bps: Any, mss_bytes: Any = 1000.0, constant: Any = 0.93
-) -> dict[str, Real]:
-    """Drop probability at which a flow takes its fair share of a link: p = (N MSS c / (L RTT))².
-
-    Parameters
-    ----------
-    flows
-        Active flows N.
-    rtt_s
-        Round-trip time of the flow [s].
-    rate_bps
-        Rate of the link L [bit/s].
-    mss_bytes
-        Segment [B].
-    constant
-        Constant c of the square-root law.
-
-    Returns
-    -------
-    dict
-        ``drop_ratio``, at most 1.
-
-    References
-    ----------
-    A. Kapadia, S. Thulasidasan, W. Feng, "GREEN + IDMaps", LA-UR-02-6126, 2002, (2).
-    """
-    return {
-        "drop_ratio": np.minimum(1.0, (flows * mss_bytes * 8 * constant / (rate_bps * rtt_s)) ** 2)
-    }
+__all__ = ["loss_load_equilibrium"]
 
 
 def loss_load_equilibrium(k: Real, n: Real, capacity: Any = 1.0) -> dict[str, Real]:

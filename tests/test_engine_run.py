@@ -150,3 +150,47 @@ def test_replications_differ_by_seed_and_agree_in_order(small):
 def test_examples_run(file):
     result = ac.load(file).replace(duration="8 s", warmup="2 s").run()
     assert sum(flow["goodput_bps"] for flow in result.summary["flows"]) > 0
+
+
+def test_queues_agree_with_samples_of_the_same_queues(small):
+    """A row of `queues` says what waits from then on: samples between changes must say the same."""
+    import numpy as np
+
+    tables = {"record.tables": ["queues", "link_samples"], "record.interval": "97 ms"}
+    run = small.replace(duration="10 s", **tables).run()
+    busiest = max(run.links.to_pylist(), key=lambda link: link["queue_mean_packets"])["id"]
+    assert max(row["queue_packets"] for row in run.link_samples.to_pylist()) > 2
+    for name in run.links["id"].to_pylist():
+        exact = [row for row in run.queues.to_pylist() if row["link"] == name]
+        assert exact or name != busiest
+        times = np.array([0.0] + [row["time_s"] for row in exact])
+        packets = np.array([0] + [row["queue_packets"] for row in exact])
+        bytes_ = np.array([0] + [row["queue_bytes"] for row in exact])
+        for row in run.link_samples.to_pylist():
+            if row["link"] == name and not np.any(np.isclose(times, row["time_s"], atol=1e-9)):
+                at = np.searchsorted(times, row["time_s"]) - 1
+                assert (packets[at], bytes_[at]) == (row["queue_packets"], row["queue_bytes"])
+
+
+def test_queues_count_every_flow_though_packets_keep_one(small):
+    tables = {"record.tables": ["queues", "packets"]}
+    every = small.replace(**tables).run()
+    one = small.replace(**tables, **{"record.flows": [0]}).run()
+    assert one.queues.equals(every.queues)
+    assert len(set(one.packets["flow"].to_pylist())) == 1
+    assert 0 < one.packets.num_rows < every.packets.num_rows
+
+
+def test_sampled_tables_hold_what_was_asked_for(small):
+    tables = {"record.tables": ["flow_samples", "link_samples"], "record.interval": None}
+    every = small.replace(**tables).run()
+    link = every.links["id"][0].as_py()
+    some = small.replace(**tables, **{"record.links": [link], "record.flows": [1]}).run()
+    times = some.link_samples["time_s"].to_pylist()
+    assert times[:3] == pytest.approx([0.0, 0.1, 0.2])  # the interval of 100 ms when none is given
+    assert set(some.link_samples["link"].to_pylist()) == {link}
+    kept = [row for row in every.link_samples.to_pylist() if row["link"] == link]
+    assert some.link_samples.to_pylist() == kept
+    name = every.flows["id"][1].as_py()
+    kept = [row for row in every.flow_samples.to_pylist() if row["flow"] == name]
+    assert some.flow_samples.to_pylist() == kept

@@ -27,9 +27,9 @@ SOFT_LINES, HARD_LINES = 400, 800
 GROUND = {"units", "wire", "ids", "rng", "registry", "error", "outbox"}
 """What anything may use: quantities, packets, identifiers, random numbers, the registry."""
 
-ROOMS = {"cc", "slow_start", "recovery", "qdisc", "traffic", "topology"}
+ROOMS = {"cc", "slow_start", "recovery", "qdisc", "traffic", "topology", "sharing", "policy"}
 
-ENGINES = {"packet"}
+ENGINES = {"packet", "fluid"}
 
 MAY_IMPORT: dict[str, set[str]] = {
     # The ground stands on itself, and only downwards.
@@ -45,6 +45,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "compile": GROUND | ROOMS | {"scenario", "tcp"},
     "record": {"ids", "units"},
     "packet": GROUND | ROOMS | {"scenario", "compile", "record", "tcp"},
+    "fluid": {"error", "sharing", "policy"},
     "api": GROUND | ROOMS | {"scenario", "compile", "packet", "record", "tcp"},
     # The endpoints: what joins a control, a slow start rule and a recovery into TCP.
     "tcp": GROUND | {"scenario", "record", "cc", "slow_start", "recovery"},
@@ -55,6 +56,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "qdisc": GROUND | {"scenario"},
     "traffic": GROUND | {"scenario", "tcp"},
     "topology": GROUND | {"scenario"},
+    "sharing": GROUND,
+    "policy": GROUND,
 }
 """Part of the core -> parts that it may import. Whatever is not listed is refused."""
 
@@ -72,15 +75,22 @@ ITEMS: dict[tuple[str, str], set[str]] = {
     ("traffic", "tcp"): {"Deadline", "Endpoint", "EndpointCtx", "Snapshot"},
     # A shape spells out its description.
     ("topology", "scenario"): {
+        "Barabasi",
+        "Capacities",
         "Dumbbell",
+        "ErdosRenyi",
         "Graph",
+        "Hot",
         "LinkSpec",
         "Net",
         "NodeSpec",
+        "OcBackbone",
         "ParkingLot",
+        "Radius",
         "RateSpec",
         "Ring",
         "Star",
+        "Tiers",
     },
 }
 """Where only some names of a part may be imported: these."""

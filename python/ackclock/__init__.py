@@ -15,10 +15,24 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ackclock import arrivals, cc, plot, qdisc, recovery, slow_start, source, topology
+    from ackclock import (
+        arrivals,
+        cc,
+        fluid,
+        pattern,
+        plot,
+        policy,
+        qdisc,
+        recovery,
+        sharing,
+        slow_start,
+        source,
+        topology,
+    )
     from ackclock.errors import (
         AckclockError,
         AlgorithmError,
+        ConvergenceError,
         Problem,
         ScenarioError,
         UnsupportedError,
@@ -48,6 +62,7 @@ __all__ = [
     "Axis",
     "BitsPerSecond",
     "Bytes",
+    "ConvergenceError",
     "DefinitionError",
     "Drop",
     "Flow",
@@ -69,12 +84,16 @@ __all__ = [
     "arrivals",
     "cc",
     "control",
+    "fluid",
     "load",
     "load_run",
+    "pattern",
     "plot",
+    "policy",
     "qdisc",
     "recovery",
     "replicate",
+    "sharing",
     "slow_start",
     "source",
     "sweep",
@@ -87,6 +106,7 @@ _HOME = {
     "Axis": "experiments",
     "BitsPerSecond": "usercode",
     "Bytes": "usercode",
+    "ConvergenceError": "errors",
     "DefinitionError": "usercode",
     "Drop": "usercode",
     "Flow": "flows",
@@ -111,7 +131,20 @@ _HOME = {
     "replicate": "replication",
     "sweep": "experiments",
 }
-_MODULES = ("arrivals", "cc", "plot", "qdisc", "recovery", "slow_start", "source", "topology")
+_MODULES = (
+    "arrivals",
+    "cc",
+    "fluid",
+    "pattern",
+    "plot",
+    "policy",
+    "qdisc",
+    "recovery",
+    "sharing",
+    "slow_start",
+    "source",
+    "topology",
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -246,7 +246,8 @@ def room(name: str) -> dict[str, type[Record]]:
     Parameters
     ----------
     name
-        One of ``cc``, ``recovery``, ``slow_start``, ``qdisc``, ``source``, ``arrivals``.
+        One of ``cc``, ``recovery``, ``slow_start``, ``qdisc``, ``source``, ``arrivals``,
+        ``pattern``.
     """
     made = {}
     for entry in schema.catalogue()[name].values():

@@ -5,11 +5,14 @@ Exit codes: 0 done, 1 a check failed, 2 wrong input, 3 interrupted, 70 our fault
 
 from __future__ import annotations
 
+import importlib
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
+
+from ackclock.commands.options import SET, print_json, with_changes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -19,16 +22,40 @@ if TYPE_CHECKING:
 
 __all__ = ["cli", "main"]
 
-_T = TypeVar("_T")
-
 EXIT_CHECK, EXIT_INPUT, EXIT_INTERRUPTED, EXIT_INTERNAL = 1, 2, 3, 70
 
 _FILE = click.Path(path_type=Path)
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+HOMES = {
+    "adversary": "ackclock.adversary.command:adversary",
+    "artifact": "ackclock.commands.reproduce:artifact",
+    "evaluate": "ackclock.evaluate.command:evaluate",
+    "fluid": "ackclock.fluid.command:fluid",
+    "reproduce": "ackclock.commands.reproduce:reproduce",
+    "results": "ackclock.commands.results:results",
+    "sweep": "ackclock.commands.sweep:sweep",
+}
+"""Commands with a module of their own, which is imported when one is asked for."""
+
+
+class _Commands(click.Group):
+    """The commands of this file and those of `HOMES`."""
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in HOMES:
+            return super().get_command(ctx, cmd_name)
+        module, _, name = HOMES[cmd_name].partition(":")
+        found: click.Command = getattr(importlib.import_module(module), name)
+        return found
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted([*super().list_commands(ctx), *HOMES])
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 def cli() -> None:
-    """A laboratory for congestion control: packet-level simulation of TCP and its queues."""
+    """A laboratory for congestion control: ask what would happen, get an answer to trust."""
 
 
 @cli.command()
@@ -39,76 +66,24 @@ def version() -> None:
     click.echo(_core.version())
 
 
-_SET = click.option(
-    "--set",
-    "changes",
-    multiple=True,
-    metavar="PATH=VALUE",
-    help="Change a value, as in --set net.buffer='2 bdp' or --set 'flows[*].cc=vegas'.",
-)
-
-
-def _value(text: str) -> Any:
-    """A value as TOML would have it; text needs no quotes."""
-    import tomllib
-
-    try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        return text
-
-
-def _changes(changes: tuple[str, ...]) -> dict[str, str]:
-    result = {}
-    for change in changes:
-        path, equals, value = change.partition("=")
-        if not equals:
-            raise click.UsageError(f"--set {change}: expected PATH=VALUE")
-        result[path.strip()] = value.strip()
-    return result
-
-
 def _load(file: Path, changes: tuple[str, ...]) -> Scenario:
     from ackclock.scenario import load
 
     scenario = load(file)
-    return _with_changes(changes, lambda given: scenario.replace(**given) if given else scenario)
-
-
-def _with_changes(changes: tuple[str, ...], make: Callable[[dict[str, Any]], _T]) -> _T:
-    """Make something with the values of --set."""
-    import re
-
-    from ackclock.errors import ScenarioError
-
-    given = _changes(changes)
-    values = {path: _value(text) for path, text in given.items()}
-    try:
-        return make(values)
-    except ScenarioError as error:
-        # Where a name is wanted, 2002 is one: such values are tried as the text that was typed.
-        wrong = {re.sub(r"\[\d+\]", "[*]", problem.path) for problem in error.problems}
-        names = {
-            path: text for path, text in given.items() if re.sub(r"\[\d+\]", "[*]", path) in wrong
-        }
-        if not names:
-            raise
-        try:
-            return make({**values, **names})
-        except ScenarioError:
-            raise error from None
+    return with_changes(changes, lambda given: scenario.replace(**given) if given else scenario)
 
 
 @cli.command()
 @click.argument("files", nargs=-1, required=True, type=_FILE)
-def check(files: tuple[Path, ...]) -> None:
+@SET
+def check(files: tuple[Path, ...], changes: tuple[str, ...]) -> None:
     """Check scenario FILES: form, names, routes, parameters. All problems are told."""
     from ackclock.errors import ScenarioError
 
     failed = False
     for file in files:
         try:
-            _load(file, ()).check()
+            _load(file, changes).check()
             click.echo(f"{file}: right")
         except ScenarioError as error:
             failed = True
@@ -119,7 +94,7 @@ def check(files: tuple[Path, ...]) -> None:
 
 @cli.command()
 @click.argument("file", type=_FILE)
-@_SET
+@SET
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def explain(file: Path, changes: tuple[str, ...], *, as_json: bool) -> None:
     """Say what FILE would run: routes, defaults used and their era, predicted cost."""
@@ -158,7 +133,7 @@ class _Bar:
 
 @cli.command()
 @click.argument("file", type=_FILE)
-@_SET
+@SET
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object.")
 @click.option("--out", type=_FILE, metavar="DIR", help="Write the run bundle into DIR.")
 @click.option("--seed", type=click.IntRange(min=0), help="Replace the scenario's seed.")
@@ -200,7 +175,7 @@ def run(
     if out is not None:
         _save(result, out)
     if as_json:
-        _print_json(result.summary)
+        print_json(result.summary)
     elif not quiet:
         click.echo(str(result))
 
@@ -209,12 +184,6 @@ def _save(result: Run, out: Path) -> None:
     from ackclock.run import command_line
 
     result.save(out, command=command_line())
-
-
-def _print_json(data: object) -> None:
-    import json
-
-    click.echo(json.dumps(data, allow_nan=False))
 
 
 def _run_many(
@@ -240,65 +209,7 @@ def _run_many(
         pq.write_table(result.means, out / "means.parquet")
         pq.write_table(result.observations, out / "observations.parquet")
     if as_json:
-        _print_json(result.to_dict())
-    elif not quiet:
-        click.echo(str(result))
-    if result.interrupted:
-        raise KeyboardInterrupt
-
-
-@cli.command()
-@click.argument("file", type=_FILE)
-@_SET
-@click.option("--tier", help="Use the settings of a tier of FILE, as in --tier fast.")
-@click.option("--workers", type=click.IntRange(min=1), help="Runs at a time; default: one a core.")
-@click.option("--cluster", metavar="ADDR", help="Run on a Dask cluster: tcp://HOST:PORT.")
-@click.option(
-    "--store",
-    type=_FILE,
-    metavar="DIR",
-    help="Folder that keeps the runs; default: $ACKCLOCK_STORE or ackclock-store.",
-)
-@click.option("--dry-run", is_flag=True, help="Say what would run, and what is stored already.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
-def sweep(
-    file: Path,
-    changes: tuple[str, ...],
-    *,
-    tier: str | None,
-    workers: int | None,
-    cluster: str | None,
-    store: Path | None,
-    dry_run: bool,
-    as_json: bool,
-    quiet: bool,
-) -> None:
-    """Run the grid of scenarios of the sweep FILE and print means with intervals.
-
-    Runs that the store has are not run again: a sweep that was stopped, by whatever, goes on where
-    it was. Ctrl-C keeps the runs that finished.
-    """
-    from ackclock.experiments import report
-    from ackclock.experiments.form import load_sweep
-    from ackclock.run import command_line
-
-    made = _with_changes(changes, lambda given: load_sweep(file, tier=tier, changes=given))
-    if dry_run:
-        from ackclock.results import look
-
-        plan = made.plan(workers, look(store))
-        _print_json(plan.to_dict()) if as_json else click.echo(str(plan))
-        return
-    result = made.run(
-        workers=workers,
-        cluster=cluster,
-        store=store,
-        progress=not quiet,
-        command=command_line(),
-    )
-    if as_json:
-        _print_json(report.data(result))
+        print_json(result.to_dict())
     elif not quiet:
         click.echo(str(result))
     if result.interrupted:
@@ -368,25 +279,6 @@ def show(name: str) -> None:
         python = f"ackclock.{room}.{class_name(entry['name'])}"
         parts.append(f"{room} {entry['name']}   (Python: {python})\n\n{doc}")
     click.echo("\n\n".join(parts))
-
-
-class _Later(click.Group):
-    """Commands of a module that is imported when one of them is asked for."""
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        from ackclock.cli_results import results
-
-        return results.get_command(ctx, cmd_name)
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        from ackclock.cli_results import results
-
-        return results.list_commands(ctx)
-
-
-cli.add_command(
-    _Later("results", help="List, show, export, query and clean the runs that sweeps have kept.")
-)
 
 
 def _messages(error: click.ClickException) -> Iterator[str]:

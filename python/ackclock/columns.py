@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-__all__ = ["Tables", "array", "merged", "numbers", "table", "words"]
+__all__ = ["Tables", "array", "merged", "numbers", "plain_words", "table", "words"]
 
 Columns = Mapping[str, Any]
 Raw = tuple[Columns, Mapping[str, list[str]]]
@@ -66,6 +66,41 @@ class Tables(Mapping[str, "pa.Table"]):
 
     def __len__(self) -> int:
         return len(self._raw)
+
+    def put(self, name: str, columns: Columns) -> None:
+        """Add a table.
+
+        Parameters
+        ----------
+        name
+            Of the table; one of that name is replaced.
+        columns
+            Arrays, or lists of words, by name.
+        """
+        self._made.pop(name, None)
+        self._raw[name] = columns
+
+    def keep(self, name: str, kept: Sequence[bool]) -> None:
+        """Leave rows out of a table.
+
+        Parameters
+        ----------
+        name
+            The table.
+        kept
+            For each row whether it stays.
+        """
+        mask = np.asarray(kept, dtype=bool)
+        columns = self._made.pop(name, None) or self._raw[name]
+        if isinstance(columns, Mapping):
+            self._raw[name] = {
+                key: [v for v, stays in zip(values, mask, strict=True) if stays]
+                if isinstance(values, list)
+                else np.asarray(values)[mask]
+                for key, values in columns.items()
+            }
+        else:
+            self._raw[name] = columns.filter(list(kept))
 
 
 def _joined(columns: Columns, names: Mapping[str, list[str]]) -> pa.Table:
@@ -199,3 +234,21 @@ def _numbers(chunk: pa.Array) -> np.ndarray[Any, Any]:
         return values
     bits = np.unpackbits(np.frombuffer(known, dtype=np.uint8), count=end, bitorder="little")[begin:]
     return np.where(bits.astype(np.bool_), values, np.nan)
+
+
+def plain_words(table: pa.Table) -> pa.Table:
+    """Turn columns of words into text, for formats that know no dictionaries.
+
+    Parameters
+    ----------
+    table
+        The table.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for at, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type):
+            text = pc.cast(table.column(at), pa.string())
+            table = table.set_column(at, field.name, text)
+    return table

@@ -198,6 +198,10 @@ ENGINES: dict[str, Engine] = {
     "packet": Engine(
         "every packet on every link, as discrete events", "ackclock.scenario:from_document"
     ),
+    "fluid": Engine("rates in the steady state", "ackclock.fluid.case:from_document"),
+    "model": Engine(
+        "closed forms over grids of their parameters", "ackclock.model.case:from_document"
+    ),
 }
 """Engines by name; modules are imported when one is first asked for."""
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AckclockError",
     "AlgorithmError",
+    "ConvergenceError",
     "Problem",
     "ScenarioError",
     "UnsupportedError",
@@ -77,6 +78,31 @@ class UnsupportedError(AckclockError):
 
 class AlgorithmError(AckclockError):
     """An algorithm broke its contract during a run, as by a window that is not a number."""
+
+
+class ConvergenceError(AckclockError):
+    """Links of a fluid network did not settle.
+
+    Parameters
+    ----------
+    links
+        Names of links whose rates still changed, most first.
+    change
+        The last change, relative to the link's capacity.
+    sweeps
+        Sweeps done.
+    """
+
+    def __init__(self, links: Sequence[str], change: float, sweeps: int) -> None:
+        self.links, self.change, self.sweeps = tuple(links), change, sweeps
+        super().__init__(
+            f"rates did not settle in {sweeps} sweeps; the last change was {change:.3g} of the"
+            f" capacity, on {', '.join(links)}; a larger tolerance or limit, or other rules there,"
+            " may help"
+        )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (ConvergenceError, (self.links, self.change, self.sweeps))
 
 
 def suggestion(given: str, names: Iterable[str]) -> str:

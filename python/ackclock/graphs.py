@@ -313,16 +313,40 @@ def topohub_data(name: str, rule: Rule, options: LinkOptions) -> dict[str, Any]:
     options
         Rate, buffer and queue discipline of the links.
     """
+    import networkx as nx
+
+    data = topohub_json(name)
+    graph: Any = nx.node_link_graph(data, edges="edges")
+    if rule == "degree":
+        if options.rate is None:
+            raise _wrong("the rule degree needs a rate")
+        base = parse(options.rate, "rate")
+        for u, v in graph.edges:
+            graph.edges[u, v]["rate"] = base * min(graph.degree[u], graph.degree[v])
+    return networkx_data(graph, options, f"TopoHub {name}")
+
+
+def topohub_json(name: str) -> dict[str, Any]:
+    """Read a network of the installed TopoHub package.
+
+    Parameters
+    ----------
+    name
+        Name there, such as ``sndlib/geant``.
+
+    Raises
+    ------
+    ScenarioError
+        There is no such network.
+    """
     import importlib.resources
     import json
-
-    import networkx as nx
 
     folder = importlib.resources.files("topohub") / "data"
     try:
         if ".." in name:
             raise FileNotFoundError(name)
-        data = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+        data: dict[str, Any] = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
     except OSError:
         from ackclock.errors import suggestion
 
@@ -335,14 +359,7 @@ def topohub_data(name: str, rule: Rule, options: LinkOptions) -> dict[str, Any]:
             hint = f"expected GROUP/NAME with one of the groups {', '.join(sorted(groups))}"
         hint = hint if len(hint) < 300 else f"see the networks of group {group} in TopoHub's pages"
         raise _wrong(f'TopoHub has no network "{name}"; {hint}') from None
-    graph: Any = nx.node_link_graph(data, edges="edges")
-    if rule == "degree":
-        if options.rate is None:
-            raise _wrong("the rule degree needs a rate")
-        base = parse(options.rate, "rate")
-        for u, v in graph.edges:
-            graph.edges[u, v]["rate"] = base * min(graph.degree[u], graph.degree[v])
-    return networkx_data(graph, options, f"TopoHub {name}")
+    return data
 
 
 def _made(data: dict[str, Any]) -> Record:

@@ -107,3 +107,93 @@ class Pie(Record):
         mark_ecnth: float | None = ...,
         mean_packet: int | None = ...,
     ) -> None: ...
+
+class Green(Record):
+    def __init__(
+        self,
+        c: float | None = ...,
+        count: Any = ...,
+        window: float | str | None = ...,
+        n: float | None = ...,
+        rtt: Any = ...,
+        draw: Any = ...,
+        low: float | None = ...,
+        high: float | None = ...,
+        lifetime: float | str | None = ...,
+        table: list[Any] | tuple[Any, ...] | None = ...,
+        scale: float | None = ...,
+        mss: int | None = ...,
+        ecn: bool | None = ...,
+    ) -> None: ...
+
+class Fred(Record):
+    def __init__(
+        self,
+        min_th: float | None = ...,
+        max_th: float | None = ...,
+        max_p: float | None = ...,
+        w_q: float | None = ...,
+        min_q: int | None = ...,
+        many_flows: bool | None = ...,
+        ecn: bool | None = ...,
+    ) -> None: ...
+
+class Blue(Record):
+    def __init__(
+        self,
+        d1: float | None = ...,
+        d2: float | None = ...,
+        freeze: float | str | None = ...,
+        threshold: int | None = ...,
+        ecn: bool | None = ...,
+    ) -> None: ...
+
+class Sfb(Record):
+    def __init__(
+        self,
+        levels: int | None = ...,
+        bins: int | None = ...,
+        d1: float | None = ...,
+        d2: float | None = ...,
+        freeze: float | str | None = ...,
+        target: int | None = ...,
+        max: int | None = ...,
+        rehash: float | str | None = ...,
+        warmup: float | str | None = ...,
+        penalty_rate: float | None = ...,
+        penalty_burst: float | None = ...,
+        ecn: bool | None = ...,
+    ) -> None: ...
+
+class Sred(Record):
+    def __init__(
+        self,
+        zombies: int | None = ...,
+        overwrite: float | None = ...,
+        max_p: float | None = ...,
+        full: bool | None = ...,
+        ecn: bool | None = ...,
+    ) -> None: ...
+
+class Afd(Record):
+    def __init__(
+        self,
+        shadow: int | None = ...,
+        sample: float | None = ...,
+        target: float | None = ...,
+        update: float | str | None = ...,
+        alpha: float | None = ...,
+        beta: float | None = ...,
+        ecn: bool | None = ...,
+    ) -> None: ...
+
+class Rem(Record):
+    def __init__(
+        self,
+        update: float | str | None = ...,
+        gamma: float | None = ...,
+        alpha: float | None = ...,
+        phi: float | None = ...,
+        target: float | None = ...,
+        ecn: bool | None = ...,
+    ) -> None: ...

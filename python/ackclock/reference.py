@@ -30,6 +30,9 @@ ROOM_TITLES = {
     "qdisc": "Queue disciplines",
     "source": "Unresponsive sources",
     "arrivals": "Generators of transfers",
+    "pattern": "Traffic patterns",
+    "sharing": "Sharing rules of fluid links",
+    "policy": "Sender policies of the fluid engine",
 }
 
 ROOM_KEYS = {
@@ -39,6 +42,9 @@ ROOM_KEYS = {
     "qdisc": 'in a network or a link: `qdisc = "{}"`',
     "source": 'in a flow: `source = "{}"`',
     "arrivals": 'in `[[traffic]]`: `generator = "{}"`',
+    "pattern": 'in a flow: `between = "{}"`',
+    "sharing": 'in a fluid case: `routers = {{ sharing = "{}" }}`',
+    "policy": 'in a fluid case: `sender = "{}"`',
 }
 
 STATUSES = {

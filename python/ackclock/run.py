@@ -33,9 +33,11 @@ TABLES = (
     "rtts",
     "states",
     "drops",
+    "queues",
     "packets",
     "flow_samples",
     "link_samples",
+    "probes",
 )
 
 

@@ -13,7 +13,17 @@ __all__ = ["ROOMS", "Data", "catalogue", "definition", "entry", "net_kinds", "ro
 Data = dict[str, Any]
 """A piece of a scenario as plain data: what TOML and JSON can hold."""
 
-ROOMS = ("cc", "recovery", "slow_start", "qdisc", "source", "arrivals")
+ROOMS = (
+    "cc",
+    "recovery",
+    "slow_start",
+    "qdisc",
+    "source",
+    "arrivals",
+    "pattern",
+    "sharing",
+    "policy",
+)
 """Rooms of interchangeable algorithms."""
 
 _ROOM_OF_KEY = {
@@ -24,6 +34,10 @@ _ROOM_OF_KEY = {
     "back_qdisc": "qdisc",
     "source": "source",
     "generator": "arrivals",
+    "between": "pattern",
+    "sharing": "sharing",
+    "elsewhere": "sharing",
+    "sender": "policy",
 }
 
 
@@ -138,6 +152,17 @@ def scenario() -> Data:
                 "additionalProperties": False,
             }
         )
+    from ackclock.environments import form
+
+    branches.append(
+        {
+            "description": form.TEXT,
+            "type": "object",
+            "properties": {"kind": {"const": "environment"}, **form.RULES},
+            "required": ["kind", "name"],
+            "additionalProperties": False,
+        }
+    )
     schema["$defs"]["RateSpec"]["oneOf"].append(
         {
             "description": "A Mahimahi trace file; path relative to the scenario file.",

@@ -103,3 +103,29 @@ class Csv(Record):
         signal_speed: float | None = ...,
         scale: float | None = ...,
     ) -> None: ...
+
+class Environment(Record):
+    def __init__(
+        self,
+        name: str,
+        flows: int | None = ...,
+        by: str | None = ...,
+        topology: str | None = ...,
+        capacity: float | str | None = ...,
+        base: float | str | None = ...,
+        step: float | str | None = ...,
+        floor: float | None = ...,
+        steps: list[Any] | tuple[Any, ...] | None = ...,
+        period: float | str | None = ...,
+        rtt: float | str | None = ...,
+        rtt_spread: float | None = ...,
+        buffer: str | None = ...,
+        qdisc: Record | str | dict[str, Any] | None = ...,
+        packet: float | str | None = ...,
+        jitter: float | None = ...,
+        margin: float | None = ...,
+        interval_low: float | str | None = ...,
+        interval_high: float | str | None = ...,
+        transfer_size: float | str | None = ...,
+        transfer_shape: float | None = ...,
+    ) -> None: ...

@@ -299,6 +299,8 @@ def told(error: BaseException) -> str | None:
     """
     if not hasattr(error, "__ackclock_where__"):
         return None
+    if hasattr(error, "__ackclock_told__"):
+        return str(error.__ackclock_told__)
     files = {str(definition.file) for definition in known.values()}
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename not in files:

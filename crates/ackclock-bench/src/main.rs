@@ -5,15 +5,21 @@
 //! ackclock-bench run SCENARIO.json [--flows OUT.csv] [--repeat R]
 //! ackclock-bench setup SCENARIO.json [--repeat R]
 //! ackclock-bench pair SCENARIO.json [--repeat R]
+//! ackclock-bench fluid-net NODES FLOWS SEED OUT
+//! ackclock-bench fluid NET REPEAT [USAGE.csv]
+//! ackclock-bench fluid-hot FLOWS SEED REPEAT
+//! ackclock-bench fluid-change NET EVENTS SEED
 //! ```
 //!
 //! `run` simulates, R times over, and gives the CPU time of each. `setup` compiles the scenario and
 //! builds everything a run needs, without running it. `pair` runs the scenario with two seeds, one
-//! after the other and on two threads, and gives wall times.
+//! after the other and on two threads, and gives wall times. The commands of the fluid engine are in
+//! `fluid.rs`.
 
 #![allow(clippy::disallowed_methods, reason = "the one program here whose subject is elapsed time")]
 
 mod cost;
+mod fluid;
 
 use std::env;
 use std::fmt::Write as _;
@@ -64,12 +70,19 @@ fn order() -> Outcome<Order> {
 }
 
 fn main() -> ExitCode {
-    let outcome = order().and_then(|order| match order.command.as_str() {
-        "run" => run(&order),
-        "setup" => setup(&order),
-        "pair" => pair(&order),
-        other => Err(format!("there is no command \"{other}\"\n{USAGE}")),
-    });
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let outcome = match arguments.first().map(String::as_str) {
+        Some("fluid-net") => fluid::generate(&arguments[1..]),
+        Some("fluid") => fluid::solve(&arguments[1..]),
+        Some("fluid-hot") => fluid::hot(&arguments[1..]),
+        Some("fluid-change") => fluid::change(&arguments[1..]),
+        _ => order().and_then(|order| match order.command.as_str() {
+            "run" => run(&order),
+            "setup" => setup(&order),
+            "pair" => pair(&order),
+            other => Err(format!("there is no command \"{other}\"\n{USAGE}")),
+        }),
+    };
     match outcome {
         Ok(report) => {
             println!("{report}");

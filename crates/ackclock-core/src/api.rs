@@ -6,10 +6,17 @@ use crate::compile::{self, Plan, PlanSender};
 use crate::error::Problem;
 pub use crate::packet::{Custom, RegistryOnly, RunError};
 
-use crate::packet::{self, Event, Results};
-use crate::scenario::{Scenario, Table};
+use crate::packet::{self, Results};
+use crate::rng::{Purpose, Stream};
+use crate::scenario::Scenario;
+use crate::traffic::pattern::{self, Demand};
 use crate::units::Time;
 use crate::wire::DropReason;
+
+mod fluid;
+mod tables;
+
+pub use fluid::{layout, sender_policy, sharing_rule};
 
 /// Version of the engine; results of different versions may differ.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -57,8 +64,30 @@ pub fn catalogue() -> String {
         "qdisc": crate::qdisc::catalogue(),
         "source": crate::traffic::source::catalogue(),
         "arrivals": crate::traffic::arrivals::catalogue(),
+        "pattern": pattern::catalogue(),
+        "sharing": crate::sharing::catalogue(),
+        "policy": crate::policy::catalogue(),
     })
     .to_string()
+}
+
+/// The flows that a traffic pattern draws among so many hosts.
+///
+/// # Errors
+/// There is no such pattern, a parameter is wrong, or there are fewer than two hosts.
+pub fn pattern(
+    spec: &str,
+    hosts: u32,
+    flows: Option<u32>,
+    seed: u64,
+) -> Result<Vec<Demand>, Problem> {
+    let spec = serde_json::from_str(spec).map_err(|e| Problem::new("between", e.to_string()))?;
+    let pattern = pattern::build(&spec, &pattern::PatternEnv, "between")?;
+    if hosts < 2 {
+        let message = format!("needs two hosts and has {hosts}; expected more nodes");
+        return Err(Problem::new("between", message));
+    }
+    Ok(pattern.draw(hosts, flows, &mut Stream::new(seed, Purpose::Pattern, 0)))
 }
 
 fn parse(text: &str) -> Result<Scenario, Vec<Problem>> {
@@ -130,12 +159,12 @@ pub fn run_with(
 
 fn output(plan: &Plan, results: &Results) -> Output {
     let summary = summary(plan, results).to_string();
-    let mut tables =
-        vec![("flows", flow_table(plan, results)), ("links", link_table(plan, results))];
+    let mut all =
+        vec![("flows", tables::flows(plan, results)), ("links", tables::links(plan, results))];
     for table in &plan.record.tables {
-        tables.push(event_table(plan, results, *table));
+        all.push(tables::recorded(plan, results, *table));
     }
-    Output { summary, tables }
+    Output { summary, tables: all }
 }
 
 fn names(sender: &PlanSender) -> (String, String) {
@@ -207,6 +236,8 @@ fn summary(plan: &Plan, results: &Results) -> Value {
             })
         })
         .collect();
+    let mut warnings = compile::backlog::warnings(plan);
+    warnings.extend_from_slice(&results.warnings);
     json!({
         "seed": plan.seed,
         "version": VERSION,
@@ -218,167 +249,11 @@ fn summary(plan: &Plan, results: &Results) -> Value {
         "links": links,
         "totals": { "packet_hops": results.packet_hops, "events": results.events, "activations": results.activations },
         "digest": format!("{:016x}", results.digest),
-        "warnings": results.warnings,
+        "warnings": warnings,
     })
 }
 
 fn goodput(results: &Results, seen: &packet::FlowResult) -> f64 {
     (seen.receiver.delivered_bytes - seen.receiver_at_warmup.delivered_bytes) as f64 * 8.0
         / results.window_s
-}
-
-fn flow_table(plan: &Plan, results: &Results) -> Columns {
-    let seen = &results.flows;
-    let f = |g: &dyn Fn(&packet::FlowResult) -> f64| Column::F64(seen.iter().map(g).collect());
-    let n = |g: &dyn Fn(&packet::FlowResult) -> u64| Column::U64(seen.iter().map(g).collect());
-    let text = |g: &dyn Fn(&compile::PlanFlow) -> String| {
-        Column::Names(plan.flows.iter().map(g).collect())
-    };
-    let rtt = |s: &packet::FlowResult| {
-        let count = s.sender.rtt_count - s.sender_at_warmup.rtt_count;
-        if count == 0 {
-            f64::NAN
-        } else {
-            (s.sender.rtt_sum_s - s.sender_at_warmup.rtt_sum_s) / count as f64
-        }
-    };
-    let starts: Vec<f64> = plan.flows.iter().map(|f| f.start.seconds()).collect();
-    let completion = seen
-        .iter()
-        .zip(&starts)
-        .map(
-            |(s, start)| {
-                if s.sender.completed_s > 0.0 { s.sender.completed_s - start } else { f64::NAN }
-            },
-        )
-        .collect();
-    vec![
-        ("id", text(&|f| f.name.clone())),
-        ("src", text(&|f| plan.nodes[f.src.index()].clone())),
-        ("dst", text(&|f| plan.nodes[f.dst.index()].clone())),
-        ("cc", text(&|f| names(&f.sender).0)),
-        ("recovery", text(&|f| names(&f.sender).1)),
-        ("start_s", Column::F64(starts)),
-        ("completion_s", Column::F64(completion)),
-        ("goodput_bps", f(&|s| goodput(results, s))),
-        ("delivered_bytes", n(&|s| s.receiver.delivered_bytes)),
-        ("delivered_packets", n(&|s| s.receiver.delivered_packets)),
-        ("sent_packets", n(&|s| s.sender.sent_packets)),
-        ("retransmits", n(&|s| s.sender.retransmits)),
-        ("timeouts", n(&|s| s.sender.timeouts)),
-        ("recoveries", n(&|s| s.sender.recoveries)),
-        ("ecn_reductions", n(&|s| s.sender.ecn_reductions)),
-        ("lost_data_packets", n(&|s| s.lost_data)),
-        ("lost_ack_packets", n(&|s| s.lost_acks)),
-        ("window_sent_packets", n(&|s| s.sender.sent_packets - s.sender_at_warmup.sent_packets)),
-        ("window_lost_data_packets", n(&|s| s.window_lost_data)),
-        ("srtt_mean_s", f(&rtt)),
-        ("rtt_min_s", f(&|s| if s.sender.rtt_count > 0 { s.sender.rtt_min_s } else { f64::NAN })),
-        ("cwnd_segments", f(&|s| s.sender.cwnd)),
-    ]
-}
-
-fn link_table(plan: &Plan, results: &Results) -> Columns {
-    let seen = &results.links;
-    let f = |g: &dyn Fn(&packet::LinkResult) -> f64| Column::F64(seen.iter().map(g).collect());
-    let n = |g: &dyn Fn(&packet::LinkResult) -> u64| Column::U64(seen.iter().map(g).collect());
-    let text = |g: &dyn Fn(&compile::PlanLink) -> String| {
-        Column::Names(plan.links.iter().map(g).collect())
-    };
-    vec![
-        ("id", text(&|l| l.name.clone())),
-        ("src", text(&|l| plan.nodes[l.from.index()].clone())),
-        ("dst", text(&|l| plan.nodes[l.to.index()].clone())),
-        ("rate_bps", Column::F64(plan.links.iter().map(|l| l.rate.bps()).collect())),
-        ("propagation_s", Column::F64(plan.links.iter().map(|l| l.delay.seconds()).collect())),
-        ("qdisc", text(&|l| l.qdisc.kind().to_owned())),
-        ("utilisation", f(&|l| l.utilisation)),
-        ("arrived_packets", n(&|l| l.arrived)),
-        ("departed_packets", n(&|l| l.departed)),
-        ("departed_bytes", n(&|l| l.departed_bytes)),
-        ("drops", n(&|l| l.drops)),
-        ("ack_drops", n(&|l| l.ack_drops)),
-        ("window_arrived_packets", n(&|l| l.window_arrived)),
-        ("window_drops", n(&|l| l.window_drops)),
-        ("marks", n(&|l| l.marks)),
-        ("queue_mean_packets", f(&|l| l.queue_mean)),
-        ("queue_p99_packets", f(&|l| l.queue_p99)),
-        ("delay_mean_s", f(&|l| l.delay_mean_s)),
-    ]
-}
-
-macro_rules! columns {
-    ($rows:expr, { $($name:literal: $kind:ident = $get:expr),+ $(,)? }) => {
-        vec![$(($name, Column::$kind($rows.iter().map($get).collect()))),+]
-    };
-}
-
-fn event_table(plan: &Plan, results: &Results, table: Table) -> (&'static str, Columns) {
-    let recorder = &results.recorder;
-    match table {
-        Table::Windows => (
-            "windows",
-            columns!(recorder.windows, {
-                "time_s": F64 = |r| r.at.seconds(), "flow": U32 = |r| r.flow.0, "cwnd_segments": F64 = |r| r.cwnd,
-                "ssthresh_segments": F64 = |r| r.ssthresh, "in_flight_segments": U32 = |r| r.in_flight, "acked": U32 = |r| r.acked,
-            }),
-        ),
-        Table::Rtts => (
-            "rtts",
-            columns!(recorder.rtts, {
-                "time_s": F64 = |r| r.at.seconds(), "flow": U32 = |r| r.flow.0, "rtt_s": F64 = |r| r.rtt.seconds(),
-            }),
-        ),
-        Table::States => (
-            "states",
-            columns!(recorder.states, {
-                "time_s": F64 = |r| r.at.seconds(), "flow": U32 = |r| r.flow.0, "state": Text = |r| r.state,
-            }),
-        ),
-        Table::Drops => (
-            "drops",
-            columns!(results.drops, {
-                "time_s": F64 = |r| r.at.seconds(), "link": U32 = |r| r.link, "flow": U32 = |r| r.flow, "seq": U32 = |r| r.seq,
-                "is_ack": Bool = |r| r.is_ack, "size_bytes": U32 = |r| u32::from(r.size), "reason": Text = |r| r.reason.name(),
-            }),
-        ),
-        Table::Packets => (
-            "packets",
-            columns!(results.packets, {
-                "time_s": F64 = |r| r.at.seconds(), "link": U32 = |r| r.link, "flow": U32 = |r| r.flow,
-                "event": Text = |r: &packet::PacketRow| Event::name(r.event), "seq": U32 = |r| r.seq,
-                "is_ack": Bool = |r| r.flags & 1 == 1, "flags": U32 = |r| u32::from(r.flags), "size_bytes": U32 = |r| u32::from(r.size),
-                "sack_count": U32 = |r| u32::from(r.sack_count),
-                "sack1_start": U32 = |r| r.sack[0].0, "sack1_end": U32 = |r| r.sack[0].1,
-                "sack2_start": U32 = |r| r.sack[1].0, "sack2_end": U32 = |r| r.sack[1].1,
-                "sack3_start": U32 = |r| r.sack[2].0, "sack3_end": U32 = |r| r.sack[2].1,
-            }),
-        ),
-        Table::FlowSamples => {
-            let (time, flow) = grid(plan, results.flow_samples.len(), plan.flows.len());
-            let mut columns = vec![("time_s", time), ("flow", flow)];
-            columns.extend(columns!(results.flow_samples, {
-                "cwnd_segments": F64 = |r| f64::from(r.cwnd), "ssthresh_segments": F64 = |r| f64::from(r.ssthresh),
-                "in_flight_segments": U32 = |r| r.in_flight, "srtt_s": F64 = |r| f64::from(r.srtt_s),
-                "delivered_bytes": U64 = |r| r.delivered_bytes, "sent_packets": U64 = |r| r.sent_packets, "retransmits": U32 = |r| r.retransmits,
-            }));
-            ("flow_samples", columns)
-        }
-        Table::LinkSamples => {
-            let (time, link) = grid(plan, results.link_samples.len(), plan.links.len());
-            let mut columns = vec![("time_s", time), ("link", link)];
-            columns.extend(columns!(results.link_samples, {
-                "queue_packets": U32 = |r| r.queue_packets, "queue_bytes": U64 = |r| r.queue_bytes,
-                "departed_bytes": U64 = |r| r.departed_bytes, "dropped_packets": U64 = |r| r.dropped_packets, "marks": U64 = |r| r.marks,
-            }));
-            ("link_samples", columns)
-        }
-    }
-}
-
-/// Time and index columns of a sampled table.
-fn grid(plan: &Plan, rows: usize, width: usize) -> (Column, Column) {
-    let interval = plan.record.interval.map_or(0, |i| i.0);
-    let time = (0..rows).map(|i| Time(interval * (i / width.max(1)) as u64).seconds()).collect();
-    (Column::F64(time), Column::U32((0..rows).map(|i| (i % width.max(1)) as u32).collect()))
 }

@@ -1,24 +1,28 @@
 //! The simulation core of ackclock.
 //!
 //! Data goes one way: [`scenario`] (what the user said) is turned by [`compile`] into a plan,
-//! which the [`packet`] engine runs, which leaves [`record`]s. Beside the stages stand rooms, each
-//! a folder of interchangeable algorithms: [`qdisc`], [`cc`], [`slow_start`], [`recovery`],
-//! [`topology`], [`traffic`]; and [`tcp`], the endpoints. A room imports units and packet types,
+//! which the [`packet`] engine runs, which leaves [`record`]s. The [`fluid`] engine works on rates
+//! instead. Beside the stages stand rooms, each a folder of interchangeable algorithms: [`qdisc`],
+//! [`cc`], [`slow_start`], [`recovery`], [`topology`], [`traffic`], and of the fluid [`sharing`] and
+//! [`policy`]; and [`tcp`], the endpoints. A room imports units and packet types,
 //! never an engine. Nothing here reads a clock, opens a file or keeps global state.
 
 pub mod api;
 pub mod cc;
 pub mod compile;
 pub mod error;
+pub mod fluid;
 pub mod ids;
 pub mod outbox;
 pub mod packet;
+pub mod policy;
 pub mod qdisc;
 pub mod record;
 pub mod recovery;
 pub mod registry;
 pub mod rng;
 pub mod scenario;
+pub mod sharing;
 pub mod slow_start;
 pub mod tcp;
 pub mod topology;

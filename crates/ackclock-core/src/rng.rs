@@ -26,6 +26,8 @@ pub enum Purpose {
     Start = 6,
     /// A flow's receiver, indexed by flow.
     Receiver = 7,
+    /// A traffic pattern, indexed by its place in the list of flows.
+    Pattern = 8,
 }
 
 /// A stream of random numbers.

@@ -3,6 +3,8 @@
 //! No logic lives here but the calls into controls and AQMs written in Python ([`user`]). The scenario crosses the border as JSON, so that the serde types of the
 //! core stay the only definition of the file format.
 
+mod fluid;
+mod pattern;
 mod user;
 
 use ackclock_core::api::{self, Column, Output, RunError};
@@ -75,6 +77,10 @@ const PROGRESS_INTERVAL: std::time::Duration = std::time::Duration::from_millis(
 #[pymodule]
 mod _core {
     #[pymodule_export]
+    use super::fluid::{FluidCore, Rates, layout, shortest_paths};
+    #[pymodule_export]
+    use super::pattern::pattern;
+    #[pymodule_export]
     use super::user::views::{Ack, Congestion, Packet, Queue, Verdict, Window};
     use super::{
         AlgorithmFailure as AlgorithmFailureType, Bound, Failure, InputError as InputErrorType,
@@ -86,6 +92,7 @@ mod _core {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("InputError", module.py().get_type::<InputErrorType>())?;
+        module.add("NotConverged", module.py().get_type::<super::fluid::NotConverged>())?;
         module.add("AlgorithmFailure", module.py().get_type::<AlgorithmFailureType>())
     }
 

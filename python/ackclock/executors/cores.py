@@ -8,6 +8,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import pickle
+import re
 import threading
 from concurrent.futures import (
     FIRST_COMPLETED,
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Self
 
 from ackclock.errors import AckclockError
 from ackclock.executors.work import Finished, Record, Request, Task, perform
+from ackclock.userfiles import told
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -169,6 +171,8 @@ def elsewhere(number: int, parcels: Parcels, wanted: list[tuple[str, str, int]])
     requests = tuple(Request(key, cases[name], seed) for key, name, seed in wanted)
     result = done(Task(number, requests), perform)
     failed = None if result.failed is None else result.failed.key
+    if result.error is not None:
+        _at_home(result.error)
     return pickle.dumps((result.records, _portable(result.error), failed))
 
 
@@ -179,6 +183,18 @@ def _portable(error: BaseException | None) -> BaseException | None:
     except Exception:
         return AckclockError(f"{type(error).__name__}: {error}")
     return error
+
+
+_COPY = re.compile(r"[^\s\"(]*/ackclock-\d+-[0-9a-f]+/code/(?:\d+/)?")
+
+
+def _at_home(error: BaseException) -> None:
+    """Make an error fit for travel: tracebacks stay here, the user's files are elsewhere."""
+    words = told(error)
+    if words is not None:
+        error.__ackclock_told__ = _COPY.sub("", words)  # type: ignore[attr-defined]
+    if isinstance(error, AckclockError):
+        error.args = tuple(_COPY.sub("", a) if isinstance(a, str) else a for a in error.args)
 
 
 def packed(task: Task) -> tuple[int, Parcels, list[tuple[str, str, int]]]:

@@ -172,7 +172,7 @@ def throughput(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
 
 
 def queue(run: Run, *, links: Sequence[int | str] | None = None) -> Figure:
-    """Queue lengths over time. Needs the table ``link_samples``.
+    """Queue lengths over time. Needs the table ``queues`` or ``link_samples``.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ def queue(run: Run, *, links: Sequence[int | str] | None = None) -> Figure:
         names = [name for name in names if mean[name] > 0] or names[:1]
     made = figure(run.summary)
     axes = _axes(made, "Queue", "time [s]", "queue [packets]")
-    rows = run.table("link_samples")
+    rows = run.table("queues" if "queues" in run.tables else "link_samples")
     for i, (name, time, length) in enumerate(
         _series(rows, "link", names, ["time_s", "queue_packets"])
     ):

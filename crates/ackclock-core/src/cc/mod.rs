@@ -7,7 +7,13 @@
 //! A new control: one file here that implements [`About`](crate::registry::About) and
 //! [`CongestionControl`], and one line in the registry at the end of this file.
 
+mod calm;
+pub mod compound;
 pub mod cubic;
+pub mod fast;
+pub mod fast_corrected;
+pub mod fast_rate_reduction;
+pub mod ledbat;
 pub mod linear;
 pub mod usage;
 pub mod vegas;
@@ -176,6 +182,11 @@ pub trait CongestionControl: Send {
     fn pacing_rate(&self) -> Option<BitRate> {
         None
     }
+    /// Segments that the control means to keep in queues, if it has such an aim: a buffer that holds
+    /// less is told to the user.
+    fn keeps_queued(&self) -> Option<f64> {
+        None
+    }
     /// What the control is doing, for recording.
     fn phase(&self) -> &'static str {
         "avoidance"
@@ -200,5 +211,10 @@ crate::registry! {
         "cc/linear.rs" => linear::General,
         "cc/cubic.rs" => cubic::Cubic,
         "cc/vegas.rs" => vegas::Vegas,
+        "cc/fast.rs" => fast::Fast,
+        "cc/fast_rate_reduction.rs" => fast_rate_reduction::FastRateReduction,
+        "cc/fast_corrected.rs" => fast_corrected::FastCorrected,
+        "cc/ledbat.rs" => ledbat::Ledbat,
+        "cc/compound.rs" => compound::Compound,
     }
 }

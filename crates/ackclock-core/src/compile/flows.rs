@@ -11,7 +11,7 @@ use crate::rng::{Purpose, Stream};
 use crate::scenario::{Era, Flow, Scenario};
 use crate::tcp::TcpConfig;
 use crate::topology::Layout;
-use crate::traffic::arrivals;
+use crate::traffic::{arrivals, pattern};
 use crate::units::{Bytes, Span, Time};
 
 /// Most flows of a scenario.
@@ -47,7 +47,7 @@ pub(super) fn flows(
         flows: Vec::new(),
     };
     for (i, flow) in scenario.flows.iter().enumerate() {
-        context.listed(flow, &format!("flows[{i}]"));
+        context.listed(flow, i);
     }
     for (i, traffic) in scenario.traffic.iter().enumerate() {
         context.generated(&traffic.generator, &traffic.flow, i);
@@ -61,7 +61,8 @@ impl Context<'_> {
     }
 
     /// A flow of the list, with its copies.
-    fn listed(&mut self, flow: &Flow, path: &str) {
+    fn listed(&mut self, flow: &Flow, place: usize) {
+        let path = &format!("flows[{place}]");
         let count = flow.count.unwrap_or(1);
         if count == 0 || count as usize > MAX_FLOWS || self.flows.len() + count as usize > MAX_FLOWS
         {
@@ -71,14 +72,25 @@ impl Context<'_> {
             );
             return;
         }
-        if count > 1 && flow.pair.is_none() && flow.src.is_none() {
-            self.wrong(path, "has count but neither pair nor src and dst");
+        if count > 1 && flow.pair.is_none() && flow.src.is_none() && flow.between.is_none() {
+            self.wrong(path, "has count but neither pair, between, nor src and dst");
             return;
         }
+        let drawn = match &flow.between {
+            Some(pattern) => match self.drawn(pattern, flow, place) {
+                Some(drawn) => drawn,
+                None => return,
+            },
+            None => Vec::new(),
+        };
+        let count = if flow.between.is_some() { drawn.len() as u32 } else { count };
         for copy in 0..count {
             let mut one = flow.clone();
             one.pair = flow.pair.map(|p| p.saturating_add(copy));
             one.start = flow.start + flow.stagger.unwrap_or_default() * u64::from(copy);
+            if let Some((src, dst)) = drawn.get(copy as usize) {
+                (one.src, one.dst) = (Some(src.clone()), Some(dst.clone()));
+            }
             if count > 1 {
                 one.id = flow.id.as_ref().map(|id| format!("{id}{copy}"));
             }
@@ -90,9 +102,48 @@ impl Context<'_> {
         }
     }
 
+    /// The ends of the flows of a traffic pattern.
+    fn drawn(&mut self, spec: &Spec, flow: &Flow, place: usize) -> Option<Vec<(String, String)>> {
+        let at = format!("flows[{place}].between");
+        if flow.pair.is_some() || flow.src.is_some() || flow.dst.is_some() {
+            self.wrong(at, "draws both ends; expected neither pair, src nor dst beside it");
+            return None;
+        }
+        let pattern = match pattern::build(spec, &pattern::PatternEnv, &at) {
+            Ok(pattern) => pattern,
+            Err(problem) => {
+                self.problems.push(problem);
+                return None;
+            }
+        };
+        let hosts = self.layout.hosts();
+        if hosts.len() < 2 {
+            self.wrong(at, "needs two hosts; expected a network of two nodes at least");
+            return None;
+        }
+        let mut rng = Stream::new(self.scenario.seed, Purpose::Pattern, place as u64);
+        let demands = pattern.draw(hosts.len() as u32, flow.count, &mut rng);
+        if self.flows.len() + demands.len() > MAX_FLOWS {
+            self.wrong(
+                at,
+                format!("makes {} flows, expected {MAX_FLOWS} flows in all", demands.len()),
+            );
+            return None;
+        }
+        let name = |host: u32| hosts[host as usize].to_owned();
+        Some(demands.iter().map(|d| (name(d.from), name(d.to))).collect())
+    }
+
     /// The flows that a generator makes up to the end of the run.
     fn generated(&mut self, generator: &Spec, template: &Flow, index: usize) {
         let path = format!("traffic[{index}]");
+        if template.between.is_some() {
+            self.wrong(
+                format!("{path}.flow.between"),
+                "is not for the flows of a generator; expected it in flows",
+            );
+            return;
+        }
         let mut arrivals = match arrivals::build(
             generator,
             &arrivals::ArrivalsEnv { era: self.scenario.era },
@@ -156,12 +207,16 @@ impl Context<'_> {
             return;
         }
         let sender = self.sender(flow);
+        let late = flow.start_jitter.map_or(Span::ZERO, |jitter| {
+            let mut rng = Stream::new(self.scenario.seed, Purpose::Start, number as u64);
+            Span((jitter.0 as f64 * rng.uniform()) as u64)
+        });
         self.flows.push(PlanFlow {
             name,
             path: path.to_owned(),
             src,
             dst,
-            start: Time(flow.start.0),
+            start: Time(flow.start.0) + late,
             stop: flow.stop.map(|s| Time(s.0)),
             size: flow.size,
             sender,
@@ -294,7 +349,7 @@ impl Context<'_> {
             self.wrong(format!("{path}.size"), "is zero, expected at least one byte");
         }
         if let Some(stop) = flow.stop
-            && stop <= flow.start
+            && stop <= flow.start + flow.start_jitter.unwrap_or_default()
         {
             self.wrong(format!("{path}.stop"), "is not later than start");
         }

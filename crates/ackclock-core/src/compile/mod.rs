@@ -1,6 +1,7 @@
 //! STAGE 2: from the scenario to the plan. Names become ids, routes are found, buffers sized,
 //! defaults filled in, and every problem is collected.
 
+pub mod backlog;
 mod explain;
 mod flows;
 mod links;
@@ -16,8 +17,11 @@ use crate::error::{Problem, suggestion};
 use crate::ids::NodeId;
 use crate::scenario::{Classes, Routing, Scenario, Table};
 use crate::topology::Topology;
-use crate::units::Time;
+use crate::units::{Span, Time};
 use routes::Routes;
+
+/// Interval of sampled tables where none is given.
+const SAMPLING: Span = Span(100_000_000_000);
 
 /// Longest run: half of what the clock can count, so that no sum overflows.
 const MAX_SECONDS: f64 = 9_000_000.0;
@@ -62,7 +66,7 @@ pub fn compile(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
     plan.flows = flows::flows(scenario, &layout, &names, &mut routes, &mut problems);
     plan.links = links::sized(directed, &plan.flows, &mut problems);
     (plan.keys, plan.key_count) = keys(scenario.classes, &plan);
-    record(scenario, &plan, &mut problems);
+    record(scenario, &mut plan, &mut problems);
     // One mistake in a shape shows at every link that it makes.
     let mut told = HashSet::new();
     problems.retain(|p| told.insert((p.path.clone(), p.message.clone())));
@@ -92,21 +96,17 @@ fn times(scenario: &Scenario, problems: &mut Vec<Problem>) {
     }
 }
 
-fn record(scenario: &Scenario, plan: &Plan, problems: &mut Vec<Problem>) {
+fn record(scenario: &Scenario, plan: &mut Plan, problems: &mut Vec<Problem>) {
     let record = &scenario.record;
     let sampled =
         record.tables.iter().any(|t| matches!(t, Table::FlowSamples | Table::LinkSamples));
     if sampled {
-        match record.interval {
-            None => problems.push(Problem::new(
-                "record.interval",
-                "is missing, expected a time such as \"100 ms\" for the sampled tables",
-            )),
-            Some(interval) if interval.0 == 0 => problems.push(Problem::new(
+        match *plan.record.interval.get_or_insert(SAMPLING) {
+            Span(0) => problems.push(Problem::new(
                 "record.interval",
                 "is zero, expected a time such as \"100 ms\"",
             )),
-            Some(interval) => {
+            interval => {
                 let rows = (plan.duration.0 / interval.0 + 1)
                     .saturating_mul((plan.flows.len() + plan.links.len()) as u64);
                 if rows > 200_000_000 {

@@ -32,6 +32,34 @@ pub struct Plan {
     pub record: Record,
 }
 
+impl Plan {
+    /// Round-trip propagation of every flow: the delays of its data's and its acknowledgements' links.
+    pub fn round_trips(&self) -> Vec<Span> {
+        let way = |route: &[LinkId]| {
+            route.iter().fold(0u64, |sum, l| sum.saturating_add(self.links[l.index()].delay.0))
+        };
+        self.flows
+            .iter()
+            .map(|flow| Span(way(&flow.route).saturating_add(way(&flow.ack_route))))
+            .collect()
+    }
+
+    /// Flows through each link: those whose data passes or, where there is none, whose
+    /// acknowledgements do.
+    pub fn flows_through(&self) -> Vec<u32> {
+        let mut data = vec![0u32; self.links.len()];
+        let mut acks = data.clone();
+        for flow in &self.flows {
+            for (route, counts) in [(&flow.route, &mut data), (&flow.ack_route, &mut acks)] {
+                for link in route {
+                    counts[link.index()] += 1;
+                }
+            }
+        }
+        data.iter().zip(acks).map(|(&data, acks)| if data > 0 { data } else { acks }).collect()
+    }
+}
+
 /// One direction of a link.
 #[derive(Clone, Debug)]
 pub struct PlanLink {

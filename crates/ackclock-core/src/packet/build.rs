@@ -1,18 +1,20 @@
 //! From the plan to a simulation that is ready to run.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 
 use serde::Deserialize;
 
 use super::custom::{Custom, Place};
 use super::endpoints;
+use super::least::Least;
 use super::link::{Counts, Hazards, Link};
 use super::lp::{Channel, Key, Kind, Process, Stage, What};
 use super::observe::{Baseline, FlowSample, LinkSample, Marks, Observer};
 use super::rate::{Opportunities, Rate, Steps};
 use super::ring::{Options, Ring};
-use super::sim::{End, Hop, Losses, Sim};
-use super::tournament::Tournament;
+use super::sim::{Clock, End, Hop, Losses, Sim};
+use super::stage::Batch;
 use crate::compile::{Plan, PlanFlow, PlanLink, PlanSender, Schedule};
 use crate::error::Problem;
 use crate::ids::LinkId;
@@ -20,7 +22,7 @@ use crate::outbox::Outbox;
 use crate::qdisc::{self, QdiscEnv};
 use crate::rng::{Purpose, Stream};
 use crate::scenario::{Era, Table};
-use crate::units::Bytes;
+use crate::units::{Bytes, Span};
 
 /// No packet is smaller unless a flow says so.
 const SMALLEST_PACKET: u16 = 40;
@@ -28,8 +30,11 @@ const SMALLEST_PACKET: u16 = 40;
 pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem>> {
     let mut problems = Vec::new();
     let mut links = Vec::with_capacity(plan.links.len());
+    let round_trips: Arc<[Span]> = plan.round_trips().into();
+    let through = plan.flows_through();
     for (i, link) in plan.links.iter().enumerate() {
-        match build_link(plan, link, i as u64, custom) {
+        let env = env(plan, link, through[i], &round_trips);
+        match build_link(plan, link, i as u64, &env, custom) {
             Ok(link) => links.push(link),
             Err(problem) => problems.push(problem),
         }
@@ -116,7 +121,7 @@ pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem
     }
 
     for pending in processes.iter_mut().flat_map(|p| &mut p.stages) {
-        pending.heads = Tournament::new(pending.channels as usize);
+        pending.heads = Least::new(pending.channels.len());
     }
 
     let record = &plan.record;
@@ -129,7 +134,7 @@ pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem
         process.next_mark = marks.first();
     }
     for link in &mut links {
-        link.next_mark = marks.first();
+        link.mark_at(marks.first());
     }
     let observer = observer(plan, interval);
     let process_count = processes.len();
@@ -142,7 +147,8 @@ pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem
         losses: vec![Losses::default(); plan.flows.len()],
         keys: plan.keys.clone(),
         observer,
-        agenda: Tournament::new(process_count),
+        agenda: Least::new(process_count),
+        clocks: vec![Clock::default(); process_count],
         end: end_time,
         warmup,
         marks,
@@ -150,7 +156,7 @@ pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem
         out: Outbox::default(),
         options: Options::default(),
         dropped: Vec::new(),
-        hops_done: 0,
+        batch: Batch::default(),
         activations: 0,
         events: 0,
         failure: None,
@@ -181,7 +187,8 @@ fn observer(plan: &Plan, interval: u64) -> Observer {
     let has = |t: Table| record.tables.contains(&t);
     let rows = if interval == u64::MAX { 0 } else { (plan.duration.0 / interval + 1) as usize };
     let mut observer = Observer {
-        want_packets: has(Table::Packets),
+        want_packets: has(Table::Packets) || has(Table::Queues),
+        want_queues: has(Table::Queues),
         want_drops: has(Table::Drops),
         flow_samples: has(Table::FlowSamples)
             .then(|| vec![FlowSample::default(); rows * plan.flows.len()]),
@@ -195,7 +202,7 @@ fn observer(plan: &Plan, interval: u64) -> Observer {
         rtts: has(Table::Rtts),
         states: has(Table::States),
         drops: has(Table::Drops),
-        packets: has(Table::Packets),
+        packets: has(Table::Packets) || has(Table::Queues),
     };
     if let Some(flows) = &record.flows {
         let mut keep = vec![false; plan.flows.len()];
@@ -227,6 +234,7 @@ fn build_link(
     plan: &Plan,
     link: &PlanLink,
     index: u64,
+    env: &QdiscEnv,
     custom: &dyn Custom,
 ) -> Result<Link, Problem> {
     let mut limit = link.limit;
@@ -235,12 +243,11 @@ fn build_link(
         limit.packets = limit.packets.saturating_sub(1);
     }
     // The plain FIFO is computed ahead; its parameters are checked as any other discipline's.
-    let env = env(plan, link);
     let place = Place { index: index as u32, name: &link.name, path: &link.qdisc_path };
-    let disc = if let Some(made) = custom.qdisc(&link.qdisc, &env, place) {
+    let disc = if let Some(made) = custom.qdisc(&link.qdisc, env, place) {
         Some(made?)
     } else {
-        let built = qdisc::build(&link.qdisc, &env, &link.qdisc_path)?;
+        let built = qdisc::build(&link.qdisc, env, &link.qdisc_path)?;
         (link.qdisc.kind() != "fifo").then_some(built)
     };
     let rate = match &link.schedule {
@@ -255,20 +262,23 @@ fn build_link(
     let mut built = Link::new(rate, link.delay.0, limit, disc, rng);
     let loss = (link.loss > 0.0).then(|| (link.loss, Stream::new(plan.seed, Purpose::Loss, index)));
     let hazardous = loss.is_some() || !link.drop.is_empty() || link.mtu != u16::MAX;
-    if hazardous || plan.record.tables.contains(&Table::Packets) {
+    let watched = plan.record.tables.iter().any(|t| matches!(t, Table::Packets | Table::Queues));
+    if hazardous || watched {
         let listed = VecDeque::from(link.drop.clone());
         built.watch(hazardous.then(|| Box::new(Hazards { loss, listed, mtu: link.mtu })));
     }
     Ok(built)
 }
 
-fn env(plan: &Plan, link: &PlanLink) -> QdiscEnv {
+fn env(plan: &Plan, link: &PlanLink, flows: u32, round_trips: &Arc<[Span]>) -> QdiscEnv {
     QdiscEnv {
         rate: link.rate,
         delay: link.delay,
         limit: link.limit,
         mean_packet: link.mean_packet,
         keys: plan.key_count,
+        flows,
+        round_trips: Arc::clone(round_trips),
         era: plan.era,
     }
 }
@@ -345,6 +355,17 @@ fn lookaheads(
             &mut processes[link_process[l] as usize].stages[links[l].stage as usize].lookahead;
         *own = time.min(*own);
     }
+    let mut sources: Vec<_> = all
+        .iter()
+        .filter(|s| !inner(s.0, s.1))
+        .map(|&(l, to, time)| (to, link_process[l], time))
+        .collect();
+    sources.sort_unstable();
+    // Of several ways between two processes the shortest comes first.
+    sources.dedup_by_key(|&mut (to, from, _)| (to, from));
+    for (to, from, time) in sources {
+        processes[to as usize].sources.push((from, time));
+    }
     for &(_, to, time) in all.iter().filter(|s| inner(s.0, s.1)) {
         let stages = &mut processes[to as usize].stages;
         stages[0].lookahead = stages[0].lookahead.min(time.saturating_add(stages[1].lookahead));
@@ -398,10 +419,10 @@ impl Router<'_> {
         let channels = &mut self.channels;
         *self.known.entry((from, to, stage as u32)).or_insert_with(|| {
             let pending = &mut processes[to as usize].stages[stage as usize];
-            let entrant = pending.channels;
-            pending.channels += 1;
-            channels.push(Channel { queue: Ring::new(), to, stage, from, entrant, flight: (0, 0) });
-            channels.len() as u32 - 1
+            let (id, entrant) = (channels.len() as u32, pending.channels.len() as u32);
+            pending.channels.push(id);
+            channels.push(Channel { queue: Ring::new(), to, stage, entrant });
+            id
         })
     }
 }

@@ -1,6 +1,6 @@
 //! From the last state of a run to its results, with the books balanced.
 
-use super::link::Counts;
+use super::link::{Counts, Link};
 use super::observe::{DropRow, Event, FlowSample, LinkSample, PacketRow};
 use super::sim::Sim;
 use crate::compile::{Plan, Schedule};
@@ -116,10 +116,11 @@ pub(super) fn finish(mut sim: Sim, plan: &Plan) -> Result<Results, String> {
     }
     books.balance()?;
 
+    let hops = sim.links.iter().map(Link::arrived).sum();
     let mut results = Results {
         window_s: window.seconds(),
-        packet_hops: sim.hops_done,
-        events: sim.hops_done + sim.events,
+        packet_hops: hops,
+        events: hops + sim.events,
         activations: sim.activations,
         flows,
         links,
@@ -163,7 +164,7 @@ impl Books {
     fn link(&mut self, sim: &mut Sim, l: usize, plan: &Plan) -> Result<LinkResult, String> {
         let (start, end) = (plan.warmup.0, sim.end);
         let link = &mut sim.links[l];
-        let counts = link.counts;
+        let counts = link.counts();
         let base = sim.observer.base.links.get(l).copied().unwrap_or_default();
         let drops = link.drops.as_deref().copied().unwrap_or_default();
         let (waiting, _) = link.waiting();
@@ -193,7 +194,7 @@ impl Books {
         // which only the last is known: up to a packet too many.
         let split = matches!(plan.links[l].schedule, Some(Schedule::Mahimahi(_)));
         let most = if split { 1.0 } else { f64::INFINITY };
-        let (queue_mean, queue_p99) = link.occupancy.summary(end);
+        let (queue_mean, queue_p99) = link.occupancy(end);
         let departed = counts.departed_packets - base.departed_packets;
         Ok(LinkResult {
             utilisation: if capacity > 0.0 { (bits / capacity).min(most) } else { 0.0 },

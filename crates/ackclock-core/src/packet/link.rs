@@ -1,18 +1,18 @@
 //! One direction of a link: a queue, a transmitter, a wire, and the ledger of what passed.
 //!
-//! Under plain FIFO the departure of a packet is known when it arrives, so the packet goes to the
-//! wire at once and only (start, size) waits here: one step a hop instead of two. Any other
+//! Under plain FIFO the departure of a packet is known when it arrives (`fifo.rs`). Any other
 //! discipline holds its packets and is asked for one whenever a transmission ends.
 
 use std::collections::VecDeque;
 
+use super::fifo::Waiting;
 use super::lp::Stage;
 use super::occupancy::Occupancy;
 use super::rate::Rate;
 use super::sim::IDLE;
 use crate::qdisc::{Limit, QdiscCtx, QueueDisc};
 use crate::rng::Stream;
-use crate::units::{Bytes, Time};
+use crate::units::Time;
 use crate::wire::{DropReason, Packet, Timed};
 
 /// What passed through a link so far.
@@ -47,14 +47,6 @@ pub(super) struct Service {
     pub(super) end: u64,
 }
 
-/// A packet that waits under plain FIFO: since when, when its transmission starts, its size.
-#[derive(Debug)]
-struct Slot {
-    arrived: u64,
-    start: u64,
-    size: u16,
-}
-
 /// Rare treatments of an arriving packet, kept out of the common path.
 #[derive(Debug)]
 pub(super) struct Hazards {
@@ -67,26 +59,28 @@ pub(super) struct Hazards {
 }
 
 /// One direction of a link. What every packet touches stands first, close together.
-#[repr(C)]
+#[repr(C, align(64))]
 pub(super) struct Link {
-    /// Plain drop-tail FIFO without hazards or observers: the common path.
-    pub(super) plain: bool,
-    /// The stage of its process that it belongs to.
-    pub(super) stage: Stage,
-    /// The latest sizes transmitted at a constant rate, and their transmission times.
-    latest: [(u16, u64); 2],
-    /// When its state is next sampled.
-    pub(super) next_mark: u64,
+    /// Before this time a packet may pass without a look: plain FIFO, nobody watches, no sample is due.
+    pub(super) plain_until: u64,
     pub(super) service: Service,
     pub(super) delay: u64,
-    pub(super) limit: Limit,
+    /// The latest two sizes transmitted at a constant rate, and their transmission times.
+    times: [u64; 2],
+    sizes: [u16; 2],
+    pub(super) limit_packets: u32,
+    waiting: Waiting,
+    counts: Counts,
+    occupancy: Occupancy,
+    limit_bytes: u64,
     /// Size of the packet whose transmission began last.
     serving: u16,
-    /// The computed FIFO: packets whose transmission has not begun, and their bytes.
-    waiting: VecDeque<Slot>,
-    backlog: u64,
-    pub(super) counts: Counts,
-    pub(super) occupancy: Occupancy,
+    /// The stage of its process that it belongs to.
+    pub(super) stage: Stage,
+    /// Whether every packet is recorded or must be looked at for hazards.
+    pub(super) watched: bool,
+    /// When its state is next sampled.
+    next_mark: u64,
     pub(super) rate: Rate,
     /// The shortest time from an arrival here to one at the far end.
     pub(super) shortest: u64,
@@ -95,8 +89,6 @@ pub(super) struct Link {
     /// Nothing until something is dropped.
     pub(super) drops: Option<Box<Drops>>,
     pub(super) hazards: Option<Box<Hazards>>,
-    /// Whether every packet is recorded or must be looked at for hazards.
-    pub(super) watched: bool,
 }
 
 impl Link {
@@ -110,32 +102,43 @@ impl Link {
     ) -> Self {
         let end = if disc.is_some() { IDLE } else { 0 };
         Self {
-            plain: disc.is_none(),
-            stage: Stage::Entry,
-            latest: [(0, 0); 2],
-            next_mark: 0,
+            plain_until: 0,
             service: Service { start: 0, end },
             delay,
-            limit,
-            waiting: VecDeque::new(),
-            backlog: 0,
-            serving: 0,
+            times: [0; 2],
+            sizes: [0; 2],
+            limit_packets: limit.packets,
+            waiting: Waiting::new(),
             counts: Counts::default(),
             occupancy: Occupancy::default(),
+            limit_bytes: limit.bytes,
+            serving: 0,
+            stage: Stage::Entry,
+            watched: false,
+            next_mark: 0,
             rate,
             shortest: 0,
             disc: disc.map(|disc| Box::new(Managed { disc, rng })),
             drops: None,
             hazards: None,
-            watched: false,
         }
+    }
+
+    /// When its state is next sampled.
+    pub(super) fn next_mark(&self) -> u64 {
+        self.next_mark
+    }
+
+    /// Its state is next sampled at `at`.
+    pub(super) fn mark_at(&mut self, at: u64) {
+        self.next_mark = at;
+        self.plain_until = if self.disc.is_none() && !self.watched { at } else { 0 };
     }
 
     /// Makes every arriving packet be looked at.
     pub(super) fn watch(&mut self, hazards: Option<Box<Hazards>>) {
         self.hazards = hazards;
         self.watched = true;
-        self.plain = false;
     }
 
     /// Why an arriving packet is lost before it reaches the queue, if it is.
@@ -168,30 +171,31 @@ impl Link {
     /// How long a packet of `size` takes from the start of its transmission to the far end.
     #[inline]
     pub(super) fn flight(&self, size: u16) -> u64 {
-        let known = self.latest.iter().find(|known| known.0 == size);
-        let transmission = known.map_or_else(|| self.rate.estimate(size), |known| known.1);
+        let known = self.sizes.iter().position(|&known| known == size);
+        let transmission = known.map_or_else(|| self.rate.estimate(size), |i| self.times[i]);
         self.delay.saturating_add(transmission)
+    }
+
+    /// A packet arrives.
+    #[inline(always)]
+    pub(super) fn count_arrival(&mut self) {
+        self.counts.arrived_packets += 1;
     }
 
     /// Lets the computed FIFO forget the packets whose transmission began before `now`; whether
     /// there is one that begins exactly now.
     #[inline(always)]
     pub(super) fn settle(&mut self, now: u64) -> bool {
-        while let Some(front) = self.waiting.front() {
-            if front.start >= now {
-                return front.start == now;
-            }
+        while self.waiting.next < now {
             self.begin();
         }
-        false
+        self.waiting.next == now
     }
 
     /// The computed FIFO's next packet begins its transmission at `now`, if that was scheduled (the
     /// transmission before it began) before `sent`.
     pub(super) fn turn(&mut self, now: u64, sent: u64) {
-        while self.waiting.front().is_some_and(|front| front.start == now)
-            && self.service.start < sent
-        {
+        while self.waiting.next == now && self.service.start < sent {
             self.begin();
         }
     }
@@ -199,36 +203,29 @@ impl Link {
     /// The first packet that waits begins its transmission.
     #[inline(always)]
     fn begin(&mut self) {
-        let Some(Slot { arrived, start, size }) = self.waiting.pop_front() else { return };
-        self.service.start = start;
-        self.serving = size;
-        self.counts.wait_ps += u128::from(start - arrived);
-        self.counts.departed_packets += 1;
-        self.counts.departed_bytes += u64::from(size);
-        self.backlog -= u64::from(size);
-        self.occupancy.set(start, self.waiting.len());
+        (self.service.start, self.serving) = self.waiting.begin(&mut self.occupancy);
     }
 
     /// Offers a packet to the settled FIFO; the time of its arrival at the far end, or `None` if
     /// there is no room.
     #[inline(always)]
     pub(super) fn admit(&mut self, now: u64, size: u16) -> Option<u64> {
-        let len = self.waiting.len();
-        if !self.limit.admits(len, Bytes(self.backlog), size) {
+        if self.waiting.len() >= self.limit_packets as usize
+            || self.waiting.backlog() + u64::from(size) > self.limit_bytes
+        {
             return None;
         }
+        self.counts.departed_packets += 1;
+        self.counts.departed_bytes += u64::from(size);
         // `service.end` is when the last accepted packet has left.
         let free = self.service.end;
-        let start = if free > now || len > 0 {
-            self.waiting.push_back(Slot { arrived: now, start: free, size });
-            self.backlog += u64::from(size);
-            self.occupancy.set(now, len + 1);
+        let start = if free > now || self.waiting.next != Waiting::NONE {
+            self.counts.wait_ps += u128::from(free - now);
+            self.waiting.push(now, free, size, &mut self.occupancy);
             free
         } else {
             self.service.start = now;
             self.serving = size;
-            self.counts.departed_packets += 1;
-            self.counts.departed_bytes += u64::from(size);
             now
         };
         self.service.end = self.end_of(start, size);
@@ -237,28 +234,29 @@ impl Link {
 
     /// When the transmission of the packet that the FIFO admitted last begins.
     pub(super) fn latest_start(&self) -> u64 {
-        self.waiting.back().map_or(self.service.start, |last| last.start)
+        self.waiting.last_start().unwrap_or(self.service.start)
     }
 
     /// When a transmission that starts at `start` ends.
     #[inline(always)]
     fn end_of(&mut self, start: u64, size: u16) -> u64 {
-        if self.latest[0].0 == size {
-            return start.saturating_add(self.latest[0].1);
+        if self.sizes[0] == size {
+            return start.saturating_add(self.times[0]);
+        }
+        if self.sizes[1] == size {
+            return start.saturating_add(self.times[1]);
         }
         self.end_of_other(start, size)
     }
 
+    #[cold]
     #[inline(never)]
     fn end_of_other(&mut self, start: u64, size: u16) -> u64 {
-        if self.latest[1].0 == size {
-            self.latest.swap(0, 1);
-            return start.saturating_add(self.latest[0].1);
-        }
         let end = self.rate.end(start, size);
         // A clock that has run out says nothing of the transmission's length.
         if matches!(self.rate, Rate::Constant(_)) && end != u64::MAX {
-            self.latest = [(size, end - start), self.latest[0]];
+            self.sizes = [self.sizes[1], size];
+            self.times = [self.times[1], end - start];
         }
         end
     }
@@ -321,15 +319,39 @@ impl Link {
     /// Packets and bytes that wait.
     pub(super) fn waiting(&self) -> (usize, u64) {
         match &self.disc {
-            None => (self.waiting.len(), self.backlog),
+            None => (self.waiting.len(), self.waiting.backlog()),
             Some(managed) => (managed.disc.len(), managed.disc.backlog().0),
         }
+    }
+
+    /// What passed so far; a packet departs when its transmission begins.
+    pub(super) fn counts(&self) -> Counts {
+        match &self.disc {
+            None => self.waiting.begun(self.counts),
+            Some(_) => self.counts,
+        }
+    }
+
+    /// Packets that arrived.
+    pub(super) fn arrived(&self) -> u64 {
+        self.counts.arrived_packets
+    }
+
+    /// The queue's lengths count from `now` on.
+    pub(super) fn reset_occupancy(&mut self, now: u64) {
+        self.occupancy.reset(now, self.waiting().0);
+    }
+
+    /// Mean and 99th percentile over time of the packets that waited, up to `now`.
+    pub(super) fn occupancy(&self, now: u64) -> (f64, f64) {
+        self.occupancy.summary(now, self.waiting().0)
     }
 
     /// Bits of the packet in service that are still to be sent at `now`.
     pub(super) fn bits_in_service(&self, now: u64) -> f64 {
         let end = match &self.disc {
-            None => self.waiting.front().map_or(self.service.end, |next| next.start),
+            None if self.waiting.next != Waiting::NONE => self.waiting.next,
+            None => self.service.end,
             Some(_) if self.service.end == IDLE => return 0.0,
             Some(_) => self.service.end,
         };

@@ -9,9 +9,8 @@
 //! by (time, time of scheduling, identity), and none of these depends on other processes' progress.
 
 use super::heap::Heap;
-use super::link::Link;
-use super::ring::Ring;
-use super::tournament::Tournament;
+use super::least::Least;
+use super::ring::{Ring, Ticket};
 
 /// A place in the order of a process's events, packed into one word that compares at once: the time,
 /// then how long before it the event was scheduled (longer goes first), then what it is.
@@ -27,12 +26,7 @@ impl Key {
 
     #[inline]
     pub(super) fn new(at: u64, ahead: u64, what: u32) -> Self {
-        Self::of(at, nanoseconds(ahead), what)
-    }
-
-    #[inline(always)]
-    fn of(at: u64, ahead_ns: u32, what: u32) -> Self {
-        Self(u128::from(at) << 64 | u128::from(!ahead_ns) << 32 | u128::from(what))
+        Self(u128::from(at) << 64 | u128::from(!nanoseconds(ahead)) << 32 | u128::from(what))
     }
 
     /// When.
@@ -95,29 +89,15 @@ impl What {
 
 /// Packets on the wire from one link to one stage of a process, in order of arrival.
 #[derive(Debug)]
+#[repr(align(64))]
 pub(super) struct Channel {
-    pub(super) queue: Ring,
+    pub(super) queue: Ring<Ticket>,
     /// The process that reads.
     pub(super) to: u32,
-    /// The stage that reads.
-    pub(super) stage: Stage,
     /// Its number among the channels of that stage.
     pub(super) entrant: u32,
-    /// The latest size seen and how long such a packet is on its way, in nanoseconds.
-    pub(super) flight: (u16, u32),
-    /// The link that writes.
-    pub(super) from: u32,
-}
-
-impl Channel {
-    /// The key of its packet that arrives at `at`.
-    #[inline(always)]
-    pub(super) fn key(&mut self, id: u32, at: u64, size: u16, links: &[Link]) -> u128 {
-        if self.flight.0 != size {
-            self.flight = (size, nanoseconds(links[self.from as usize].flight(size)));
-        }
-        Key::of(at, self.flight.1, id).0
-    }
+    /// The stage that reads.
+    pub(super) stage: Stage,
 }
 
 /// The two stages of a process. Links that lead into a node come before the node itself; nothing
@@ -134,9 +114,9 @@ pub(super) enum Stage {
 #[derive(Debug)]
 pub(super) struct Pending {
     /// Channels by the arrival of their heads.
-    pub(super) heads: Tournament,
-    /// Number of channels.
-    pub(super) channels: u32,
+    pub(super) heads: Least,
+    /// Its channels, by their numbers here.
+    pub(super) channels: Vec<u32>,
     /// Timers and ends of transmission.
     pub(super) locals: Heap<Key>,
     /// What happens here has no effect outside the process sooner than this.
@@ -145,15 +125,24 @@ pub(super) struct Pending {
 
 impl Pending {
     fn new() -> Self {
-        Self { heads: Tournament::new(0), channels: 0, locals: Heap::new(), lookahead: u64::MAX }
+        Self {
+            heads: Least::new(0),
+            channels: Vec::new(),
+            locals: Heap::new(),
+            lookahead: u64::MAX,
+        }
+    }
+
+    /// The key of the next local event.
+    #[inline(always)]
+    pub(super) fn local(&self) -> Key {
+        self.locals.peek().copied().unwrap_or(Key::NEVER)
     }
 
     /// The time of the next event.
     #[inline]
     fn next(&self) -> u64 {
-        let head = Key(self.heads.first()).at();
-        let local = self.locals.peek().map_or(u64::MAX, |k| k.at());
-        head.min(local)
+        self.heads.first().min(self.local().at())
     }
 }
 
@@ -166,6 +155,8 @@ pub(super) struct Process {
     pub(super) next_mark: u64,
     /// Its endpoints: 2 flow (sender), 2 flow + 1 (receiver).
     pub(super) endpoints: Vec<u32>,
+    /// The processes that packets come from, and the shortest time that each takes.
+    pub(super) sources: Vec<(u32, u64)>,
 }
 
 impl Process {
@@ -174,6 +165,7 @@ impl Process {
             stages: [Pending::new(), Pending::new()],
             next_mark: u64::MAX,
             endpoints: Vec::new(),
+            sources: Vec::new(),
         }
     }
 

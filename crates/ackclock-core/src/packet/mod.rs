@@ -4,22 +4,29 @@
 //! told in `lp.rs`; how a link works in `link.rs`.
 
 mod build;
+mod calls;
 mod custom;
 mod endpoints;
+mod fifo;
 mod finish;
 mod heap;
+mod hop;
+mod least;
 mod link;
 mod lp;
 mod observe;
 mod occupancy;
+mod queues;
 mod rate;
 mod ring;
 mod sim;
-mod tournament;
+mod sort;
+mod stage;
 
 pub use custom::{Custom, Made, Place, RegistryOnly};
 pub use finish::{FlowResult, LinkResult, Results};
 pub use observe::{DropRow, Event, FlowSample, LinkSample, PacketRow};
+pub use queues::{QueueRow, queues};
 
 use crate::compile::Plan;
 use crate::error::Problem;

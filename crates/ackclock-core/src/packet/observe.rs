@@ -150,6 +150,8 @@ pub(super) struct Baseline {
 pub(super) struct Observer {
     pub(super) recorder: Recorder,
     pub(super) want_packets: bool,
+    /// Queues are counted from packets, and so need those of every flow.
+    pub(super) want_queues: bool,
     pub(super) want_drops: bool,
     /// Flows and links whose rows are kept; empty = all.
     pub(super) flow_filter: Vec<bool>,
@@ -183,7 +185,9 @@ impl Observer {
 
     #[cold]
     fn push_packet(&mut self, at: u64, link: u32, packet: &Packet, event: Event) {
-        if Self::keeps(&self.link_filter, link) && Self::keeps(&self.flow_filter, packet.flow.0) {
+        if Self::keeps(&self.link_filter, link)
+            && (self.want_queues || Self::keeps(&self.flow_filter, packet.flow.0))
+        {
             // Places beyond the count hold what an earlier packet left in the pool.
             let mut sack = [(0, 0); MAX_SACK_BLOCKS];
             let blocks = packet.sack_blocks();
@@ -221,10 +225,9 @@ impl Observer {
     /// Notes the state of a link at the end of the warm-up.
     pub(super) fn baseline_link(&mut self, at: u64, l: usize, link: &mut Link) {
         link.settle(at);
-        link.occupancy.set(at, link.waiting().0);
-        link.occupancy.reset(at);
+        link.reset_occupancy(at);
         if let Some(base) = self.base.links.get_mut(l) {
-            *base = link.counts;
+            *base = link.counts();
             self.base.bits_in_service[l] = link.bits_in_service(at);
         }
     }
@@ -276,12 +279,13 @@ impl Observer {
         link.settle(at);
         let (packets, bytes) = link.waiting();
         let Some(sample) = samples.get_mut(row as usize * count + l) else { return };
+        let counts = link.counts();
         *sample = LinkSample {
             queue_packets: packets as u32,
             queue_bytes: bytes,
-            departed_bytes: link.counts.departed_bytes,
-            dropped_packets: link.counts.dropped_packets,
-            marks: link.counts.marks,
+            departed_bytes: counts.departed_bytes,
+            dropped_packets: counts.dropped_packets,
+            marks: counts.marks,
         };
     }
 }

@@ -1,4 +1,8 @@
 //! Time-weighted distribution of a queue's length.
+//!
+//! The time spent at a length is the sum of the times at which it was left less the sum of those at
+//! which it was reached. So it is enough to note, between each two neighbouring lengths, the times
+//! of the rises less those of the falls: one addition for each change.
 
 /// Longest length told apart; longer ones are counted as this.
 const CAP: usize = 1 << 16;
@@ -6,42 +10,88 @@ const CAP: usize = 1 << 16;
 /// How long (in ps) the queue had each length, since the last reset.
 #[derive(Debug, Default)]
 pub(super) struct Occupancy {
-    time_at: Vec<u64>,
+    /// Entry n: times of rises from n to n + 1 less times of falls back. It may overflow on the
+    /// way, as differences of its entries are what counts.
+    crossings: Vec<u64>,
+    /// Length and time at the last reset.
+    begin: (usize, u64),
+    /// Length as it was last [`Self::set`].
     len: usize,
-    since: u64,
 }
 
 impl Occupancy {
-    /// The queue has `len` packets from `now` on.
+    /// The length rises from `len` to one more.
+    #[inline(always)]
+    pub(super) fn rise(&mut self, now: u64, len: usize) {
+        match self.crossings.get_mut(len) {
+            Some(crossing) => *crossing = crossing.wrapping_add(now),
+            None => self.rise_higher(now, len),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn rise_higher(&mut self, now: u64, len: usize) {
+        if len < CAP {
+            self.crossings.resize((len + 1).next_power_of_two(), 0);
+            self.rise(now, len);
+        }
+    }
+
+    /// The length falls to `len` from one more.
+    #[inline(always)]
+    pub(super) fn fall(&mut self, now: u64, len: usize) {
+        if let Some(crossing) = self.crossings.get_mut(len) {
+            *crossing = crossing.wrapping_sub(now);
+        }
+    }
+
+    /// The queue has `len` packets from `now` on. Serves queues whose every change is told here.
     #[inline]
     pub(super) fn set(&mut self, now: u64, len: usize) {
-        let held = self.len.min(CAP);
-        if held >= self.time_at.len() {
-            self.time_at.resize(held + 1, 0);
+        while self.len < len {
+            self.rise(now, self.len);
+            self.len += 1;
         }
-        self.time_at[held] += now - self.since;
-        self.since = now;
+        while self.len > len {
+            self.len -= 1;
+            self.fall(now, self.len);
+        }
+    }
+
+    /// Forgets everything before `now`, when the queue has `len` packets.
+    pub(super) fn reset(&mut self, now: u64, len: usize) {
+        self.crossings.fill(0);
+        // Falls from here on need a place.
+        self.crossings.resize(self.crossings.len().max(len.min(CAP)), 0);
+        self.begin = (len, now);
         self.len = len;
     }
 
-    /// Forgets everything before `now`.
-    pub(super) fn reset(&mut self, now: u64) {
-        self.time_at.fill(0);
-        self.since = now;
+    /// Time at each length up to `now`, when the queue has `len` packets.
+    fn times(&self, now: u64, len: usize) -> Vec<u64> {
+        let mut times = vec![0u64; self.crossings.len() + 1];
+        let mut below = 0u64;
+        for (time, &crossing) in times.iter_mut().zip(self.crossings.iter().chain(&[0])) {
+            *time = crossing.wrapping_sub(below);
+            below = crossing;
+        }
+        let (len, begin) = (len.min(times.len() - 1), self.begin.0.min(times.len() - 1));
+        times[len] = times[len].wrapping_add(now);
+        times[begin] = times[begin].wrapping_sub(self.begin.1);
+        times
     }
 
-    /// Mean and 99th percentile up to `now`.
-    pub(super) fn summary(&mut self, now: u64) -> (f64, f64) {
-        self.set(now, self.len);
-        let total: u128 = self.time_at.iter().map(|&t| u128::from(t)).sum();
+    /// Mean and 99th percentile up to `now`, when the queue has `len` packets.
+    pub(super) fn summary(&self, now: u64, len: usize) -> (f64, f64) {
+        let times = self.times(now, len);
+        let total: u128 = times.iter().map(|&t| u128::from(t)).sum();
         if total == 0 {
-            return (self.len as f64, self.len as f64);
+            return (len as f64, len as f64);
         }
-        let weighted: f64 =
-            self.time_at.iter().enumerate().map(|(n, &t)| n as f64 * t as f64).sum();
+        let weighted: f64 = times.iter().enumerate().map(|(n, &t)| n as f64 * t as f64).sum();
         let mut below = 0u128;
-        let p99 = self
-            .time_at
+        let p99 = times
             .iter()
             .position(|&t| {
                 below += u128::from(t);
@@ -62,8 +112,29 @@ mod tests {
         o.set(0, 4); // 4 for 10
         o.set(10, 0); // 0 for 985
         o.set(995, 9); // 9 for 5
-        let (mean, p99) = o.summary(1000);
+        let (mean, p99) = o.summary(1000, 9);
         assert!((mean - 0.085).abs() < 1e-12, "{mean}");
         assert_eq!(p99, 4.0); // 98.5 % at 0, 99.5 % at 4 or less
+    }
+
+    #[test]
+    fn a_reset_in_mid_queue_leaves_only_what_follows() {
+        let mut o = Occupancy::default();
+        o.set(0, 7);
+        o.reset(100, 7); // 7 for 50, 6 for 150
+        o.set(150, 6);
+        let (mean, p99) = o.summary(300, 6);
+        assert!((mean - 6.25).abs() < 1e-12, "{mean}");
+        assert_eq!(p99, 7.0);
+    }
+
+    #[test]
+    fn lengths_beyond_the_cap_count_as_the_cap() {
+        let mut o = Occupancy::default();
+        o.set(0, CAP + 10);
+        o.set(500, CAP + 1);
+        o.set(900, 0);
+        let (mean, _) = o.summary(1000, 0);
+        assert!((mean - 0.9 * CAP as f64).abs() < 1e-6, "{mean}");
     }
 }

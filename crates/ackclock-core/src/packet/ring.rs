@@ -4,19 +4,15 @@ use crate::ids::FlowId;
 use crate::wire::{Flags, MAX_SACK_BLOCKS, Packet, SackBlock};
 
 /// A packet on the wire: all of it but its owner, whom the route knows, and its options, which few
-/// packets have.
+/// packets have. Three whole words, because what is stored in parts and loaded whole stalls the load.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ticket {
     /// Arrival at the far end.
     pub(super) at: u64,
-    /// Position in the route table.
-    pub(super) route: u32,
-    pub(super) seq: u32,
-    /// Place of its options, or [`Options::NONE`].
-    pub(super) options: u32,
-    /// Bytes on the wire.
-    pub(super) size: u16,
-    pub(super) flags: Flags,
+    /// Position in the route table, and 32 bits up the sequence number.
+    way: u64,
+    /// Place of its options or [`Options::NONE`], 32 bits up the bytes on the wire, 48 up the flags.
+    load: u64,
 }
 
 impl Ticket {
@@ -28,24 +24,48 @@ impl Ticket {
         } else {
             options.put(packet)
         };
-        let &Packet { seq, size, flags, .. } = packet;
-        Self { at, route, seq, options: place, size, flags }
+        let load =
+            u64::from(place) | u64::from(packet.size) << 32 | u64::from(packet.flags.0) << 48;
+        Self { at, way: u64::from(route) | u64::from(packet.seq) << 32, load }
+    }
+
+    /// Position in the route table.
+    #[inline(always)]
+    pub(super) fn route(self) -> usize {
+        self.way as u32 as usize
+    }
+
+    /// Bytes on the wire.
+    #[inline(always)]
+    pub(super) fn size(self) -> u16 {
+        (self.load >> 32) as u16
+    }
+
+    #[inline(always)]
+    pub(super) fn flags(self) -> Flags {
+        Flags((self.load >> 48) as u16)
+    }
+
+    /// The same at the next step of its route, to be reached at `at`.
+    #[inline(always)]
+    pub(super) fn step(self, at: u64) -> Self {
+        Self { at, way: self.way + 1, load: self.load }
     }
 
     /// The packet of `flow`; its options are taken out of `options`.
     #[inline(always)]
     pub(super) fn into_packet(self, flow: FlowId, options: &mut Options) -> Packet {
         let mut packet = self.header(flow);
-        if self.options != Options::NONE {
-            options.take(self.options, &mut packet);
+        if self.load as u32 != Options::NONE {
+            options.take(self.load as u32, &mut packet);
         }
         packet
     }
 
     /// The packet, looked at and left where it is.
-    pub(super) fn look(&self, flow: FlowId, options: &Options) -> Packet {
+    pub(super) fn look(self, flow: FlowId, options: &Options) -> Packet {
         let mut packet = self.header(flow);
-        if let Some(&list) = options.lists.get(self.options as usize) {
+        if let Some(&list) = options.lists.get(self.load as u32 as usize) {
             (packet.ts, packet.sack_count, packet.sack) = list;
         }
         packet
@@ -53,8 +73,8 @@ impl Ticket {
 
     #[inline(always)]
     fn header(self, flow: FlowId) -> Packet {
-        let mut packet = Packet::new(flow, self.seq, self.size, self.flags);
-        packet.route = self.route;
+        let mut packet = Packet::new(flow, (self.way >> 32) as u32, self.size(), self.flags());
+        packet.route = self.way as u32;
         packet
     }
 }
@@ -94,21 +114,26 @@ impl Options {
 /// A first-in first-out ring that grows by doubling, and halves when a whole turn has used less than
 /// a quarter of it: a ring that is larger than it need be walks through memory that has left the cache.
 #[derive(Debug)]
-pub(super) struct Ring {
-    buffer: Vec<Ticket>,
-    /// Positions count up for ever; a mask makes places of them.
-    head: usize,
-    tail: usize,
-    /// Longest so far in this turn.
-    peak: usize,
+pub(super) struct Ring<T> {
+    buffer: Box<[T]>,
+    /// Positions count up for ever and wrap; a mask makes places of them.
+    head: u32,
+    tail: u32,
+    /// Longest that was noted in this turn.
+    peak: u32,
 }
 
 /// A ring never gets smaller than this.
 const SMALLEST: usize = 8;
 
-impl Ring {
+impl<T: Copy + Default> Ring<T> {
     pub(super) fn new() -> Self {
-        Self { buffer: Vec::new(), head: 0, tail: 0, peak: 0 }
+        Self { buffer: Box::new([]), head: 0, tail: 0, peak: 0 }
+    }
+
+    #[inline(always)]
+    pub(super) fn len(&self) -> usize {
+        self.tail.wrapping_sub(self.head) as usize
     }
 
     #[inline(always)]
@@ -117,41 +142,57 @@ impl Ring {
     }
 
     #[inline(always)]
-    pub(super) fn front(&self) -> Option<&Ticket> {
+    fn place(&self, position: u32) -> usize {
+        position as usize & self.buffer.len().wrapping_sub(1)
+    }
+
+    #[inline(always)]
+    pub(super) fn front(&self) -> Option<&T> {
         if self.head == self.tail {
             return None;
         }
-        self.buffer.get(self.head & (self.buffer.len() - 1))
+        self.buffer.get(self.place(self.head))
     }
 
-    #[inline(always)]
-    pub(super) fn pop(&mut self) -> Option<Ticket> {
-        let ticket = *self.front()?;
-        self.head += 1;
-        Some(ticket)
-    }
-
-    #[inline(always)]
-    pub(super) fn push(&mut self, ticket: Ticket) {
-        let len = self.tail - self.head;
-        let mut place = self.tail & self.buffer.len().wrapping_sub(1);
-        if len == self.buffer.len() || place == 0 {
-            self.turn(len);
-            place = self.tail & (self.buffer.len() - 1);
+    pub(super) fn back(&self) -> Option<&T> {
+        if self.head == self.tail {
+            return None;
         }
-        self.peak = self.peak.max(len);
-        self.buffer[place] = ticket;
-        self.tail += 1;
+        self.buffer.get(self.place(self.tail.wrapping_sub(1)))
+    }
+
+    #[inline(always)]
+    pub(super) fn pop(&mut self) -> Option<T> {
+        let item = *self.front()?;
+        self.head = self.head.wrapping_add(1);
+        Some(item)
+    }
+
+    /// Notes how long it is, which must happen before items leave.
+    #[inline(always)]
+    pub(super) fn note(&mut self) {
+        self.peak = self.peak.max(self.len() as u32);
+    }
+
+    #[inline(always)]
+    pub(super) fn push(&mut self, item: T) {
+        let mut place = self.place(self.tail);
+        if place == 0 || self.len() == self.buffer.len() {
+            self.turn();
+            place = self.place(self.tail);
+        }
+        self.buffer[place] = item;
+        self.tail = self.tail.wrapping_add(1);
     }
 
     /// The ring is full, or the next push begins a new turn.
     #[cold]
     #[inline(never)]
-    fn turn(&mut self, len: usize) {
+    fn turn(&mut self) {
         let capacity = self.buffer.len();
-        if len == capacity {
+        if self.len() == capacity {
             self.resize((2 * capacity).max(SMALLEST));
-        } else if self.peak < capacity / 4 && capacity > SMALLEST {
+        } else if self.len().max(self.peak as usize) < capacity / 4 && capacity > SMALLEST {
             self.resize(capacity / 2);
         }
         self.peak = 0;
@@ -159,18 +200,19 @@ impl Ring {
 
     fn resize(&mut self, capacity: usize) {
         let mut buffer = Vec::with_capacity(capacity);
-        while let Some(ticket) = self.pop() {
-            buffer.push(ticket);
+        while let Some(item) = self.pop() {
+            buffer.push(item);
         }
         self.head = 0;
-        self.tail = buffer.len();
-        buffer.resize(capacity, Ticket::default());
-        self.buffer = buffer;
+        self.tail = buffer.len() as u32;
+        buffer.resize(capacity, T::default());
+        self.buffer = buffer.into_boxed_slice();
     }
 
-    /// All tickets, first to last.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Ticket> {
-        (self.head..self.tail).filter_map(|i| self.buffer.get(i & (self.buffer.len() - 1)))
+    /// All items, first to last.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
+        (0..self.len() as u32)
+            .filter_map(|i| self.buffer.get(self.place(self.head.wrapping_add(i))))
     }
 }
 
@@ -191,6 +233,9 @@ mod tests {
                     None => { prop_assert_eq!(ring.pop().map(|t| t.at), queue.pop_front()); }
                 }
                 prop_assert_eq!(ring.front().map(|t| t.at), queue.front().copied());
+                ring.note();
+                prop_assert_eq!(ring.len(), queue.len());
+                prop_assert_eq!(ring.back().map(|t| t.at), queue.back().copied());
                 prop_assert!(ring.iter().map(|t| t.at).eq(queue.iter().copied()));
             }
         }

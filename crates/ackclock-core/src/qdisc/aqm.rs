@@ -1,6 +1,6 @@
 //! AQMs that can serve inside another discipline, one instance for each class queue.
 
-use super::{Aqm, Limit, QdiscEnv, codel::Codel, pie::Pie, red::Red};
+use super::{Aqm, Limit, QdiscEnv, blue::Blue, codel::Codel, pie::Pie, red::Red, rem::Rem};
 use crate::registry;
 use crate::registry::Spec;
 
@@ -22,6 +22,8 @@ registry! {
         "qdisc/red.rs" => Red,
         "qdisc/codel.rs" => Codel,
         "qdisc/pie.rs" => Pie,
+        "qdisc/blue.rs" => Blue,
+        "qdisc/rem.rs" => Rem,
     }
 }
 
@@ -30,6 +32,6 @@ pub(super) fn inner(
     spec: Option<&Spec>,
     env: &QdiscEnv,
 ) -> Result<Option<Box<dyn Prototype>>, String> {
-    let env = QdiscEnv { limit: Limit::NONE, ..*env };
+    let env = QdiscEnv { limit: Limit::NONE, ..env.clone() };
     spec.map(|spec| build(spec, &env, "aqm")).transpose().map_err(|problem| problem.to_string())
 }

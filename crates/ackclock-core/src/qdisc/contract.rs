@@ -52,6 +52,18 @@ fn specs() -> Vec<Spec> {
         serde_json::json!({ "kind": "drr", "quantum": 7, "victim": "head", "longest": "packets" }),
         serde_json::json!({ "kind": "sfq", "rule": "share", "buckets": 3 }),
         serde_json::json!({ "kind": "rio", "w_q": 0.9, "out_min_th": 1, "out_max_th": 3, "ecn": true }),
+        serde_json::json!({ "kind": "green", "count": "known", "n": 100, "rtt": "estimate", "draw": "packet", "ecn": true }),
+        serde_json::json!({ "kind": "green", "count": "hits", "rtt": "handshake", "mss": 1000 }),
+        serde_json::json!({ "kind": "green", "window": "5 ms", "rtt": "table", "table": ["1 ms", "2 ms"] }),
+        serde_json::json!({ "kind": "fred", "min_th": 1, "max_th": 4, "w_q": 0.5, "max_p": 1, "ecn": true }),
+        serde_json::json!({ "kind": "fred", "min_th": 2, "max_th": 3, "w_q": 0.5, "many_flows": false }),
+        serde_json::json!({ "kind": "blue", "d1": 0.5, "d2": 0.3, "freeze": "1 ms", "threshold": 2, "ecn": true }),
+        serde_json::json!({ "kind": "sfb", "levels": 2, "bins": 3, "target": 1, "max": 3, "d1": 0.5, "d2": 0.2,
+            "rehash": "50 ms", "warmup": "20 ms", "ecn": true }),
+        serde_json::json!({ "kind": "sfb", "levels": 1, "bins": 2, "target": 1, "d1": 0.9, "rehash": "10 ms", "warmup": "10 ms" }),
+        serde_json::json!({ "kind": "sred", "zombies": 5, "overwrite": 1, "max_p": 1, "ecn": true }),
+        serde_json::json!({ "kind": "afd", "shadow": 4, "sample": 1, "target": 1, "ecn": true }),
+        serde_json::json!({ "kind": "rem", "gamma": 1, "phi": 2, "target": 0, "ecn": true }),
     ] {
         specs.push(serde_json::from_value(table).unwrap());
     }

@@ -122,7 +122,7 @@ impl About<QdiscEnv> for FqCodel {
                 ecn: params.ecn,
                 ..codel::Params::default()
             },
-            &QdiscEnv { limit: Limit::NONE, ..*env },
+            &QdiscEnv { limit: Limit::NONE, ..env.clone() },
         )?;
         let mut links = Links::default();
         links.reserve(params.queues as usize);

@@ -10,7 +10,10 @@
 //! implements `About` and [`Aqm`], a line there as [`managed::Managed`] (its plain form), and a line
 //! in [`aqm`] to let it serve inside DRR and FQ.
 
+mod active;
+pub mod afd;
 pub mod aqm;
+pub mod blue;
 pub mod classes;
 pub mod codel;
 mod curve;
@@ -18,15 +21,21 @@ pub mod drr;
 pub mod fifo;
 pub mod fq;
 pub mod fq_codel;
+pub mod fred;
 mod gps;
+pub mod green;
 mod heap;
 mod links;
 pub mod managed;
 pub mod pie;
 pub mod red;
+pub mod rem;
 pub mod rio;
+pub mod sfb;
 pub mod sfq;
+pub mod sred;
 mod store;
+mod zombies;
 
 #[cfg(test)]
 mod contract;
@@ -34,6 +43,8 @@ mod contract;
 mod reference;
 #[cfg(test)]
 mod testing;
+
+use std::sync::Arc;
 
 use crate::registry;
 use crate::rng::Stream;
@@ -59,10 +70,17 @@ impl Limit {
     pub fn admits(self, len: usize, backlog: Bytes, size: u16) -> bool {
         (len as u64) < u64::from(self.packets) && backlog.0 + u64::from(size) <= self.bytes
     }
+
+    /// The limit as a number of packets of `size` bytes; `None` if there is none.
+    pub fn in_packets(self, size: u32) -> Option<f64> {
+        let packets = (self.packets != u32::MAX).then_some(f64::from(self.packets));
+        let bytes = (self.bytes != u64::MAX).then(|| self.bytes as f64 / f64::from(size.max(1)));
+        packets.into_iter().chain(bytes).reduce(f64::min)
+    }
 }
 
 /// What a new discipline is told about its link.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct QdiscEnv {
     /// Rate at the start of the run.
     pub rate: BitRate,
@@ -74,6 +92,11 @@ pub struct QdiscEnv {
     pub mean_packet: u32,
     /// Number of classification keys that [`QdiscCtx::key`] can return.
     pub keys: u32,
+    /// Flows that send data through this link; where there are none, acknowledgements.
+    pub flows: u32,
+    /// Round-trip propagation of every flow, by its number. Only a discipline whose source assumes
+    /// that a router knows it may look.
+    pub round_trips: Arc<[Span]>,
     /// Defaults of this era apply where a parameter is left out.
     pub era: Era,
 }
@@ -202,4 +225,11 @@ registry! { /// Builds the queue discipline that `spec` names; `path` says where
     "qdisc/codel.rs" => managed::Managed<codel::Codel>,
     "qdisc/fq_codel.rs" => fq_codel::FqCodel,
     "qdisc/pie.rs" => managed::Managed<pie::Pie>,
+    "qdisc/green.rs" => green::Green,
+    "qdisc/fred.rs" => fred::Fred,
+    "qdisc/blue.rs" => managed::Managed<blue::Blue>,
+    "qdisc/sfb.rs" => sfb::Sfb,
+    "qdisc/sred.rs" => sred::Sred,
+    "qdisc/afd.rs" => afd::Afd,
+    "qdisc/rem.rs" => managed::Managed<rem::Rem>,
 } }

@@ -23,6 +23,10 @@ pub struct Flow {
     /// Receiving node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dst: Option<String>,
+    /// A traffic pattern that draws `src` and `dst` of each of `count` flows (`uniform-pairs`, ...), between
+    /// the nodes with one link, or all nodes where fewer than two have one. Excludes `pair`, `src`, `dst`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub between: Option<Spec>,
     /// Nodes that the data passes, from `src` to `dst`. Left out: by `routing`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub route: Option<Vec<String>>,
@@ -31,6 +35,9 @@ pub struct Flow {
     pub ack_route: Option<Vec<String>>,
     /// Start time.
     pub start: Span,
+    /// The flow starts at a random time, uniform from `start` to this much later.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_jitter: Option<Span>,
     /// Nothing new is sent after this time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<Span>,
@@ -107,6 +114,9 @@ pub struct TcpOptions {
     /// ECN (RFC 3168).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<bool>,
+    /// Data packets carry RIO's mark "Out" (of profile); acknowledgements do not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub out_of_profile: Option<bool>,
     /// Limited transmit (RFC 3042).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limited_transmit: Option<bool>,

@@ -5,10 +5,12 @@
 
 mod era;
 mod flow;
+mod generated;
 mod net;
 
 pub use era::Era;
 pub use flow::{Flow, TcpOptions, Traffic};
+pub use generated::{Barabasi, Capacities, ErdosRenyi, Hot, OcBackbone, Radius, Tiers};
 pub use net::{Dumbbell, Graph, LinkSpec, Net, NodeSpec, ParkingLot, RateSpec, Ring, Star};
 
 use schemars::JsonSchema;
@@ -92,15 +94,15 @@ pub enum Classes {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Record {
-    /// Tables: `windows`, `rtts`, `states`, `drops`, `packets` (event by event),
+    /// Tables: `windows`, `rtts`, `states`, `drops`, `queues`, `packets` (event by event),
     /// `flow_samples`, `link_samples` (every `interval`).
     pub tables: Vec<Table>,
-    /// Interval of the sampled tables.
+    /// Interval of the sampled tables; 100 ms if left out.
     pub interval: Option<Span>,
-    /// Flows whose rows are kept in event tables; all if left out.
+    /// Flows whose rows are kept in event tables and `flow_samples`; all if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flows: Option<Vec<u32>>,
-    /// Names of links whose rows are kept in `packets` and `link_samples`; all if left out.
+    /// Names of links whose rows are kept in `queues`, `packets` and `link_samples`; all if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub links: Option<Vec<String>>,
 }
@@ -117,10 +119,14 @@ pub enum Table {
     States,
     /// Every dropped packet with its reason.
     Drops,
+    /// Every change of what waits in every queue.
+    Queues,
     /// Every arrival at and departure from every queue.
     Packets,
     /// Every flow at an interval.
     FlowSamples,
     /// Every link at an interval.
     LinkSamples,
+    /// Inner state of every control at the end of the run.
+    Probes,
 }

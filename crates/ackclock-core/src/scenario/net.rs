@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::generated::{Barabasi, ErdosRenyi, Hot, OcBackbone, Tiers};
 use crate::registry::Spec;
 use crate::units::{BitRate, BufferSize, Bytes, RateStep, Span};
 
@@ -18,6 +19,16 @@ pub enum Net {
     Ring(Ring),
     /// Hosts around one router.
     Star(Star),
+    /// Links drawn at random.
+    ErdosRenyi(ErdosRenyi),
+    /// Preferential attachment.
+    Barabasi(Barabasi),
+    /// The HOT topology that comes with Orbis.
+    Hot(Hot),
+    /// A WAN, MANs and LANs.
+    Tiers(Tiers),
+    /// A synthetic backbone of SONET links.
+    OcBackbone(OcBackbone),
     /// Any network.
     Graph(Graph),
 }
@@ -233,13 +244,13 @@ pub enum RateSpec {
 fn access_delay() -> Span {
     Span::from_millis(1)
 }
-fn one_bdp() -> BufferSize {
+pub(super) fn one_bdp() -> BufferSize {
     BufferSize::Bdp(1.0)
 }
 fn unlimited() -> BufferSize {
     BufferSize::Unlimited
 }
-fn fifo() -> Spec {
+pub(super) fn fifo() -> Spec {
     Spec::from("fifo")
 }
 fn mtu() -> Bytes {

@@ -33,6 +33,8 @@ pub struct TcpConfig {
     pub timestamps: bool,
     /// ECN.
     pub ecn: bool,
+    /// Data packets carry RIO's mark "Out".
+    pub out_of_profile: bool,
     /// Limited transmit.
     pub limited_transmit: bool,
     /// Restart window after idle.
@@ -68,6 +70,7 @@ impl TcpConfig {
             syn: true,
             timestamps: false,
             ecn: false,
+            out_of_profile: false,
             limited_transmit: true,
             idle_restart: true,
             min_rto: Span::from_millis(1000), // RFC 6298 (2.4)
@@ -136,6 +139,7 @@ impl TcpConfig {
             syn,
             timestamps,
             ecn,
+            out_of_profile,
             limited_transmit,
             idle_restart,
             min_rto,

@@ -1,10 +1,20 @@
 //! ROOM: topologies. Each standard shape is one file that spells itself out as nodes and links.
 
+mod adjacency;
+mod barabasi;
+mod drawn;
 mod dumbbell;
+mod edge_nodes;
+mod erdos_renyi;
 mod graph;
+mod hot;
+mod oc_backbone;
 mod parking_lot;
 mod ring;
 mod star;
+mod tiers;
+
+use std::collections::HashMap;
 
 use crate::error::Problem;
 use crate::scenario::{LinkSpec, Net};
@@ -21,6 +31,20 @@ pub struct Layout {
     pub pairs: Vec<(String, String)>,
 }
 
+impl Layout {
+    /// Where flows of a traffic pattern begin and end: the nodes with one link, or all nodes where
+    /// fewer than two have one.
+    pub fn hosts(&self) -> Vec<&str> {
+        let mut links: HashMap<&str, u32> = HashMap::with_capacity(self.nodes.len());
+        for end in self.links.iter().flat_map(|(_, link)| [&link.a, &link.b]) {
+            *links.entry(end).or_insert(0) += 1;
+        }
+        let all = self.nodes.iter().map(String::as_str);
+        let hosts: Vec<&str> = all.clone().filter(|n| links.get(n) == Some(&1)).collect();
+        if hosts.len() < 2 { all.collect() } else { hosts }
+    }
+}
+
 /// A network shape.
 pub trait Topology {
     /// Spells the shape out, or tells everything that is wrong with its description at `path`.
@@ -34,6 +58,11 @@ impl Topology for Net {
             Self::ParkingLot(x) => x,
             Self::Ring(x) => x,
             Self::Star(x) => x,
+            Self::ErdosRenyi(x) => x,
+            Self::Barabasi(x) => x,
+            Self::Hot(x) => x,
+            Self::Tiers(x) => x,
+            Self::OcBackbone(x) => x,
             Self::Graph(x) => x,
         };
         shape.layout(path)

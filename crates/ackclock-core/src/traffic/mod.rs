@@ -1,7 +1,8 @@
-//! Traffic that is not written flow by flow: [`source`], unresponsive senders in place of TCP, and
-//! [`arrivals`], generators of TCP transfers.
+//! Traffic that is not written flow by flow: [`source`], unresponsive senders in place of TCP,
+//! [`arrivals`], generators of TCP transfers, and [`pattern`], between which hosts flows go.
 
 pub mod arrivals;
+pub mod pattern;
 pub mod source;
 
 use crate::units::Bytes;

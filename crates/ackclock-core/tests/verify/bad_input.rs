@@ -193,7 +193,12 @@ fn each_mistake_is_told_once_with_its_place_the_value_and_what_was_expected() {
         ("/duration", json!("1e9 s"), "duration", vec!["at most 9000000 s"]),
         ("/warmup", json!("1 s"), "warmup", vec!["1 s", "less than the duration of 1 s"]),
         ("/flows", json!([]), "flows", vec!["empty", "at least one flow"]),
-        ("/record", json!({"tables": ["link_samples"]}), "record.interval", vec!["missing"]),
+        (
+            "/record",
+            json!({"tables": ["link_samples"], "interval": "0 s"}),
+            "record.interval",
+            vec!["zero"],
+        ),
         (
             "/record",
             json!({"tables": ["link_samples"], "interval": "1 ps"}),

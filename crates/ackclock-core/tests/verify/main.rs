@@ -10,6 +10,7 @@ mod aqm;
 mod bad_input;
 mod determinism;
 mod fairness;
+mod networks;
 mod overload;
 mod queueing;
 mod random;

@@ -222,6 +222,9 @@ impl Machine {
         if self.finite && number == self.last {
             flags.set(Flags::FIN);
         }
+        if self.config.out_of_profile && !request {
+            flags.set(Flags::OUT);
+        }
         if self.config.ecn && !request {
             flags.set(Flags::ECT);
             if std::mem::take(&mut self.announce_cwr) {

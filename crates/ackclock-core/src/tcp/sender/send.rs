@@ -139,6 +139,9 @@ impl Sender {
         if last {
             flags.set(Flags::FIN);
         }
+        if self.config.out_of_profile {
+            flags.set(Flags::OUT);
+        }
         let payload = if last { self.last_payload } else { self.config.mss };
         let mut size = (payload + self.config.header) as u16;
         let mut ts = 0;

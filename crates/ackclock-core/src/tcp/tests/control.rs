@@ -202,3 +202,14 @@ fn what_a_timeout_resends_does_not_wait_for_the_pacer() {
     assert_eq!(wire.resent()[0].at, at(1000));
     assert!(wire.sender.snapshot().completed_s > 0.0);
 }
+
+#[test]
+fn a_flow_out_of_profile_says_so_on_every_data_packet_and_on_no_acknowledgement() {
+    let mut setup = Setup::new("sack").dropping(&[7]).segments(20);
+    setup.config.out_of_profile = true;
+    let mut wire = setup.build().started();
+    wire.run(at(60_000));
+    assert_eq!(wire.resent().len(), 1);
+    assert!(wire.left.iter().all(|p| p.flags.has(Flags::OUT)));
+    assert!(wire.acks.iter().all(|a| !a.2.has(Flags::OUT)));
+}

@@ -1,0 +1,50 @@
+//! What a front needs of the fluid engine besides the engine itself.
+
+use serde_json::{Value, json};
+
+use crate::error::Problem;
+use crate::policy::{DemandPolicy, PolicyEnv};
+use crate::registry::Spec;
+use crate::scenario::Net;
+use crate::sharing::{Sharing, SharingEnv};
+use crate::topology::Topology;
+
+/// A scenario's network spelled out, as JSON: names of nodes, and of each full-duplex link its ends, its
+/// rate there and back in bit/s, its routing weight and its name, if it has one.
+///
+/// # Errors
+/// Every problem of the network.
+pub fn layout(net: &str) -> Result<String, Vec<Problem>> {
+    let net: Net =
+        serde_json::from_str(net).map_err(|e| vec![Problem::new("net", e.to_string())])?;
+    let layout = net.layout("net")?;
+    let links: Vec<Value> = layout
+        .links
+        .iter()
+        .map(|(_, l)| {
+            json!([l.a, l.b, l.rate.bps(), l.back_rate.unwrap_or(l.rate).bps(), l.weight, l.id])
+        })
+        .collect();
+    Ok(json!({ "nodes": layout.nodes, "links": links }).to_string())
+}
+
+/// Builds a fluid link's sharing rule from its name, or a table with `kind` and parameters.
+///
+/// # Errors
+/// There is no such rule, or a parameter is wrong.
+pub fn sharing_rule(spec: &Value, path: &str) -> Result<Box<dyn Sharing>, Problem> {
+    crate::sharing::build(&algorithm(spec, path)?, &SharingEnv, path)
+}
+
+/// Builds a fluid sender's policy from its name, or a table with `kind` and parameters.
+///
+/// # Errors
+/// There is no such policy, or a parameter is wrong.
+pub fn sender_policy(spec: &Value, path: &str) -> Result<Box<dyn DemandPolicy>, Problem> {
+    crate::policy::build(&algorithm(spec, path)?, &PolicyEnv, path)
+}
+
+fn algorithm(spec: &Value, path: &str) -> Result<Spec, Problem> {
+    serde_json::from_value(spec.clone())
+        .map_err(|_| Problem::new(path, "expected a name, or a table with kind and parameters"))
+}

@@ -1,0 +1,213 @@
+//! Results as tables of columns.
+
+use super::{Column, Columns};
+use crate::compile::{self, Plan};
+use crate::packet::{self, Event, PacketRow, Results};
+use crate::scenario::Table;
+use crate::units::Time;
+
+/// One row per flow.
+pub(super) fn flows(plan: &Plan, results: &Results) -> Columns {
+    let seen = &results.flows;
+    let f = |g: &dyn Fn(&packet::FlowResult) -> f64| Column::F64(seen.iter().map(g).collect());
+    let n = |g: &dyn Fn(&packet::FlowResult) -> u64| Column::U64(seen.iter().map(g).collect());
+    let text = |g: &dyn Fn(&compile::PlanFlow) -> String| {
+        Column::Names(plan.flows.iter().map(g).collect())
+    };
+    let rtt = |s: &packet::FlowResult| {
+        let count = s.sender.rtt_count - s.sender_at_warmup.rtt_count;
+        if count == 0 {
+            f64::NAN
+        } else {
+            (s.sender.rtt_sum_s - s.sender_at_warmup.rtt_sum_s) / count as f64
+        }
+    };
+    let starts: Vec<f64> = plan.flows.iter().map(|f| f.start.seconds()).collect();
+    let completion = seen
+        .iter()
+        .zip(&starts)
+        .map(
+            |(s, start)| {
+                if s.sender.completed_s > 0.0 { s.sender.completed_s - start } else { f64::NAN }
+            },
+        )
+        .collect();
+    vec![
+        ("id", text(&|f| f.name.clone())),
+        ("src", text(&|f| plan.nodes[f.src.index()].clone())),
+        ("dst", text(&|f| plan.nodes[f.dst.index()].clone())),
+        ("cc", text(&|f| super::names(&f.sender).0)),
+        ("recovery", text(&|f| super::names(&f.sender).1)),
+        ("start_s", Column::F64(starts)),
+        ("completion_s", Column::F64(completion)),
+        ("goodput_bps", f(&|s| super::goodput(results, s))),
+        ("delivered_bytes", n(&|s| s.receiver.delivered_bytes)),
+        ("delivered_packets", n(&|s| s.receiver.delivered_packets)),
+        ("sent_packets", n(&|s| s.sender.sent_packets)),
+        ("retransmits", n(&|s| s.sender.retransmits)),
+        ("timeouts", n(&|s| s.sender.timeouts)),
+        ("recoveries", n(&|s| s.sender.recoveries)),
+        ("ecn_reductions", n(&|s| s.sender.ecn_reductions)),
+        ("lost_data_packets", n(&|s| s.lost_data)),
+        ("lost_ack_packets", n(&|s| s.lost_acks)),
+        ("window_sent_packets", n(&|s| s.sender.sent_packets - s.sender_at_warmup.sent_packets)),
+        ("window_lost_data_packets", n(&|s| s.window_lost_data)),
+        ("srtt_mean_s", f(&rtt)),
+        ("rtt_min_s", f(&|s| if s.sender.rtt_count > 0 { s.sender.rtt_min_s } else { f64::NAN })),
+        ("cwnd_segments", f(&|s| s.sender.cwnd)),
+    ]
+}
+
+/// One row per link and direction.
+pub(super) fn links(plan: &Plan, results: &Results) -> Columns {
+    let seen = &results.links;
+    let f = |g: &dyn Fn(&packet::LinkResult) -> f64| Column::F64(seen.iter().map(g).collect());
+    let n = |g: &dyn Fn(&packet::LinkResult) -> u64| Column::U64(seen.iter().map(g).collect());
+    let text = |g: &dyn Fn(&compile::PlanLink) -> String| {
+        Column::Names(plan.links.iter().map(g).collect())
+    };
+    vec![
+        ("id", text(&|l| l.name.clone())),
+        ("src", text(&|l| plan.nodes[l.from.index()].clone())),
+        ("dst", text(&|l| plan.nodes[l.to.index()].clone())),
+        ("rate_bps", Column::F64(plan.links.iter().map(|l| l.rate.bps()).collect())),
+        ("propagation_s", Column::F64(plan.links.iter().map(|l| l.delay.seconds()).collect())),
+        ("qdisc", text(&|l| l.qdisc.kind().to_owned())),
+        ("utilisation", f(&|l| l.utilisation)),
+        ("arrived_packets", n(&|l| l.arrived)),
+        ("departed_packets", n(&|l| l.departed)),
+        ("departed_bytes", n(&|l| l.departed_bytes)),
+        ("drops", n(&|l| l.drops)),
+        ("ack_drops", n(&|l| l.ack_drops)),
+        ("window_arrived_packets", n(&|l| l.window_arrived)),
+        ("window_drops", n(&|l| l.window_drops)),
+        ("marks", n(&|l| l.marks)),
+        ("queue_mean_packets", f(&|l| l.queue_mean)),
+        ("queue_p99_packets", f(&|l| l.queue_p99)),
+        ("delay_mean_s", f(&|l| l.delay_mean_s)),
+    ]
+}
+
+macro_rules! columns {
+    ($rows:expr, { $($name:literal: $kind:ident = $get:expr),+ $(,)? }) => {
+        vec![$(($name, Column::$kind($rows.iter().map($get).collect()))),+]
+    };
+}
+
+/// A table of the scenario's `record.tables`.
+pub(super) fn recorded(plan: &Plan, results: &Results, table: Table) -> (&'static str, Columns) {
+    let recorder = &results.recorder;
+    match table {
+        Table::Windows => (
+            "windows",
+            columns!(recorder.windows, {
+                "time_s": F64 = |r| r.at.seconds(), "flow": U32 = |r| r.flow.0, "cwnd_segments": F64 = |r| r.cwnd,
+                "ssthresh_segments": F64 = |r| r.ssthresh, "in_flight_segments": U32 = |r| r.in_flight, "acked": U32 = |r| r.acked,
+            }),
+        ),
+        Table::Rtts => (
+            "rtts",
+            columns!(recorder.rtts, {
+                "time_s": F64 = |r| r.at.seconds(), "flow": U32 = |r| r.flow.0, "rtt_s": F64 = |r| r.rtt.seconds(),
+            }),
+        ),
+        Table::States => (
+            "states",
+            columns!(recorder.states, {
+                "time_s": F64 = |r| r.at.seconds(), "flow": U32 = |r| r.flow.0, "state": Text = |r| r.state,
+            }),
+        ),
+        Table::Drops => (
+            "drops",
+            columns!(results.drops, {
+                "time_s": F64 = |r| r.at.seconds(), "link": U32 = |r| r.link, "flow": U32 = |r| r.flow, "seq": U32 = |r| r.seq,
+                "is_ack": Bool = |r| r.is_ack, "size_bytes": U32 = |r| u32::from(r.size), "reason": Text = |r| r.reason.name(),
+            }),
+        ),
+        Table::Queues => (
+            "queues",
+            columns!(packet::queues(&results.packets, plan.links.len()), {
+                "time_s": F64 = |r| r.at.seconds(), "link": U32 = |r| r.link, "queue_packets": U32 = |r| r.packets, "queue_bytes": U64 = |r| r.bytes,
+            }),
+        ),
+        Table::Packets => (
+            "packets",
+            columns!(packets(plan, results), {
+                "time_s": F64 = |r| r.at.seconds(), "link": U32 = |r| r.link, "flow": U32 = |r| r.flow,
+                "event": Text = |r| Event::name(r.event), "seq": U32 = |r| r.seq,
+                "is_ack": Bool = |r| r.flags & 1 == 1, "flags": U32 = |r| u32::from(r.flags), "size_bytes": U32 = |r| u32::from(r.size),
+                "sack_count": U32 = |r| u32::from(r.sack_count),
+                "sack1_start": U32 = |r| r.sack[0].0, "sack1_end": U32 = |r| r.sack[0].1,
+                "sack2_start": U32 = |r| r.sack[1].0, "sack2_end": U32 = |r| r.sack[1].1,
+                "sack3_start": U32 = |r| r.sack[2].0, "sack3_end": U32 = |r| r.sack[2].1,
+            }),
+        ),
+        Table::FlowSamples => {
+            let (mut columns, rows) =
+                sampled(plan, &results.flow_samples, plan.flows.len(), ("flow", &kept_flows(plan)));
+            columns.extend(columns!(rows, {
+                "cwnd_segments": F64 = |r| f64::from(r.cwnd), "ssthresh_segments": F64 = |r| f64::from(r.ssthresh),
+                "in_flight_segments": U32 = |r| r.in_flight, "srtt_s": F64 = |r| f64::from(r.srtt_s),
+                "delivered_bytes": U64 = |r| r.delivered_bytes, "sent_packets": U64 = |r| r.sent_packets, "retransmits": U32 = |r| r.retransmits,
+            }));
+            ("flow_samples", columns)
+        }
+        Table::LinkSamples => {
+            let (mut columns, rows) =
+                sampled(plan, &results.link_samples, plan.links.len(), ("link", &kept_links(plan)));
+            columns.extend(columns!(rows, {
+                "queue_packets": U32 = |r| r.queue_packets, "queue_bytes": U64 = |r| r.queue_bytes,
+                "departed_bytes": U64 = |r| r.departed_bytes, "dropped_packets": U64 = |r| r.dropped_packets, "marks": U64 = |r| r.marks,
+            }));
+            ("link_samples", columns)
+        }
+        Table::Probes => {
+            let of = |flow: u32| {
+                let probes = results.flows[flow as usize].sender.probes;
+                probes.iter().map(|(name, value)| (flow, name, value)).collect::<Vec<_>>()
+            };
+            let rows: Vec<_> = kept_flows(plan).into_iter().flat_map(of).collect();
+            (
+                "probes",
+                columns!(rows, { "flow": U32 = |r| r.0, "probe": Text = |r| r.1, "value": F64 = |r| r.2 }),
+            )
+        }
+    }
+}
+
+/// Packets of the flows that are kept.
+fn packets<'a>(plan: &Plan, results: &'a Results) -> Vec<&'a PacketRow> {
+    let keep = plan.record.flows.as_ref();
+    results.packets.iter().filter(|r| keep.is_none_or(|flows| flows.contains(&r.flow))).collect()
+}
+
+/// Indices of the flows that are kept.
+fn kept_flows(plan: &Plan) -> Vec<u32> {
+    let every = 0..plan.flows.len() as u32;
+    match &plan.record.flows {
+        None => every.collect(),
+        Some(kept) => every.filter(|flow| kept.contains(flow)).collect(),
+    }
+}
+
+/// Indices of the links that are kept.
+fn kept_links(plan: &Plan) -> Vec<u32> {
+    let keeps = |name| plan.record.links.as_ref().is_none_or(|kept| kept.contains(name));
+    (0u32..).zip(&plan.links).filter(|(_, link)| keeps(&link.name)).map(|(l, _)| l).collect()
+}
+
+/// The sampled rows of those kept, with their time and index columns. A sample has `width` rows.
+fn sampled<'a, Row>(
+    plan: &Plan,
+    rows: &'a [Row],
+    width: usize,
+    (name, kept): (&'static str, &[u32]),
+) -> (Columns, Vec<&'a Row>) {
+    let interval = plan.record.interval.map_or(0, |i| i.0);
+    let samples = rows.chunks_exact(width.max(1));
+    let times = (0..samples.len() as u64).map(|i| Time(interval * i).seconds());
+    let time = times.flat_map(|t| kept.iter().map(move |_| t)).collect();
+    let index = kept.iter().copied().cycle().take(samples.len() * kept.len()).collect();
+    let rows = samples.flat_map(|all| kept.iter().map(|&i| &all[i as usize])).collect();
+    (vec![("time_s", Column::F64(time)), (name, Column::U32(index))], rows)
+}

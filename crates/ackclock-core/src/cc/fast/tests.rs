@@ -1,0 +1,180 @@
+//! FAST against steps computed by hand and against its equilibrium.
+
+use super::*;
+use crate::cc::SentRecord;
+use crate::cc::test_support::env;
+
+fn fast(change: impl Fn(&mut FastParams)) -> Fast {
+    let mut params = FastParams { alpha: 50.0, ..FastParams::default() };
+    change(&mut params);
+    Fast::new(params, &env(Era::Rfc)).unwrap()
+}
+
+fn ms(t: f64) -> Span {
+    Span::from_seconds(t / 1000.0)
+}
+
+/// An acknowledgement at `at` ms of `acked` segments in `round`, with its sample in ms.
+fn ack(at: f64, round: u64, acked: u32, rtt: f64) -> Ack {
+    let newest = SentRecord { in_flight: 80, ..Ack::at(Time::ZERO, 1).newest };
+    Ack { rtt: Some(ms(rtt)), round, newest, ..Ack::at(Time::ZERO + ms(at), acked) }
+}
+
+fn near(got: f64, expected: f64) {
+    assert!((got - expected).abs() < 1e-6, "{got} is not {expected}");
+}
+
+#[test]
+fn a_step_of_equation_2_by_hand() {
+    // D = 100 ms, samples of 125 ms, every sample counts in full: q = 25 ms.
+    // w = 100: 0.5 (0.8 x 100 + 50) + 0.5 x 100 = 115.
+    let mut control = fast(|p| (p.rtt_weight, p.max_growth) = (Some(1.0), None));
+    let mut window = Window { cwnd: 1.0, ssthresh: f64::INFINITY };
+    control.on_ack(&mut window, &ack(0.0, 1, 0, 100.0));
+    window.cwnd = 2.0; // 3/w = 1.5: the sample counts in full
+    control.on_ack(&mut window, &ack(1.0, 1, 0, 125.0));
+    assert_eq!(control.phase(), "avoidance");
+    window.cwnd = 100.0;
+    control.update(&mut window, &ack(2.0, 2, 0, 125.0), 0.125, true);
+    near(window.cwnd, 115.0);
+    near(control.queued, 20.0);
+    // From 400 queued 80 > 50: 0.5 (320 + 50) + 200 = 385, at once.
+    window.cwnd = 400.0;
+    control.update(&mut window, &ack(3.0, 3, 0, 125.0), 0.125, true);
+    near(window.cwnd, 385.0);
+    // From 10: 0.5 (8 + 50) + 5 = 34, but no more than 20.
+    window.cwnd = 10.0;
+    control.update(&mut window, &ack(4.0, 4, 0, 125.0), 0.125, true);
+    near(window.cwnd, 20.0);
+}
+
+#[test]
+fn the_ns2_form_starts_from_the_window_at_sending_and_moves_in_every_other_round() {
+    let mut control = fast(|p| {
+        p.form = FastForm::Ns2;
+        p.base_rtt = Some(ms(100.0));
+        p.rtt_weight = Some(1.0);
+    });
+    let mut window = Window { cwnd: 3.0, ssthresh: f64::INFINITY };
+    control.on_ack(&mut window, &ack(0.0, 1, 0, 125.0));
+    window.cwnd = 100.0;
+    control.mean = Some(0.125);
+    // Round 1: frozen. 80 were in flight: 0.5 (0.8 x 80 + 50) + 50 = 107.
+    control.on_ack(&mut window, &ack(50.0, 1, 1, 125.0));
+    near(window.cwnd, 100.0);
+    // Round 2, 10 ms after time 0: 7 segments over 100 x 10/125 = 8 acknowledgements.
+    control.on_ack(&mut window, &ack(60.0, 2, 1, 125.0));
+    near(window.cwnd, 100.875);
+    // Less than 10 ms later: no new update, the same increase goes on, and ends at 107.
+    for _ in 0..20 {
+        control.on_ack(&mut window, &ack(61.0, 2, 1, 125.0));
+    }
+    near(window.cwnd, 107.0);
+    // Beta: with 16 queued (80 x 0.2) and alpha 10, beta 20 it holds.
+    let mut control = fast(|p| {
+        (p.form, p.alpha, p.beta) = (FastForm::Ns2, 10.0, Some(20.0));
+        p.base_rtt = Some(ms(100.0));
+    });
+    control.update(&mut window, &ack(70.0, 4, 1, 125.0), 0.125, true);
+    near(window.cwnd, 107.0);
+}
+
+#[test]
+fn below_the_threshold_the_window_grows_by_what_is_acknowledged() {
+    let mut control = fast(|_| ());
+    let mut window = Window { cwnd: 4.0, ssthresh: f64::INFINITY };
+    for rtt in [100.0, 100.1, 100.2, 100.7] {
+        control.on_ack(&mut window, &ack(1.0, 1, 1, rtt));
+    }
+    assert_eq!((window.cwnd, control.phase()), (8.0, "slow-start"));
+    for _ in 0..50 {
+        control.on_ack(&mut window, &ack(2.0, 1, 1, 101.5));
+    }
+    assert_eq!(control.phase(), "avoidance");
+}
+
+/// One link of `capacity` segments per second; each round all flows see the queue that their windows
+/// leave. Returns each flow's rate over capacity.
+fn shared(
+    flows: &mut [(Fast, Window)],
+    capacity: f64,
+    delay: f64,
+    rounds: u64,
+    from: u64,
+) -> Vec<f64> {
+    let mut rtt = delay;
+    for round in from..from + rounds {
+        let sum: f64 = flows.iter().map(|(_, w)| w.cwnd).sum();
+        rtt = delay.max(sum / capacity);
+        for (control, window) in flows.iter_mut() {
+            let segments = window.cwnd as u32;
+            for _ in 0..segments {
+                control.on_ack(window, &ack(round as f64 * 1000.0 * rtt, round, 1, 1000.0 * rtt));
+            }
+        }
+    }
+    flows.iter().map(|(_, w)| w.cwnd / rtt / capacity).collect()
+}
+
+#[test]
+fn alone_it_queues_alpha_and_the_second_of_two_gets_the_golden_part() {
+    let begin = || (fast(|_| ()), Window { cwnd: 2.0, ssthresh: f64::INFINITY });
+    let mut flows = vec![begin()];
+    let (capacity, delay) = (10_000.0, 0.050);
+    let alone = shared(&mut flows, capacity, delay, 400, 1);
+    near(alone[0], 1.0);
+    assert!((flows[0].1.cwnd - 550.0).abs() < 1e-3, "{}", flows[0].1.cwnd);
+    flows.push(begin());
+    let both = shared(&mut flows, capacity, delay, 2000, 401);
+    let golden = f64::midpoint(5f64.sqrt(), -1.0);
+    // The second sees the queue with its own first two segments in it, so a little more than 50.
+    assert!((both[1] - golden).abs() < 0.01, "{both:?}");
+    assert!((both[0] + both[1] - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn flows_with_equal_errors_share_equally() {
+    let begin = |w: f64| {
+        (fast(|p| p.base_rtt = Some(ms(53.0))), Window { cwnd: w, ssthresh: f64::INFINITY })
+    };
+    let mut flows = vec![begin(10.0), begin(300.0), begin(900.0)];
+    let shares = shared(&mut flows, 10_000.0, 0.050, 3000, 1);
+    for share in shares {
+        assert!((share - 1.0 / 3.0).abs() < 1e-4, "{share}");
+    }
+}
+
+#[test]
+fn losses_halve_and_timeouts_leave_one_segment_or_in_ns2_two() {
+    for (form, after) in [(FastForm::Published, 1.0), (FastForm::Ns2, 2.0)] {
+        let mut control = fast(|p| p.form = form);
+        let mut window = Window { cwnd: 40.0, ssthresh: f64::INFINITY };
+        let event = |signal| Congestion::at(Time::ZERO, signal, 40);
+        control.on_congestion(&mut window, &event(Signal::FastRetransmit { lost: 1 }));
+        assert_eq!((window.cwnd, window.ssthresh), (20.0, 20.0));
+        control.on_congestion(&mut window, &event(Signal::Rto { consecutive: 1 }));
+        assert_eq!(window.cwnd, after);
+    }
+}
+
+#[test]
+fn values_out_of_range_are_named() {
+    type Change = fn(&mut FastParams);
+    let wrong: [(&str, Change); 9] = [
+        ("alpha is 0", |p| p.alpha = 0.0),
+        ("alpha is NaN", |p| p.alpha = f64::NAN),
+        ("gamma is 1.5", |p| p.gamma = 1.5),
+        ("gamma is 0", |p| p.gamma = 0.0),
+        ("beta is 10", |p| p.beta = Some(10.0)),
+        ("interval", |p| p.interval = Some(Span::ZERO)),
+        ("every", |p| p.every = Some(0)),
+        ("max_growth", |p| p.max_growth = Some(1.0)),
+        ("base_rtt", |p| p.base_rtt = Some(Span::ZERO)),
+    ];
+    for (expected, change) in wrong {
+        let mut params = FastParams::default();
+        change(&mut params);
+        let message = Fast::new(params, &env(Era::Rfc)).err().unwrap();
+        assert!(message.contains(expected), "{message}");
+    }
+}

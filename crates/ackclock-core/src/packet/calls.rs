@@ -1,0 +1,121 @@
+//! Local events, and the calls to endpoints.
+
+use super::lp::{Key, Kind, Stage, What};
+use super::ring::Ticket;
+use super::sim::Sim;
+use crate::ids::FlowId;
+use crate::tcp::{Deadline, Endpoint, EndpointCtx};
+use crate::units::Time;
+
+impl Sim {
+    /// Hands a packet to its endpoint.
+    #[inline(always)]
+    pub(super) fn deliver(&mut self, p: usize, index: usize, ticket: Ticket) {
+        let now = ticket.at;
+        let end = &mut self.ends[index];
+        end.received += 1;
+        let Some(endpoint) = end.endpoint.as_deref_mut() else { return };
+        let record = &mut self.observer.recorder;
+        let mut ctx = EndpointCtx { now: Time(now), out: &mut self.out, rng: &mut end.rng, record };
+        let packet = ticket.into_packet(FlowId(index as u32 / 2), &mut self.options);
+        endpoint.on_packet(packet, &mut ctx);
+        self.called(p, index, now);
+    }
+
+    pub(super) fn on_local(&mut self, p: usize, now: u64, what: What) {
+        let index = what.index();
+        match what.kind() {
+            Kind::Free => {
+                self.mark_link(index, now);
+                self.transmit(p, index as u32, now);
+            }
+            Kind::Disc => {
+                self.mark_link(index, now);
+                let link = &mut self.links[index];
+                link.on_timer(now, &self.keys, &mut self.dropped);
+                if let Some(managed) = &link.disc
+                    && let Some(interval) = managed.disc.timer_interval()
+                {
+                    let interval = interval.0.max(1);
+                    let stage = link.stage as usize;
+                    self.processes[p].stages[stage].locals.push(Key::new(
+                        now.saturating_add(interval),
+                        interval,
+                        what.0,
+                    ));
+                }
+                self.lose_all(index as u32, now);
+            }
+            Kind::Endpoint => {
+                // An entry that is not the pending one was overtaken by an earlier deadline.
+                if self.ends[index].pending != now {
+                    return;
+                }
+                self.ends[index].pending = u64::MAX;
+                let due =
+                    self.ends[index].endpoint.as_ref().is_some_and(|e| e.deadline().at.0 <= now);
+                if due {
+                    self.call(p, index, now, |endpoint, ctx| endpoint.on_timer(ctx));
+                } else {
+                    self.arm(p, index);
+                }
+            }
+            Kind::Start => self.call(p, index, now, |endpoint, ctx| endpoint.start(ctx)),
+        }
+    }
+
+    /// Calls an endpoint, sends what it sends, and notes its next deadline.
+    fn call(
+        &mut self,
+        p: usize,
+        index: usize,
+        now: u64,
+        f: impl FnOnce(&mut dyn Endpoint, &mut EndpointCtx<'_>),
+    ) {
+        let end = &mut self.ends[index];
+        let Some(endpoint) = end.endpoint.as_deref_mut() else { return };
+        let record = &mut self.observer.recorder;
+        let mut ctx = EndpointCtx { now: Time(now), out: &mut self.out, rng: &mut end.rng, record };
+        f(endpoint, &mut ctx);
+        self.called(p, index, now);
+    }
+
+    /// Sends what an endpoint sent during a call, and notes its next deadline.
+    #[inline(always)]
+    fn called(&mut self, p: usize, index: usize, now: u64) {
+        let end = &mut self.ends[index];
+        if !self.out.sent().is_empty() {
+            let route = end.route;
+            end.sent += self.out.sent().len() as u64;
+            let hop = self.hops[route as usize];
+            for i in 0..self.out.sent().len() {
+                let ticket = Ticket::of(&self.out.sent()[i], route, now, &mut self.options);
+                self.enter(p, hop, ticket, true);
+            }
+            self.out.clear();
+        }
+        self.arm(p, index);
+    }
+
+    /// Makes sure that the endpoint's deadline is among the local events.
+    #[inline(always)]
+    fn arm(&mut self, p: usize, index: usize) {
+        let end = &mut self.ends[index];
+        let Some(endpoint) = end.endpoint.as_deref() else { return };
+        let deadline = endpoint.deadline();
+        if deadline == Deadline::FAILED {
+            self.failure = endpoint.failure();
+            return;
+        }
+        if deadline.at.0 < end.pending {
+            end.pending = deadline.at.0;
+            let what = What::new(Kind::Endpoint, index as u32);
+            let ahead = deadline.at.0.saturating_sub(deadline.armed.0);
+            self.processes[p].stages[Stage::Node as usize].locals.push(Key::new(
+                deadline.at.0,
+                ahead,
+                what.0,
+            ));
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! A packet's way: into a link, through it, and onto the wire; or to its drop.
+
+use super::link::Service;
+use super::lp::{Key, Kind, What};
+use super::observe::Event;
+use super::ring::Ticket;
+use super::sim::{Hop, IDLE, Sim};
+use crate::ids::FlowId;
+use crate::wire::{DropReason, Packet, Timed};
+
+impl Sim {
+    /// Sends a packet that has arrived on its way.
+    #[inline(always)]
+    pub(super) fn forward(&mut self, p: usize, ticket: Ticket) {
+        let hop = self.hops[ticket.route()];
+        if hop.link == Hop::DELIVER {
+            self.deliver(p, hop.channel as usize, ticket);
+        } else {
+            self.enter(p, hop, ticket, false);
+        }
+    }
+
+    /// A packet enters a link at its time, sent by an endpoint of the process (`here`) or come over
+    /// another link, and goes on as far as its way is known.
+    #[inline(always)]
+    pub(super) fn enter(&mut self, p: usize, mut hop: Hop, mut ticket: Ticket, mut here: bool) {
+        loop {
+            let link = &mut self.links[hop.link as usize];
+            if ticket.at >= link.plain_until && !self.look(p, hop.link, ticket) {
+                return;
+            }
+            let link = &mut self.links[hop.link as usize];
+            link.count_arrival();
+            if link.settle(ticket.at) {
+                self.settle_tie(hop.link, ticket, here);
+            }
+            let link = &mut self.links[hop.link as usize];
+            let Some(at) = link.admit(ticket.at, ticket.size()) else {
+                return self.refuse(hop.link, ticket, DropReason::Overflow, ticket.at);
+            };
+            if link.watched {
+                self.tell_departure(hop.link, ticket);
+            }
+            ticket = ticket.step(at);
+            if hop.channel != Hop::ON {
+                return self.put(hop.channel, ticket);
+            }
+            if at > self.end {
+                self.beyond.push(ticket);
+                return;
+            }
+            here = false;
+            hop = self.hops[ticket.route()];
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell_departure(&mut self, link: u32, ticket: Ticket) {
+        let packet = ticket.look(owner(&self.hops, ticket), &self.options);
+        self.observer.departure_ahead(&self.links[link as usize], link, &packet);
+    }
+
+    /// A packet arrives at a link that is due for a sample, or has hazards, observers or a discipline
+    /// of its own; whether it is still to be handled.
+    #[inline(never)]
+    fn look(&mut self, p: usize, link_id: u32, ticket: Ticket) -> bool {
+        let now = ticket.at;
+        self.mark_link(link_id as usize, now);
+        let link = &mut self.links[link_id as usize];
+        if link.watched {
+            let packet = ticket.look(owner(&self.hops, ticket), &self.options);
+            self.observer.packet(now, link_id, &packet, Event::Arrival);
+            if let Some(reason) = link.hazard(&packet) {
+                link.count_arrival();
+                self.refuse(link_id, ticket, reason, now);
+                return false;
+            }
+        }
+        if link.disc.is_none() {
+            return true;
+        }
+        link.count_arrival();
+        self.enqueue(p, link_id, ticket, now);
+        false
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn refuse(&mut self, link: u32, ticket: Ticket, reason: DropReason, now: u64) {
+        let packet = ticket.into_packet(owner(&self.hops, ticket), &mut self.options);
+        self.lose(link, &packet, reason, now);
+    }
+
+    /// A packet enters a link with a discipline of its own.
+    fn enqueue(&mut self, p: usize, link_id: u32, ticket: Ticket, now: u64) {
+        let packet = ticket.into_packet(owner(&self.hops, ticket), &mut self.options);
+        let link = &mut self.links[link_id as usize];
+        link.enqueue(packet, now, &self.keys, &mut self.dropped);
+        let idle = link.service.end == IDLE;
+        self.lose_all(link_id, now);
+        if idle {
+            self.transmit(p, link_id, now);
+        }
+    }
+
+    /// A packet arrives at the very time at which a transmission ends: whichever was scheduled
+    /// first goes first.
+    #[cold]
+    #[inline(never)]
+    fn settle_tie(&mut self, link: u32, ticket: Ticket, here: bool) {
+        let sent = if here {
+            ticket.at
+        } else {
+            let from = self.hops[ticket.route() - 1].link;
+            ticket.at.saturating_sub(self.links[from as usize].flight(ticket.size()))
+        };
+        self.links[link as usize].turn(ticket.at, sent);
+    }
+
+    /// Begins the next transmission of an idle link with a discipline of its own.
+    pub(super) fn transmit(&mut self, p: usize, link_id: u32, now: u64) {
+        let link = &mut self.links[link_id as usize];
+        let next = link.transmit(now, &self.keys, &mut self.dropped);
+        match next {
+            Some(Timed { at, packet }) => {
+                let service = link.service;
+                self.observer.packet(now, link_id, &packet, Event::Departure);
+                let channel = self.hops[packet.route as usize].channel;
+                let stage = link.stage;
+                let ticket = Ticket::of(&packet, packet.route + 1, at.0, &mut self.options);
+                if channel != Hop::ON {
+                    self.put(channel, ticket);
+                } else if at.0 > self.end {
+                    self.beyond.push(ticket);
+                } else {
+                    let next = self.hops[ticket.route()];
+                    self.follow(p, next, ticket);
+                }
+                let what = What::new(Kind::Free, link_id);
+                self.processes[p].stages[stage as usize].locals.push(Key::new(
+                    service.end,
+                    service.end - now,
+                    what.0,
+                ));
+            }
+            None => link.service = Service { start: now, end: IDLE },
+        }
+        self.lose_all(link_id, now);
+    }
+
+    /// A packet enters a link that follows at once after one with a discipline of its own.
+    fn follow(&mut self, p: usize, hop: Hop, ticket: Ticket) {
+        self.enter(p, hop, ticket, false);
+    }
+
+    /// Puts a packet on the wire.
+    #[inline(always)]
+    fn put(&mut self, channel_id: u32, ticket: Ticket) {
+        let queue = &mut self.channels[channel_id as usize].queue;
+        let first = queue.is_empty();
+        queue.push(ticket);
+        if first {
+            self.wake(channel_id, ticket.at);
+        }
+    }
+
+    pub(super) fn lose_all(&mut self, link: u32, now: u64) {
+        if self.dropped.is_empty() {
+            return;
+        }
+        let mut dropped = std::mem::take(&mut self.dropped);
+        for (packet, reason) in dropped.drain(..) {
+            self.lose(link, &packet, reason, now);
+        }
+        self.dropped = dropped;
+    }
+
+    fn lose(&mut self, link: u32, packet: &Packet, reason: DropReason, now: u64) {
+        self.links[link as usize].count_drop(packet, reason);
+        let losses = &mut self.losses[packet.flow.index()];
+        if packet.is_ack() {
+            losses.acks += 1;
+        } else {
+            losses.data += 1;
+            losses.window_data += u64::from(now >= self.warmup);
+        }
+        self.observer.drop(now, link, packet, reason);
+    }
+}
+
+/// Whose packet it is: the end of its route tells.
+pub(super) fn owner(hops: &[Hop], ticket: Ticket) -> FlowId {
+    let end = hops[ticket.route()..].iter().find(|hop| hop.link == Hop::DELIVER);
+    FlowId(end.map_or(u32::MAX, |hop| hop.channel / 2))
+}

@@ -1,0 +1,183 @@
+//! Which of many entrants is the earliest: an eight-ary tree of minima, the engine's one way of
+//! choosing what comes next, of processes and of channels alike.
+//!
+//! An entrant's time can be read and changed, the least of all is at hand, and all entrants below a
+//! bound are found without a look at the others. A change walks towards the root only as far as it
+//! changes a minimum, which on average is not far.
+
+/// Children of a node: one cache line of times.
+const ARITY: usize = 8;
+
+/// The times of a fixed number of entrants; [`Least::OUT`] for one that takes no part.
+#[derive(Debug)]
+pub(super) struct Least {
+    least: u64,
+    /// Levels of the tree, leaves first, each filled up to whole nodes.
+    nodes: Vec<u64>,
+    /// Where each level begins.
+    levels: Vec<u32>,
+}
+
+impl Least {
+    /// An entrant that takes no part.
+    pub(super) const OUT: u64 = u64::MAX;
+
+    /// All of `entrants`, none taking part.
+    pub(super) fn new(entrants: usize) -> Self {
+        let mut levels = Vec::new();
+        let mut total = 0;
+        let mut width = entrants.max(1);
+        loop {
+            levels.push(total as u32);
+            total += width.next_multiple_of(ARITY);
+            if width <= ARITY {
+                break;
+            }
+            width = width.div_ceil(ARITY);
+        }
+        // A lone entrant is the least itself.
+        let nodes = if entrants > 1 { vec![Self::OUT; total] } else { Vec::new() };
+        Self { least: Self::OUT, nodes, levels }
+    }
+
+    /// The least time of all.
+    #[inline(always)]
+    pub(super) fn first(&self) -> u64 {
+        self.least
+    }
+
+    /// The time of an entrant.
+    #[inline]
+    pub(super) fn get(&self, entrant: u32) -> u64 {
+        self.nodes.get(entrant as usize).copied().unwrap_or(self.least)
+    }
+
+    /// The entrant with the least time, the first of several.
+    #[inline]
+    pub(super) fn winner(&self) -> u32 {
+        let mut index = 0;
+        for &level in self.levels.iter().rev() {
+            let begin = level as usize + index * ARITY;
+            let Some(group) = self.nodes.get(begin..begin + ARITY) else { return 0 };
+            let place = group.iter().position(|&time| time == self.least).unwrap_or(0);
+            index = index * ARITY + place;
+        }
+        index as u32
+    }
+
+    /// Changes the time of an entrant.
+    #[inline]
+    pub(super) fn set(&mut self, entrant: u32, time: u64) {
+        let (mut index, mut new) = (entrant as usize, time);
+        for (depth, &level) in self.levels.iter().enumerate() {
+            let above = self.levels.get(depth + 1).map(|&above| above as usize + index / ARITY);
+            let before = above.map_or(self.least, |above| self.nodes[above]);
+            let begin = level as usize + index / ARITY * ARITY;
+            let Some(group) = self.nodes.get_mut(begin..begin + ARITY) else { break };
+            let old = std::mem::replace(&mut group[index % ARITY], new);
+            if new > before {
+                if old > before {
+                    return;
+                }
+                new = least_of(group);
+            }
+            if new == before {
+                return;
+            }
+            index /= ARITY;
+        }
+        self.least = new;
+    }
+
+    /// Visits every entrant below `bound` in order; each takes the time that `visit` returns.
+    #[inline(always)]
+    pub(super) fn below(&mut self, bound: u64, mut visit: impl FnMut(u32) -> u64) {
+        if self.least >= bound {
+            return;
+        }
+        if self.nodes.is_empty() {
+            self.least = visit(0);
+            return;
+        }
+        let mut index = 0;
+        let mut level = self.levels.len() - 1;
+        // Depth first, without a stack: `index` is the next node to look at on `level`.
+        loop {
+            let begin = self.levels[level] as usize;
+            let group = begin + index / ARITY * ARITY;
+            let here = (index % ARITY..ARITY).find(|place| self.nodes[group + place] < bound);
+            if let Some(place) = here {
+                index = index / ARITY * ARITY + place;
+                if level == 0 {
+                    self.nodes[begin + index] = visit(index as u32);
+                    index += 1;
+                    if index % ARITY != 0 {
+                        continue;
+                    }
+                    index -= 1;
+                } else {
+                    level -= 1;
+                    index *= ARITY;
+                    continue;
+                }
+            }
+            // The group is done: its least goes up, and the search goes on beside it.
+            loop {
+                let begin = self.levels[level] as usize;
+                let group = begin + index / ARITY * ARITY;
+                let least = least_of(&self.nodes[group..group + ARITY]);
+                level += 1;
+                index /= ARITY;
+                let Some(&above) = self.levels.get(level) else {
+                    self.least = least;
+                    return;
+                };
+                self.nodes[above as usize + index] = least;
+                index += 1;
+                if index % ARITY != 0 {
+                    break;
+                }
+                index -= 1;
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn least_of(group: &[u64]) -> u64 {
+    group.iter().fold(u64::MAX, |least, &time| least.min(time))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn agrees_with_a_plain_list(
+            entrants in 1usize..700,
+            changes in prop::collection::vec((0u32..700, 0u64..100, prop::option::of(0u64..100)), 0..200),
+        ) {
+            let mut tree = Least::new(entrants);
+            let mut list = vec![Least::OUT; entrants];
+            for (entrant, time, bound) in changes.into_iter().filter(|c| (c.0 as usize) < entrants) {
+                let time = if time > 80 { Least::OUT } else { time };
+                tree.set(entrant, time);
+                list[entrant as usize] = time;
+                if let Some(bound) = bound {
+                    let mut seen = Vec::new();
+                    tree.below(bound, |e| { seen.push(e); bound + u64::from(e % 3) });
+                    let expected: Vec<u32> = (0..entrants as u32).filter(|&e| list[e as usize] < bound).collect();
+                    for &e in &expected { list[e as usize] = bound + u64::from(e % 3); }
+                    prop_assert_eq!(seen, expected);
+                }
+                let least = list.iter().copied().min().unwrap_or(Least::OUT);
+                prop_assert_eq!(tree.first(), least);
+                prop_assert_eq!(tree.get(entrant), list[entrant as usize]);
+                let first = list.iter().position(|&t| t == least).unwrap_or(0);
+                prop_assert_eq!(tree.winner() as usize, first);
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Loss-load sender: the rate that gets most through, by the loss-load curves that routers tell.
+//!
+//! **Source**: C. L. Williamson, D. R. Cheriton, SIGCOMM 1991, doi:10.1145/115992.115996;
+//! McCullough, Raghavan, Snoeren, section 9: the degree-k polynomial is solved by Newton's method,
+//! feedback is instantaneous.
+//!
+//! **Rule** (own rate r; capacity m; A and B are sums over the others at a link)
+//! ```text
+//! A = sum r_j,  B = sum r_j^(k+1)
+//! p(r) = (A + r - m) r^k / (B + r^(k+1)),  delivered r (1 - p(r)) is largest where
+//! k r^(k+1) + (k + 1)(A - m) r^k - B = 0    one positive root
+//! the least of these roots over the links of the path is sent
+//! ```
+//! Deviations: the original's formula was not to be had; see the sharing rule of the same name. The
+//! paper is silent on paths with several bottlenecks but for "their bottleneck links", hence the
+//! least rate.
+//!
+//! Defaults by era: k = 10, the value that the paper names.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{DemandPolicy, Hop, PolicyEnv, Sender};
+use crate::registry::{About, Info, Status};
+
+/// Parameters of the loss-load sender.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct LossLoadParams {
+    /// Penalty that the routers apply, above 0, 64 or less; the same as theirs.
+    pub k: f64,
+}
+
+impl Default for LossLoadParams {
+    fn default() -> Self {
+        Self { k: 10.0 }
+    }
+}
+
+/// Loss-load sender.
+pub struct LossLoad {
+    k: f64,
+}
+
+impl About<PolicyEnv> for LossLoad {
+    type Params = LossLoadParams;
+    const INFO: Info = Info {
+        name: "loss-load",
+        title: "Loss-load sender",
+        source: "Williamson and Cheriton, SIGCOMM 1991, doi:10.1145/115992.115996",
+        status: Status::Reconstructed,
+    };
+
+    fn new(params: LossLoadParams, _env: &PolicyEnv) -> Result<Self, String> {
+        if params.k > 0.0 && params.k <= 64.0 {
+            Ok(Self { k: params.k })
+        } else {
+            Err(format!("k is {}, but it must be above 0 and at most 64", params.k))
+        }
+    }
+}
+
+/// Newton's steps before bisection alone goes on; quadratic convergence needs about six.
+const STEPS: usize = 100;
+
+impl LossLoad {
+    /// The rate that gets most through one link, others as they are. In units of its capacity.
+    fn best(&self, hop: &Hop) -> f64 {
+        let k = self.k;
+        let own = hop.own / hop.capacity;
+        let gap = hop.offered / hop.capacity - own - 1.0;
+        let power = (hop.told - own.powf(k + 1.0)).max(0.0);
+        // F(r) / r^k = k r + (k + 1) gap - B r^-k rises from minus infinity; one root.
+        let value = |r: f64| k * r + (k + 1.0) * gap - power * r.powf(-k);
+        let slope = |r: f64| k + k * power * r.powf(-k - 1.0);
+        let (mut low, mut high) =
+            (0.0, (-(k + 1.0) * gap / k).max(0.0) + power.powf(1.0 / (k + 1.0)) + 1.0);
+        while value(high) < 0.0 {
+            high *= 2.0;
+        }
+        let mut rate = if own > 0.0 && own < high { own } else { high };
+        for _ in 0..STEPS {
+            let f = value(rate);
+            if f < 0.0 {
+                low = rate;
+            } else {
+                high = rate;
+            }
+            let newton = rate - f / slope(rate);
+            // Newton's step is kept inside what is known of the root; else the interval is halved.
+            let next = if newton > low && newton < high { newton } else { 0.5 * (low + high) };
+            if (next - rate).abs() <= 1e-14 * rate {
+                return next;
+            }
+            rate = next;
+        }
+        rate
+    }
+}
+
+impl DemandPolicy for LossLoad {
+    fn demand(&self, sender: &Sender<'_>, next: &mut [f64]) {
+        for (rate, path) in next.iter_mut().zip(sender.paths) {
+            *rate =
+                path.iter().map(|hop| hop.capacity * self.best(hop)).fold(f64::INFINITY, f64::min);
+        }
+    }
+
+    fn asks_routers(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn alone_on_a_link_the_load_is_1_plus_1_over_k_of_it() {
+        for k in [1.0, 2.0, 5.0, 10.0] {
+            let hop = Hop { capacity: 4.0, offered: 1.0, told: 0.25f64.powf(k + 1.0), own: 1.0 };
+            let best = LossLoad { k }.best(&hop);
+            assert!((best - (1.0 + 1.0 / k)).abs() < 1e-12, "{k}: {best}");
+        }
+    }
+
+    #[test]
+    fn the_rate_found_gets_more_through_than_its_neighbours() {
+        // Two others at 0.5 and 0.9 of the link, k = 3: delivered by the curve itself.
+        let k = 3.0f64;
+        let others = [0.5f64, 0.9];
+        let (a, b) =
+            (others.iter().sum::<f64>(), others.iter().map(|r| r.powf(k + 1.0)).sum::<f64>());
+        let through =
+            |r: f64| r * (1.0 - (a + r - 1.0).max(0.0) * r.powf(k) / (b + r.powf(k + 1.0)));
+        let hop = Hop { capacity: 1.0, offered: a + 0.3, told: b + 0.3f64.powf(k + 1.0), own: 0.3 };
+        let best = LossLoad { k }.best(&hop);
+        for step in 1..200 {
+            let r = f64::from(step) * 0.01;
+            assert!(through(best) >= through(r) - 1e-12, "{best} against {r}");
+        }
+    }
+}

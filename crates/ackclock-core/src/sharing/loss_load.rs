@@ -1,0 +1,141 @@
+//! Loss-load sharing: a flow's losses grow with a power of its rate.
+//!
+//! The router tells its total load and one power sum; from these a sender computes which loss each
+//! rate would meet (its loss-load curve).
+//!
+//! **Source**: C. L. Williamson, D. R. Cheriton, "Loss-load curves: support for rate-based
+//! congestion control in high-speed datagram networks", SIGCOMM 1991, doi:10.1145/115992.115996.
+//!
+//! **Rule** (arrival rate r, capacity m, penalty k)
+//! ```text
+//! L = sum r;  L <= m: no drops
+//! p_i = (L - m) r_i^k / sum_j r_j^(k+1),   out_i = r_i (1 - p_i)
+//! ```
+//! Deviations: the original's formula was not to be had. This form is rebuilt from what
+//! McCullough et al. (2010, sections 3.1.2 and 9) say of it: in the steady state senders that
+//! optimise meet the loss 1/(k+1) at the load (1 + 1/k) m. It does so for every number of flows.
+//! Where `p_i` would be above 1, which no sender that optimises brings about, the largest flow is
+//! dropped whole and the others share what excess remains by the same rule. Weights have no effect.
+//!
+//! Defaults by era: k = 10, the value that the paper names.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Arrivals, Sharing, SharingEnv};
+use crate::registry::{About, Info, Status};
+
+/// Parameters of loss-load sharing.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct LossLoadParams {
+    /// Penalty: the power of a flow's rate to which its loss is proportional, above 0, 64 or less.
+    pub k: f64,
+}
+
+impl Default for LossLoadParams {
+    fn default() -> Self {
+        Self { k: 10.0 }
+    }
+}
+
+/// Loss-load sharing.
+pub struct LossLoad {
+    k: f64,
+}
+
+impl About<SharingEnv> for LossLoad {
+    type Params = LossLoadParams;
+    const INFO: Info = Info {
+        name: "loss-load",
+        title: "Loss-load router",
+        source: "Williamson and Cheriton, SIGCOMM 1991, doi:10.1145/115992.115996",
+        status: Status::Reconstructed,
+    };
+
+    fn new(params: LossLoadParams, _env: &SharingEnv) -> Result<Self, String> {
+        if params.k > 0.0 && params.k <= 64.0 {
+            Ok(Self { k: params.k })
+        } else {
+            Err(format!("k is {}, but it must be above 0 and at most 64", params.k))
+        }
+    }
+}
+
+impl Sharing for LossLoad {
+    fn share(&self, arrivals: &Arrivals<'_>, leaving: &mut [f64]) {
+        let excess = arrivals.offered() - arrivals.capacity;
+        leaving.copy_from_slice(arrivals.rate);
+        if excess <= 0.0 {
+            return;
+        }
+        let mut order: Vec<usize> = (0..leaving.len()).collect();
+        order.sort_unstable_by(|&a, &b| leaving[b].total_cmp(&leaving[a]).then(a.cmp(&b)));
+        let mut excess = excess;
+        for (place, &first) in order.iter().enumerate() {
+            // In units of the largest rate, so that no power overflows.
+            let largest = leaving[first];
+            let rest = &order[place..];
+            let power: f64 = rest.iter().map(|&i| (leaving[i] / largest).powf(self.k + 1.0)).sum();
+            let loss = excess / (largest * power);
+            if loss >= 1.0 {
+                excess -= largest;
+                leaving[first] = 0.0;
+                continue;
+            }
+            for &i in rest {
+                leaving[i] *= 1.0 - loss * (leaving[i] / largest).powf(self.k);
+            }
+            break;
+        }
+    }
+
+    fn told(&self, arrivals: &Arrivals<'_>) -> f64 {
+        // As a ratio to the capacity's own power, for the same reason.
+        let scale = arrivals.capacity;
+        arrivals.rate.iter().map(|r| (r / scale).powf(self.k + 1.0)).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_flows_lose_the_same_and_fill_the_link() {
+        let rule = LossLoad { k: 3.0 };
+        let mut leaving = [0.0; 4];
+        rule.share(&Arrivals { capacity: 6.0, rate: &[2.0; 4], weight: &[] }, &mut leaving);
+        assert_eq!(leaving, [1.5; 4]);
+    }
+
+    #[test]
+    fn the_larger_flow_bears_more_by_the_power_k() {
+        // By hand, k = 1: L - m = 1, sum r^2 = 5; p = (1/5, 2/5); out = (0.8, 1.2).
+        let mut leaving = [0.0; 2];
+        let rate = [1.0, 2.0];
+        LossLoad { k: 1.0 }
+            .share(&Arrivals { capacity: 2.0, rate: &rate, weight: &[] }, &mut leaving);
+        assert!(
+            (leaving[0] - 0.8).abs() < 1e-15 && (leaving[1] - 1.2).abs() < 1e-15,
+            "{leaving:?}"
+        );
+    }
+
+    #[test]
+    fn a_flow_that_would_lose_more_than_all_is_dropped_whole() {
+        // k = 1: L - m = 11, sum r^2 = 102; 11 * 10 / 102 > 1. Without the large flow 1 is too much
+        // of 2, by half of each.
+        let mut leaving = [0.0; 3];
+        let rate = [1.0, 10.0, 1.0];
+        LossLoad { k: 1.0 }
+            .share(&Arrivals { capacity: 1.0, rate: &rate, weight: &[] }, &mut leaving);
+        assert_eq!(leaving, [0.5, 0.0, 0.5]);
+    }
+
+    #[test]
+    fn a_penalty_of_zero_is_refused() {
+        let refused = LossLoad::new(LossLoadParams { k: 0.0 }, &SharingEnv).err().unwrap();
+        assert!(refused.contains("above 0"), "{refused}");
+    }
+}

@@ -1,0 +1,95 @@
+//! From a drawn graph to a layout: names, rates, and what all links share.
+
+use super::adjacency::Adjacency;
+use super::edge_nodes::{leaves, rates};
+use super::{Layout, link};
+use crate::error::Problem;
+use crate::registry::Spec;
+use crate::scenario::Capacities;
+use crate::units::{BitRate, BufferSize, Span};
+
+/// Most nodes for which the centre is sought: betweenness takes nodes times links.
+const MAX_CENTRED: u32 = 20_000;
+/// Most edge nodes.
+const MAX_EDGE_NODES: u32 = 1_000_000;
+
+/// What all links of a drawn network share.
+pub(super) struct Links<'a> {
+    /// Rate of a leaf link.
+    pub(super) rate: BitRate,
+    /// One-way delay.
+    pub(super) delay: Span,
+    /// Buffer.
+    pub(super) buffer: BufferSize,
+    /// Queue discipline.
+    pub(super) qdisc: &'a Spec,
+}
+
+/// Attaches edge nodes where there may be so many.
+pub(super) fn with_edge_nodes(
+    path: &str,
+    wanted: u32,
+    nodes: u32,
+    attach: impl FnOnce(u32) -> Result<Adjacency, String>,
+) -> Result<Adjacency, Vec<Problem>> {
+    let wrong = |key: &str, message| Err(vec![Problem::new(format!("{path}.{key}"), message)]);
+    if nodes > MAX_CENTRED {
+        return wrong(
+            "nodes",
+            format!("is {nodes}, expected at most {MAX_CENTRED} with edge_nodes"),
+        );
+    }
+    if wanted == 0 || wanted > MAX_EDGE_NODES {
+        return wrong("edge_nodes", format!("is {wanted}, expected 1 to {MAX_EDGE_NODES}"));
+    }
+    attach(wanted).or_else(|message| wrong("edge_nodes", message))
+}
+
+/// Names the routers `c0..` and the leaves `e0..`, and rates the links by their depth.
+pub(super) fn layout(
+    path: &str,
+    graph: &Adjacency,
+    capacities: Capacities,
+    links: &Links<'_>,
+) -> Result<Layout, Vec<Problem>> {
+    if graph.links().is_empty() {
+        let message = "is too small for a link; expected another seed, or more edges";
+        return Err(vec![Problem::new(format!("{path}.edges"), message)]);
+    }
+    let leaf = leaves(graph);
+    let (mut routers, mut edges) = (0, 0);
+    let names: Vec<String> = leaf
+        .iter()
+        .map(|&leaf| {
+            let (letter, number) = if leaf { ('e', &mut edges) } else { ('c', &mut routers) };
+            *number += 1;
+            format!("{letter}{}", *number - 1)
+        })
+        .collect();
+    named(path, graph, names, capacities, links)
+}
+
+/// A layout with the names given.
+pub(super) fn named(
+    path: &str,
+    graph: &Adjacency,
+    nodes: Vec<String>,
+    capacities: Capacities,
+    links: &Links<'_>,
+) -> Result<Layout, Vec<Problem>> {
+    let rates = rates(graph, capacities, links.rate)
+        .map_err(|message| vec![Problem::new(format!("{path}.capacities"), message)])?;
+    let made = graph
+        .links()
+        .iter()
+        .zip(rates)
+        .map(|(&(a, b), rate)| {
+            let mut made =
+                link(nodes[a as usize].as_str(), nodes[b as usize].as_str(), rate, links.delay);
+            made.buffer = links.buffer;
+            made.qdisc = links.qdisc.clone();
+            (path.to_owned(), made)
+        })
+        .collect();
+    Ok(Layout { nodes, links: made, pairs: Vec::new() })
+}

@@ -1,0 +1,158 @@
+//! OC backbone: a synthetic map of points of presence with SONET speeds.
+//!
+//! **Source**: the shape is the Gabriel graph (K. R. Gabriel, R. R. Sokal, Systematic Zoology 18(3), 1969,
+//! doi:10.2307/2412323), which resembles physical backbones (E. K. Çetinkaya et al., RNDM 2013); the number of
+//! places and the speeds are those named in McCullough et al. 2010, section 8, for Level 3's map of 2006.
+//!
+//! **Rule**
+//! ```text
+//! places uniform in a rectangle w by w/2; a and b are linked if no place lies in the circle over the segment ab
+//! links in order of betweenness: the first `oc192` share OC-192, the next `oc48` share OC-48, the others OC-12
+//! delay = distance / 2e8 m/s
+//! ```
+//! Deviations: this is no operator's network. The defaults' shares are those of NTT's backbone of March 2011
+//! (170 OC-192, 20 OC-48, 18 OC-12) in the Internet Topology Zoo.
+//!
+//! Defaults by era: the same in all.
+
+use super::adjacency::Adjacency;
+use super::{Layout, Topology, link};
+use crate::error::Problem;
+use crate::rng::{Purpose, Stream};
+use crate::scenario::OcBackbone;
+use crate::units::{BitRate, Span};
+
+const OC192: BitRate = BitRate(9_953_280_000);
+const OC48: BitRate = BitRate(2_488_320_000);
+const OC12: BitRate = BitRate(622_080_000);
+
+/// Speed of light in fibre [m/s].
+const SIGNAL_SPEED: f64 = 2e8;
+
+/// Most places: which of them lie between is asked for every pair.
+const MAX_POPS: u32 = 1_000;
+
+impl Topology for OcBackbone {
+    fn layout(&self, path: &str) -> Result<Layout, Vec<Problem>> {
+        let mut problems = Vec::new();
+        let mut wrong = |key: &str, message: String| {
+            problems.push(Problem::new(format!("{path}.{key}"), message));
+        };
+        if !(2..=MAX_POPS).contains(&self.pops) {
+            wrong("pops", format!("is {}, expected 2 to {MAX_POPS}", self.pops));
+        }
+        for (key, share) in [("oc192", self.oc192), ("oc48", self.oc48)] {
+            if !(0.0..=1.0).contains(&share) {
+                wrong(key, format!("is {share}, expected a share of links, 0 to 1"));
+            }
+        }
+        if self.oc192 + self.oc48 > 1.0 {
+            let sum = self.oc192 + self.oc48;
+            wrong("oc48", format!("and oc192 make {sum} of all links, expected at most 1"));
+        }
+        if !(self.width_km > 0.0 && self.width_km.is_finite()) {
+            wrong("width_km", format!("is {}, expected more than 0", self.width_km));
+        }
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let mut rng = Stream::new(self.seed, Purpose::Topology, 0);
+        let places: Vec<(f64, f64)> = (0..self.pops)
+            .map(|_| {
+                let x = self.width_km * rng.uniform();
+                (x, self.width_km / 2.0 * rng.uniform())
+            })
+            .collect();
+        let graph = gabriel(&places);
+        let rates = rates(&graph, self.oc192, self.oc48);
+        let nodes: Vec<String> = (0..self.pops).map(|i| format!("p{i}")).collect();
+        let links = graph
+            .links()
+            .iter()
+            .zip(rates)
+            .map(|(&(a, b), rate)| {
+                let km = square(places[a as usize], places[b as usize]).sqrt();
+                let delay = Span::from_seconds(km * 1000.0 / SIGNAL_SPEED);
+                let mut made =
+                    link(nodes[a as usize].as_str(), nodes[b as usize].as_str(), rate, delay);
+                made.buffer = self.buffer;
+                made.qdisc = self.qdisc.clone();
+                (path.to_owned(), made)
+            })
+            .collect();
+        Ok(Layout { nodes, links, pairs: Vec::new() })
+    }
+}
+
+fn square(a: (f64, f64), b: (f64, f64)) -> f64 {
+    (a.0 - b.0).powi(2) + (a.1 - b.1).powi(2)
+}
+
+fn gabriel(places: &[(f64, f64)]) -> Adjacency {
+    let mut graph = Adjacency::new(places.len());
+    for a in 0..places.len() {
+        for b in a + 1..places.len() {
+            // Thales: c lies in the circle over ab where the angle at c is more than a right one.
+            let between = (0..places.len()).any(|c| {
+                c != a
+                    && c != b
+                    && square(places[a], places[c]) + square(places[c], places[b])
+                        < square(places[a], places[b])
+            });
+            if !between {
+                graph.add_link(a as u32, b as u32);
+            }
+        }
+    }
+    graph
+}
+
+fn rates(graph: &Adjacency, oc192: f64, oc48: f64) -> Vec<BitRate> {
+    let busy = graph.link_betweenness();
+    let mut order: Vec<usize> = (0..busy.len()).collect();
+    order.sort_by(|&a, &b| busy[b].total_cmp(&busy[a]));
+    let n = busy.len() as f64;
+    let (first, second) = ((oc192 * n).round() as usize, ((oc192 + oc48) * n).round() as usize);
+    let mut rates = vec![OC12; busy.len()];
+    for (place, &link) in order.iter().enumerate() {
+        if place < first {
+            rates[link] = OC192;
+        } else if place < second {
+            rates[link] = OC48;
+        }
+    }
+    rates
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::Net;
+
+    #[test]
+    fn a_place_between_two_others_parts_them() {
+        // (1, 0.5) lies in the circle over (0, 0)-(2, 0); (5, 9) in none.
+        let graph = gabriel(&[(0.0, 0.0), (2.0, 0.0), (1.0, 0.5), (5.0, 9.0)]);
+        assert!(!graph.links().contains(&(0, 1)));
+        assert!(graph.links().contains(&(0, 2)) && graph.links().contains(&(1, 2)));
+    }
+
+    #[test]
+    fn the_default_has_66_places_in_one_piece_and_three_speeds() {
+        let net: Net = serde_json::from_str(r#"{"kind":"oc-backbone"}"#).unwrap();
+        let made = net.layout("net").unwrap();
+        assert_eq!(made.nodes.len(), 66);
+        let of = |rate| made.links.iter().filter(|(_, l)| l.rate == rate).count() as f64;
+        let all = made.links.len() as f64;
+        assert!((of(OC192) / all - 0.82).abs() < 0.01);
+        assert!((of(OC12) / all - 0.08).abs() < 0.02);
+        // A Gabriel graph contains the minimum spanning tree and is planar.
+        let mut graph = Adjacency::new(66);
+        let index = |n: &str| n[1..].parse::<u32>().unwrap();
+        for (_, l) in &made.links {
+            graph.add_link(index(&l.a), index(&l.b));
+        }
+        assert_eq!(graph.largest_component().nodes(), 66);
+        assert!(made.links.len() <= 3 * 66 - 8);
+    }
+}

@@ -1,0 +1,135 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::registry::Spec;
+use crate::rng::Purpose;
+
+fn draw(spec: &str, hosts: u32, flows: Option<u32>, seed: u64) -> Vec<Demand> {
+    let spec: Spec = serde_json::from_str(spec).unwrap();
+    let mut rng = Stream::new(seed, Purpose::Pattern, 0);
+    build(&spec, &PatternEnv, "between").unwrap().draw(hosts, flows, &mut rng)
+}
+
+fn times(hosts: u32, of: impl Iterator<Item = u32>) -> Vec<u32> {
+    let mut times = vec![0; hosts as usize];
+    for host in of {
+        times[host as usize] += 1;
+    }
+    times
+}
+
+proptest! {
+    #[test]
+    fn every_pattern_gives_the_flows_asked_for_between_different_hosts(
+        hosts in 2u32..60, flows in 1u32..300, seed in 0u64..1000,
+    ) {
+        for entry in catalogue() {
+            let name = format!("\"{}\"", entry.info.name);
+            let made = draw(&name, hosts, Some(flows), seed);
+            let matrix = entry.info.name == "log-normal";
+            let expected = if matrix { flows.min(hosts * (hosts - 1)) } else { flows };
+            prop_assert_eq!(made.len() as u32, expected);
+            for d in &made {
+                prop_assert!(d.from != d.to && d.from < hosts && d.to < hosts);
+                prop_assert!(d.weight > 0.0 && d.weight.is_finite());
+            }
+            prop_assert_eq!(&made, &draw(&name, hosts, Some(flows), seed));
+        }
+    }
+
+    #[test]
+    fn uniform_pairs_use_up_every_host_before_any_comes_again(
+        hosts in 2u32..80, flows in 1u32..400, seed in 0u64..1000,
+    ) {
+        let made = draw("\"uniform-pairs\"", hosts, Some(flows), seed);
+        for counts in [times(hosts, made.iter().map(|d| d.from)), times(hosts, made.iter().map(|d| d.to))] {
+            let (least, most) = (flows / hosts, flows.div_ceil(hosts));
+            prop_assert!(counts.iter().all(|c| (least..=most).contains(c)), "{counts:?}");
+        }
+    }
+}
+
+#[test]
+fn a_uniform_round_prefers_no_pair() {
+    // 5 hosts, 20 ordered pairs, 5 flows a round: each pair is in a quarter of the rounds.
+    let rounds = 20_000;
+    let mut seen = [[0u32; 5]; 5];
+    for seed in 0..rounds {
+        for d in draw("\"uniform-pairs\"", 5, None, seed) {
+            seen[d.from as usize][d.to as usize] += 1;
+        }
+    }
+    for (from, row) in seen.iter().enumerate() {
+        for (to, &count) in row.iter().enumerate() {
+            let expected = if from == to { 0.0 } else { 5000.0 };
+            // Four standard deviations of a binomial(20000, 1/4): 245.
+            assert!((f64::from(count) - expected).abs() < 245.0, "{from} {to} {count}");
+        }
+    }
+}
+
+#[test]
+fn exponential_sources_fall_by_a_constant_factor_from_rank_to_rank() {
+    let mut times = times(
+        10,
+        draw(r#"{"kind":"exponential-pairs","exponent":0.7}"#, 10, Some(200_000), 3)
+            .iter()
+            .map(|d| d.from),
+    );
+    times.sort_unstable_by(|a, b| b.cmp(a));
+    // exp(-0.7) = 0.496585; the first rank has (1 - 0.496585) / (1 - 0.496585^10) = 0.503873 of all.
+    assert!((f64::from(times[0]) / 200_000.0 - 0.503_873).abs() < 0.0045);
+    for rank in 0..4 {
+        let ratio = f64::from(times[rank + 1]) / f64::from(times[rank]);
+        assert!((ratio - 0.496_585).abs() < 0.02, "{rank}: {ratio}");
+    }
+}
+
+#[test]
+fn fractions_of_ranks_make_the_same_exponent_weaker_by_the_number_of_hosts() {
+    let index = draw(r#"{"kind":"exponential-pairs","exponent":0.05}"#, 20, Some(500), 9);
+    let fraction =
+        draw(r#"{"kind":"exponential-pairs","exponent":1.0,"ranks":"fraction"}"#, 20, Some(500), 9);
+    assert_eq!(index, fraction);
+}
+
+#[test]
+fn zipf_sources_follow_the_harmonic_law() {
+    let mut times = times(
+        4,
+        draw(r#"{"kind":"zipf-pairs","exponent":1.0}"#, 4, Some(100_000), 3).iter().map(|d| d.from),
+    );
+    times.sort_unstable_by(|a, b| b.cmp(a));
+    // 1 + 1/2 + 1/3 + 1/4 = 25/12: shares 12/25, 6/25, 4/25, 3/25.
+    for (count, share) in times.iter().zip([0.48, 0.24, 0.16, 0.12]) {
+        assert!((f64::from(*count) / 100_000.0 - share).abs() < 0.005, "{times:?}");
+    }
+}
+
+#[test]
+fn a_log_normal_matrix_names_every_pair_once_and_has_the_stated_moments() {
+    let made = draw(r#"{"kind":"log-normal","sigma":0.5}"#, 200, None, 4);
+    let mut pairs: Vec<(u32, u32)> = made.iter().map(|d| (d.from, d.to)).collect();
+    pairs.sort_unstable();
+    pairs.dedup();
+    assert_eq!(pairs.len(), 200 * 199);
+    let n = made.len() as f64;
+    let logs: Vec<f64> = made.iter().map(|d| d.weight.ln()).collect();
+    let mean = logs.iter().sum::<f64>() / n;
+    let sd = (logs.iter().map(|l| (l - mean).powi(2)).sum::<f64>() / n).sqrt();
+    // Mean weight 1 asks for a mean logarithm of -0.125; its standard error is 0.0025.
+    assert!((mean + 0.125).abs() < 0.0075 && (sd - 0.5).abs() < 0.006, "{mean} {sd}");
+    assert!((made.iter().map(|d| d.weight).sum::<f64>() / n - 1.0).abs() < 0.01);
+}
+
+#[test]
+fn parameters_out_of_range_are_refused() {
+    for spec in [
+        r#"{"kind":"exponential-pairs","exponent":-1}"#,
+        r#"{"kind":"zipf-pairs","exponent":-0.5}"#,
+        r#"{"kind":"log-normal","sigma":-1}"#,
+    ] {
+        let spec: Spec = serde_json::from_str(spec).unwrap();
+        assert!(build(&spec, &PatternEnv, "between").is_err());
+    }
+}

@@ -1,0 +1,196 @@
+//! Drawn networks as users get them: what holds for every seed, the published HOT graph, and traffic
+//! patterns on them in the packet engine.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::{Path, PathBuf};
+
+use ackclock_core::scenario::Net;
+use ackclock_core::topology::{Layout, Topology as _};
+use proptest::prelude::*;
+use rustworkx_core::petgraph::algo::is_isomorphic_matching;
+use rustworkx_core::petgraph::graph::UnGraph;
+use serde_json::{Value, json};
+
+fn layout(net: Value) -> Layout {
+    let net: Net = serde_json::from_value(net).expect("the network has the right form");
+    net.layout("net").expect("the network can be had")
+}
+
+type Neighbours = BTreeMap<String, BTreeSet<String>>;
+
+fn neighbours<'a>(links: impl IntoIterator<Item = (&'a str, &'a str)>) -> Neighbours {
+    let mut all = Neighbours::new();
+    for (a, b) in links {
+        all.entry(a.to_owned()).or_default().insert(b.to_owned());
+        all.entry(b.to_owned()).or_default().insert(a.to_owned());
+    }
+    all
+}
+
+fn of(layout: &Layout) -> Neighbours {
+    neighbours(layout.links.iter().map(|(_, l)| (l.a.as_str(), l.b.as_str())))
+}
+
+fn hops(graph: &Neighbours, from: &[&str]) -> BTreeMap<String, u64> {
+    let mut hops: BTreeMap<String, u64> = from.iter().map(|n| ((*n).to_owned(), 0)).collect();
+    let mut open: VecDeque<String> = from.iter().map(|n| (*n).to_owned()).collect();
+    while let Some(node) = open.pop_front() {
+        let next = hops[&node] + 1;
+        for other in &graph[&node] {
+            if !hops.contains_key(other) {
+                hops.insert(other.clone(), next);
+                open.push_back(other.clone());
+            }
+        }
+    }
+    hops
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn networks_with_edge_nodes_are_whole_and_rated_by_depth(
+        kind in prop::sample::select(vec!["erdos-renyi", "barabasi"]),
+        nodes in 20u32..120, density in 1.2f64..6.0, edge_nodes in 150u32..400, seed in 0u64..1000,
+    ) {
+        let edges = (f64::from(nodes) * density) as u32;
+        let made = layout(json!({
+            "kind": kind, "nodes": nodes, "edges": edges, "edge_nodes": edge_nodes, "seed": seed,
+            "capacities": "arithmetic", "rate": 7,
+        }));
+        let graph = of(&made);
+        prop_assert_eq!(graph.len(), made.nodes.len());
+        let leaves: Vec<&str> =
+            graph.iter().filter(|(_, n)| n.len() == 1).map(|(n, _)| n.as_str()).collect();
+        prop_assert_eq!(leaves.len() as u32, edge_nodes);
+        prop_assert!(leaves.iter().all(|n| n.starts_with('e')));
+        // One piece, and every rate 7 times one more than the nearer end's way to a leaf.
+        let depth = hops(&graph, &leaves);
+        prop_assert_eq!(depth.len(), graph.len());
+        for (_, link) in &made.links {
+            prop_assert_eq!(link.rate.0, 7 * (1 + depth[&link.a].min(depth[&link.b])));
+        }
+        // No leaf hangs on a leaf, unless there is nothing else.
+        for leaf in leaves {
+            let at = graph[leaf].first().expect("a leaf has a neighbour");
+            prop_assert!(graph[at].len() > 1);
+        }
+        prop_assert_eq!(made.hosts().len() as u32, edge_nodes);
+    }
+}
+
+#[test]
+fn seeds_give_different_networks_and_each_always_the_same() {
+    let net = |seed| {
+        layout(
+            json!({"kind": "barabasi", "nodes": 60, "edges": 90, "edge_nodes": 100, "seed": seed}),
+        )
+    };
+    assert_eq!(net(1), net(1));
+    assert_ne!(net(1), net(2));
+}
+
+/// The folder of the published HOT graph, or a printed reason why the test is skipped.
+fn published_hot() -> Option<PathBuf> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let root = std::env::var_os("ACKCLOCK_DATA").map_or(beside, PathBuf::from);
+    let folder = [root.join("topologies/hot_orbis"), root.join("data/topologies/hot_orbis")]
+        .into_iter()
+        .find(|folder| folder.join("edges.csv").is_file());
+    if folder.is_none() {
+        println!("skipped: no folder topologies/hot_orbis under ACKCLOCK_DATA");
+    }
+    folder
+}
+
+/// Nodes that are no leaves, each with its number of leaves, and the links between them. Leaves of one
+/// node can be exchanged, so two graphs are isomorphic where these are.
+fn collapsed(graph: &Neighbours) -> UnGraph<usize, ()> {
+    let mut made = UnGraph::new_undirected();
+    let mut index = BTreeMap::new();
+    for (node, near) in graph.iter().filter(|(_, near)| near.len() > 1) {
+        let leaves = near.iter().filter(|n| graph[*n].len() == 1).count();
+        index.insert(node, made.add_node(leaves));
+    }
+    for (node, near) in graph {
+        for other in near.iter().filter(|other| *other > node) {
+            if let (Some(a), Some(b)) = (index.get(node), index.get(other)) {
+                made.add_edge(*a, *b, ());
+            }
+        }
+    }
+    made
+}
+
+#[test]
+fn hot_is_isomorphic_to_the_graph_published_with_orbis() {
+    let Some(folder) = published_hot() else { return };
+    let text = std::fs::read_to_string(folder.join("edges.csv")).expect("the file can be read");
+    let rows: Vec<Vec<&str>> = text.lines().skip(1).map(|l| l.split(',').collect()).collect();
+    let published = neighbours(rows.iter().map(|r| (r[0], r[1])));
+    let made = layout(json!({"kind": "hot"}));
+    assert_eq!(rows.len(), made.links.len());
+    let (ours, theirs) = (collapsed(&of(&made)), collapsed(&published));
+    assert_eq!((theirs.node_count(), theirs.edge_count()), (171, 220));
+    assert!(is_isomorphic_matching(&ours, &theirs, |a, b| a == b, |(), ()| true));
+
+    // The assigned capacities are the same, as a multiset: geometric, with 100 Mb/s leaves.
+    let mut given: Vec<u64> = rows.iter().map(|r| r[2].parse().expect("a rate")).collect();
+    let mut rates: Vec<u64> = made.links.iter().map(|(_, l)| l.rate.0).collect();
+    given.sort_unstable();
+    rates.sort_unstable();
+    assert_eq!(given, rates);
+}
+
+#[test]
+fn a_traffic_pattern_fills_a_packet_run_and_shifts_with_the_seed_only() {
+    let scenario = |seed: u64| {
+        json!({
+            "net": {"kind": "erdos-renyi", "nodes": 12, "edges": 40, "edge_nodes": 20,
+                    "rate": "1 Mbps", "capacities": "geometric"},
+            "flows": [
+                {"between": "uniform-pairs", "count": 30, "id": "u"},
+                {"between": {"kind": "exponential-pairs", "exponent": 0.3}, "count": 5},
+            ],
+            "duration": "2 s", "seed": seed,
+        })
+    };
+    let run = crate::common::run(scenario(1));
+    assert_eq!(run.plan.flows.len(), 35);
+    assert!((0..35).map(|i| run.goodput(i)).sum::<f64>() > 1e6);
+    let ends = |r: &crate::common::Run| -> Vec<(u32, u32)> {
+        r.plan.flows.iter().map(|f| (f.src.0, f.dst.0)).collect()
+    };
+    assert_eq!(ends(&run), ends(&crate::common::run(scenario(1))));
+    let other = crate::common::run(scenario(2));
+    assert_ne!(ends(&run), ends(&other));
+    assert_eq!(run.plan.nodes, other.plan.nodes);
+}
+
+#[test]
+fn what_a_pattern_cannot_do_is_told_at_its_place() {
+    let told = |flow: Value, traffic: Value| -> Vec<String> {
+        let scenario = json!({
+            "net": {"kind": "star", "hosts": 3, "rate": "1 Mbps", "delay": "1 ms"},
+            "flows": [flow], "traffic": traffic, "duration": "1 s",
+        });
+        ackclock_core::api::check(&scenario.to_string())
+            .into_iter()
+            .map(|p| format!("{}: {}", p.path, p.message))
+            .collect()
+    };
+    let both = told(json!({"between": "uniform-pairs", "pair": 0}), json!([]));
+    assert!(both[0].starts_with("flows[0].between: draws both ends"), "{both:?}");
+    let unknown = told(json!({"between": "uniform"}), json!([]));
+    assert!(
+        unknown[0].contains("did you mean \"uniform-pairs\"")
+            || unknown[0].contains("uniform-pairs"),
+        "{unknown:?}"
+    );
+    let generated = told(
+        json!({"pair": 0}),
+        json!([{"generator": "poisson", "flow": {"between": "uniform-pairs"}}]),
+    );
+    assert!(generated[0].contains("is not for the flows of a generator"), "{generated:?}");
+}

@@ -1,0 +1,40 @@
+"""Scores of allocations and of algorithms, each with its formula and source.
+
+Functions of lists (`jain`, `spread`, ...) take the rates of one run. Functions of tables
+(`fairness`, `competitive`, `harm_table`) take tidy Arrow tables, as sweeps give them, and group.
+In the queries of papers the functions of `SQL` can be used on lists.
+"""
+
+from __future__ import annotations
+
+from ackclock.analysis.competitive import competitive
+from ackclock.analysis.fairness import (
+    fairness,
+    jain,
+    legout_sigma,
+    max_min_distance,
+    max_min_share,
+    spread,
+)
+from ackclock.analysis.harm import harm, harm_table
+
+__all__ = [
+    "SQL",
+    "competitive",
+    "fairness",
+    "harm",
+    "harm_table",
+    "jain",
+    "legout_sigma",
+    "max_min_distance",
+    "max_min_share",
+    "spread",
+]
+
+SQL = {
+    "jain": (jain, 1),
+    "spread": (spread, 1),
+    "legout_sigma": (legout_sigma, 1),
+    "max_min_distance": (max_min_distance, 2),
+}
+"""Functions that queries may call: name, function, number of lists that it takes."""

@@ -1,0 +1,87 @@
+"""What several commands share: --set, and JSON on standard output."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["SET", "print_json", "with_changes"]
+
+_T = TypeVar("_T")
+
+SET = click.option(
+    "--set",
+    "changes",
+    multiple=True,
+    metavar="PATH=VALUE",
+    help="Change a value, as in --set net.buffer='2 bdp' or --set 'flows[*].cc=vegas'.",
+)
+
+
+def _value(text: str) -> Any:
+    """A value as TOML would have it; text needs no quotes."""
+    import tomllib
+
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _changes(changes: tuple[str, ...]) -> dict[str, str]:
+    result = {}
+    for change in changes:
+        path, equals, value = change.partition("=")
+        if not equals:
+            raise click.UsageError(f"--set {change}: expected PATH=VALUE")
+        result[path.strip()] = value.strip()
+    return result
+
+
+def with_changes(changes: tuple[str, ...], make: Callable[[dict[str, Any]], _T]) -> _T:
+    """Make something with the values of --set.
+
+    Parameters
+    ----------
+    changes
+        As typed, ``PATH=VALUE``.
+    make
+        Gets the values by path.
+    """
+    import re
+
+    from ackclock.errors import ScenarioError
+
+    given = _changes(changes)
+    values = {path: _value(text) for path, text in given.items()}
+    try:
+        return make(values)
+    except ScenarioError as error:
+        # Where a name is wanted, 2002 is one: such values are tried as the text that was typed.
+        wrong = {re.sub(r"\[\d+\]", "[*]", problem.path) for problem in error.problems}
+        names = {
+            path: text for path, text in given.items() if re.sub(r"\[\d+\]", "[*]", path) in wrong
+        }
+        if not names:
+            raise
+        try:
+            return make({**values, **names})
+        except ScenarioError:
+            raise error from None
+
+
+def print_json(data: object) -> None:
+    """Print one JSON value on one line.
+
+    Parameters
+    ----------
+    data
+        Without NaN.
+    """
+    import json
+
+    click.echo(json.dumps(data, allow_nan=False))

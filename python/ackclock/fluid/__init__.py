@@ -1,0 +1,60 @@
+"""The fluid engine: rates in the steady state, on any network with capacities and routed flows.
+
+``FluidNet`` is the engine on arrays; ``FluidCase`` is a document (TOML, ``engine = "fluid"``) that
+runs, sweeps and is stored like a packet scenario::
+
+    from ackclock.fluid import FluidNet
+
+    net = FluidNet.from_routes([20, 20, 20, 20, 2], [[0, 2, 3], [1, 2, 4]])
+    print(net.max_min())
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ackclock.fluid.case import FluidCase, FluidRun
+    from ackclock.fluid.generators import Graph, Traffic
+    from ackclock.fluid.net import FluidNet
+    from ackclock.fluid.outcome import Accounts, Change, Rates, Routers, Settled
+
+__all__ = [
+    "Accounts",
+    "Change",
+    "FluidCase",
+    "FluidNet",
+    "FluidRun",
+    "Graph",
+    "Rates",
+    "Routers",
+    "Settled",
+    "Traffic",
+]
+
+_HOME = {
+    "Accounts": "outcome",
+    "Change": "outcome",
+    "FluidCase": "case",
+    "FluidNet": "net",
+    "FluidRun": "case",
+    "Graph": "generators",
+    "Rates": "outcome",
+    "Routers": "outcome",
+    "Settled": "outcome",
+    "Traffic": "generators",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        module = importlib.import_module(f"ackclock.fluid.{_HOME[name]}")
+        globals()[name] = found = getattr(module, name)
+        return found
+    message = f"module 'ackclock.fluid' has no attribute {name!r}"
+    raise AttributeError(message)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

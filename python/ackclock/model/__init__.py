@@ -1,0 +1,76 @@
+"""Closed forms, by name: what the engine ``model`` evaluates.
+
+A model is a function of NumPy arrays of equal length, one value per point of a grid, with its
+formula and source in its documentation. It gives a table of columns by name: one row per point,
+or, with a column ``point`` that says which, any number.
+
+To add a model: write the function, and one line in `MODELS`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from typing import TYPE_CHECKING, Any
+
+from ackclock.errors import UnsupportedError, suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import numpy.typing as npt
+
+    Columns = Mapping[str, npt.NDArray[Any]]
+
+__all__ = ["MODELS", "model", "parameters"]
+
+MODELS: dict[str, str] = {
+    "chiu_jain_phase": "ackclock.model.linear:chiu_jain_phase",
+    "fairness_bound": "ackclock.model.green:fairness_bound",
+    "green_operating_point": "ackclock.model.green:green_operating_point",
+    "linear_steady_state": "ackclock.model.linear:linear_steady_state",
+    "loss_load_equilibrium": "ackclock.model.loss_load:loss_load_equilibrium",
+    "pftk": "ackclock.model.pftk:pftk",
+    "square_root_law": "ackclock.model.loss_throughput:square_root_law",
+    "fast_sequential": "ackclock.model.fast:sequential",
+    "fast_sequential_flows": "ackclock.model.fast:sequential_flows",
+    "fast_joining": "ackclock.model.fast:joining",
+    "fast_correction": "ackclock.model.fast:correction",
+    "fast_equilibrium": "ackclock.model.fast:equilibrium",
+    "fast_rate_targets": "ackclock.model.fast:rate_targets",
+    "fast_fluid": "ackclock.model.fast_dynamics:fluid",
+    "fast_stability": "ackclock.model.fast_dynamics:stability",
+}
+"""Models by name, as ``module:function``; modules are imported when one is first asked for."""
+
+
+def model(name: str) -> Callable[..., Columns]:
+    """Find a model.
+
+    Parameters
+    ----------
+    name
+        A key of `MODELS`.
+
+    Raises
+    ------
+    UnsupportedError
+        There is no such model.
+    """
+    if name not in MODELS:
+        raise UnsupportedError(f'there is no model "{name}"; {suggestion(name, MODELS)}')
+    module, _, function = MODELS[name].partition(":")
+    found: Callable[..., Columns] = getattr(importlib.import_module(module), function)
+    return found
+
+
+def parameters(name: str) -> dict[str, Any]:
+    """Parameters of a model with their defaults; `inspect.Parameter.empty` where there is none.
+
+    Parameters
+    ----------
+    name
+        A key of `MODELS`.
+    """
+    signature = inspect.signature(model(name))
+    return {key: parameter.default for key, parameter in signature.parameters.items()}

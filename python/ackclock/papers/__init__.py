@@ -1,0 +1,1 @@
+"""Reproductions of papers, as data: one folder each. `ackclock.reproduce` reads them."""

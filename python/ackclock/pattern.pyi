@@ -1,0 +1,4 @@
+# Written by `python -m ackclock.stubs`; do not edit.
+from ackclock.catalogue import Record
+
+

@@ -1,0 +1,259 @@
+"""Decides from an interval whether a claim is met; docs/explanation/verdicts.md tells the rule.
+
+An interval that lies in what is expected supports the claim; one that lies outside refutes it; one
+that does both decides nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = ["CONFIDENCE", "Outcome", "Part", "Target", "Verdict", "join", "judge", "target"]
+
+Verdict = Literal["reproduced", "deviates", "not-checkable"]
+"""What a claim is in the end."""
+
+Outcome = Literal["met", "missed", "undecided"]
+"""What one number says."""
+
+CONFIDENCE = 0.95
+"""Level of every interval."""
+
+SLACK = 1e-12
+"""Relative rounding that no bound minds."""
+
+
+class Target(NamedTuple):
+    """The set of numbers that is expected, and how it is written."""
+
+    low: float
+    high: float
+    is_open: bool
+    text: str
+
+    def has(self, value: float) -> bool:
+        """Whether a number is in the set.
+
+        Parameters
+        ----------
+        value
+            The number.
+        """
+        if self.is_open:
+            return self.low < value < self.high
+        slack = SLACK * max(1.0, *(abs(end) for end in self.ends))
+        return self.low - slack <= value <= self.high + slack
+
+    @property
+    def within(self) -> str:
+        """How one says that a number is in the set."""
+        return f"within {self.text}" if 0 < self.high - self.low < math.inf else self.text
+
+    @property
+    def ends(self) -> list[float]:
+        """Ends that are finite."""
+        return [end for end in (self.low, self.high) if math.isfinite(end)]
+
+
+@dataclass(frozen=True)
+class Part:
+    """What was measured for one number of a claim, and what it says.
+
+    Parameters
+    ----------
+    name
+        Of the part; empty if there is one only.
+    measured
+        Mean over replicates; for truth values the share that is true. None if unknown.
+    low, high
+        Ends of the interval; None if there is none, as for one replicate of a random study.
+    count
+        Replicates.
+    expected
+        What was expected, written out.
+    outcome
+        What follows.
+    why
+        One sentence.
+    goal
+        What was expected; None for truth values.
+    """
+
+    name: str
+    measured: float | None
+    low: float | None
+    high: float | None
+    count: int
+    expected: str
+    outcome: Outcome
+    why: str
+    goal: Target | None = None
+
+
+def target(expect: Mapping[str, Any], columns: Mapping[str, Any]) -> Target:
+    """Write out what is expected, for numbers.
+
+    Parameters
+    ----------
+    expect
+        As in ``claims.toml``.
+    columns
+        Values of columns that it may name.
+
+    Raises
+    ------
+    KeyError
+        It names a column that there is not, or whose value is no number.
+    """
+
+    def number(key: str) -> float:
+        bound = expect[key]
+        if isinstance(bound, str):
+            bound = columns[bound]
+            if bound is None or isinstance(bound, str | bool):
+                raise KeyError(expect[key])
+        return float(bound)
+
+    if "equals" in expect:
+        centre, tolerance = number("equals"), expect["tolerance"]
+        if isinstance(tolerance, str):
+            half = abs(centre) * float(tolerance.rstrip("% ")) / 100
+        else:
+            half = float(tolerance)
+        written = tolerance if isinstance(tolerance, str) else f"{tolerance:g}"
+        text = f"{centre:g} ± {written}" if half else f"{centre:g}"
+        return Target(centre - half, centre + half, is_open=False, text=text)
+    if "between" in expect:
+        low, high = (float(end) for end in expect["between"])
+        return Target(low, high, is_open=False, text=f"{low:g} to {high:g}")
+    for key, words in (("at_least", "at least"), ("above", "above")):
+        if key in expect:
+            bound = number(key)
+            return Target(bound, math.inf, key == "above", f"{words} {bound:g}")
+    for key, words in (("at_most", "at most"), ("below", "below")):
+        if key in expect:
+            bound = number(key)
+            return Target(-math.inf, bound, key == "below", f"{words} {bound:g}")
+    return Target(-math.inf, math.inf, is_open=False, text=f"{expect['holds']} true")
+
+
+def judge(
+    name: str,
+    values: Sequence[float | bool | None],
+    expect: Mapping[str, Any],
+    columns: Mapping[str, Any],
+    *,
+    is_exact: bool,
+    given: tuple[float, float] | None = None,
+    method: str = "t",
+) -> Part:
+    """Judge one number of a claim.
+
+    Parameters
+    ----------
+    name
+        Of the part.
+    values
+        One per replicate; None where not known.
+    expect, columns
+        As of `target`.
+    is_exact
+        Nothing random is behind the values: a single one is all there is to know.
+    given
+        Ends of an interval that the query computed itself.
+    method
+        ``t`` or ``bootstrap``.
+    """
+    goal = target(expect, columns)
+    known = [value for value in values if value is not None and not math.isnan(value)]
+    if len(known) < len(values) or not known:
+        lost = len(values) - len(known)
+        why = f"the measure has no value in {lost} of {len(values)} replicates"
+        return Part(name, None, None, None, len(known), goal.text, "undecided", why)
+    if "holds" in expect:
+        return _truth(name, known, expect["holds"], goal, is_exact=is_exact)
+    mean, low, high = _interval([float(v) for v in known], method, given, is_exact=is_exact)
+    if math.isnan(low) or math.isnan(high):
+        why = "one replicate of a random study has no interval; run more"
+        return Part(name, mean, None, None, len(known), goal.text, "undecided", why)
+    outcome = _compare(low, high, goal)
+    measured = f"{mean:.4g}" if low == high else f"the interval {low:.4g} to {high:.4g}"
+    place = {
+        "met": f"is {goal.within}",
+        "missed": f"is not {goal.within}",
+        "undecided": f"is not all {goal.within}, nor all out of it; more replicates narrow it",
+    }[outcome]
+    return Part(name, mean, low, high, len(known), goal.text, outcome, f"{measured} {place}", goal)
+
+
+def _interval(
+    values: list[float], method: str, given: tuple[float, float] | None, *, is_exact: bool
+) -> tuple[float, float, float]:
+    from ackclock.experiments.statistics import interval
+
+    if given is not None:
+        return (sum(values) / len(values), *given)
+    if is_exact and len(set(values)) == 1:
+        return values[0], values[0], values[0]
+    return interval(values, CONFIDENCE, "bootstrap" if method == "bootstrap" else "t")
+
+
+def _compare(low: float, high: float, goal: Target) -> Outcome:
+    if goal.has(low) and goal.has(high):
+        return "met"
+    below = high < goal.low or (goal.is_open and high <= goal.low)
+    above = low > goal.high or (goal.is_open and low >= goal.high)
+    if goal.is_open or not (goal.has(low) or goal.has(high)):
+        return "missed" if below or above else "undecided"
+    return "undecided"
+
+
+def _truth(
+    name: str, values: Sequence[float | bool], holds: str, goal: Target, *, is_exact: bool
+) -> Part:
+    """Share of replicates in which something is true, with its Clopper-Pearson interval."""
+    count, true = len(values), sum(bool(value) for value in values)
+    share = true / count
+    if is_exact:
+        all_true = true == count
+        outcome: Outcome = "met" if all_true or (holds == "mostly" and share > 0.5) else "missed"
+        return Part(name, share, share, share, count, goal.text, outcome, f"true in {share:.0%}")
+    low, high = _clopper_pearson(true, count)
+    if holds == "always" and true < count:
+        outcome = "missed"
+    elif low > 0.5:
+        outcome = "met"
+    else:
+        outcome = "missed" if high < 0.5 else "undecided"
+    why = f"true in {true} of {count} replicates"
+    if outcome == "undecided":
+        why += ", which does not show that it is more often true than not"
+    return Part(name, share, low, high, count, goal.text, outcome, why)
+
+
+def _clopper_pearson(true: int, count: int) -> tuple[float, float]:
+    """Exact interval of a share (Clopper and Pearson, Biometrika 26, 1934)."""
+    from scipy.special import betaincinv
+
+    tail = (1 - CONFIDENCE) / 2
+    low = float(betaincinv(true, count - true + 1, tail)) if true else 0.0
+    high = float(betaincinv(true + 1, count - true, 1 - tail)) if true < count else 1.0
+    return low, high
+
+
+def join(outcomes: Sequence[Outcome]) -> Outcome:
+    """Join the outcomes of all numbers of a claim: all must be met; one missed is enough.
+
+    Parameters
+    ----------
+    outcomes
+        At least one.
+    """
+    if "missed" in outcomes:
+        return "missed"
+    return "undecided" if "undecided" in outcomes else "met"

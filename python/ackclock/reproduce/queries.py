@@ -1,0 +1,75 @@
+"""Looks at queries before they are run: each is one SELECT, over known tables."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import duckdb
+
+__all__ = ["Reads", "connect", "reads"]
+
+Reads = frozenset[tuple[str, str]]
+"""Schema and table of everything that a query reads."""
+
+
+def connect() -> duckdb.DuckDBPyConnection:
+    """Open an empty database in memory that touches no file and gives the same order always."""
+    import duckdb
+
+    return duckdb.connect(":memory:", config={"threads": 1, "python_enable_replacements": False})
+
+
+@cache
+def _parser() -> duckdb.DuckDBPyConnection:
+    return connect()
+
+
+def reads(query: str) -> Reads | str:
+    """Find the tables that a query reads.
+
+    Parameters
+    ----------
+    query
+        The text.
+
+    Returns
+    -------
+    frozenset or str
+        Pairs of schema and table; or a sentence that says what is wrong with the query.
+    """
+    row = _parser().execute("SELECT json_serialize_sql($1)", [query]).fetchone()
+    tree: Any = json.loads(row[0]) if row else {"error": True, "error_message": "it is empty"}
+    if tree.get("error"):
+        return f"the query is not one SELECT: {tree['error_message']}"
+    if len(tree["statements"]) != 1:
+        return f"the query is {len(tree['statements'])} statements; expected one SELECT"
+    own = {name for node in _nodes(tree) for name in _own_tables(node)}
+    found = {
+        (str(node["schema_name"]), str(node["table_name"]))
+        for node in _nodes(tree)
+        if node.get("type") == "BASE_TABLE"
+    }
+    return frozenset(pair for pair in found if pair[0] or pair[1] not in own)
+
+
+def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(tree, dict):
+        yield tree
+        for child in tree.values():
+            yield from _nodes(child)
+    elif isinstance(tree, list):
+        for child in tree:
+            yield from _nodes(child)
+
+
+def _own_tables(node: dict[str, Any]) -> Iterator[str]:
+    """Names that WITH gives inside the query."""
+    table = node.get("cte_map")
+    if isinstance(table, dict):
+        for entry in table.get("map", ()):
+            yield str(entry["key"])

@@ -1,0 +1,191 @@
+"""Evaluation of a control: judgement by hand, a small one run whole, controls that fail."""
+
+import json
+import math
+from types import SimpleNamespace
+
+import pyarrow as pa
+import pytest
+
+import ackclock as ac
+from ackclock.cli import main
+from ackclock.evaluate import grid
+from ackclock.evaluate.judge import judged
+from ackclock.evaluate.run import evaluate
+
+TINY = grid.Tier(("cons-low", "sq-low"), ("cons-low",), 30.0, 4.0, 2)
+
+TWENTY_LINES = """
+import ackclock as ac
+
+@ac.control(cadence="round")
+class Gentle:
+    a: float = 1.0
+
+    def on_ack(self, window, ack):
+        window.cwnd += self.a
+
+    def on_congestion(self, window, event):
+        window.cwnd = 0.7 * event.in_use
+"""
+
+
+@pytest.fixture
+def tiny(monkeypatch):
+    monkeypatch.setitem(grid.TIERS, "fast", TINY)
+
+
+def fake(rows, flows=()):
+    tables = {"environment": pa.Table.from_pylist(rows), "flows": pa.Table.from_pylist(list(flows))}
+    summaries = {"one": {"totals": {"cpu_s": 2.0}}}
+    return SimpleNamespace(tables=tables, summaries=summaries, slots=rows, interrupted=False)
+
+
+def test_scores_are_computed_seed_by_seed():
+    """Two controls, two environments, two seeds; every number below by hand."""
+    goodput = {
+        # control, environment: goodput under seeds 0 and 1
+        ("Mine", "cons-low"): (0.9, 0.8),
+        ("Mine", "sq-low"): (0.5, 0.7),
+        ("AIMD", "cons-low"): (1.0, 0.9),
+        ("AIMD", "sq-low"): (0.4, 0.7),
+    }
+    rows = [
+        {
+            "setting": "SACK + DRR",
+            "control": control,
+            "environment": environment,
+            "replicate": replicate,
+            "goodput": values[replicate],
+            "fairness": 2.0 if control == "AIMD" else 0.1,
+            "loss_percent": 1.0,
+            "delay_ms": None if environment == "sq-low" else 30.0,
+            "timeouts": 0.0,
+        }
+        for (control, environment), values in goodput.items()
+        for replicate in (0, 1)
+    ]
+    place = {"environment": "cons-low", "replicate": 0}
+    alone_flow = {"setting": "SACK + DRR", "control": "AIMD", "id": "f0", "goodput_bps": 8.0}
+    shared_flows = [
+        {"router": "DRR", "other": "AIMD", "id": "own0", "goodput_bps": 9.0, **place},
+        {"router": "DRR", "other": "AIMD", "id": "other0", "goodput_bps": 6.0, **place},
+    ]
+    found = judged(
+        grid.Control("Mine", "mine.py:Mine"),
+        fake(rows, [{**alone_flow, **place}]),
+        fake(rows[:1], shared_flows),
+    )
+    # Behind the best: Mine 0.1, 0 | 0.1, 0; AIMD 0, 0.1 | 0, 0.
+    assert found.rank_d["SACK + DRR", "Mine"].mean == pytest.approx(0.05)
+    assert found.rank_c["SACK + DRR", "Mine"].mean == pytest.approx(0.1)
+    assert found.rank_d["SACK + DRR", "AIMD"].mean == pytest.approx(0.025)
+    # Differences in D by seed: 0 and 0.05; two values cannot tell them apart.
+    assert found.best["SACK + DRR"] == ("AIMD", "Mine")
+    assert found.worst["SACK + DRR"][0] == "cons-low"
+    assert found.worst["SACK + DRR"][2] == "AIMD"
+    assert found.is_unfair("SACK + DRR", "AIMD")
+    assert not found.is_unfair("SACK + DRR", "Mine")
+    assert found.metrics["SACK + DRR", "Mine", "delay_ms"].mean == 30.0
+    shared = found.neighbours["DRR", "AIMD"]
+    assert shared.share.mean == 1.5
+    assert shared.harm.mean == 0.25
+    assert math.isnan(shared.harm.low)
+    assert found.cpu_s == 4.0
+
+
+def test_a_registry_control_is_compared_with_all_others(tiny, tmp_path):
+    done = evaluate("vegas", store=tmp_path / "store", progress=False)
+    found = done.judgement
+    assert found.controls == ("vegas", "AIMD", "AIAD", "MIMD", "MIAD", "CUBIC")
+    assert len(found.settings) == 8
+    assert found.runs == 6 * 8 * 2 * 2 + 5 * 4 * 1 * 2
+    for setting in found.settings:
+        assert min(found.rank_d[setting, c].mean for c in found.controls) >= 0
+        assert found.best[setting]
+    text = str(done)
+    assert "vegas beside AIMD" in text
+    assert text.count("\n") < 45
+    report = done.save(tmp_path / "out", command="ackclock evaluate vegas")
+    page = report.read_text()
+    assert "<svg" in page
+    assert 'src="' not in page
+    assert 'rel="stylesheet"' not in page
+    kept = json.loads((tmp_path / "out" / "evaluation.json").read_text())
+    assert len(kept["scores"]) == 48
+    assert kept["user_code_hash"] is None
+
+
+def test_a_control_of_ones_own_is_evaluated_from_its_file(tiny, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "gentle.py").write_text(TWENTY_LINES)
+    assert main(["evaluate", "gentle.py:Gentle", "--json", "--store", "kept", "--reps", "1"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["control"] == "Gentle"
+    assert len(told["user_code_hash"]) == 64
+    assert {row["control"] for row in told["scores"]} >= {"Gentle", "CUBIC", "MIAD"}
+
+
+LATE = """
+import ackclock as ac
+
+@ac.control
+class Late:
+    def on_ack(self, window, ack):
+        window.cwnd += 1 / window.cwnd
+        if ack.now_s > {after}:
+            {fault}
+
+    def on_congestion(self, window, event):
+        window.cwnd = event.in_use / 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("fault", "words", "after"),
+    [
+        ("1 / 0", ["late.py", "line 9", "1 / 0", "ZeroDivisionError"], 25),
+        ("window.cwnd = float('nan')", ["Late.on_ack (late.py, line 9)", "nan", "cwnd"], 25),
+        ("1 / 0", ["late.py", "line 9", "1 / 0", "ZeroDivisionError"], 5),
+        ("window.cwnd = float('nan')", ["Late.on_ack (", "late.py, line 9)", "nan", "cwnd"], 5),
+        ("window.cwnd = -3", ["Late.on_ack (", "late.py, line 9)", "-3", "cwnd"], 5),
+        (
+            "window.cwnd = 1e300",
+            ["Late.on_ack (", "late.py, line 9)", "segments in flow", "cwnd"],
+            5,
+        ),
+    ],
+)
+def test_a_control_that_fails_is_stopped_at_its_line(
+    fault, words, after, tiny, tmp_path, monkeypatch, capsys
+):
+    """Early, in the run that comes first; late, in one of the processes of the sweep."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "late.py").write_text(LATE.format(fault=fault, after=after))
+    assert main(["evaluate", "late.py:Late", "--store", "kept", "--quiet"]) == 2
+    told = capsys.readouterr().err.replace("NaN", "nan")
+    for word in words:
+        assert word in told
+    assert "fault of its own" not in told
+    assert "site-packages" not in told
+
+
+@pytest.mark.parametrize(
+    ("control", "message"),
+    [
+        ("vegass", 'there is no cc "vegass"; did you mean "vegas"?'),
+        ("nothing.py:Mine", "cannot read"),
+        ("{kind = 'aimd', c = 1}", '"c" is not a key here'),
+        ("{kind = ", "not a table"),
+    ],
+)
+def test_what_is_no_control_is_told(control, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ac.AckclockError) as error:
+        evaluate(control, progress=False)
+    assert message in str(error.value)
+
+
+def test_an_unknown_tier_is_told():
+    with pytest.raises(ac.AckclockError, match='did you mean "fast"'):
+        evaluate("vegas", "fats")

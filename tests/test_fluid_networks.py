@@ -1,0 +1,299 @@
+"""Drawn traffic, leaves and operators' own networks in the fluid engine."""
+
+import itertools
+import json
+import math
+
+import numpy as np
+import pytest
+
+import ackclock as ac
+from ackclock.cli import main
+from ackclock.fluid import FluidCase, FluidNet
+from ackclock.fluid.leaves import between_leaves
+from ackclock.fluid.maps import arranged, draw
+from ackclock.fluid.operators import read_network
+from ackclock.fluid.survey import survey
+from ackclock.fluid.upgrades import best_upgrades
+
+SHARED = {"kind": "links", "links": [["a", "h", 2], ["b", "h", 2], ["h", "c", 1], ["h", "d", 9]]}
+
+
+def write(folder, **files):
+    for name, text in files.items():
+        (folder / f"{name}.csv").write_text(text)
+    return folder
+
+
+def test_a_pattern_goes_between_the_nodes_with_one_link():
+    case = FluidCase({"net": SHARED, "traffic": {"kind": "pattern", "between": "uniform-pairs"}})
+    flows = case.traffic()
+    names = case.graph().nodes
+    assert sorted(names[i] for i in flows.src) == ["a", "b", "c", "d"]
+    assert sorted(names[i] for i in flows.dst) == ["a", "b", "c", "d"]
+    assert flows.demand is None
+    other = case.replace(seed=2).traffic()
+    assert case.is_random
+    assert [list(flows.src), list(flows.dst)] != [list(other.src), list(other.dst)]
+
+
+def test_a_log_normal_matrix_has_the_mean_demand_asked_for():
+    traffic = {
+        "kind": "pattern",
+        "between": {"kind": "log-normal", "sigma": 0.3},
+        "demand": "2 Mbps",
+    }
+    case = FluidCase({"net": {"kind": "oc-backbone"}, "traffic": traffic})
+    demand = case.traffic().demand
+    assert len(demand) == 66 * 65
+    # Relative standard error of the mean: sqrt(exp(0.09) - 1) / sqrt(4290) = 0.5 %.
+    assert demand.mean() == pytest.approx(2e6, rel=0.015)
+
+
+def test_unknown_hosts_and_patterns_are_told():
+    traffic = {"kind": "pattern", "between": "uniform-pairs", "hosts": ["a", "x", "y"]}
+    with pytest.raises(ac.ScenarioError) as caught:
+        FluidCase({"net": SHARED, "traffic": traffic}).check()
+    assert len(caught.value.problems) == 2
+    with pytest.raises(ac.ScenarioError, match="uniform-pairs"):
+        FluidCase({"net": SHARED, "traffic": {"kind": "pattern", "between": "uniform-pair"}})
+
+
+LEAVES = {
+    "kind": "leaves",
+    "net": {"kind": "links", "links": [["a", "b", 10], ["b", "c", 4]]},
+    "traffic": {
+        "kind": "listed",
+        "flows": [
+            {"src": "a", "dst": "b", "demand": 3},
+            {"src": "a", "dst": "c", "demand": 1},
+            {"src": "c", "dst": "b", "demand": 5},
+        ],
+    },
+}
+
+
+def test_leaves_share_a_nodes_capacity_as_their_flows_share_its_traffic():
+    case = FluidCase({"net": LEAVES, "traffic": {"kind": "leaves"}, "access": 2})
+    graph = case.graph()
+    capacity = dict(zip(graph.link_names(), graph.capacity, strict=True))
+    # a has 10 out for demands 3 and 1; b has 14 in for 3 and 5; c has 4 each way for one flow each.
+    assert capacity["a>b->a"] == pytest.approx(7.5)
+    assert capacity["a>c->a"] == pytest.approx(2.5)
+    assert capacity["b->b<a"] == pytest.approx(14 * 3 / 8)
+    assert capacity["b->b<c"] == pytest.approx(14 * 5 / 8)
+    assert capacity["c>b->c"] == pytest.approx(4)
+    assert capacity["c->c<a"] == pytest.approx(4)
+    flows = case.traffic()
+    assert len(flows.src) == 3
+    first = capacity[f"{graph.nodes[flows.src[0]]}->{graph.nodes[flows.src[0]].split('>')[0]}"]
+    assert flows.demand[0] == pytest.approx(50 * first)
+
+
+def test_fifty_times_the_demand_changes_neither_clamp_nor_naive_senders():
+    one, fifty = (
+        FluidCase({"net": LEAVES, "traffic": {"kind": "leaves", "scale": s}}).execute()
+        for s in (1, 50)
+    )
+    assert one.summary["totals"]["clamp_goodput"] == pytest.approx(
+        fifty.summary["totals"]["clamp_goodput"]
+    )
+    np.testing.assert_allclose(one.flows["goodput"], fifty.flows["goodput"])
+
+
+def test_leaves_need_demands_and_their_traffic_needs_leaves():
+    plain = {**LEAVES, "traffic": {"kind": "listed", "flows": [["a", "b"]]}}
+    with pytest.raises(ac.ScenarioError, match="without a demand"):
+        FluidCase({"net": plain, "traffic": {"kind": "leaves"}}).graph()
+    graph = FluidCase({"net": SHARED, "traffic": {"kind": "leaves"}}).graph()
+    with pytest.raises(ac.ScenarioError, match="no leaves"):
+        between_leaves({"scale": 50.0}, graph, 1)
+    wrong = {**LEAVES, "net": {"kind": "star", "hots": 3}}
+    with pytest.raises(ac.ScenarioError, match="hots"):
+        FluidCase({"net": wrong, "traffic": {"kind": "leaves"}}).graph()
+
+
+def test_a_case_with_leaves_survives_being_sent_away():
+    case = FluidCase({"net": LEAVES, "traffic": {"kind": "leaves"}})
+    sent = FluidCase({k: v for k, v in case.to_document().items() if k != "engine"})
+    np.testing.assert_allclose(case.execute().flows["goodput"], sent.execute().flows["goodput"])
+
+
+def test_topohub_brings_geants_demands():
+    net = {"kind": "topohub", "name": "sndlib/geant", "rate": "10 Gbps"}
+    case = FluidCase({"net": net, "traffic": {"kind": "matrix", "topohub": "sndlib/geant"}})
+    # SNDlib scales the peaks to 3 Tbit/s in all.
+    assert case.traffic().demand.sum() == pytest.approx(3e12, rel=0.001)
+    assert len(case.traffic().demand) == 462
+
+
+BAD_EDGES = (
+    "source,target,capacity_bps\n0,1,100\n1,2,0\n2,2,5\n1,0,7\n2,3,nan\n3,9,4\n0,3,\n0,2,-1\n"
+)
+BAD_NODES = "id,name\n0,A\n1,B\n2,C\n3,D\n4,E\n"
+
+
+def test_everything_wrong_with_a_network_is_told_at_once(tmp_path):
+    with pytest.raises(ac.ScenarioError) as caught:
+        read_network(write(tmp_path, nodes=BAD_NODES, edges=BAD_EDGES))
+    told = [f"{p.path}: {p.message}" for p in caught.value.problems]
+    assert told == [
+        'edges, line 3: has the capacity "0"; expected more than 0',
+        'edges, line 4: joins "2" to itself',
+        "edges, line 5: joins 1 and 0 again, after edges, line 2; parallel links can be merged",
+        'edges, line 6: has the capacity "nan"; expected more than 0',
+        'edges, line 7: there is no node "9"; expected one of: 0, 1, 2, 3, 4',
+        "edges, line 8: gives no capacity, and no rate is given for such links",
+        'edges, line 9: has the capacity "-1"; expected more than 0',
+    ]
+
+
+def test_everything_wrong_with_demands_is_told_with_pairs_that_have_no_path(tmp_path, capsys):
+    write(
+        tmp_path,
+        nodes=BAD_NODES,
+        edges="source,target,capacity_bps\n0,1,100\n1,2,50\n3,4,10\n",
+        demands="source,target,demand_bps\nA,B,5\nA,X,5\nB,C,-2\nC,C,1\nB,C,nan\nA,D,3\nB,E,3\n",
+    )
+    code = main(
+        ["fluid", str(tmp_path), "--demands", str(tmp_path / "demands.csv"), "--fair-at", "A,Q"]
+    )
+    told = capsys.readouterr().err
+    assert code == 2
+    for sentence in (
+        'there is no node "X"',
+        'the demand from B to C is "-2"; expected 0 or more',
+        '"C" sends to itself',
+        'the demand from B to C is "nan"',
+        "B to C is there already: line 4",
+        "there is no path from A to D",
+        "there is no path from B to E",
+        'there is no node "Q"',
+    ):
+        assert sentence in told, sentence
+
+
+def line(capacities):
+    """Nodes in a row, with a flow over all links and one over each."""
+    names = [f"n{i}" for i in range(len(capacities) + 1)]
+    links = [[a, b, c] for a, b, c in zip(names, names[1:], capacities, strict=False)]
+    flows = [[names[0], names[-1]], *([a, b] for a, b in itertools.pairwise(names))]
+    case = {"net": {"kind": "links", "links": links}, "traffic": {"kind": "listed", "flows": flows}}
+    return FluidCase(case).net()
+
+
+def test_upgrades_of_a_line_are_the_ones_found_by_hand():
+    # Max-min: the long flow 1 (link of 2), the others 1, 3, 5: total 10.
+    net = line([2, 4, 6])
+    assert sorted(net.max_min()) == pytest.approx([1, 1, 3, 5])
+    minimum, total = best_upgrades(net, 1)
+    # The link of 2 becomes 4: the long flow gets 2, the others 2, 2, 4. Total 10, least 2.
+    assert (minimum.links, minimum.least, minimum.total) == (("n0 - n1",), 2, 10)
+    # The link of 6 becomes 12: 1, 1, 3, 11. Total 16.
+    assert (total.links, total.least, total.total) == (("n2 - n3",), 1, 16)
+    assert minimum.exact and total.exact
+
+
+def test_one_by_one_finds_what_all_sets_find_where_links_do_not_depend_on_each_other(monkeypatch):
+    net = FluidNet.from_routes([3, 5, 7, 9], [[0], [1], [2], [3]])
+    case = FluidCase(
+        {
+            "net": {
+                "kind": "links",
+                "directed": True,
+                "links": [[f"a{i}", f"b{i}", c] for i, c in enumerate([3, 5, 7, 9])],
+            },
+            "traffic": {"kind": "listed", "flows": [[f"a{i}", f"b{i}"] for i in range(4)]},
+        }
+    )
+    np.testing.assert_array_equal(case.net().max_min(), net.max_min())
+    all_sets = best_upgrades(case.net(), 2)
+    monkeypatch.setattr("ackclock.fluid.upgrades._EXACT", 0)
+    greedy = best_upgrades(case.net(), 2)
+    assert not greedy[1].exact
+    for one, other in zip(all_sets, greedy, strict=True):
+        assert set(one.links) == set(other.links)
+    assert set(all_sets[0].links) == {"a0 - b0", "a1 - b1"}
+    assert set(all_sets[1].links) == {"a2 - b2", "a3 - b3"}
+
+
+def test_flows_that_have_all_they_ask_for_do_not_count_as_the_least():
+    case = {
+        "net": {"kind": "links", "links": [["a", "b", 10], ["c", "d", 4]]},
+        "traffic": {
+            "kind": "listed",
+            "flows": [{"src": "a", "dst": "b", "demand": 1}, {"src": "c", "dst": "d", "demand": 6}],
+        },
+    }
+    minimum, _ = best_upgrades(FluidCase(case).net(), 1)
+    assert minimum.links == ("c - d",)
+    assert math.isinf(minimum.least)
+
+
+def test_a_survey_agrees_with_the_case_and_partial_enforcement_with_none_at_all(tmp_path):
+    edges = "source,target,capacity_bps\na,r,20\nb,r,20\nr,s,20\ns,d,20\ns,e,2\n"
+    demands = "source,target,demand_bps\na,d,20\nb,e,20\n"
+    write(tmp_path, edges=edges, demands=demands)
+    found = survey(tmp_path, tmp_path / "demands.csv")
+    # Fig. 2 of McCullough et al.: naive senders get 10 and 2, max-min gives 18 and 2.
+    assert found.senders["naive"]["goodput"] == pytest.approx(12)
+    assert found.senders["naive"]["zombies"] == pytest.approx(8)
+    assert found.rates.tolist() == pytest.approx([18, 2])
+    assert found.bottleneck_links() == [("r->s", 20, 1, 18), ("s->e", 2, 1, 2)]
+    unequal = "source,target,demand_bps\na,d,20\nb,e,5\n"
+    write(tmp_path, demands=unequal)
+    none = survey(tmp_path, tmp_path / "demands.csv", fair_at=[])
+    # FIFO on r->s: 20 of 25 pass, so 16 and 4; s->e passes 2.
+    assert none.senders["naive"]["goodput"] == pytest.approx(18)
+    there = survey(tmp_path, tmp_path / "demands.csv", fair_at=["r"])
+    # Max-min on r->s: 15 and 5.
+    assert there.senders["naive"]["goodput"] == pytest.approx(17)
+
+
+def test_the_command_prints_and_writes_the_same(tmp_path, capsys):
+    write(tmp_path, edges="source,target,capacity_bps\na,h,2e6\nb,h,2e6\nh,c,1e6\n")
+    out = tmp_path / "out"
+    arguments = ["fluid", str(tmp_path / "edges.csv"), "--upgrade", "1", "--out", str(out)]
+    assert main([*arguments, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told == json.loads((out / "survey.json").read_text())
+    assert told["flows"] == 6
+    # c receives from a and b over 1 Mbit/s.
+    held = {b["link"]: (b["flows"], b["rate_bps"]) for b in told["bottlenecks"]}
+    assert held["h->c"] == (2, pytest.approx(5e5))
+    assert {p.name for p in out.iterdir()} == {"survey.json", "flows.csv", "links.csv", "map.svg"}
+    assert main(arguments) == 2
+    assert "is there already" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["nowhere"], "there is no such file"),
+        (["topohub:sndlib/geent", "--rate", "1 Gbps"], 'did you mean "sndlib/geant"'),
+        (["topohub:sndlib/geant"], "gives no capacity"),
+        (["topohub:sndlib/geant", "--rate", "fast"], "--rate"),
+        (["topohub:sndlib/geant", "--rate", "1 Gbps", "--sender", "naif"], '"naive"'),
+        (["topohub:sndlib/geant", "--rate", "1 Gbps", "--map", "x.doc"], ".svg"),
+    ],
+)
+def test_wrong_arguments_are_told(arguments, told, capsys):
+    assert main(["fluid", *arguments]) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_a_map_shades_routers_by_what_they_drop():
+    case = FluidCase(
+        {
+            "net": {"kind": "links", "links": [["a", "r", 20], ["r", "s", 20], ["s", "e", 2]]},
+            "traffic": {"kind": "listed", "flows": [["a", "e"]]},
+        }
+    )
+    run = case.execute()
+    at = arranged(case.graph())
+    assert at.shape == (4, 2)
+    assert np.isfinite(at).all()
+    figure = draw(case.graph(), run.links, at)
+    dots = figure.axes[0].collections[1]
+    # 20 enter, 2 leave: 18 die at s, which is node 2.
+    assert dots.get_array().tolist() == pytest.approx([0, 0, 18, 0])

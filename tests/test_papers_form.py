@@ -1,0 +1,164 @@
+"""The files of a paper: what is refused, and in which words."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from ackclock.errors import UnsupportedError
+from ackclock.reproduce import form
+from ackclock.reproduce.folder import PAPERS, PaperError, names, read
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture
+def paper(tmp_path):
+    return Path(shutil.copytree(PAPERS / "example", tmp_path / "mine"))
+
+
+def wrong(folder):
+    with pytest.raises(PaperError) as caught:
+        read(folder)
+    return [str(problem).removeprefix(f"{folder}/") for problem in caught.value.problems]
+
+
+def append(folder, name, text):
+    with (folder / name).open("a", encoding="utf-8") as file:
+        file.write(text)
+
+
+CLAIM = '\n[[claim]]\nid = "X"\nstatement = "s"\nkind = "N"\nwhere = "1"\n'
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_shipped_paper_reads_without_a_problem(name):
+    assert read(name).claims
+
+
+def test_a_verdict_that_is_written_down_is_refused(paper):
+    append(paper, "claims.toml", CLAIM + 'not_checkable = "no"\nverdict = "reproduced"\n')
+    assert wrong(paper)[0] == (
+        "claims.toml: claim[X].verdict: verdicts are computed from measurements, never written;"
+        " leave it out"
+    )
+
+
+def test_all_problems_of_all_files_are_told_at_once(paper):
+    append(paper, "claims.toml", CLAIM + 'not_checkable = "no"\nunstated = ["recoveri"]\n')
+    append(paper, "figures.toml", '\n[[figure]]\nid = "9"\ntitle = "t"\nkind = "pie"\ndata = 3\n')
+    append(paper, "unstated.toml", '\n[[parameter]]\nid = "p"\nwhat = "w"\nreason = "r"\n')
+    (paper / "notes.txt").write_text("x")
+    found = wrong(paper)
+    assert len(found) == 6
+    assert 'claims.toml: claim[X].unstated: there is no parameter "recoveri"' in "\n".join(found)
+    assert "figures.toml: figure[9].data: 3 is not text" in found
+    assert any("figure[9].kind: " in line and "matrix" in line for line in found)
+    assert any(line.startswith("unstated.toml: parameter[p]: needs either sets") for line in found)
+    assert any(line.startswith("notes.txt: is not part of a paper") for line in found)
+
+
+@pytest.mark.parametrize(
+    ("check", "message"),
+    [
+        (
+            'measure = "SELECT 1 AS value FROM los.flows"\nexpect = { equals = 1, tolerance = 0 }',
+            'claim[X].check[0].measure: there is no study "los"; did you mean "loss"?',
+        ),
+        (
+            'measure = "SELECT 1 AS value FROM expected.x"\nexpect = { at_least = 1 }',
+            'claim[X].check[0].measure: there is no file "expected/x.csv"; '
+            "expected one of: constants",
+        ),
+        (
+            'measure = "SELECT 1 AS value FROM flows"\nexpect = { at_least = 1 }',
+            'claim[X].check[0].measure: the table "flows" names no study; expected STUDY.flows',
+        ),
+        (
+            'measure = "SELEC 1"\nexpect = { at_least = 1 }',
+            "claim[X].check[0].measure: the query is not one SELECT: syntax error",
+        ),
+        (
+            'measure = "DROP TABLE x"\nexpect = { at_least = 1 }',
+            "claim[X].check[0].measure: the query is not one SELECT",
+        ),
+        (
+            'measure = "SELECT 1 AS value"\nexpect = { at_least = 1, at_most = 2 }',
+            "claim[X].check[0].expect: has at_least and at_most; expected exactly one of",
+        ),
+        (
+            'measure = "SELECT 1 AS value"\nexpect = { equals = 1 }',
+            "claim[X].check[0].expect: equals needs a tolerance, 0 if it is exact",
+        ),
+        (
+            'measure = "SELECT 1 AS value"\nexpect = { equals = 1, tolerance = 0.1 }',
+            "claim[X].check[0].reason: is missing: why this tolerance and no other?",
+        ),
+        (
+            'measure = "SELECT 1 AS value"\nexpect = { equals = 1, tolerance = "some" }\n'
+            'reason = "r"',
+            'claim[X].check[0].expect.tolerance: "some" is not a tolerance',
+        ),
+        (
+            'measure = "SELECT 1 AS value"\nexpect = { between = [2, 1] }',
+            "claim[X].check[0].expect.between: has its ends in the wrong order",
+        ),
+        (
+            'measure = "SELECT 1 AS value"\nexpects = { at_least = 1 }',
+            'claim[X].check[0].expects: "expects" is not a key here; did you mean "expect"?',
+        ),
+    ],
+)
+def test_a_wrong_check_is_told_in_one_sentence(paper, check, message):
+    append(paper, "claims.toml", CLAIM + f"\n[[claim.check]]\n{check}\n")
+    assert any(line.startswith(f"claims.toml: {message}") for line in wrong(paper)), wrong(paper)
+
+
+def test_a_claim_is_checked_or_says_why_not(paper):
+    append(paper, "claims.toml", CLAIM)
+    message = "claims.toml: claim[X]: needs a check, or not_checkable with the reason"
+    assert wrong(paper) == [message]
+
+
+def test_an_erratum_stands_in_its_own_file(paper):
+    append(paper, "claims.toml", CLAIM.replace('"N"', '"E"') + 'not_checkable = "no"\n')
+    assert wrong(paper) == [
+        'claims.toml: claim[X].kind: errata, and only they, have kind "E" and stand in errata.toml'
+    ]
+
+
+def test_expected_values_name_their_source(paper):
+    (paper / "expected" / "bare.csv").write_text("a,b\n1,2\n")
+    assert "expected/bare.csv: says not where its values stand" in wrong(paper)[0]
+
+
+def test_claims_are_made_from_the_rows_of_a_file(paper):
+    entry = '[[claims_from]]\nfile = "constants.csv"\nid = "C-{losses}-{per_ack}"\nkind = "N"\n'
+    entry += 'statement = "C = {constant}"\nwhere = "table"\nnot_checkable = "no"\n'
+    append(paper, "claims.toml", entry)
+    made = read(paper).claims
+    assert made["C-random-2"].statement == "C = 0.9262"
+    assert len([name for name in made if name.startswith("C-")]) == 4
+    append(paper, "claims.toml", entry.replace("{per_ack}", "{ack}"))
+    assert "claims_from[1]: constants.csv has no column 'ack'" in wrong(paper)[0]
+
+
+def test_a_paper_that_is_not_there_has_a_near_one():
+    with pytest.raises(UnsupportedError, match='did you mean "example"'):
+        read("exmaple")
+
+
+def test_the_reference_page_names_every_key():
+    page = (ROOT / "docs" / "reference" / "papers.md").read_text(encoding="utf-8")
+    words = set(re.findall(r"\w+", page))
+
+    def keys(rules):
+        for key, inner in rules.get("properties", {}).items():
+            yield key
+            yield from keys(inner)
+        if "items" in rules:
+            yield from keys(rules["items"])
+
+    for rules in (form.PAPER, form.CLAIMS, form.FIGURES, form.UNSTATED):
+        assert set(keys(rules)) <= words

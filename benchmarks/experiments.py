@@ -16,6 +16,10 @@ import tempfile
 import threading
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ackclock import Scenario
 
 CASE = """
 duration = "{seconds} s"
@@ -30,7 +34,7 @@ pair = 0
 count = 9
 start = 0.1
 [[traffic]]
-generator = {{ kind = "poisson", rate = 1.0, sizes = {{ kind = "fixed", mean = 15000 }}, pairs = 2 }}
+generator = {{ kind = "poisson", rate = 1, pairs = 2, sizes = {{ kind = "fixed", mean = 15000 }} }}
 """
 """A dumbbell with long flows and a few short transfers; a second takes about 1.7 ms."""
 
@@ -41,7 +45,7 @@ def cpu_s() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def a_case(target_s: float):
+def a_case(target_s: float) -> Scenario:
     """A case whose run takes about so long [s]."""
     import ackclock as ac
 
@@ -55,7 +59,7 @@ def a_case(target_s: float):
     return ac.load(CASE.format(seconds=seconds))
 
 
-def bare(case, count: int, workers: int) -> tuple[float, float]:
+def bare(case: Scenario, count: int, workers: int) -> tuple[float, float]:
     """Clock and CPU time per run of nothing but the core on threads [s]."""
     from ackclock import _core
 
@@ -79,7 +83,7 @@ def bare(case, count: int, workers: int) -> tuple[float, float]:
     return (time.perf_counter() - clock) / count, (cpu_s() - used) / count
 
 
-def swept(case, count: int, workers: int) -> tuple[float, float]:
+def swept(case: Scenario, count: int, workers: int) -> tuple[float, float]:
     """Clock and CPU time per run of a sweep into a new store [s]."""
     import ackclock as ac
 

@@ -142,7 +142,11 @@ class LocalDask:
     def start(self, kind, *arguments):
         command = [BINARY / "dask", kind, *map(str, arguments)]
         with (self.folder / f"{kind}-{time.monotonic_ns()}.log").open("w") as log:
-            return subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
+            # A scheduler asks a worker that died for its results as long as this, in vain.
+            patience = {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "3s"}
+            return subprocess.Popen(
+                command, stdout=log, stderr=subprocess.STDOUT, env={**os.environ, **patience}
+            )
 
     def worker(self):
         return self.start("worker", "--scheduler-file", self.file, "--nthreads", 1, "--no-nanny",
@@ -183,7 +187,7 @@ def dask(tmp_path_factory):
 
 
 def test_a_cluster_gives_the_same_bits_though_a_worker_is_killed(dask, tmp_path):
-    sweep = a_sweep(reps=20, duration="400 s", tables=())
+    sweep = a_sweep(reps=20, duration="200 s", tables=())
     victim = dask.workers[0]
     told = []
 

@@ -1,4 +1,3 @@
 # Written by `python -m ackclock.stubs`; do not edit.
-from ackclock.catalogue import Record
 
 

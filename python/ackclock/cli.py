@@ -28,6 +28,7 @@ _FILE = click.Path(path_type=Path)
 
 
 HOMES = {
+    "adversary": "ackclock.adversary.command:adversary",
     "artifact": "ackclock.commands.reproduce:artifact",
     "evaluate": "ackclock.evaluate.command:evaluate",
     "fluid": "ackclock.fluid.command:fluid",

@@ -41,7 +41,7 @@ fn checked(name: &str, values: &[f64], flows: usize, finite: bool) -> PyResult<(
     let may_be_empty = !finite;
     if values.len() != flows && !(may_be_empty && values.is_empty()) {
         problems
-            .push(Problem::new(name, format!("has {} entries for {flows} flows", values.len())));
+            .push(Problem::new(name, format!("has {} entries, expected {flows}", values.len())));
     }
     for (i, value) in values.iter().enumerate() {
         if value.is_nan() || *value < 0.0 || (finite && value.is_infinite()) {
@@ -202,6 +202,14 @@ impl FluidCore {
         how.set_item("period", found.period)?;
         how.set_item("damping", found.damping)?;
         Ok((Rates(found.outcome), how))
+    }
+
+    /// Rates that were found elsewhere, to be accounted for here.
+    fn rates(&self, demand: Floats<'_>, leaving: Floats<'_>) -> PyResult<Rates> {
+        let (demand, leaving) = (floats(&demand), floats(&leaving));
+        checked("demand", &demand, self.0.flows(), true)?;
+        checked("leaving", &leaving, self.0.total_hops(), true)?;
+        Ok(Rates(Outcome { demand, leaving, sweeps: 0 }))
     }
 
     /// Goodput of every flow.

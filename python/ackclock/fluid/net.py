@@ -319,6 +319,19 @@ class FluidNet:
             )
         return Settled(self._rates(rates), **how)
 
+    def measured(self, demand: npt.ArrayLike, leaving: npt.ArrayLike) -> Rates:
+        """Take over rates that were measured elsewhere, to account for them here.
+
+        Parameters
+        ----------
+        demand
+            Rate at which each flow was offered, ``(n_flows,)``.
+        leaving
+            Rate at which each flow left each hop, ``(n_hops,)`` in the order of the routes.
+        """
+        with _problems_of():
+            return self._rates(self._core.rates(_floats(demand), _floats(leaving)))
+
     def account(
         self, rates: Rates, ideal: npt.ArrayLike | None = None, *, access: int = 1
     ) -> Accounts:

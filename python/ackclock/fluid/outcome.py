@@ -69,16 +69,13 @@ class Routers:
         if graph is None:
             message = "nodes are chosen, but the network was made without a graph"
             raise ScenarioError([Problem("routers.at", message)])
-        from ackclock.errors import suggestion
+        from ackclock.fluid.generators import unknown_node
 
         chosen = set(graph.nodes if self.at is None else self.at)
         unknown = chosen - set(graph.nodes)
         if unknown:
             raise ScenarioError(
-                [
-                    Problem("routers.at", f'there is no node "{n}"; {suggestion(n, graph.nodes)}')
-                    for n in sorted(unknown)
-                ]
+                [Problem("routers.at", unknown_node(n, graph.nodes)) for n in sorted(unknown)]
             )
         fair = np.array([name in chosen for name in graph.nodes])
         return np.where(fair[graph.src], 0, 1).astype(np.uint8)

@@ -6,53 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ackclock.model.pftk import rate_bps
+from ackclock.model.pftk import rate_bps as pftk_rate
+from ackclock.model.routers import green_drop
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     Real = npt.NDArray[np.float64]
 
-__all__ = ["fairness_bound", "green_drop", "green_operating_point"]
+__all__ = ["fairness_bound", "green_operating_point"]
 
 DRAWS = 400
 """Points of each integral; the midpoint rule then errs by less than one in a hundred thousand."""
-
-
-def green_drop(
-    flows: Real,
-    rtt_s: Any,
-    mss_bytes: Any = 1000.0,
-    rate_bps: Any = 155e6,
-    constant: Any = 0.93,
-) -> dict[str, Real]:
-    """Drop probability of GREEN: p = (N MSS c / (L R))², at most 1.
-
-    Parameters
-    ----------
-    flows
-        Number N of active flows.
-    rtt_s
-        Round-trip time R that the router assumes [s].
-    mss_bytes
-        Segment size MSS [B].
-    rate_bps
-        Rate L of the link [bit/s].
-    constant
-        c of the square-root law.
-
-    Returns
-    -------
-    dict
-        ``drop_ratio``.
-
-    References
-    ----------
-    A. Kapadia, S. Thulasidasan, W. Feng, "GREEN + IDMaps: A practical solution for ensuring
-    fairness in a biased Internet", 2002, equation (2).
-    """
-    root = flows * 8 * mss_bytes * constant / (rate_bps * rtt_s)
-    return {"drop_ratio": np.minimum(root**2, 1.0)}
 
 
 def green_operating_point(
@@ -135,14 +100,14 @@ def _point(
     rtt = (rtt_low + (rtt_high - rtt_low) * grid)[:, None]
     wide = factor_high > factor_low
     factor = factor_low + (factor_high - factor_low) * (grid if wide else np.zeros(1))[None, :]
-    drop = green_drop(np.asarray(flows), rtt * factor, mss, rate, constant)["drop_ratio"]
+    drop = green_drop(flows, rtt * factor, rate, mss, constant)["drop_ratio"]
     rto = np.maximum(min_rto, rto_rtts * rtt)
-    got = rate_bps(drop, rtt, mss, per_ack, rto, np.inf)
+    got = pftk_rate(drop, rtt, mss, per_ack, rto, np.inf)
     return {
         "drop_mean_ratio": float(drop.mean()),
         "drop_weighted_ratio": float((drop * got).sum() / got.sum()),
         "drop_max_ratio": float(
-            green_drop(np.asarray(flows), rtt_low * factor_low, mss, rate, constant)["drop_ratio"]
+            green_drop(flows, rtt_low * factor_low, rate, mss, constant)["drop_ratio"]
         ),
         "load": float(got.mean() * flows / rate),
         "jain": float(got.mean() ** 2 / (got**2).mean()),

@@ -59,7 +59,9 @@ impl Least {
         for &level in self.levels.iter().rev() {
             let begin = level as usize + index * ARITY;
             let Some(group) = self.nodes.get(begin..begin + ARITY) else { return 0 };
-            let place = group.iter().position(|&time| time == self.least).unwrap_or(0);
+            // Without a branch that depends on a time.
+            let find = |found, place| if group[place] == self.least { place } else { found };
+            let place = (0..ARITY).rev().fold(0, find);
             index = index * ARITY + place;
         }
         index as u32
@@ -99,47 +101,32 @@ impl Least {
             self.least = visit(0);
             return;
         }
-        let mut index = 0;
-        let mut level = self.levels.len() - 1;
-        // Depth first, without a stack: `index` is the next node to look at on `level`.
-        loop {
-            let begin = self.levels[level] as usize;
-            let group = begin + index / ARITY * ARITY;
-            let here = (index % ARITY..ARITY).find(|place| self.nodes[group + place] < bound);
-            if let Some(place) = here {
-                index = index / ARITY * ARITY + place;
-                if level == 0 {
-                    self.nodes[begin + index] = visit(index as u32);
-                    index += 1;
-                    if index % ARITY != 0 {
-                        continue;
-                    }
-                    index -= 1;
-                } else {
-                    level -= 1;
-                    index *= ARITY;
-                    continue;
-                }
-            }
-            // The group is done: its least goes up, and the search goes on beside it.
-            loop {
-                let begin = self.levels[level] as usize;
-                let group = begin + index / ARITY * ARITY;
-                let least = least_of(&self.nodes[group..group + ARITY]);
-                level += 1;
-                index /= ARITY;
-                let Some(&above) = self.levels.get(level) else {
-                    self.least = least;
-                    return;
-                };
-                self.nodes[above as usize + index] = least;
-                index += 1;
-                if index % ARITY != 0 {
-                    break;
-                }
-                index -= 1;
-            }
+        let top = self.levels.len() - 1;
+        self.least = self.group_below(top, 0, bound, &mut visit);
+    }
+
+    /// The same for one group of a level; its least time afterwards.
+    fn group_below(
+        &mut self,
+        level: usize,
+        group: usize,
+        bound: u64,
+        visit: &mut impl FnMut(u32) -> u64,
+    ) -> u64 {
+        let begin = self.levels[level] as usize + group * ARITY;
+        let Some(times) = self.nodes.get(begin..begin + ARITY) else { return Self::OUT };
+        let mark = |marks, (place, &time)| marks | u32::from(time < bound) << place;
+        let mut marks: u32 = times.iter().enumerate().fold(0, mark);
+        while marks != 0 {
+            let place = marks.trailing_zeros() as usize;
+            marks &= marks - 1;
+            let index = group * ARITY + place;
+            self.nodes[begin + place] = match level {
+                0 => visit(index as u32),
+                _ => self.group_below(level - 1, index, bound, visit),
+            };
         }
+        self.nodes.get(begin..begin + ARITY).map_or(Self::OUT, least_of)
     }
 }
 

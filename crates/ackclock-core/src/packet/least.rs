@@ -11,7 +11,7 @@ const ARITY: usize = 8;
 /// The times of a fixed number of entrants; [`Least::OUT`] for one that takes no part.
 #[derive(Debug)]
 pub(super) struct Least {
-    least: u64,
+    first: u64,
     /// Levels of the tree, leaves first, each filled up to whole nodes.
     nodes: Vec<u64>,
     /// Where each level begins.
@@ -37,19 +37,19 @@ impl Least {
         }
         // A lone entrant is the least itself.
         let nodes = if entrants > 1 { vec![Self::OUT; total] } else { Vec::new() };
-        Self { least: Self::OUT, nodes, levels }
+        Self { first: Self::OUT, nodes, levels }
     }
 
     /// The least time of all.
     #[inline(always)]
     pub(super) fn first(&self) -> u64 {
-        self.least
+        self.first
     }
 
     /// The time of an entrant.
     #[inline]
     pub(super) fn get(&self, entrant: u32) -> u64 {
-        self.nodes.get(entrant as usize).copied().unwrap_or(self.least)
+        self.nodes.get(entrant as usize).copied().unwrap_or(self.first)
     }
 
     /// The entrant with the least time, the first of several.
@@ -60,7 +60,7 @@ impl Least {
             let begin = level as usize + index * ARITY;
             let Some(group) = self.nodes.get(begin..begin + ARITY) else { return 0 };
             // Without a branch that depends on a time.
-            let find = |found, place| if group[place] == self.least { place } else { found };
+            let find = |found, place| if group[place] == self.first { place } else { found };
             let place = (0..ARITY).rev().fold(0, find);
             index = index * ARITY + place;
         }
@@ -73,7 +73,7 @@ impl Least {
         let (mut index, mut new) = (entrant as usize, time);
         for (depth, &level) in self.levels.iter().enumerate() {
             let above = self.levels.get(depth + 1).map(|&above| above as usize + index / ARITY);
-            let before = above.map_or(self.least, |above| self.nodes[above]);
+            let before = above.map_or(self.first, |above| self.nodes[above]);
             let begin = level as usize + index / ARITY * ARITY;
             let Some(group) = self.nodes.get_mut(begin..begin + ARITY) else { break };
             let old = std::mem::replace(&mut group[index % ARITY], new);
@@ -88,21 +88,21 @@ impl Least {
             }
             index /= ARITY;
         }
-        self.least = new;
+        self.first = new;
     }
 
     /// Visits every entrant below `bound` in order; each takes the time that `visit` returns.
     #[inline(always)]
     pub(super) fn below(&mut self, bound: u64, mut visit: impl FnMut(u32) -> u64) {
-        if self.least >= bound {
+        if self.first >= bound {
             return;
         }
         if self.nodes.is_empty() {
-            self.least = visit(0);
+            self.first = visit(0);
             return;
         }
         let top = self.levels.len() - 1;
-        self.least = self.group_below(top, 0, bound, &mut visit);
+        self.first = self.group_below(top, 0, bound, &mut visit);
     }
 
     /// The same for one group of a level; its least time afterwards.

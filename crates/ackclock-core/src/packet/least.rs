@@ -11,7 +11,7 @@ const ARITY: usize = 8;
 /// The times of a fixed number of entrants; [`Least::OUT`] for one that takes no part.
 #[derive(Debug)]
 pub(super) struct Least {
-    least: u64,
+    first: u64,
     /// Levels of the tree, leaves first, each filled up to whole nodes.
     nodes: Vec<u64>,
     /// Where each level begins.
@@ -37,19 +37,19 @@ impl Least {
         }
         // A lone entrant is the least itself.
         let nodes = if entrants > 1 { vec![Self::OUT; total] } else { Vec::new() };
-        Self { least: Self::OUT, nodes, levels }
+        Self { first: Self::OUT, nodes, levels }
     }
 
     /// The least time of all.
     #[inline(always)]
     pub(super) fn first(&self) -> u64 {
-        self.least
+        self.first
     }
 
     /// The time of an entrant.
     #[inline]
     pub(super) fn get(&self, entrant: u32) -> u64 {
-        self.nodes.get(entrant as usize).copied().unwrap_or(self.least)
+        self.nodes.get(entrant as usize).copied().unwrap_or(self.first)
     }
 
     /// The entrant with the least time, the first of several.
@@ -59,7 +59,9 @@ impl Least {
         for &level in self.levels.iter().rev() {
             let begin = level as usize + index * ARITY;
             let Some(group) = self.nodes.get(begin..begin + ARITY) else { return 0 };
-            let place = group.iter().position(|&time| time == self.least).unwrap_or(0);
+            // Without a branch that depends on a time.
+            let find = |found, place| if group[place] == self.first { place } else { found };
+            let place = (0..ARITY).rev().fold(0, find);
             index = index * ARITY + place;
         }
         index as u32
@@ -71,7 +73,7 @@ impl Least {
         let (mut index, mut new) = (entrant as usize, time);
         for (depth, &level) in self.levels.iter().enumerate() {
             let above = self.levels.get(depth + 1).map(|&above| above as usize + index / ARITY);
-            let before = above.map_or(self.least, |above| self.nodes[above]);
+            let before = above.map_or(self.first, |above| self.nodes[above]);
             let begin = level as usize + index / ARITY * ARITY;
             let Some(group) = self.nodes.get_mut(begin..begin + ARITY) else { break };
             let old = std::mem::replace(&mut group[index % ARITY], new);
@@ -86,60 +88,45 @@ impl Least {
             }
             index /= ARITY;
         }
-        self.least = new;
+        self.first = new;
     }
 
     /// Visits every entrant below `bound` in order; each takes the time that `visit` returns.
     #[inline(always)]
     pub(super) fn below(&mut self, bound: u64, mut visit: impl FnMut(u32) -> u64) {
-        if self.least >= bound {
+        if self.first >= bound {
             return;
         }
         if self.nodes.is_empty() {
-            self.least = visit(0);
+            self.first = visit(0);
             return;
         }
-        let mut index = 0;
-        let mut level = self.levels.len() - 1;
-        // Depth first, without a stack: `index` is the next node to look at on `level`.
-        loop {
-            let begin = self.levels[level] as usize;
-            let group = begin + index / ARITY * ARITY;
-            let here = (index % ARITY..ARITY).find(|place| self.nodes[group + place] < bound);
-            if let Some(place) = here {
-                index = index / ARITY * ARITY + place;
-                if level == 0 {
-                    self.nodes[begin + index] = visit(index as u32);
-                    index += 1;
-                    if index % ARITY != 0 {
-                        continue;
-                    }
-                    index -= 1;
-                } else {
-                    level -= 1;
-                    index *= ARITY;
-                    continue;
-                }
-            }
-            // The group is done: its least goes up, and the search goes on beside it.
-            loop {
-                let begin = self.levels[level] as usize;
-                let group = begin + index / ARITY * ARITY;
-                let least = least_of(&self.nodes[group..group + ARITY]);
-                level += 1;
-                index /= ARITY;
-                let Some(&above) = self.levels.get(level) else {
-                    self.least = least;
-                    return;
-                };
-                self.nodes[above as usize + index] = least;
-                index += 1;
-                if index % ARITY != 0 {
-                    break;
-                }
-                index -= 1;
-            }
+        let top = self.levels.len() - 1;
+        self.first = self.group_below(top, 0, bound, &mut visit);
+    }
+
+    /// The same for one group of a level; its least time afterwards.
+    fn group_below(
+        &mut self,
+        level: usize,
+        group: usize,
+        bound: u64,
+        visit: &mut impl FnMut(u32) -> u64,
+    ) -> u64 {
+        let begin = self.levels[level] as usize + group * ARITY;
+        let Some(times) = self.nodes.get(begin..begin + ARITY) else { return Self::OUT };
+        let mark = |marks, (place, &time)| marks | u32::from(time < bound) << place;
+        let mut marks: u32 = times.iter().enumerate().fold(0, mark);
+        while marks != 0 {
+            let place = marks.trailing_zeros() as usize;
+            marks &= marks - 1;
+            let index = group * ARITY + place;
+            self.nodes[begin + place] = match level {
+                0 => visit(index as u32),
+                _ => self.group_below(level - 1, index, bound, visit),
+            };
         }
+        self.nodes.get(begin..begin + ARITY).map_or(Self::OUT, least_of)
     }
 }
 

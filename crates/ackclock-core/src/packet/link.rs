@@ -350,9 +350,8 @@ impl Link {
     pub(super) fn bits_in_service(&self, now: u64) -> f64 {
         let end = match &self.disc {
             None if self.waiting.next != Waiting::NONE => self.waiting.next,
-            None => self.service.end,
             Some(_) if self.service.end == IDLE => return 0.0,
-            Some(_) => self.service.end,
+            None | Some(_) => self.service.end,
         };
         if self.service.start <= now && end > now {
             self.rate.unsent_bits(now, end, self.serving)

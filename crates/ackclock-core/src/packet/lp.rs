@@ -3,9 +3,10 @@
 //! A process is a node with flow endpoints, together with its outgoing links and the links that
 //! routers have to it; or a single link between routers. Whatever reaches a process at time t has no
 //! effect elsewhere before t + lookahead, where lookahead is the least (propagation delay + shortest
-//! transmission) of the links to be passed on the way through. So a process may wait until that moment and then handle, in one go, everything that
-//! reached it up to then (Chandy & Misra 1979, CACM 24(4), doi:10.1145/358598.358613, with one
-//! clock). The order in which processes run cannot change any result: within a process events run
+//! transmission) of the links to be passed on the way through. So a process may wait until that
+//! moment and then handle, in one go, everything that reached it up to then, and whatever else is
+//! certain by then to come first (Chandy & Misra 1979, CACM 24(4), doi:10.1145/358598.358613, with
+//! one clock). The order in which processes run cannot change any result: within a process events run
 //! by (time, time of scheduling, identity), and none of these depends on other processes' progress.
 
 use super::heap::Heap;

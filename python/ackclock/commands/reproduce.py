@@ -40,6 +40,7 @@ _QUIET = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 @click.option("--json", "as_json", is_flag=True, help="Print claims and figures as JSON.")
 @click.option("--strict", is_flag=True, help="Exit 1 on a deviation that is not listed as known.")
 @click.option("--sensitivity", metavar="CLAIM", help="Vary what this claim leaves unstated.")
+@click.option("--dry-run", is_flag=True, help="Check the paper and say what would run.")
 @click.option("--pairs", is_flag=True, help="With --sensitivity: also two parameters at a time.")
 @_WORKERS
 @_CLUSTER
@@ -57,6 +58,7 @@ def reproduce(
     as_json: bool,
     strict: bool,
     sensitivity: str | None,
+    dry_run: bool,
     pairs: bool,
     workers: int | None,
     cluster: str | None,
@@ -83,6 +85,9 @@ def reproduce(
         raise click.UsageError("--pairs goes with --sensitivity CLAIM")
     read_all = [read(paper) for paper in wanted]
     means = _means(workers, cluster, store, quiet=quiet or as_json)
+    if dry_run:
+        _dry_run(read_all, tier, means, as_json=as_json)
+        return
     if sensitivity:
         _sensitivity(read_all[0], sensitivity, tier, means, out, pairs=pairs, as_json=as_json,
                      quiet=quiet)  # fmt: skip
@@ -158,6 +163,36 @@ def _index(folder: Path) -> None:
 
     if folder.is_dir():
         (folder / "index.html").write_text(index_page(folder), encoding="utf-8")
+
+
+def _dry_run(papers: list[PaperData], tier: str, means: Means, *, as_json: bool) -> None:
+    """Say what each study would run, and what of it is stored already."""
+    import json
+
+    from ackclock.reproduce.studies import sweep_of
+    from ackclock.results import look
+    from ackclock.tabular import engineering, table
+
+    rows = []
+    kept = look(means.store)
+    for paper in papers:
+        for study in paper.studies.values():
+            if tier in study.skipped:
+                continue
+            plan = sweep_of(paper, study, tier).plan(means.workers, kept)
+            row = {"paper": paper.name, "study": study.name, "seconds": plan.seconds}
+            rows.append({**row, **{k: getattr(plan, k) for k in ("points", "runs", "stored")}})
+    if as_json:
+        click.echo(json.dumps(rows))
+        return
+    total = engineering(sum(float(str(row["seconds"])) for row in rows), "s")
+    cells = [
+        [*(str(row[key]) for key in ("paper", "study", "points", "runs", "stored")),
+         engineering(float(str(row["seconds"])), "s")]
+        for row in rows
+    ]  # fmt: skip
+    click.echo(table(["paper", "study", "points", "runs", "stored", "predicted"], cells, most=1000))
+    click.echo(f"\ntier {tier}: about {total} for what is not stored")
 
 
 def _listed(*, as_json: bool) -> str:

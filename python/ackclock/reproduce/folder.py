@@ -51,6 +51,8 @@ def find(paper: str | Path) -> Path:
     if isinstance(paper, str) and (PAPERS / paper / "paper.toml").is_file():
         return PAPERS / paper
     folder = Path(paper)
+    if folder.name in ("", ".."):
+        folder = folder.resolve()
     if (folder / "paper.toml").is_file():
         return folder
     if folder.is_dir():

@@ -127,6 +127,8 @@ def _reason(claim: Claim, parts: list[Part], outcome: str) -> str:
     text = head + "; ".join(told)
     if outcome == "missed" and claim.known_deviation:
         text += f". Known: {claim.known_deviation}"
+    if outcome == "met" and claim.known_deviation:
+        text += ". Listed as a known deviation, which it is not here"
     return text
 
 

@@ -63,7 +63,7 @@ class Axis:
     def __init__(
         self,
         path: str | Sequence[str] | None,
-        values: Sequence[Any] | Mapping[str, Any],
+        values: Sequence[Any] | Mapping[Any, Any],
         labels: Sequence[Label] | None = None,
     ) -> None:
         from ackclock.catalogue import plain

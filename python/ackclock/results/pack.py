@@ -161,14 +161,7 @@ def _filled(scratch: Path, tables: Mapping[str, pa.Table]) -> Path:
         files = {}
         for name, table in tables.items():
             file = at / f"{name}.parquet"
-            repeated = _repeated(table)
-            pq.write_table(
-                table,
-                file,
-                compression={c: "zstd" if c in repeated else "lz4" for c in table.column_names},
-                use_dictionary=repeated,
-                write_statistics=repeated,
-            )
+            pq.write_table(table, file, compression="zstd", use_dictionary=_repeated(table))
             files[file.name] = {"bytes": file.stat().st_size, "sha256": digest(file)}
             _sync_file(file)
         text = json.dumps({"pack_version": 1, "runs": tables["runs"].num_rows, "files": files})
@@ -185,9 +178,15 @@ def _filled(scratch: Path, tables: Mapping[str, pa.Table]) -> Path:
 
 
 def _repeated(table: pa.Table) -> list[str]:
-    """Columns worth a dictionary: not those that differ in every row, or nearly."""
-    unique = {"summary", "labels", "finished_at", "cpu_s"}
-    return [name for name in table.column_names if name not in unique]
+    """Columns worth a dictionary: words, but not texts that differ in every row."""
+    import pyarrow as pa
+
+    return [
+        field.name
+        for field in table.schema
+        if field.name != "summary"
+        and (pa.types.is_dictionary(field.type) or pa.types.is_string(field.type))
+    ]
 
 
 def _sync_file(file: Path) -> None:

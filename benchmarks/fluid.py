@@ -2,8 +2,8 @@
 
 All runs on one processor, one after another, in turns. ackclock's time is from arrays (capacities,
 routes) to rates, checks and transposition included; SimGrid's is `System::solve()` alone, without
-the building of its system. Loads of all links are compared: a solver that is fast because it is wrong
-shows.
+the building of its system. Loads of all links are compared: a solver that is fast because it is
+wrong shows.
 """
 
 from __future__ import annotations
@@ -219,9 +219,8 @@ def main() -> int:
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for f in figures:
         verdict = "" if f.ok is None else ("met" if f.ok else "missed")
-        print(
-            f"| {f.what} | {f.nodes} | {f.flows} | {f.value:.4g} | {f.unit} | {f.goal} | {verdict} |"
-        )
+        row = [f.what, f.nodes, f.flows, f"{f.value:.4g}", f.unit, f.goal, verdict]
+        print("| " + " | ".join(map(str, row)) + " |")
     today = dt.datetime.now(dt.UTC).date()
     out = options.out or BENCHMARKS / "results" / f"{today}-fluid.csv"
     out.parent.mkdir(parents=True, exist_ok=True)

@@ -103,7 +103,7 @@ pub(super) fn change(
     leaving: Option<u32>,
     part: f64,
 ) -> Updated {
-    Replay::new(net, demand, before, joining, leaving).run(part)
+    Replay::new(net, demand, before, joining, leaving, part).run()
 }
 
 /// Where a flow stands in the replay.
@@ -146,8 +146,9 @@ struct Replay<'a> {
     place: Vec<u32>,
     touched: Vec<(u32, Touched)>,
     moments: BinaryHeap<Reverse<(u64, u32)>>,
-    /// Flows looked at.
+    /// Flows looked at, and how many may be.
     work: usize,
+    most: f64,
 }
 
 impl<'a> Replay<'a> {
@@ -157,6 +158,7 @@ impl<'a> Replay<'a> {
         before: &'a Allocation,
         joining: Option<Joining<'a>>,
         leaving: Option<u32>,
+        part: f64,
     ) -> Self {
         let mut replay = Self {
             net,
@@ -170,6 +172,7 @@ impl<'a> Replay<'a> {
             touched: Vec::new(),
             moments: BinaryHeap::new(),
             work: 0,
+            most: part * net.total_hops() as f64,
         };
         let route = match (joining, leaving) {
             (Some(joining), _) => joining.route,
@@ -257,10 +260,9 @@ impl<'a> Replay<'a> {
         }
     }
 
-    fn run(mut self, part: f64) -> Updated {
-        let most = part * self.net.total_hops() as f64;
+    fn run(mut self) -> Updated {
         while let Some(Reverse((bits, place))) = self.moments.pop() {
-            if self.work as f64 > most {
+            if self.is_too_much() {
                 return self.whole();
             }
             let (link, state) = self.touched[place as usize];
@@ -282,12 +284,21 @@ impl<'a> Replay<'a> {
                 self.release(link, state.was);
             }
         }
-        self.told()
+        if self.is_too_much() { self.whole() } else { self.told() }
+    }
+
+    /// Whether the change reaches so far that filling everything is cheaper.
+    fn is_too_much(&self) -> bool {
+        self.work as f64 > self.most
     }
 
     /// Level at which a touched link would be full: flows that stopped, or will as before, have
     /// their rates; the others grow.
     fn level_now(&mut self, place: usize) -> f64 {
+        if self.is_too_much() {
+            // Nothing found from here on will be used.
+            return f64::INFINITY;
+        }
         let link = self.touched[place].0;
         let mut capped: Vec<(f64, f64)> = Vec::new();
         let (mut left, mut growing) = (self.net.capacity[link as usize], 0.0);
@@ -349,6 +360,9 @@ impl<'a> Replay<'a> {
         let flows: Vec<u32> = self.crossing(link).collect();
         self.work += flows.len();
         for flow in flows {
+            if self.is_too_much() {
+                return;
+            }
             match self.state[flow as usize] {
                 Now::Stopped(_) => {}
                 Now::AsBefore => {

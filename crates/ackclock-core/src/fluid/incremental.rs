@@ -307,9 +307,8 @@ impl<'a> Replay<'a> {
             let weight = self.weight(flow);
             let cap = match self.state[flow as usize] {
                 Now::Stopped(level) => level,
-                Now::Grows => self.enough(flow),
                 Now::AsBefore if self.held_elsewhere(flow, link) => self.old(flow),
-                Now::AsBefore => self.enough(flow),
+                Now::Grows | Now::AsBefore => self.enough(flow),
             };
             growing += weight;
             if cap.is_finite() {

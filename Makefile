@@ -51,6 +51,7 @@ lint: setup ## formatting, clippy, ruff, types, stubs, rules of the house
 bench: ## speed beside ns-2 and ns-3 where they are installed, and growth with size; many minutes
 	$(PYTHON) benchmarks/compare.py
 	$(PYTHON) benchmarks/scale.py
+	$(PYTHON) benchmarks/fluid.py
 
 bench-check: ## instruction counts of five scenarios against those kept, within 2 %; needs valgrind
 	$(PYTHON) benchmarks/check.py

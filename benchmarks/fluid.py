@@ -1,9 +1,9 @@
 """The fluid engine: global max-min beside SimGrid's solver, growth with size, senders on HOT.
 
 All runs on one processor, one after another, in turns. ackclock's time is from arrays (capacities,
-routes) to rates, checks and transposition included; SimGrid's is `System::solve()` alone, without the
-building of its system. Loads of all links are compared: a solver that is fast because it is wrong
-shows.
+routes) to rates, checks and transposition included; SimGrid's is `System::solve()` alone, without
+the building of its system. Loads of all links are compared: a solver that is fast because it is
+wrong shows.
 """
 
 from __future__ import annotations
@@ -21,7 +21,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from measure import BENCHMARKS, PEERS, BenchmarkError, Command, build, choose_core, machine, measured
+from measure import (
+    BENCHMARKS,
+    PEERS,
+    BenchmarkError,
+    Command,
+    build,
+    choose_core,
+    machine,
+    measured,
+)
 
 PEER_SIZES = ((1_000, 10_000), (1_000, 100_000), (10_000, 100_000))
 GROWTH = ((10_000, 10_000), (10_000, 100_000), (10_000, 1_000_000), (10_000, 10_000_000))
@@ -107,6 +116,11 @@ def beside_simgrid(program: Path, peer: Path, folder: Path, core: int, turns: in
     return figures
 
 
+def memory_goal(nodes: int, flows: int, each: float) -> tuple[str, bool | None]:
+    """Say whether memory keeps to the goal, which is for many flows on few links."""
+    return ("< 40", each < BYTES_GOAL) if flows >= 10 * nodes else ("", None)
+
+
 def growth(program: Path, folder: Path, core: int, largest: int) -> list[Figure]:
     """Time and memory as the number of flows grows."""
     figures = []
@@ -124,7 +138,8 @@ def growth(program: Path, folder: Path, core: int, largest: int) -> list[Figure]
             Figure("of these, filling", nodes, flows, found["solve_s"], "s"),
             Figure("route hops", nodes, flows, found["hops"] / 1e6, "million"),
             Figure("time a hop", nodes, flows, total / found["hops"] * 1e9, "ns"),
-            Figure("memory a hop", nodes, flows, each, "B", "< 40", each < BYTES_GOAL),
+            # With few flows it is the links that take the memory.
+            Figure("memory a hop", nodes, flows, each, "B", *memory_goal(nodes, flows, each)),
         ]
         net.unlink()
     return figures
@@ -204,7 +219,8 @@ def main() -> int:
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for f in figures:
         verdict = "" if f.ok is None else ("met" if f.ok else "missed")
-        print(f"| {f.what} | {f.nodes} | {f.flows} | {f.value:.4g} | {f.unit} | {f.goal} | {verdict} |")
+        row = [f.what, f.nodes, f.flows, f"{f.value:.4g}", f.unit, f.goal, verdict]
+        print("| " + " | ".join(map(str, row)) + " |")
     today = dt.datetime.now(dt.UTC).date()
     out = options.out or BENCHMARKS / "results" / f"{today}-fluid.csv"
     out.parent.mkdir(parents=True, exist_ok=True)

@@ -103,7 +103,7 @@ pub(super) fn change(
     leaving: Option<u32>,
     part: f64,
 ) -> Updated {
-    Replay::new(net, demand, before, joining, leaving).run(part)
+    Replay::new(net, demand, before, joining, leaving, part).run()
 }
 
 /// Where a flow stands in the replay.
@@ -146,8 +146,9 @@ struct Replay<'a> {
     place: Vec<u32>,
     touched: Vec<(u32, Touched)>,
     moments: BinaryHeap<Reverse<(u64, u32)>>,
-    /// Flows looked at.
+    /// Flows looked at, and how many may be.
     work: usize,
+    most: f64,
 }
 
 impl<'a> Replay<'a> {
@@ -157,6 +158,7 @@ impl<'a> Replay<'a> {
         before: &'a Allocation,
         joining: Option<Joining<'a>>,
         leaving: Option<u32>,
+        part: f64,
     ) -> Self {
         let mut replay = Self {
             net,
@@ -170,6 +172,7 @@ impl<'a> Replay<'a> {
             touched: Vec::new(),
             moments: BinaryHeap::new(),
             work: 0,
+            most: part * net.total_hops() as f64,
         };
         let route = match (joining, leaving) {
             (Some(joining), _) => joining.route,
@@ -257,10 +260,9 @@ impl<'a> Replay<'a> {
         }
     }
 
-    fn run(mut self, part: f64) -> Updated {
-        let most = part * self.net.total_hops() as f64;
+    fn run(mut self) -> Updated {
         while let Some(Reverse((bits, place))) = self.moments.pop() {
-            if self.work as f64 > most {
+            if self.is_too_much() {
                 return self.whole();
             }
             let (link, state) = self.touched[place as usize];
@@ -282,12 +284,21 @@ impl<'a> Replay<'a> {
                 self.release(link, state.was);
             }
         }
-        self.told()
+        if self.is_too_much() { self.whole() } else { self.told() }
+    }
+
+    /// Whether the change reaches so far that filling everything is cheaper.
+    fn is_too_much(&self) -> bool {
+        self.work as f64 > self.most
     }
 
     /// Level at which a touched link would be full: flows that stopped, or will as before, have
     /// their rates; the others grow.
     fn level_now(&mut self, place: usize) -> f64 {
+        if self.is_too_much() {
+            // Nothing found from here on will be used.
+            return f64::INFINITY;
+        }
         let link = self.touched[place].0;
         let mut capped: Vec<(f64, f64)> = Vec::new();
         let (mut left, mut growing) = (self.net.capacity[link as usize], 0.0);
@@ -296,9 +307,8 @@ impl<'a> Replay<'a> {
             let weight = self.weight(flow);
             let cap = match self.state[flow as usize] {
                 Now::Stopped(level) => level,
-                Now::Grows => self.enough(flow),
                 Now::AsBefore if self.held_elsewhere(flow, link) => self.old(flow),
-                Now::AsBefore => self.enough(flow),
+                Now::Grows | Now::AsBefore => self.enough(flow),
             };
             growing += weight;
             if cap.is_finite() {
@@ -349,6 +359,9 @@ impl<'a> Replay<'a> {
         let flows: Vec<u32> = self.crossing(link).collect();
         self.work += flows.len();
         for flow in flows {
+            if self.is_too_much() {
+                return;
+            }
             match self.state[flow as usize] {
                 Now::Stopped(_) => {}
                 Now::AsBefore => {
@@ -358,7 +371,7 @@ impl<'a> Replay<'a> {
                         self.touch_others(flow, link, false);
                     } else if old >= level * (1.0 - SAME) {
                         // As before; links that are looked at must know that it stops here.
-                        self.stale_others(flow, link);
+                        self.stale_others(flow, link, false);
                     }
                 }
                 Now::Grows => {
@@ -370,25 +383,28 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// A link was full at this level before and is not now: flows that it alone held grow on.
+    /// A link was full at this level before and is not now: flows that it alone held grow on. Those
+    /// that another link holds too are as before, but links that counted on this one must look again.
     fn release(&mut self, link: u32, level: f64) {
         let place = self.place[link as usize] as usize;
-        let now = self.touched[place].1.now;
         self.touched[place].1.was = f64::INFINITY;
         let flows: Vec<u32> = self.crossing(link).collect();
         self.work += flows.len();
         for flow in flows {
-            let held_here = self.state[flow as usize] == Now::AsBefore
-                && self.old(flow) >= level * (1.0 - SAME)
-                && !self.held_elsewhere(flow, link);
-            if held_here {
+            let stopped_here = self.state[flow as usize] == Now::AsBefore
+                && self.old(flow) >= level * (1.0 - SAME);
+            if !stopped_here {
+                continue;
+            }
+            if self.held_elsewhere(flow, link) {
+                self.stale_others(flow, link, true);
+            } else {
                 self.set(flow, Now::Grows);
                 self.touch_others(flow, link, true);
             }
         }
-        if !self.touched[place].1.stale {
-            self.await_next(place, now);
-        }
+        let now = self.level_now(place);
+        self.await_next(place, now);
     }
 
     fn touch_others(&mut self, flow: u32, link: u32, takes_more: bool) {
@@ -399,10 +415,10 @@ impl<'a> Replay<'a> {
         }
     }
 
-    fn stale_others(&mut self, flow: u32, link: u32) {
+    fn stale_others(&mut self, flow: u32, link: u32, takes_more: bool) {
         for &other in self.route(flow) {
             if other != link && self.place[other as usize] != NONE {
-                self.touch(other, false);
+                self.touch(other, takes_more);
             }
         }
     }
@@ -462,5 +478,47 @@ impl<'a> Replay<'a> {
             levels: levels.filter(|&(i, l)| self.before.level[i as usize] != l).collect(),
             whole: true,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_links_that_held_the_same_flow_at_the_same_level_are_both_looked_at_again() {
+        // Both links are full at level 1 and both hold the flow of weight 4. Without the flow of
+        // weight 2, link 0 has 18 for a weight of 16 and fills first, at 1.125.
+        let routes: [&[u32]; 12] =
+            [&[1], &[0], &[0], &[0], &[1], &[0], &[1], &[1, 0], &[0, 1], &[1], &[1], &[0]];
+        let weight = [2.0, 1.0, 3.0, 3.0, 1.0, 4.0, 4.0, 2.0, 4.0, 2.0, 1.0, 1.0];
+        let mut offsets = vec![0];
+        let mut hops = Vec::new();
+        for route in routes {
+            hops.extend_from_slice(route);
+            offsets.push(hops.len() as u32);
+        }
+        let net = FluidNet::new(vec![18.0, 16.0], offsets, hops, weight.to_vec()).unwrap();
+        let before = allocate(&net, &[]);
+        assert_eq!(before.level, [1.0, 1.0]);
+        let update = change(&net, &[], &before, None, Some(7), f64::INFINITY);
+        assert!(update.rates.contains(&(8, 4.5)), "{update:?}");
+        assert_eq!(update.levels, [(0, 1.125), (1, 1.15)]);
+    }
+
+    #[test]
+    fn a_change_that_others_do_not_feel_stays_where_it_is() {
+        // Two pairs of flows on links of their own, joined by a wide one that is never full.
+        let net = FluidNet::new(
+            vec![2.0, 6.0, 100.0],
+            vec![0, 2, 4, 6, 8],
+            vec![0, 2, 0, 2, 1, 2, 1, 2],
+            vec![],
+        )
+        .unwrap();
+        let before = allocate(&net, &[]);
+        let update = change(&net, &[], &before, None, Some(1), f64::INFINITY);
+        assert_eq!(update.rates, [(0, 2.0)]);
+        assert_eq!(update.levels, [(0, 2.0)]);
     }
 }

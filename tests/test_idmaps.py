@@ -14,7 +14,8 @@ import ackclock as ac
 from ackclock import idmaps
 from ackclock.errors import AckclockError
 
-DATA = os.environ.get("ACKCLOCK_DATA", "") or str(Path(__file__).parents[2] / "shared" / "data")
+SHARED = Path(os.environ.get("ACKCLOCK_DATA", "") or Path(__file__).parents[2] / "shared")
+DATA = SHARED / "data" if (SHARED / "data").is_dir() else SHARED
 
 
 def line(*places: float) -> idmaps.Distances:
@@ -138,7 +139,7 @@ def test_green_drops_by_the_estimates_it_is_fed():
     assert rows[1]["goodput_bps"] / rows[0]["goodput_bps"] == pytest.approx(2.0, rel=0.15)
 
 
-@pytest.mark.skipif(not Path(DATA, "rtt").is_dir(), reason="no measured matrices: ACKCLOCK_DATA")
+@pytest.mark.skipif(not (DATA / "rtt").is_dir(), reason="no measured matrices: ACKCLOCK_DATA")
 @pytest.mark.parametrize(("name", "least"), [("planetlab", 490), ("wonderproxy", 240)])
 def test_measured_matrices_are_whole_and_tracers_help(name: str, least: int):
     distances = idmaps.matrix(name, DATA)

@@ -2,9 +2,9 @@
 
 **Source**: Jamin, Jin, Jin, Raz, Shavitt & Zhang, "On the placement of Internet instrumentation",
 INFOCOM 2000 (doi:10.1109/INFCOM.2000.832199), whose heuristics are minimum k-centre, k-HST, and
-transit nodes against stubs and mixes; the first by Gonzalez 1985 (doi:10.1016/0304-3975(85)90224-5),
-the trees of the second by Bartal 1996. The text could not be had; the algorithms are those of
-these names.
+transit nodes against stubs and mixes; the first by Gonzalez 1985
+(doi:10.1016/0304-3975(85)90224-5), the trees of the second by Bartal 1996. The text could not be
+had; the algorithms are those of these names.
 """
 
 from __future__ import annotations

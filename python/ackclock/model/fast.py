@@ -389,9 +389,7 @@ def rate_targets(
     S. Low, L. Peterson, L. Wang, "Understanding Vegas: a duality model", J. ACM 49(2), 2002,
     section 5, rebuilt from its description.
     """
-    given = np.broadcast_arrays(
-        _whole(flows), alpha_packets, capacity_packets_per_s, propagation_s
-    )
+    given = np.broadcast_arrays(_whole(flows), alpha_packets, capacity_packets_per_s, propagation_s)
     rows: dict[str, list[Any]] = {"point": [], "flow": [], "share": [], "share_if_packets": []}
     for at, values in enumerate(zip(*(np.atleast_1d(v) for v in given), strict=True)):
         n, alpha, capacity, delay = int(values[0]), *map(float, values[1:])

@@ -87,3 +87,80 @@ class Vegas(Record):
         gamma: float | None = ...,
         loss_factor: float | None = ...,
     ) -> None: ...
+
+class Fast(Record):
+    def __init__(
+        self,
+        form: Any = ...,
+        alpha: float | None = ...,
+        beta: float | None = ...,
+        gamma: float | None = ...,
+        interval: float | str | None = ...,
+        every: int | None = ...,
+        mi_threshold: float | str | None = ...,
+        rtt_weight: float | None = ...,
+        max_growth: float | None = ...,
+        base_rtt: float | str | None = ...,
+    ) -> None: ...
+
+class FastRateReduction(Record):
+    def __init__(
+        self,
+        form: Any = ...,
+        alpha: float | None = ...,
+        beta: float | None = ...,
+        gamma: float | None = ...,
+        interval: float | str | None = ...,
+        every: int | None = ...,
+        mi_threshold: float | str | None = ...,
+        rtt_weight: float | None = ...,
+        max_growth: float | None = ...,
+        base_rtt: float | str | None = ...,
+        stable_rounds: int | None = ...,
+        stable_tolerance: float | None = ...,
+        factor: float | None = ...,
+        duration: float | None = ...,
+    ) -> None: ...
+
+class FastCorrected(Record):
+    def __init__(
+        self,
+        form: Any = ...,
+        alpha: float | None = ...,
+        beta: float | None = ...,
+        gamma: float | None = ...,
+        interval: float | str | None = ...,
+        every: int | None = ...,
+        mi_threshold: float | str | None = ...,
+        rtt_weight: float | None = ...,
+        max_growth: float | None = ...,
+        base_rtt: float | str | None = ...,
+        stable_rounds: int | None = ...,
+        stable_tolerance: float | None = ...,
+        theta: float | None = ...,
+        t_epsilon: float | None = ...,
+        measurements: int | None = ...,
+        attempts: int | None = ...,
+    ) -> None: ...
+
+class Ledbat(Record):
+    def __init__(
+        self,
+        target: float | str | None = ...,
+        gain: float | None = ...,
+        allowed_increase: float | None = ...,
+        base_history: int | None = ...,
+        current_filter: int | None = ...,
+        slow_start: bool | None = ...,
+    ) -> None: ...
+
+class Compound(Record):
+    def __init__(
+        self,
+        alpha: float | None = ...,
+        beta: float | None = ...,
+        k: float | None = ...,
+        gamma: float | None = ...,
+        zeta: float | None = ...,
+        low_window: float | None = ...,
+    ) -> None: ...

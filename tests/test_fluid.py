@@ -243,12 +243,16 @@ def test_the_textbooks_parking_lot():
 
 def test_a_flow_that_joins_and_leaves():
     net = FluidNet.from_routes([1, 2, 4], [[0], [1], [2]])
-    before = net.max_min()
+    before = net.allocate()
+    assert before.rate.tolist() == before.level.tolist() == [1, 2, 4]
     change = net.with_flow(before, [0, 1, 2])
-    assert change.flows.tolist() == [0, 1, 2, 3]
-    assert change.rates.tolist() == [0.5, 1.5, 3.5, 0.5]
-    back = parking_lot().without_flow(parking_lot().max_min(), 0)
+    assert dict(zip(change.flows.tolist(), change.rates.tolist(), strict=True)) == {
+        0: 0.5, 1: 1.5, 2: 3.5, 3: 0.5,
+    }  # fmt: skip
+    full = parking_lot().allocate()
+    back = parking_lot().without_flow(full, 0)
     assert dict(zip(back.flows.tolist(), back.rates.tolist(), strict=True)) == {1: 1, 2: 2, 3: 4}
+    assert dict(zip(back.links.tolist(), back.levels.tolist(), strict=True)) == {0: 1, 1: 2, 2: 4}
 
 
 @settings(max_examples=50, deadline=None)

@@ -14,7 +14,8 @@ import ackclock as ac
 from ackclock import idmaps
 from ackclock.errors import AckclockError
 
-DATA = os.environ.get("ACKCLOCK_DATA", "") or str(Path(__file__).parents[2] / "shared" / "data")
+SHARED = Path(os.environ.get("ACKCLOCK_DATA", "") or Path(__file__).parents[2] / "shared")
+DATA = SHARED / "data" if (SHARED / "data").is_dir() else SHARED
 
 
 def line(*places: float) -> idmaps.Distances:
@@ -104,8 +105,10 @@ def test_uniform_factors_are_recognised():
 def test_wrong_input_is_told():
     distances = line(0, 1, 2)
     for message, call in (
-        ('there is no placement "k-center"; did you mean "k-centre"',
-         lambda: idmaps.place(distances, 1, "k-center")),
+        (
+            'there is no placement "k-center"; did you mean "k-centre"',
+            lambda: idmaps.place(distances, 1, "k-center"),
+        ),
         ("tracers is 4; expected 1 to 3", lambda: idmaps.place(distances, 4)),
         ('placement "transit" needs a graph', lambda: idmaps.place(distances, 1, "transit")),
         ("tracers is empty", lambda: idmaps.IDMaps(distances, [])),
@@ -122,17 +125,21 @@ def test_green_drops_by_the_estimates_it_is_fed():
     queue = idmaps.green(idmaps.IDMaps(distances, [0]), 0, [1, 2], count="known", n=2)
     assert queue["table"] == [0.05, 0.1]
     net = {"kind": "dumbbell", "pairs": 2, "rate": "20 Mbps", "rtt": "100 ms", "qdisc": queue}
-    run = ac.Scenario.from_data({
-        "net": {**net, "buffer": "1000 pkt", "access_buffer": "1000 pkt"},
-        "flows": [{"pair": 0, "count": 2, "cc": "aimd"}], "duration": "600 s", "warmup": "20 s",
-    }).run()
+    run = ac.Scenario.from_data(
+        {
+            "net": {**net, "buffer": "1000 pkt", "access_buffer": "1000 pkt"},
+            "flows": [{"pair": 0, "count": 2, "cc": "aimd"}],
+            "duration": "600 s",
+            "warmup": "20 s",
+        }
+    ).run()
     rows = run.flows.to_pylist()
     # Half the assumed round trip is four times the drops and, at equal true round trips, half the
     # rate; 15 % for the randomness of some 400 drops.
     assert rows[1]["goodput_bps"] / rows[0]["goodput_bps"] == pytest.approx(2.0, rel=0.15)
 
 
-@pytest.mark.skipif(not Path(DATA, "rtt").is_dir(), reason="no measured matrices: ACKCLOCK_DATA")
+@pytest.mark.skipif(not (DATA / "rtt").is_dir(), reason="no measured matrices: ACKCLOCK_DATA")
 @pytest.mark.parametrize(("name", "least"), [("planetlab", 490), ("wonderproxy", 240)])
 def test_measured_matrices_are_whole_and_tracers_help(name: str, least: int):
     distances = idmaps.matrix(name, DATA)

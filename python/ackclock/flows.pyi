@@ -10,6 +10,7 @@ class Flow(Record):
         pair: int | None = ...,
         src: str | None = ...,
         dst: str | None = ...,
+        between: Record | str | dict[str, Any] | None = ...,
         route: list[Any] | tuple[Any, ...] | None = ...,
         ack_route: list[Any] | tuple[Any, ...] | None = ...,
         start: float | str | None = ...,

@@ -1,4 +1,14 @@
 # Written by `python -m ackclock.stubs`; do not edit.
 from ackclock.catalogue import Record
 
+class MaxMin(Record):
+    def __init__(self) -> None: ...
 
+class Proportional(Record):
+    def __init__(self) -> None: ...
+
+class LossLoad(Record):
+    def __init__(
+        self,
+        k: float | None = ...,
+    ) -> None: ...

@@ -63,6 +63,84 @@ class Star(Record):
         qdisc: Record | str | dict[str, Any] | None = ...,
     ) -> None: ...
 
+class ErdosRenyi(Record):
+    def __init__(
+        self,
+        nodes: int,
+        edges: int,
+        edge_nodes: int | None = ...,
+        radius: Any = ...,
+        capacities: Any = ...,
+        rate: float | str | None = ...,
+        delay: float | str | None = ...,
+        buffer: str | None = ...,
+        qdisc: Record | str | dict[str, Any] | None = ...,
+        seed: int | None = ...,
+    ) -> None: ...
+
+class Barabasi(Record):
+    def __init__(
+        self,
+        nodes: int,
+        edges: int,
+        edge_nodes: int | None = ...,
+        radius: Any = ...,
+        capacities: Any = ...,
+        rate: float | str | None = ...,
+        delay: float | str | None = ...,
+        buffer: str | None = ...,
+        qdisc: Record | str | dict[str, Any] | None = ...,
+        seed: int | None = ...,
+    ) -> None: ...
+
+class Hot(Record):
+    def __init__(
+        self,
+        capacities: Any = ...,
+        rate: float | str | None = ...,
+        delay: float | str | None = ...,
+        buffer: str | None = ...,
+        qdisc: Record | str | dict[str, Any] | None = ...,
+    ) -> None: ...
+
+class Tiers(Record):
+    def __init__(
+        self,
+        wans: int | None = ...,
+        mans: int | None = ...,
+        lans: int | None = ...,
+        wan_nodes: int | None = ...,
+        man_nodes: int | None = ...,
+        lan_nodes: int | None = ...,
+        wan_redundancy: int | None = ...,
+        man_redundancy: int | None = ...,
+        lan_redundancy: int | None = ...,
+        man_wan_redundancy: int | None = ...,
+        lan_man_redundancy: int | None = ...,
+        wan_rate: float | str | None = ...,
+        man_rate: float | str | None = ...,
+        lan_rate: float | str | None = ...,
+        wan_km: float | None = ...,
+        man_km: float | None = ...,
+        lan_km: float | None = ...,
+        signal_speed: float | None = ...,
+        buffer: str | None = ...,
+        qdisc: Record | str | dict[str, Any] | None = ...,
+        seed: int | None = ...,
+    ) -> None: ...
+
+class OcBackbone(Record):
+    def __init__(
+        self,
+        pops: int | None = ...,
+        oc192: float | None = ...,
+        oc48: float | None = ...,
+        width_km: float | None = ...,
+        buffer: str | None = ...,
+        qdisc: Record | str | dict[str, Any] | None = ...,
+        seed: int | None = ...,
+    ) -> None: ...
+
 class Graph(Record):
     def __init__(
         self,

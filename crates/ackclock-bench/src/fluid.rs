@@ -276,22 +276,23 @@ pub(crate) fn change(arguments: &[String]) -> Outcome<Value> {
     let Arrays { capacity, offsets, hops } = read(path)?;
     let net = FluidNet::new(capacity, offsets, hops, vec![]).map_err(|e| format!("{e:?}"))?;
     let clock = Cpu::start();
-    let rate = fluid::max_min(&net, &[]);
+    let before = fluid::allocate(&net, &[]);
     let full = clock.seconds();
     let mut draw = Stream::new(seed, Purpose::Traffic, 1);
-    let (mut times, mut freed, mut whole) = (Vec::new(), Vec::new(), 0);
+    let (mut times, mut changed, mut whole) = (Vec::new(), Vec::new(), 0);
     for _ in 0..events.max(1) {
         let flow = draw.below(net.flows() as u64) as usize;
         let clock = Cpu::start();
-        let update = fluid::remove_flow(&net, &[], &rate, flow);
+        let update = fluid::remove_flow(&net, &[], &before, flow);
         times.push(clock.seconds());
-        freed.push(update.freed as f64);
+        changed.push(update.rates.len() as f64);
         whole += usize::from(update.whole);
     }
     Ok(json!({
         "full_s": full,
-        "change_s": median(times),
-        "freed_median": median(freed),
+        "mean_s": times.iter().sum::<f64>() / times.len() as f64,
+        "median_s": median(times),
+        "changed_median": median(changed),
         "whole": whole,
         "events": events,
     }))

@@ -70,6 +70,10 @@ class Shape:
     def simpler(self) -> Iterator[Shape]:
         """Patterns a step simpler: a level less, or a rate or a time rounded."""
         levels = self.levels
+        for i in range(1, len(levels)):
+            if levels[i][0] == levels[i - 1][0]:
+                whole = (levels[i][0], round(levels[i - 1][1] + levels[i][1], 1))
+                yield Shape((*levels[: i - 1], whole, *levels[i + 1 :]))
         if len(levels) > 1:
             for i in range(len(levels)):
                 yield Shape(levels[:i] + levels[i + 1 :])

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Ids = npt.NDArray[np.uint32]
     Algorithm = Any
 
-__all__ = ["Accounts", "Change", "Rates", "Routers", "Settled"]
+__all__ = ["Accounts", "Allocation", "Change", "Rates", "Routers", "Settled"]
 
 
 @dataclass(frozen=True)
@@ -171,6 +171,23 @@ class Accounts:
 
 
 @dataclass(frozen=True)
+class Allocation:
+    """A max-min allocation with what is needed to change it by a flow.
+
+    Parameters
+    ----------
+    rate
+        Rate of each flow, ``(n_flows,)``.
+    level
+        Rate per weight at which each link is full, ``(n_links,)``; infinite where it is not.
+    """
+
+    rate: Floats
+    level: Floats
+    _core: _core.Allocation = field(repr=False)
+
+
+@dataclass(frozen=True)
 class Change:
     """What a flow that joins or leaves changes in the max-min allocation.
 
@@ -178,14 +195,15 @@ class Change:
     ----------
     flows, rates
         Flows whose rate is another now, and that rate. A flow that joined has the number after the
-        last.
-    freed
-        Flows that were filled anew.
+        last; one that left is not told.
+    links, levels
+        Links whose level is another now, and that level.
     whole
-        Whether the whole network was filled.
+        Whether the whole network was filled, because the change reached too far.
     """
 
     flows: Ids
     rates: Floats
-    freed: int
+    links: Ids
+    levels: Floats
     whole: bool

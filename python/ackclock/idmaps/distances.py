@@ -77,7 +77,8 @@ def matrix(name: str, folder: str | Path | None = None) -> Distances:
         ``planetlab``: 490 hosts of PlanetLab (Zhu et al., ToN 2017). ``wonderproxy``: least pings
         between servers in 246 cities, July 2020, without one whose place is wrong.
     folder
-        Where the files ``rtt/*.csv`` are; left out: that of ``ACKCLOCK_DATA``.
+        Where the files ``rtt/*.csv`` or ``data/rtt/*.csv`` are; left out: that of
+        ``ACKCLOCK_DATA``.
 
     Raises
     ------
@@ -87,7 +88,8 @@ def matrix(name: str, folder: str | Path | None = None) -> Distances:
     if name not in MATRICES:
         message = f'there is no matrix "{name}"; {suggestion(name, MATRICES)}'
         raise AckclockError(message)
-    root = Path(folder if folder is not None else os.environ.get("ACKCLOCK_DATA", "")) / "rtt"
+    root = Path(folder if folder is not None else os.environ.get("ACKCLOCK_DATA", ""))
+    root = root / "data" / "rtt" if (root / "data" / "rtt").is_dir() else root / "rtt"
     files = {
         "planetlab": ("planetlab490_slice1_ms.csv",),
         "wonderproxy": ("wonderproxy_rtt.csv", "wonderproxy_servers.csv"),
@@ -164,6 +166,7 @@ def internetwork(
     if nodes < 10:
         message = f"nodes is {nodes}; expected at least 10"
         raise AckclockError(message)
+    graph: nx.Graph[int]
     if kind == "as":
         graph = nx.Graph(nx.random_internet_as_graph(nodes, seed=seed))
     elif kind == "barabasi-albert":

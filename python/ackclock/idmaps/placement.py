@@ -2,9 +2,9 @@
 
 **Source**: Jamin, Jin, Jin, Raz, Shavitt & Zhang, "On the placement of Internet instrumentation",
 INFOCOM 2000 (doi:10.1109/INFCOM.2000.832199), whose heuristics are minimum k-centre, k-HST, and
-transit nodes against stubs and mixes; the first by Gonzalez 1985 (doi:10.1016/0304-3975(85)90224-5),
-the trees of the second by Bartal 1996. The text could not be had; the algorithms are those of
-these names.
+transit nodes against stubs and mixes; the first by Gonzalez 1985
+(doi:10.1016/0304-3975(85)90224-5), the trees of the second by Bartal 1996. The text could not be
+had; the algorithms are those of these names.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _k_hst(distances: Distances, tracers: int, rng: Rng) -> list[int]:
     first = int(rng.choice(everyone))
     parts = [(float(rtt[first].max()), first, everyone)]
     while len(parts) < tracers:
-        at = max(range(len(parts)), key=lambda i: (parts[i][0] if len(parts[i][2]) > 1 else -1.0))
+        at = max(range(len(parts)), key=lambda i: parts[i][0] if len(parts[i][2]) > 1 else -1.0)
         radius, _, members = parts.pop(at)
         # Hosts at the same place are cut apart one by one.
         half = radius / 2 if radius > 0 else -1.0

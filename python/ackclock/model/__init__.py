@@ -27,6 +27,7 @@ __all__ = ["MODELS", "model", "parameters"]
 MODELS: dict[str, str] = {
     "chiu_jain_phase": "ackclock.model.linear:chiu_jain_phase",
     "fairness_bound": "ackclock.model.green:fairness_bound",
+    "green_drop": "ackclock.model.green:green_drop",
     "green_operating_point": "ackclock.model.green:green_operating_point",
     "linear_steady_state": "ackclock.model.linear:linear_steady_state",
     "loss_load_equilibrium": "ackclock.model.loss_load:loss_load_equilibrium",

@@ -1,0 +1,114 @@
+"""The report of an evaluation of a queue: one HTML page that needs no other file."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from ackclock.evaluate.queues.page import sentences
+from ackclock.evaluate.queues.scenarios import SCENARIOS
+from ackclock.evaluate.queues.score import METRICS, better, ellipse
+from ackclock.evaluate.report import _inline
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from matplotlib.figure import Figure
+
+    from ackclock.evaluate.queues.run import QueueEvaluation
+    from ackclock.evaluate.queues.score import Scores
+
+__all__ = ["chart", "html"]
+
+COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+"""Okabe and Ito's; the queue asked about has the first."""
+
+
+def html(done: QueueEvaluation, command: str) -> str:
+    """Write the report.
+
+    Parameters
+    ----------
+    done
+        What was found.
+    command
+        What the user typed.
+    """
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    from ackclock import _core
+
+    environment = Environment(
+        loader=PackageLoader("ackclock"), autoescape=True, undefined=StrictUndefined
+    )
+    environment.filters["mean"] = _mean
+    own = done.queue.label
+    behind = {
+        name: [queue for queue in found.queues if queue != own and better(found, queue, own)]
+        for name, found in done.scores.items()
+    }
+    return environment.get_template("evaluate_queue.html").render(
+        own=own,
+        value=done.queue.value,
+        scores=done.scores,
+        scenes=SCENARIOS,
+        metrics=METRICS,
+        behind=behind,
+        tier=done.tier,
+        seeds=done.seeds,
+        runs=done.runs,
+        answer=sentences(done.scores)[0],
+        figure=_inline(chart(done.scores)),
+        command=command,
+        version=_core.version(),
+        code=done.user_code_hash,
+    )
+
+
+def chart(scores: Mapping[str, Scores]) -> Figure:
+    """Draw goodput against delay: an ellipse of one standard deviation for each queue.
+
+    Parameters
+    ----------
+    scores
+        By scenario.
+    """
+    from matplotlib.patches import Ellipse as Patch
+
+    from ackclock.plot import style
+
+    rows = math.ceil(len(scores) / 4)
+    figure = style.figure(None, 11.5, 2.7 * rows)
+    axes = figure.subplots(rows, 4, squeeze=False)
+    for axis in axes.flat[len(scores) :]:
+        axis.set_visible(False)
+    for axis, (name, found) in zip(axes.flat, scores.items(), strict=False):
+        for number, queue in enumerate(found.queues):
+            if len(found.points[queue]) < 2:
+                continue
+            fitted = ellipse(found.points[queue])
+            colour = COLOURS[number % len(COLOURS)]
+            width, height = (2 * half for half in fitted.axes)
+            patch = Patch(fitted.centre, width, height, angle=fitted.angle)
+            patch.set(facecolor=colour, alpha=0.35 if number == 0 else 0.15, edgecolor=colour)
+            axis.add_patch(patch)
+            axis.plot(*fitted.centre, "os^Dvx+"[number // len(COLOURS) % 7], color=colour, ms=5)
+            axis.lines[-1].set_label(queue)
+        axis.set_title(f"{name} (RFC 7928, {SCENARIOS[name].section})", fontsize=9)
+        axis.autoscale_view()
+        axis.set_xlim(left=0)
+        axis.set_ylim(bottom=0)
+        axis.grid(alpha=0.3)
+    handles, labels = axes.flat[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=6, fontsize=9)
+    figure.supxlabel("queueing delay of a flow [ms]", fontsize=9)
+    figure.supylabel("goodput over the fair share", fontsize=9)
+    return figure
+
+
+def _mean(value: tuple[float, float, float]) -> str:
+    mean, low, high = value
+    if math.isnan(mean):
+        return "-"
+    text = f"{mean:.3g}"
+    return text if math.isnan(low) or low == high else f"{text} ± {(high - low) / 2:.2g}"

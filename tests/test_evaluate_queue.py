@@ -1,0 +1,105 @@
+"""Evaluation of queues: scores that can be worked out by hand, and a run of a small one."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from ackclock.cli import cli
+from ackclock.errors import AckclockError, ScenarioError
+from ackclock.evaluate import queues
+from ackclock.evaluate.queues import scenarios
+from ackclock.evaluate.queues.score import Scores, better, ellipse
+from ackclock.scenario import Scenario
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_an_ellipse_is_one_standard_deviation():
+    # Four corners of a rectangle 4 wide, 2 high, around (5, 3): deviations 2 and 1.
+    fitted = ellipse(np.array([[3, 2], [7, 2], [3, 4], [7, 4]], dtype=float))
+    assert fitted.centre == (5.0, 3.0)
+    assert fitted.axes == pytest.approx((2.0, 1.0))
+    assert fitted.angle % 180 == pytest.approx(0.0, abs=1e-9)
+    # On the diagonal from (0, 0) to (2, 2): no width, 45 degrees.
+    line = ellipse(np.array([[0, 0], [1, 1], [2, 2]], dtype=float))
+    assert line.axes == pytest.approx((np.sqrt(4 / 3), 0.0), abs=1e-9)
+    assert line.angle % 180 == pytest.approx(45.0)
+
+
+def made(**values: tuple[list[float], list[float]]) -> Scores:
+    table = {}
+    for name, (goodput, delay) in values.items():
+        table[name, "goodput"] = np.array(goodput)
+        table[name, "delay_ms"] = np.array(delay)
+    return Scores(table, {name: np.zeros((1, 2)) for name in values})
+
+
+def test_better_is_beyond_doubt_in_one_and_not_worse_in_the_other():
+    scores = made(
+        a=([0.90, 0.91, 0.92], [10.0, 11.0, 12.0]),
+        less_delay=([0.90, 0.91, 0.92], [5.0, 6.0, 7.1]),
+        trade=([0.95, 0.96, 0.971], [20.0, 21.0, 22.1]),
+        noise=([0.80, 0.91, 1.0], [9.0, 13.0, 11.0]),
+    )
+    assert better(scores, "less_delay", "a")
+    assert not better(scores, "a", "less_delay")
+    assert not better(scores, "trade", "a") and not better(scores, "a", "trade")
+    assert not better(scores, "noise", "a") and not better(scores, "a", "noise")
+
+
+@pytest.mark.parametrize("tier", ["fast", "full"])
+@pytest.mark.parametrize("name", list(queues.SCENARIOS))
+def test_every_scenario_is_right(name: str, tier: str):
+    size = scenarios.TIERS[tier]
+    document = scenarios.document("fifo", queues.SCENARIOS[name], size, seed=1)
+    Scenario.from_data(document).check()
+
+
+def test_the_full_tier_has_every_discipline_once():
+    names = scenarios.queues(scenarios.Queue("codel", "codel"), scenarios.TIERS["full"])
+    assert next(iter(names)) == "codel"
+    assert {"drop tail", "green", "sfb", "fred", "blue", "sred", "afd", "rem"} <= set(names)
+    assert "fifo" not in names
+
+
+def test_no_queue_is_told(tmp_path: Path):
+    with pytest.raises(ScenarioError, match='no queue discipline "pye"; did you mean "pie"'):
+        queues.evaluate_queue("pye", store=False)
+    with pytest.raises(AckclockError, match='no tier "fats"; did you mean "fast"'):
+        queues.evaluate_queue("pie", "fats", store=False)
+    found = CliRunner().invoke(cli, ["evaluate-queue", "pye", "--store", str(tmp_path / "store")])
+    assert found.exit_code != 0
+    assert not (tmp_path / "store").exists()
+
+
+@pytest.mark.slow
+def test_an_evaluation_gives_page_report_and_scores(tmp_path: Path):
+    (tmp_path / "mine.py").write_text(
+        "import ackclock as ac\n\n\n@ac.aqm\nclass Short:\n"
+        '    """A short buffer."""\n\n    most: int = 10\n\n'
+        "    def on_enqueue(self, packet, queue):\n"
+        "        return ac.Drop if queue.packets >= self.most else ac.Pass\n"
+    )
+    done = queues.evaluate_queue(
+        "mine.py:Short", reps=2, folder=tmp_path, store=False, progress=False, workers=1
+    )
+    # Ten packets of 1500 bytes at 20 Mbit/s take 6 ms; a quarter of the rate, 24 ms.
+    for name, scores in done.scores.items():
+        most = 24 if name == "capacity" else 6
+        assert scores.values["Short", "delay_ms"].max() <= most
+        assert scores.values["drop tail", "goodput"].max() <= 1.0
+    assert done.user_code_hash
+    report = done.save(tmp_path / "out")
+    text = report.read_text(encoding="utf-8")
+    assert "<svg" in text
+    assert not re.search(r"<(script|link|img|iframe)\b", text), "it needs no other file"
+    told = json.loads((tmp_path / "out" / "queue-evaluation.json").read_text(encoding="utf-8"))
+    assert len(told["scores"]) == 10 * 6
+    assert str(done).startswith("Short beside drop tail, red, codel, fq-codel, pie")

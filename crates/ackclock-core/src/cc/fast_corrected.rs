@@ -7,7 +7,7 @@
 //! **Source**: M. Rodriguez-Perez, S. Herreria-Alonso, M. Fernandez-Veiga, C. Lopez-Garcia, "The persistent
 //! congestion problem of FAST-TCP: Analysis and solutions", section 6, equations (21) to (25).
 //!
-//! **Rule** (w, r: window and mean round trip at rest; D: smallest round trip; t = t_epsilon r)
+//! **Rule** (w, r: window and mean round trip at rest; D: smallest round trip; t = `t_epsilon` r)
 //! ```text
 //! probe:    each acknowledgement lets 1 - theta segments leave, for a time t; then w again
 //! measure:  dr = (round trip of the last segment that left within t) - r,  f = flight with it
@@ -17,7 +17,7 @@
 //! ```
 //! Deviations: equation (22) as printed has the wrong sign (a smaller window drains the queue), and (23)
 //! with it gives a wrong n; the magnitudes above are what the derivation means. (1 + sqrt(1 + 4 n))/2 in
-//! (24) is R. |f - w| r / w is the source's |theta| t_epsilon, but as it came about: a flow that sends its
+//! (24) is R. |f - w| r / w is the source's |theta| `t_epsilon`, but as it came about: a flow that sends its
 //! window in one lump has sent all of the excess before t is over. The numbers of measurements and of
 //! attempts are bounded, which the source leaves open. The derivation holds for one late-comer among
 //! flows that share fairly: flows that start together take each other for flows that were there before.

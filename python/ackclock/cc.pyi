@@ -140,6 +140,7 @@ class FastCorrected(Record):
         theta: float | None = ...,
         t_epsilon: float | None = ...,
         measurements: int | None = ...,
+        attempts: int | None = ...,
     ) -> None: ...
 
 class Ledbat(Record):

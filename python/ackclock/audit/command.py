@@ -17,14 +17,23 @@ def audit() -> None:
 @audit.command()
 @click.argument("control")
 @click.option("--tier", default="fast", show_default=True, help="fast: a minute; full: an hour.")
-@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Write a page into DIR.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), metavar="DIR", help="Write a page into DIR."
+)
 @click.option("--workers", type=click.IntRange(min=1), help="Runs at a time; left out: all cores.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 def latecomer(
-    control: str, *, tier: str, out: Path | None, workers: int | None, as_json: bool, quiet: bool
+    control: str,
+    *,
+    tier: str,
+    gap_s: float | None,
+    out: Path | None,
+    workers: int | None,
+    as_json: bool,
+    quiet: bool,
 ) -> None:
-    """What does a flow of CONTROL get that starts after others of its kind?
+    """Measure what a flow of CONTROL gets that starts after others of its kind.
 
     CONTROL is a registry name, a class as file.py:Class, or a table as '{kind = "fast", alpha =
     50}'. Five situations: one after another, one joining n, departures, beside CUBIC, beside
@@ -44,7 +53,7 @@ def latecomer(
         if not silent:
             click.echo(line, err=True)
 
-    found = work(asked(control, Path.cwd()), tier, workers=workers, tell=tell)
+    found = work(asked(control, Path.cwd()), tier, gap_s=gap_s, workers=workers, tell=tell)
     written = found.save(out, command_line()) if out is not None else None
     if as_json:
         import json

@@ -9,12 +9,12 @@ FAST-TCP: Analysis and solutions". This audit puts any control through the same 
 from __future__ import annotations
 
 import statistics
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
 
     from ackclock.evaluate.grid import Control
     from ackclock.experiments.sweeps import Sweep
@@ -76,14 +76,20 @@ SITUATIONS = {
             "one after another",
             "the newest over the oldest of n flows, each started after the one before is at rest",
         ),
-        Situation("joining", "one joins n", "a late-comer over the mean of n flows that began together"),
+        Situation(
+            "joining", "one joins n", "a late-comer over the mean of n flows that began together"
+        ),
         Situation(
             "departures",
             "after departures",
             "the newer over the older of the two that stay when the oldest of four have left",
         ),
-        Situation("loss-based", "beside CUBIC", "a late-comer over an earlier flow, beside one of CUBIC"),
-        Situation("noise", "beside noise", "a late-comer over four others, beside bursts of 20 % load"),
+        Situation(
+            "loss-based", "beside CUBIC", "a late-comer over an earlier flow, beside one of CUBIC"
+        ),
+        Situation(
+            "noise", "beside noise", "a late-comer over four others, beside bursts of 20 % load"
+        ),
     )
 }
 """Situations in the order of the page."""
@@ -177,11 +183,11 @@ def _sweep(document: Data, tier: Tier, name: str) -> Sweep:
 
     at = next(i for i, flow in enumerate(document["flows"]) if flow.get("id") == "new")
     first = float(document["flows"][at]["start"])
-    starts = {i: first + 0.137 * i for i in range(tier.starts)}
+    starts = {f"{i}": first + 0.137 * i for i in range(tier.starts)}
     return sweep(
         document,
         {
-            "rtt_ms": Axis("net.rtt", {ms: f"{ms} ms" for ms in tier.rtts_ms}),
+            "rtt_ms": Axis("net.rtt", {f"{ms}": f"{ms} ms" for ms in tier.rtts_ms}),
             "buffer": Axis("net.buffer", list(tier.buffers)),
             "start": Axis(f"flows[{at}].start", starts),
         },
@@ -244,6 +250,7 @@ class Audit:
 
     control: str
     tier: str
+    gap_s: float
     runs: int
     rows: tuple[Row, ...]
 
@@ -341,6 +348,7 @@ def audit(
     control: Control,
     tier: str = "fast",
     *,
+    gap_s: float | None = None,
     workers: int | None = None,
     tell: Callable[[str], object] = lambda _: None,
 ) -> Audit:
@@ -352,6 +360,8 @@ def audit(
         As `ackclock.evaluate.grid.asked` reads it.
     tier
         ``fast`` or ``full``.
+    gap_s
+        Time between starts, and that which is measured [s]; left out: the tier's.
     workers
         Runs at a time; left out: one per core.
     tell
@@ -369,10 +379,13 @@ def audit(
     if tier not in TIERS:
         raise UnsupportedError(f'there is no tier "{tier}"; {suggestion(tier, TIERS)}')
     size = TIERS[tier]
-    rows, runs = [], 0
+    if gap_s is not None:
+        size = replace(size, gap_s=gap_s)
+    rows: list[Row] = []
+    runs = 0
     for situation, flows, document in documents(control.value, size):
         tell(f"{SITUATIONS[situation].title}, n = {flows}")
         result = _sweep(document, size, f"{situation}, n = {flows}").run(workers=workers)
         runs += len(size.rtts_ms) * len(size.buffers) * size.starts
         rows.extend(_rows(situation, flows, result))
-    return Audit(control.label, tier, runs, tuple(rows))
+    return Audit(control.label, tier, size.gap_s, runs, tuple(rows))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import math
 from io import StringIO
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ackclock.audit.latecomer import RATE_MBPS, SITUATIONS, TIERS
 from ackclock.tabular import table
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ackclock.audit.latecomer import Audit, Row
 
 __all__ = ["text", "write"]
@@ -42,9 +43,10 @@ def _about(found: Audit) -> str:
     tier = TIERS[found.tier]
     rtts = ", ".join(f"{ms}" for ms in tier.rtts_ms)
     return (
-        f"{found.runs} runs over one link of {RATE_MBPS} Mbit/s: round trips of {rtts} ms, buffers of"
-        f" {', '.join(tier.buffers)}, {tier.starts} start times each. Ratios are medians over round"
-        " trips and buffers, apart for runs with and without losses; the model is equation (11) or (15) of persistent congestion."
+        f"{found.runs} runs over one link of {RATE_MBPS} Mbit/s: round trips of {rtts} ms, buffers"
+        f" of {', '.join(tier.buffers)}, {tier.starts} start times each, {found.gap_s:g} s between"
+        " starts. Ratios are medians over round trips and buffers, apart for runs with and without"
+        " losses; the model is equation (11) or (15) of persistent congestion."
     )
 
 

@@ -168,7 +168,7 @@ def fluid(
     for at, values in enumerate(zip(*(np.atleast_1d(v) for v in given), strict=True)):
         n, (gap, alpha, gain, capacity, delay) = int(values[0]), map(float, values[1:])
         seen = integrate(
-            gap * np.arange(n),
+            gap * np.arange(n, dtype=np.float64),
             gap * n,
             alpha_packets=alpha,
             gamma=gain,

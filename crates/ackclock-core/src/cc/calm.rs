@@ -53,16 +53,16 @@ pub(super) struct Calm {
     count: u32,
     /// Mean round trip of the last whole round [s].
     last: Option<f64>,
-    calm: u32,
+    in_a_row: u32,
 }
 
 impl Calm {
     pub(super) fn new(params: CalmParams) -> Self {
-        Self { params, round: None, sum: 0.0, count: 0, last: None, calm: 0 }
+        Self { params, round: None, sum: 0.0, count: 0, last: None, in_a_row: 0 }
     }
 
     pub(super) fn restart(&mut self) {
-        (self.round, self.last, self.sum, self.count, self.calm) = (None, None, 0.0, 0, 0);
+        (self.round, self.last, self.sum, self.count, self.in_a_row) = (None, None, 0.0, 0, 0);
     }
 
     /// Watches one acknowledgement; gives the mean round trip of the last round [s] once the flow rests.
@@ -76,10 +76,10 @@ impl Calm {
             let bound = self.params.stable_tolerance;
             let steady = self.last.is_some_and(|last| (mean - last).abs() <= bound * queueing);
             let target = (backlog / fast.alpha - 1.0).abs() <= bound;
-            self.calm = if steady && target && fast.avoids() { self.calm + 1 } else { 0 };
+            self.in_a_row = if steady && target && fast.avoids() { self.in_a_row + 1 } else { 0 };
             self.last = Some(mean);
             (self.sum, self.count) = (0.0, 0);
-            rest = (self.calm >= self.params.stable_rounds).then_some(mean);
+            rest = (self.in_a_row >= self.params.stable_rounds).then_some(mean);
         }
         self.round = Some(ack.round);
         if let Some(rtt) = ack.rtt {

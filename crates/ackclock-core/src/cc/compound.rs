@@ -81,7 +81,7 @@ impl About<CcEnv> for Compound {
         if !(0.0..1.0).contains(&params.k) {
             return Err(format!("k is {}, but it must be from 0 to less than 1", params.k));
         }
-        if !(params.low_window >= 0.0) {
+        if params.low_window.is_nan() || params.low_window < 0.0 {
             return Err(format!("low_window is {}, but it must be 0 or more", params.low_window));
         }
         Ok(Self {

@@ -6,7 +6,8 @@
 //!
 //! **Source**: `published`: M. Rodriguez-Perez, S. Herreria-Alonso, M. Fernandez-Veiga, C. Lopez-Garcia,
 //! "The persistent congestion problem of FAST-TCP: Analysis and solutions", equation (2), after
-//! D. Wei, C. Jin, S. Low, S. Hegde, "FAST TCP", IEEE/ACM ToN 14(6), 2006, doi:10.1109/TNET.2006.886335.
+//! D. Wei, C. Jin, S. Low, S. Hegde, "FAST TCP", IEEE/ACM Trans. Networking 14(6), 2006,
+//! doi:10.1109/TNET.2006.886335.
 //! `ns2`: T. Cui, L. Andrew, the module for ns-2.35, version 1.1.3 (2007), read, not copied.
 //!
 //! **Rule** (D = smallest round trip of data, R = mean round trip, W = `published`: w, `ns2`: the

@@ -7,7 +7,7 @@
 //! **Source**: M. Rodriguez-Perez, S. Herreria-Alonso, M. Fernandez-Veiga, C. Lopez-Garcia, "The persistent
 //! congestion problem of FAST-TCP: Analysis and solutions", section 6, equations (21) to (25).
 //!
-//! **Rule** (w, r: window and mean round trip at rest; D: smallest round trip; t = t_epsilon r)
+//! **Rule** (w, r: window and mean round trip at rest; D: smallest round trip; t = `t_epsilon` r)
 //! ```text
 //! probe:    each acknowledgement lets 1 - theta segments leave, for a time t; then w again
 //! measure:  dr = (round trip of the last segment that left within t) - r,  f = flight with it
@@ -17,8 +17,10 @@
 //! ```
 //! Deviations: equation (22) as printed has the wrong sign (a smaller window drains the queue), and (23)
 //! with it gives a wrong n; the magnitudes above are what the derivation means. (1 + sqrt(1 + 4 n))/2 in
-//! (24) is R. |f - w| r / w is the source's |theta| t_epsilon, but as it came about: a flow that sends its
-//! window in one lump has sent all of the excess before t is over. The number of measurements is bounded, which the source leaves open.
+//! (24) is R. |f - w| r / w is the source's |theta| `t_epsilon`, but as it came about: a flow that sends its
+//! window in one lump has sent all of the excess before t is over. The numbers of measurements and of
+//! attempts are bounded, which the source leaves open. The derivation holds for one late-comer among
+//! flows that share fairly: flows that start together take each other for flows that were there before.
 //!
 //! Defaults by era: as `fast`.
 
@@ -48,6 +50,8 @@ pub struct FastCorrectedParams {
     pub t_epsilon: f64,
     /// Valid measurements that a flow makes, 1 or more.
     pub measurements: u32,
+    /// Measurements that are discarded before the flow gives up, 1 or more: every one disturbs others.
+    pub attempts: u32,
 }
 
 impl Default for FastCorrectedParams {
@@ -58,6 +62,7 @@ impl Default for FastCorrectedParams {
             theta: -0.5,
             t_epsilon: 1.0,
             measurements: 1,
+            attempts: 5,
         }
     }
 }
@@ -91,6 +96,7 @@ pub struct FastCorrected {
     theta: f64,
     t_epsilon: f64,
     left: u32,
+    attempts: u32,
     probe: Option<Probe>,
     found: Option<Found>,
     discarded: u32,
@@ -106,7 +112,7 @@ impl About<CcEnv> for FastCorrected {
     };
 
     fn new(params: FastCorrectedParams, env: &CcEnv) -> Result<Self, String> {
-        let FastCorrectedParams { fast, calm, theta, t_epsilon, measurements } = params;
+        let FastCorrectedParams { fast, calm, theta, t_epsilon, measurements, attempts } = params;
         if theta == 0.0 {
             return Err(
                 "theta is 0, but it must not be: only a change of the window shows how many \
@@ -127,6 +133,9 @@ impl About<CcEnv> for FastCorrected {
                 "measurements is 0, but it must be 1 or more; without any, use fast".to_owned()
             );
         }
+        if attempts == 0 {
+            return Err("attempts is 0, but it must be 1 or more".to_owned());
+        }
         calm.check()?;
         Ok(Self {
             fast: Fast::new(fast, env)?,
@@ -134,6 +143,7 @@ impl About<CcEnv> for FastCorrected {
             theta,
             t_epsilon,
             left: measurements,
+            attempts,
             probe: None,
             found: None,
             discarded: 0,
@@ -203,6 +213,7 @@ impl CongestionControl for FastCorrected {
         }
         self.fast.on_ack(window, ack);
         if self.left > 0
+            && self.discarded < self.attempts
             && let Some(rtt) = self.calm.watch(&self.fast, window.cwnd, ack)
         {
             window.cwnd = window.cwnd.floor().max(2.0);
@@ -347,7 +358,8 @@ mod tests {
     #[test]
     fn values_out_of_range_are_named() {
         type Change = fn(&mut FastCorrectedParams);
-        let wrong: [(&str, Change); 8] = [
+        let wrong: [(&str, Change); 9] = [
+            ("attempts", |p| p.attempts = 0),
             ("theta is 0,", |p| p.theta = 0.0),
             ("theta is 1,", |p| p.theta = 1.0),
             ("theta is NaN", |p| p.theta = f64::NAN),

@@ -4,7 +4,7 @@
 //! solutions", section 4.2.1, equation (11).
 //!
 //! **Rule**: n flows that keep alpha segments each queue n alpha if all know the propagation delay, and
-//! alpha (n + a_2 + ... + a_n) if they start one after another, where a_j solves
+//! `alpha (n + a_2 + ... + a_n)` if they start one after another, where `a_j` solves
 //! `sum over i <= j of 1 / (1 + j - i + a_i + ... + a_j) = 1`.
 
 use std::collections::BTreeMap;
@@ -31,13 +31,12 @@ pub fn warnings(plan: &Plan) -> Vec<String> {
         let PlanSender::Tcp { cc, .. } = &flow.sender else { continue };
         let wire_size = flow.tcp.wire_size();
         let env = CcEnv { mss: flow.tcp.mss, wire_size, era: plan.era };
-        let keeps = match known.iter().find(|(spec, _)| *spec == cc) {
-            Some((_, keeps)) => *keeps,
-            None => {
-                let keeps = cc::build(cc, &env, "").ok().and_then(|c| c.keeps_queued());
-                known.push((cc, keeps));
-                keeps
-            }
+        let keeps = if let Some((_, keeps)) = known.iter().find(|(spec, _)| *spec == cc) {
+            *keeps
+        } else {
+            let keeps = cc::build(cc, &env, "").ok().and_then(|c| c.keeps_queued());
+            known.push((cc, keeps));
+            keeps
         };
         let narrowest = flow.route.iter().min_by_key(|link| plan.links[link.index()].rate.0);
         if let (Some(segments), Some(link)) = (keeps, narrowest) {

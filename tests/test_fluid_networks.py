@@ -3,6 +3,9 @@
 import itertools
 import json
 import math
+import os
+from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -297,3 +300,31 @@ def test_a_map_shades_routers_by_what_they_drop():
     dots = figure.axes[0].collections[1]
     # 20 enter, 2 leave: 18 die at s, which is node 2.
     assert dots.get_array().tolist() == pytest.approx([0, 0, 18, 0])
+
+
+def data(name):
+    beside = Path(__file__).resolve().parents[2] / "shared"
+    root = Path(os.environ.get("ACKCLOCK_DATA", beside))
+    for folder in (root / name, root / "data" / name):
+        if folder.is_dir():
+            return folder
+    return pytest.skip(f"no folder {name} under ACKCLOCK_DATA")
+
+
+def test_geant_of_2005_has_its_three_speeds_and_its_matrix():
+    folder = data("sndlib_academic/geant2005")
+    found = survey(folder, folder / "tm_20050505_mean.csv")
+    speeds = Counter(found.network.graph.capacity[::2])
+    assert speeds == {10e9: 18, 2.5e9: 14, 155e6: 4}
+    # 48.4 Gbit/s in 454 pairs.
+    assert found.net.n_flows == 454
+    assert found.net.demand.sum() == pytest.approx(48.4e9, rel=0.002)
+    assert found.rates.sum() <= found.net.demand.sum() * (1 + 1e-12)
+
+
+def test_ntts_backbone_is_mostly_oc192():
+    network = read_network(data("topologies/ntt2011"))
+    assert len(network.graph.src) // 2 == 63
+    # 170 OC-192, 20 OC-48, 18 OC-12 and 8 OC-3, parallel ones added up.
+    total = 170 * 9.95328e9 + 20 * 2.48832e9 + 18 * 622.08e6 + 8 * 155.52e6
+    assert network.graph.capacity[::2].sum() == pytest.approx(total)

@@ -28,10 +28,13 @@ _FILE = click.Path(path_type=Path)
 
 
 HOMES = {
+    "adversary": "ackclock.adversary.command:adversary",
     "artifact": "ackclock.commands.reproduce:artifact",
+    "audit": "ackclock.audit.command:audit",
     "evaluate": "ackclock.evaluate.command:evaluate",
     "evaluate-queue": "ackclock.evaluate.queues.command:evaluate_queue",
     "fluid": "ackclock.fluid.command:fluid",
+    "game": "ackclock.commands.game:game",
     "reproduce": "ackclock.commands.reproduce:reproduce",
     "results": "ackclock.commands.results:results",
     "sweep": "ackclock.commands.sweep:sweep",

@@ -73,6 +73,7 @@ class Explanation:
         if data.get("defaults"):
             defaults = [[d["path"], str(d["value"]), d["source"]] for d in data["defaults"]]
             parts.append(table(["default used", "value", "source"], defaults, most=80))
+        parts.extend(f"warning: {warning}" for warning in data.get("warnings", ()))
         cost = data.get("predicted")
         if cost:
             parts.append(

@@ -37,6 +37,7 @@ TABLES = (
     "packets",
     "flow_samples",
     "link_samples",
+    "probes",
 )
 
 

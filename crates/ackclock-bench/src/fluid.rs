@@ -5,7 +5,8 @@
 
 use std::fs;
 
-use ackclock_core::fluid::{self, FluidNet, Map};
+use ackclock_core::api;
+use ackclock_core::fluid::{self, FluidNet, Map, Options, Routers};
 use ackclock_core::rng::{Purpose, Stream};
 use serde_json::{Value, json};
 
@@ -50,9 +51,12 @@ pub(crate) fn generate(arguments: &[String]) -> Outcome<Value> {
     for count in [capacity.len(), from.len(), routes.hops.len()] {
         bytes.extend_from_slice(&(count as u32).to_le_bytes());
     }
-    capacity.iter().for_each(|c| bytes.extend_from_slice(&c.to_le_bytes()));
-    routes.offsets.iter().for_each(|o| bytes.extend_from_slice(&o.to_le_bytes()));
-    routes.hops.iter().for_each(|h| bytes.extend_from_slice(&h.to_le_bytes()));
+    for value in &capacity {
+        bytes.extend_from_slice(&value.to_le_bytes());
+    }
+    for value in routes.offsets.iter().chain(&routes.hops) {
+        bytes.extend_from_slice(&value.to_le_bytes());
+    }
     fs::write(out, bytes).map_err(|e| format!("{out}: {e}"))?;
     Ok(json!({ "links": capacity.len(), "flows": from.len(), "hops": routes.hops.len() }))
 }
@@ -146,7 +150,9 @@ pub(crate) fn solve(arguments: &[String]) -> Outcome<Value> {
     if let Some(out) = out {
         let mut load = vec![0.0; net.links()];
         for (flow, rate) in rate.iter().enumerate() {
-            net.route(flow).iter().for_each(|&link| load[link as usize] += rate);
+            for &link in net.route(flow) {
+                load[link as usize] += rate;
+            }
         }
         let lines: Vec<String> = load.iter().map(|l| format!("{l:.12e}")).collect();
         fs::write(out, lines.join("\n") + "\n").map_err(|e| format!("{out}: {e}"))?;
@@ -162,5 +168,132 @@ pub(crate) fn solve(arguments: &[String]) -> Outcome<Value> {
         "total_s": median(total),
         "bytes_per_hop": bytes / net.total_hops() as f64,
         "goodput": rate.iter().sum::<f64>(),
+    }))
+}
+
+/// `fluid-hot FLOWS SEED REPEAT`: one brick-wall evaluation and the fixed points of senders on the
+/// HOT graph with arithmetic capacities, flows between random edge nodes.
+pub(crate) fn hot(arguments: &[String]) -> Outcome<Value> {
+    const USAGE: &str = "usage: ackclock-bench fluid-hot FLOWS SEED REPEAT";
+    if arguments.len() != 3 {
+        return Err(USAGE.to_owned());
+    }
+    let [flows, seed, repeat] = numbers(arguments, USAGE)?;
+    let net = hot_net(flows, seed)?;
+    let policy = |name: &str| api::sender_policy(&json!(name), "sender").map_err(|e| e.to_string());
+    let rule = || api::sharing_rule(&json!("max-min"), "sharing").map_err(|e| e.to_string());
+    let routers = Routers::all(rule()?);
+    let naive =
+        fluid::fixed_point(&net, policy("naive")?.as_ref(), &routers, &[], &Options::default())
+            .map_err(|e| format!("{e:?}"))?;
+    let mut evaluate = Vec::new();
+    for _ in 0..repeat.max(1) {
+        let clock = Cpu::start();
+        let outcome = fluid::brick_wall(&net, &naive.outcome.demand);
+        evaluate.push(clock.seconds());
+        if outcome.leaving != naive.outcome.leaving {
+            return Err("two evaluations of the same demands differ".to_owned());
+        }
+    }
+    let mut senders = serde_json::Map::new();
+    for name in ["full-balanced", "full-share", "naive-ratio", "limited-ratio"] {
+        let policy = policy(name)?;
+        let mut times = Vec::new();
+        let mut told = Value::Null;
+        for _ in 0..repeat.max(1) {
+            let clock = Cpu::start();
+            let found =
+                fluid::fixed_point(&net, policy.as_ref(), &routers, &[], &Options::default())
+                    .map_err(|e| format!("{e:?}"))?;
+            times.push(clock.seconds());
+            told = json!({
+                "rounds": found.rounds,
+                "converged": found.converged,
+                "goodput": found.outcome.goodputs(&net).iter().sum::<f64>(),
+            });
+        }
+        told["cpu_s"] = json!(median(times));
+        senders.insert(name.to_owned(), told);
+    }
+    Ok(json!({
+        "links": net.links(),
+        "flows": net.flows(),
+        "hops": net.total_hops(),
+        "evaluate_s": median(evaluate),
+        "naive_goodput": naive.outcome.goodputs(&net).iter().sum::<f64>(),
+        "max_min_goodput": fluid::max_min(&net, &[]).iter().sum::<f64>(),
+        "senders": senders,
+    }))
+}
+
+fn hot_net(flows: u64, seed: u64) -> Outcome<FluidNet> {
+    let text = api::layout(r#"{"kind": "hot", "capacities": "arithmetic", "rate": 1000000}"#)
+        .map_err(|e| format!("{e:?}"))?;
+    let layout: Value = serde_json::from_str(&text).map_err(|e| e.to_string())?;
+    let wrong = || "the layout of the HOT graph has another form".to_owned();
+    let names: Vec<&str> = layout["nodes"]
+        .as_array()
+        .and_then(|nodes| nodes.iter().map(Value::as_str).collect())
+        .ok_or_else(wrong)?;
+    let number = |name: &Value| {
+        let name = name.as_str()?;
+        names.iter().position(|known| *known == name).map(|i| i as u32)
+    };
+    let (mut src, mut dst, mut capacity) = (Vec::new(), Vec::new(), Vec::new());
+    for link in layout["links"].as_array().ok_or_else(wrong)? {
+        let ends = number(&link[0]).zip(number(&link[1])).ok_or_else(wrong)?;
+        let rate = link[2].as_f64().ok_or_else(wrong)? * 1e-6;
+        src.extend([ends.0, ends.1]);
+        dst.extend([ends.1, ends.0]);
+        capacity.extend([rate, rate]);
+    }
+    let mut degree = vec![0; names.len()];
+    for &node in &src {
+        degree[node as usize] += 1;
+    }
+    let edge: Vec<u32> = (0..names.len() as u32).filter(|&n| degree[n as usize] == 1).collect();
+    let mut draw = Stream::new(seed, Purpose::Traffic, 0);
+    let (mut from, mut to) = (Vec::new(), Vec::new());
+    while (from.len() as u64) < flows {
+        let mut pick = || edge[draw.below(edge.len() as u64) as usize];
+        let (a, b) = (pick(), pick());
+        if a != b {
+            from.push(a);
+            to.push(b);
+        }
+    }
+    let map = Map { nodes: names.len(), src: &src, dst: &dst, cost: &[] };
+    let routes = fluid::shortest_paths(&map, &from, &to);
+    FluidNet::new(capacity, routes.offsets, routes.hops, vec![]).map_err(|e| format!("{e:?}"))
+}
+
+/// `fluid-change NET EVENTS SEED`: a flow leaves and comes back, found around it against the whole
+/// network filled anew; medians, and how often the whole was filled.
+pub(crate) fn change(arguments: &[String]) -> Outcome<Value> {
+    const USAGE: &str = "usage: ackclock-bench fluid-change NET EVENTS SEED";
+    let [path, _, _] = arguments else { return Err(USAGE.to_owned()) };
+    let [events, seed] = numbers(&arguments[1..], USAGE)?;
+    let Arrays { capacity, offsets, hops } = read(path)?;
+    let net = FluidNet::new(capacity, offsets, hops, vec![]).map_err(|e| format!("{e:?}"))?;
+    let clock = Cpu::start();
+    let before = fluid::allocate(&net, &[]);
+    let full = clock.seconds();
+    let mut draw = Stream::new(seed, Purpose::Traffic, 1);
+    let (mut times, mut changed, mut whole) = (Vec::new(), Vec::new(), 0);
+    for _ in 0..events.max(1) {
+        let flow = draw.below(net.flows() as u64) as usize;
+        let clock = Cpu::start();
+        let update = fluid::remove_flow(&net, &[], &before, flow);
+        times.push(clock.seconds());
+        changed.push(update.rates.len() as f64);
+        whole += usize::from(update.whole);
+    }
+    Ok(json!({
+        "full_s": full,
+        "mean_s": times.iter().sum::<f64>() / times.len() as f64,
+        "median_s": median(times),
+        "changed_median": median(changed),
+        "whole": whole,
+        "events": events,
     }))
 }

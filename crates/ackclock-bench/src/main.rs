@@ -7,6 +7,8 @@
 //! ackclock-bench pair SCENARIO.json [--repeat R]
 //! ackclock-bench fluid-net NODES FLOWS SEED OUT
 //! ackclock-bench fluid NET REPEAT [USAGE.csv]
+//! ackclock-bench fluid-hot FLOWS SEED REPEAT
+//! ackclock-bench fluid-change NET EVENTS SEED
 //! ```
 //!
 //! `run` simulates, R times over, and gives the CPU time of each. `setup` compiles the scenario and
@@ -72,6 +74,8 @@ fn main() -> ExitCode {
     let outcome = match arguments.first().map(String::as_str) {
         Some("fluid-net") => fluid::generate(&arguments[1..]),
         Some("fluid") => fluid::solve(&arguments[1..]),
+        Some("fluid-hot") => fluid::hot(&arguments[1..]),
+        Some("fluid-change") => fluid::change(&arguments[1..]),
         _ => order().and_then(|order| match order.command.as_str() {
             "run" => run(&order),
             "setup" => setup(&order),

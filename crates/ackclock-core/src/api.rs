@@ -236,6 +236,8 @@ fn summary(plan: &Plan, results: &Results) -> Value {
             })
         })
         .collect();
+    let mut warnings = compile::backlog::warnings(plan);
+    warnings.extend_from_slice(&results.warnings);
     json!({
         "seed": plan.seed,
         "version": VERSION,
@@ -247,7 +249,7 @@ fn summary(plan: &Plan, results: &Results) -> Value {
         "links": links,
         "totals": { "packet_hops": results.packet_hops, "events": results.events, "activations": results.activations },
         "digest": format!("{:016x}", results.digest),
-        "warnings": results.warnings,
+        "warnings": warnings,
     })
 }
 

@@ -141,6 +141,10 @@ pub fn entry<Env, A: About<Env>>(file: &'static str) -> Entry {
             }
         }
     }
+    // Parameters that share a part by `flatten` do not say so themselves; `build` refuses all others.
+    if let Value::Object(schema) = &mut params {
+        schema.insert("additionalProperties".to_owned(), Value::Bool(false));
+    }
     Entry { info: A::INFO, file, params }
 }
 

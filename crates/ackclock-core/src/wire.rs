@@ -66,6 +66,7 @@ pub type SackBlock = (u32, u32);
 ///
 /// Sequence numbers count segments of one MSS; a byte sequence number is `seq * mss`.
 #[derive(Debug, PartialEq, Eq)]
+#[repr(C)]
 pub struct Packet {
     /// Data: number of the segment. ACK: the next segment expected (cumulative).
     pub seq: u32,
@@ -77,10 +78,10 @@ pub struct Packet {
     pub route: u32,
     /// Bytes on the wire, all headers included.
     pub size: u16,
-    /// Header bits.
-    pub flags: Flags,
     /// Number of valid entries in `sack`.
     pub sack_count: u8,
+    /// Header bits. Not beside `size`: the two, stored apart, would be loaded as one, which stalls.
+    pub flags: Flags,
     /// SACK blocks, most recent first.
     pub sack: [SackBlock; MAX_SACK_BLOCKS],
 }
@@ -95,8 +96,8 @@ impl Packet {
             flow,
             route: 0,
             size,
-            flags,
             sack_count: 0,
+            flags,
             sack: [(0, 0); MAX_SACK_BLOCKS],
         }
     }

@@ -41,7 +41,7 @@ fn checked(name: &str, values: &[f64], flows: usize, finite: bool) -> PyResult<(
     let may_be_empty = !finite;
     if values.len() != flows && !(may_be_empty && values.is_empty()) {
         problems
-            .push(Problem::new(name, format!("has {} entries for {flows} flows", values.len())));
+            .push(Problem::new(name, format!("has {} entries, expected {flows}", values.len())));
     }
     for (i, value) in values.iter().enumerate() {
         if value.is_nan() || *value < 0.0 || (finite && value.is_infinite()) {
@@ -204,6 +204,14 @@ impl FluidCore {
         Ok((Rates(found.outcome), how))
     }
 
+    /// Rates that were found elsewhere, to be accounted for here.
+    fn rates(&self, demand: Floats<'_>, leaving: Floats<'_>) -> PyResult<Rates> {
+        let (demand, leaving) = (floats(&demand), floats(&leaving));
+        checked("demand", &demand, self.0.flows(), true)?;
+        checked("leaving", &leaving, self.0.total_hops(), true)?;
+        Ok(Rates(Outcome { demand, leaving, sweeps: 0 }))
+    }
+
     /// Goodput of every flow.
     fn goodput<'py>(&self, py: Python<'py>, rates: &Rates) -> Bound<'py, PyArray1<f64>> {
         rates.0.goodputs(&self.0).into_pyarray(py)
@@ -239,57 +247,86 @@ impl FluidCore {
         Ok(out)
     }
 
-    /// Rates that change when a flow joins: flows, rates, how many were filled anew, whether all.
+    /// The max-min allocation with the level of each link, from which changes are found.
+    fn allocate(&self, py: Python<'_>, demand: Floats<'_>) -> PyResult<Allocation> {
+        let demand = floats(&demand);
+        checked("demand", &demand, self.0.flows(), false)?;
+        Ok(Allocation(py.detach(|| fluid::allocate(&self.0, &demand))))
+    }
+
+    /// What changes when a flow joins.
     fn add_flow<'py>(
         &self,
         py: Python<'py>,
         demand: Floats<'_>,
-        rate: Floats<'_>,
+        before: &Allocation,
         route: Vec<u32>,
         weight: f64,
         wanted: f64,
     ) -> PyResult<Changed<'py>> {
-        let (demand, rate) = (floats(&demand), floats(&rate));
+        let demand = floats(&demand);
         checked("demand", &demand, self.0.flows(), false)?;
-        checked("rate", &rate, self.0.flows(), true)?;
+        checked("rate", &before.0.rate, self.0.flows(), true)?;
         // The newcomer alone on the same links must be right.
-        FluidNet::new(
-            self.0.capacity().to_vec(),
-            vec![0, route.len() as u32],
-            route.clone(),
-            vec![weight],
-        )
-        .map_err(error)?;
+        let alone = vec![0, route.len() as u32];
+        FluidNet::new(self.0.capacity().to_vec(), alone, route.clone(), vec![weight])
+            .map_err(error)?;
         checked("demand", &[wanted], 1, false)?;
-        let update = py.detach(|| fluid::add_flow(&self.0, &demand, &rate, &route, weight, wanted));
+        let joining = fluid::Joining { route: &route, weight, demand: wanted };
+        let update = py.detach(|| fluid::add_flow(&self.0, &demand, &before.0, joining));
         Ok(changed(py, update))
     }
 
-    /// The same when a flow leaves.
+    /// What changes when a flow leaves.
     fn remove_flow<'py>(
         &self,
         py: Python<'py>,
         demand: Floats<'_>,
-        rate: Floats<'_>,
+        before: &Allocation,
         flow: usize,
     ) -> PyResult<Changed<'py>> {
-        let (demand, rate) = (floats(&demand), floats(&rate));
+        let demand = floats(&demand);
         checked("demand", &demand, self.0.flows(), false)?;
-        checked("rate", &rate, self.0.flows(), true)?;
+        checked("rate", &before.0.rate, self.0.flows(), true)?;
         if flow >= self.0.flows() {
             let message = format!("is {flow}; there are {} flows, numbered from 0", self.0.flows());
             return Err(input_error(&[Problem::new("flow", message)]));
         }
-        let update = py.detach(|| fluid::remove_flow(&self.0, &demand, &rate, flow));
+        let update = py.detach(|| fluid::remove_flow(&self.0, &demand, &before.0, flow));
         Ok(changed(py, update))
     }
 }
 
-type Changed<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>, usize, bool);
+/// A max-min allocation with what is needed to change it.
+#[pyclass(frozen, module = "ackclock._core")]
+pub(super) struct Allocation(fluid::Allocation);
+
+#[pymethods]
+impl Allocation {
+    /// Rate of each flow.
+    #[getter]
+    fn rate<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        PyArray1::from_slice(py, &self.0.rate)
+    }
+
+    /// Level of each link, rate per weight; infinite where it is not full.
+    #[getter]
+    fn level<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        PyArray1::from_slice(py, &self.0.level)
+    }
+}
+
+type Numbered<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>);
+
+/// Flows with their new rates, links with their new levels, and whether all was filled anew.
+type Changed<'py> = (Numbered<'py>, Numbered<'py>, bool);
 
 fn changed(py: Python<'_>, update: fluid::Updated) -> Changed<'_> {
-    let (flows, rates): (Vec<u32>, Vec<f64>) = update.changed.into_iter().unzip();
-    (flows.into_pyarray(py), rates.into_pyarray(py), update.freed, update.whole)
+    let arrays = |pairs: Vec<(u32, f64)>| {
+        let (numbers, values): (Vec<u32>, Vec<f64>) = pairs.into_iter().unzip();
+        (numbers.into_pyarray(py), values.into_pyarray(py))
+    };
+    (arrays(update.rates), arrays(update.levels), update.whole)
 }
 
 /// Routes of flows: offsets, links, and the flows without any path.

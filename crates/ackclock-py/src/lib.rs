@@ -77,7 +77,7 @@ const PROGRESS_INTERVAL: std::time::Duration = std::time::Duration::from_millis(
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use super::fluid::{FluidCore, Rates, layout, shortest_paths};
+    use super::fluid::{Allocation, FluidCore, Rates, layout, shortest_paths};
     #[pymodule_export]
     use super::pattern::pattern;
     #[pymodule_export]

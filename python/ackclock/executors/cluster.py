@@ -166,11 +166,18 @@ class Cluster:
         """Part of the submitted runs that is done, in runs: not known before a task is back."""
         return 0.0
 
-    def stop(self) -> None:
-        """Begin nothing new; what runs on a worker ends there, unread."""
+    def stop(self) -> list[Finished]:
+        """Begin nothing new; give what had finished and was not yet taken.
+
+        What runs on a worker now ends there, unread.
+        """
+        found = []
         if self._tasks and self._client is not None and self._client.status == "running":
+            done = [f for _, f in list(self._tasks.values()) if f.status == "finished"]
+            found = [result for future in done for result in self._read(future)]
             self._client.cancel([future for _, future in self._tasks.values()])
         self._tasks.clear()
+        return found
 
 
 def _told(error: BaseException) -> BaseException:

@@ -130,9 +130,11 @@ class Threads:
         """Part of the submitted runs that is done, in runs."""
         return sum(list(self._fractions.values()))
 
-    def stop(self) -> None:
-        """Begin nothing new, and end what runs."""
+    def stop(self) -> list[Finished]:
+        """Begin nothing new, end what runs; give what had finished and was not yet taken."""
         self._stop.set()
+        found, self._waiting = wait(self._waiting)
+        return [future.result() for future in found]
 
 
 _cases: dict[tuple[str, str], Case] = {}
@@ -321,11 +323,14 @@ class Processes:
         """Part of the submitted runs that is done, in runs: not known before a task is back."""
         return 0.0
 
-    def stop(self) -> None:
-        """Begin nothing new; kill what runs."""
-        if not self._stopped:
-            self._stopped = True
-            for future in list(self._waiting):
-                future.cancel()
-            for process in list((getattr(self._pool, "_processes", None) or {}).values()):
-                process.kill()
+    def stop(self) -> list[Finished]:
+        """Begin nothing new, kill what runs; give what had finished and was not yet taken."""
+        self._stopped = True
+        found = [f for f in self._waiting if f.done() and not f.cancelled() and not f.exception()]
+        results = [unpacked(self._waiting[future], future.result()) for future in found]
+        for future in self._waiting:
+            future.cancel()
+        self._waiting.clear()
+        for process in list((getattr(self._pool, "_processes", None) or {}).values()):
+            process.kill()
+        return results

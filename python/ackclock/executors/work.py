@@ -104,8 +104,8 @@ class Executor(Protocol):
     def doing(self) -> float:
         """Part of the submitted runs that is done, in runs; an estimate, for progress."""
 
-    def stop(self) -> None:
-        """Begin nothing new, and end what runs."""
+    def stop(self) -> list[Finished]:
+        """Begin nothing new, end what runs; give what had finished and was not yet taken."""
 
     def __enter__(self) -> Self:
         """Start."""

@@ -296,7 +296,11 @@ def run(
         try:
             if agenda.finished != agenda.wanted_keys:
                 with executor(workers, cluster, sample) as works:
-                    drive.go(works)
+                    try:
+                        drive.go(works)
+                    except KeyboardInterrupt:
+                        drive.keep(works.stop())
+                        raise
         except KeyboardInterrupt:
             interrupted = True
         finally:
@@ -355,19 +359,33 @@ class _Drive:
                 self.tell(self._status(works))
         self.tell(self._status(works))
 
+    def keep(self, every: list[Finished]) -> None:
+        """Keep the runs of tasks that were stopped.
+
+        Parameters
+        ----------
+        every
+            What the executor gave at its end.
+        """
+        for finished in every:
+            self._keep(finished)
+
     def _most_flying(self, works: Executor) -> int:
         # One task waits for each that runs, so that no worker waits for this loop.
         return max(2, 2 * works.parallel)
 
     def _take(self, finished: Finished) -> None:
+        self._keep(finished)
+        if finished.error is not None:
+            self._raise(finished)
+
+    def _keep(self, finished: Finished) -> None:
         cases = {request.key: request.case for request in finished.task.requests}
         for record in finished.records:
             self.keeper.add(record, cases[record.key], self.agenda.labels(record.key))
             self.agenda.took(record)
             self.done += 1
             self.pace.take(self.agenda.predicted(record.key), record.cpu_s)
-        if finished.error is not None:
-            self._raise(finished)
 
     def _raise(self, finished: Finished) -> None:
         error, request = finished.error, finished.failed

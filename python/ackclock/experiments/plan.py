@@ -118,23 +118,33 @@ def prepared(sweep: Sweep) -> list[Prepared]:
     Raises
     ------
     ScenarioError
-        With the problems of the first ten points that are wrong.
+        With every problem and the points where it is, up to ten.
     """
     made: list[Prepared] = []
-    problems: list[Problem] = []
-    wrong = 0
+    # Often many points are wrong in the same way: that is told once.
+    wrong: dict[Problem, list[Point]] = {}
     for point in sweep.points:
         try:
             case = sweep.case_at(point)
             made.append(Prepared(point, case.fingerprint, case.cost()))
         except ScenarioError as error:
-            wrong += 1
-            problems += error.problems if wrong <= MOST_TOLD else ()
-    if wrong > MOST_TOLD:
-        problems.append(Problem("", f"and {wrong - MOST_TOLD} more points are wrong"))
-    if problems:
-        raise ScenarioError(problems)
+            for problem in error.problems:
+                wrong.setdefault(problem, []).append(point)
+    if wrong:
+        file = None if sweep.file is None else str(sweep.file)
+        told = [
+            Problem(problem.path, f"{problem.message} ({_where(at)})", file or problem.file)
+            for problem, at in wrong.items()
+        ]
+        rest = [Problem("", f"and {len(told) - MOST_TOLD} more problems")]
+        raise ScenarioError([*told[:MOST_TOLD], *(rest if len(told) > MOST_TOLD else ())])
     return made
+
+
+def _where(points: list[Point]) -> str:
+    first = ", ".join(f"{name} = {label}" for name, label in points[0].labels.items())
+    more = f", and at {len(points) - 1} more points" if len(points) > 1 else ""
+    return f"at {first or 'the only point'}{more}"
 
 
 def slot(sweep: Sweep, at: Prepared, replicate: int) -> Slot:

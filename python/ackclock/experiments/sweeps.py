@@ -111,12 +111,8 @@ class Sweep:
             The values of the point do not make a case.
         """
         if point.index not in self._cases:
-            try:
-                made = self.case.replace(**point.changes)
-                made.check()
-            except ScenarioError as error:
-                at = ", ".join(f"{name} = {label}" for name, label in point.labels.items())
-                raise self._told(error, f"at {at}") from None
+            made = self.case.replace(**point.changes)
+            made.check()
             self._cases[point.index] = made
         return self._cases[point.index]
 

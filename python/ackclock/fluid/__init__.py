@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     from ackclock.fluid.case import FluidCase, FluidRun
     from ackclock.fluid.generators import Graph, Traffic
     from ackclock.fluid.net import FluidNet
-    from ackclock.fluid.outcome import Accounts, Change, Rates, Routers, Settled
+    from ackclock.fluid.outcome import Accounts, Allocation, Change, Rates, Routers, Settled
 
 __all__ = [
     "Accounts",
+    "Allocation",
     "Change",
     "FluidCase",
     "FluidNet",
@@ -35,6 +36,7 @@ __all__ = [
 
 _HOME = {
     "Accounts": "outcome",
+    "Allocation": "outcome",
     "Change": "outcome",
     "FluidCase": "case",
     "FluidNet": "net",

@@ -143,7 +143,7 @@ def _newton(program: _Program, alpha: float) -> Floats:
     paid = worth * 0.9**-alpha
     shares = rows @ sparse.diags_array(paid / (rows.T @ np.ones(rows.shape[0])))
     price = np.asarray(shares.max(axis=1).todense()).ravel()
-    y = (worth / (rows.T @ price)) ** (1 / alpha)
+    y: Floats = (worth / (rows.T @ price)) ** (1 / alpha)
     room = np.maximum(1 - rows @ y, 0.1)
     for _ in range(_STEPS):
         paid = rows.T @ price

@@ -6,7 +6,7 @@ problems are told in the same words.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -222,16 +222,24 @@ def graph(net: Data, folder: Path) -> Graph:
     """
     import json
 
-    from ackclock import _core
     from ackclock.catalogue import plain
     from ackclock.expand import expanded
 
     if net["kind"] in NETS:
         made: Graph = NETS[net["kind"]].make(_with_folder(net, NETS[net["kind"]], folder))
         return made
-    full = expanded({"net": net}, folder)["net"]
+    return _of_core(json.dumps(plain(expanded({"net": net}, folder)["net"])))
+
+
+@lru_cache(maxsize=32)
+def _of_core(net: str) -> Graph:
+    """A network of the core. Runs of a sweep share it: drawing one takes longer than solving it."""
+    import json
+
+    from ackclock import _core
+
     try:
-        told = json.loads(_core.layout(json.dumps(plain(full))))
+        told = json.loads(_core.layout(net))
     except _core.InputError as error:
         found = [Problem(item["path"], item["message"]) for item in json.loads(str(error))]
         raise ScenarioError(found) from None
@@ -250,14 +258,15 @@ def graph(net: Data, folder: Path) -> Graph:
     if problems:
         raise ScenarioError(problems)
     src, dst = np.array(ends, dtype=np.uint32).reshape(-1, 2).T
-    return Graph(
-        tuple(told["nodes"]),
+    arrays = (
         np.ascontiguousarray(src),
         np.ascontiguousarray(dst),
         np.array(capacity, dtype=np.float64),
         np.array(cost, dtype=np.float64),
-        tuple(names),
     )
+    for array in arrays:
+        array.setflags(write=False)
+    return Graph(tuple(told["nodes"]), *arrays, links=tuple(names))
 
 
 def traffic(given: Data, network: Graph, seed: int, folder: Path) -> Traffic:

@@ -16,14 +16,14 @@ import numpy as np
 from ackclock.errors import Problem, ScenarioError, suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import numpy.typing as npt
 
     Floats = npt.NDArray[np.float64]
     Ids = npt.NDArray[np.uint32]
 
-__all__ = ["NETS", "TRAFFIC", "Generator", "Graph", "Traffic", "linked", "listed"]
+__all__ = ["NETS", "TRAFFIC", "Generator", "Graph", "Traffic", "linked", "listed", "unknown_node"]
 
 
 @dataclass(frozen=True)
@@ -168,6 +168,27 @@ TRAFFIC: dict[str, Generator] = {
 """Traffic of fluid cases by ``kind``."""
 
 
+_FEW = 12
+"""Nodes that a message lists."""
+
+
+def unknown_node(name: object, nodes: Iterable[str]) -> str:
+    """Say that there is no such node, and which may have been meant.
+
+    Parameters
+    ----------
+    name
+        What was found.
+    nodes
+        The names that there are.
+    """
+    known = list(nodes)
+    hint = suggestion(str(name), known)
+    if len(known) > _FEW and not hint.startswith("did you mean"):
+        hint = f"none of {len(known)} is like it"
+    return f'there is no node "{name}"; {hint}'
+
+
 class _Names:
     """Node names and their numbers; unknown ones become problems."""
 
@@ -177,8 +198,7 @@ class _Names:
     def of(self, name: object, path: str, problems: list[Problem]) -> int:
         number = self.number.get(name) if isinstance(name, str) else None
         if number is None:
-            hint = suggestion(str(name), self.number)
-            problems.append(Problem(path, f'there is no node "{name}"; {hint}'))
+            problems.append(Problem(path, unknown_node(name, self.number)))
             return 0
         return number
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ackclock import _core
 from ackclock.errors import ConvergenceError, Problem, ScenarioError
-from ackclock.fluid.outcome import Accounts, Change, Rates, Routers, Settled
+from ackclock.fluid.outcome import Accounts, Allocation, Change, Rates, Routers, Settled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -319,6 +319,19 @@ class FluidNet:
             )
         return Settled(self._rates(rates), **how)
 
+    def measured(self, demand: npt.ArrayLike, leaving: npt.ArrayLike) -> Rates:
+        """Take over rates that were measured elsewhere, to account for them here.
+
+        Parameters
+        ----------
+        demand
+            Rate at which each flow was offered, ``(n_flows,)``.
+        leaving
+            Rate at which each flow left each hop, ``(n_hops,)`` in the order of the routes.
+        """
+        with _problems_of():
+            return self._rates(self._core.rates(_floats(demand), _floats(leaving)))
+
     def account(
         self, rates: Rates, ideal: npt.ArrayLike | None = None, *, access: int = 1
     ) -> Accounts:
@@ -338,9 +351,21 @@ class FluidNet:
         with _problems_of():
             return Accounts(**self._core.account(rates._core, best, access))
 
+    def allocate(self) -> Allocation:
+        """Find the max-min allocation in a form from which changes by one flow are found.
+
+        Returns
+        -------
+        Allocation
+            Rates as of `max_min`, and levels of links.
+        """
+        with _problems_of():
+            found = self._core.allocate(self._limits(None))
+        return Allocation(found.rate, found.level, found)
+
     def with_flow(
         self,
-        rates: npt.ArrayLike,
+        before: Allocation,
         route: Sequence[int],
         *,
         demand: float = np.inf,
@@ -348,10 +373,13 @@ class FluidNet:
     ) -> Change:
         """Find what changes in the max-min allocation when a flow joins.
 
+        The work is in proportion to the flows near what changes; where that is most of them, the
+        whole network is filled.
+
         Parameters
         ----------
-        rates
-            The allocation before, as `max_min` gave it.
+        before
+            The allocation before, as `allocate` gave it.
         route
             Links that the newcomer crosses.
         demand, weight
@@ -359,22 +387,22 @@ class FluidNet:
         """
         with _problems_of():
             found = self._core.add_flow(
-                self._limits(None), _floats(rates), list(route), weight, demand
+                self._limits(None), before._core, list(route), weight, demand
             )
-        return Change(*found)
+        return _change(found)
 
-    def without_flow(self, rates: npt.ArrayLike, flow: int) -> Change:
+    def without_flow(self, before: Allocation, flow: int) -> Change:
         """Find what changes in the max-min allocation when a flow leaves; numbers stay as they are.
 
         Parameters
         ----------
-        rates
-            The allocation before, as `max_min` gave it.
+        before
+            The allocation before, as `allocate` gave it.
         flow
             The flow that leaves.
         """
         with _problems_of():
-            return Change(*self._core.remove_flow(self._limits(None), _floats(rates), flow))
+            return _change(self._core.remove_flow(self._limits(None), before._core, flow))
 
     def _limits(self, demand: npt.ArrayLike | None) -> Floats:
         if demand is not None:
@@ -383,6 +411,11 @@ class FluidNet:
 
     def _rates(self, rates: _core.Rates) -> Rates:
         return Rates(rates.demand, self._core.goodput(rates), rates.sweeps, rates)
+
+
+def _change(found: tuple[tuple[Ids, Floats], tuple[Ids, Floats], bool]) -> Change:
+    (flows, rates), (links, levels), whole = found
+    return Change(flows, rates, links, levels, whole)
 
 
 def _floats(values: npt.ArrayLike) -> Floats:

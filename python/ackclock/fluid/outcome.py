@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Ids = npt.NDArray[np.uint32]
     Algorithm = Any
 
-__all__ = ["Accounts", "Change", "Rates", "Routers", "Settled"]
+__all__ = ["Accounts", "Allocation", "Change", "Rates", "Routers", "Settled"]
 
 
 @dataclass(frozen=True)
@@ -69,16 +69,13 @@ class Routers:
         if graph is None:
             message = "nodes are chosen, but the network was made without a graph"
             raise ScenarioError([Problem("routers.at", message)])
-        from ackclock.errors import suggestion
+        from ackclock.fluid.generators import unknown_node
 
         chosen = set(graph.nodes if self.at is None else self.at)
         unknown = chosen - set(graph.nodes)
         if unknown:
             raise ScenarioError(
-                [
-                    Problem("routers.at", f'there is no node "{n}"; {suggestion(n, graph.nodes)}')
-                    for n in sorted(unknown)
-                ]
+                [Problem("routers.at", unknown_node(n, graph.nodes)) for n in sorted(unknown)]
             )
         fair = np.array([name in chosen for name in graph.nodes])
         return np.where(fair[graph.src], 0, 1).astype(np.uint8)
@@ -174,6 +171,23 @@ class Accounts:
 
 
 @dataclass(frozen=True)
+class Allocation:
+    """A max-min allocation with what is needed to change it by a flow.
+
+    Parameters
+    ----------
+    rate
+        Rate of each flow, ``(n_flows,)``.
+    level
+        Rate per weight at which each link is full, ``(n_links,)``; infinite where it is not.
+    """
+
+    rate: Floats
+    level: Floats
+    _core: _core.Allocation = field(repr=False)
+
+
+@dataclass(frozen=True)
 class Change:
     """What a flow that joins or leaves changes in the max-min allocation.
 
@@ -181,14 +195,15 @@ class Change:
     ----------
     flows, rates
         Flows whose rate is another now, and that rate. A flow that joined has the number after the
-        last.
-    freed
-        Flows that were filled anew.
+        last; one that left is not told.
+    links, levels
+        Links whose level is another now, and that level.
     whole
-        Whether the whole network was filled.
+        Whether the whole network was filled, because the change reached too far.
     """
 
     flows: Ids
     rates: Floats
-    freed: int
+    links: Ids
+    levels: Floats
     whole: bool

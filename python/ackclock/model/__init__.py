@@ -33,6 +33,14 @@ MODELS: dict[str, str] = {
     "loss_load_equilibrium": "ackclock.model.loss_load:loss_load_equilibrium",
     "pftk": "ackclock.model.pftk:pftk",
     "square_root_law": "ackclock.model.loss_throughput:square_root_law",
+    "fast_sequential": "ackclock.model.fast:sequential",
+    "fast_sequential_flows": "ackclock.model.fast:sequential_flows",
+    "fast_joining": "ackclock.model.fast:joining",
+    "fast_correction": "ackclock.model.fast:correction",
+    "fast_equilibrium": "ackclock.model.fast:equilibrium",
+    "fast_rate_targets": "ackclock.model.fast:rate_targets",
+    "fast_fluid": "ackclock.model.fast_dynamics:fluid",
+    "fast_stability": "ackclock.model.fast_dynamics:stability",
 }
 """Models by name, as ``module:function``; modules are imported when one is first asked for."""
 

@@ -6,19 +6,20 @@ packs that are new are read, packs that are gone are forgotten. A broken index i
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import platform
 import sqlite3
 import threading
 import time
-from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from contextlib import closing, suppress
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ackclock.results.pack import RUNS, rows_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
     from pathlib import Path
 
     import pyarrow as pa
@@ -58,6 +59,26 @@ _LONG = 16
 """Lists longer than this, such as the links of a large network, are left out of the index."""
 
 
+_Method = TypeVar("_Method", bound="Callable[..., Any]")
+
+
+def _sturdy(method: _Method) -> _Method:
+    """A method that goes on in memory when the file breaks, or the disk it is on is full."""
+
+    @functools.wraps(method)
+    def tried(self: Index, *args: Any, **kwargs: Any) -> Any:
+        with self.lock:
+            try:
+                return method(self, *args, **kwargs)
+            except sqlite3.DatabaseError:
+                if not self.is_shared:
+                    raise
+                self.leave_file()
+                return method(self, *args, **kwargs)
+
+    return cast("_Method", tried)
+
+
 class Index:
     """The index of one store.
 
@@ -74,7 +95,7 @@ class Index:
     def __init__(self, file: Path, packs: Path, *, writes: bool) -> None:
         self._file = file
         self._packs = packs
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
         self.is_shared = writes
         try:
             self._base = self._opened(writes=writes)
@@ -122,10 +143,19 @@ class Index:
         base.execute("INSERT INTO meta VALUES (?)", (VERSION,))
         return base
 
+    def leave_file(self) -> None:
+        """Go on in memory, with what the packs say."""
+        self.is_shared = False
+        with suppress(sqlite3.Error):
+            self._base.close()
+        self._base = self._anew(writes=False)
+        self.refresh()
+
     def close(self) -> None:
         """Close the file."""
         self._base.close()
 
+    @_sturdy
     def refresh(self) -> list[str]:
         """Compare with the packs that are there.
 
@@ -138,18 +168,17 @@ class Index:
             there = {entry.name for entry in os.scandir(self._packs) if entry.is_dir()}
         except FileNotFoundError:
             there = set()
-        with self._lock:
-            known = {row[0] for row in self._base.execute("SELECT id FROM packs")}
-            if known - there:
-                self.forget(known - there)
-            broken = []
-            fresh = sorted(there - known)
-            for begin in range(0, len(fresh), 500):
-                with self._transaction():
-                    for name in fresh[begin : begin + 500]:
-                        if not self._add_from_disk(name):
-                            broken.append(name)
-            return broken
+        known = {row[0] for row in self._base.execute("SELECT id FROM packs")}
+        if known - there:
+            self.forget(known - there)
+        broken = []
+        fresh = sorted(there - known)
+        for begin in range(0, len(fresh), 500):
+            with self._transaction():
+                for name in fresh[begin : begin + 500]:
+                    if not self._add_from_disk(name):
+                        broken.append(name)
+        return broken
 
     def _add_from_disk(self, name: str) -> bool:
         from ackclock.results.pack import digest, manifest
@@ -169,6 +198,7 @@ class Index:
     def _transaction(self) -> Any:
         return _Transaction(self._base)
 
+    @_sturdy
     def add(self, name: str, rows: pa.Table) -> None:
         """Add a pack that was just written.
 
@@ -179,7 +209,7 @@ class Index:
         rows
             Its runs.
         """
-        with self._lock, self._transaction():
+        with self._transaction():
             self._insert(name, rows)
 
     def _insert(self, name: str, rows: pa.Table) -> None:
@@ -204,6 +234,7 @@ class Index:
         query = f"SELECT {column} FROM {table} WHERE {column} IN (SELECT value FROM json_each(?))"
         return {row[0] for row in self._base.execute(query, (listed,))}
 
+    @_sturdy
     def forget(self, packs: Collection[str]) -> None:
         """Forget packs that are gone.
 
@@ -212,10 +243,11 @@ class Index:
         packs
             Their IDs.
         """
-        with self._lock, self._transaction():
+        with self._transaction():
             self._base.executemany("DELETE FROM packs WHERE id = ?", ((name,) for name in packs))
             self._base.executemany("DELETE FROM runs WHERE pack = ?", ((name,) for name in packs))
 
+    @_sturdy
     def places(self, keys: Collection[str] | None = None) -> dict[str, str]:
         """Give the pack of each run; the same one every time if several have it.
 
@@ -228,9 +260,9 @@ class Index:
         if keys is not None:
             query += " WHERE key IN (SELECT value FROM json_each(?))"
             values = (json.dumps(list(keys)),)
-        with self._lock:
-            return dict(self._base.execute(f"{query} GROUP BY key", values).fetchall())
+        return dict(self._base.execute(f"{query} GROUP BY key", values).fetchall())
 
+    @_sturdy
     def claim(self, keys: Collection[str], owner: str, seconds: float) -> set[str]:
         """Note that a program is about to do runs.
 
@@ -252,7 +284,7 @@ class Index:
             return set(keys)
         listed = json.dumps(list(keys))
         within = "key IN (SELECT value FROM json_each(?))"
-        with self._lock, self._transaction():
+        with self._transaction():
             claimed = self._base.execute(
                 f"SELECT key, owner, until FROM claims WHERE {within}",
                 (listed,),
@@ -273,6 +305,7 @@ class Index:
             )
         return free
 
+    @_sturdy
     def renew(self, owner: str, seconds: float) -> None:
         """Say that a program still lives.
 
@@ -282,10 +315,11 @@ class Index:
             As of `claim`.
         """
         if self.is_shared:
-            with self._lock, self._transaction():
+            with self._transaction():
                 until = time.time() + seconds
                 self._base.execute("UPDATE claims SET until = ? WHERE owner = ?", (until, owner))
 
+    @_sturdy
     def release(self, owner: str) -> None:
         """Take a program's claims back.
 
@@ -295,21 +329,22 @@ class Index:
             The program.
         """
         if self.is_shared:
-            with self._lock, self._transaction():
+            with self._transaction():
                 self._base.execute("DELETE FROM claims WHERE owner = ?", (owner,))
 
+    @_sturdy
     def doubles(self) -> list[tuple[str, str]]:
         """Give key and pack of every run that another pack has too."""
         query = """
             SELECT key, pack FROM runs AS r
             WHERE pack > (SELECT min(pack) FROM runs AS o WHERE o.key = r.key)
         """
-        with self._lock:
-            return self._base.execute(query).fetchall()
+        return self._base.execute(query).fetchall()
 
+    @_sturdy
     def select(
         self, wheres: Sequence[str], values: Sequence[Any], limit: int | None = None
-    ) -> Iterator[dict[str, Any]]:
+    ) -> list[dict[str, Any]]:
         """Give runs that fulfil conditions, in the order in which they finished.
 
         Parameters
@@ -329,15 +364,13 @@ class Index:
             WHERE {text} GROUP BY r.key
             ORDER BY r.finished_at DESC, r.key LIMIT {-1 if limit is None else limit}
         """
-        with self._lock:
-            found = self._base.execute(query, values).fetchall()
-        for row in reversed(found):
-            yield dict(zip(names, row, strict=True))
+        found = self._base.execute(query, values).fetchall()
+        return [dict(zip(names, row, strict=True)) for row in reversed(found)]
 
+    @_sturdy
     def count(self) -> int:
         """Runs in the store."""
-        with self._lock:
-            return int(self._base.execute("SELECT count(DISTINCT key) FROM runs").fetchone()[0])
+        return int(self._base.execute("SELECT count(DISTINCT key) FROM runs").fetchone()[0])
 
 
 class _Transaction:

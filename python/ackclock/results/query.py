@@ -111,7 +111,7 @@ def find(
     made = [condition(text) for text in filters]
     wheres = [where for where, _ in made]
     values = [value for _, values in made for value in values]
-    return list(store.index.select(wheres, values, limit))
+    return store.index.select(wheres, values, limit)
 
 
 def one_run(store: Store, name: str) -> dict[str, Any]:

@@ -100,6 +100,7 @@ class Store:
         self._waiting: list[pack.Entry] = []
         self._wake = threading.Condition()
         self._closing = False
+        self._closed = False
         self._failure: StoreError | None = None
         self._writer: threading.Thread | None = None
         self._last_commit = float("-inf")
@@ -186,6 +187,7 @@ class Store:
             with suppress(Exception):
                 self._index.release(self._owner)
             self._index.close()
+            self._closed = True
             if self._use is not None:
                 self._use.close()
                 self._use = None
@@ -205,6 +207,12 @@ class Store:
         keys
             Keys of runs.
         """
+        if self._closed:
+            # The results of a sweep are still read when the sweep has let go of the store.
+            with Store(self.folder) as again:
+                found = again.known(keys)
+                self._places.update({key: again.places[key] for key in found})
+                return found
         self.refresh()
         while True:
             places = self._index.places(keys)
@@ -246,13 +254,22 @@ class Store:
                 (self._packs / name).rename(aside / f"{name}-{time.time_ns()}")
 
     @property
+    def places(self) -> Mapping[str, str]:
+        """Packs of the runs that were asked for."""
+        return self._places
+
+    @property
     def damaged(self) -> frozenset[str]:
         """Packs that were found damaged; their runs count as not there."""
         return frozenset(self._damaged)
 
     def _by_pack(self, keys: Collection[str]) -> dict[str, set[str]]:
-        missing = [key for key in keys if key not in self._places]
+        # Another program may have put a run into another pack since we looked.
+        at = {name: (self._packs / name).is_dir() for name in set(self._places.values())}
+        missing = [key for key in keys if not at.get(self._places.get(key, ""), False)]
         if missing:
+            for key in missing:
+                self._places.pop(key, None)
             self.known(missing)
         found: dict[str, set[str]] = {}
         for key in keys:

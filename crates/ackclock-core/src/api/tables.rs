@@ -161,6 +161,17 @@ pub(super) fn recorded(plan: &Plan, results: &Results, table: Table) -> (&'stati
             }));
             ("link_samples", columns)
         }
+        Table::Probes => {
+            let of = |flow: u32| {
+                let probes = results.flows[flow as usize].sender.probes;
+                probes.iter().map(|(name, value)| (flow, name, value)).collect::<Vec<_>>()
+            };
+            let rows: Vec<_> = kept_flows(plan).into_iter().flat_map(of).collect();
+            (
+                "probes",
+                columns!(rows, { "flow": U32 = |r| r.0, "probe": Text = |r| r.1, "value": F64 = |r| r.2 }),
+            )
+        }
     }
 }
 

@@ -23,7 +23,8 @@
 //! D < 4 ms does not spread increases, as the module does; the module's separate stages of growth for
 //! windows up to 4 segments are left out. The original text of FAST was not to be had.
 //!
-//! Defaults by era: the same in all; outside the RFC era a decrease starts from cwnd.
+//! Defaults by era: the same in all; outside the RFC era a decrease starts from cwnd, and the sender
+//! times one segment per round trip only.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -313,6 +314,10 @@ impl CongestionControl for Fast {
 
     fn uses_slow_start(&self) -> bool {
         false
+    }
+
+    fn keeps_queued(&self) -> Option<f64> {
+        Some(self.alpha)
     }
 
     fn phase(&self) -> &'static str {

@@ -10,14 +10,15 @@
 //! **Rule** (w, r: window and mean round trip at rest; D: smallest round trip; t = t_epsilon r)
 //! ```text
 //! probe:    each acknowledgement lets 1 - theta segments leave, for a time t; then w again
-//! measure:  dr = (round trip of the last segment that left within t) - r,  t' = when it left
-//! R = |theta| t' / |dr|,  n = max(R (R - 1), 0),  C = R w / r
+//! measure:  dr = (round trip of the last segment that left within t) - r,  f = flight with it
+//! R = |f - w| r / (w |dr|),  n = max(R (R - 1), 0),  C = R w / r
 //! D <- D - n alpha / C                       w <- alpha + D C / (n + 1)
 //! dr = 0, of the wrong sign, or D <= 0: the measurement is discarded and repeated after the next rest
 //! ```
 //! Deviations: equation (22) as printed has the wrong sign (a smaller window drains the queue), and (23)
 //! with it gives a wrong n; the magnitudes above are what the derivation means. (1 + sqrt(1 + 4 n))/2 in
-//! (24) is R. The number of measurements is bounded, which the source leaves open.
+//! (24) is R. |f - w| r / w is the source's |theta| t_epsilon, but as it came about: a flow that sends its
+//! window in one lump has sent all of the excess before t is over. The number of measurements is bounded, which the source leaves open.
 //!
 //! Defaults by era: as `fast`.
 
@@ -70,7 +71,7 @@ struct Probe {
     /// Window and round trip [s] at rest.
     window: f64,
     rtt: f64,
-    /// The last segment that counts so far: seconds after the beginning, and its round trip [s].
+    /// The last segment that counts so far: segments in flight with it, and its round trip [s].
     last: Option<(f64, f64)>,
 }
 
@@ -143,12 +144,12 @@ impl About<CcEnv> for FastCorrected {
 impl FastCorrected {
     /// Equations (21) to (25); none if what was measured cannot be.
     fn solve(&self, probe: &Probe) -> Option<Found> {
-        let (elapsed, rtt) = probe.last?;
-        let change = rtt - probe.rtt;
-        if change * self.theta >= 0.0 || elapsed <= 0.0 {
+        let (flight, rtt) = probe.last?;
+        let (excess, change) = (flight - probe.window, rtt - probe.rtt);
+        if change * self.theta >= 0.0 || excess * self.theta >= 0.0 {
             return None;
         }
-        let ratio = self.theta.abs() * elapsed / change.abs();
+        let ratio = excess * probe.rtt / (probe.window * change);
         let flows = (ratio * (ratio - 1.0)).max(0.0);
         let capacity = ratio.max(1.0) * probe.window / probe.rtt;
         let base = self.fast.base() - flows * self.fast.alpha / capacity;
@@ -163,7 +164,7 @@ impl FastCorrected {
             && !late
             && ack.newest.sent_at > probe.began
         {
-            probe.last = Some((ack.newest.sent_at.since(probe.began).seconds(), rtt.seconds()));
+            probe.last = Some((f64::from(ack.newest.in_flight), rtt.seconds()));
         }
         if ack.now <= probe.ends {
             let bound = (1.0 - self.theta) * probe.window;
@@ -225,6 +226,10 @@ impl CongestionControl for FastCorrected {
         false
     }
 
+    fn keeps_queued(&self) -> Option<f64> {
+        self.fast.keeps_queued()
+    }
+
     fn phase(&self) -> &'static str {
         if self.probe.is_some() { "probe" } else { self.fast.phase() }
     }
@@ -263,7 +268,7 @@ mod tests {
             ends: Time::ZERO + Span::from_seconds(rtt),
             window: rate * rtt,
             rtt,
-            last: Some((rtt, rtt + change)),
+            last: Some(((1.0 - theta) * rate * rtt, rtt + change)),
         };
         (probe, true_base)
     }
@@ -300,11 +305,12 @@ mod tests {
         let mut control = control(-0.5);
         control.fast.correct(0.030, 0);
         let (good, _) = probe(4.0, -0.5);
-        for last in [None, Some((0.05, good.rtt)), Some((0.05, good.rtt - 0.001))] {
+        let flight = 1.5 * good.window;
+        for last in [None, Some((flight, good.rtt)), Some((flight, good.rtt - 0.001))] {
             assert_eq!(control.solve(&Probe { last, ..good }), None);
         }
         // So small a change would mean more flows than the delay has room for.
-        assert_eq!(control.solve(&Probe { last: Some((0.05, good.rtt + 1e-4)), ..good }), None);
+        assert_eq!(control.solve(&Probe { last: Some((flight, good.rtt + 1e-4)), ..good }), None);
     }
 
     #[test]
@@ -316,7 +322,8 @@ mod tests {
         let probe = Probe { began: at(0), ends: at(50), window: 100.0, rtt: 0.050, last: None };
         control.probe = Some(probe);
         let ack = |now, sent: u64, rtt: u64| {
-            let newest = crate::cc::SentRecord { sent_at: at(sent), ..Ack::at(at(0), 1).newest };
+            let none = Ack::at(at(0), 1).newest;
+            let newest = crate::cc::SentRecord { sent_at: at(sent), in_flight: 140, ..none };
             Ack { rtt: Some(Span::from_millis(rtt)), newest, ..Ack::at(at(now), 10) }
         };
         control.on_ack(&mut window, &ack(10, 0, 50));
@@ -327,7 +334,7 @@ mod tests {
         control.on_ack(&mut window, &ack(95, 40, 55));
         assert_eq!(window.cwnd, 100.0);
         control.on_ack(&mut window, &ack(130, 60, 70));
-        // R = 0.5 x 40 / 5 = 4, n = 12, C = 4 x 100 / 0.05 = 8000, D = 40 - 75 ms < 0: discarded.
+        // R = 40 x 50 / (100 x 5) = 4, n = 12, C = 4 x 100 / 0.05 = 8000, D = 40 - 75 ms < 0: discarded.
         assert_eq!((window.cwnd, control.discarded, control.left), (100.0, 1, 1));
         control.probe = Some(probe);
         control.on_ack(&mut window, &ack(95, 40, 60));

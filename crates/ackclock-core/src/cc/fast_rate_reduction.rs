@@ -18,7 +18,8 @@
 //! Deviations: when the rate is reduced, and for how long, is not said there; here after rest, for one
 //! round trip, the time within which the queue must have drained.
 //!
-//! Defaults by era: as `fast`. The factor is alpha, as the source is said to advise.
+//! Defaults by era: as `fast`. The factor is alpha, as the source is said to advise. Outside the RFC era,
+//! whose senders alone are paced, the window is divided in place of the rate.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,6 +28,7 @@ use super::calm::{Calm, CalmParams};
 use super::fast::{Fast, FastParams};
 use super::{Ack, CcEnv, Congestion, CongestionControl, Window};
 use crate::registry::{About, Info, Status};
+use crate::scenario::Era;
 use crate::units::{BitRate, Span, Time};
 
 /// Parameters of FAST with rate reduction.
@@ -65,6 +67,7 @@ enum Stage {
         until: Time,
         rate: f64,
         rtt: f64,
+        window: f64,
     },
     Resumed {
         until: Time,
@@ -80,6 +83,7 @@ pub struct FastRateReduction {
     factor: f64,
     duration: f64,
     wire_bits: f64,
+    era: Era,
     stage: Stage,
 }
 
@@ -111,6 +115,7 @@ impl About<CcEnv> for FastRateReduction {
             factor,
             duration,
             wire_bits: 8.0 * f64::from(env.wire_size),
+            era: env.era,
             stage: Stage::Waiting,
         })
     }
@@ -123,12 +128,17 @@ impl CongestionControl for FastRateReduction {
                 self.fast.on_ack(window, ack);
                 if let Some(rtt) = self.calm.watch(&self.fast, window.cwnd, ack) {
                     let until = ack.now + Span::from_seconds(self.duration * rtt);
-                    self.stage = Stage::Reduced { until, rate: window.cwnd / rtt, rtt };
+                    let (rate, before) = (window.cwnd / rtt, window.cwnd);
+                    self.stage = Stage::Reduced { until, rate, rtt, window: before };
+                    if self.era != Era::Rfc {
+                        window.cwnd = (window.cwnd / self.factor).max(1.0);
+                    }
                 }
             }
-            Stage::Reduced { until, rate, rtt } => {
-                self.fast.sample(ack.rtt, window.cwnd);
+            Stage::Reduced { until, rate, rtt, window: before } => {
+                self.fast.sample(ack.rtt, before);
                 if ack.now >= until {
+                    window.cwnd = before;
                     let until = ack.now + Span::from_seconds(rtt);
                     self.stage = Stage::Resumed { until, rate };
                 }
@@ -165,6 +175,10 @@ impl CongestionControl for FastRateReduction {
         Some(BitRate((rate * self.wire_bits).max(1.0) as u64))
     }
 
+    fn keeps_queued(&self) -> Option<f64> {
+        self.fast.keeps_queued()
+    }
+
     fn phase(&self) -> &'static str {
         match self.stage {
             Stage::Reduced { .. } => "reduced",
@@ -183,7 +197,6 @@ impl CongestionControl for FastRateReduction {
 mod tests {
     use super::*;
     use crate::cc::test_support::env;
-    use crate::scenario::Era;
 
     fn ack(ms: u64, round: u64, rtt: Span) -> Ack {
         Ack { rtt: Some(rtt), round, ..Ack::at(Time::ZERO + Span::from_millis(ms), 1) }

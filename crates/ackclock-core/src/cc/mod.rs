@@ -182,6 +182,11 @@ pub trait CongestionControl: Send {
     fn pacing_rate(&self) -> Option<BitRate> {
         None
     }
+    /// Segments that the control means to keep in queues, if it has such an aim: a buffer that holds
+    /// less is told to the user.
+    fn keeps_queued(&self) -> Option<f64> {
+        None
+    }
     /// What the control is doing, for recording.
     fn phase(&self) -> &'static str {
         "avoidance"

@@ -25,6 +25,8 @@ pub struct Explained {
     pub defaults: Vec<DefaultLine>,
     /// What the run will cost.
     pub predicted: Predicted,
+    /// What can be said against it before it runs.
+    pub warnings: Vec<String>,
 }
 
 /// A flow as it will run.
@@ -189,7 +191,14 @@ pub fn explain(scenario: &Scenario, plan: &Plan) -> Explained {
         events: packet_hops * EVENTS_PER_HOP,
         cpu_s: packet_hops / PACKET_HOPS_PER_S,
     };
-    Explained { era: plan.era.name(), flows, links, defaults: defaults(scenario), predicted }
+    Explained {
+        era: plan.era.name(),
+        flows,
+        links,
+        defaults: defaults(scenario),
+        predicted,
+        warnings: super::backlog::warnings(plan),
+    }
 }
 
 fn label(spec: &Spec) -> String {

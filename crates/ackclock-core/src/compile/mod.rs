@@ -1,6 +1,7 @@
 //! STAGE 2: from the scenario to the plan. Names become ids, routes are found, buffers sized,
 //! defaults filled in, and every problem is collected.
 
+pub mod backlog;
 mod explain;
 mod flows;
 mod links;

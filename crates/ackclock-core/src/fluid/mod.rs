@@ -36,7 +36,7 @@ pub use brick_wall::brick_wall;
 pub use clamp::clamp;
 pub use fill::max_min;
 pub use fixed_point::{FixedPoint, Options, fixed_point};
-pub use incremental::{Updated, add_flow, remove_flow};
+pub use incremental::{Allocation, Joining, Updated, add_flow, allocate, remove_flow};
 pub use net::FluidNet;
 pub use outcome::{Outcome, Routers};
 pub use routing::{Map, Routes, shortest_paths};

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::exact::{agrees, exactly, max_min as oracle, share};
+use super::incremental::change;
 use super::random_nets::{Whole, cases, networks};
 use super::*;
 use crate::policy::{PolicyEnv, build};
@@ -18,20 +19,23 @@ fn all_close(a: &[f64], b: &[f64]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(x, y)| close(*x, *y))
 }
 
-/// Rates after a flow joined or left, from what is said to have changed.
-fn updated(before: &[f64], update: &Updated, removed: Option<usize>) -> Vec<f64> {
-    let mut rate = before.to_vec();
-    for &(flow, new) in &update.changed {
-        if flow as usize == rate.len() {
-            rate.push(new);
+/// The allocation after a flow joined or left, from what is said to have changed.
+fn updated(before: &Allocation, update: &Updated, removed: Option<usize>) -> Allocation {
+    let mut after = before.clone();
+    for &(flow, new) in &update.rates {
+        if flow as usize == after.rate.len() {
+            after.rate.push(new);
         } else {
-            rate[flow as usize] = new;
+            after.rate[flow as usize] = new;
         }
     }
-    if let Some(flow) = removed {
-        rate.remove(flow);
+    for &(link, new) in &update.levels {
+        after.level[link as usize] = new;
     }
-    rate
+    if let Some(flow) = removed {
+        after.rate.remove(flow);
+    }
+    after
 }
 
 proptest! {
@@ -98,30 +102,45 @@ proptest! {
     }
 
     #[test]
-    fn a_flow_that_joins_or_leaves_changes_the_rates_as_a_full_solution_does(
-        net in networks(30, 40, true), pick in any::<prop::sample::Index>()
+    fn a_flow_that_leaves_and_another_that_joins_change_the_rates_as_full_solutions_do(
+        net in networks(30, 40, true), picks in any::<[prop::sample::Index; 2]>()
     ) {
-        let (fluid, demand) = (net.net(), net.demands());
-        let flow = pick.index(fluid.flows());
-        let before = max_min(&fluid, &demand);
+        // One after the other, so that the second stands on what the first left.
+        let gone = picks[0].index(net.routes.len());
         let mut fewer = net.clone();
-        fewer.routes.remove(flow);
-        fewer.weight.remove(flow);
-        fewer.demand.remove(flow);
+        fewer.routes.remove(gone);
+        fewer.weight.remove(gone);
+        fewer.demand.remove(gone);
         if fewer.routes.is_empty() {
             return Ok(());
         }
+        let (all, all_demand) = (net.net(), net.demands());
         let (less, less_demand) = (fewer.net(), fewer.demands());
-        let without = max_min(&less, &less_demand);
-        let left = remove_flow(&fluid, &demand, &before, flow);
-        prop_assert!(all_close(&updated(&before, &left, Some(flow)), &without), "left {left:?}");
-        let joined = add_flow(
-            &less, &less_demand, &without, &net.routes[flow], f64::from(net.weight[flow]), demand[flow],
-        );
-        let mut expected = before.clone();
-        let own = expected.remove(flow);
-        expected.push(own);
-        prop_assert!(all_close(&updated(&without, &joined, None), &expected), "joined {joined:?}");
+        let before = allocate(&all, &all_demand);
+        let left = change(&all, &all_demand, &before, None, Some(gone as u32), f64::INFINITY);
+        prop_assert!(!left.whole);
+        let without = updated(&before, &left, Some(gone));
+        let full = max_min(&less, &less_demand);
+        prop_assert!(all_close(&without.rate, &full), "left {left:?} {without:?} {full:?}");
+
+        let model = picks[1].index(net.routes.len());
+        let route = &net.routes[model];
+        let joining = Joining { route, weight: f64::from(net.weight[model]), demand: all_demand[model] };
+        let joined = change(&less, &less_demand, &without, Some(joining), None, f64::INFINITY);
+        prop_assert!(!joined.whole);
+        let with = updated(&without, &joined, None);
+        let mut more = fewer.clone();
+        more.routes.push(route.clone());
+        more.weight.push(net.weight[model]);
+        more.demand.push(net.demand[model]);
+        let full = max_min(&more.net(), &more.demands());
+        prop_assert!(all_close(&with.rate, &full), "joined {joined:?} {with:?} {full:?}");
+
+        // The same where the work is bounded, and the whole network filled beyond the bound.
+        let bounded = remove_flow(&all, &all_demand, &before, gone);
+        prop_assert!(all_close(&updated(&before, &bounded, Some(gone)).rate, &without.rate));
+        let bounded = add_flow(&less, &less_demand, &without, joining);
+        prop_assert!(all_close(&updated(&without, &bounded, None).rate, &full));
     }
 
     #[test]

@@ -12,7 +12,7 @@ impl Sim {
     /// Sends a packet that has arrived on its way.
     #[inline(always)]
     pub(super) fn forward(&mut self, p: usize, ticket: Ticket) {
-        let hop = self.hops[ticket.route as usize];
+        let hop = self.hops[ticket.route()];
         if hop.link == Hop::DELIVER {
             self.deliver(p, hop.channel as usize, ticket);
         } else {
@@ -32,17 +32,16 @@ impl Sim {
             let link = &mut self.links[hop.link as usize];
             link.count_arrival();
             if link.settle(ticket.at) {
-                self.settle_tie(hop.link, &ticket, here);
+                self.settle_tie(hop.link, ticket, here);
             }
             let link = &mut self.links[hop.link as usize];
-            let Some(at) = link.admit(ticket.at, ticket.size) else {
+            let Some(at) = link.admit(ticket.at, ticket.size()) else {
                 return self.refuse(hop.link, ticket, DropReason::Overflow, ticket.at);
             };
             if link.watched {
-                self.tell_departure(hop.link, &ticket);
+                self.tell_departure(hop.link, ticket);
             }
-            ticket.at = at;
-            ticket.route += 1;
+            ticket = ticket.step(at);
             if hop.channel != Hop::ON {
                 return self.put(hop.channel, ticket);
             }
@@ -51,14 +50,14 @@ impl Sim {
                 return;
             }
             here = false;
-            hop = self.hops[ticket.route as usize];
+            hop = self.hops[ticket.route()];
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn tell_departure(&mut self, link: u32, ticket: &Ticket) {
-        let packet = ticket.look(owner(&self.hops, *ticket), &self.options);
+    fn tell_departure(&mut self, link: u32, ticket: Ticket) {
+        let packet = ticket.look(owner(&self.hops, ticket), &self.options);
         self.observer.departure_ahead(&self.links[link as usize], link, &packet);
     }
 
@@ -109,12 +108,12 @@ impl Sim {
     /// first goes first.
     #[cold]
     #[inline(never)]
-    fn settle_tie(&mut self, link: u32, ticket: &Ticket, here: bool) {
+    fn settle_tie(&mut self, link: u32, ticket: Ticket, here: bool) {
         let sent = if here {
             ticket.at
         } else {
-            let from = self.hops[ticket.route as usize - 1].link;
-            ticket.at.saturating_sub(self.links[from as usize].flight(ticket.size))
+            let from = self.hops[ticket.route() - 1].link;
+            ticket.at.saturating_sub(self.links[from as usize].flight(ticket.size()))
         };
         self.links[link as usize].turn(ticket.at, sent);
     }
@@ -135,7 +134,7 @@ impl Sim {
                 } else if at.0 > self.end {
                     self.beyond.push(ticket);
                 } else {
-                    let next = self.hops[ticket.route as usize];
+                    let next = self.hops[ticket.route()];
                     self.follow(p, next, ticket);
                 }
                 let what = What::new(Kind::Free, link_id);
@@ -192,6 +191,6 @@ impl Sim {
 
 /// Whose packet it is: the end of its route tells.
 pub(super) fn owner(hops: &[Hop], ticket: Ticket) -> FlowId {
-    let end = hops[ticket.route as usize..].iter().find(|hop| hop.link == Hop::DELIVER);
+    let end = hops[ticket.route()..].iter().find(|hop| hop.link == Hop::DELIVER);
     FlowId(end.map_or(u32::MAX, |hop| hop.channel / 2))
 }

@@ -20,6 +20,7 @@ mod queues;
 mod rate;
 mod ring;
 mod sim;
+mod sort;
 mod stage;
 
 pub use custom::{Custom, Made, Place, RegistryOnly};

@@ -4,19 +4,15 @@ use crate::ids::FlowId;
 use crate::wire::{Flags, MAX_SACK_BLOCKS, Packet, SackBlock};
 
 /// A packet on the wire: all of it but its owner, whom the route knows, and its options, which few
-/// packets have.
+/// packets have. Three whole words, because what is stored in parts and loaded whole stalls the load.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ticket {
     /// Arrival at the far end.
     pub(super) at: u64,
-    /// Position in the route table.
-    pub(super) route: u32,
-    pub(super) seq: u32,
-    /// Place of its options, or [`Options::NONE`].
-    pub(super) options: u32,
-    /// Bytes on the wire.
-    pub(super) size: u16,
-    pub(super) flags: Flags,
+    /// Position in the route table, and 32 bits up the sequence number.
+    way: u64,
+    /// Place of its options or [`Options::NONE`], 32 bits up the bytes on the wire, 48 up the flags.
+    load: u64,
 }
 
 impl Ticket {
@@ -28,24 +24,48 @@ impl Ticket {
         } else {
             options.put(packet)
         };
-        let &Packet { seq, size, flags, .. } = packet;
-        Self { at, route, seq, options: place, size, flags }
+        let load =
+            u64::from(place) | u64::from(packet.size) << 32 | u64::from(packet.flags.0) << 48;
+        Self { at, way: u64::from(route) | u64::from(packet.seq) << 32, load }
+    }
+
+    /// Position in the route table.
+    #[inline(always)]
+    pub(super) fn route(self) -> usize {
+        self.way as u32 as usize
+    }
+
+    /// Bytes on the wire.
+    #[inline(always)]
+    pub(super) fn size(self) -> u16 {
+        (self.load >> 32) as u16
+    }
+
+    #[inline(always)]
+    pub(super) fn flags(self) -> Flags {
+        Flags((self.load >> 48) as u16)
+    }
+
+    /// The same at the next step of its route, to be reached at `at`.
+    #[inline(always)]
+    pub(super) fn step(self, at: u64) -> Self {
+        Self { at, way: self.way + 1, load: self.load }
     }
 
     /// The packet of `flow`; its options are taken out of `options`.
     #[inline(always)]
     pub(super) fn into_packet(self, flow: FlowId, options: &mut Options) -> Packet {
         let mut packet = self.header(flow);
-        if self.options != Options::NONE {
-            options.take(self.options, &mut packet);
+        if self.load as u32 != Options::NONE {
+            options.take(self.load as u32, &mut packet);
         }
         packet
     }
 
     /// The packet, looked at and left where it is.
-    pub(super) fn look(&self, flow: FlowId, options: &Options) -> Packet {
+    pub(super) fn look(self, flow: FlowId, options: &Options) -> Packet {
         let mut packet = self.header(flow);
-        if let Some(&list) = options.lists.get(self.options as usize) {
+        if let Some(&list) = options.lists.get(self.load as u32 as usize) {
             (packet.ts, packet.sack_count, packet.sack) = list;
         }
         packet
@@ -53,8 +73,8 @@ impl Ticket {
 
     #[inline(always)]
     fn header(self, flow: FlowId) -> Packet {
-        let mut packet = Packet::new(flow, self.seq, self.size, self.flags);
-        packet.route = self.route;
+        let mut packet = Packet::new(flow, (self.way >> 32) as u32, self.size(), self.flags());
+        packet.route = self.way as u32;
         packet
     }
 }

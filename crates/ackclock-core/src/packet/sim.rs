@@ -220,7 +220,7 @@ impl Sim {
         let on_wires = self.channels.iter().flat_map(|c| c.queue.iter());
         for ticket in on_wires.chain(&self.beyond) {
             *seen
-                .entry((owner(&self.hops, *ticket).0, ticket.flags.has(Flags::ACK)))
+                .entry((owner(&self.hops, *ticket).0, ticket.flags().has(Flags::ACK)))
                 .or_insert(0) += 1;
         }
         seen

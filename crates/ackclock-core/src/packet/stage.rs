@@ -3,6 +3,7 @@
 use super::lp::{Channel, Key, Stage, What};
 use super::ring::Ticket;
 use super::sim::Sim;
+use super::sort::{Spare, sort};
 
 /// Packets that are handled in one go. Empty but for its memory between two such.
 #[derive(Debug, Default)]
@@ -10,6 +11,7 @@ pub(super) struct Batch {
     tickets: Vec<Ticket>,
     /// Arrival and place of each: the order in which they are handled.
     order: Vec<u128>,
+    spare: Spare,
 }
 
 impl Sim {
@@ -42,7 +44,7 @@ impl Sim {
                 break ticket.at;
             }
             let _ = queue.pop();
-            self.locals_before(p, stage, &ticket);
+            self.locals_before(p, stage, ticket);
             self.forward(p, ticket);
         };
         self.processes[p].stages[stage as usize].heads.set(0, head);
@@ -54,7 +56,7 @@ impl Sim {
         self.gather(p, stage, until, &mut batch);
         for &key in &batch.order {
             let Some(&ticket) = batch.tickets.get(key as u32 as usize) else { continue };
-            self.locals_before(p, stage, &ticket);
+            self.locals_before(p, stage, ticket);
             self.forward(p, ticket);
         }
         batch.tickets.clear();
@@ -67,7 +69,7 @@ impl Sim {
         let Self { processes, channels, .. } = self;
         let pending = &mut processes[p].stages[stage as usize];
         let ids = &pending.channels[..];
-        let Batch { tickets, order } = batch;
+        let Batch { tickets, order, spare } = batch;
         pending.heads.below(until, |entrant| {
             let Channel { queue, .. } = &mut channels[ids[entrant as usize] as usize];
             queue.note();
@@ -82,7 +84,7 @@ impl Sim {
                 }
             }
         });
-        order.sort_unstable();
+        sort(order, spare);
         if order.windows(2).any(|pair| (pair[0] ^ pair[1]) >> 64 == 0) {
             self.break_ties(batch);
         }
@@ -93,28 +95,28 @@ impl Sim {
     #[cold]
     #[inline(never)]
     fn break_ties(&self, batch: &mut Batch) {
-        let Batch { tickets, order } = batch;
+        let Batch { tickets, order, .. } = batch;
         for ties in order.chunk_by_mut(|a, b| (a ^ b) >> 64 == 0).filter(|ties| ties.len() > 1) {
-            ties.sort_by_cached_key(|&key| (self.key(&tickets[key as u32 as usize]), key));
+            ties.sort_by_cached_key(|&key| (self.key(tickets[key as u32 as usize]), key));
         }
     }
 
     /// The key of a packet that has come over a channel.
-    fn key(&self, ticket: &Ticket) -> Key {
-        let hop = self.hops[ticket.route as usize - 1];
-        Key::new(ticket.at, self.links[hop.link as usize].flight(ticket.size), hop.channel)
+    fn key(&self, ticket: Ticket) -> Key {
+        let hop = self.hops[ticket.route() - 1];
+        Key::new(ticket.at, self.links[hop.link as usize].flight(ticket.size()), hop.channel)
     }
 
     /// Handles the local events of a stage that come before a packet.
     #[inline(always)]
-    fn locals_before(&mut self, p: usize, stage: Stage, ticket: &Ticket) {
+    fn locals_before(&mut self, p: usize, stage: Stage, ticket: Ticket) {
         if self.processes[p].stages[stage as usize].local().at() <= ticket.at {
             self.run_locals_before(p, stage, ticket);
         }
     }
 
     #[inline(never)]
-    fn run_locals_before(&mut self, p: usize, stage: Stage, ticket: &Ticket) {
+    fn run_locals_before(&mut self, p: usize, stage: Stage, ticket: Ticket) {
         let key = self.key(ticket);
         loop {
             let local = self.processes[p].stages[stage as usize].local();

@@ -127,4 +127,6 @@ pub enum Table {
     FlowSamples,
     /// Every link at an interval.
     LinkSamples,
+    /// Inner state of every control at the end of the run.
+    Probes,
 }

@@ -1,0 +1,117 @@
+"""``ackclock adversary``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["adversary"]
+
+
+@click.command()
+@click.argument("control")
+@click.option("--against", default="AIMD,AIAD,MIMD,MIAD", show_default=True, help="Others.")
+@click.option("--best", is_flag=True, help="Search where CONTROL does best instead of worst.")
+@click.option("--levels", type=click.IntRange(1, 8), default=3, help="Most levels of a pattern.")
+@click.option("--budget", type=click.IntRange(min=10), default=200, show_default=True,
+              help="Patterns that the search may run.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(min=0), default=1, help="Seed of the search.")
+@click.option("--set", "changes", multiple=True, metavar="PATH=VALUE",
+              help="Change the setting, as in --set net.qdisc=red.")  # fmt: skip
+@click.option("--peak", default="10 Mbps", show_default=True, help="Greatest rate per flow.")
+@click.option("--flows", type=click.IntRange(min=1), default=4, show_default=True)
+@click.option("--duration", default="60 s", show_default=True, help="Length of a run.")
+@click.option("--workers", type=click.IntRange(min=1), help="Runs at a time; default: all cores.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="DIR",
+              help="Write scenario and plot into DIR.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+def adversary(
+    control: str,
+    *,
+    against: str,
+    best: bool,
+    levels: int,
+    budget: int,
+    seed: int,
+    changes: tuple[str, ...],
+    peak: str,
+    flows: int,
+    duration: str,
+    workers: int | None,
+    out: Path | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Search the bandwidth pattern under which CONTROL loses most to the best of others.
+
+    What is found is shrunk to the simplest pattern that still shows it. Controls are registry
+    names, AIMD, AIAD, MIMD, MIAD (the instances of Akella et al.), file.py:Class, or tables.
+    """
+    import json
+
+    from ackclock.adversary.search import MARKER, Arena
+    from ackclock.adversary.search import adversary as search
+    from ackclock.commands.options import with_changes
+    from ackclock.run import command_line, may_replace
+    from ackclock.units import parse
+
+    if out is not None:
+        may_replace(out, MARKER)
+    controls = dict(_controls([control, *_split(against)]))
+    if len(controls) < 2:
+        raise click.UsageError("--against names no other control")
+    try:
+        peak_bps, duration_s = parse(peak, "rate"), parse(duration, "duration")
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+
+    def arena(given: Any) -> Arena:
+        made = Arena(controls, peak_bps, flows, duration_s, dict(given))
+        from ackclock.adversary.shape import Shape
+
+        for name in controls:
+            made.scenario(Shape(((1.0, 5.0),)), name, 1).check()
+        return made
+
+    made = with_changes(changes, arena)
+    found = search(
+        made, want="best" if best else "worst", levels=levels, budget=budget, seed=seed,
+        workers=workers,
+    )  # fmt: skip
+    if out is not None:
+        found.save(out, command=command_line())
+    if as_json:
+        click.echo(json.dumps(found.to_dict(), allow_nan=False))
+    elif not quiet:
+        click.echo(str(found))
+        if out is not None:
+            click.echo(f"\nwrote {out / 'scenario.toml'} and {out / 'pattern.svg'}")
+
+
+def _split(text: str) -> Iterator[str]:
+    """Split at commas that are in no table."""
+    depth, begin = 0, 0
+    for at, sign in enumerate(f"{text},"):
+        depth += (sign == "{") - (sign == "}")
+        if sign == "," and depth == 0:
+            if text[begin:at].strip():
+                yield text[begin:at].strip()
+            begin = at + 1
+
+
+def _controls(names: list[str]) -> Iterator[tuple[str, Any]]:
+    from ackclock.evaluate.grid import OTHERS, asked
+
+    known = {name.lower(): name for name in OTHERS}
+    for name in names:
+        if name.lower() in known:
+            yield known[name.lower()], OTHERS[known[name.lower()]]
+        else:
+            chosen = asked(name, Path())
+            yield chosen.label, chosen.value

@@ -1,0 +1,66 @@
+"""The figure of a found pattern: bandwidth, and what each control makes of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pyarrow as pa
+    from matplotlib.figure import Figure
+
+    from ackclock.adversary.search import Found
+
+__all__ = ["pattern"]
+
+SHOWN_S = 40.0
+
+
+def _rates(samples: pa.Table) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Ends of intervals, and goodput of the test flows together in each [bit/s]."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    test = samples.filter(pc.invert(pc.starts_with(pc.cast(samples["flow"], pa.string()), "cbr")))
+    times, place = np.unique(np.asarray(test["time_s"]), return_inverse=True)
+    total = np.bincount(place, weights=np.asarray(test["delivered_bytes"], dtype=float))
+    return times[1:], 8 * np.diff(total) / np.diff(times)
+
+
+def pattern(found: Found) -> Figure:
+    """Draw goodput of the test flows over time, a panel for each control.
+
+    Parameters
+    ----------
+    found
+        What was found.
+    """
+    import numpy as np
+
+    from ackclock.environments.compiled import bandwidth
+    from ackclock.environments.form import settings
+    from ackclock.plot import style
+
+    arena = found.arena
+    controls = list(arena.controls)
+    figure = style.figure(None, 7.2, 1.5 * len(controls) + 0.6)
+    axes = figure.subplots(len(controls), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
+    end = min(SHOWN_S, arena.duration_s)
+    for axis, control in zip(axes, controls, strict=True):
+        scenario = arena.scenario(found.shape, control, 1)
+        meant = bandwidth(scenario.data, settings(scenario.data["net"]))
+        times = np.append(meant.times_s, arena.duration_s)
+        rates = np.append(meant.rates_bps, meant.rates_bps[-1]) * arena.flows / 1e6
+        axis.fill_between(times, rates, step="post", color="#cccccc", label="available")
+        run = scenario.run(record=["flow_samples"], interval="200 ms")
+        at, rate = _rates(run.flow_samples)
+        axis.plot(at, rate / 1e6, color="#0072B2", lw=1.2, label="goodput")
+        goodput = found.goodput[control]
+        axis.set_title(f"{control}: {goodput.mean:.2f} of the available", fontsize=9)
+        axis.set_ylabel("Mbit/s")
+        axis.set_xlim(0, end)
+        axis.set_ylim(bottom=0)
+    axes[0].legend(fontsize=8, loc="upper right")
+    axes[-1].set_xlabel("time [s]")
+    return figure

@@ -1,0 +1,104 @@
+"""Bandwidth patterns as a search sees them: a few levels, each for a time, repeated.
+
+A pattern of K levels is 2K numbers in [0, 1]: rates on a logarithmic scale from a twentieth of the
+peak to the peak, durations on one from 0.5 s to 20 s. `simpler` gives the patterns next to one that
+are simpler to tell.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+__all__ = ["LONGEST_S", "SHORTEST_S", "Shape"]
+
+SHORTEST_S, LONGEST_S = 0.5, 20.0
+LOWEST = 0.05
+"""Least rate as a part of the peak."""
+
+ROUND_S = (0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 15.0, 20.0)
+ROUND_RATES = (0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.0)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Levels in turn: a rate as a part of the peak, and how long it holds [s]."""
+
+    levels: tuple[tuple[float, float], ...]
+
+    @classmethod
+    def of(cls, numbers: Sequence[float]) -> Shape:
+        """Make one of 2K numbers in [0, 1], rates first.
+
+        Parameters
+        ----------
+        numbers
+            From a search.
+        """
+        half = len(numbers) // 2
+        made = []
+        for rate, length in zip(numbers[:half], numbers[half:], strict=True):
+            part = LOWEST ** (1.0 - rate)
+            seconds = SHORTEST_S * (LONGEST_S / SHORTEST_S) ** length
+            made.append((round(part, 3), round(seconds, 1)))
+        return cls(tuple(made))
+
+    @property
+    def period_s(self) -> float:
+        """Time after which it repeats [s]."""
+        return sum(seconds for _, seconds in self.levels)
+
+    def steps(self, peak_bps: float) -> list[dict[str, Any]]:
+        """The steps of one turn as an environment has them.
+
+        Parameters
+        ----------
+        peak_bps
+            Rate per test flow at level 1 [bit/s].
+        """
+        made: list[dict[str, Any]] = []
+        at = 0.0
+        for part, seconds in self.levels:
+            made.append({"at": round(at, 3), "rate": round(part * peak_bps)})
+            at += seconds
+        return made
+
+    def simpler(self) -> Iterator[Shape]:
+        """Patterns a step simpler: a level less, or a rate or a time rounded."""
+        levels = self.levels
+        for i in range(1, len(levels)):
+            if levels[i][0] == levels[i - 1][0]:
+                whole = (levels[i][0], round(levels[i - 1][1] + levels[i][1], 1))
+                yield Shape((*levels[: i - 1], whole, *levels[i + 1 :]))
+        if len(levels) > 1:
+            for i in range(len(levels)):
+                yield Shape(levels[:i] + levels[i + 1 :])
+        for i, (part, seconds) in enumerate(levels):
+            for near in _near(part, ROUND_RATES):
+                yield Shape((*levels[:i], (near, seconds), *levels[i + 1 :]))
+            for near in _near(seconds, ROUND_S):
+                yield Shape((*levels[:i], (part, near), *levels[i + 1 :]))
+
+    def told(self, peak_bps: float) -> str:
+        """Say it in words.
+
+        Parameters
+        ----------
+        peak_bps
+            Rate per test flow at level 1 [bit/s].
+        """
+        parts = [
+            f"{part * peak_bps / 1e6:g} Mbit/s for {seconds:g} s" for part, seconds in self.levels
+        ]
+        return ", ".join(parts) + (", in turn" if len(parts) > 1 else "")
+
+
+def _near(value: float, known: Sequence[float]) -> list[float]:
+    """Round values next to one, the nearest first; none if it is round."""
+    if any(math.isclose(value, other) for other in known):
+        return []
+    return sorted(known, key=lambda other: abs(math.log(other / value)))[:2]

@@ -1,0 +1,57 @@
+"""``ackclock audit``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+__all__ = ["audit"]
+
+
+@click.group()
+def audit() -> None:
+    """Put a control through a test and get a page of verdicts."""
+
+
+@audit.command()
+@click.argument("control")
+@click.option("--tier", default="fast", show_default=True, help="fast: a minute; full: an hour.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Write a page into DIR.")
+@click.option("--workers", type=click.IntRange(min=1), help="Runs at a time; left out: all cores.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+def latecomer(
+    control: str, *, tier: str, out: Path | None, workers: int | None, as_json: bool, quiet: bool
+) -> None:
+    """What does a flow of CONTROL get that starts after others of its kind?
+
+    CONTROL is a registry name, a class as file.py:Class, or a table as '{kind = "fast", alpha =
+    50}'. Five situations: one after another, one joining n, departures, beside CUBIC, beside
+    noise; each over round trips and buffers, against fair shares and against the closed forms of
+    persistent congestion.
+    """
+    from ackclock.audit.latecomer import audit as work
+    from ackclock.audit.page import MARKER
+    from ackclock.evaluate.grid import asked
+    from ackclock.run import command_line, may_replace
+
+    if out is not None:
+        may_replace(out, MARKER)
+    silent = quiet or as_json
+
+    def tell(line: str) -> None:
+        if not silent:
+            click.echo(line, err=True)
+
+    found = work(asked(control, Path.cwd()), tier, workers=workers, tell=tell)
+    written = found.save(out, command_line()) if out is not None else None
+    if as_json:
+        import json
+
+        text = json.loads(json.dumps(found.to_dict()), parse_constant=lambda _: None)
+        click.echo(json.dumps(text))
+    elif not quiet:
+        click.echo(str(found))
+        if written is not None:
+            click.echo(f"\nwrote {written}")

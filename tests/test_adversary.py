@@ -1,0 +1,99 @@
+"""The search for patterns: shapes, shrinking, a small search whole."""
+
+import itertools
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ackclock as ac
+from ackclock.adversary.search import KEEP, Arena, adversary
+from ackclock.adversary.shape import LOWEST, Shape
+from ackclock.cli import main
+from ackclock.environments import scores
+
+OLD = {"era": "2002", "tcp.receiver_window": 10_000}
+PAIR = {
+    "AIMD": {"kind": "aimd", "a": 1.0, "b": 0.8},
+    "MIMD": {"kind": "mimd", "a": 1.125, "b": 0.8},
+}
+
+
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=12).filter(lambda x: len(x) % 2 == 0))
+def test_every_point_of_the_search_is_a_pattern(numbers):
+    shape = Shape.of(numbers)
+    assert len(shape.levels) == len(numbers) // 2
+    for part, seconds in shape.levels:
+        assert LOWEST <= part <= 1
+        assert 0.5 <= seconds <= 20
+    steps = shape.steps(10e6)
+    assert steps[0]["at"] == 0
+    assert all(a["at"] < b["at"] for a, b in itertools.pairwise(steps))
+
+
+def test_the_ends_of_the_search_are_those_of_the_scales():
+    assert Shape.of([0, 1, 0, 1]).levels == ((0.05, 0.5), (1.0, 20.0))
+
+
+def test_simpler_patterns_have_a_level_less_or_a_round_number_more():
+    shape = Shape(((0.47, 3.0), (1.0, 7.1)))
+    found = list(shape.simpler())
+    assert Shape(((1.0, 7.1),)) in found
+    assert Shape(((0.5, 3.0), (1.0, 7.1))) in found
+    assert Shape(((0.47, 3.0), (1.0, 8.0))) in found
+    assert not list(Shape(((0.5, 3.0),)).simpler())
+
+
+def test_the_best_other_is_the_one_of_the_best_mean():
+    arena = Arena({"a": "aimd", "b": "aiad", "c": "vegas"})
+    gaps = arena.gaps({"a": [0.5, 0.7], "b": [0.9, 0.1], "c": [0.6, 0.6]})
+    assert gaps == pytest.approx([-0.1, 0.1])
+
+
+def test_a_search_finds_a_pattern_that_holds_on_fresh_seeds(tmp_path):
+    """AIMD cannot follow a bandwidth that leaps; more than a tenth of it is lost to MIMD."""
+    arena = Arena(PAIR, flows=3, duration_s=40, settings=OLD)
+    found = adversary(arena, levels=2, budget=30, seed=3)
+    assert found.holds
+    assert found.gap.mean < -0.1
+    assert len(found.shape.levels) <= 2
+    folder = found.save(tmp_path / "out", command="ackclock adversary AIMD")
+    scenario = ac.load(folder / "scenario.toml")
+    again = scores(scenario.replace(seed=1001).run().summary)["goodput"]
+    assert found.goodput["AIMD"].low - 0.1 < again < found.goodput["AIMD"].high + 0.1
+    kept = json.loads((folder / "adversary.json").read_text())
+    assert kept["steps"] == scenario.data["net"]["steps"]
+    assert (folder / "pattern.svg").stat().st_size > 10_000
+
+
+def test_the_number_of_threads_does_not_change_what_is_found():
+    arena = Arena(PAIR, flows=2, duration_s=15, settings=OLD)
+    one, two = (adversary(arena, levels=1, budget=12, seed=5, workers=w) for w in (1, 2))
+    assert one == two
+
+
+def test_shrinking_keeps_most_of_the_gap():
+    from ackclock.adversary.search import _shrunk
+
+    def gap(shape):
+        return -1.0 if any(part < 0.2 for part, _ in shape.levels) else -0.5
+
+    shrunk = _shrunk(Shape(((0.13, 3.3), (0.9, 7.0), (0.4, 2.2))), gap)
+    assert len(shrunk.levels) == 1
+    assert shrunk.levels[0][0] < 0.2
+    assert gap(shrunk) <= -KEEP
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["AIMD", "--against", ""], "names no other control"),
+        (["AIMD", "--against", "AIMDD"], 'there is no cc "AIMDD"'),
+        (["AIMD", "--peak", "fast"], "is not a rate"),
+        (["AIMD", "--set", "net.bufer=3"], "bufer"),
+    ],
+)
+def test_what_is_wrong_is_told_before_the_search(arguments, message, capsys):
+    assert main(["adversary", *arguments]) == 2
+    assert message in capsys.readouterr().err

@@ -1,0 +1,500 @@
+"""The store: what is kept, what is noticed, what survives."""
+
+import errno
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import ackclock as ac
+from ackclock import cli
+from ackclock.errors import AckclockError
+from ackclock.experiments import form
+from ackclock.results import Store, StoreError, look, pack, query
+from ackclock.results.collect import collect
+from conftest import SMALL
+
+SWEEP = """
+name = "kept"
+reps = {reps}
+set = {{ duration = "4 s", record = {{ tables = ["drops"] }} }}
+base = "small.toml"
+[over]
+"net.buffer" = ["5 pkt", "20 pkt"]
+cc = {{ path = "flows[*].cc", values = {{ Reno = "aimd", Vegas = "vegas" }} }}
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    (tmp_path / "small.toml").write_text(SMALL)
+    made = tmp_path / "sweep.toml"
+    made.write_text(SWEEP.format(reps=3))
+    return made
+
+
+@pytest.fixture
+def place(tmp_path):
+    return tmp_path / "store"
+
+
+def run(file, place, **options):
+    return form.load_sweep(file).run(store=place, progress=False, **options)
+
+
+def packs(place):
+    return sorted((place / "packs").iterdir())
+
+
+def rows(result, name="flows"):
+    return result.tables[name].to_pylist()
+
+
+def keys_on_disk(place):
+    """Every run of every pack, read without the index."""
+    return [key for at in packs(place) for key in pack.rows_of(at, "runs")["key"].to_pylist()]
+
+
+def command(*arguments):
+    return [sys.executable, "-m", "ackclock", *map(str, arguments)]
+
+
+# What is kept
+
+
+def test_a_sweep_that_is_run_again_runs_nothing_and_gives_the_same(file, place):
+    first = run(file, place)
+    again = run(file, place)
+    assert (first.stored, again.stored, len(again.slots)) == (0, 12, 12)
+    assert rows(first) == rows(again)
+    assert rows(first, "drops") == rows(again, "drops")
+    assert first.summaries == again.summaries
+    assert rows(first) == rows(run(file, False))
+
+
+def test_a_larger_sweep_runs_only_what_is_new(file, place):
+    run(file, place)
+    file.write_text(SWEEP.format(reps=5))
+    assert run(file, place).stored == 12
+    assert len(set(keys_on_disk(place))) == len(keys_on_disk(place)) == 20
+
+
+@pytest.mark.parametrize(
+    "change", [{"seed": 77}, {"net.rtt": "41 ms"}, {"record.tables": ["rtts"]}]
+)
+def test_the_key_is_the_compiled_case_seed_and_recording(file, place, change):
+    run(file, place)
+    changed = form.load_sweep(file, changes=change)
+    assert changed.run(store=place, progress=False).stored == 0
+
+
+def test_saying_the_same_otherwise_is_the_same_run(file, place):
+    run(file, place)
+    same = form.load_sweep(file, changes={"net.rate": 5e6, "name": "other"})
+    assert same.run(store=place, progress=False).stored == 12
+
+
+def test_another_version_of_the_engine_is_another_run(file, place, monkeypatch):
+    run(file, place)
+    monkeypatch.setattr("ackclock.engines.core_version", lambda: "9.9.9+other")
+    assert run(file, place).stored == 0
+
+
+def test_the_place_is_stated_by_the_environment(file, tmp_path, monkeypatch):
+    monkeypatch.setenv("ACKCLOCK_STORE", str(tmp_path / "mine"))
+    run(file, None)
+    assert (tmp_path / "mine" / "store.json").is_file()
+
+
+def test_an_exported_run_is_the_run(file, place, tmp_path):
+    result = run(file, place)
+    slot = result.slots[4]
+    with look(place) as store:
+        query.export_run(store, slot.key[:12], tmp_path / "bundle")
+    bundle = ac.load_run(tmp_path / "bundle")
+    assert bundle.summary == result.summaries[slot.key]
+    assert bundle.scenario.seed == slot.seed
+    assert bundle.scenario.fingerprint == bundle.summary["scenario_hash"]
+    again = bundle.scenario.run()
+    assert again.flows.to_pylist() == bundle.flows.to_pylist()
+    assert again.drops.to_pylist() == bundle.drops.to_pylist()
+
+
+def test_code_of_the_users_own_is_kept_with_its_runs(place, tmp_path):
+    code = Path(__file__).parents[1] / "examples" / "my_control.py"
+    own = tmp_path / "own"
+    own.mkdir()
+    shutil.copy(code, own)
+    shutil.copy(code.with_suffix(".toml"), own)
+    case = ac.load(own / "my_control.toml").replace(duration="2 s", warmup=None)
+    result = ac.sweep(case, reps=2).run(store=place, progress=False)
+    with look(place) as store:
+        query.export_run(store, result.slots[1].key, tmp_path / "bundle")
+    shutil.rmtree(own)
+    again = ac.load_run(tmp_path / "bundle")
+    assert again.scenario.run().summary["user_code_hash"] == again.summary["user_code_hash"]
+
+
+# What is noticed
+
+
+@pytest.mark.parametrize(
+    "name", ["flows.parquet", "runs.parquet", "drops.parquet", "manifest.json"]
+)
+@pytest.mark.parametrize("how", ["truncated", "altered", "gone"])
+def test_a_damaged_file_is_noticed_and_its_runs_are_done_again(file, place, name, how):
+    first = run(file, place)
+    victim = packs(place)[0]
+    lost = pack.rows_of(victim, "runs").num_rows
+    target = victim / name
+    data = target.read_bytes()
+    if how == "truncated":
+        target.write_bytes(data[: len(data) // 2])
+    elif how == "altered":
+        middle = len(data) // 2
+        target.write_bytes(data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :])
+    else:
+        target.unlink()
+    again = run(file, place)
+    assert again.stored == 12 - lost
+    assert rows(again) == rows(first)
+    assert len(set(keys_on_disk(place))) == len(keys_on_disk(place)) == 12
+    assert list((place / "damaged").iterdir())
+
+
+def test_a_damaged_run_is_not_shown_exported_or_queried(file, place, tmp_path, capsys):
+    run(file, place)
+    for at in packs(place):
+        (at / "flows.parquet").write_bytes(b"PAR1 nothing PAR1")
+    with look(place) as store:
+        key = query.find(store)[0]["key"]
+        with pytest.raises(StoreError, match="is damaged"):
+            query.export_run(store, key, tmp_path / "bundle")
+    assert not (tmp_path / "bundle").exists()
+    assert cli.main(["results", "query", "SELECT * FROM flows", "--store", str(place)]) == 2
+    assert "flows" in capsys.readouterr().err
+
+
+def test_an_index_that_is_broken_or_gone_is_made_again(file, place):
+    first = run(file, place)
+    (place / "index.sqlite").write_bytes(b"this is no database" * 100)
+    assert run(file, place).stored == 12
+    (place / "index.sqlite").unlink()
+    again = run(file, place)
+    assert again.stored == 12
+    assert rows(again) == rows(first)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            '{"format": "ackclock store", "schema_version": 99}',
+            "schema 99, newer than this ackclock",
+        ),
+        ('{"format": "something"}', "not that of a store"),
+        ("{", "not that of a store"),
+    ],
+)
+def test_a_store_that_cannot_be_read_is_told_and_left(file, place, text, told, capsys):
+    place.mkdir()
+    (place / "store.json").write_text(text)
+    for arguments in (["sweep", file], ["results", "list"], ["results", "gc"]):
+        assert cli.main([*map(str, arguments), "--store", str(place)]) == 2
+        assert told in capsys.readouterr().err
+    assert [f.name for f in place.iterdir()] == ["store.json"]
+
+
+def test_a_folder_of_other_things_is_no_store(file, tmp_path, capsys):
+    (tmp_path / "thing.txt").write_text("mine")
+    assert cli.main(["sweep", str(file), "--store", str(tmp_path)]) == 2
+    assert "not empty and not a store" in capsys.readouterr().err
+    assert cli.main(["sweep", str(file), "--store", str(file)]) == 2
+    assert "is a file" in capsys.readouterr().err
+
+
+def test_a_store_that_is_not_there_is_told(place, capsys):
+    for arguments in (["list"], ["query", "SELECT 1"], ["show", "ab"], ["gc"]):
+        assert cli.main(["results", *arguments, "--store", str(place)]) == 2
+        assert "there is no store" in capsys.readouterr().err
+    assert not place.exists()
+
+
+# Faults of the disk
+
+
+def test_a_full_disk_is_told_in_one_sentence_and_what_was_kept_stays(
+    file, place, monkeypatch, capsys
+):
+    run(file, place)
+    kept = keys_on_disk(place)
+    file.write_text(SWEEP.format(reps=6))
+
+    def full(_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(pack, "_sync_file", full)
+        assert cli.main(["sweep", str(file), "--store", str(place), "--json"]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.count("\n") == 1
+    assert "could not be written: No space left on device" in told.err
+    assert keys_on_disk(place) == kept
+    assert not list((place / "tmp").iterdir())
+    assert run(file, place).stored == 12
+
+
+LIMITED = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (6000, 6000))
+from ackclock import cli
+sys.exit(cli.main(sys.argv[1:]))
+"""
+
+
+def test_a_disk_that_really_takes_no_more_is_told(file, place):
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED, "sweep", str(file), "--store", str(place)],
+        capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 2, done.stderr
+    assert "could not be written" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert run(file, place).stored in range(12)
+    assert len(keys_on_disk(place)) == 12
+
+
+def test_a_read_only_store_is_told_before_anything_runs_and_can_be_read(
+    file, place, monkeypatch, capsys
+):
+    run(file, place)
+    opened = Path.open
+
+    def read_only(self, mode="r", *args, **kwargs):
+        if place in self.parents and not set(mode) <= set("rb"):
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(self))
+        return opened(self, mode, *args, **kwargs)
+
+    monkeypatch.setattr(Path, "open", read_only)
+    monkeypatch.setattr(os, "access", lambda _, mode, **__: mode != os.W_OK)
+    monkeypatch.setattr("ackclock.executors.work.perform", lambda *_: pytest.fail("something ran"))
+    assert cli.main(["sweep", str(file), "--store", str(place)]) == 2
+    assert "cannot be written: Read-only file system" in capsys.readouterr().err
+    assert cli.main(["results", "list", "--store", str(place)]) == 0
+    assert "12 of 12 runs" in capsys.readouterr().out
+
+
+# Several programs, and their ends
+
+
+def test_two_sweeps_share_a_store_and_do_each_run_once(file, place):
+    file.write_text(SWEEP.format(reps=40))
+    both = [
+        subprocess.Popen(
+            command("sweep", file, "--store", place, "--json", "--set", "duration=20 s"),
+            stdout=subprocess.PIPE, text=True,
+        )
+        for _ in range(2)
+    ]  # fmt: skip
+    said = [json.loads(process.communicate(timeout=120)[0]) for process in both]
+    assert [process.returncode for process in both] == [0, 0]
+    assert [s["runs"] for s in said] == [160, 160]
+    assert said[0]["summary"] == said[1]["summary"]
+    assert len(keys_on_disk(place)) == len(set(keys_on_disk(place))) == 160
+    # Each did what the other did not.
+    assert sum(s["runs"] - s["stored"] for s in said) == 160
+
+
+def killed(file, place, kills, longest, seed):
+    """Run a sweep to its end, killing it at random moments; gives what the last one said."""
+    moments = random.Random(seed)
+    arguments = command("sweep", file, "--store", place, "--json", "--set", "duration=15 s")
+    for _ in range(kills):
+        process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL)
+        time.sleep(moments.uniform(0.0, longest))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    done = subprocess.run(arguments, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def survived(file, place, runs, kills, longest):
+    file.write_text(SWEEP.format(reps=runs // 4))
+    said = killed(file, place, kills, longest, seed=runs)
+    assert said["runs"] == runs
+    on_disk = keys_on_disk(place)
+    assert len(on_disk) == len(set(on_disk)) == runs
+    assert all(pack.is_whole(at) for at in packs(place))
+    undisturbed = form.load_sweep(file, changes={"duration": "15 s"}).run(
+        store=False, progress=False
+    )
+    kept = form.load_sweep(file, changes={"duration": "15 s"}).run(store=place, progress=False)
+    assert kept.stored == runs
+    assert rows(kept) == rows(undisturbed)
+
+
+def test_a_sweep_survives_sigkill(file, place):
+    survived(file, place, runs=200, kills=3, longest=1.5)
+
+
+@pytest.mark.slow
+def test_a_sweep_of_1000_runs_survives_ten_sigkills(file, place):
+    survived(file, place, runs=1000, kills=10, longest=4.0)
+
+
+def test_ctrl_c_gives_3_and_keeps_what_finished(file, place):
+    file.write_text(SWEEP.format(reps=2000))
+    process = subprocess.Popen(
+        command("sweep", file, "--store", place), stderr=subprocess.PIPE, text=True
+    )
+    try:
+        deadline = time.monotonic() + 60
+        while not list(place.glob("packs/*")) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 3
+    assert "Traceback" not in told
+    kept = len(keys_on_disk(place))
+    assert 0 < kept < 8000
+    with Store(place, writes=True) as store:
+        assert len(store.known([s for s in keys_on_disk(place)])) == kept
+
+
+# Filters, queries, cleaning
+
+
+def test_runs_are_listed_and_filtered(file, place):
+    run(file, place)
+    with look(place) as store:
+
+        def count(*filters):
+            return len(query.find(store, filters))
+
+        assert count() == 12
+        assert count("cc=Reno") == 6
+        assert count("net.buffer=5 pkt", "cc=Vegas", "seed=4") == 1
+        assert count("flows[*].cc=vegas") == count("flows[0].cc=vegas") == 6
+        assert count("net.pairs=2") == 12
+        assert count("net.pairs>2") == 0
+        assert count("seed>=4") == 8
+        assert count("sweep!=kept") == 0
+        assert count("engine=packet", "name=small") == 12
+        assert len(query.find(store, [], 5)) == 5
+        with pytest.raises(StoreError, match="is not a filter"):
+            count("cc")
+
+
+def test_sql_goes_over_the_whole_store(file, place):
+    result = run(file, place)
+    with look(place) as store:
+        table = query.sql(
+            store,
+            "SELECT labels->>'cc' AS cc, sum(goodput_bps) AS total FROM flows JOIN runs USING (key)"
+            " GROUP BY 1 ORDER BY 1",
+        ).to_pylist()
+        with pytest.raises(StoreError, match="query: .*nothing"):
+            query.sql(store, "SELECT nothing FROM flows")
+    for row in table:
+        own = [r["goodput_bps"] for r in rows(result) if r["cc"] == row["cc"]]
+        assert row["total"] == pytest.approx(sum(own))
+
+
+def test_a_table_is_exported_with_its_labels(file, place, tmp_path):
+    import pyarrow.parquet as pq
+
+    result = run(file, place)
+    with look(place) as store:
+        out = tmp_path / "flows.parquet"
+        assert query.export_table(store, "flows", query.find(store, ["cc=Reno"]), out) == 12
+        with pytest.raises(StoreError, match='table "flow"; did you mean "flows"'):
+            query.export_table(store, "flow", query.find(store), out)
+        with pytest.raises(StoreError, match=r"\.csv or \.parquet"):
+            query.export_table(store, "flows", query.find(store), tmp_path / "flows.txt")
+    made = pq.read_table(out).to_pylist()
+    own = [r for r in rows(result) if r["cc"] == "Reno"]
+    assert sorted(r["goodput_bps"] for r in made) == sorted(r["goodput_bps"] for r in own)
+    assert {r["net.buffer"] for r in made} == {"5 pkt", "20 pkt"}
+    assert {r["flow_cc"] for r in made} == {"aimd"}
+
+
+def test_gc_removes_what_is_asked_and_keeps_the_rest_whole(file, place):
+    first = run(file, place)
+    with Store(place, writes=True) as store:
+        going = [row["key"] for row in query.find(store, ["cc=Vegas"])]
+        assert collect(store, going, dry=True).runs == 6
+        assert len(keys_on_disk(place)) == 12
+        assert collect(store, going).runs == 6
+    assert len(keys_on_disk(place)) == 6
+    assert all(pack.is_whole(at) for at in packs(place))
+    again = run(file, place)
+    assert again.stored == 6
+    assert rows(again) == rows(first)
+
+
+def test_gc_takes_no_run_from_a_sweep_that_uses_the_store(file, place):
+    run(file, place)
+    with Store(place, writes=True) as one, Store(place, writes=True) as other:
+        keys = [row["key"] for row in query.find(one)]
+        with pytest.raises(StoreError, match="another program uses the store"):
+            collect(one, keys)
+        assert collect(other).runs == 0
+    assert len(keys_on_disk(place)) == 12
+
+
+def test_gc_clears_leftovers_damage_and_doubles(file, place):
+    result = run(file, place)
+    left = place / "tmp" / "123-left"
+    left.mkdir()
+    (left / "flows.parquet").write_bytes(b"x" * 1000)
+    with Store(place, writes=True) as store:
+        # The same runs in a pack of another name, as from a store that was copied into this one.
+        key = result.slots[0].key
+        (name,) = {
+            at.name for at in packs(place) if key in pack.rows_of(at, "runs")["key"].to_pylist()
+        }
+        store.rewrite(name, {key})
+        assert len(keys_on_disk(place)) == 13
+        found = collect(store)
+        assert (found.leftovers, found.doubles, found.damaged, found.runs) == (1, 1, 0, 0)
+    assert not left.exists()
+    assert len(keys_on_disk(place)) == len(set(keys_on_disk(place))) == 12
+    assert run(file, place).stored == 12
+
+
+def test_a_dry_run_says_what_is_stored_and_writes_nothing(file, place, capsys):
+    assert cli.main(["sweep", str(file), "--store", str(place), "--dry-run", "--json"]) == 0
+    plan = json.loads(capsys.readouterr().out)
+    assert (plan["runs"], plan["stored"]) == (12, 0)
+    assert not place.exists()
+    run(file, place)
+    assert cli.main(["sweep", str(file), "--store", str(place), "--dry-run", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["stored"] == 12
+
+
+def test_an_error_in_a_run_names_its_place_and_keeps_the_others(place, tmp_path, monkeypatch):
+    from ackclock.executors import cores, work
+
+    case = ac.load(SMALL).replace(duration="4 s")
+    grid = ac.sweep(case, {"net.buffer": ["5 pkt", "20 pkt"]}, reps=3)
+
+    def fails(request, progress=None):
+        if request.seed == 5:
+            raise AckclockError("it broke")
+        return work.perform(request, progress)
+
+    monkeypatch.setattr(cores, "perform", fails)
+    with pytest.raises(AckclockError, match=r"net\.buffer = 5 pkt, seed 5: it broke"):
+        grid.run(store=place, workers=1, progress=False)
+    monkeypatch.undo()
+    assert grid.run(store=place, progress=False).stored == 4

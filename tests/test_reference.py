@@ -42,3 +42,10 @@ def test_a_rust_link_becomes_code_and_a_doi_a_link_that_ends_before_the_full_sto
     text = reference._linked("See [`Red`](crate::red), doi:10.1016/0169-7552(89)90019-6.")
     link = "[doi:10.1016/0169-7552(89)90019-6](<https://doi.org/10.1016/0169-7552(89)90019-6>)"
     assert text == f"See `Red`, {link}."
+
+
+def test_every_command_is_on_its_page_with_those_of_its_groups(pages):
+    page = pages["cli.md"]
+    assert "\n## sweep\n" in page
+    assert "\n### results gc\n" in page
+    assert "Usage: ackclock results gc [OPTIONS]" in page

@@ -368,7 +368,7 @@ def test_ctrl_c_gives_3_and_keeps_what_finished(file, place):
     kept = len(keys_on_disk(place))
     assert 0 < kept < 8000
     with Store(place, writes=True) as store:
-        assert len(store.known([s for s in keys_on_disk(place)])) == kept
+        assert len(store.known(keys_on_disk(place))) == kept
 
 
 # Filters, queries, cleaning
@@ -403,7 +403,7 @@ def test_sql_goes_over_the_whole_store(file, place):
             "SELECT labels->>'cc' AS cc, sum(goodput_bps) AS total FROM flows JOIN runs USING (key)"
             " GROUP BY 1 ORDER BY 1",
         ).to_pylist()
-        with pytest.raises(StoreError, match="query: .*nothing"):
+        with pytest.raises(StoreError, match=r"query: .*nothing"):
             query.sql(store, "SELECT nothing FROM flows")
     for row in table:
         own = [r["goodput_bps"] for r in rows(result) if r["cc"] == row["cc"]]

@@ -18,6 +18,8 @@ from ackclock import catalogue, schema
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    import click
+
 __all__ = ["main", "pages"]
 
 CORE = Path(__file__).resolve().parents[2] / "crates" / "ackclock-core" / "src"
@@ -333,10 +335,22 @@ def _cli_page() -> str:
         " finished is kept), 70 ackclock's own fault.",
         f"```text\n{cli.get_help(top)}\n```",
     ]
-    for name, command in sorted(cli.commands.items()):
-        context = click.Context(command, info_name=name, parent=top, terminal_width=80)
-        parts += [f"## {name}", f"```text\n{command.get_help(context)}\n```"]
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join([*parts, *_commands(cli, top, "##")]) + "\n"
+
+
+def _commands(group: click.Group, context: click.Context, level: str) -> Iterator[str]:
+    """Help of every command of a group, and of the groups inside."""
+    import click
+
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None, name
+        inside = click.Context(command, info_name=name, parent=context, terminal_width=80)
+        path = inside.command_path.removeprefix("ackclock ")
+        yield f"{level} {path}"
+        yield f"```text\n{command.get_help(inside)}\n```"
+        if isinstance(command, click.Group):
+            yield from _commands(command, inside, f"{level}#")
 
 
 def _algorithms_index() -> str:

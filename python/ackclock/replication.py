@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import threading
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ackclock.executors.cores import cores
+from ackclock.executors.cores import Threads, cores
+from ackclock.executors.work import Finished, Request, Task
 from ackclock.experiments.statistics import mean_interval
 from ackclock.tabular import table
 
@@ -179,38 +178,31 @@ def run_all(
     dict
         Finished runs by index. After Ctrl-C, those that had finished: compare the lengths.
     """
-    stop = threading.Event()
-    done = [0.0] * len(scenarios)
+    from ackclock.run import Run
+
     finished: dict[int, Run] = {}
 
-    def one(index: int) -> Run:
-        def tick(fraction: float, _: float) -> None:
-            done[index] = fraction
-            if stop.is_set():
-                raise KeyboardInterrupt
+    def take(task: Finished) -> None:
+        index = task.task.number
+        for record in task.records:
+            finished[index] = Run(scenarios[index], record.summary_json, record.tables)
+            if on_finish is not None:
+                on_finish(index, finished[index])
 
-        if stop.is_set():
-            raise KeyboardInterrupt
-        return scenarios[index].run(progress=tick)
-
-    pool = ThreadPoolExecutor(max_workers=workers or cores())
-    try:
-        waiting = {pool.submit(one, index): index for index in range(len(scenarios))}
-        while waiting:
-            ready, _ = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
-            for future in ready:
-                index = waiting.pop(future)
-                finished[index] = future.result()
-                done[index] = 1.0
-                if on_finish is not None:
-                    on_finish(index, finished[index])
-            if progress is not None:
-                progress(sum(done) / len(done))
-    except KeyboardInterrupt:
-        pass
-    finally:
-        stop.set()
-        pool.shutdown(wait=True, cancel_futures=True)
+    with Threads(workers or cores()) as works:
+        for index, scenario in enumerate(scenarios):
+            works.submit(Task(index, (Request(str(index), scenario, scenario.seed),)))
+        try:
+            while len(finished) < len(scenarios):
+                for task in works.ready(0.2):
+                    take(task)
+                    if task.error is not None:
+                        raise task.error
+                if progress is not None:
+                    progress((len(finished) + works.doing()) / len(scenarios))
+        except KeyboardInterrupt:
+            for task in works.stop():
+                take(task)
     return finished
 
 

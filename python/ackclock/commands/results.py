@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
+import time
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,10 +50,12 @@ def _opened(place: Path | None) -> Store:
     return store
 
 
-def _when(seconds: float) -> str:
-    from datetime import datetime
+MOST_SHOWN = 40
 
-    return datetime.fromtimestamp(seconds).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+
+@cache
+def _when(seconds: int) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
 
 
 @results.command("list")
@@ -69,26 +73,39 @@ def list_(
     store = _opened(place)
     found = query.find(store, filters, limit)
     if as_json:
-        for row in found:
-            labels, tables = json.loads(row["labels"]), json.loads(row["tables"])
-            click.echo(json.dumps({**row, "labels": labels, "tables": tables}))
+        parsed = cache(json.loads)
+        lines = [
+            json.dumps({**row, "labels": parsed(row["labels"]), "tables": parsed(row["tables"])})
+            for row in found
+        ]
+        click.echo("\n".join(lines), nl=bool(lines))
         return
+
+    @cache
+    def where(labels: str) -> str:
+        return ", ".join(f"{name}={label}" for name, label in json.loads(labels).items())
+
+    # On a terminal a long list is cut; what is not shown is not written either.
+    most = MOST_SHOWN if sys.stdout.isatty() else len(found)
+    cut = len(found) > most
     rows = [
         [
             row["key"][:12],
             row["sweep"] or row["name"],
-            ", ".join(f"{k}={v}" for k, v in json.loads(row["labels"]).items()),
+            where(row["labels"]),
             str(row["seed"]),
             row["engine"],
             row["version"].partition("+")[0],
-            _when(row["finished_at"]),
+            _when(int(row["finished_at"])),
             engineering(row["cpu_s"], "s"),
         ]
-        for row in found
+        for row in (found[-most:] if cut else found)
     ]
     head = ["run", "sweep", "at", "seed", "engine", "version", "finished", "cpu"]
+    if cut:
+        click.echo(f"... {len(found) - most:,} earlier runs, see --limit, --where, --json ...")
     if rows:
-        click.echo(table(head, rows, most=40 if sys.stdout.isatty() else 1_000_000))
+        click.echo(table(head, rows, most=len(rows)))
     click.echo(f"{len(found):,} of {store.index.count():,} runs in {store.folder}")
 
 
@@ -119,7 +136,7 @@ def show(run: str, place: Path | None, *, as_json: bool) -> None:
         "seed": data["seed"],
         "engine": f"{data['engine']} {data['version']}",
         "scenario hash": data["scenario_hash"],
-        "finished": f"{_when(data['finished_at'])} on {data['host']}",
+        "finished": f"{_when(int(data['finished_at']))} on {data['host']}",
         "command": data["command"],
         "tables": ", ".join(data["tables"]),
     }
@@ -201,8 +218,6 @@ def gc(
     Runs go only if asked for; --where, --old-versions and --older-than must all hold. While a
     sweep uses the store no run is removed.
     """
-    import time
-
     from ackclock.engines import core_version
     from ackclock.results import Store
     from ackclock.results import query as queries

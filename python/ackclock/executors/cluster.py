@@ -10,6 +10,7 @@ from __future__ import annotations
 import queue
 import time
 import uuid
+from concurrent.futures import CancelledError
 from typing import Any, Self
 
 from ackclock.errors import AckclockError
@@ -153,11 +154,14 @@ class Cluster:
         if future.key not in self._tasks:
             return []
         task, _ = self._tasks.pop(future.key)
-        error = future.exception() if future.status == "error" else None
-        if future.status == "finished":
-            result = unpacked(task, future.result())
-            future.release()
-            return [result]
+        try:
+            error = future.exception() if future.status == "error" else None
+            if future.status == "finished":
+                answer = future.result()
+                future.release()
+                return [unpacked(task, answer)]
+        except (OSError, TimeoutError, CancelledError) as lost:
+            raise self._gone() from lost
         if error is None:
             raise self._gone()
         return [Finished(task, (), _told(error), task.requests[0])]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from ackclock.experiments.progress import clock
 from ackclock.tabular import table
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ def text(result: SweepResult) -> str:
     if result.interrupted or len(result.slots) < result.wanted:
         count = f"{len(result.slots):,} of {result.wanted:,} runs"
     stored = f", {result.stored:,} of them stored before" if result.stored else ""
-    parts = [f"{sweep.name}: {count}{stored}, in {clock(result.seconds)}"]
+    parts = [f"{sweep.name}: {count}{stored}"]
     for metric in shown(result):
         rows = [
             [str(row[name]) for name in result.axes]

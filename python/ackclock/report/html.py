@@ -99,7 +99,7 @@ def _claim(result: ClaimResult) -> dict[str, Any]:
             {
                 "name": part.name,
                 "measured": interval(part.measured, part.low, part.high),
-                "expected": part.expected,
+                "expected": part.expected.replace(" %", "\u00a0%"),
                 "outcome": part.outcome,
             }
             for part in result.parts

@@ -125,20 +125,25 @@ def _curves(
         colour, mark = look["color"], MARKS[number % len(MARKS)]
         x, y, low, high = _points(inside.get("data", ()), key, entry)
         band = bool(entry.get("band", True)) and len(x) > 0 and not np.isnan(low).all()
-        if scattered:
+        if not len(x):
+            pass
+        elif scattered:
             error = [np.nan_to_num(y - low), np.nan_to_num(high - y)] if band else None
             axes.errorbar(
                 x, y, yerr=error, fmt=mark, color=colour, markersize=4, capsize=2, label=label
             )
-        elif len(x):
+        else:
             few = mark if len(x) <= 40 and not steps else None
             axes.plot(x, y, marker=few, markersize=4, label=label, **look, **steps)
             if band:
                 step: Any = "post" if steps else None
                 axes.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0, step=step)
+        has_data = len(x) > 0
         x, y, _, _ = _points(inside.get("model", ()), key, entry)
         if len(x):
-            axes.plot(x, y, color=colour, linewidth=0.9, linestyle=(0, (4, 2)), zorder=1)
+            # A series that only the model has says so in the legend by its dashes.
+            own = label if not has_data else "_model"
+            axes.plot(x, y, color=colour, linewidth=0.9, linestyle=(0, (4, 2)), zorder=1, label=own)
         x, y, _, _ = _points(inside.get("printed", ()), key, entry)
         if len(x):
             hollow: Look = {"markerfacecolor": "none", "markeredgecolor": colour}
@@ -151,7 +156,8 @@ def _legend(axes: Axes, layers: Layers) -> None:
 
     handles, labels = axes.get_legend_handles_labels()
     pairs = [(h, text) for h, text in zip(handles, labels, strict=True) if text]
-    if layers.get("model"):
+    own = {row["series"] for row in layers.get("data", ())}
+    if any(row["series"] in own for row in layers.get("model", ())):
         pairs.append((Line2D([], [], color="#555555", lw=0.9, ls=(0, (4, 2))), "model"))
     if layers.get("printed"):
         hollow: Look = {"markerfacecolor": "none", "markeredgecolor": "#555555"}
@@ -193,8 +199,19 @@ def _bars(
                 mark = {"printed": "D", "model": "_"}[name]
                 hollow: Look = {"markerfacecolor": "none", "markeredgecolor": "#000000"}
                 axes.plot(x, y, linestyle="", marker=mark, markersize=7, **hollow)
-    axes.set_xticks(range(len(groups)), [str(group) for group in groups])
+    _names(axes, groups)
     axes.grid(visible=False, axis="x")
+
+
+def _names(axes: Axes, names: Sequence[Any]) -> None:
+    """Write the categories below the axis, slanted if they would run into each other."""
+    words = [str(name) for name in names]
+    axes.set_xticks(range(len(words)), words)
+    if sum(map(len, words)) > 48:
+        axes.tick_params(axis="x", labelrotation=35, labelsize=8)
+        for label in axes.get_xticklabels():
+            label.set_horizontalalignment("right")
+            label.set_rotation_mode("anchor")
 
 
 def _matrix(
@@ -206,7 +223,8 @@ def _matrix(
     """Cells with their values, shaded if they are numbers; printed values in brackets."""
     from matplotlib.colors import LinearSegmentedColormap
 
-    rows = [row for layer in layers.values() for row in layer]
+    del layers
+    rows = [row for layer in inside.values() for row in layer]
     places = {
         which: ordered((row[which] for row in rows), entry.get(which, {}).get("order", ()))
         for which in ("x", "y")
@@ -233,7 +251,7 @@ def _matrix(
         part = (shade[y, x] - low) / (high - low) if high > low else 0.0
         axes.text(x, y, text, ha="center", va="center", fontsize=8,
                   color="white" if part > 0.55 else "black")  # fmt: skip
-    axes.set_xticks(range(len(places["x"])), [str(value) for value in places["x"]])
+    _names(axes, places["x"])
     axes.set_yticks(range(len(places["y"])), [str(value) for value in places["y"]])
     axes.set_xlabel(_label(entry.get("x", {})))
     axes.set_ylabel(_label(entry.get("y", {})))

@@ -14,7 +14,6 @@ use super::observe::{Baseline, FlowSample, LinkSample, Marks, Observer};
 use super::rate::{Opportunities, Rate, Steps};
 use super::ring::{Options, Ring};
 use super::sim::{Clock, End, Hop, Losses, Sim};
-use super::stage::Batch;
 use crate::compile::{Plan, PlanFlow, PlanLink, PlanSender, Schedule};
 use crate::error::Problem;
 use crate::ids::LinkId;
@@ -70,6 +69,7 @@ pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem
         stretches: HashMap::new(),
     };
     let mut ends = Vec::with_capacity(2 * plan.flows.len());
+    let mut rngs = Vec::with_capacity(2 * plan.flows.len());
     let end_time = plan.duration.0;
     for (i, (flow, (sender, receiver))) in plan.flows.iter().zip(pairs).enumerate() {
         let homes = [node_process[flow.src.index()], node_process[flow.dst.index()]];
@@ -94,9 +94,9 @@ pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem
                     what.0,
                 ));
             }
+            rngs.push(Stream::new(plan.seed, purposes[side], i as u64));
             ends.push(End {
                 endpoint: Some(endpoint),
-                rng: Stream::new(plan.seed, purposes[side], i as u64),
                 route,
                 pending: u64::MAX,
                 sent: 0,
@@ -144,6 +144,7 @@ pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem
         channels,
         hops,
         ends,
+        rngs,
         losses: vec![Losses::default(); plan.flows.len()],
         keys: plan.keys.clone(),
         observer,
@@ -156,7 +157,7 @@ pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem
         out: Outbox::default(),
         options: Options::default(),
         dropped: Vec::new(),
-        batch: Batch::default(),
+        batch: Box::default(),
         activations: 0,
         events: 0,
         failure: None,

@@ -15,10 +15,15 @@ impl Sim {
         let end = &mut self.ends[index];
         end.received += 1;
         let Some(endpoint) = end.endpoint.as_deref_mut() else { return };
-        let record = &mut self.observer.recorder;
-        let mut ctx = EndpointCtx { now: Time(now), out: &mut self.out, rng: &mut end.rng, record };
-        let packet = ticket.into_packet(FlowId(index as u32 / 2), &mut self.options);
-        endpoint.on_packet(packet, &mut ctx);
+        let (rng, record) = (&mut self.rngs[index], &mut self.observer.recorder);
+        let mut ctx = EndpointCtx { now: Time(now), out: &mut self.out, rng, record };
+        let flow = FlowId(index as u32 / 2);
+        // Each packet is made where it is handed over: one that is moved stalls the move.
+        if ticket.is_bare() {
+            endpoint.on_packet(ticket.header(flow), &mut ctx);
+        } else {
+            endpoint.on_packet(ticket.into_packet(flow, &mut self.options), &mut ctx);
+        }
         self.called(p, index, now);
     }
 
@@ -74,8 +79,8 @@ impl Sim {
     ) {
         let end = &mut self.ends[index];
         let Some(endpoint) = end.endpoint.as_deref_mut() else { return };
-        let record = &mut self.observer.recorder;
-        let mut ctx = EndpointCtx { now: Time(now), out: &mut self.out, rng: &mut end.rng, record };
+        let (rng, record) = (&mut self.rngs[index], &mut self.observer.recorder);
+        let mut ctx = EndpointCtx { now: Time(now), out: &mut self.out, rng, record };
         f(endpoint, &mut ctx);
         self.called(p, index, now);
     }
@@ -103,10 +108,6 @@ impl Sim {
         let end = &mut self.ends[index];
         let Some(endpoint) = end.endpoint.as_deref() else { return };
         let deadline = endpoint.deadline();
-        if deadline == Deadline::FAILED {
-            self.failure = endpoint.failure();
-            return;
-        }
         if deadline.at.0 < end.pending {
             end.pending = deadline.at.0;
             let what = What::new(Kind::Endpoint, index as u32);
@@ -116,6 +117,8 @@ impl Sim {
                 ahead,
                 what.0,
             ));
+        } else if deadline == Deadline::FAILED {
+            self.failure = endpoint.failure();
         }
     }
 }

@@ -52,11 +52,17 @@ impl Ticket {
         Self { at, way: self.way + 1, load: self.load }
     }
 
-    /// The packet of `flow`; its options are taken out of `options`.
+    /// Whether it has no options.
     #[inline(always)]
+    pub(super) fn is_bare(self) -> bool {
+        self.load as u32 == Options::NONE
+    }
+
+    /// The packet of `flow`; its options are taken out of `options`.
+    #[inline(never)]
     pub(super) fn into_packet(self, flow: FlowId, options: &mut Options) -> Packet {
         let mut packet = self.header(flow);
-        if self.load as u32 != Options::NONE {
+        if !self.is_bare() {
             options.take(self.load as u32, &mut packet);
         }
         packet
@@ -71,8 +77,9 @@ impl Ticket {
         packet
     }
 
+    /// The packet of `flow` without options.
     #[inline(always)]
-    fn header(self, flow: FlowId) -> Packet {
+    pub(super) fn header(self, flow: FlowId) -> Packet {
         let mut packet = Packet::new(flow, (self.way >> 32) as u32, self.size(), self.flags());
         packet.route = self.way as u32;
         packet
@@ -104,7 +111,6 @@ impl Options {
         self.lists.len() as u32 - 1
     }
 
-    #[inline(never)]
     fn take(&mut self, place: u32, packet: &mut Packet) {
         (packet.ts, packet.sack_count, packet.sack) = self.lists[place as usize];
         self.free.push(place);

@@ -33,10 +33,10 @@ impl Hop {
     pub(super) const ON: u32 = u32::MAX;
 }
 
-/// One end of a flow.
+/// One end of a flow: one cache line.
+#[repr(align(64))]
 pub(super) struct End {
     pub(super) endpoint: Option<Box<dyn Endpoint>>,
-    pub(super) rng: Stream,
     /// Where its packets enter the route table.
     pub(super) route: u32,
     /// Time of its pending entry among the local events.
@@ -72,6 +72,8 @@ pub(super) struct Sim {
     pub(super) hops: Vec<Hop>,
     /// 2 flow: sender, 2 flow + 1: receiver.
     pub(super) ends: Vec<End>,
+    /// Random numbers of each end.
+    pub(super) rngs: Vec<Stream>,
     pub(super) losses: Vec<Losses>,
     pub(super) keys: Vec<[u32; 2]>,
     pub(super) observer: Observer,
@@ -91,7 +93,7 @@ pub(super) struct Sim {
     pub(super) options: Options,
     pub(super) dropped: Vec<(Packet, DropReason)>,
     /// Packets that a process handles in one go.
-    pub(super) batch: Batch,
+    pub(super) batch: Box<Batch>,
     /// Processes activated; local events handled.
     pub(super) activations: u64,
     pub(super) events: u64,

@@ -5,7 +5,7 @@ use super::ring::Ticket;
 use super::sim::Sim;
 use super::sort::{Spare, sort};
 
-/// Packets that are handled in one go. Empty but for its memory between two such.
+/// Packets that are handled in one go.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     tickets: Vec<Ticket>,
@@ -52,24 +52,22 @@ impl Sim {
 
     /// Handles the packets of several channels.
     fn merge(&mut self, p: usize, stage: Stage, until: u64) {
-        let mut batch = std::mem::take(&mut self.batch);
-        self.gather(p, stage, until, &mut batch);
-        for &key in &batch.order {
-            let Some(&ticket) = batch.tickets.get(key as u32 as usize) else { continue };
+        self.gather(p, stage, until);
+        for place in 0..self.batch.order.len() {
+            let ticket = self.batch.tickets[self.batch.order[place] as u32 as usize];
             self.locals_before(p, stage, ticket);
             self.forward(p, ticket);
         }
-        batch.tickets.clear();
-        batch.order.clear();
-        self.batch = batch;
     }
 
     /// Takes all packets that arrive before `until` from their channels, in order.
-    fn gather(&mut self, p: usize, stage: Stage, until: u64, batch: &mut Batch) {
-        let Self { processes, channels, .. } = self;
+    fn gather(&mut self, p: usize, stage: Stage, until: u64) {
+        let Self { processes, channels, batch, .. } = self;
         let pending = &mut processes[p].stages[stage as usize];
         let ids = &pending.channels[..];
-        let Batch { tickets, order, spare } = batch;
+        let Batch { tickets, order, spare } = &mut **batch;
+        tickets.clear();
+        order.clear();
         pending.heads.below(until, |entrant| {
             let Channel { queue, .. } = &mut channels[ids[entrant as usize] as usize];
             queue.note();
@@ -86,7 +84,7 @@ impl Sim {
         });
         sort(order, spare);
         if order.windows(2).any(|pair| (pair[0] ^ pair[1]) >> 64 == 0) {
-            self.break_ties(batch);
+            self.break_ties();
         }
     }
 
@@ -94,11 +92,13 @@ impl Sim {
     /// one channel have equal keys and keep theirs.
     #[cold]
     #[inline(never)]
-    fn break_ties(&self, batch: &mut Batch) {
-        let Batch { tickets, order, .. } = batch;
+    fn break_ties(&mut self) {
+        let mut order = std::mem::take(&mut self.batch.order);
         for ties in order.chunk_by_mut(|a, b| (a ^ b) >> 64 == 0).filter(|ties| ties.len() > 1) {
-            ties.sort_by_cached_key(|&key| (self.key(tickets[key as u32 as usize]), key));
+            let ticket = |key| self.batch.tickets[key as u32 as usize];
+            ties.sort_by_cached_key(|&key: &u128| (self.key(ticket(key)), key));
         }
+        self.batch.order = order;
     }
 
     /// The key of a packet that has come over a channel.

@@ -237,6 +237,19 @@ impl Scoreboard {
     #[inline]
     pub fn advance(&mut self, ack: u32) -> Advance {
         debug_assert!(self.una < ack && ack <= self.nxt);
+        let first = self.slot(self.una);
+        // One segment, sent once and not SACKed, is by far the most common.
+        if ack == self.una + 1 && first.bits & (SACKED | RETRANSMITTED) == 0 {
+            let (clean_sent_at, newest) = (Some(first.sent_at), first.stamp());
+            self.una = ack;
+            self.rxt = self.rxt.max(ack);
+            return Advance { acked: 1, delivered: 1, ambiguous: false, clean_sent_at, newest };
+        }
+        self.advance_over(ack)
+    }
+
+    #[inline(never)]
+    fn advance_over(&mut self, ack: u32) -> Advance {
         let mask = self.ring.len() - 1;
         let mut bits_seen = 0;
         let mut delivered = 0;

@@ -237,9 +237,12 @@ impl Sender {
     #[inline]
     fn finish_call(&mut self, ctx: &mut EndpointCtx<'_>) {
         let mut earliest = self.retransmission;
-        for other in [self.pacing, self.tick] {
-            if (other.at, other.armed) < (earliest.at, earliest.armed) {
-                earliest = other;
+        // Most senders have neither of the others.
+        if self.pacing.at.min(self.tick.at) != Time::MAX {
+            for other in [self.pacing, self.tick] {
+                if (other.at, other.armed) < (earliest.at, earliest.armed) {
+                    earliest = other;
+                }
             }
         }
         // An engine need not ask for the failure at every call: the deadline tells.

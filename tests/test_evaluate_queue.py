@@ -70,7 +70,7 @@ def test_the_full_tier_has_every_discipline_once():
 
 
 def test_no_queue_is_told(tmp_path: Path):
-    with pytest.raises(ScenarioError, match='no queue discipline "pye"; did you mean "pie"'):
+    with pytest.raises(ScenarioError, match='there is no qdisc "pye"; did you mean "pie"'):
         queues.evaluate_queue("pye", store=False)
     with pytest.raises(AckclockError, match='no tier "fats"; did you mean "fast"'):
         queues.evaluate_queue("pie", "fats", store=False)

@@ -8,7 +8,8 @@
 //!   lie between the least and the greatest of ns-2's, widened by half a unit of the last digit
 //!   printed there. (A single run would lie outside in two cases of ten even if both were the same.)
 //! - **Spread**: as range, but within three standard deviations of ns-2's mean, where ns-2's nine
-//!   runs are only a few different ones (of Akella's three are the same).
+//!   runs are only a few different ones (of Akella's three are the same). The variance of the mean of
+//!   the engine's own runs is added to that of ns-2's.
 //! - **Prediction**: where ns-2 was run once, its number must lie within mean ± t s sqrt(1 + 1/9) of
 //!   the engine's runs, the prediction interval for one more run; t = 5.04 is Student's for 8 degrees
 //!   of freedom and an error of 1 in 1000. A spread s below the last digit printed counts as it.
@@ -150,16 +151,17 @@ fn among_the_runs_of_ns2(name: &str, allowed: Allowed) {
     for (i, s) in ours[0].iter().enumerate() {
         let column = header.iter().position(|h| *h == s.name).expect("a column");
         let values = theirs.iter().map(|r| r[column].parse::<f64>().expect("a number"));
+        let (mean, spread) = mean_and_deviation(ours.iter().map(|r| r[i].value));
         let (low, high) = match allowed {
             Allowed::Range => {
                 values.fold((f64::MAX, f64::MIN), |(low, high), v| (low.min(v), high.max(v)))
             }
             Allowed::Spread => {
-                let (mean, spread) = mean_and_deviation(values);
-                (mean - 3.0 * spread, mean + 3.0 * spread)
+                let (theirs, deviation) = mean_and_deviation(values);
+                let reach = 3.0 * deviation.hypot(spread / (RUNS as f64).sqrt());
+                (theirs - reach, theirs + reach)
             }
         };
-        let (mean, spread) = mean_and_deviation(ours.iter().map(|r| r[i].value));
         let line = format!(
             "{name} {}: ns-2 {low:.4} to {high:.4}, here {mean:.4} with standard deviation {spread:.4}",
             s.name

@@ -14,6 +14,7 @@ use super::observe::{Baseline, FlowSample, LinkSample, Marks, Observer};
 use super::rate::{Opportunities, Rate, Steps};
 use super::ring::{Options, Ring};
 use super::sim::{Clock, End, Hop, Losses, Sim};
+use super::timescale::{Timers, Timescale};
 use crate::compile::{Plan, PlanFlow, PlanLink, PlanSender, Schedule};
 use crate::error::Problem;
 use crate::ids::LinkId;
@@ -27,6 +28,7 @@ use crate::units::{Bytes, Span};
 const SMALLEST_PACKET: u16 = 40;
 
 pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem>> {
+    let scale = Timescale::of(plan.era);
     let mut problems = Vec::new();
     let mut links = Vec::with_capacity(plan.links.len());
     let round_trips: Arc<[Span]> = plan.round_trips().into();
@@ -56,7 +58,7 @@ pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem
         let of_node = node_process[plan.links[l].from.index()] == link_process[l];
         link.stage = if of_node { Stage::Node } else { Stage::Entry };
         // The shortest time from an arrival here to one at the far end.
-        link.shortest = link.delay.saturating_add(link.rate.shortest(smallest.max(1)));
+        link.shortest = link.propagation.saturating_add(link.rate.shortest(smallest.max(1)));
     }
     let follows = followers(plan, &links);
     let mut router = Router {
@@ -70,7 +72,7 @@ pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem
     };
     let mut ends = Vec::with_capacity(2 * plan.flows.len());
     let mut rngs = Vec::with_capacity(2 * plan.flows.len());
-    let end_time = plan.duration.0;
+    let end_time = scale.word(plan.duration.0);
     for (i, (flow, (sender, receiver))) in plan.flows.iter().zip(pairs).enumerate() {
         let homes = [node_process[flow.src.index()], node_process[flow.dst.index()]];
         let routes = [(&flow.route, homes[1]), (&flow.ack_route, homes[0])];
@@ -86,10 +88,10 @@ pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem
             let id = (2 * i + side) as u32;
             processes[process as usize].endpoints.push(id);
             // Receivers listen from the start; senders start at their time.
-            if side == 0 && flow.start.0 <= end_time {
+            if side == 0 && flow.start.0 <= plan.duration.0 {
                 let what = What::new(Kind::Start, id);
                 processes[process as usize].stages[Stage::Node as usize].locals.push(Key::new(
-                    flow.start.0,
+                    scale.word(flow.start.0),
                     flow.start.0,
                     what.0,
                 ));
@@ -105,6 +107,9 @@ pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem
         }
     }
     lookaheads(&router.stretches, &links, &link_process, &mut processes);
+    for (_, time) in processes.iter_mut().flat_map(|p| &mut p.sources) {
+        *time = scale.word(*time);
+    }
     let Router { hops, channels, .. } = router;
     for (l, link) in links.iter().enumerate() {
         let process = &mut processes[link_process[l] as usize];
@@ -113,7 +118,7 @@ pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem
         {
             let what = What::new(Kind::Disc, l as u32);
             process.stages[link.stage as usize].locals.push(Key::new(
-                interval.0.max(1),
+                scale.word(interval.0.max(1)),
                 interval.0,
                 what.0,
             ));
@@ -122,14 +127,15 @@ pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem
 
     for pending in processes.iter_mut().flat_map(|p| &mut p.stages) {
         pending.heads = Least::new(pending.channels.len());
+        pending.lookahead = scale.word(pending.lookahead);
     }
 
     let record = &plan.record;
     let sampled =
         record.tables.iter().any(|t| matches!(t, Table::FlowSamples | Table::LinkSamples));
     let interval = record.interval.filter(|_| sampled).map_or(u64::MAX, |s| s.0.max(1));
-    let warmup = plan.warmup.0;
-    let marks = Marks { interval, warmup };
+    let warmup = scale.word(plan.warmup.0);
+    let marks = Marks { scale, interval, warmup: plan.warmup.0 };
     for process in &mut processes {
         process.next_mark = marks.first();
     }
@@ -149,6 +155,8 @@ pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem
         keys: plan.keys.clone(),
         observer,
         agenda: Least::new(process_count),
+        scale,
+        timers: Timers::new(scale, 2 * plan.flows.len()),
         clocks: vec![Clock::default(); process_count],
         end: end_time,
         warmup,
@@ -188,6 +196,7 @@ fn observer(plan: &Plan, interval: u64) -> Observer {
     let has = |t: Table| record.tables.contains(&t);
     let rows = if interval == u64::MAX { 0 } else { (plan.duration.0 / interval + 1) as usize };
     let mut observer = Observer {
+        scale: Timescale::of(plan.era),
         want_packets: has(Table::Packets) || has(Table::Queues),
         want_queues: has(Table::Queues),
         want_drops: has(Table::Drops),
@@ -260,7 +269,7 @@ fn build_link(
         Some(Schedule::Mahimahi(ms)) => Rate::Opportunities(Box::new(Opportunities::new(ms))),
     };
     let rng = Stream::new(plan.seed, Purpose::Qdisc, index);
-    let mut built = Link::new(rate, link.delay.0, limit, disc, rng);
+    let mut built = Link::new(Timescale::of(plan.era), rate, link.delay.0, limit, disc, rng);
     let loss = (link.loss > 0.0).then(|| (link.loss, Stream::new(plan.seed, Purpose::Loss, index)));
     let hazardous = loss.is_some() || !link.drop.is_empty() || link.mtu != u16::MAX;
     let watched = plan.record.tables.iter().any(|t| matches!(t, Table::Packets | Table::Queues));

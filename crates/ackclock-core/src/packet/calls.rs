@@ -16,7 +16,8 @@ impl Sim {
         end.received += 1;
         let Some(endpoint) = end.endpoint.as_deref_mut() else { return };
         let (rng, record) = (&mut self.rngs[index], &mut self.observer.recorder);
-        let mut ctx = EndpointCtx { now: Time(now), out: &mut self.out, rng, record };
+        let present = Time(self.scale.ps(now));
+        let mut ctx = EndpointCtx { now: present, out: &mut self.out, rng, record };
         let flow = FlowId(index as u32 / 2);
         // Each packet is made where it is handed over: one that is moved stalls the move.
         if ticket.is_bare() {
@@ -44,7 +45,7 @@ impl Sim {
                     let interval = interval.0.max(1);
                     let stage = link.stage as usize;
                     self.processes[p].stages[stage].locals.push(Key::new(
-                        now.saturating_add(interval),
+                        self.scale.after(now, self.scale.word(interval)),
                         interval,
                         what.0,
                     ));
@@ -57,12 +58,16 @@ impl Sim {
                     return;
                 }
                 self.ends[index].pending = u64::MAX;
-                let due =
-                    self.ends[index].endpoint.as_ref().is_some_and(|e| e.deadline().at.0 <= now);
-                if due {
-                    self.call(p, index, now, |endpoint, ctx| endpoint.on_timer(ctx));
+                let Some(endpoint) = self.ends[index].endpoint.as_deref() else { return };
+                let deadline = endpoint.deadline();
+                if self.timers.word(self.scale, index, deadline, now) <= now {
+                    self.call(p, index, now, |endpoint, ctx| {
+                        // Its own clock must have come to its deadline, however words round.
+                        ctx.now = ctx.now.max(deadline.at);
+                        endpoint.on_timer(ctx);
+                    });
                 } else {
-                    self.arm(p, index);
+                    self.arm(p, index, now);
                 }
             }
             Kind::Start => self.call(p, index, now, |endpoint, ctx| endpoint.start(ctx)),
@@ -80,7 +85,8 @@ impl Sim {
         let end = &mut self.ends[index];
         let Some(endpoint) = end.endpoint.as_deref_mut() else { return };
         let (rng, record) = (&mut self.rngs[index], &mut self.observer.recorder);
-        let mut ctx = EndpointCtx { now: Time(now), out: &mut self.out, rng, record };
+        let present = Time(self.scale.ps(now));
+        let mut ctx = EndpointCtx { now: present, out: &mut self.out, rng, record };
         f(endpoint, &mut ctx);
         self.called(p, index, now);
     }
@@ -99,24 +105,22 @@ impl Sim {
             }
             self.out.clear();
         }
-        self.arm(p, index);
+        self.arm(p, index, now);
     }
 
     /// Makes sure that the endpoint's deadline is among the local events.
     #[inline(always)]
-    fn arm(&mut self, p: usize, index: usize) {
+    fn arm(&mut self, p: usize, index: usize, now: u64) {
         let end = &mut self.ends[index];
         let Some(endpoint) = end.endpoint.as_deref() else { return };
         let deadline = endpoint.deadline();
-        if deadline.at.0 < end.pending {
-            end.pending = deadline.at.0;
+        let at = self.timers.word(self.scale, index, deadline, now);
+        if at < end.pending {
+            end.pending = at;
             let what = What::new(Kind::Endpoint, index as u32);
             let ahead = deadline.at.0.saturating_sub(deadline.armed.0);
-            self.processes[p].stages[Stage::Node as usize].locals.push(Key::new(
-                deadline.at.0,
-                ahead,
-                what.0,
-            ));
+            let key = Key::new(at, ahead, what.0);
+            self.processes[p].stages[Stage::Node as usize].locals.push(key);
         } else if deadline == Deadline::FAILED {
             self.failure = endpoint.failure();
         }

@@ -7,6 +7,7 @@
 use super::link::Counts;
 use super::occupancy::Occupancy;
 use super::ring::Ring;
+use super::timescale::Timescale;
 
 /// A packet that waits: when its transmission starts, since when it waits, its size.
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,10 +51,16 @@ impl Waiting {
         self.slots.back().map(|slot| slot.start)
     }
 
-    /// A packet begins to wait at `now`.
+    /// A packet begins to wait at `now`, which is `ps` in picoseconds.
     #[inline(always)]
-    pub(super) fn push(&mut self, now: u64, start: u64, size: u16, occupancy: &mut Occupancy) {
-        occupancy.rise(now, self.slots.len());
+    pub(super) fn push(
+        &mut self,
+        (now, ps): (u64, u64),
+        start: u64,
+        size: u16,
+        occupancy: &mut Occupancy,
+    ) {
+        occupancy.rise(ps, self.slots.len());
         self.slots.push(Slot { start, arrived: now, size });
         self.next = self.next.min(start);
         self.backlog += u64::from(size);
@@ -61,21 +68,21 @@ impl Waiting {
 
     /// The first packet begins its transmission; when, and its size.
     #[inline(always)]
-    pub(super) fn begin(&mut self, occupancy: &mut Occupancy) -> (u64, u16) {
+    pub(super) fn begin(&mut self, scale: Timescale, occupancy: &mut Occupancy) -> (u64, u16) {
         self.slots.note();
         let Some(Slot { start, size, .. }) = self.slots.pop() else { return (0, 0) };
-        occupancy.fall(start, self.slots.len());
+        occupancy.fall(scale.ps(start), self.slots.len());
         self.next = self.slots.front().map_or(Self::NONE, |next| next.start);
         self.backlog -= u64::from(size);
         (start, size)
     }
 
     /// What is left of `counts`, which count packets as they come, for those that have begun.
-    pub(super) fn begun(&self, mut counts: Counts) -> Counts {
+    pub(super) fn begun(&self, scale: Timescale, mut counts: Counts) -> Counts {
         counts.departed_packets -= self.slots.len() as u64;
         counts.departed_bytes -= self.backlog;
         for slot in self.slots.iter() {
-            counts.wait_ps -= u128::from(slot.start - slot.arrived);
+            counts.wait_ps -= u128::from(scale.ps(slot.start) - scale.ps(slot.arrived));
         }
         counts
     }

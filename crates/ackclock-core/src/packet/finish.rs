@@ -102,10 +102,10 @@ pub(super) fn finish(mut sim: Sim, plan: &Plan) -> Result<Results, String> {
         sim.mark_link(l, end);
     }
     for link in &mut sim.links {
-        link.settle(end + 1);
+        link.settle_any(end + 1);
     }
     let in_network = sim.in_network();
-    let window = Span(end - plan.warmup.0);
+    let window = Span(plan.duration.0 - plan.warmup.0);
     let mut books = Books::default();
     let links = (0..sim.links.len())
         .map(|l| books.link(&mut sim, l, plan))
@@ -133,7 +133,7 @@ pub(super) fn finish(mut sim: Sim, plan: &Plan) -> Result<Results, String> {
         link_samples: sim.observer.link_samples.unwrap_or_default(),
     };
     // Processes ran out of step with each other; the tables are in order of time.
-    results.packets.retain(|r| r.at.0 <= end);
+    results.packets.retain(|r| r.at <= plan.duration);
     results.packets.sort_by_key(|r| (r.at, r.event == Event::Departure, r.link));
     results.drops.sort_by_key(|r| (r.at, r.link));
     results.recorder.windows.sort_by_key(|r| (r.at, r.flow));
@@ -162,7 +162,7 @@ impl Books {
     }
 
     fn link(&mut self, sim: &mut Sim, l: usize, plan: &Plan) -> Result<LinkResult, String> {
-        let (start, end) = (plan.warmup.0, sim.end);
+        let end = sim.end;
         let link = &mut sim.links[l];
         let counts = link.counts();
         let base = sim.observer.base.links.get(l).copied().unwrap_or_default();
@@ -189,7 +189,7 @@ impl Books {
         let bits = (counts.departed_bytes - base.departed_bytes) as f64 * 8.0
             + sim.observer.base.bits_in_service.get(l).copied().unwrap_or_default()
             - link.bits_in_service(end);
-        let capacity = link.rate.capacity_bits(start, end);
+        let capacity = link.rate.capacity_bits(plan.warmup.0, plan.duration.0);
         // At delivery opportunities the packet at an edge of the window may have gone in two parts, of
         // which only the last is known: up to a packet too many.
         let split = matches!(plan.links[l].schedule, Some(Schedule::Mahimahi(_)));

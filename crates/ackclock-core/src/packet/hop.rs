@@ -5,6 +5,7 @@ use super::lp::{Key, Kind, What};
 use super::observe::Event;
 use super::ring::Ticket;
 use super::sim::{Hop, IDLE, Sim};
+use super::timescale::Timescale;
 use crate::ids::FlowId;
 use crate::wire::{DropReason, Packet, Timed};
 
@@ -26,7 +27,7 @@ impl Sim {
     pub(super) fn enter(&mut self, p: usize, mut hop: Hop, mut ticket: Ticket, mut here: bool) {
         loop {
             let link = &mut self.links[hop.link as usize];
-            if ticket.at >= link.plain_until && !self.look(p, hop.link, ticket) {
+            if ticket.at >= link.plain_until && !self.look(p, hop.link, ticket, here) {
                 return;
             }
             let link = &mut self.links[hop.link as usize];
@@ -64,7 +65,7 @@ impl Sim {
     /// A packet arrives at a link that is due for a sample, or has hazards, observers or a discipline
     /// of its own; whether it is still to be handled.
     #[inline(never)]
-    fn look(&mut self, p: usize, link_id: u32, ticket: Ticket) -> bool {
+    fn look(&mut self, p: usize, link_id: u32, ticket: Ticket, here: bool) -> bool {
         let now = ticket.at;
         self.mark_link(link_id as usize, now);
         let link = &mut self.links[link_id as usize];
@@ -78,7 +79,11 @@ impl Sim {
             }
         }
         if link.disc.is_none() {
-            return true;
+            if self.scale == Timescale::Picoseconds {
+                return true;
+            }
+            self.enter_in_seconds(p, link_id, ticket, here);
+            return false;
         }
         link.count_arrival();
         self.enqueue(p, link_id, ticket, now);
@@ -109,13 +114,40 @@ impl Sim {
     #[cold]
     #[inline(never)]
     fn settle_tie(&mut self, link: u32, ticket: Ticket, here: bool) {
-        let sent = if here {
-            ticket.at
+        let ahead = if here {
+            0
         } else {
             let from = self.hops[ticket.route() - 1].link;
-            ticket.at.saturating_sub(self.links[from as usize].flight(ticket.size()))
+            self.links[from as usize].flight(ticket.size())
         };
-        self.links[link as usize].turn(ticket.at, sent);
+        self.links[link as usize].turn(ticket.at, ahead);
+    }
+
+    /// What [`Self::enter`] does for a computed FIFO, where the clock counts seconds: the common way
+    /// stays free of the question.
+    fn enter_in_seconds(&mut self, p: usize, link_id: u32, mut ticket: Ticket, here: bool) {
+        let link = &mut self.links[link_id as usize];
+        link.count_arrival();
+        if link.settle_any(ticket.at) {
+            self.settle_tie(link_id, ticket, here);
+        }
+        let link = &mut self.links[link_id as usize];
+        let Some(at) = link.admit_in_seconds(ticket.at, ticket.size()) else {
+            return self.refuse(link_id, ticket, DropReason::Overflow, ticket.at);
+        };
+        if link.watched {
+            self.tell_departure(link_id, ticket);
+        }
+        let channel = self.hops[ticket.route()].channel;
+        ticket = ticket.step(at);
+        if channel != Hop::ON {
+            self.put(channel, ticket);
+        } else if at > self.end {
+            self.beyond.push(ticket);
+        } else {
+            let next = self.hops[ticket.route()];
+            self.follow(p, next, ticket);
+        }
     }
 
     /// Begins the next transmission of an idle link with a discipline of its own.
@@ -138,11 +170,9 @@ impl Sim {
                     self.follow(p, next, ticket);
                 }
                 let what = What::new(Kind::Free, link_id);
-                self.processes[p].stages[stage as usize].locals.push(Key::new(
-                    service.end,
-                    service.end - now,
-                    what.0,
-                ));
+                let ahead = self.scale.ps(service.end) - self.scale.ps(now);
+                let key = Key::new(service.end, ahead, what.0);
+                self.processes[p].stages[stage as usize].locals.push(key);
             }
             None => link.service = Service { start: now, end: IDLE },
         }

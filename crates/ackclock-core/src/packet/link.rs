@@ -8,8 +8,9 @@ use std::collections::VecDeque;
 use super::fifo::Waiting;
 use super::lp::Stage;
 use super::occupancy::Occupancy;
-use super::rate::Rate;
+use super::rate::{NEVER, Rate};
 use super::sim::IDLE;
+use super::timescale::Timescale;
 use crate::qdisc::{Limit, QdiscCtx, QueueDisc};
 use crate::rng::Stream;
 use crate::units::Time;
@@ -64,7 +65,8 @@ pub(super) struct Link {
     /// Before this time a packet may pass without a look: plain FIFO, nobody watches, no sample is due.
     pub(super) plain_until: u64,
     pub(super) service: Service,
-    pub(super) delay: u64,
+    /// Propagation, as a word of the clock.
+    delay: u64,
     /// The latest two sizes transmitted at a constant rate, and their transmission times.
     times: [u64; 2],
     sizes: [u16; 2],
@@ -81,6 +83,9 @@ pub(super) struct Link {
     pub(super) watched: bool,
     /// When its state is next sampled.
     next_mark: u64,
+    scale: Timescale,
+    /// Propagation in picoseconds.
+    pub(super) propagation: u64,
     pub(super) rate: Rate,
     /// The shortest time from an arrival here to one at the far end.
     pub(super) shortest: u64,
@@ -94,8 +99,9 @@ pub(super) struct Link {
 impl Link {
     /// An idle link; `disc`: what to use in place of the computed FIFO.
     pub(super) fn new(
+        scale: Timescale,
         rate: Rate,
-        delay: u64,
+        propagation: u64,
         limit: Limit,
         disc: Option<Box<dyn QueueDisc>>,
         rng: Stream,
@@ -104,7 +110,7 @@ impl Link {
         Self {
             plain_until: 0,
             service: Service { start: 0, end },
-            delay,
+            delay: scale.word(propagation),
             times: [0; 2],
             sizes: [0; 2],
             limit_packets: limit.packets,
@@ -116,6 +122,8 @@ impl Link {
             stage: Stage::Entry,
             watched: false,
             next_mark: 0,
+            scale,
+            propagation,
             rate,
             shortest: 0,
             disc: disc.map(|disc| Box::new(Managed { disc, rng })),
@@ -132,7 +140,8 @@ impl Link {
     /// Its state is next sampled at `at`.
     pub(super) fn mark_at(&mut self, at: u64) {
         self.next_mark = at;
-        self.plain_until = if self.disc.is_none() && !self.watched { at } else { 0 };
+        let plain = self.disc.is_none() && !self.watched && self.scale == Timescale::Picoseconds;
+        self.plain_until = if plain { at } else { 0 };
     }
 
     /// Makes every arriving packet be looked at.
@@ -168,12 +177,13 @@ impl Link {
         drops.by_reason[reason as usize] += 1;
     }
 
-    /// How long a packet of `size` takes from the start of its transmission to the far end.
+    /// How long a packet of `size` takes from the start of its transmission to the far end, in
+    /// picoseconds.
     #[inline]
     pub(super) fn flight(&self, size: u16) -> u64 {
         let known = self.sizes.iter().position(|&known| known == size);
         let transmission = known.map_or_else(|| self.rate.estimate(size), |i| self.times[i]);
-        self.delay.saturating_add(transmission)
+        self.propagation.saturating_add(transmission)
     }
 
     /// A packet arrives.
@@ -187,23 +197,32 @@ impl Link {
     #[inline(always)]
     pub(super) fn settle(&mut self, now: u64) -> bool {
         while self.waiting.next < now {
-            self.begin();
+            self.begin(Timescale::Picoseconds);
+        }
+        self.waiting.next == now
+    }
+
+    /// As [`Self::settle`], for any timescale.
+    pub(super) fn settle_any(&mut self, now: u64) -> bool {
+        while self.waiting.next < now {
+            self.begin(self.scale);
         }
         self.waiting.next == now
     }
 
     /// The computed FIFO's next packet begins its transmission at `now`, if that was scheduled (the
-    /// transmission before it began) before `sent`.
-    pub(super) fn turn(&mut self, now: u64, sent: u64) {
-        while self.waiting.next == now && self.service.start < sent {
-            self.begin();
+    /// transmission before it began) earlier than `ahead` picoseconds before.
+    pub(super) fn turn(&mut self, now: u64, ahead: u64) {
+        let sent = self.scale.ps(now).saturating_sub(ahead);
+        while self.waiting.next == now && self.scale.ps(self.service.start) < sent {
+            self.begin(self.scale);
         }
     }
 
     /// The first packet that waits begins its transmission.
     #[inline(always)]
-    fn begin(&mut self) {
-        (self.service.start, self.serving) = self.waiting.begin(&mut self.occupancy);
+    fn begin(&mut self, scale: Timescale) {
+        (self.service.start, self.serving) = self.waiting.begin(scale, &mut self.occupancy);
     }
 
     /// Offers a packet to the settled FIFO; the time of its arrival at the far end, or `None` if
@@ -221,7 +240,7 @@ impl Link {
         let free = self.service.end;
         let start = if free > now || self.waiting.next != Waiting::NONE {
             self.counts.wait_ps += u128::from(free - now);
-            self.waiting.push(now, free, size, &mut self.occupancy);
+            self.waiting.push((now, now), free, size, &mut self.occupancy);
             free
         } else {
             self.service.start = now;
@@ -230,6 +249,48 @@ impl Link {
         };
         self.service.end = self.end_of(start, size);
         Some(self.service.end.saturating_add(self.delay))
+    }
+
+    /// As [`Self::admit`], for a clock of seconds.
+    pub(super) fn admit_in_seconds(&mut self, now: u64, size: u16) -> Option<u64> {
+        if self.waiting.len() >= self.limit_packets as usize
+            || self.waiting.backlog() + u64::from(size) > self.limit_bytes
+        {
+            return None;
+        }
+        self.counts.departed_packets += 1;
+        self.counts.departed_bytes += u64::from(size);
+        let (free, present) = (self.service.end, self.scale.ps(now));
+        let start = if free > now || self.waiting.next != Waiting::NONE {
+            self.counts.wait_ps += u128::from(self.scale.ps(free) - present);
+            self.waiting.push((now, present), free, size, &mut self.occupancy);
+            free
+        } else {
+            self.service.start = now;
+            self.serving = size;
+            now
+        };
+        let (end, at) = self.send(start, size);
+        self.service.end = end;
+        Some(at)
+    }
+
+    /// When a transmission that starts at `start` ends, and when its packet is at the far end.
+    fn send(&mut self, start: u64, size: u16) -> (u64, u64) {
+        if self.scale == Timescale::Picoseconds {
+            let end = self.end_of(start, size);
+            return (end, end.saturating_add(self.delay));
+        }
+        // ns-2 adds to the present the transmission time, and the sum of transmission and delay.
+        let transmission = if let Rate::Constant(rate) = &self.rate {
+            (f64::from(size) * 8.0 / rate.bps()).to_bits()
+        } else {
+            let from = self.scale.ps(start);
+            let end = self.rate.end(from, size);
+            if end >= NEVER { u64::MAX } else { self.scale.word(end - from) }
+        };
+        let flight = self.scale.after(transmission, self.delay);
+        (self.scale.after(start, transmission), self.scale.after(start, flight))
     }
 
     /// When the transmission of the packet that the FIFO admitted last begins.
@@ -270,14 +331,14 @@ impl Link {
     ) {
         let Some(managed) = &mut self.disc else { return };
         let Managed { disc, rng } = &mut **managed;
-        let mut ctx = QdiscCtx { now: Time(now), rng, keys, dropped, marks: 0 };
+        let mut ctx = QdiscCtx { now: Time(self.scale.ps(now)), rng, keys, dropped, marks: 0 };
         disc.enqueue(packet, &mut ctx);
         self.counts.marks += ctx.marks;
-        self.occupancy.set(now, disc.len());
+        self.occupancy.set(self.scale.ps(now), disc.len());
     }
 
     /// Asks the discipline for a packet and begins its transmission; the packet with the time of
-    /// its arrival at the far end.
+    /// its arrival at the far end, a word of the clock.
     pub(super) fn transmit(
         &mut self,
         now: u64,
@@ -286,17 +347,19 @@ impl Link {
     ) -> Option<Timed> {
         let Some(managed) = &mut self.disc else { return None };
         let Managed { disc, rng } = &mut **managed;
-        let mut ctx = QdiscCtx { now: Time(now), rng, keys, dropped, marks: 0 };
+        let mut ctx = QdiscCtx { now: Time(self.scale.ps(now)), rng, keys, dropped, marks: 0 };
         let next = disc.dequeue(&mut ctx);
         self.counts.marks += ctx.marks;
-        self.occupancy.set(now, disc.len());
+        let present = self.scale.ps(now);
+        self.occupancy.set(present, disc.len());
         let Timed { at, packet } = next?;
-        self.counts.wait_ps += u128::from(now - at.0);
+        self.counts.wait_ps += u128::from(present - at.0);
         self.counts.departed_packets += 1;
         self.counts.departed_bytes += u64::from(packet.size);
-        self.service = Service { start: now, end: self.end_of(now, packet.size) };
+        let (end, at) = self.send(now, packet.size);
+        self.service = Service { start: now, end };
         self.serving = packet.size;
-        Some(Timed { at: Time(self.service.end.saturating_add(self.delay)), packet })
+        Some(Timed { at: Time(at), packet })
     }
 
     /// Runs the discipline's timer.
@@ -308,10 +371,10 @@ impl Link {
     ) {
         if let Some(managed) = &mut self.disc {
             let Managed { disc, rng } = &mut **managed;
-            let mut ctx = QdiscCtx { now: Time(now), rng, keys, dropped, marks: 0 };
+            let mut ctx = QdiscCtx { now: Time(self.scale.ps(now)), rng, keys, dropped, marks: 0 };
             disc.on_timer(&mut ctx);
             self.counts.marks += ctx.marks;
-            self.occupancy.set(now, disc.len());
+            self.occupancy.set(self.scale.ps(now), disc.len());
         }
     }
 
@@ -326,7 +389,7 @@ impl Link {
     /// What passed so far; a packet departs when its transmission begins.
     pub(super) fn counts(&self) -> Counts {
         match &self.disc {
-            None => self.waiting.begun(self.counts),
+            None => self.waiting.begun(self.scale, self.counts),
             Some(_) => self.counts,
         }
     }
@@ -338,12 +401,12 @@ impl Link {
 
     /// The queue's lengths count from `now` on.
     pub(super) fn reset_occupancy(&mut self, now: u64) {
-        self.occupancy.reset(now, self.waiting().0);
+        self.occupancy.reset(self.scale.ps(now), self.waiting().0);
     }
 
     /// Mean and 99th percentile over time of the packets that waited, up to `now`.
     pub(super) fn occupancy(&self, now: u64) -> (f64, f64) {
-        self.occupancy.summary(now, self.waiting().0)
+        self.occupancy.summary(self.scale.ps(now), self.waiting().0)
     }
 
     /// Bits of the packet in service that are still to be sent at `now`.
@@ -354,6 +417,7 @@ impl Link {
             None | Some(_) => self.service.end,
         };
         if self.service.start <= now && end > now {
+            let (now, end) = (self.scale.ps(now), self.scale.ps(end));
             self.rate.unsent_bits(now, end, self.serving)
         } else {
             0.0

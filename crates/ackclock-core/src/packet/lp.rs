@@ -12,6 +12,7 @@
 use super::heap::Heap;
 use super::least::Least;
 use super::ring::{Ring, Ticket};
+use super::timescale::Timescale;
 
 /// A place in the order of a process's events, packed into one word that compares at once: the time,
 /// then how long before it the event was scheduled (longer goes first), then what it is.
@@ -172,11 +173,11 @@ impl Process {
 
     /// The time of its next event, and the soonest that any event it has can have an effect outside.
     #[inline]
-    pub(super) fn due(&self) -> (u64, u64) {
+    pub(super) fn due(&self, scale: Timescale) -> (u64, u64) {
         let [entry, node] = [self.stages[0].next(), self.stages[1].next()];
-        let effect = entry
-            .saturating_add(self.stages[0].lookahead)
-            .min(node.saturating_add(self.stages[1].lookahead));
+        let effect = scale
+            .bound(entry, self.stages[0].lookahead)
+            .min(scale.bound(node, self.stages[1].lookahead));
         (entry.min(node), effect)
     }
 }

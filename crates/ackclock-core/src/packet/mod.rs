@@ -22,6 +22,7 @@ mod ring;
 mod sim;
 mod sort;
 mod stage;
+mod timescale;
 
 pub use custom::{Custom, Made, Place, RegistryOnly};
 pub use finish::{FlowResult, LinkResult, Results};

@@ -3,6 +3,7 @@
 use super::link::{Counts, Link};
 use super::lp::Process;
 use super::sim::End;
+use super::timescale::Timescale;
 use crate::record::Recorder;
 use crate::tcp::Snapshot;
 use crate::units::Time;
@@ -110,29 +111,40 @@ pub struct LinkSample {
 /// When state is sampled: at every interval and at the end of the warm-up.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Marks {
-    /// `u64::MAX`: no interval.
+    pub(super) scale: Timescale,
+    /// In picoseconds; `u64::MAX`: no interval.
     pub(super) interval: u64,
+    /// In picoseconds.
     pub(super) warmup: u64,
 }
 
 impl Marks {
     /// The first mark.
     pub(super) fn first(self) -> u64 {
-        if self.interval == u64::MAX { self.warmup } else { 0 }
+        if self.interval == u64::MAX { self.scale.word(self.warmup) } else { 0 }
     }
 
-    /// The mark after `at`.
+    /// The mark after mark `at`.
     pub(super) fn after(self, at: u64) -> u64 {
         let sample = match self.interval {
             u64::MAX => u64::MAX,
-            interval => (at / interval + 1).saturating_mul(interval),
+            interval => self.scale.word((self.passed(at) + 1).saturating_mul(interval)),
         };
-        if self.warmup > at { sample.min(self.warmup) } else { sample }
+        let warmup = self.scale.word(self.warmup);
+        if warmup > at { sample.min(warmup) } else { sample }
     }
 
     /// Which sample is taken at `at`, if one is.
     pub(super) fn row(self, at: u64) -> Option<u64> {
-        (self.interval != u64::MAX && at.is_multiple_of(self.interval)).then(|| at / self.interval)
+        let row = (self.interval != u64::MAX).then(|| self.passed(at))?;
+        (self.scale.word(row * self.interval) == at).then_some(row)
+    }
+
+    /// Whole intervals up to `at`.
+    fn passed(self, at: u64) -> u64 {
+        let whole = self.scale.ps(at) / self.interval;
+        // A word may lie a picosecond before the moment that it stands for.
+        if self.scale.word((whole + 1) * self.interval) <= at { whole + 1 } else { whole }
     }
 }
 
@@ -148,6 +160,7 @@ pub(super) struct Baseline {
 /// Collects everything recorded.
 #[derive(Default)]
 pub(super) struct Observer {
+    pub(super) scale: Timescale,
     pub(super) recorder: Recorder,
     pub(super) want_packets: bool,
     /// Queues are counted from packets, and so need those of every flow.
@@ -193,7 +206,7 @@ impl Observer {
             let blocks = packet.sack_blocks();
             sack[..blocks.len()].copy_from_slice(blocks);
             self.packets.push(PacketRow {
-                at: Time(at),
+                at: Time(self.scale.ps(at)),
                 link,
                 event,
                 flow: packet.flow.0,
@@ -211,7 +224,7 @@ impl Observer {
         self.packet(at, link, packet, Event::Drop);
         if self.want_drops && Self::keeps(&self.flow_filter, packet.flow.0) {
             self.drops.push(DropRow {
-                at: Time(at),
+                at: Time(self.scale.ps(at)),
                 link,
                 flow: packet.flow.0,
                 seq: packet.seq,
@@ -224,7 +237,7 @@ impl Observer {
 
     /// Notes the state of a link at the end of the warm-up.
     pub(super) fn baseline_link(&mut self, at: u64, l: usize, link: &mut Link) {
-        link.settle(at);
+        link.settle_any(at);
         link.reset_occupancy(at);
         if let Some(base) = self.base.links.get_mut(l) {
             *base = link.counts();
@@ -276,7 +289,7 @@ impl Observer {
         link: &mut Link,
     ) {
         let Some(samples) = &mut self.link_samples else { return };
-        link.settle(at);
+        link.settle_any(at);
         let (packets, bytes) = link.waiting();
         let Some(sample) = samples.get_mut(row as usize * count + l) else { return };
         let counts = link.counts();

@@ -10,6 +10,7 @@ use super::lp::{Channel, Process, Stage};
 use super::observe::{Marks, Observer};
 use super::ring::{Options, Ticket};
 use super::stage::Batch;
+use super::timescale::{Timers, Timescale};
 use crate::outbox::Outbox;
 use crate::rng::Stream;
 use crate::tcp::Endpoint;
@@ -81,6 +82,9 @@ pub(super) struct Sim {
     pub(super) agenda: Least,
     /// By process.
     pub(super) clocks: Vec<Clock>,
+    /// What `u64` words of time mean, here and in all that follows.
+    pub(super) scale: Timescale,
+    pub(super) timers: Timers,
     pub(super) end: u64,
     /// The end of the warm-up.
     pub(super) warmup: u64,
@@ -129,7 +133,9 @@ impl Sim {
             }
             self.schedule(p);
             self.activations += 1;
-            if self.activations.is_multiple_of(8192) && !progress(Time(key.min(self.end))) {
+            if self.activations.is_multiple_of(8192)
+                && !progress(Time(self.scale.ps(key.min(self.end))))
+            {
                 return false;
             }
         }
@@ -142,7 +148,7 @@ impl Sim {
         let from = |&(source, time): &(u32, u64)| {
             let Clock { done, next } = self.clocks[source as usize];
             // What is not on its way to the source by now gets there at `soonest` or later.
-            done.max(next.min(soonest)).saturating_add(time)
+            self.scale.bound(done.max(next.min(soonest)), time)
         };
         self.processes[p].sources.iter().map(from).min().unwrap_or(u64::MAX).max(soonest)
     }
@@ -150,7 +156,7 @@ impl Sim {
     /// Puts a process into the agenda by its next event.
     #[inline]
     fn schedule(&mut self, p: usize) {
-        let (earliest, effect) = self.processes[p].due();
+        let (earliest, effect) = self.processes[p].due(self.scale);
         self.clocks[p].next = earliest;
         let key = if earliest <= self.end { effect.min(u64::MAX - 1) } else { Least::OUT };
         self.agenda.set(p as u32, key);
@@ -162,7 +168,7 @@ impl Sim {
         let Channel { to, stage, entrant, .. } = self.channels[channel as usize];
         let pending = &mut self.processes[to as usize].stages[stage as usize];
         pending.heads.set(entrant, at);
-        let effect = at.saturating_add(pending.lookahead);
+        let effect = self.scale.bound(at, pending.lookahead);
         let clock = &mut self.clocks[to as usize];
         clock.next = clock.next.min(at);
         // A process that is running has the smallest key of all; it is put back when it ends.

@@ -2,14 +2,14 @@
 
 #![allow(dead_code, unreachable_pub)]
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
 use ackclock_core::compile::{self, Plan};
 use ackclock_core::packet::{self, Event, Results};
 use ackclock_core::scenario::Scenario;
 use ackclock_core::tcp::ns2::Variant;
-use ackclock_core::units::{Bytes, Time};
+use ackclock_core::units::Bytes;
 use ackclock_core::wire::Flags;
 use serde_json::{Map, Value, json};
 
@@ -92,10 +92,13 @@ pub fn observe(case: &SingleCase) -> Observed {
     // Windows are recorded at timeouts too; ns-2's states only when an acknowledgement arrived.
     let departures =
         results.packets.iter().filter(|p| p.link == back && p.event == Event::Departure);
-    let arrivals: HashSet<Time> = departures
+    let arrivals: BTreeSet<u64> = departures
         .map(|p| p.at + case.access_rate.transmission(Bytes(u64::from(p.size))) + case.access_delay)
+        .map(|at| at.0)
         .collect();
-    let states = results.recorder.windows.iter().filter(|w| arrivals.contains(&w.at));
+    // Times are rounded to picoseconds here and there.
+    let arrived = |at: u64| arrivals.range(at.saturating_sub(5)..=at + 5).next().is_some();
+    let states = results.recorder.windows.iter().filter(|w| arrived(w.at.0));
     let states = states.map(|w| StateRow {
         us: micros(w.at),
         ackno: i64::from(w.acked) - 1,

@@ -136,7 +136,8 @@ proptest! {
         for row in results.packets.iter().filter(|r| r.event.name() == "departure") {
             let link = &seen.plan.links[row.link as usize];
             if link.schedule.is_none() {
-                prop_assert!(row.at.0 >= busy[row.link as usize], "{}: {row:?}", link.name);
+                // Era ns2 counts in doubles; its times are rounded to picoseconds for the table.
+                prop_assert!(row.at.0 + 2 >= busy[row.link as usize], "{}: {row:?}", link.name);
                 busy[row.link as usize] = row.at.0
                     + link.rate.transmission(ackclock_core::units::Bytes(u64::from(row.size))).0;
             }

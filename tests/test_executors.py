@@ -100,16 +100,17 @@ def test_controls_in_python_run_in_processes_with_the_same_bits(tmp_path):
 def test_a_process_that_dies_has_its_runs_done_again(tmp_path, monkeypatch):
     sweep = own_control(tmp_path)
     expected = everything(sweep.run(store=False, workers=1))
-    started = cores.Processes._start
+    ready = cores.Processes.ready
     deaths = []
 
-    def start(self):
-        started(self)
+    def kill_once(self, timeout):
         if not deaths:
-            deaths.append(1)
-            threading.Timer(0.5, lambda: [p.kill() for p in self._pool._processes.values()]).start()
+            deaths.extend(self._pool._processes)
+            for process in self._pool._processes.values():
+                process.kill()
+        return ready(self, timeout)
 
-    monkeypatch.setattr(cores.Processes, "_start", start)
+    monkeypatch.setattr(cores.Processes, "ready", kill_once)
     assert everything(sweep.run(store=False, workers=2)) == expected
     assert deaths
 

@@ -14,7 +14,7 @@ use pyo3::types::PyDict;
 use super::input_error;
 
 pyo3::create_exception!(
-    _core,
+    ackclock._core,
     NotConverged,
     PyRuntimeError,
     "Links did not settle; the arguments are the links, the last change and the sweeps done."

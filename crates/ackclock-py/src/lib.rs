@@ -17,13 +17,13 @@ use pyo3::types::{PyDict, PyList, PyString};
 use user::{Failure, UserCode};
 
 pyo3::create_exception!(
-    _core,
+    ackclock._core,
     InputError,
     PyValueError,
     "The scenario is wrong; the argument is a JSON list of {path, message}."
 );
 pyo3::create_exception!(
-    _core,
+    ackclock._core,
     AlgorithmFailure,
     PyRuntimeError,
     "An algorithm broke its contract during the run; the argument says which and how."

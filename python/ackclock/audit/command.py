@@ -18,6 +18,13 @@ def audit() -> None:
 @click.argument("control")
 @click.option("--tier", default="fast", show_default=True, help="fast: a minute; full: an hour.")
 @click.option(
+    "--gap",
+    "gap_s",
+    type=click.FloatRange(0, min_open=True),
+    metavar="SECONDS",
+    help="Between two starts; left out: as the tier says.",
+)
+@click.option(
     "--out", type=click.Path(path_type=Path), metavar="DIR", help="Write a page into DIR."
 )
 @click.option("--workers", type=click.IntRange(min=1), help="Runs at a time; left out: all cores.")

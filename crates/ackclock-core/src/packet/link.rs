@@ -276,12 +276,18 @@ impl Link {
     }
 
     /// When a transmission that starts at `start` ends, and when its packet is at the far end.
+    #[inline(always)]
     fn send(&mut self, start: u64, size: u16) -> (u64, u64) {
-        if self.scale == Timescale::Picoseconds {
-            let end = self.end_of(start, size);
-            return (end, end.saturating_add(self.delay));
+        if self.scale == Timescale::Seconds {
+            return self.send_in_seconds(start, size);
         }
-        // ns-2 adds to the present the transmission time, and the sum of transmission and delay.
+        let end = self.end_of(start, size);
+        (end, end.saturating_add(self.delay))
+    }
+
+    /// ns-2 adds to the present the transmission time, and the sum of transmission and delay.
+    #[inline(never)]
+    fn send_in_seconds(&mut self, start: u64, size: u16) -> (u64, u64) {
         let transmission = if let Rate::Constant(rate) = &self.rate {
             (f64::from(size) * 8.0 / rate.bps()).to_bits()
         } else {
@@ -331,10 +337,11 @@ impl Link {
     ) {
         let Some(managed) = &mut self.disc else { return };
         let Managed { disc, rng } = &mut **managed;
-        let mut ctx = QdiscCtx { now: Time(self.scale.ps(now)), rng, keys, dropped, marks: 0 };
+        let present = self.scale.ps(now);
+        let mut ctx = QdiscCtx { now: Time(present), rng, keys, dropped, marks: 0 };
         disc.enqueue(packet, &mut ctx);
         self.counts.marks += ctx.marks;
-        self.occupancy.set(self.scale.ps(now), disc.len());
+        self.occupancy.set(present, disc.len());
     }
 
     /// Asks the discipline for a packet and begins its transmission; the packet with the time of
@@ -347,10 +354,10 @@ impl Link {
     ) -> Option<Timed> {
         let Some(managed) = &mut self.disc else { return None };
         let Managed { disc, rng } = &mut **managed;
-        let mut ctx = QdiscCtx { now: Time(self.scale.ps(now)), rng, keys, dropped, marks: 0 };
+        let present = self.scale.ps(now);
+        let mut ctx = QdiscCtx { now: Time(present), rng, keys, dropped, marks: 0 };
         let next = disc.dequeue(&mut ctx);
         self.counts.marks += ctx.marks;
-        let present = self.scale.ps(now);
         self.occupancy.set(present, disc.len());
         let Timed { at, packet } = next?;
         self.counts.wait_ps += u128::from(present - at.0);

@@ -186,10 +186,11 @@ impl QueueDisc for Fq {
             self.tags.resize(class as usize + 1, Tags::default());
         }
         let tags = &mut self.tags[class as usize];
-        tags.last = tags.last.max(v) + f64::from(size) / weight(&self.weights, class);
+        let service = f64::from(size) / weight(&self.weights, class);
+        tags.last = tags.last.max(v) + service;
         if was_idle {
-            let finish = tags.finish;
-            self.rank(class, finish);
+            tags.start = v.max(tags.finish);
+            self.order.set(class, tags.start + service);
         }
         self.backlogged(class);
         while self.classes.over() {
@@ -237,8 +238,7 @@ impl QueueDisc for Fq {
     }
 
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {
-        let longest = self.classes.longest().map_or(0, |(length, _)| length);
-        out("longest", longest as f64);
+        out("longest", self.classes.greatest_length() as f64);
     }
 }
 

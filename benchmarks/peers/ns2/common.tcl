@@ -40,11 +40,14 @@ proc one_way {ns from to bandwidth delay queue_packets} {
     lappend LINKS [list $from $to]
 }
 
+# The kind of receiver; with DelAck one ACK for two segments.
+set SINK Agent/TCPSink/Sack1
+
 # A bulk transfer that starts at `start`; FLOWS maps its number to {sender sink}.
 proc bulk_flow {ns flow from to start} {
-    global FLOWS
+    global FLOWS SINK
     set tcp [new Agent/TCP/Sack1]
-    set sink [new Agent/TCPSink/Sack1]
+    set sink [new $SINK]
     $tcp set fid_ $flow
     $ns attach-agent $from $tcp
     $ns attach-agent $to $sink

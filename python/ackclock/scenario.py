@@ -62,13 +62,13 @@ class Scenario:
         With every problem of form at once. What needs the whole network is found by `check`.
     """
 
-    __slots__ = ("_data", "_file", "_full", "_hash", "_is_right")
+    __slots__ = ("_cost", "_data", "_file", "_full", "_hash")
     _data: dict[str, Any]
     _file: Path | None
     # What is known of it, found when first asked for: with files read, its fingerprint, checked.
     _full: dict[str, Any] | None
     _hash: str | None
-    _is_right: bool
+    _cost: Cost | None
 
     engine = "packet"
     """Who answers; see `ackclock.engines`."""
@@ -121,7 +121,7 @@ class Scenario:
         object.__setattr__(self, "_file", file)
         object.__setattr__(self, "_full", None)
         object.__setattr__(self, "_hash", None)
-        object.__setattr__(self, "_is_right", False)
+        object.__setattr__(self, "_cost", None)
 
     @classmethod
     def from_data(cls, data: dict[str, Any], file: Path | None = None) -> Scenario:
@@ -312,7 +312,7 @@ class Scenario:
         object.__setattr__(copied, "_file", self._file)
         object.__setattr__(copied, "_full", full)
         object.__setattr__(copied, "_hash", self._hash)
-        object.__setattr__(copied, "_is_right", self._is_right)
+        object.__setattr__(copied, "_cost", self._cost)
         return copied
 
     def to_document(self) -> dict[str, Any]:
@@ -347,12 +347,29 @@ class Scenario:
         return Parcel(document, files)
 
     def cost(self) -> Cost:
-        """Predict events and time."""
+        """Predict events and time.
+
+        Raises
+        ------
+        ScenarioError
+            With every problem at once.
+        """
         from ackclock import _core
         from ackclock.engines import Cost
 
-        predicted = json.loads(_core.explain(self.core_json()))["predicted"]
-        return Cost(float(predicted["events"]), float(predicted["cpu_s"]))
+        # The core checks and predicts in one compilation; grids of thousands of points need both.
+        if self._cost is None:
+            workshop = self._workshop()
+            text = json.dumps(workshop.core_form(), allow_nan=False)
+            try:
+                predicted = json.loads(_core.predict(text, workshop or None))
+            except _core.InputError as error:
+                self._raise_input(str(error))
+                raise
+            cost = Cost(float(predicted["events"]), float(predicted["cpu_s"]))
+            object.__setattr__(self, "_cost", cost)
+        assert self._cost is not None
+        return self._cost
 
     def execute(self, progress: Callable[[float, float], object] | None = None) -> Run:
         """Simulate, as `run`.
@@ -394,11 +411,7 @@ class Scenario:
         ScenarioError
             With every problem at once.
         """
-        from ackclock import _core
-
-        if not self._is_right:
-            self._raise_input(_core.check(self.core_json(), self._workshop() or None))
-            object.__setattr__(self, "_is_right", True)
+        self.cost()
 
     def explain(self) -> Explanation:
         """Say what would run: routes, bandwidth-delay products, defaults used, predicted cost.

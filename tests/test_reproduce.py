@@ -168,7 +168,7 @@ def test_the_fast_tier_judges_every_claim(name):
         assert result.verdict in ("reproduced", "deviates", "not-checkable")
         assert result.verdict == "reproduced" or result.reason, result.claim.id
         if result.claim.checks:
-            assert "error" not in result.reason, (result.claim.id, result.reason)
+            assert result.parts, (result.claim.id, result.reason)
 
 
 def test_every_claim_and_pair_of_the_papers_has_an_entry():

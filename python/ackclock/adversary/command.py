@@ -7,6 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ackclock.commands.options import (
+    FILE,
+    JSON,
+    QUIET,
+    SET,
+    WORKERS,
+    print_json,
+    with_changes,
+)
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -22,16 +32,14 @@ __all__ = ["adversary"]
 @click.option("--budget", type=click.IntRange(min=10), default=200, show_default=True,
               help="Patterns that the search may run.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=1, help="Seed of the search.")
-@click.option("--set", "changes", multiple=True, metavar="PATH=VALUE",
-              help="Change the setting, as in --set net.qdisc=red.")  # fmt: skip
+@SET
 @click.option("--peak", default="10 Mbps", show_default=True, help="Greatest rate per flow.")
 @click.option("--flows", type=click.IntRange(min=1), default=4, show_default=True)
 @click.option("--duration", default="60 s", show_default=True, help="Length of a run.")
-@click.option("--workers", type=click.IntRange(min=1), help="Runs at a time; default: all cores.")
-@click.option("--out", type=click.Path(path_type=Path), metavar="DIR",
-              help="Write scenario and plot into DIR.")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+@WORKERS
+@click.option("--out", type=FILE, metavar="DIR", help="Write scenario and plot into DIR.")
+@JSON
+@QUIET
 def adversary(
     control: str,
     *,
@@ -55,11 +63,8 @@ def adversary(
     What is found is shrunk to the simplest pattern that still shows it. Controls are registry
     names, AIMD, AIAD, MIMD, MIAD (the instances of Akella et al.), file.py:Class, or tables.
     """
-    import json
-
     from ackclock.adversary.search import MARKER, Arena
     from ackclock.adversary.search import adversary as search
-    from ackclock.commands.options import with_changes
     from ackclock.run import command_line, may_replace
     from ackclock.units import parse
 
@@ -91,7 +96,7 @@ def adversary(
     if out is not None:
         found.save(out, command=command_line())
     if as_json:
-        click.echo(json.dumps(found.to_dict(), allow_nan=False))
+        print_json(found.to_dict())
     elif not quiet:
         click.echo(str(found))
         if out is not None:

@@ -267,20 +267,16 @@ class Found:
         Path
             The folder.
         """
-        import json
-
         from ackclock.adversary.draw import pattern
         from ackclock.plot import save
-        from ackclock.run import whole_folder
+        from ackclock.report.page import save_report
 
         def fill(at: Path) -> None:
             text = self.scenario().kept(at).to_toml()
             (at / "scenario.toml").write_text(text, encoding="utf-8")
             save(pattern(self), at / "pattern.svg", command=command)
-            told = {**self.to_dict(), "command": command}
-            (at / MARKER).write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
 
-        return whole_folder(Path(folder), fill, marker=MARKER)
+        return save_report(Path(folder), MARKER, {**self.to_dict(), "command": command}, more=fill)
 
 
 MARKER = "adversary.json"

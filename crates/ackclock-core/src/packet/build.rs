@@ -55,8 +55,18 @@ fn links(plan: &Plan, custom: &dyn Custom, problems: &mut Vec<Problem>) -> Vec<L
     let mut links = Vec::with_capacity(plan.links.len());
     let round_trips: Arc<[Span]> = plan.round_trips().into();
     let through = plan.flows_through();
-    for (i, link) in plan.links.iter().enumerate() {
-        let env = env(plan, link, through[i], &round_trips);
+    for ((i, link), passing) in plan.links.iter().enumerate().zip(plan.keys_through()) {
+        let env = QdiscEnv {
+            rate: link.rate,
+            delay: link.delay,
+            limit: link.limit,
+            mean_packet: link.mean_packet,
+            keys: plan.key_count,
+            passing: passing.into(),
+            flows: through[i],
+            round_trips: Arc::clone(&round_trips),
+            era: plan.era,
+        };
         match build_link(plan, link, i as u64, &env, custom) {
             Ok(link) => links.push(link),
             Err(problem) => problems.push(problem),
@@ -306,19 +316,6 @@ fn build_link(
         built.watch(hazardous.then(|| Box::new(Hazards { loss, listed, mtu: link.mtu })));
     }
     Ok(built)
-}
-
-fn env(plan: &Plan, link: &PlanLink, flows: u32, round_trips: &Arc<[Span]>) -> QdiscEnv {
-    QdiscEnv {
-        rate: link.rate,
-        delay: link.delay,
-        limit: link.limit,
-        mean_packet: link.mean_packet,
-        keys: plan.key_count,
-        flows,
-        round_trips: Arc::clone(round_trips),
-        era: plan.era,
-    }
 }
 
 /// Cuts the network into processes: each node with endpoints takes its outgoing links and those that

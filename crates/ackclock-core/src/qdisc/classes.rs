@@ -21,6 +21,9 @@ use super::{Aqm, Limit, QdiscCtx, QueueState};
 use crate::units::{Bytes, Span, Time};
 use crate::wire::{DropReason, Packet, Timed};
 
+/// Classes of which the longest is sought, not ranked.
+const FEW: usize = 128;
+
 /// Which packet of the longest queue is pushed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -75,8 +78,10 @@ pub(super) struct Classes {
     bytes: u64,
     limit: Limit,
     measure: Measure,
-    /// Non-empty classes by length; kept only if the buffer is bounded.
+    /// Non-empty classes by length; kept only if the buffer is bounded and classes are many.
     longest: Heap<Reverse<u64>>,
+    /// Whether `longest` is kept.
+    ranked: bool,
     prototype: Option<Box<dyn Prototype>>,
     aqms: Vec<Option<Box<dyn Aqm>>>,
 }
@@ -97,9 +102,17 @@ impl Classes {
             limit,
             measure,
             longest: Heap::default(),
+            ranked: limit != Limit::NONE,
             prototype,
             aqms: Vec::new(),
         }
+    }
+
+    /// With `count` classes at most. Of few the longest is sought when it is asked for: that is
+    /// once a drop, where a rank costs something at every packet.
+    pub(super) fn with_at_most(mut self, count: usize) -> Self {
+        self.ranked &= count > FEW;
+        self
     }
 
     /// Packets in all classes.
@@ -136,7 +149,15 @@ impl Classes {
 
     /// The longest class and its length; of equals the one with the smallest number.
     pub(super) fn longest(&self) -> Option<(u64, u32)> {
-        self.longest.first().map(|(Reverse(length), class)| (length, class))
+        if self.ranked {
+            return self.longest.first().map(|(Reverse(length), class)| (length, class));
+        }
+        let bounded = self.limit != Limit::NONE;
+        let waiting = (0u32..).zip(&self.queues).filter(|(_, queue)| bounded && queue.packets > 0);
+        waiting
+            .map(|(class, _)| (Reverse(self.length(class)), class))
+            .min()
+            .map(|(Reverse(length), class)| (length, class))
     }
 
     /// Length of a class as `longest` measures it.
@@ -203,7 +224,7 @@ impl Classes {
 
     /// Puts a class where it belongs among the longest.
     fn rank(&mut self, class: u32) {
-        if self.limit == Limit::NONE {
+        if !self.ranked {
             return;
         }
         if self.queues[class as usize].packets == 0 {

@@ -20,6 +20,8 @@
 //! **Defaults by era**: `victim` is `tail` in all (ns-2's FQ has a separate drop-tail buffer for each
 //! of at most 32 flows; there is no shared buffer to imitate).
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -90,6 +92,9 @@ enum Clock {
 /// Weighted fair queueing.
 pub struct Fq {
     classes: Classes,
+    /// Keys of the classes; empty: a class is its key. In a large network few of all keys pass one
+    /// link: numbered without gaps, in the keys' order, what is known of them lies close together.
+    passing: Arc<[u32]>,
     tags: Vec<Tags>,
     weights: Vec<f64>,
     clock: Clock,
@@ -112,10 +117,17 @@ impl About<QdiscEnv> for Fq {
             return Err(format!("weights has {weight} but every weight must be more than 0"));
         }
         let aqm = inner(params.aqm.as_ref(), env)?;
+        let mut classes = Classes::new(env.limit, params.longest, aqm);
+        let mut weights = params.weights;
+        if !env.passing.is_empty() {
+            classes = classes.with_at_most(env.passing.len());
+            weights = env.passing.iter().map(|&key| weight(&weights, key)).collect();
+        }
         Ok(Self {
-            classes: Classes::new(env.limit, params.longest, aqm),
+            classes,
+            passing: Arc::clone(&env.passing),
             tags: Vec::new(),
-            weights: params.weights,
+            weights,
             clock: match params.virtual_time {
                 VirtualTime::Gps => Clock::Gps(Gps::new(env.rate)),
                 VirtualTime::Scfq => Clock::SelfClocked(0.0),
@@ -177,7 +189,12 @@ impl Fq {
 
 impl QueueDisc for Fq {
     fn enqueue(&mut self, packet: Packet, ctx: &mut QdiscCtx<'_>) {
-        let class = ctx.key(&packet);
+        let key = ctx.key(&packet);
+        let class = if self.passing.is_empty() {
+            key
+        } else {
+            self.passing.partition_point(|&passing| passing < key) as u32
+        };
         let size = packet.size;
         let v = self.virtual_time(ctx.now);
         let was_idle = self.classes.packets(class) == 0;

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ackclock.evaluate.queues.page import sentences
 from ackclock.evaluate.queues.scenarios import SCENARIOS
 from ackclock.evaluate.queues.score import METRICS, better, ellipse
-from ackclock.evaluate.report import _inline
+from ackclock.report.page import inline, render
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,20 +34,16 @@ def html(done: QueueEvaluation, command: str) -> str:
     command
         What the user typed.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
     from ackclock import _core
 
-    environment = Environment(
-        loader=PackageLoader("ackclock"), autoescape=True, undefined=StrictUndefined
-    )
-    environment.filters["mean"] = _mean
     own = done.queue.label
     behind = {
         name: [queue for queue in found.queues if queue != own and better(found, queue, own)]
         for name, found in done.scores.items()
     }
-    return environment.get_template("evaluate_queue.html").render(
+    return render(
+        "evaluate_queue.html",
+        {"mean": _mean},
         own=own,
         value=done.queue.value,
         scores=done.scores,
@@ -58,7 +54,7 @@ def html(done: QueueEvaluation, command: str) -> str:
         seeds=done.seeds,
         runs=done.runs,
         answer=sentences(done.scores)[0],
-        figure=_inline(chart(done.scores)),
+        figure=inline(chart(done.scores)),
         command=command,
         version=_core.version(),
         code=done.user_code_hash,

@@ -37,6 +37,19 @@ def test_a_shipped_paper_reads_without_a_problem(name):
     assert read(name).claims
 
 
+@pytest.mark.parametrize("name", names())
+def test_every_value_of_an_unstated_parameter_can_be_run(name):
+    from ackclock.reproduce.studies import sweep_of
+
+    paper = read(name)
+    for parameter in paper.parameters.values():
+        for target in parameter.sets:
+            for value in parameter.values:
+                study = paper.studies[target.study]
+                sweep = sweep_of(paper, study, "full", {target.path: value})
+                assert sweep.case_at(sweep.points[0]).cost().cpu_s >= 0
+
+
 def test_a_verdict_that_is_written_down_is_refused(paper):
     append(paper, "claims.toml", CLAIM + 'not_checkable = "no"\nverdict = "reproduced"\n')
     assert wrong(paper)[0] == (

@@ -63,11 +63,11 @@ class Scenario(Frozen):
         With every problem of form at once. What needs the whole network is found by `check`.
     """
 
-    __slots__ = ("_full", "_hash", "_is_right")
+    __slots__ = ("_cost", "_full", "_hash")
     # What is known of it, found when first asked for: with files read, its fingerprint, checked.
     _full: dict[str, Any] | None
     _hash: str | None
-    _is_right: bool
+    _cost: Cost | None
 
     engine = "packet"
     """Who answers; see `ackclock.engines`."""
@@ -116,7 +116,7 @@ class Scenario(Frozen):
         found = problems(data, None if file is None else str(file))
         if found:
             raise ScenarioError([*found, *_behind(found, data, file)])
-        self._freeze(_data=data, _file=file, _full=None, _hash=None, _is_right=False)
+        self._freeze(_data=data, _file=file, _full=None, _hash=None, _cost=None)
 
     @classmethod
     def from_data(cls, data: dict[str, Any], file: Path | None = None) -> Scenario:
@@ -275,7 +275,7 @@ class Scenario(Frozen):
         object.__setattr__(copied, "_file", self._file)
         object.__setattr__(copied, "_full", full)
         object.__setattr__(copied, "_hash", self._hash)
-        object.__setattr__(copied, "_is_right", self._is_right)
+        object.__setattr__(copied, "_cost", self._cost)
         return copied
 
     def to_document(self) -> dict[str, Any]:
@@ -310,12 +310,29 @@ class Scenario(Frozen):
         return Parcel(document, files)
 
     def cost(self) -> Cost:
-        """Predict events and time."""
+        """Predict events and time.
+
+        Raises
+        ------
+        ScenarioError
+            With every problem at once.
+        """
         from ackclock import _core
         from ackclock.engines import Cost
 
-        predicted = json.loads(_core.explain(self.core_json()))["predicted"]
-        return Cost(float(predicted["events"]), float(predicted["cpu_s"]))
+        # The core checks and predicts in one compilation; grids of thousands of points need both.
+        if self._cost is None:
+            workshop = self._workshop()
+            text = json.dumps(workshop.core_form(), allow_nan=False)
+            try:
+                predicted = json.loads(_core.predict(text, workshop or None))
+            except _core.InputError as error:
+                self._raise_input(str(error))
+                raise
+            cost = Cost(float(predicted["events"]), float(predicted["cpu_s"]))
+            object.__setattr__(self, "_cost", cost)
+        assert self._cost is not None
+        return self._cost
 
     def execute(self, progress: Callable[[float, float], object] | None = None) -> Run:
         """Simulate, as `run`.
@@ -357,11 +374,7 @@ class Scenario(Frozen):
         ScenarioError
             With every problem at once.
         """
-        from ackclock import _core
-
-        if not self._is_right:
-            self._raise_input(_core.check(self.core_json(), self._workshop() or None))
-            object.__setattr__(self, "_is_right", True)
+        self.cost()
 
     def explain(self) -> Explanation:
         """Say what would run: routes, bandwidth-delay products, defaults used, predicted cost.

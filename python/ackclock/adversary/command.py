@@ -27,6 +27,7 @@ __all__ = ["adversary"]
 @click.argument("control")
 @click.option("--against", default="AIMD,AIAD,MIMD,MIAD", show_default=True, help="Others.")
 @click.option("--best", is_flag=True, help="Search where CONTROL does best instead of worst.")
+@click.option("--last", is_flag=True, help="Search where CONTROL does worst of all.")
 @click.option("--levels", type=click.IntRange(1, 8), default=3, help="Most levels of a pattern.")
 @click.option("--budget", type=click.IntRange(min=10), default=200, show_default=True,
               help="Patterns that the search may run.")  # fmt: skip
@@ -44,6 +45,7 @@ def adversary(
     *,
     against: str,
     best: bool,
+    last: bool,
     levels: int,
     budget: int,
     seed: int,
@@ -69,6 +71,8 @@ def adversary(
     if out is not None:
         may_replace(out, MARKER)
     controls = dict(_controls([control, *_split(against)]))
+    if best and last:
+        raise click.UsageError("--best and --last search different patterns; expected one of them")
     if len(controls) < 2:
         raise click.UsageError("--against names no other control")
     try:
@@ -86,7 +90,7 @@ def adversary(
 
     made = with_changes(changes, arena)
     found = search(
-        made, want="best" if best else "worst", levels=levels, budget=budget, seed=seed,
+        made, want="best" if best else "last" if last else "worst", levels=levels, budget=budget, seed=seed,
         workers=workers,
     )  # fmt: skip
     if out is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
+import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,16 @@ if TYPE_CHECKING:
     from ackclock.fluid.net import FluidNet
 
 __all__ = ["FluidCase", "FluidRun", "from_document", "load"]
+
+_ROUTED: dict[str, FluidNet] = {}
+"""Routed networks last used. Points of a sweep that differ in senders or routers share one: finding
+routes takes longer than most else."""
+
+_ROUTED_LOCK = threading.Lock()
+
+_MOST_ROUTED = 8
+_MOST_HOPS = 1_000_000
+"""Networks with more hops are not kept, for their memory."""
 
 
 class FluidRun:
@@ -221,12 +232,32 @@ class FluidCase(Frozen):
         """
         from ackclock.fluid.net import FluidNet
 
+        key = self._route_key()
+        known = None if key is None else _ROUTED.get(key)
+        if known is not None:
+            return known
         flows = self.traffic()
         routing = self._data.get("routing", "hops")
         made: FluidNet = self._located(
             lambda: FluidNet.routed(self.graph(), flows, routing=routing)
         )
+        if key is not None and len(made.hops) <= _MOST_HOPS:
+            for array in (made.capacity, made.offsets, made.hops, made.demand, made.weight):
+                if array is not None:
+                    array.setflags(write=False)
+            with _ROUTED_LOCK:
+                _ROUTED[key] = made
+                while len(_ROUTED) > _MOST_ROUTED:
+                    del _ROUTED[next(iter(_ROUTED))]
         return made
+
+    def _route_key(self) -> str | None:
+        """What routes depend on; None where that is also files, which may change."""
+        net, traffic = self._data["net"], self._data["traffic"]
+        if document.names_files(net, traffic):
+            return None
+        seed = self.seed if self.is_random else None
+        return json.dumps([net, traffic, seed, self._data.get("routing")], sort_keys=True)
 
     def check(self) -> None:
         """Check meaning as well as form.

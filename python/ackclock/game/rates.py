@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ackclock.game import search
 from ackclock.game.disciplines import discipline, total
 
 if TYPE_CHECKING:
@@ -54,10 +55,13 @@ class Equilibrium:
     converged: bool
 
 
-def _outcome(shares: Callable[[Real], Real], rates: Real, user: int, rate: float) -> float:
-    tried = rates.copy()
-    tried[user] = rate
-    return float(shares(tried)[user])
+def _value(name: str, wants: Sequence[Utility]) -> Callable[[Real, int], float]:
+    shares = discipline(name)
+    return lambda rates, user: wants[user](float(rates[user]), float(shares(rates)[user]))
+
+
+def _at(name: str, rest: search.Rest) -> Equilibrium:
+    return Equilibrium(rest.rates, discipline(name)(rest.rates), rest.rounds, rest.converged)
 
 
 def best_reply(name: str, rates: Real, user: int, wants: Utility) -> float:
@@ -73,28 +77,8 @@ def best_reply(name: str, rates: Real, user: int, wants: Utility) -> float:
         Whose reply.
     wants
         Its utility.
-
-    Returns
-    -------
-    float
-        To about 1e-9, found on a grid of logarithms and refined by golden section.
     """
-    from scipy.optimize import minimize_scalar
-
-    shares = discipline(name)
-
-    def loss(logarithm: float) -> float:
-        rate = float(np.exp(logarithm))
-        value = wants(rate, _outcome(shares, rates, user, rate))
-        return -value if np.isfinite(value) else 1e300
-
-    grid = np.log(np.concatenate([np.geomspace(1e-6, 0.05, 40), np.linspace(0.06, MOST, 60)]))
-    losses = [loss(at) for at in grid]
-    best = int(np.argmin(losses))
-    low, high = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
-    found = minimize_scalar(loss, bounds=(low, high), method="bounded", options={"xatol": 1e-11})
-    at = found.x if found.fun <= losses[best] else grid[best]
-    return float(np.exp(at))
+    return search.best_reply(_value(name, [wants] * len(rates)), rates, user, MOST)
 
 
 def equilibrium(
@@ -115,20 +99,13 @@ def equilibrium(
         Utilities by user.
     start
         Rates at the start; left out: all 0.5 / n.
-    rounds
-        Most rounds.
-    tolerance
-        Nobody moves if all changes of a round are below this.
+    rounds, tolerance
+        As of `ackclock.game.search.settle`.
     """
     n = len(wants)
-    rates = np.full(n, 0.5 / n) if start is None else np.array(start, dtype=float)
-    for step in range(1, rounds + 1):
-        before = rates.copy()
-        for user in range(n):
-            rates[user] = best_reply(name, rates, user, wants[user])
-        if np.abs(rates - before).max() < tolerance:
-            return Equilibrium(rates, discipline(name)(rates), step, converged=True)
-    return Equilibrium(rates, discipline(name)(rates), rounds, converged=False)
+    first = np.full(n, 0.5 / n) if start is None else start
+    value = _value(name, wants)
+    return _at(name, search.settle(value, first, MOST, rounds=rounds, tolerance=tolerance))
 
 
 def climb(
@@ -140,10 +117,7 @@ def climb(
     rounds: int = 5000,
     tolerance: float = 1e-6,
 ) -> Equilibrium:
-    """Let users climb hills: try a little more, then a little less; keep what is better.
-
-    A user knows only whether its last outcome was better. Its step grows by half after a success
-    and halves after two failures.
+    """Let users climb hills; see `ackclock.game.search.climb`.
 
     Parameters
     ----------
@@ -153,30 +127,13 @@ def climb(
         Utilities by user.
     start
         Rates at the start.
-    step
-        First step, as a share of the rate.
-    rounds
-        Most rounds.
-    tolerance
-        Ends when every step is below this.
+    step, rounds, tolerance
+        As there.
     """
-    shares = discipline(name)
-    rates = np.array(start, dtype=float)
-    steps = np.full(len(wants), step)
-    for done in range(1, rounds + 1):
-        for user, want in enumerate(wants):
-            now = want(rates[user], float(shares(rates)[user]))
-            for factor in (1 + steps[user], 1 / (1 + steps[user])):
-                tried = min(rates[user] * factor, MOST)
-                if want(tried, _outcome(shares, rates, user, tried)) > now:
-                    rates[user] = tried
-                    steps[user] = min(1.5 * steps[user], 1.0)
-                    break
-            else:
-                steps[user] /= 2
-        if steps.max() < tolerance:
-            return Equilibrium(rates, shares(rates), done, converged=True)
-    return Equilibrium(rates, shares(rates), rounds, converged=False)
+    value = _value(name, wants)
+    return _at(
+        name, search.climb(value, start, MOST, step=step, rounds=rounds, tolerance=tolerance)
+    )
 
 
 def equilibria(

@@ -58,6 +58,23 @@ impl Plan {
         }
         data.iter().zip(acks).map(|(&data, acks)| if data > 0 { data } else { acks }).collect()
     }
+
+    /// Classification keys of all packets that can pass each link, ascending.
+    pub fn keys_through(&self) -> Vec<Vec<u32>> {
+        let mut through = vec![Vec::new(); self.links.len()];
+        for (flow, keys) in self.flows.iter().zip(&self.keys) {
+            for (route, key) in [(&flow.route, keys[0]), (&flow.ack_route, keys[1])] {
+                for link in route {
+                    through[link.index()].push(key);
+                }
+            }
+        }
+        for keys in &mut through {
+            keys.sort_unstable();
+            keys.dedup();
+        }
+        through
+    }
 }
 
 /// One direction of a link.

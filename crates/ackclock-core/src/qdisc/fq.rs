@@ -20,6 +20,8 @@
 //! **Defaults by era**: `victim` is `tail` in all (ns-2's FQ has a separate drop-tail buffer for each
 //! of at most 32 flows; there is no shared buffer to imitate).
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -90,6 +92,12 @@ enum Clock {
 /// Weighted fair queueing.
 pub struct Fq {
     classes: Classes,
+    /// Keys of the classes; empty: a class is its key. In a large network few of all keys pass one
+    /// link: numbered without gaps, in the keys' order, what is known of them lies close together.
+    passing: Arc<[u32]>,
+    /// Distance between neighbours in `passing` if all are equally far from each other, which is
+    /// tried first; at least 1.
+    step: u32,
     tags: Vec<Tags>,
     weights: Vec<f64>,
     clock: Clock,
@@ -112,10 +120,20 @@ impl About<QdiscEnv> for Fq {
             return Err(format!("weights has {weight} but every weight must be more than 0"));
         }
         let aqm = inner(params.aqm.as_ref(), env)?;
+        let mut weights = params.weights;
+        let mut step = 1;
+        if let [first, .., last] = *env.passing {
+            step = ((last - first) / (env.passing.len() as u32 - 1)).max(1);
+        }
+        if !env.passing.is_empty() {
+            weights = env.passing.iter().map(|&key| weight(&weights, key)).collect();
+        }
         Ok(Self {
             classes: Classes::new(env.limit, params.longest, aqm),
+            passing: Arc::clone(&env.passing),
+            step,
             tags: Vec::new(),
-            weights: params.weights,
+            weights,
             clock: match params.virtual_time {
                 VirtualTime::Gps => Clock::Gps(Gps::new(env.rate)),
                 VirtualTime::Scfq => Clock::SelfClocked(0.0),
@@ -132,6 +150,17 @@ fn weight(weights: &[f64], class: u32) -> f64 {
 }
 
 impl Fq {
+    /// The class of a key.
+    #[inline]
+    fn class(&self, key: u32) -> u32 {
+        let Some(&first) = self.passing.first() else { return key };
+        let guess = key.wrapping_sub(first) / self.step;
+        if self.passing.get(guess as usize) == Some(&key) {
+            return guess;
+        }
+        self.passing.partition_point(|&passing| passing < key) as u32
+    }
+
     fn virtual_time(&mut self, now: Time) -> f64 {
         match &mut self.clock {
             Clock::Gps(gps) => gps.advance(now, &|class| weight(&self.weights, class)),
@@ -177,7 +206,7 @@ impl Fq {
 
 impl QueueDisc for Fq {
     fn enqueue(&mut self, packet: Packet, ctx: &mut QdiscCtx<'_>) {
-        let class = ctx.key(&packet);
+        let class = self.class(ctx.key(&packet));
         let size = packet.size;
         let v = self.virtual_time(ctx.now);
         let was_idle = self.classes.packets(class) == 0;

@@ -95,6 +95,8 @@ pub struct QdiscEnv {
     pub mean_packet: u32,
     /// Number of classification keys that [`QdiscCtx::key`] can return.
     pub keys: u32,
+    /// The keys of all packets that can pass this link, ascending; empty where nobody knows them.
+    pub passing: Arc<[u32]>,
     /// Flows that send data through this link; where there are none, acknowledgements.
     pub flows: u32,
     /// Round-trip propagation of every flow, by its number. Only a discipline whose source assumes

@@ -15,6 +15,7 @@ pub(super) fn env() -> QdiscEnv {
         limit: Limit::NONE,
         mean_packet: 1000,
         keys: 8,
+        passing: [].into(),
         flows: 8,
         round_trips: (1..=8).map(|i| Span::from_millis(50 * i)).collect(),
         era: Era::Rfc,

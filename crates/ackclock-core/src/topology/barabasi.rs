@@ -13,7 +13,6 @@
 //! evenly. Later nodes with m(i) = 0 stay alone and go with the smaller components.
 
 use super::adjacency::Adjacency;
-use super::edge_nodes::attach;
 use super::{Layout, Topology, count, drawn};
 use crate::error::Problem;
 use crate::rng::{Purpose, Stream};
@@ -26,32 +25,17 @@ impl Topology for Barabasi {
     fn layout(&self, path: &str) -> Result<Layout, Vec<Problem>> {
         count(path, "nodes", u64::from(self.nodes), 2)?;
         let most = (u64::from(self.nodes) * u64::from(self.nodes - 1) / 2).min(MAX_EDGES);
-        let edges = u64::from(self.edges);
-        if edges == 0 || edges > most {
-            return Err(vec![Problem::new(
-                format!("{path}.edges"),
-                format!("is {edges}, expected 1 to {most}"),
-            )]);
-        }
+        drawn::asked_for(path, self.edges, most)?;
         let mut rng = Stream::new(self.seed, Purpose::Topology, 0);
         let base = base(self.nodes, self.edges, &mut rng);
-        let graph = match self.edge_nodes {
-            Some(wanted) => drawn::with_edge_nodes(path, wanted, self.nodes, |wanted| {
-                attach(&base, wanted, self.radius, &mut rng)
-            })?,
-            None => base.largest_component(),
+        let links = drawn::Links {
+            rate: self.rate,
+            delay: self.delay,
+            buffer: self.buffer,
+            qdisc: &self.qdisc,
         };
-        drawn::layout(
-            path,
-            &graph,
-            self.capacities,
-            &drawn::Links {
-                rate: self.rate,
-                delay: self.delay,
-                buffer: self.buffer,
-                qdisc: &self.qdisc,
-            },
-        )
+        let edge_nodes = self.edge_nodes.map(|wanted| (wanted, self.radius));
+        drawn::network(path, &base, edge_nodes, self.capacities, &links, &mut rng)
     }
 }
 

@@ -1,15 +1,16 @@
 //! From a drawn graph to a layout: names, rates, and what all links share.
 
 use super::adjacency::Adjacency;
-use super::edge_nodes::{leaves, rates};
+use super::edge_nodes::{attach, leaves, rates};
 use super::{Layout, link};
 use crate::error::Problem;
 use crate::registry::Spec;
-use crate::scenario::Capacities;
+use crate::rng::Stream;
+use crate::scenario::{Capacities, Radius};
 use crate::units::{BitRate, BufferSize, Span};
 
 /// Most nodes for which the centre is sought: betweenness takes nodes times links.
-const MAX_CENTRED: u32 = 20_000;
+const MAX_CENTRED: usize = 20_000;
 /// Most edge nodes.
 const MAX_EDGE_NODES: u32 = 1_000_000;
 
@@ -25,14 +26,41 @@ pub(super) struct Links<'a> {
     pub(super) qdisc: &'a Spec,
 }
 
-/// Attaches edge nodes where there may be so many.
-pub(super) fn with_edge_nodes(
+/// Whether a network may have the number of links asked for.
+pub(super) fn asked_for(path: &str, edges: u32, most: u64) -> Result<(), Vec<Problem>> {
+    if edges == 0 || u64::from(edges) > most {
+        let message = format!("is {edges}, expected 1 to {most}");
+        return Err(vec![Problem::new(format!("{path}.edges"), message)]);
+    }
+    Ok(())
+}
+
+/// A network of what was drawn: with edge nodes, their number and radius, or its largest component.
+pub(super) fn network(
     path: &str,
+    base: &Adjacency,
+    edge_nodes: Option<(u32, Radius)>,
+    capacities: Capacities,
+    links: &Links<'_>,
+    rng: &mut Stream,
+) -> Result<Layout, Vec<Problem>> {
+    let graph = match edge_nodes {
+        Some((wanted, radius)) => with_edge_nodes(path, base, wanted, radius, rng)?,
+        None => base.largest_component(),
+    };
+    layout(path, &graph, capacities, links)
+}
+
+/// Attaches edge nodes where there may be so many.
+fn with_edge_nodes(
+    path: &str,
+    base: &Adjacency,
     wanted: u32,
-    nodes: u32,
-    attach: impl FnOnce(u32) -> Result<Adjacency, String>,
+    radius: Radius,
+    rng: &mut Stream,
 ) -> Result<Adjacency, Vec<Problem>> {
     let wrong = |key: &str, message| Err(vec![Problem::new(format!("{path}.{key}"), message)]);
+    let nodes = base.nodes();
     if nodes > MAX_CENTRED {
         return wrong(
             "nodes",
@@ -42,11 +70,11 @@ pub(super) fn with_edge_nodes(
     if wanted == 0 || wanted > MAX_EDGE_NODES {
         return wrong("edge_nodes", format!("is {wanted}, expected 1 to {MAX_EDGE_NODES}"));
     }
-    attach(wanted).or_else(|message| wrong("edge_nodes", message))
+    attach(base, wanted, radius, rng).or_else(|message| wrong("edge_nodes", message))
 }
 
 /// Names the routers `c0..` and the leaves `e0..`, and rates the links by their depth.
-pub(super) fn layout(
+fn layout(
     path: &str,
     graph: &Adjacency,
     capacities: Capacities,

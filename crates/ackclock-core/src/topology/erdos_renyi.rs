@@ -13,7 +13,6 @@
 use std::collections::HashSet;
 
 use super::adjacency::Adjacency;
-use super::edge_nodes::attach;
 use super::{Layout, Topology, count, drawn};
 use crate::error::Problem;
 use crate::rng::{Purpose, Stream};
@@ -26,33 +25,17 @@ impl Topology for ErdosRenyi {
     fn layout(&self, path: &str) -> Result<Layout, Vec<Problem>> {
         count(path, "nodes", u64::from(self.nodes), 2)?;
         let pairs = u64::from(self.nodes).pow(2);
-        let edges = u64::from(self.edges);
-        if edges == 0 || edges > pairs.min(MAX_EDGES) {
-            let most = pairs.min(MAX_EDGES);
-            return Err(vec![Problem::new(
-                format!("{path}.edges"),
-                format!("is {edges}, expected 1 to {most}"),
-            )]);
-        }
+        drawn::asked_for(path, self.edges, pairs.min(MAX_EDGES))?;
         let mut rng = Stream::new(self.seed, Purpose::Topology, 0);
         let base = base(self.nodes, self.edges, &mut rng);
-        let graph = match self.edge_nodes {
-            Some(wanted) => drawn::with_edge_nodes(path, wanted, self.nodes, |wanted| {
-                attach(&base, wanted, self.radius, &mut rng)
-            })?,
-            None => base.largest_component(),
+        let links = drawn::Links {
+            rate: self.rate,
+            delay: self.delay,
+            buffer: self.buffer,
+            qdisc: &self.qdisc,
         };
-        drawn::layout(
-            path,
-            &graph,
-            self.capacities,
-            &drawn::Links {
-                rate: self.rate,
-                delay: self.delay,
-                buffer: self.buffer,
-                qdisc: &self.qdisc,
-            },
-        )
+        let edge_nodes = self.edge_nodes.map(|wanted| (wanted, self.radius));
+        drawn::network(path, &base, edge_nodes, self.capacities, &links, &mut rng)
     }
 }
 

@@ -199,3 +199,28 @@ proptest! {
         }
     }
 }
+
+proptest! {
+    /// Knowing which keys can come changes where a class lies in memory and nothing else.
+    #[test]
+    fn the_keys_that_pass_change_nothing(
+        operations in prop::collection::vec((0usize..5, 1u16..1500, any::<bool>()), 1..300),
+        packets in 1u32..20,
+        longest in prop_oneof![Just(Measure::Bytes), Just(Measure::Packets)],
+    ) {
+        let keys = [1u32, 3, 4, 6, 7];
+        let limit = Limit { packets, bytes: u64::MAX };
+        let params = || Params { weights: vec![1.0, 2.0, 1.0, 0.5], longest, ..Params::default() };
+        let told = QdiscEnv { limit, passing: keys.into(), ..env() };
+        let mut benches = [told, QdiscEnv { limit, ..env() }].map(|env| bench(params(), &env));
+        for (flow, size, departs) in operations {
+            let mut seen = benches.iter_mut().map(|bench| {
+                bench.arrive(keys[flow], size);
+                let left = if departs { bench.depart().map(|t| t.packet.seq) } else { None };
+                bench.after(Span::from_micros(500));
+                (left, bench.drops(), bench.qdisc.len())
+            });
+            prop_assert_eq!(seen.next(), seen.next());
+        }
+    }
+}

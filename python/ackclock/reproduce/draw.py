@@ -60,7 +60,7 @@ def draw(figure: Figure, layers: Layers) -> Canvas:
             }
             _KINDS[entry["kind"]](axes, entry, inside, layers)
             if number == 0 and entry["kind"] in ("line", "scatter", "bar"):
-                _legend(axes, layers)
+                _legend(axes, layers, outside=entry["kind"] == "bar")
             own = named.get(panel, {})
             if entry["kind"] in ("line", "scatter", "bar"):
                 for which in ("x", "y"):
@@ -160,7 +160,7 @@ def _curves(
             axes.plot(x, y, linestyle="", marker=mark, markersize=8, zorder=4, **hollow)
 
 
-def _legend(axes: Axes, layers: Layers) -> None:
+def _legend(axes: Axes, layers: Layers, *, outside: bool) -> None:
     """Series, and what hollow marks and dashed lines are."""
     from matplotlib.lines import Line2D
 
@@ -172,8 +172,14 @@ def _legend(axes: Axes, layers: Layers) -> None:
     if layers.get("printed"):
         hollow: Look = {"markerfacecolor": "none", "markeredgecolor": "#555555"}
         pairs.append((Line2D([], [], ls="", marker="o", markersize=8, **hollow), "as printed"))
-    if len(pairs) > 1 or (pairs and pairs[0][1]):
-        axes.legend([h for h, _ in pairs], [text for _, text in pairs])
+    if not pairs:
+        return
+    shown = [h for h, _ in pairs], [text for _, text in pairs]
+    if outside:
+        # Bars begin at the axis and stand side by side: inside there is no free place.
+        axes.figure.legend(*shown, loc="outside upper center", ncols=min(len(pairs), 6))
+    else:
+        axes.legend(*shown)
 
 
 def _bars(

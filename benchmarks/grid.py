@@ -1,8 +1,9 @@
 """What the full grid of Akella et al. costs: measured on a sample, in ackclock and in ns-2.
 
-The grid is the study ``appendix`` of the paper: 36 instances x 8 settings x 13 environments x 5 seeds
-of 100 s. The sample has one run from each setting and environment, or several, with instances in
-turn; the total is the sample's mean times the number of runs, with the interval of a stratified mean.
+The grid is the study ``appendix`` of the paper: 36 instances x 8 settings x 13 environments x 5
+seeds of 100 s. The sample has one run from each setting and environment, or several, with instances
+in turn; the total is the sample's mean times the number of runs, with the interval of a stratified
+mean.
 
 ns-2 runs the drop-tail and RED settings with SACK and AIMD(1, 0.8), which it has, in three
 environments; its CPU time beside that of ackclock in the same scenario, one after the other, gives
@@ -58,7 +59,7 @@ def sampled(sweep: Sweep, each: int) -> dict[tuple[str, ...], list[tuple[float, 
 
 
 def total(costs: dict[tuple[str, ...], list[tuple[float, float]]], which: int, runs: int) -> str:
-    """Extrapolate to all runs of the grid: mean of the strata, and its 95 % interval if there is one."""
+    """Extrapolate to all runs: mean of the strata, and its 95 % interval if there is one."""
     means = [statistics.fmean(run[which] for run in found) for found in costs.values()]
     middle = runs * statistics.fmean(means)
     errors = [
@@ -141,7 +142,9 @@ def main() -> None:
             statistics.fmean(run[0] for run in found) for found in costs.values()
         )
         hours = peer / own * middle / 3600
-        print(f"ns-2 for the grid, projected: {peer / own:.1f} times, {hours:.1f} hours of one core")
+        print(
+            f"ns-2 for the grid, projected: {peer / own:.1f} times, {hours:.1f} hours of one core"
+        )
     else:
         print("ns-2 is not installed (Debian: package ns2)")
 

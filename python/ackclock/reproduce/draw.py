@@ -61,7 +61,7 @@ def draw(figure: Figure, layers: Layers) -> Canvas:
             }
             _KINDS[entry["kind"]](axes, entry, inside, layers)
             if number == 0 and entry["kind"] in ("line", "scatter", "bar"):
-                _legend(axes, layers, above=entry["kind"] == "bar" and panel is None)
+                _legend(axes, layers, outside=entry["kind"] == "bar")
             own = named.get(panel, {})
             if entry["kind"] in ("line", "scatter", "bar"):
                 for which in ("x", "y"):
@@ -167,8 +167,8 @@ def _curves(
             axes.plot(x, y, linestyle="", marker=mark, markersize=8, zorder=4, **hollow)
 
 
-def _legend(axes: Axes, layers: Layers, *, above: bool) -> None:
-    """Series, and what hollow marks and dashed lines are; above bars, which leave no room."""
+def _legend(axes: Axes, layers: Layers, *, outside: bool) -> None:
+    """Series, and what hollow marks and dashed lines are."""
     from matplotlib.lines import Line2D
 
     handles, labels = axes.get_legend_handles_labels()
@@ -179,9 +179,14 @@ def _legend(axes: Axes, layers: Layers, *, above: bool) -> None:
     if layers.get("printed"):
         hollow: Look = {"markerfacecolor": "none", "markeredgecolor": "#555555"}
         pairs.append((Line2D([], [], ls="", marker="o", markersize=8, **hollow), "as printed"))
-    if len(pairs) > 1 or (pairs and pairs[0][1]):
-        place: Look = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": 4} if above else {}
-        axes.legend([h for h, _ in pairs], [text for _, text in pairs], **place)
+    if len(pairs) < 2 and not (pairs and pairs[0][1]):
+        return
+    shown = [h for h, _ in pairs], [text for _, text in pairs]
+    if outside:
+        # Bars begin at the axis and stand side by side: inside there is no free place.
+        axes.figure.legend(*shown, loc="outside upper center", ncols=min(len(pairs), 6))
+    else:
+        axes.legend(*shown)
 
 
 def _bars(

@@ -48,10 +48,11 @@ lint: setup ## formatting, clippy, ruff, types, stubs, rules of the house
 	$(BIN)/mypy
 	$(BIN)/python -m ackclock.stubs --check
 
-bench: ## speed beside ns-2 and ns-3 where they are installed, and growth with size; many minutes
+bench: setup ## speed beside ns-2 and ns-3 where they are installed, and growth with size; many minutes
 	$(PYTHON) benchmarks/compare.py
 	$(PYTHON) benchmarks/scale.py
 	$(PYTHON) benchmarks/fluid.py
+	$(BIN)/python benchmarks/experiments.py
 
 bench-check: ## instruction counts of five scenarios against those kept, within 2 %; needs valgrind
 	$(PYTHON) benchmarks/check.py
@@ -63,7 +64,7 @@ docs: setup ## the documentation as HTML in docs/_build/html; warnings are error
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -b html docs docs/_build/html
 	$(BIN)/python tools/check_blocks.py README.md docs
 
-new: setup ## begin an algorithm: make new ROOM=cc|qdisc|recovery|slow_start NAME=my-rule
+new: setup ## begin an algorithm: make new ROOM=cc|qdisc|recovery|slow_start|sharing|policy NAME=my-rule
 	@$(BIN)/python tools/new_algorithm.py $(ROOM) $(NAME)
 
 clean: ## remove what was built

@@ -26,14 +26,14 @@ def test_every_point_of_the_search_is_a_pattern(numbers):
     assert len(shape.levels) == len(numbers) // 2
     for part, seconds in shape.levels:
         assert LOWEST <= part <= 1
-        assert 0.5 <= seconds <= 20
+        assert 0.1 <= seconds <= 20
     steps = shape.steps(10e6)
     assert steps[0]["at"] == 0
     assert all(a["at"] < b["at"] for a, b in itertools.pairwise(steps))
 
 
 def test_the_ends_of_the_search_are_those_of_the_scales():
-    assert Shape.of([0, 1, 0, 1]).levels == ((0.05, 0.5), (1.0, 20.0))
+    assert Shape.of([0, 1, 0, 1]).levels == ((0.05, 0.1), (1.0, 20.0))
 
 
 def test_simpler_patterns_have_a_level_less_or_a_round_number_more():
@@ -49,6 +49,27 @@ def test_the_best_other_is_the_one_of_the_best_mean():
     arena = Arena({"a": "aimd", "b": "aiad", "c": "vegas"})
     gaps = arena.gaps({"a": [0.5, 0.7], "b": [0.9, 0.1], "c": [0.6, 0.6]})
     assert gaps == pytest.approx([-0.1, 0.1])
+
+
+def test_where_the_last_place_is_wanted_the_rival_is_the_worst_of_the_others():
+    arena = Arena({"a": "aimd", "b": "aiad", "c": "vegas"})
+    gaps = arena.gaps({"a": [0.3, 0.1], "b": [0.4, 0.4], "c": [0.6, 0.6]}, "last")
+    assert gaps == pytest.approx([-0.1, -0.3])
+
+
+def test_aiad_wins_where_short_periods_of_low_bandwidth_cut_what_others_had():
+    """Fig. 1 (b): AIMD loses what it gained in a high period, AIAD keeps most of it."""
+    arena = Arena(
+        {
+            "AIAD": {"kind": "aiad", "a": 1.0, "d": 3.0},
+            **PAIR,
+            "MIAD": {"kind": "miad", "a": 1.125, "d": 3.0},
+        },
+        duration_s=40,
+        settings=OLD,
+    )
+    shape = Shape(((0.8, 0.6), (0.06, 0.4)))
+    assert all(gap > 0.1 for gap in arena.gaps(arena.goodputs(shape, [1, 2, 3]), "best"))
 
 
 def test_a_search_finds_a_pattern_that_holds_on_fresh_seeds(tmp_path):
@@ -90,6 +111,7 @@ def test_shrinking_keeps_most_of_the_gap():
     [
         (["AIMD", "--against", ""], "names no other control"),
         (["AIMD", "--against", "AIMDD"], 'there is no cc "AIMDD"'),
+        (["AIMD", "--best", "--last"], "--best and --last search different patterns"),
         (["AIMD", "--peak", "fast"], "is not a rate"),
         (["AIMD", "--set", "net.bufer=3"], "bufer"),
     ],

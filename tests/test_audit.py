@@ -10,7 +10,8 @@ import pytest
 from ackclock.audit import latecomer, page
 from ackclock.cli import main
 from ackclock.errors import ScenarioError
-from ackclock.evaluate.grid import Control, asked
+from ackclock.evaluate.grid import asked
+from ackclock.subject import Subject
 
 SMALL = latecomer.Tier((3,), (4,), (20,), ("2000 pkt",), 1, 8.0)
 
@@ -25,7 +26,7 @@ def row(found: latecomer.Audit, situation: str) -> latecomer.Row:
 
 
 def test_fast_shows_persistent_congestion_and_the_correction_mends_it(small: None):
-    fast = latecomer.audit(Control("fast", {"kind": "fast", "alpha": 50.0}))
+    fast = latecomer.audit(Subject("fast", {"kind": "fast", "alpha": 50.0}))
     # Equation (15): (n + 1 + a) / (1 + a) with a = (sqrt(17) - 1) / 2 for n = 4.
     joined = row(fast, "joining")
     assert joined.predicted == pytest.approx(2.562, abs=5e-4)
@@ -33,7 +34,7 @@ def test_fast_shows_persistent_congestion_and_the_correction_mends_it(small: Non
     # Equation (11) for three flows: 0.5047 / 0.2174.
     assert row(fast, "sequential").ratio == pytest.approx(0.5047 / 0.2174, rel=0.1)
     assert "suffers from persistent congestion" in fast.answer
-    mended = latecomer.audit(Control("fast-corrected", {"kind": "fast-corrected", "alpha": 50.0}))
+    mended = latecomer.audit(Subject("fast-corrected", {"kind": "fast-corrected", "alpha": 50.0}))
     # Flows that start together measure together, which the method does not provide for.
     assert row(mended, "sequential").ratio == pytest.approx(1, abs=0.15)
     assert row(mended, "sequential").verdict == "fair"
@@ -88,7 +89,7 @@ def test_wrong_input_is_told_in_a_sentence(capsys: pytest.CaptureFixture[str]):
     assert main(["audit", "latecomer", "fasst"]) == 2
     assert '"fast"' in capsys.readouterr().err
     assert main(["audit", "latecomer", "fast", "--tier", "quick"]) == 2
-    assert "fast, full" in capsys.readouterr().err.replace('"', "")
+    assert "'fast', 'full'" in capsys.readouterr().err
     for wrong, named in (
         ('{kind = "fast-corrected", theta = 0.0}', "theta is 0"),
         ('{kind = "fast", alpha = -1.0}', "alpha is -1"),

@@ -12,6 +12,7 @@ from ackclock.cli import main
 from ackclock.evaluate import grid
 from ackclock.evaluate.judge import judged
 from ackclock.evaluate.run import evaluate
+from ackclock.subject import Subject
 
 TINY = grid.Tier(("cons-low", "sq-low"), ("cons-low",), 30.0, 4.0, 2)
 
@@ -72,7 +73,7 @@ def test_scores_are_computed_seed_by_seed():
         {"router": "DRR", "other": "AIMD", "id": "other0", "goodput_bps": 6.0, **place},
     ]
     found = judged(
-        grid.Control("Mine", "mine.py:Mine"),
+        Subject("Mine", "mine.py:Mine"),
         fake(rows, [{**alone_flow, **place}]),
         fake(rows[:1], shared_flows),
     )

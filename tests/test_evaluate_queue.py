@@ -16,6 +16,7 @@ from ackclock.evaluate import queues
 from ackclock.evaluate.queues import scenarios
 from ackclock.evaluate.queues.score import Scores, better, ellipse
 from ackclock.scenario import Scenario
+from ackclock.subject import Subject
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,7 +64,7 @@ def test_every_scenario_is_right(name: str, tier: str):
 
 
 def test_the_full_tier_has_every_discipline_once():
-    names = scenarios.queues(scenarios.Queue("codel", "codel"), scenarios.TIERS["full"])
+    names = scenarios.queues(Subject("codel", "codel"), scenarios.TIERS["full"])
     assert next(iter(names)) == "codel"
     assert {"drop tail", "green", "sfb", "fred", "blue", "sred", "afd", "rem"} <= set(names)
     assert "fifo" not in names

@@ -88,6 +88,32 @@ def test_a_case_cannot_be_changed_and_is_replaced_by_path():
     assert question.data["name"] == "Fig. 2"
 
 
+def test_senders_compared_on_the_same_traffic_share_one_routed_network():
+    net = {"kind": "barabasi", "nodes": 30, "edges": 40, "edge_nodes": 20, "rate": 1}
+    traffic = {"kind": "pattern", "between": "uniform-pairs", "flows": 50}
+    naive = FluidCase({"net": net, "traffic": traffic})
+    shared = naive.net()
+    assert naive.replace(sender="full-balanced").net() is shared
+    other = naive.seeded(2).net()
+    assert other is not shared
+    assert not np.array_equal(other.hops, shared.hops)
+    assert naive.replace(**{"net.capacities": "arithmetic"}).net() is not shared
+    with pytest.raises(ValueError, match="read-only"):
+        shared.capacity[0] = 7
+
+
+def test_a_network_from_a_file_is_read_anew(tmp_path):
+    (tmp_path / "nodes.csv").write_text("id\na\nb\n")
+    (tmp_path / "edges.csv").write_text("source,target,capacity_bps,delay_s\na,b,10,0\n")
+    document = {
+        "net": {"kind": "csv", "folder": "."},
+        "traffic": {"kind": "listed", "flows": [["a", "b"]]},
+    }
+    assert FluidCase(document, tmp_path / "case.toml").net().capacity[0] == 10
+    (tmp_path / "edges.csv").write_text("source,target,capacity_bps,delay_s\na,b,30,0\n")
+    assert FluidCase(document, tmp_path / "case.toml").net().capacity[0] == 30
+
+
 def test_a_network_of_a_packet_scenario_is_one_of_fluids_too():
     net = {"kind": "dumbbell", "pairs": 2, "rate": "10 Mbps", "access_rate": "8 Mbps"}
     flows = [["s0", "d0"], ["s1", "d1"]]

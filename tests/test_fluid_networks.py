@@ -265,8 +265,11 @@ def test_the_command_prints_and_writes_the_same(tmp_path, capsys):
     held = {b["link"]: (b["flows"], b["rate_bps"]) for b in told["bottlenecks"]}
     assert held["h->c"] == (2, pytest.approx(5e5))
     assert {p.name for p in out.iterdir()} == {"survey.json", "flows.csv", "links.csv", "map.svg"}
+    # Its own folder is replaced; one with something else is left alone.
+    assert main(arguments) == 0
+    (out / "survey.json").unlink()
     assert main(arguments) == 2
-    assert "is there already" in capsys.readouterr().err
+    assert str(out) in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def core(tool, tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize("room", ["cc", "qdisc", "recovery", "slow_start"])
+@pytest.mark.parametrize("room", ["cc", "qdisc", "recovery", "slow_start", "sharing", "policy"])
 def test_a_new_algorithm_is_one_file_and_two_lines(tool, core, room):
     before = (core / room / "mod.rs").read_text().splitlines()
     path = tool.begin(core, room, "my-rule")

@@ -37,6 +37,19 @@ def test_a_shipped_paper_reads_without_a_problem(name):
     assert read(name).claims
 
 
+@pytest.mark.parametrize("name", names())
+def test_every_value_of_an_unstated_parameter_can_be_run(name):
+    from ackclock.reproduce.studies import sweep_of
+
+    paper = read(name)
+    for parameter in paper.parameters.values():
+        for target in parameter.sets:
+            for value in parameter.values:
+                study = paper.studies[target.study]
+                sweep = sweep_of(paper, study, "full", {target.path: value})
+                assert sweep.case_at(sweep.points[0]).cost().cpu_s >= 0
+
+
 def test_a_verdict_that_is_written_down_is_refused(paper):
     append(paper, "claims.toml", CLAIM + 'not_checkable = "no"\nverdict = "reproduced"\n')
     assert wrong(paper)[0] == (
@@ -149,6 +162,30 @@ def test_a_paper_that_is_not_there_has_a_near_one():
         read("exmaple")
 
 
+def test_a_view_stands_where_it_is_named_also_in_other_views(paper):
+    views = '[view]\nall = "SELECT 1 AS one"\ntwo = "SELECT one FROM views.all"\n'
+    (paper / "views.toml").write_text(views)
+    check = '[[claim.check]]\nmeasure = "SELECT one AS value FROM views.two AS t"\n'
+    append(paper, "claims.toml", CLAIM + check + "expect = { equals = 1, tolerance = 0 }\n")
+    assert read(paper).claims["X"].checks[0].measure == (
+        "SELECT one AS value FROM (SELECT one FROM (SELECT 1 AS one)) AS t"
+    )
+
+
+@pytest.mark.parametrize(
+    ("views", "message"),
+    [
+        ("al = 'SELECT 1'", 'there is no view "all" in views.toml; did you mean "al"?'),
+        ("all = 'FROM views.all'", 'the view "all" of views.toml is made of itself'),
+    ],
+)
+def test_a_view_that_is_wrong_is_told_once(paper, views, message):
+    (paper / "views.toml").write_text(f"[view]\n{views}\n")
+    check = '[[claim.check]]\nmeasure = "SELECT 1 AS value FROM views.all"\n'
+    append(paper, "claims.toml", CLAIM + check + "expect = { at_least = 1 }\n")
+    assert wrong(paper) == [f"claims.toml: claim[X].check[0].measure: {message}"]
+
+
 def test_the_reference_page_names_every_key():
     page = (ROOT / "docs" / "reference" / "papers.md").read_text(encoding="utf-8")
     words = set(re.findall(r"\w+", page))
@@ -160,5 +197,5 @@ def test_the_reference_page_names_every_key():
         if "items" in rules:
             yield from keys(rules["items"])
 
-    for rules in (form.PAPER, form.CLAIMS, form.FIGURES, form.UNSTATED):
+    for rules in (form.PAPER, form.CLAIMS, form.FIGURES, form.UNSTATED, form.VIEWS):
         assert set(keys(rules)) <= words

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from ackclock.cli import main
-from ackclock.errors import AckclockError, UnsupportedError
+from ackclock.errors import AckclockError, ConvergenceError, UnsupportedError
 from ackclock.report.folder import write
 from ackclock.reproduce.crosscheck import studies_of
 from ackclock.reproduce.folder import PAPERS, names, read
 from ackclock.reproduce.reproduction import reproduce
 from ackclock.reproduce.sensitivity import sensitivity
-from ackclock.reproduce.studies import Means
+from ackclock.reproduce.studies import Means, run_study
 
 QUIET = Means(store=False, progress=False)
 KEYS = [
@@ -55,6 +55,17 @@ def paper(tmp_path):
     text = study.read_text().replace("0.001, 0.002, 0.005, 0.01, 0.02, 0.05", "0.001, 0.005, 0.05")
     study.write_text(text.replace('"120 s"', '"30 s"').replace("reps = 6", "reps = 4"))
     return at
+
+
+def test_a_run_that_fails_names_its_study_and_stays_the_error_that_it_is(paper, monkeypatch):
+    def fails(*_, **__):
+        raise ConvergenceError(["a->b"], 0.5, 2000)
+
+    monkeypatch.setattr("ackclock.experiments.sweeps.Sweep.run", fails)
+    data = read(paper)
+    with pytest.raises(ConvergenceError, match=r"loss\.toml: rates did not settle") as caught:
+        run_study(data, data.studies["loss"], "fast", QUIET)
+    assert caught.value.links == ("a->b",)
 
 
 def claim(done, name):
@@ -157,7 +168,7 @@ def test_the_fast_tier_judges_every_claim(name):
         assert result.verdict in ("reproduced", "deviates", "not-checkable")
         assert result.verdict == "reproduced" or result.reason, result.claim.id
         if result.claim.checks:
-            assert "error" not in result.reason, (result.claim.id, result.reason)
+            assert result.parts, (result.claim.id, result.reason)
 
 
 def test_every_claim_and_pair_of_the_papers_has_an_entry():

@@ -57,7 +57,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "traffic": GROUND | {"scenario", "tcp"},
     "topology": GROUND | {"scenario"},
     "sharing": GROUND,
-    "policy": GROUND,
+    "policy": GROUND | {"sharing"},
 }
 """Part of the core -> parts that it may import. Whatever is not listed is refused."""
 
@@ -73,6 +73,8 @@ ITEMS: dict[tuple[str, str], set[str]] = {
     ("recovery", "tcp"): {"Advance", "DUP_THRESH", "Scoreboard", "Stamp"},
     # A source is an endpoint.
     ("traffic", "tcp"): {"Deadline", "Endpoint", "EndpointCtx", "Snapshot"},
+    # A loss-load sender knows the penalty of the routers.
+    ("policy", "sharing"): {"LossLoadParams", "loss_load"},
     # A shape spells out its description.
     ("topology", "scenario"): {
         "Barabasi",

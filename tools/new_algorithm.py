@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 CORE = ROOT / "crates" / "ackclock-core" / "src"
 TEMPLATES = Path(__file__).resolve().parent / "templates"
-ROOMS = ("cc", "qdisc", "recovery", "slow_start")
+ROOMS = ("cc", "qdisc", "recovery", "slow_start", "sharing", "policy")
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 

@@ -139,6 +139,7 @@ class FastCorrected(Record):
         stable_tolerance: float | None = ...,
         theta: float | None = ...,
         t_epsilon: float | None = ...,
+        reading: Any = ...,
         measurements: int | None = ...,
         attempts: int | None = ...,
     ) -> None: ...

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import importlib
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ackclock.commands.options import SET, print_json, with_changes
+from ackclock.commands.options import FILE, JSON, QUIET, SET, WORKERS, print_json, with_changes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from ackclock.run import Run
     from ackclock.scenario import Scenario
@@ -24,15 +24,13 @@ __all__ = ["cli", "main"]
 
 EXIT_CHECK, EXIT_INPUT, EXIT_INTERRUPTED, EXIT_INTERNAL = 1, 2, 3, 70
 
-_FILE = click.Path(path_type=Path)
-
 
 HOMES = {
     "adversary": "ackclock.adversary.command:adversary",
     "artifact": "ackclock.commands.reproduce:artifact",
     "audit": "ackclock.audit.command:audit",
     "evaluate": "ackclock.evaluate.command:evaluate",
-    "evaluate-queue": "ackclock.evaluate.queues.command:evaluate_queue",
+    "evaluate-queue": "ackclock.evaluate.command:evaluate_queue",
     "fluid": "ackclock.fluid.command:fluid",
     "game": "ackclock.commands.game:game",
     "reproduce": "ackclock.commands.reproduce:reproduce",
@@ -77,7 +75,7 @@ def _load(file: Path, changes: tuple[str, ...]) -> Scenario:
 
 
 @cli.command()
-@click.argument("files", nargs=-1, required=True, type=_FILE)
+@click.argument("files", nargs=-1, required=True, type=FILE)
 @SET
 def check(files: tuple[Path, ...], changes: tuple[str, ...]) -> None:
     """Check scenario FILES: form, names, routes, parameters. All problems are told."""
@@ -96,9 +94,9 @@ def check(files: tuple[Path, ...], changes: tuple[str, ...]) -> None:
 
 
 @cli.command()
-@click.argument("file", type=_FILE)
+@click.argument("file", type=FILE)
 @SET
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@JSON
 def explain(file: Path, changes: tuple[str, ...], *, as_json: bool) -> None:
     """Say what FILE would run: routes, defaults used and their era, predicted cost."""
     import json
@@ -135,14 +133,14 @@ class _Bar:
 
 
 @cli.command()
-@click.argument("file", type=_FILE)
+@click.argument("file", type=FILE)
 @SET
-@click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object.")
-@click.option("--out", type=_FILE, metavar="DIR", help="Write the run bundle into DIR.")
+@JSON
+@click.option("--out", type=FILE, metavar="DIR", help="Write the run bundle into DIR.")
 @click.option("--seed", type=click.IntRange(min=0), help="Replace the scenario's seed.")
 @click.option("--reps", type=click.IntRange(min=1), default=1, help="Replications.")
-@click.option("--workers", type=click.IntRange(min=1), help="Threads; left out: one per core.")
-@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+@WORKERS
+@QUIET
 def run(
     file: Path,
     changes: tuple[str, ...],
@@ -220,9 +218,9 @@ def _run_many(
 
 
 @cli.command()
-@click.argument("rundir", type=_FILE)
+@click.argument("rundir", type=FILE)
 @click.option("--kind", required=True, help="cwnd, throughput, queue, delay, fairness or map.")
-@click.option("--out", type=_FILE, required=True, metavar="FILE", help="SVG, PNG or PDF.")
+@click.option("--out", type=FILE, required=True, metavar="FILE", help="SVG, PNG or PDF.")
 @click.option("--flow", "flows", multiple=True, help="Only this flow; may be repeated.")
 @click.option("--link", "links", multiple=True, help="Only this link; may be repeated.")
 def plot(

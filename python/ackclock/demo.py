@@ -395,9 +395,8 @@ def write(results: Results, out: Path, command: str) -> Path:
     """
     import csv
 
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
     from ackclock.plot import save
+    from ackclock.report.page import inline, render
 
     out.mkdir(parents=True, exist_ok=True)
     figures = {
@@ -416,15 +415,12 @@ def write(results: Results, out: Path, command: str) -> Path:
             " wider lines have more capacity.",
         ),
     }
-    inline = []
+    pictures = []
     for name, (made, caption) in figures.items():
         for kind in ("svg", "png"):
             save(made, out / f"{name}.{kind}", command=command)
         text = (out / f"{name}.svg").read_text(encoding="utf-8")
-        # Ids must differ between figures of one page.
-        svg = text[text.index("<svg") :].replace('id="', f'id="{name}-')
-        svg = svg.replace('href="#', f'href="#{name}-').replace("url(#", f"url(#{name}-")
-        inline.append({"svg": svg, "caption": caption})
+        pictures.append({"svg": inline(text, name), "caption": caption})
     with (out / "results.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["qdisc", "seed", *(metric.key for metric in METRICS)])
@@ -435,16 +431,14 @@ def write(results: Results, out: Path, command: str) -> Path:
                 writer.writerow([qdisc, seed, *(values[metric.key] for metric in METRICS)])
     for qdisc, runs in results.runs.items():
         (out / f"{qdisc}.toml").write_text(runs[0].scenario.to_toml(), encoding="utf-8")
-    environment = Environment(
-        loader=PackageLoader("ackclock"), autoescape=True, undefined=StrictUndefined
-    )
     first = results.runs["fifo"][0]
-    page = environment.get_template("demo.html").render(
+    page = render(
+        "demo.html",
         answer=results.answer(),
         metrics=METRICS,
         rows=[(qdisc, results.cells(qdisc)) for qdisc in results.runs],
         differences=[(qdisc, results.differences(qdisc)) for qdisc in list(results.runs)[1:]],
-        figures=inline,
+        figures=pictures,
         busiest=BUSIEST,
         size=results.size,
         rule=results.rule,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ackclock import paths
 from ackclock.errors import Problem, ScenarioError, UnsupportedError
+from ackclock.frozen import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -26,7 +27,7 @@ __all__ = ["Scenario", "from_document", "load"]
 Era = Literal["rfc", "1999", "2002", "2007", "ns2"]
 
 
-class Scenario:
+class Scenario(Frozen):
     """A simulation: a network, the flows on it, and how long it runs.
 
     Parameters
@@ -62,13 +63,11 @@ class Scenario:
         With every problem of form at once. What needs the whole network is found by `check`.
     """
 
-    __slots__ = ("_data", "_file", "_full", "_hash", "_is_right")
-    _data: dict[str, Any]
-    _file: Path | None
+    __slots__ = ("_cost", "_full", "_hash")
     # What is known of it, found when first asked for: with files read, its fingerprint, checked.
     _full: dict[str, Any] | None
     _hash: str | None
-    _is_right: bool
+    _cost: Cost | None
 
     engine = "packet"
     """Who answers; see `ackclock.engines`."""
@@ -117,11 +116,7 @@ class Scenario:
         found = problems(data, None if file is None else str(file))
         if found:
             raise ScenarioError([*found, *_behind(found, data, file)])
-        object.__setattr__(self, "_data", data)
-        object.__setattr__(self, "_file", file)
-        object.__setattr__(self, "_full", None)
-        object.__setattr__(self, "_hash", None)
-        object.__setattr__(self, "_is_right", False)
+        self._freeze(_data=data, _file=file, _full=None, _hash=None, _cost=None)
 
     @classmethod
     def from_data(cls, data: dict[str, Any], file: Path | None = None) -> Scenario:
@@ -146,16 +141,6 @@ class Scenario:
         self._fill(plain(data), file)
         return self
 
-    def __setattr__(self, name: str, value: object) -> None:
-        message = f"a Scenario cannot be changed; use .replace({name}=...)"
-        raise AttributeError(message)
-
-    def __eq__(self, other: object) -> bool:
-        return self._data == other._data if isinstance(other, Scenario) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(json.dumps(self._data, sort_keys=True))
-
     def __reduce__(self) -> tuple[Any, ...]:
         return (Scenario.from_data, (self._data, self._file))
 
@@ -164,21 +149,6 @@ class Scenario:
         name = self._data.get("name")
         title = f"{name!r}: " if name else ""
         return f"Scenario({title}{net}, flows={count}, duration={self._data['duration']!r})"
-
-    @property
-    def data(self) -> dict[str, Any]:
-        """A copy of the scenario as plain data, values as they were given."""
-        return copy.deepcopy(self._data)
-
-    @property
-    def name(self) -> str:
-        """Its name; empty if it has none."""
-        return str(self._data.get("name", ""))
-
-    @property
-    def seed(self) -> int:
-        """Seed of every random number of the run."""
-        return int(self._data.get("seed", 1))
 
     @property
     def net(self) -> Record:
@@ -282,13 +252,6 @@ class Scenario:
         return self._hash
 
     @property
-    def engine_version(self) -> str:
-        """Version of the core and a hash of its binary: other bits, other runs."""
-        from ackclock.engines import core_version
-
-        return core_version()
-
-    @property
     def holds_lock(self) -> bool:
         """Whether Python code of the user's own runs inside the engine."""
         return bool(self._workshop())
@@ -312,7 +275,7 @@ class Scenario:
         object.__setattr__(copied, "_file", self._file)
         object.__setattr__(copied, "_full", full)
         object.__setattr__(copied, "_hash", self._hash)
-        object.__setattr__(copied, "_is_right", self._is_right)
+        object.__setattr__(copied, "_cost", self._cost)
         return copied
 
     def to_document(self) -> dict[str, Any]:
@@ -347,12 +310,29 @@ class Scenario:
         return Parcel(document, files)
 
     def cost(self) -> Cost:
-        """Predict events and time."""
+        """Predict events and time.
+
+        Raises
+        ------
+        ScenarioError
+            With every problem at once.
+        """
         from ackclock import _core
         from ackclock.engines import Cost
 
-        predicted = json.loads(_core.explain(self.core_json()))["predicted"]
-        return Cost(float(predicted["events"]), float(predicted["cpu_s"]))
+        # The core checks and predicts in one compilation; grids of thousands of points need both.
+        if self._cost is None:
+            workshop = self._workshop()
+            text = json.dumps(workshop.core_form(), allow_nan=False)
+            try:
+                predicted = json.loads(_core.predict(text, workshop or None))
+            except _core.InputError as error:
+                self._raise_input(str(error))
+                raise
+            cost = Cost(float(predicted["events"]), float(predicted["cpu_s"]))
+            object.__setattr__(self, "_cost", cost)
+        assert self._cost is not None
+        return self._cost
 
     def execute(self, progress: Callable[[float, float], object] | None = None) -> Run:
         """Simulate, as `run`.
@@ -394,11 +374,7 @@ class Scenario:
         ScenarioError
             With every problem at once.
         """
-        from ackclock import _core
-
-        if not self._is_right:
-            self._raise_input(_core.check(self.core_json(), self._workshop() or None))
-            object.__setattr__(self, "_is_right", True)
+        self.cost()
 
     def explain(self) -> Explanation:
         """Say what would run: routes, bandwidth-delay products, defaults used, predicted cost.

@@ -113,6 +113,23 @@ pub fn check_with(text: &str, custom: &dyn Custom) -> Vec<Problem> {
     }
 }
 
+/// The work that a scenario is predicted to be, as JSON; every problem if it cannot be run.
+///
+/// It is a check and a part of [`explain`] at the price of one compilation, for grids of many
+/// thousand scenarios.
+///
+/// # Errors
+/// Every problem of the scenario and of its algorithms.
+pub fn predict_with(text: &str, custom: &dyn Custom) -> Result<String, Vec<Problem>> {
+    let (_, plan) = plan(text)?;
+    let problems = packet::check(&plan, custom);
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    serde_json::to_string(&compile::predict(&plan))
+        .map_err(|e| vec![Problem::new("", e.to_string())])
+}
+
 /// What a scenario amounts to, as JSON.
 ///
 /// # Errors

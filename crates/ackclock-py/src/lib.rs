@@ -128,6 +128,20 @@ mod _core {
         }
     }
 
+    /// The work that a scenario is predicted to be; JSON of packet_hops, events, cpu_s.
+    ///
+    /// As good as a check: what is wrong is raised. `make` is as that of `check`.
+    #[pyfunction]
+    #[pyo3(signature = (json, make=None))]
+    fn predict(py: Python<'_>, json: &str, make: Option<Py<PyAny>>) -> PyResult<String> {
+        let user = UserCode::new(make);
+        let predicted = py.detach(|| api::predict_with(json, &user));
+        match user.slot.take() {
+            Some(Failure::Raised(error)) => Err(error),
+            _ => predicted.map_err(|problems| input_error(&problems)),
+        }
+    }
+
     /// What would run: routes, bandwidth-delay products, defaults used, predicted cost; JSON.
     #[pyfunction]
     fn explain(py: Python<'_>, json: &str) -> PyResult<String> {

@@ -7,6 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ackclock.commands.options import (
+    FILE,
+    JSON,
+    QUIET,
+    SET,
+    WORKERS,
+    print_json,
+    with_changes,
+)
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -17,25 +27,25 @@ __all__ = ["adversary"]
 @click.argument("control")
 @click.option("--against", default="AIMD,AIAD,MIMD,MIAD", show_default=True, help="Others.")
 @click.option("--best", is_flag=True, help="Search where CONTROL does best instead of worst.")
+@click.option("--last", is_flag=True, help="Search where CONTROL does worst of all.")
 @click.option("--levels", type=click.IntRange(1, 8), default=3, help="Most levels of a pattern.")
 @click.option("--budget", type=click.IntRange(min=10), default=200, show_default=True,
               help="Patterns that the search may run.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=1, help="Seed of the search.")
-@click.option("--set", "changes", multiple=True, metavar="PATH=VALUE",
-              help="Change the setting, as in --set net.qdisc=red.")  # fmt: skip
+@SET
 @click.option("--peak", default="10 Mbps", show_default=True, help="Greatest rate per flow.")
 @click.option("--flows", type=click.IntRange(min=1), default=4, show_default=True)
 @click.option("--duration", default="60 s", show_default=True, help="Length of a run.")
-@click.option("--workers", type=click.IntRange(min=1), help="Runs at a time; default: all cores.")
-@click.option("--out", type=click.Path(path_type=Path), metavar="DIR",
-              help="Write scenario and plot into DIR.")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+@WORKERS
+@click.option("--out", type=FILE, metavar="DIR", help="Write scenario and plot into DIR.")
+@JSON
+@QUIET
 def adversary(
     control: str,
     *,
     against: str,
     best: bool,
+    last: bool,
     levels: int,
     budget: int,
     seed: int,
@@ -53,17 +63,16 @@ def adversary(
     What is found is shrunk to the simplest pattern that still shows it. Controls are registry
     names, AIMD, AIAD, MIMD, MIAD (the instances of Akella et al.), file.py:Class, or tables.
     """
-    import json
-
     from ackclock.adversary.search import MARKER, Arena
     from ackclock.adversary.search import adversary as search
-    from ackclock.commands.options import with_changes
     from ackclock.run import command_line, may_replace
     from ackclock.units import parse
 
     if out is not None:
         may_replace(out, MARKER)
     controls = dict(_controls([control, *_split(against)]))
+    if best and last:
+        raise click.UsageError("--best and --last search different patterns; expected one of them")
     if len(controls) < 2:
         raise click.UsageError("--against names no other control")
     try:
@@ -81,13 +90,13 @@ def adversary(
 
     made = with_changes(changes, arena)
     found = search(
-        made, want="best" if best else "worst", levels=levels, budget=budget, seed=seed,
+        made, want="best" if best else "last" if last else "worst", levels=levels, budget=budget, seed=seed,
         workers=workers,
     )  # fmt: skip
     if out is not None:
         found.save(out, command=command_line())
     if as_json:
-        click.echo(json.dumps(found.to_dict(), allow_nan=False))
+        print_json(found.to_dict())
     elif not quiet:
         click.echo(str(found))
         if out is not None:

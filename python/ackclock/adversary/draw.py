@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 __all__ = ["pattern"]
 
-SHOWN_S = 40.0
+MOST_SHOWN_S, LEAST_SHOWN_S = 40.0, 4.0
+TURNS_SHOWN = 8
 
 
 def _rates(samples: pa.Table) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
@@ -46,20 +47,24 @@ def pattern(found: Found) -> Figure:
     controls = list(arena.controls)
     figure = style.figure(None, 7.2, 1.5 * len(controls) + 0.6)
     axes = figure.subplots(len(controls), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
-    end = min(SHOWN_S, arena.duration_s)
+    begin = arena.warmup_s
+    shown = min(max(TURNS_SHOWN * found.shape.period_s, LEAST_SHOWN_S), MOST_SHOWN_S)
+    end = min(begin + shown, arena.duration_s)
+    # Some points in the shortest level, so that what follows it is seen to follow.
+    interval = min(0.2, min(seconds for _, seconds in found.shape.levels) / 3)
     for axis, control in zip(axes, controls, strict=True):
         scenario = arena.scenario(found.shape, control, 1)
         meant = bandwidth(scenario.data, settings(scenario.data["net"]))
         times = np.append(meant.times_s, arena.duration_s)
         rates = np.append(meant.rates_bps, meant.rates_bps[-1]) * arena.flows / 1e6
         axis.fill_between(times, rates, step="post", color="#cccccc", label="available")
-        run = scenario.run(record=["flow_samples"], interval="200 ms")
+        run = scenario.run(record=["flow_samples"], interval=interval)
         at, rate = _rates(run.flow_samples)
         axis.plot(at, rate / 1e6, color="#0072B2", lw=1.2, label="goodput")
         goodput = found.goodput[control]
         axis.set_title(f"{control}: {goodput.mean:.2f} of the available", fontsize=9)
         axis.set_ylabel("Mbit/s")
-        axis.set_xlim(0, end)
+        axis.set_xlim(begin, end)
         axis.set_ylim(bottom=0)
     axes[0].legend(fontsize=8, loc="upper right")
     axes[-1].set_xlabel("time [s]")

@@ -7,6 +7,7 @@ Rule::
 
     gap(pattern) = goodput of the control - best goodput of the others, mean over the search's seeds
     worst: the pattern of least gap;  best: of greatest
+    last: the least gap to the worst of the others, where the control is the worst of all
     shrunk: while a simpler pattern keeps 80 % of the gap, take it
     told: the gap on seeds that the search did not see, with its 95 % interval
 
@@ -38,6 +39,14 @@ __all__ = ["Arena", "Found", "adversary"]
 KEEP = 0.8
 """Part of the gap that a simpler pattern must keep."""
 
+DOES = {
+    "worst": "loses to the best of the others",
+    "best": "does best of all",
+    "last": "does worst of all",
+}
+HEADS = {"worst": "worst pattern", "best": "best pattern", "last": "pattern of the last place"}
+"""How a search is told, by what it wants."""
+
 FRESH_SEEDS = 5
 SEEDS = 2
 
@@ -65,6 +74,11 @@ class Arena:
     flows: int = 4
     duration_s: float = 60.0
     settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def warmup_s(self) -> float:
+        """Time that is not judged [s]."""
+        return min(10.0, self.duration_s / 4)
 
     def scenario(self, shape: Shape, control: str, seed: int) -> Scenario:
         """Make the scenario of one control under one pattern.
@@ -98,7 +112,7 @@ class Arena:
             "net": net,
             "flows": [flow],
             "duration": self.duration_s,
-            "warmup": min(10.0, self.duration_s / 4),
+            "warmup": self.warmup_s,
             "seed": seed,
         }
         made = Scenario.from_data(data)
@@ -122,19 +136,33 @@ class Arena:
             for control in self.controls
         }
 
-    def gaps(self, goodputs: Mapping[str, Sequence[float]]) -> list[float]:
-        """Goodput of the control less that of the best other, seed by seed.
-
-        The best other is the one of the best mean, the same under all seeds.
+    def gaps(self, goodputs: Mapping[str, Sequence[float]], want: str = "worst") -> list[float]:
+        """Goodput of the control less that of its rival, seed by seed.
 
         Parameters
         ----------
         goodputs
             Of `goodputs`.
+        want
+            As of `rival`.
         """
-        own, *others = goodputs
-        best = max(others, key=lambda name: sum(goodputs[name]))
-        return [a - b for a, b in zip(goodputs[own], goodputs[best], strict=True)]
+        own, *_ = goodputs
+        rival = goodputs[self.rival({name: sum(all_) for name, all_ in goodputs.items()}, want)]
+        return [a - b for a, b in zip(goodputs[own], rival, strict=True)]
+
+    @staticmethod
+    def rival(means: Mapping[str, float], want: str) -> str:
+        """The other that the control is compared with: the best by mean, the same under all seeds.
+
+        Parameters
+        ----------
+        means
+            By control; the first is the one asked about.
+        want
+            ``worst``, ``best`` or ``last``; under ``last``, the rival is the worst of the others.
+        """
+        _, *others = means
+        return (min if want == "last" else max)(others, key=lambda name: means[name])
 
 
 @dataclass(frozen=True)
@@ -146,7 +174,7 @@ class Found:
     arena
         Where.
     want
-        ``worst`` or ``best``.
+        ``worst``, ``best`` or ``last``.
     shape
         The pattern, shrunk.
     first
@@ -173,7 +201,7 @@ class Found:
     @property
     def holds(self) -> bool:
         """Whether the fresh seeds show a gap of the sign that was searched."""
-        return self.gap.high < 0 if self.want == "worst" else self.gap.low > 0
+        return self.gap.low > 0 if self.want == "best" else self.gap.high < 0
 
     def scenario(self) -> Scenario:
         """The scenario of the control under the pattern."""
@@ -182,13 +210,14 @@ class Found:
     def __str__(self) -> str:
         from ackclock.tabular import table
 
-        own, *others = self.arena.controls
+        own = next(iter(self.arena.controls))
         peak = self.arena.peak_bps
         rows = [
             [name, f"{mean.mean:.3f}", f"{mean.low:.3f}", f"{mean.high:.3f}"]
             for name, mean in self.goodput.items()
         ]
-        rival = max(others, key=lambda name: self.goodput[name].mean)
+        means = {name: mean.mean for name, mean in self.goodput.items()}
+        rival = self.arena.rival(means, self.want)
         word = "less" if self.gap.mean < 0 else "more"
         told = (
             f"{own} gets {abs(self.gap.mean):.3f} of the bandwidth {word} than {rival}"
@@ -198,11 +227,11 @@ class Found:
         )
         if not self.holds:
             told = (
-                f"No pattern was found where {own} does {self.want} of all: the gap to {rival} is"
+                f"No pattern was found where {own} {DOES[self.want]}: the gap to {rival} is"
                 f" {self.gap.mean:+.3f} [{self.gap.low:+.3f}, {self.gap.high:+.3f}] on"
                 f" {FRESH_SEEDS} seeds that the search did not see."
             )
-        head = f"{self.want} pattern for {own}: {self.shape.told(peak)}"
+        head = f"{HEADS[self.want]} for {own}: {self.shape.told(peak)}"
         count = f"{self.tried} patterns tried, seed {self.seed}; before shrinking:"
         first = f"{count} {self.first.told(peak)}"
         return "\n".join(
@@ -238,20 +267,16 @@ class Found:
         Path
             The folder.
         """
-        import json
-
         from ackclock.adversary.draw import pattern
         from ackclock.plot import save
-        from ackclock.run import whole_folder
+        from ackclock.report.page import save_report
 
         def fill(at: Path) -> None:
             text = self.scenario().kept(at).to_toml()
             (at / "scenario.toml").write_text(text, encoding="utf-8")
             save(pattern(self), at / "pattern.svg", command=command)
-            told = {**self.to_dict(), "command": command}
-            (at / MARKER).write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
 
-        return whole_folder(Path(folder), fill, marker=MARKER)
+        return save_report(Path(folder), MARKER, {**self.to_dict(), "command": command}, more=fill)
 
 
 MARKER = "adversary.json"
@@ -260,7 +285,7 @@ MARKER = "adversary.json"
 def adversary(
     arena: Arena,
     *,
-    want: Literal["worst", "best"] = "worst",
+    want: Literal["worst", "best", "last"] = "worst",
     levels: int = 3,
     budget: int = 200,
     seed: int = 1,
@@ -274,7 +299,8 @@ def adversary(
     arena
         Controls and setting.
     want
-        Where the control does ``worst``, or ``best``.
+        Where the control loses most to the best of the others (``worst``), is ahead of all
+        (``best``), or is behind all (``last``).
     levels
         Most levels of a pattern.
     budget
@@ -301,13 +327,13 @@ def adversary(
     population = max(5, min(8 * levels, budget // 4))
     if budget < 2 * population:
         raise AckclockError(f"budget is {budget}; expected at least 10 patterns")
-    sign = 1.0 if want == "worst" else -1.0
+    sign = -1.0 if want == "best" else 1.0
     seeds = range(1, 1 + SEEDS)
     known: dict[Shape, float] = {}
 
     def gap(shape: Shape) -> float:
         if shape not in known:
-            gaps = arena.gaps(arena.goodputs(shape, seeds))
+            gaps = arena.gaps(arena.goodputs(shape, seeds), want)
             known[shape] = sign * sum(gaps) / len(gaps)
             if progress is not None:
                 progress(min(len(known) / budget, 1.0))
@@ -339,7 +365,7 @@ def adversary(
         shape=shape,
         first=first,
         goodput={name: Mean.of(values) for name, values in fresh.items()},
-        gap=Mean.of(arena.gaps(fresh)),
+        gap=Mean.of(arena.gaps(fresh, want)),
         tried=len(known),
         seed=seed,
     )

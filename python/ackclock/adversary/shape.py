@@ -1,7 +1,7 @@
 """Bandwidth patterns as a search sees them: a few levels, each for a time, repeated.
 
 A pattern of K levels is 2K numbers in [0, 1]: rates on a logarithmic scale from a twentieth of the
-peak to the peak, durations on one from 0.5 s to 20 s. `simpler` gives the patterns next to one that
+peak to the peak, durations on one from 0.1 s, about a round trip, to 20 s. `simpler` gives the patterns next to one that
 are simpler to tell.
 """
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 __all__ = ["LONGEST_S", "SHORTEST_S", "Shape"]
 
-SHORTEST_S, LONGEST_S = 0.5, 20.0
+SHORTEST_S, LONGEST_S = 0.1, 20.0
 LOWEST = 0.05
 """Least rate as a part of the peak."""
 
-ROUND_S = (0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 15.0, 20.0)
+ROUND_S = (0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 15.0, 20.0)
 ROUND_RATES = (0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.0)
 
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from ackclock.commands.options import FILE, JSON, QUIET, TIER, WORKERS, print_json
+
 __all__ = ["audit"]
 
 
@@ -16,7 +18,7 @@ def audit() -> None:
 
 @audit.command()
 @click.argument("control")
-@click.option("--tier", default="fast", show_default=True, help="fast: a minute; full: an hour.")
+@TIER
 @click.option(
     "--gap",
     "gap_s",
@@ -24,12 +26,10 @@ def audit() -> None:
     metavar="SECONDS",
     help="Between two starts; left out: as the tier says.",
 )
-@click.option(
-    "--out", type=click.Path(path_type=Path), metavar="DIR", help="Write a page into DIR."
-)
-@click.option("--workers", type=click.IntRange(min=1), help="Runs at a time; left out: all cores.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+@click.option("--out", type=FILE, metavar="DIR", help="Write a page into DIR.")
+@WORKERS
+@JSON
+@QUIET
 def latecomer(
     control: str,
     *,
@@ -63,10 +63,7 @@ def latecomer(
     found = work(asked(control, Path.cwd()), tier, gap_s=gap_s, workers=workers, tell=tell)
     written = found.save(out, command_line()) if out is not None else None
     if as_json:
-        import json
-
-        text = json.loads(json.dumps(found.to_dict()), parse_constant=lambda _: None)
-        click.echo(json.dumps(text))
+        print_json(found.to_dict())
     elif not quiet:
         click.echo(str(found))
         if written is not None:

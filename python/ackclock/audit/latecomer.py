@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from ackclock.evaluate.grid import Control
     from ackclock.experiments.sweeps import Sweep
+    from ackclock.subject import Subject
 
 __all__ = ["SITUATIONS", "TIERS", "Audit", "Row", "Situation", "Tier", "audit", "documents"]
 
@@ -345,7 +345,7 @@ def _rows(situation: str, flows: int, result: Any) -> Iterator[Row]:
 
 
 def audit(
-    control: Control,
+    control: Subject,
     tier: str = "fast",
     *,
     gap_s: float | None = None,

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import math
-from io import StringIO
 from typing import TYPE_CHECKING
 
 from ackclock.audit.latecomer import RATE_MBPS, SITUATIONS, TIERS
+from ackclock.report.page import inline, render, save_report
 from ackclock.tabular import table
 
 if TYPE_CHECKING:
@@ -94,10 +93,7 @@ def _figure(found: Audit) -> str:
         axes.set_title(SITUATIONS[key].title)
         axes.set_xlabel("number of flows")
         axes.set_ylabel("late-comer / others")
-    out = StringIO()
-    figure.savefig(out, format="svg", metadata={"Date": None})
-    svg = out.getvalue()
-    return svg[svg.index("<svg") :]
+    return inline(figure)
 
 
 def write(found: Audit, folder: Path, command: str | None = None) -> Path:
@@ -112,13 +108,8 @@ def write(found: Audit, folder: Path, command: str | None = None) -> Path:
     command
         What the user typed.
     """
-    from jinja2 import Environment, PackageLoader, select_autoescape
-
-    from ackclock.run import whole_folder
-
-    loader = PackageLoader("ackclock", "templates")
-    template = Environment(loader=loader, autoescape=select_autoescape()).get_template("audit.html")
-    page = template.render(
+    page = render(
+        "audit.html",
         found=found,
         about=_about(found),
         head=HEAD,
@@ -127,12 +118,6 @@ def write(found: Audit, folder: Path, command: str | None = None) -> Path:
         figure=_figure(found),
         command=command,
     )
-
-    def fill(at: Path) -> None:
-        (at / "index.html").write_text(page, encoding="utf-8")
-        data = {**found.to_dict(), "command": command}
-        # JSON has no infinity: a late-comer that gets all is null.
-        numbers = json.loads(json.dumps(data), parse_constant=lambda _: None)
-        (at / MARKER).write_text(json.dumps(numbers, indent=1), encoding="utf-8")
-
-    return whole_folder(folder, fill, marker=MARKER)
+    return save_report(
+        folder, MARKER, {**found.to_dict(), "command": command}, {"index.html": page}
+    )

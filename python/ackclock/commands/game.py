@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from ackclock.commands.options import print_json
+from ackclock.commands.options import CLUSTER, DRY_RUN, FILE, JSON, REPS, STORE, WORKERS, print_json
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["game"]
 
-_FILE = click.Path(path_type=Path)
-
 
 @click.command()
-@click.argument("file", type=_FILE)
-@click.option("--reps", type=click.IntRange(min=1), help="Replications, in place of FILE's.")
-@click.option("--workers", type=click.IntRange(min=1), help="Runs at a time; default: one a core.")
-@click.option("--cluster", metavar="ADDR", help="Run on a Dask cluster: tcp://HOST:PORT.")
-@click.option(
-    "--store",
-    type=_FILE,
-    metavar="DIR",
-    help="Folder that keeps the runs; default: $ACKCLOCK_STORE or ackclock-store.",
-)
-@click.option("--dry-run", is_flag=True, help="Say how many runs it takes, and how long.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.argument("file", type=FILE)
+@REPS
+@WORKERS
+@CLUSTER
+@STORE
+@DRY_RUN
+@JSON
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 def game(
     file: Path,

@@ -1,7 +1,8 @@
-"""What several commands share: --set, and JSON on standard output."""
+"""What several commands share: options, --set, and JSON on standard output."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -9,7 +10,20 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["SET", "print_json", "with_changes"]
+__all__ = [
+    "CLUSTER",
+    "DRY_RUN",
+    "FILE",
+    "JSON",
+    "QUIET",
+    "REPS",
+    "SET",
+    "STORE",
+    "TIER",
+    "WORKERS",
+    "print_json",
+    "with_changes",
+]
 
 _T = TypeVar("_T")
 
@@ -20,6 +34,30 @@ SET = click.option(
     metavar="PATH=VALUE",
     help="Change a value, as in --set net.buffer='2 bdp' or --set 'flows[*].cc=vegas'.",
 )
+FILE = click.Path(path_type=Path)
+WORKERS = click.option(
+    "--workers", type=click.IntRange(min=1), help="Runs at a time; left out: one per core."
+)
+CLUSTER = click.option(
+    "--cluster", metavar="ADDRESS", help="Run on a Dask cluster: tcp://HOST:PORT."
+)
+STORE = click.option(
+    "--store",
+    type=FILE,
+    metavar="DIR",
+    help="Folder that keeps the runs; left out: $ACKCLOCK_STORE or ackclock-store.",
+)
+TIER = click.option(
+    "--tier",
+    type=click.Choice(["fast", "full"]),
+    default="fast",
+    show_default=True,
+    help="fast takes minutes, full is the real thing.",
+)
+REPS = click.option("--reps", type=click.IntRange(min=1), help="Replicates; left out: as set.")
+DRY_RUN = click.option("--dry-run", is_flag=True, help="Say what would run, and how long.")
+JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+QUIET = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 
 
 def _value(text: str) -> Any:
@@ -80,8 +118,8 @@ def print_json(data: object) -> None:
     Parameters
     ----------
     data
-        Without NaN.
+        What is not finite becomes null.
     """
-    import json
+    from ackclock.jsontext import json_text
 
-    click.echo(json.dumps(data, allow_nan=False))
+    click.echo(json_text(data))

@@ -8,25 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ackclock.commands.options import (
+    CLUSTER,
+    DRY_RUN,
+    FILE,
+    JSON,
+    QUIET,
+    STORE,
+    TIER,
+    WORKERS,
+    print_json,
+)
+
 if TYPE_CHECKING:
     from ackclock.reproduce.paper import PaperData
     from ackclock.reproduce.studies import Means
 
 __all__ = ["artifact", "reproduce"]
-
-_PATH = click.Path(path_type=Path)
-_TIER = click.option(
-    "--tier", type=click.Choice(["fast", "full"]), default="fast", show_default=True,
-    help="fast takes minutes, full is the real thing.",
-)  # fmt: skip
-_WORKERS = click.option(
-    "--workers", type=click.IntRange(min=1), help="Runs at a time; left out: one per core."
-)
-_CLUSTER = click.option("--cluster", metavar="ADDRESS", help="A Dask scheduler, tcp://host:port.")
-_STORE = click.option(
-    "--store", metavar="DIR", help="Where runs are kept; left out: $ACKCLOCK_STORE or here."
-)
-_QUIET = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 
 
 @click.command()
@@ -35,17 +33,17 @@ _QUIET = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 @click.option("--all", "all_", is_flag=True, help="Reproduce all of them.")
 @click.option("--figure", "figures", multiple=True, metavar="F", help="Only this; repeatable.")
 @click.option("--claim", "claims", multiple=True, metavar="C", help="Only this; repeatable.")
-@_TIER
-@click.option("--out", type=_PATH, metavar="DIR", help="Left out: reproductions/PAPER.")
-@click.option("--json", "as_json", is_flag=True, help="Print claims and figures as JSON.")
+@TIER
+@click.option("--out", type=FILE, metavar="DIR", help="Left out: reproductions/PAPER.")
+@JSON
 @click.option("--strict", is_flag=True, help="Exit 1 on a deviation that is not listed as known.")
 @click.option("--sensitivity", metavar="CLAIM", help="Vary what this claim leaves unstated.")
-@click.option("--dry-run", is_flag=True, help="Check the paper and say what would run.")
+@DRY_RUN
 @click.option("--pairs", is_flag=True, help="With --sensitivity: also two parameters at a time.")
-@_WORKERS
-@_CLUSTER
-@_STORE
-@_QUIET
+@WORKERS
+@CLUSTER
+@STORE
+@QUIET
 def reproduce(
     papers: tuple[str, ...],
     *,
@@ -62,7 +60,7 @@ def reproduce(
     pairs: bool,
     workers: int | None,
     cluster: str | None,
-    store: str | None,
+    store: Path | None,
     quiet: bool,
 ) -> None:
     """Run a paper's studies, draw its figures, judge its claims, write a report.
@@ -103,9 +101,7 @@ def reproduce(
     if several or out is None:
         _index(out or Path("reproductions"))
     if as_json:
-        import json
-
-        click.echo(json.dumps(printed if several else printed[0], allow_nan=False))
+        print_json(printed if several else printed[0])
     if strict and unexpected:
         click.echo(f"deviations that are not listed as known: {', '.join(unexpected)}", err=True)
         sys.exit(1)
@@ -118,7 +114,7 @@ def _folder(out: Path | None, paper: PaperData, *, several: bool, parts: bool) -
     return (out or Path("reproductions")) / (f"{paper.name}.part" if parts else paper.name)
 
 
-def _means(workers: int | None, cluster: str | None, store: str | None, *, quiet: bool) -> Means:
+def _means(workers: int | None, cluster: str | None, store: Path | None, *, quiet: bool) -> Means:
     from ackclock.reproduce.studies import Means
     from ackclock.run import command_line
 
@@ -167,8 +163,6 @@ def _index(folder: Path) -> None:
 
 def _dry_run(papers: list[PaperData], tier: str, means: Means, *, as_json: bool) -> None:
     """Say what each study would run, and what of it is stored already."""
-    import json
-
     from ackclock.reproduce.studies import sweep_of
     from ackclock.results import look
     from ackclock.tabular import engineering, table
@@ -183,7 +177,7 @@ def _dry_run(papers: list[PaperData], tier: str, means: Means, *, as_json: bool)
             row = {"paper": paper.name, "study": study.name, "seconds": plan.seconds}
             rows.append({**row, **{k: getattr(plan, k) for k in ("points", "runs", "stored")}})
     if as_json:
-        click.echo(json.dumps(rows))
+        print_json(rows)
         return
     total = engineering(sum(float(str(row["seconds"])) for row in rows), "s")
     cells = [
@@ -225,8 +219,6 @@ def _sensitivity(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    import json
-
     from ackclock.report.sensitivity import MARKER, write
     from ackclock.reproduce.sensitivity import sensitivity
     from ackclock.run import may_replace
@@ -236,7 +228,7 @@ def _sensitivity(
     done = sensitivity(paper, claim, tier=tier, means=means, pairs=pairs)
     write(done, folder)
     if as_json:
-        click.echo(json.dumps(done.to_dict(), allow_nan=False))
+        print_json(done.to_dict())
     elif not quiet:
         click.echo(str(done))
         click.echo(f"\nwrote {folder}")
@@ -244,12 +236,12 @@ def _sensitivity(
 
 @click.command()
 @click.argument("paper")
-@_TIER
-@click.option("--out", type=_PATH, metavar="FILE", help="Left out: PAPER-TIER.tar.gz.")
-@_WORKERS
-@_CLUSTER
-@_STORE
-@_QUIET
+@TIER
+@click.option("--out", type=FILE, metavar="FILE", help="Left out: PAPER-TIER.tar.gz.")
+@WORKERS
+@CLUSTER
+@STORE
+@QUIET
 def artifact(
     paper: str,
     *,
@@ -257,7 +249,7 @@ def artifact(
     out: Path | None,
     workers: int | None,
     cluster: str | None,
-    store: str | None,
+    store: Path | None,
     quiet: bool,
 ) -> None:
     """Pack PAPER with scenarios, seeds, results, environment and a script that reruns it.

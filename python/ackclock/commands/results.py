@@ -6,12 +6,15 @@ import json
 import sys
 import time
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ackclock.commands.options import DRY_RUN, FILE, JSON, print_json
+
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ackclock.results import Store
 
 __all__ = ["results"]
@@ -19,7 +22,7 @@ __all__ = ["results"]
 _STORE = click.option(
     "--store",
     "place",
-    type=click.Path(path_type=Path),
+    type=FILE,
     metavar="DIR",
     help="The store; default: $ACKCLOCK_STORE or ackclock-store.",
 )
@@ -32,7 +35,6 @@ _WHERE = click.option(
     " path of their scenario, as in --where net.buffer='1 bdp' or --where 'flows[*].cc=vegas'."
     " Also !=, <, <=, >, >=. May be repeated.",
 )
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 @click.group()
@@ -62,7 +64,7 @@ def _when(seconds: int) -> str:
 @_STORE
 @_WHERE
 @click.option("--limit", type=click.IntRange(min=1), help="Only the last so many.")
-@_JSON
+@JSON
 def list_(
     place: Path | None, filters: tuple[str, ...], limit: int | None, *, as_json: bool
 ) -> None:
@@ -112,7 +114,7 @@ def list_(
 @results.command()
 @click.argument("run")
 @_STORE
-@_JSON
+@JSON
 def show(run: str, place: Path | None, *, as_json: bool) -> None:
     """Show one RUN: where it comes from, its summary, its tables. RUN: first digits of its key."""
     import tomli_w
@@ -127,7 +129,7 @@ def show(run: str, place: Path | None, *, as_json: bool) -> None:
         if name != "files"
     }
     if as_json:
-        click.echo(json.dumps(data))
+        print_json(data)
         return
     told = {
         "run": data["key"],
@@ -156,7 +158,7 @@ _PARSED = ("labels", "tables", "summary", "document")
 @click.option(
     "--out",
     required=True,
-    type=click.Path(path_type=Path),
+    type=FILE,
     metavar="PATH",
     help="Folder for a run bundle; FILE.csv or FILE.parquet for a table.",
 )
@@ -180,7 +182,7 @@ def export(
 @results.command()
 @click.argument("sql")
 @_STORE
-@_JSON
+@JSON
 def query(sql: str, place: Path | None, *, as_json: bool) -> None:
     """Ask the whole store in SQL (DuckDB).
 
@@ -202,8 +204,8 @@ def query(sql: str, place: Path | None, *, as_json: bool) -> None:
 @_WHERE
 @click.option("--old-versions", is_flag=True, help="Runs of engines other than this ackclock's.")
 @click.option("--older-than", type=click.FloatRange(min=0), metavar="DAYS", help="Older runs.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
-@_JSON
+@DRY_RUN
+@JSON
 def gc(
     place: Path | None,
     filters: tuple[str, ...],
@@ -232,4 +234,4 @@ def gc(
             asked.append(f"finished_at<{time.time() - older_than * 86400}")
         going = [row["key"] for row in queries.find(store, asked)] if asked else []
         found = collect(store, going, dry=dry_run)
-    click.echo(json.dumps(found.to_dict()) if as_json else str(found))
+    print_json(found.to_dict()) if as_json else click.echo(str(found))

@@ -2,32 +2,39 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from ackclock.commands.options import SET, print_json, with_changes
+from ackclock.commands.options import (
+    CLUSTER,
+    DRY_RUN,
+    FILE,
+    JSON,
+    QUIET,
+    SET,
+    STORE,
+    WORKERS,
+    print_json,
+    with_changes,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["sweep"]
 
-_FILE = click.Path(path_type=Path)
-
 
 @click.command()
-@click.argument("file", type=_FILE)
+@click.argument("file", type=FILE)
 @SET
 @click.option("--tier", help="Use the settings of a tier of FILE, as in --tier fast.")
-@click.option("--workers", type=click.IntRange(min=1), help="Runs at a time; default: one a core.")
-@click.option("--cluster", metavar="ADDR", help="Run on a Dask cluster: tcp://HOST:PORT.")
-@click.option(
-    "--store",
-    type=_FILE,
-    metavar="DIR",
-    help="Folder that keeps the runs; default: $ACKCLOCK_STORE or ackclock-store.",
-)
-@click.option("--dry-run", is_flag=True, help="Say what would run, and what is stored already.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+@WORKERS
+@CLUSTER
+@STORE
+@DRY_RUN
+@JSON
+@QUIET
 def sweep(
     file: Path,
     changes: tuple[str, ...],

@@ -1,43 +1,34 @@
-"""``ackclock evaluate``."""
+"""``ackclock evaluate`` and ``ackclock evaluate-queue``."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-__all__ = ["evaluate"]
+from ackclock.commands.options import FILE, JSON, QUIET, REPS, STORE, TIER, WORKERS, print_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+__all__ = ["evaluate", "evaluate_queue"]
+
+
+def _options(command: Callable[..., None]) -> Callable[..., None]:
+    out = click.option("--out", type=FILE, metavar="DIR", help="Write report and data into DIR.")
+    seed = click.option(
+        "--seed", type=click.IntRange(min=0), default=1, help="Seed of the first replicate."
+    )
+    for option in reversed((TIER, out, seed, REPS, WORKERS, STORE, JSON, QUIET)):
+        command = option(command)
+    return command
 
 
 @click.command()
 @click.argument("control")
-@click.option("--tier", default="fast", show_default=True, help="fast: a minute or two; full: all.")
-@click.option(
-    "--out", type=click.Path(path_type=Path), metavar="DIR", help="Write report and data into DIR."
-)
-@click.option("--seed", type=click.IntRange(min=0), default=1, help="Seed of the first replicate.")
-@click.option("--reps", type=click.IntRange(min=1), help="Replicates; default: those of the tier.")
-@click.option("--workers", type=click.IntRange(min=1), help="Runs at a time; default: all cores.")
-@click.option(
-    "--store",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="Folder that keeps the runs; default: $ACKCLOCK_STORE or ackclock-store.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
-def evaluate(
-    control: str,
-    *,
-    tier: str,
-    out: Path | None,
-    seed: int,
-    reps: int | None,
-    workers: int | None,
-    store: Path | None,
-    as_json: bool,
-    quiet: bool,
-) -> None:
+@_options
+def evaluate(control: str, **means: Any) -> None:
     """Compare CONTROL with AIMD, AIAD, MIMD, MIAD, CUBIC and Vegas in every setting.
 
     CONTROL is a registry name, a class as file.py:Class, or a table as '{kind = "aimd", b = 0.7}'.
@@ -46,26 +37,46 @@ def evaluate(
     """
     from ackclock.evaluate.run import MARKER
     from ackclock.evaluate.run import evaluate as work
+
+    _told(work, MARKER, control, **means)
+
+
+@click.command("evaluate-queue")
+@click.argument("queue")
+@_options
+def evaluate_queue(queue: str, **means: Any) -> None:
+    """Compare QUEUE with drop tail and others in the scenarios of RFC 7928.
+
+    QUEUE is a registry name, a class as file.py:Class, or a table as '{kind = "red", max_p = 0.2}'.
+    Prints one page; --out also writes a report. An evaluation that was stopped goes on where it
+    was.
+    """
+    from ackclock.evaluate.queues.run import MARKER
+    from ackclock.evaluate.queues.run import evaluate_queue as work
+
+    _told(work, MARKER, queue, **means)
+
+
+def _told(
+    work: Callable[..., Any],
+    marker: str,
+    subject: str,
+    *,
+    out: Path | None,
+    as_json: bool,
+    quiet: bool,
+    **means: Any,
+) -> None:
     from ackclock.run import command_line, may_replace
 
+    # Before the runs, so that no result is lost to a folder that cannot be written.
     if out is not None:
-        may_replace(out, MARKER)
+        may_replace(out, marker)
     command = command_line()
-    done = work(
-        control,
-        tier,
-        seed=seed,
-        reps=reps,
-        workers=workers,
-        store=store,
-        progress=not quiet,
-        command=command,
-    )
+    done = work(subject, progress=not quiet, command=command, **means)
     written = done.save(out, command=command) if out is not None else None
     if as_json:
-        import json
-
-        click.echo(json.dumps(done.to_dict(), allow_nan=False))
+        print_json(done.to_dict())
     elif not quiet:
         click.echo(str(done))
         if written is not None:

@@ -9,14 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ackclock.errors import AckclockError, Problem, ScenarioError
+from ackclock import subject
+from ackclock.subject import Subject
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ackclock.experiments.sweeps import Sweep
 
-__all__ = ["OTHERS", "SETTINGS", "TIERS", "Control", "Tier", "alone", "asked", "document", "shared"]
+__all__ = ["OTHERS", "SETTINGS", "TIERS", "Tier", "alone", "asked", "document", "shared"]
 
 Data = dict[str, Any]
 
@@ -81,16 +82,8 @@ TIERS = {
 """Fast: a minute or two; full: everything."""
 
 
-@dataclass(frozen=True)
-class Control:
-    """The control asked about: its name in tables, and how a scenario says it."""
-
-    label: str
-    value: Any
-
-
-def asked(text: str, folder: Path) -> Control:
-    """Read what the user asked about.
+def asked(text: str, folder: Path) -> Subject:
+    """Read which control the user asked about.
 
     Parameters
     ----------
@@ -104,38 +97,12 @@ def asked(text: str, folder: Path) -> Control:
     ScenarioError
         It is no control.
     """
-    import tomllib
-
-    from ackclock.scenario import Scenario
-
-    value: Any = text
-    if text.lstrip().startswith("{"):
-        try:
-            value = tomllib.loads(f"value = {text}")["value"]
-        except tomllib.TOMLDecodeError as error:
-            raise AckclockError(f"{text}: not a table as TOML has it: {error}") from None
-    value = _placed(value, folder)
-    try:
-        Scenario.from_data(document(value, TIERS["fast"], seed=1)).check()
-    except ScenarioError as error:
-        found = [Problem("", p.message, text) for p in error.problems if ".cc" in p.path]
-        raise ScenarioError(list(dict.fromkeys(found)) or list(error.problems)) from None
-    name = value if isinstance(value, str) else value.get("class", value["kind"])
-    label = str(name).rpartition(":")[2]
+    found = subject.asked(text, folder, "cc", lambda value: document(value, TIERS["fast"], seed=1))
     taken = {other.lower(): other for other in OTHERS}
-    if label.lower() in taken and value != OTHERS[taken[label.lower()]]:
+    label = found.label
+    if label.lower() in taken and found.value != OTHERS[taken[label.lower()]]:
         label = f"{label} (asked)"
-    return Control(label, value)
-
-
-def _placed(value: Any, folder: Path) -> Any:
-    """Name the file of a class by its whole path, for sweeps stand in no folder."""
-    name = value.get("class") if isinstance(value, dict) else value
-    if not isinstance(name, str) or ".py:" not in name:
-        return value
-    file, _, cls = name.rpartition(":")
-    whole = f"{(folder / file).resolve()}:{cls}"
-    return {**value, "class": whole} if isinstance(value, dict) else whole
+    return Subject(label, found.value)
 
 
 def document(value: Any, tier: Tier, *, seed: int) -> Data:
@@ -159,7 +126,7 @@ def document(value: Any, tier: Tier, *, seed: int) -> Data:
     }
 
 
-def alone(control: Control, tier: Tier, *, seed: int, reps: int) -> Sweep:
+def alone(control: Subject, tier: Tier, *, seed: int, reps: int) -> Sweep:
     """Every control by itself, in every setting and environment.
 
     Parameters
@@ -190,7 +157,7 @@ def alone(control: Control, tier: Tier, *, seed: int, reps: int) -> Sweep:
     )
 
 
-def shared(control: Control, tier: Tier, *, seed: int, reps: int) -> Sweep:
+def shared(control: Subject, tier: Tier, *, seed: int, reps: int) -> Sweep:
     """Five flows of the control beside five of another, all with SACK.
 
     Parameters

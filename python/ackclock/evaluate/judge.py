@@ -24,8 +24,8 @@ from ackclock.experiments.statistics import mean_interval
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from ackclock.evaluate.grid import Control
     from ackclock.experiments.result import SweepResult
+    from ackclock.subject import Subject
 
 __all__ = ["UNFAIR", "Judgement", "Mean", "judged"]
 
@@ -145,7 +145,7 @@ def _scores(result: SweepResult) -> Scores:
     return found
 
 
-def judged(control: Control, alone: SweepResult, shared: SweepResult) -> Judgement:
+def judged(control: Subject, alone: SweepResult, shared: SweepResult) -> Judgement:
     """Judge the results of both sweeps.
 
     Parameters

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import math
 from typing import TYPE_CHECKING, Any
 
 from ackclock.environments import ENVIRONMENTS
 from ackclock.evaluate.judge import UNFAIR
 from ackclock.evaluate.page import sentences
+from ackclock.report.page import inline, render
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,24 +29,20 @@ def html(evaluation: Evaluation, command: str) -> str:
     command
         What the user typed.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
     from ackclock import _core
 
     found = evaluation.judgement
-    environment = Environment(
-        loader=PackageLoader("ackclock"), autoescape=True, undefined=StrictUndefined
-    )
-    environment.filters["mean"] = _mean
-    environment.globals["shade"] = _shade
     names = [ENVIRONMENTS[name] for name in found.environments]
     told = evaluation.to_dict()
-    return environment.get_template("evaluate.html").render(
+    return render(
+        "evaluate.html",
+        {"mean": _mean},
+        shade=_shade,
         found=found,
         tier=evaluation.tier,
         value=evaluation.control.value,
         answer=sentences(found)[0],
-        figure=_inline(chart(found)),
+        figure=inline(chart(found)),
         environments=names,
         routers=list(dict.fromkeys(router for router, _ in found.neighbours)),
         others=list(dict.fromkeys(other for _, other in found.neighbours)),
@@ -84,16 +80,6 @@ def chart(found: Judgement) -> Figure:
     axes.flat[0].invert_yaxis()
     figure.supxlabel("D: mean shortfall of goodput to the best control", fontsize=9)
     return figure
-
-
-def _inline(figure: Figure) -> str:
-    import matplotlib as mpl
-
-    text = io.StringIO()
-    with mpl.rc_context({"svg.hashsalt": "ackclock"}):
-        figure.savefig(text, format="svg", metadata={"Date": None})
-    drawn = text.getvalue()
-    return drawn[drawn.index("<svg") :]
 
 
 def _mean(value: Mean, digits: int = 3) -> str:

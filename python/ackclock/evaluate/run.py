@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ackclock.errors import AckclockError, suggestion
 from ackclock.evaluate import grid
 from ackclock.evaluate.judge import Judgement, Mean, judged
+from ackclock.subject import tier_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ackclock.experiments.drive import Status
     from ackclock.experiments.result import SweepResult
+    from ackclock.subject import Subject
 
 __all__ = ["Evaluation", "evaluate"]
 
@@ -29,7 +29,7 @@ class Evaluation:
     """A finished evaluation. Printing it gives the page."""
 
     judgement: Judgement
-    control: grid.Control
+    control: Subject
     tier: str
     alone: SweepResult
     shared: SweepResult
@@ -101,18 +101,15 @@ class Evaluation:
 
         from ackclock.columns import plain_words
         from ackclock.evaluate.report import html
-        from ackclock.run import whole_folder
+        from ackclock.report.page import save_report
 
-        def fill(at: Path) -> None:
-            (at / "report.html").write_text(html(self, command), encoding="utf-8")
-            (at / "page.txt").write_text(f"{self}\n", encoding="utf-8")
-            told = {**self.to_dict(), "command": command}
-            text = json.dumps(told, indent=1, allow_nan=False)
-            (at / MARKER).write_text(text + "\n", encoding="utf-8")
+        def tables(at: Path) -> None:
             for name, result in (("alone", self.alone), ("shared", self.shared)):
                 pc.write_csv(plain_words(result.tables["environment"]), at / f"{name}.csv")
 
-        return whole_folder(Path(folder), fill, marker=MARKER) / "report.html"
+        data = {**self.to_dict(), "command": command}
+        pages = {"report.html": html(self, command), "page.txt": str(self)}
+        return save_report(Path(folder), MARKER, data, pages, tables) / "report.html"
 
 
 MARKER = "evaluation.json"
@@ -162,10 +159,8 @@ def evaluate(
     KeyboardInterrupt
         It was stopped; what had finished is kept.
     """
-    if tier not in grid.TIERS:
-        raise AckclockError(f'there is no tier "{tier}"; {suggestion(tier, grid.TIERS)}')
+    size: grid.Tier = tier_named(tier, grid.TIERS)
     chosen = grid.asked(control, folder or Path())
-    size = grid.TIERS[tier]
     count = reps or size.reps
     _trial(chosen, seed)
     results = []
@@ -181,7 +176,7 @@ def evaluate(
     return Evaluation(judged(chosen, alone, shared), chosen, tier, alone, shared)
 
 
-def _trial(control: grid.Control, seed: int) -> None:
+def _trial(control: Subject, seed: int) -> None:
     """Run the control once where bandwidth falls to a tenth, in this process."""
     from ackclock.scenario import Scenario
 

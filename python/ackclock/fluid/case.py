@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
+import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ import numpy as np
 from ackclock import paths
 from ackclock.errors import Problem, ScenarioError, UnsupportedError
 from ackclock.fluid import document
+from ackclock.frozen import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -25,6 +27,16 @@ if TYPE_CHECKING:
     from ackclock.fluid.net import FluidNet
 
 __all__ = ["FluidCase", "FluidRun", "from_document", "load"]
+
+_ROUTED: dict[str, FluidNet] = {}
+"""Routed networks last used. Points of a sweep that differ in senders or routers share one: finding
+routes takes longer than most else."""
+
+_ROUTED_LOCK = threading.Lock()
+
+_MOST_ROUTED = 8
+_MOST_HOPS = 1_000_000
+"""Networks with more hops are not kept, for their memory."""
 
 
 class FluidRun:
@@ -66,7 +78,7 @@ class FluidRun:
         return text(self)
 
 
-class FluidCase:
+class FluidCase(Frozen):
     """A network, flows on it, how its routers share and how its senders send. Cannot be changed.
 
     Parameters
@@ -83,12 +95,10 @@ class FluidCase:
         With every problem of form at once. What needs the whole network is found by `check`.
     """
 
-    __slots__ = ("_data", "_file", "_graph")
+    __slots__ = ("_graph",)
     engine = "fluid"
     recorded = ""
     holds_lock = False
-    _data: dict[str, Any]
-    _file: Path | None
     _graph: Graph | None
 
     def __init__(self, data: dict[str, Any], file: Path | None = None) -> None:
@@ -99,19 +109,7 @@ class FluidCase:
         if problems:
             name = None if file is None else str(file)
             raise ScenarioError([Problem(p.path, p.message, name) for p in problems])
-        object.__setattr__(self, "_data", made)
-        object.__setattr__(self, "_file", file)
-        object.__setattr__(self, "_graph", None)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        message = f"a FluidCase cannot be changed; use .replace({name}=...)"
-        raise AttributeError(message)
-
-    def __eq__(self, other: object) -> bool:
-        return self._data == other._data if isinstance(other, FluidCase) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(json.dumps(self._data, sort_keys=True))
+        self._freeze(_data=made, _file=file, _graph=None)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (FluidCase, (self._data, self._file))
@@ -120,28 +118,6 @@ class FluidCase:
         name = f"{self.name!r}: " if self.name else ""
         net, traffic = self._data["net"]["kind"], self._data["traffic"]["kind"]
         return f"FluidCase({name}{net}, {traffic}, sender={self._data.get('sender', 'naive')!r})"
-
-    @property
-    def data(self) -> dict[str, Any]:
-        """A copy of the document as plain data, without ``engine``."""
-        return copy.deepcopy(self._data)
-
-    @property
-    def name(self) -> str:
-        """Its name; empty if it has none."""
-        return str(self._data.get("name", ""))
-
-    @property
-    def seed(self) -> int:
-        """Seed of the traffic, where it is drawn."""
-        return int(self._data.get("seed", 1))
-
-    @property
-    def engine_version(self) -> str:
-        """Version of the core and a hash of its binary: other bits, other runs."""
-        from ackclock.engines import core_version
-
-        return core_version()
 
     @property
     def is_random(self) -> bool:
@@ -256,12 +232,32 @@ class FluidCase:
         """
         from ackclock.fluid.net import FluidNet
 
+        key = self._route_key()
+        known = None if key is None else _ROUTED.get(key)
+        if known is not None:
+            return known
         flows = self.traffic()
         routing = self._data.get("routing", "hops")
         made: FluidNet = self._located(
             lambda: FluidNet.routed(self.graph(), flows, routing=routing)
         )
+        if key is not None and len(made.hops) <= _MOST_HOPS:
+            for array in (made.capacity, made.offsets, made.hops, made.demand, made.weight):
+                if array is not None:
+                    array.setflags(write=False)
+            with _ROUTED_LOCK:
+                _ROUTED[key] = made
+                while len(_ROUTED) > _MOST_ROUTED:
+                    del _ROUTED[next(iter(_ROUTED))]
         return made
+
+    def _route_key(self) -> str | None:
+        """What routes depend on; None where that is also files, which may change."""
+        net, traffic = self._data["net"], self._data["traffic"]
+        if document.names_files(net, traffic):
+            return None
+        seed = self.seed if self.is_random else None
+        return json.dumps([net, traffic, seed, self._data.get("routing")], sort_keys=True)
 
     def check(self) -> None:
         """Check meaning as well as form.

@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ackclock.commands.options import JSON, print_json
+
 if TYPE_CHECKING:
     from ackclock.fluid.survey import Survey
 
 __all__ = ["fluid"]
 
+MARKER = "survey.json"
 _MOST = 12
 """Bottlenecks shown."""
 
@@ -42,7 +45,7 @@ _MOST = 12
 @click.option("--sender", default="naive", show_default=True, help="Senders of the map.")
 @click.option("--map", "picture", metavar="FILE", help="Draw the network: .svg, .png or .pdf.")
 @click.option("--out", metavar="DIR", help="Write survey.json, flows.csv, links.csv and map.svg.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@JSON
 def fluid(
     network: str,
     *,
@@ -65,6 +68,7 @@ def fluid(
     """
     from ackclock.errors import Problem, ScenarioError, suggestion
     from ackclock.fluid.survey import SENDERS, survey
+    from ackclock.run import may_replace
 
     problems = []
     if sender not in SENDERS:
@@ -75,10 +79,10 @@ def fluid(
         problems.append(Problem("--scale", f"is {scale}; expected more than 0"))
     if picture is not None and Path(picture).suffix not in (".svg", ".png", ".pdf"):
         problems.append(Problem("--map", f'"{picture}" should end in .svg, .png or .pdf'))
-    if out is not None and Path(out).exists():
-        problems.append(Problem("--out", f"{out} is there already; expected a new folder"))
     if problems:
         raise ScenarioError(problems)
+    if out is not None:
+        may_replace(Path(out), MARKER)
     found = survey(
         network,
         demands,
@@ -94,9 +98,7 @@ def fluid(
     if out is not None:
         _save(found, sender, Path(out))
     if as_json:
-        import json
-
-        click.echo(json.dumps(found.to_data(), indent=2))
+        print_json(found.to_data())
     else:
         click.echo(_text(found))
 
@@ -115,22 +117,16 @@ def _draw(found: Survey, sender: str, path: Path) -> None:
 
 
 def _save(found: Survey, sender: str, folder: Path) -> None:
-    """Write beside, and rename when whole."""
-    import json
-    import shutil
-
     from pyarrow import csv
 
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    begun = folder.with_name(f".{folder.name}.part")
-    shutil.rmtree(begun, ignore_errors=True)
-    begun.mkdir()
-    text = json.dumps(found.to_data(), indent=2)
-    (begun / "survey.json").write_text(text + "\n", encoding="utf-8")
-    for name in ("flows", "links"):
-        csv.write_csv(_plain(getattr(found, name)), begun / f"{name}.csv")
-    _draw(found, sender, begun / "map.svg")
-    begun.rename(folder)
+    from ackclock.report.page import save_report
+
+    def fill(at: Path) -> None:
+        for name in ("flows", "links"):
+            csv.write_csv(_plain(getattr(found, name)), at / f"{name}.csv")
+        _draw(found, sender, at / "map.svg")
+
+    save_report(folder, MARKER, found.to_data(), more=fill)
 
 
 def _plain(by_sender: dict[str, Any]) -> Any:
@@ -184,13 +180,24 @@ def _text(found: Survey) -> str:
             f"{t['jain']:.4f}",
             rate(t["dead"]),
             rate(t["zombies"]),
+            rate(t["unasked"]),
             "yes" if t["converged"] else "no",
         ]
         for name, t in data["senders"].items()
     ]
     if data["fair_at"] is not None:
         lines.append(f"fair at {', '.join(data['fair_at'])}; FIFO elsewhere")
-    head = ["senders", "goodput", "of max-min", "least", "Jain", "dead", "zombies", "settled"]
+    head = [
+        "senders",
+        "goodput",
+        "of max-min",
+        "least",
+        "Jain",
+        "dead",
+        "zombies",
+        "unasked",
+        "settled",
+    ]
     lines.append(table(head, rows))
     for u in data["upgrades"]:
         how = "all sets tried" if u["exact"] else "one after the other"

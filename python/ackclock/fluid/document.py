@@ -26,6 +26,7 @@ __all__ = [
     "filled",
     "form_problems",
     "graph",
+    "names_files",
     "plain_net",
     "plain_traffic",
     "rules",
@@ -297,6 +298,23 @@ def _with_folder(given: Data, generator: Generator, folder: Path) -> Data:
     defaults = {k: v["default"] for k, v in generator.rules.items() if "default" in v}
     extra = {"_folder": folder} if generator.names_files else {}
     return {**defaults, **given, **extra}
+
+
+def names_files(net: Data, traffic: Data) -> bool:
+    """Whether a network or its traffic is read from files or packages, which may change.
+
+    Parameters
+    ----------
+    net, traffic
+        The tables, right in form.
+    """
+    kind, between = net.get("kind"), traffic.get("kind")
+    if kind == "leaves":
+        # What is inside has not been checked for form yet.
+        of, by = net.get("net"), net.get("traffic")
+        return not (isinstance(of, dict) and isinstance(by, dict)) or names_files(of, by)
+    files = kind in FILE_NETS or (kind in NETS and NETS[kind].names_files)
+    return files or (between in TRAFFIC and TRAFFIC[between].names_files)
 
 
 def plain_net(network: Graph) -> Data:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import csv
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ackclock.jsontext import json_text
 from ackclock.run import whole_folder
 
 if TYPE_CHECKING:
@@ -156,5 +156,5 @@ def _csv(path: Path, rows: Sequence[dict[str, Any]]) -> None:
 
 
 def _json(path: Path, data: Any) -> None:
-    text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
+    text = json_text(data, indent=2)
     path.write_text(text + "\n", encoding="utf-8")

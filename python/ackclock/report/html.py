@@ -6,6 +6,7 @@ import base64
 import json
 from typing import TYPE_CHECKING, Any
 
+from ackclock.report.page import render
 from ackclock.report.text import interval
 
 if TYPE_CHECKING:
@@ -17,18 +18,6 @@ if TYPE_CHECKING:
 __all__ = ["index_page", "paper_page"]
 
 MARKS = {"reproduced": "✓", "deviates": "✗", "not-checkable": "–"}
-
-
-def _environment() -> Any:
-    import jinja2
-
-    return jinja2.Environment(
-        loader=jinja2.PackageLoader("ackclock", "templates"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
 
 
 def paper_page(done: Reproduction, folder: Path) -> str:
@@ -50,28 +39,25 @@ def paper_page(done: Reproduction, folder: Path) -> str:
         if row["made_from"]:
             many.setdefault(row["made_from"], []).append(row)
     used = dict.fromkeys(word for result in done.claims for word in result.claim.unstated)
-    return str(
-        _environment()
-        .get_template("paper.html")
-        .render(
-            paper=done.paper,
-            about=done.paper.about,
-            tier=done.tier,
-            tier_about=done.paper.about.get("tiers", {}).get(done.tier, {}).get("about", ""),
-            version=_core.version(),
-            command=done.command,
-            counts={verdict: done.count(verdict) for verdict in MARKS},
-            marks=MARKS,
-            kinds=KINDS,
-            claims=[row for row in claims if row["kind"] != "E" and not row["made_from"]],
-            errata=[row for row in claims if row["kind"] == "E"],
-            many=many,
-            figures=[_figure(done, drawn, folder) for drawn in done.figures],
-            parameters=done.paper.parameters.values(),
-            used=used,
-            plain=_plain,
-            studies={name: result.provenance for name, result in done.studies.items()},
-        )
+    return render(
+        "paper.html",
+        paper=done.paper,
+        about=done.paper.about,
+        tier=done.tier,
+        tier_about=done.paper.about.get("tiers", {}).get(done.tier, {}).get("about", ""),
+        version=_core.version(),
+        command=done.command,
+        counts={verdict: done.count(verdict) for verdict in MARKS},
+        marks=MARKS,
+        kinds=KINDS,
+        claims=[row for row in claims if row["kind"] != "E" and not row["made_from"]],
+        errata=[row for row in claims if row["kind"] == "E"],
+        many=many,
+        figures=[_figure(done, drawn, folder) for drawn in done.figures],
+        parameters=done.paper.parameters.values(),
+        used=used,
+        plain=_plain,
+        studies={name: result.provenance for name, result in done.studies.items()},
     )
 
 
@@ -139,5 +125,4 @@ def index_page(folder: Path) -> str:
     for marker in sorted(folder.glob(f"*/{MARKER}")):
         found = json.loads(marker.read_text(encoding="utf-8"))
         papers.append({**found, "page": f"{marker.parent.name}/report.html"})
-    page = _environment().get_template("papers.html").render(papers=papers, marks=MARKS)
-    return str(page)
+    return render("papers.html", papers=papers, marks=MARKS)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import csv
-import json
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ackclock.run import whole_folder
+from ackclock.report.page import save_report
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -40,9 +39,6 @@ def write(done: Sensitivity, folder: str | Path) -> Path:
     from ackclock.plot import style
 
     def fill(at: Path) -> None:
-        data = json.dumps(done.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
-        (at / MARKER).write_text(data + "\n", encoding="utf-8")
-        (at / "sensitivity.txt").write_text(f"{done}\n", encoding="utf-8")
         _csv(done, at / "sensitivity.csv")
         canvas = draw(done)
         command = f"ackclock reproduce {done.paper.name} --sensitivity {done.claim.id}"
@@ -51,7 +47,8 @@ def write(done: Sensitivity, folder: str | Path) -> Path:
                 canvas, at / f"sensitivity.{ending}", command=f"{command} --tier {done.tier}"
             )
 
-    return whole_folder(Path(folder), fill, marker=MARKER)
+    pages = {"sensitivity.txt": str(done)}
+    return save_report(Path(folder), MARKER, done.to_dict(), pages, fill)
 
 
 def _csv(done: Sensitivity, path: Path) -> None:

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = ["draw"]
 
+MOST_ROWS = 40
+"""Of a table; the CSV file has all."""
+
 MARKS = ("o", "s", "^", "D", "v", "P", "X")
 
 
@@ -46,7 +49,7 @@ def draw(figure: Figure, layers: Layers) -> Canvas:
     rows = math.ceil(len(panels) / columns)
     width = 4.6 * columns if columns > 1 else 6.4
     with mpl.rc_context(style.style()["rc"]):
-        canvas = style.figure(None, width, 3.6 * rows)
+        canvas = style.figure(None, width, _height(entry, everything, rows))
         grid = canvas.subplots(rows, columns, squeeze=False).ravel()
         for axes in grid[len(panels) :]:
             axes.set_axis_off()
@@ -67,6 +70,13 @@ def draw(figure: Figure, layers: Layers) -> Canvas:
             if panel is not None:
                 axes.set_title(str(own.get("title", panel)))
     return canvas
+
+
+def _height(entry: Mapping[str, Any], everything: Sequence[Row], rows: int) -> float:
+    """Height of the figure [inch]; a table needs as much as its rows."""
+    if entry["kind"] == "table":
+        return 0.5 + 0.22 * (1 + min(len(everything), MOST_ROWS))
+    return 3.6 * rows
 
 
 def _axis(axes: Axes, which: str, settings: Mapping[str, Any], kind: str) -> None:
@@ -220,7 +230,10 @@ def _matrix(
     inside: Layers,
     layers: Layers,
 ) -> None:
-    """Cells with their values, shaded if they are numbers; printed values in brackets."""
+    """Cells with their values, shaded if they are numbers; printed values in brackets.
+
+    A column ``note`` is written behind a number.
+    """
     from matplotlib.colors import LinearSegmentedColormap
 
     del layers
@@ -237,7 +250,7 @@ def _matrix(
             at = places["y"].index(row["y"]), places["x"].index(row["x"])
             value = row["value"]
             if isinstance(value, int | float) and not isinstance(value, bool):
-                text = f"{value * factor:.3g}"
+                text = f"{value * factor:.3g}{row['note'] or ''}"
                 if name == "data":
                     shade[at] = value * factor
             else:
@@ -316,7 +329,7 @@ def _table(
 ) -> None:
     """The rows as they come, up to forty; the CSV file has all."""
     del entry, layers
-    rows = [row.at for row in inside.get("data", ())][:40]
+    rows = [row.at for row in inside.get("data", ())][:MOST_ROWS]
     axes.set_axis_off()
     if rows:
         names = [name for name in rows[0] if name != "panel"]
@@ -324,6 +337,7 @@ def _table(
         made = axes.table(cells, colLabels=names, loc="center", cellLoc="right")
         made.auto_set_font_size(value=False)
         made.set_fontsize(8)
+        made.auto_set_column_width(list(range(len(names))))
 
 
 def _cell(value: Any) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock.errors import Problem, ScenarioError, UnsupportedError, suggestion
-from ackclock.reproduce import form
+from ackclock.reproduce import form, views
 from ackclock.reproduce.paper import Expected, Figure, PaperData, Parameter, Study, Target
 
 if TYPE_CHECKING:
@@ -22,7 +22,15 @@ PAPERS = Path(__file__).resolve().parent.parent / "papers"
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 """Studies and expected files are schemas and tables of queries."""
 
-TOP = {"paper.toml", "figures.toml", "claims.toml", "errata.toml", "unstated.toml", "README.md"}
+TOP = {
+    "paper.toml",
+    "figures.toml",
+    "claims.toml",
+    "errata.toml",
+    "unstated.toml",
+    "views.toml",
+    "README.md",
+}
 FOLDERS = {"scenarios", "expected"}
 
 
@@ -85,6 +93,7 @@ class _Reader:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.found: list[Problem] = []
+        self._views: Mapping[str, str] = {}
 
     def tell(self, file: Path, path: str, message: str) -> None:
         """Note a problem.
@@ -108,6 +117,7 @@ class _Reader:
         from ackclock.reproduce.claims import claims
 
         self._unknown_files()
+        self._views = self.document(views.FILE, form.VIEWS, needed=False).get("view", {})
         about = self.document("paper.toml", form.PAPER)
         figures = self.document("figures.toml", form.FIGURES)
         unstated = self.document("unstated.toml", form.UNSTATED)
@@ -164,7 +174,14 @@ class _Reader:
         wrong = [*self._verdicts(data), *parameter_problems(dict(rules), data)]
         for problem in wrong:
             self.tell(file, _by_id(problem.path, data), problem.message)
-        return _without(data, [problem.path for problem in wrong])
+        data = _without(data, [problem.path for problem in wrong])
+        if name == views.FILE:
+            return data
+
+        def tell(path: str, message: str) -> None:
+            self.tell(file, _by_id(path, data), message)
+
+        return views.filled(data, self._views, tell)
 
     @staticmethod
     def _verdicts(data: Any) -> list[Problem]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["CLAIMS", "FIGURES", "KINDS", "PAPER", "TIERS", "UNSTATED"]
+__all__ = ["CLAIMS", "FIGURES", "KINDS", "PAPER", "TIERS", "UNSTATED", "VIEWS"]
 
 Schema = dict[str, Any]
 
@@ -231,3 +231,16 @@ _PARAMETER = _table(
 
 UNSTATED = _table({"parameter": _list(_PARAMETER, "One entry a parameter.")}, ())
 """``unstated.toml``."""
+
+VIEWS = _table(
+    {
+        "view": {
+            "type": "object",
+            "propertyNames": {"pattern": "^[a-z][a-z0-9_]*$"},
+            "additionalProperties": {"type": "string"},
+            "description": "Queries by name; others use them as views.NAME.",
+        }
+    },
+    (),
+)
+"""``views.toml``."""

@@ -153,8 +153,10 @@ def run_study(
     except ScenarioError:
         raise
     except AckclockError as error:
-        where = "" if str(study.file) in str(error) else f"{study.file}: "
-        raise type(error)(f"{where}{error}") from None
+        if str(study.file) not in str(error):
+            # The type stays, and with it what it knows; its constructor may not take a text.
+            error.args = (f"{study.file}: {error}",)
+        raise
     if result.interrupted:
         raise KeyboardInterrupt
     return StudyResult(study.name, tables_of(result), made.case.is_random, _provenance(result))

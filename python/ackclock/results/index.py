@@ -16,7 +16,7 @@ import time
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from ackclock.results.pack import RUNS, rows_of
+from ackclock.results.pack import COLUMNS, RUNS, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -24,25 +24,10 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-__all__ = ["COLUMNS", "Index"]
+__all__ = ["Index"]
 
 VERSION = 1
 
-COLUMNS = (
-    "key",
-    "engine",
-    "version",
-    "scenario_hash",
-    "seed",
-    "name",
-    "sweep",
-    "labels",
-    "tables",
-    "cpu_s",
-    "finished_at",
-    "host",
-    "command",
-)
 """Columns of ``runs.parquet`` that the index has."""
 
 _FORM = f"""

@@ -37,7 +37,7 @@ __all__ = ["RUN_COLUMNS", "Entry", "is_whole", "manifest", "rows_of", "write", "
 MANIFEST = "manifest.json"
 RUNS = "runs.parquet"
 
-RUN_COLUMNS = (
+COLUMNS = (
     "key",
     "engine",
     "version",
@@ -51,10 +51,9 @@ RUN_COLUMNS = (
     "finished_at",
     "host",
     "command",
-    "summary",
-    "document",
-    "files",
 )
+"""Of a run, in the index as in its pack."""
+RUN_COLUMNS = (*COLUMNS, "summary", "document", "files")
 """Columns of ``runs.parquet``. labels, summary, document and files are JSON."""
 
 

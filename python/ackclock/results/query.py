@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock.errors import AckclockError, suggestion
 from ackclock.results import pack
-from ackclock.results.index import COLUMNS
+from ackclock.results.pack import COLUMNS
 from ackclock.results.store import Store, StoreError
 
 if TYPE_CHECKING:

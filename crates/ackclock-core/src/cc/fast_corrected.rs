@@ -7,10 +7,12 @@
 //! **Source**: M. Rodriguez-Perez, S. Herreria-Alonso, M. Fernandez-Veiga, C. Lopez-Garcia, "The persistent
 //! congestion problem of FAST-TCP: Analysis and solutions", section 6, equations (21) to (25).
 //!
-//! **Rule** (w, r: window and mean round trip at rest; D: smallest round trip; t = `t_epsilon` r)
+//! **Rule** (w, r: mean window and round trip at rest; D: smallest round trip; t = `t_epsilon` r)
 //! ```text
 //! probe:    each acknowledgement lets 1 - theta segments leave, for a time t; then w again
-//! measure:  dr = (round trip of the last segment that left within t) - r,  f = flight with it
+//! measure:  f = flight with the last segment that left within t
+//!   line:   dr = s (f - w), s = slope of round trips over flights, segments that left within t
+//!   last:   dr = (round trip of the last of them) - r
 //! R = |f - w| r / (w |dr|),  n = max(R (R - 1), 0),  C = R w / r
 //! D <- D - n alpha / C                       w <- alpha + D C / (n + 1)
 //! dr = 0, of the wrong sign, or D <= 0: the measurement is discarded and repeated after the next rest
@@ -18,7 +20,9 @@
 //! Deviations: equation (22) as printed has the wrong sign (a smaller window drains the queue), and (23)
 //! with it gives a wrong n; the magnitudes above are what the derivation means. (1 + sqrt(1 + 4 n))/2 in
 //! (24) is R. |f - w| r / w is the source's |theta| `t_epsilon`, but as it came about: a flow that sends its
-//! window in one lump has sent all of the excess before t is over. The numbers of measurements and of
+//! window in one lump has sent all of the excess before t is over. How the changed round trip is read is
+//! not said there: one sample against r errs by what others add or take in a round, a segment each at
+//! once if they are alike; a line through all samples does not. The numbers of measurements and of
 //! attempts are bounded, which the source leaves open. The derivation holds for one late-comer among
 //! flows that share fairly: flows that start together take each other for flows that were there before.
 //!
@@ -27,11 +31,21 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::calm::{Calm, CalmParams};
+use super::calm::{Calm, CalmParams, Rest};
 use super::fast::{Fast, FastParams};
 use super::{Ack, CcEnv, Congestion, CongestionControl, Window};
 use crate::registry::{About, Info, Status};
 use crate::units::{Span, Time};
+
+/// How the change of the round trip is read off a probe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reading {
+    /// From a straight line through all of its segments.
+    Line,
+    /// From its last segment and the round trip at rest.
+    Last,
+}
 
 /// Parameters of FAST with correction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -48,6 +62,8 @@ pub struct FastCorrectedParams {
     pub theta: f64,
     /// Length of the probe in round trips, more than 0, at most 1: other flows must not react within.
     pub t_epsilon: f64,
+    /// `line` or `last`; with `line` and a single sample, as `last`.
+    pub reading: Reading,
     /// Valid measurements that a flow makes, 1 or more.
     pub measurements: u32,
     /// Measurements that are discarded before the flow gives up, 1 or more: every one disturbs others.
@@ -61,6 +77,7 @@ impl Default for FastCorrectedParams {
             calm: CalmParams::default(),
             theta: -0.5,
             t_epsilon: 1.0,
+            reading: Reading::Line,
             measurements: 1,
             attempts: 5,
         }
@@ -76,8 +93,40 @@ struct Probe {
     /// Window and round trip [s] at rest.
     window: f64,
     rtt: f64,
-    /// The last segment that counts so far: segments in flight with it, and its round trip [s].
-    last: Option<(f64, f64)>,
+    samples: Samples,
+}
+
+/// Flights and round trips of the segments that count, summed up from the first of them.
+#[derive(Clone, Copy, Debug, Default)]
+struct Samples {
+    count: f64,
+    first: (f64, f64),
+    last: (f64, f64),
+    sum: (f64, f64),
+    squares: f64,
+    products: f64,
+}
+
+impl Samples {
+    fn push(&mut self, flight: f64, rtt: f64) {
+        if self.count == 0.0 {
+            self.first = (flight, rtt);
+        }
+        self.last = (flight, rtt);
+        let (x, y) = (flight - self.first.0, rtt - self.first.1);
+        self.count += 1.0;
+        self.sum.0 += x;
+        self.sum.1 += y;
+        self.squares += x * x;
+        self.products += x * y;
+    }
+
+    /// Slope of the least-squares line of round trips over flights [s]; none if all flights are equal.
+    fn slope(&self) -> Option<f64> {
+        let spread = self.squares - self.sum.0 * self.sum.0 / self.count;
+        let common = self.products - self.sum.0 * self.sum.1 / self.count;
+        (self.count > 1.0 && spread > 0.0).then_some(common / spread)
+    }
 }
 
 /// What a probe found.
@@ -95,6 +144,7 @@ pub struct FastCorrected {
     calm: Calm,
     theta: f64,
     t_epsilon: f64,
+    reading: Reading,
     left: u32,
     attempts: u32,
     probe: Option<Probe>,
@@ -112,7 +162,8 @@ impl About<CcEnv> for FastCorrected {
     };
 
     fn new(params: FastCorrectedParams, env: &CcEnv) -> Result<Self, String> {
-        let FastCorrectedParams { fast, calm, theta, t_epsilon, measurements, attempts } = params;
+        let FastCorrectedParams { fast, calm, theta, t_epsilon, reading, measurements, attempts } =
+            params;
         if theta == 0.0 {
             return Err(
                 "theta is 0, but it must not be: only a change of the window shows how many \
@@ -142,6 +193,7 @@ impl About<CcEnv> for FastCorrected {
             calm: Calm::new(calm),
             theta,
             t_epsilon,
+            reading,
             left: measurements,
             attempts,
             probe: None,
@@ -154,8 +206,15 @@ impl About<CcEnv> for FastCorrected {
 impl FastCorrected {
     /// Equations (21) to (25); none if what was measured cannot be.
     fn solve(&self, probe: &Probe) -> Option<Found> {
-        let (flight, rtt) = probe.last?;
-        let (excess, change) = (flight - probe.window, rtt - probe.rtt);
+        if probe.samples.count == 0.0 {
+            return None;
+        }
+        let (flight, rtt) = probe.samples.last;
+        let excess = flight - probe.window;
+        let change = match (self.reading, probe.samples.slope()) {
+            (Reading::Line, Some(slope)) => slope * excess,
+            _ => rtt - probe.rtt,
+        };
         if change * self.theta >= 0.0 || excess * self.theta >= 0.0 {
             return None;
         }
@@ -174,7 +233,7 @@ impl FastCorrected {
             && !late
             && ack.newest.sent_at > probe.began
         {
-            probe.last = Some((f64::from(ack.newest.in_flight), rtt.seconds()));
+            probe.samples.push(f64::from(ack.newest.in_flight), rtt.seconds());
         }
         if ack.now <= probe.ends {
             let bound = (1.0 - self.theta) * probe.window;
@@ -214,12 +273,12 @@ impl CongestionControl for FastCorrected {
         self.fast.on_ack(window, ack);
         if self.left > 0
             && self.discarded < self.attempts
-            && let Some(rtt) = self.calm.watch(&self.fast, window.cwnd, ack)
+            && let Some(Rest { rtt, window: mean }) = self.calm.watch(&self.fast, window.cwnd, ack)
         {
             window.cwnd = window.cwnd.floor().max(2.0);
             let ends = ack.now + Span::from_seconds(self.t_epsilon * rtt);
-            let window = window.cwnd;
-            self.probe = Some(Probe { began: ack.now, ends, window, rtt, last: None });
+            let samples = Samples::default();
+            self.probe = Some(Probe { began: ack.now, ends, window: mean, rtt, samples });
         }
     }
 
@@ -255,125 +314,4 @@ impl CongestionControl for FastCorrected {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::cc::test_support::env;
-    use crate::scenario::Era;
-
-    fn control(theta: f64) -> FastCorrected {
-        let fast = FastParams { alpha: 50.0, ..FastParams::default() };
-        let params = FastCorrectedParams { fast, theta, ..FastCorrectedParams::default() };
-        FastCorrected::new(params, &env(Era::Rfc)).unwrap()
-    }
-
-    /// At rest with `n` fair flows, C = 12500 segments/s, alpha = 50, true propagation 30 ms: what a
-    /// probe of one round trip would see if the others kept their rates.
-    fn probe(n: f64, theta: f64) -> (Probe, f64) {
-        let (capacity, alpha, true_base) = (12_500.0, 50.0, 0.030);
-        let a = f64::midpoint((1.0 + 4.0 * n).sqrt(), -1.0);
-        let rtt = true_base + alpha * (n + 1.0 + a) / capacity;
-        let rate = capacity / (1.0 + a);
-        let change = -theta * rate * rtt / capacity;
-        let probe = Probe {
-            began: Time::ZERO,
-            ends: Time::ZERO + Span::from_seconds(rtt),
-            window: rate * rtt,
-            rtt,
-            last: Some(((1.0 - theta) * rate * rtt, rtt + change)),
-        };
-        (probe, true_base)
-    }
-
-    #[test]
-    fn number_of_flows_capacity_and_propagation_come_out_exactly() {
-        for n in [1.0, 4.0, 8.0, 40.0] {
-            for theta in [-0.9, -0.5, -0.1, 0.1] {
-                let mut control = control(theta);
-                let (probe, true_base) = probe(n, theta);
-                // It took the queue of the others for propagation.
-                control.fast.correct(true_base + n * 50.0 / 12_500.0, 0);
-                let found = control.solve(&probe).unwrap();
-                assert!((found.flows - n).abs() < 1e-6, "{n} {theta}: {found:?}");
-                assert!((found.capacity - 12_500.0).abs() < 1e-4, "{found:?}");
-                assert!((found.base - true_base).abs() < 1e-9, "{found:?}");
-                // w = x r with x = C / (n + 1) and r = D + (n + 1) alpha / C.
-                let fair = 12_500.0 / (n + 1.0) * (true_base + (n + 1.0) * 50.0 / 12_500.0);
-                assert!((found.window - fair).abs() < 1e-4, "{found:?} {fair}");
-            }
-        }
-    }
-
-    #[test]
-    fn alone_nothing_is_corrected() {
-        let mut control = control(-0.5);
-        control.fast.correct(0.030, 0);
-        let found = control.solve(&probe(0.0, -0.5).0).unwrap();
-        assert!(found.flows.abs() < 1e-9 && (found.base - 0.030).abs() < 1e-12, "{found:?}");
-    }
-
-    #[test]
-    fn a_measurement_that_cannot_be_is_discarded() {
-        let mut control = control(-0.5);
-        control.fast.correct(0.030, 0);
-        let (good, _) = probe(4.0, -0.5);
-        let flight = 1.5 * good.window;
-        for last in [None, Some((flight, good.rtt)), Some((flight, good.rtt - 0.001))] {
-            assert_eq!(control.solve(&Probe { last, ..good }), None);
-        }
-        // So small a change would mean more flows than the delay has room for.
-        assert_eq!(control.solve(&Probe { last: Some((flight, good.rtt + 1e-4)), ..good }), None);
-    }
-
-    #[test]
-    fn the_probe_lets_half_a_segment_more_leave_per_acknowledgement_and_then_takes_it_back() {
-        let mut control = control(-0.5);
-        control.fast.correct(0.040, 0);
-        let mut window = Window { cwnd: 100.0, ssthresh: f64::INFINITY };
-        let at = |ms| Time::ZERO + Span::from_millis(ms);
-        let probe = Probe { began: at(0), ends: at(50), window: 100.0, rtt: 0.050, last: None };
-        control.probe = Some(probe);
-        let ack = |now, sent: u64, rtt: u64| {
-            let none = Ack::at(at(0), 1).newest;
-            let newest = crate::cc::SentRecord { sent_at: at(sent), in_flight: 140, ..none };
-            Ack { rtt: Some(Span::from_millis(rtt)), newest, ..Ack::at(at(now), 10) }
-        };
-        control.on_ack(&mut window, &ack(10, 0, 50));
-        assert_eq!(window.cwnd, 105.0);
-        control.on_ack(&mut window, &ack(20, 0, 50));
-        assert_eq!((window.cwnd, control.phase()), (110.0, "probe"));
-        // Past its end: the old window again. A segment of 40 ms counts, one of 60 ms ends it.
-        control.on_ack(&mut window, &ack(95, 40, 55));
-        assert_eq!(window.cwnd, 100.0);
-        control.on_ack(&mut window, &ack(130, 60, 70));
-        // R = 40 x 50 / (100 x 5) = 4, n = 12, C = 4 x 100 / 0.05 = 8000, D = 40 - 75 ms < 0: discarded.
-        assert_eq!((window.cwnd, control.discarded, control.left), (100.0, 1, 1));
-        control.probe = Some(probe);
-        control.on_ack(&mut window, &ack(95, 40, 60));
-        control.on_ack(&mut window, &ack(130, 60, 70));
-        // R = 2, n = 2, C = 4000, D = 40 - 25 = 15 ms, w = 50 + 0.015 x 4000 / 3 = 70.
-        assert!((window.cwnd - 70.0).abs() < 1e-9 && control.left == 0, "{}", window.cwnd);
-        assert!((control.fast.base() - 0.015).abs() < 1e-12);
-    }
-
-    #[test]
-    fn values_out_of_range_are_named() {
-        type Change = fn(&mut FastCorrectedParams);
-        let wrong: [(&str, Change); 9] = [
-            ("attempts", |p| p.attempts = 0),
-            ("theta is 0,", |p| p.theta = 0.0),
-            ("theta is 1,", |p| p.theta = 1.0),
-            ("theta is NaN", |p| p.theta = f64::NAN),
-            ("t_epsilon is 2", |p| p.t_epsilon = 2.0),
-            ("measurements", |p| p.measurements = 0),
-            ("stable_rounds", |p| p.calm.stable_rounds = 0),
-            ("stable_tolerance", |p| p.calm.stable_tolerance = 1.0),
-            ("gamma is 2", |p| p.fast.gamma = 2.0),
-        ];
-        for (expected, change) in wrong {
-            let mut params = FastCorrectedParams::default();
-            change(&mut params);
-            let message = FastCorrected::new(params, &env(Era::Rfc)).err().unwrap();
-            assert!(message.contains(expected), "{message}");
-        }
-    }
-}
+mod tests;

@@ -24,7 +24,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::calm::{Calm, CalmParams};
+use super::calm::{Calm, CalmParams, Rest};
 use super::fast::{Fast, FastParams};
 use super::{Ack, CcEnv, Congestion, CongestionControl, Window};
 use crate::registry::{About, Info, Status};
@@ -126,7 +126,7 @@ impl CongestionControl for FastRateReduction {
         match self.stage {
             Stage::Waiting => {
                 self.fast.on_ack(window, ack);
-                if let Some(rtt) = self.calm.watch(&self.fast, window.cwnd, ack) {
+                if let Some(Rest { rtt, .. }) = self.calm.watch(&self.fast, window.cwnd, ack) {
                     let until = ack.now + Span::from_seconds(self.duration * rtt);
                     let (rate, before) = (window.cwnd / rtt, window.cwnd);
                     self.stage = Stage::Reduced { until, rate, rtt, window: before };

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use super::plan::{Plan, PlanSender};
+use super::plan::{Plan, PlanFlow, PlanSender};
+use crate::ids::LinkId;
 use crate::registry::Spec;
 use crate::scenario::Scenario;
 use crate::tcp::TcpConfig;
@@ -103,16 +104,53 @@ pub struct Predicted {
     pub cpu_s: f64,
 }
 
-/// Explains a compiled scenario.
-pub fn explain(scenario: &Scenario, plan: &Plan) -> Explained {
+/// Flows whose data crosses each link.
+fn crossing(plan: &Plan) -> Vec<u32> {
     let mut crossing = vec![0u32; plan.links.len()];
     for flow in &plan.flows {
         for link in &flow.route {
             crossing[link.index()] += 1;
         }
     }
+    crossing
+}
+
+/// An equal share of every link on a flow's way, at most [bit/s].
+fn equal_share_bps(plan: &Plan, flow: &PlanFlow, crossing: &[u32]) -> f64 {
+    let share =
+        |l: &LinkId| plan.links[l.index()].rate.bps() / f64::from(crossing[l.index()].max(1));
+    flow.route.iter().map(share).fold(f64::INFINITY, f64::min)
+}
+
+/// Predicts the work of a compiled scenario: every flow sends at its equal share.
+pub fn predict(plan: &Plan) -> Predicted {
+    let crossing = crossing(plan);
+    let hops = |flow: &PlanFlow| {
+        let until = flow.stop.unwrap_or(plan.duration).min(plan.duration);
+        let wire = f64::from(flow.tcp.wire_size());
+        let share = equal_share_bps(plan, flow, &crossing);
+        let mut packets = until.since(flow.start).seconds() * share / 8.0 / wire;
+        if let Some(size) = flow.size {
+            packets = packets.min(size.0 as f64 / f64::from(flow.tcp.mss));
+        }
+        let acks = match &flow.sender {
+            PlanSender::Tcp { .. } => 1.0 / f64::from(flow.tcp.delayed_ack),
+            PlanSender::Source(_) => 0.0,
+        };
+        packets * (flow.route.len() as f64 + acks * flow.ack_route.len() as f64)
+    };
+    let packet_hops = plan.flows.iter().map(hops).sum();
+    Predicted {
+        packet_hops,
+        events: packet_hops * EVENTS_PER_HOP,
+        cpu_s: packet_hops / PACKET_HOPS_PER_S,
+    }
+}
+
+/// Explains a compiled scenario.
+pub fn explain(scenario: &Scenario, plan: &Plan) -> Explained {
+    let crossing = crossing(plan);
     let node = |i: crate::ids::NodeId| plan.nodes[i.index()].clone();
-    let mut packet_hops = 0.0;
     let flows = plan
         .flows
         .iter()
@@ -129,24 +167,11 @@ pub fn explain(scenario: &Scenario, plan: &Plan) -> Explained {
                 .min_by_key(|l| plan.links[l.index()].rate.0)
                 .map_or(0, |l| l.index());
             let bottleneck_bps = plan.links[narrow].rate.bps();
-            let share = flow
-                .route
-                .iter()
-                .map(|l| plan.links[l.index()].rate.bps() / f64::from(crossing[l.index()].max(1)))
-                .fold(f64::INFINITY, f64::min);
             let (cc, recovery) = match &flow.sender {
                 PlanSender::Tcp { cc, recovery, .. } => (label(cc), label(recovery)),
                 PlanSender::Source(source) => (label(source), String::new()),
             };
             let wire = f64::from(flow.tcp.wire_size());
-            let until = flow.stop.unwrap_or(plan.duration).min(plan.duration);
-            let mut packets = until.since(flow.start).seconds() * share / 8.0 / wire;
-            if let Some(size) = flow.size {
-                packets = packets.min(size.0 as f64 / f64::from(flow.tcp.mss));
-            }
-            let acks =
-                if recovery.is_empty() { 0.0 } else { 1.0 / f64::from(flow.tcp.delayed_ack) };
-            packet_hops += packets * (flow.route.len() as f64 + acks * flow.ack_route.len() as f64);
             FlowLine {
                 id: flow.name.clone(),
                 src: node(flow.src),
@@ -161,7 +186,7 @@ pub fn explain(scenario: &Scenario, plan: &Plan) -> Explained {
                 bottleneck: plan.links[narrow].name.clone(),
                 bdp_bytes: bottleneck_bps * rtt_s / 8.0,
                 bdp_segments: bottleneck_bps * rtt_s / 8.0 / wire,
-                equal_share_bps: share,
+                equal_share_bps: equal_share_bps(plan, flow, &crossing),
                 start_s: flow.start.seconds(),
             }
         })
@@ -186,17 +211,12 @@ pub fn explain(scenario: &Scenario, plan: &Plan) -> Explained {
             }
         })
         .collect();
-    let predicted = Predicted {
-        packet_hops,
-        events: packet_hops * EVENTS_PER_HOP,
-        cpu_s: packet_hops / PACKET_HOPS_PER_S,
-    };
     Explained {
         era: plan.era.name(),
         flows,
         links,
         defaults: defaults(scenario),
-        predicted,
+        predicted: predict(plan),
         warnings: super::backlog::warnings(plan),
     }
 }

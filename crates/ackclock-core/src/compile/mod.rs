@@ -8,7 +8,7 @@ mod links;
 mod plan;
 mod routes;
 
-pub use explain::{Explained, explain};
+pub use explain::{Explained, Predicted, explain, predict};
 pub use plan::{Plan, PlanFlow, PlanLink, PlanSender, Schedule};
 
 use std::collections::{HashMap, HashSet};

@@ -64,8 +64,11 @@ pub struct FixedPoint {
 
 /// Lets senders answer until nothing changes. `limits` bounds each demand; empty: nothing does.
 ///
+/// Links that do not settle for the demands of a round on the way are no error: senders answer what
+/// they see there. At rest is only what both senders and links leave as it is.
+///
 /// # Errors
-/// Links that feed each other in a circle did not settle for some demands.
+/// Links that feed each other in a circle did not settle for the last demands.
 pub fn fixed_point(
     net: &FluidNet,
     policy: &dyn DemandPolicy,
@@ -76,23 +79,26 @@ pub fn fixed_point(
     let mut senders = Senders::new(net, limits);
     let sweeper = (!routers.are_max_min()).then(|| Sweeper::new(net));
     let evaluate = |demand: &[f64]| match &sweeper {
-        None => Ok(brick_wall(net, demand)),
-        Some(sweeper) => sweeper.run(demand, routers, &options.sweep),
+        None => (brick_wall(net, demand), None),
+        Some(sweeper) => sweeper.run_on(demand, routers, &options.sweep),
     };
     let mut demand = senders.first();
     let mut damping = options.damping;
     let mut seen = Seen::at(&demand);
-    let mut outcome = evaluate(&demand)?;
+    let (mut outcome, mut restless) = evaluate(&demand);
     let (mut period, mut change) = (None, f64::INFINITY);
     for round in 1..=options.limit {
         let told = policy.asks_routers().then(|| Told::new(net, &outcome, routers));
         let wanted = senders.next(policy, &outcome, told.as_ref());
         change = senders.distance(&wanted, &demand);
-        let settled = change <= options.tolerance;
+        let settled = change <= options.tolerance && restless.is_none();
         if settled || policy.is_open_loop() {
             if !settled {
-                outcome = evaluate(&wanted)?;
+                (outcome, restless) = evaluate(&wanted);
                 change = 0.0;
+            }
+            if let Some(error) = restless {
+                return Err(error);
             }
             return Ok(FixedPoint {
                 outcome,
@@ -106,7 +112,7 @@ pub fn fixed_point(
         for (now, new) in demand.iter_mut().zip(&wanted) {
             *now += damping * (new - *now);
         }
-        outcome = evaluate(&demand)?;
+        (outcome, restless) = evaluate(&demand);
         // Coming back means nearer to an old place than a hundredth of the step just made.
         let back = senders.distance(&demand, &seen.demand) <= 0.01 * damping * change;
         if back {
@@ -121,6 +127,9 @@ pub fn fixed_point(
             period = period.filter(|&p| round - seen.round < p);
             seen.moved(round, &demand);
         }
+    }
+    if let Some(error) = restless {
+        return Err(error);
     }
     Ok(FixedPoint { outcome, converged: false, rounds: options.limit, change, period, damping })
 }
@@ -324,6 +333,34 @@ mod tests {
         .unwrap();
         assert_eq!(found.outcome.demand, [0.5, 2.0]);
         assert!(found.converged);
+    }
+
+    /// Sends this part of its link, whatever arrives.
+    struct Part(f64);
+
+    impl DemandPolicy for Part {
+        fn demand(&self, sender: &Sender<'_>, next: &mut [f64]) {
+            next.fill(self.0 * sender.capacity);
+        }
+    }
+
+    #[test]
+    fn links_may_be_restless_on_the_way_but_not_at_the_end() {
+        // Three proportional links in a circle need more than three sweeps for demands of 1, with
+        // which senders begin, and settle at once for 0.1.
+        let net =
+            FluidNet::new(vec![1.0; 3], vec![0, 2, 4, 6], vec![0, 1, 1, 2, 2, 0], vec![]).unwrap();
+        let routers = Routers::all(Box::new(sharing::proportional::Proportional));
+        let hurried = Options {
+            sweep: SweepOptions { limit: 3, ..SweepOptions::default() },
+            limit: 9,
+            ..Options::default()
+        };
+        let found = fixed_point(&net, &Part(0.1), &routers, &[], &hurried).unwrap();
+        assert!(found.converged);
+        assert_eq!(found.outcome.leaving, [0.1; 6]);
+        let refused = fixed_point(&net, &Part(1.0), &routers, &[], &hurried);
+        assert!(matches!(refused, Err(FluidError::NotConverged { sweeps: 3, .. })), "{refused:?}");
     }
 
     /// Sends all when little arrives, and little when all arrives: never at rest undamped.

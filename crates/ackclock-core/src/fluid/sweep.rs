@@ -77,6 +77,17 @@ impl<'a> Sweeper<'a> {
         routers: &Routers,
         options: &SweepOptions,
     ) -> Result<Outcome, FluidError> {
+        let (outcome, restless) = self.run_on(demand, routers, options);
+        restless.map_or(Ok(outcome), Err)
+    }
+
+    /// As `run`, but where links did not settle their last rates are given beside the error.
+    pub(super) fn run_on(
+        &self,
+        demand: &[f64],
+        routers: &Routers,
+        options: &SweepOptions,
+    ) -> (Outcome, Option<FluidError>) {
         let net = self.net;
         let mut leaving = vec![0.0; net.total_hops()];
         for flow in 0..net.flows() {
@@ -84,16 +95,23 @@ impl<'a> Sweeper<'a> {
         }
         let mut work = Work { demand, routers, leaving, scratch: Scratch::default() };
         let (mut begin, mut most) = (0, 1);
+        let mut restless = None;
         for &end in &self.ends {
             let members = &self.order[begin as usize..end as usize];
             begin = end;
             if let [link] = members {
                 work.share(self, *link, 1.0);
-            } else {
-                most = most.max(self.settle(members, &mut work, options)?);
+                continue;
+            }
+            match self.settle(members, &mut work, options) {
+                Ok(sweeps) => most = most.max(sweeps),
+                Err(error) => {
+                    most = most.max(options.limit);
+                    restless = restless.or(Some(error));
+                }
             }
         }
-        Ok(Outcome { demand: demand.to_vec(), leaving: work.leaving, sweeps: most })
+        (Outcome { demand: demand.to_vec(), leaving: work.leaving, sweeps: most }, restless)
     }
 
     /// Sweeps over links that feed each other until they settle; gives the number of sweeps.

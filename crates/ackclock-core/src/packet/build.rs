@@ -27,9 +27,31 @@ use crate::units::{Bytes, Span};
 /// No packet is smaller unless a flow says so.
 const SMALLEST_PACKET: u16 = 40;
 
-pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem>> {
-    let scale = Timescale::of(plan.era);
+/// Problems of the algorithms' parameters, without laying out the run.
+///
+/// Flows of one generator, and copies of one flow, have the same algorithms: one of them is built.
+pub(super) fn problems(plan: &Plan, custom: &dyn Custom) -> Vec<Problem> {
     let mut problems = Vec::new();
+    links(plan, custom, &mut problems);
+    let mut last = "";
+    for (i, flow) in plan.flows.iter().enumerate() {
+        // What a source makes depends on when it starts.
+        let is_like_last = flow.path == last && matches!(flow.sender, PlanSender::Tcp { .. });
+        last = &flow.path;
+        if !is_like_last && let Err(problem) = endpoints::build(plan, i as u32, custom) {
+            problems.push(problem);
+        }
+    }
+    told_once(problems)
+}
+
+fn told_once(mut problems: Vec<Problem>) -> Vec<Problem> {
+    problems.dedup_by(|a, b| a.message == b.message && a.path == b.path);
+    problems
+}
+
+/// Links with their disciplines, as far as these can be.
+fn links(plan: &Plan, custom: &dyn Custom, problems: &mut Vec<Problem>) -> Vec<Link> {
     let mut links = Vec::with_capacity(plan.links.len());
     let round_trips: Arc<[Span]> = plan.round_trips().into();
     let through = plan.flows_through();
@@ -50,6 +72,13 @@ pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem
             Err(problem) => problems.push(problem),
         }
     }
+    links
+}
+
+pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem>> {
+    let scale = Timescale::of(plan.era);
+    let mut problems = Vec::new();
+    let mut links = links(plan, custom, &mut problems);
     let mut pairs = Vec::with_capacity(plan.flows.len());
     for i in 0..plan.flows.len() {
         match endpoints::build(plan, i as u32, custom) {
@@ -58,8 +87,7 @@ pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem
         }
     }
     if !problems.is_empty() {
-        problems.dedup_by(|a, b| a.message == b.message && a.path == b.path);
-        return Err(problems);
+        return Err(told_once(problems));
     }
 
     let (mut processes, link_process, node_process) = partition(plan, &links);

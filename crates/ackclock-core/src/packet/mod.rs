@@ -75,7 +75,7 @@ pub fn run_with(
     finish::finish(sim, plan).map_err(RunError::Conservation)
 }
 
-/// Builds everything a run needs and throws it away: finds all bad algorithm parameters at once.
+/// Builds every algorithm and throws it away: finds all bad parameters at once.
 pub fn check(plan: &Plan, custom: &dyn Custom) -> Vec<Problem> {
-    build::build(plan, custom).err().unwrap_or_default()
+    build::problems(plan, custom)
 }

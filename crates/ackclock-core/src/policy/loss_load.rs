@@ -17,25 +17,11 @@
 //!
 //! Defaults by era: k = 10, the value that the paper names.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::{DemandPolicy, Hop, PolicyEnv, Sender};
 use crate::registry::{About, Info, Status};
 
-/// Parameters of the loss-load sender.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct LossLoadParams {
-    /// Penalty that the routers apply, above 0, 64 or less; the same as theirs.
-    pub k: f64,
-}
-
-impl Default for LossLoadParams {
-    fn default() -> Self {
-        Self { k: 10.0 }
-    }
-}
+/// The penalty k is that of the routers, which tell it to all.
+pub use crate::sharing::loss_load::LossLoadParams;
 
 /// Loss-load sender.
 pub struct LossLoad {
@@ -52,11 +38,7 @@ impl About<PolicyEnv> for LossLoad {
     };
 
     fn new(params: LossLoadParams, _env: &PolicyEnv) -> Result<Self, String> {
-        if params.k > 0.0 && params.k <= 64.0 {
-            Ok(Self { k: params.k })
-        } else {
-            Err(format!("k is {}, but it must be above 0 and at most 64", params.k))
-        }
+        Ok(Self { k: params.checked()? })
     }
 }
 

@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use super::{Arrivals, Sharing, SharingEnv};
 use crate::registry::{About, Info, Status};
 
-/// Parameters of loss-load sharing.
+/// Parameters of loss-load routers and of the senders that answer them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LossLoadParams {
@@ -36,6 +36,17 @@ pub struct LossLoadParams {
 impl Default for LossLoadParams {
     fn default() -> Self {
         Self { k: 10.0 }
+    }
+}
+
+impl LossLoadParams {
+    /// The penalty, if it is one. Routers and senders have the same.
+    pub(crate) fn checked(&self) -> Result<f64, String> {
+        if self.k > 0.0 && self.k <= 64.0 {
+            Ok(self.k)
+        } else {
+            Err(format!("k is {}, but it must be above 0 and at most 64", self.k))
+        }
     }
 }
 
@@ -54,11 +65,7 @@ impl About<SharingEnv> for LossLoad {
     };
 
     fn new(params: LossLoadParams, _env: &SharingEnv) -> Result<Self, String> {
-        if params.k > 0.0 && params.k <= 64.0 {
-            Ok(Self { k: params.k })
-        } else {
-            Err(format!("k is {}, but it must be above 0 and at most 64", params.k))
-        }
+        Ok(Self { k: params.checked()? })
     }
 }
 

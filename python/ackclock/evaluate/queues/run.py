@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ackclock.errors import AckclockError, suggestion
-from ackclock.evaluate.queues.scenarios import SCENARIOS, TIERS, Queue, asked, document, queues
+from ackclock.evaluate.queues.scenarios import SCENARIOS, TIERS, Tier, asked, document, queues
 from ackclock.evaluate.queues.score import METRICS, Scores, scored
+from ackclock.subject import tier_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from ackclock.experiments.drive import Status
+    from ackclock.subject import Subject
 
 __all__ = ["MARKER", "QueueEvaluation", "evaluate_queue"]
 
@@ -26,7 +26,7 @@ MARKER = "queue-evaluation.json"
 class QueueEvaluation:
     """A finished evaluation. Printing it gives the page."""
 
-    queue: Queue
+    queue: Subject
     tier: str
     seeds: int
     runs: int
@@ -79,13 +79,9 @@ class QueueEvaluation:
         import csv
 
         from ackclock.evaluate.queues.report import html
-        from ackclock.run import whole_folder
+        from ackclock.report.page import save_report
 
-        def fill(at: Path) -> None:
-            (at / "report.html").write_text(html(self, command), encoding="utf-8")
-            (at / "page.txt").write_text(f"{self}\n", encoding="utf-8")
-            text = json.dumps({**self.to_dict(), "command": command}, indent=1, allow_nan=False)
-            (at / MARKER).write_text(text + "\n", encoding="utf-8")
+        def table(at: Path) -> None:
             with (at / "scores.csv").open("w", encoding="utf-8", newline="") as file:
                 write = csv.writer(file, lineterminator="\n")
                 write.writerow(["scenario", "queue", "metric", "replicate", "value"])
@@ -94,7 +90,9 @@ class QueueEvaluation:
                         for number, value in enumerate(values):
                             write.writerow([name, queue, metric, number, repr(float(value))])
 
-        return whole_folder(Path(folder), fill, marker=MARKER) / "report.html"
+        data = {**self.to_dict(), "command": command}
+        pages = {"report.html": html(self, command), "page.txt": str(self)}
+        return save_report(Path(folder), MARKER, data, pages, table) / "report.html"
 
 
 def evaluate_queue(
@@ -145,9 +143,7 @@ def evaluate_queue(
     from ackclock.experiments.sweeps import sweep
     from ackclock.scenario import Scenario
 
-    if tier not in TIERS:
-        raise AckclockError(f'there is no tier "{tier}"; {suggestion(tier, TIERS)}')
-    size = TIERS[tier]
+    size: Tier = tier_named(tier, TIERS)
     chosen = asked(queue, folder or Path())
     count = reps or size.reps
     # First in this process: a class that fails does so at once, with its own error.

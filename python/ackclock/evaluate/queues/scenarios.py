@@ -10,13 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ackclock.errors import AckclockError, Problem, ScenarioError
+from ackclock import subject
+from ackclock.subject import Subject
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-__all__ = ["SCENARIOS", "TIERS", "Queue", "Scene", "Tier", "asked", "document", "queues"]
+__all__ = ["SCENARIOS", "TIERS", "Scene", "Tier", "asked", "document", "queues"]
 
 Data = dict[str, Any]
 
@@ -119,14 +120,6 @@ SCENARIOS: dict[str, Scene] = {
 """Situations by name."""
 
 
-@dataclass(frozen=True)
-class Queue:
-    """A discipline: its name in tables, and how a scenario says it."""
-
-    label: str
-    value: Any
-
-
 def document(value: Any, scene: Scene, tier: Tier, *, seed: int) -> Data:
     """Make a scenario.
 
@@ -154,8 +147,8 @@ def document(value: Any, scene: Scene, tier: Tier, *, seed: int) -> Data:
     return made
 
 
-def asked(text: str, folder: Path) -> Queue:
-    """Read what the user asked about.
+def asked(text: str, folder: Path) -> Subject:
+    """Read which queue discipline the user asked about.
 
     Parameters
     ----------
@@ -169,32 +162,17 @@ def asked(text: str, folder: Path) -> Queue:
     ScenarioError
         It is no queue discipline.
     """
-    import tomllib
-
-    from ackclock.evaluate.grid import _placed
-    from ackclock.scenario import Scenario
-
-    value: Any = text
-    if text.lstrip().startswith("{"):
-        try:
-            value = tomllib.loads(f"value = {text}")["value"]
-        except tomllib.TOMLDecodeError as error:
-            raise AckclockError(f"{text}: not a table as TOML has it: {error}") from None
-    value = _placed(value, folder)
     scene = SCENARIOS["friendly"]
-    try:
-        Scenario.from_data(document(value, scene, TIERS["fast"], seed=1)).check()
-    except ScenarioError as error:
-        found = [Problem("", p.message, text) for p in error.problems if ".qdisc" in p.path]
-        raise ScenarioError(list(dict.fromkeys(found)) or list(error.problems)) from None
-    name = value if isinstance(value, str) else value.get("class", value["kind"])
-    label = str(name).rpartition(":")[2]
-    if isinstance(value, dict) and len(value) > 1:
+    found = subject.asked(
+        text, folder, "qdisc", lambda value: document(value, scene, TIERS["fast"], seed=1)
+    )
+    label = found.label
+    if isinstance(found.value, dict) and len(found.value) > 1:
         label += " (asked)"
-    return Queue(DROP_TAIL if label == "fifo" else label, value)
+    return Subject(DROP_TAIL if label == "fifo" else label, found.value)
 
 
-def queues(own: Queue, tier: Tier) -> dict[str, Any]:
+def queues(own: Subject, tier: Tier) -> dict[str, Any]:
     """The disciplines that are compared, the one asked about first.
 
     Parameters

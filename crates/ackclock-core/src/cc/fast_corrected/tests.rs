@@ -1,0 +1,150 @@
+//! The correction against flows at rest worked out by hand.
+
+use super::*;
+use crate::cc::test_support::env;
+use crate::scenario::Era;
+
+fn control(theta: f64) -> FastCorrected {
+    let fast = FastParams { alpha: 50.0, ..FastParams::default() };
+    let params = FastCorrectedParams { fast, theta, ..FastCorrectedParams::default() };
+    FastCorrected::new(params, &env(Era::Rfc)).unwrap()
+}
+
+fn samples(seen: &[(f64, f64)]) -> Samples {
+    let mut all = Samples::default();
+    for &(flight, rtt) in seen {
+        all.push(flight, rtt);
+    }
+    all
+}
+
+/// At rest with `n` fair flows, C = 12500 segments/s, alpha = 50, true propagation 30 ms: what a
+/// probe of one round trip would see if the others kept their rates.
+fn probe(n: f64, theta: f64) -> (Probe, f64) {
+    let (capacity, alpha, true_base) = (12_500.0, 50.0, 0.030);
+    let a = f64::midpoint((1.0 + 4.0 * n).sqrt(), -1.0);
+    let rtt = true_base + alpha * (n + 1.0 + a) / capacity;
+    let rate = capacity / (1.0 + a);
+    let change = -theta * rate * rtt / capacity;
+    let probe = Probe {
+        began: Time::ZERO,
+        ends: Time::ZERO + Span::from_seconds(rtt),
+        window: rate * rtt,
+        rtt,
+        samples: samples(&[((1.0 - theta) * rate * rtt, rtt + change)]),
+    };
+    (probe, true_base)
+}
+
+#[test]
+fn number_of_flows_capacity_and_propagation_come_out_exactly() {
+    for n in [1.0, 4.0, 8.0, 40.0] {
+        for theta in [-0.9, -0.5, -0.1, 0.1] {
+            let mut control = control(theta);
+            let (probe, true_base) = probe(n, theta);
+            // It took the queue of the others for propagation.
+            control.fast.correct(true_base + n * 50.0 / 12_500.0, 0);
+            let found = control.solve(&probe).unwrap();
+            assert!((found.flows - n).abs() < 1e-6, "{n} {theta}: {found:?}");
+            assert!((found.capacity - 12_500.0).abs() < 1e-4, "{found:?}");
+            assert!((found.base - true_base).abs() < 1e-9, "{found:?}");
+            // w = x r with x = C / (n + 1) and r = D + (n + 1) alpha / C.
+            let fair = 12_500.0 / (n + 1.0) * (true_base + (n + 1.0) * 50.0 / 12_500.0);
+            assert!((found.window - fair).abs() < 1e-4, "{found:?} {fair}");
+        }
+    }
+}
+
+#[test]
+fn alone_nothing_is_corrected() {
+    let mut control = control(-0.5);
+    control.fast.correct(0.030, 0);
+    let found = control.solve(&probe(0.0, -0.5).0).unwrap();
+    assert!(found.flows.abs() < 1e-9 && (found.base - 0.030).abs() < 1e-12, "{found:?}");
+}
+
+#[test]
+fn a_measurement_that_cannot_be_is_discarded() {
+    let mut control = control(-0.5);
+    control.fast.correct(0.030, 0);
+    let (good, _) = probe(4.0, -0.5);
+    let flight = 1.5 * good.window;
+    for seen in [&[][..], &[(flight, good.rtt)], &[(flight, good.rtt - 0.001)]] {
+        assert_eq!(control.solve(&Probe { samples: samples(seen), ..good }), None);
+    }
+    // So small a change would mean more flows than the delay has room for.
+    let seen = samples(&[(flight, good.rtt + 1e-4)]);
+    assert_eq!(control.solve(&Probe { samples: seen, ..good }), None);
+}
+
+#[test]
+fn a_line_does_not_mind_a_queue_that_others_have_moved_before_the_probe() {
+    // Four flows were there. Meanwhile they took 6 segments out of the queue, 0.48 ms.
+    let (clean, true_base) = probe(4.0, -0.5);
+    let (flight, rtt) = clean.samples.last;
+    let along = |part: f64| {
+        let seen = clean.rtt + part * (rtt - clean.rtt) - 0.000_48;
+        (clean.window + part * (flight - clean.window), seen)
+    };
+    let moved = Probe { samples: samples(&[0.2, 0.5, 0.7, 1.0].map(along)), ..clean };
+    let mut control = control(-0.5);
+    control.fast.correct(true_base + 4.0 * 50.0 / 12_500.0, 0);
+    assert!((control.solve(&moved).unwrap().flows - 4.0).abs() < 1e-6);
+    // dr is 10.50 ms in place of 10.98 ms, so R = 2.679 in place of 2.562: n = 4.50.
+    control.reading = Reading::Last;
+    assert!((control.solve(&moved).unwrap().flows - 4.50).abs() < 0.01);
+}
+
+#[test]
+fn the_probe_lets_half_a_segment_more_leave_per_acknowledgement_and_then_takes_it_back() {
+    let mut control = control(-0.5);
+    control.fast.correct(0.040, 0);
+    let mut window = Window { cwnd: 100.0, ssthresh: f64::INFINITY };
+    let at = |ms| Time::ZERO + Span::from_millis(ms);
+    let probe =
+        Probe { began: at(0), ends: at(50), window: 100.0, rtt: 0.050, samples: samples(&[]) };
+    control.probe = Some(probe);
+    let ack = |now, sent: u64, rtt: u64| {
+        let none = Ack::at(at(0), 1).newest;
+        let newest = crate::cc::SentRecord { sent_at: at(sent), in_flight: 140, ..none };
+        Ack { rtt: Some(Span::from_millis(rtt)), newest, ..Ack::at(at(now), 10) }
+    };
+    control.on_ack(&mut window, &ack(10, 0, 50));
+    assert_eq!(window.cwnd, 105.0);
+    control.on_ack(&mut window, &ack(20, 0, 50));
+    assert_eq!((window.cwnd, control.phase()), (110.0, "probe"));
+    // Past its end: the old window again. A segment of 40 ms counts, one of 60 ms ends it.
+    control.on_ack(&mut window, &ack(95, 40, 55));
+    assert_eq!(window.cwnd, 100.0);
+    control.on_ack(&mut window, &ack(130, 60, 70));
+    // R = 40 x 50 / (100 x 5) = 4, n = 12, C = 4 x 100 / 0.05 = 8000, D = 40 - 75 ms < 0: discarded.
+    assert_eq!((window.cwnd, control.discarded, control.left), (100.0, 1, 1));
+    control.probe = Some(probe);
+    control.on_ack(&mut window, &ack(95, 40, 60));
+    control.on_ack(&mut window, &ack(130, 60, 70));
+    // R = 2, n = 2, C = 4000, D = 40 - 25 = 15 ms, w = 50 + 0.015 x 4000 / 3 = 70.
+    assert!((window.cwnd - 70.0).abs() < 1e-9 && control.left == 0, "{}", window.cwnd);
+    assert!((control.fast.base() - 0.015).abs() < 1e-12);
+}
+
+#[test]
+fn values_out_of_range_are_named() {
+    type Change = fn(&mut FastCorrectedParams);
+    let wrong: [(&str, Change); 9] = [
+        ("attempts", |p| p.attempts = 0),
+        ("theta is 0,", |p| p.theta = 0.0),
+        ("theta is 1,", |p| p.theta = 1.0),
+        ("theta is NaN", |p| p.theta = f64::NAN),
+        ("t_epsilon is 2", |p| p.t_epsilon = 2.0),
+        ("measurements", |p| p.measurements = 0),
+        ("stable_rounds is 1", |p| p.calm.stable_rounds = 1),
+        ("stable_tolerance", |p| p.calm.stable_tolerance = 1.0),
+        ("gamma is 2", |p| p.fast.gamma = 2.0),
+    ];
+    for (expected, change) in wrong {
+        let mut params = FastCorrectedParams::default();
+        change(&mut params);
+        let message = FastCorrected::new(params, &env(Era::Rfc)).err().unwrap();
+        assert!(message.contains(expected), "{message}");
+    }
+}

@@ -40,7 +40,8 @@ def _wants(name: str, users: int) -> list[Want]:
 
 def _starts(users: int, count: int, seed: int) -> Real:
     drawn = np.random.default_rng(seed).exponential(size=(count, users + 1))
-    return drawn[:, :-1] / drawn.sum(axis=1, keepdims=True)
+    starts: Real = drawn[:, :-1] / drawn.sum(axis=1, keepdims=True)
+    return starts
 
 
 def _outcomes(behind: Queue, found: Sequence[Real]) -> list[Real]:

@@ -164,6 +164,7 @@ def store(quick: bool) -> None:  # noqa: FBT001
         filters = [word for where in wheres for word in ("--where", where)]
         for name, arguments in {
             "list": listed,
+            "list --json": [*listed, "--json"],
             "filter": [*listed, *filters],
             "filter --json": [*listed, *filters, "--json"],
         }.items():

@@ -90,9 +90,13 @@ def adversary(
 
     made = with_changes(changes, arena)
     found = search(
-        made, want="best" if best else "last" if last else "worst", levels=levels, budget=budget, seed=seed,
+        made,
+        want="best" if best else "last" if last else "worst",
+        levels=levels,
+        budget=budget,
+        seed=seed,
         workers=workers,
-    )  # fmt: skip
+    )
     if out is not None:
         found.save(out, command=command_line())
     if as_json:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["draw"]
 
 MARKS = ("o", "s", "^", "D", "v", "P", "X")
+MOST_INSIDE = 6
+"""Entries of a legend that find room between curves."""
 
 
 def draw(figure: Figure, layers: Layers) -> Canvas:
@@ -76,9 +78,22 @@ def _axis(axes: Axes, which: str, settings: Mapping[str, Any], kind: str) -> Non
         return
     if "scale" in settings:
         (axes.set_xscale if which == "x" else axes.set_yscale)(settings["scale"])
+    elif which == "x" and not settings.get("unit"):
+        _whole_ticks(axes)
     if "limits" in settings:
         low, high = settings["limits"]
         (axes.set_xlim if which == "x" else axes.set_ylim)(low, high)
+
+
+def _whole_ticks(axes: Axes) -> None:
+    """Counts have no halves: ticks at whole numbers if all that is drawn is there."""
+    from matplotlib.ticker import MaxNLocator
+
+    drawn = [np.asarray(line.get_xdata(), dtype=float) for line in axes.get_lines()]
+    x = np.concatenate(drawn) if drawn else np.zeros(0)
+    x = x[np.isfinite(x)]
+    if x.size and np.all(x == np.round(x)) and np.ptp(x) >= 2:
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
 def _label(settings: Mapping[str, Any]) -> str:
@@ -163,7 +178,10 @@ def _legend(axes: Axes, layers: Layers) -> None:
         hollow: Look = {"markerfacecolor": "none", "markeredgecolor": "#555555"}
         pairs.append((Line2D([], [], ls="", marker="o", markersize=8, **hollow), "as printed"))
     if len(pairs) > 1 or (pairs and pairs[0][1]):
-        axes.legend([h for h, _ in pairs], [text for _, text in pairs])
+        # Many would cover the curves, so they stand beside them.
+        beside: Look = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
+        place = beside if len(pairs) > MOST_INSIDE and len(axes.figure.axes) == 1 else {}
+        axes.legend([h for h, _ in pairs], [text for _, text in pairs], **place)
 
 
 def _bars(

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from ackclock.audit import latecomer, page
+from ackclock.audit import latecomer, page, situations
 from ackclock.cli import main
 from ackclock.errors import ScenarioError
 from ackclock.evaluate.grid import asked
 from ackclock.subject import Subject
 
-SMALL = latecomer.Tier((3,), (4,), (20,), ("2000 pkt",), 1, 8.0)
+SMALL = situations.Tier((3,), (4,), (20,), ("2000 pkt",), 1, 8.0)
 
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(latecomer.TIERS, "fast", SMALL)
+    monkeypatch.setitem(situations.TIERS, "fast", SMALL)
 
 
 def row(found: latecomer.Audit, situation: str) -> latecomer.Row:
@@ -38,11 +39,16 @@ def test_fast_shows_persistent_congestion_and_the_correction_mends_it(small: Non
     # Flows that start together measure together, which the method does not provide for.
     assert row(mended, "sequential").ratio == pytest.approx(1, abs=0.15)
     assert row(mended, "sequential").verdict == "fair"
+    # Shares: equation (11) for three flows, oldest first, and a fifth each beside four.
+    assert row(fast, "sequential").shares == pytest.approx([0.2174, 0.2778, 0.5047], rel=0.05)
+    assert joined.share == pytest.approx(0.3904, rel=0.05)
+    assert (joined.share_fair, joined.share_predicted) == pytest.approx((0.2, 0.3904), abs=5e-4)
+    assert all(r.at_rest for r in fast.rows if r.situation in ("sequential", "joining"))
 
 
 def test_every_situation_has_a_flow_that_is_looked_at_and_others_to_compare_with():
     seen = set()
-    for situation, flows, document in latecomer.documents("vegas", SMALL):
+    for situation, flows, document in situations.documents("vegas", SMALL):
         seen.add(situation)
         names = [flow["id"] for flow in document["flows"]]
         assert names.count("new") == 1 and any(n.startswith("old") for n in names)
@@ -50,7 +56,20 @@ def test_every_situation_has_a_flow_that_is_looked_at_and_others_to_compare_with
         late = next(f for f in document["flows"] if f["id"] == "new")
         own = [f for f in document["flows"] if f.get("cc") == "vegas"]
         assert late["start"] == max(f.get("start", 0) for f in own)
-    assert seen == set(latecomer.SITUATIONS)
+    assert seen == set(situations.SITUATIONS)
+
+
+def test_a_control_that_still_moves_is_told_to_need_more_time(monkeypatch: pytest.MonkeyPatch):
+    # LEDBAT grows by a segment per round trip: over 80 ms a queue of 100 ms takes it a minute.
+    short = situations.Tier((2,), (1,), (80,), ("4000 pkt",), 1, 15.0)
+    monkeypatch.setitem(situations.TIERS, "fast", short)
+    found = latecomer.audit(Subject("ledbat", "ledbat"))
+    sequential = row(found, "sequential")
+    assert not sequential.at_rest and sequential.verdict.startswith("not at rest")
+    assert "had not come to rest" in found.answer and "--gap 60" in found.answer
+    # What is not at rest is no ground for a judgement.
+    if not any(r.at_rest for r in found.rows if r.situation in ("sequential", "joining")):
+        assert "No judgement of ledbat" in found.answer
 
 
 @pytest.mark.parametrize(
@@ -71,10 +90,19 @@ def test_verdicts(ratio: float, model: float | None, expected: str):
 
 
 def test_the_page_stands_alone_and_its_numbers_are_json(tmp_path: Path):
-    rows = (
-        latecomer.Row("sequential", 2, False, 1.6, 1.5, 1.7, 1.618, "20 ms, 1 bdp", 0.99, "x"),
-        latecomer.Row("joining", 1, True, float("inf"), 1.0, float("inf"), 1.618, "-", 0.9, "y"),
-    )
+    def made(situation: str, n: int, ratio: float, **other: Any) -> latecomer.Row:
+        model = latecomer.predicted(situation, n)
+        assert model is not None
+        shares = (1 / (1 + ratio), 1 - 1 / (1 + ratio)) if n == 2 else (0.0, 1.0)
+        known = {
+            "situation": situation, "flows": n, "overflows": False, "ratio": ratio, "low": 1.0,
+            "high": ratio, "predicted": model.ratio, "share": shares[-1],
+            "share_predicted": model.shares[-1], "share_fair": 0.5, "shares": shares,
+            "at_rest": True, "worst": "20 ms, 1 bdp", "utilisation": 0.99, "verdict": "x",
+        }  # fmt: skip
+        return latecomer.Row(**{**known, **other})
+
+    rows = (made("sequential", 2, 1.6), made("joining", 1, float("inf"), overflows=True))
     found = latecomer.Audit("mine", "fast", 20.0, 4, rows)
     at = found.save(tmp_path / "audit", "ackclock audit latecomer mine")
     html = (at / "index.html").read_text()
@@ -112,3 +140,46 @@ def test_a_buffer_that_is_too_small_is_told_with_the_size_needed():
     (told,) = warnings("200 pkt")
     assert "holds 200 packets" in told and "buffer of 230 packets or more" in told
     assert warnings("231 pkt") == []
+
+
+def test_check_tells_a_buffer_that_is_too_small(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    file = tmp_path / "small.toml"
+    text = """duration = "1 s"
+[net]
+kind = "dumbbell"
+pairs = 2
+rate = "100 Mbps"
+rtt = "20 ms"
+buffer = "BUFFER"
+[[flows]]
+pair = 0
+count = 2
+cc = { kind = "CONTROL" }
+"""
+
+    def told(control: str, buffer: str) -> str:
+        file.write_text(text.replace("CONTROL", control).replace("BUFFER", buffer))
+        assert main(["check", str(file)]) == 0
+        return capsys.readouterr().out
+
+    # Two flows of alpha = 100 keep 100 (2 + 0.618) = 261.8 packets queued.
+    assert "expected a buffer of 262 packets or more" in told("fast", "200 pkt")
+    assert "warning" not in told("fast", "262 pkt")
+    # Vegas keeps up to 4: 4 x 2.618 = 10.5.
+    assert "expected a buffer of 11 packets or more" in told("vegas", "10 pkt")
+
+
+def test_a_model_out_of_its_range_is_the_users_fault(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    file = tmp_path / "model.toml"
+    file.write_text("""name = "wrong"
+[scenario]
+engine = "model"
+model = "fast_joining"
+[scenario.params]
+flows = [4]
+alpha_packets = -3.0
+""")
+    assert main(["sweep", str(file), "--store", str(tmp_path / "store")]) == 2
+    assert "alpha_packets is -3, but it must be more than 0" in capsys.readouterr().err

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ackclock.model import fast, fast_dynamics
+from ackclock.model import fast, fast_correction, fast_dynamics, fast_queue
 
 # Solutions worked out by hand or to six digits from the defining equations.
 QUEUES = [130.9, 230.0, 342.1, 464.5, 595.3, 733.2, 877.4, 1027.2]
@@ -67,7 +67,7 @@ def test_thresholds_of_rate_reduction():
 @given(st.floats(1, 1000), st.floats(-2, 0.99).filter(lambda t: abs(t) > 1e-3))
 @settings(max_examples=50, deadline=None)
 def test_the_correction_is_exact_with_the_right_sign(n: float, theta: float):
-    found = fast.correction(n, theta)
+    found = fast_correction.correction(n, theta)
     assert found["estimated_flows"] == pytest.approx(n, rel=1e-9)
     assert found["estimated_capacity_packets_per_s"] == pytest.approx(12_500, rel=1e-9)
     assert found["estimated_propagation_s"] == pytest.approx(0.024, rel=1e-6)
@@ -75,12 +75,12 @@ def test_the_correction_is_exact_with_the_right_sign(n: float, theta: float):
 
 
 def test_equation_22_as_printed_gives_too_many_flows():
-    found = fast.correction(np.array([4, 8]), -0.5, sign="printed")
+    found = fast_correction.correction(np.array([4, 8]), -0.5, sign="printed")
     assert found["estimated_flows"] == pytest.approx([9.12, 14.7], abs=0.06)
 
 
 def test_equal_errors_leave_shares_equal_and_rate_targets_make_them_worse():
-    found = fast.equilibrium(5, error_s=0.01)
+    found = fast_queue.equilibrium(5, error_s=0.01)
     assert found["share"] == pytest.approx(np.full(5, 0.2), abs=1e-12)
     assert found["queue_packets"][0] == pytest.approx(250 + 125)
     worse = fast.rate_targets(np.arange(2, 10))
@@ -88,9 +88,63 @@ def test_equal_errors_leave_shares_equal_and_rate_targets_make_them_worse():
     assert np.all(worse["share"][newest] > worse["share_if_packets"][newest])
 
 
-def test_theta_of_0_is_refused():
+def test_values_out_of_range_are_named():
     with pytest.raises(ValueError, match="theta must be less than 1 and not 0"):
-        fast.correction(4, 0.0)
+        fast_correction.correction(4, 0.0)
+    with pytest.raises(ValueError, match="alpha_packets is -3, but it must be more than 0"):
+        fast.joining(4, alpha_packets=-3.0)
+    with pytest.raises(ValueError, match="alpha_packets is 0, but it must be more than 0"):
+        fast.sequential([2, 3], alpha_packets=[50.0, 0.0])
+    with pytest.raises(ValueError, match="flows is 0, but it must be 1 or more"):
+        fast.sequential_flows([2, 0])
+    with pytest.raises(
+        ValueError, match=r"gamma is 1\.5, but it must be more than 0 and at most 1"
+    ):
+        fast_dynamics.stability(1.5)
+    with pytest.raises(ValueError, match="gamma is 0, but it must be more than 0"):
+        fast_dynamics.integrate(np.zeros(1), 1.0, gamma=0.0)
+
+
+def test_six_digits_of_the_model_by_another_way():
+    # Bisection of the condition that the shares add up to 1, from a_1 = 0 on, without Newton.
+    from scipy.optimize import brentq
+
+    a = [0.0]
+    for n in range(2, 31):
+
+        def excess(last: float, n: int = n) -> float:
+            tails = np.cumsum([last, *a[::-1]])
+            return float(np.sum(1 / (1 + np.arange(n) + tails))) - 1
+
+        a.append(brentq(excess, 0.0, 10.0, xtol=1e-14))
+    assert fast.additions(30) == pytest.approx(a, rel=1e-9, abs=1e-12)
+    queue = fast.sequential(np.arange(2, 31))["queue_packets"]
+    assert queue == pytest.approx([50 * (n + sum(a[:n])) for n in range(2, 31)], rel=1e-9)
+
+
+def test_six_digits_where_a_closed_form_is_known():
+    # n = 2: the golden section. n = 3: 1/u + 1/(u + g) + 1/(u + g + 1) = 1 in u = 1 + a_3.
+    golden = (5**0.5 - 1) / 2
+    g = 1 + golden
+    u = max(np.roots([1, 2 * g - 2, g * g - 3 * g - 2, -g * (g + 1)]).real)
+    a = fast.additions(3)
+    assert a[1:] == pytest.approx([golden, u - 1], abs=1e-12)
+    # The thresholds of (20): n alpha (1 + sqrt(1 + 4 n)) / (2 C) at 12500 packets/s.
+    found = fast.joining(np.array([4, 8]))
+    assert 1000 * found["threshold_s"] == pytest.approx([40.9848450, 107.9130021], abs=5e-7)
+    assert found["addition"] == pytest.approx([(17**0.5 - 1) / 2, (33**0.5 - 1) / 2], abs=1e-12)
+
+
+def test_ten_thousand_flows_are_worked_out_and_grow_as_their_logarithm():
+    a = fast.additions(10_000)
+    # The ledger of the paper's figure 3: 2.094, 4.310, 6.574 at 10, 100, 1000.
+    assert a[[9, 99, 999]] == pytest.approx([2.094, 4.310, 6.574], abs=5.1e-4)
+    steps = np.diff(a[[99, 999, 9999]])
+    assert steps[1] == pytest.approx(np.log(10), rel=0.02) and steps[1] > steps[0]
+    points = fast.sequential(np.arange(1, 10_001))
+    shares = fast.sequential_shares(10_000)
+    assert points["share_oldest"][-1] == pytest.approx(shares[0], rel=1e-12)
+    assert points["newest_over_previous"][-1] == pytest.approx(shares[-1] / shares[-2], rel=1e-9)
 
 
 def test_the_fluid_equation_comes_to_rest_at_the_closed_form():

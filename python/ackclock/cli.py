@@ -84,8 +84,11 @@ def check(files: tuple[Path, ...], changes: tuple[str, ...]) -> None:
     failed = False
     for file in files:
         try:
-            _load(file, changes).check()
-            click.echo(f"{file}: right")
+            found = _load(file, changes)
+            warnings = found.explain().data["warnings"]
+            click.echo(f"{file}: right" + ("" if not warnings else ", but"))
+            for warning in warnings:
+                click.echo(f"  warning: {warning}")
         except ScenarioError as error:
             failed = True
             click.echo(str(error), err=True)

@@ -8,91 +8,40 @@ FAST-TCP: Analysis and solutions". This audit puts any control through the same 
 
 from __future__ import annotations
 
+import math
 import statistics
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from ackclock.audit.situations import SITUATIONS, TIERS, documents, sweep_of
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from ackclock.experiments.sweeps import Sweep
     from ackclock.subject import Subject
 
-__all__ = ["SITUATIONS", "TIERS", "Audit", "Row", "Situation", "Tier", "audit", "documents"]
+__all__ = ["Audit", "Predicted", "Row", "audit", "predicted", "verdict"]
 
 Data = dict[str, Any]
+Rates = Mapping[str, float]
 
 FAIR = 1.25
 """A late-comer that gets up to this factor more or less than the others is treated fairly."""
 NEAR = 0.15
 """A ratio this near to the model's, as a part of it, counts as what the model predicts."""
-
-RATE_MBPS = 50
-SPACING_S = 0.0006
-"""Between starts of flows that are to find the queue empty: more than two packets take."""
-
-
-@dataclass(frozen=True)
-class Tier:
-    """How much is run."""
-
-    sequential: tuple[int, ...]
-    joined: tuple[int, ...]
-    rtts_ms: tuple[int, ...]
-    buffers: tuple[str, ...]
-    starts: int
-    gap_s: float
-
-
-TIERS = {
-    "fast": Tier((2, 4), (1, 4), (20, 80), ("0.5 bdp", "2 bdp", "4000 pkt"), 2, 20.0),
-    "full": Tier(
-        (2, 3, 5, 9),
-        (1, 2, 4, 8, 16),
-        (10, 20, 80, 160),
-        ("0.25 bdp", "0.5 bdp", "1 bdp", "2 bdp", "8000 pkt"),
-        5,
-        30.0,
-    ),
-}
-"""Fast: about a minute; full: an hour."""
+RESTLESS = 1.05
+"""A ratio that changes by more than this factor from half to half of what is measured, and by more
+than twice its standard error over the runs, is not at rest."""
 
 
 @dataclass(frozen=True)
-class Situation:
-    """One way in which flows come and go."""
+class Predicted:
+    """What persistent congestion makes of a situation: late-comer over others, and shares."""
 
-    key: str
-    title: str
-    question: str
-
-
-SITUATIONS = {
-    s.key: s
-    for s in (
-        Situation(
-            "sequential",
-            "one after another",
-            "the newest over the oldest of n flows, each started after the one before is at rest",
-        ),
-        Situation(
-            "joining", "one joins n", "a late-comer over the mean of n flows that began together"
-        ),
-        Situation(
-            "departures",
-            "after departures",
-            "the newer over the older of the two that stay when the oldest of four have left",
-        ),
-        Situation(
-            "loss-based", "beside CUBIC", "a late-comer over an earlier flow, beside one of CUBIC"
-        ),
-        Situation(
-            "noise", "beside noise", "a late-comer over four others, beside bursts of 20 % load"
-        ),
-    )
-}
-"""Situations in the order of the page."""
+    ratio: float
+    shares: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -106,97 +55,18 @@ class Row:
     low: float
     high: float
     predicted: float | None
+    share: float
+    share_predicted: float | None
+    share_fair: float
+    shares: tuple[float, ...]
+    at_rest: bool
     worst: str
     utilisation: float
     verdict: str
 
 
-def _flow(value: Any, **keys: Any) -> Data:
-    return {"cc": value, **keys}
-
-
-def documents(value: Any, tier: Tier) -> Iterator[tuple[str, int, Data]]:
-    """Make the scenarios: situation, number of flows, and what its sweep starts from.
-
-    Parameters
-    ----------
-    value
-        The control, as a scenario says it.
-    tier
-        How much.
-
-    Yields
-    ------
-    tuple
-        Key of the situation, number n, document. The flow ``new`` is the one looked at.
-    """
-    gap = tier.gap_s
-
-    def made(pairs: int, flows: list[Data], last: float, seed: int = 1) -> Data:
-        net = {"kind": "dumbbell", "pairs": pairs, "rate": f"{RATE_MBPS} Mbps", "rtt": "20 ms"}
-        return {
-            "net": net,
-            "flows": flows,
-            "duration": last + 2 * gap,
-            "warmup": last + gap,
-            "seed": seed,
-            "era": "rfc",
-        }
-
-    def together(n: int) -> Data:
-        stagger = {"count": n, "stagger": SPACING_S} if n > 1 else {}
-        return _flow(value, id="old", pair=0, **stagger)
-
-    for n in tier.sequential:
-        flows = [
-            _flow(value, id="new" if i == n - 1 else f"old{i}", pair=i, start=i * gap)
-            for i in range(n)
-        ]
-        yield "sequential", n, made(n, flows, gap * (n - 1))
-    for n in tier.joined:
-        flows = [together(n), _flow(value, id="new", pair=n, start=gap)]
-        yield "joining", n, made(n + 1, flows, gap)
-    leaving = [
-        _flow(value, id=name, pair=i, start=i * gap, **({"stop": (4 + i) * gap} if i < 2 else {}))
-        for i, name in enumerate(("gone0", "gone1", "old", "new"))
-    ]
-    yield "departures", 4, made(4, leaving, 6 * gap)
-    beside = [
-        _flow(value, id="old", pair=0, start=0.5),
-        _flow("cubic", id="cubic", pair=1),
-        _flow(value, id="new", pair=2, start=gap),
-    ]
-    yield "loss-based", 1, made(3, beside, gap)
-    source = {"kind": "pareto-on-off", "rate": "2 Mbps", "packet": 1000, "burst": "100 ms"}
-    bursts = {**source, "idle": "100 ms", "shape": 1.5}
-    noisy = [
-        together(4),
-        _flow(value, id="new", pair=4, start=gap),
-        {"id": "noise", "src": "s5", "dst": "d5", "count": 10, "source": bursts},
-    ]
-    yield "noise", 4, made(6, noisy, gap)
-
-
-def _sweep(document: Data, tier: Tier, name: str) -> Sweep:
-    from ackclock.experiments.axes import Axis
-    from ackclock.experiments.sweeps import sweep
-
-    at = next(i for i, flow in enumerate(document["flows"]) if flow.get("id") == "new")
-    first = float(document["flows"][at]["start"])
-    starts = {f"{i}": first + 0.137 * i for i in range(tier.starts)}
-    return sweep(
-        document,
-        {
-            "rtt_ms": Axis("net.rtt", {f"{ms}": f"{ms} ms" for ms in tier.rtts_ms}),
-            "buffer": Axis("net.buffer", list(tier.buffers)),
-            "start": Axis(f"flows[{at}].start", starts),
-        },
-        name=name,
-    )
-
-
-def predicted(situation: str, flows: int) -> float | None:
-    """Give the ratio that equations (11) and (15) predict; None where they do not apply.
+def predicted(situation: str, flows: int) -> Predicted | None:
+    """Give what equations (11) and (15) predict; None where they do not apply.
 
     Parameters
     ----------
@@ -208,10 +78,12 @@ def predicted(situation: str, flows: int) -> float | None:
     from ackclock.model import fast
 
     if situation == "sequential":
-        shares = fast.sequential_shares(flows)
-        return float(shares[-1] / shares[0])
+        shares = tuple(map(float, fast.sequential_shares(flows)))
+        return Predicted(shares[-1] / shares[0], shares)
     if situation == "joining":
-        return float(fast.joining(flows)["fairness_ratio"])
+        found = fast.joining(flows)
+        old, new = float(found["share_old"]), float(found["share_new"])
+        return Predicted(float(found["fairness_ratio"]), (*[old] * flows, new))
     return None
 
 
@@ -234,14 +106,20 @@ def verdict(ratio: float, model: float | None) -> str:
     return "late-comer favoured"
 
 
-def _ratio(situation: str, rows: list[Mapping[str, Any]]) -> float:
+def _ratio(situation: str, rates: Rates) -> float:
     """The late-comer's goodput over that of the others of its kind."""
-    new = next(row["goodput_bps"] for row in rows if row["id"] == "new")
-    old = [row for row in rows if str(row["id"]).startswith("old")]
+    old = [rate for name, rate in rates.items() if name.startswith("old")]
     if situation == "sequential":
-        old = [row for row in old if row["id"] == "old0"]
-    mean = statistics.fmean(row["goodput_bps"] for row in old)
-    return float(new / mean) if mean > 0 else float("inf") if new > 0 else 1.0
+        old = [rates["old0"]]
+    new, mean = rates["new"], statistics.fmean(old)
+    return new / mean if mean > 0 else math.inf if new > 0 else 1.0
+
+
+def _shares(rates: Rates) -> tuple[float, ...]:
+    """Parts of what the flows of this kind get together, the late-comer's last."""
+    own = [rate for name, rate in rates.items() if name.startswith("old")] + [rates["new"]]
+    whole = sum(own)
+    return tuple(rate / whole if whole > 0 else 1 / len(own) for rate in own)
 
 
 @dataclass(frozen=True)
@@ -256,13 +134,26 @@ class Audit:
 
     @property
     def answer(self) -> str:
-        """The whole in one sentence."""
+        """The whole in one sentence, or two."""
         pure = [row for row in self.rows if row.situation in ("sequential", "joining")]
         # A buffer that overflows empties now and then and shows the propagation delay.
         pure = [row for row in pure if not row.overflows] or pure
+        restless = sum(not row.at_rest for row in pure)
+        told = self._judged([row for row in pure if row.at_rest])
+        if not restless:
+            return told
+        more = (
+            f"{restless} of {len(pure)} cases among its own kind had not come to rest;"
+            f" --gap {4 * self.gap_s:g} gives them more time."
+        )
+        return f"{told} {more}".strip()
+
+    def _judged(self, pure: list[Row]) -> str:
         favoured = [row for row in pure if "favoured" in row.verdict]
         as_model = [row for row in favoured if "persistent" in row.verdict]
         starved = [row for row in pure if "starved" in row.verdict]
+        if not pure:
+            return f"No judgement of {self.control}:"
         if len(as_model) > len(pure) / 2:
             return (
                 f"{self.control} suffers from persistent congestion: late-comers get"
@@ -307,29 +198,77 @@ class Audit:
         return write(self, folder, command)
 
 
-def _rows(situation: str, flows: int, result: Any) -> Iterator[Row]:
-    """Rows of a situation: where the buffer never overflowed, and where it did."""
-    runs: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
+@dataclass(frozen=True)
+class _Measured:
+    """One run: rates over all that is measured, and over its halves."""
+
+    rates: Rates
+    halves: tuple[Rates, Rates]
+    overflows: bool
+    utilisation: float
+
+
+At = tuple[Any, ...]
+
+
+def _measured(result: Any, gap_s: float, end_s: float) -> dict[At, _Measured]:
+    """Runs by round trip, buffer and start."""
+
+    def at(row: Mapping[str, Any]) -> At:
+        return row["rtt_ms"], row["buffer"], row["start"]
+
+    rates: dict[At, dict[str, float]] = {}
+    samples: dict[At, dict[str, list[tuple[float, float]]]] = {}
     for row in result.tables["flows"].to_pylist():
-        runs.setdefault((row["rtt_ms"], row["buffer"], row["start"]), []).append(row)
-    links = {
-        (row["rtt_ms"], row["buffer"], row["start"]): row
-        for row in result.tables["links"].to_pylist()
-        if str(row["id"]) == "r0->r1"
-    }
+        rates.setdefault(at(row), {})[str(row["id"])] = float(row["goodput_bps"])
+    for row in result.tables["flow_samples"].to_pylist():
+        seen = samples.setdefault(at(row), {}).setdefault(str(row["flow"]), [])
+        seen.append((row["time_s"], float(row["delivered_bytes"])))
+    found = {}
+    for row in result.tables["links"].to_pylist():
+        if str(row["id"]) != "r0->r1":
+            continue
+        first, second = {}, {}
+        for name, rate in rates[at(row)].items():
+            begin, middle = (
+                next((b for t, b in samples[at(row)][name] if abs(t - when) < gap_s / 8), 0.0)
+                for when in (end_s - gap_s, end_s - gap_s / 2)
+            )
+            first[name] = 16 * (middle - begin) / gap_s
+            second[name] = 2 * rate - first[name]
+        overflows, used = row["drops"] > 0, float(row["utilisation"])
+        found[at(row)] = _Measured(rates[at(row)], (first, second), overflows, used)
+    return found
+
+
+def _rests(situation: str, runs: list[_Measured]) -> bool:
+    """Whether ratios of the two halves of what is measured are the same but for chance."""
+    changes = []
+    for run in runs:
+        one, other = (max(_ratio(situation, half), 1e-3) for half in run.halves)
+        changes.append(math.log(min(other, 1e3) / min(one, 1e3)))
+    drift = abs(statistics.fmean(changes))
+    error = statistics.stdev(changes) / math.sqrt(len(changes)) if len(changes) > 1 else 0.0
+    return drift <= max(math.log(RESTLESS), 2 * error)
+
+
+def _rows(situation: str, flows: int, all_runs: Mapping[At, _Measured]) -> Iterator[Row]:
+    """Rows of a situation: where the buffer never overflowed, and where it did."""
     model = predicted(situation, flows)
     for overflows in (False, True):
-        of_condition: dict[tuple[Any, Any], list[float]] = {}
-        used = []
-        for at, rows in runs.items():
-            if (links[at]["drops"] > 0) == overflows:
-                of_condition.setdefault(at[:2], []).append(_ratio(situation, rows))
-                used.append(links[at]["utilisation"])
-        if not used:
+        runs = {at: run for at, run in all_runs.items() if run.overflows == overflows}
+        if not runs:
             continue
+        of_condition: dict[At, list[float]] = {}
+        for at, run in runs.items():
+            of_condition.setdefault(at[:2], []).append(_ratio(situation, run.rates))
         means = {at: statistics.fmean(ratios) for at, ratios in of_condition.items()}
         worst = max(means, key=lambda at: max(means[at], 1 / max(means[at], 1e-9)))
         middle = statistics.median(means.values())
+        columns = zip(*(_shares(run.rates) for run in runs.values()), strict=True)
+        shares = tuple(statistics.median(column) for column in columns)
+        at_rest = _rests(situation, list(runs.values()))
+        judged = verdict(middle, model.ratio if model else None)
         yield Row(
             situation,
             flows,
@@ -337,10 +276,15 @@ def _rows(situation: str, flows: int, result: Any) -> Iterator[Row]:
             middle,
             min(means.values()),
             max(means.values()),
-            model,
+            model.ratio if model else None,
+            shares[-1],
+            model.shares[-1] if model else None,
+            1 / len(shares),
+            shares,
+            at_rest,
             f"{worst[0]} ms, {worst[1]}",
-            statistics.fmean(used),
-            verdict(middle, model),
+            statistics.fmean(run.utilisation for run in runs.values()),
+            judged if at_rest else f"not at rest: {judged}",
         )
 
 
@@ -385,7 +329,8 @@ def audit(
     runs = 0
     for situation, flows, document in documents(control.value, size):
         tell(f"{SITUATIONS[situation].title}, n = {flows}")
-        result = _sweep(document, size, f"{situation}, n = {flows}").run(workers=workers)
-        runs += len(size.rtts_ms) * len(size.buffers) * size.starts
-        rows.extend(_rows(situation, flows, result))
+        sweep = sweep_of(document, size, f"{situation}, n = {flows}")
+        found = _measured(sweep.run(workers=workers), size.gap_s, document["duration"])
+        runs += len(found)
+        rows.extend(_rows(situation, flows, found))
     return Audit(control.label, tier, size.gap_s, runs, tuple(rows))

@@ -158,7 +158,12 @@ class ModelCase:
         mesh = np.meshgrid(*axes.values(), indexing="ij") if axes else []
         given = {key: grid.ravel() for key, grid in zip(axes, mesh, strict=True)}
         with np.errstate(all="ignore"):
-            result = model(self._document["model"])(**given)
+            try:
+                result = model(self._document["model"])(**given)
+            except ValueError as error:
+                # A model refuses what is out of its range, naming the parameter.
+                where = "" if self._file is None else str(self._file)
+                raise ScenarioError([Problem("params", str(error), where)]) from None
         points = _table(given, result, self._document["model"])
         if progress is not None:
             progress(1.0, 0.0)

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ackclock.model.fast_queue import require, weighted_queue, whole_numbers
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
@@ -19,64 +21,28 @@ if TYPE_CHECKING:
 __all__ = [
     "additions",
     "buffer_packets",
-    "correction",
-    "equilibrium",
     "joining",
     "joining_addition",
     "rate_targets",
     "sequential",
     "sequential_flows",
     "sequential_shares",
-    "weighted_queue",
 ]
-
-PRECISION = 1e-13
-MOST_STEPS = 100
 
 
 @lru_cache(maxsize=8)
 def _additions(flows: int) -> Real:
     found = np.zeros(flows)
     # What each flow sees queued beyond its own estimate, in units of alpha.
-    seen = np.ones(1)
+    seen = np.zeros(flows)
+    seen[0] = 1.0
     for number in range(1, flows):
-        seen = np.append(seen + 1.0, 1.0)
-        found[number] = weighted_queue(np.ones_like(seen), -seen)
-        seen += found[number]
+        here = seen[: number + 1]
+        here += 1.0
+        found[number] = weighted_queue(1.0, -here)
+        here += found[number]
     found.setflags(write=False)
     return found
-
-
-def weighted_queue(weights: Real, errors: Real, capacity: float = 1.0) -> float:
-    """Find the delay q at which flows that get ``weights / (q - errors)`` fill the link.
-
-    Newton's method from the left of the root, where the sum is convex and falls: no step passes
-    the root.
-
-    Parameters
-    ----------
-    weights
-        What each flow keeps queued [packets], more than 0.
-    errors
-        What each takes for propagation too much [s].
-    capacity
-        Of the link [packets/s].
-
-    Returns
-    -------
-    float
-        Queueing delay [s].
-    """
-    # At this delay the flow with the largest error alone fills the link, so the sum is too large.
-    largest = int(np.argmax(errors + weights / capacity))
-    q = float(errors[largest] + weights[largest] / capacity)
-    for _ in range(MOST_STEPS):
-        rates = weights / (q - errors)
-        step = (rates.sum() - capacity) / (rates * rates / weights).sum()
-        q += float(step)
-        if abs(step) <= PRECISION * max(abs(q), 1e-300):
-            break
-    return q
 
 
 def additions(flows: int) -> Real:
@@ -91,8 +57,18 @@ def additions(flows: int) -> Real:
     -------
     numpy.ndarray
         Shape ``(n,)``; the first is 0.
+
+    Raises
+    ------
+    ValueError
+        There is no flow.
     """
-    return _additions(int(flows))
+    return _additions(int(whole_numbers(flows)))
+
+
+def _sums(flows: int) -> Real:
+    """Sums a_1 + ... + a_k for k = 0 ... n."""
+    return np.concatenate([[0.0], np.cumsum(additions(flows))])
 
 
 def sequential_shares(flows: int) -> Real:
@@ -108,9 +84,8 @@ def sequential_shares(flows: int) -> Real:
     numpy.ndarray
         Shape ``(n,)``; sums to 1.
     """
-    a = additions(flows)
-    later = np.arange(flows)[::-1]
-    shares: Real = 1.0 / (1.0 + later + np.cumsum(a[::-1])[::-1])
+    sums = _sums(flows)
+    shares: Real = 1.0 / (flows - np.arange(flows) + sums[-1] - sums[:-1])
     return shares
 
 
@@ -124,7 +99,7 @@ def buffer_packets(flows: int, alpha_packets: float) -> float:
     alpha_packets
         What each means to keep queued.
     """
-    return float(alpha_packets * (flows + additions(flows).sum()))
+    return float(alpha_packets * (flows + _sums(flows)[-1]))
 
 
 def joining_addition(flows: Any) -> Any:
@@ -136,14 +111,6 @@ def joining_addition(flows: Any) -> Any:
         Number n of flows that know the propagation delay.
     """
     return (np.sqrt(1 + 4 * np.asarray(flows, dtype=float)) - 1) / 2
-
-
-def _whole(flows: Any) -> npt.NDArray[np.int64]:
-    numbers = np.asarray(flows, dtype=np.int64)
-    if np.any(numbers < 1):
-        message = f"flows is {numbers.min()}, but it must be 1 or more"
-        raise ValueError(message)
-    return numbers
 
 
 def sequential(
@@ -166,23 +133,24 @@ def sequential(
         ``addition`` (a_n), ``share_oldest``, ``share_newest``, ``newest_over_oldest``,
         ``newest_over_previous``, ``queue_packets``, ``queue_over_ideal``, ``queueing_delay_s``.
     """
-    columns: dict[str, list[float]] = {}
-    for number, alpha in np.broadcast(_whole(flows), alpha_packets):
-        n = int(number)
-        shares, queue = sequential_shares(n), buffer_packets(n, float(alpha))
-        row = {
-            "addition": additions(n)[-1],
-            "share_oldest": shares[0],
-            "share_newest": shares[-1],
-            "newest_over_oldest": shares[-1] / shares[0],
-            "newest_over_previous": shares[-1] / shares[-2] if n > 1 else np.nan,
-            "queue_packets": queue,
-            "queue_over_ideal": queue / (n * float(alpha)),
-        }
-        for key, value in row.items():
-            columns.setdefault(key, []).append(float(value))
-    made = {key: np.array(values) for key, values in columns.items()}
-    return {**made, "queueing_delay_s": made["queue_packets"] / capacity_packets_per_s}
+    require(alpha_packets=alpha_packets, capacity_packets_per_s=capacity_packets_per_s)
+    n, alpha, capacity = np.broadcast_arrays(
+        whole_numbers(flows), np.asarray(alpha_packets, float), capacity_packets_per_s
+    )
+    sums = _sums(int(n.max()))
+    last = sums[n] - sums[n - 1]
+    before = sums[n - 1] - sums[np.maximum(n - 2, 0)]
+    queue = n + sums[n]
+    return {
+        "addition": last,
+        "share_oldest": 1 / queue,
+        "share_newest": 1 / (1 + last),
+        "newest_over_oldest": queue / (1 + last),
+        "newest_over_previous": np.where(n > 1, (2 + last + before) / (1 + last), np.nan),
+        "queue_packets": alpha * queue,
+        "queue_over_ideal": queue / n,
+        "queueing_delay_s": alpha * queue / capacity,
+    }
 
 
 def sequential_flows(flows: Any) -> dict[str, Any]:
@@ -198,13 +166,16 @@ def sequential_flows(flows: Any) -> dict[str, Any]:
     dict
         A row per flow: ``point``, ``flow`` (1 is the oldest), ``addition``, ``share``.
     """
-    numbers = np.atleast_1d(_whole(flows))
-    each = [np.arange(1, n + 1) for n in numbers]
+    numbers = np.atleast_1d(whole_numbers(flows))
+    sums = _sums(int(numbers.max()))
+    point = np.repeat(np.arange(len(numbers)), numbers)
+    flow = np.concatenate([np.arange(1, n + 1) for n in numbers])
+    n = numbers[point]
     return {
-        "point": np.repeat(np.arange(len(numbers)), numbers),
-        "flow": np.concatenate(each),
-        "addition": np.concatenate([additions(int(n)) for n in numbers]),
-        "share": np.concatenate([sequential_shares(int(n)) for n in numbers]),
+        "point": point,
+        "flow": flow,
+        "addition": sums[flow] - sums[flow - 1],
+        "share": 1 / (1 + n - flow + sums[n] - sums[flow - 1]),
     }
 
 
@@ -234,6 +205,11 @@ def joining(
         ``backlog_new_packets`` (18), ``queue_packets`` (16), ``drain_s`` and ``rtt_s`` (19),
         ``threshold_s`` (20), ``rate_reduction_works``.
     """
+    require(
+        alpha_packets=alpha_packets,
+        capacity_packets_per_s=capacity_packets_per_s,
+        propagation_s=propagation_s,
+    )
     n = np.asarray(flows, dtype=float)
     a = joining_addition(n)
     backlog = alpha_packets * (1 + a)
@@ -252,108 +228,6 @@ def joining(
         "threshold_s": n * backlog / capacity_packets_per_s,
         "rate_reduction_works": drain < rtt,
     }
-
-
-def correction(
-    flows: Any,
-    theta: Any = -0.5,
-    alpha_packets: Any = 50.0,
-    capacity_packets_per_s: Any = 12_500.0,
-    propagation_s: Any = 0.024,
-    sign: Any = "right",
-) -> dict[str, Any]:
-    """What a flow that joined n fair ones infers from a change of its window: (21) to (25).
-
-    Parameters
-    ----------
-    flows
-        Number n.
-    theta
-        Part by which the window is lowered for one round trip, less than 1, not 0.
-    alpha_packets
-        What each flow means to keep queued.
-    capacity_packets_per_s
-        Rate C of the link.
-    propagation_s
-        Round-trip propagation delay [s].
-    sign
-        ``right``: the queue's balance; ``printed``: equation (22) taken literally, which has the
-        change of the round trip with the opposite sign.
-
-    Returns
-    -------
-    dict
-        ``rtt_change_s``, ``estimated_flows`` (23), ``estimated_capacity_packets_per_s`` (24),
-        ``estimated_propagation_s`` (21), ``window_packets`` (25), ``fair_window_packets``.
-
-    Raises
-    ------
-    ValueError
-        Theta is 0, or 1 or more.
-    """
-    part = np.asarray(theta, dtype=float)
-    if np.any(part == 0) or np.any(part >= 1):
-        message = "theta must be less than 1 and not 0: only a change of the window shows the flows"
-        raise ValueError(message)
-    n = np.asarray(flows, dtype=float)
-    a = joining_addition(n)
-    capacity, alpha = np.asarray(capacity_packets_per_s), np.asarray(alpha_packets)
-    rtt = propagation_s + alpha * (n + 1 + a) / capacity
-    rate = capacity / (1 + a)
-    # Others keep their rates for one round trip: the queue takes what is sent in excess.
-    change = -part * rate * rtt / capacity
-    literal = part * rtt / change
-    ratio = np.where(np.asarray(sign) == "printed", literal, np.abs(literal))
-    found = ratio * (ratio - 1)
-    estimated = (1 + np.sqrt(1 + 4 * found)) / 2 * rate
-    delay = propagation_s + n * alpha / capacity - found * alpha / estimated
-    return {
-        "rtt_change_s": change,
-        "estimated_flows": found,
-        "estimated_capacity_packets_per_s": estimated,
-        "estimated_propagation_s": delay,
-        "window_packets": alpha + delay * estimated / (found + 1),
-        "fair_window_packets": alpha + propagation_s * capacity / (n + 1),
-    }
-
-
-def equilibrium(
-    flows: Any,
-    alpha_packets: Any = 50.0,
-    capacity_packets_per_s: Any = 12_500.0,
-    error_s: Any = 0.0,
-) -> dict[str, Any]:
-    """Rates of n flows that all err alike about the propagation delay: equations (3) and (4).
-
-    Parameters
-    ----------
-    flows
-        Number n.
-    alpha_packets
-        What each flow means to keep queued.
-    capacity_packets_per_s
-        Rate C of the link.
-    error_s
-        What every flow takes for propagation too much [s].
-
-    Returns
-    -------
-    dict
-        A row per flow: ``point``, ``flow``, ``share``, ``queue_packets`` of the link.
-    """
-    given = np.broadcast_arrays(_whole(flows), alpha_packets, capacity_packets_per_s, error_s)
-    numbers, alphas, capacities, wrong = (np.atleast_1d(values) for values in given)
-    rows: dict[str, list[Any]] = {"point": [], "flow": [], "share": [], "queue_packets": []}
-    for at, n in enumerate(numbers):
-        weights = np.full(int(n), float(alphas[at]))
-        capacity = float(capacities[at])
-        errors = np.full(int(n), float(wrong[at]))
-        q = weighted_queue(weights, errors, capacity)
-        rows["point"].append(np.full(int(n), at))
-        rows["flow"].append(np.arange(1, int(n) + 1))
-        rows["share"].append(weights / (q - errors) / capacity)
-        rows["queue_packets"].append(np.full(int(n), q * capacity))
-    return {key: np.concatenate(values) for key, values in rows.items()}
 
 
 def rate_targets(
@@ -389,7 +263,14 @@ def rate_targets(
     S. Low, L. Peterson, L. Wang, "Understanding Vegas: a duality model", J. ACM 49(2), 2002,
     section 5, rebuilt from its description.
     """
-    given = np.broadcast_arrays(_whole(flows), alpha_packets, capacity_packets_per_s, propagation_s)
+    require(
+        alpha_packets=alpha_packets,
+        capacity_packets_per_s=capacity_packets_per_s,
+        propagation_s=propagation_s,
+    )
+    given = np.broadcast_arrays(
+        whole_numbers(flows), alpha_packets, capacity_packets_per_s, propagation_s
+    )
     rows: dict[str, list[Any]] = {"point": [], "flow": [], "share": [], "share_if_packets": []}
     for at, values in enumerate(zip(*(np.atleast_1d(v) for v in given), strict=True)):
         n, alpha, capacity, delay = int(values[0]), *map(float, values[1:])

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ackclock.model.fast_queue import require
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
@@ -78,9 +80,9 @@ def integrate(
     """
     from scipy.integrate import solve_ivp
 
-    if not (alpha_packets > 0 and 0 < gamma <= 1):
-        message = "alpha_packets must be more than 0, and gamma more than 0 and at most 1"
-        raise ValueError(message)
+    require(alpha_packets=alpha_packets, capacity_packets_per_s=capacity_packets_per_s)
+    require(propagation_s=propagation_s, duration_s=duration_s)
+    require(gamma=gamma, most=1.0)
     starts = np.asarray(starts_s, dtype=float)
     times = np.linspace(0.0, duration_s, samples)
     rates, queue = np.zeros((len(starts), samples)), np.zeros(samples)
@@ -220,6 +222,9 @@ def stability(
         ``radius``: what is left of a deviation after a round, the largest root's magnitude;
         ``stable``: it is less than 1.
     """
+    require(alpha_packets=alpha_packets, capacity_packets_per_s=capacity_packets_per_s)
+    require(propagation_s=propagation_s, flows=flows)
+    require(gamma=gamma, most=1.0)
     given = np.broadcast_arrays(
         gamma, alpha_packets, propagation_s, flows, capacity_packets_per_s, lag_rounds
     )

@@ -27,6 +27,8 @@ MOST_ROWS = 40
 """Of a table; the CSV file has all."""
 
 MARKS = ("o", "s", "^", "D", "v", "P", "X")
+MOST_INSIDE = 6
+"""Entries of a legend that find room between curves."""
 
 
 def draw(figure: Figure, layers: Layers) -> Canvas:
@@ -87,9 +89,22 @@ def _axis(axes: Axes, which: str, settings: Mapping[str, Any], kind: str) -> Non
         return
     if "scale" in settings:
         (axes.set_xscale if which == "x" else axes.set_yscale)(settings["scale"])
+    elif which == "x" and not settings.get("unit"):
+        _whole_ticks(axes)
     if "limits" in settings:
         low, high = settings["limits"]
         (axes.set_xlim if which == "x" else axes.set_ylim)(low, high)
+
+
+def _whole_ticks(axes: Axes) -> None:
+    """Counts have no halves: ticks at whole numbers if all that is drawn is there."""
+    from matplotlib.ticker import MaxNLocator
+
+    drawn = [np.asarray(line.get_xdata(), dtype=float) for line in axes.get_lines()]
+    x = np.concatenate(drawn) if drawn else np.zeros(0)
+    x = x[np.isfinite(x)]
+    if x.size and np.all(x == np.round(x)) and np.ptp(x) >= 2:
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
 def _label(settings: Mapping[str, Any]) -> str:
@@ -184,7 +199,10 @@ def _legend(axes: Axes, layers: Layers, *, outside: bool) -> None:
         # Bars begin at the axis and stand side by side: inside there is no free place.
         axes.figure.legend(*shown, loc="outside upper center", ncols=min(len(pairs), 6))
     else:
-        axes.legend(*shown)
+        # Many would cover the curves, so they stand beside them.
+        many = len(pairs) > MOST_INSIDE and len(axes.figure.axes) == 1
+        place: Look = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if many else {}
+        axes.legend(*shown, **place)
 
 
 def _bars(

@@ -16,13 +16,12 @@
 //! R <- (1 - e) R + e sample;  e = min(3/w, 1/4)     ns2: min(3/w, 1/256)
 //! R - D < mi_threshold:  w + 1 per segment acknowledged             (in place of slow start)
 //! else once per round:   w <- min(2 w, gamma (D W / R + alpha) + (1 - gamma) w), at least 2
-//! ns2: every 10 ms in every other round, unless alpha <= W (R - D) / R < beta; no bound 2 w
+//! ns2: every 10 ms in every other round, unless alpha <= W (R - D) / R < beta; bound 2 w for w <= 4
 //! ns2 spreads an increase over the acknowledgements up to the next update; else a step is immediate
 //! loss, ECN:  w <- w/2, ssthresh <- w;   timeout: ssthresh <- w/2, w <- 1     ns2: w <- 2
 //! ```
 //! Deviations: handshakes are no samples, since their packets are shorter on the wire. `ns2` with
-//! D < 4 ms does not spread increases, as the module does; the module's separate stages of growth for
-//! windows up to 4 segments are left out. The original text of FAST was not to be had.
+//! D < 4 ms does not spread increases, as the module does. The original text of FAST was not to be had.
 //!
 //! Defaults by era: the same in all; outside the RFC era a decrease starts from cwnd, and the sender
 //! times one segment per round trip only.
@@ -38,6 +37,8 @@ use crate::units::{Span, Time};
 
 /// Least window of FAST in segments.
 const LEAST: f64 = 2.0;
+/// Up to this window the ns-2 module doubles at most, in segments.
+const SMALL: f64 = 4.0;
 /// With shorter propagation the ns-2 module does not spread increases [s].
 const SHORT: f64 = 0.004;
 
@@ -73,7 +74,8 @@ pub struct FastParams {
     /// Weight of a sample in the mean round trip where windows are small, in (0, 1]. Left out: 1/4;
     /// `ns2`: 1/256.
     pub rtt_weight: Option<f64>,
-    /// An update multiplies the window by no more than this, more than 1. Left out: 2; `ns2`: no bound.
+    /// An update multiplies the window by no more than this, more than 1. Left out: 2; `ns2`: no bound
+    /// above a window of 4.
     pub max_growth: Option<f64>,
     /// Propagation and transmission time of the path, more than 0, in place of the smallest round trip.
     pub base_rtt: Option<Span>,
@@ -256,7 +258,8 @@ impl Fast {
         }
         // @src F-C2
         let target = self.gamma * (self.base / mean * old + self.alpha) + (1.0 - self.gamma) * w;
-        let target = target.min(self.max_growth * w).max(LEAST);
+        let most = if ns2 && w <= SMALL { self.max_growth.min(2.0) } else { self.max_growth };
+        let target = target.min(most * w).max(LEAST);
         if target <= w {
             window.cwnd = target;
         } else if !ns2 || self.base < SHORT {

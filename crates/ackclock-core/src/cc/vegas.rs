@@ -182,6 +182,10 @@ impl CongestionControl for Vegas {
         false
     }
 
+    fn keeps_queued(&self) -> Option<f64> {
+        Some(self.beta)
+    }
+
     fn phase(&self) -> &'static str {
         if self.slow { "slow-start" } else { "avoidance" }
     }

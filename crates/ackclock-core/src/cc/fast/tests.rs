@@ -70,6 +70,14 @@ fn the_ns2_form_starts_from_the_window_at_sending_and_moves_in_every_other_round
         control.on_ack(&mut window, &ack(61.0, 2, 1, 125.0));
     }
     near(window.cwnd, 107.0);
+    // Up to 4 segments it doubles at most: from 4 with 80 in flight 0.5 (64 + 50) + 2 = 59, so 8.
+    window.cwnd = 4.0;
+    control.update(&mut window, &ack(62.0, 4, 1, 125.0), 0.125, true);
+    near(window.cwnd + control.pending, 8.0);
+    window.cwnd = 5.0;
+    control.update(&mut window, &ack(63.0, 4, 1, 125.0), 0.125, true);
+    near(window.cwnd + control.pending, 59.5);
+    window.cwnd = 107.0;
     // Beta: with 16 queued (80 x 0.2) and alpha 10, beta 20 it holds.
     let mut control = fast(|p| {
         (p.form, p.alpha, p.beta) = (FastForm::Ns2, 10.0, Some(20.0));

@@ -1,0 +1,140 @@
+"""The queue at which FAST flows fill a link, whatever each takes for propagation.
+
+M. Rodríguez-Pérez, S. Herrería-Alonso, M. Fernández-Veiga, C. López-García, "The persistent
+congestion problem of FAST-TCP: Analysis and solutions". Equation numbers are the paper's.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Real = npt.NDArray[np.float64]
+
+__all__ = ["equilibrium", "require", "weighted_queue", "whole_numbers"]
+
+PRECISION = 1e-13
+MOST_STEPS = 100
+
+
+def whole_numbers(flows: Any) -> npt.NDArray[np.int64]:
+    """Read numbers of flows.
+
+    Parameters
+    ----------
+    flows
+        Number or numbers n.
+
+    Raises
+    ------
+    ValueError
+        One is less than 1.
+    """
+    numbers = np.asarray(flows, dtype=np.int64)
+    if np.any(numbers < 1):
+        message = f"flows is {numbers.min()}, but it must be 1 or more"
+        raise ValueError(message)
+    return numbers
+
+
+def require(*, most: float = np.inf, **values: Any) -> None:
+    """Refuse values that are not more than 0.
+
+    Parameters
+    ----------
+    most
+        The largest that is allowed.
+    **values
+        Values by the name of their parameter.
+
+    Raises
+    ------
+    ValueError
+        One is out of range; the message names it.
+    """
+    for name, value in values.items():
+        given = np.asarray(value, dtype=float)
+        wrong = ~((given > 0) & (given <= most))
+        if np.any(wrong):
+            bound = "" if np.isinf(most) else f" and at most {most:g}"
+            message = f"{name} is {given[wrong].flat[0]:g}, but it must be more than 0{bound}"
+            raise ValueError(message)
+
+
+def weighted_queue(weights: Any, errors: Any, capacity: Any = 1.0) -> Any:
+    """Find the delay q at which flows that get ``weights / (q - errors)`` fill the link.
+
+    Newton's method from the left of the root, where the sum is convex and falls: no step passes
+    the root.
+
+    Parameters
+    ----------
+    weights
+        What each flow keeps queued [packets], more than 0, shape ``(..., n)``.
+    errors
+        What each takes for propagation too much [s], shape ``(..., n)``.
+    capacity
+        Of the link [packets/s], shape ``(...)``.
+
+    Returns
+    -------
+    numpy.ndarray
+        Queueing delay [s], shape ``(...)``; a number for one link.
+    """
+    kept, wrong = np.broadcast_arrays(np.asarray(weights, float), np.asarray(errors, float))
+    rate = np.asarray(capacity, float)[..., None]
+    # At this delay the flow with the largest error alone fills the link, so the sum is too large.
+    q = (wrong + kept / rate).max(axis=-1, keepdims=True)
+    for _ in range(MOST_STEPS):
+        rates = kept / (q - wrong)
+        excess = rates.sum(axis=-1, keepdims=True) - rate
+        step = excess / (rates * rates / kept).sum(axis=-1, keepdims=True)
+        q = q + step
+        if np.all(np.abs(step) <= PRECISION * np.maximum(np.abs(q), 1e-300)):
+            break
+    return q[..., 0]
+
+
+def equilibrium(
+    flows: Any,
+    alpha_packets: Any = 50.0,
+    capacity_packets_per_s: Any = 12_500.0,
+    error_s: Any = 0.0,
+) -> dict[str, Any]:
+    """Rates of n flows that all err alike about the propagation delay: equations (3) and (4).
+
+    Parameters
+    ----------
+    flows
+        Number n.
+    alpha_packets
+        What each flow means to keep queued.
+    capacity_packets_per_s
+        Rate C of the link.
+    error_s
+        What every flow takes for propagation too much [s].
+
+    Returns
+    -------
+    dict
+        A row per flow: ``point``, ``flow``, ``share``, ``queue_packets`` of the link.
+    """
+    given = np.broadcast_arrays(
+        whole_numbers(flows), alpha_packets, capacity_packets_per_s, error_s
+    )
+    numbers, alphas, capacities, wrong = (np.atleast_1d(values) for values in given)
+    rows: dict[str, list[Any]] = {"point": [], "flow": [], "share": [], "queue_packets": []}
+    for at, n in enumerate(numbers):
+        weights = np.full(int(n), float(alphas[at]))
+        capacity = float(capacities[at])
+        errors = np.full(int(n), float(wrong[at]))
+        q = weighted_queue(weights, errors, capacity)
+        rows["point"].append(np.full(int(n), at))
+        rows["flow"].append(np.arange(1, int(n) + 1))
+        rows["share"].append(weights / (q - errors) / capacity)
+        rows["queue_packets"].append(np.full(int(n), q * capacity))
+    return {key: np.concatenate(values) for key, values in rows.items()}

@@ -56,6 +56,9 @@ proc one_way {ns from to bandwidth delay queue_packets} {
     lappend LINKS [list $from $to]
 }
 
+# Bytes of a data packet as sinks count them: with headers, where packets have some.
+set COUNTED 1000
+
 # A bulk transfer that starts at `start`; FLOWS maps its number to {sender sink}.
 proc bulk_flow {ns flow from to start} {
     global FLOWS TCP_AGENT SINK
@@ -107,12 +110,12 @@ proc packet_hops {round_trip_hops} {
 # Per-flow results: in-order data packets at the receiver (the 40-byte SYN is not one), data
 # packets sent (retransmissions included), retransmissions.
 proc write_flows {path} {
-    global FLOWS
+    global FLOWS COUNTED
     set out [open $path w]
     puts $out "flow,delivered_packets,sent_packets,retransmitted_packets"
     for {set flow 0} {$flow < [array size FLOWS]} {incr flow} {
         foreach {tcp sink} $FLOWS($flow) break
-        set delivered [expr {max(0, ([$sink set bytes_] - 40) / 1000)}]
+        set delivered [expr {max(0, ([$sink set bytes_] - 40) / $COUNTED)}]
         puts $out "$flow,$delivered,[$tcp set ndatapack_],[$tcp set nrexmitpack_]"
     }
     close $out

@@ -16,6 +16,7 @@ Agent/TCP set useHeaders_ true
 Agent/TCP set minrto_ 1
 Agent/TCPSink/Sack1/DelAck set maxSackBlocks_ 3
 set SINK Agent/TCPSink/Sack1/DelAck
+set COUNTED 1040
 
 set ns [new_simulator]
 set left [$ns node]

@@ -111,9 +111,7 @@ def _series(entry: Mapping[str, Any], layers: Layers) -> dict[Any, tuple[int, st
     found = ordered((row["series"] for layer in layers.values() for row in layer), list(named))
     others = [key for key in found if key not in named]
     numbers = {key: i for i, key in enumerate([*named, *others])}
-    return {
-        key: (numbers[key], named.get(key, "" if key is None else str(key))) for key in found
-    }
+    return {key: (numbers[key], named.get(key, "" if key is None else str(key))) for key in found}
 
 
 def _points(rows: Sequence[Row], key: Any, entry: Mapping[str, Any]) -> tuple[Any, Any, Any, Any]:
@@ -180,7 +178,9 @@ def _legend(axes: Axes, layers: Layers, *, above: bool) -> None:
         hollow: Look = {"markerfacecolor": "none", "markeredgecolor": "#555555"}
         pairs.append((Line2D([], [], ls="", marker="o", markersize=8, **hollow), "as printed"))
     if len(pairs) > 1 or (pairs and pairs[0][1]):
-        place: Look = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": 4} if above else {}
+        place: Look = (
+            {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": 4} if above else {}
+        )
         axes.legend([h for h, _ in pairs], [text for _, text in pairs], **place)
 
 

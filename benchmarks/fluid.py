@@ -199,11 +199,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--largest", type=int, default=10_000_000, help="flows of the growth curve")
+    parser.add_argument("--program", type=Path, default=None, help="ackclock-bench, if built")
     parser.add_argument("--out", type=Path, default=None, help="CSV file")
     options = parser.parse_args()
     core = choose_core()
     try:
-        program = build()
+        program = options.program or build()
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             figures = growth(program, folder, core, options.largest)

@@ -305,6 +305,37 @@ def test_a_map_shades_routers_by_what_they_drop():
     assert dots.get_array().tolist() == pytest.approx([0, 0, 18, 0])
 
 
+def test_what_is_wrong_with_a_network_and_with_its_matrix_is_told_together(tmp_path):
+    net, matrix = tmp_path / "net.csv", tmp_path / "matrix.csv"
+    net.write_text("source,target,capacity_bps\na,b,1e9\nb,c,0\nc,c,1e9\nc,d,\n")
+    matrix.write_text("source,target,demand_bps\na,b,-5\na,c,nan\na,d,1\na,d,2\n")
+    with pytest.raises(ac.ScenarioError) as caught:
+        survey(net, matrix)
+    told = [str(problem) for problem in caught.value.problems]
+    assert [line.rpartition("/")[2] for line in told] == [
+        'net.csv: edges, line 3: has the capacity "0"; expected more than 0',
+        'net.csv: edges, line 4: joins "c" to itself',
+        "net.csv: edges, line 5: gives no capacity, and no rate is given for such links",
+        'matrix.csv: demands: line 2: the demand from a to b is "-5"; expected 0 or more',
+        'matrix.csv: demands: line 3: the demand from a to c is "nan"; expected 0 or more',
+        "matrix.csv: demands: line 5: a to d is there already: line 4",
+    ]
+
+
+def test_pairs_without_a_path_are_those_of_the_matrix(tmp_path):
+    net, matrix = tmp_path / "net.csv", tmp_path / "matrix.csv"
+    net.write_text("source,target,capacity_bps\na,b,1e9\nx,y,1e9\n")
+    matrix.write_text("source,target,demand_bps\na,x,5\na,aa,5\n")
+    with pytest.raises(ac.ScenarioError) as caught:
+        survey(net, matrix, fair_at=["q"])
+    told = [str(problem) for problem in caught.value.problems]
+    assert told == [
+        f'{matrix}: demands: line 3: there is no node "aa"; did you mean "a"?',
+        '--fair-at: there is no node "q"; expected one of: a, b, x, y',
+        f"{matrix}: demands: there is no path from a to x",
+    ]
+
+
 def data(name):
     beside = Path(__file__).resolve().parents[2] / "shared"
     root = Path(os.environ.get("ACKCLOCK_DATA", beside))

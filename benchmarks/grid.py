@@ -40,7 +40,7 @@ def grid() -> Sweep:
 
 
 def sampled(sweep: Sweep, each: int) -> dict[tuple[str, ...], list[tuple[float, float]]]:
-    """Run ``each`` instances of each setting and environment; give CPU time [s], packet-hops."""
+    """Run ``each`` instances of every stratum; give CPU time [s] and packet-hops of each run."""
     strata: dict[tuple[str, ...], list[Any]] = {}
     for point in sweep.points:
         labels = point.labels
@@ -91,7 +91,7 @@ def tcl(case: Any, queue: str) -> str:
 
 
 def against_ns2(sweep: Sweep, seconds: float) -> list[tuple[str, float, float, float]]:
-    """Run the same scenarios here and in ns-2: name, our CPU time, ns-2's [s], packet-hops."""
+    """Run the same here and in ns-2: name, our CPU time, that of ns-2 [s], packet-hops."""
     program = find_ns2()
     if program is None:
         return []

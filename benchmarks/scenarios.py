@@ -52,6 +52,38 @@ def dumbbell(n: int, seconds: float, *, era: str = ERA) -> Scenario:
     }
 
 
+def green(n: int, seconds: float, qdisc: str | dict[str, Any] = "fifo") -> Scenario:
+    """Return the network of "GREEN + IDMaps" as papers/green2002 has it, with any queue."""
+    return {
+        "name": f"green-{n}",
+        "net": {
+            "kind": "dumbbell",
+            "pairs": n,
+            "rate": "155 Mbps",
+            "delay": "30 ms",
+            "access_rate": "10 Mbps",
+            "access_delay": "1 ms",
+            "right_delays": [0.001 + 0.499 * i / (n - 1) for i in range(n)],
+            "buffer": "500 pkt",
+            "access_buffer": "500 pkt",
+            "qdisc": qdisc,
+            "back_qdisc": "fifo",
+        },
+        "flows": [
+            {
+                "pair": 0,
+                "count": n,
+                "stagger": 1 / n,
+                "cc": {"kind": "aimd", "count": "acks"},
+                "recovery": "sack",
+                "tcp": {"mss": 1000, "delayed_ack": 2, "receiver_window": 10_000},
+            }
+        ],
+        "era": "2002",
+        "duration": seconds,
+    }
+
+
 def scaled(n: int, seconds: float) -> Scenario:
     """Return a dumbbell whose bottleneck grows: 310 kb/s and two packets of buffer a flow."""
     scenario = dumbbell(n, seconds, era="rfc")

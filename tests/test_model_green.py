@@ -71,3 +71,13 @@ def test_pftk_meets_the_square_root_law_at_small_loss_and_falls_below_it_at_larg
 def test_a_receiver_s_window_bounds_pftk():
     rate = model("pftk")(np.array([0.0]), rtt_s=0.1, mss_bytes=1000, window=20)["rate_bps"]
     assert float(rate[0]) == 1.6e6
+
+
+def test_a_flow_s_share_is_flat_by_the_square_root_law_and_not_by_pftk():
+    found = model("green_drop")(500.0, rtt_s=np.array([0.062, 1.06]))
+    # sqrt(3/4) / 0.93.
+    assert found["share_square_root"] == pytest.approx([0.93121, 0.93121], abs=1e-5)
+    # R = 62 ms, p = 0.149844: 0.0277128 s for the window, 0.2 x 0.149844 x 1.718503 = 0.0515015 s
+    # of timeouts, so 8000 bit in 0.0792143 s: 100992 bit/s of 310000.
+    assert found["share_pftk"][0] == pytest.approx(0.32578, abs=1e-5)
+    assert 0.9 < found["share_pftk"][1] < 0.9312

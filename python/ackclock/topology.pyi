@@ -22,6 +22,7 @@ class Dumbbell(Record):
         right_delays: list[Any] | tuple[Any, ...] | None = ...,
         buffer: str | None = ...,
         qdisc: Record | str | dict[str, Any] | None = ...,
+        back_qdisc: Record | str | dict[str, Any] | None = ...,
         access_buffer: str | None = ...,
         loss: float | None = ...,
         schedule: Any = ...,

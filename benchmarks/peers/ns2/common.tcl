@@ -23,6 +23,22 @@ Agent/TCP set ecn_ 0
 Agent/TCPSink set packetSize_ 40
 Agent/TCPSink/Sack1 set maxSackBlocks_ 3
 
+# The kind of receiver; with DelAck one ACK for two segments.
+set SINK Agent/TCPSink/Sack1
+
+# PEERS_TCP=reno-1999: Reno with the defaults of ns in 1999, as Legout & Biersack's study has it.
+set TCP_AGENT Agent/TCP/Sack1
+if {[info exists env(PEERS_TCP)] && $env(PEERS_TCP) eq "reno-1999"} {
+    set TCP_AGENT Agent/TCP/Reno
+    set SINK Agent/TCPSink
+    Agent/TCP set window_ 5000
+    Agent/TCP set windowInit_ 1
+    Agent/TCP set tcpTick_ 0.1
+    Agent/TCP set syn_ false
+    Agent/TCP set delay_growth_ false
+    Agent/TCP set singledup_ 0
+}
+
 # User CPU time of this process in seconds (field 14 of /proc/self/stat, 100 ticks a second).
 proc user_cpu {} {
     set file [open /proc/self/stat]
@@ -42,9 +58,9 @@ proc one_way {ns from to bandwidth delay queue_packets} {
 
 # A bulk transfer that starts at `start`; FLOWS maps its number to {sender sink}.
 proc bulk_flow {ns flow from to start} {
-    global FLOWS
-    set tcp [new Agent/TCP/Sack1]
-    set sink [new Agent/TCPSink/Sack1]
+    global FLOWS TCP_AGENT SINK
+    set tcp [new $TCP_AGENT]
+    set sink [new $SINK]
     $tcp set fid_ $flow
     $ns attach-agent $from $tcp
     $ns attach-agent $to $sink

@@ -22,6 +22,7 @@ impl Outbox {
         self.sent += 1;
         packet.seq = seq;
         packet.ts = 0;
+        packet.ts_peer = 0;
         packet.flow = flow;
         packet.size = size;
         packet.flags = flags;

@@ -1,7 +1,7 @@
 //! The packet: what travels over links and waits in queues.
 
 use crate::ids::FlowId;
-use crate::units::Time;
+use crate::units::{Span, Time};
 
 /// Header bits and ground-truth marks of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -58,6 +58,16 @@ impl std::ops::BitOr for Flags {
 /// Most SACK blocks that one acknowledgement carries (RFC 2018 with room for timestamps).
 pub const MAX_SACK_BLOCKS: usize = 3;
 
+/// One tick of the clock in the timestamp options of era `rfc`, and of every receiver's: a sixteenth
+/// of a microsecond. 32 bits of it wrap after 268 s.
+pub const TIMESTAMP_TICK: Span = Span(62_500);
+
+/// The timestamp of `now` in that clock; never 0, which means "absent".
+#[inline]
+pub fn timestamp(now: Time) -> u32 {
+    ((now.0 / TIMESTAMP_TICK.0) as u32).max(1)
+}
+
 /// A block of received segments: first, and one past the last.
 pub type SackBlock = (u32, u32);
 
@@ -72,6 +82,9 @@ pub struct Packet {
     pub seq: u32,
     /// Timestamp option: data carries the sender's clock, an ACK echoes it. 0 = absent.
     pub ts: u32,
+    /// Timestamp option, the other half: an ACK carries the receiver's clock, data echo that of the
+    /// newest ACK. 0 = absent.
+    pub ts_peer: u32,
     /// Owner.
     pub flow: FlowId,
     /// Position in the plan's route table; owned by the engine.
@@ -93,6 +106,7 @@ impl Packet {
         Self {
             seq,
             ts: 0,
+            ts_peer: 0,
             flow,
             route: 0,
             size,

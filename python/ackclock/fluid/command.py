@@ -180,13 +180,24 @@ def _text(found: Survey) -> str:
             f"{t['jain']:.4f}",
             rate(t["dead"]),
             rate(t["zombies"]),
+            rate(t["unasked"]),
             "yes" if t["converged"] else "no",
         ]
         for name, t in data["senders"].items()
     ]
     if data["fair_at"] is not None:
         lines.append(f"fair at {', '.join(data['fair_at'])}; FIFO elsewhere")
-    head = ["senders", "goodput", "of max-min", "least", "Jain", "dead", "zombies", "settled"]
+    head = [
+        "senders",
+        "goodput",
+        "of max-min",
+        "least",
+        "Jain",
+        "dead",
+        "zombies",
+        "unasked",
+        "settled",
+    ]
     lines.append(table(head, rows))
     for u in data["upgrades"]:
         how = "all sets tried" if u["exact"] else "one after the other"

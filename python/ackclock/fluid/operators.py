@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-__all__ = ["Network", "read_demands", "read_network"]
+__all__ = ["Network", "matrix_problems", "read_demands", "read_network"]
 
 
 @dataclass(frozen=True)
@@ -290,3 +290,21 @@ def read_demands(
     ends = np.array(list(demands), dtype=np.uint32).reshape(-1, 2)
     rate = np.array(list(demands.values()), dtype=np.float64) * scale
     return Traffic(ends[:, 0].copy(), ends[:, 1].copy(), rate), problems
+
+
+def matrix_problems(path: str | Path) -> list[Problem]:
+    """Find what is wrong with a traffic matrix by itself, where its network is not to be had.
+
+    Parameters
+    ----------
+    path
+        As of `read_demands`.
+    """
+    from ackclock.fluid.patterns import demands_of, matrix_rows
+
+    try:
+        rows = matrix_rows(Path(path))
+    except ScenarioError as error:
+        return list(error.problems)
+    named = list(dict.fromkeys(name for _, a, b, _ in rows for name in (a, b)))
+    return demands_of(rows, named, "demands", str(path))[1]

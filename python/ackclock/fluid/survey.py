@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ackclock.errors import ScenarioError
+from ackclock.errors import Problem, ScenarioError
 from ackclock.fluid.net import FluidNet
 from ackclock.fluid.outcome import Routers
 from ackclock.fluid.tables import bottlenecks, jain, tables
@@ -179,10 +179,14 @@ def survey(
     ConvergenceError
         FIFO links that feed each other did not settle; it names them.
     """
-    from ackclock.fluid.operators import read_demands, read_network
+    from ackclock.fluid.operators import matrix_problems, read_demands, read_network
     from ackclock.fluid.upgrades import best_upgrades
 
-    made = read_network(network, rate=rate, merge_parallel=merge_parallel)
+    try:
+        made = read_network(network, rate=rate, merge_parallel=merge_parallel)
+    except ScenarioError as error:
+        wrong = [] if demands is None else matrix_problems(demands)
+        raise ScenarioError([*error.problems, *wrong]) from None
     traffic, problems = read_demands(made, demands, scale=scale)
     routers = Routers()
     if fair_at is not None:
@@ -192,11 +196,13 @@ def survey(
     try:
         routers.of_link(made.graph)
     except ScenarioError as error:
-        problems += error.problems
+        problems += [Problem("--fair-at", p.message) for p in error.problems]
     try:
         net = FluidNet.routed(made.graph, traffic)
     except ScenarioError as error:
-        problems += error.problems
+        # Flows have no numbers in a matrix.
+        file = str(network) if demands is None else str(demands)
+        problems += [Problem("demands", p.message, file) for p in error.problems]
     if problems or net is None:
         raise ScenarioError(problems)
     rates = net.max_min()

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -297,15 +297,16 @@ def room_for_all(behind: Queue, wants: Sequence[Want], rates: Real, most: float)
             wanted.factor(value(then, i), *_seen(got, rates, i)) for i, wanted in enumerate(wants)
         )
 
+    # The stubs of minimize know no function of a plain array.
+    solve: Any = optimize.minimize
     found = 1.0
     for other in {behind, Queue(queue("fifo", len(behind.drop) - 1).drop, in_series=True)}:
         for scale in (1.0, 0.7, 0.4, 0.2, 0.1):
-            # The stubs of minimize know no function of a plain array.
-            solve = optimize.minimize(
+            made = solve(
                 lambda v, other=other: -least(v, other),
                 np.log(rates * scale),
                 method="Nelder-Mead",
                 options={"maxiter": 400 * len(rates), "xatol": 1e-6, "fatol": 1e-8},
             )
-            found = max(found, -float(solve.fun))
+            found = max(found, -float(made.fun))
     return found - 1

@@ -32,6 +32,7 @@ MODELS: dict[str, str] = {
     "linear_steady_state": "ackclock.model.linear:linear_steady_state",
     "loss_load_equilibrium": "ackclock.model.loss_load:loss_load_equilibrium",
     "pftk": "ackclock.model.pftk:pftk",
+    "poisson_users": "ackclock.model.selfish:poisson_users",
     "selfish_users": "ackclock.model.selfish:selfish_users",
     "several_connections": "ackclock.model.selfish:several_connections",
     "square_root_law": "ackclock.model.loss_throughput:square_root_law",

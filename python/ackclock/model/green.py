@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ackclock.model.loss_throughput import square_root_law
 from ackclock.model.pftk import rate_bps as pftk_rate
 
 if TYPE_CHECKING:
@@ -20,9 +21,16 @@ DRAWS = 400
 
 
 def green_drop(
-    flows: Any, rtt_s: Any, rate_bps: Any = 155e6, mss_bytes: Any = 1000.0, constant: Any = 0.93
+    flows: Any,
+    rtt_s: Any,
+    rate_bps: Any = 155e6,
+    mss_bytes: Any = 1000.0,
+    constant: Any = 0.93,
+    per_ack: Any = 2.0,
+    min_rto_s: Any = 0.2,
+    rto_rtts: Any = 2.0,
 ) -> dict[str, Real]:
-    """Drop probability of GREEN: p = (N MSS c / (L R))², at most 1.
+    """Drop probability of GREEN, p = (N MSS c / (L R))², at most 1, and what it makes of a flow.
 
     Parameters
     ----------
@@ -36,19 +44,38 @@ def green_drop(
         Segment size MSS [B].
     constant
         c of the square-root law.
+    per_ack
+        Segments that one ACK acknowledges.
+    min_rto_s
+        Smallest retransmission timeout [s].
+    rto_rtts
+        Retransmission timeout in round trips.
 
     Returns
     -------
     dict
-        ``drop_ratio``.
+        ``drop_ratio``; throughput of a flow of that loss in units of L / N: ``share_square_root``
+        by the square-root law, ``share_pftk`` by PFTK, which knows of timeouts.
 
     References
     ----------
     A. Kapadia, S. Thulasidasan, W. Feng, "GREEN + IDMaps: A practical solution for ensuring
     fairness in a biased Internet", LA-UR-02-6126, 2002, equation (2).
     """
+    drop = _drop(flows, rtt_s, rate_bps, mss_bytes, constant)
+    rto = np.maximum(min_rto_s, rto_rtts * np.asarray(rtt_s))
+    fair = np.asarray(rate_bps) / flows
+    square_root = square_root_law(drop, rtt_s, mss_bytes, per_ack)["rate_bps"]
+    return {
+        "drop_ratio": drop,
+        "share_square_root": square_root / fair,
+        "share_pftk": pftk_rate(drop, rtt_s, mss_bytes, per_ack, rto, np.inf) / fair,
+    }
+
+
+def _drop(flows: Any, rtt_s: Any, rate_bps: Any, mss_bytes: Any, constant: Any) -> Real:
     root = flows * 8 * mss_bytes * constant / (rate_bps * rtt_s)
-    return {"drop_ratio": np.minimum(root**2, 1.0)}
+    return np.asarray(np.minimum(root**2, 1.0))
 
 
 def green_operating_point(
@@ -131,15 +158,13 @@ def _point(
     rtt = (rtt_low + (rtt_high - rtt_low) * grid)[:, None]
     wide = factor_high > factor_low
     factor = factor_low + (factor_high - factor_low) * (grid if wide else np.zeros(1))[None, :]
-    drop = green_drop(flows, rtt * factor, rate, mss, constant)["drop_ratio"]
+    drop = _drop(flows, rtt * factor, rate, mss, constant)
     rto = np.maximum(min_rto, rto_rtts * rtt)
     got = pftk_rate(drop, rtt, mss, per_ack, rto, np.inf)
     return {
         "drop_mean_ratio": float(drop.mean()),
         "drop_weighted_ratio": float((drop * got).sum() / got.sum()),
-        "drop_max_ratio": float(
-            green_drop(flows, rtt_low * factor_low, rate, mss, constant)["drop_ratio"]
-        ),
+        "drop_max_ratio": float(_drop(flows, rtt_low * factor_low, rate, mss, constant)),
         "load": float(got.mean() * flows / rate),
         "jain": float(got.mean() ** 2 / (got**2).mean()),
     }

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Real = npt.NDArray[np.float64]
 
-__all__ = ["selfish_users", "several_connections"]
+__all__ = ["poisson_users", "selfish_users", "several_connections"]
 
 APART = 1e-3
 """Users who get goodputs that differ by less than this, in parts of the link, get the same."""
@@ -40,7 +40,8 @@ def _wants(name: str, users: int) -> list[Want]:
 
 def _starts(users: int, count: int, seed: int) -> Real:
     drawn = np.random.default_rng(seed).exponential(size=(count, users + 1))
-    return drawn[:, :-1] / drawn.sum(axis=1, keepdims=True)
+    starts: Real = drawn[:, :-1] / drawn.sum(axis=1, keepdims=True)
+    return starts
 
 
 def _outcomes(behind: Queue, found: Sequence[Real]) -> list[Real]:
@@ -196,3 +197,50 @@ def several_connections(
         goodput = behind.got(rates).goodput
         shares.append(float(goodput[: int(m)].sum() / goodput.sum()))
     return {"share": np.array(shares)}
+
+
+def poisson_users(
+    discipline: npt.NDArray[Any],
+    want: npt.NDArray[Any],
+    dislike: Real,
+    spread: Real = 1.0,  # type: ignore[assignment]
+    users: npt.NDArray[np.int64] = 3,  # type: ignore[assignment]
+    starts: npt.NDArray[np.int64] = 6,  # type: ignore[assignment]
+    seed: npt.NDArray[np.int64] = 1,  # type: ignore[assignment]
+) -> Mapping[str, npt.NDArray[Any]]:
+    """Let users choose Poisson rates at a queue without end, Shenker's model.
+
+    Parameters
+    ----------
+    discipline
+        ``fifo`` or ``fair-share``; see `ackclock.game.disciplines`.
+    want
+        A form of `ackclock.game.utility`.
+    dislike
+        Of congestion, of the first user.
+    spread
+        How many times more the last user dislikes it; those between at equal factors.
+    users
+        How many, at least 2.
+    starts, seed
+        As of `selfish_users`.
+
+    Returns
+    -------
+    mapping
+        ``equilibria``: different ones found; ``load``: sum of the rates of the first; ``room``: by
+        what part of its rate everybody could be better off, at any allocation that serves without
+        idling.
+    """
+    from ackclock.game import rates
+    from ackclock.game.utility import utility
+
+    rows = []
+    given = (discipline, want, dislike, spread, users, starts, seed)
+    for name, form, least, factor, n, count, s in zip(*given, strict=True):
+        dislikes = np.geomspace(least, least * factor, int(n))
+        wants = [utility(str(form), float(w)) for w in dislikes]
+        found = rates.equilibria(str(name), wants, int(s), int(count))
+        first = found[0]
+        rows.append((len(found), first.rates.sum(), rates.room_for_all(wants, first)))
+    return dict(zip(("equilibria", "load", "room"), np.array(rows, dtype=float).T, strict=True))

@@ -47,7 +47,8 @@ def draw(figure: Figure, layers: Layers) -> Canvas:
     panels = ordered((row["panel"] for row in everything), list(named)) or [None]
     columns = min(entry.get("columns", 2), len(panels))
     rows = math.ceil(len(panels) / columns)
-    width = 4.6 * columns if columns > 1 else 6.4
+    each = 5.4 if entry["kind"] == "map" else 4.6
+    width = each * columns if columns > 1 else 6.4
     with mpl.rc_context(style.style()["rc"]):
         canvas = style.figure(None, width, _height(entry, everything, rows))
         grid = canvas.subplots(rows, columns, squeeze=False).ravel()
@@ -76,7 +77,7 @@ def _height(entry: Mapping[str, Any], everything: Sequence[Row], rows: int) -> f
     """Height of the figure [inch]; a table needs as much as its rows."""
     if entry["kind"] == "table":
         return 0.5 + 0.22 * (1 + min(len(everything), MOST_ROWS))
-    return 3.6 * rows
+    return (4.2 if entry["kind"] == "map" else 3.6) * rows
 
 
 def _axis(axes: Axes, which: str, settings: Mapping[str, Any], kind: str) -> None:
@@ -101,11 +102,17 @@ def _factor(entry: Mapping[str, Any], which: str) -> float:
 
 
 def _series(entry: Mapping[str, Any], layers: Layers) -> dict[Any, tuple[int, str]]:
-    """Number and label of each series; the numbers are the same in all panels."""
+    """Number, which is its colour, and label of each series found; the same in all panels.
+
+    Series that the entry names keep their numbers where one of them has no data: figures that name
+    the same series then have the same colours.
+    """
     named = {item["key"]: item.get("label", str(item["key"])) for item in entry.get("series", ())}
     found = ordered((row["series"] for layer in layers.values() for row in layer), list(named))
+    others = [key for key in found if key not in named]
+    numbers = {key: i for i, key in enumerate([*named, *others])}
     return {
-        key: (i, named.get(key, "" if key is None else str(key))) for i, key in enumerate(found)
+        key: (numbers[key], named.get(key, "" if key is None else str(key))) for key in found
     }
 
 
@@ -172,7 +179,7 @@ def _legend(axes: Axes, layers: Layers, *, outside: bool) -> None:
     if layers.get("printed"):
         hollow: Look = {"markerfacecolor": "none", "markeredgecolor": "#555555"}
         pairs.append((Line2D([], [], ls="", marker="o", markersize=8, **hollow), "as printed"))
-    if not pairs:
+    if len(pairs) < 2 and not (pairs and pairs[0][1]):
         return
     shown = [h for h, _ in pairs], [text for _, text in pairs]
     if outside:
@@ -196,8 +203,9 @@ def _bars(
     names = _series(entry, layers)
     width = 0.8 / len(names)
     factor = _factor(entry, "y")
-    for key, (number, label) in names.items():
-        shift = (number - (len(names) - 1) / 2) * width
+    axes.set_axisbelow(True)
+    for place, (key, (number, label)) in enumerate(names.items()):
+        shift = (place - (len(names) - 1) / 2) * width
         colour = style.line(number)["color"]
         for name in ("data", "model", "printed"):
             rows = [
@@ -287,9 +295,10 @@ def _map(
     from matplotlib.collections import LineCollection
     from matplotlib.colors import LinearSegmentedColormap, Normalize
 
+    del layers
     rows = inside.get("data", ())
-    values = [float(row["value"]) for layer in layers.values() for row in layer
-              if row["value"] is not None]  # fmt: skip
+    # Each panel has a scale of its own: what is rare in one would vanish on that of another.
+    values = [float(row["value"]) for row in rows if row["value"] is not None]
     scale = LinearSegmentedColormap.from_list("ackclock", style.style()["map_colours"])
     norm = Normalize(min(values, default=0.0), max(values, default=1.0) or 1.0)
     sizes = [float(row["size"]) for row in rows if row["size"] is not None]

@@ -72,7 +72,7 @@ impl Ticket {
     pub(super) fn look(self, flow: FlowId, options: &Options) -> Packet {
         let mut packet = self.header(flow);
         if let Some(&list) = options.lists.get(self.load as u32 as usize) {
-            (packet.ts, packet.sack_count, packet.sack) = list;
+            (packet.ts, packet.ts_peer, packet.sack_count, packet.sack) = list;
         }
         packet
     }
@@ -86,8 +86,8 @@ impl Ticket {
     }
 }
 
-/// Timestamp, number of SACK blocks, SACK blocks.
-type OptionList = (u32, u8, [SackBlock; MAX_SACK_BLOCKS]);
+/// Timestamps of sender and receiver, number of SACK blocks, SACK blocks.
+type OptionList = (u32, u32, u8, [SackBlock; MAX_SACK_BLOCKS]);
 
 /// Options of the packets that are on wires and have some.
 #[derive(Debug, Default)]
@@ -102,7 +102,7 @@ impl Options {
 
     #[inline(never)]
     fn put(&mut self, packet: &Packet) -> u32 {
-        let list = (packet.ts, packet.sack_count, packet.sack);
+        let list = (packet.ts, packet.ts_peer, packet.sack_count, packet.sack);
         if let Some(place) = self.free.pop() {
             self.lists[place as usize] = list;
             return place;
@@ -112,7 +112,7 @@ impl Options {
     }
 
     fn take(&mut self, place: u32, packet: &mut Packet) {
-        (packet.ts, packet.sack_count, packet.sack) = self.lists[place as usize];
+        (packet.ts, packet.ts_peer, packet.sack_count, packet.sack) = self.lists[place as usize];
         self.free.push(place);
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! **Source**: Pan, Breslau, Prabhakar & Shenker, "Approximate Fairness through Differential
 //! Dropping", ACM CCR 33(2), 2003 (doi:10.1145/956981.956985). The text could not be had: rebuilt
-//! from summaries; the gains of the fair number and the sampling are those told of its simulations.
+//! from summaries. Gains of 1.7 and 1.8, 160 updates a second and 500 samples are also those of
+//! programs by others that cite it; one sample in 5 could not be checked.
 //!
 //! **Rule**: a shadow buffer holds the flows of the last `shadow` sampled arrivals, of which it
 //! samples one in `sample` at random; m is a flow's number in it:
@@ -17,13 +18,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::managed::execute;
+use super::managed::Plain;
 use super::red::fraction;
-use super::store::Store;
-use super::{Limit, QdiscCtx, QdiscEnv, QueueDisc, Verdict};
+use super::{Aqm, Limit, QdiscEnv, QueueState, Verdict};
 use crate::registry::{About, Info, Status};
-use crate::units::{Bytes, Span};
-use crate::wire::{DropReason, Packet, Timed};
+use crate::rng::Stream;
+use crate::units::Span;
+use crate::wire::{DropReason, Packet};
 
 /// Parameters of [`Afd`].
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -62,7 +63,6 @@ impl Default for Params {
 /// Approximate fair dropping.
 #[derive(Debug)]
 pub struct Afd {
-    store: Store,
     limit: Limit,
     /// Keys of the samples, oldest at `next` once it is full.
     shadow: Vec<u32>,
@@ -109,7 +109,6 @@ impl About<QdiscEnv> for Afd {
             return Err(format!("target is {target} but must be at least 0 packets"));
         }
         Ok(Self {
-            store: Store::default(),
             limit: env.limit,
             shadow: Vec::new(),
             size: params.shadow as usize,
@@ -144,46 +143,37 @@ impl Afd {
     }
 }
 
-impl QueueDisc for Afd {
-    fn enqueue(&mut self, packet: Packet, ctx: &mut QdiscCtx<'_>) {
-        let key = ctx.key(&packet);
-        if key as usize >= self.counts.len() {
-            self.counts.resize(key as usize + 1, 0);
+impl Plain for Afd {
+    /// AFD's own: arrivals that find no room count too.
+    fn limit(_env: &QdiscEnv) -> Limit {
+        Limit::NONE
+    }
+}
+
+impl Aqm for Afd {
+    fn on_enqueue(&mut self, packet: &Packet, queue: &QueueState, rng: &mut Stream) -> Verdict {
+        let key = queue.key as usize;
+        if key >= self.counts.len() {
+            self.counts.resize(key + 1, 0);
         }
-        if ctx.rng.uniform() < self.sample {
-            self.remember(key);
+        if rng.uniform() < self.sample {
+            self.remember(queue.key);
         }
-        if !self.limit.admits(self.store.len(), self.store.backlog(), packet.size) {
-            ctx.drop(packet, DropReason::Overflow);
-            return;
+        if !self.limit.admits(queue.packets, queue.bytes, packet.size) {
+            return Verdict::Drop(DropReason::Overflow);
         }
         // Drop if u < 1 - m_fair / m, without the division.
-        let m = f64::from(self.counts[key as usize]);
-        let over = m > self.m_fair && ctx.rng.uniform() * m < m - self.m_fair;
-        let verdict = if over { self.verdict } else { Verdict::Pass };
-        if let Some(packet) = execute(verdict, packet, ctx) {
-            self.store.push(ctx.now, packet);
-        }
-    }
-
-    fn dequeue(&mut self, _ctx: &mut QdiscCtx<'_>) -> Option<Timed> {
-        self.store.pop()
-    }
-
-    fn len(&self) -> usize {
-        self.store.len()
-    }
-
-    fn backlog(&self) -> Bytes {
-        self.store.backlog()
+        let m = f64::from(self.counts[key]);
+        let over = m > self.m_fair && rng.uniform() * m < m - self.m_fair;
+        if over { self.verdict } else { Verdict::Pass }
     }
 
     fn timer_interval(&self) -> Option<Span> {
         Some(self.update)
     }
 
-    fn on_timer(&mut self, _ctx: &mut QdiscCtx<'_>) {
-        let queue = self.store.len() as f64;
+    fn on_timer(&mut self, queue: &QueueState) {
+        let queue = queue.packets as f64;
         let change = self.alpha * (self.before - self.target) - self.beta * (queue - self.target);
         self.m_fair = (self.m_fair + change).clamp(0.0, self.size as f64);
         self.before = queue;
@@ -196,6 +186,7 @@ impl QueueDisc for Afd {
 
 #[cfg(test)]
 mod tests {
+    use super::super::managed::Managed;
     use super::super::testing::{Bench, env};
     use super::*;
 
@@ -206,7 +197,7 @@ mod tests {
     #[test]
     fn the_fair_number_moves_as_computed_by_hand() {
         let params = Params { target: Some(10.0), shadow: 100, ..Params::default() };
-        let mut bench = Bench::new(Afd::new(params, &env()).unwrap());
+        let mut bench = Bench::new(Managed::<Afd>::new(params, &env()).unwrap());
         bench.tick();
         // 1.7 (0 - 10) - 1.8 (0 - 10) = 1 above 100: stays at 100.
         near(bench.probe("m_fair"), 100.0);
@@ -224,20 +215,20 @@ mod tests {
     #[test]
     fn the_shadow_buffer_is_a_window_of_the_samples() {
         let params = Params { shadow: 3, sample: 1.0, ..Params::default() };
-        let mut bench = Bench::new(Afd::new(params, &env()).unwrap());
+        let mut bench = Bench::new(Managed::<Afd>::new(params, &env()).unwrap());
         for key in [0, 1, 1, 2, 1] {
             bench.arrive(key, 1000);
         }
         // The last three: 1, 2, 1.
-        assert_eq!(bench.qdisc.counts[..3], [0, 2, 1]);
+        assert_eq!(bench.qdisc.aqm.counts[..3], [0, 2, 1]);
     }
 
     #[test]
     fn a_flow_with_four_times_the_fair_number_loses_three_in_four() {
         let params = Params { shadow: 100, sample: 1.0, ..Params::default() };
-        let mut bench = Bench::new(Afd::new(params, &env()).unwrap());
+        let mut bench = Bench::new(Managed::<Afd>::new(params, &env()).unwrap());
         // Flow 0 sends four fifths, flow 1 one fifth; 80 and 20 in the shadow buffer.
-        let turn = |bench: &mut Bench<Afd>| {
+        let turn = |bench: &mut Bench<Managed<Afd>>| {
             for key in [0, 0, 1, 0, 0] {
                 bench.arrive(key, 1000);
                 bench.depart();
@@ -247,7 +238,7 @@ mod tests {
             turn(&mut bench);
         }
         bench.drops();
-        bench.qdisc.m_fair = 20.0;
+        bench.qdisc.aqm.m_fair = 20.0;
         let turns = 4000;
         for _ in 0..turns {
             turn(&mut bench);

@@ -8,21 +8,16 @@
 //! Lakshman, Stiliadis & Choudhury, "Design considerations for supporting TCP with per-flow
 //! queueing", INFOCOM 1998.
 
-use std::cmp::Reverse;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::aqm::Prototype;
-use super::heap::Heap;
 use super::links::{Chain, Links};
+use super::longest::Longest;
 use super::managed::execute;
 use super::{Aqm, Limit, QdiscCtx, QueueState};
 use crate::units::{Bytes, Span, Time};
 use crate::wire::{DropReason, Packet, Timed};
-
-/// Classes of which the longest is sought, not ranked.
-const FEW: usize = 128;
 
 /// Which packet of the longest queue is pushed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -61,6 +56,23 @@ struct Queue {
     bytes: u64,
 }
 
+impl Queue {
+    /// Its length; `None` if it is empty.
+    #[inline]
+    fn length(&self, measure: Measure) -> Option<u64> {
+        let length = match measure {
+            Measure::Bytes => self.bytes,
+            Measure::Packets => u64::from(self.packets),
+        };
+        (self.packets > 0).then_some(length)
+    }
+
+    /// What its AQM is shown.
+    fn state(&self, class: u32, now: Time) -> QueueState {
+        QueueState { now, packets: self.packets as usize, bytes: Bytes(self.bytes), key: class }
+    }
+}
+
 /// The head of a class queue.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Head {
@@ -78,10 +90,8 @@ pub(super) struct Classes {
     bytes: u64,
     limit: Limit,
     measure: Measure,
-    /// Non-empty classes by length; kept only if the buffer is bounded and classes are many.
-    longest: Heap<Reverse<u64>>,
-    /// Whether `longest` is kept.
-    ranked: bool,
+    /// Kept only if the buffer is bounded.
+    longest: Longest,
     prototype: Option<Box<dyn Prototype>>,
     aqms: Vec<Option<Box<dyn Aqm>>>,
 }
@@ -101,18 +111,10 @@ impl Classes {
             bytes: 0,
             limit,
             measure,
-            longest: Heap::default(),
-            ranked: limit != Limit::NONE,
+            longest: Longest::default(),
             prototype,
             aqms: Vec::new(),
         }
-    }
-
-    /// With `count` classes at most. Of few the longest is sought when it is asked for: that is
-    /// once a drop, where a rank costs something at every packet.
-    pub(super) fn with_at_most(mut self, count: usize) -> Self {
-        self.ranked &= count > FEW;
-        self
     }
 
     /// Packets in all classes.
@@ -148,30 +150,18 @@ impl Classes {
     }
 
     /// The longest class and its length; of equals the one with the smallest number.
-    pub(super) fn longest(&self) -> Option<(u64, u32)> {
-        if self.ranked {
-            return self.longest.first().map(|(Reverse(length), class)| (length, class));
-        }
-        let bounded = self.limit != Limit::NONE;
-        let waiting = (0u32..).zip(&self.queues).filter(|(_, queue)| bounded && queue.packets > 0);
-        waiting
-            .map(|(class, _)| (Reverse(self.length(class)), class))
-            .min()
-            .map(|(Reverse(length), class)| (length, class))
+    pub(super) fn longest(&mut self) -> Option<(u64, u32)> {
+        self.longest.find()
+    }
+
+    /// Length of the longest class, 0 if nothing waits; for recording.
+    pub(super) fn greatest_length(&self) -> u64 {
+        self.queues.iter().filter_map(|queue| queue.length(self.measure)).max().unwrap_or(0)
     }
 
     /// Length of a class as `longest` measures it.
     pub(super) fn length(&self, class: u32) -> u64 {
-        let queue = &self.queues[class as usize];
-        match self.measure {
-            Measure::Bytes => queue.bytes,
-            Measure::Packets => u64::from(queue.packets),
-        }
-    }
-
-    fn state(&self, class: u32, now: Time) -> QueueState {
-        let queue = &self.queues[class as usize];
-        QueueState { now, packets: queue.packets as usize, bytes: Bytes(queue.bytes) }
+        self.queues[class as usize].length(self.measure).unwrap_or(0)
     }
 
     fn grow(&mut self, class: u32) {
@@ -197,9 +187,11 @@ impl Classes {
         ctx: &mut QdiscCtx<'_>,
     ) -> Option<u32> {
         self.grow(class);
-        let state = self.state(class, ctx.now);
         let packet = match self.aqms.get_mut(class as usize) {
-            Some(Some(aqm)) => execute(aqm.on_enqueue(&packet, &state, ctx.rng), packet, ctx)?,
+            Some(Some(aqm)) => {
+                let state = self.queues[class as usize].state(class, ctx.now);
+                execute(aqm.on_enqueue(&packet, &state, ctx.rng), packet, ctx)?
+            }
             _ => packet,
         };
         let size = u64::from(packet.size);
@@ -218,19 +210,15 @@ impl Classes {
         queue.bytes += size;
         self.packets += 1;
         self.bytes += size;
-        self.rank(class);
+        self.changed(class);
         Some(id)
     }
 
-    /// Puts a class where it belongs among the longest.
-    fn rank(&mut self, class: u32) {
-        if !self.ranked {
-            return;
-        }
-        if self.queues[class as usize].packets == 0 {
-            self.longest.remove(class);
-        } else {
-            self.longest.set(class, Reverse(self.length(class)));
+    /// The length of a class has changed.
+    #[inline]
+    fn changed(&mut self, class: u32) {
+        if self.limit != Limit::NONE {
+            self.longest.set(class, self.queues[class as usize].length(self.measure));
         }
     }
 
@@ -247,7 +235,7 @@ impl Classes {
         self.packets -= 1;
         self.bytes -= size;
         self.free.push(id);
-        self.rank(class);
+        self.changed(class);
         taken
     }
 
@@ -277,9 +265,11 @@ impl Classes {
     pub(super) fn serve(&mut self, class: u32, ctx: &mut QdiscCtx<'_>) -> Option<Timed> {
         let id = self.queues.get(class as usize)?.chain.head()?;
         let Timed { at, packet } = self.take(class, id);
-        let state = self.state(class, ctx.now);
         let packet = match self.aqms.get_mut(class as usize) {
-            Some(Some(aqm)) => execute(aqm.on_dequeue(&packet, at, &state, ctx.rng), packet, ctx)?,
+            Some(Some(aqm)) => {
+                let state = self.queues[class as usize].state(class, ctx.now);
+                execute(aqm.on_dequeue(&packet, at, &state, ctx.rng), packet, ctx)?
+            }
             _ => packet,
         };
         Some(Timed { at, packet })
@@ -300,9 +290,8 @@ impl Classes {
     /// The AQMs' timer.
     pub(super) fn on_timer(&mut self, now: Time) {
         for class in 0..self.aqms.len() {
-            let state = self.state(class as u32, now);
             if let Some(aqm) = &mut self.aqms[class] {
-                aqm.on_timer(&state);
+                aqm.on_timer(&self.queues[class].state(class as u32, now));
             }
         }
     }

@@ -54,6 +54,7 @@ fn specs() -> Vec<Spec> {
         serde_json::json!({ "kind": "rio", "w_q": 0.9, "out_min_th": 1, "out_max_th": 3, "ecn": true }),
         serde_json::json!({ "kind": "green", "count": "known", "n": 100, "rtt": "estimate", "draw": "packet", "ecn": true }),
         serde_json::json!({ "kind": "green", "count": "hits", "rtt": "handshake", "mss": 1000 }),
+        serde_json::json!({ "kind": "green", "rtt": "timestamps" }),
         serde_json::json!({ "kind": "green", "window": "5 ms", "rtt": "table", "table": ["1 ms", "2 ms"] }),
         serde_json::json!({ "kind": "fred", "min_th": 1, "max_th": 4, "w_q": 0.5, "max_p": 1, "ecn": true }),
         serde_json::json!({ "kind": "fred", "min_th": 2, "max_th": 3, "w_q": 0.5, "many_flows": false }),

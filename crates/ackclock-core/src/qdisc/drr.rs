@@ -96,7 +96,7 @@ impl About<QdiscEnv> for Drr {
 
 impl Drr {
     /// The class that loses a packet.
-    fn longest(&self) -> u32 {
+    fn longest(&mut self) -> u32 {
         let (length, class) =
             self.classes.longest().expect("invariant: an exceeded buffer is not empty");
         if !self.ns2 {
@@ -184,8 +184,7 @@ impl QueueDisc for Drr {
     }
 
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {
-        let longest = self.classes.longest().map_or(0, |(length, _)| length);
-        out("longest", longest as f64);
+        out("longest", self.classes.greatest_length() as f64);
     }
 }
 

@@ -15,24 +15,21 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::store::Store;
-use super::{Limit, QdiscCtx, QdiscEnv, QueueDisc};
+use super::managed::Plain;
+use super::{Aqm, Limit, QdiscEnv, QueueState, Verdict};
 use crate::registry::{About, Info, Status};
+use crate::rng::Stream;
 use crate::scenario::Era;
-use crate::units::Bytes;
-use crate::wire::{DropReason, Packet, Timed};
+use crate::wire::Packet;
 
 /// Parameters of [`Fifo`]: none; the link's buffer is its limit.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {}
 
-/// FIFO with drop-tail.
+/// Drop-tail: what fits is let in.
 #[derive(Debug)]
-pub struct Fifo {
-    store: Store,
-    limit: Limit,
-}
+pub struct Fifo;
 
 impl About<QdiscEnv> for Fifo {
     type Params = Params;
@@ -43,7 +40,13 @@ impl About<QdiscEnv> for Fifo {
         status: Status::Specified,
     };
 
-    fn new(_: Params, env: &QdiscEnv) -> Result<Self, String> {
+    fn new(_: Params, _: &QdiscEnv) -> Result<Self, String> {
+        Ok(Self)
+    }
+}
+
+impl Plain for Fifo {
+    fn limit(env: &QdiscEnv) -> Limit {
         let mut limit = env.limit;
         if env.era == Era::Ns2 {
             if limit.packets != u32::MAX {
@@ -53,45 +56,30 @@ impl About<QdiscEnv> for Fifo {
                 limit.bytes = limit.bytes.saturating_sub(1);
             }
         }
-        Ok(Self { store: Store::default(), limit })
+        limit
     }
 }
 
-impl QueueDisc for Fifo {
-    fn enqueue(&mut self, packet: Packet, ctx: &mut QdiscCtx<'_>) {
-        if self.limit.admits(self.store.len(), self.store.backlog(), packet.size) {
-            self.store.push(ctx.now, packet);
-        } else {
-            ctx.drop(packet, DropReason::Overflow);
-        }
-    }
-
-    fn dequeue(&mut self, _ctx: &mut QdiscCtx<'_>) -> Option<Timed> {
-        self.store.pop()
-    }
-
-    fn len(&self) -> usize {
-        self.store.len()
-    }
-
-    fn backlog(&self) -> Bytes {
-        self.store.backlog()
+impl Aqm for Fifo {
+    fn on_enqueue(&mut self, _: &Packet, _: &QueueState, _: &mut Stream) -> Verdict {
+        Verdict::Pass
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::managed::Managed;
     use super::super::testing::{Bench, env};
     use super::*;
 
     fn held(packets: u32, bytes: u64, era: Era, size: u16) -> usize {
         let env = QdiscEnv { limit: Limit { packets, bytes }, era, ..env() };
-        let mut bench = Bench::new(Fifo::new(Params {}, &env).unwrap());
+        let mut bench = Bench::new(Managed::<Fifo>::new(Params {}, &env).unwrap());
         for _ in 0..10 {
             bench.arrive(0, size);
         }
-        assert_eq!(bench.qdisc.len() + bench.dropped.len(), 10);
-        bench.qdisc.len()
+        assert_eq!(bench.qdisc_len() + bench.dropped.len(), 10);
+        bench.qdisc_len()
     }
 
     #[test]
@@ -111,7 +99,7 @@ mod tests {
 
     #[test]
     fn packets_leave_in_order_of_arrival() {
-        let mut bench = Bench::new(Fifo::new(Params {}, &env()).unwrap());
+        let mut bench = Bench::new(Managed::<Fifo>::new(Params {}, &env()).unwrap());
         let sent: Vec<u32> = (0..4).map(|key| bench.arrive(key, 100)).collect();
         let got: Vec<u32> = std::iter::from_fn(|| bench.depart()).map(|t| t.packet.seq).collect();
         assert_eq!(got, sent);

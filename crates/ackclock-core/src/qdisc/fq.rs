@@ -95,6 +95,9 @@ pub struct Fq {
     /// Keys of the classes; empty: a class is its key. In a large network few of all keys pass one
     /// link: numbered without gaps, in the keys' order, what is known of them lies close together.
     passing: Arc<[u32]>,
+    /// Distance between neighbours in `passing` if all are equally far from each other, which is
+    /// tried first; at least 1.
+    step: u32,
     tags: Vec<Tags>,
     weights: Vec<f64>,
     clock: Clock,
@@ -117,15 +120,18 @@ impl About<QdiscEnv> for Fq {
             return Err(format!("weights has {weight} but every weight must be more than 0"));
         }
         let aqm = inner(params.aqm.as_ref(), env)?;
-        let mut classes = Classes::new(env.limit, params.longest, aqm);
         let mut weights = params.weights;
+        let mut step = 1;
+        if let [first, .., last] = *env.passing {
+            step = ((last - first) / (env.passing.len() as u32 - 1)).max(1);
+        }
         if !env.passing.is_empty() {
-            classes = classes.with_at_most(env.passing.len());
             weights = env.passing.iter().map(|&key| weight(&weights, key)).collect();
         }
         Ok(Self {
-            classes,
+            classes: Classes::new(env.limit, params.longest, aqm),
             passing: Arc::clone(&env.passing),
+            step,
             tags: Vec::new(),
             weights,
             clock: match params.virtual_time {
@@ -144,6 +150,17 @@ fn weight(weights: &[f64], class: u32) -> f64 {
 }
 
 impl Fq {
+    /// The class of a key.
+    #[inline]
+    fn class(&self, key: u32) -> u32 {
+        let Some(&first) = self.passing.first() else { return key };
+        let guess = key.wrapping_sub(first) / self.step;
+        if self.passing.get(guess as usize) == Some(&key) {
+            return guess;
+        }
+        self.passing.partition_point(|&passing| passing < key) as u32
+    }
+
     fn virtual_time(&mut self, now: Time) -> f64 {
         match &mut self.clock {
             Clock::Gps(gps) => gps.advance(now, &|class| weight(&self.weights, class)),
@@ -189,12 +206,7 @@ impl Fq {
 
 impl QueueDisc for Fq {
     fn enqueue(&mut self, packet: Packet, ctx: &mut QdiscCtx<'_>) {
-        let key = ctx.key(&packet);
-        let class = if self.passing.is_empty() {
-            key
-        } else {
-            self.passing.partition_point(|&passing| passing < key) as u32
-        };
+        let class = self.class(ctx.key(&packet));
         let size = packet.size;
         let v = self.virtual_time(ctx.now);
         let was_idle = self.classes.packets(class) == 0;
@@ -203,10 +215,11 @@ impl QueueDisc for Fq {
             self.tags.resize(class as usize + 1, Tags::default());
         }
         let tags = &mut self.tags[class as usize];
-        tags.last = tags.last.max(v) + f64::from(size) / weight(&self.weights, class);
+        let service = f64::from(size) / weight(&self.weights, class);
+        tags.last = tags.last.max(v) + service;
         if was_idle {
-            let finish = tags.finish;
-            self.rank(class, finish);
+            tags.start = v.max(tags.finish);
+            self.order.set(class, tags.start + service);
         }
         self.backlogged(class);
         while self.classes.over() {
@@ -254,8 +267,7 @@ impl QueueDisc for Fq {
     }
 
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {
-        let longest = self.classes.longest().map_or(0, |(length, _)| length);
-        out("longest", longest as f64);
+        out("longest", self.classes.greatest_length() as f64);
     }
 }
 

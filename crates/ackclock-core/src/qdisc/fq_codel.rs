@@ -208,8 +208,7 @@ impl QueueDisc for FqCodel {
     }
 
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {
-        let longest = self.classes.longest().map_or(0, |(length, _)| length);
-        out("longest", longest as f64);
+        out("longest", self.classes.greatest_length() as f64);
     }
 }
 

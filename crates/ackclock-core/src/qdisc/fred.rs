@@ -1,8 +1,9 @@
 //! FRED, flow random early drop: RED that counts each flow's packets in the buffer.
 //!
 //! **Source**: Lin & Morris, "Dynamics of Random Early Detection", SIGCOMM 1997
-//! (doi:10.1145/263105.263154). The text could not be had: rebuilt from its retellings and, with
-//! its known mistakes left out, an ns-3 port.
+//! (doi:10.1145/263105.263154). The text could not be had: the rule is that of two programs that
+//! follow its pseudocode line by line, J-Sim's and, with its known mistakes left out, an ns-3 port.
+//! They agree on `min_q` 2, not on thresholds and `max_p`, whose defaults here are from retellings.
 //!
 //! **Rule**: for an arrival of flow i with `q_i` packets waiting, `avgcq = max(1, avg / flows that
 //! have packets waiting)`, `max_q = min_th`, but 2 with `many_flows` and `avg >= max_th`:
@@ -20,14 +21,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::curve::{Average, Curve, Spacing, Spread};
-use super::managed::execute;
+use super::managed::Plain;
 use super::red::fraction;
-use super::store::Store;
-use super::{Limit, QdiscCtx, QdiscEnv, QueueDisc, Verdict};
+use super::{Aqm, Limit, QdiscEnv, QueueState, Verdict};
 use crate::registry::{About, Info, Status};
 use crate::rng::Stream;
-use crate::units::Bytes;
-use crate::wire::{DropReason, Packet, Timed};
+use crate::units::Time;
+use crate::wire::{DropReason, Packet};
 
 /// Parameters of [`Fred`].
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -75,7 +75,6 @@ struct Flow {
 /// Flow random early drop.
 #[derive(Debug)]
 pub struct Fred {
-    store: Store,
     limit: Limit,
     average: Average,
     curve: Curve,
@@ -118,7 +117,6 @@ impl About<QdiscEnv> for Fred {
         }
         let packet_rate = env.rate.bps().max(1.0) / (8.0 * f64::from(env.mean_packet.max(1)));
         Ok(Self {
-            store: Store::default(),
             limit: env.limit,
             average: Average::new(fraction("w_q", params.w_q)?, packet_rate),
             curve: Curve::new(min_th, max_th, fraction("max_p", params.max_p)?, false),
@@ -179,49 +177,53 @@ impl Fred {
     }
 }
 
-impl QueueDisc for Fred {
-    fn enqueue(&mut self, packet: Packet, ctx: &mut QdiscCtx<'_>) {
-        let key = ctx.key(&packet) as usize;
+impl Plain for Fred {
+    /// FRED's own: arrivals that find no room count too.
+    fn limit(_env: &QdiscEnv) -> Limit {
+        Limit::NONE
+    }
+}
+
+impl Aqm for Fred {
+    fn on_enqueue(&mut self, packet: &Packet, queue: &QueueState, rng: &mut Stream) -> Verdict {
+        let key = queue.key as usize;
         if key >= self.flows.len() {
             self.flows.resize(key + 1, Flow::default());
         }
-        self.average.arrival(ctx.now, self.store.len() as f64);
-        let mut verdict = self.decide(key, ctx.rng);
-        if !self.limit.admits(self.store.len(), self.store.backlog(), packet.size) {
+        self.average.arrival(queue.now, queue.packets as f64);
+        let mut verdict = self.decide(key, rng);
+        if !self.limit.admits(queue.packets, queue.bytes, packet.size) {
             verdict = Verdict::Drop(DropReason::Overflow);
         }
-        let dropped = execute(verdict, packet, ctx);
         let flow = &mut self.flows[key];
-        if let Some(packet) = dropped {
+        if verdict.keeps(packet) {
             self.active += u32::from(flow.waiting == 0);
             flow.waiting += 1;
-            self.store.push(ctx.now, packet);
         } else if flow.waiting == 0 {
             flow.strikes = 0;
         }
+        verdict
     }
 
-    fn dequeue(&mut self, ctx: &mut QdiscCtx<'_>) -> Option<Timed> {
-        let Some(next) = self.store.pop() else {
-            self.average.idle(ctx.now);
-            return None;
-        };
-        let flow = &mut self.flows[ctx.key(&next.packet) as usize];
+    fn on_dequeue(
+        &mut self,
+        _packet: &Packet,
+        _since: Time,
+        queue: &QueueState,
+        _rng: &mut Stream,
+    ) -> Verdict {
+        let flow = &mut self.flows[queue.key as usize];
         flow.waiting -= 1;
         if flow.waiting == 0 {
             flow.strikes = 0;
             self.active -= 1;
         }
-        self.average.arrival(ctx.now, self.store.len() as f64);
-        Some(next)
+        self.average.arrival(queue.now, queue.packets as f64);
+        Verdict::Pass
     }
 
-    fn len(&self) -> usize {
-        self.store.len()
-    }
-
-    fn backlog(&self) -> Bytes {
-        self.store.backlog()
+    fn on_idle(&mut self, now: Time) {
+        self.average.idle(now);
     }
 
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {

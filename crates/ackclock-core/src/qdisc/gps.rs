@@ -18,8 +18,11 @@ pub(super) struct Gps {
     at: Time,
     /// Sum of the weights of the backlogged classes.
     weight: f64,
-    /// Backlogged classes by the finish tag of their last packet.
+    /// Backlogged classes by a time that is not after the finish tag of their last packet: a class
+    /// is ranked anew only when V gets there, not at each of its packets.
     backlogged: Heap<f64>,
+    /// Finish tag of the last packet of each class.
+    last: Vec<f64>,
 }
 
 impl Gps {
@@ -30,18 +33,25 @@ impl Gps {
             at: Time::ZERO,
             weight: 0.0,
             backlogged: Heap::default(),
+            last: Vec::new(),
         }
     }
 
     /// V now, after every class that GPS finished serving on the way has left.
+    #[inline]
     pub(super) fn advance(&mut self, now: Time, weights: &impl Fn(u32) -> f64) -> f64 {
         let mut bytes = now.since(self.at).seconds() * self.bytes_per_s;
         self.at = now;
-        while let Some((last, class)) = self.backlogged.first() {
-            let needed = (last - self.v).max(0.0) * self.weight;
+        while let Some((ranked, class)) = self.backlogged.first() {
+            let needed = (ranked - self.v).max(0.0) * self.weight;
             if needed > bytes {
                 self.v += bytes / self.weight;
                 break;
+            }
+            let last = self.last[class as usize];
+            if last > ranked {
+                self.backlogged.set(class, last);
+                continue;
             }
             bytes -= needed;
             self.v = self.v.max(last);
@@ -53,13 +63,19 @@ impl Gps {
     /// The last packet of a class now has finish tag `last`. To be called at the time of the last
     /// `advance`.
     pub(super) fn set(&mut self, class: u32, last: f64, weights: &impl Fn(u32) -> f64) {
-        let known = self.backlogged.contains(class);
+        let ranked = self.backlogged.key(class);
         if last > self.v {
-            if !known {
+            if self.last.len() <= class as usize {
+                self.last.resize(class as usize + 1, 0.0);
+            }
+            self.last[class as usize] = last;
+            if ranked.is_none() {
                 self.weight += weights(class);
             }
-            self.backlogged.set(class, last);
-        } else if known {
+            if ranked.is_none_or(|ranked| last < ranked) {
+                self.backlogged.set(class, last);
+            }
+        } else if ranked.is_some() {
             self.leave(class, weights);
         }
     }

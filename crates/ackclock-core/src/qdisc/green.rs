@@ -13,7 +13,8 @@
 //! - R: the flow's round-trip propagation (`ideal`); that times a factor uniform on
 //!   [`low`, `high`] (`estimate`), drawn once a flow, at every packet, or again at a packet
 //!   `lifetime` after the last draw (`lookup`); listed (`table`); from the request to the first
-//!   packet after it (`handshake`: the three-way handshake passes the router in full).
+//!   packet after it (`handshake`: the three-way handshake passes the router in full); or measured
+//!   all along from the timestamp options of the data (`timestamps`, see `passive`).
 //!
 //! **Deviations**: the sources leave open the window, what S is (here the packet's size on the wire,
 //! as L counts wire bytes; or `mss`), and how often an estimate is drawn: all are parameters. A flow
@@ -25,14 +26,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::active::Active;
-use super::managed::execute;
-use super::store::Store;
+use super::managed::Plain;
+use super::passive::Passive;
 use super::zombies::Zombies;
-use super::{Limit, QdiscCtx, QdiscEnv, QueueDisc, Verdict};
+use super::{Aqm, Limit, QdiscEnv, QueueState, Verdict};
 use crate::registry::{About, Info, Status};
 use crate::rng::Stream;
-use crate::units::{Bytes, Span, Time};
-use crate::wire::{DropReason, Flags, Packet, Timed};
+use crate::units::{Span, Time};
+use crate::wire::{DropReason, Flags, Packet};
 
 /// Where the number of active flows comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -60,6 +61,9 @@ pub enum Rtt {
     Table,
     /// Measured at the router between connection request and first packet.
     Handshake,
+    /// As `handshake`, and then at the router from the timestamp options that data carry; until
+    /// there are some, and for flows without them, what `handshake` gives.
+    Timestamps,
 }
 
 /// How often the factor of an estimate is drawn.
@@ -148,10 +152,11 @@ struct Known {
 /// Proactive queue management by the square-root law.
 #[derive(Debug)]
 pub struct Green {
-    store: Store,
     limit: Limit,
     flows: Flows,
     known: Vec<Known>,
+    /// With `timestamps`: measurements by flow.
+    measured: Vec<Passive>,
     source: Rtt,
     draw: Draw,
     low: f64,
@@ -209,9 +214,10 @@ impl About<QdiscEnv> for Green {
                 .collect(),
             Rtt::Table => params.table.iter().map(|rtt| fresh(base(rtt.seconds()))).collect(),
             Rtt::Handshake => vec![fresh(0.0); env.round_trips.len()],
+            Rtt::Timestamps => Vec::new(),
         };
+        let flows = if params.rtt == Rtt::Timestamps { env.round_trips.len() } else { 0 };
         Ok(Self {
-            store: Store::default(),
             limit: env.limit,
             flows: match params.count {
                 Count::Window => Flows::Window(Box::new(Active::new(params.window, env.keys))),
@@ -221,6 +227,7 @@ impl About<QdiscEnv> for Green {
                 }
             },
             known,
+            measured: vec![Passive::default(); flows],
             source: params.rtt,
             draw: params.draw,
             low: params.low,
@@ -246,6 +253,10 @@ impl Green {
     fn ratio(&mut self, packet: &Packet, now: Time, rng: &mut Stream) -> f64 {
         let (low, span) = (self.low, self.span);
         let flow = packet.flow.index();
+        if let Some(measured) = self.measured.get_mut(flow) {
+            let rtt = measured.packet(packet, now);
+            return if rtt > 0.0 { self.gain / rtt } else { 0.0 };
+        }
         let Some(known) = self.known.get_mut(flow) else { return 0.0 };
         match self.source {
             Rtt::Ideal | Rtt::Table => known.base,
@@ -270,44 +281,36 @@ impl Green {
                 }
                 known.base
             }
+            Rtt::Timestamps => 0.0,
         }
     }
 }
 
-impl QueueDisc for Green {
-    fn enqueue(&mut self, packet: Packet, ctx: &mut QdiscCtx<'_>) {
+impl Plain for Green {
+    /// GREEN's own: arrivals that find no room count too.
+    fn limit(_env: &QdiscEnv) -> Limit {
+        Limit::NONE
+    }
+}
+
+impl Aqm for Green {
+    fn on_enqueue(&mut self, packet: &Packet, queue: &QueueState, rng: &mut Stream) -> Verdict {
         self.n = match &mut self.flows {
-            Flows::Window(active) => f64::from(active.packet(ctx.key(&packet), ctx.now)),
+            Flows::Window(active) => f64::from(active.packet(queue.key, queue.now)),
             Flows::Hits(zombies) => {
-                zombies.arrival(ctx.key(&packet), ctx.rng);
+                zombies.arrival(queue.key, rng);
                 zombies.flows(self.keys)
             }
             Flows::Known(n) => *n,
         };
         let size = self.mss.unwrap_or_else(|| f64::from(packet.size));
-        let root = self.n * size * self.ratio(&packet, ctx.now, ctx.rng);
+        let root = self.n * size * self.ratio(packet, queue.now, rng);
         // A round trip of no length makes the root infinite: dropped, as the rule says.
         self.p = (root * root).min(1.0);
-        if !self.limit.admits(self.store.len(), self.store.backlog(), packet.size) {
-            ctx.drop(packet, DropReason::Overflow);
-            return;
+        if !self.limit.admits(queue.packets, queue.bytes, packet.size) {
+            return Verdict::Drop(DropReason::Overflow);
         }
-        let verdict = if ctx.rng.uniform() < self.p { self.verdict } else { Verdict::Pass };
-        if let Some(packet) = execute(verdict, packet, ctx) {
-            self.store.push(ctx.now, packet);
-        }
-    }
-
-    fn dequeue(&mut self, _ctx: &mut QdiscCtx<'_>) -> Option<Timed> {
-        self.store.pop()
-    }
-
-    fn len(&self) -> usize {
-        self.store.len()
-    }
-
-    fn backlog(&self) -> Bytes {
-        self.store.backlog()
+        if rng.uniform() < self.p { self.verdict } else { Verdict::Pass }
     }
 
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {

@@ -1,11 +1,11 @@
-//! One FIFO store under an AQM: the plain form of RED, RIO, CoDel and PIE.
+//! One FIFO store under an AQM: every discipline that has one queue, from drop-tail to SFB.
 //!
 //! The AQM decides about arrivals and departures; this discipline stores, marks and drops. An
 //! arrival that finds no room is dropped before the AQM is asked, unless the AQM's source makes the
 //! limit part of its rule (see [`Plain::limit`]).
 
 use super::store::Store;
-use super::{Aqm, Limit, QdiscCtx, QdiscEnv, QueueDisc, Verdict};
+use super::{Aqm, Limit, QdiscCtx, QdiscEnv, QueueDisc, QueueState, Verdict};
 use crate::registry::{About, Info};
 use crate::units::{Bytes, Span};
 use crate::wire::{DropReason, Packet, Timed};
@@ -24,7 +24,7 @@ pub trait Plain: Aqm + About<QdiscEnv> {
 pub struct Managed<A> {
     store: Store,
     limit: Limit,
-    aqm: A,
+    pub(super) aqm: A,
 }
 
 impl<A: Plain> About<QdiscEnv> for Managed<A> {
@@ -70,7 +70,8 @@ impl<A: Aqm> QueueDisc for Managed<A> {
             ctx.drop(packet, DropReason::Overflow);
             return;
         }
-        let verdict = self.aqm.on_enqueue(&packet, &self.store.state(ctx.now), ctx.rng);
+        let state = self.store.state(ctx.now, ctx.key(&packet));
+        let verdict = self.aqm.on_enqueue(&packet, &state, ctx.rng);
         if let Some(packet) = execute(verdict, packet, ctx) {
             self.store.push(ctx.now, packet);
         }
@@ -78,7 +79,7 @@ impl<A: Aqm> QueueDisc for Managed<A> {
 
     fn dequeue(&mut self, ctx: &mut QdiscCtx<'_>) -> Option<Timed> {
         while let Some(Timed { at, packet }) = self.store.pop() {
-            let state = self.store.state(ctx.now);
+            let state = self.store.state(ctx.now, ctx.key(&packet));
             let verdict = self.aqm.on_dequeue(&packet, at, &state, ctx.rng);
             if let Some(packet) = execute(verdict, packet, ctx) {
                 return Some(Timed { at, packet });
@@ -101,7 +102,7 @@ impl<A: Aqm> QueueDisc for Managed<A> {
     }
 
     fn on_timer(&mut self, ctx: &mut QdiscCtx<'_>) {
-        self.aqm.on_timer(&self.store.state(ctx.now));
+        self.aqm.on_timer(&self.store.state(ctx.now, QueueState::NOBODY));
     }
 
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {

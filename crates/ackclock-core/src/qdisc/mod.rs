@@ -4,6 +4,7 @@
 //! calls [`QueueDisc::enqueue`] on arrival and then, if the link is idle, [`QueueDisc::dequeue`];
 //! and `dequeue` again whenever a transmission ends. An [`Aqm`] only decides (pass, mark, drop);
 //! storage and scheduling are the discipline's, so any AQM serves under FIFO and under fair queueing.
+//! Every discipline with one queue is a [`managed::Managed`] around an AQM, plain FIFO too.
 //!
 //! A new discipline: one file here that implements [`About`](crate::registry::About) and
 //! [`QueueDisc`], and one line in the registry at the end of this file. A new AQM: one file that
@@ -26,7 +27,9 @@ mod gps;
 pub mod green;
 mod heap;
 mod links;
+mod longest;
 pub mod managed;
+mod passive;
 pub mod pie;
 pub mod red;
 pub mod rem;
@@ -179,6 +182,18 @@ pub enum Verdict {
     Drop(DropReason),
 }
 
+impl Verdict {
+    /// Whether a packet of which this is said goes on.
+    #[inline]
+    pub fn keeps(self, packet: &Packet) -> bool {
+        match self {
+            Self::Pass => true,
+            Self::MarkElseDrop(_) => packet.flags.has(Flags::ECT),
+            Self::Drop(_) => false,
+        }
+    }
+}
+
 /// The queue that an AQM decides about (a whole link's, or one flow's under fair queueing).
 #[derive(Clone, Copy, Debug)]
 pub struct QueueState {
@@ -188,6 +203,14 @@ pub struct QueueState {
     pub packets: usize,
     /// Bytes waiting, without the one in question.
     pub bytes: Bytes,
+    /// Classification key of the one in question (see [`QdiscCtx::key`]); the class under fair
+    /// queueing; [`QueueState::NOBODY`] where there is none.
+    pub key: u32,
+}
+
+impl QueueState {
+    /// The key where no packet is in question.
+    pub const NOBODY: u32 = u32::MAX;
 }
 
 /// Active queue management: decides, does not store.
@@ -218,7 +241,7 @@ pub trait Aqm: Send {
 
 registry! { /// Builds the queue discipline that `spec` names; `path` says where it stands in the scenario.
     "queue discipline": dyn QueueDisc, QdiscEnv {
-    "qdisc/fifo.rs" => fifo::Fifo,
+    "qdisc/fifo.rs" => managed::Managed<fifo::Fifo>,
     "qdisc/red.rs" => managed::Managed<red::Red>,
     "qdisc/rio.rs" => managed::Managed<rio::Rio>,
     "qdisc/drr.rs" => drr::Drr,
@@ -227,11 +250,11 @@ registry! { /// Builds the queue discipline that `spec` names; `path` says where
     "qdisc/codel.rs" => managed::Managed<codel::Codel>,
     "qdisc/fq_codel.rs" => fq_codel::FqCodel,
     "qdisc/pie.rs" => managed::Managed<pie::Pie>,
-    "qdisc/green.rs" => green::Green,
-    "qdisc/fred.rs" => fred::Fred,
+    "qdisc/green.rs" => managed::Managed<green::Green>,
+    "qdisc/fred.rs" => managed::Managed<fred::Fred>,
     "qdisc/blue.rs" => managed::Managed<blue::Blue>,
-    "qdisc/sfb.rs" => sfb::Sfb,
-    "qdisc/sred.rs" => sred::Sred,
-    "qdisc/afd.rs" => afd::Afd,
+    "qdisc/sfb.rs" => managed::Managed<sfb::Sfb>,
+    "qdisc/sred.rs" => managed::Managed<sred::Sred>,
+    "qdisc/afd.rs" => managed::Managed<afd::Afd>,
     "qdisc/rem.rs" => managed::Managed<rem::Rem>,
 } }

@@ -1,7 +1,8 @@
 //! REM, random exponential marking: a price of the link that grows with unmatched rate and backlog.
 //!
 //! **Source**: Athuraliya, Low, Li & Yin, "REM: Active Queue Management", IEEE Network 15(3), 2001
-//! (doi:10.1109/65.923940). Rebuilt from its retellings and the parameters of ns-2's REM.
+//! (doi:10.1109/65.923940). The text could not be had: rebuilt from its retellings; defaults are
+//! those that ns-2.35 sets for its REM, whose code is by one of the authors.
 //!
 //! **Rule**: every `update`, with b packets waiting, x arrivals in the interval, c packets that the
 //! link could send in it: `price = max(0, price + gamma (alpha (b - target) + x - c))`;
@@ -43,7 +44,7 @@ pub struct Params {
 impl Default for Params {
     fn default() -> Self {
         Self {
-            update: Span::from_millis(10),
+            update: Span::from_millis(2),
             gamma: 0.001,
             alpha: 0.1,
             phi: 1.001,
@@ -140,7 +141,8 @@ mod tests {
     #[test]
     fn the_price_moves_as_computed_by_hand() {
         // 10 Mbit/s for 10 ms are 12.5 packets of 1000 B.
-        let params = Params { gamma: 0.5, phi: 2.0, ..Params::default() };
+        let update = Span::from_millis(10);
+        let params = Params { gamma: 0.5, phi: 2.0, update, ..Params::default() };
         let mut bench = Bench::new(Managed::<Rem>::new(params, &env()).unwrap());
         for _ in 0..40 {
             bench.arrive(0, 1000);
@@ -171,8 +173,9 @@ mod tests {
             now: crate::units::Time::ZERO,
             packets: 20,
             bytes: crate::units::Bytes(20_000),
+            key: QueueState::NOBODY,
         };
-        rem.price = 693.49 + 0.0125; // the tick takes off gamma * 12.5
+        rem.price = 693.49 + 0.0025; // the tick takes off gamma * 2.5
         rem.on_timer(&queue);
         assert!((rem.p - 0.5).abs() < 1e-5, "{}", rem.p);
     }

@@ -22,14 +22,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::managed::execute;
+use super::managed::Plain;
 use super::red::fraction;
-use super::store::Store;
-use super::{Limit, QdiscCtx, QdiscEnv, QueueDisc, Verdict};
+use super::{Aqm, Limit, QdiscEnv, QueueState, Verdict};
 use crate::registry::{About, Info, Status};
 use crate::rng::Stream;
-use crate::units::{Bytes, Span, Time};
-use crate::wire::{DropReason, Packet, Timed};
+use crate::units::{Span, Time};
+use crate::wire::{DropReason, Packet};
 
 /// Parameters of [`Sfb`].
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -94,7 +93,7 @@ const LEVELS: usize = 16;
 type Slots = [u32; LEVELS];
 
 /// One filter with its hash functions.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Table {
     bins: Vec<Bin>,
     /// With a freeze time: when each bin's probability may change again.
@@ -150,10 +149,13 @@ impl Table {
         let mut least = Least { p: 1.0, waiting: u32::MAX };
         for &slot in &slots[..rule.levels] {
             let bin = &mut self.bins[slot as usize];
+            // Comparisons in place of `min` and `max`, which would look for NaN.
             let moved = if bin.waiting == 0 {
-                (bin.p - rule.d2).max(0.0)
+                let p = bin.p - rule.d2;
+                if p > 0.0 { p } else { 0.0 }
             } else if bin.waiting >= rule.target {
-                (bin.p + rule.d1).min(1.0)
+                let p = bin.p + rule.d1;
+                if p < 1.0 { p } else { 1.0 }
             } else {
                 bin.p
             };
@@ -163,7 +165,9 @@ impl Table {
                 bin.p = moved;
                 self.thaws[slot as usize] = now + rule.freeze;
             }
-            least.p = least.p.min(bin.p);
+            if bin.p < least.p {
+                least.p = bin.p;
+            }
             least.waiting = least.waiting.min(bin.waiting);
         }
         least
@@ -197,7 +201,6 @@ fn mix(x: u64) -> u64 {
 /// Stochastic fair BLUE.
 #[derive(Debug)]
 pub struct Sfb {
-    store: Store,
     limit: Limit,
     rule: Rule,
     max: u32,
@@ -206,12 +209,14 @@ pub struct Sfb {
     warmup: Span,
     penalty_rate: f64,
     penalty_burst: f64,
-    /// In use; made at the first arrival, when random numbers are at hand.
-    table: Option<Table>,
+    /// In use; without bins until the first arrival, when random numbers are at hand.
+    table: Table,
     /// Learning for the next turn.
     next: Option<Table>,
     /// When the table in use gives way.
     until: Time,
+    /// When something is to be done about tables next.
+    turns: Time,
     tokens: f64,
     filled: Time,
     stored: u64,
@@ -267,7 +272,6 @@ impl About<QdiscEnv> for Sfb {
             }
         }
         Ok(Self {
-            store: Store::default(),
             limit: env.limit,
             rule: Rule {
                 levels: params.levels as usize,
@@ -283,9 +287,10 @@ impl About<QdiscEnv> for Sfb {
             warmup: params.warmup,
             penalty_rate: params.penalty_rate,
             penalty_burst: params.penalty_burst,
-            table: None,
+            table: Table::default(),
             next: None,
             until: Time(u64::MAX),
+            turns: Time::ZERO,
             tokens: params.penalty_burst,
             filled: Time::ZERO,
             stored: 0,
@@ -298,25 +303,30 @@ impl About<QdiscEnv> for Sfb {
 
 impl Sfb {
     /// Takes new hash functions into use when it is time, and lets those to come learn.
-    #[inline]
+    #[cold]
+    #[inline(never)]
     fn turn(&mut self, now: Time, rng: &mut Stream) {
-        if self.table.is_none() {
-            self.table = Some(Table::new(self.rule, rng.bits(), 0));
-            if self.rehash > Span::ZERO {
-                self.until = now + self.rehash;
-            }
-        }
-        if now < self.until - self.warmup || self.rehash == Span::ZERO {
-            return;
-        }
         let (rule, first) = (self.rule, self.stored);
-        if now < self.until {
-            self.next.get_or_insert_with(|| Table::new(rule, rng.bits(), first));
+        let mut fresh =
+            |next: Option<Table>| next.unwrap_or_else(|| Table::new(rule, rng.bits(), first));
+        if self.table.bins.is_empty() {
+            self.table = fresh(None);
+            if self.rehash == Span::ZERO {
+                self.turns = Time(u64::MAX);
+                return;
+            }
+            self.until = now + self.rehash;
+        } else if now >= self.until {
+            self.table = fresh(self.next.take());
+            self.until = now + self.rehash;
+            self.turns = self.until - self.warmup;
             return;
         }
-        let fresh = self.next.take().unwrap_or_else(|| Table::new(rule, rng.bits(), first));
-        self.table = Some(fresh);
-        self.until = now + self.rehash;
+        self.turns = self.until - self.warmup;
+        if now >= self.turns {
+            self.next = Some(fresh(self.next.take()));
+            self.turns = self.until;
+        }
     }
 
     /// Whether the penalty box lets an unresponsive flow's packet through.
@@ -352,53 +362,59 @@ impl Sfb {
     }
 }
 
-impl QueueDisc for Sfb {
-    fn enqueue(&mut self, packet: Packet, ctx: &mut QdiscCtx<'_>) {
-        let (key, now, rule) = (ctx.key(&packet), ctx.now, self.rule);
-        self.turn(now, ctx.rng);
-        let Some(table) = &mut self.table else { return };
-        let slots = table.slots(rule, key);
-        let least = table.arrival(rule, &slots, now);
-        let next_slots = self.next.as_mut().map(|next| {
-            let slots = next.slots(rule, key);
-            next.arrival(rule, &slots, now);
-            slots
-        });
-        let mut verdict = self.decide(least, now, ctx.rng);
-        if !self.limit.admits(self.store.len(), self.store.backlog(), packet.size) {
+impl Plain for Sfb {
+    /// SFB's own: arrivals that find no room count too.
+    fn limit(_env: &QdiscEnv) -> Limit {
+        Limit::NONE
+    }
+}
+
+impl Aqm for Sfb {
+    fn on_enqueue(&mut self, packet: &Packet, queue: &QueueState, rng: &mut Stream) -> Verdict {
+        let (now, rule) = (queue.now, self.rule);
+        if now >= self.turns {
+            self.turn(now, rng);
+        }
+        let slots = self.table.slots(rule, queue.key);
+        let least = self.table.arrival(rule, &slots, now);
+        let mut verdict = self.decide(least, now, rng);
+        if !self.limit.admits(queue.packets, queue.bytes, packet.size) {
             verdict = Verdict::Drop(DropReason::Overflow);
         }
-        if let Some(packet) = execute(verdict, packet, ctx) {
-            for (table, slots) in [(&mut self.table, Some(slots)), (&mut self.next, next_slots)] {
-                if let (Some(table), Some(slots)) = (table, slots) {
-                    table.stored(rule, &slots);
-                }
-            }
-            self.stored += 1;
-            self.store.push(now, packet);
+        let kept = verdict.keeps(packet);
+        if kept {
+            self.table.stored(rule, &slots);
         }
+        if let Some(next) = &mut self.next {
+            let slots = next.slots(rule, queue.key);
+            next.arrival(rule, &slots, now);
+            if kept {
+                next.stored(rule, &slots);
+            }
+        }
+        self.stored += u64::from(kept);
+        verdict
     }
 
-    fn dequeue(&mut self, ctx: &mut QdiscCtx<'_>) -> Option<Timed> {
-        let next = self.store.pop()?;
-        let key = ctx.key(&next.packet);
-        for table in self.table.iter_mut().chain(&mut self.next) {
-            // Packets leave in the order in which they were stored: those before a table's first
-            // are not in it.
-            if self.departed >= table.first {
-                table.departed(self.rule, key);
-            }
+    fn on_dequeue(
+        &mut self,
+        _packet: &Packet,
+        _since: Time,
+        queue: &QueueState,
+        _rng: &mut Stream,
+    ) -> Verdict {
+        // Packets leave in the order in which they were stored: those before a table's first are
+        // not in it.
+        if self.departed >= self.table.first {
+            self.table.departed(self.rule, queue.key);
+        }
+        if let Some(next) = &mut self.next
+            && self.departed >= next.first
+        {
+            next.departed(self.rule, queue.key);
         }
         self.departed += 1;
-        Some(next)
-    }
-
-    fn len(&self) -> usize {
-        self.store.len()
-    }
-
-    fn backlog(&self) -> Bytes {
-        self.store.backlog()
+        Verdict::Pass
     }
 
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {

@@ -1,8 +1,9 @@
 //! SRED, stabilised RED: drop probabilities from the queue's third and the number of active flows.
 //!
 //! **Source**: Ott, Lakshman & Wong, "SRED: Stabilized RED", INFOCOM 1999
-//! (doi:10.1109/INFCOM.1999.752153). The text could not be had: rebuilt from lectures on it and
-//! from comments in an ns-3 port that quote it.
+//! (doi:10.1109/INFCOM.1999.752153). The text could not be had: rebuilt from lectures on it, from
+//! comments in an ns-3 port that quote it, and from J-Sim's port of ns-2 code; these agree on the
+//! levels, on 0.15 and on the factor of a hit. List length and overwriting are the ns-3 port's.
 //!
 //! **Rule**: P is the hit frequency of the zombie list. With the buffer's share f that is taken:
 //! - `p_sred` is `max_p` for f >= 1/3, `max_p / 4` for 1/6 <= f < 1/3, else 0;
@@ -16,14 +17,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::managed::execute;
+use super::managed::Plain;
 use super::red::fraction;
-use super::store::Store;
 use super::zombies::Zombies;
-use super::{Limit, QdiscCtx, QdiscEnv, QueueDisc, Verdict};
+use super::{Aqm, Limit, QdiscEnv, QueueState, Verdict};
 use crate::registry::{About, Info, Status};
-use crate::units::Bytes;
-use crate::wire::{DropReason, Packet, Timed};
+use crate::rng::Stream;
+use crate::wire::{DropReason, Packet};
 
 /// Parameters of [`Sred`].
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -50,7 +50,6 @@ impl Default for Params {
 /// Stabilised RED.
 #[derive(Debug)]
 pub struct Sred {
-    store: Store,
     limit: Limit,
     zombies: Zombies,
     max_p: f64,
@@ -73,7 +72,6 @@ impl About<QdiscEnv> for Sred {
             return Err("zombies is 0 but must be at least 1".to_owned());
         }
         Ok(Self {
-            store: Store::default(),
             limit: env.limit,
             zombies: Zombies::new(params.zombies, fraction("overwrite", params.overwrite)?),
             max_p: fraction("max_p", params.max_p)?,
@@ -91,24 +89,20 @@ impl About<QdiscEnv> for Sred {
 impl Sred {
     /// The share of the buffer that is taken.
     #[inline]
-    fn taken(&self) -> f64 {
+    fn taken(&self, queue: &QueueState) -> f64 {
         let share = |part: f64, most: f64, limited: bool| if limited { part / most } else { 0.0 };
         let packets = share(
-            self.store.len() as f64,
+            queue.packets as f64,
             f64::from(self.limit.packets),
             self.limit.packets != u32::MAX,
         );
-        let bytes = share(
-            self.store.backlog().0 as f64,
-            self.limit.bytes as f64,
-            self.limit.bytes != u64::MAX,
-        );
+        let bytes =
+            share(queue.bytes.0 as f64, self.limit.bytes as f64, self.limit.bytes != u64::MAX);
         packets.max(bytes)
     }
 
     #[inline]
-    fn p_zap(&self, hit: bool) -> f64 {
-        let taken = self.taken();
+    fn p_zap(&self, hit: bool, taken: f64) -> f64 {
         let p_sred = if taken >= 1.0 / 3.0 {
             self.max_p
         } else if taken >= 1.0 / 6.0 {
@@ -123,30 +117,21 @@ impl Sred {
     }
 }
 
-impl QueueDisc for Sred {
-    fn enqueue(&mut self, packet: Packet, ctx: &mut QdiscCtx<'_>) {
-        let hit = self.zombies.arrival(ctx.key(&packet), ctx.rng);
-        if !self.limit.admits(self.store.len(), self.store.backlog(), packet.size) {
-            ctx.drop(packet, DropReason::Overflow);
-            return;
+impl Plain for Sred {
+    /// SRED's own: arrivals that find no room count too.
+    fn limit(_env: &QdiscEnv) -> Limit {
+        Limit::NONE
+    }
+}
+
+impl Aqm for Sred {
+    fn on_enqueue(&mut self, packet: &Packet, queue: &QueueState, rng: &mut Stream) -> Verdict {
+        let hit = self.zombies.arrival(queue.key, rng);
+        if !self.limit.admits(queue.packets, queue.bytes, packet.size) {
+            return Verdict::Drop(DropReason::Overflow);
         }
-        self.p = self.p_zap(hit);
-        let verdict = if ctx.rng.uniform() < self.p { self.verdict } else { Verdict::Pass };
-        if let Some(packet) = execute(verdict, packet, ctx) {
-            self.store.push(ctx.now, packet);
-        }
-    }
-
-    fn dequeue(&mut self, _ctx: &mut QdiscCtx<'_>) -> Option<Timed> {
-        self.store.pop()
-    }
-
-    fn len(&self) -> usize {
-        self.store.len()
-    }
-
-    fn backlog(&self) -> Bytes {
-        self.store.backlog()
+        self.p = self.p_zap(hit, self.taken(queue));
+        if rng.uniform() < self.p { self.verdict } else { Verdict::Pass }
     }
 
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {
@@ -158,6 +143,7 @@ impl QueueDisc for Sred {
 
 #[cfg(test)]
 mod tests {
+    use super::super::managed::Managed;
     use super::super::testing::{Bench, env};
     use super::*;
 
@@ -173,7 +159,8 @@ mod tests {
     #[test]
     fn the_three_levels_stand_at_a_sixth_and_a_third_of_the_buffer() {
         // Frequency 0 stands for very many flows: the factor is 1.
-        let mut bench = Bench::new(sred(Params { zombies: 1_000_000, ..Params::default() }));
+        let params = Params { zombies: 1_000_000, ..Params::default() };
+        let mut bench = Bench::new(Managed::over(sred(params), Limit::NONE));
         let mut p = Vec::new();
         while bench.qdisc_len() < 25 {
             bench.arrive(0, 1000);
@@ -193,27 +180,22 @@ mod tests {
     #[test]
     fn few_flows_are_dropped_by_the_square_of_their_number() {
         let mut sred = sred(Params::default());
-        for _ in 0..30 {
-            sred.store.push(
-                crate::units::Time::ZERO,
-                Packet::new(crate::ids::FlowId(0), 0, 1000, crate::wire::Flags::default()),
-            );
-        }
+        // Half of the buffer is taken.
         // 64 flows: (64 / 256)^2 = 1/16; a hit makes it 65 times that: 0.15 x 65 / 16 = 0.609375.
         sred.zombies.frequency = 1.0 / 64.0;
-        near(sred.p_zap(false), 0.15 / 16.0);
-        near(sred.p_zap(true), 0.609_375);
+        near(sred.p_zap(false, 0.5), 0.15 / 16.0);
+        near(sred.p_zap(true, 0.5), 0.609_375);
         // 512 flows: the factor is capped at 1, and 0.15 x 513 at 1.
         sred.zombies.frequency = 1.0 / 512.0;
-        near(sred.p_zap(false), 0.15);
-        near(sred.p_zap(true), 1.0);
+        near(sred.p_zap(false, 0.5), 0.15);
+        near(sred.p_zap(true, 0.5), 1.0);
         sred.full = false;
-        near(sred.p_zap(true), 0.15);
+        near(sred.p_zap(true, 0.5), 0.15);
     }
 
     #[test]
     fn without_a_limit_nothing_is_dropped() {
-        let mut bench = Bench::new(Sred::new(Params::default(), &env()).unwrap());
+        let mut bench = Bench::new(Managed::<Sred>::new(Params::default(), &env()).unwrap());
         for _ in 0..3000 {
             bench.arrive(0, 1000);
         }

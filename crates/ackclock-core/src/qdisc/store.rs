@@ -1,4 +1,4 @@
-//! A first-in first-out store of packets with its byte count: what every single-queue discipline holds.
+//! A first-in first-out store of packets with its byte count: what a single-queue discipline holds.
 
 use std::collections::VecDeque;
 
@@ -41,9 +41,9 @@ impl Store {
         Bytes(self.bytes)
     }
 
-    /// What an AQM is shown of this store.
+    /// What an AQM is shown of this store when it decides about a packet of class `key`.
     #[inline]
-    pub(super) fn state(&self, now: Time) -> QueueState {
-        QueueState { now, packets: self.len(), bytes: self.backlog() }
+    pub(super) fn state(&self, now: Time, key: u32) -> QueueState {
+        QueueState { now, packets: self.len(), bytes: self.backlog(), key }
     }
 }

@@ -24,7 +24,8 @@ pub struct Flow {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dst: Option<String>,
     /// A traffic pattern that draws `src` and `dst` of each of `count` flows (`uniform-pairs`, ...), between
-    /// the nodes with one link, or all nodes where fewer than two have one. Excludes `pair`, `src`, `dst`.
+    /// the hosts of LANs of `tiers`, elsewhere the nodes with one link, or all nodes where fewer than two have
+    /// one. Excludes `pair`, `src`, `dst`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub between: Option<Spec>,
     /// Nodes that the data passes, from `src` to `dst`. Left out: by `routing`.

@@ -64,9 +64,12 @@ pub struct Dumbbell {
     /// Buffer of the bottleneck, both directions.
     #[serde(default = "one_bdp")]
     pub buffer: BufferSize,
-    /// Queue discipline of the bottleneck, both directions.
+    /// Queue discipline of the bottleneck.
     #[serde(default = "fifo")]
     pub qdisc: Spec,
+    /// Queue discipline of the bottleneck, right to left. Left out: `qdisc`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub back_qdisc: Option<Spec>,
     /// Buffer of the access links.
     #[serde(default = "unlimited")]
     pub access_buffer: BufferSize,

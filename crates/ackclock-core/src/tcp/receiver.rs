@@ -24,7 +24,7 @@ use crate::ids::FlowId;
 use crate::tcp::ranges::Ranges;
 use crate::tcp::{Deadline, Endpoint, EndpointCtx, Snapshot, TcpConfig};
 use crate::units::{Bytes, Span, Time};
-use crate::wire::{Flags, MAX_SACK_BLOCKS, Packet};
+use crate::wire::{Flags, MAX_SACK_BLOCKS, Packet, timestamp};
 
 /// Bytes of the timestamp option with its padding (RFC 7323 appendix A).
 pub(super) const TIMESTAMP_BYTES: u32 = 12;
@@ -198,6 +198,7 @@ impl Receiver {
         let packet = ctx.out.send(self.flow, self.next, self.ack_size as u16, flags);
         if self.timestamps {
             packet.ts = self.ts_recent;
+            packet.ts_peer = timestamp(ctx.now);
             packet.size += TIMESTAMP_BYTES as u16;
         }
         if self.sack && !self.early.is_empty() {

@@ -119,5 +119,5 @@ pub(super) fn named(
             (path.to_owned(), made)
         })
         .collect();
-    Ok(Layout { nodes, links: made, pairs: Vec::new() })
+    Ok(Layout { nodes, links: made, ..Layout::default() })
 }

@@ -69,6 +69,7 @@ impl Topology for Dumbbell {
         let mut bottleneck = link("r0", "r1", self.rate, delay);
         bottleneck.buffer = self.buffer;
         bottleneck.qdisc = self.qdisc.clone();
+        bottleneck.back_qdisc.clone_from(&self.back_qdisc);
         bottleneck.loss = self.loss;
         bottleneck.schedule.clone_from(&self.schedule);
         bottleneck.drop.clone_from(&self.drop);
@@ -108,6 +109,18 @@ mod tests {
         assert_eq!(layout.links[2].1.delay, Span::from_millis(1));
         assert_eq!(layout.links[4].1.delay, Span::from_millis(31));
         assert_eq!(layout.pairs[1], ("s1".into(), "d1".into()));
+    }
+
+    #[test]
+    fn the_way_back_has_a_queue_of_its_own_if_asked() {
+        let json = r#"{"kind":"dumbbell","pairs":1,"rate":1e6,"qdisc":"red","back_qdisc":"fifo"}"#;
+        let bottleneck = net(json).unwrap().links.remove(0).1;
+        assert_eq!(
+            (bottleneck.qdisc.kind(), bottleneck.back_qdisc.unwrap().kind()),
+            ("red", "fifo")
+        );
+        let both = net(r#"{"kind":"dumbbell","pairs":1,"rate":1e6,"qdisc":"red"}"#).unwrap();
+        assert_eq!(both.links[0].1.back_qdisc, None);
     }
 
     #[test]

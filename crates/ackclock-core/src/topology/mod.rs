@@ -29,12 +29,17 @@ pub struct Layout {
     pub links: Vec<(String, LinkSpec)>,
     /// Host pairs for `pair = i`: sender and receiver.
     pub pairs: Vec<(String, String)>,
+    /// Where flows may begin and end; empty: wherever its links say.
+    pub ends: Vec<String>,
 }
 
 impl Layout {
-    /// Where flows of a traffic pattern begin and end: the nodes with one link, or all nodes where
-    /// fewer than two have one.
+    /// Where flows of a traffic pattern begin and end: the network's `ends` or, if it names none, the
+    /// nodes with one link, or all nodes where fewer than two have one.
     pub fn hosts(&self) -> Vec<&str> {
+        if !self.ends.is_empty() {
+            return self.ends.iter().map(String::as_str).collect();
+        }
         let mut links: HashMap<&str, u32> = HashMap::with_capacity(self.nodes.len());
         for end in self.links.iter().flat_map(|(_, link)| [&link.a, &link.b]) {
             *links.entry(end).or_insert(0) += 1;

@@ -80,7 +80,7 @@ impl Topology for OcBackbone {
                 (path.to_owned(), made)
             })
             .collect();
-        Ok(Layout { nodes, links, pairs: Vec::new() })
+        Ok(Layout { nodes, links, ..Layout::default() })
     }
 }
 

@@ -11,6 +11,7 @@
 //! LAN: a star around its first node, then the (R - 1) shortest missing links
 //! a MAN's first node is linked to the RMW nearest WAN nodes, a LAN's first node to the RLM nearest of its MAN
 //! delay = distance / signal speed; a link between tiers has the rate of the lower one
+//! traffic patterns draw from the nodes of LANs, without the first where a LAN has several
 //! ```
 //! Deviations: the program's source was not to be had. That R counts links beyond a tree, plus one, follows from
 //! the 5 nodes and 6 links of the paper's WAN (R = 3). The original places nodes on grids and may reject near
@@ -72,6 +73,10 @@ impl Topology for Tiers {
                 let names: Vec<String> = (0..lan.len()).map(|i| format!("l{m}.{l}.{i}")).collect();
                 let star: Vec<(usize, usize)> = (1..lan.len()).map(|i| (0, i)).collect();
                 made.network(&names, &lan, &star, self.lan_redundancy, self.lan_rate);
+                // The first node of a LAN is its router, and its host where it has no other. A MAN's
+                // node without LANs has one link too, and is no host.
+                let hosts = if names.len() > 1 { &names[1..] } else { &names[..] };
+                made.layout.ends.extend(hosts.iter().cloned());
                 made.up(
                     &names[0],
                     lan[0],
@@ -263,6 +268,9 @@ mod tests {
         assert_eq!(wan.count(), 6);
         let of = |rate| made.links.iter().filter(|(_, l)| l.rate == BitRate(rate)).count();
         assert_eq!((of(155_000_000), of(55_000_000), of(10_000_000)), (6, 40, 180));
+        // Hosts of a LAN are its leaf; routers of MANs without LANs are none.
+        assert_eq!(made.hosts().len(), 180);
+        assert!(made.hosts().iter().all(|host| host.starts_with('l')));
         // The WAN's square has a diagonal of 1414 km: 7.07 ms, a MAN's reaches 14.1 km beyond it.
         assert!(made.links.iter().all(|(_, l)| l.delay <= Span::from_seconds(0.007_15)));
     }

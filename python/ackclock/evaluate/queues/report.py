@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ackclock.evaluate.queues.page import sentences
 from ackclock.evaluate.queues.scenarios import SCENARIOS
 from ackclock.evaluate.queues.score import METRICS, better, ellipse
@@ -22,6 +24,12 @@ __all__ = ["chart", "html"]
 
 COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 """Okabe and Ito's; the queue asked about has the first."""
+
+LEAST_DELAY_MS = 0.1
+"""Shorter delays are drawn as this."""
+
+DELAYS_MS = (0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000)
+"""Where the axis may have ticks."""
 
 
 def html(done: QueueEvaluation, command: str) -> str:
@@ -64,6 +72,9 @@ def html(done: QueueEvaluation, command: str) -> str:
 def chart(scores: Mapping[str, Scores]) -> Figure:
     """Draw goodput against delay: an ellipse of one standard deviation for each queue.
 
+    Delays differ by factors of a hundred, so their logarithms are drawn, and the ellipses fitted to
+    them.
+
     Parameters
     ----------
     scores
@@ -82,7 +93,9 @@ def chart(scores: Mapping[str, Scores]) -> Figure:
         for number, queue in enumerate(found.queues):
             if len(found.points[queue]) < 2:
                 continue
-            fitted = ellipse(found.points[queue])
+            delay, goodput = found.points[queue].T
+            decades = np.log10(np.maximum(delay, LEAST_DELAY_MS))
+            fitted = ellipse(np.column_stack([decades, goodput]))
             colour = COLOURS[number % len(COLOURS)]
             width, height = (2 * half for half in fitted.axes)
             patch = Patch(fitted.centre, width, height, angle=fitted.angle)
@@ -92,11 +105,13 @@ def chart(scores: Mapping[str, Scores]) -> Figure:
             axis.lines[-1].set_label(queue)
         axis.set_title(f"{name} (RFC 7928, {SCENARIOS[name].section})", fontsize=9)
         axis.autoscale_view()
-        axis.set_xlim(left=0)
         axis.set_ylim(bottom=0)
+        left, right = axis.get_xlim()
+        shown = [tick for tick in DELAYS_MS if left <= math.log10(tick) <= right]
+        axis.set_xticks([math.log10(tick) for tick in shown], [f"{tick:g}" for tick in shown])
         axis.grid(alpha=0.3)
     handles, labels = axes.flat[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=6, fontsize=9)
+    figure.legend(handles, labels, loc="outside upper center", ncols=6, fontsize=9)
     figure.supxlabel("queueing delay of a flow [ms]", fontsize=9)
     figure.supylabel("goodput over the fair share", fontsize=9)
     return figure

@@ -1,13 +1,14 @@
+use super::super::managed::Managed;
 use super::super::testing::{Bench, env};
 use super::*;
 
 /// FRED whose average is the present queue, with thresholds 4 and 8.
-fn bench(params: &Params) -> Bench<Fred> {
+fn bench(params: &Params) -> Bench<Managed<Fred>> {
     let params = Params { min_th: Some(4.0), max_th: Some(8.0), w_q: 1.0, ..params.clone() };
-    Bench::new(Fred::new(params, &env()).unwrap())
+    Bench::new(Managed::<Fred>::new(params, &env()).unwrap())
 }
 
-fn forced(bench: &mut Bench<Fred>) -> Vec<u32> {
+fn forced(bench: &mut Bench<Managed<Fred>>) -> Vec<u32> {
     bench.drops().iter().filter(|d| d.1 == DropReason::Forced).map(|d| d.0).collect()
 }
 
@@ -21,7 +22,7 @@ fn one_flow_may_have_min_th_packets_waiting_and_each_more_is_a_strike() {
     for n in 4..7 {
         bench.arrive(0, 1000);
         assert_eq!(forced(&mut bench), [n]);
-        assert_eq!(bench.qdisc.flows[0].strikes, n - 3);
+        assert_eq!(bench.qdisc.aqm.flows[0].strikes, n - 3);
     }
     // Two strikes: now a flow is held to the average share. Flow 1 comes in with a packet, flow 0
     // has 2 left of 3: avgcq = 3/2, so 2 >= 1.5 and the arrival is dropped although avg < min_th.
@@ -36,7 +37,7 @@ fn one_flow_may_have_min_th_packets_waiting_and_each_more_is_a_strike() {
     bench.depart();
     bench.arrive(0, 1000);
     assert_eq!(bench.drops(), []);
-    assert_eq!(bench.qdisc.flows[0].strikes, 0);
+    assert_eq!(bench.qdisc.aqm.flows[0].strikes, 0);
 }
 
 #[test]
@@ -55,7 +56,7 @@ fn with_many_flows_each_may_have_two_packets_waiting() {
             assert_eq!(bench.drops(), []);
             bench.arrive(3, 1000); // a third
             assert_eq!(forced(&mut bench), [20]);
-            assert_eq!(bench.qdisc.flows[3].strikes, 1);
+            assert_eq!(bench.qdisc.aqm.flows[3].strikes, 1);
         }
     }
 }
@@ -75,13 +76,13 @@ fn between_the_thresholds_only_flows_with_more_than_their_share_are_dropped_at_r
     bench.arrive(0, 1000);
     assert!((bench.probe("p") - 0.75).abs() < 1e-12);
     assert_eq!(bench.drops(), [(7, DropReason::Early)]);
-    assert_eq!(bench.qdisc.flows[0].strikes, 0, "a random drop is no strike");
+    assert_eq!(bench.qdisc.aqm.flows[0].strikes, 0, "a random drop is no strike");
 }
 
 #[test]
 fn the_average_takes_a_step_at_departures() {
     let params = Params { min_th: Some(4.0), w_q: 0.5, ..Params::default() };
-    let mut bench = Bench::new(Fred::new(params, &env()).unwrap());
+    let mut bench = Bench::new(Managed::<Fred>::new(params, &env()).unwrap());
     bench.arrive(0, 1000); // finds 0
     bench.arrive(1, 1000); // finds 1: avg 0.5
     assert!((bench.probe("avg") - 0.5).abs() < 1e-12);

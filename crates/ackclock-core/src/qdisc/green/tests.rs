@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use super::super::managed::Managed;
 use super::super::testing::{Bench, env};
 use super::*;
 use crate::units::BitRate;
@@ -14,8 +15,8 @@ fn known(n: f64) -> Params {
     Params { count: Count::Known, n: Some(n), ..Params::default() }
 }
 
-fn bench(params: Params, env: &QdiscEnv) -> Bench<Green> {
-    Bench::new(Green::new(params, env).unwrap())
+fn bench(params: Params, env: &QdiscEnv) -> Bench<Managed<Green>> {
+    Bench::new(Managed::<Green>::new(params, env).unwrap())
 }
 
 fn close(a: f64, b: f64) {

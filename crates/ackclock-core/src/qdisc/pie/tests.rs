@@ -87,7 +87,7 @@ fn hits(p: f64, flags: Flags, ecn: bool) -> (usize, Vec<usize>, Pie) {
     pie.p = p;
     pie.delay_old = 0.05;
     pie.burst = Span::ZERO;
-    let queue = QueueState { now: Time::ZERO, packets: 50, bytes: Bytes(50_000) };
+    let queue = QueueState { now: Time::ZERO, packets: 50, bytes: Bytes(50_000), key: 0 };
     let mut rng = Stream::new(3, crate::rng::Purpose::Qdisc, 0);
     let packet = Packet::new(crate::ids::FlowId(0), 0, 1000, flags);
     let mut gaps = Vec::new();

@@ -1,9 +1,10 @@
+use super::super::managed::Managed;
 use super::super::testing::{Bench, env};
 use super::*;
 use crate::wire::Flags;
 
-fn bench(params: Params) -> Bench<Sfb> {
-    Bench::new(Sfb::new(params, &env()).unwrap())
+fn bench(params: Params) -> Bench<Managed<Sfb>> {
+    Bench::new(Managed::<Sfb>::new(params, &env()).unwrap())
 }
 
 fn near(a: f64, b: f64) {
@@ -152,7 +153,7 @@ fn a_rehash_takes_over_what_the_second_table_has_learnt() {
         }
         // Packets stored before the new table's time leave without trace in it.
         while bench.depart().is_some() {}
-        let table = bench.qdisc.table.as_ref().unwrap();
+        let table = &bench.qdisc.aqm.table;
         assert_eq!(table.bins[0].waiting, 0);
     }
 }

@@ -111,6 +111,8 @@ pub(super) struct Machine {
     initial_window: u32,
     reduced: bool,
     announce_cwr: bool,
+    /// The receiver's clock in the newest acknowledgement that had it.
+    pub(super) peer_clock: u32,
     sent: Ring<Sent>,
     delivered_at: Time,
     round: u64,
@@ -159,6 +161,7 @@ impl Machine {
             timed: None,
             reduced: false,
             announce_cwr: false,
+            peer_clock: 0,
             sent: Ring::new(),
             delivered_at: Time::ZERO,
             round: 0,
@@ -235,6 +238,7 @@ impl Machine {
         let packet = ctx.out.send(self.flow, number as u32, size as u16, flags);
         if self.config.timestamps {
             packet.ts = (self.clock.ticks(ctx.now) as u32).wrapping_add(1);
+            packet.ts_peer = self.peer_clock;
         }
         if !again {
             self.maxseq = number;

@@ -159,6 +159,9 @@ impl Endpoint for Ns2Sender {
     fn on_packet(&mut self, packet: Packet, ctx: &mut EndpointCtx<'_>) {
         let m = &mut self.machine;
         m.counters.acks_received += 1;
+        if packet.ts_peer != 0 {
+            m.peer_clock = packet.ts_peer;
+        }
         let number = i64::from(packet.seq) - 1;
         if m.completed.is_some() || number > m.maxseq {
             return;

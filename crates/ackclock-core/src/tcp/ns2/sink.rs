@@ -7,7 +7,7 @@
 
 use crate::ids::FlowId;
 use crate::tcp::{Deadline, Endpoint, EndpointCtx, Snapshot, TcpConfig};
-use crate::wire::{Flags, MAX_SACK_BLOCKS, Packet, SackBlock};
+use crate::wire::{Flags, MAX_SACK_BLOCKS, Packet, SackBlock, timestamp};
 
 /// Wire bytes of a SACK block.
 const BLOCK_BYTES: u32 = 8;
@@ -123,6 +123,8 @@ impl Ns2Sink {
         }
         let ack = ctx.out.send(self.flow, self.next, 0, flags);
         ack.ts = self.ts;
+        // ns-2's clocks are exact; a packet without the option gets an answer without it.
+        ack.ts_peer = if self.ts == 0 { 0 } else { timestamp(ctx.now) };
         if self.sack {
             ack.sack = self.recent;
             ack.sack_count = self.recent_count as u8;

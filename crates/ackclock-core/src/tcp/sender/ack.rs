@@ -5,22 +5,13 @@ use crate::cc::{Ack, Signal};
 use crate::recovery::{AckIn, Digest};
 use crate::tcp::{Advance, EndpointCtx};
 use crate::units::{Span, Time};
-use crate::wire::{Flags, Packet};
-
-/// Picoseconds per tick of the timestamp clock.
-const TIMESTAMP_TICK: u64 = 62_500;
-
-/// The timestamp of `now`; never 0, which means "absent".
-#[inline]
-pub(super) fn timestamp(now: Time) -> u32 {
-    ((now.0 / TIMESTAMP_TICK) as u32).max(1)
-}
+use crate::wire::{Flags, Packet, TIMESTAMP_TICK, timestamp};
 
 /// Time since the timestamp `echo` was sent.
 #[inline]
 fn since_timestamp(now: Time, echo: u32) -> Option<Span> {
     let ticks = timestamp(now).wrapping_sub(echo);
-    (echo != 0 && ticks < 1 << 31).then(|| Span(u64::from(ticks) * TIMESTAMP_TICK))
+    (echo != 0 && ticks < 1 << 31).then(|| TIMESTAMP_TICK * u64::from(ticks))
 }
 
 impl Sender {

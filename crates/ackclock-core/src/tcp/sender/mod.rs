@@ -110,6 +110,8 @@ pub struct Sender {
     consecutive: u32,
     next_paced: Time,
     last_sent_at: Time,
+    /// The receiver's clock in the newest acknowledgement that had it.
+    peer_clock: u32,
 
     /// `nxt` at the last reduction of any kind; ECN answers only beyond it.
     reduced_at: Option<u32>,
@@ -164,6 +166,7 @@ impl Sender {
             consecutive: 0,
             next_paced: Time::ZERO,
             last_sent_at: Time::ZERO,
+            peer_clock: 0,
             reduced_at: None,
             ecn_reduced_at: 0,
             cwr_pending: false,
@@ -303,6 +306,9 @@ impl Endpoint for Sender {
     fn on_packet(&mut self, packet: Packet, ctx: &mut EndpointCtx<'_>) {
         if !packet.is_ack() {
             return;
+        }
+        if packet.ts_peer != 0 {
+            self.peer_clock = packet.ts_peer;
         }
         match self.stage {
             Stage::Open if !packet.flags.has(Flags::SYN) => self.on_ack(&packet, ctx),

@@ -1,13 +1,12 @@
 //! What leaves the sender, and when.
 
-use super::ack::timestamp;
 use super::{Sender, Stage};
 use crate::cc::SentRecord;
 use crate::recovery::{Next, Offer};
 use crate::tcp::receiver::TIMESTAMP_BYTES;
 use crate::tcp::{Deadline, EndpointCtx, Stamp};
 use crate::units::{BitRate, Bytes, PS_PER_S, Span, Time};
-use crate::wire::Flags;
+use crate::wire::{Flags, timestamp};
 
 /// Time that `size` takes at `rate`; the nearest picosecond matters to no pacer.
 #[inline]
@@ -144,12 +143,14 @@ impl Sender {
         }
         let payload = if last { self.last_payload } else { self.config.mss };
         let mut size = (payload + self.config.header) as u16;
-        let mut ts = 0;
+        let (mut ts, mut ts_peer) = (0, 0);
         if self.config.timestamps {
             size += TIMESTAMP_BYTES as u16;
-            ts = timestamp(ctx.now);
+            (ts, ts_peer) = (timestamp(ctx.now), self.peer_clock);
         }
-        ctx.out.send(self.flow, seq, size, flags).ts = ts;
+        let packet = ctx.out.send(self.flow, seq, size, flags);
+        packet.ts = ts;
+        packet.ts_peer = ts_peer;
         self.count.sent_packets += 1;
         self.count.sent_bytes += u64::from(size);
         self.last_sent_at = ctx.now;

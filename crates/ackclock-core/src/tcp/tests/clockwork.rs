@@ -30,6 +30,36 @@ fn karn_no_sample_from_a_retransmitted_segment_unless_timestamps_tell_which() {
     }
 }
 
+/// A window of one: each segment leaves as the acknowledgement before it arrives, 100 ms after the
+/// receiver sent that.
+#[test]
+fn data_echo_the_receiver_s_clock_of_the_newest_acknowledgement() {
+    let seen = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
+    let log = std::rc::Rc::clone(&seen);
+    let mut setup =
+        Setup::new("reno").segments(5).config(|c| c.timestamps = true).script(move |packet, _| {
+            log.borrow_mut().push((packet.is_ack(), packet.ts, packet.ts_peer));
+            Fate::Deliver
+        });
+    setup.cc = Some(Box::new(Fixed));
+    setup.build().started().run(at(60_000));
+    let seen = seen.borrow();
+    let (mut clock, mut data) = (0, 0);
+    for &(is_ack, ts, ts_peer) in seen.iter() {
+        if is_ack {
+            clock = ts_peer;
+        } else {
+            assert_eq!(ts_peer, clock, "the first has none, later data the newest");
+            if clock != 0 {
+                data += 1;
+                // 16 ticks to a microsecond.
+                assert_eq!(ts - clock, 100_000 * 16);
+            }
+        }
+    }
+    assert_eq!(data, 4, "all but the first, before which nothing was heard");
+}
+
 /// One segment arrives, then the path is dead. RTT 201 ms: RTO is 1 s, doubled to 60 s.
 #[test]
 fn a_dead_path_is_probed_at_doubling_intervals_and_ssthresh_is_held() {

@@ -251,6 +251,7 @@ impl Wire {
             Fate::Twice => {
                 let mut copy = Packet::new(packet.flow, packet.seq, packet.size, packet.flags);
                 copy.ts = packet.ts;
+                copy.ts_peer = packet.ts_peer;
                 copy.sack = packet.sack;
                 copy.sack_count = packet.sack_count;
                 self.fly(arrival, copy);

@@ -90,8 +90,8 @@ def adversary(
 
     made = with_changes(changes, arena)
     found = search(
-        made, want="best" if best else "last" if last else "worst", levels=levels, budget=budget, seed=seed,
-        workers=workers,
+        made, want="best" if best else "last" if last else "worst", levels=levels, budget=budget,
+        seed=seed, workers=workers,
     )  # fmt: skip
     if out is not None:
         found.save(out, command=command_line())

@@ -1,8 +1,8 @@
 """Bandwidth patterns as a search sees them: a few levels, each for a time, repeated.
 
 A pattern of K levels is 2K numbers in [0, 1]: rates on a logarithmic scale from a twentieth of the
-peak to the peak, durations on one from 0.1 s, about a round trip, to 20 s. `simpler` gives the patterns next to one that
-are simpler to tell.
+peak to the peak, durations on one from 0.1 s, about a round trip, to 20 s. `simpler` gives the
+patterns next to one that are simpler to tell.
 """
 
 from __future__ import annotations

@@ -111,9 +111,7 @@ def _series(entry: Mapping[str, Any], layers: Layers) -> dict[Any, tuple[int, st
     found = ordered((row["series"] for layer in layers.values() for row in layer), list(named))
     others = [key for key in found if key not in named]
     numbers = {key: i for i, key in enumerate([*named, *others])}
-    return {
-        key: (numbers[key], named.get(key, "" if key is None else str(key))) for key in found
-    }
+    return {key: (numbers[key], named.get(key, "" if key is None else str(key))) for key in found}
 
 
 def _points(rows: Sequence[Row], key: Any, entry: Mapping[str, Any]) -> tuple[Any, Any, Any, Any]:

@@ -88,6 +88,19 @@ def test_equal_errors_leave_shares_equal_and_rate_targets_make_them_worse():
     assert np.all(worse["share"][newest] > worse["share_if_packets"][newest])
 
 
+@given(st.integers(1, 100), st.floats(1e-3, 1.0))
+@settings(max_examples=50, deadline=None)
+def test_a_pause_leaves_what_does_not_drain_and_the_ratio_fills_the_link(n: int, delay: float):
+    found = fast.joining(n, propagation_s=delay)
+    ratio, left = float(found["reduced_ratio"]), float(found["left_packets"])
+    assert bool(found["rate_reduction_works"]) == (left < 1e-9) or left < 1e-6
+    assert 1 - 1e-12 <= ratio <= float(found["fairness_ratio"]) + 1e-9
+    # Newton's method on the flows' own errors, in place of the quadratic.
+    errors = np.append(np.zeros(n), left)
+    queue = float(fast_queue.weighted_queue(np.full(n + 1, 50.0), errors))
+    assert ratio == pytest.approx(queue / (queue - left), rel=1e-9)
+
+
 def test_values_out_of_range_are_named():
     with pytest.raises(ValueError, match="theta must be less than 1 and not 0"):
         fast_correction.correction(4, 0.0)

@@ -11,8 +11,6 @@ import pytest
 import ackclock as ac
 from ackclock.model import fast
 
-CAPACITY = 12_500.0
-"""Packets of 1000 bytes per second on 100 Mbit/s."""
 TCP = {"header": 0, "initial_window": 2, "delayed_ack": 1, "min_rto": "200 ms"}
 
 
@@ -123,9 +121,8 @@ def test_rate_reduction_is_fair_above_its_threshold_and_not_below():
     # 40.98 ms for four flows: 23 ms there and back are 46, 13 ms are 26.
     assert joining("fast-rate-reduction", 4, 23)[0] == pytest.approx(1, abs=0.03)
     assert joining("fast-rate-reduction", 4, 13)[0] > 1.2
-    # By the model: a pause of a round trip drains what the late flow sends in it.
-    n, delay = 8, 0.026
-    found = fast.joining(n, propagation_s=delay)
-    drained = float(found["share_new"]) * (CAPACITY * delay + float(found["queue_packets"]))
-    assert drained < n * 50
-    assert joining("fast-rate-reduction", n, 13)[0] < joining("fast", n, 13)[0] - 0.5
+    for n, ms in ((4, 8), (8, 13), (8, 28)):
+        model = fast.joining(n, propagation_s=0.002 * ms + 0.0001)
+        assert not model["rate_reduction_works"]
+        ratio = joining("fast-rate-reduction", n, ms)[0]
+        assert ratio == pytest.approx(float(model["reduced_ratio"]), rel=0.05)

@@ -31,9 +31,9 @@ FAIR = 1.25
 """A late-comer that gets up to this factor more or less than the others is treated fairly."""
 NEAR = 0.15
 """A ratio this near to the model's, as a part of it, counts as what the model predicts."""
-RESTLESS = 1.05
-"""A ratio that changes by more than this factor from half to half of what is measured, and by more
-than twice its standard error over the runs, is not at rest."""
+RESTLESS = 0.012
+"""Where the late-comer's part of what it and one other get changes by more than this, and the same
+way for all start times, from half to half of what is measured, the flows are not at rest."""
 
 
 @dataclass(frozen=True)
@@ -241,15 +241,16 @@ def _measured(result: Any, gap_s: float, end_s: float) -> dict[At, _Measured]:
     return found
 
 
-def _rests(situation: str, runs: list[_Measured]) -> bool:
-    """Whether ratios of the two halves of what is measured are the same but for chance."""
-    changes = []
-    for run in runs:
-        one, other = (max(_ratio(situation, half), 1e-3) for half in run.halves)
-        changes.append(math.log(min(other, 1e3) / min(one, 1e3)))
-    drift = abs(statistics.fmean(changes))
-    error = statistics.stdev(changes) / math.sqrt(len(changes)) if len(changes) > 1 else 0.0
-    return drift <= max(math.log(RESTLESS), 2 * error)
+def _rests(situation: str, runs: Mapping[At, _Measured]) -> bool:
+    """Whether the late-comer's part is the same in both halves, in most conditions."""
+    changes: dict[At, list[float]] = {}
+    for at, run in runs.items():
+        # Beside one other: a ratio of 100 or of 200 makes no difference.
+        one, other = (1 - 1 / (1 + _ratio(situation, half)) for half in run.halves)
+        changes.setdefault(at[:2], []).append(other - one)
+    # Chance moves runs that differ by their start one way or the other; a drift moves all alike.
+    moving = [min(c) > RESTLESS or max(c) < -RESTLESS for c in changes.values()]
+    return 2 * sum(moving) < len(moving)
 
 
 def _rows(situation: str, flows: int, all_runs: Mapping[At, _Measured]) -> Iterator[Row]:
@@ -267,7 +268,7 @@ def _rows(situation: str, flows: int, all_runs: Mapping[At, _Measured]) -> Itera
         middle = statistics.median(means.values())
         columns = zip(*(_shares(run.rates) for run in runs.values()), strict=True)
         shares = tuple(statistics.median(column) for column in columns)
-        at_rest = _rests(situation, list(runs.values()))
+        at_rest = _rests(situation, runs)
         judged = verdict(middle, model.ratio if model else None)
         yield Row(
             situation,

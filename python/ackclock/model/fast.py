@@ -203,7 +203,9 @@ def joining(
     dict
         ``addition`` (a), ``share_new``, ``share_old``, ``fairness_ratio`` (26),
         ``backlog_new_packets`` (18), ``queue_packets`` (16), ``drain_s`` and ``rtt_s`` (19),
-        ``threshold_s`` (20), ``rate_reduction_works``.
+        ``threshold_s`` (20), ``rate_reduction_works``, ``left_packets`` and ``reduced_ratio``: what
+        a pause of one round trip leaves in the queue, taken for propagation, and the fairness
+        ratio that follows.
     """
     require(
         alpha_packets=alpha_packets,
@@ -216,6 +218,12 @@ def joining(
     queue = n * alpha_packets + backlog
     rtt = propagation_s + queue / capacity_packets_per_s
     drain = queue / (capacity_packets_per_s * (1 - n / (n + 1 + a)))
+    # Others keep their rates for a round trip, so it drains what the new flow would have sent.
+    left = queue - rtt * capacity_packets_per_s / (1 + a)
+    left = np.clip(left, 0.0, n * alpha_packets)
+    # n / Q + 1 / (Q - E) = 1 in units of alpha: the rates fill the link.
+    error = left / alpha_packets
+    whole = (error + n + 1 + np.sqrt((error + n + 1) ** 2 - 4 * n * error)) / 2
     return {
         "addition": a,
         "share_new": 1 / (1 + a),
@@ -227,6 +235,8 @@ def joining(
         "rtt_s": rtt,
         "threshold_s": n * backlog / capacity_packets_per_s,
         "rate_reduction_works": drain < rtt,
+        "left_packets": left,
+        "reduced_ratio": whole / (whole - error),
     }
 
 

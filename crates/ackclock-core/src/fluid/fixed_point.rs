@@ -358,7 +358,7 @@ mod tests {
         };
         let found = fixed_point(&net, &Part(0.1), &routers, &[], &hurried).unwrap();
         assert!(found.converged);
-        assert_eq!(found.outcome.leaving, [0.1; 6]);
+        assert!(found.outcome.leaving.iter().all(|rate| (rate - 0.1).abs() < 1e-12));
         let refused = fixed_point(&net, &Part(1.0), &routers, &[], &hurried);
         assert!(matches!(refused, Err(FluidError::NotConverged { sweeps: 3, .. })), "{refused:?}");
     }

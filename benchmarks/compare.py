@@ -199,7 +199,9 @@ def build_ns3(prefix: Path, folder: Path) -> tuple[Path | None, str]:
         libraries.append(found[0])
     program = folder / "ns3-dumbbell"
     command = [compiler, "-O3", f"-I{prefix / 'include'}", "-o", program]
-    command += [PEERS / "ns3" / "dumbbell.cc", *libraries, f"-Wl,-rpath,{libraries[0].parent}"]
+    # Old tags: the path holds for the libraries that these libraries need, too.
+    rpath = f"-Wl,--disable-new-dtags,-rpath,{libraries[0].parent}"
+    command += [PEERS / "ns3" / "dumbbell.cc", *libraries, rpath]
     print("building the ns-3 program ...", file=sys.stderr)
     # Releases of ns-3 differ in the C++ that their headers need, and stand.
     for standard in ("c++17", "c++20", "c++23"):
@@ -214,7 +216,7 @@ def build_ns3(prefix: Path, folder: Path) -> tuple[Path | None, str]:
 def cases(options: argparse.Namespace, folder: Path) -> tuple[list[list[Case]], list[str]]:
     """Return the groups of cases that are compared with each other, and what is left out."""
     core = choose_core()
-    program = build()
+    program = options.program or build()
     files = hierarchy_files(folder / "hierarchy")
     skipped = []
     ns2 = find_ns2()
@@ -354,7 +356,15 @@ def arguments() -> argparse.Namespace:
         "--ns3-sizes", type=int, nargs="*", default=(50,), help="flows on the dumbbell against ns-3"
     )
     add("--ns3-seconds", type=float, default=NS3_SECONDS, help="simulated time with ns-3; 0: none")
-    add("--ns3-prefix", type=Path, default=Path("/usr"), help="folder of ns-3's include and lib")
+    add(
+        *("--ns3", "--ns3-prefix"),
+        dest="ns3_prefix",
+        metavar="PREFIX",
+        type=Path,
+        default=Path("/usr"),
+        help="folder of ns-3's include and lib",
+    )
+    add("--program", type=Path, help="the bench program, if it is built already")
     add("--repeat", type=int, default=5, help="turns: every simulator runs once in each")
     add("--inner", type=int, default=3, help="runs of ackclock in each turn; their median counts")
     add("--era", default=scenarios.ERA, choices=("rfc", "ns2"), help="whose TCP ackclock runs")

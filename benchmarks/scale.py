@@ -144,9 +144,10 @@ def main() -> int:
     parser.add_argument(
         "--out", type=Path, default=BENCHMARKS / "results", help="folder for tables"
     )
+    parser.add_argument("--program", type=Path, help="the bench program, if it is built already")
     options = parser.parse_args()
     try:
-        program, core = build(), choose_core()
+        program, core = options.program or build(), choose_core()
         figures = [
             *setup_figures(program, core, options.sizes, options.seconds),
             *speed_figures(program, core, options.sizes, options.seconds),

@@ -1,5 +1,6 @@
 //! The whole core as text in, text and columns out: what a front needs.
 
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::compile::{self, Plan, PlanSender};
@@ -8,7 +9,7 @@ pub use crate::packet::{Custom, RegistryOnly, RunError};
 
 use crate::packet::{self, Results};
 use crate::rng::{Purpose, Stream};
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, misread as misread_net};
 use crate::traffic::pattern::{self, Demand};
 use crate::units::Time;
 use crate::wire::DropReason;
@@ -81,7 +82,7 @@ pub fn pattern(
     flows: Option<u32>,
     seed: u64,
 ) -> Result<Vec<Demand>, Problem> {
-    let spec = serde_json::from_str(spec).map_err(|e| Problem::new("between", e.to_string()))?;
+    let spec = read(spec, "between")?;
     let pattern = pattern::build(&spec, &pattern::PatternEnv, "between")?;
     if hosts < 2 {
         let message = format!("needs two hosts and has {hosts}; expected more nodes");
@@ -91,7 +92,39 @@ pub fn pattern(
 }
 
 fn parse(text: &str) -> Result<Scenario, Vec<Problem>> {
-    serde_json::from_str(text).map_err(|e| vec![Problem::new("", e.to_string())])
+    read(text, "").map_err(|problem| vec![in_net(text, problem)])
+}
+
+/// A problem of the form of the network, with the path of its key.
+fn in_net(text: &str, problem: Problem) -> Problem {
+    let misread = || {
+        let scenario: Value = serde_json::from_str(text).ok()?;
+        misread_net(scenario.get("net")?)
+    };
+    match misread() {
+        Some((path, message)) if problem.path == "net" => match path.as_str() {
+            "." => Problem::new("net", message),
+            path => Problem::new(format!("net.{path}"), message),
+        },
+        _ => problem,
+    }
+}
+
+/// Reads a document that stands at `root`; what has the wrong form is told with the path of its key.
+/// Inside a table that is told by its `kind`, that is the path of the table; see [`in_net`].
+fn read<T: DeserializeOwned>(text: &str, root: &str) -> Result<T, Problem> {
+    let mut text = serde_json::Deserializer::from_str(text);
+    let read = serde_path_to_error::deserialize(&mut text).map_err(|error| {
+        let below = error.path().to_string();
+        let path = match (root, below.as_str()) {
+            (root, ".") => root.to_owned(),
+            ("", below) => below.to_owned(),
+            (root, below) => format!("{root}.{below}"),
+        };
+        Problem::new(path, error.into_inner().to_string())
+    })?;
+    text.end().map_err(|error| Problem::new(root, error.to_string()))?;
+    Ok(read)
 }
 
 fn plan(text: &str) -> Result<(Scenario, Plan), Vec<Problem>> {

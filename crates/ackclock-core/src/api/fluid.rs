@@ -15,8 +15,7 @@ use crate::topology::Topology;
 /// # Errors
 /// Every problem of the network.
 pub fn layout(net: &str) -> Result<String, Vec<Problem>> {
-    let net: Net =
-        serde_json::from_str(net).map_err(|e| vec![Problem::new("net", e.to_string())])?;
+    let net: Net = super::read(net, "net").map_err(|problem| vec![problem])?;
     let layout = net.layout("net")?;
     let links: Vec<Value> = layout
         .links

@@ -133,7 +133,7 @@ pub fn predict(plan: &Plan) -> Predicted {
         if let Some(size) = flow.size {
             packets = packets.min(size.0 as f64 / f64::from(flow.tcp.mss));
         }
-        let acks = match &flow.sender {
+        let acks = match &*flow.sender {
             PlanSender::Tcp { .. } => 1.0 / f64::from(flow.tcp.delayed_ack),
             PlanSender::Source(_) => 0.0,
         };
@@ -167,7 +167,7 @@ pub fn explain(scenario: &Scenario, plan: &Plan) -> Explained {
                 .min_by_key(|l| plan.links[l.index()].rate.0)
                 .map_or(0, |l| l.index());
             let bottleneck_bps = plan.links[narrow].rate.bps();
-            let (cc, recovery) = match &flow.sender {
+            let (cc, recovery) = match &*flow.sender {
                 PlanSender::Tcp { cc, recovery, .. } => (label(cc), label(recovery)),
                 PlanSender::Source(source) => (label(source), String::new()),
             };

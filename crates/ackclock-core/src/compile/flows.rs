@@ -1,6 +1,7 @@
 //! Flows of the plan: copies made, hosts found, routes laid, TCP settings completed.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use super::plan::{PlanFlow, PlanSender};
 use super::routes::Routes;
@@ -206,14 +207,19 @@ impl Context<'_> {
         if !self.settings(flow, &tcp, path) {
             return;
         }
-        let sender = self.sender(flow);
+        let (tcp, sender) = (Arc::new(tcp), Arc::new(self.sender(flow)));
+        let last = self.flows.last();
+        let tcp = last.filter(|f| f.tcp == tcp).map_or(tcp, |f| Arc::clone(&f.tcp));
+        let sender = last.filter(|f| f.sender == sender).map_or(sender, |f| Arc::clone(&f.sender));
+        let path =
+            last.filter(|f| *f.path == *path).map_or_else(|| path.into(), |f| Arc::clone(&f.path));
         let late = flow.start_jitter.map_or(Span::ZERO, |jitter| {
             let mut rng = Stream::new(self.scenario.seed, Purpose::Start, number as u64);
             Span((jitter.0 as f64 * rng.uniform()) as u64)
         });
         self.flows.push(PlanFlow {
             name,
-            path: path.to_owned(),
+            path,
             src,
             dst,
             start: Time(flow.start.0) + late,
@@ -221,8 +227,8 @@ impl Context<'_> {
             size: flow.size,
             sender,
             tcp,
-            route,
-            ack_route,
+            route: route.into(),
+            ack_route: ack_route.into(),
         });
     }
 
@@ -384,7 +390,8 @@ impl Context<'_> {
         if let Some(own) = &flow.tcp.ns2 {
             ns2.get_or_insert_default().extend(own.clone());
         }
-        PlanSender::Tcp { cc, recovery, slow_start, ns2 }
+        let control = Arc::from(cc.kind());
+        PlanSender::Tcp { cc, recovery, slow_start, ns2, control }
     }
 }
 

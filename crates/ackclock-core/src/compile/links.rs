@@ -1,13 +1,15 @@
 //! Links of the plan: two directions of each, named, checked, with buffers in packets and bytes.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use super::plan::{PlanFlow, PlanLink, Schedule};
 use crate::error::Problem;
 use crate::ids::NodeId;
 use crate::qdisc::Limit;
+use crate::registry::Spec;
 use crate::scenario::{LinkSpec, RateSpec};
-use crate::topology::Layout;
+use crate::topology::{Layout, key_path};
 use crate::units::{BitRate, BufferSize, Bytes, Span, Time};
 
 /// One direction whose buffer is not yet resolved.
@@ -27,6 +29,7 @@ pub(super) fn directed(
 ) -> Vec<Directed> {
     let mut seen = HashSet::new();
     let mut all = Vec::with_capacity(2 * layout.links.len());
+    let mut known = None;
     for (path, spec) in &layout.links {
         let (a, b) = (NodeId(names[spec.a.as_str()]), NodeId(names[spec.b.as_str()]));
         let (forward, back) = match &spec.id {
@@ -42,7 +45,7 @@ pub(super) fn directed(
             }
         }
         check(path, spec, problems);
-        let qdisc_path = format!("{path}.qdisc");
+        let qdisc_path = key_path(path, "qdisc");
         let plan = PlanLink {
             name: forward,
             from: a,
@@ -51,8 +54,8 @@ pub(super) fn directed(
             delay: spec.delay,
             mtu: u16::try_from(spec.mtu.0).unwrap_or(u16::MAX),
             limit: Limit::NONE,
-            qdisc: spec.qdisc.clone(),
-            qdisc_path,
+            qdisc: shared(&mut known, &spec.qdisc),
+            qdisc_path: qdisc_path.into(),
             schedule: schedule(path, "schedule", spec.schedule.as_ref(), spec.delay, problems),
             loss: spec.loss,
             drop: sorted(&spec.drop),
@@ -63,11 +66,11 @@ pub(super) fn directed(
             from: b,
             to: a,
             rate: spec.back_rate.unwrap_or(spec.rate),
-            qdisc: spec.back_qdisc.as_ref().unwrap_or(&spec.qdisc).clone(),
+            qdisc: shared(&mut known, spec.back_qdisc.as_ref().unwrap_or(&spec.qdisc)),
             qdisc_path: if spec.back_qdisc.is_some() {
-                format!("{path}.back_qdisc")
+                key_path(path, "back_qdisc").into()
             } else {
-                plan.qdisc_path.clone()
+                Arc::clone(&plan.qdisc_path)
             },
             schedule: schedule(
                 path,
@@ -77,7 +80,7 @@ pub(super) fn directed(
                 problems,
             ),
             loss: spec.back_loss,
-            drop: Vec::new(),
+            drop: Box::default(),
             ..plan.clone()
         };
         let back = if spec.back_buffer.is_some() { "back_buffer" } else { "buffer" };
@@ -85,16 +88,31 @@ pub(super) fn directed(
             (plan, spec.buffer, "buffer"),
             (reverse, spec.back_buffer.unwrap_or(spec.buffer), back),
         ] {
-            let buffer_path = format!("{path}.{key}");
+            let buffer_path = key_path(path, key);
             all.push(Directed { plan, buffer, weight: spec.weight, buffer_path });
         }
     }
     all
 }
 
+/// Adds a problem, once: all access links of a shape are described by the same keys.
+fn add(problems: &mut Vec<Problem>, problem: Problem) {
+    if !problems.contains(&problem) {
+        problems.push(problem);
+    }
+}
+
+/// A discipline, the same one again where many links in a row have it in common.
+fn shared(known: &mut Option<Arc<Spec>>, spec: &Spec) -> Arc<Spec> {
+    match known {
+        Some(last) if **last == *spec => Arc::clone(last),
+        _ => Arc::clone(known.insert(Arc::new(spec.clone()))),
+    }
+}
+
 fn check(path: &str, spec: &LinkSpec, problems: &mut Vec<Problem>) {
     let mut wrong =
-        |key: &str, message: String| problems.push(Problem::new(format!("{path}.{key}"), message));
+        |key: &str, message: String| add(problems, Problem::new(key_path(path, key), message));
     for (key, rate) in [("rate", Some(spec.rate)), ("back_rate", spec.back_rate)] {
         if let Some(rate) = rate
             && (rate.0 == 0 || rate.0 > 1_000_000_000_000_000)
@@ -133,9 +151,9 @@ fn schedule(
     spec: Option<&RateSpec>,
     delay: Span,
     problems: &mut Vec<Problem>,
-) -> Option<Schedule> {
+) -> Option<Box<Schedule>> {
     let mut wrong = |at: String, message: &str| {
-        problems.push(Problem::new(format!("{path}.{key}{at}"), message));
+        problems.push(Problem::new(key_path(path, key) + &at, message));
     };
     match spec? {
         RateSpec::Steps(steps) => {
@@ -152,7 +170,8 @@ fn schedule(
             if steps.first().is_some_and(|s| s.at.0 == 0) && steps.iter().all(|s| s.rate.0 == 0) {
                 wrong(".steps".into(), "is zero at every step, expected a rate at one at least");
             }
-            Some(Schedule::Steps(steps.iter().map(|s| (Time(s.at.0), s.rate)).collect()))
+            let steps = steps.iter().map(|s| (Time(s.at.0), s.rate)).collect();
+            Some(Box::new(Schedule::Steps(steps)))
         }
         RateSpec::Mahimahi(times) => {
             if times.last().is_none_or(|&t| t == 0) {
@@ -177,16 +196,16 @@ fn schedule(
             if delay.0 == 0 {
                 wrong(String::new(), "needs a link with a delay of more than zero");
             }
-            Some(Schedule::Mahimahi(times.clone()))
+            Some(Box::new(Schedule::Mahimahi(times.clone())))
         }
     }
 }
 
-fn sorted(numbers: &[u64]) -> Vec<u64> {
+fn sorted(numbers: &[u64]) -> Box<[u64]> {
     let mut sorted = numbers.to_vec();
     sorted.sort_unstable();
     sorted.dedup();
-    sorted
+    sorted.into()
 }
 
 /// Resolves every buffer, now that the flows through each link are known.
@@ -230,7 +249,7 @@ pub(super) fn sized(
                     "is {}, expected at least one packet of the flows through it ({} B)",
                     d.buffer, link.mean_packet
                 );
-                problems.push(Problem::new(d.buffer_path, message));
+                add(problems, Problem::new(d.buffer_path, message));
             }
             link
         })
@@ -239,7 +258,7 @@ pub(super) fn sized(
 
 /// The highest rate the link ever has; for delivery opportunities their mean.
 fn top_rate(link: &PlanLink) -> BitRate {
-    match &link.schedule {
+    match link.schedule.as_deref() {
         None => link.rate,
         Some(Schedule::Steps(steps)) => steps.iter().map(|s| s.1).max().unwrap_or(link.rate),
         Some(Schedule::Mahimahi(ms)) => {

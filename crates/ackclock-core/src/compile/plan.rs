@@ -1,5 +1,7 @@
 //! The plan: a scenario with every name resolved and every default filled in.
 
+use std::sync::Arc;
+
 use crate::ids::{LinkId, NodeId};
 use crate::qdisc::Limit;
 use crate::registry::Spec;
@@ -95,15 +97,15 @@ pub struct PlanLink {
     /// Buffer.
     pub limit: Limit,
     /// Queue discipline.
-    pub qdisc: Spec,
+    pub qdisc: Arc<Spec>,
     /// Path of the discipline in the scenario, for messages.
-    pub qdisc_path: String,
+    pub qdisc_path: Arc<str>,
     /// Rate over time.
-    pub schedule: Option<Schedule>,
+    pub schedule: Option<Box<Schedule>>,
     /// Random loss ratio.
     pub loss: f64,
     /// Numbers of arrivals to drop.
-    pub drop: Vec<u64>,
+    pub drop: Box<[u64]>,
     /// Largest packet of the flows that use it.
     pub mean_packet: u32,
 }
@@ -117,13 +119,13 @@ pub enum Schedule {
     Mahimahi(Vec<u64>),
 }
 
-/// One flow.
+/// One flow. What flows of one definition have in common they share.
 #[derive(Clone, Debug)]
 pub struct PlanFlow {
     /// Name.
     pub name: String,
     /// Path in the scenario, for messages.
-    pub path: String,
+    pub path: Arc<str>,
     /// Sending node.
     pub src: NodeId,
     /// Receiving node.
@@ -135,17 +137,17 @@ pub struct PlanFlow {
     /// Payload; `None` is endless.
     pub size: Option<Bytes>,
     /// What sends.
-    pub sender: PlanSender,
+    pub sender: Arc<PlanSender>,
     /// TCP settings.
-    pub tcp: TcpConfig,
+    pub tcp: Arc<TcpConfig>,
     /// Links of the data.
-    pub route: Vec<LinkId>,
+    pub route: Box<[LinkId]>,
     /// Links of the acknowledgements.
-    pub ack_route: Vec<LinkId>,
+    pub ack_route: Box<[LinkId]>,
 }
 
 /// What sends a flow's data.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "nearly all flows are of the large variant")]
 pub enum PlanSender {
     /// TCP.
@@ -158,6 +160,8 @@ pub enum PlanSender {
         slow_start: Spec,
         /// Variables of ns-2's agent.
         ns2: Option<serde_json::Map<String, serde_json::Value>>,
+        /// Name of the congestion control.
+        control: Arc<str>,
     },
     /// An unresponsive source.
     Source(Spec),

@@ -1,15 +1,16 @@
 //! From the plan to a simulation that is ready to run.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde::Deserialize;
 
+use super::agenda::Agenda;
 use super::custom::{Custom, Place};
 use super::endpoints;
 use super::least::Least;
 use super::link::{Counts, Hazards, Link};
-use super::lp::{Channel, Key, Kind, Process, Stage, What};
+use super::lp::{Channel, Key, Kind, Pending, Process, Stage, What};
 use super::observe::{Baseline, FlowSample, LinkSample, Marks, Observer};
 use super::rate::{Opportunities, Rate, Steps};
 use super::ring::{Options, Ring};
@@ -36,7 +37,7 @@ pub(super) fn problems(plan: &Plan, custom: &dyn Custom) -> Vec<Problem> {
     let mut last = "";
     for (i, flow) in plan.flows.iter().enumerate() {
         // What a source makes depends on when it starts.
-        let is_like_last = flow.path == last && matches!(flow.sender, PlanSender::Tcp { .. });
+        let is_like_last = &*flow.path == last && matches!(*flow.sender, PlanSender::Tcp { .. });
         last = &flow.path;
         if !is_like_last && let Err(problem) = endpoints::build(plan, i as u32, custom) {
             problems.push(problem);
@@ -95,15 +96,18 @@ pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem
     for (l, link) in links.iter_mut().enumerate() {
         let of_node = node_process[plan.links[l].from.index()] == link_process[l];
         link.stage = if of_node { Stage::Node } else { Stage::Entry };
-        // The shortest time from an arrival here to one at the far end.
-        link.shortest = link.propagation.saturating_add(link.rate.shortest(smallest.max(1)));
     }
+    // Of each link the shortest time from an arrival there to one at the far end.
+    let least =
+        |link: &Link| link.propagation().saturating_add(link.rate.shortest(smallest.max(1)));
+    let shortest: Vec<u64> = links.iter().map(least).collect();
     let follows = followers(plan, &links);
     let mut router = Router {
         hops: Vec::new(),
         channels: Vec::new(),
         known: HashMap::new(),
         links: &links,
+        shortest: &shortest,
         link_process: &link_process,
         follows: &follows,
         stretches: HashMap::new(),
@@ -148,7 +152,9 @@ pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem
     for (_, time) in processes.iter_mut().flat_map(|p| &mut p.sources) {
         *time = scale.word(*time);
     }
-    let Router { hops, channels, .. } = router;
+    let Router { mut hops, mut channels, .. } = router;
+    hops.shrink_to_fit();
+    channels.shrink_to_fit();
     for (l, link) in links.iter().enumerate() {
         let process = &mut processes[link_process[l] as usize];
         if let Some(managed) = &link.disc
@@ -163,6 +169,7 @@ pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem
         }
     }
 
+    relays(&links, &link_process, &mut processes);
     for pending in processes.iter_mut().flat_map(|p| &mut p.stages) {
         pending.heads = Least::new(pending.channels.len());
         pending.lookahead = scale.word(pending.lookahead);
@@ -176,6 +183,7 @@ pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem
     let marks = Marks { scale, interval, warmup: plan.warmup.0 };
     for process in &mut processes {
         process.next_mark = marks.first();
+        process.settle_down();
     }
     for link in &mut links {
         link.mark_at(marks.first());
@@ -192,7 +200,7 @@ pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem
         losses: vec![Losses::default(); plan.flows.len()],
         keys: plan.keys.clone(),
         observer,
-        agenda: Least::new(process_count),
+        agenda: Agenda::new(process_count),
         scale,
         timers: Timers::new(scale, 2 * plan.flows.len()),
         clocks: vec![Clock::default(); process_count],
@@ -203,6 +211,7 @@ pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem
         out: Outbox::default(),
         options: Options::default(),
         dropped: Vec::new(),
+        next_local: u64::MAX,
         batch: Box::default(),
         activations: 0,
         events: 0,
@@ -212,7 +221,7 @@ pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem
 
 /// A size that no packet of the flow falls below: bounds every link's lookahead from below.
 fn smallest_packet(flow: &PlanFlow) -> u16 {
-    let size = match &flow.sender {
+    let size = match &*flow.sender {
         PlanSender::Tcp { .. } => {
             let mss = u64::from(flow.tcp.mss.max(1));
             let last = flow.size.map_or(mss, |size| size.0.saturating_sub(1) % mss + 1);
@@ -298,7 +307,7 @@ fn build_link(
         let built = qdisc::build(&link.qdisc, env, &link.qdisc_path)?;
         (link.qdisc.kind() != "fifo").then_some(built)
     };
-    let rate = match &link.schedule {
+    let rate = match link.schedule.as_deref() {
         None => Rate::Constant(link.rate),
         Some(Schedule::Steps(steps)) => {
             let steps: Vec<_> = steps.iter().map(|&(t, r)| (t.0, r)).collect();
@@ -312,8 +321,8 @@ fn build_link(
     let hazardous = loss.is_some() || !link.drop.is_empty() || link.mtu != u16::MAX;
     let watched = plan.record.tables.iter().any(|t| matches!(t, Table::Packets | Table::Queues));
     if hazardous || watched {
-        let listed = VecDeque::from(link.drop.clone());
-        built.watch(hazardous.then(|| Box::new(Hazards { loss, listed, mtu: link.mtu })));
+        let listed = link.drop.iter().copied().collect();
+        built.watch(hazardous.then_some(Hazards { loss, listed, mtu: link.mtu }));
     }
     Ok(built)
 }
@@ -345,6 +354,18 @@ fn partition(plan: &Plan, links: &[Link]) -> (Vec<Process>, Vec<u32>, Vec<u32>) 
         };
     }
     (processes, link_process, node_process)
+}
+
+/// Finds the stages that are one computed FIFO link.
+fn relays(links: &[Link], link_process: &[u32], processes: &mut [Process]) {
+    let mut count = vec![0u32; processes.len()];
+    for (l, link) in links.iter().enumerate().filter(|(_, link)| link.stage == Stage::Entry) {
+        let process = link_process[l] as usize;
+        count[process] += 1;
+        let alone = count[process] == 1 && link.disc.is_none();
+        processes[process].stages[Stage::Entry as usize].relay =
+            if alone { l as u32 } else { Pending::NO_RELAY };
+    }
 }
 
 /// The links that follow at once after another: plain FIFO links that only one other link leads to.
@@ -413,6 +434,7 @@ struct Router<'a> {
     channels: Vec<Channel>,
     known: HashMap<(u32, u32, u32), u32>,
     links: &'a [Link],
+    shortest: &'a [u64],
     link_process: &'a [u32],
     follows: &'a [bool],
     /// From each link that something enters from a channel or an endpoint, to each process that is
@@ -426,7 +448,7 @@ impl Router<'_> {
         let first = self.hops.len() as u32;
         let mut stretch = (u32::MAX, 0u64);
         for (i, link) in route.iter().enumerate() {
-            let shortest = self.links[link.index()].shortest;
+            let shortest = self.shortest[link.index()];
             stretch = match stretch {
                 (u32::MAX, _) => (link.0, shortest),
                 (start, time) => (start, time.saturating_add(shortest)),

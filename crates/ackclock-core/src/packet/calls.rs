@@ -43,12 +43,9 @@ impl Sim {
                     && let Some(interval) = managed.disc.timer_interval()
                 {
                     let interval = interval.0.max(1);
-                    let stage = link.stage as usize;
-                    self.processes[p].stages[stage].locals.push(Key::new(
-                        self.scale.after(now, self.scale.word(interval)),
-                        interval,
-                        what.0,
-                    ));
+                    let stage = link.stage;
+                    let at = self.scale.after(now, self.scale.word(interval));
+                    self.add_local(p, stage, Key::new(at, interval, what.0));
                 }
                 self.lose_all(index as u32, now);
             }
@@ -120,7 +117,7 @@ impl Sim {
             let what = What::new(Kind::Endpoint, index as u32);
             let ahead = deadline.at.0.saturating_sub(deadline.armed.0);
             let key = Key::new(at, ahead, what.0);
-            self.processes[p].stages[Stage::Node as usize].locals.push(key);
+            self.add_local(p, Stage::Node, key);
         } else if deadline == Deadline::FAILED {
             self.failure = endpoint.failure();
         }

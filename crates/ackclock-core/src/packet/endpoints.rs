@@ -14,7 +14,7 @@ use crate::registry::Spec;
 use crate::scenario::Era;
 use crate::slow_start;
 use crate::tcp::ns2::{Ns2Options, Ns2Parts, Ns2Sender, Ns2Sink, Variant};
-use crate::tcp::{Endpoint, Receiver, ReceiverParts, Sender, SenderParts};
+use crate::tcp::{Endpoint, Receiver, ReceiverParts, Sender, SenderParts, TcpConfig};
 use crate::traffic::source::{self, DatagramSink, SourceEnv};
 use crate::units::Span;
 
@@ -25,7 +25,7 @@ pub(super) type Pair = (Box<dyn Endpoint>, Box<dyn Endpoint>);
 pub(super) fn build(plan: &Plan, index: u32, custom: &dyn Custom) -> Result<Pair, Problem> {
     let flow = &plan.flows[index as usize];
     let id = FlowId(index);
-    match &flow.sender {
+    match &*flow.sender {
         PlanSender::Source(spec) => {
             let env = SourceEnv {
                 flow: id,
@@ -36,14 +36,14 @@ pub(super) fn build(plan: &Plan, index: u32, custom: &dyn Custom) -> Result<Pair
             let sender = source::build(spec, &env, &format!("{}.source", flow.path))?;
             Ok((sender, Box::new(DatagramSink::default())))
         }
-        PlanSender::Tcp { cc, recovery, slow_start, ns2 } if plan.era == Era::Rfc => {
+        PlanSender::Tcp { cc, recovery, slow_start, ns2, control } if plan.era == Era::Rfc => {
             if ns2.is_some() {
                 let message = "sets variables of ns-2's agents; expected an ns-2 era beside it";
                 return Err(Problem::new(format!("{}.tcp.ns2", flow.path), message));
             }
-            rfc(plan, flow, id, [cc, recovery, slow_start], custom)
+            rfc(plan, flow, id, [cc, recovery, slow_start], control, custom)
         }
-        PlanSender::Tcp { cc, recovery, slow_start, ns2 } => {
+        PlanSender::Tcp { cc, recovery, slow_start, ns2, .. } => {
             ns2_pair(plan, flow, id, [cc, recovery, slow_start], ns2.as_ref(), custom)
         }
     }
@@ -54,6 +54,7 @@ fn rfc(
     flow: &PlanFlow,
     id: FlowId,
     [cc, recovery, slow_start]: [&Spec; 3],
+    control: &Arc<str>,
     custom: &dyn Custom,
 ) -> Result<Pair, Problem> {
     let env = CcEnv { mss: flow.tcp.mss, wire_size: flow.tcp.wire_size(), era: plan.era };
@@ -64,17 +65,17 @@ fn rfc(
     let made = custom.cc(cc, &env, place).unwrap_or_else(|| cc::build(cc, &env, &cc_path))?;
     let sender = Sender::new(SenderParts {
         flow: id,
-        config: flow.tcp.clone(),
+        config: Arc::clone(&flow.tcp),
         size: flow.size,
         stop: flow.stop,
-        control: Arc::from(cc.kind()),
+        control: Arc::clone(control),
         cc: made,
         recovery: recovery::build(recovery, &recovery_env, &path("recovery"))?,
         slow_start: slow_start::build(slow_start, &env, &path("slow_start"))?,
     });
     let parts = ReceiverParts {
         flow: id,
-        config: flow.tcp.clone(),
+        config: TcpConfig::clone(&flow.tcp),
         sack: recovery.kind() == "sack",
         size: flow.size,
     };
@@ -119,13 +120,13 @@ fn ns2_pair(
     let made = custom.cc(cc, &env, place).unwrap_or_else(|| cc::build(cc, &env, &cc_path))?;
     let sender = Ns2Sender::new(Ns2Parts {
         flow: id,
-        config: flow.tcp.clone(),
+        config: TcpConfig::clone(&flow.tcp),
         options,
         variant,
         size: flow.size,
         stop: flow.stop,
         cc: made,
     });
-    let sink = Ns2Sink::new(id, flow.tcp.clone(), variant == Variant::Sack1);
+    let sink = Ns2Sink::new(id, TcpConfig::clone(&flow.tcp), variant == Variant::Sack1);
     Ok((Box::new(sender), Box::new(sink)))
 }

@@ -9,12 +9,22 @@ use super::occupancy::Occupancy;
 use super::ring::Ring;
 use super::timescale::Timescale;
 
-/// A packet that waits: when its transmission starts, since when it waits, its size.
+/// A packet that waits: when its transmission starts; how long it waits for that in picoseconds, with
+/// its size 48 bits up.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
     start: u64,
-    arrived: u64,
-    size: u16,
+    wait: u64,
+}
+
+/// A wait that a slot cannot hold (281 s and more) stands in a list of the link's own.
+pub(super) const LONG: u64 = (1 << 48) - 1;
+
+impl Slot {
+    #[inline(always)]
+    fn size(self) -> u16 {
+        (self.wait >> 48) as u16
+    }
 }
 
 /// Packets whose transmission has not begun.
@@ -51,38 +61,51 @@ impl Waiting {
         self.slots.back().map(|slot| slot.start)
     }
 
-    /// A packet begins to wait at `now`, which is `ps` in picoseconds.
+    /// Notes how many wait, before some begin.
+    #[inline(always)]
+    pub(super) fn note(&mut self) {
+        self.slots.note();
+    }
+
+    /// A packet begins to wait at `now` for `wait`, both in picoseconds; `start` is a word of the clock.
     #[inline(always)]
     pub(super) fn push(
         &mut self,
-        (now, ps): (u64, u64),
+        now: u64,
+        wait: u64,
         start: u64,
         size: u16,
         occupancy: &mut Occupancy,
     ) {
-        occupancy.rise(ps, self.slots.len());
-        self.slots.push(Slot { start, arrived: now, size });
+        occupancy.rise(now, self.slots.len());
+        self.slots.push(Slot { start, wait: wait.min(LONG) | u64::from(size) << 48 });
         self.next = self.next.min(start);
         self.backlog += u64::from(size);
     }
 
-    /// The first packet begins its transmission; when, and its size.
+    /// The first packet begins its transmission; when, its size, and whether its wait was long.
     #[inline(always)]
-    pub(super) fn begin(&mut self, scale: Timescale, occupancy: &mut Occupancy) -> (u64, u16) {
-        self.slots.note();
-        let Some(Slot { start, size, .. }) = self.slots.pop() else { return (0, 0) };
-        occupancy.fall(scale.ps(start), self.slots.len());
+    pub(super) fn begin(
+        &mut self,
+        scale: Timescale,
+        occupancy: &mut Occupancy,
+    ) -> (u64, u16, bool) {
+        let Some(slot) = self.slots.pop() else { return (0, 0, false) };
+        occupancy.fall(scale.ps(slot.start), self.slots.len());
         self.next = self.slots.front().map_or(Self::NONE, |next| next.start);
-        self.backlog -= u64::from(size);
-        (start, size)
+        self.backlog -= u64::from(slot.size());
+        (slot.start, slot.size(), slot.wait & LONG == LONG)
     }
 
-    /// What is left of `counts`, which count packets as they come, for those that have begun.
-    pub(super) fn begun(&self, scale: Timescale, mut counts: Counts) -> Counts {
+    /// What is left of `counts`, which count packets as they come, for those that have begun; `long`
+    /// are the long waits, first to last.
+    pub(super) fn begun(&self, mut counts: Counts, mut long: impl Iterator<Item = u64>) -> Counts {
         counts.departed_packets -= self.slots.len() as u64;
         counts.departed_bytes -= self.backlog;
         for slot in self.slots.iter() {
-            counts.wait_ps -= u128::from(scale.ps(slot.start) - scale.ps(slot.arrived));
+            let wait = slot.wait & LONG;
+            let wait = if wait == LONG { long.next().unwrap_or(wait) } else { wait };
+            counts.wait_ps -= u128::from(wait);
         }
         counts
     }

@@ -166,7 +166,7 @@ impl Books {
         let link = &mut sim.links[l];
         let counts = link.counts();
         let base = sim.observer.base.links.get(l).copied().unwrap_or_default();
-        let drops = link.drops.as_deref().copied().unwrap_or_default();
+        let (drops, marks) = (link.drops(), link.marks());
         let (waiting, _) = link.waiting();
         if counts.arrived_packets
             != counts.departed_packets + counts.dropped_packets + waiting as u64
@@ -181,7 +181,7 @@ impl Books {
             counts.arrived_packets,
             counts.departed_bytes,
             counts.dropped_packets,
-            counts.marks,
+            marks,
             counts.wait_ps as u64,
         ] {
             self.note(value);
@@ -192,7 +192,7 @@ impl Books {
         let capacity = link.rate.capacity_bits(plan.warmup.0, plan.duration.0);
         // At delivery opportunities the packet at an edge of the window may have gone in two parts, of
         // which only the last is known: up to a packet too many.
-        let split = matches!(plan.links[l].schedule, Some(Schedule::Mahimahi(_)));
+        let split = matches!(plan.links[l].schedule.as_deref(), Some(Schedule::Mahimahi(_)));
         let most = if split { 1.0 } else { f64::INFINITY };
         let (queue_mean, queue_p99) = link.occupancy(end);
         let departed = counts.departed_packets - base.departed_packets;
@@ -206,7 +206,7 @@ impl Books {
             window_drops: counts.dropped_packets - base.dropped_packets,
             window_arrived: counts.arrived_packets - base.arrived_packets,
             drops_by_reason: drops.by_reason,
-            marks: counts.marks,
+            marks,
             waiting: waiting as u64,
             queue_mean,
             queue_p99,

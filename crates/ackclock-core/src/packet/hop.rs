@@ -172,7 +172,7 @@ impl Sim {
                 let what = What::new(Kind::Free, link_id);
                 let ahead = self.scale.ps(service.end) - self.scale.ps(now);
                 let key = Key::new(service.end, ahead, what.0);
-                self.processes[p].stages[stage as usize].locals.push(key);
+                self.add_local(p, stage, key);
             }
             None => link.service = Service { start: now, end: IDLE },
         }

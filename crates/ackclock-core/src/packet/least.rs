@@ -1,8 +1,7 @@
-//! Which of many entrants is the earliest: an eight-ary tree of minima, the engine's one way of
-//! choosing what comes next, of processes and of channels alike.
+//! When the earliest of many channels has something: an eight-ary tree of minima.
 //!
-//! An entrant's time can be read and changed, the least of all is at hand, and all entrants below a
-//! bound are found without a look at the others. A change walks towards the root only as far as it
+//! A channel's time can be changed, the least of all is at hand, and all channels below a bound are
+//! found without a look at the others. A change walks towards the root only as far as it
 //! changes a minimum, which on average is not far.
 
 /// Children of a node: one cache line of times.
@@ -13,9 +12,9 @@ const ARITY: usize = 8;
 pub(super) struct Least {
     first: u64,
     /// Levels of the tree, leaves first, each filled up to whole nodes.
-    nodes: Vec<u64>,
-    /// Where each level begins.
-    levels: Vec<u32>,
+    nodes: Box<[u64]>,
+    /// Where each level begins; nothing for a lone entrant.
+    levels: Box<[u32]>,
 }
 
 impl Least {
@@ -36,35 +35,16 @@ impl Least {
             width = width.div_ceil(ARITY);
         }
         // A lone entrant is the least itself.
-        let nodes = if entrants > 1 { vec![Self::OUT; total] } else { Vec::new() };
-        Self { first: Self::OUT, nodes, levels }
+        if entrants <= 1 {
+            (total, levels) = (0, Vec::new());
+        }
+        Self { first: Self::OUT, nodes: vec![Self::OUT; total].into(), levels: levels.into() }
     }
 
     /// The least time of all.
     #[inline(always)]
     pub(super) fn first(&self) -> u64 {
         self.first
-    }
-
-    /// The time of an entrant.
-    #[inline]
-    pub(super) fn get(&self, entrant: u32) -> u64 {
-        self.nodes.get(entrant as usize).copied().unwrap_or(self.first)
-    }
-
-    /// The entrant with the least time, the first of several.
-    #[inline]
-    pub(super) fn winner(&self) -> u32 {
-        let mut index = 0;
-        for &level in self.levels.iter().rev() {
-            let begin = level as usize + index * ARITY;
-            let Some(group) = self.nodes.get(begin..begin + ARITY) else { return 0 };
-            // Without a branch that depends on a time.
-            let find = |found, place| if group[place] == self.first { place } else { found };
-            let place = (0..ARITY).rev().fold(0, find);
-            index = index * ARITY + place;
-        }
-        index as u32
     }
 
     /// Changes the time of an entrant.
@@ -161,9 +141,6 @@ mod tests {
                 }
                 let least = list.iter().copied().min().unwrap_or(Least::OUT);
                 prop_assert_eq!(tree.first(), least);
-                prop_assert_eq!(tree.get(entrant), list[entrant as usize]);
-                let first = list.iter().position(|&t| t == least).unwrap_or(0);
-                prop_assert_eq!(tree.winner() as usize, first);
             }
         }
     }

@@ -5,10 +5,10 @@
 
 use std::collections::VecDeque;
 
-use super::fifo::Waiting;
+use super::fifo::{LONG, Waiting};
 use super::lp::Stage;
 use super::occupancy::Occupancy;
-use super::rate::{NEVER, Rate};
+use super::rate::{NEVER, Pace, Rate};
 use super::sim::IDLE;
 use super::timescale::Timescale;
 use crate::qdisc::{Limit, QdiscCtx, QueueDisc};
@@ -23,7 +23,6 @@ pub(super) struct Counts {
     pub(super) departed_packets: u64,
     pub(super) departed_bytes: u64,
     pub(super) dropped_packets: u64,
-    pub(super) marks: u64,
     /// Sum of waiting times of departed packets.
     pub(super) wait_ps: u128,
 }
@@ -35,10 +34,33 @@ pub(super) struct Drops {
     pub(super) by_reason: [u64; DropReason::COUNT],
 }
 
+/// What many links never have: drops, marks, hazards, long waits.
+#[derive(Debug, Default)]
+pub(super) struct Rare {
+    drops: Drops,
+    marks: u64,
+    hazards: Option<Hazards>,
+    /// Waits of the computed FIFO's packets that their slots cannot hold, first to last.
+    long_waits: VecDeque<u64>,
+}
+
 /// A discipline and its random numbers.
 pub(super) struct Managed {
     pub(super) disc: Box<dyn QueueDisc>,
     rng: Stream,
+    /// Changes of the rate that it knows of.
+    told: usize,
+}
+
+impl Managed {
+    /// Tells the discipline of changes of the link's rate up to `now`, in picoseconds.
+    #[inline]
+    fn tell_rate(&mut self, rate: &Rate, now: u64) {
+        while let Some((at, rate)) = rate.change(self.told, now) {
+            self.disc.on_rate(Time(at), rate);
+            self.told += 1;
+        }
+    }
 }
 
 /// A transmission under way that began at `start` and ends at `end`.
@@ -67,33 +89,26 @@ pub(super) struct Link {
     pub(super) service: Service,
     /// Propagation, as a word of the clock.
     delay: u64,
-    /// The latest two sizes transmitted at a constant rate, and their transmission times.
-    times: [u64; 2],
-    sizes: [u16; 2],
-    pub(super) limit_packets: u32,
-    waiting: Waiting,
-    counts: Counts,
-    occupancy: Occupancy,
-    limit_bytes: u64,
+    /// Transmission times, if its rate is constant.
+    pace: Pace,
+    limit_packets: u32,
     /// Size of the packet whose transmission began last.
     serving: u16,
     /// The stage of its process that it belongs to.
     pub(super) stage: Stage,
     /// Whether every packet is recorded or must be looked at for hazards.
     pub(super) watched: bool,
+    waiting: Waiting,
+    counts: Counts,
+    occupancy: Occupancy,
+    limit_bytes: u64,
     /// When its state is next sampled.
     next_mark: u64,
-    scale: Timescale,
-    /// Propagation in picoseconds.
-    pub(super) propagation: u64,
     pub(super) rate: Rate,
-    /// The shortest time from an arrival here to one at the far end.
-    pub(super) shortest: u64,
     /// Any other discipline than the computed FIFO.
     pub(super) disc: Option<Box<Managed>>,
-    /// Nothing until something is dropped.
-    pub(super) drops: Option<Box<Drops>>,
-    pub(super) hazards: Option<Box<Hazards>>,
+    rare: Option<Box<Rare>>,
+    scale: Timescale,
 }
 
 impl Link {
@@ -111,24 +126,41 @@ impl Link {
             plain_until: 0,
             service: Service { start: 0, end },
             delay: scale.word(propagation),
-            times: [0; 2],
-            sizes: [0; 2],
+            pace: Pace::of(&rate),
             limit_packets: limit.packets,
+            serving: 0,
+            stage: Stage::Entry,
+            watched: false,
             waiting: Waiting::new(),
             counts: Counts::default(),
             occupancy: Occupancy::default(),
             limit_bytes: limit.bytes,
-            serving: 0,
-            stage: Stage::Entry,
-            watched: false,
             next_mark: 0,
-            scale,
-            propagation,
             rate,
-            shortest: 0,
-            disc: disc.map(|disc| Box::new(Managed { disc, rng })),
-            drops: None,
-            hazards: None,
+            disc: disc.map(|disc| Box::new(Managed { disc, rng, told: 0 })),
+            rare: None,
+            scale,
+        }
+    }
+
+    /// Propagation in picoseconds.
+    pub(super) fn propagation(&self) -> u64 {
+        self.scale.ps(self.delay)
+    }
+
+    /// What was dropped.
+    pub(super) fn drops(&self) -> Drops {
+        self.rare.as_ref().map_or(Drops::default(), |rare| rare.drops)
+    }
+
+    /// Packets marked.
+    pub(super) fn marks(&self) -> u64 {
+        self.rare.as_ref().map_or(0, |rare| rare.marks)
+    }
+
+    fn count_marks(&mut self, marks: u64) {
+        if marks > 0 {
+            self.rare.get_or_insert_default().marks += marks;
         }
     }
 
@@ -145,15 +177,17 @@ impl Link {
     }
 
     /// Makes every arriving packet be looked at.
-    pub(super) fn watch(&mut self, hazards: Option<Box<Hazards>>) {
-        self.hazards = hazards;
+    pub(super) fn watch(&mut self, hazards: Option<Hazards>) {
+        if hazards.is_some() {
+            self.rare.get_or_insert_default().hazards = hazards;
+        }
         self.watched = true;
     }
 
     /// Why an arriving packet is lost before it reaches the queue, if it is.
     pub(super) fn hazard(&mut self, packet: &Packet) -> Option<DropReason> {
         let number = self.counts.arrived_packets;
-        let hazards = self.hazards.as_deref_mut()?;
+        let hazards = self.rare.as_mut()?.hazards.as_mut()?;
         if packet.size > hazards.mtu {
             return Some(DropReason::TooBig);
         }
@@ -172,7 +206,7 @@ impl Link {
     /// Counts a dropped packet.
     pub(super) fn count_drop(&mut self, packet: &Packet, reason: DropReason) {
         self.counts.dropped_packets += 1;
-        let drops = self.drops.get_or_insert_default();
+        let drops = &mut self.rare.get_or_insert_default().drops;
         drops.acks += u64::from(packet.is_ack());
         drops.by_reason[reason as usize] += 1;
     }
@@ -181,9 +215,7 @@ impl Link {
     /// picoseconds.
     #[inline]
     pub(super) fn flight(&self, size: u16) -> u64 {
-        let known = self.sizes.iter().position(|&known| known == size);
-        let transmission = known.map_or_else(|| self.rate.estimate(size), |i| self.times[i]);
-        self.propagation.saturating_add(transmission)
+        self.propagation().saturating_add(self.rate.estimate(size))
     }
 
     /// A packet arrives.
@@ -196,14 +228,18 @@ impl Link {
     /// there is one that begins exactly now.
     #[inline(always)]
     pub(super) fn settle(&mut self, now: u64) -> bool {
-        while self.waiting.next < now {
-            self.begin(Timescale::Picoseconds);
+        if self.waiting.next < now {
+            self.waiting.note();
+            while self.waiting.next < now {
+                self.begin(Timescale::Picoseconds);
+            }
         }
         self.waiting.next == now
     }
 
     /// As [`Self::settle`], for any timescale.
     pub(super) fn settle_any(&mut self, now: u64) -> bool {
+        self.waiting.note();
         while self.waiting.next < now {
             self.begin(self.scale);
         }
@@ -222,7 +258,11 @@ impl Link {
     /// The first packet that waits begins its transmission.
     #[inline(always)]
     fn begin(&mut self, scale: Timescale) {
-        (self.service.start, self.serving) = self.waiting.begin(scale, &mut self.occupancy);
+        let long;
+        (self.service.start, self.serving, long) = self.waiting.begin(scale, &mut self.occupancy);
+        if long && let Some(rare) = &mut self.rare {
+            rare.long_waits.pop_front();
+        }
     }
 
     /// Offers a packet to the settled FIFO; the time of its arrival at the far end, or `None` if
@@ -239,8 +279,12 @@ impl Link {
         // `service.end` is when the last accepted packet has left.
         let free = self.service.end;
         let start = if free > now || self.waiting.next != Waiting::NONE {
-            self.counts.wait_ps += u128::from(free - now);
-            self.waiting.push((now, now), free, size, &mut self.occupancy);
+            let wait = free - now;
+            self.counts.wait_ps += u128::from(wait);
+            if wait >= LONG {
+                self.note_long(wait);
+            }
+            self.waiting.push(now, wait, free, size, &mut self.occupancy);
             free
         } else {
             self.service.start = now;
@@ -249,6 +293,12 @@ impl Link {
         };
         self.service.end = self.end_of(start, size);
         Some(self.service.end.saturating_add(self.delay))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn note_long(&mut self, wait: u64) {
+        self.rare.get_or_insert_default().long_waits.push_back(wait);
     }
 
     /// As [`Self::admit`], for a clock of seconds.
@@ -262,8 +312,12 @@ impl Link {
         self.counts.departed_bytes += u64::from(size);
         let (free, present) = (self.service.end, self.scale.ps(now));
         let start = if free > now || self.waiting.next != Waiting::NONE {
-            self.counts.wait_ps += u128::from(self.scale.ps(free) - present);
-            self.waiting.push((now, present), free, size, &mut self.occupancy);
+            let wait = self.scale.ps(free) - present;
+            self.counts.wait_ps += u128::from(wait);
+            if wait >= LONG {
+                self.note_long(wait);
+            }
+            self.waiting.push(present, wait, free, size, &mut self.occupancy);
             free
         } else {
             self.service.start = now;
@@ -307,24 +361,15 @@ impl Link {
     /// When a transmission that starts at `start` ends.
     #[inline(always)]
     fn end_of(&mut self, start: u64, size: u16) -> u64 {
-        // Without a branch: where data and acknowledgements mix, it would be a coin's toss.
-        let known = usize::from(self.sizes[0] != size);
-        if self.sizes[known] == size {
-            return start.saturating_add(self.times[known]);
+        if self.pace.is_steady() {
+            return start.saturating_add(self.pace.transmission(size));
         }
-        self.end_of_other(start, size)
+        self.end_by_schedule(start, size)
     }
 
-    #[cold]
     #[inline(never)]
-    fn end_of_other(&mut self, start: u64, size: u16) -> u64 {
-        let end = self.rate.end(start, size);
-        // A clock that has run out says nothing of the transmission's length.
-        if matches!(self.rate, Rate::Constant(_)) && end != u64::MAX {
-            self.sizes = [self.sizes[1], size];
-            self.times = [self.times[1], end - start];
-        }
-        end
+    fn end_by_schedule(&mut self, start: u64, size: u16) -> u64 {
+        self.rate.end(start, size)
     }
 
     /// Gives a packet to the discipline.
@@ -336,12 +381,14 @@ impl Link {
         dropped: &mut Vec<(Packet, DropReason)>,
     ) {
         let Some(managed) = &mut self.disc else { return };
-        let Managed { disc, rng } = &mut **managed;
         let present = self.scale.ps(now);
+        managed.tell_rate(&self.rate, present);
+        let Managed { disc, rng, .. } = &mut **managed;
         let mut ctx = QdiscCtx { now: Time(present), rng, keys, dropped, marks: 0 };
         disc.enqueue(packet, &mut ctx);
-        self.counts.marks += ctx.marks;
+        let marks = ctx.marks;
         self.occupancy.set(present, disc.len());
+        self.count_marks(marks);
     }
 
     /// Asks the discipline for a packet and begins its transmission; the packet with the time of
@@ -353,12 +400,14 @@ impl Link {
         dropped: &mut Vec<(Packet, DropReason)>,
     ) -> Option<Timed> {
         let Some(managed) = &mut self.disc else { return None };
-        let Managed { disc, rng } = &mut **managed;
         let present = self.scale.ps(now);
+        managed.tell_rate(&self.rate, present);
+        let Managed { disc, rng, .. } = &mut **managed;
         let mut ctx = QdiscCtx { now: Time(present), rng, keys, dropped, marks: 0 };
         let next = disc.dequeue(&mut ctx);
-        self.counts.marks += ctx.marks;
+        let marks = ctx.marks;
         self.occupancy.set(present, disc.len());
+        self.count_marks(marks);
         let Timed { at, packet } = next?;
         self.counts.wait_ps += u128::from(present - at.0);
         self.counts.departed_packets += 1;
@@ -377,11 +426,14 @@ impl Link {
         dropped: &mut Vec<(Packet, DropReason)>,
     ) {
         if let Some(managed) = &mut self.disc {
-            let Managed { disc, rng } = &mut **managed;
-            let mut ctx = QdiscCtx { now: Time(self.scale.ps(now)), rng, keys, dropped, marks: 0 };
+            let present = self.scale.ps(now);
+            managed.tell_rate(&self.rate, present);
+            let Managed { disc, rng, .. } = &mut **managed;
+            let mut ctx = QdiscCtx { now: Time(present), rng, keys, dropped, marks: 0 };
             disc.on_timer(&mut ctx);
-            self.counts.marks += ctx.marks;
-            self.occupancy.set(self.scale.ps(now), disc.len());
+            let marks = ctx.marks;
+            self.occupancy.set(present, disc.len());
+            self.count_marks(marks);
         }
     }
 
@@ -396,7 +448,10 @@ impl Link {
     /// What passed so far; a packet departs when its transmission begins.
     pub(super) fn counts(&self) -> Counts {
         match &self.disc {
-            None => self.waiting.begun(self.scale, self.counts),
+            None => {
+                let long = self.rare.iter().flat_map(|rare| rare.long_waits.iter().copied());
+                self.waiting.begun(self.counts, long)
+            }
             Some(_) => self.counts,
         }
     }
@@ -429,5 +484,84 @@ impl Link {
         } else {
             0.0
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+    use crate::ids::FlowId;
+    use crate::packet::rate::Steps;
+    use crate::rng::Purpose;
+    use crate::units::{BitRate, Bytes};
+    use crate::wire::Flags;
+
+    /// Networks with a hundred thousand flows have several links a flow.
+    #[test]
+    fn a_link_takes_four_cache_lines() {
+        assert_eq!(size_of::<Link>(), 256);
+    }
+
+    /// Notes what it is told of the link's rate.
+    struct Notes(Arc<Mutex<Vec<(u64, u64)>>>);
+
+    impl QueueDisc for Notes {
+        fn enqueue(&mut self, packet: Packet, ctx: &mut QdiscCtx<'_>) {
+            ctx.drop(packet, DropReason::Early);
+        }
+        fn dequeue(&mut self, _ctx: &mut QdiscCtx<'_>) -> Option<Timed> {
+            None
+        }
+        fn len(&self) -> usize {
+            0
+        }
+        fn backlog(&self) -> Bytes {
+            Bytes(0)
+        }
+        fn on_rate(&mut self, at: Time, rate: BitRate) {
+            self.0.lock().unwrap().push((at.0, rate.0));
+        }
+    }
+
+    #[test]
+    fn a_discipline_is_told_of_each_rate_once_before_it_is_asked() {
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let disc = Box::new(Notes(Arc::clone(&seen)));
+        let steps = [(0, BitRate(5)), (20, BitRate(7)), (30, BitRate(8)), (90, BitRate(9))];
+        let rate = Rate::Steps(Box::new(Steps::new(BitRate(1), &steps)));
+        let rng = Stream::new(1, Purpose::Qdisc, 0);
+        let scale = Timescale::Picoseconds;
+        let mut link = Link::new(scale, rate, 0, Limit::NONE, Some(disc), rng);
+        let mut dropped = Vec::new();
+        let packet = || Packet::new(FlowId(0), 0, 1000, Flags::default());
+        link.enqueue(packet(), 10, &[[0, 0]], &mut dropped);
+        assert_eq!(*seen.lock().unwrap(), [(0, 5)]);
+        assert!(link.transmit(30, &[[0, 0]], &mut dropped).is_none());
+        assert_eq!(*seen.lock().unwrap(), [(0, 5), (20, 7), (30, 8)]);
+        link.on_timer(89, &[[0, 0]], &mut dropped);
+        assert_eq!(seen.lock().unwrap().len(), 3);
+    }
+
+    #[test]
+    fn the_books_hold_waits_of_any_length() {
+        // 1 bit/s: a packet of 100 B takes 800 s, so the second waits 800 s and the third 1600 s.
+        let rate = Rate::Constant(BitRate(1));
+        let rng = Stream::new(1, Purpose::Qdisc, 0);
+        let mut link = Link::new(Timescale::Picoseconds, rate, 0, Limit::NONE, None, rng);
+        let second = 1_000_000_000_000;
+        for _ in 0..3 {
+            link.count_arrival();
+            link.settle(0);
+            assert!(link.admit(0, 100).is_some());
+        }
+        assert_eq!((link.counts().departed_packets, link.counts().wait_ps), (1, 0));
+        link.settle(801 * second);
+        let counts = link.counts();
+        assert_eq!((counts.departed_packets, counts.wait_ps), (2, 800 * u128::from(second)));
+        link.settle(1601 * second);
+        let counts = link.counts();
+        assert_eq!((counts.departed_packets, counts.wait_ps), (3, 2400 * u128::from(second)));
     }
 }

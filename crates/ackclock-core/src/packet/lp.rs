@@ -123,15 +123,21 @@ pub(super) struct Pending {
     pub(super) locals: Heap<Key>,
     /// What happens here has no effect outside the process sooner than this.
     pub(super) lookahead: u64,
+    /// The one computed FIFO link that all packets of this stage enter, if it has no more to do.
+    pub(super) relay: u32,
 }
 
 impl Pending {
+    /// In place of a link: more than one, or one of another kind, or endpoints.
+    pub(super) const NO_RELAY: u32 = u32::MAX;
+
     fn new() -> Self {
         Self {
             heads: Least::new(0),
             channels: Vec::new(),
             locals: Heap::new(),
             lookahead: u64::MAX,
+            relay: Self::NO_RELAY,
         }
     }
 
@@ -168,6 +174,15 @@ impl Process {
             next_mark: u64::MAX,
             endpoints: Vec::new(),
             sources: Vec::new(),
+        }
+    }
+
+    /// Gives back the memory that building left over.
+    pub(super) fn settle_down(&mut self) {
+        self.endpoints.shrink_to_fit();
+        self.sources.shrink_to_fit();
+        for pending in &mut self.stages {
+            pending.channels.shrink_to_fit();
         }
     }
 

@@ -262,7 +262,7 @@ impl Observer {
         let flows = ends.len() / 2;
         for &e in &process.endpoints {
             let Some(endpoint) = &ends[e as usize].endpoint else { continue };
-            let seen = endpoint.snapshot();
+            let seen = endpoint.sample();
             let Some(sample) = samples.get_mut(row as usize * flows + e as usize / 2) else {
                 continue;
             };
@@ -298,7 +298,7 @@ impl Observer {
             queue_bytes: bytes,
             departed_bytes: counts.departed_bytes,
             dropped_packets: counts.dropped_packets,
-            marks: counts.marks,
+            marks: link.marks(),
         };
     }
 }

@@ -13,10 +13,11 @@ pub(super) struct Occupancy {
     /// Entry n: times of rises from n to n + 1 less times of falls back. It may overflow on the
     /// way, as differences of its entries are what counts.
     crossings: Vec<u64>,
-    /// Length and time at the last reset.
-    begin: (usize, u64),
+    /// Time and length at the last reset.
+    begin: u64,
+    begin_len: u32,
     /// Length as it was last [`Self::set`].
-    len: usize,
+    len: u32,
 }
 
 impl Occupancy {
@@ -49,13 +50,13 @@ impl Occupancy {
     /// The queue has `len` packets from `now` on. Serves queues whose every change is told here.
     #[inline]
     pub(super) fn set(&mut self, now: u64, len: usize) {
-        while self.len < len {
-            self.rise(now, self.len);
+        while (self.len as usize) < len {
+            self.rise(now, self.len as usize);
             self.len += 1;
         }
-        while self.len > len {
+        while self.len as usize > len {
             self.len -= 1;
-            self.fall(now, self.len);
+            self.fall(now, self.len as usize);
         }
     }
 
@@ -64,8 +65,8 @@ impl Occupancy {
         self.crossings.fill(0);
         // Falls from here on need a place.
         self.crossings.resize(self.crossings.len().max(len.min(CAP)), 0);
-        self.begin = (len, now);
-        self.len = len;
+        self.begin = now;
+        (self.begin_len, self.len) = (len as u32, len as u32);
     }
 
     /// Time at each length up to `now`, when the queue has `len` packets.
@@ -76,9 +77,10 @@ impl Occupancy {
             *time = crossing.wrapping_sub(below);
             below = crossing;
         }
-        let (len, begin) = (len.min(times.len() - 1), self.begin.0.min(times.len() - 1));
+        let longest = times.len() - 1;
+        let (len, begin) = (len.min(longest), (self.begin_len as usize).min(longest));
         times[len] = times[len].wrapping_add(now);
-        times[begin] = times[begin].wrapping_sub(self.begin.1);
+        times[begin] = times[begin].wrapping_sub(self.begin);
         times
     }
 

@@ -45,6 +45,16 @@ impl Rate {
         }
     }
 
+    /// The first change of the scheduled rate, of those after the first `told`, that has come by `now`.
+    pub(super) fn change(&self, told: usize, now: u64) -> Option<(u64, BitRate)> {
+        match self {
+            Self::Steps(s) => {
+                s.steps.get(told).filter(|s| s.0 <= now).map(|&(at, rate)| (at, BitRate(rate)))
+            }
+            Self::Constant(_) | Self::Opportunities(_) => None,
+        }
+    }
+
     /// Bits still to be sent at `now` of a packet of `size` bytes that has left at `end`.
     pub(super) fn unsent_bits(&self, now: u64, end: u64, size: u16) -> f64 {
         match self {
@@ -61,6 +71,48 @@ impl Rate {
             Self::Steps(s) => s.capacity_bits(from, to),
             Self::Opportunities(o) => o.count(from, to) as f64 * (OPPORTUNITY_BYTES * 8) as f64,
         }
+    }
+}
+
+/// Transmission times at a constant rate without a division: whole picoseconds a byte, and the rest
+/// in units of 2^-64 ps.
+///
+/// For rate r and s bytes, [`BitRate::transmission`] is floor((8e12 s + floor(r / 2)) / r). Split
+/// 8e12 into whole multiples of r and a rest: the fraction (rest s + floor(r / 2)) / r is a multiple
+/// of 1 / r, and both of its terms are rounded up here, by less than (s + 1) / 2^64 <= 2^-48 together.
+/// So the floor is the same where r <= 2^48.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pace {
+    whole: u64,
+    part: u64,
+    half: u64,
+}
+
+impl Pace {
+    /// In place of whole picoseconds: more than the slowest rate takes.
+    const UNKNOWN: u64 = u64::MAX;
+
+    /// Whether the rate is constant and the rest of this holds.
+    #[inline(always)]
+    pub(super) fn is_steady(self) -> bool {
+        self.whole != Self::UNKNOWN
+    }
+
+    pub(super) fn of(rate: &Rate) -> Self {
+        let Rate::Constant(BitRate(rate @ 1..=0x1_0000_0000_0000)) = *rate else {
+            return Self { whole: Self::UNKNOWN, part: 0, half: 0 };
+        };
+        let byte = 8 * PS_PER_S;
+        let share = |of: u64| (u128::from(of) << 64).div_ceil(u128::from(rate)) as u64;
+        Self { whole: byte / rate, part: share(byte % rate), half: share(rate / 2) }
+    }
+
+    /// How long `size` bytes take.
+    #[inline(always)]
+    pub(super) fn transmission(self, size: u16) -> u64 {
+        let size = u64::from(size);
+        let part = u128::from(size) * u128::from(self.part) + u128::from(self.half);
+        size * self.whole + (part >> 64) as u64
     }
 }
 
@@ -202,8 +254,30 @@ impl Opportunities {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     const MS: u64 = 1_000_000_000;
+
+    proptest! {
+        #[test]
+        fn a_pace_rounds_as_the_division_does(
+            rate in prop_oneof![1u64..100, 1u64..1 << 20, 1_000u64..1 << 34, 1u64..=1 << 48],
+            size in prop_oneof![0u16..200, any::<u16>()],
+        ) {
+            let pace = Pace::of(&Rate::Constant(BitRate(rate)));
+            prop_assert!(pace.is_steady());
+            prop_assert_eq!(pace.transmission(size), BitRate(rate).transmission(bytes(size)).0);
+        }
+    }
+
+    #[test]
+    fn a_pace_knows_what_it_cannot() {
+        assert!(!Pace::of(&Rate::Constant(BitRate(0))).is_steady());
+        assert!(!Pace::of(&Rate::Constant(BitRate((1 << 48) + 1))).is_steady());
+        // Half a picosecond is rounded up: 1 byte at 16 Tb/s.
+        let pace = Pace::of(&Rate::Constant(BitRate(16_000_000_000_000)));
+        assert_eq!((pace.transmission(1), pace.transmission(3)), (1, 2));
+    }
 
     #[test]
     fn a_step_in_mid_packet_slows_the_rest_of_it() {

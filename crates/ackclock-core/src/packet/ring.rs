@@ -118,7 +118,8 @@ impl Options {
 }
 
 /// A first-in first-out ring that grows by doubling, and halves when a whole turn has used less than
-/// a quarter of it: a ring that is larger than it need be walks through memory that has left the cache.
+/// three eighths of it: a ring that is larger than it need be walks through memory that has left the
+/// cache.
 #[derive(Debug)]
 pub(super) struct Ring<T> {
     buffer: Box<[T]>,
@@ -127,6 +128,27 @@ pub(super) struct Ring<T> {
     tail: u32,
     /// Longest that was noted in this turn.
     peak: u32,
+}
+
+impl Ring<Ticket> {
+    /// Moves the tickets that arrive before `until` to the end of `out`; the arrival of the first
+    /// that is left.
+    #[inline]
+    pub(super) fn take_before(&mut self, until: u64, out: &mut Vec<Ticket>) -> u64 {
+        self.note();
+        loop {
+            let begin = self.place(self.head);
+            let end = (begin + self.len()).min(self.buffer.len());
+            let Some(items @ [_, ..]) = self.buffer.get(begin..end) else { return u64::MAX };
+            let taken = items.iter().take_while(|ticket| ticket.at < until).count();
+            out.extend_from_slice(&items[..taken]);
+            let later = items.get(taken).map(|ticket| ticket.at);
+            self.leave(taken as u32);
+            if let Some(later) = later {
+                return later;
+            }
+        }
+    }
 }
 
 /// A ring never gets smaller than this.
@@ -170,8 +192,18 @@ impl<T: Copy + Default> Ring<T> {
     #[inline(always)]
     pub(super) fn pop(&mut self) -> Option<T> {
         let item = *self.front()?;
-        self.head = self.head.wrapping_add(1);
+        self.leave(1);
         Some(item)
+    }
+
+    /// Lets the first `count` items go. A ring that is empty begins again: it need not walk through
+    /// all of its memory. Place 0 is where a turn begins.
+    #[inline(always)]
+    fn leave(&mut self, count: u32) {
+        self.head = self.head.wrapping_add(count);
+        if self.head == self.tail {
+            (self.head, self.tail) = (1, 1);
+        }
     }
 
     /// Notes how long it is, which must happen before items leave.
@@ -198,7 +230,7 @@ impl<T: Copy + Default> Ring<T> {
         let capacity = self.buffer.len();
         if self.len() == capacity {
             self.resize((2 * capacity).max(SMALLEST));
-        } else if self.len().max(self.peak as usize) < capacity / 4 && capacity > SMALLEST {
+        } else if self.len().max(self.peak as usize) < capacity / 8 * 3 && capacity > SMALLEST {
             self.resize(capacity / 2);
         }
         self.peak = 0;
@@ -209,8 +241,7 @@ impl<T: Copy + Default> Ring<T> {
         while let Some(item) = self.pop() {
             buffer.push(item);
         }
-        self.head = 0;
-        self.tail = buffer.len() as u32;
+        (self.head, self.tail) = (0, buffer.len() as u32);
         buffer.resize(capacity, T::default());
         self.buffer = buffer.into_boxed_slice();
     }
@@ -243,6 +274,31 @@ mod tests {
                 prop_assert_eq!(ring.len(), queue.len());
                 prop_assert_eq!(ring.back().map(|t| t.at), queue.back().copied());
                 prop_assert!(ring.iter().map(|t| t.at).eq(queue.iter().copied()));
+            }
+        }
+
+        #[test]
+        fn what_arrives_before_a_time_is_taken(
+            gaps in prop::collection::vec(0u64..4, 1..100),
+            bounds in prop::collection::vec(0u64..200, 1..8),
+        ) {
+            let mut ring = Ring::new();
+            let mut queue = VecDeque::new();
+            let (mut at, mut taken, mut expected) = (0, Vec::new(), Vec::new());
+            for part in gaps.chunks(gaps.len().div_ceil(bounds.len())) {
+                for gap in part {
+                    at += gap;
+                    ring.push(Ticket { at, ..Ticket::default() });
+                    queue.push_back(at);
+                }
+                let until = bounds[expected.len() % bounds.len()];
+                let next = ring.take_before(until, &mut taken);
+                while queue.front().is_some_and(|&at| at < until) {
+                    expected.extend(queue.pop_front());
+                }
+                prop_assert_eq!(next, queue.front().copied().unwrap_or(u64::MAX));
+                prop_assert!(taken.iter().map(|t| t.at).eq(expected.iter().copied()));
+                prop_assert_eq!(ring.len(), queue.len());
             }
         }
     }

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
+use super::agenda::{Agenda, Entry};
 use super::custom::Custom;
 use super::hop::owner;
-use super::least::Least;
 use super::link::Link;
 use super::lp::{Channel, Process, Stage};
 use super::observe::{Marks, Observer};
@@ -79,7 +79,7 @@ pub(super) struct Sim {
     pub(super) keys: Vec<[u32; 2]>,
     pub(super) observer: Observer,
     /// Processes by the soonest effect of what they have to do.
-    pub(super) agenda: Least,
+    pub(super) agenda: Agenda,
     /// By process.
     pub(super) clocks: Vec<Clock>,
     /// What `u64` words of time mean, here and in all that follows.
@@ -96,6 +96,8 @@ pub(super) struct Sim {
     /// Options of packets on wires.
     pub(super) options: Options,
     pub(super) dropped: Vec<(Packet, DropReason)>,
+    /// Not later than the next local event of the stage that is under way.
+    pub(super) next_local: u64,
     /// Packets that a process handles in one go.
     pub(super) batch: Box<Batch>,
     /// Processes activated; local events handled.
@@ -116,11 +118,11 @@ impl Sim {
             self.schedule(p);
         }
         loop {
-            let key = self.agenda.first();
-            if key == Least::OUT {
+            let Entry { time: key, process } = self.agenda.first();
+            if key == Agenda::OUT {
                 return true;
             }
-            let p = self.agenda.winner() as usize;
+            let p = process as usize;
             let horizon = self.horizon(p, key).min(self.end.saturating_add(1));
             self.activate(p, horizon);
             self.clocks[p].done = horizon;
@@ -158,7 +160,7 @@ impl Sim {
     fn schedule(&mut self, p: usize) {
         let (earliest, effect) = self.processes[p].due(self.scale);
         self.clocks[p].next = earliest;
-        let key = if earliest <= self.end { effect.min(u64::MAX - 1) } else { Least::OUT };
+        let key = if earliest <= self.end { effect.min(u64::MAX - 1) } else { Agenda::OUT };
         self.agenda.set(p as u32, key);
     }
 

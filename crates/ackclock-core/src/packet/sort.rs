@@ -1,66 +1,89 @@
 //! Sorting the packets of a batch by time.
+//!
+//! A key is one word, so that a comparison is one instruction: the time since the batch's first
+//! packet, then the packet's place. Batches that last longer, or have more packets, than that can tell
+//! are sorted by time and place as they are.
+
+/// Bits of a key that hold the place.
+const PLACE: u32 = 16;
 
 /// Up to so many are sorted by comparing alone.
 const FEW: usize = 16;
 
-/// Sorts keys of (time, place): times spread over buckets, and what meets in one is compared. Packets
-/// are spread evenly enough over a window that most have a bucket to themselves.
-pub(super) fn sort(keys: &mut Vec<u128>, spare: &mut Spare) {
+/// The key of the packet at `place` that arrives at `at`, in a batch that begins at `begin`.
+#[inline(always)]
+pub(super) fn key(at: u64, begin: u64, place: usize) -> u64 {
+    at.wrapping_sub(begin) << PLACE | place as u64
+}
+
+/// The bits of a key that hold the place.
+pub(super) const PLACES: u64 = (1 << PLACE) - 1;
+
+/// Whether two packets arrive at the same time.
+#[inline(always)]
+pub(super) fn ties(a: u64, b: u64) -> bool {
+    (a ^ b) >> PLACE == 0
+}
+
+/// Whether keys can tell the packets of a batch apart.
+#[inline(always)]
+pub(super) fn fits(span: u64, packets: usize) -> bool {
+    span >> (u64::BITS - PLACE) == 0 && packets <= 1 << PLACE
+}
+
+/// Sorts keys over `span` units of time: they are spread over buckets by time, and what meets in one is
+/// compared. Packets are spread evenly enough over a window that most have a bucket to themselves.
+#[inline]
+pub(super) fn sort(keys: &mut Vec<u64>, span: u64, spare: &mut Spare) {
+    if keys.len() > FEW && !spread(keys, span, spare) {
+        return keys.sort_unstable();
+    }
+    insert(keys);
+}
+
+/// Puts keys into buckets by time, all but sorted; false if too many would meet in one.
+#[inline(never)]
+fn spread(keys: &mut Vec<u64>, span: u64, spare: &mut Spare) -> bool {
     let n = keys.len();
-    if n <= FEW {
-        return insert(keys);
-    }
-    let (least, most) = keys
-        .iter()
-        .fold((u64::MAX, 0), |(least, most), &key| (least.min(time(key)), most.max(time(key))));
-    // At least as many buckets as keys, at most four times as many.
-    let shift = (u64::BITS - (most - least).leading_zeros())
-        .saturating_sub(usize::BITS - n.leading_zeros() + 1);
-    let bucket = |key: u128| ((time(key) - least) >> shift) as usize;
+    // As many buckets as keys, up to twice as many.
+    let shift =
+        (u64::BITS - span.leading_zeros() + PLACE).saturating_sub(usize::BITS - n.leading_zeros());
     let Spare { ends, keys: sorted } = spare;
+    let buckets = ((span << PLACE | PLACES) >> shift) as usize + 1;
     ends.clear();
-    ends.resize(bucket(u128::from(most) << 64) + 1, 0);
+    ends.resize(buckets, 0);
     for &key in &*keys {
-        ends[bucket(key)] += 1;
+        ends[(key >> shift) as usize] += 1;
     }
-    let mut begin = 0;
+    let (mut begin, mut most) = (0, 0);
     for end in &mut *ends {
-        begin += std::mem::replace(end, begin);
+        let count = std::mem::replace(end, begin);
+        begin += count;
+        most = most.max(count);
     }
-    sorted.clear();
+    if most as usize > FEW {
+        return false;
+    }
     sorted.resize(n, 0);
     for &key in &*keys {
-        let place = &mut ends[bucket(key)];
+        let place = &mut ends[(key >> shift) as usize];
         sorted[*place as usize] = key;
         *place += 1;
     }
     std::mem::swap(keys, sorted);
-    let mut begin = 0;
-    for &end in &*ends {
-        if end > begin + 1 {
-            insert(&mut keys[begin as usize..end as usize]);
-        }
-        begin = end;
-    }
+    true
 }
 
 /// Memory for [`sort`].
 #[derive(Debug, Default)]
 pub(super) struct Spare {
     ends: Vec<u32>,
-    keys: Vec<u128>,
+    keys: Vec<u64>,
 }
 
-fn time(key: u128) -> u64 {
-    (key >> 64) as u64
-}
-
-/// Sorts few keys.
+/// Sorts keys that are few, or all but sorted.
 #[inline]
-fn insert(keys: &mut [u128]) {
-    if keys.len() > FEW {
-        return keys.sort_unstable();
-    }
+fn insert(keys: &mut [u64]) {
     for i in 1..keys.len() {
         let key = keys[i];
         let mut hole = i;
@@ -80,14 +103,28 @@ mod tests {
     proptest! {
         #[test]
         fn agrees_with_the_library(
-            times in prop::collection::vec(prop_oneof![0u64..50, 0u64..100_000, any::<u64>()], 0..300),
+            begin in any::<u64>(),
+            times in prop::collection::vec(prop_oneof![0u64..50, 0u64..100_000, 0u64..1 << 48], 1..300),
         ) {
-            let mut keys: Vec<u128> =
-                times.iter().enumerate().map(|(i, &t)| u128::from(t) << 64 | i as u128).collect();
-            let mut expected = keys.clone();
+            let mut keys: Vec<u64> =
+                times.iter().enumerate().map(|(i, &t)| key(begin.wrapping_add(t), begin, i)).collect();
+            let span = times.iter().copied().max().unwrap_or(0);
+            prop_assert!(fits(span, keys.len()));
+            sort(&mut keys, span, &mut Spare::default());
+            let mut expected: Vec<(u64, usize)> = times.iter().copied().zip(0..).collect();
             expected.sort_unstable();
-            sort(&mut keys, &mut Spare::default());
-            prop_assert_eq!(keys, expected);
+            let places: Vec<usize> = keys.iter().map(|&key| (key & PLACES) as usize).collect();
+            prop_assert_eq!(places, expected.iter().map(|e| e.1).collect::<Vec<_>>());
+            for (pair, times) in keys.windows(2).zip(expected.windows(2)) {
+                prop_assert_eq!(ties(pair[0], pair[1]), times[0].0 == times[1].0);
+            }
         }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_known() {
+        assert!(fits((1 << 48) - 1, 1 << 16));
+        assert!(!fits(1 << 48, 1));
+        assert!(!fits(1, (1 << 16) + 1));
     }
 }

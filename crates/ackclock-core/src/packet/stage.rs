@@ -1,28 +1,42 @@
 //! The work of one stage of a process: what came over its channels, and its local events, in order.
 
-use super::lp::{Channel, Key, Stage, What};
+use super::lp::{Channel, Key, Pending, Stage, What};
 use super::ring::Ticket;
-use super::sim::Sim;
-use super::sort::{Spare, sort};
+use super::sim::{Hop, Sim};
+use super::sort::{self, Spare};
 
 /// Packets that are handled in one go.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     tickets: Vec<Ticket>,
-    /// Arrival and place of each: the order in which they are handled.
-    order: Vec<u128>,
+    /// The order in which they are handled: keys of [`sort`], or plain places.
+    order: Vec<u64>,
+    /// The bits of these that hold the place among the tickets.
+    places: u64,
     spare: Spare,
+    /// Channels that had been empty and have a packet now.
+    woken: Vec<u32>,
+}
+
+impl Batch {
+    /// The packet that an entry of the order stands for.
+    #[inline(always)]
+    fn ticket(&self, key: u64) -> Ticket {
+        self.tickets[(key & self.places) as usize]
+    }
 }
 
 impl Sim {
     /// Handles all events of one stage before `until`. Nothing more can reach it before then.
     pub(super) fn advance(&mut self, p: usize, stage: Stage, until: u64) {
         let pending = &self.processes[p].stages[stage as usize];
+        let (relay, local) = (pending.relay, pending.local().at());
         if pending.heads.first() < until {
-            if let &[only] = &pending.channels[..] {
-                self.drain(p, stage, only, until);
-            } else {
+            self.next_local = local;
+            if relay == Pending::NO_RELAY {
                 self.merge(p, stage, until);
+            } else {
+                self.relay(p, stage, relay, until);
             }
         }
         loop {
@@ -30,34 +44,66 @@ impl Sim {
             if local.at() >= until {
                 return;
             }
-            self.next_local(p, stage, local);
+            self.run_local(p, stage, local);
         }
     }
 
-    /// Handles the packets of the only channel.
-    fn drain(&mut self, p: usize, stage: Stage, id: u32, until: u64) {
-        self.channels[id as usize].queue.note();
-        let head = loop {
-            let queue = &mut self.channels[id as usize].queue;
-            let Some(&ticket) = queue.front() else { break u64::MAX };
-            if ticket.at >= until {
-                break ticket.at;
-            }
-            let _ = queue.pop();
-            self.locals_before(p, stage, ticket);
-            self.forward(p, ticket);
-        };
-        self.processes[p].stages[stage as usize].heads.set(0, head);
-    }
-
-    /// Handles the packets of several channels.
+    /// Handles packets that come to anything else than one computed FIFO link.
     fn merge(&mut self, p: usize, stage: Stage, until: u64) {
         self.gather(p, stage, until);
         for place in 0..self.batch.order.len() {
-            let ticket = self.batch.tickets[self.batch.order[place] as u32 as usize];
+            let ticket = self.batch.ticket(self.batch.order[place]);
             self.locals_before(p, stage, ticket);
             self.forward(p, ticket);
         }
+    }
+
+    /// Handles the packets of a stage that is one computed FIFO link: there are no local events, and
+    /// most packets do nothing but pass.
+    fn relay(&mut self, p: usize, stage: Stage, link: u32, until: u64) {
+        self.gather(p, stage, until);
+        let mut place = 0;
+        while place < self.batch.order.len() {
+            place = self.pass(link, place);
+            // What stopped there is not as common.
+            if let Some(&key) = self.batch.order.get(place) {
+                let ticket = self.batch.ticket(key);
+                let channel = self.hops[ticket.route()].channel;
+                self.enter(p, Hop { link, channel }, ticket, false);
+                place += 1;
+            }
+        }
+        let mut woken = std::mem::take(&mut self.batch.woken);
+        for channel in woken.drain(..) {
+            let head = self.channels[channel as usize].queue.front();
+            let at = head.map_or(u64::MAX, |ticket| ticket.at);
+            self.wake(channel, at);
+        }
+        self.batch.woken = woken;
+    }
+
+    /// Sends packets of a batch over a link, from `place` on, as long as they do nothing but pass.
+    /// The place of the first that does not, or their number.
+    #[inline(always)]
+    fn pass(&mut self, link: u32, place: usize) -> usize {
+        let Self { links, channels, hops, batch, .. } = self;
+        let link = &mut links[link as usize];
+        let Batch { tickets, order, places, woken, .. } = &mut **batch;
+        for (place, &key) in order.iter().enumerate().skip(place) {
+            let ticket = tickets[(key & *places) as usize];
+            let Hop { channel, .. } = hops[ticket.route()];
+            if ticket.at >= link.plain_until || link.settle(ticket.at) || channel == Hop::ON {
+                return place;
+            }
+            let Some(at) = link.admit(ticket.at, ticket.size()) else { return place };
+            link.count_arrival();
+            let queue = &mut channels[channel as usize].queue;
+            if queue.is_empty() {
+                woken.push(channel);
+            }
+            queue.push(ticket.step(at));
+        }
+        order.len()
     }
 
     /// Takes all packets that arrive before `until` from their channels, in order.
@@ -65,26 +111,28 @@ impl Sim {
         let Self { processes, channels, batch, .. } = self;
         let pending = &mut processes[p].stages[stage as usize];
         let ids = &pending.channels[..];
-        let Batch { tickets, order, spare } = &mut **batch;
+        let Batch { tickets, order, places, spare, .. } = &mut **batch;
+        *places = sort::PLACES;
+        let begin = pending.heads.first();
+        let (mut runs, mut last) = (0, begin);
         tickets.clear();
-        order.clear();
         pending.heads.below(until, |entrant| {
             let Channel { queue, .. } = &mut channels[ids[entrant as usize] as usize];
-            queue.note();
-            loop {
-                match queue.front() {
-                    Some(&ticket) if ticket.at < until => {
-                        order.push(u128::from(ticket.at) << 64 | tickets.len() as u128);
-                        tickets.push(ticket);
-                        let _ = queue.pop();
-                    }
-                    later => break later.map_or(u64::MAX, |ticket| ticket.at),
-                }
-            }
+            let next = queue.take_before(until, tickets);
+            runs += 1;
+            last = last.max(tickets.last().map_or(begin, |ticket| ticket.at));
+            next
         });
-        sort(order, spare);
-        if order.windows(2).any(|pair| (pair[0] ^ pair[1]) >> 64 == 0) {
-            self.break_ties();
+        let fits = sort::fits(last - begin, tickets.len());
+        order.clear();
+        order.extend(tickets.iter().enumerate().map(|(i, t)| sort::key(t.at, begin, i)));
+        if fits && runs > 1 {
+            sort::sort(order, last - begin, spare);
+            if order.windows(2).any(|pair| sort::ties(pair[0], pair[1])) {
+                self.break_ties();
+            }
+        } else if !fits {
+            self.order_at_length();
         }
     }
 
@@ -94,11 +142,20 @@ impl Sim {
     #[inline(never)]
     fn break_ties(&mut self) {
         let mut order = std::mem::take(&mut self.batch.order);
-        for ties in order.chunk_by_mut(|a, b| (a ^ b) >> 64 == 0).filter(|ties| ties.len() > 1) {
-            let ticket = |key| self.batch.tickets[key as u32 as usize];
-            ties.sort_by_cached_key(|&key: &u128| (self.key(ticket(key)), key));
+        for ties in order.chunk_by_mut(|&a, &b| sort::ties(a, b)).filter(|ties| ties.len() > 1) {
+            ties.sort_by_cached_key(|&key| (self.key(self.batch.ticket(key)), key));
         }
         self.batch.order = order;
+    }
+
+    /// Sorts a batch that lasts too long, or has too many packets, for short keys.
+    #[cold]
+    #[inline(never)]
+    fn order_at_length(&mut self) {
+        let mut order: Vec<u64> = (0..self.batch.tickets.len() as u64).collect();
+        order.sort_by_cached_key(|&place| (self.key(self.batch.tickets[place as usize]), place));
+        self.batch.order = order;
+        self.batch.places = u64::MAX;
     }
 
     /// The key of a packet that has come over a channel.
@@ -110,7 +167,7 @@ impl Sim {
     /// Handles the local events of a stage that come before a packet.
     #[inline(always)]
     fn locals_before(&mut self, p: usize, stage: Stage, ticket: Ticket) {
-        if self.processes[p].stages[stage as usize].local().at() <= ticket.at {
+        if self.next_local <= ticket.at {
             self.run_locals_before(p, stage, ticket);
         }
     }
@@ -121,16 +178,24 @@ impl Sim {
         loop {
             let local = self.processes[p].stages[stage as usize].local();
             if local > key {
+                self.next_local = local.at();
                 return;
             }
-            self.next_local(p, stage, local);
+            self.run_local(p, stage, local);
         }
     }
 
     /// Handles the first local event.
-    fn next_local(&mut self, p: usize, stage: Stage, local: Key) {
+    fn run_local(&mut self, p: usize, stage: Stage, local: Key) {
         self.processes[p].stages[stage as usize].locals.pop();
         self.events += 1;
         self.on_local(p, local.at(), What(local.what()));
+    }
+
+    /// Adds a local event to the stage that is under way.
+    #[inline(always)]
+    pub(super) fn add_local(&mut self, p: usize, stage: Stage, key: Key) {
+        self.next_local = self.next_local.min(key.at());
+        self.processes[p].stages[stage as usize].locals.push(key);
     }
 }

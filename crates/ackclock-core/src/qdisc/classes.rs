@@ -16,7 +16,7 @@ use super::links::{Chain, Links};
 use super::longest::Longest;
 use super::managed::execute;
 use super::{Aqm, Limit, QdiscCtx, QueueState};
-use crate::units::{Bytes, Span, Time};
+use crate::units::{BitRate, Bytes, Span, Time};
 use crate::wire::{DropReason, Packet, Timed};
 
 /// Which packet of the longest queue is pushed out.
@@ -293,6 +293,16 @@ impl Classes {
             if let Some(aqm) = &mut self.aqms[class] {
                 aqm.on_timer(&self.queues[class].state(class as u32, now));
             }
+        }
+    }
+
+    /// The link's rate changed.
+    pub(super) fn on_rate(&mut self, at: Time, rate: BitRate) {
+        for aqm in self.aqms.iter_mut().flatten() {
+            aqm.on_rate(at, rate);
+        }
+        if let Some(prototype) = &mut self.prototype {
+            prototype.on_rate(at, rate);
         }
     }
 }

@@ -14,13 +14,30 @@ pub(super) struct Average {
     w_q: f64,
     /// Packets of mean size that the link sends in a second.
     packet_rate: f64,
-    /// Since when the queue has been empty and the link idle.
+    /// Since when the queue has been empty and the link idle, at its present rate.
     idle_since: Option<Time>,
+    /// Packets that could have been sent in the same idle time at the rates before.
+    missed: f64,
 }
 
 impl Average {
     pub(super) fn new(w_q: f64, packet_rate: f64) -> Self {
-        Self { value: 0.0, w_q, packet_rate, idle_since: Some(Time::ZERO) }
+        Self { value: 0.0, w_q, packet_rate, idle_since: Some(Time::ZERO), missed: 0.0 }
+    }
+
+    /// The link sends `packet_rate` packets of mean size in a second from `at` on, and arrivals have
+    /// the weight `w_q`.
+    pub(super) fn set_rate(&mut self, at: Time, packet_rate: f64, w_q: f64) {
+        if let Some(since) = &mut self.idle_since {
+            self.missed += self.packet_rate * at.since(*since).seconds();
+            *since = at;
+        }
+        (self.packet_rate, self.w_q) = (packet_rate, w_q);
+    }
+
+    /// The weight of an arrival.
+    pub(super) fn w_q(&self) -> f64 {
+        self.w_q
     }
 
     /// An arrival sees `queue` waiting: one step, preceded by a step of zero for each packet that
@@ -29,7 +46,7 @@ impl Average {
     pub(super) fn arrival(&mut self, now: Time, queue: f64) {
         let keep = 1.0 - self.w_q;
         if let Some(since) = self.idle_since.take() {
-            let missed = (self.packet_rate * now.since(since).seconds()).floor();
+            let missed = (self.missed + self.packet_rate * now.since(since).seconds()).floor();
             self.value *= keep.powf(missed);
         }
         self.value = self.value * keep + self.w_q * queue;
@@ -38,6 +55,7 @@ impl Average {
     /// The link went idle.
     pub(super) fn idle(&mut self, now: Time) {
         self.idle_since = Some(now);
+        self.missed = 0.0;
     }
 
     /// The link is busy although no arrival was averaged.

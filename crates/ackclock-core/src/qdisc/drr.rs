@@ -28,7 +28,7 @@ use super::links::{Chain, Links};
 use super::{QdiscCtx, QdiscEnv, QueueDisc};
 use crate::registry::{About, Info, Spec, Status};
 use crate::scenario::Era;
-use crate::units::{Bytes, Span};
+use crate::units::{BitRate, Bytes, Span, Time};
 use crate::wire::{Packet, Timed};
 
 /// Parameters of [`Drr`].
@@ -181,6 +181,10 @@ impl QueueDisc for Drr {
 
     fn on_timer(&mut self, ctx: &mut QdiscCtx<'_>) {
         self.classes.on_timer(ctx.now);
+    }
+
+    fn on_rate(&mut self, at: Time, rate: BitRate) {
+        self.classes.on_rate(at, rate);
     }
 
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {

@@ -15,7 +15,8 @@
 //! would have finished it.
 //!
 //! **Deviations**: a packet that is dropped gives its service back: its successor starts where it
-//! would have. V runs at the rate that the link has at the start of the run.
+//! would have. V runs at the rate that the link has at each time by its schedule of rates; over
+//! delivery opportunities, which are no rate, at the rate of the link itself.
 //!
 //! **Defaults by era**: `victim` is `tail` in all (ns-2's FQ has a separate drop-tail buffer for each
 //! of at most 32 flows; there is no shared buffer to imitate).
@@ -31,7 +32,7 @@ use super::gps::Gps;
 use super::heap::Heap;
 use super::{QdiscCtx, QdiscEnv, QueueDisc};
 use crate::registry::{About, Info, Spec, Status};
-use crate::units::{Bytes, Span, Time};
+use crate::units::{BitRate, Bytes, Span, Time};
 use crate::wire::{Packet, Timed};
 
 /// Which virtual time stamps arrivals.
@@ -264,6 +265,14 @@ impl QueueDisc for Fq {
 
     fn on_timer(&mut self, ctx: &mut QdiscCtx<'_>) {
         self.classes.on_timer(ctx.now);
+    }
+
+    fn on_rate(&mut self, at: Time, rate: BitRate) {
+        self.virtual_time(at);
+        if let Clock::Gps(gps) = &mut self.clock {
+            gps.set_rate(rate);
+        }
+        self.classes.on_rate(at, rate);
     }
 
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {

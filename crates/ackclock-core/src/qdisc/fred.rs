@@ -26,7 +26,7 @@ use super::red::fraction;
 use super::{Aqm, Limit, QdiscEnv, QueueState, Verdict};
 use crate::registry::{About, Info, Status};
 use crate::rng::Stream;
-use crate::units::Time;
+use crate::units::{BitRate, Time};
 use crate::wire::{DropReason, Packet};
 
 /// Parameters of [`Fred`].
@@ -79,6 +79,8 @@ pub struct Fred {
     average: Average,
     curve: Curve,
     spacing: Spacing,
+    /// Mean packet size in bytes.
+    mean: u32,
     min_q: f64,
     many_flows: bool,
     ecn: bool,
@@ -115,12 +117,15 @@ impl About<QdiscEnv> for Fred {
         if params.min_q == 0 {
             return Err("min_q is 0 but must be at least 1 packet".to_owned());
         }
-        let packet_rate = env.rate.bps().max(1.0) / (8.0 * f64::from(env.mean_packet.max(1)));
         Ok(Self {
             limit: env.limit,
-            average: Average::new(fraction("w_q", params.w_q)?, packet_rate),
+            average: Average::new(
+                fraction("w_q", params.w_q)?,
+                packet_rate(env.rate, env.mean_packet),
+            ),
             curve: Curve::new(min_th, max_th, fraction("max_p", params.max_p)?, false),
             spacing: Spacing::default(),
+            mean: env.mean_packet,
             min_q: f64::from(params.min_q),
             many_flows: params.many_flows,
             ecn: params.ecn,
@@ -129,6 +134,11 @@ impl About<QdiscEnv> for Fred {
             p: 0.0,
         })
     }
+}
+
+/// Packets of mean size that the link sends in a second.
+fn packet_rate(rate: BitRate, mean: u32) -> f64 {
+    rate.bps().max(1.0) / (8.0 * f64::from(mean.max(1)))
 }
 
 impl Fred {
@@ -224,6 +234,11 @@ impl Aqm for Fred {
 
     fn on_idle(&mut self, now: Time) {
         self.average.idle(now);
+    }
+
+    fn on_rate(&mut self, at: Time, rate: BitRate) {
+        let w_q = self.average.w_q();
+        self.average.set_rate(at, packet_rate(rate, self.mean), w_q);
     }
 
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {

@@ -37,6 +37,11 @@ impl Gps {
         }
     }
 
+    /// Serves at `rate` from the time of the last [`Self::advance`] on.
+    pub(super) fn set_rate(&mut self, rate: BitRate) {
+        self.bytes_per_s = rate.bps() / 8.0;
+    }
+
     /// V now, after every class that GPS finished serving on the way has left.
     #[inline]
     pub(super) fn advance(&mut self, now: Time, weights: &impl Fn(u32) -> f64) -> f64 {

@@ -32,7 +32,7 @@ use super::zombies::Zombies;
 use super::{Aqm, Limit, QdiscEnv, QueueState, Verdict};
 use crate::registry::{About, Info, Status};
 use crate::rng::Stream;
-use crate::units::{Span, Time};
+use crate::units::{BitRate, Span, Time};
 use crate::wire::{DropReason, Flags, Packet};
 
 /// Where the number of active flows comes from.
@@ -164,11 +164,16 @@ pub struct Green {
     lifetime: Span,
     /// c / L \[s/B\].
     gain: f64,
+    c: f64,
     mss: Option<f64>,
     keys: f64,
     verdict: Verdict,
     p: f64,
     n: f64,
+}
+
+fn gain(c: f64, rate: BitRate) -> f64 {
+    c / (rate.bps().max(1.0) / 8.0)
 }
 
 impl About<QdiscEnv> for Green {
@@ -203,7 +208,7 @@ impl About<QdiscEnv> for Green {
             return Err("table is empty but must list the round-trip time of each flow".to_owned());
         }
         // A link may start at rate 0; then nothing that arrives can be within its share.
-        let gain = params.c / (env.rate.bps().max(1.0) / 8.0);
+        let gain = gain(params.c, env.rate);
         let base = |rtt: f64| gain / rtt;
         let fresh = |base: f64| Known { base, used: base, until: Time::ZERO };
         let known = match params.rtt {
@@ -234,6 +239,7 @@ impl About<QdiscEnv> for Green {
             span: params.high - params.low,
             lifetime: params.lifetime,
             gain,
+            c: params.c,
             mss: params.mss.map(f64::from),
             keys: f64::from(env.keys.max(1)),
             verdict: if params.ecn {
@@ -311,6 +317,17 @@ impl Aqm for Green {
             return Verdict::Drop(DropReason::Overflow);
         }
         if rng.uniform() < self.p { self.verdict } else { Verdict::Pass }
+    }
+
+    fn on_rate(&mut self, _at: Time, rate: BitRate) {
+        let before = std::mem::replace(&mut self.gain, gain(self.c, rate));
+        let change = self.gain / before;
+        if change != 1.0 {
+            for known in &mut self.known {
+                known.base *= change;
+                known.used *= change;
+            }
+        }
     }
 
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {

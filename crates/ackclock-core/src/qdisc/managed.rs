@@ -7,7 +7,7 @@
 use super::store::Store;
 use super::{Aqm, Limit, QdiscCtx, QdiscEnv, QueueDisc, QueueState, Verdict};
 use crate::registry::{About, Info};
-use crate::units::{Bytes, Span};
+use crate::units::{BitRate, Bytes, Span, Time};
 use crate::wire::{DropReason, Packet, Timed};
 
 /// An AQM that can be a link's discipline on its own.
@@ -103,6 +103,10 @@ impl<A: Aqm> QueueDisc for Managed<A> {
 
     fn on_timer(&mut self, ctx: &mut QdiscCtx<'_>) {
         self.aqm.on_timer(&self.store.state(ctx.now, QueueState::NOBODY));
+    }
+
+    fn on_rate(&mut self, at: Time, rate: BitRate) {
+        self.aqm.on_rate(at, rate);
     }
 
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {

@@ -85,7 +85,7 @@ impl Limit {
 /// What a new discipline is told about its link.
 #[derive(Clone, Debug)]
 pub struct QdiscEnv {
-    /// Rate at the start of the run.
+    /// Rate at the start of the run; [`QueueDisc::on_rate`] tells of later ones.
     pub rate: BitRate,
     /// Propagation delay.
     pub delay: Span,
@@ -167,6 +167,9 @@ pub trait QueueDisc: Send {
     }
     /// Called every [`Self::timer_interval`].
     fn on_timer(&mut self, _ctx: &mut QdiscCtx<'_>) {}
+    /// The link's scheduled rate changed to `rate` at `at`: told before the first other call from then
+    /// on. Delivery opportunities are no rate.
+    fn on_rate(&mut self, _at: Time, _rate: BitRate) {}
     /// Internal state by name, for recording.
     fn probes(&self, _out: &mut dyn FnMut(&'static str, f64)) {}
 }
@@ -235,6 +238,9 @@ pub trait Aqm: Send {
     }
     /// Called every [`Self::timer_interval`].
     fn on_timer(&mut self, _queue: &QueueState) {}
+    /// The link's scheduled rate changed to `rate` at `at`: told before the first other call from then
+    /// on.
+    fn on_rate(&mut self, _at: Time, _rate: BitRate) {}
     /// Internal state by name, for recording.
     fn probes(&self, _out: &mut dyn FnMut(&'static str, f64)) {}
 }

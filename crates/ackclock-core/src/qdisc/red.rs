@@ -15,9 +15,10 @@
 //! - adaptive, with `d = 0.4 (max_th - min_th)`, an interval after the last change: `max_p *= 0.9` if
 //!   `avg < min_th + d`; `max_p += min(0.01, max_p / 4)` if `avg > max_th - d`.
 //!
-//! **Deviations**: `max_p` adapts at arrivals, as in ns-2, not by a timer. Links whose rate changes
-//! keep the parameters of their first rate. The eras before `rfc` have three habits of ns-2: the
-//! arrival that crosses `min_th` is never dropped and counts as the first; an arrival that finds at
+//! **Deviations**: `max_p` adapts at arrivals, as in ns-2, not by a timer. Where a link's rate changes by
+//! schedule, C and all that is automatic follow, but `max_p`, which has adapted; thresholds that
+//! would cross a given one stay. Delivery opportunities are no rate. The eras before `rfc` have four
+//! habits of ns-2: parameters stay those of the first rate; the arrival that crosses `min_th` is never dropped and counts as the first; an arrival that finds at
 //! most one unit (packet; in bytes mode, byte) waiting is never dropped; adapting `max_p` does not
 //! move the gentle line.
 //!
@@ -45,7 +46,7 @@ use super::{Aqm, Limit, QdiscEnv, QueueState, Verdict};
 use crate::registry::{About, Info, Status};
 use crate::rng::Stream;
 use crate::scenario::Era;
-use crate::units::{Bytes, Span, Time};
+use crate::units::{BitRate, Bytes, Span, Time};
 use crate::wire::{DropReason, Packet};
 
 /// Parameters of [`Red`].
@@ -138,6 +139,45 @@ impl Adaptation {
     }
 }
 
+/// What is automatic, with what was given in its place.
+#[derive(Clone, Copy, Debug)]
+struct Automatic {
+    min_th: Option<f64>,
+    max_th: Option<f64>,
+    w_q: Option<f64>,
+    bottom: Option<f64>,
+    target_delay: Span,
+    delay: Span,
+    mean: u32,
+}
+
+/// What follows from a link's rate.
+struct Derived {
+    packet_rate: f64,
+    min_th: f64,
+    max_th: f64,
+    w_q: f64,
+    bottom: f64,
+}
+
+impl Automatic {
+    fn at(&self, rate: BitRate) -> Derived {
+        // A link may have rate 0; the automatic parameters then take their slow-link limits.
+        let rate = rate.bps().max(1.0);
+        let packet_rate = rate / (8.0 * f64::from(self.mean));
+        let automatic = (packet_rate * self.target_delay.seconds() / 2.0).max(5.0);
+        let min_th = self.min_th.unwrap_or(automatic);
+        let rtt = (3.0 * (self.delay.seconds() + 1.0 / packet_rate)).max(0.1);
+        Derived {
+            packet_rate,
+            min_th,
+            max_th: self.max_th.unwrap_or(3.0 * min_th),
+            w_q: self.w_q.unwrap_or_else(|| -(-1.0 / (10.0 * rtt * packet_rate)).exp_m1()),
+            bottom: self.bottom.unwrap_or((80_000.0 / rate).min(0.01)),
+        }
+    }
+}
+
 /// Random early detection.
 #[derive(Clone, Debug)]
 pub struct Red {
@@ -151,6 +191,9 @@ pub struct Red {
     mark_p: f64,
     idle_decay: bool,
     ns2: bool,
+    automatic: Automatic,
+    /// What thresholds count, in packets (1) or bytes (the mean packet's).
+    unit: f64,
     limit: Limit,
     /// The byte limit refuses only arrivals that find it reached (ns-2 in bytes mode).
     lenient: bool,
@@ -184,32 +227,25 @@ impl About<QdiscEnv> for Red {
             return Err("mean_packet is 0 but must be at least 1 byte".to_owned());
         }
         let bytes = params.bytes.unwrap_or(recent);
-        // A link may start at rate 0; the automatic parameters then take their slow-link limits.
-        let packet_rate = env.rate.bps().max(1.0) / (8.0 * f64::from(mean));
-
-        let automatic = (packet_rate * params.target_delay.seconds() / 2.0).max(5.0);
-        let min_th = params.min_th.unwrap_or(if y1999 { 5.0 } else { automatic });
+        let fixed = |given: Option<f64>, value: f64| given.or(y1999.then_some(value));
+        let automatic = Automatic {
+            min_th: fixed(params.min_th, 5.0),
+            max_th: params.max_th.or((y1999 && params.min_th.is_none()).then_some(15.0)),
+            w_q: fixed(params.w_q.map(|w_q| fraction("w_q", w_q)).transpose()?, 0.002),
+            bottom: params.bottom,
+            target_delay: params.target_delay,
+            delay: env.delay,
+            mean,
+        };
+        let Derived { packet_rate, min_th, max_th, w_q, bottom } = automatic.at(env.rate);
         if !(min_th > 0.0 && min_th.is_finite()) {
             return Err(format!("min_th is {min_th} but must be more than 0 packets"));
         }
-        let max_th = params.max_th.unwrap_or(if y1999 && params.min_th.is_none() {
-            15.0
-        } else {
-            3.0 * min_th
-        });
         if !(max_th > min_th && max_th.is_finite()) {
             return Err(format!(
                 "max_th is {max_th} but must be more than min_th, {min_th} packets"
             ));
         }
-        let w_q = match params.w_q {
-            Some(w_q) => fraction("w_q", w_q)?,
-            None if y1999 => 0.002,
-            None => {
-                let rtt = (3.0 * (env.delay.seconds() + 1.0 / packet_rate)).max(0.1);
-                -(-1.0 / (10.0 * rtt * packet_rate)).exp_m1()
-            }
-        };
         let mark_p = params.mark_p.unwrap_or(if recent { 0.1 } else { 1.0 });
         if !(0.0..=1.0).contains(&mark_p) {
             return Err(format!("mark_p is {mark_p} but must be from 0 to 1"));
@@ -221,7 +257,6 @@ impl About<QdiscEnv> for Red {
             limit.bytes = limit.bytes.min(u64::from(limit.packets) * u64::from(mean));
             limit.packets = u32::MAX;
         }
-        let bottom = params.bottom.unwrap_or((80_000.0 / env.rate.bps().max(1.0)).min(0.01));
         Ok(Self {
             average: Average::new(w_q, packet_rate),
             curve: Curve::new(
@@ -246,6 +281,8 @@ impl About<QdiscEnv> for Red {
             mark_p,
             idle_decay: params.idle_decay,
             ns2,
+            automatic,
+            unit,
             limit,
             lenient,
             p: 0.0,
@@ -334,6 +371,21 @@ impl Aqm for Red {
     fn on_idle(&mut self, now: Time) {
         if self.idle_decay {
             self.average.idle(now);
+        }
+    }
+
+    fn on_rate(&mut self, at: Time, rate: BitRate) {
+        if self.ns2 {
+            return;
+        }
+        let Derived { packet_rate, min_th, max_th, w_q, bottom } = self.automatic.at(rate);
+        self.average.set_rate(at, packet_rate, w_q);
+        if max_th > min_th {
+            self.curve.min_th = min_th * self.unit;
+            self.curve.max_th = max_th * self.unit;
+        }
+        if let Some(adaptation) = &mut self.adaptation {
+            adaptation.bottom = bottom;
         }
     }
 

@@ -8,7 +8,8 @@
 //! kind counts its own arrivals since its last drop. Out packets carry the flag `OUT`.
 //!
 //! **Deviations**: in the ns-2 eras as in ns-2: Out arrivals do not update the total average, and
-//! RED's habits of those eras hold for both curves.
+//! RED's habits of those eras hold for both curves; idle time counts by the link's first rate.
+//! In era `rfc` it counts by the rate that the link has at the time.
 //!
 //! **Defaults by era**: thresholds, probabilities and weight are ns-2's in every era; `wait` is off
 //! in `rfc` and on in the ns-2 eras; `mean_packet` is the link's in `rfc` and 500 B in the others.
@@ -23,7 +24,7 @@ use super::{Aqm, Limit, QdiscEnv, QueueState, Verdict};
 use crate::registry::{About, Info, Status};
 use crate::rng::Stream;
 use crate::scenario::Era;
-use crate::units::Time;
+use crate::units::{BitRate, Time};
 use crate::wire::{DropReason, Flags, Packet};
 
 /// Parameters of [`Rio`].
@@ -91,7 +92,13 @@ pub struct Rio {
     spread: Spread,
     ecn: bool,
     ns2: bool,
+    /// Mean packet size in bytes.
+    mean: u32,
     limit: Limit,
+}
+
+fn packet_rate(rate: BitRate, mean: u32) -> f64 {
+    rate.bps() / (8.0 * f64::from(mean))
 }
 
 impl About<QdiscEnv> for Rio {
@@ -120,7 +127,7 @@ impl About<QdiscEnv> for Rio {
                 ));
             }
             Ok(Kind {
-                average: Average::new(w_q, env.rate.bps() / (8.0 * f64::from(mean))),
+                average: Average::new(w_q, packet_rate(env.rate, mean)),
                 curve: Curve::new(min, max, fraction(&format!("{name}_max_p"), p)?, params.gentle),
                 spacing: Spacing::default(),
                 p: 0.0,
@@ -133,6 +140,7 @@ impl About<QdiscEnv> for Rio {
             spread: Spread { wait: params.wait.unwrap_or(ns2), by_bytes: None },
             ecn: params.ecn,
             ns2,
+            mean,
             limit: env.limit,
         })
     }
@@ -237,6 +245,15 @@ impl Aqm for Rio {
     fn on_idle(&mut self, now: Time) {
         self.inside.average.idle(now);
         self.outside.average.idle(now);
+    }
+
+    fn on_rate(&mut self, at: Time, rate: BitRate) {
+        if !self.ns2 {
+            for kind in [&mut self.inside, &mut self.outside] {
+                let w_q = kind.average.w_q();
+                kind.average.set_rate(at, packet_rate(rate, self.mean), w_q);
+            }
+        }
     }
 
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {

@@ -122,6 +122,9 @@ impl QueueDisc for Box<dyn QueueDisc> {
     fn on_timer(&mut self, ctx: &mut QdiscCtx<'_>) {
         (**self).on_timer(ctx);
     }
+    fn on_rate(&mut self, at: Time, rate: BitRate) {
+        (**self).on_rate(at, rate);
+    }
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {
         (**self).probes(out);
     }

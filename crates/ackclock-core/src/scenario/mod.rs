@@ -11,6 +11,7 @@ mod net;
 pub use era::Era;
 pub use flow::{Flow, TcpOptions, Traffic};
 pub use generated::{Barabasi, Capacities, ErdosRenyi, Hot, OcBackbone, Radius, Tiers};
+pub use net::misread;
 pub use net::{Dumbbell, Graph, LinkSpec, Net, NodeSpec, ParkingLot, RateSpec, Ring, Star};
 
 use schemars::JsonSchema;

@@ -63,8 +63,21 @@ pub trait Endpoint: Send {
     fn on_timer(&mut self, ctx: &mut EndpointCtx<'_>);
     /// The earliest of this endpoint's own timers.
     fn deadline(&self) -> Deadline;
-    /// State now, for sampling and for the summary.
+    /// State now, for the summary.
     fn snapshot(&self) -> Snapshot;
+    /// What of the state is sampled at intervals.
+    fn sample(&self) -> Sample {
+        let seen = self.snapshot();
+        Sample {
+            cwnd: seen.cwnd,
+            ssthresh: seen.ssthresh,
+            in_flight: seen.in_flight,
+            srtt_s: seen.srtt_s,
+            sent_packets: seen.sent_packets,
+            retransmits: seen.retransmits,
+            delivered_bytes: seen.delivered_bytes,
+        }
+    }
     /// A message if this endpoint's control has failed and the run must stop.
     fn failure(&self) -> Option<String> {
         None
@@ -95,6 +108,25 @@ impl Probes {
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, f64)> + '_ {
         self.values[..self.count].iter().copied()
     }
+}
+
+/// What of a [`Snapshot`] is sampled at intervals.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sample {
+    /// Sender: cwnd in segments.
+    pub cwnd: f64,
+    /// Sender: ssthresh in segments.
+    pub ssthresh: f64,
+    /// Sender: segments in flight.
+    pub in_flight: u32,
+    /// Sender: smoothed RTT in seconds (0 before the first sample).
+    pub srtt_s: f64,
+    /// Sender: data packets sent, retransmissions included.
+    pub sent_packets: u64,
+    /// Sender: retransmitted packets.
+    pub retransmits: u64,
+    /// Receiver: payload bytes delivered in order (datagrams: bytes received).
+    pub delivered_bytes: u64,
 }
 
 /// State and counters of an endpoint. A sender fills the sender's fields, a receiver the receiver's.

@@ -22,7 +22,7 @@
 
 use crate::ids::FlowId;
 use crate::tcp::ranges::Ranges;
-use crate::tcp::{Deadline, Endpoint, EndpointCtx, Snapshot, TcpConfig};
+use crate::tcp::{Deadline, Endpoint, EndpointCtx, Sample, Snapshot, TcpConfig};
 use crate::units::{Bytes, Span, Time};
 use crate::wire::{Flags, MAX_SACK_BLOCKS, Packet, timestamp};
 
@@ -286,6 +286,10 @@ impl Endpoint for Receiver {
             acks_sent: self.acks_sent,
             ..Snapshot::default()
         }
+    }
+
+    fn sample(&self) -> Sample {
+        Sample { delivered_bytes: self.delivered_bytes(), ..Sample::default() }
     }
 }
 

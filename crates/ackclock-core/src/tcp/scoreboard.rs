@@ -94,6 +94,8 @@ pub struct Advance {
 #[derive(Clone, Debug, Default)]
 pub struct Scoreboard {
     ring: Vec<Slot>,
+    /// Most segments outstanding in this turn of the ring.
+    peak: u32,
     una: u32,
     nxt: u32,
     rxt: u32,
@@ -208,12 +210,17 @@ impl Scoreboard {
     /// Notes a new segment and returns its number.
     #[inline]
     pub fn send_new(&mut self, stamp: &Stamp) -> u32 {
-        if self.outstanding() as usize == self.ring.len() {
-            self.grow();
-        }
         let seq = self.nxt;
+        let outstanding = self.outstanding();
+        let capacity = self.ring.len();
+        if outstanding as usize == capacity {
+            self.resize((capacity * 2).max(FIRST_RING));
+        } else if seq as usize & (capacity - 1) == 0 {
+            self.turn();
+        }
         *self.slot_mut(seq) = Slot::new(stamp, 0);
         self.nxt += 1;
+        self.peak = self.peak.max(outstanding);
         seq
     }
 
@@ -223,9 +230,19 @@ impl Scoreboard {
         *self.slot_mut(seq) = Slot::new(stamp, RETRANSMITTED | sacked);
     }
 
+    /// The ring begins a new turn. One that has become larger than it need be is halved: it would walk
+    /// through memory that has left the cache.
     #[cold]
-    fn grow(&mut self) {
-        let size = (self.ring.len() * 2).max(FIRST_RING);
+    fn turn(&mut self) {
+        let capacity = self.ring.len();
+        if (self.peak as usize) < capacity / 8 * 3 && capacity > FIRST_RING {
+            self.resize(capacity / 2);
+        }
+        self.peak = self.outstanding();
+    }
+
+    #[cold]
+    fn resize(&mut self, size: usize) {
         let mut ring = vec![Slot::default(); size];
         for seq in self.una..self.nxt {
             ring[seq as usize & (size - 1)] = *self.slot(seq);

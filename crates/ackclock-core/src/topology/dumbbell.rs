@@ -1,6 +1,6 @@
 //! Dumbbell: pairs of hosts that share one bottleneck.
 
-use super::{Layout, Topology, access_rate, count, link};
+use super::{Layout, Topology, access_path, access_rate, count, link};
 use crate::error::Problem;
 use crate::scenario::Dumbbell;
 use crate::units::Span;
@@ -82,7 +82,7 @@ impl Topology for Dumbbell {
                 link("r1", d.as_str(), access_rate, right),
             ] {
                 access.buffer = self.access_buffer;
-                layout.links.push((path.to_owned(), access));
+                layout.links.push((access_path(path), access));
             }
             layout.pairs.push((s, d));
         }

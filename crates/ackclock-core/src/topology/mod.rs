@@ -25,7 +25,7 @@ use crate::units::{BitRate, BufferSize, Bytes, Span};
 pub struct Layout {
     /// Node names in order.
     pub nodes: Vec<String>,
-    /// Full-duplex links, each with the path of its description in the scenario.
+    /// Full-duplex links, each with the path of its description in the scenario; see [`key_path`].
     pub links: Vec<(String, LinkSpec)>,
     /// Host pairs for `pair = i`: sender and receiver.
     pub pairs: Vec<(String, String)>,
@@ -74,6 +74,20 @@ impl Topology for Net {
     }
 }
 
+/// Path of a link's key, of a link described at `path`. A path that ends in `*` is the beginning of
+/// keys: those of access links begin with `access_` and stand beside those of the bottleneck.
+pub fn key_path(path: &str, key: &str) -> String {
+    match path.strip_suffix('*') {
+        Some(beginning) => format!("{beginning}{key}"),
+        None => format!("{path}.{key}"),
+    }
+}
+
+/// The path of a shape's access links.
+fn access_path(path: &str) -> String {
+    format!("{path}.access_*")
+}
+
 /// Most nodes a network may have.
 const MAX_NODES: u64 = 4_000_000;
 
@@ -111,8 +125,8 @@ fn access_rate(path: &str, given: Option<BitRate>, rate: BitRate) -> Result<BitR
             "is 0 bit/s, expected more than zero; left out it is ten times the bottleneck's",
         )),
         Some(given) => Ok(given),
-        // A bottleneck beyond the limit is told by itself.
-        None => Ok(BitRate(rate.0.saturating_mul(10).min(rate.0.max(MAX_RATE)))),
+        // A bottleneck beyond the limits is told by itself.
+        None => Ok(BitRate(rate.0.saturating_mul(10).clamp(1, MAX_RATE))),
     }
 }
 

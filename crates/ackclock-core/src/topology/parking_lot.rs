@@ -1,6 +1,6 @@
 //! Parking lot: a chain of bottlenecks, one long path, a cross path over each.
 
-use super::{Layout, Topology, access_rate, count, link};
+use super::{Layout, Topology, access_path, access_rate, count, link};
 use crate::error::Problem;
 use crate::scenario::ParkingLot;
 
@@ -17,18 +17,19 @@ impl Topology for ParkingLot {
             let mut hop = link(format!("r{i}"), format!("r{}", i + 1), self.rate, self.delay);
             hop.buffer = self.buffer;
             hop.qdisc = self.qdisc.clone();
-            links.push(hop);
+            links.push((path.to_owned(), hop));
         }
         // Pair 0 goes all the way, pair i over hop i.
         let ends = std::iter::once((0, self.hops)).chain((0..self.hops).map(|i| (i, i + 1)));
         for (i, (from, to)) in ends.enumerate() {
             let (s, d) = (format!("s{i}"), format!("d{i}"));
-            links.push(link(s.as_str(), format!("r{from}"), access, self.access_delay));
-            links.push(link(format!("r{to}"), d.as_str(), access, self.access_delay));
+            let left = link(s.as_str(), format!("r{from}"), access, self.access_delay);
+            let right = link(format!("r{to}"), d.as_str(), access, self.access_delay);
+            links.extend([left, right].map(|link| (access_path(path), link)));
             layout.nodes.extend([s.clone(), d.clone()]);
             layout.pairs.push((s, d));
         }
-        layout.links = links.into_iter().map(|l| (path.to_owned(), l)).collect();
+        layout.links = links;
         Ok(layout)
     }
 }

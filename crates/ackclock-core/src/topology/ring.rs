@@ -2,7 +2,7 @@
 //!
 //! **Source**: Akella, Seshan, Shenker & Stoica 2002, footnote 6 (two bottlenecks on each path).
 
-use super::{Layout, Topology, access_rate, count, link};
+use super::{Layout, Topology, access_path, access_rate, count, link};
 use crate::error::Problem;
 use crate::scenario::Ring;
 
@@ -26,14 +26,15 @@ impl Topology for Ring {
             let mut hop = link(format!("r{i}"), format!("r{}", (i + 1) % n), self.rate, self.delay);
             hop.buffer = self.buffer;
             hop.qdisc = self.qdisc.clone();
-            links.push(hop);
+            links.push((path.to_owned(), hop));
         }
         for i in 0..n {
-            links.push(link(format!("h{i}"), format!("r{i}"), access, self.access_delay));
+            let access = link(format!("h{i}"), format!("r{i}"), access, self.access_delay);
+            links.push((access_path(path), access));
             layout.nodes.push(format!("h{i}"));
             layout.pairs.push((format!("h{i}"), format!("h{}", (i + self.span) % n)));
         }
-        layout.links = links.into_iter().map(|l| (path.to_owned(), l)).collect();
+        layout.links = links;
         Ok(layout)
     }
 }

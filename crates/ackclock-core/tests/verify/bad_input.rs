@@ -243,6 +243,11 @@ fn mistakes_of_form_say_what_was_found_and_what_was_expected() {
     ] {
         let seen = problems(&with(pointer, value.clone()));
         assert_eq!(seen.len(), 1, "{pointer} = {value}");
+        let path = match pointer {
+            "/flows/0/tcp" => "flows[0].tcp.mms".to_owned(),
+            _ => pointer[1..].replace("/0", "[0]").replace('/', "."),
+        };
+        assert_eq!(seen[0].0, path, "{pointer} = {value}: {seen:?}");
         for part in parts {
             assert!(seen[0].1.contains(part), "{pointer} = {value}: {seen:?} lacks {part}");
         }
@@ -269,6 +274,8 @@ fn one_mistake_in_a_shape_is_one_problem() {
     for (extra, path) in [
         (json!({"rate": 0}), "net.rate"),
         (json!({"access_rate": 0}), "net.access_rate"),
+        (json!({"access_buffer": "100 B"}), "net.access_buffer"),
+        (json!({"access_rate": "2000 Tbps"}), "net.access_rate"),
         (json!({"pairs": 0}), "net.pairs"),
         (json!({"loss": 2}), "net.loss"),
         (json!({"rtt": "1 ms"}), "net.rtt"),

@@ -121,7 +121,7 @@ proptest! {
             if let Some(size) = plan.size {
                 // ns-2's agents send whole packets: the last is full too.
                 let whole = u64::from(plan.tcp.mss);
-                let tcp = matches!(plan.sender, PlanSender::Tcp { .. });
+                let tcp = matches!(*plan.sender, PlanSender::Tcp { .. });
                 let ns2 = tcp && seen.plan.era != Era::Rfc;
                 let size = if ns2 { size.0.div_ceil(whole) * whole } else { size.0 };
                 prop_assert!(flow.receiver.delivered_bytes <= size);

@@ -224,3 +224,23 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn virtual_time_runs_at_the_scheduled_rate() {
+    // 8 Mbit/s is 1000 B/ms; from 0.5 ms on it is 10 B/ms. At 1 ms V is 505, not 1000.
+    let link = QdiscEnv { rate: BitRate(8_000_000), ..env() };
+    let run = |told: bool| {
+        let mut bench = bench(Params::default(), &link);
+        bench.arrive(0, 1000); // 0: finish 1000
+        assert!(bench.depart().is_some());
+        if told {
+            bench.qdisc.on_rate(Time(PS_PER_S / 2000), BitRate(80_000));
+        }
+        bench.after(Span::from_millis(1));
+        bench.arrive(1, 1200); // 1: finish V + 1200
+        bench.arrive(0, 1000); // 2: finish 2000
+        order(&mut bench)
+    };
+    assert_eq!(run(true), [1, 2]);
+    assert_eq!(run(false), [2, 1]);
+}

@@ -191,3 +191,43 @@ fn the_average_decays_while_the_link_is_idle() {
     bench.arrive(0, 1000);
     assert!((bench.probe("avg") - 0.0625).abs() < 1e-12, "{}", bench.probe("avg"));
 }
+
+#[test]
+fn automatic_parameters_follow_a_scheduled_rate() {
+    let (before, after) = (BitRate(80_000_000), BitRate(8_000_000));
+    let at = |rate, era| QdiscEnv { rate, era, ..env() };
+    let params = Params { adaptive: true, ..Params::default() };
+    let mut red = Red::new(params.clone(), &at(before, Era::Rfc)).unwrap();
+    let slow = Red::new(params.clone(), &at(after, Era::Rfc)).unwrap();
+    assert!((red.curve.min_th - 25.0).abs() < 1e-9);
+    red.on_rate(Time::ZERO, after);
+    // 1000 packets/s; half of 5 ms is 2.5 packets, and 5 is the least; 80 kbit/s of 8 Mbit/s is 0.01.
+    assert!((red.curve.min_th - 5.0).abs() < 1e-9 && (red.curve.max_th - 15.0).abs() < 1e-9);
+    assert!((red.average.w_q() - slow.average.w_q()).abs() < 1e-15);
+    assert!((red.adaptation.unwrap().bottom - 0.01).abs() < 1e-12);
+    // What was given stays; ns-2 reads the rate once.
+    let given = Params { min_th: Some(7.0), w_q: Some(0.002), ..params.clone() };
+    let mut red = Red::new(given, &at(before, Era::Rfc)).unwrap();
+    red.on_rate(Time::ZERO, after);
+    assert!((red.curve.min_th - 7.0).abs() < 1e-12 && (red.average.w_q() - 0.002).abs() < 1e-15);
+    let mut red = Red::new(params, &at(before, Era::Ns2)).unwrap();
+    let min_th = red.curve.min_th;
+    red.on_rate(Time::ZERO, after);
+    assert!((red.curve.min_th - min_th).abs() < 1e-12);
+}
+
+#[test]
+fn idle_time_counts_at_the_rates_of_its_parts() {
+    // w_q 1/2. Idle for 1 ms at 8 Mbit/s and 20 ms at 0.8 Mbit/s: 1 + 2 packets of 1000 B.
+    let params = Params { w_q: Some(0.5), ..follow(5.0, 15.0) };
+    let link = QdiscEnv { rate: BitRate(8_000_000), ..env() };
+    let mut red = Red::new(params, &link).unwrap();
+    red.average.busy();
+    red.average.value = 16.0;
+    red.on_idle(Time::ZERO);
+    let ms = |ms| Time::ZERO + Span::from_millis(ms);
+    red.on_rate(ms(1), BitRate(800_000));
+    // Three steps of zero and the arrival's own.
+    red.average.arrival(ms(21), 0.0);
+    assert!((red.average.value - 1.0).abs() < 1e-12, "{}", red.average.value);
+}

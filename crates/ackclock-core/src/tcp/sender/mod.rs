@@ -41,7 +41,9 @@ use crate::recovery::{LossRecovery, Phase};
 use crate::slow_start::SlowStart;
 use crate::tcp::rate::Deliveries;
 use crate::tcp::receiver::segments_of;
-use crate::tcp::{Deadline, Endpoint, EndpointCtx, Probes, Rto, Scoreboard, Snapshot, TcpConfig};
+use crate::tcp::{
+    Deadline, Endpoint, EndpointCtx, Probes, Rto, Sample, Scoreboard, Snapshot, TcpConfig,
+};
 use crate::units::{Bytes, Span, Time};
 use crate::wire::{Flags, Packet};
 
@@ -53,7 +55,7 @@ pub struct SenderParts {
     /// Owner.
     pub flow: FlowId,
     /// Settings.
-    pub config: TcpConfig,
+    pub config: Arc<TcpConfig>,
     /// Payload to transfer; `None`: endless.
     pub size: Option<Bytes>,
     /// Nothing new is sent after this time.
@@ -80,7 +82,22 @@ enum Stage {
     Done,
 }
 
-/// The sending end.
+/// What a sender has counted; the rest of a snapshot follows from its state.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    sent_packets: u64,
+    sent_bytes: u64,
+    acks_received: u64,
+    rtt_sum_s: f64,
+    rtt_count: u64,
+    retransmits: u64,
+    timeouts: u64,
+    recoveries: u64,
+    ecn_reductions: u64,
+    completed_s: f64,
+}
+
+/// The sending end. What no packet changes is shared by the flows that have it in common.
 pub struct Sender {
     flow: FlowId,
     stage: Stage,
@@ -120,10 +137,10 @@ pub struct Sender {
     cwr_pending: bool,
 
     state: &'static str,
-    count: Snapshot,
-    config: TcpConfig,
+    count: Counts,
+    config: Arc<TcpConfig>,
     control: Arc<str>,
-    failure: Option<String>,
+    failure: Option<Box<str>>,
 }
 
 impl Sender {
@@ -171,7 +188,7 @@ impl Sender {
             ecn_reduced_at: 0,
             cwr_pending: false,
             state: "idle",
-            count: Snapshot::default(),
+            count: Counts::default(),
             config,
             control,
             failure: None,
@@ -228,6 +245,7 @@ impl Sender {
                 now.seconds(),
                 self.flow.0
             )
+            .into()
         });
         self.window = Window { cwnd: 1.0, ssthresh: 2.0 };
         self.stage = Stage::Done;
@@ -339,12 +357,34 @@ impl Endpoint for Sender {
             rto_s: self.rto.timeout().seconds(),
             rtt_min_s: self.min_rtt.map_or(0.0, Span::seconds),
             probes: Probes::of(self.cc.as_ref()),
-            ..self.count
+            sent_packets: self.count.sent_packets,
+            sent_bytes: self.count.sent_bytes,
+            retransmits: self.count.retransmits,
+            timeouts: self.count.timeouts,
+            recoveries: self.count.recoveries,
+            ecn_reductions: self.count.ecn_reductions,
+            acks_received: self.count.acks_received,
+            rtt_sum_s: self.count.rtt_sum_s,
+            rtt_count: self.count.rtt_count,
+            completed_s: self.count.completed_s,
+            ..Snapshot::default()
+        }
+    }
+
+    fn sample(&self) -> Sample {
+        Sample {
+            cwnd: self.window.cwnd,
+            ssthresh: self.window.ssthresh,
+            in_flight: self.recovery.pipe(&self.board),
+            srtt_s: self.rto.srtt().seconds(),
+            sent_packets: self.count.sent_packets,
+            retransmits: self.count.retransmits,
+            delivered_bytes: 0,
         }
     }
 
     fn failure(&self) -> Option<String> {
         // A control that knows why says it better.
-        self.cc.failure().or_else(|| self.failure.clone())
+        self.cc.failure().or_else(|| self.failure.as_deref().map(str::to_owned))
     }
 }

@@ -112,7 +112,7 @@ impl Setup {
         });
         let sender = Sender::new(SenderParts {
             flow: FlowId(0),
-            config: self.config,
+            config: Arc::new(self.config),
             size,
             stop: self.stop,
             control: Arc::from("test"),

@@ -1,0 +1,129 @@
+//! Which process is next: an eight-ary tournament by time.
+//!
+//! Every match notes its winner, so the next process is at hand without a search. What a process does
+//! changes mostly its own time, and then the matches on its way to the final are played again; one
+//! that is woken earlier only wins more of them.
+
+/// Contestants of a match.
+const ARITY: usize = 8;
+
+/// A contestant of a match: its time, and who it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) time: u64,
+    pub(super) process: u32,
+}
+
+impl Entry {
+    const OUT: Self = Self { time: Agenda::OUT, process: 0 };
+}
+
+/// The times of a fixed number of processes; [`Agenda::OUT`] for one that has nothing to do.
+#[derive(Debug)]
+pub(super) struct Agenda {
+    /// By process, filled up to whole matches.
+    times: Vec<u64>,
+    /// Winners of the first matches, of those between them, and so on up to the final.
+    rounds: Vec<Vec<Entry>>,
+}
+
+impl Agenda {
+    /// A process that has nothing to do.
+    pub(super) const OUT: u64 = u64::MAX;
+
+    /// All of `processes`, with nothing to do.
+    pub(super) fn new(processes: usize) -> Self {
+        let mut rounds = Vec::new();
+        let mut width = processes.max(1);
+        while rounds.is_empty() || width > 1 {
+            width = width.div_ceil(ARITY);
+            let filled = if width > 1 { width.next_multiple_of(ARITY) } else { 1 };
+            rounds.push(vec![Entry::OUT; filled]);
+        }
+        Self { times: vec![Self::OUT; processes.max(1).next_multiple_of(ARITY)], rounds }
+    }
+
+    /// The process with the least time.
+    #[inline]
+    pub(super) fn first(&self) -> Entry {
+        self.rounds.last().and_then(|last| last.first()).copied().unwrap_or(Entry::OUT)
+    }
+
+    /// The time of a process.
+    #[inline]
+    pub(super) fn get(&self, process: u32) -> u64 {
+        self.times[process as usize]
+    }
+
+    /// Changes the time of a process.
+    #[inline]
+    pub(super) fn set(&mut self, process: u32, time: u64) {
+        self.times[process as usize] = time;
+        let mut place = process as usize / ARITY;
+        let begin = place * ARITY;
+        let Some(group) = self.times.get(begin..begin + ARITY) else { return };
+        let mut changed = Entry { time, process };
+        let replay = || {
+            let (time, winner) = least(group.iter().copied());
+            Entry { time, process: (begin + winner) as u32 }
+        };
+        let mut below: &[Entry] = &[];
+        let mut first = true;
+        for round in &mut self.rounds {
+            let before = round[place];
+            if changed.time < before.time {
+                round[place] = changed;
+            } else if before.process == process {
+                changed = if first {
+                    replay()
+                } else {
+                    let begin = place * ARITY;
+                    let Some(group) = below.get(begin..begin + ARITY) else { return };
+                    group[least(group.iter().map(|entry| entry.time)).1]
+                };
+                round[place] = changed;
+            } else {
+                return;
+            }
+            first = false;
+            below = round;
+            place /= ARITY;
+        }
+    }
+}
+
+/// The least of a match's times and its place, the first of several.
+#[inline(always)]
+fn least(times: impl Iterator<Item = u64>) -> (u64, usize) {
+    let earlier = |(least, winner), (place, time)| {
+        if time < least { (time, place) } else { (least, winner) }
+    };
+    times.enumerate().fold((u64::MAX, 0), earlier)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn agrees_with_a_plain_list(
+            processes in 1usize..700,
+            changes in prop::collection::vec((0u32..700, 0u64..100), 0..300),
+        ) {
+            let mut agenda = Agenda::new(processes);
+            let mut list = vec![Agenda::OUT; processes];
+            for (process, time) in changes.into_iter().filter(|c| (c.0 as usize) < processes) {
+                let time = if time > 80 { Agenda::OUT } else { time };
+                agenda.set(process, time);
+                list[process as usize] = time;
+                let least = list.iter().copied().min().unwrap_or(Agenda::OUT);
+                let first = agenda.first();
+                prop_assert_eq!(first.time, least);
+                prop_assert_eq!(list[first.process as usize], least);
+                prop_assert_eq!(agenda.get(process), time);
+            }
+        }
+    }
+}

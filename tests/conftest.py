@@ -1,5 +1,7 @@
 """Scenarios and runs that tests share."""
 
+import signal
+
 import pytest
 
 import ackclock as ac
@@ -44,3 +46,10 @@ def small_file(tmp_path):
     file = tmp_path / "small.toml"
     file.write_text(SMALL)
     return file
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _interrupts_are_heard():
+    """A shell's background jobs ignore SIGINT, and so would the commands that tests start."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)

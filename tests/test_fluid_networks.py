@@ -16,6 +16,7 @@ from ackclock.fluid import FluidCase, FluidNet
 from ackclock.fluid.leaves import between_leaves
 from ackclock.fluid.maps import arranged, draw
 from ackclock.fluid.operators import read_network
+from ackclock.fluid.patterns import hosts_of
 from ackclock.fluid.survey import survey
 from ackclock.fluid.upgrades import best_upgrades
 
@@ -38,6 +39,15 @@ def test_a_pattern_goes_between_the_nodes_with_one_link():
     other = case.replace(seed=2).traffic()
     assert case.is_random
     assert [list(flows.src), list(flows.dst)] != [list(other.src), list(other.dst)]
+
+
+def test_hosts_of_tiers_are_those_of_its_lans_as_in_the_packet_engine():
+    net = {"kind": "tiers"}
+    case = FluidCase({"net": net, "traffic": {"kind": "pattern", "between": "uniform-pairs"}})
+    graph, flows = case.graph(), case.traffic()
+    names = {graph.nodes[i] for i in hosts_of(graph)}
+    assert names == {name for name in graph.nodes if name.startswith("l")}
+    assert {graph.nodes[i] for i in flows.src} == names
 
 
 def test_a_log_normal_matrix_has_the_mean_demand_asked_for():

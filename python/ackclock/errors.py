@@ -5,10 +5,10 @@ from __future__ import annotations
 import difflib
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 __all__ = [
     "AckclockError",
@@ -17,8 +17,11 @@ __all__ = [
     "Problem",
     "ScenarioError",
     "UnsupportedError",
+    "named",
     "suggestion",
 ]
+
+_T = TypeVar("_T")
 
 
 class AckclockError(Exception):
@@ -126,3 +129,25 @@ def suggestion(given: str, names: Iterable[str]) -> str:
     if near:
         return f'did you mean "{lower[near[0]]}"?'
     return f"expected one of: {', '.join(valid)}" if valid else "none is allowed here"
+
+
+def named(name: str, table: Mapping[str, _T], kind: str) -> _T:
+    """Find something by its name.
+
+    Parameters
+    ----------
+    name
+        What was asked for.
+    table
+        What there is, by name.
+    kind
+        What the table holds, one of it, as in "there is no queue".
+
+    Raises
+    ------
+    UnsupportedError
+        The table has no such name.
+    """
+    if name not in table:
+        raise UnsupportedError(f'there is no {kind} "{name}"; {suggestion(name, table)}')
+    return table[name]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ackclock.errors import AckclockError, Problem, ScenarioError, suggestion
+from ackclock.errors import AckclockError, Problem, ScenarioError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from pathlib import Path
 
-__all__ = ["Subject", "asked", "tier_named"]
+__all__ = ["Subject", "asked"]
 
 
 @dataclass(frozen=True)
@@ -74,23 +74,3 @@ def _placed(value: Any, folder: Path) -> Any:
     file, _, cls = name.rpartition(":")
     whole = f"{(folder / file).resolve()}:{cls}"
     return {**value, "class": whole} if isinstance(value, dict) else whole
-
-
-def tier_named(name: str, tiers: Mapping[str, Any]) -> Any:
-    """Give the tier of a name.
-
-    Parameters
-    ----------
-    name
-        Of the tier.
-    tiers
-        Those there are.
-
-    Raises
-    ------
-    AckclockError
-        There is no such tier.
-    """
-    if name not in tiers:
-        raise AckclockError(f'there is no tier "{name}"; {suggestion(name, tiers)}')
-    return tiers[name]

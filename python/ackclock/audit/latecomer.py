@@ -319,11 +319,9 @@ def audit(
     AckclockError
         The control failed in a run.
     """
-    from ackclock.errors import UnsupportedError, suggestion
+    from ackclock.errors import named
 
-    if tier not in TIERS:
-        raise UnsupportedError(f'there is no tier "{tier}"; {suggestion(tier, TIERS)}')
-    size = TIERS[tier]
+    size = named(tier, TIERS, "tier")
     if gap_s is not None:
         size = replace(size, gap_s=gap_s)
     rows: list[Row] = []

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ackclock.errors import named
 from ackclock.evaluate import grid
 from ackclock.evaluate.judge import Judgement, Mean, judged
-from ackclock.subject import tier_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -159,7 +159,7 @@ def evaluate(
     KeyboardInterrupt
         It was stopped; what had finished is kept.
     """
-    size: grid.Tier = tier_named(tier, grid.TIERS)
+    size: grid.Tier = named(tier, grid.TIERS, "tier")
     chosen = grid.asked(control, folder or Path())
     count = reps or size.reps
     _trial(chosen, seed)

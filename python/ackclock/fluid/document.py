@@ -265,9 +265,10 @@ def _of_core(net: str) -> Graph:
         np.array(capacity, dtype=np.float64),
         np.array(cost, dtype=np.float64),
     )
-    for array in arrays:
+    hosts = np.array([number[name] for name in told["hosts"]], dtype=np.uint32)
+    for array in (*arrays, hosts):
         array.setflags(write=False)
-    return Graph(tuple(told["nodes"]), *arrays, links=tuple(names))
+    return Graph(tuple(told["nodes"]), *arrays, links=tuple(names), hosts=hosts)
 
 
 def traffic(given: Data, network: Graph, seed: int, folder: Path) -> Traffic:

@@ -42,6 +42,9 @@ class Graph:
         What routes by ``cost`` add up, ``(n_links,)``; left out: 1 everywhere.
     links
         Names of links; left out: ``a->b``.
+    hosts
+        Nodes where flows of a pattern begin and end; left out: those with one neighbour, or all
+        nodes where fewer than two have one.
     """
 
     nodes: tuple[str, ...]
@@ -50,6 +53,7 @@ class Graph:
     capacity: Floats
     cost: Floats | None = None
     links: tuple[str, ...] = field(default=())
+    hosts: Ids | None = None
 
     def link_names(self) -> list[str]:
         """Names of the links, ``a->b`` where they have none."""

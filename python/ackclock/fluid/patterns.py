@@ -89,8 +89,11 @@ def hosts_of(graph: Graph) -> npt.NDArray[np.uint32]:
     Returns
     -------
     ndarray
-        Nodes with one neighbour, or all nodes where fewer than two have one.
+        The network's own hosts; if it names none, the nodes with one neighbour, or all nodes where
+        fewer than two have one.
     """
+    if graph.hosts is not None:
+        return graph.hosts
     n = len(graph.nodes)
     pairs = {(min(a, b), max(a, b)) for a, b in zip(graph.src, graph.dst, strict=True)}
     ends = np.array(sorted(pairs), dtype=np.int64).reshape(-1)

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ackclock.errors import UnsupportedError, suggestion
+from ackclock.errors import named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -139,8 +139,7 @@ def queue(name: str, buffer: int = 50) -> Queue:
     UnsupportedError
         There is no such queue.
     """
-    if name not in QUEUES:
-        raise UnsupportedError(f'there is no queue "{name}"; {suggestion(name, QUEUES)}')
+    named(name, QUEUES, "queue")
     full = np.arange(buffer + 1)
     drop = np.zeros(buffer + 1)
     if name == "red":
@@ -226,9 +225,7 @@ def want(name: str) -> Want:
     UnsupportedError
         There is no such want.
     """
-    if name not in WANTS:
-        raise UnsupportedError(f'there is no want "{name}"; {suggestion(name, WANTS)}')
-    return WANTS[name]
+    return named(name, WANTS, "want")
 
 
 def _seen(got: Got, rates: Real, user: int) -> tuple[float, float, float]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ackclock.errors import UnsupportedError, suggestion
+from ackclock.errors import named
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -102,6 +102,4 @@ def discipline(name: str) -> Callable[[Real], Real]:
     UnsupportedError
         There is no such discipline.
     """
-    if name not in DISCIPLINES:
-        raise UnsupportedError(f'there is no discipline "{name}"; {suggestion(name, DISCIPLINES)}')
-    return DISCIPLINES[name]
+    return named(name, DISCIPLINES, "discipline")

@@ -13,7 +13,7 @@ import importlib
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from ackclock.errors import UnsupportedError, suggestion
+from ackclock.errors import named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -61,9 +61,7 @@ def model(name: str) -> Callable[..., Columns]:
     UnsupportedError
         There is no such model.
     """
-    if name not in MODELS:
-        raise UnsupportedError(f'there is no model "{name}"; {suggestion(name, MODELS)}')
-    module, _, function = MODELS[name].partition(":")
+    module, _, function = named(name, MODELS, "model").partition(":")
     found: Callable[..., Columns] = getattr(importlib.import_module(module), function)
     return found
 

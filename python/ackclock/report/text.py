@@ -55,7 +55,7 @@ def summary(done: Reproduction) -> str:
         drawn = [item.figure.id for item in done.figures if not item.missing]
         others = len(done.figures) - len(drawn)
         text = f"figures: {', '.join(drawn) or 'none'}"
-        parts.append(f"{text}; {others} not drawable yet" if others else text)
+        parts.append(f"{text}; {others} not drawn" if others else text)
     return "\n\n".join(parts)
 
 

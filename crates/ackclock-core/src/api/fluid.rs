@@ -9,8 +9,9 @@ use crate::scenario::Net;
 use crate::sharing::{Sharing, SharingEnv};
 use crate::topology::Topology;
 
-/// A scenario's network spelled out, as JSON: names of nodes, and of each full-duplex link its ends, its
-/// rate there and back in bit/s, its routing weight and its name, if it has one.
+/// A scenario's network spelled out, as JSON: names of nodes, names of those where flows of a pattern begin
+/// and end, and of each full-duplex link its ends, its rate there and back in bit/s, its routing weight and
+/// its name, if it has one.
 ///
 /// # Errors
 /// Every problem of the network.
@@ -24,7 +25,7 @@ pub fn layout(net: &str) -> Result<String, Vec<Problem>> {
             json!([l.a, l.b, l.rate.bps(), l.back_rate.unwrap_or(l.rate).bps(), l.weight, l.id])
         })
         .collect();
-    Ok(json!({ "nodes": layout.nodes, "links": links }).to_string())
+    Ok(json!({ "nodes": layout.nodes, "hosts": layout.hosts(), "links": links }).to_string())
 }
 
 /// Builds a fluid link's sharing rule from its name, or a table with `kind` and parameters.

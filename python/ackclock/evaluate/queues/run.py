@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ackclock.errors import named
 from ackclock.evaluate.queues.scenarios import SCENARIOS, TIERS, Tier, asked, document, queues
 from ackclock.evaluate.queues.score import METRICS, Scores, scored
-from ackclock.subject import tier_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -143,7 +143,7 @@ def evaluate_queue(
     from ackclock.experiments.sweeps import sweep
     from ackclock.scenario import Scenario
 
-    size: Tier = tier_named(tier, TIERS)
+    size: Tier = named(tier, TIERS, "tier")
     chosen = asked(queue, folder or Path())
     count = reps or size.reps
     # First in this process: a class that fails does so at once, with its own error.

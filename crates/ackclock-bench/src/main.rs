@@ -33,7 +33,7 @@ use ackclock_core::packet::{self, Results};
 use ackclock_core::scenario::Scenario;
 use serde_json::{Value, json};
 
-use cost::{Cpu, peak_kib, reset_peak, resident_kib};
+use cost::{Cpu, peak_kib, resident_kib};
 
 type Outcome<T> = Result<T, String>;
 
@@ -181,19 +181,16 @@ fn setup(order: &Order) -> Outcome<Value> {
         let plan = planned(&scenario)?;
         compiling.push(clock.seconds());
         let ready = resident_kib();
-        reset_peak();
         let clock = Cpu::start();
-        let problems = packet::check(&plan, &packet::RegistryOnly);
+        let engine = packet::ready(&plan).map_err(|problems| format!("{problems:?}"))?;
         building.push(clock.seconds());
-        if !problems.is_empty() {
-            return Err(format!("{problems:?}"));
-        }
         // The first turn only: later ones reuse memory that the allocator kept.
         if turn == 0 {
             flows = plan.flows.len();
             plan_kib = ready - empty;
-            engine_kib = peak_kib() - ready;
+            engine_kib = resident_kib() - ready;
         }
+        drop(engine);
     }
     let total: Vec<f64> =
         parse.iter().zip(&compiling).zip(&building).map(|((a, b), c)| a + b + c).collect();

@@ -53,6 +53,7 @@ pub(super) fn flows(
     for (i, traffic) in scenario.traffic.iter().enumerate() {
         context.generated(&traffic.generator, &traffic.flow, i);
     }
+    context.flows.shrink_to_fit();
     context.flows
 }
 

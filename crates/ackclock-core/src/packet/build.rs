@@ -353,6 +353,7 @@ fn partition(plan: &Plan, links: &[Link]) -> (Vec<Process>, Vec<u32>, Vec<u32>) 
             processes.len() as u32 - 1
         };
     }
+    processes.shrink_to_fit();
     (processes, link_process, node_process)
 }
 

@@ -99,9 +99,15 @@ impl Sim {
 
     /// A packet enters a link with a discipline of its own.
     fn enqueue(&mut self, p: usize, link_id: u32, ticket: Ticket, now: u64) {
-        let packet = ticket.into_packet(owner(&self.hops, ticket), &mut self.options);
+        let flow = owner(&self.hops, ticket);
         let link = &mut self.links[link_id as usize];
-        link.enqueue(packet, now, &self.keys, &mut self.dropped);
+        // Each packet is made where it is handed over: one that is moved stalls the move.
+        if ticket.is_bare() {
+            link.enqueue(ticket.header(flow), now, &self.keys, &mut self.dropped);
+        } else {
+            let packet = ticket.into_packet(flow, &mut self.options);
+            link.enqueue(packet, now, &self.keys, &mut self.dropped);
+        }
         let idle = link.service.end == IDLE;
         self.lose_all(link_id, now);
         if idle {
@@ -151,15 +157,17 @@ impl Sim {
     }
 
     /// Begins the next transmission of an idle link with a discipline of its own.
+    #[inline]
     pub(super) fn transmit(&mut self, p: usize, link_id: u32, now: u64) {
         let link = &mut self.links[link_id as usize];
         let next = link.transmit(now, &self.keys, &mut self.dropped);
         match next {
             Some(Timed { at, packet }) => {
-                let service = link.service;
-                self.observer.packet(now, link_id, &packet, Event::Departure);
+                let (service, stage) = (link.service, link.stage);
+                if link.watched {
+                    self.observer.packet(now, link_id, &packet, Event::Departure);
+                }
                 let channel = self.hops[packet.route as usize].channel;
-                let stage = link.stage;
                 let ticket = Ticket::of(&packet, packet.route + 1, at.0, &mut self.options);
                 if channel != Hop::ON {
                     self.put(channel, ticket);
@@ -195,10 +203,16 @@ impl Sim {
         }
     }
 
+    #[inline(always)]
     pub(super) fn lose_all(&mut self, link: u32, now: u64) {
-        if self.dropped.is_empty() {
-            return;
+        if !self.dropped.is_empty() {
+            self.lose_some(link, now);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn lose_some(&mut self, link: u32, now: u64) {
         let mut dropped = std::mem::take(&mut self.dropped);
         for (packet, reason) in dropped.drain(..) {
             self.lose(link, &packet, reason, now);

@@ -76,6 +76,14 @@ pub fn run_with(
     finish::finish(sim, plan).map_err(RunError::Conservation)
 }
 
+/// Lays a run out and does not run it: what every flow takes up before the first has started.
+///
+/// # Errors
+/// Bad algorithm parameters.
+pub fn ready(plan: &Plan) -> Result<impl Sized + use<>, Vec<Problem>> {
+    build::build(plan, &RegistryOnly)
+}
+
 /// Builds every algorithm and throws it away: finds all bad parameters at once.
 pub fn check(plan: &Plan, custom: &dyn Custom) -> Vec<Problem> {
     build::problems(plan, custom)

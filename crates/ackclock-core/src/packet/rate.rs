@@ -77,20 +77,23 @@ impl Rate {
 /// Transmission times at a constant rate without a division: whole picoseconds a byte, and the rest
 /// in units of 2^-64 ps.
 ///
-/// For rate r and s bytes, [`BitRate::transmission`] is floor((8e12 s + floor(r / 2)) / r). Split
-/// 8e12 into whole multiples of r and a rest: the fraction (rest s + floor(r / 2)) / r is a multiple
-/// of 1 / r, and both of its terms are rounded up here, by less than (s + 1) / 2^64 <= 2^-48 together.
-/// So the floor is the same where r <= 2^48.
+/// For rate r and s bytes, [`BitRate::transmission`] is floor((8e12 s + floor(r / 2)) / r), which is
+/// floor((8e12 s + r / 2) / r): if r is odd, no whole number lies between the two sums. Split 8e12 into
+/// whole multiples of r and a rest: the fraction rest s / r + 1 / 2 is a multiple of 1 / 2r, and its
+/// first term is rounded up here, by less than s / 2^64 < 2^-48. So the floor is the same where
+/// r <= 2^47.
+///
+/// In words of 32 bits, as a link has little room in its first cache lines.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
-    whole: u64,
-    part: u64,
-    half: u64,
+    whole: u32,
+    /// The rest's upper half and lower half.
+    part: [u32; 2],
 }
 
 impl Pace {
-    /// In place of whole picoseconds: more than the slowest rate takes.
-    const UNKNOWN: u64 = u64::MAX;
+    /// In place of whole picoseconds.
+    const UNKNOWN: u32 = u32::MAX;
 
     /// Whether the rate is constant and the rest of this holds.
     #[inline(always)]
@@ -99,20 +102,23 @@ impl Pace {
     }
 
     pub(super) fn of(rate: &Rate) -> Self {
-        let Rate::Constant(BitRate(rate @ 1..=0x1_0000_0000_0000)) = *rate else {
-            return Self { whole: Self::UNKNOWN, part: 0, half: 0 };
-        };
+        let unknown = Self { whole: Self::UNKNOWN, part: [0; 2] };
+        let Rate::Constant(BitRate(rate @ 1..=0x8000_0000_0000)) = *rate else { return unknown };
         let byte = 8 * PS_PER_S;
-        let share = |of: u64| (u128::from(of) << 64).div_ceil(u128::from(rate)) as u64;
-        Self { whole: byte / rate, part: share(byte % rate), half: share(rate / 2) }
+        let part = (u128::from(byte % rate) << 64).div_ceil(u128::from(rate)) as u64;
+        // Below 1863 bit/s a byte takes too long.
+        let Ok(whole) = u32::try_from(byte / rate) else { return unknown };
+        Self { whole, part: [(part >> 32) as u32, part as u32] }
     }
 
     /// How long `size` bytes take.
     #[inline(always)]
     pub(super) fn transmission(self, size: u16) -> u64 {
         let size = u64::from(size);
-        let part = u128::from(size) * u128::from(self.part) + u128::from(self.half);
-        size * self.whole + (part >> 64) as u64
+        let [high, low] = self.part;
+        let part = u64::from(high) << 32 | u64::from(low);
+        let part = u128::from(size) * u128::from(part) + (1 << 63);
+        size * u64::from(self.whole) + (part >> 64) as u64
     }
 }
 
@@ -261,11 +267,14 @@ mod tests {
     proptest! {
         #[test]
         fn a_pace_rounds_as_the_division_does(
-            rate in prop_oneof![1u64..100, 1u64..1 << 20, 1_000u64..1 << 34, 1u64..=1 << 48],
+            rate in prop_oneof![1u64..100, 1u64..1 << 20, 1_000u64..1 << 34, 1u64..=1 << 47],
             size in prop_oneof![0u16..200, any::<u16>()],
         ) {
             let pace = Pace::of(&Rate::Constant(BitRate(rate)));
-            prop_assert!(pace.is_steady());
+            prop_assert_eq!(pace.is_steady(), rate >= 1863);
+            if !pace.is_steady() {
+                return Ok(());
+            }
             prop_assert_eq!(pace.transmission(size), BitRate(rate).transmission(bytes(size)).0);
         }
     }
@@ -273,7 +282,7 @@ mod tests {
     #[test]
     fn a_pace_knows_what_it_cannot() {
         assert!(!Pace::of(&Rate::Constant(BitRate(0))).is_steady());
-        assert!(!Pace::of(&Rate::Constant(BitRate((1 << 48) + 1))).is_steady());
+        assert!(!Pace::of(&Rate::Constant(BitRate((1 << 47) + 1))).is_steady());
         // Half a picosecond is rounded up: 1 byte at 16 Tb/s.
         let pace = Pace::of(&Rate::Constant(BitRate(16_000_000_000_000)));
         assert_eq!((pace.transmission(1), pace.transmission(3)), (1, 2));

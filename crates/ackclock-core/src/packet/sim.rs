@@ -1,6 +1,7 @@
 //! The run: processes take turns by their deadlines until the end of simulated time.
 
 use std::collections::HashMap;
+use std::hint::black_box;
 
 use super::agenda::{Agenda, Entry};
 use super::custom::Custom;
@@ -181,6 +182,7 @@ impl Sim {
 
     /// Handles all events of a process before `horizon`, sampling its endpoints where a mark is due.
     fn activate(&mut self, p: usize, horizon: u64) {
+        self.call_up_end(p);
         self.advance(p, Stage::Entry, horizon);
         loop {
             let mark = self.processes[p].next_mark;
@@ -189,6 +191,17 @@ impl Sim {
                 return;
             }
             self.mark_ends(p, mark);
+        }
+    }
+
+    /// Reads what the only endpoint of a process will need, so that it is near when its packets have
+    /// been gathered.
+    #[inline(always)]
+    fn call_up_end(&self, p: usize) {
+        if let [index] = self.processes[p].endpoints[..]
+            && let Some(endpoint) = &self.ends[index as usize].endpoint
+        {
+            black_box(endpoint.deadline());
         }
     }
 
@@ -209,7 +222,16 @@ impl Sim {
     }
 
     /// Samples a link at every mark up to `now`.
+    #[inline(always)]
     pub(super) fn mark_link(&mut self, l: usize, now: u64) {
+        if self.links[l].next_mark() <= now {
+            self.sample_link(l, now);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn sample_link(&mut self, l: usize, now: u64) {
         while self.links[l].next_mark() <= now {
             let count = self.links.len();
             let link = &mut self.links[l];

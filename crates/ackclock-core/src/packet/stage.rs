@@ -159,6 +159,8 @@ impl Sim {
     }
 
     /// The key of a packet that has come over a channel.
+    #[cold]
+    #[inline(never)]
     fn key(&self, ticket: Ticket) -> Key {
         let hop = self.hops[ticket.route() - 1];
         Key::new(ticket.at, self.links[hop.link as usize].flight(ticket.size()), hop.channel)
@@ -174,10 +176,10 @@ impl Sim {
 
     #[inline(never)]
     fn run_locals_before(&mut self, p: usize, stage: Stage, ticket: Ticket) {
-        let key = self.key(ticket);
         loop {
             let local = self.processes[p].stages[stage as usize].local();
-            if local > key {
+            // The packet's full key takes a look at the link that it has left: only where times tie.
+            if local.at() > ticket.at || local.at() == ticket.at && local > self.key(ticket) {
                 self.next_local = local.at();
                 return;
             }

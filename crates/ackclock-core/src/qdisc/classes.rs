@@ -136,11 +136,29 @@ impl Classes {
     }
 
     /// The packet of a class that leaves next.
-    #[inline]
+    #[inline(always)]
     pub(super) fn head(&self, class: u32) -> Option<Head> {
         let id = self.queues.get(class as usize)?.chain.head()?;
+        self.look(id)
+    }
+
+    /// The packet of a class that leaves after the next.
+    #[inline(always)]
+    pub(super) fn second(&self, class: u32) -> Option<Head> {
+        let id = self.queues.get(class as usize)?.chain.head()?;
+        self.look(self.links.next(id)?)
+    }
+
+    #[inline(always)]
+    fn look(&self, id: u32) -> Option<Head> {
         let slot = &self.slots[id as usize];
         slot.content.as_ref().map(|t| Head { size: t.packet.size, tag: slot.tag })
+    }
+
+    /// Whether AQMs have a say in what leaves.
+    #[inline(always)]
+    pub(super) fn managed(&self) -> bool {
+        self.prototype.is_some()
     }
 
     /// Whether more waits than the buffer holds.
@@ -164,21 +182,48 @@ impl Classes {
         self.queues[class as usize].length(self.measure).unwrap_or(0)
     }
 
+    #[cold]
+    #[inline(never)]
     fn grow(&mut self, class: u32) {
-        let needed = class as usize + 1;
-        if self.queues.len() < needed {
-            self.queues.resize_with(needed, Queue::default);
+        self.queues.resize_with(class as usize + 1, Queue::default);
+    }
+
+    /// What the AQM of a class says of an arrival: the packet if it may go on.
+    #[inline(never)]
+    fn judge_arrival(
+        &mut self,
+        class: u32,
+        packet: Packet,
+        ctx: &mut QdiscCtx<'_>,
+    ) -> Option<Packet> {
+        let Some(prototype) = &self.prototype else { return Some(packet) };
+        if self.aqms.len() <= class as usize {
+            self.aqms.resize_with(class as usize + 1, || None);
         }
-        if let Some(prototype) = &self.prototype {
-            if self.aqms.len() < needed {
-                self.aqms.resize_with(needed, || None);
-            }
-            self.aqms[class as usize].get_or_insert_with(|| prototype.fresh());
-        }
+        let aqm = self.aqms[class as usize].get_or_insert_with(|| prototype.fresh());
+        let state = self.queues[class as usize].state(class, ctx.now);
+        execute(aqm.on_enqueue(&packet, &state, ctx.rng), packet, ctx)
+    }
+
+    /// What the AQM of a class says of a packet that would leave: the packet if it may.
+    #[inline(never)]
+    fn judge_departure(
+        &mut self,
+        class: u32,
+        leaving: Timed,
+        ctx: &mut QdiscCtx<'_>,
+    ) -> Option<Timed> {
+        let Some(Some(aqm)) = self.aqms.get_mut(class as usize) else { return Some(leaving) };
+        let Timed { at, packet } = leaving;
+        let state = self.queues[class as usize].state(class, ctx.now);
+        let packet = execute(aqm.on_dequeue(&packet, at, &state, ctx.rng), packet, ctx)?;
+        Some(Timed { at, packet })
     }
 
     /// An arrival: asks the class's AQM and stores the packet at the tail of its class with the
     /// scheduler's `tag`, even beyond the limit. Returns its place, `None` if the AQM dropped it.
+    // A packet is moved as few times as can be: once in here, once out again.
+    #[inline(always)]
     pub(super) fn offer(
         &mut self,
         class: u32,
@@ -186,24 +231,22 @@ impl Classes {
         tag: f64,
         ctx: &mut QdiscCtx<'_>,
     ) -> Option<u32> {
-        self.grow(class);
-        let packet = match self.aqms.get_mut(class as usize) {
-            Some(Some(aqm)) => {
-                let state = self.queues[class as usize].state(class, ctx.now);
-                execute(aqm.on_enqueue(&packet, &state, ctx.rng), packet, ctx)?
-            }
-            _ => packet,
-        };
+        if self.queues.len() <= class as usize {
+            self.grow(class);
+        }
+        if self.prototype.is_none() {
+            return Some(self.store(class, packet, tag, ctx.now));
+        }
+        let packet = self.judge_arrival(class, packet, ctx)?;
+        Some(self.store(class, packet, tag, ctx.now))
+    }
+
+    /// Puts a packet at the tail of its class; its place.
+    #[inline(always)]
+    fn store(&mut self, class: u32, packet: Packet, tag: f64, now: Time) -> u32 {
         let size = u64::from(packet.size);
-        let slot = Slot { content: Some(Timed { at: ctx.now, packet }), tag };
-        let id = if let Some(id) = self.free.pop() {
-            self.slots[id as usize] = slot;
-            id
-        } else {
-            self.slots.push(slot);
-            self.links.reserve(self.slots.len());
-            (self.slots.len() - 1) as u32
-        };
+        let id = self.free.pop().unwrap_or_else(|| self.more());
+        self.slots[id as usize] = Slot { content: Some(Timed { at: now, packet }), tag };
         let queue = &mut self.queues[class as usize];
         self.links.push_back(&mut queue.chain, id);
         queue.packets += 1;
@@ -211,36 +254,44 @@ impl Classes {
         self.packets += 1;
         self.bytes += size;
         self.changed(class);
-        Some(id)
+        id
+    }
+
+    /// One place more.
+    #[cold]
+    #[inline(never)]
+    fn more(&mut self) -> u32 {
+        self.slots.push(Slot { content: None, tag: 0.0 });
+        self.links.reserve(self.slots.len());
+        (self.slots.len() - 1) as u32
     }
 
     /// The length of a class has changed.
-    #[inline]
+    #[inline(always)]
     fn changed(&mut self, class: u32) {
         if self.limit != Limit::NONE {
             self.longest.set(class, self.queues[class as usize].length(self.measure));
         }
     }
 
-    fn take(&mut self, class: u32, id: u32) -> Timed {
+    /// Takes a packet of a class out, last of all: so it goes straight to where it is wanted.
+    #[inline(always)]
+    fn take(&mut self, class: u32, id: u32) -> Option<Timed> {
+        let size = u64::from(self.slots[id as usize].content.as_ref()?.packet.size);
         let queue = &mut self.queues[class as usize];
         self.links.remove(&mut queue.chain, id);
-        let taken = self.slots[id as usize]
-            .content
-            .take()
-            .expect("invariant: a place in a class's chain holds a packet");
-        let size = u64::from(taken.packet.size);
         queue.packets -= 1;
         queue.bytes -= size;
         self.packets -= 1;
         self.bytes -= size;
         self.free.push(id);
         self.changed(class);
-        taken
+        self.slots[id as usize].content.take()
     }
 
     /// Pushes a packet out of a class that is not empty; returns its size. `arrived` is the place of
     /// the packet whose arrival is to blame.
+    #[inline(never)]
     pub(super) fn push_out(
         &mut self,
         class: u32,
@@ -254,7 +305,10 @@ impl Classes {
             Victim::Tail => chain.tail(),
         }
         .expect("invariant: a packet is pushed out of a class that has one");
-        let packet = self.take(class, id).packet;
+        let packet = self
+            .take(class, id)
+            .expect("invariant: a place in a class's chain holds a packet")
+            .packet;
         let size = packet.size;
         let reason = if id == arrived { DropReason::Overflow } else { DropReason::PushedOut };
         ctx.drop(packet, reason);
@@ -262,17 +316,14 @@ impl Classes {
     }
 
     /// Takes the head of a class and asks its AQM: `None` if that dropped it, or if there was none.
+    #[inline(always)]
     pub(super) fn serve(&mut self, class: u32, ctx: &mut QdiscCtx<'_>) -> Option<Timed> {
         let id = self.queues.get(class as usize)?.chain.head()?;
-        let Timed { at, packet } = self.take(class, id);
-        let packet = match self.aqms.get_mut(class as usize) {
-            Some(Some(aqm)) => {
-                let state = self.queues[class as usize].state(class, ctx.now);
-                execute(aqm.on_dequeue(&packet, at, &state, ctx.rng), packet, ctx)?
-            }
-            _ => packet,
-        };
-        Some(Timed { at, packet })
+        if self.prototype.is_none() {
+            return self.take(class, id);
+        }
+        let leaving = self.take(class, id)?;
+        self.judge_departure(class, leaving, ctx)
     }
 
     /// A class was found empty.

@@ -152,6 +152,15 @@ impl QueueDisc for Drr {
                 self.links.rotate(&mut self.round);
                 continue;
             }
+            if !self.classes.managed() {
+                turn.deficit -= size;
+                if self.classes.packets(class) == 1 {
+                    *turn = Turn::default();
+                    self.links.remove(&mut self.round, class);
+                }
+                // Last, so that the packet goes straight to where it is wanted.
+                return self.classes.serve(class, ctx);
+            }
             let served = self.classes.serve(class, ctx);
             if served.is_some() {
                 turn.deficit -= size;

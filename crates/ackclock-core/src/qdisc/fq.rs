@@ -27,9 +27,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::aqm::inner;
-use super::classes::{Classes, Measure, Victim};
+use super::classes::{Classes, Head, Measure, Victim};
 use super::gps::Gps;
-use super::heap::Heap;
+use super::tournament::Tournament;
 use super::{QdiscCtx, QdiscEnv, QueueDisc};
 use crate::registry::{About, Info, Spec, Status};
 use crate::units::{BitRate, Bytes, Span, Time};
@@ -74,8 +74,8 @@ impl Default for Params {
     }
 }
 
-/// Tags of one class.
-#[derive(Clone, Copy, Debug, Default)]
+/// Tags of one class, and its weight.
+#[derive(Clone, Copy, Debug)]
 struct Tags {
     /// Start of the first packet that waits.
     start: f64,
@@ -83,6 +83,7 @@ struct Tags {
     finish: f64,
     /// Finish of the last packet that was accepted.
     last: f64,
+    weight: f64,
 }
 
 enum Clock {
@@ -99,11 +100,13 @@ pub struct Fq {
     /// Distance between neighbours in `passing` if all are equally far from each other, which is
     /// tried first; at least 1.
     step: u32,
+    /// Of the classes of which a packet has come, and those between them.
     tags: Vec<Tags>,
+    /// By class; 1 beyond.
     weights: Vec<f64>,
     clock: Clock,
     /// Classes with packets by the finish of their first.
-    order: Heap<f64>,
+    order: Tournament,
     victim: Victim,
 }
 
@@ -139,15 +142,22 @@ impl About<QdiscEnv> for Fq {
                 VirtualTime::Gps => Clock::Gps(Gps::new(env.rate)),
                 VirtualTime::Scfq => Clock::SelfClocked(0.0),
             },
-            order: Heap::default(),
+            order: Tournament::default(),
             victim: params.victim,
         })
     }
 }
 
-#[inline]
 fn weight(weights: &[f64], class: u32) -> f64 {
     weights.get(class as usize).copied().unwrap_or(1.0)
+}
+
+impl Tags {
+    /// Virtual time that a packet takes.
+    #[inline(always)]
+    fn service(&self, size: u16) -> f64 {
+        f64::from(size) / self.weight
+    }
 }
 
 impl Fq {
@@ -162,28 +172,40 @@ impl Fq {
         self.passing.partition_point(|&passing| passing < key) as u32
     }
 
+    /// Makes room for the tags of a class.
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, class: u32) {
+        for class in self.tags.len() as u32..=class {
+            let weight = weight(&self.weights, class);
+            self.tags.push(Tags { start: 0.0, finish: 0.0, last: 0.0, weight });
+        }
+    }
+
+    #[inline(always)]
     fn virtual_time(&mut self, now: Time) -> f64 {
         match &mut self.clock {
-            Clock::Gps(gps) => gps.advance(now, &|class| weight(&self.weights, class)),
+            Clock::Gps(gps) => gps.advance(now, |class| self.tags[class as usize].weight),
             Clock::SelfClocked(v) => *v,
         }
     }
 
     /// Tells GPS until when a class is backlogged.
+    #[inline(always)]
     fn backlogged(&mut self, class: u32) {
         if let Clock::Gps(gps) = &mut self.clock {
-            let last = self.tags[class as usize].last;
-            gps.set(class, last, &|class| weight(&self.weights, class));
+            let Tags { last, weight, .. } = self.tags[class as usize];
+            gps.set(class, last, weight);
         }
     }
 
-    /// Ranks a class by its first packet, which starts no earlier than `after`.
-    fn rank(&mut self, class: u32, after: f64) {
+    /// Ranks a class by its first packet, if it has one, which starts no earlier than `after`.
+    #[inline(always)]
+    fn rank(&mut self, class: u32, head: Option<Head>, after: f64) {
         let tags = &mut self.tags[class as usize];
-        if let Some(head) = self.classes.head(class) {
+        if let Some(head) = head {
             tags.start = head.tag.max(after);
-            let service = f64::from(head.size) / weight(&self.weights, class);
-            self.order.set(class, tags.start + service);
+            self.order.set(class, tags.start + tags.service(head.size));
         } else {
             tags.last = tags.finish;
             self.order.remove(class);
@@ -191,16 +213,59 @@ impl Fq {
     }
 
     /// A packet of `size` bytes was dropped from a class; its service goes back to the class.
+    #[inline(never)]
     fn give_back(&mut self, class: u32, size: u16, now: Time) {
         self.virtual_time(now);
-        let service = f64::from(size) / weight(&self.weights, class);
         let tags = &mut self.tags[class as usize];
-        tags.last -= service;
+        tags.last -= tags.service(size);
         let start = tags.start;
-        self.rank(class, start);
+        let head = self.classes.head(class);
+        self.rank(class, head, start);
         self.backlogged(class);
         if self.classes.packets(class) == 0 {
             self.classes.idle(class, now);
+        }
+    }
+
+    /// The first packet of a class leaves with this finish tag, and `next` comes first.
+    #[inline(always)]
+    fn left(&mut self, class: u32, next: Option<Head>, finish: f64) {
+        self.tags[class as usize].finish = finish;
+        if let Clock::SelfClocked(v) = &mut self.clock {
+            *v = finish;
+        }
+        self.rank(class, next, finish);
+    }
+
+    /// The next packet that its class's AQM lets go.
+    #[inline(never)]
+    fn dequeue_managed(&mut self, ctx: &mut QdiscCtx<'_>) -> Option<Timed> {
+        loop {
+            let (finish, class) = self.order.first()?;
+            let size = self.classes.head(class)?.size;
+            let Some(served) = self.classes.serve(class, ctx) else {
+                self.give_back(class, size, ctx.now);
+                continue;
+            };
+            let next = self.classes.head(class);
+            self.left(class, next, finish);
+            if self.classes.packets(class) == 0 {
+                self.classes.idle(class, ctx.now);
+            }
+            return Some(served);
+        }
+    }
+
+    /// Pushes packets out of the longest queue while the buffer is exceeded; `arrived` is the place
+    /// of the packet to blame.
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self, arrived: u32, ctx: &mut QdiscCtx<'_>) {
+        while self.classes.over() {
+            let (_, longest) =
+                self.classes.longest().expect("invariant: an exceeded buffer is not empty");
+            let size = self.classes.push_out(longest, self.victim, arrived, ctx);
+            self.give_back(longest, size, ctx.now);
         }
     }
 }
@@ -209,46 +274,34 @@ impl QueueDisc for Fq {
     fn enqueue(&mut self, packet: Packet, ctx: &mut QdiscCtx<'_>) {
         let class = self.class(ctx.key(&packet));
         let size = packet.size;
+        if self.tags.len() <= class as usize {
+            self.grow(class);
+        }
         let v = self.virtual_time(ctx.now);
         let was_idle = self.classes.packets(class) == 0;
         let Some(place) = self.classes.offer(class, packet, v, ctx) else { return };
-        if self.tags.len() <= class as usize {
-            self.tags.resize(class as usize + 1, Tags::default());
-        }
         let tags = &mut self.tags[class as usize];
-        let service = f64::from(size) / weight(&self.weights, class);
+        let service = tags.service(size);
         tags.last = tags.last.max(v) + service;
         if was_idle {
             tags.start = v.max(tags.finish);
             self.order.set(class, tags.start + service);
         }
         self.backlogged(class);
-        while self.classes.over() {
-            let (_, longest) =
-                self.classes.longest().expect("invariant: an exceeded buffer is not empty");
-            let size = self.classes.push_out(longest, self.victim, place, ctx);
-            self.give_back(longest, size, ctx.now);
+        if self.classes.over() {
+            self.make_room(place, ctx);
         }
     }
 
     fn dequeue(&mut self, ctx: &mut QdiscCtx<'_>) -> Option<Timed> {
-        while let Some((finish, class)) = self.order.first() {
-            let size = self.classes.head(class)?.size;
-            let Some(served) = self.classes.serve(class, ctx) else {
-                self.give_back(class, size, ctx.now);
-                continue;
-            };
-            self.tags[class as usize].finish = finish;
-            if let Clock::SelfClocked(v) = &mut self.clock {
-                *v = finish;
-            }
-            self.rank(class, finish);
-            if self.classes.packets(class) == 0 {
-                self.classes.idle(class, ctx.now);
-            }
-            return Some(served);
+        if self.classes.managed() {
+            return self.dequeue_managed(ctx);
         }
-        None
+        let (finish, class) = self.order.first()?;
+        let next = self.classes.second(class);
+        self.left(class, next, finish);
+        // Last, so that the packet goes straight to where it is wanted.
+        self.classes.serve(class, ctx)
     }
 
     fn len(&self) -> usize {

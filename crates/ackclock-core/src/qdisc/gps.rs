@@ -7,7 +7,7 @@
 //! **Rule**: dV/dt = C / (sum of the weights of the classes that are backlogged in GPS); a class is
 //! backlogged until V reaches the finish tag of its last packet. Tags are bytes per unit of weight.
 
-use super::heap::Heap;
+use super::tournament::Tournament;
 use crate::units::{BitRate, Time};
 
 /// Tracks V and the set of classes that GPS would be serving.
@@ -20,7 +20,7 @@ pub(super) struct Gps {
     weight: f64,
     /// Backlogged classes by a time that is not after the finish tag of their last packet: a class
     /// is ranked anew only when V gets there, not at each of its packets.
-    backlogged: Heap<f64>,
+    backlogged: Tournament,
     /// Finish tag of the last packet of each class.
     last: Vec<f64>,
 }
@@ -32,7 +32,7 @@ impl Gps {
             v: 0.0,
             at: Time::ZERO,
             weight: 0.0,
-            backlogged: Heap::default(),
+            backlogged: Tournament::default(),
             last: Vec::new(),
         }
     }
@@ -44,7 +44,7 @@ impl Gps {
 
     /// V now, after every class that GPS finished serving on the way has left.
     #[inline]
-    pub(super) fn advance(&mut self, now: Time, weights: &impl Fn(u32) -> f64) -> f64 {
+    pub(super) fn advance(&mut self, now: Time, weight: impl Fn(u32) -> f64) -> f64 {
         let mut bytes = now.since(self.at).seconds() * self.bytes_per_s;
         self.at = now;
         while let Some((ranked, class)) = self.backlogged.first() {
@@ -60,14 +60,15 @@ impl Gps {
             }
             bytes -= needed;
             self.v = self.v.max(last);
-            self.leave(class, weights);
+            self.leave(class, weight(class));
         }
         self.v
     }
 
-    /// The last packet of a class now has finish tag `last`. To be called at the time of the last
-    /// `advance`.
-    pub(super) fn set(&mut self, class: u32, last: f64, weights: &impl Fn(u32) -> f64) {
+    /// The last packet of a class of this weight now has finish tag `last`. To be called at the time
+    /// of the last `advance`.
+    #[inline]
+    pub(super) fn set(&mut self, class: u32, last: f64, weight: f64) {
         let ranked = self.backlogged.key(class);
         if last > self.v {
             if self.last.len() <= class as usize {
@@ -75,21 +76,21 @@ impl Gps {
             }
             self.last[class as usize] = last;
             if ranked.is_none() {
-                self.weight += weights(class);
+                self.weight += weight;
             }
             if ranked.is_none_or(|ranked| last < ranked) {
                 self.backlogged.set(class, last);
             }
         } else if ranked.is_some() {
-            self.leave(class, weights);
+            self.leave(class, weight);
         }
     }
 
-    fn leave(&mut self, class: u32, weights: &impl Fn(u32) -> f64) {
+    #[inline]
+    fn leave(&mut self, class: u32, weight: f64) {
         self.backlogged.remove(class);
         // An empty system starts from exactly zero, so rounding never adds up.
-        self.weight =
-            if self.backlogged.first().is_some() { self.weight - weights(class) } else { 0.0 };
+        self.weight = if self.backlogged.first().is_some() { self.weight - weight } else { 0.0 };
     }
 }
 
@@ -104,13 +105,13 @@ mod tests {
         let weights = |class: u32| if class == 0 { 1.0 } else { 3.0 };
         let mut gps = Gps::new(BitRate(8000));
         let at = |ms: u64| Time::ZERO + Span::from_millis(ms);
-        assert_eq!(gps.advance(at(500), &weights), 0.0);
-        gps.set(0, 1000.0, &weights);
-        gps.set(1, 500.0, &weights);
+        assert_eq!(gps.advance(at(500), weights), 0.0);
+        gps.set(0, 1000.0, 1.0);
+        gps.set(1, 500.0, 3.0);
         // Together at 250 per second; class 1 is done after 2 s, then class 0 alone at 1000 per second.
-        assert!((gps.advance(at(1500), &weights) - 250.0).abs() < 1e-9);
-        assert!((gps.advance(at(2750), &weights) - 750.0).abs() < 1e-9);
+        assert!((gps.advance(at(1500), weights) - 250.0).abs() < 1e-9);
+        assert!((gps.advance(at(2750), weights) - 750.0).abs() < 1e-9);
         // Done at 3 s of service; V stands while nobody is backlogged.
-        assert!((gps.advance(at(9000), &weights) - 1000.0).abs() < 1e-9);
+        assert!((gps.advance(at(9000), weights) - 1000.0).abs() < 1e-9);
     }
 }

@@ -25,7 +25,6 @@ pub mod fq_codel;
 pub mod fred;
 mod gps;
 pub mod green;
-mod heap;
 mod links;
 mod longest;
 pub mod managed;
@@ -38,6 +37,7 @@ pub mod sfb;
 pub mod sfq;
 pub mod sred;
 mod store;
+mod tournament;
 mod zombies;
 
 #[cfg(test)]

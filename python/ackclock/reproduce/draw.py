@@ -369,6 +369,13 @@ def _table(
         made.auto_set_font_size(value=False)
         made.set_fontsize(8)
         made.auto_set_column_width(list(range(len(names))))
+        # How wide the words are is known only to the one who draws them; the figure then makes
+        # room for the table, not the layout.
+        made.set_in_layout(False)
+        if (canvas := axes.get_figure(root=True)) is not None:
+            canvas.draw_without_rendering()
+            wide = made.get_window_extent().width / canvas.dpi + 0.4
+            canvas.set_figwidth(max(canvas.get_figwidth(), wide))
 
 
 def _cell(value: Any) -> str:

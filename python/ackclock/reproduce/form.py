@@ -131,7 +131,7 @@ _FIGURE = _table(
             "maximum": 4,
             "description": "Panels beside each other.",
         },
-        "not_drawable": _text("Why it cannot be drawn yet; in place of kind and data."),
+        "not_drawable": _text("Why it is not drawn; in place of kind and data."),
     },
     ("id", "title"),
 )

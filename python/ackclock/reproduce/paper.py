@@ -95,7 +95,7 @@ class Figure:
 
     @property
     def not_drawable(self) -> str:
-        """Why it cannot be drawn yet; empty if it can."""
+        """Why it is not drawn; empty if it is."""
         return str(self.entry.get("not_drawable", ""))
 
     @property

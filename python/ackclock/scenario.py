@@ -452,7 +452,7 @@ class Scenario(Frozen):
         from ackclock.errors import AlgorithmError
         from ackclock.run import Run
 
-        self.check()
+        # The core checks what it runs; to check here too would compile a scenario twice.
         workshop = self._workshop()
         text = json.dumps(workshop.core_form(), allow_nan=False)
         try:

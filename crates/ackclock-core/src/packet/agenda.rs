@@ -1,6 +1,6 @@
-//! Which process is next: an eight-ary tournament by time.
+//! Who is next, of many processes or channels: an eight-ary tournament by time.
 //!
-//! Every match notes its winner, so the next process is at hand without a search. What a process does
+//! Every match notes its winner, so the next one is at hand without a search. What a winner does
 //! changes mostly its own time, and then the matches on its way to the final are played again; one
 //! that is woken earlier only wins more of them.
 
@@ -11,61 +11,61 @@ const ARITY: usize = 8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) time: u64,
-    pub(super) process: u32,
+    pub(super) who: u32,
 }
 
 impl Entry {
-    const OUT: Self = Self { time: Agenda::OUT, process: 0 };
+    const OUT: Self = Self { time: Agenda::OUT, who: 0 };
 }
 
-/// The times of a fixed number of processes; [`Agenda::OUT`] for one that has nothing to do.
+/// The times of a fixed number of contestants; [`Agenda::OUT`] for one that has nothing to do.
 #[derive(Debug)]
 pub(super) struct Agenda {
-    /// By process, filled up to whole matches.
+    /// By contestant, filled up to whole matches.
     times: Vec<u64>,
     /// Winners of the first matches, of those between them, and so on up to the final.
     rounds: Vec<Vec<Entry>>,
 }
 
 impl Agenda {
-    /// A process that has nothing to do.
+    /// One that has nothing to do.
     pub(super) const OUT: u64 = u64::MAX;
 
-    /// All of `processes`, with nothing to do.
-    pub(super) fn new(processes: usize) -> Self {
+    /// All of `contestants`, with nothing to do.
+    pub(super) fn new(contestants: usize) -> Self {
         let mut rounds = Vec::new();
-        let mut width = processes.max(1);
+        let mut width = contestants.max(1);
         while rounds.is_empty() || width > 1 {
             width = width.div_ceil(ARITY);
             let filled = if width > 1 { width.next_multiple_of(ARITY) } else { 1 };
             rounds.push(vec![Entry::OUT; filled]);
         }
-        Self { times: vec![Self::OUT; processes.max(1).next_multiple_of(ARITY)], rounds }
+        Self { times: vec![Self::OUT; contestants.max(1).next_multiple_of(ARITY)], rounds }
     }
 
-    /// The process with the least time.
+    /// The one with the least time.
     #[inline]
     pub(super) fn first(&self) -> Entry {
         self.rounds.last().and_then(|last| last.first()).copied().unwrap_or(Entry::OUT)
     }
 
-    /// The time of a process.
+    /// The time of a contestant.
     #[inline]
-    pub(super) fn get(&self, process: u32) -> u64 {
-        self.times[process as usize]
+    pub(super) fn get(&self, who: u32) -> u64 {
+        self.times[who as usize]
     }
 
-    /// Changes the time of a process.
+    /// Changes the time of a contestant.
     #[inline]
-    pub(super) fn set(&mut self, process: u32, time: u64) {
-        self.times[process as usize] = time;
-        let mut place = process as usize / ARITY;
+    pub(super) fn set(&mut self, who: u32, time: u64) {
+        self.times[who as usize] = time;
+        let mut place = who as usize / ARITY;
         let begin = place * ARITY;
         let Some(group) = self.times.get(begin..begin + ARITY) else { return };
-        let mut changed = Entry { time, process };
+        let mut changed = Entry { time, who };
         let replay = || {
             let (time, winner) = least(group.iter().copied());
-            Entry { time, process: (begin + winner) as u32 }
+            Entry { time, who: (begin + winner) as u32 }
         };
         let mut below: &[Entry] = &[];
         let mut first = true;
@@ -73,7 +73,7 @@ impl Agenda {
             let before = round[place];
             if changed.time < before.time {
                 round[place] = changed;
-            } else if before.process == process {
+            } else if before.who == who {
                 changed = if first {
                     replay()
                 } else {
@@ -121,7 +121,7 @@ mod tests {
                 let least = list.iter().copied().min().unwrap_or(Agenda::OUT);
                 let first = agenda.first();
                 prop_assert_eq!(first.time, least);
-                prop_assert_eq!(list[first.process as usize], least);
+                prop_assert_eq!(list[first.who as usize], least);
                 prop_assert_eq!(agenda.get(process), time);
             }
         }

@@ -7,8 +7,9 @@ use serde::Deserialize;
 
 use super::agenda::Agenda;
 use super::custom::{Custom, Place};
+use super::cut::{Cut, followers, lookaheads, stretches};
 use super::endpoints;
-use super::least::Least;
+use super::heads::Heads;
 use super::link::{Counts, Hazards, Link};
 use super::lp::{Channel, Key, Kind, Pending, Process, Stage, What};
 use super::observe::{Baseline, FlowSample, LinkSample, Marks, Observer};
@@ -77,6 +78,15 @@ fn links(plan: &Plan, custom: &dyn Custom, problems: &mut Vec<Problem>) -> Vec<L
 }
 
 pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem>> {
+    lay_out(plan, custom, Cut::of)
+}
+
+/// Lays out a run whose network `cut` cuts into processes.
+pub(super) fn lay_out(
+    plan: &Plan,
+    custom: &dyn Custom,
+    cut: impl Fn(&Plan, &[Link], &[u64], &[bool]) -> Cut,
+) -> Result<Sim, Vec<Problem>> {
     let scale = Timescale::of(plan.era);
     let mut problems = Vec::new();
     let mut links = links(plan, custom, &mut problems);
@@ -91,24 +101,24 @@ pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem
         return Err(told_once(problems));
     }
 
-    let (mut processes, link_process, node_process) = partition(plan, &links);
     let smallest = plan.flows.iter().map(smallest_packet).min().unwrap_or(SMALLEST_PACKET);
-    for (l, link) in links.iter_mut().enumerate() {
-        let of_node = node_process[plan.links[l].from.index()] == link_process[l];
-        link.stage = if of_node { Stage::Node } else { Stage::Entry };
-    }
     // Of each link the shortest time from an arrival there to one at the far end.
     let least =
         |link: &Link| link.propagation().saturating_add(link.rate.shortest(smallest.max(1)));
     let shortest: Vec<u64> = links.iter().map(least).collect();
     let follows = followers(plan, &links);
+    let cut = cut(plan, &links, &shortest, &follows);
+    let mut processes: Vec<Process> = cut.is_cluster.iter().map(|_| Process::new()).collect();
+    for (l, link) in links.iter_mut().enumerate() {
+        link.stage = cut.stage(l, plan.links[l].from.index());
+    }
     let mut router = Router {
         hops: Vec::new(),
         channels: Vec::new(),
         known: HashMap::new(),
         links: &links,
         shortest: &shortest,
-        link_process: &link_process,
+        link_process: &cut.link_process,
         follows: &follows,
         stretches: HashMap::new(),
     };
@@ -116,7 +126,7 @@ pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem
     let mut rngs = Vec::with_capacity(2 * plan.flows.len());
     let end_time = scale.word(plan.duration.0);
     for (i, (flow, (sender, receiver))) in plan.flows.iter().zip(pairs).enumerate() {
-        let homes = [node_process[flow.src.index()], node_process[flow.dst.index()]];
+        let homes = [flow.src, flow.dst].map(|node| cut.node_process[node.index()]);
         let routes = [(&flow.route, homes[1]), (&flow.ack_route, homes[0])];
         let purposes = [Purpose::Sender, Purpose::Receiver];
         for (side, endpoint) in [sender, receiver].into_iter().enumerate() {
@@ -148,7 +158,7 @@ pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem
             });
         }
     }
-    lookaheads(&router.stretches, &links, &link_process, &mut processes);
+    lookaheads(&router.stretches, &links, &cut, &mut processes);
     for (_, time) in processes.iter_mut().flat_map(|p| &mut p.sources) {
         *time = scale.word(*time);
     }
@@ -156,7 +166,7 @@ pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem
     hops.shrink_to_fit();
     channels.shrink_to_fit();
     for (l, link) in links.iter().enumerate() {
-        let process = &mut processes[link_process[l] as usize];
+        let process = &mut processes[cut.link_process[l] as usize];
         if let Some(managed) = &link.disc
             && let Some(interval) = managed.disc.timer_interval()
         {
@@ -169,10 +179,16 @@ pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem
         }
     }
 
-    relays(&links, &link_process, &mut processes);
-    for pending in processes.iter_mut().flat_map(|p| &mut p.stages) {
-        pending.heads = Least::new(pending.channels.len());
-        pending.lookahead = scale.word(pending.lookahead);
+    relays(&links, &cut.link_process, &mut processes);
+    for (process, &is_cluster) in processes.iter_mut().zip(&cut.is_cluster) {
+        for pending in &mut process.stages {
+            pending.heads = Heads::many(pending.channels.len());
+            pending.lookahead = scale.word(pending.lookahead);
+        }
+        if is_cluster {
+            let node = &mut process.stages[Stage::Node as usize];
+            node.heads = Heads::one(node.channels.len());
+        }
     }
 
     let record = &plan.record;
@@ -327,36 +343,6 @@ fn build_link(
     Ok(built)
 }
 
-/// Cuts the network into processes: each node with endpoints takes its outgoing links and those that
-/// routers have to it, every other link stands alone. Returns the processes, the process of each link, and of each node that
-/// has endpoints.
-fn partition(plan: &Plan, links: &[Link]) -> (Vec<Process>, Vec<u32>, Vec<u32>) {
-    let mut has_endpoints = vec![false; plan.nodes.len()];
-    for flow in &plan.flows {
-        has_endpoints[flow.src.index()] = true;
-        has_endpoints[flow.dst.index()] = true;
-    }
-    let mut processes = Vec::new();
-    let mut node_process = vec![u32::MAX; plan.nodes.len()];
-    let mut link_process = vec![u32::MAX; links.len()];
-    for (node, _) in has_endpoints.iter().enumerate().filter(|(_, has)| **has) {
-        node_process[node] = processes.len() as u32;
-        processes.push(Process::new());
-    }
-    for (l, link) in plan.links.iter().enumerate() {
-        link_process[l] = if has_endpoints[link.from.index()] {
-            node_process[link.from.index()]
-        } else if has_endpoints[link.to.index()] {
-            node_process[link.to.index()]
-        } else {
-            processes.push(Process::new());
-            processes.len() as u32 - 1
-        };
-    }
-    processes.shrink_to_fit();
-    (processes, link_process, node_process)
-}
-
 /// Finds the stages that are one computed FIFO link.
 fn relays(links: &[Link], link_process: &[u32], processes: &mut [Process]) {
     let mut count = vec![0u32; processes.len()];
@@ -366,66 +352,6 @@ fn relays(links: &[Link], link_process: &[u32], processes: &mut [Process]) {
         let alone = count[process] == 1 && link.disc.is_none();
         processes[process].stages[Stage::Entry as usize].relay =
             if alone { l as u32 } else { Pending::NO_RELAY };
-    }
-}
-
-/// The links that follow at once after another: plain FIFO links that only one other link leads to.
-fn followers(plan: &Plan, links: &[Link]) -> Vec<bool> {
-    #[derive(Clone, Copy, PartialEq)]
-    enum Before {
-        Nothing,
-        One(LinkId),
-        Many,
-    }
-    let mut before = vec![Before::Nothing; links.len()];
-    for route in plan.flows.iter().flat_map(|f| [&f.route, &f.ack_route]) {
-        for (i, link) in route.iter().enumerate() {
-            let seen = &mut before[link.index()];
-            *seen = match (*seen, i.checked_sub(1).map(|i| route[i])) {
-                (Before::Nothing, Some(one)) => Before::One(one),
-                (Before::One(known), Some(one)) if known == one => Before::One(known),
-                _ => Before::Many,
-            };
-        }
-    }
-    let plain = |l: usize| links[l].disc.is_none();
-    (0..links.len()).map(|l| plain(l) && matches!(before[l], Before::One(_))).collect()
-}
-
-/// How long each process may wait, from the stretches that begin with each of its links: what
-/// happens at a node reaches another process over one of them; what happens at a link that leads
-/// to the node has yet to pass the node.
-fn lookaheads(
-    stretches: &HashMap<(u32, u32), u64>,
-    links: &[Link],
-    link_process: &[u32],
-    processes: &mut [Process],
-) {
-    // Least over any order: the order of the map does not matter.
-    let mut all: Vec<_> =
-        stretches.iter().map(|(&(l, to), &time)| (l as usize, to, time)).collect();
-    all.sort_unstable();
-    let inner = |l: usize, to: u32| link_process[l] == to && links[l].stage == Stage::Entry;
-    for &(l, to, time) in all.iter().filter(|s| !inner(s.0, s.1)) {
-        debug_assert!(link_process[l] != to || links[l].stage == Stage::Node);
-        let own =
-            &mut processes[link_process[l] as usize].stages[links[l].stage as usize].lookahead;
-        *own = time.min(*own);
-    }
-    let mut sources: Vec<_> = all
-        .iter()
-        .filter(|s| !inner(s.0, s.1))
-        .map(|&(l, to, time)| (to, link_process[l], time))
-        .collect();
-    sources.sort_unstable();
-    // Of several ways between two processes the shortest comes first.
-    sources.dedup_by_key(|&mut (to, from, _)| (to, from));
-    for (to, from, time) in sources {
-        processes[to as usize].sources.push((from, time));
-    }
-    for &(_, to, time) in all.iter().filter(|s| inner(s.0, s.1)) {
-        let stages = &mut processes[to as usize].stages;
-        stages[0].lookahead = stages[0].lookahead.min(time.saturating_add(stages[1].lookahead));
     }
 }
 
@@ -447,27 +373,22 @@ impl Router<'_> {
     /// Appends a route that ends at endpoint `end` in process `last`; its first position.
     fn lay(&mut self, route: &[LinkId], last: u32, end: u32, processes: &mut [Process]) -> u32 {
         let first = self.hops.len() as u32;
-        let mut stretch = (u32::MAX, 0u64);
-        for (i, link) in route.iter().enumerate() {
-            let shortest = self.shortest[link.index()];
-            stretch = match stretch {
-                (u32::MAX, _) => (link.0, shortest),
-                (start, time) => (start, time.saturating_add(shortest)),
-            };
-            let next = route.get(i + 1).map(|next| next.index());
-            if next.is_some_and(|next| self.follows[next]) {
-                self.hops.push(Hop { link: link.0, channel: Hop::ON });
-                continue;
-            }
-            let (to, stage) = match next {
+        let mut rest = route;
+        for stretch in stretches(route, self.follows) {
+            let [before @ .., end] = stretch else { continue };
+            rest = &rest[stretch.len()..];
+            self.hops.extend(before.iter().map(|link| Hop { link: link.0, channel: Hop::ON }));
+            let (to, stage) = match rest.first().map(|next| next.index()) {
                 Some(next) => (self.link_process[next], self.links[next].stage),
                 None => (last, Stage::Node),
             };
-            let least = self.stretches.entry((stretch.0, to)).or_insert(u64::MAX);
-            *least = stretch.1.min(*least);
-            stretch = (u32::MAX, 0);
-            let channel = self.channel(link.0, to, stage, processes);
-            self.hops.push(Hop { link: link.0, channel });
+            let time = stretch
+                .iter()
+                .fold(0u64, |time, link| time.saturating_add(self.shortest[link.index()]));
+            let least = self.stretches.entry((stretch[0].0, to)).or_insert(u64::MAX);
+            *least = time.min(*least);
+            let channel = self.channel(end.0, to, stage, processes);
+            self.hops.push(Hop { link: end.0, channel });
         }
         self.hops.push(Hop { link: Hop::DELIVER, channel: end });
         first

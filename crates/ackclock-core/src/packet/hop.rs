@@ -24,34 +24,40 @@ impl Sim {
     /// A packet enters a link at its time, sent by an endpoint of the process (`here`) or come over
     /// another link, and goes on as far as its way is known.
     #[inline(always)]
-    pub(super) fn enter(&mut self, p: usize, mut hop: Hop, mut ticket: Ticket, mut here: bool) {
+    pub(super) fn enter(&mut self, p: usize, mut hop: Hop, ticket: Ticket, mut here: bool) {
+        let (mut now, mut way, load) = ticket.parts();
+        // Whole tickets are made only where they are handed over: one in memory, changed in part,
+        // would stall the copy of the whole.
+        let whole = Ticket::from_parts;
         loop {
             let link = &mut self.links[hop.link as usize];
-            if ticket.at >= link.plain_until && !self.look(p, hop.link, ticket, here) {
+            if now >= link.plain_until && !self.look(p, hop.link, whole(now, way, load), here) {
                 return;
             }
             let link = &mut self.links[hop.link as usize];
             link.count_arrival();
-            if link.settle(ticket.at) {
-                self.settle_tie(hop.link, ticket, here);
+            if link.settle(now) {
+                self.settle_tie(hop.link, whole(now, way, load), here);
             }
             let link = &mut self.links[hop.link as usize];
-            let Some(at) = link.admit(ticket.at, ticket.size()) else {
-                return self.refuse(hop.link, ticket, DropReason::Overflow, ticket.at);
+            let Some(at) = link.admit(now, ticket.size()) else {
+                let ticket = whole(now, way, load);
+                return self.refuse(hop.link, ticket, DropReason::Overflow, now);
             };
             if link.watched {
-                self.tell_departure(hop.link, ticket);
+                self.tell_departure(hop.link, whole(now, way, load));
             }
-            ticket = ticket.step(at);
+            way += 1;
             if hop.channel != Hop::ON {
-                return self.put(hop.channel, ticket);
+                return self.put(hop.channel, whole(at, way, load));
             }
             if at > self.end {
-                self.beyond.push(ticket);
+                self.beyond.push(whole(at, way, load));
                 return;
             }
+            now = at;
             here = false;
-            hop = self.hops[ticket.route()];
+            hop = self.hops[way as u32 as usize];
         }
     }
 

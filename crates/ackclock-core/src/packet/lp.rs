@@ -6,11 +6,12 @@
 //! transmission) of the links to be passed on the way through. So a process may wait until that
 //! moment and then handle, in one go, everything that reached it up to then, and whatever else is
 //! certain by then to come first (Chandy & Misra 1979, CACM 24(4), doi:10.1145/358598.358613, with
-//! one clock). The order in which processes run cannot change any result: within a process events run
-//! by (time, time of scheduling, identity), and none of these depends on other processes' progress.
+//! one clock). Processes that could wait hardly at all are made one (`cluster.rs`). The order in which
+//! processes run cannot change any result: within a process events run by (time, time of scheduling,
+//! identity), and none of these depends on other processes' progress.
 
+use super::heads::Heads;
 use super::heap::Heap;
-use super::least::Least;
 use super::ring::{Ring, Ticket};
 use super::timescale::Timescale;
 
@@ -37,7 +38,7 @@ impl Key {
         (self.0 >> 64) as u64
     }
 
-    /// What: a channel, or a [`What`].
+    /// What: the link that a packet has come over, or a [`What`].
     #[inline]
     pub(super) fn what(self) -> u32 {
         self.0 as u32
@@ -116,7 +117,7 @@ pub(super) enum Stage {
 #[derive(Debug)]
 pub(super) struct Pending {
     /// Channels by the arrival of their heads.
-    pub(super) heads: Least,
+    pub(super) heads: Heads,
     /// Its channels, by their numbers here.
     pub(super) channels: Vec<u32>,
     /// Timers and ends of transmission.
@@ -133,7 +134,7 @@ impl Pending {
 
     fn new() -> Self {
         Self {
-            heads: Least::new(0),
+            heads: Heads::many(0),
             channels: Vec::new(),
             locals: Heap::new(),
             lookahead: u64::MAX,
@@ -149,7 +150,7 @@ impl Pending {
 
     /// The time of the next event.
     #[inline]
-    fn next(&self) -> u64 {
+    pub(super) fn next(&self) -> u64 {
         self.heads.first().min(self.local().at())
     }
 }

@@ -6,10 +6,13 @@
 mod agenda;
 mod build;
 mod calls;
+mod cluster;
 mod custom;
+mod cut;
 mod endpoints;
 mod fifo;
 mod finish;
+mod heads;
 mod heap;
 mod hop;
 mod least;

@@ -29,6 +29,18 @@ impl Ticket {
         Self { at, way: u64::from(route) | u64::from(packet.seq) << 32, load }
     }
 
+    /// Its words: the arrival, and two that only this file reads.
+    #[inline(always)]
+    pub(super) fn parts(self) -> (u64, u64, u64) {
+        (self.at, self.way, self.load)
+    }
+
+    /// The ticket with these words.
+    #[inline(always)]
+    pub(super) fn from_parts(at: u64, way: u64, load: u64) -> Self {
+        Self { at, way, load }
+    }
+
     /// Position in the route table.
     #[inline(always)]
     pub(super) fn route(self) -> usize {
@@ -194,6 +206,14 @@ impl<T: Copy + Default> Ring<T> {
         let item = *self.front()?;
         self.leave(1);
         Some(item)
+    }
+
+    /// Puts an item that was popped just now back to the front.
+    #[cold]
+    pub(super) fn put_back(&mut self, item: T) {
+        self.head = self.head.wrapping_sub(1);
+        let place = self.place(self.head);
+        self.buffer[place] = item;
     }
 
     /// Lets the first `count` items go. A ring that is empty begins again: it need not walk through

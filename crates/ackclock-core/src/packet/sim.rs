@@ -119,14 +119,14 @@ impl Sim {
             self.schedule(p);
         }
         loop {
-            let Entry { time: key, process } = self.agenda.first();
+            let Entry { time: key, who } = self.agenda.first();
             if key == Agenda::OUT {
                 return true;
             }
-            let p = process as usize;
+            let p = who as usize;
             let horizon = self.horizon(p, key).min(self.end.saturating_add(1));
-            self.activate(p, horizon);
-            self.clocks[p].done = horizon;
+            let done = self.activate(p, horizon);
+            self.clocks[p].done = done;
             // A discipline has no way of its own to tell.
             if self.failure.is_none() {
                 self.failure = custom.failure();
@@ -137,7 +137,7 @@ impl Sim {
             self.schedule(p);
             self.activations += 1;
             if self.activations.is_multiple_of(8192)
-                && !progress(Time(self.scale.ps(key.min(self.end))))
+                && !progress(Time(self.scale.ps(key.min(done).min(self.end))))
             {
                 return false;
             }
@@ -180,15 +180,25 @@ impl Sim {
         }
     }
 
-    /// Handles all events of a process before `horizon`, sampling its endpoints where a mark is due.
-    fn activate(&mut self, p: usize, horizon: u64) {
+    /// Handles the events of a process before `horizon`, sampling its endpoints where a mark is due.
+    /// The time before which nothing is left to do: `horizon`, or earlier if it is a cluster.
+    fn activate(&mut self, p: usize, horizon: u64) -> u64 {
+        let is_cluster = self.processes[p].is_cluster();
         self.call_up_end(p);
         self.advance(p, Stage::Entry, horizon);
         loop {
             let mark = self.processes[p].next_mark;
-            self.advance(p, Stage::Node, horizon.min(mark));
+            let until = horizon.min(mark);
+            if is_cluster {
+                let done = self.take_turn(p, until);
+                if done < until {
+                    return done;
+                }
+            } else {
+                self.advance(p, Stage::Node, until);
+            }
             if mark >= horizon {
-                return;
+                return horizon;
             }
             self.mark_ends(p, mark);
         }

@@ -163,7 +163,7 @@ impl Sim {
     #[inline(never)]
     fn key(&self, ticket: Ticket) -> Key {
         let hop = self.hops[ticket.route() - 1];
-        Key::new(ticket.at, self.links[hop.link as usize].flight(ticket.size()), hop.channel)
+        Key::new(ticket.at, self.links[hop.link as usize].flight(ticket.size()), hop.link)
     }
 
     /// Handles the local events of a stage that come before a packet.
@@ -188,7 +188,7 @@ impl Sim {
     }
 
     /// Handles the first local event.
-    fn run_local(&mut self, p: usize, stage: Stage, local: Key) {
+    pub(super) fn run_local(&mut self, p: usize, stage: Stage, local: Key) {
         self.processes[p].stages[stage as usize].locals.pop();
         self.events += 1;
         self.on_local(p, local.at(), What(local.what()));

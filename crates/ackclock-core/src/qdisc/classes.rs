@@ -40,14 +40,6 @@ pub enum Measure {
     Packets,
 }
 
-/// A place in the pool.
-#[derive(Debug)]
-struct Slot {
-    content: Option<Timed>,
-    /// The scheduler's note about the packet.
-    tag: f64,
-}
-
 /// One class.
 #[derive(Debug, Default)]
 struct Queue {
@@ -73,16 +65,19 @@ impl Queue {
     }
 }
 
-/// The head of a class queue.
-#[derive(Clone, Copy, Debug)]
+/// What a scheduler asks of a packet that waits.
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Head {
     pub(super) size: u16,
+    /// The scheduler's note about the packet.
     pub(super) tag: f64,
 }
 
 /// Class queues that share a buffer.
 pub(super) struct Classes {
-    slots: Vec<Slot>,
+    slots: Vec<Option<Timed>>,
+    /// Of the packets in `slots`: what is asked often lies close together.
+    heads: Vec<Head>,
     free: Vec<u32>,
     links: Links,
     queues: Vec<Queue>,
@@ -104,6 +99,7 @@ impl Classes {
     ) -> Self {
         Self {
             slots: Vec::new(),
+            heads: Vec::new(),
             free: Vec::new(),
             links: Links::default(),
             queues: Vec::new(),
@@ -139,20 +135,14 @@ impl Classes {
     #[inline(always)]
     pub(super) fn head(&self, class: u32) -> Option<Head> {
         let id = self.queues.get(class as usize)?.chain.head()?;
-        self.look(id)
+        Some(self.heads[id as usize])
     }
 
     /// The packet of a class that leaves after the next.
     #[inline(always)]
     pub(super) fn second(&self, class: u32) -> Option<Head> {
         let id = self.queues.get(class as usize)?.chain.head()?;
-        self.look(self.links.next(id)?)
-    }
-
-    #[inline(always)]
-    fn look(&self, id: u32) -> Option<Head> {
-        let slot = &self.slots[id as usize];
-        slot.content.as_ref().map(|t| Head { size: t.packet.size, tag: slot.tag })
+        Some(self.heads[self.links.next(id)? as usize])
     }
 
     /// Whether AQMs have a say in what leaves.
@@ -244,9 +234,11 @@ impl Classes {
     /// Puts a packet at the tail of its class; its place.
     #[inline(always)]
     fn store(&mut self, class: u32, packet: Packet, tag: f64, now: Time) -> u32 {
-        let size = u64::from(packet.size);
+        let size = packet.size;
         let id = self.free.pop().unwrap_or_else(|| self.more());
-        self.slots[id as usize] = Slot { content: Some(Timed { at: now, packet }), tag };
+        self.slots[id as usize] = Some(Timed { at: now, packet });
+        self.heads[id as usize] = Head { size, tag };
+        let size = u64::from(size);
         let queue = &mut self.queues[class as usize];
         self.links.push_back(&mut queue.chain, id);
         queue.packets += 1;
@@ -261,7 +253,8 @@ impl Classes {
     #[cold]
     #[inline(never)]
     fn more(&mut self) -> u32 {
-        self.slots.push(Slot { content: None, tag: 0.0 });
+        self.slots.push(None);
+        self.heads.push(Head::default());
         self.links.reserve(self.slots.len());
         (self.slots.len() - 1) as u32
     }
@@ -277,7 +270,7 @@ impl Classes {
     /// Takes a packet of a class out, last of all: so it goes straight to where it is wanted.
     #[inline(always)]
     fn take(&mut self, class: u32, id: u32) -> Option<Timed> {
-        let size = u64::from(self.slots[id as usize].content.as_ref()?.packet.size);
+        let size = u64::from(self.heads[id as usize].size);
         let queue = &mut self.queues[class as usize];
         self.links.remove(&mut queue.chain, id);
         queue.packets -= 1;
@@ -286,7 +279,7 @@ impl Classes {
         self.bytes -= size;
         self.free.push(id);
         self.changed(class);
-        self.slots[id as usize].content.take()
+        self.slots[id as usize].take()
     }
 
     /// Pushes a packet out of a class that is not empty; returns its size. `arrived` is the place of

@@ -1,0 +1,57 @@
+//! Clusters: nodes so near one another that they are one process.
+//!
+//! Where what leaves a node is at the next within the transmission of a packet or two, as between the
+//! leaves of one campus, batches hold hardly a packet, and taking turns costs more than the packets do.
+//! Such nodes are one process (`cut.rs` says which), which handles its packets one by one and takes
+//! turns only with what lies further away.
+
+use super::heads::Heads;
+use super::lp::{Key, Pending, Process, Stage};
+use super::sim::Sim;
+
+/// Packets after which a cluster lets others have a turn: so a run that is one cluster can be stopped.
+const TURN: u32 = 1024;
+
+impl Process {
+    /// Whether it is a cluster.
+    #[inline(always)]
+    pub(super) fn is_cluster(&self) -> bool {
+        matches!(self.stages[Stage::Node as usize].heads, Heads::One(_))
+    }
+}
+
+impl Sim {
+    /// Handles the events of a cluster before `until`, in order. The time before which nothing is left
+    /// to do: `until`, or earlier at the end of its turn.
+    pub(super) fn take_turn(&mut self, p: usize, until: u64) -> u64 {
+        for _ in 0..TURN {
+            let Self { processes, channels, .. } = self;
+            let Pending { heads, channels: ids, locals, .. } =
+                &mut processes[p].stages[Stage::Node as usize];
+            let Heads::One(heads) = heads else { return until };
+            let first = heads.first();
+            let local = locals.peek().copied().unwrap_or(Key::NEVER);
+            if first.time.min(local.at()) >= until {
+                return until;
+            }
+            if local.at() < first.time {
+                self.run_local(p, Stage::Node, local);
+                continue;
+            }
+            let queue = &mut channels[ids[first.who as usize] as usize].queue;
+            queue.note();
+            let Some(ticket) = queue.pop() else { return until };
+            heads.set(first.who, queue.front().map_or(u64::MAX, |next| next.at));
+            if first.time < heads.first().time.min(local.at()) {
+                self.next_local = local.at();
+                self.forward(p, ticket);
+            } else {
+                // What happens at the same time has an order of its own.
+                queue.put_back(ticket);
+                heads.set(first.who, first.time);
+                self.advance(p, Stage::Node, first.time + 1);
+            }
+        }
+        self.processes[p].stages[Stage::Node as usize].next()
+    }
+}

@@ -1,0 +1,259 @@
+//! How a network is cut into processes, and how long each of them may wait.
+
+use std::collections::HashMap;
+
+use rustworkx_core::petgraph::unionfind::UnionFind;
+
+use super::link::Link;
+use super::lp::{Process, Stage};
+use crate::compile::{Plan, PlanLink};
+use crate::ids::LinkId;
+
+/// A link that a packet passes in less time than the transmission of so many packets is short.
+const SHORT: u64 = 2;
+
+/// A process to which packets come in less time than the transmission of so many has a packet or two to
+/// handle in its turns. (Measured: on networks of campuses and backbones this and [`SHORT`] may be anything
+/// from 1 to 12 within 3 % of time; where there is one bottleneck, larger ones cost up to 15 %.)
+const FEW: u64 = 4;
+
+/// The processes of a run, and what belongs to which.
+pub(super) struct Cut {
+    /// Whether each process is a cluster.
+    pub(super) is_cluster: Vec<bool>,
+    /// By link.
+    pub(super) link_process: Vec<u32>,
+    /// By node, where it has endpoints or is part of a cluster; otherwise `u32::MAX`.
+    pub(super) node_process: Vec<u32>,
+}
+
+impl Cut {
+    /// Cuts the network into processes: each node with endpoints takes its outgoing links and those
+    /// that routers have to it, every other link stands alone. Nodes that are a short link apart are
+    /// one where batches would hold few packets.
+    ///
+    /// `shortest` is each link's shortest time, `follows` tells which links follow at once.
+    pub(super) fn of(plan: &Plan, links: &[Link], shortest: &[u64], follows: &[bool]) -> Self {
+        let cut = Self::apart(plan, &vec![None; plan.nodes.len()]);
+        let packet = |l: usize| {
+            links[l].rate.shortest(plan.links[l].mean_packet.try_into().unwrap_or(u16::MAX))
+        };
+        let within = |time: u64, packets: u64, l: usize| time < packets.saturating_mul(packet(l));
+        let short: Vec<usize> =
+            (0..links.len()).filter(|&l| within(shortest[l], SHORT, l)).collect();
+        if short.is_empty() {
+            return cut;
+        }
+        let nearest = cut.nearest(plan, shortest, follows);
+        let mut joint = UnionFind::new(plan.nodes.len());
+        for l in short {
+            if within(nearest[cut.link_process[l] as usize], FEW, l) {
+                joint.union(plan.links[l].from.index(), plan.links[l].to.index());
+            }
+        }
+        let mut sizes = vec![0; plan.nodes.len()];
+        for node in 0..plan.nodes.len() {
+            sizes[joint.find(node)] += 1;
+        }
+        let group = |node| Some(joint.find(node)).filter(|&group| sizes[group] > 1);
+        Self::apart(plan, &(0..plan.nodes.len()).map(group).collect::<Vec<_>>())
+    }
+
+    /// Cuts the network, given the group of nodes that each node belongs to.
+    fn apart(plan: &Plan, group: &[Option<usize>]) -> Self {
+        let mut has_endpoints = vec![false; plan.nodes.len()];
+        for flow in &plan.flows {
+            has_endpoints[flow.src.index()] = true;
+            has_endpoints[flow.dst.index()] = true;
+        }
+        let mut is_cluster = Vec::new();
+        let mut next = |cluster| {
+            is_cluster.push(cluster);
+            is_cluster.len() as u32 - 1
+        };
+        let mut of_group = HashMap::new();
+        let of_node = |node: usize| match group[node] {
+            Some(group) => *of_group.entry(group).or_insert_with(|| next(true)),
+            None if has_endpoints[node] => next(false),
+            None => u32::MAX,
+        };
+        let node_process: Vec<u32> = (0..plan.nodes.len()).map(of_node).collect();
+        let of_link = |link: &PlanLink| {
+            let ends = [link.from, link.to].map(|node| node_process[node.index()]);
+            match ends {
+                [from, _] if from != u32::MAX => from,
+                [_, to] if to != u32::MAX => to,
+                _ => next(false),
+            }
+        };
+        let link_process = plan.links.iter().map(of_link).collect();
+        Self { is_cluster, link_process, node_process }
+    }
+
+    /// By process, the shortest time in which a packet gets there from another.
+    fn nearest(&self, plan: &Plan, shortest: &[u64], follows: &[bool]) -> Vec<u64> {
+        let mut nearest = vec![u64::MAX; self.is_cluster.len()];
+        for flow in &plan.flows {
+            for (route, last) in [(&flow.route, flow.dst), (&flow.ack_route, flow.src)] {
+                let mut rest = &route[..];
+                for stretch in stretches(route, follows) {
+                    rest = &rest[stretch.len()..];
+                    let to = match rest.first() {
+                        Some(next) => self.link_process[next.index()],
+                        None => self.node_process[last.index()],
+                    };
+                    if self.link_process[stretch[0].index()] != to {
+                        let time = stretch.iter().map(|link| shortest[link.index()]).sum();
+                        nearest[to as usize] = nearest[to as usize].min(time);
+                    }
+                }
+            }
+        }
+        nearest
+    }
+
+    /// The stage of its process that a link belongs to.
+    pub(super) fn stage(&self, link: usize, from: usize) -> Stage {
+        let process = self.link_process[link];
+        if self.node_process[from] == process || self.is_cluster[process as usize] {
+            Stage::Node
+        } else {
+            Stage::Entry
+        }
+    }
+}
+
+/// The parts of a route that are passed in one go.
+pub(super) fn stretches<'a>(
+    route: &'a [LinkId],
+    follows: &'a [bool],
+) -> impl Iterator<Item = &'a [LinkId]> {
+    route.chunk_by(|_, next| follows[next.index()])
+}
+
+/// The links that follow at once after another: plain FIFO links that only one other link leads to.
+pub(super) fn followers(plan: &Plan, links: &[Link]) -> Vec<bool> {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Before {
+        Nothing,
+        One(LinkId),
+        Many,
+    }
+    let mut before = vec![Before::Nothing; links.len()];
+    for route in plan.flows.iter().flat_map(|f| [&f.route, &f.ack_route]) {
+        for (i, link) in route.iter().enumerate() {
+            let seen = &mut before[link.index()];
+            *seen = match (*seen, i.checked_sub(1).map(|i| route[i])) {
+                (Before::Nothing, Some(one)) => Before::One(one),
+                (Before::One(known), Some(one)) if known == one => Before::One(known),
+                _ => Before::Many,
+            };
+        }
+    }
+    let plain = |l: usize| links[l].disc.is_none();
+    (0..links.len()).map(|l| plain(l) && matches!(before[l], Before::One(_))).collect()
+}
+
+/// How long each process may wait, from the stretches that begin with each of its links: what
+/// happens at a node reaches another process over one of them; what happens at a link that leads
+/// to the node has yet to pass the node. What stays in a cluster need not wait.
+pub(super) fn lookaheads(
+    stretches: &HashMap<(u32, u32), u64>,
+    links: &[Link],
+    cut: &Cut,
+    processes: &mut [Process],
+) {
+    let home = |l: usize| cut.link_process[l];
+    let inner = |l: usize, to: u32| home(l) == to && links[l].stage == Stage::Entry;
+    // Least over any order: the order of the map does not matter.
+    let mut all: Vec<_> = stretches
+        .iter()
+        .map(|(&(l, to), &time)| (l as usize, to, time))
+        .filter(|&(l, to, _)| home(l) != to || !cut.is_cluster[to as usize])
+        .collect();
+    all.sort_unstable();
+    for &(l, _, time) in all.iter().filter(|s| !inner(s.0, s.1)) {
+        let own = &mut processes[home(l) as usize].stages[links[l].stage as usize].lookahead;
+        *own = time.min(*own);
+    }
+    let mut sources: Vec<_> =
+        all.iter().filter(|s| !inner(s.0, s.1)).map(|&(l, to, time)| (to, home(l), time)).collect();
+    sources.sort_unstable();
+    // Of several ways between two processes the shortest comes first.
+    sources.dedup_by_key(|&mut (to, from, _)| (to, from));
+    for (to, from, time) in sources {
+        processes[to as usize].sources.push((from, time));
+    }
+    for &(_, to, time) in all.iter().filter(|s| inner(s.0, s.1)) {
+        let stages = &mut processes[to as usize].stages;
+        stages[0].lookahead = stages[0].lookahead.min(time.saturating_add(stages[1].lookahead));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+    use crate::compile::compile;
+    use crate::packet::build::lay_out;
+    use crate::packet::custom::RegistryOnly;
+    use crate::packet::finish::{Results, finish};
+
+    fn results(plan: &Plan, cut: fn(&Plan, &[Link], &[u64], &[bool]) -> Cut) -> Results {
+        let mut sim = lay_out(plan, &RegistryOnly, cut).unwrap();
+        assert!(sim.run(&RegistryOnly, &mut |_| true));
+        finish(sim, plan).unwrap()
+    }
+
+    fn apart(plan: &Plan, _: &[Link], _: &[u64], _: &[bool]) -> Cut {
+        Cut::apart(plan, &vec![None; plan.nodes.len()])
+    }
+
+    /// Campuses on a backbone, whose links are long or short by the speed of signals.
+    fn campuses(seed: u64, era: &str, qdisc: &str, speed: f64) -> Plan {
+        let scenario = json!({
+            "duration": "2 s", "seed": seed, "era": era, "routing": "delay",
+            "net": { "kind": "tiers", "mans": 3, "lans": 3, "wan_nodes": 3, "wan_redundancy": 2,
+                     "seed": seed,
+                     "signal_speed": speed, "buffer": "20 pkt", "qdisc": qdisc },
+            "flows": [{ "id": "tcp", "between": { "kind": "exponential-pairs", "exponent": 0 },
+                        "count": 12, "start_jitter": "100 ms", "recovery": "sack" }],
+            "record": { "tables": ["packets", "drops", "flow_samples", "link_samples", "windows"],
+                        "interval": "50 ms" },
+        });
+        compile(&serde_json::from_value(scenario).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn near_nodes_are_one_process_and_far_ones_are_not() {
+        let count = |speed| {
+            let sim = lay_out(&campuses(1, "rfc", "fifo", speed), &RegistryOnly, Cut::of).unwrap();
+            let clusters = sim.processes.iter().filter(|process| process.is_cluster()).count();
+            (clusters, sim.processes.len())
+        };
+        let ((near, few), (far, many)) = (count(2e8), count(2e4));
+        assert!(near > 0 && far == 0 && few < many, "{near} of {few}, {far} of {many}");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(12))]
+
+        #[test]
+        fn a_run_is_the_same_however_its_network_is_cut(
+            seed in 0u64..1000,
+            ns2 in any::<bool>(),
+            qdisc in prop::sample::select(vec!["fifo", "fq", "drr", "red", "codel"]),
+            speed in prop::sample::select(vec![2e8, 1e9, 5e7]),
+        ) {
+            let plan = campuses(seed, if ns2 { "ns2" } else { "rfc" }, qdisc, speed);
+            let [joined, apart] = [Cut::of, apart].map(|cut| {
+                let mut results = results(&plan, cut);
+                results.activations = 0;
+                format!("{results:?}")
+            });
+            prop_assert!(joined == apart);
+        }
+    }
+}

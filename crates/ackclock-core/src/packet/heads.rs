@@ -1,0 +1,58 @@
+//! The channels of a stage by the arrival of their first packets.
+
+use super::agenda::Agenda;
+use super::least::Least;
+
+/// When each of a fixed number of channels has something; `u64::MAX` for one that has nothing.
+#[derive(Debug)]
+pub(super) enum Heads {
+    /// Emptied in batches: which channel is first does not matter.
+    Many(Least),
+    /// Emptied one packet at a time.
+    One(Agenda),
+}
+
+impl Heads {
+    /// Of so many channels, to be emptied in batches.
+    pub(super) fn many(channels: usize) -> Self {
+        Self::Many(Least::new(channels))
+    }
+
+    /// Of so many channels, to be emptied one packet at a time.
+    pub(super) fn one(channels: usize) -> Self {
+        Self::One(Agenda::new(channels))
+    }
+
+    /// The time of the first.
+    #[inline(always)]
+    pub(super) fn first(&self) -> u64 {
+        match self {
+            Self::Many(least) => least.first(),
+            Self::One(agenda) => agenda.first().time,
+        }
+    }
+
+    /// Changes the time of a channel.
+    #[inline(always)]
+    pub(super) fn set(&mut self, channel: u32, time: u64) {
+        match self {
+            Self::Many(least) => least.set(channel, time),
+            Self::One(agenda) => agenda.set(channel, time),
+        }
+    }
+
+    /// Visits every channel below `bound`; each takes the time that `visit` returns, which must not
+    /// be below it.
+    #[inline(always)]
+    pub(super) fn below(&mut self, bound: u64, mut visit: impl FnMut(u32) -> u64) {
+        match self {
+            Self::Many(least) => least.below(bound, visit),
+            Self::One(agenda) => {
+                while agenda.first().time < bound {
+                    let channel = agenda.first().who;
+                    agenda.set(channel, visit(channel));
+                }
+            }
+        }
+    }
+}

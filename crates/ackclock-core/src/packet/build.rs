@@ -12,7 +12,7 @@ use super::endpoints;
 use super::heads::Heads;
 use super::link::{Counts, Hazards, Link};
 use super::lp::{Channel, Key, Kind, Pending, Process, Stage, What};
-use super::observe::{Baseline, FlowSample, LinkSample, Marks, Observer};
+use super::observe::{Baseline, Marks, Observer};
 use super::rate::{Opportunities, Rate, Steps};
 use super::ring::{Options, Ring};
 use super::sim::{Clock, End, Hop, Losses, Sim};
@@ -191,20 +191,21 @@ pub(super) fn lay_out(
         }
     }
 
-    let record = &plan.record;
-    let sampled =
-        record.tables.iter().any(|t| matches!(t, Table::FlowSamples | Table::LinkSamples));
-    let interval = record.interval.filter(|_| sampled).map_or(u64::MAX, |s| s.0.max(1));
     let warmup = scale.word(plan.warmup.0);
-    let marks = Marks { scale, interval, warmup: plan.warmup.0 };
+    let marks_of = |table| {
+        let sampled = plan.record.tables.contains(&table);
+        let interval = plan.record.interval.filter(|_| sampled).map_or(u64::MAX, |s| s.0.max(1));
+        Marks { scale, interval, warmup: plan.warmup.0 }
+    };
+    let (marks, link_marks) = (marks_of(Table::FlowSamples), marks_of(Table::LinkSamples));
     for process in &mut processes {
         process.next_mark = marks.first();
         process.settle_down();
     }
     for link in &mut links {
-        link.mark_at(marks.first());
+        link.mark_at(link_marks.first());
     }
-    let observer = observer(plan, interval);
+    let observer = observer(plan);
     let process_count = processes.len();
     Ok(Sim {
         processes,
@@ -223,6 +224,7 @@ pub(super) fn lay_out(
         end: end_time,
         warmup,
         marks,
+        link_marks,
         beyond: Vec::new(),
         out: Outbox::default(),
         options: Options::default(),
@@ -254,19 +256,17 @@ fn smallest_packet(flow: &PlanFlow) -> u16 {
     size.min(u64::from(SMALLEST_PACKET)) as u16
 }
 
-fn observer(plan: &Plan, interval: u64) -> Observer {
+fn observer(plan: &Plan) -> Observer {
     let record = &plan.record;
     let has = |t: Table| record.tables.contains(&t);
-    let rows = if interval == u64::MAX { 0 } else { (plan.duration.0 / interval + 1) as usize };
+    let rows = record.interval.map_or(0, |every| (plan.duration.0 / every.0.max(1) + 1) as usize);
     let mut observer = Observer {
         scale: Timescale::of(plan.era),
         want_packets: has(Table::Packets) || has(Table::Queues),
         want_queues: has(Table::Queues),
         want_drops: has(Table::Drops),
-        flow_samples: has(Table::FlowSamples)
-            .then(|| vec![FlowSample::default(); rows * plan.flows.len()]),
-        link_samples: has(Table::LinkSamples)
-            .then(|| vec![LinkSample::default(); rows * plan.links.len()]),
+        flow_samples: has(Table::FlowSamples).then(|| Vec::with_capacity(rows * plan.flows.len())),
+        link_samples: has(Table::LinkSamples).then(|| Vec::with_capacity(rows * plan.links.len())),
         base: baseline(plan),
         ..Observer::default()
     };

@@ -6,7 +6,7 @@
 //! turns only with what lies further away.
 
 use super::heads::Heads;
-use super::lp::{Key, Pending, Process, Stage};
+use super::lp::{Pending, Process, Stage};
 use super::sim::Sim;
 
 /// Packets after which a cluster lets others have a turn: so a run that is one cluster can be stopped.
@@ -26,24 +26,24 @@ impl Sim {
     pub(super) fn take_turn(&mut self, p: usize, until: u64) -> u64 {
         for _ in 0..TURN {
             let Self { processes, channels, .. } = self;
-            let Pending { heads, channels: ids, locals, .. } =
+            let (local, local_at) = processes[p].local(Stage::Node);
+            let Pending { heads, channels: ids, .. } =
                 &mut processes[p].stages[Stage::Node as usize];
             let Heads::One(heads) = heads else { return until };
             let first = heads.first();
-            let local = locals.peek().copied().unwrap_or(Key::NEVER);
-            if first.time.min(local.at()) >= until {
+            if first.time.min(local_at) >= until {
                 return until;
             }
-            if local.at() < first.time {
-                self.run_local(p, Stage::Node, local);
+            if local_at < first.time {
+                self.run_local(p, Stage::Node, local, local_at);
                 continue;
             }
             let queue = &mut channels[ids[first.who as usize] as usize].queue;
             queue.note();
             let Some(ticket) = queue.pop() else { return until };
             heads.set(first.who, queue.front().map_or(u64::MAX, |next| next.at));
-            if first.time < heads.first().time.min(local.at()) {
-                self.next_local = local.at();
+            if first.time < heads.first().time.min(local_at) {
+                self.next_local = local_at;
                 self.forward(p, ticket);
             } else {
                 // What happens at the same time has an order of its own.

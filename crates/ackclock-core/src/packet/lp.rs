@@ -187,6 +187,14 @@ impl Process {
         }
     }
 
+    /// The first local event of a stage, and the time of that or of an earlier mark.
+    #[inline(always)]
+    pub(super) fn local(&self, stage: Stage) -> (Key, u64) {
+        let local = self.stages[stage as usize].local();
+        let mark = if stage == Stage::Node { self.next_mark } else { u64::MAX };
+        (local, local.at().min(mark))
+    }
+
     /// The time of its next event, and the soonest that any event it has can have an effect outside.
     #[inline]
     pub(super) fn due(&self, scale: Timescale) -> (u64, u64) {

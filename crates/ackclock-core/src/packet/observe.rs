@@ -124,20 +124,18 @@ impl Marks {
         if self.interval == u64::MAX { self.scale.word(self.warmup) } else { 0 }
     }
 
-    /// The mark after mark `at`.
-    pub(super) fn after(self, at: u64) -> u64 {
-        let sample = match self.interval {
-            u64::MAX => u64::MAX,
-            interval => self.scale.word((self.passed(at) + 1).saturating_mul(interval)),
+    /// Which sample is taken at mark `at`, if one is, and the mark after it.
+    pub(super) fn step(self, at: u64) -> (Option<u64>, u64) {
+        let (row, sample) = match self.interval {
+            u64::MAX => (None, u64::MAX),
+            interval => {
+                let passed = self.passed(at);
+                let row = (self.scale.word(passed * interval) == at).then_some(passed);
+                (row, self.scale.word((passed + 1).saturating_mul(interval)))
+            }
         };
         let warmup = self.scale.word(self.warmup);
-        if warmup > at { sample.min(warmup) } else { sample }
-    }
-
-    /// Which sample is taken at `at`, if one is.
-    pub(super) fn row(self, at: u64) -> Option<u64> {
-        let row = (self.interval != u64::MAX).then(|| self.passed(at))?;
-        (self.scale.word(row * self.interval) == at).then_some(row)
+        (row, if warmup > at { sample.min(warmup) } else { sample })
     }
 
     /// Whole intervals up to `at`.
@@ -260,6 +258,7 @@ impl Observer {
     pub(super) fn sample_ends(&mut self, row: u64, process: &Process, ends: &[End]) {
         let Some(samples) = &mut self.flow_samples else { return };
         let flows = ends.len() / 2;
+        begin_row(samples, row as usize, flows);
         for &e in &process.endpoints {
             let Some(endpoint) = &ends[e as usize].endpoint else { continue };
             let seen = endpoint.sample();
@@ -291,6 +290,7 @@ impl Observer {
         let Some(samples) = &mut self.link_samples else { return };
         link.settle_any(at);
         let (packets, bytes) = link.waiting();
+        begin_row(samples, row as usize, count);
         let Some(sample) = samples.get_mut(row as usize * count + l) else { return };
         let counts = link.counts();
         *sample = LinkSample {
@@ -300,5 +300,13 @@ impl Observer {
             dropped_packets: counts.dropped_packets,
             marks: link.marks(),
         };
+    }
+}
+
+/// Makes sure that a table, whose room is reserved, has a row: memory is touched first when it is used.
+#[inline]
+fn begin_row<T: Clone + Default>(samples: &mut Vec<T>, row: usize, width: usize) {
+    if samples.len() < (row + 1) * width {
+        samples.resize((row + 1) * width, T::default());
     }
 }

@@ -89,7 +89,9 @@ pub(super) struct Sim {
     pub(super) end: u64,
     /// The end of the warm-up.
     pub(super) warmup: u64,
+    /// Of endpoints.
     pub(super) marks: Marks,
+    pub(super) link_marks: Marks,
     /// Packets that arrive somewhere only after the end.
     pub(super) beyond: Vec<Ticket>,
     /// What an endpoint is sending.
@@ -97,7 +99,7 @@ pub(super) struct Sim {
     /// Options of packets on wires.
     pub(super) options: Options,
     pub(super) dropped: Vec<(Packet, DropReason)>,
-    /// Not later than the next local event of the stage that is under way.
+    /// Not later than the next local event or mark of the stage that is under way.
     pub(super) next_local: u64,
     /// Packets that a process handles in one go.
     pub(super) batch: Box<Batch>,
@@ -180,28 +182,16 @@ impl Sim {
         }
     }
 
-    /// Handles the events of a process before `horizon`, sampling its endpoints where a mark is due.
-    /// The time before which nothing is left to do: `horizon`, or earlier if it is a cluster.
+    /// Handles the events of a process before `horizon`. The time before which nothing is left to do:
+    /// `horizon`, or earlier if it is a cluster.
     fn activate(&mut self, p: usize, horizon: u64) -> u64 {
-        let is_cluster = self.processes[p].is_cluster();
+        if self.processes[p].is_cluster() {
+            return self.take_turn(p, horizon);
+        }
         self.call_up_end(p);
         self.advance(p, Stage::Entry, horizon);
-        loop {
-            let mark = self.processes[p].next_mark;
-            let until = horizon.min(mark);
-            if is_cluster {
-                let done = self.take_turn(p, until);
-                if done < until {
-                    return done;
-                }
-            } else {
-                self.advance(p, Stage::Node, until);
-            }
-            if mark >= horizon {
-                return horizon;
-            }
-            self.mark_ends(p, mark);
-        }
+        self.advance(p, Stage::Node, horizon);
+        horizon
     }
 
     /// Reads what the only endpoint of a process will need, so that it is near when its packets have
@@ -216,16 +206,17 @@ impl Sim {
     }
 
     /// Samples the endpoints of a process at every mark up to `now`.
-    #[cold]
+    #[inline(never)]
     pub(super) fn mark_ends(&mut self, p: usize, now: u64) {
         while self.processes[p].next_mark <= now {
             let process = &mut self.processes[p];
             let at = process.next_mark;
-            process.next_mark = self.marks.after(at);
+            let (row, next) = self.marks.step(at);
+            process.next_mark = next;
             if at == self.warmup {
                 self.observer.baseline_ends(process, &self.ends);
             }
-            if let Some(row) = self.marks.row(at) {
+            if let Some(row) = row {
                 self.observer.sample_ends(row, process, &self.ends);
             }
         }
@@ -246,11 +237,12 @@ impl Sim {
             let count = self.links.len();
             let link = &mut self.links[l];
             let at = link.next_mark();
-            link.mark_at(self.marks.after(at));
+            let (row, next) = self.link_marks.step(at);
+            link.mark_at(next);
             if at == self.warmup {
                 self.observer.baseline_link(at, l, link);
             }
-            if let Some(row) = self.marks.row(at) {
+            if let Some(row) = row {
                 self.observer.sample_link(at, row, l, count, link);
             }
         }

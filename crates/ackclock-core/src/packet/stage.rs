@@ -29,10 +29,11 @@ impl Batch {
 impl Sim {
     /// Handles all events of one stage before `until`. Nothing more can reach it before then.
     pub(super) fn advance(&mut self, p: usize, stage: Stage, until: u64) {
-        let pending = &self.processes[p].stages[stage as usize];
-        let (relay, local) = (pending.relay, pending.local().at());
+        let process = &self.processes[p];
+        let pending = &process.stages[stage as usize];
+        let (relay, first) = (pending.relay, process.local(stage).1);
         if pending.heads.first() < until {
-            self.next_local = local;
+            self.next_local = first;
             if relay == Pending::NO_RELAY {
                 self.merge(p, stage, until);
             } else {
@@ -40,11 +41,11 @@ impl Sim {
             }
         }
         loop {
-            let local = self.processes[p].stages[stage as usize].local();
-            if local.at() >= until {
+            let (local, first) = self.processes[p].local(stage);
+            if first >= until {
                 return;
             }
-            self.run_local(p, stage, local);
+            self.run_local(p, stage, local, first);
         }
     }
 
@@ -177,18 +178,24 @@ impl Sim {
     #[inline(never)]
     fn run_locals_before(&mut self, p: usize, stage: Stage, ticket: Ticket) {
         loop {
-            let local = self.processes[p].stages[stage as usize].local();
+            let (local, first) = self.processes[p].local(stage);
             // The packet's full key takes a look at the link that it has left: only where times tie.
-            if local.at() > ticket.at || local.at() == ticket.at && local > self.key(ticket) {
-                self.next_local = local.at();
+            let is_later = first > ticket.at
+                || first == ticket.at && first == local.at() && local > self.key(ticket);
+            if is_later {
+                self.next_local = first;
                 return;
             }
-            self.run_local(p, stage, local);
+            self.run_local(p, stage, local, first);
         }
     }
 
-    /// Handles the first local event.
-    pub(super) fn run_local(&mut self, p: usize, stage: Stage, local: Key) {
+    /// Handles the first local event, or takes the sample that is due at `first`, before it.
+    #[inline(always)]
+    pub(super) fn run_local(&mut self, p: usize, stage: Stage, local: Key, first: u64) {
+        if stage == Stage::Node && self.processes[p].next_mark <= first {
+            return self.mark_ends(p, first);
+        }
         self.processes[p].stages[stage as usize].locals.pop();
         self.events += 1;
         self.on_local(p, local.at(), What(local.what()));

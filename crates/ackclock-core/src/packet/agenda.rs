@@ -61,44 +61,41 @@ impl Agenda {
         self.times[who as usize] = time;
         let mut place = who as usize / ARITY;
         let begin = place * ARITY;
-        let Some(group) = self.times.get(begin..begin + ARITY) else { return };
+        let Some(group) = self.times[begin..].first_chunk::<ARITY>() else { return };
         let mut changed = Entry { time, who };
-        let replay = || {
-            let (time, winner) = least(group.iter().copied());
-            Entry { time, who: (begin + winner) as u32 }
-        };
         let mut below: &[Entry] = &[];
-        let mut first = true;
-        for round in &mut self.rounds {
+        for (depth, round) in self.rounds.iter_mut().enumerate() {
             let before = round[place];
             if changed.time < before.time {
                 round[place] = changed;
             } else if before.who == who {
-                changed = if first {
-                    replay()
+                changed = if depth == 0 {
+                    let (time, winner) = least(|place| group[place]);
+                    Entry { time, who: (begin + winner) as u32 }
                 } else {
-                    let begin = place * ARITY;
-                    let Some(group) = below.get(begin..begin + ARITY) else { return };
-                    group[least(group.iter().map(|entry| entry.time)).1]
+                    let Some(group) = below[place * ARITY..].first_chunk::<ARITY>() else { return };
+                    group[least(|place| group[place].time).1]
                 };
                 round[place] = changed;
             } else {
                 return;
             }
-            first = false;
             below = round;
             place /= ARITY;
         }
     }
 }
 
-/// The least of a match's times and its place, the first of several.
+/// The least of a match's times and its place, the first of several: in pairs, so that no decision
+/// waits for more than two others.
 #[inline(always)]
-fn least(times: impl Iterator<Item = u64>) -> (u64, usize) {
-    let earlier = |(least, winner), (place, time)| {
-        if time < least { (time, place) } else { (least, winner) }
-    };
-    times.enumerate().fold((u64::MAX, 0), earlier)
+fn least(time: impl Fn(usize) -> u64) -> (u64, usize) {
+    let of = |place| (time(place), place);
+    let earlier = |a: (u64, usize), b: (u64, usize)| if b.0 < a.0 { b } else { a };
+    earlier(
+        earlier(earlier(of(0), of(1)), earlier(of(2), of(3))),
+        earlier(earlier(of(4), of(5)), earlier(of(6), of(7))),
+    )
 }
 
 #[cfg(test)]

@@ -8,8 +8,8 @@ use super::least::Least;
 pub(super) enum Heads {
     /// Emptied in batches: which channel is first does not matter.
     Many(Least),
-    /// Emptied one packet at a time.
-    One(Agenda),
+    /// Emptied one packet at a time. Few processes are clusters: a box keeps the others small.
+    One(Box<Agenda>),
 }
 
 impl Heads {
@@ -20,7 +20,7 @@ impl Heads {
 
     /// Of so many channels, to be emptied one packet at a time.
     pub(super) fn one(channels: usize) -> Self {
-        Self::One(Agenda::new(channels))
+        Self::One(Box::new(Agenda::new(channels)))
     }
 
     /// The time of the first.

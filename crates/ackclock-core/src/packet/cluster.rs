@@ -9,8 +9,9 @@ use super::heads::Heads;
 use super::lp::{Pending, Process, Stage};
 use super::sim::Sim;
 
-/// Packets after which a cluster lets others have a turn: so a run that is one cluster can be stopped.
-const TURN: u32 = 1024;
+/// Events after which a cluster lets others have a turn: so a run that is one cluster can be stopped.
+/// Tests have short ones.
+const TURN: u32 = if cfg!(test) { 3 } else { 1024 };
 
 impl Process {
     /// Whether it is a cluster.
@@ -52,6 +53,7 @@ impl Sim {
                 self.advance(p, Stage::Node, first.time + 1);
             }
         }
-        self.processes[p].stages[Stage::Node as usize].next()
+        // What comes from others at `until` or later may yet come first.
+        self.processes[p].stages[Stage::Node as usize].next().min(until)
     }
 }

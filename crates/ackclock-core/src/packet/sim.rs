@@ -175,6 +175,7 @@ impl Sim {
         pending.heads.set(entrant, at);
         let effect = self.scale.bound(at, pending.lookahead);
         let clock = &mut self.clocks[to as usize];
+        debug_assert!(at >= clock.done, "a packet reaches a process that is past it");
         clock.next = clock.next.min(at);
         // A process that is running has the smallest key of all; it is put back when it ends.
         if at <= self.end && effect < self.agenda.get(to) {

@@ -10,6 +10,7 @@
 pub mod api;
 pub mod cc;
 pub mod compile;
+mod eight;
 pub mod error;
 pub mod fluid;
 pub mod ids;

@@ -4,6 +4,8 @@
 //! changes mostly its own time, and then the matches on its way to the final are played again; one
 //! that is woken earlier only wins more of them.
 
+use crate::eight::least;
+
 /// Contestants of a match.
 const ARITY: usize = 8;
 
@@ -84,18 +86,6 @@ impl Agenda {
             place /= ARITY;
         }
     }
-}
-
-/// The least of a match's times and its place, the first of several: in pairs, so that no decision
-/// waits for more than two others.
-#[inline(always)]
-fn least(time: impl Fn(usize) -> u64) -> (u64, usize) {
-    let of = |place| (time(place), place);
-    let earlier = |a: (u64, usize), b: (u64, usize)| if b.0 < a.0 { b } else { a };
-    earlier(
-        earlier(earlier(of(0), of(1)), earlier(of(2), of(3))),
-        earlier(earlier(of(4), of(5)), earlier(of(6), of(7))),
-    )
 }
 
 #[cfg(test)]

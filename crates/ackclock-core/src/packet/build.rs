@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::agenda::Agenda;
 use super::custom::{Custom, Place};
-use super::cut::{Cut, followers, lookaheads, stretches};
+use super::cut::{Cut, followers, lookaheads, stretches, time_of};
 use super::endpoints;
 use super::heads::Heads;
 use super::link::{Counts, Hazards, Link};
@@ -181,13 +181,11 @@ pub(super) fn lay_out(
 
     relays(&links, &cut.link_process, &mut processes);
     for (process, &is_cluster) in processes.iter_mut().zip(&cut.is_cluster) {
+        // The links of a cluster are all of its second stage.
+        let heads = if is_cluster { Heads::one } else { Heads::many };
         for pending in &mut process.stages {
-            pending.heads = Heads::many(pending.channels.len());
+            pending.heads = heads(pending.channels.len());
             pending.lookahead = scale.word(pending.lookahead);
-        }
-        if is_cluster {
-            let node = &mut process.stages[Stage::Node as usize];
-            node.heads = Heads::one(node.channels.len());
         }
     }
 
@@ -373,18 +371,14 @@ impl Router<'_> {
     /// Appends a route that ends at endpoint `end` in process `last`; its first position.
     fn lay(&mut self, route: &[LinkId], last: u32, end: u32, processes: &mut [Process]) -> u32 {
         let first = self.hops.len() as u32;
-        let mut rest = route;
-        for stretch in stretches(route, self.follows) {
+        for (stretch, next) in stretches(route, self.follows) {
             let [before @ .., end] = stretch else { continue };
-            rest = &rest[stretch.len()..];
             self.hops.extend(before.iter().map(|link| Hop { link: link.0, channel: Hop::ON }));
-            let (to, stage) = match rest.first().map(|next| next.index()) {
+            let (to, stage) = match next {
                 Some(next) => (self.link_process[next], self.links[next].stage),
                 None => (last, Stage::Node),
             };
-            let time = stretch
-                .iter()
-                .fold(0u64, |time, link| time.saturating_add(self.shortest[link.index()]));
+            let time = time_of(stretch, self.shortest);
             let least = self.stretches.entry((stretch[0].0, to)).or_insert(u64::MAX);
             *least = time.min(*least);
             let channel = self.channel(end.0, to, stage, processes);

@@ -13,8 +13,8 @@ use crate::ids::LinkId;
 const SHORT: u64 = 2;
 
 /// A process to which packets come in less time than the transmission of so many has a packet or two to
-/// handle in its turns. (Measured: on networks of campuses and backbones this and [`SHORT`] may be anything
-/// from 1 to 12 within 3 % of time; where there is one bottleneck, larger ones cost up to 15 %.)
+/// handle in its turns. On networks of campuses and backbones neither number matters much; where there is
+/// one bottleneck, larger ones cost time.
 const FEW: u64 = 4;
 
 /// The processes of a run, and what belongs to which.
@@ -95,15 +95,13 @@ impl Cut {
         let mut nearest = vec![u64::MAX; self.is_cluster.len()];
         for flow in &plan.flows {
             for (route, last) in [(&flow.route, flow.dst), (&flow.ack_route, flow.src)] {
-                let mut rest = &route[..];
-                for stretch in stretches(route, follows) {
-                    rest = &rest[stretch.len()..];
-                    let to = match rest.first() {
-                        Some(next) => self.link_process[next.index()],
+                for (stretch, next) in stretches(route, follows) {
+                    let to = match next {
+                        Some(next) => self.link_process[next],
                         None => self.node_process[last.index()],
                     };
                     if self.link_process[stretch[0].index()] != to {
-                        let time = stretch.iter().map(|link| shortest[link.index()]).sum();
+                        let time = time_of(stretch, shortest);
                         nearest[to as usize] = nearest[to as usize].min(time);
                     }
                 }
@@ -123,12 +121,21 @@ impl Cut {
     }
 }
 
-/// The parts of a route that are passed in one go.
+/// The parts of a route that are passed in one go, each with the link that comes next.
 pub(super) fn stretches<'a>(
     route: &'a [LinkId],
     follows: &'a [bool],
-) -> impl Iterator<Item = &'a [LinkId]> {
-    route.chunk_by(|_, next| follows[next.index()])
+) -> impl Iterator<Item = (&'a [LinkId], Option<usize>)> {
+    let mut rest = route;
+    route.chunk_by(|_, next| follows[next.index()]).map(move |stretch| {
+        rest = &rest[stretch.len()..];
+        (stretch, rest.first().map(|next| next.index()))
+    })
+}
+
+/// The shortest time that a stretch takes.
+pub(super) fn time_of(stretch: &[LinkId], shortest: &[u64]) -> u64 {
+    stretch.iter().fold(0, |time, link| time.saturating_add(shortest[link.index()]))
 }
 
 /// The links that follow at once after another: plain FIFO links that only one other link leads to.

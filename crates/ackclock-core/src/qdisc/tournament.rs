@@ -5,6 +5,8 @@
 //! that a processor would have to guess, which in a heap is most of the time. A change goes up until
 //! it makes no difference: for one that comes late, at the first match.
 
+use crate::eight::least;
+
 /// Members of a first match. All matches after it have two contestants.
 const FIRST: usize = 8;
 
@@ -67,7 +69,7 @@ impl Tournament {
         self.ranks[id as usize] = rank;
         let group = id as usize / FIRST;
         let Some(members) = self.ranks[group * FIRST..].first_chunk() else { return };
-        let mut winner = least(members, (group * FIRST) as u32);
+        let mut winner = winner(members, (group * FIRST) as u32);
         let winners = &mut self.winners[..];
         let mut at = winners.len() / 2 + group;
         while winners[at] != winner {
@@ -89,7 +91,7 @@ impl Tournament {
         self.winners = vec![0; 2 * groups];
         for (group, members) in self.ranks.chunks_exact(FIRST).enumerate() {
             if let Some(members) = members.first_chunk() {
-                self.winners[groups + group] = least(members, (group * FIRST) as u32);
+                self.winners[groups + group] = winner(members, (group * FIRST) as u32);
             }
         }
         for at in (1..groups).rev() {
@@ -100,15 +102,9 @@ impl Tournament {
 
 /// Who of a first match has the least rank; the first of them has number `begin`.
 #[inline(always)]
-fn least(ranks: &[u64; FIRST], begin: u32) -> u128 {
-    let of = |place: u32| (ranks[place as usize], begin + place);
-    let better = |a: (u64, u32), b: (u64, u32)| if b.0 < a.0 { b } else { a };
-    // In pairs, so that no decision waits for more than two others.
-    let (rank, id) = better(
-        better(better(of(0), of(1)), better(of(2), of(3))),
-        better(better(of(4), of(5)), better(of(6), of(7))),
-    );
-    entry(rank, id)
+fn winner(ranks: &[u64; FIRST], begin: u32) -> u128 {
+    let (rank, place) = least(|place| ranks[place]);
+    entry(rank, begin + place as u32)
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ import shutil
 import sys
 import tempfile
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -71,14 +72,20 @@ class Run:
     def summary(self) -> dict[str, Any]:
         """What ``ackclock run --json`` prints."""
         if isinstance(self._summary, str):
-            self._summary = json.loads(self._summary)
-        assert isinstance(self._summary, dict)
+            from ackclock.columns import rows_of
+            from ackclock.summaries import whole
+
+            self._summary = whole(json.loads(self._summary), partial(rows_of, self.tables))
         return self._summary
 
     @property
     def summary_json(self) -> str:
-        """The summary as JSON; costs nothing as long as nobody read it as data."""
-        return self._summary if isinstance(self._summary, str) else json.dumps(self._summary)
+        """The summary as JSON but for what the tables hold; see `ackclock.summaries`."""
+        if isinstance(self._summary, str):
+            return self._summary
+        from ackclock.summaries import beside_tables
+
+        return beside_tables(self._summary)
 
     @classmethod
     def from_core(cls, scenario: Scenario, output: Output, cpu_s: float) -> Run:
@@ -98,11 +105,11 @@ class Run:
         # As text, for a sweep that only keeps it would read and write it for nothing. A quote
         # inside of text follows a backslash, so this is a key, and the only one.
         text = output["summary"]
-        head, key, rest = text.partition('"totals":{')
+        head, key, rest = text.rpartition('"totals":{')
         assert text[:1] == "{" and key, text[:60]
         whole = f'{{"scenario_hash":"{scenario.fingerprint}",{head[1:]}{key}"cpu_s":{cpu_s},{rest}'
         raw = output["tables"]
-        names = {kind: [str(name) for name in raw[f"{kind}s"]["id"]] for kind in ("flow", "link")}
+        names = {kind: list(raw[f"{kind}s"]["id"]) for kind in ("flow", "link")}
         return cls(scenario, whole, Tables(raw, names))
 
     def table(self, name: str) -> pa.Table:

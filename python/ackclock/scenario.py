@@ -63,11 +63,13 @@ class Scenario(Frozen):
         With every problem of form at once. What needs the whole network is found by `check`.
     """
 
-    __slots__ = ("_cost", "_full", "_hash")
-    # What is known of it, found when first asked for: with files read, its fingerprint, checked.
+    __slots__ = ("_but_seed", "_cost", "_full", "_hash")
+    # What is known of it, found when first asked for: with files read, its fingerprint, checked,
+    # and the core's text from after the seed on (empty where more than the seed depends on it).
     _full: dict[str, Any] | None
     _hash: str | None
     _cost: Cost | None
+    _but_seed: str | None
 
     engine = "packet"
     """Who answers; see `ackclock.engines`."""
@@ -116,7 +118,8 @@ class Scenario(Frozen):
         found = problems(data, None if file is None else str(file))
         if found:
             raise ScenarioError([*found, *_behind(found, data, file)])
-        self._freeze(_data=data, _file=file, _full=None, _hash=None, _cost=None)
+        nothing = dict.fromkeys(Scenario.__slots__)
+        self._freeze(_data=data, _file=file, **nothing)
 
     @classmethod
     def from_data(cls, data: dict[str, Any], file: Path | None = None) -> Scenario:
@@ -227,7 +230,23 @@ class Scenario(Frozen):
 
     def core_json(self) -> str:
         """The JSON that the core gets: everything that names a file expanded."""
-        return json.dumps(self._workshop().core_form(), allow_nan=False)
+        return self._core_text()[0]
+
+    def _core_text(self) -> tuple[str, Workshop | None]:
+        """What the core gets: the text, and the maker of the user's own algorithms if any."""
+        if self._but_seed:
+            return f'{{"seed": {self.seed}{self._but_seed}', None
+        workshop = self._workshop()
+        return json.dumps(workshop.core_form(), allow_nan=False), workshop or None
+
+    def _text_but_seed(self) -> str:
+        """The core's text from after the seed on, the same for every seed; empty if it is not."""
+        from ackclock.environments.compiled import is_environment
+
+        if is_environment(self._data) or self._workshop():
+            return ""
+        rest = {key: value for key, value in self._expanded().items() if key != "seed"}
+        return f", {json.dumps(rest, allow_nan=False)[1:]}"
 
     @property
     def fingerprint(self) -> str:
@@ -269,6 +288,9 @@ class Scenario(Frozen):
         seed
             Seed of every random number of the run.
         """
+        # Sweeps do this for every run: what the core gets is written once for all of them.
+        if self._but_seed is None and self._full is not None:
+            object.__setattr__(self, "_but_seed", self._text_but_seed())
         copied = Scenario.__new__(Scenario)
         full = None if self._full is None else {**self._full, "seed": seed}
         object.__setattr__(copied, "_data", {**self._data, "seed": seed})
@@ -276,6 +298,7 @@ class Scenario(Frozen):
         object.__setattr__(copied, "_full", full)
         object.__setattr__(copied, "_hash", self._hash)
         object.__setattr__(copied, "_cost", self._cost)
+        object.__setattr__(copied, "_but_seed", self._but_seed)
         return copied
 
     def to_document(self) -> dict[str, Any]:
@@ -322,10 +345,9 @@ class Scenario(Frozen):
 
         # The core checks and predicts in one compilation; grids of thousands of points need both.
         if self._cost is None:
-            workshop = self._workshop()
-            text = json.dumps(workshop.core_form(), allow_nan=False)
+            text, workshop = self._core_text()
             try:
-                predicted = json.loads(_core.predict(text, workshop or None))
+                predicted = json.loads(_core.predict(text, workshop))
             except _core.InputError as error:
                 self._raise_input(str(error))
                 raise
@@ -453,11 +475,10 @@ class Scenario(Frozen):
         from ackclock.run import Run
 
         # The core checks what it runs; to check here too would compile a scenario twice.
-        workshop = self._workshop()
-        text = json.dumps(workshop.core_form(), allow_nan=False)
+        text, workshop = self._core_text()
         try:
             began = time.thread_time()
-            output = _core.run(text, progress, workshop or None)
+            output = _core.run(text, progress, workshop)
             cpu_s = time.thread_time() - began
         except _core.InputError as error:
             self._raise_input(str(error))
@@ -466,7 +487,7 @@ class Scenario(Frozen):
             raise AlgorithmError(str(error)) from None
         done = Run.from_core(self, output, cpu_s)
         annotate(done, self._data)
-        if workshop:
+        if workshop is not None:
             done.summary.update(workshop.summary())
         return done
 

@@ -6,7 +6,7 @@ import hashlib
 import json
 import time
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Task(NamedTuple):
 
 @dataclass(frozen=True)
 class Record:
-    """A finished run: its key, and what it left; the summary as JSON."""
+    """A finished run: its key, and what it left; the summary as JSON beside the tables."""
 
     key: str
     seed: int
@@ -69,8 +69,11 @@ class Record:
 
     @cached_property
     def summary(self) -> dict[str, Any]:
-        """The summary as data."""
-        return dict(json.loads(self.summary_json))
+        """The summary as data, whole."""
+        from ackclock.columns import rows_of
+        from ackclock.summaries import whole
+
+        return whole(json.loads(self.summary_json), partial(rows_of, self.tables))
 
 
 @dataclass(frozen=True)

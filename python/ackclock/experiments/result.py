@@ -86,8 +86,29 @@ class SweepResult:
     def summaries(self) -> dict[str, dict[str, Any]]:
         """Summaries of the runs by key."""
         if self._summaries is None:
-            self._summaries = self.keeper.summaries(self.keys)
+            from ackclock.summaries import lacks, whole
+
+            kept = self.keeper.summaries(self.keys)
+            parts = {part for summary in kept.values() for part in lacks(summary)}
+            rows = {part: self._rows(part) for part in parts}
+            self._summaries = {
+                key: whole(
+                    summary, {part: found.get(key, []) for part, found in rows.items()}.__getitem__
+                )
+                for key, summary in kept.items()
+            }
         return self._summaries
+
+    def _rows(self, name: str) -> dict[str, list[dict[str, Any]]]:
+        """Rows of a table by the key of the run."""
+        from ackclock.columns import rows
+        from ackclock.results.keep import KEY
+
+        found: dict[str, list[dict[str, Any]]] = {}
+        table = self.keeper.table(name, self.keys)
+        for row in rows(table) if table is not None else ():
+            found.setdefault(row.pop(KEY), []).append(row)
+        return found
 
     def labels(self, axis: str) -> list[Label]:
         """Give the label of each slot on an axis.
@@ -122,7 +143,8 @@ class SweepResult:
             return np.array([metric(tables) for tables in self._each_run()], dtype=float)
         parsed = metrics.parse(metric)
         if parsed.table not in self.tables:
-            values = {k: metrics.of_summary(s, parsed) for k, s in self.summaries.items()}
+            kept = self.keeper.summaries(self.keys)
+            values = {key: metrics.of_summary(summary, parsed) for key, summary in kept.items()}
             return np.array([values[slot.key] for slot in self.slots], dtype=float)
         groups = self._grouped(parsed, ())
         return np.array([groups.get((number,), np.nan) for number in range(len(self.slots))])

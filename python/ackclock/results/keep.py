@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class Keeper(Protocol):
         """Rows of a table of these runs, with a column ``key`` before the others."""
 
     def summaries(self, keys: Collection[str]) -> dict[str, dict[str, Any]]:
-        """Summaries of these runs by key."""
+        """Summaries of these runs by key, as they are kept: without what their tables hold."""
 
 
 def with_key(key: str, table: pa.Table) -> pa.Table:
@@ -148,11 +149,11 @@ class Memory:
         return joined(found) if found else None
 
     def summaries(self, keys: Collection[str]) -> dict[str, dict[str, Any]]:
-        """Summaries of these runs by key.
+        """Summaries of these runs by key, without what their tables hold.
 
         Parameters
         ----------
         keys
             Keys of runs.
         """
-        return {key: self._records[key].summary for key in keys}
+        return {key: json.loads(self._records[key].summary_json) for key in keys}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -206,8 +207,10 @@ def export_run(store: Store, name: str, folder: Path) -> Path:
     """
     import tomli_w
 
+    from ackclock.columns import rows_of
     from ackclock.results.keep import KEY
     from ackclock.run import write_bundle
+    from ackclock.summaries import whole
 
     row = one_run(store, name)
     key = row["key"]
@@ -224,7 +227,7 @@ def export_run(store: Store, name: str, folder: Path) -> Path:
             (at / file).parent.mkdir(parents=True, exist_ok=True)
             (at / file).write_text(text, encoding="utf-8")
 
-    summary = json.loads(row["summary"])
+    summary = whole(json.loads(row["summary"]), partial(rows_of, tables))
     return write_bundle(folder, write_case, summary, tables, row["command"] or None)
 
 

@@ -325,7 +325,7 @@ class Store:
         return joined(found) if found else None
 
     def summaries(self, keys: Collection[str]) -> dict[str, dict[str, Any]]:
-        """Summaries of these runs by key.
+        """Summaries of these runs by key, without what their tables hold.
 
         Parameters
         ----------
@@ -389,7 +389,9 @@ class Store:
         with self._wake:
             self._waiting.append(entry)
             self._start_writer()
-            self._wake.notify_all()
+            # It looks at the clock by itself; to wake it for every run costs short runs a percent.
+            if len(self._waiting) in (1, COMMIT_RUNS):
+                self._wake.notify_all()
 
     def _start_writer(self) -> None:
         if self._writer is None:

@@ -5,6 +5,7 @@ use crate::compile::{self, Plan};
 use crate::packet::{self, Event, PacketRow, Results};
 use crate::scenario::Table;
 use crate::units::Time;
+use crate::wire::DropReason;
 
 /// One row per flow.
 pub(super) fn flows(plan: &Plan, results: &Results) -> Columns {
@@ -50,6 +51,8 @@ pub(super) fn flows(plan: &Plan, results: &Results) -> Columns {
         ("ecn_reductions", n(&|s| s.sender.ecn_reductions)),
         ("lost_data_packets", n(&|s| s.lost_data)),
         ("lost_ack_packets", n(&|s| s.lost_acks)),
+        ("data_under_way", n(&|s| s.under_way[0])),
+        ("acks_under_way", n(&|s| s.under_way[1])),
         ("window_sent_packets", n(&|s| s.sender.sent_packets - s.sender_at_warmup.sent_packets)),
         ("window_lost_data_packets", n(&|s| s.window_lost_data)),
         ("srtt_mean_s", f(&rtt)),
@@ -66,7 +69,7 @@ pub(super) fn links(plan: &Plan, results: &Results) -> Columns {
     let text = |g: &dyn Fn(&compile::PlanLink) -> String| {
         Column::Names(plan.links.iter().map(g).collect())
     };
-    vec![
+    let mut table = vec![
         ("id", text(&|l| l.name.clone())),
         ("src", text(&|l| plan.nodes[l.from.index()].clone())),
         ("dst", text(&|l| plan.nodes[l.to.index()].clone())),
@@ -85,7 +88,36 @@ pub(super) fn links(plan: &Plan, results: &Results) -> Columns {
         ("queue_mean_packets", f(&|l| l.queue_mean)),
         ("queue_p99_packets", f(&|l| l.queue_p99)),
         ("delay_mean_s", f(&|l| l.delay_mean_s)),
-    ]
+        ("waiting_packets", n(&|l| l.waiting)),
+        ("loss_ratio", f(&loss_ratio)),
+    ];
+    table.extend(
+        DropReason::ALL
+            .map(|reason| (column_of(reason), n(&|l| l.drops_by_reason[reason as usize]))),
+    );
+    table
+}
+
+/// What was dropped of what arrived, both after the warm-up.
+fn loss_ratio(link: &packet::LinkResult) -> f64 {
+    if link.window_arrived == 0 {
+        return 0.0;
+    }
+    link.window_drops as f64 / link.window_arrived as f64
+}
+
+/// Name of the column of the packets that a link dropped for a reason.
+fn column_of(reason: DropReason) -> &'static str {
+    match reason {
+        DropReason::Overflow => "drops_overflow",
+        DropReason::PushedOut => "drops_pushed_out",
+        DropReason::Early => "drops_early",
+        DropReason::Forced => "drops_forced",
+        DropReason::Random => "drops_random",
+        DropReason::Listed => "drops_listed",
+        DropReason::Unmarkable => "drops_unmarkable",
+        DropReason::TooBig => "drops_too_big",
+    }
 }
 
 macro_rules! columns {

@@ -51,6 +51,14 @@ impl Agenda {
         self.rounds.last().and_then(|last| last.first()).copied().unwrap_or(Entry::OUT)
     }
 
+    /// The first of the part of all contestants, about a fiftieth, that this one belongs to.
+    #[inline]
+    pub(super) fn next_beside(&self, who: u32) -> u32 {
+        let depth = self.rounds.len().saturating_sub(3);
+        let place = who as usize / ARITY.pow(depth as u32 + 1);
+        self.rounds.get(depth).map_or(who, |round| round[place].who)
+    }
+
     /// The time of a contestant.
     #[inline]
     pub(super) fn get(&self, who: u32) -> u64 {

@@ -15,6 +15,7 @@ use super::lp::{Channel, Key, Kind, Pending, Process, Stage, What};
 use super::observe::{Baseline, Marks, Observer};
 use super::rate::{Opportunities, Rate, Steps};
 use super::ring::{Options, Ring};
+use super::scout::Scout;
 use super::sim::{Clock, End, Hop, Losses, Sim};
 use super::timescale::{Timers, Timescale};
 use crate::compile::{Plan, PlanFlow, PlanLink, PlanSender, Schedule};
@@ -205,6 +206,7 @@ pub(super) fn lay_out(
     }
     let observer = observer(plan);
     let process_count = processes.len();
+    let scout = Scout::new(ends.len());
     Ok(Sim {
         processes,
         links,
@@ -232,6 +234,7 @@ pub(super) fn lay_out(
         activations: 0,
         events: 0,
         failure: None,
+        scout,
     })
 }
 

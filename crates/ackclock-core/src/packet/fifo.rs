@@ -44,6 +44,12 @@ impl Waiting {
         Self { next: Self::NONE, slots: Ring::new(), backlog: 0 }
     }
 
+    /// Calls up what the next packet to wait will touch.
+    #[inline(always)]
+    pub(super) fn call_up(&self) {
+        self.slots.call_up();
+    }
+
     /// Packets that wait.
     #[inline(always)]
     pub(super) fn len(&self) -> usize {

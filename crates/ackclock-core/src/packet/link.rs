@@ -479,6 +479,12 @@ impl Link {
         }
     }
 
+    /// Calls up what a packet that is to wait will touch.
+    #[inline(always)]
+    pub(super) fn call_up_queue(&self) {
+        self.waiting.call_up();
+    }
+
     /// Packets that arrived.
     pub(super) fn arrived(&self) -> u64 {
         self.arrived_packets

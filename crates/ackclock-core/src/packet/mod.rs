@@ -23,6 +23,7 @@ mod occupancy;
 mod queues;
 mod rate;
 mod ring;
+mod scout;
 mod sim;
 mod sort;
 mod stage;

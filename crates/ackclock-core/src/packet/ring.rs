@@ -1,5 +1,6 @@
 //! Packets on the wire, small enough to move fast, and the rings in which they wait to arrive.
 
+use super::scout::soon;
 use crate::ids::FlowId;
 use crate::wire::{Flags, MAX_SACK_BLOCKS, Packet, SackBlock};
 
@@ -192,6 +193,13 @@ impl<T: Copy + Default> Ring<T> {
             return None;
         }
         self.buffer.get(self.place(self.head))
+    }
+
+    /// Calls up the first item and the place of the next.
+    #[inline(always)]
+    pub(super) fn call_up(&self) {
+        self.buffer.get(self.place(self.head)).inspect(|place| soon(*place));
+        self.buffer.get(self.place(self.tail)).inspect(|place| soon(*place));
     }
 
     pub(super) fn back(&self) -> Option<&T> {

@@ -10,6 +10,7 @@ use super::link::Link;
 use super::lp::{Channel, Process, Stage};
 use super::observe::{Marks, Observer};
 use super::ring::{Options, Ticket};
+use super::scout::Scout;
 use super::stage::Batch;
 use super::timescale::{Timers, Timescale};
 use crate::outbox::Outbox;
@@ -107,6 +108,7 @@ pub(super) struct Sim {
     pub(super) activations: u64,
     pub(super) events: u64,
     pub(super) failure: Option<String>,
+    pub(super) scout: Scout,
 }
 
 impl Sim {
@@ -137,6 +139,9 @@ impl Sim {
                 return true;
             }
             self.schedule(p);
+            if self.scout.sent {
+                self.call_up_process(self.agenda.next_beside(who));
+            }
             self.activations += 1;
             if self.activations.is_multiple_of(8192)
                 && !progress(Time(self.scale.ps(key.min(done).min(self.end))))

@@ -4,38 +4,48 @@
 //! packet, then the packet's place. Batches that last longer, or have more packets, than that can tell
 //! are sorted by time and place as they are.
 
-/// Bits of a key that hold the place.
-const PLACE: u32 = 16;
-
 /// Up to so many are sorted by comparing alone.
 const FEW: usize = 16;
 
-/// The key of the packet at `place` that arrives at `at`, in a batch that begins at `begin`.
-#[inline(always)]
-pub(super) fn key(at: u64, begin: u64, place: usize) -> u64 {
-    at.wrapping_sub(begin) << PLACE | place as u64
+/// How keys of a batch are made.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Form {
+    /// Bits of a key that hold the place.
+    place: u32,
 }
 
-/// The bits of a key that hold the place.
-pub(super) const PLACES: u64 = (1 << PLACE) - 1;
+impl Form {
+    /// One that tells all packets of most batches apart, and of the few that are very large and short.
+    #[inline(always)]
+    pub(super) fn of(span: u64, packets: usize) -> Option<Self> {
+        let place = if packets <= 1 << 16 { 16 } else { 24 };
+        (span >> (u64::BITS - place) == 0 && packets <= 1 << place).then_some(Self { place })
+    }
 
-/// Whether two packets arrive at the same time.
-#[inline(always)]
-pub(super) fn ties(a: u64, b: u64) -> bool {
-    (a ^ b) >> PLACE == 0
-}
+    /// The key of the packet at `place` that arrives at `at`, in a batch that begins at `begin`.
+    #[inline(always)]
+    pub(super) fn key(self, at: u64, begin: u64, place: usize) -> u64 {
+        at.wrapping_sub(begin) << self.place | place as u64
+    }
 
-/// Whether keys can tell the packets of a batch apart.
-#[inline(always)]
-pub(super) fn fits(span: u64, packets: usize) -> bool {
-    span >> (u64::BITS - PLACE) == 0 && packets <= 1 << PLACE
+    /// The bits of a key that hold the place.
+    #[inline(always)]
+    pub(super) fn places(self) -> u64 {
+        (1 << self.place) - 1
+    }
+
+    /// Whether two packets arrive at the same time.
+    #[inline(always)]
+    pub(super) fn ties(self, a: u64, b: u64) -> bool {
+        (a ^ b) >> self.place == 0
+    }
 }
 
 /// Sorts keys over `span` units of time: they are spread over buckets by time, and what meets in one is
 /// compared. Packets are spread evenly enough over a window that most have a bucket to themselves.
 #[inline]
-pub(super) fn sort(keys: &mut Vec<u64>, span: u64, spare: &mut Spare) {
-    if keys.len() > FEW && !spread(keys, span, spare) {
+pub(super) fn sort(form: Form, keys: &mut Vec<u64>, span: u64, spare: &mut Spare) {
+    if keys.len() > FEW && !spread(form, keys, span, spare) {
         return keys.sort_unstable();
     }
     insert(keys);
@@ -43,13 +53,13 @@ pub(super) fn sort(keys: &mut Vec<u64>, span: u64, spare: &mut Spare) {
 
 /// Puts keys into buckets by time, all but sorted; false if too many would meet in one.
 #[inline(never)]
-fn spread(keys: &mut Vec<u64>, span: u64, spare: &mut Spare) -> bool {
+fn spread(form: Form, keys: &mut Vec<u64>, span: u64, spare: &mut Spare) -> bool {
     let n = keys.len();
     // As many buckets as keys, up to twice as many.
-    let shift =
-        (u64::BITS - span.leading_zeros() + PLACE).saturating_sub(usize::BITS - n.leading_zeros());
+    let shift = (u64::BITS - span.leading_zeros() + form.place)
+        .saturating_sub(usize::BITS - n.leading_zeros());
     let Spare { ends, keys: sorted } = spare;
-    let buckets = ((span << PLACE | PLACES) >> shift) as usize + 1;
+    let buckets = ((span << form.place | form.places()) >> shift) as usize + 1;
     ends.clear();
     ends.resize(buckets, 0);
     for &key in &*keys {
@@ -104,27 +114,33 @@ mod tests {
         #[test]
         fn agrees_with_the_library(
             begin in any::<u64>(),
-            times in prop::collection::vec(prop_oneof![0u64..50, 0u64..100_000, 0u64..1 << 48], 1..300),
+            times in prop::collection::vec(prop_oneof![0u64..50, 0u64..100_000, 0u64..1 << 40], 1..300),
+            packets in prop::sample::select(vec![300usize, 100_000]),
         ) {
-            let mut keys: Vec<u64> =
-                times.iter().enumerate().map(|(i, &t)| key(begin.wrapping_add(t), begin, i)).collect();
             let span = times.iter().copied().max().unwrap_or(0);
-            prop_assert!(fits(span, keys.len()));
-            sort(&mut keys, span, &mut Spare::default());
+            let form = Form::of(span, packets).expect("a form for these");
+            let mut keys: Vec<u64> = times
+                .iter()
+                .enumerate()
+                .map(|(i, &t)| form.key(begin.wrapping_add(t), begin, i))
+                .collect();
+            sort(form, &mut keys, span, &mut Spare::default());
             let mut expected: Vec<(u64, usize)> = times.iter().copied().zip(0..).collect();
             expected.sort_unstable();
-            let places: Vec<usize> = keys.iter().map(|&key| (key & PLACES) as usize).collect();
+            let places: Vec<usize> = keys.iter().map(|&key| (key & form.places()) as usize).collect();
             prop_assert_eq!(places, expected.iter().map(|e| e.1).collect::<Vec<_>>());
             for (pair, times) in keys.windows(2).zip(expected.windows(2)) {
-                prop_assert_eq!(ties(pair[0], pair[1]), times[0].0 == times[1].0);
+                prop_assert_eq!(form.ties(pair[0], pair[1]), times[0].0 == times[1].0);
             }
         }
     }
 
     #[test]
     fn what_does_not_fit_is_known() {
-        assert!(fits((1 << 48) - 1, 1 << 16));
-        assert!(!fits(1 << 48, 1));
-        assert!(!fits(1, (1 << 16) + 1));
+        assert!(Form::of((1 << 48) - 1, 1 << 16).is_some());
+        assert!(Form::of(1 << 48, 1).is_none());
+        assert!(Form::of((1 << 40) - 1, (1 << 16) + 1).is_some());
+        assert!(Form::of(1 << 40, (1 << 16) + 1).is_none());
+        assert!(Form::of(1, (1 << 24) + 1).is_none());
     }
 }

@@ -3,7 +3,7 @@
 use super::lp::{Channel, Key, Pending, Stage, What};
 use super::ring::Ticket;
 use super::sim::{Hop, Sim};
-use super::sort::{self, Spare};
+use super::sort::{self, Form, Spare};
 
 /// Packets that are handled in one go.
 #[derive(Debug, Default)]
@@ -23,6 +23,12 @@ impl Batch {
     #[inline(always)]
     fn ticket(&self, key: u64) -> Ticket {
         self.tickets[(key & self.places) as usize]
+    }
+
+    /// The packet that is handled as the one of this number.
+    #[inline(always)]
+    pub(super) fn at(&self, place: usize) -> Option<&Ticket> {
+        self.tickets.get((self.order.get(place)? & self.places) as usize)
     }
 }
 
@@ -53,6 +59,9 @@ impl Sim {
     fn merge(&mut self, p: usize, stage: Stage, until: u64) {
         self.gather(p, stage, until);
         for place in 0..self.batch.order.len() {
+            if self.scout.sent {
+                self.call_up_packets(place);
+            }
             let ticket = self.batch.ticket(self.batch.order[place]);
             self.locals_before(p, stage, ticket);
             self.forward(p, ticket);
@@ -65,10 +74,15 @@ impl Sim {
         self.gather(p, stage, until);
         let mut place = 0;
         while place < self.batch.order.len() {
-            place = self.pass(link, place);
+            let mut until = self.batch.order.len();
+            if self.scout.sent {
+                self.call_up_packets(place);
+                until = place + 1;
+            }
+            place = self.pass(link, place, until);
             // What stopped there is not as common.
-            if let Some(&key) = self.batch.order.get(place) {
-                let ticket = self.batch.ticket(key);
+            if place < until {
+                let ticket = self.batch.ticket(self.batch.order[place]);
                 let channel = self.hops[ticket.route()].channel;
                 self.enter(p, Hop { link, channel }, ticket, false);
                 place += 1;
@@ -84,13 +98,13 @@ impl Sim {
     }
 
     /// Sends packets of a batch over a link, from `place` on, as long as they do nothing but pass.
-    /// The place of the first that does not, or their number.
+    /// The place of the first that does not, or `until`.
     #[inline(always)]
-    fn pass(&mut self, link: u32, place: usize) -> usize {
+    fn pass(&mut self, link: u32, place: usize, until: usize) -> usize {
         let Self { links, channels, hops, batch, .. } = self;
         let link = &mut links[link as usize];
         let Batch { tickets, order, places, woken, .. } = &mut **batch;
-        for (place, &key) in order.iter().enumerate().skip(place) {
+        for (place, &key) in order[..until].iter().enumerate().skip(place) {
             let ticket = tickets[(key & *places) as usize];
             let Hop { channel, .. } = hops[ticket.route()];
             if ticket.at >= link.plain_until || link.settle(ticket.at) || channel == Hop::ON {
@@ -104,7 +118,7 @@ impl Sim {
             }
             queue.push(ticket.step(at));
         }
-        order.len()
+        until
     }
 
     /// Takes all packets that arrive before `until` from their channels, in order.
@@ -113,7 +127,6 @@ impl Sim {
         let pending = &mut processes[p].stages[stage as usize];
         let ids = &pending.channels[..];
         let Batch { tickets, order, places, spare, .. } = &mut **batch;
-        *places = sort::PLACES;
         let begin = pending.heads.first();
         let (mut runs, mut last) = (0, begin);
         tickets.clear();
@@ -124,16 +137,16 @@ impl Sim {
             last = last.max(tickets.last().map_or(begin, |ticket| ticket.at));
             next
         });
-        let fits = sort::fits(last - begin, tickets.len());
+        let span = last - begin;
+        let Some(form) = Form::of(span, tickets.len()) else { return self.order_at_length() };
+        *places = form.places();
         order.clear();
-        order.extend(tickets.iter().enumerate().map(|(i, t)| sort::key(t.at, begin, i)));
-        if fits && runs > 1 {
-            sort::sort(order, last - begin, spare);
-            if order.windows(2).any(|pair| sort::ties(pair[0], pair[1])) {
-                self.break_ties();
+        order.extend(tickets.iter().enumerate().map(|(i, t)| form.key(t.at, begin, i)));
+        if runs > 1 {
+            sort::sort(form, order, span, spare);
+            if order.windows(2).any(|pair| form.ties(pair[0], pair[1])) {
+                self.break_ties(form);
             }
-        } else if !fits {
-            self.order_at_length();
         }
     }
 
@@ -141,9 +154,9 @@ impl Sim {
     /// one channel have equal keys and keep theirs.
     #[cold]
     #[inline(never)]
-    fn break_ties(&mut self) {
+    fn break_ties(&mut self, form: Form) {
         let mut order = std::mem::take(&mut self.batch.order);
-        for ties in order.chunk_by_mut(|&a, &b| sort::ties(a, b)).filter(|ties| ties.len() > 1) {
+        for ties in order.chunk_by_mut(|&a, &b| form.ties(a, b)).filter(|ties| ties.len() > 1) {
             ties.sort_by_cached_key(|&key| (self.key(self.batch.ticket(key)), key));
         }
         self.batch.order = order;

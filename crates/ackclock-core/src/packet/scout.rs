@@ -1,0 +1,154 @@
+//! Calls up what is soon to be touched, where a network is larger than the caches.
+//!
+//! With tens of thousands of flows hardly anything that a packet touches is still near the processor
+//! from the packet before, and each look at it waits for memory longer than the packet's whole work
+//! takes. What is next is known, though: the next packets of a batch by their order, and the next
+//! processes, all but surely, as the firsts of the agenda's parts. So the addresses are told some
+//! turns ahead, in steps, for the address of one thing stands in another.
+
+use super::lp::Channel;
+use super::sim::{Hop, Sim};
+
+/// Ends of flows from which on a network counts as large: what belongs to one is a few kilobytes.
+/// In tests every network does.
+const LARGE: usize = if cfg!(test) { 0 } else { 5000 };
+
+/// Packets between the first word of a packet to come and the packet, and steps between.
+const TICKET: usize = 24;
+const ROUTE: usize = 16;
+const PLACE: usize = 10;
+const CONTENT: usize = 5;
+
+/// Processes that are among the next, as they were found.
+#[derive(Debug, Default)]
+pub(super) struct Scout {
+    /// Whether there is anything to be gained.
+    pub(super) sent: bool,
+    seen: [u32; 16],
+    count: usize,
+}
+
+impl Scout {
+    /// For a network with so many ends of flows.
+    pub(super) fn new(ends: usize) -> Self {
+        Self { sent: ends >= LARGE, ..Self::default() }
+    }
+
+    /// Notes a process; those seen 2, 4, 6 and 8 processes before.
+    #[inline(always)]
+    fn note(&mut self, p: u32) -> [usize; 4] {
+        self.count = self.count.wrapping_add(1);
+        let at = self.count;
+        self.seen[at % 16] = p;
+        [2, 4, 6, 8].map(|ago| self.seen[at.wrapping_sub(ago) % 16] as usize)
+    }
+}
+
+/// Tells the processor that a value will be used soon.
+#[inline(always)]
+#[expect(unsafe_code, reason = "there is no safe way to say it")]
+pub(super) fn soon<T: ?Sized>(value: &T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let begin = std::ptr::from_ref(value).cast::<i8>();
+        for line in (0..size_of_val(value)).step_by(64) {
+            // SAFETY: a prefetch is a hint. It reads and writes nothing that the program could see, and
+            // no address makes it fault, so it has nothing to ask of its pointer.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(begin.wrapping_add(line)) };
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = value;
+}
+
+impl Sim {
+    /// Process `p` is among the next.
+    pub(super) fn call_up_process(&mut self, p: u32) {
+        let [second, third, fourth, last] = self.scout.note(p);
+        soon(&self.processes[p as usize]);
+        soon(&self.clocks[p as usize]);
+        self.call_up_lists(second);
+        self.call_up_ends(third);
+        self.call_up_links(fourth);
+        self.call_up_queues(last);
+    }
+
+    fn call_up_lists(&self, p: usize) {
+        let process = &self.processes[p];
+        for pending in &process.stages {
+            pending.channels.first().inspect(|id| soon(*id));
+            pending.locals.peek().inspect(|key| soon(*key));
+        }
+        process.endpoints.first().inspect(|index| soon(*index));
+        process.sources.first().inspect(|source| soon(*source));
+    }
+
+    fn call_up_ends(&self, p: usize) {
+        let process = &self.processes[p];
+        for pending in &process.stages {
+            pending.channels.first().inspect(|id| soon(&self.channels[**id as usize]));
+        }
+        process.endpoints.first().inspect(|index| soon(&self.ends[**index as usize]));
+    }
+
+    fn call_up_links(&self, p: usize) {
+        let process = &self.processes[p];
+        for pending in &process.stages {
+            if let Some(&id) = pending.channels.first() {
+                self.channels[id as usize].queue.front().inspect(|first| soon(*first));
+            }
+        }
+        let Some(&index) = process.endpoints.first() else { return };
+        let end = &self.ends[index as usize];
+        end.endpoint.as_deref().inspect(|endpoint| soon(*endpoint));
+        let hop = self.hops[end.route as usize];
+        self.links.get(hop.link as usize).inspect(|link| soon(*link));
+        self.channels.get(hop.channel as usize).inspect(|channel| soon(*channel));
+    }
+
+    fn call_up_queues(&self, p: usize) {
+        let Some(&index) = self.processes[p].endpoints.first() else { return };
+        let hop = self.hops[self.ends[index as usize].route as usize];
+        self.links.get(hop.link as usize).inspect(|link| link.call_up_queue());
+        self.channels.get(hop.channel as usize).inspect(|channel| channel.queue.call_up());
+    }
+
+    /// The packet at `place` of the batch is about to be handled: those after it come nearer.
+    pub(super) fn call_up_packets(&self, place: usize) {
+        let packet = |ahead: usize| self.batch.at(place + ahead);
+        packet(TICKET).inspect(|ticket| soon(*ticket));
+        packet(ROUTE).inspect(|ticket| soon(&self.hops[ticket.route()]));
+        if let Some(ticket) = packet(PLACE) {
+            match self.way(ticket.route(), |link| soon(&self.links[link as usize])) {
+                Ok(channel) => soon(channel),
+                Err(end) => soon(&self.ends[end]),
+            }
+        }
+        if let Some(ticket) = packet(CONTENT) {
+            match self.way(ticket.route(), |link| self.links[link as usize].call_up_queue()) {
+                Ok(channel) => channel.queue.call_up(),
+                Err(end) => {
+                    self.ends[end].endpoint.as_deref().inspect(|endpoint| soon(*endpoint));
+                }
+            }
+        }
+    }
+
+    /// The links that a packet passes at once, from a step of its route on, and the channel that it
+    /// comes to, or the end of its flow.
+    #[inline(always)]
+    fn way(&self, mut route: usize, mut link: impl FnMut(u32)) -> Result<&Channel, usize> {
+        loop {
+            let hop = self.hops[route];
+            if hop.link == Hop::DELIVER {
+                return Err(hop.channel as usize);
+            }
+            link(hop.link);
+            if hop.channel != Hop::ON {
+                return Ok(&self.channels[hop.channel as usize]);
+            }
+            route += 1;
+        }
+    }
+}

@@ -24,7 +24,7 @@ CORE = ROOT / "crates" / "ackclock-core" / "src"
 
 SOFT_LINES, HARD_LINES = 400, 800
 
-GROUND = {"units", "wire", "ids", "rng", "registry", "error", "outbox", "eight"}
+GROUND = {"units", "wire", "ids", "rng", "registry", "error", "outbox", "agenda"}
 """What anything may use: quantities, packets, identifiers, random numbers, the registry."""
 
 ROOMS = {"cc", "slow_start", "recovery", "qdisc", "traffic", "topology", "sharing", "policy"}
@@ -37,7 +37,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "error": set(),
     "rng": set(),
     "ids": set(),
-    "eight": set(),
+    "agenda": set(),
     "wire": {"ids", "units"},
     "outbox": {"ids", "wire"},
     "registry": {"error"},

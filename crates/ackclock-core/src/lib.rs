@@ -7,10 +7,10 @@
 //! [`policy`]; and [`tcp`], the endpoints. A room imports units and packet types,
 //! never an engine. Nothing here reads a clock, opens a file or keeps global state.
 
+mod agenda;
 pub mod api;
 pub mod cc;
 pub mod compile;
-mod eight;
 pub mod error;
 pub mod fluid;
 pub mod ids;

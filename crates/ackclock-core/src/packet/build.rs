@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use super::agenda::Agenda;
 use super::custom::{Custom, Place};
 use super::cut::{Cut, followers, lookaheads, stretches, time_of};
 use super::endpoints;
@@ -18,6 +17,7 @@ use super::ring::{Options, Ring};
 use super::scout::Scout;
 use super::sim::{Clock, End, Hop, Losses, Sim};
 use super::timescale::{Timers, Timescale};
+use crate::agenda::Agenda;
 use crate::compile::{Plan, PlanFlow, PlanLink, PlanSender, Schedule};
 use crate::error::Problem;
 use crate::ids::LinkId;
@@ -206,7 +206,7 @@ pub(super) fn lay_out(
     }
     let observer = observer(plan);
     let process_count = processes.len();
-    let scout = Scout::new(ends.len());
+    let scout = Scout::new(process_count);
     Ok(Sim {
         processes,
         links,

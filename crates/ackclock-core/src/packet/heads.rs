@@ -1,7 +1,7 @@
 //! The channels of a stage by the arrival of their first packets.
 
-use super::agenda::Agenda;
 use super::least::Least;
+use crate::agenda::Agenda;
 
 /// When each of a fixed number of channels has something; `u64::MAX` for one that has nothing.
 #[derive(Debug)]

@@ -3,7 +3,6 @@
 //! [`run`] takes a [`Plan`](crate::compile::Plan) and returns what happened. How it goes so fast is
 //! told in `lp.rs`; how a link works in `link.rs`.
 
-mod agenda;
 mod build;
 mod calls;
 mod cluster;

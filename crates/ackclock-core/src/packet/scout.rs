@@ -9,9 +9,10 @@
 use super::lp::Channel;
 use super::sim::{Hop, Sim};
 
-/// Ends of flows from which on a network counts as large: what belongs to one is a few kilobytes.
-/// In tests every network does.
-const LARGE: usize = if cfg!(test) { 0 } else { 5000 };
+/// Processes from which on it pays to call them up, and packets too: to each belong a few kilobytes. In
+/// tests it always does.
+const LARGE: usize = if cfg!(test) { 0 } else { 1000 };
+const VERY_LARGE: usize = if cfg!(test) { 0 } else { 5000 };
 
 /// Packets between the first word of a packet to come and the packet, and steps between.
 const TICKET: usize = 24;
@@ -22,16 +23,19 @@ const CONTENT: usize = 5;
 /// Processes that are among the next, as they were found.
 #[derive(Debug, Default)]
 pub(super) struct Scout {
-    /// Whether there is anything to be gained.
-    pub(super) sent: bool,
+    /// Whether processes are called up.
+    pub(super) processes: bool,
+    /// Whether packets are.
+    pub(super) packets: bool,
     seen: [u32; 16],
     count: usize,
 }
 
 impl Scout {
-    /// For a network with so many ends of flows.
-    pub(super) fn new(ends: usize) -> Self {
-        Self { sent: ends >= LARGE, ..Self::default() }
+    /// For a network of so many processes.
+    pub(super) fn new(processes: usize) -> Self {
+        let (large, very) = (processes >= LARGE, processes >= VERY_LARGE);
+        Self { processes: large, packets: very, ..Self::default() }
     }
 
     /// Notes a process; those seen 2, 4, 6 and 8 processes before.

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::hint::black_box;
 
-use super::agenda::{Agenda, Entry};
 use super::custom::Custom;
 use super::hop::owner;
 use super::link::Link;
@@ -13,6 +12,7 @@ use super::ring::{Options, Ticket};
 use super::scout::Scout;
 use super::stage::Batch;
 use super::timescale::{Timers, Timescale};
+use crate::agenda::{Agenda, Entry};
 use crate::outbox::Outbox;
 use crate::rng::Stream;
 use crate::tcp::Endpoint;
@@ -139,7 +139,7 @@ impl Sim {
                 return true;
             }
             self.schedule(p);
-            if self.scout.sent {
+            if self.scout.processes {
                 self.call_up_process(self.agenda.next_beside(who));
             }
             self.activations += 1;

@@ -59,7 +59,7 @@ impl Sim {
     fn merge(&mut self, p: usize, stage: Stage, until: u64) {
         self.gather(p, stage, until);
         for place in 0..self.batch.order.len() {
-            if self.scout.sent {
+            if self.scout.packets {
                 self.call_up_packets(place);
             }
             let ticket = self.batch.ticket(self.batch.order[place]);
@@ -75,7 +75,7 @@ impl Sim {
         let mut place = 0;
         while place < self.batch.order.len() {
             let mut until = self.batch.order.len();
-            if self.scout.sent {
+            if self.scout.packets {
                 self.call_up_packets(place);
                 until = place + 1;
             }

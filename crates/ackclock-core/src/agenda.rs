@@ -19,14 +19,6 @@ impl Entry {
     const OUT: Self = Self { time: Agenda::OUT, who: 0 };
 }
 
-impl Entry {
-    /// Whether it comes before another: earlier, or at the same time with a smaller number.
-    #[inline(always)]
-    fn precedes(self, other: Self) -> bool {
-        self.time < other.time || self.time == other.time && self.who < other.who
-    }
-}
-
 /// The times of a fixed number of contestants; [`Agenda::OUT`] for one that has nothing to do.
 #[derive(Debug)]
 pub(crate) struct Agenda {
@@ -83,7 +75,7 @@ impl Agenda {
         let mut below: &[Entry] = &[];
         for (depth, round) in self.rounds.iter_mut().enumerate() {
             let before = round[place];
-            if changed.precedes(before) {
+            if changed.time < before.time {
                 round[place] = changed;
             } else if before.who == who {
                 changed = if depth == 0 {
@@ -93,6 +85,8 @@ impl Agenda {
                     let Some(group) = below[place * ARITY..].first_chunk::<ARITY>() else { return };
                     group[least(|place| group[place].time).1]
                 };
+                round[place] = changed;
+            } else if changed.time == before.time && changed.who < before.who {
                 round[place] = changed;
             } else {
                 return;

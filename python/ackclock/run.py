@@ -9,7 +9,6 @@ import shutil
 import sys
 import tempfile
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -72,10 +71,9 @@ class Run:
     def summary(self) -> dict[str, Any]:
         """What ``ackclock run --json`` prints."""
         if isinstance(self._summary, str):
-            from ackclock.columns import rows_of
-            from ackclock.summaries import whole
+            from ackclock.summaries import read
 
-            self._summary = whole(json.loads(self._summary), partial(rows_of, self.tables))
+            self._summary = read(self._summary, self.tables)
         return self._summary
 
     @property

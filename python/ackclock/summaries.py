@@ -7,12 +7,17 @@ names: where a summary is kept beside its tables, its ``flows`` and ``links`` ar
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING, Any
+
+from ackclock.columns import rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["LISTS", "beside_tables", "lacks", "whole"]
+    import pyarrow as pa
+
+__all__ = ["LISTS", "beside_tables", "lacks", "read", "whole"]
 
 Row = dict[str, Any]
 
@@ -32,6 +37,19 @@ def beside_tables(summary: Mapping[str, Any]) -> str:
         Of a run of the packet engine.
     """
     return json.dumps({key: None if key in LISTS else value for key, value in summary.items()})
+
+
+def read(text: str, tables: Mapping[str, pa.Table]) -> dict[str, Any]:
+    """Read the summary of a run that was written beside its tables, or whole.
+
+    Parameters
+    ----------
+    text
+        The summary as JSON.
+    tables
+        Of the run.
+    """
+    return whole(json.loads(text), partial(rows_of, tables))
 
 
 def lacks(summary: Mapping[str, Any]) -> list[str]:

@@ -129,6 +129,7 @@ mod tests {
                 let least = list.iter().copied().min().unwrap_or(Agenda::OUT);
                 let first = agenda.first();
                 prop_assert_eq!(first.time, least);
+                prop_assert_eq!(list[first.who as usize], least);
                 if least != Agenda::OUT {
                     let earliest = list.iter().position(|&time| time == least);
                     prop_assert_eq!(Some(first.who as usize), earliest);

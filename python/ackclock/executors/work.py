@@ -6,7 +6,7 @@ import hashlib
 import json
 import time
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 if TYPE_CHECKING:
@@ -70,10 +70,9 @@ class Record:
     @cached_property
     def summary(self) -> dict[str, Any]:
         """The summary as data, whole."""
-        from ackclock.columns import rows_of
-        from ackclock.summaries import whole
+        from ackclock.summaries import read
 
-        return whole(json.loads(self.summary_json), partial(rows_of, self.tables))
+        return read(self.summary_json, self.tables)
 
 
 @dataclass(frozen=True)

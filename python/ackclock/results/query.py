@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -207,10 +206,9 @@ def export_run(store: Store, name: str, folder: Path) -> Path:
     """
     import tomli_w
 
-    from ackclock.columns import rows_of
     from ackclock.results.keep import KEY
     from ackclock.run import write_bundle
-    from ackclock.summaries import whole
+    from ackclock.summaries import read
 
     row = one_run(store, name)
     key = row["key"]
@@ -227,7 +225,7 @@ def export_run(store: Store, name: str, folder: Path) -> Path:
             (at / file).parent.mkdir(parents=True, exist_ok=True)
             (at / file).write_text(text, encoding="utf-8")
 
-    summary = whole(json.loads(row["summary"]), partial(rows_of, tables))
+    summary = read(row["summary"], tables)
     return write_bundle(folder, write_case, summary, tables, row["command"] or None)
 
 

@@ -243,3 +243,15 @@ fn sampled<'a, Row>(
     let rows = samples.flat_map(|all| kept.iter().map(|&i| &all[i as usize])).collect();
     (vec![("time_s", Column::F64(time)), (name, Column::U32(index))], rows)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_and_its_column_have_one_name() {
+        for reason in DropReason::ALL {
+            assert_eq!(column_of(reason), format!("drops_{}", reason.name().replace('-', "_")));
+        }
+    }
+}

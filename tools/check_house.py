@@ -55,7 +55,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "slow_start": GROUND | {"scenario", "cc"},
     "recovery": GROUND | {"scenario", "tcp"},
     "qdisc": GROUND | {"scenario"},
-    "traffic": GROUND | {"scenario", "tcp"},
+    "traffic": GROUND | {"scenario", "record", "tcp"},
     "topology": GROUND | {"scenario"},
     "sharing": GROUND,
     "policy": GROUND | {"sharing"},
@@ -74,6 +74,7 @@ ITEMS: dict[tuple[str, str], set[str]] = {
     ("recovery", "tcp"): {"Advance", "DUP_THRESH", "Scoreboard", "Stamp"},
     # A source is an endpoint.
     ("traffic", "tcp"): {"Deadline", "Endpoint", "EndpointCtx", "Snapshot"},
+    ("traffic", "record"): {"FlowSample"},
     # A loss-load sender knows the penalty of the routers.
     ("policy", "sharing"): {"LossLoadParams", "loss_load"},
     # A shape spells out its description.

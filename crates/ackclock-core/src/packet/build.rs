@@ -191,12 +191,13 @@ pub(super) fn lay_out(
     }
 
     let warmup = scale.word(plan.warmup.0);
-    let marks_of = |table| {
+    let marks_of = |table, count| {
         let sampled = plan.record.tables.contains(&table);
-        let interval = plan.record.interval.filter(|_| sampled).map_or(u64::MAX, |s| s.0.max(1));
-        Marks { scale, interval, warmup: plan.warmup.0 }
+        let interval = plan.record.interval.filter(|_| sampled).map(|every| every.0.max(1));
+        Marks::new(scale, interval, plan.warmup.0, count)
     };
-    let (marks, link_marks) = (marks_of(Table::FlowSamples), marks_of(Table::LinkSamples));
+    let marks = marks_of(Table::FlowSamples, processes.len());
+    let link_marks = marks_of(Table::LinkSamples, links.len());
     for process in &mut processes {
         process.next_mark = marks.first();
         process.settle_down();

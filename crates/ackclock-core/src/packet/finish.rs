@@ -1,10 +1,10 @@
 //! From the last state of a run to its results, with the books balanced.
 
 use super::link::{Counts, Link};
-use super::observe::{DropRow, Event, FlowSample, LinkSample, PacketRow};
+use super::observe::{DropRow, Event, LinkSample, PacketRow};
 use super::sim::Sim;
 use crate::compile::{Plan, Schedule};
-use crate::record::Recorder;
+use crate::record::{FlowSample, Recorder};
 use crate::tcp::Snapshot;
 use crate::units::{PS_PER_S, Span};
 

@@ -30,7 +30,7 @@ mod timescale;
 
 pub use custom::{Custom, Made, Place, RegistryOnly};
 pub use finish::{FlowResult, LinkResult, Results};
-pub use observe::{DropRow, Event, FlowSample, LinkSample, PacketRow};
+pub use observe::{DropRow, Event, LinkSample, PacketRow};
 pub use queues::{QueueRow, queues};
 
 use crate::compile::Plan;

@@ -4,7 +4,7 @@ use super::link::{Counts, Link};
 use super::lp::Process;
 use super::sim::End;
 use super::timescale::Timescale;
-use crate::record::Recorder;
+use crate::record::{FlowSample, Recorder};
 use crate::tcp::Snapshot;
 use crate::units::Time;
 use crate::wire::{DropReason, MAX_SACK_BLOCKS, Packet, SackBlock};
@@ -74,25 +74,6 @@ pub struct DropRow {
     pub reason: DropReason,
 }
 
-/// A flow at a sampling time.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct FlowSample {
-    /// cwnd in segments.
-    pub cwnd: f32,
-    /// ssthresh in segments.
-    pub ssthresh: f32,
-    /// Segments in flight.
-    pub in_flight: u32,
-    /// Smoothed RTT in seconds.
-    pub srtt_s: f32,
-    /// Payload bytes delivered in order.
-    pub delivered_bytes: u64,
-    /// Data packets sent.
-    pub sent_packets: u64,
-    /// Of them retransmissions.
-    pub retransmits: u32,
-}
-
 /// A link at a sampling time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LinkSample {
@@ -108,41 +89,44 @@ pub struct LinkSample {
     pub marks: u64,
 }
 
-/// When state is sampled: at every interval and at the end of the warm-up.
-#[derive(Clone, Copy, Debug)]
+/// When the state of many is sampled: of each at every interval and at the end of the warm-up.
+#[derive(Clone, Debug)]
 pub(super) struct Marks {
-    pub(super) scale: Timescale,
-    /// In picoseconds; `u64::MAX`: no interval.
-    pub(super) interval: u64,
+    scale: Timescale,
     /// In picoseconds.
-    pub(super) warmup: u64,
+    interval: u64,
+    /// A word of time.
+    warmup: u64,
+    /// By whom is sampled, intervals that have passed; empty: no interval.
+    passed: Vec<u32>,
 }
 
 impl Marks {
-    /// The first mark.
-    pub(super) fn first(self) -> u64 {
-        if self.interval == u64::MAX { self.scale.word(self.warmup) } else { 0 }
+    /// Of so many; times in picoseconds.
+    pub(super) fn new(scale: Timescale, interval: Option<u64>, warmup: u64, count: usize) -> Self {
+        let passed = vec![0; interval.map_or(0, |_| count)];
+        Self { scale, interval: interval.unwrap_or(0), warmup: scale.word(warmup), passed }
     }
 
-    /// Which sample is taken at mark `at`, if one is, and the mark after it.
-    pub(super) fn step(self, at: u64) -> (Option<u64>, u64) {
-        let (row, sample) = match self.interval {
-            u64::MAX => (None, u64::MAX),
-            interval => {
-                let passed = self.passed(at);
-                let row = (self.scale.word(passed * interval) == at).then_some(passed);
-                (row, self.scale.word((passed + 1).saturating_mul(interval)))
+    /// The first mark of each.
+    pub(super) fn first(&self) -> u64 {
+        if self.passed.is_empty() { self.warmup } else { 0 }
+    }
+
+    /// Which sample of `who` is taken at its mark `at`, if one is, and the mark after it.
+    #[inline]
+    pub(super) fn step(&mut self, who: usize, at: u64) -> (Option<u32>, u64) {
+        let (mut row, mut next) = (None, u64::MAX);
+        if let Some(passed) = self.passed.get_mut(who) {
+            let due = |passed: u32| self.scale.word(self.interval.saturating_mul(passed.into()));
+            next = due(*passed);
+            if next == at {
+                row = Some(*passed);
+                *passed += 1;
+                next = due(*passed);
             }
-        };
-        let warmup = self.scale.word(self.warmup);
-        (row, if warmup > at { sample.min(warmup) } else { sample })
-    }
-
-    /// Whole intervals up to `at`.
-    fn passed(self, at: u64) -> u64 {
-        let whole = self.scale.ps(at) / self.interval;
-        // A word may lie a picosecond before the moment that it stands for.
-        if self.scale.word((whole + 1) * self.interval) <= at { whole + 1 } else { whole }
+        }
+        (row, if self.warmup > at { next.min(self.warmup) } else { next })
     }
 }
 
@@ -244,6 +228,8 @@ impl Observer {
     }
 
     /// Notes the state of endpoints at the end of the warm-up.
+    #[cold]
+    #[inline(never)]
     pub(super) fn baseline_ends(&mut self, process: &Process, ends: &[End]) {
         for &e in &process.endpoints {
             if let Some(base) = self.base.ends.get_mut(e as usize)
@@ -255,25 +241,12 @@ impl Observer {
     }
 
     /// Samples endpoints; `row` counts the intervals since the start.
-    pub(super) fn sample_ends(&mut self, row: u64, process: &Process, ends: &[End]) {
+    pub(super) fn sample_ends(&mut self, row: u32, process: &Process, ends: &[End]) {
         let Some(samples) = &mut self.flow_samples else { return };
-        let flows = ends.len() / 2;
-        begin_row(samples, row as usize, flows);
+        let samples = row_of(samples, row as usize, ends.len() / 2);
         for &e in &process.endpoints {
-            let Some(endpoint) = &ends[e as usize].endpoint else { continue };
-            let seen = endpoint.sample();
-            let Some(sample) = samples.get_mut(row as usize * flows + e as usize / 2) else {
-                continue;
-            };
-            if e % 2 == 0 {
-                sample.cwnd = seen.cwnd as f32;
-                sample.ssthresh = seen.ssthresh as f32;
-                sample.in_flight = seen.in_flight;
-                sample.srtt_s = seen.srtt_s as f32;
-                sample.sent_packets = seen.sent_packets;
-                sample.retransmits = seen.retransmits as u32;
-            } else {
-                sample.delivered_bytes = seen.delivered_bytes;
+            if let Some(endpoint) = &ends[e as usize].endpoint {
+                endpoint.sample(&mut samples[e as usize / 2]);
             }
         }
     }
@@ -282,7 +255,7 @@ impl Observer {
     pub(super) fn sample_link(
         &mut self,
         at: u64,
-        row: u64,
+        row: u32,
         l: usize,
         count: usize,
         link: &mut Link,
@@ -290,10 +263,8 @@ impl Observer {
         let Some(samples) = &mut self.link_samples else { return };
         link.settle_any(at);
         let (packets, bytes) = link.waiting();
-        begin_row(samples, row as usize, count);
-        let Some(sample) = samples.get_mut(row as usize * count + l) else { return };
         let counts = link.counts();
-        *sample = LinkSample {
+        row_of(samples, row as usize, count)[l] = LinkSample {
             queue_packets: packets as u32,
             queue_bytes: bytes,
             departed_bytes: counts.departed_bytes,
@@ -303,10 +274,12 @@ impl Observer {
     }
 }
 
-/// Makes sure that a table, whose room is reserved, has a row: memory is touched first when it is used.
+/// A row of a table, whose room is reserved: memory is touched first when it is used.
 #[inline]
-fn begin_row<T: Clone + Default>(samples: &mut Vec<T>, row: usize, width: usize) {
-    if samples.len() < (row + 1) * width {
-        samples.resize((row + 1) * width, T::default());
+fn row_of<T: Clone + Default>(samples: &mut Vec<T>, row: usize, width: usize) -> &mut [T] {
+    let (begin, end) = (row * width, (row + 1) * width);
+    if samples.len() < end {
+        samples.resize(end, T::default());
     }
+    &mut samples[begin..end]
 }

@@ -214,16 +214,17 @@ impl Sim {
     /// Samples the endpoints of a process at every mark up to `now`.
     #[inline(never)]
     pub(super) fn mark_ends(&mut self, p: usize, now: u64) {
-        while self.processes[p].next_mark <= now {
-            let process = &mut self.processes[p];
+        let Self { processes, marks, observer, ends, warmup, .. } = self;
+        let process = &mut processes[p];
+        while process.next_mark <= now {
             let at = process.next_mark;
-            let (row, next) = self.marks.step(at);
+            let (row, next) = marks.step(p, at);
             process.next_mark = next;
-            if at == self.warmup {
-                self.observer.baseline_ends(process, &self.ends);
+            if at == *warmup {
+                observer.baseline_ends(process, ends);
             }
             if let Some(row) = row {
-                self.observer.sample_ends(row, process, &self.ends);
+                observer.sample_ends(row, process, ends);
             }
         }
     }
@@ -243,7 +244,7 @@ impl Sim {
             let count = self.links.len();
             let link = &mut self.links[l];
             let at = link.next_mark();
-            let (row, next) = self.link_marks.step(at);
+            let (row, next) = self.link_marks.step(l, at);
             link.mark_at(next);
             if at == self.warmup {
                 self.observer.baseline_link(at, l, link);

@@ -27,8 +27,8 @@ impl Timescale {
     /// The word for a moment or span given in picoseconds.
     pub(super) fn word(self, ps: u64) -> u64 {
         match self {
-            Self::Seconds if ps != u64::MAX => (ps as f64 / PS_PER_S as f64).to_bits(),
-            _ => ps,
+            Self::Picoseconds => ps,
+            Self::Seconds => seconds(ps),
         }
     }
 
@@ -106,6 +106,11 @@ impl Timers {
         }
         set.1
     }
+}
+
+#[inline(never)]
+fn seconds(ps: u64) -> u64 {
+    if ps == u64::MAX { ps } else { (ps as f64 / PS_PER_S as f64).to_bits() }
 }
 
 #[inline(never)]

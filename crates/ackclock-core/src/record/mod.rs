@@ -48,6 +48,25 @@ pub struct StateRow {
     pub state: &'static str,
 }
 
+/// A flow at a sampling time, as told by its two ends: each fills in what it knows.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct FlowSample {
+    /// cwnd in segments.
+    pub cwnd: f32,
+    /// ssthresh in segments.
+    pub ssthresh: f32,
+    /// Segments in flight.
+    pub in_flight: u32,
+    /// Smoothed RTT in seconds.
+    pub srtt_s: f32,
+    /// Payload bytes delivered in order.
+    pub delivered_bytes: u64,
+    /// Data packets sent.
+    pub sent_packets: u64,
+    /// Of them retransmissions.
+    pub retransmits: u32,
+}
+
 /// An RTT sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RttRow {

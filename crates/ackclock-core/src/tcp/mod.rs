@@ -18,7 +18,7 @@ pub use scoreboard::{Advance, DUP_THRESH, Scoreboard, Stamp};
 pub use sender::{Sender, SenderParts};
 
 use crate::outbox::Outbox;
-use crate::record::Recorder;
+use crate::record::{FlowSample, Recorder};
 use crate::rng::Stream;
 use crate::units::Time;
 use crate::wire::Packet;
@@ -65,19 +65,8 @@ pub trait Endpoint: Send {
     fn deadline(&self) -> Deadline;
     /// State now, for the summary.
     fn snapshot(&self) -> Snapshot;
-    /// What of the state is sampled at intervals.
-    fn sample(&self) -> Sample {
-        let seen = self.snapshot();
-        Sample {
-            cwnd: seen.cwnd,
-            ssthresh: seen.ssthresh,
-            in_flight: seen.in_flight,
-            srtt_s: seen.srtt_s,
-            sent_packets: seen.sent_packets,
-            retransmits: seen.retransmits,
-            delivered_bytes: seen.delivered_bytes,
-        }
-    }
+    /// Fills in what this end knows of its flow's state now.
+    fn sample(&self, row: &mut FlowSample);
     /// A message if this endpoint's control has failed and the run must stop.
     fn failure(&self) -> Option<String> {
         None
@@ -108,25 +97,6 @@ impl Probes {
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, f64)> + '_ {
         self.values[..self.count].iter().copied()
     }
-}
-
-/// What of a [`Snapshot`] is sampled at intervals.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Sample {
-    /// Sender: cwnd in segments.
-    pub cwnd: f64,
-    /// Sender: ssthresh in segments.
-    pub ssthresh: f64,
-    /// Sender: segments in flight.
-    pub in_flight: u32,
-    /// Sender: smoothed RTT in seconds (0 before the first sample).
-    pub srtt_s: f64,
-    /// Sender: data packets sent, retransmissions included.
-    pub sent_packets: u64,
-    /// Sender: retransmitted packets.
-    pub retransmits: u64,
-    /// Receiver: payload bytes delivered in order (datagrams: bytes received).
-    pub delivered_bytes: u64,
 }
 
 /// State and counters of an endpoint. A sender fills the sender's fields, a receiver the receiver's.
@@ -176,4 +146,16 @@ pub struct Snapshot {
     pub duplicate_packets: u64,
     /// Receiver: acknowledgements sent.
     pub acks_sent: u64,
+}
+
+impl Snapshot {
+    /// Fills in a sample as a sender.
+    pub fn sample_sender(&self, row: &mut FlowSample) {
+        row.cwnd = self.cwnd as f32;
+        row.ssthresh = self.ssthresh as f32;
+        row.in_flight = self.in_flight;
+        row.srtt_s = self.srtt_s as f32;
+        row.sent_packets = self.sent_packets;
+        row.retransmits = self.retransmits as u32;
+    }
 }

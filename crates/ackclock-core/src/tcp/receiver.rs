@@ -21,8 +21,9 @@
 //! Deviations: the window is static; data beyond it is not refused, as no sender sends it.
 
 use crate::ids::FlowId;
+use crate::record::FlowSample;
 use crate::tcp::ranges::Ranges;
-use crate::tcp::{Deadline, Endpoint, EndpointCtx, Sample, Snapshot, TcpConfig};
+use crate::tcp::{Deadline, Endpoint, EndpointCtx, Snapshot, TcpConfig};
 use crate::units::{Bytes, Span, Time};
 use crate::wire::{Flags, MAX_SACK_BLOCKS, Packet, timestamp};
 
@@ -288,8 +289,8 @@ impl Endpoint for Receiver {
         }
     }
 
-    fn sample(&self) -> Sample {
-        Sample { delivered_bytes: self.delivered_bytes(), ..Sample::default() }
+    fn sample(&self, row: &mut FlowSample) {
+        row.delivered_bytes = self.delivered_bytes();
     }
 }
 

@@ -8,6 +8,7 @@ use super::tahoe::Tahoe;
 use super::{Ns2Options, Variant};
 use crate::cc::{CongestionControl, Window};
 use crate::ids::FlowId;
+use crate::record::FlowSample;
 use crate::record::WindowRow;
 use crate::tcp::{Deadline, Endpoint, EndpointCtx, Snapshot, TcpConfig};
 use crate::units::{Bytes, Time};
@@ -224,6 +225,10 @@ impl Endpoint for Ns2Sender {
             probes: crate::tcp::Probes::of(m.cc.as_ref()),
             ..Snapshot::default()
         }
+    }
+
+    fn sample(&self, row: &mut FlowSample) {
+        self.snapshot().sample_sender(row);
     }
 
     fn failure(&self) -> Option<String> {

@@ -6,6 +6,7 @@
 //! blocks: the one with the packet that caused it, then the ones reported most recently.
 
 use crate::ids::FlowId;
+use crate::record::FlowSample;
 use crate::tcp::{Deadline, Endpoint, EndpointCtx, Snapshot, TcpConfig};
 use crate::wire::{Flags, MAX_SACK_BLOCKS, Packet, SackBlock, timestamp};
 
@@ -198,6 +199,10 @@ impl Endpoint for Ns2Sink {
             acks_sent: self.acks_sent,
             ..Snapshot::default()
         }
+    }
+
+    fn sample(&self, row: &mut FlowSample) {
+        row.delivered_bytes = self.delivered * u64::from(self.config.mss);
     }
 }
 

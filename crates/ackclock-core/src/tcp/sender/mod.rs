@@ -36,14 +36,12 @@ use std::sync::Arc;
 
 use crate::cc::{Congestion, CongestionControl, Signal, Window};
 use crate::ids::FlowId;
-use crate::record::WindowRow;
+use crate::record::{FlowSample, WindowRow};
 use crate::recovery::{LossRecovery, Phase};
 use crate::slow_start::SlowStart;
 use crate::tcp::rate::Deliveries;
 use crate::tcp::receiver::segments_of;
-use crate::tcp::{
-    Deadline, Endpoint, EndpointCtx, Probes, Rto, Sample, Scoreboard, Snapshot, TcpConfig,
-};
+use crate::tcp::{Deadline, Endpoint, EndpointCtx, Probes, Rto, Scoreboard, Snapshot, TcpConfig};
 use crate::units::{Bytes, Span, Time};
 use crate::wire::{Flags, Packet};
 
@@ -371,16 +369,13 @@ impl Endpoint for Sender {
         }
     }
 
-    fn sample(&self) -> Sample {
-        Sample {
-            cwnd: self.window.cwnd,
-            ssthresh: self.window.ssthresh,
-            in_flight: self.recovery.pipe(&self.board),
-            srtt_s: self.rto.srtt().seconds(),
-            sent_packets: self.count.sent_packets,
-            retransmits: self.count.retransmits,
-            delivered_bytes: 0,
-        }
+    fn sample(&self, row: &mut FlowSample) {
+        row.cwnd = self.window.cwnd as f32;
+        row.ssthresh = self.window.ssthresh as f32;
+        row.in_flight = self.recovery.pipe(&self.board);
+        row.srtt_s = self.rto.srtt().seconds() as f32;
+        row.sent_packets = self.count.sent_packets;
+        row.retransmits = self.count.retransmits as u32;
     }
 
     fn failure(&self) -> Option<String> {

@@ -20,6 +20,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Outlet, SourceEnv, not_too_fast};
+use crate::record::FlowSample;
 use crate::registry::{About, Info, Status};
 use crate::tcp::{Deadline, Endpoint, EndpointCtx, Snapshot};
 use crate::traffic::packet_size;
@@ -217,5 +218,9 @@ impl Endpoint for Cbr {
 
     fn snapshot(&self) -> Snapshot {
         self.outlet.snapshot()
+    }
+
+    fn sample(&self, row: &mut FlowSample) {
+        self.snapshot().sample_sender(row);
     }
 }

@@ -21,6 +21,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::{Outlet, SourceEnv, not_too_fast};
+use crate::record::FlowSample;
 use crate::registry::{About, Info, Status};
 use crate::rng::Stream;
 use crate::tcp::{Deadline, Endpoint, EndpointCtx, Snapshot};
@@ -222,5 +223,9 @@ impl<L: Law> Endpoint for OnOff<L> {
 
     fn snapshot(&self) -> Snapshot {
         self.outlet.snapshot()
+    }
+
+    fn sample(&self, row: &mut FlowSample) {
+        self.snapshot().sample_sender(row);
     }
 }

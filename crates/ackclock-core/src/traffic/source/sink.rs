@@ -1,5 +1,6 @@
 //! The receiving end of a source: counts what arrives, answers nothing.
 
+use crate::record::FlowSample;
 use crate::tcp::{Deadline, Endpoint, EndpointCtx, Snapshot};
 use crate::wire::Packet;
 
@@ -31,5 +32,9 @@ impl Endpoint for DatagramSink {
             received_packets: self.packets,
             ..Snapshot::default()
         }
+    }
+
+    fn sample(&self, row: &mut FlowSample) {
+        row.delivered_bytes = self.bytes;
     }
 }

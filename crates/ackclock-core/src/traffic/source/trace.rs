@@ -13,6 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Outlet, SourceEnv};
+use crate::record::FlowSample;
 use crate::registry::{About, Info, Status};
 use crate::tcp::{Deadline, Endpoint, EndpointCtx, Snapshot};
 use crate::traffic::packet_size;
@@ -110,5 +111,9 @@ impl Endpoint for Trace {
 
     fn snapshot(&self) -> Snapshot {
         self.outlet.snapshot()
+    }
+
+    fn sample(&self, row: &mut FlowSample) {
+        self.snapshot().sample_sender(row);
     }
 }

@@ -49,19 +49,26 @@ LEAST_TIMES_NS2 = 10.0
 def queues(program: Path, flows: int, seconds: float, repeat: int, core: int) -> bool:
     """Print CPU time per packet-hop of each discipline; return whether promises are kept."""
     cost: dict[str, list[float]] = {name: [] for name in QUEUES}
+    ratios: dict[str, list[float]] = {name: [] for name in QUEUES}
     hops: dict[str, int] = {}
+
+    def measure(qdisc: Any) -> tuple[float, int]:
+        report = bench(program, "run", scenarios.green(flows, seconds, qdisc), core)
+        return 1e9 * report["run_cpu_median_s"] / report["packet_hops"], report["packet_hops"]
+
     for turn in range(repeat):
         for name, qdisc in QUEUES.items():
-            report = bench(program, "run", scenarios.green(flows, seconds, qdisc), core)
-            hops[name] = report["packet_hops"]
-            cost[name].append(1e9 * report["run_cpu_median_s"] / hops[name])
+            # Drop-tail just before, so that a machine that is slow for a while is slow for both.
+            beside, _ = measure("fifo")
+            nanoseconds, hops[name] = measure(qdisc)
+            cost[name].append(nanoseconds)
+            ratios[name].append(nanoseconds / beside)
         print(f"turn {turn + 1} of {repeat}", file=sys.stderr)
     print(f"\n{flows} flows, {seconds:g} s, median of {repeat} turns; {machine()}\n")
     print(f"{'queue':18} {'ns a hop':>9} {'times fifo':>11} {'Mhops':>7}")
     good = True
     for name, values in cost.items():
-        # Within a turn, so that a machine that is slow for a while is slow for both.
-        ratio = statistics.median(a / b for a, b in zip(values, cost["fifo"], strict=True))
+        ratio = statistics.median(ratios[name])
         told = ""
         if name in PROMISED:
             kept = ratio <= MOST_TIMES_FIFO

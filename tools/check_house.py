@@ -24,7 +24,7 @@ CORE = ROOT / "crates" / "ackclock-core" / "src"
 
 SOFT_LINES, HARD_LINES = 400, 800
 
-GROUND = {"units", "wire", "ids", "rng", "registry", "error", "outbox", "agenda"}
+GROUND = {"units", "wire", "ids", "rng", "registry", "error", "outbox", "agenda", "memory"}
 """What anything may use: quantities, packets, identifiers, random numbers, the registry."""
 
 ROOMS = {"cc", "slow_start", "recovery", "qdisc", "traffic", "topology", "sharing", "policy"}
@@ -38,6 +38,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "rng": set(),
     "ids": set(),
     "agenda": set(),
+    "memory": set(),
     "wire": {"ids", "units"},
     "outbox": {"ids", "wire"},
     "registry": {"error"},

@@ -9,7 +9,7 @@
 const ARITY: usize = 8;
 
 /// A contestant of a match: its time, and who it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Entry {
     pub(crate) time: u64,
     pub(crate) who: u32,

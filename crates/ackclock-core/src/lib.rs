@@ -14,6 +14,7 @@ pub mod compile;
 pub mod error;
 pub mod fluid;
 pub mod ids;
+mod memory;
 pub mod outbox;
 pub mod packet;
 pub mod policy;

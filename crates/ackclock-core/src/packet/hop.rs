@@ -7,6 +7,7 @@ use super::ring::Ticket;
 use super::sim::{Hop, IDLE, Sim};
 use super::timescale::Timescale;
 use crate::ids::FlowId;
+use crate::memory::soon;
 use crate::wire::{DropReason, Packet, Timed};
 
 impl Sim {
@@ -118,7 +119,22 @@ impl Sim {
         self.lose_all(link_id, now);
         if idle {
             self.transmit(p, link_id, now);
+        } else {
+            self.call_up_follower(ticket);
         }
+    }
+
+    /// Calls up what the packet will touch when it has been sent: by then many others have been.
+    #[inline(always)]
+    fn call_up_follower(&self, ticket: Ticket) {
+        let mut route = ticket.route();
+        let mut hop = self.hops[route];
+        if hop.channel == Hop::ON {
+            route += 1;
+            hop = self.hops[route];
+            self.links[hop.link as usize].call_up();
+        }
+        self.channels.get(hop.channel as usize).inspect(|channel| soon(*channel));
     }
 
     /// A packet arrives at the very time at which a transmission ends: whichever was scheduled
@@ -167,14 +183,14 @@ impl Sim {
     pub(super) fn transmit(&mut self, p: usize, link_id: u32, now: u64) {
         let link = &mut self.links[link_id as usize];
         let next = link.transmit(now, &self.keys, &mut self.dropped);
-        match next {
+        match &next {
             Some(Timed { at, packet }) => {
                 let (service, stage) = (link.service, link.stage);
                 if link.watched {
-                    self.observer.packet(now, link_id, &packet, Event::Departure);
+                    self.observer.packet(now, link_id, packet, Event::Departure);
                 }
                 let channel = self.hops[packet.route as usize].channel;
-                let ticket = Ticket::of(&packet, packet.route + 1, at.0, &mut self.options);
+                let ticket = Ticket::of(packet, packet.route + 1, at.0, &mut self.options);
                 if channel != Hop::ON {
                     self.put(channel, ticket);
                 } else if at.0 > self.end {

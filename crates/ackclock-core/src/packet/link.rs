@@ -11,6 +11,7 @@ use super::occupancy::Occupancy;
 use super::rate::{NEVER, Pace, Rate};
 use super::sim::IDLE;
 use super::timescale::Timescale;
+use crate::memory::soon;
 use crate::qdisc::{Limit, QdiscCtx, QueueDisc};
 use crate::rng::Stream;
 use crate::units::Time;
@@ -420,18 +421,22 @@ impl Link {
         managed.tell_rate(&self.rate, present);
         let Managed { disc, rng, .. } = &mut **managed;
         let mut ctx = QdiscCtx { now: Time(present), rng, keys, dropped, marks: 0 };
-        let next = disc.dequeue(&mut ctx);
+        let mut next = disc.dequeue(&mut ctx);
         let marks = ctx.marks;
         self.occupancy.set(present, disc.len());
         self.count_marks(marks);
-        let Timed { at, packet } = next?;
-        self.wait_ps += u128::from(present - at.0);
-        self.departed_packets += 1;
-        self.departed_bytes += u64::from(packet.size);
-        let (end, at) = self.send(now, packet.size);
-        self.service = Service { start: now, end };
-        self.serving = packet.size;
-        Some(Timed { at: Time(at), packet })
+        if let Some(Timed { at, packet }) = &mut next {
+            let size = packet.size;
+            self.wait_ps += u128::from(present - at.0);
+            self.departed_packets += 1;
+            self.departed_bytes += u64::from(size);
+            let (end, arrival) = self.send(now, size);
+            self.service = Service { start: now, end };
+            self.serving = size;
+            // A packet that is moved stalls the move: it stays where it is.
+            *at = Time(arrival);
+        }
+        next
     }
 
     /// Runs the discipline's timer.
@@ -477,6 +482,13 @@ impl Link {
             }
             Some(_) => counts,
         }
+    }
+
+    /// Calls up what a packet that need not wait will touch.
+    #[inline(always)]
+    pub(super) fn call_up(&self) {
+        soon(&self.plain_until);
+        soon(&self.arrived_packets);
     }
 
     /// Calls up what a packet that is to wait will touch.

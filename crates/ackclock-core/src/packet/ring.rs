@@ -1,7 +1,7 @@
 //! Packets on the wire, small enough to move fast, and the rings in which they wait to arrive.
 
-use super::scout::soon;
 use crate::ids::FlowId;
+use crate::memory::soon;
 use crate::wire::{Flags, MAX_SACK_BLOCKS, Packet, SackBlock};
 
 /// A packet on the wire: all of it but its owner, whom the route knows, and its options, which few

@@ -8,6 +8,7 @@
 
 use super::lp::Channel;
 use super::sim::{Hop, Sim};
+use crate::memory::soon;
 
 /// Processes from which on it pays to call them up, and packets too: to each belong a few kilobytes. In
 /// tests it always does.
@@ -46,24 +47,6 @@ impl Scout {
         self.seen[at % 16] = p;
         [2, 4, 6, 8].map(|ago| self.seen[at.wrapping_sub(ago) % 16] as usize)
     }
-}
-
-/// Tells the processor that a value will be used soon.
-#[inline(always)]
-#[expect(unsafe_code, reason = "there is no safe way to say it")]
-pub(super) fn soon<T: ?Sized>(value: &T) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        let begin = std::ptr::from_ref(value).cast::<i8>();
-        for line in (0..size_of_val(value)).step_by(64) {
-            // SAFETY: a prefetch is a hint. It reads and writes nothing that the program could see, and
-            // no address makes it fault, so it has nothing to ask of its pointer.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(begin.wrapping_add(line)) };
-        }
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = value;
 }
 
 impl Sim {

@@ -16,6 +16,7 @@ use super::links::{Chain, Links};
 use super::longest::Longest;
 use super::managed::execute;
 use super::{Aqm, Limit, QdiscCtx, QueueState};
+use crate::memory::soon;
 use crate::units::{BitRate, Bytes, Span, Time};
 use crate::wire::{DropReason, Packet, Timed};
 
@@ -76,10 +77,9 @@ pub(super) struct Head {
 /// Class queues that share a buffer.
 pub(super) struct Classes {
     slots: Vec<Option<Timed>>,
-    /// Of the packets in `slots`: what is asked often lies close together.
-    heads: Vec<Head>,
     free: Vec<u32>,
-    links: Links,
+    /// Of the packets in `slots`, with what is asked of them often.
+    links: Links<Head>,
     queues: Vec<Queue>,
     packets: usize,
     bytes: u64,
@@ -99,7 +99,6 @@ impl Classes {
     ) -> Self {
         Self {
             slots: Vec::new(),
-            heads: Vec::new(),
             free: Vec::new(),
             links: Links::default(),
             queues: Vec::new(),
@@ -135,14 +134,23 @@ impl Classes {
     #[inline(always)]
     pub(super) fn head(&self, class: u32) -> Option<Head> {
         let id = self.queues.get(class as usize)?.chain.head()?;
-        Some(self.heads[id as usize])
+        Some(*self.links.note(id))
     }
 
     /// The packet of a class that leaves after the next.
     #[inline(always)]
     pub(super) fn second(&self, class: u32) -> Option<Head> {
         let id = self.queues.get(class as usize)?.chain.head()?;
-        Some(self.heads[self.links.next(id)? as usize])
+        Some(*self.links.note(self.links.next(id)?))
+    }
+
+    /// Calls up what the next packet of a class will touch when it leaves.
+    #[inline(always)]
+    pub(super) fn call_up(&self, class: u32) {
+        if let Some(id) = self.queues.get(class as usize).and_then(|queue| queue.chain.head()) {
+            soon(self.links.note(id));
+            soon(&self.slots[id as usize]);
+        }
     }
 
     /// Whether AQMs have a say in what leaves.
@@ -237,10 +245,9 @@ impl Classes {
         let size = packet.size;
         let id = self.free.pop().unwrap_or_else(|| self.more());
         self.slots[id as usize] = Some(Timed { at: now, packet });
-        self.heads[id as usize] = Head { size, tag };
-        let size = u64::from(size);
         let queue = &mut self.queues[class as usize];
-        self.links.push_back(&mut queue.chain, id);
+        self.links.push_noted(&mut queue.chain, id, Head { size, tag });
+        let size = u64::from(size);
         queue.packets += 1;
         queue.bytes += size;
         self.packets += 1;
@@ -254,7 +261,6 @@ impl Classes {
     #[inline(never)]
     fn more(&mut self) -> u32 {
         self.slots.push(None);
-        self.heads.push(Head::default());
         self.links.reserve(self.slots.len());
         (self.slots.len() - 1) as u32
     }
@@ -270,7 +276,7 @@ impl Classes {
     /// Takes a packet of a class out, last of all: so it goes straight to where it is wanted.
     #[inline(always)]
     fn take(&mut self, class: u32, id: u32) -> Option<Timed> {
-        let size = u64::from(self.heads[id as usize].size);
+        let size = u64::from(self.links.note(id).size);
         let queue = &mut self.queues[class as usize];
         self.links.remove(&mut queue.chain, id);
         queue.packets -= 1;

@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 
 use super::aqm::inner;
 use super::classes::{Classes, Head, Measure, Victim};
-use super::gps::Gps;
+use super::gps::{Gps, greater};
 use super::tournament::Tournament;
 use super::{QdiscCtx, QdiscEnv, QueueDisc};
 use crate::registry::{About, Info, Spec, Status};
@@ -84,6 +84,8 @@ struct Tags {
     /// Finish of the last packet that was accepted.
     last: f64,
     weight: f64,
+    /// Virtual time that a byte takes: one over the weight, for a division takes its time.
+    unit: f64,
 }
 
 enum Clock {
@@ -97,9 +99,9 @@ pub struct Fq {
     /// Keys of the classes; empty: a class is its key. In a large network few of all keys pass one
     /// link: numbered without gaps, in the keys' order, what is known of them lies close together.
     passing: Arc<[u32]>,
-    /// Distance between neighbours in `passing` if all are equally far from each other, which is
-    /// tried first; at least 1.
-    step: u32,
+    /// Neighbours in `passing` for a distance of 2^32 if all are equally far from each other, which is
+    /// tried first.
+    density: u64,
     /// Of the classes of which a packet has come, and those between them.
     tags: Vec<Tags>,
     /// By class; 1 beyond.
@@ -125,9 +127,10 @@ impl About<QdiscEnv> for Fq {
         }
         let aqm = inner(params.aqm.as_ref(), env)?;
         let mut weights = params.weights;
-        let mut step = 1;
+        let mut density = 0;
         if let [first, .., last] = *env.passing {
-            step = ((last - first) / (env.passing.len() as u32 - 1)).max(1);
+            let step = (last - first) / (env.passing.len() as u32 - 1);
+            density = (1 << 32) / u64::from(step.max(1)) + 1;
         }
         if !env.passing.is_empty() {
             weights = env.passing.iter().map(|&key| weight(&weights, key)).collect();
@@ -135,7 +138,7 @@ impl About<QdiscEnv> for Fq {
         Ok(Self {
             classes: Classes::new(env.limit, params.longest, aqm),
             passing: Arc::clone(&env.passing),
-            step,
+            density,
             tags: Vec::new(),
             weights,
             clock: match params.virtual_time {
@@ -156,8 +159,7 @@ impl Tags {
     /// Virtual time that a packet takes.
     #[inline(always)]
     fn service(&self, size: u16) -> f64 {
-        // A division takes its time, and most weights are 1.
-        if self.weight == 1.0 { f64::from(size) } else { f64::from(size) / self.weight }
+        f64::from(size) * self.unit
     }
 }
 
@@ -166,7 +168,7 @@ impl Fq {
     #[inline]
     fn class(&self, key: u32) -> u32 {
         let Some(&first) = self.passing.first() else { return key };
-        let guess = key.wrapping_sub(first) / self.step;
+        let guess = ((u64::from(key.wrapping_sub(first)) * self.density) >> 32) as u32;
         if self.passing.get(guess as usize) == Some(&key) {
             return guess;
         }
@@ -179,24 +181,28 @@ impl Fq {
     fn grow(&mut self, class: u32) {
         for class in self.tags.len() as u32..=class {
             let weight = weight(&self.weights, class);
-            self.tags.push(Tags { start: 0.0, finish: 0.0, last: 0.0, weight });
+            let unit = 1.0 / weight;
+            self.tags.push(Tags { start: 0.0, finish: 0.0, last: 0.0, weight, unit });
         }
     }
 
     #[inline(always)]
     fn virtual_time(&mut self, now: Time) -> f64 {
         match &mut self.clock {
-            Clock::Gps(gps) => gps.advance(now, |class| self.tags[class as usize].weight),
+            Clock::Gps(gps) => gps.advance(now, |class| {
+                let Tags { last, weight, .. } = self.tags[class as usize];
+                (last, weight)
+            }),
             Clock::SelfClocked(v) => *v,
         }
     }
 
     /// Tells GPS until when a class is backlogged.
     #[inline(always)]
-    fn backlogged(&mut self, class: u32) {
+    fn backlogged(&mut self, class: u32, service: f64) {
         if let Clock::Gps(gps) = &mut self.clock {
             let Tags { last, weight, .. } = self.tags[class as usize];
-            gps.set(class, last, weight);
+            gps.set(class, last, weight, service);
         }
     }
 
@@ -205,7 +211,7 @@ impl Fq {
     fn rank(&mut self, class: u32, head: Option<Head>, after: f64) {
         let tags = &mut self.tags[class as usize];
         if let Some(head) = head {
-            tags.start = head.tag.max(after);
+            tags.start = greater(head.tag, after);
             self.order.set(class, tags.start + tags.service(head.size));
         } else {
             tags.last = tags.finish;
@@ -222,7 +228,7 @@ impl Fq {
         let start = tags.start;
         let head = self.classes.head(class);
         self.rank(class, head, start);
-        self.backlogged(class);
+        self.backlogged(class, 0.0);
         if self.classes.packets(class) == 0 {
             self.classes.idle(class, now);
         }
@@ -283,12 +289,12 @@ impl QueueDisc for Fq {
         let Some(place) = self.classes.offer(class, packet, v, ctx) else { return };
         let tags = &mut self.tags[class as usize];
         let service = tags.service(size);
-        tags.last = tags.last.max(v) + service;
+        tags.last = greater(tags.last, v) + service;
         if was_idle {
-            tags.start = v.max(tags.finish);
+            tags.start = greater(v, tags.finish);
             self.order.set(class, tags.start + service);
         }
-        self.backlogged(class);
+        self.backlogged(class, service);
         if self.classes.over() {
             self.make_room(place, ctx);
         }
@@ -301,6 +307,9 @@ impl QueueDisc for Fq {
         let (finish, class) = self.order.first()?;
         let next = self.classes.second(class);
         self.left(class, next, finish);
+        if let Some((_, class)) = self.order.first() {
+            self.classes.call_up(class);
+        }
         // Last, so that the packet goes straight to where it is wanted.
         self.classes.serve(class, ctx)
     }

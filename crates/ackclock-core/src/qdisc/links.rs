@@ -1,15 +1,24 @@
 //! Chains of small integers with constant-time insertion and removal.
 //!
 //! Many chains share one table of links: the packets of thousands of class queues in one pool, the
-//! active classes of a round. A chain costs eight bytes and a member costs eight; nothing is
-//! allocated when members move.
+//! active classes of a round. A chain costs eight bytes and a member costs eight, and what is noted
+//! of it; nothing is allocated when members move.
 
 /// No member.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// Neighbours of every possible member. A member is in at most one chain at a time.
+/// A possible member: its neighbours, and what is noted of it. Who goes along a chain to look at its
+/// members finds both in one place.
+#[derive(Clone, Debug)]
+struct Member<T> {
+    before: u32,
+    after: u32,
+    note: T,
+}
+
+/// Every possible member. A member is in at most one chain at a time.
 #[derive(Debug, Default)]
-pub(super) struct Links(Vec<(u32, u32)>);
+pub(super) struct Links<T = ()>(Vec<Member<T>>);
 
 /// First and last member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,30 +47,44 @@ impl Chain {
     }
 }
 
-impl Links {
+impl<T: Clone + Default> Links<T> {
     /// Makes room for members below `n`.
     #[inline]
     pub(super) fn reserve(&mut self, n: usize) {
         if self.0.len() < n {
-            self.0.resize(n, (NONE, NONE));
+            self.0.resize(n, Member { before: NONE, after: NONE, note: T::default() });
         }
     }
 
     /// The member after `id` in its chain.
     #[inline]
     pub(super) fn next(&self, id: u32) -> Option<u32> {
-        let next = self.0[id as usize].1;
+        let next = self.0[id as usize].after;
         (next != NONE).then_some(next)
+    }
+
+    /// What is noted of a possible member.
+    #[inline]
+    pub(super) fn note(&self, id: u32) -> &T {
+        &self.0[id as usize].note
+    }
+
+    /// Appends `id`, which must be in no chain, with this note.
+    #[inline]
+    pub(super) fn push_noted(&mut self, chain: &mut Chain, id: u32, note: T) {
+        self.0[id as usize].note = note;
+        self.push_back(chain, id);
     }
 
     /// Appends `id`, which must be in no chain.
     #[inline]
     pub(super) fn push_back(&mut self, chain: &mut Chain, id: u32) {
-        self.0[id as usize] = (chain.tail, NONE);
+        let member = &mut self.0[id as usize];
+        (member.before, member.after) = (chain.tail, NONE);
         if chain.tail == NONE {
             chain.head = id;
         } else {
-            self.0[chain.tail as usize].1 = id;
+            self.0[chain.tail as usize].after = id;
         }
         chain.tail = id;
     }
@@ -69,16 +92,16 @@ impl Links {
     /// Removes `id`, which must be in this chain.
     #[inline]
     pub(super) fn remove(&mut self, chain: &mut Chain, id: u32) {
-        let (before, after) = self.0[id as usize];
+        let Member { before, after, .. } = self.0[id as usize];
         if before == NONE {
             chain.head = after;
         } else {
-            self.0[before as usize].1 = after;
+            self.0[before as usize].after = after;
         }
         if after == NONE {
             chain.tail = before;
         } else {
-            self.0[after as usize].0 = before;
+            self.0[after as usize].before = before;
         }
     }
 
@@ -103,7 +126,7 @@ mod tests {
 
     #[test]
     fn members_leave_from_either_end_and_the_middle() {
-        let mut links = Links::default();
+        let mut links: Links = Links::default();
         links.reserve(5);
         let mut chain = Chain::default();
         for id in 0..5 {

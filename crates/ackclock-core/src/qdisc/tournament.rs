@@ -1,21 +1,118 @@
 //! The smallest of many keys, whose members are re-keyed and removed by their number.
 //!
-//! Smallest key first, then smallest number: the order is total, so runs repeat exactly. A member has
-//! a fixed place, so no table of places is kept and nothing moves.
+//! Smallest key first, then smallest number: the order is total, so runs repeat exactly.
+//!
+//! Virtual time goes on, and so a key that comes is mostly greater than most: one packet's service
+//! later than now, or than the packet before. Two sorted lines take what belongs at an end of them or
+//! close to it, and it comes to the front by itself. Only what belongs elsewhere plays in a
+//! tournament, where every change costs a match on each level.
 
-use crate::agenda::Agenda;
+use crate::agenda::{Agenda, Entry};
+
+/// How many may stand behind a newcomer in a line.
+const NEAR: u32 = 4;
+
+const NOBODY: Entry = Entry { time: Agenda::OUT, who: u32::MAX };
+
+/// Members in order. One whose rank has changed stays until it is the first.
+#[derive(Debug)]
+struct Line {
+    /// A power of two of places.
+    ring: Box<[Entry]>,
+    /// Positions count up for ever and wrap.
+    head: u32,
+    tail: u32,
+    /// Rank of the last; 0 if there is none.
+    end: u64,
+}
+
+impl Line {
+    fn new() -> Self {
+        Self { ring: [NOBODY; 8].into(), head: 0, tail: 0, end: 0 }
+    }
+
+    #[inline(always)]
+    fn at(&mut self, position: u32) -> &mut Entry {
+        let place = position as usize & (self.ring.len() - 1);
+        &mut self.ring[place]
+    }
+
+    #[inline(always)]
+    fn push(&mut self, entry: Entry) {
+        if self.tail.wrapping_sub(self.head) as usize == self.ring.len() {
+            self.grow();
+        }
+        *self.at(self.tail) = entry;
+        self.tail = self.tail.wrapping_add(1);
+        self.end = entry.time;
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        let (count, places) = (self.ring.len() as u32, 2 * self.ring.len());
+        let old: Vec<Entry> = (0..count).map(|i| *self.at(self.head.wrapping_add(i))).collect();
+        self.ring = old.into_iter().chain(std::iter::repeat(NOBODY)).take(places).collect();
+        (self.head, self.tail) = (0, count);
+    }
+
+    /// Inserts an entry if no more than [`NEAR`] stand behind it.
+    fn insert_near(&mut self, entry: Entry) -> bool {
+        let most = self.tail.wrapping_sub(self.head).min(NEAR + 1);
+        let mut behind = 0;
+        while behind < most && entry < *self.at(self.tail.wrapping_sub(behind + 1)) {
+            behind += 1;
+        }
+        if behind > NEAR {
+            return false;
+        }
+        let end = self.end.max(entry.time);
+        self.push(entry);
+        for i in 1..=behind {
+            let last = self.tail.wrapping_sub(i);
+            *self.at(last) = *self.at(last.wrapping_sub(1));
+            *self.at(last.wrapping_sub(1)) = entry;
+        }
+        self.end = end;
+        true
+    }
+
+    /// The first whose rank is still that by which it stands here.
+    #[inline(always)]
+    fn first(&mut self, ranks: &[u64]) -> Entry {
+        while self.head != self.tail {
+            let front = *self.at(self.head);
+            if ranks[front.who as usize] == front.time {
+                return front;
+            }
+            self.head = self.head.wrapping_add(1);
+        }
+        self.end = 0;
+        NOBODY
+    }
+}
 
 /// Members `0..` with keys of zero or more, not NaN.
 #[derive(Debug)]
 pub(super) struct Tournament {
-    /// By member: its key as a whole number of the same order.
-    ranks: Agenda,
-    members: usize,
+    /// By member: its key as a whole number of the same order, [`Agenda::OUT`] if it is not there.
+    ranks: Vec<u64>,
+    lines: [Line; 2],
+    /// Those that are in no line, and how many they are.
+    others: Agenda,
+    strays: u32,
+    first: Entry,
 }
 
 impl Default for Tournament {
     fn default() -> Self {
-        Self { ranks: Agenda::new(1), members: 1 }
+        Self {
+            ranks: Vec::new(),
+            lines: [Line::new(), Line::new()],
+            others: Agenda::new(1),
+            strays: 0,
+            first: NOBODY,
+        }
     }
 }
 
@@ -23,18 +120,15 @@ impl Tournament {
     /// The member with the smallest key.
     #[inline(always)]
     pub(super) fn first(&self) -> Option<(f64, u32)> {
-        let first = self.ranks.first();
+        let Entry { time, who } = self.first;
         // That of no number.
-        (first.time != Agenda::OUT).then(|| (f64::from_bits(first.time), first.who))
+        (time != Agenda::OUT).then(|| (f64::from_bits(time), who))
     }
 
     /// The key of a member, `None` if it is not there.
     #[inline(always)]
     pub(super) fn key(&self, id: u32) -> Option<f64> {
-        if id as usize >= self.members {
-            return None;
-        }
-        let rank = self.ranks.get(id);
+        let rank = *self.ranks.get(id as usize)?;
         (rank != Agenda::OUT).then(|| f64::from_bits(rank))
     }
 
@@ -42,18 +136,74 @@ impl Tournament {
     #[inline]
     pub(super) fn set(&mut self, id: u32, key: f64) {
         debug_assert!(key >= 0.0, "{key}");
-        if id as usize >= self.members {
+        if id as usize >= self.ranks.len() {
             self.grow(id as usize + 1);
         }
         // Also for a zero with a sign.
-        self.ranks.set(id, (key + 0.0).to_bits());
+        let entry = Entry { time: (key + 0.0).to_bits(), who: id };
+        let before = std::mem::replace(&mut self.ranks[id as usize], entry.time);
+        if before == entry.time {
+            return;
+        }
+        if self.strays > 0 {
+            self.leave_others(id);
+        }
+        // At the end of the line that reaches further, if that can be: so the other takes more.
+        let [one, two] = &mut self.lines;
+        let (further, other) = if one.end > two.end { (one, two) } else { (two, one) };
+        if further.end < entry.time {
+            further.push(entry);
+        } else if other.end < entry.time {
+            other.push(entry);
+        } else {
+            self.place(entry);
+        }
+        if self.first.who == id {
+            self.settle();
+        } else if entry < self.first {
+            self.first = entry;
+        }
     }
 
     /// Removes a member if it is there.
     #[inline]
     pub(super) fn remove(&mut self, id: u32) {
-        if self.key(id).is_some() {
-            self.ranks.set(id, Agenda::OUT);
+        let Some(rank) = self.ranks.get_mut(id as usize) else { return };
+        *rank = Agenda::OUT;
+        if self.strays > 0 {
+            self.leave_others(id);
+        }
+        if self.first.who == id {
+            self.settle();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn leave_others(&mut self, id: u32) {
+        if self.others.get(id) != Agenda::OUT {
+            self.others.set(id, Agenda::OUT);
+            self.strays -= 1;
+        }
+    }
+
+    /// Finds a place for a member that goes to no end.
+    #[cold]
+    #[inline(never)]
+    fn place(&mut self, entry: Entry) {
+        if !self.lines.iter_mut().any(|line| line.insert_near(entry)) {
+            self.others.set(entry.who, entry.time);
+            self.strays += 1;
+        }
+    }
+
+    /// Finds the first anew.
+    #[inline(always)]
+    fn settle(&mut self) {
+        let [one, two] = &mut self.lines;
+        self.first = one.first(&self.ranks).min(two.first(&self.ranks));
+        if self.strays > 0 {
+            self.first = self.first.min(self.others.first());
         }
     }
 
@@ -61,10 +211,11 @@ impl Tournament {
     #[cold]
     #[inline(never)]
     fn grow(&mut self, count: usize) {
-        let old = std::mem::replace(&mut self.members, count.next_power_of_two());
-        let before = std::mem::replace(&mut self.ranks, Agenda::new(self.members));
-        for id in 0..old as u32 {
-            self.ranks.set(id, before.get(id));
+        let old = self.ranks.len() as u32;
+        self.ranks.resize(count.next_power_of_two(), Agenda::OUT);
+        let before = std::mem::replace(&mut self.others, Agenda::new(self.ranks.len()));
+        for id in 0..old {
+            self.others.set(id, before.get(id));
         }
     }
 }

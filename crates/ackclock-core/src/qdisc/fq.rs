@@ -197,15 +197,6 @@ impl Fq {
         }
     }
 
-    /// Tells GPS until when a class is backlogged.
-    #[inline(always)]
-    fn backlogged(&mut self, class: u32, service: f64) {
-        if let Clock::Gps(gps) = &mut self.clock {
-            let Tags { last, weight, .. } = self.tags[class as usize];
-            gps.set(class, last, weight, service);
-        }
-    }
-
     /// Ranks a class by its first packet, if it has one, which starts no earlier than `after`.
     #[inline(always)]
     fn rank(&mut self, class: u32, head: Option<Head>, after: f64) {
@@ -228,7 +219,10 @@ impl Fq {
         let start = tags.start;
         let head = self.classes.head(class);
         self.rank(class, head, start);
-        self.backlogged(class, 0.0);
+        if let Clock::Gps(gps) = &mut self.clock {
+            let Tags { last, weight, .. } = self.tags[class as usize];
+            gps.dropped(class, last, weight);
+        }
         if self.classes.packets(class) == 0 {
             self.classes.idle(class, now);
         }
@@ -290,11 +284,13 @@ impl QueueDisc for Fq {
         let tags = &mut self.tags[class as usize];
         let service = tags.service(size);
         tags.last = greater(tags.last, v) + service;
+        if let Clock::Gps(gps) = &mut self.clock {
+            gps.arrived(class, tags.last, tags.weight, service);
+        }
         if was_idle {
             tags.start = greater(v, tags.finish);
             self.order.set(class, tags.start + service);
         }
-        self.backlogged(class, service);
         if self.classes.over() {
             self.make_room(place, ctx);
         }

@@ -69,21 +69,27 @@ impl Gps {
         self.v
     }
 
-    /// The last packet of a class of this weight, which takes this service, now has finish tag `last`.
-    /// To be called at the time of the last `advance`.
+    /// A packet of this service has come to a class of this weight and has finish tag `last`. To be called
+    /// at the time of the last `advance`.
+    #[inline(always)]
+    pub(super) fn arrived(&mut self, class: u32, last: f64, weight: f64, service: f64) {
+        self.step = greater(self.step, service);
+        // The finish tag of a class's last packet only grows here: where it stands, it may stay.
+        if self.backlogged.key(class).is_none() {
+            self.weigh(self.weight + weight);
+            self.backlogged.set(class, lesser(last, self.v + self.step));
+        }
+    }
+
+    /// The last packet of a class of this weight now has the lower finish tag `last`. To be called at the
+    /// time of the last `advance`.
     #[inline]
-    pub(super) fn set(&mut self, class: u32, last: f64, weight: f64, service: f64) {
-        let ranked = self.backlogged.key(class);
-        if last > self.v {
-            self.step = greater(self.step, service);
-            if ranked.is_none() {
-                self.weigh(self.weight + weight);
-            }
-            if ranked.is_none_or(|ranked| last < ranked) {
-                self.backlogged.set(class, lesser(last, self.v + self.step));
-            }
-        } else if ranked.is_some() {
+    pub(super) fn dropped(&mut self, class: u32, last: f64, weight: f64) {
+        let Some(ranked) = self.backlogged.key(class) else { return };
+        if last <= self.v {
             self.leave(class, weight);
+        } else if last < ranked {
+            self.backlogged.set(class, last);
         }
     }
 
@@ -131,8 +137,8 @@ mod tests {
         let mut gps = Gps::new(BitRate(8000));
         let at = |ms: u64| Time::ZERO + Span::from_millis(ms);
         assert_eq!(gps.advance(at(500), classes), 0.0);
-        gps.set(0, 1000.0, 1.0, 1000.0);
-        gps.set(1, 500.0, 3.0, 500.0);
+        gps.arrived(0, 1000.0, 1.0, 1000.0);
+        gps.arrived(1, 500.0, 3.0, 500.0);
         // Together at 250 per second; class 1 is done after 2 s, then class 0 alone at 1000 per second.
         assert!((gps.advance(at(1500), classes) - 250.0).abs() < 1e-9);
         assert!((gps.advance(at(2750), classes) - 750.0).abs() < 1e-9);

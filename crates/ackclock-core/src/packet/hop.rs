@@ -7,7 +7,6 @@ use super::ring::Ticket;
 use super::sim::{Hop, IDLE, Sim};
 use super::timescale::Timescale;
 use crate::ids::FlowId;
-use crate::memory::soon;
 use crate::wire::{DropReason, Packet, Timed};
 
 impl Sim {
@@ -119,22 +118,7 @@ impl Sim {
         self.lose_all(link_id, now);
         if idle {
             self.transmit(p, link_id, now);
-        } else {
-            self.call_up_follower(ticket);
         }
-    }
-
-    /// Calls up what the packet will touch when it has been sent: by then many others have been.
-    #[inline(always)]
-    fn call_up_follower(&self, ticket: Ticket) {
-        let mut route = ticket.route();
-        let mut hop = self.hops[route];
-        if hop.channel == Hop::ON {
-            route += 1;
-            hop = self.hops[route];
-            self.links[hop.link as usize].call_up();
-        }
-        self.channels.get(hop.channel as usize).inspect(|channel| soon(*channel));
     }
 
     /// A packet arrives at the very time at which a transmission ends: whichever was scheduled

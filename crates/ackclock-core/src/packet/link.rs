@@ -11,7 +11,6 @@ use super::occupancy::Occupancy;
 use super::rate::{NEVER, Pace, Rate};
 use super::sim::IDLE;
 use super::timescale::Timescale;
-use crate::memory::soon;
 use crate::qdisc::{Limit, QdiscCtx, QueueDisc};
 use crate::rng::Stream;
 use crate::units::Time;
@@ -482,13 +481,6 @@ impl Link {
             }
             Some(_) => counts,
         }
-    }
-
-    /// Calls up what a packet that need not wait will touch.
-    #[inline(always)]
-    pub(super) fn call_up(&self) {
-        soon(&self.plain_until);
-        soon(&self.arrived_packets);
     }
 
     /// Calls up what a packet that is to wait will touch.

@@ -14,7 +14,7 @@ const NEAR: u32 = 4;
 
 const NOBODY: Entry = Entry { time: Agenda::OUT, who: u32::MAX };
 
-/// Members in order. One whose rank has changed stays until it is the first.
+/// Members in order. One whose rank has changed stays until it is the first, or room is needed.
 #[derive(Debug)]
 struct Line {
     /// A power of two of places.
@@ -38,9 +38,14 @@ impl Line {
     }
 
     #[inline(always)]
-    fn push(&mut self, entry: Entry) {
-        if self.tail.wrapping_sub(self.head) as usize == self.ring.len() {
-            self.grow();
+    fn is_full(&self) -> bool {
+        self.tail.wrapping_sub(self.head) as usize == self.ring.len()
+    }
+
+    #[inline(always)]
+    fn push(&mut self, entry: Entry, ranks: &[u64]) {
+        if self.is_full() {
+            self.make_room(ranks);
         }
         *self.at(self.tail) = entry;
         self.tail = self.tail.wrapping_add(1);
@@ -49,15 +54,21 @@ impl Line {
 
     #[cold]
     #[inline(never)]
-    fn grow(&mut self) {
-        let (count, places) = (self.ring.len() as u32, 2 * self.ring.len());
-        let old: Vec<Entry> = (0..count).map(|i| *self.at(self.head.wrapping_add(i))).collect();
-        self.ring = old.into_iter().chain(std::iter::repeat(NOBODY)).take(places).collect();
-        (self.head, self.tail) = (0, count);
+    fn make_room(&mut self, ranks: &[u64]) {
+        let places = self.ring.len();
+        let all = (0..places as u32).map(|i| *self.at(self.head.wrapping_add(i)));
+        let mut ring: Vec<Entry> = all.filter(|one| ranks[one.who as usize] == one.time).collect();
+        (self.head, self.tail) = (0, ring.len() as u32);
+        ring.resize(if ring.len() > places / 2 { 2 * places } else { places }, NOBODY);
+        self.ring = ring.into();
     }
 
     /// Inserts an entry if no more than [`NEAR`] stand behind it.
-    fn insert_near(&mut self, entry: Entry) -> bool {
+    fn insert_near(&mut self, entry: Entry, ranks: &[u64]) -> bool {
+        // First of all, as it lets some of those behind go.
+        if self.is_full() {
+            self.make_room(ranks);
+        }
         let most = self.tail.wrapping_sub(self.head).min(NEAR + 1);
         let mut behind = 0;
         while behind < most && entry < *self.at(self.tail.wrapping_sub(behind + 1)) {
@@ -67,7 +78,7 @@ impl Line {
             return false;
         }
         let end = self.end.max(entry.time);
-        self.push(entry);
+        self.push(entry, ranks);
         for i in 1..=behind {
             let last = self.tail.wrapping_sub(i);
             *self.at(last) = *self.at(last.wrapping_sub(1));
@@ -152,9 +163,9 @@ impl Tournament {
         let [one, two] = &mut self.lines;
         let (further, other) = if one.end > two.end { (one, two) } else { (two, one) };
         if further.end < entry.time {
-            further.push(entry);
+            further.push(entry, &self.ranks);
         } else if other.end < entry.time {
-            other.push(entry);
+            other.push(entry, &self.ranks);
         } else {
             self.place(entry);
         }
@@ -191,7 +202,7 @@ impl Tournament {
     #[cold]
     #[inline(never)]
     fn place(&mut self, entry: Entry) {
-        if !self.lines.iter_mut().any(|line| line.insert_near(entry)) {
+        if !self.lines.iter_mut().any(|line| line.insert_near(entry, &self.ranks)) {
             self.others.set(entry.who, entry.time);
             self.strays += 1;
         }
@@ -227,6 +238,17 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn who_is_ranked_anew_again_and_again_takes_no_more_room() {
+        let mut tournament = Tournament::default();
+        tournament.set(0, 1.0);
+        for key in 2..10_000 {
+            tournament.set(1, f64::from(key));
+        }
+        assert_eq!(tournament.first(), Some((1.0, 0)));
+        assert!(tournament.lines.iter().all(|line| line.ring.len() == 8));
+    }
 
     proptest! {
         #[test]

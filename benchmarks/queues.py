@@ -59,7 +59,7 @@ def queues(program: Path, flows: int, seconds: float, repeat: int, core: int) ->
     for turn in range(repeat):
         for name, qdisc in QUEUES.items():
             # Drop-tail just before, so that a machine that is slow for a while is slow for both.
-            beside, _ = measure("fifo")
+            beside, _ = measure(QUEUES["fifo"])
             nanoseconds, hops[name] = measure(qdisc)
             cost[name].append(nanoseconds)
             ratios[name].append(nanoseconds / beside)

@@ -303,6 +303,7 @@ impl QueueDisc for Fq {
         let (finish, class) = self.order.first()?;
         let next = self.classes.second(class);
         self.left(class, next, finish);
+        // What is next comes nearer while this packet is sent on.
         if let Some((_, class)) = self.order.first() {
             self.classes.call_up(class);
         }

@@ -52,6 +52,7 @@ impl Line {
         self.end = entry.time;
     }
 
+    /// Lets those go whose rank has changed; if most stay, there are twice the places afterwards.
     #[cold]
     #[inline(never)]
     fn make_room(&mut self, ranks: &[u64]) {
@@ -189,6 +190,7 @@ impl Tournament {
         }
     }
 
+    /// Takes a member whose rank has changed out of the tournament, if it played there.
     #[cold]
     #[inline(never)]
     fn leave_others(&mut self, id: u32) {

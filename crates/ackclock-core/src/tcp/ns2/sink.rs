@@ -202,7 +202,7 @@ impl Endpoint for Ns2Sink {
     }
 
     fn sample(&self, row: &mut FlowSample) {
-        row.delivered_bytes = self.delivered * u64::from(self.config.mss);
+        row.delivered_bytes = self.snapshot().delivered_bytes;
     }
 }
 

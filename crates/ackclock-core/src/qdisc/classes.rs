@@ -167,7 +167,8 @@ impl Classes {
 
     /// The longest class and its length; of equals the one with the smallest number.
     pub(super) fn longest(&mut self) -> Option<(u64, u32)> {
-        self.longest.find()
+        let Self { queues, longest, measure, .. } = self;
+        longest.find(queues.len() as u32, |class| queues[class as usize].length(*measure))
     }
 
     /// Length of the longest class, 0 if nothing waits; for recording.
@@ -252,7 +253,9 @@ impl Classes {
         queue.bytes += size;
         self.packets += 1;
         self.bytes += size;
-        self.changed(class);
+        if self.limit != Limit::NONE {
+            self.longest.grown(class, self.length(class));
+        }
         id
     }
 
@@ -263,14 +266,6 @@ impl Classes {
         self.slots.push(None);
         self.links.reserve(self.slots.len());
         (self.slots.len() - 1) as u32
-    }
-
-    /// The length of a class has changed.
-    #[inline(always)]
-    fn changed(&mut self, class: u32) {
-        if self.limit != Limit::NONE {
-            self.longest.set(class, self.queues[class as usize].length(self.measure));
-        }
     }
 
     /// Takes a packet of a class out, last of all: so it goes straight to where it is wanted.
@@ -284,7 +279,6 @@ impl Classes {
         self.packets -= 1;
         self.bytes -= size;
         self.free.push(id);
-        self.changed(class);
         self.slots[id as usize].take()
     }
 

@@ -161,6 +161,17 @@ impl Tags {
     fn service(&self, size: u16) -> f64 {
         f64::from(size) * self.unit
     }
+
+    /// The class has this first packet, which starts no earlier than `after`, if any; its finish.
+    #[inline(always)]
+    fn begin(&mut self, head: Option<Head>, after: f64) -> Option<f64> {
+        let Some(head) = head else {
+            self.last = self.finish;
+            return None;
+        };
+        self.start = greater(head.tag, after);
+        Some(self.start + self.service(head.size))
+    }
 }
 
 impl Fq {
@@ -197,18 +208,6 @@ impl Fq {
         }
     }
 
-    /// Ranks a class by its first packet, if it has one, which starts no earlier than `after`.
-    #[inline(always)]
-    fn rank(&mut self, class: u32, head: Option<Head>, after: f64) {
-        let tags = &mut self.tags[class as usize];
-        if let Some(head) = head {
-            tags.start = greater(head.tag, after);
-            self.order.set(class, tags.start + tags.service(head.size));
-        } else {
-            tags.last = tags.finish;
-            self.order.remove(class);
-        }
-    }
 
     /// A packet of `size` bytes was dropped from a class; its service goes back to the class.
     #[inline(never)]
@@ -216,9 +215,10 @@ impl Fq {
         self.virtual_time(now);
         let tags = &mut self.tags[class as usize];
         tags.last -= tags.service(size);
-        let start = tags.start;
-        let head = self.classes.head(class);
-        self.rank(class, head, start);
+        match tags.begin(self.classes.head(class), tags.start) {
+            Some(finish) => self.order.set(class, finish),
+            None => self.order.remove(class),
+        }
         if let Clock::Gps(gps) = &mut self.clock {
             let Tags { last, weight, .. } = self.tags[class as usize];
             gps.dropped(class, last, weight);
@@ -231,11 +231,12 @@ impl Fq {
     /// The first packet of a class leaves with this finish tag, and `next` comes first.
     #[inline(always)]
     fn left(&mut self, class: u32, next: Option<Head>, finish: f64) {
-        self.tags[class as usize].finish = finish;
+        let tags = &mut self.tags[class as usize];
+        tags.finish = finish;
         if let Clock::SelfClocked(v) = &mut self.clock {
             *v = finish;
         }
-        self.rank(class, next, finish);
+        self.order.set_first(tags.begin(next, finish));
     }
 
     /// The next packet that its class's AQM lets go.

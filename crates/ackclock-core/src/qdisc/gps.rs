@@ -59,12 +59,13 @@ impl Gps {
             }
             let (last, weight) = class_of(class);
             if last > ranked {
-                self.backlogged.set(class, lesser(last, ranked + self.step));
+                self.backlogged.set_first(Some(lesser(last, ranked + self.step)));
                 continue;
             }
             bytes -= needed;
             self.v = greater(self.v, last);
-            self.leave(class, weight);
+            self.backlogged.set_first(None);
+            self.left(weight);
         }
         self.v
     }
@@ -87,15 +88,16 @@ impl Gps {
     pub(super) fn dropped(&mut self, class: u32, last: f64, weight: f64) {
         let Some(ranked) = self.backlogged.key(class) else { return };
         if last <= self.v {
-            self.leave(class, weight);
+            self.backlogged.remove(class);
+            self.left(weight);
         } else if last < ranked {
             self.backlogged.set(class, last);
         }
     }
 
+    /// A class of this weight has left the backlogged ones.
     #[inline]
-    fn leave(&mut self, class: u32, weight: f64) {
-        self.backlogged.remove(class);
+    fn left(&mut self, weight: f64) {
         // An empty system starts from exactly zero, so rounding never adds up.
         let weight = if self.backlogged.first().is_some() { self.weight - weight } else { 0.0 };
         self.weigh(weight);

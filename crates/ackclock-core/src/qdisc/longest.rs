@@ -1,96 +1,94 @@
 //! The longest of many queues, found when it is asked for.
 //!
 //! Every arrival and departure changes a length; the longest queue is asked for only when the
-//! shared buffer overflows. So a change stores the length and marks its group; to answer, the
-//! maxima of the groups that are marked are found anew, then those of the groups of these groups, and
-//! so on. Nothing is done twice for a group that changes often, nor for one that does not change.
+//! shared buffer overflows. So of each group of queues a bound is kept that none of them is longer
+//! than, and of each group of bounds another. An arrival may raise a bound; a departure leaves all as
+//! they are. To answer, the way is gone down along the greatest bounds, and one that nothing below it
+//! reaches any more is lowered to what does, once for the departures since.
 
-/// Lengths whose maximum is a length of the level above.
+/// Queues, or bounds, that have a bound in common.
 const GROUP: usize = 16;
 
-/// Lengths of the queues, or maxima of the level below.
-#[derive(Debug, Default)]
-struct Level {
-    lengths: Vec<u64>,
-    /// A bit for each group whose maximum may be another than the level above says.
-    changed: Vec<u64>,
-}
-
-impl Level {
-    #[inline(always)]
-    fn set(&mut self, at: usize, length: u64) {
-        self.lengths[at] = length;
-        let group = at / GROUP;
-        self.changed[group / 64] |= 1 << (group % 64);
-    }
-}
-
-/// Queues by length.
+/// Bounds of queues that are known to somebody else.
 #[derive(Debug, Default)]
 pub(super) struct Longest {
-    /// One more than the length of each queue, 0 if it is empty; then maxima, and last one group.
-    levels: Vec<Level>,
+    /// By group of queues: one more than the length of the longest since the bound was lowered last,
+    /// or 0. Then by group of these, up to a last group.
+    bounds: Vec<Vec<u64>>,
 }
 
 impl Longest {
-    /// The length of a queue is now this; `None` if it is empty.
+    /// The length of a queue has grown to this.
     #[inline(always)]
-    pub(super) fn set(&mut self, queue: u32, length: Option<u64>) {
-        let at = queue as usize;
-        if self.levels.first().is_none_or(|level| level.lengths.len() <= at) {
-            self.grow(at + 1);
+    pub(super) fn grown(&mut self, queue: u32, length: u64) {
+        let group = queue as usize / GROUP;
+        match self.bounds.first().and_then(|bounds| bounds.get(group)) {
+            Some(&bound) if bound > length => {}
+            _ => self.raise(group, length + 1),
         }
-        self.levels[0].set(at, length.map_or(0, |length| length + 1));
     }
 
-    /// Makes room for queues below `count`.
+    /// Raises the bounds of a group of queues.
     #[cold]
     #[inline(never)]
-    fn grow(&mut self, count: usize) {
-        let old = self.levels.first_mut().map(|level| std::mem::take(&mut level.lengths));
-        let old = old.unwrap_or_default();
-        self.levels.clear();
-        let mut width = count.max(2 * old.len());
-        loop {
-            let groups = width.div_ceil(GROUP);
-            let lengths = vec![0; groups * GROUP];
-            self.levels.push(Level { lengths, changed: vec![0; groups.div_ceil(64)] });
-            if groups == 1 {
-                break;
-            }
-            width = groups;
+    fn raise(&mut self, mut group: usize, bound: u64) {
+        if self.bounds.first().is_none_or(|bounds| bounds.len() <= group) {
+            self.grow(group + 1);
         }
-        for (at, length) in old.into_iter().enumerate() {
-            self.levels[0].set(at, length);
+        for bounds in &mut self.bounds {
+            bounds[group] = bounds[group].max(bound);
+            group /= GROUP;
         }
     }
 
-    /// The longest queue and its length, of equals the one with the smallest number.
-    pub(super) fn find(&mut self) -> Option<(u64, u32)> {
-        let mut rest = &mut self.levels[..];
-        while let [level, above @ ..] = rest {
-            let Some(next) = above.first_mut() else { break };
-            for (word, changed) in level.changed.iter_mut().enumerate() {
-                while *changed != 0 {
-                    let group = 64 * word + changed.trailing_zeros() as usize;
-                    *changed &= *changed - 1;
-                    let members = &level.lengths[group * GROUP..][..GROUP];
-                    let most = members.iter().copied().fold(0, u64::max);
-                    if most != next.lengths[group] {
-                        next.set(group, most);
-                    }
-                }
+    /// Makes room for so many groups of queues.
+    fn grow(&mut self, groups: usize) {
+        let mut bounds = self.bounds.drain(..).next().unwrap_or_default();
+        let mut width = groups.max(2 * bounds.len());
+        loop {
+            bounds.resize(width.next_multiple_of(GROUP), 0);
+            let above = bounds.chunks_exact(GROUP).map(greatest).collect();
+            self.bounds.push(std::mem::replace(&mut bounds, above));
+            if width <= GROUP {
+                break;
             }
-            rest = above;
+            width = width.div_ceil(GROUP);
         }
-        let mut group = 0;
-        let most = self.levels.last()?.lengths.iter().copied().fold(0, u64::max);
-        for level in self.levels.iter().rev() {
-            let members = &level.lengths[group * GROUP..][..GROUP];
-            group = group * GROUP + members.iter().position(|&length| length == most)?;
-        }
-        Some((most.checked_sub(1)?, group as u32))
     }
+
+    /// The longest of `queues` queues and its length, of equals the one with the smallest number.
+    /// `length` tells the length of a queue, `None` if it is empty.
+    pub(super) fn find(
+        &mut self,
+        queues: u32,
+        length: impl Fn(u32) -> Option<u64>,
+    ) -> Option<(u64, u32)> {
+        'down: loop {
+            let bound = greatest(self.bounds.last()?);
+            let mut group = 0;
+            for level in (0..self.bounds.len()).rev() {
+                let members = &self.bounds[level][group * GROUP..][..GROUP];
+                let Some(place) = members.iter().position(|&member| member == bound) else {
+                    self.bounds[level + 1][group] = greatest(members);
+                    continue 'down;
+                };
+                group = group * GROUP + place;
+            }
+            let longest = bound.checked_sub(1)?;
+            let first = (group * GROUP) as u32;
+            let members = first..queues.min(first + GROUP as u32);
+            if let Some(queue) = members.clone().find(|&queue| length(queue) == Some(longest)) {
+                return Some((longest, queue));
+            }
+            let next = members.filter_map(&length).max();
+            self.bounds[0][group] = next.map_or(0, |length| length + 1);
+        }
+    }
+}
+
+#[inline]
+fn greatest(bounds: &[u64]) -> u64 {
+    bounds.iter().copied().fold(0, u64::max)
 }
 
 #[cfg(test)]
@@ -109,22 +107,23 @@ mod tests {
         ) {
             let mut table = std::collections::BTreeMap::new();
             let mut longest = Longest::default();
-            prop_assert_eq!(longest.find(), None);
-            longest.set(40 + others, None);
+            prop_assert_eq!(longest.find(40, |_| None), None);
             for (queue, length, questions) in changes {
                 // Some of them far from the others.
                 let queue = if queue % 3 == 0 { queue + others } else { queue };
-                let length = length.checked_sub(1);
-                longest.set(queue, length);
-                match length {
+                let before = match length.checked_sub(1) {
                     Some(length) => table.insert(queue, length),
                     None => table.remove(&queue),
                 };
+                if let Some(length) = length.checked_sub(1).filter(|&now| Some(now) > before) {
+                    longest.grown(queue, length);
+                }
                 let mut order: Vec<_> = table.iter().map(|(&q, &l)| (Reverse(l), q)).collect();
                 order.sort_unstable();
                 let expected = order.first().map(|&(Reverse(length), queue)| (length, queue));
                 for _ in 0..questions {
-                    prop_assert_eq!(longest.find(), expected);
+                    let found = longest.find(40 + others, |queue| table.get(&queue).copied());
+                    prop_assert_eq!(found, expected);
                 }
             }
         }

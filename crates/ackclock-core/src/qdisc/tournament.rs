@@ -157,10 +157,60 @@ impl Tournament {
         if before == entry.time {
             return;
         }
-        if self.strays > 0 {
-            self.leave_others(id);
+        self.leave_others(id);
+        self.take_place(entry);
+        if self.first.who == id {
+            self.settle();
+        } else if entry < self.first {
+            self.first = entry;
         }
-        // At the end of the line that reaches further, if that can be: so the other takes more.
+    }
+
+    /// Changes the key of the first, which there must be, or removes it.
+    #[inline(always)]
+    pub(super) fn set_first(&mut self, key: Option<f64>) {
+        let who = self.first.who;
+        let time = key.map_or(Agenda::OUT, |key| (key + 0.0).to_bits());
+        self.ranks[who as usize] = time;
+        self.leave_others(who);
+        if key.is_some() {
+            self.take_place(Entry { time, who });
+        }
+        self.settle();
+    }
+
+    /// Removes a member if it is there.
+    #[inline]
+    pub(super) fn remove(&mut self, id: u32) {
+        let Some(rank) = self.ranks.get_mut(id as usize) else { return };
+        *rank = Agenda::OUT;
+        self.leave_others(id);
+        if self.first.who == id {
+            self.settle();
+        }
+    }
+
+    /// Takes a member whose rank has changed out of the tournament, if it plays there.
+    #[inline(always)]
+    fn leave_others(&mut self, id: u32) {
+        if self.strays > 0 {
+            self.stray_no_more(id);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn stray_no_more(&mut self, id: u32) {
+        if self.others.get(id) != Agenda::OUT {
+            self.others.set(id, Agenda::OUT);
+            self.strays -= 1;
+        }
+    }
+
+    /// Places a member at the end of the line that reaches further, if that can be: so the other
+    /// takes more.
+    #[inline(always)]
+    fn take_place(&mut self, entry: Entry) {
         let [one, two] = &mut self.lines;
         let (further, other) = if one.end > two.end { (one, two) } else { (two, one) };
         if further.end < entry.time {
@@ -169,34 +219,6 @@ impl Tournament {
             other.push(entry, &self.ranks);
         } else {
             self.place(entry);
-        }
-        if self.first.who == id {
-            self.settle();
-        } else if entry < self.first {
-            self.first = entry;
-        }
-    }
-
-    /// Removes a member if it is there.
-    #[inline]
-    pub(super) fn remove(&mut self, id: u32) {
-        let Some(rank) = self.ranks.get_mut(id as usize) else { return };
-        *rank = Agenda::OUT;
-        if self.strays > 0 {
-            self.leave_others(id);
-        }
-        if self.first.who == id {
-            self.settle();
-        }
-    }
-
-    /// Takes a member whose rank has changed out of the tournament, if it played there.
-    #[cold]
-    #[inline(never)]
-    fn leave_others(&mut self, id: u32) {
-        if self.others.get(id) != Agenda::OUT {
-            self.others.set(id, Agenda::OUT);
-            self.strays -= 1;
         }
     }
 

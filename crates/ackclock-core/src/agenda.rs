@@ -24,8 +24,11 @@ impl Entry {
 pub(crate) struct Agenda {
     /// By contestant, filled up to whole matches.
     times: Vec<u64>,
-    /// Winners of the first matches, of those between them, and so on up to the final.
+    /// Winners of the first matches, of those between them, and so on up to the contestants of the
+    /// final.
     rounds: Vec<Vec<Entry>>,
+    /// The winner of the final.
+    first: Entry,
 }
 
 impl Agenda {
@@ -35,27 +38,27 @@ impl Agenda {
     /// All of `contestants`, with nothing to do.
     pub(crate) fn new(contestants: usize) -> Self {
         let mut rounds = Vec::new();
-        let mut width = contestants.max(1);
-        while rounds.is_empty() || width > 1 {
+        let mut width = contestants.max(1).div_ceil(ARITY);
+        while width > 1 {
+            rounds.push(vec![Entry::OUT; width.next_multiple_of(ARITY)]);
             width = width.div_ceil(ARITY);
-            let filled = if width > 1 { width.next_multiple_of(ARITY) } else { 1 };
-            rounds.push(vec![Entry::OUT; filled]);
         }
-        Self { times: vec![Self::OUT; contestants.max(1).next_multiple_of(ARITY)], rounds }
+        let times = vec![Self::OUT; contestants.max(1).next_multiple_of(ARITY)];
+        Self { times, rounds, first: Entry::OUT }
     }
 
     /// The one with the least time, of several the one with the smallest number.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn first(&self) -> Entry {
-        self.rounds.last().and_then(|last| last.first()).copied().unwrap_or(Entry::OUT)
+        self.first
     }
 
     /// The first of the part of all contestants, about a fiftieth, that this one belongs to.
     #[inline]
     pub(crate) fn next_beside(&self, who: u32) -> u32 {
-        let depth = self.rounds.len().saturating_sub(3);
+        let depth = self.rounds.len().saturating_sub(2);
         let place = who as usize / ARITY.pow(depth as u32 + 1);
-        self.rounds.get(depth).map_or(who, |round| round[place].who)
+        self.rounds.get(depth).map_or(self.first.who, |round| round[place].who)
     }
 
     /// The time of a contestant.
@@ -68,32 +71,50 @@ impl Agenda {
     #[inline]
     pub(crate) fn set(&mut self, who: u32, time: u64) {
         self.times[who as usize] = time;
-        let mut place = who as usize / ARITY;
-        let begin = place * ARITY;
-        let Some(group) = self.times[begin..].first_chunk::<ARITY>() else { return };
+        if self.first.who == who {
+            return self.play_again(who);
+        }
         let mut changed = Entry { time, who };
-        let mut below: &[Entry] = &[];
-        for (depth, round) in self.rounds.iter_mut().enumerate() {
-            let before = round[place];
-            if changed.time < before.time {
-                round[place] = changed;
+        let mut place = who as usize / ARITY;
+        for depth in 0..self.rounds.len() {
+            let before = self.rounds[depth][place];
+            changed = if changed < before {
+                changed
             } else if before.who == who {
-                changed = if depth == 0 {
-                    let (time, winner) = least(|place| group[place]);
-                    Entry { time, who: (begin + winner) as u32 }
-                } else {
-                    let Some(group) = below[place * ARITY..].first_chunk::<ARITY>() else { return };
-                    group[least(|place| group[place].time).1]
-                };
-                round[place] = changed;
-            } else if changed.time == before.time && changed.who < before.who {
-                round[place] = changed;
+                self.winner(depth, place)
             } else {
                 return;
-            }
-            below = round;
+            };
+            self.rounds[depth][place] = changed;
             place /= ARITY;
         }
+        self.first = self.first.min(changed);
+    }
+
+    /// Plays all matches of a contestant again.
+    #[inline]
+    fn play_again(&mut self, who: u32) {
+        let mut place = who as usize / ARITY;
+        for depth in 0..self.rounds.len() {
+            self.rounds[depth][place] = self.winner(depth, place);
+            place /= ARITY;
+        }
+        self.first = self.winner(self.rounds.len(), 0);
+    }
+
+    /// Who wins a match whose winner has this place in a round, or in the final after all rounds.
+    #[inline(always)]
+    fn winner(&self, depth: usize, place: usize) -> Entry {
+        let begin = place * ARITY;
+        let Some(below) = depth.checked_sub(1) else {
+            let Some(group) = self.times[begin..].first_chunk::<ARITY>() else { return Entry::OUT };
+            let (time, winner) = least(|place| group[place]);
+            return Entry { time, who: (begin + winner) as u32 };
+        };
+        let Some(group) = self.rounds[below][begin..].first_chunk::<ARITY>() else {
+            return Entry::OUT;
+        };
+        group[least(|place| group[place].time).1]
     }
 }
 

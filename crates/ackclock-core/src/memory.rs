@@ -1,4 +1,4 @@
-//! What the processor is told of memory.
+//! What the processor and the allocator are told of memory.
 
 /// Tells the processor that a value will be used soon.
 #[inline(always)]
@@ -16,4 +16,16 @@ pub(crate) fn soon<T: ?Sized>(value: &T) {
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = value;
+}
+
+/// Gives memory that is free back to the operating system: where large tables have been made and thrown
+/// away, the allocator keeps it.
+#[expect(unsafe_code, reason = "there is no safe way to say it")]
+pub(crate) fn give_back() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: the function may be called at any time by any thread; it takes the allocator's locks, and
+    // touches nothing but memory that is free.
+    unsafe {
+        libc::malloc_trim(0)
+    };
 }

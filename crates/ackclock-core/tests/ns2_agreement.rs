@@ -63,7 +63,7 @@ impl Bottleneck {
             expected[kind].push(Row { us, flow: number(2), seq: number(3), size: number(4) });
         }
         let (plan, results) = engine::run(engine::four_flows(&folder));
-        let link = plan.links.iter().find(|l| l.name == "r0->r1").expect("the bottleneck");
+        let link = &plan.links[plan.link("r0->r1").expect("the bottleneck").index()];
         let mut seen: [Vec<(Time, Row)>; 4] = Default::default();
         for p in &results.packets {
             let size = u32::from(p.size);

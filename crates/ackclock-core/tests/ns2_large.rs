@@ -86,8 +86,8 @@ fn simulate(folder: &Path, run: usize) -> Counts {
         (bytes as f64, f.sender.timeouts as f64)
     });
     let bottleneck = monitored(folder).map(|(name, _)| {
-        let link = plan.links.iter().position(|l| l.name == name).expect("the monitored link");
-        let l = &results.links[link];
+        let link = plan.link(&name).expect("the monitored link");
+        let l = &results.links[link.index()];
         [l.utilisation, l.window_drops as f64, l.window_arrived as f64, l.queue_mean]
     });
     Counts { flows: flows.collect(), window_s: results.window_s, bottleneck }

@@ -34,7 +34,7 @@ pub(super) fn flows(plan: &Plan, results: &Results) -> Columns {
         )
         .collect();
     vec![
-        ("id", text(&|f| f.name.clone())),
+        ("id", text(&|f| f.name.to_string())),
         ("src", text(&|f| plan.nodes[f.src.index()].clone())),
         ("dst", text(&|f| plan.nodes[f.dst.index()].clone())),
         ("cc", text(&|f| super::names(&f.sender).0)),
@@ -70,12 +70,12 @@ pub(super) fn links(plan: &Plan, results: &Results) -> Columns {
         Column::Names(plan.links.iter().map(g).collect())
     };
     let mut table = vec![
-        ("id", text(&|l| l.name.clone())),
+        ("id", text(&|l| l.name(&plan.nodes))),
         ("src", text(&|l| plan.nodes[l.from.index()].clone())),
         ("dst", text(&|l| plan.nodes[l.to.index()].clone())),
         ("rate_bps", Column::F64(plan.links.iter().map(|l| l.rate.bps()).collect())),
         ("propagation_s", Column::F64(plan.links.iter().map(|l| l.delay.seconds()).collect())),
-        ("qdisc", text(&|l| l.qdisc.kind().to_owned())),
+        ("qdisc", text(&|l| l.settings.qdisc.kind().to_owned())),
         ("utilisation", f(&|l| l.utilisation)),
         ("arrived_packets", n(&|l| l.arrived)),
         ("departed_packets", n(&|l| l.departed)),
@@ -224,8 +224,13 @@ fn kept_flows(plan: &Plan) -> Vec<u32> {
 
 /// Indices of the links that are kept.
 fn kept_links(plan: &Plan) -> Vec<u32> {
-    let keeps = |name| plan.record.links.as_ref().is_none_or(|kept| kept.contains(name));
-    (0u32..).zip(&plan.links).filter(|(_, link)| keeps(&link.name)).map(|(l, _)| l).collect()
+    let every = 0..plan.links.len() as u32;
+    match &plan.record.links {
+        None => every.collect(),
+        Some(kept) => {
+            every.filter(|&l| kept.contains(&plan.links[l as usize].name(&plan.nodes))).collect()
+        }
+    }
 }
 
 /// The sampled rows of those kept, with their time and index columns. A sample has `width` rows.

@@ -62,7 +62,7 @@ fn warning(plan: &Plan, link: usize, load: &Load) -> Option<String> {
             "link {}: its buffer holds {holds} packets, but {} delay-based flow{} keep{} {:.0} \
              queued, {needed} if they start one after another; expected a buffer of {needed} \
              packets or more",
-            link.name,
+            link.name(&plan.nodes),
             load.flows,
             if load.flows == 1 { "" } else { "s" },
             if load.flows == 1 { "s" } else { "" },

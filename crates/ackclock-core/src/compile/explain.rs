@@ -173,7 +173,7 @@ pub fn explain(scenario: &Scenario, plan: &Plan) -> Explained {
             };
             let wire = f64::from(flow.tcp.wire_size());
             FlowLine {
-                id: flow.name.clone(),
+                id: flow.name.to_string(),
                 src: node(flow.src),
                 dst: node(flow.dst),
                 cc,
@@ -183,7 +183,7 @@ pub fn explain(scenario: &Scenario, plan: &Plan) -> Explained {
                     .collect(),
                 rtt_s,
                 bottleneck_bps,
-                bottleneck: plan.links[narrow].name.clone(),
+                bottleneck: plan.links[narrow].name(&plan.nodes),
                 bdp_bytes: bottleneck_bps * rtt_s / 8.0,
                 bdp_segments: bottleneck_bps * rtt_s / 8.0 / wire,
                 equal_share_bps: equal_share_bps(plan, flow, &crossing),
@@ -200,13 +200,13 @@ pub fn explain(scenario: &Scenario, plan: &Plan) -> Explained {
             let bytes = (link.limit.bytes != u64::MAX).then_some(link.limit.bytes);
             let full = bytes.or(packets.map(|p| u64::from(p) * u64::from(link.mean_packet)));
             LinkLine {
-                id: link.name.clone(),
+                id: link.name(&plan.nodes),
                 rate_bps: link.rate.bps(),
                 delay_s: link.delay.seconds(),
                 buffer_packets: packets,
                 buffer_bytes: bytes,
                 buffer_s: full.map(|b| b as f64 * 8.0 / link.rate.bps()),
-                qdisc: label(&link.qdisc),
+                qdisc: label(&link.settings.qdisc),
                 flows,
             }
         })

@@ -25,7 +25,7 @@ struct Context<'a> {
     routes: &'a mut Routes,
     problems: &'a mut Vec<Problem>,
     base: TcpConfig,
-    ids: HashSet<String>,
+    ids: HashSet<Arc<str>>,
     flows: Vec<PlanFlow>,
 }
 
@@ -188,8 +188,9 @@ impl Context<'_> {
     fn add(&mut self, flow: &Flow, path: &str) {
         // Flows that were wrong count too, so that those after them keep their names.
         let number = self.ids.len();
-        let name = flow.id.clone().unwrap_or_else(|| format!("f{number}"));
-        if !self.ids.insert(name.clone()) {
+        let name: Arc<str> =
+            flow.id.as_deref().map_or_else(|| format!("f{number}").into(), Into::into);
+        if !self.ids.insert(Arc::clone(&name)) {
             self.wrong(
                 format!("{path}.id"),
                 format!("\"{name}\" is the name of an earlier flow; expected a name of its own"),

@@ -3,11 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::plan::{PlanFlow, PlanLink, Schedule};
+use super::plan::{LinkSettings, PlanFlow, PlanLink, Schedule};
 use crate::error::Problem;
 use crate::ids::NodeId;
 use crate::qdisc::Limit;
-use crate::registry::Spec;
 use crate::scenario::{LinkSpec, RateSpec};
 use crate::topology::{Layout, key_path};
 use crate::units::{BitRate, BufferSize, Bytes, Span, Time};
@@ -18,7 +17,7 @@ pub(super) struct Directed {
     pub(super) buffer: BufferSize,
     pub(super) weight: f64,
     /// Path of its buffer in the scenario.
-    buffer_path: String,
+    buffer_path: Arc<str>,
 }
 
 /// Both directions of every link, forward first.
@@ -27,72 +26,81 @@ pub(super) fn directed(
     names: &HashMap<&str, u32>,
     problems: &mut Vec<Problem>,
 ) -> Vec<Directed> {
-    let mut seen = HashSet::new();
     let mut all = Vec::with_capacity(2 * layout.links.len());
-    let mut known = None;
+    // Of the directions forward and back.
+    let (mut settings, mut paths) = ([None, None], [None, None]);
     for (path, spec) in &layout.links {
         let (a, b) = (NodeId(names[spec.a.as_str()]), NodeId(names[spec.b.as_str()]));
         let (forward, back) = match &spec.id {
-            Some(id) => (id.clone(), format!("{id}:back")),
-            None => (format!("{}->{}", spec.a, spec.b), format!("{}->{}", spec.b, spec.a)),
+            Some(id) => (Some(id.as_str().into()), Some(format!("{id}:back").into())),
+            None => (None, None),
         };
-        for name in [&forward, &back] {
-            if !seen.insert(name.clone()) {
-                problems.push(Problem::new(
-                    path,
-                    format!("there is already a link \"{name}\"; give this one an id of its own"),
-                ));
-            }
-        }
         check(path, spec, problems);
-        let qdisc_path = key_path(path, "qdisc");
+        let mut rates = |key, rates: &Option<RateSpec>| {
+            schedule(path, key, rates.as_ref(), spec.delay, problems)
+        };
+        let common = LinkSettings {
+            mtu: u16::try_from(spec.mtu.0).unwrap_or(u16::MAX),
+            qdisc: spec.qdisc.clone(),
+            qdisc_path: key_path(path, "qdisc"),
+            schedule: rates("schedule", &spec.schedule),
+            loss: spec.loss,
+            drop: sorted(&spec.drop),
+        };
+        let mut of_back = LinkSettings {
+            schedule: rates("back_schedule", &spec.back_schedule),
+            loss: spec.back_loss,
+            drop: Vec::new(),
+            ..common.clone()
+        };
+        if let Some(qdisc) = &spec.back_qdisc {
+            of_back.qdisc.clone_from(qdisc);
+            of_back.qdisc_path = key_path(path, "back_qdisc");
+        }
         let plan = PlanLink {
-            name: forward,
+            id: forward,
             from: a,
             to: b,
             rate: spec.rate,
             delay: spec.delay,
-            mtu: u16::try_from(spec.mtu.0).unwrap_or(u16::MAX),
             limit: Limit::NONE,
-            qdisc: shared(&mut known, &spec.qdisc),
-            qdisc_path: qdisc_path.into(),
-            schedule: schedule(path, "schedule", spec.schedule.as_ref(), spec.delay, problems),
-            loss: spec.loss,
-            drop: sorted(&spec.drop),
             mean_packet: 0,
+            settings: shared(&mut settings[0], common),
         };
         let reverse = PlanLink {
-            name: back,
+            id: back,
             from: b,
             to: a,
             rate: spec.back_rate.unwrap_or(spec.rate),
-            qdisc: shared(&mut known, spec.back_qdisc.as_ref().unwrap_or(&spec.qdisc)),
-            qdisc_path: if spec.back_qdisc.is_some() {
-                key_path(path, "back_qdisc").into()
-            } else {
-                Arc::clone(&plan.qdisc_path)
-            },
-            schedule: schedule(
-                path,
-                "back_schedule",
-                spec.back_schedule.as_ref(),
-                spec.delay,
-                problems,
-            ),
-            loss: spec.back_loss,
-            drop: Box::default(),
+            settings: shared(&mut settings[1], of_back),
             ..plan.clone()
         };
         let back = if spec.back_buffer.is_some() { "back_buffer" } else { "buffer" };
-        for (plan, buffer, key) in [
-            (plan, spec.buffer, "buffer"),
-            (reverse, spec.back_buffer.unwrap_or(spec.buffer), back),
+        for (way, plan, buffer, key) in [
+            (0, plan, spec.buffer, "buffer"),
+            (1, reverse, spec.back_buffer.unwrap_or(spec.buffer), back),
         ] {
-            let buffer_path = key_path(path, key);
+            let buffer_path = shared_text(&mut paths[way], &key_path(path, key));
             all.push(Directed { plan, buffer, weight: spec.weight, buffer_path });
         }
     }
+    twice(layout, &all, problems);
     all
+}
+
+/// Tells of names that several links have.
+fn twice(layout: &Layout, all: &[Directed], problems: &mut Vec<Problem>) {
+    let mut seen = HashSet::new();
+    for (i, one) in all.iter().enumerate() {
+        let name = one.plan.name(&layout.nodes);
+        if seen.contains(&name) {
+            problems.push(Problem::new(
+                &layout.links[i / 2].0,
+                format!("there is already a link \"{name}\"; give this one an id of its own"),
+            ));
+        }
+        seen.insert(name);
+    }
 }
 
 /// Adds a problem, once: all access links of a shape are described by the same keys.
@@ -102,11 +110,19 @@ fn add(problems: &mut Vec<Problem>, problem: Problem) {
     }
 }
 
-/// A discipline, the same one again where many links in a row have it in common.
-fn shared(known: &mut Option<Arc<Spec>>, spec: &Spec) -> Arc<Spec> {
+/// What links have in common, the same one again where it is that of the link before.
+fn shared<T: PartialEq>(known: &mut Option<Arc<T>>, new: T) -> Arc<T> {
     match known {
-        Some(last) if **last == *spec => Arc::clone(last),
-        _ => Arc::clone(known.insert(Arc::new(spec.clone()))),
+        Some(last) if **last == new => Arc::clone(last),
+        _ => Arc::clone(known.insert(Arc::new(new))),
+    }
+}
+
+/// A text, likewise.
+fn shared_text(known: &mut Option<Arc<str>>, new: &str) -> Arc<str> {
+    match known {
+        Some(last) if **last == *new => Arc::clone(last),
+        _ => Arc::clone(known.insert(new.into())),
     }
 }
 
@@ -151,7 +167,7 @@ fn schedule(
     spec: Option<&RateSpec>,
     delay: Span,
     problems: &mut Vec<Problem>,
-) -> Option<Box<Schedule>> {
+) -> Option<Schedule> {
     let mut wrong = |at: String, message: &str| {
         problems.push(Problem::new(key_path(path, key) + &at, message));
     };
@@ -171,7 +187,7 @@ fn schedule(
                 wrong(".steps".into(), "is zero at every step, expected a rate at one at least");
             }
             let steps = steps.iter().map(|s| (Time(s.at.0), s.rate)).collect();
-            Some(Box::new(Schedule::Steps(steps)))
+            Some(Schedule::Steps(steps))
         }
         RateSpec::Mahimahi(times) => {
             if times.last().is_none_or(|&t| t == 0) {
@@ -196,16 +212,16 @@ fn schedule(
             if delay.0 == 0 {
                 wrong(String::new(), "needs a link with a delay of more than zero");
             }
-            Some(Box::new(Schedule::Mahimahi(times.clone())))
+            Some(Schedule::Mahimahi(times.clone()))
         }
     }
 }
 
-fn sorted(numbers: &[u64]) -> Box<[u64]> {
+fn sorted(numbers: &[u64]) -> Vec<u64> {
     let mut sorted = numbers.to_vec();
     sorted.sort_unstable();
     sorted.dedup();
-    sorted.into()
+    sorted
 }
 
 /// Resolves every buffer, now that the flows through each link are known.
@@ -233,7 +249,7 @@ pub(super) fn sized(
             }
         }
     }
-    directed
+    let mut links: Vec<PlanLink> = directed
         .into_iter()
         .enumerate()
         .map(|(i, d)| {
@@ -249,16 +265,19 @@ pub(super) fn sized(
                     "is {}, expected at least one packet of the flows through it ({} B)",
                     d.buffer, link.mean_packet
                 );
-                add(problems, Problem::new(d.buffer_path, message));
+                add(problems, Problem::new(&*d.buffer_path, message));
             }
             link
         })
-        .collect()
+        .collect();
+    // They stand where more was known of each.
+    links.shrink_to_fit();
+    links
 }
 
 /// The highest rate the link ever has; for delivery opportunities their mean.
 fn top_rate(link: &PlanLink) -> BitRate {
-    match link.schedule.as_deref() {
+    match &link.settings.schedule {
         None => link.rate,
         Some(Schedule::Steps(steps)) => steps.iter().map(|s| s.1).max().unwrap_or(link.rate),
         Some(Schedule::Mahimahi(ms)) => {

@@ -9,7 +9,7 @@ mod plan;
 mod routes;
 
 pub use explain::{Explained, Predicted, explain, predict};
-pub use plan::{Plan, PlanFlow, PlanLink, PlanSender, Schedule};
+pub use plan::{LinkSettings, Plan, PlanFlow, PlanLink, PlanSender, Schedule};
 
 use std::collections::{HashMap, HashSet};
 
@@ -127,8 +127,10 @@ fn record(scenario: &Scenario, plan: &mut Plan, problems: &mut Vec<Problem>) {
         }
     }
     for (i, name) in record.links.iter().flatten().enumerate() {
-        if !plan.links.iter().any(|l| l.name == *name) {
-            let names: Vec<&str> = plan.links.iter().map(|l| l.name.as_str()).take(1000).collect();
+        if plan.link(name).is_none() {
+            let names: Vec<String> =
+                plan.links.iter().take(1000).map(|l| l.name(&plan.nodes)).collect();
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
             problems.push(Problem::new(
                 format!("record.links[{i}]"),
                 format!("there is no link \"{name}\"; {}", suggestion(name, &names)),

@@ -35,6 +35,12 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The link of this name.
+    pub fn link(&self, name: &str) -> Option<LinkId> {
+        let place = self.links.iter().position(|link| link.name(&self.nodes) == name)?;
+        Some(LinkId(place as u32))
+    }
+
     /// Round-trip propagation of every flow: the delays of its data's and its acknowledgements' links.
     pub fn round_trips(&self) -> Vec<Span> {
         let way = |route: &[LinkId]| {
@@ -79,11 +85,11 @@ impl Plan {
     }
 }
 
-/// One direction of a link.
+/// One direction of a link. What links of one definition have in common they share.
 #[derive(Clone, Debug)]
 pub struct PlanLink {
-    /// Name.
-    pub name: String,
+    /// Name of its own.
+    pub id: Option<Box<str>>,
     /// Near end.
     pub from: NodeId,
     /// Far end.
@@ -92,26 +98,41 @@ pub struct PlanLink {
     pub rate: BitRate,
     /// Propagation delay.
     pub delay: Span,
-    /// Largest packet.
-    pub mtu: u16,
     /// Buffer.
     pub limit: Limit,
+    /// Largest packet of the flows that use it.
+    pub mean_packet: u32,
+    /// The rest.
+    pub settings: Arc<LinkSettings>,
+}
+
+impl PlanLink {
+    /// Its name: its own, or by its ends among `nodes`, `a->b`.
+    pub fn name(&self, nodes: &[String]) -> String {
+        let by_ends = || format!("{}->{}", nodes[self.from.index()], nodes[self.to.index()]);
+        self.id.as_deref().map_or_else(by_ends, str::to_owned)
+    }
+}
+
+/// What is asked of many links alike.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkSettings {
+    /// Largest packet.
+    pub mtu: u16,
     /// Queue discipline.
-    pub qdisc: Arc<Spec>,
+    pub qdisc: Spec,
     /// Path of the discipline in the scenario, for messages.
-    pub qdisc_path: Arc<str>,
+    pub qdisc_path: String,
     /// Rate over time.
-    pub schedule: Option<Box<Schedule>>,
+    pub schedule: Option<Schedule>,
     /// Random loss ratio.
     pub loss: f64,
     /// Numbers of arrivals to drop.
-    pub drop: Box<[u64]>,
-    /// Largest packet of the flows that use it.
-    pub mean_packet: u32,
+    pub drop: Vec<u64>,
 }
 
 /// A rate over time.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Schedule {
     /// Steps by time.
     Steps(Vec<(Time, BitRate)>),
@@ -123,7 +144,7 @@ pub enum Schedule {
 #[derive(Clone, Debug)]
 pub struct PlanFlow {
     /// Name.
-    pub name: String,
+    pub name: Arc<str>,
     /// Path in the scenario, for messages.
     pub path: Arc<str>,
     /// Sending node.
@@ -165,4 +186,15 @@ pub enum PlanSender {
     },
     /// An unresponsive source.
     Source(Spec),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A network with many flows has several links a flow.
+    #[test]
+    fn a_link_of_the_plan_is_small() {
+        assert!(size_of::<PlanLink>() <= 80);
+    }
 }

@@ -18,9 +18,10 @@ use super::scout::Scout;
 use super::sim::{Clock, End, Hop, Losses, Sim};
 use super::timescale::{Timers, Timescale};
 use crate::agenda::Agenda;
-use crate::compile::{Plan, PlanFlow, PlanLink, PlanSender, Schedule};
+use crate::compile::{LinkSettings, Plan, PlanFlow, PlanLink, PlanSender, Schedule};
 use crate::error::Problem;
 use crate::ids::LinkId;
+use crate::memory::give_back;
 use crate::outbox::Outbox;
 use crate::qdisc::{self, QdiscEnv};
 use crate::rng::{Purpose, Stream};
@@ -78,8 +79,15 @@ fn links(plan: &Plan, custom: &dyn Custom, problems: &mut Vec<Problem>) -> Vec<L
     links
 }
 
+/// Flows from which on it is worth the while to give back what making the plan and the run has left.
+const MANY: usize = 5000;
+
 pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem>> {
-    lay_out(plan, custom, Cut::of)
+    let sim = lay_out(plan, custom, Cut::of);
+    if plan.flows.len() >= MANY {
+        give_back();
+    }
+    sim
 }
 
 /// Lays out a run whose network `cut` cuts into processes.
@@ -288,7 +296,8 @@ fn observer(plan: &Plan) -> Observer {
         observer.flow_filter = keep;
     }
     if let Some(names) = &record.links {
-        observer.link_filter = plan.links.iter().map(|l| names.contains(&l.name)).collect();
+        observer.link_filter =
+            plan.links.iter().map(|l| names.contains(&l.name(&plan.nodes))).collect();
     }
     observer
 }
@@ -318,14 +327,15 @@ fn build_link(
         limit.packets = limit.packets.saturating_sub(1);
     }
     // The plain FIFO is computed ahead; its parameters are checked as any other discipline's.
-    let place = Place { index: index as u32, name: &link.name, path: &link.qdisc_path };
-    let disc = if let Some(made) = custom.qdisc(&link.qdisc, env, place) {
+    let LinkSettings { mtu, qdisc, qdisc_path, schedule, loss, drop } = &*link.settings;
+    let place = Place { index: index as u32, name: &link.name(&plan.nodes), path: qdisc_path };
+    let disc = if let Some(made) = custom.qdisc(qdisc, env, place) {
         Some(made?)
     } else {
-        let built = qdisc::build(&link.qdisc, env, &link.qdisc_path)?;
-        (link.qdisc.kind() != "fifo").then_some(built)
+        let built = qdisc::build(qdisc, env, qdisc_path)?;
+        (qdisc.kind() != "fifo").then_some(built)
     };
-    let rate = match link.schedule.as_deref() {
+    let rate = match schedule {
         None => Rate::Constant(link.rate),
         Some(Schedule::Steps(steps)) => {
             let steps: Vec<_> = steps.iter().map(|&(t, r)| (t.0, r)).collect();
@@ -335,12 +345,12 @@ fn build_link(
     };
     let rng = Stream::new(plan.seed, Purpose::Qdisc, index);
     let mut built = Link::new(Timescale::of(plan.era), rate, link.delay.0, limit, disc, rng);
-    let loss = (link.loss > 0.0).then(|| (link.loss, Stream::new(plan.seed, Purpose::Loss, index)));
-    let hazardous = loss.is_some() || !link.drop.is_empty() || link.mtu != u16::MAX;
+    let loss = (*loss > 0.0).then(|| (*loss, Stream::new(plan.seed, Purpose::Loss, index)));
+    let hazardous = loss.is_some() || !drop.is_empty() || *mtu != u16::MAX;
     let watched = plan.record.tables.iter().any(|t| matches!(t, Table::Packets | Table::Queues));
     if hazardous || watched {
-        let listed = link.drop.iter().copied().collect();
-        built.watch(hazardous.then_some(Hazards { loss, listed, mtu: link.mtu }));
+        let listed = drop.iter().copied().collect();
+        built.watch(hazardous.then_some(Hazards { loss, listed, mtu: *mtu }));
     }
     Ok(built)
 }

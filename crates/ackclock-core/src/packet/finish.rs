@@ -171,7 +171,8 @@ impl Books {
         if counts.arrived_packets
             != counts.departed_packets + counts.dropped_packets + waiting as u64
         {
-            return Err(format!("link {}: {counts:?}, {waiting} waiting", plan.links[l].name));
+            let name = plan.links[l].name(&plan.nodes);
+            return Err(format!("link {name}: {counts:?}, {waiting} waiting"));
         }
         if link.disc.is_some() {
             self.in_queues += waiting as u64;
@@ -192,7 +193,7 @@ impl Books {
         let capacity = link.rate.capacity_bits(plan.warmup.0, plan.duration.0);
         // At delivery opportunities the packet at an edge of the window may have gone in two parts, of
         // which only the last is known: up to a packet too many.
-        let split = matches!(plan.links[l].schedule.as_deref(), Some(Schedule::Mahimahi(_)));
+        let split = matches!(plan.links[l].settings.schedule, Some(Schedule::Mahimahi(_)));
         let most = if split { 1.0 } else { f64::INFINITY };
         let (queue_mean, queue_p99) = link.occupancy(end);
         let departed = counts.departed_packets - base.departed_packets;
@@ -278,7 +279,8 @@ fn warnings(results: &Results, plan: &Plan) -> Vec<String> {
         if seen.utilisation > 1.0 + 1e-6 {
             warnings.push(format!(
                 "link {}: utilisation {:.6} is above 1",
-                link.name, seen.utilisation
+                link.name(&plan.nodes),
+                seen.utilisation
             ));
         }
     }
@@ -290,7 +292,8 @@ fn warnings(results: &Results, plan: &Plan) -> Vec<String> {
             .fold(f64::INFINITY, f64::min);
         let bits =
             (seen.receiver.delivered_bytes - seen.receiver_at_warmup.delivered_bytes) as f64 * 8.0;
-        let scheduled = flow.route.iter().any(|l| plan.links[l.index()].schedule.is_some());
+        let scheduled =
+            flow.route.iter().any(|l| plan.links[l.index()].settings.schedule.is_some());
         let active =
             Span(plan.duration.0.saturating_sub(flow.start.0.max(plan.warmup.0))).seconds();
         if !scheduled && bits > narrow * results.window_s * 1.001 + 8.0 * 65_536.0 * 64.0 {

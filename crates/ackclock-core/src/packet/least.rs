@@ -11,10 +11,16 @@ const ARITY: usize = 8;
 #[derive(Debug)]
 pub(super) struct Least {
     first: u64,
-    /// Levels of the tree, leaves first, each filled up to whole nodes.
-    nodes: Box<[u64]>,
-    /// Where each level begins; nothing for a lone entrant.
-    levels: Box<[u32]>,
+    /// Nothing for a lone entrant, which is the least itself.
+    tree: Option<Box<Tree>>,
+}
+
+#[derive(Debug)]
+struct Tree {
+    /// Levels, leaves first, each filled up to whole nodes.
+    nodes: Vec<u64>,
+    /// Where each level begins.
+    levels: Vec<u32>,
 }
 
 impl Least {
@@ -34,11 +40,8 @@ impl Least {
             }
             width = width.div_ceil(ARITY);
         }
-        // A lone entrant is the least itself.
-        if entrants <= 1 {
-            (total, levels) = (0, Vec::new());
-        }
-        Self { first: Self::OUT, nodes: vec![Self::OUT; total].into(), levels: levels.into() }
+        let tree = || Box::new(Tree { nodes: vec![Self::OUT; total], levels });
+        Self { first: Self::OUT, tree: (entrants > 1).then(tree) }
     }
 
     /// The least time of all.
@@ -51,11 +54,15 @@ impl Least {
     #[inline]
     pub(super) fn set(&mut self, entrant: u32, time: u64) {
         let (mut index, mut new) = (entrant as usize, time);
-        for (depth, &level) in self.levels.iter().enumerate() {
-            let above = self.levels.get(depth + 1).map(|&above| above as usize + index / ARITY);
-            let before = above.map_or(self.first, |above| self.nodes[above]);
+        let Some(Tree { nodes, levels }) = self.tree.as_deref_mut() else {
+            self.first = time;
+            return;
+        };
+        for (depth, &level) in levels.iter().enumerate() {
+            let above = levels.get(depth + 1).map(|&above| above as usize + index / ARITY);
+            let before = above.map_or(self.first, |above| nodes[above]);
             let begin = level as usize + index / ARITY * ARITY;
-            let Some(group) = self.nodes.get_mut(begin..begin + ARITY) else { break };
+            let Some(group) = nodes.get_mut(begin..begin + ARITY) else { break };
             let old = std::mem::replace(&mut group[index % ARITY], new);
             if new > before {
                 if old > before {
@@ -77,14 +84,14 @@ impl Least {
         if self.first >= bound {
             return;
         }
-        if self.nodes.is_empty() {
-            self.first = visit(0);
-            return;
-        }
-        let top = self.levels.len() - 1;
-        self.first = self.group_below(top, 0, bound, &mut visit);
+        self.first = match &mut self.tree {
+            None => visit(0),
+            Some(tree) => tree.group_below(tree.levels.len() - 1, 0, bound, &mut visit),
+        };
     }
+}
 
+impl Tree {
     /// The same for one group of a level; its least time afterwards.
     fn group_below(
         &mut self,
@@ -94,7 +101,7 @@ impl Least {
         visit: &mut impl FnMut(u32) -> u64,
     ) -> u64 {
         let begin = self.levels[level] as usize + group * ARITY;
-        let Some(times) = self.nodes.get(begin..begin + ARITY) else { return Self::OUT };
+        let Some(times) = self.nodes.get(begin..begin + ARITY) else { return Least::OUT };
         let mark = |marks, (place, &time)| marks | u32::from(time < bound) << place;
         let mut marks: u32 = times.iter().enumerate().fold(0, mark);
         while marks != 0 {
@@ -106,7 +113,7 @@ impl Least {
                 _ => self.group_below(level - 1, index, bound, visit),
             };
         }
-        self.nodes.get(begin..begin + ARITY).map_or(Self::OUT, least_of)
+        self.nodes.get(begin..begin + ARITY).map_or(Least::OUT, least_of)
     }
 }
 

@@ -10,6 +10,8 @@
 //! processes run cannot change any result: within a process events run by (time, time of scheduling,
 //! identity), and none of these depends on other processes' progress.
 
+use smallvec::SmallVec;
+
 use super::heads::Heads;
 use super::heap::Heap;
 use super::ring::{Ring, Ticket};
@@ -113,13 +115,16 @@ pub(super) enum Stage {
     Node = 1,
 }
 
+/// Numbers that are mostly few: those of a host, of which a large network has many, lie within.
+type Few = SmallVec<[u32; 4]>;
+
 /// Pending events of one stage.
 #[derive(Debug)]
 pub(super) struct Pending {
     /// Channels by the arrival of their heads.
     pub(super) heads: Heads,
     /// Its channels, by their numbers here.
-    pub(super) channels: Vec<u32>,
+    pub(super) channels: Few,
     /// Timers and ends of transmission.
     pub(super) locals: Heap<Key>,
     /// What happens here has no effect outside the process sooner than this.
@@ -135,7 +140,7 @@ impl Pending {
     fn new() -> Self {
         Self {
             heads: Heads::many(0),
-            channels: Vec::new(),
+            channels: Few::new(),
             locals: Heap::new(),
             lookahead: u64::MAX,
             relay: Self::NO_RELAY,
@@ -163,9 +168,9 @@ pub(super) struct Process {
     /// When its endpoints are next sampled.
     pub(super) next_mark: u64,
     /// Its endpoints: 2 flow (sender), 2 flow + 1 (receiver).
-    pub(super) endpoints: Vec<u32>,
+    pub(super) endpoints: Few,
     /// The processes that packets come from, and the shortest time that each takes.
-    pub(super) sources: Vec<(u32, u64)>,
+    pub(super) sources: SmallVec<[(u32, u64); 1]>,
 }
 
 impl Process {
@@ -173,8 +178,8 @@ impl Process {
         Self {
             stages: [Pending::new(), Pending::new()],
             next_mark: u64::MAX,
-            endpoints: Vec::new(),
-            sources: Vec::new(),
+            endpoints: Few::new(),
+            sources: SmallVec::new(),
         }
     }
 
@@ -203,5 +208,22 @@ impl Process {
             .bound(entry, self.stages[0].lookahead)
             .min(scale.bound(node, self.stages[1].lookahead));
         (entry.min(node), effect)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Networks with a hundred thousand flows have two hosts a flow.
+    #[test]
+    fn a_host_is_small_and_has_no_lists_elsewhere() {
+        assert!(size_of::<Process>() <= 232);
+        let mut host = Process::new();
+        host.endpoints.push(0);
+        host.sources.push((0, 0));
+        host.stages[1].channels.extend([0, 1]);
+        assert!(!host.endpoints.spilled() && !host.sources.spilled());
+        assert!(!host.stages[1].channels.spilled());
     }
 }

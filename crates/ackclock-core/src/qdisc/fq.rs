@@ -88,6 +88,7 @@ struct Tags {
     unit: f64,
 }
 
+#[expect(clippy::large_enum_variant, reason = "a discipline has one, and mostly the larger")]
 enum Clock {
     Gps(Gps),
     SelfClocked(f64),
@@ -207,7 +208,6 @@ impl Fq {
             Clock::SelfClocked(v) => *v,
         }
     }
-
 
     /// A packet of `size` bytes was dropped from a class; its service goes back to the class.
     #[inline(never)]

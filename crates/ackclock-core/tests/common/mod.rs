@@ -30,7 +30,7 @@ impl Run {
     }
 
     pub(crate) fn link_id(&self, name: &str) -> u32 {
-        self.plan.links.iter().position(|l| l.name == name).expect("link exists") as u32
+        self.plan.link(name).expect("link exists").0
     }
 
     /// Payload bit/s over the window.

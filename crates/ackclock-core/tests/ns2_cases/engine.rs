@@ -78,9 +78,7 @@ pub fn lone_flow(case: &SingleCase) -> Value {
 /// What the engine did in a scenario of [`lone_flow`].
 pub fn observe(case: &SingleCase) -> Observed {
     let (plan, results) = run(lone_flow(case));
-    let link = |name: &str| {
-        plan.links.iter().position(|l| l.name == name).expect("a link of the scenario") as u32
-    };
+    let link = |name: &str| plan.link(name).expect("a link of the scenario").0;
     let (out, back) = (link("s->r"), link("r->s"));
     let sends = results.packets.iter().filter(|p| p.link == out && p.event == Event::Arrival);
     let sends = sends.map(|p| SendRow {

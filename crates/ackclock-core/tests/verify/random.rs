@@ -135,15 +135,15 @@ proptest! {
         let mut busy = vec![0u64; seen.plan.links.len()];
         for row in results.packets.iter().filter(|r| r.event.name() == "departure") {
             let link = &seen.plan.links[row.link as usize];
-            if link.schedule.is_none() {
+            if link.settings.schedule.is_none() {
                 // Era ns2 counts in doubles; its times are rounded to picoseconds for the table.
-                prop_assert!(row.at.0 + 2 >= busy[row.link as usize], "{}: {row:?}", link.name);
+                prop_assert!(row.at.0 + 2 >= busy[row.link as usize], "{}: {row:?}", link.name(&seen.plan.nodes));
                 busy[row.link as usize] = row.at.0
                     + link.rate.transmission(ackclock_core::units::Bytes(u64::from(row.size))).0;
             }
         }
         // FIFO is first in, first out.
-        for (l, link) in seen.plan.links.iter().enumerate().filter(|(_, l)| l.qdisc.kind() == "fifo") {
+        for (l, link) in seen.plan.links.iter().enumerate().filter(|(_, l)| l.settings.qdisc.kind() == "fifo") {
             let rows = || results.packets.iter().filter(|r| r.link as usize == l);
             let id = |r: &ackclock_core::packet::PacketRow| (r.flow, r.flags, r.seq, r.size, r.sack);
             let mut came = std::collections::VecDeque::new();
@@ -152,11 +152,11 @@ proptest! {
                     "arrival" => came.push_back(id(row)),
                     "drop" => {
                         let last = came.pop_back();
-                        prop_assert_eq!(last, Some(id(row)), "{}: the arrival is dropped", link.name);
+                        prop_assert_eq!(last, Some(id(row)), "{}: the arrival is dropped", link.name(&seen.plan.nodes));
                     }
                     _ => {
                         let first = came.pop_front();
-                        prop_assert_eq!(first, Some(id(row)), "{}: the first goes first", link.name);
+                        prop_assert_eq!(first, Some(id(row)), "{}: the first goes first", link.name(&seen.plan.nodes));
                     }
                 }
             }

@@ -9,13 +9,13 @@ use crate::common::{Run, cbr, run};
 fn path(seen: &Run, flow: u32, ack: bool) -> Vec<String> {
     let mut links: Vec<String> = Vec::new();
     for row in &seen.results.packets {
-        let name = &seen.plan.links[row.link as usize].name;
+        let name = seen.plan.links[row.link as usize].name(&seen.plan.nodes);
         if row.flow == flow
             && row.event == Event::Arrival
             && (row.flags & 1 == 1) == ack
-            && !links.contains(name)
+            && !links.contains(&name)
         {
-            links.push(name.clone());
+            links.push(name);
         }
     }
     links

@@ -37,6 +37,7 @@ impl Sim {
             }
             if local_at < first.time {
                 self.run_local(p, Stage::Node, local, local_at);
+                self.send_onward(p);
                 continue;
             }
             let queue = &mut channels[ids[first.who as usize] as usize].queue;
@@ -46,6 +47,7 @@ impl Sim {
             if first.time < heads.first().time.min(local_at) {
                 self.next_local = local_at;
                 self.forward(p, ticket);
+                self.send_onward(p);
             } else {
                 // What happens at the same time has an order of its own.
                 queue.put_back(ticket);

@@ -180,8 +180,7 @@ impl Sim {
                 } else if at.0 > self.end {
                     self.beyond.push(ticket);
                 } else {
-                    let next = self.hops[ticket.route()];
-                    self.follow(p, next, ticket);
+                    self.batch.onward.push(ticket);
                 }
                 let what = What::new(Kind::Free, link_id);
                 let ahead = self.scale.ps(service.end) - self.scale.ps(now);

@@ -1,5 +1,6 @@
 //! Links of the plan: two directions of each, named, checked, with buffers in packets and bytes.
 
+use std::borrow::Borrow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -47,16 +48,18 @@ pub(super) fn directed(
             loss: spec.loss,
             drop: sorted(&spec.drop),
         };
-        let mut of_back = LinkSettings {
+        let (back_qdisc, key) = match &spec.back_qdisc {
+            Some(qdisc) => (qdisc, "back_qdisc"),
+            None => (&spec.qdisc, "qdisc"),
+        };
+        let of_back = LinkSettings {
+            mtu: common.mtu,
+            qdisc: back_qdisc.clone(),
+            qdisc_path: key_path(path, key),
             schedule: rates("back_schedule", &spec.back_schedule),
             loss: spec.back_loss,
             drop: Vec::new(),
-            ..common.clone()
         };
-        if let Some(qdisc) = &spec.back_qdisc {
-            of_back.qdisc.clone_from(qdisc);
-            of_back.qdisc_path = key_path(path, "back_qdisc");
-        }
         let plan = PlanLink {
             id: forward,
             from: a,
@@ -80,7 +83,7 @@ pub(super) fn directed(
             (0, plan, spec.buffer, "buffer"),
             (1, reverse, spec.back_buffer.unwrap_or(spec.buffer), back),
         ] {
-            let buffer_path = shared_text(&mut paths[way], &key_path(path, key));
+            let buffer_path = shared(&mut paths[way], key_path(path, key));
             all.push(Directed { plan, buffer, weight: spec.weight, buffer_path });
         }
     }
@@ -92,14 +95,12 @@ pub(super) fn directed(
 fn twice(layout: &Layout, all: &[Directed], problems: &mut Vec<Problem>) {
     let mut seen = HashSet::new();
     for (i, one) in all.iter().enumerate() {
-        let name = one.plan.name(&layout.nodes);
-        if seen.contains(&name) {
+        if let Some(name) = seen.replace(one.plan.name(&layout.nodes)) {
             problems.push(Problem::new(
                 &layout.links[i / 2].0,
                 format!("there is already a link \"{name}\"; give this one an id of its own"),
             ));
         }
-        seen.insert(name);
     }
 }
 
@@ -111,17 +112,12 @@ fn add(problems: &mut Vec<Problem>, problem: Problem) {
 }
 
 /// What links have in common, the same one again where it is that of the link before.
-fn shared<T: PartialEq>(known: &mut Option<Arc<T>>, new: T) -> Arc<T> {
+fn shared<T: PartialEq + ?Sized>(
+    known: &mut Option<Arc<T>>,
+    new: impl Borrow<T> + Into<Arc<T>>,
+) -> Arc<T> {
     match known {
-        Some(last) if **last == new => Arc::clone(last),
-        _ => Arc::clone(known.insert(Arc::new(new))),
-    }
-}
-
-/// A text, likewise.
-fn shared_text(known: &mut Option<Arc<str>>, new: &str) -> Arc<str> {
-    match known {
-        Some(last) if **last == *new => Arc::clone(last),
+        Some(last) if **last == *new.borrow() => Arc::clone(last),
         _ => Arc::clone(known.insert(new.into())),
     }
 }

@@ -106,12 +106,7 @@ impl Sim {
         let packet = |ahead: usize| self.batch.at(place + ahead);
         packet(TICKET).inspect(|ticket| soon(*ticket));
         packet(ROUTE).inspect(|ticket| soon(&self.hops[ticket.route()]));
-        if let Some(ticket) = packet(PLACE) {
-            match self.way(ticket.route(), |link| soon(&self.links[link as usize])) {
-                Ok(channel) => soon(channel),
-                Err(end) => soon(&self.ends[end]),
-            }
-        }
+        packet(PLACE).inspect(|ticket| self.call_up_way(ticket.route()));
         if let Some(ticket) = packet(CONTENT) {
             match self.way(ticket.route(), |link| self.links[link as usize].call_up_queue()) {
                 Ok(channel) => channel.queue.call_up(),
@@ -119,6 +114,15 @@ impl Sim {
                     self.ends[end].endpoint.as_deref().inspect(|endpoint| soon(*endpoint));
                 }
             }
+        }
+    }
+
+    /// Calls up the links that a packet passes at once, and where it comes to.
+    #[inline(always)]
+    pub(super) fn call_up_way(&self, route: usize) {
+        match self.way(route, |link| soon(&self.links[link as usize])) {
+            Ok(channel) => soon(channel),
+            Err(end) => soon(&self.ends[end]),
         }
     }
 

@@ -4,9 +4,8 @@ use super::lp::{Channel, Key, Pending, Stage, What};
 use super::ring::Ticket;
 use super::sim::{Hop, Sim};
 use super::sort::{self, Form, Spare};
-use crate::memory::soon;
 
-/// Packets between one that is sent on and the one whose link and channel are called up.
+/// Packets between one that is sent on and the one whose way is called up.
 const AHEAD: usize = 6;
 
 /// Packets that are handled in one go.
@@ -75,11 +74,7 @@ impl Sim {
     fn send_all_onward(&mut self, p: usize) {
         let mut onward = std::mem::take(&mut self.batch.onward);
         for (place, &ticket) in onward.iter().enumerate() {
-            if let Some(next) = onward.get(place + AHEAD) {
-                let Hop { link, channel } = self.hops[next.route()];
-                soon(&self.links[link as usize]);
-                self.channels.get(channel as usize).inspect(|channel| soon(*channel));
-            }
+            onward.get(place + AHEAD).inspect(|next| self.call_up_way(next.route()));
             let hop = self.hops[ticket.route()];
             self.enter(p, hop, ticket, false);
         }

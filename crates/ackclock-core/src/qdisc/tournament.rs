@@ -104,6 +104,13 @@ impl Line {
     }
 }
 
+/// A key as a whole number of the same order, also a zero with a sign.
+#[inline(always)]
+fn rank(key: f64) -> u64 {
+    debug_assert!(key >= 0.0, "{key}");
+    (key + 0.0).to_bits()
+}
+
 /// Members `0..` with keys of zero or more, not NaN.
 #[derive(Debug)]
 pub(super) struct Tournament {
@@ -147,12 +154,10 @@ impl Tournament {
     /// Inserts a member, or changes its key.
     #[inline]
     pub(super) fn set(&mut self, id: u32, key: f64) {
-        debug_assert!(key >= 0.0, "{key}");
         if id as usize >= self.ranks.len() {
             self.grow(id as usize + 1);
         }
-        // Also for a zero with a sign.
-        let entry = Entry { time: (key + 0.0).to_bits(), who: id };
+        let entry = Entry { time: rank(key), who: id };
         let before = std::mem::replace(&mut self.ranks[id as usize], entry.time);
         if before == entry.time {
             return;
@@ -170,7 +175,7 @@ impl Tournament {
     #[inline(always)]
     pub(super) fn set_first(&mut self, key: Option<f64>) {
         let who = self.first.who;
-        let time = key.map_or(Agenda::OUT, |key| (key + 0.0).to_bits());
+        let time = key.map_or(Agenda::OUT, rank);
         self.ranks[who as usize] = time;
         self.leave_others(who);
         if key.is_some() {

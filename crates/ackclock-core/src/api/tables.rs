@@ -175,8 +175,11 @@ pub(super) fn recorded(plan: &Plan, results: &Results, table: Table) -> (&'stati
             }),
         ),
         Table::FlowSamples => {
+            let samples = &results.flow_samples;
             let (mut columns, rows) =
-                sampled(plan, &results.flow_samples, plan.flows.len(), ("flow", &kept_flows(plan)));
+                sampled(plan, samples.per_flow(), ("flow", &kept_flows(plan)), |k, flow| {
+                    samples.get(k, flow)
+                });
             columns.extend(columns!(rows, {
                 "cwnd_segments": F64 = |r| f64::from(r.cwnd), "ssthresh_segments": F64 = |r| f64::from(r.ssthresh),
                 "in_flight_segments": U32 = |r| r.in_flight, "srtt_s": F64 = |r| f64::from(r.srtt_s),
@@ -185,8 +188,13 @@ pub(super) fn recorded(plan: &Plan, results: &Results, table: Table) -> (&'stati
             ("flow_samples", columns)
         }
         Table::LinkSamples => {
-            let (mut columns, rows) =
-                sampled(plan, &results.link_samples, plan.links.len(), ("link", &kept_links(plan)));
+            let (samples, width) = (&results.link_samples, plan.links.len());
+            let (mut columns, rows) = sampled(
+                plan,
+                samples.len() / width.max(1),
+                ("link", &kept_links(plan)),
+                |k, link| samples[k * width + link],
+            );
             columns.extend(columns!(rows, {
                 "queue_packets": U32 = |r| r.queue_packets, "queue_bytes": U64 = |r| r.queue_bytes,
                 "departed_bytes": U64 = |r| r.departed_bytes, "dropped_packets": U64 = |r| r.dropped_packets, "marks": U64 = |r| r.marks,
@@ -233,19 +241,19 @@ fn kept_links(plan: &Plan) -> Vec<u32> {
     }
 }
 
-/// The sampled rows of those kept, with their time and index columns. A sample has `width` rows.
-fn sampled<'a, Row>(
+/// The sampled rows of those kept, with their time and index columns.
+fn sampled<Row>(
     plan: &Plan,
-    rows: &'a [Row],
-    width: usize,
+    samples: usize,
     (name, kept): (&'static str, &[u32]),
-) -> (Columns, Vec<&'a Row>) {
+    get: impl Fn(usize, usize) -> Row,
+) -> (Columns, Vec<Row>) {
     let interval = plan.record.interval.map_or(0, |i| i.0);
-    let samples = rows.chunks_exact(width.max(1));
-    let times = (0..samples.len() as u64).map(|i| Time(interval * i).seconds());
+    let times = (0..samples as u64).map(|i| Time(interval * i).seconds());
     let time = times.flat_map(|t| kept.iter().map(move |_| t)).collect();
-    let index = kept.iter().copied().cycle().take(samples.len() * kept.len()).collect();
-    let rows = samples.flat_map(|all| kept.iter().map(|&i| &all[i as usize])).collect();
+    let index = kept.iter().copied().cycle().take(samples * kept.len()).collect();
+    let of = |k: usize| kept.iter().map(move |&who| (k, who as usize));
+    let rows = (0..samples).flat_map(of).map(|(k, who)| get(k, who)).collect();
     (vec![("time_s", Column::F64(time)), (name, Column::U32(index))], rows)
 }
 

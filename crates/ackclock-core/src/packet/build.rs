@@ -24,6 +24,7 @@ use crate::ids::LinkId;
 use crate::memory::give_back;
 use crate::outbox::Outbox;
 use crate::qdisc::{self, QdiscEnv};
+use crate::record::FlowSamples;
 use crate::rng::{Purpose, Stream};
 use crate::scenario::{Era, Table};
 use crate::units::{Bytes, Span};
@@ -275,7 +276,7 @@ fn observer(plan: &Plan) -> Observer {
         want_packets: has(Table::Packets) || has(Table::Queues),
         want_queues: has(Table::Queues),
         want_drops: has(Table::Drops),
-        flow_samples: has(Table::FlowSamples).then(|| Vec::with_capacity(rows * plan.flows.len())),
+        flow_samples: has(Table::FlowSamples).then(|| FlowSamples::new(plan.flows.len(), rows)),
         link_samples: has(Table::LinkSamples).then(|| Vec::with_capacity(rows * plan.links.len())),
         base: baseline(plan),
         ..Observer::default()

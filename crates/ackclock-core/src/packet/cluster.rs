@@ -36,7 +36,7 @@ impl Sim {
                 return until;
             }
             if local_at < first.time {
-                self.run_local(p, Stage::Node, local, local_at);
+                self.run_local(p, Stage::Node, local, local_at, first.time.min(until - 1));
                 self.send_onward(p);
                 continue;
             }

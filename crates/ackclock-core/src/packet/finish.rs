@@ -4,7 +4,7 @@ use super::link::{Counts, Link};
 use super::observe::{DropRow, Event, LinkSample, PacketRow};
 use super::sim::Sim;
 use crate::compile::{Plan, Schedule};
-use crate::record::{FlowSample, Recorder};
+use crate::record::{FlowSamples, Recorder};
 use crate::tcp::Snapshot;
 use crate::units::{PS_PER_S, Span};
 
@@ -75,8 +75,8 @@ pub struct Results {
     pub packets: Vec<PacketRow>,
     /// Table `drops` in order of time.
     pub drops: Vec<DropRow>,
-    /// Samples of flows, interval by interval.
-    pub flow_samples: Vec<FlowSample>,
+    /// Samples of flows.
+    pub flow_samples: FlowSamples,
     /// Samples of links, interval by interval.
     pub link_samples: Vec<LinkSample>,
     /// Length of the measurement window in seconds.

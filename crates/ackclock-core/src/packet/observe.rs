@@ -1,10 +1,12 @@
 //! What a run sees of itself: event tables, samples, and the mark at the end of the warm-up.
 
+use std::ops::Range;
+
 use super::link::{Counts, Link};
 use super::lp::Process;
 use super::sim::End;
 use super::timescale::Timescale;
-use crate::record::{FlowSample, Recorder};
+use crate::record::{FlowSample, FlowSamples, Recorder};
 use crate::tcp::Snapshot;
 use crate::units::Time;
 use crate::wire::{DropReason, MAX_SACK_BLOCKS, Packet, SackBlock};
@@ -113,20 +115,22 @@ impl Marks {
         if self.passed.is_empty() { self.warmup } else { 0 }
     }
 
-    /// Which sample of `who` is taken at its mark `at`, if one is, and the mark after it.
+    /// The samples of `who` that are due by `now`, and its mark after them.
     #[inline]
-    pub(super) fn step(&mut self, who: usize, at: u64) -> (Option<u32>, u64) {
-        let (mut row, mut next) = (None, u64::MAX);
+    pub(super) fn pass(&mut self, who: usize, now: u64) -> (Range<usize>, u64) {
+        let (mut rows, mut next) = (0..0, u64::MAX);
         if let Some(passed) = self.passed.get_mut(who) {
-            let due = |passed: u32| self.scale.word(self.interval.saturating_mul(passed.into()));
-            next = due(*passed);
-            if next == at {
-                row = Some(*passed);
-                *passed += 1;
-                next = due(*passed);
+            rows = *passed as usize..*passed as usize;
+            let mut due = self.interval.saturating_mul(rows.start as u64);
+            next = self.scale.word(due);
+            while next <= now {
+                rows.end += 1;
+                due = due.saturating_add(self.interval);
+                next = self.scale.word(due);
             }
+            *passed = rows.end as u32;
         }
-        (row, if self.warmup > at { next.min(self.warmup) } else { next })
+        (rows, if self.warmup > now { next.min(self.warmup) } else { next })
     }
 }
 
@@ -153,7 +157,7 @@ pub(super) struct Observer {
     pub(super) link_filter: Vec<bool>,
     pub(super) packets: Vec<PacketRow>,
     pub(super) drops: Vec<DropRow>,
-    pub(super) flow_samples: Option<Vec<FlowSample>>,
+    pub(super) flow_samples: Option<FlowSamples>,
     pub(super) link_samples: Option<Vec<LinkSample>>,
     pub(super) base: Baseline,
 }
@@ -240,13 +244,14 @@ impl Observer {
         }
     }
 
-    /// Samples endpoints; `row` counts the intervals since the start.
-    pub(super) fn sample_ends(&mut self, row: u32, process: &Process, ends: &[End]) {
+    /// Samples endpoints; nothing has changed in these intervals since the start.
+    pub(super) fn sample_ends(&mut self, intervals: Range<usize>, process: &Process, ends: &[End]) {
         let Some(samples) = &mut self.flow_samples else { return };
-        let samples = row_of(samples, row as usize, ends.len() / 2);
         for &e in &process.endpoints {
             if let Some(endpoint) = &ends[e as usize].endpoint {
-                endpoint.sample(&mut samples[e as usize / 2]);
+                let mut state = FlowSample::default();
+                endpoint.sample(&mut state);
+                samples.note(e as usize, intervals.clone(), &state);
             }
         }
     }
@@ -255,7 +260,7 @@ impl Observer {
     pub(super) fn sample_link(
         &mut self,
         at: u64,
-        row: u32,
+        row: usize,
         l: usize,
         count: usize,
         link: &mut Link,
@@ -264,7 +269,11 @@ impl Observer {
         link.settle_any(at);
         let (packets, bytes) = link.waiting();
         let counts = link.counts();
-        row_of(samples, row as usize, count)[l] = LinkSample {
+        let begin = row * count;
+        if samples.len() < begin + count {
+            samples.resize(begin + count, LinkSample::default());
+        }
+        samples[begin + l] = LinkSample {
             queue_packets: packets as u32,
             queue_bytes: bytes,
             departed_bytes: counts.departed_bytes,
@@ -272,14 +281,4 @@ impl Observer {
             marks: link.marks(),
         };
     }
-}
-
-/// A row of a table, whose room is reserved: memory is touched first when it is used.
-#[inline]
-fn row_of<T: Clone + Default>(samples: &mut Vec<T>, row: usize, width: usize) -> &mut [T] {
-    let (begin, end) = (row * width, (row + 1) * width);
-    if samples.len() < end {
-        samples.resize(end, T::default());
-    }
-    &mut samples[begin..end]
 }

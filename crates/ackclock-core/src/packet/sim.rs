@@ -211,21 +211,18 @@ impl Sim {
         }
     }
 
-    /// Samples the endpoints of a process at every mark up to `now`.
+    /// Samples the endpoints of a process at every mark up to `now`, between which nothing happens.
     #[inline(never)]
     pub(super) fn mark_ends(&mut self, p: usize, now: u64) {
         let Self { processes, marks, observer, ends, warmup, .. } = self;
         let process = &mut processes[p];
-        while process.next_mark <= now {
-            let at = process.next_mark;
-            let (row, next) = marks.step(p, at);
-            process.next_mark = next;
-            if at == *warmup {
-                observer.baseline_ends(process, ends);
-            }
-            if let Some(row) = row {
-                observer.sample_ends(row, process, ends);
-            }
+        if (process.next_mark..=now).contains(warmup) {
+            observer.baseline_ends(process, ends);
+        }
+        let (samples, next) = marks.pass(p, now);
+        process.next_mark = next;
+        if !samples.is_empty() {
+            observer.sample_ends(samples, process, ends);
         }
     }
 
@@ -244,12 +241,12 @@ impl Sim {
             let count = self.links.len();
             let link = &mut self.links[l];
             let at = link.next_mark();
-            let (row, next) = self.link_marks.step(l, at);
+            let (rows, next) = self.link_marks.pass(l, at);
             link.mark_at(next);
             if at == self.warmup {
                 self.observer.baseline_link(at, l, link);
             }
-            if let Some(row) = row {
+            for row in rows {
                 self.observer.sample_link(at, row, l, count, link);
             }
         }

@@ -56,7 +56,7 @@ impl Sim {
             if first >= until {
                 return self.send_onward(p);
             }
-            self.run_local(p, stage, local, first);
+            self.run_local(p, stage, local, first, until - 1);
         }
     }
 
@@ -226,15 +226,16 @@ impl Sim {
                 self.next_local = first;
                 return;
             }
-            self.run_local(p, stage, local, first);
+            self.run_local(p, stage, local, first, ticket.at);
         }
     }
 
-    /// Handles the first local event, or takes the sample that is due at `first`, before it.
+    /// Handles the first local event, or takes the samples due at `first` and until that event or,
+    /// at the latest, `last`, up to which nothing else happens.
     #[inline(always)]
-    pub(super) fn run_local(&mut self, p: usize, stage: Stage, local: Key, first: u64) {
+    pub(super) fn run_local(&mut self, p: usize, stage: Stage, local: Key, first: u64, last: u64) {
         if stage == Stage::Node && self.processes[p].next_mark <= first {
-            return self.mark_ends(p, first);
+            return self.mark_ends(p, last.min(local.at()));
         }
         self.processes[p].stages[stage as usize].locals.pop();
         self.events += 1;

@@ -2,8 +2,12 @@
 //!
 //! A table that is not asked for costs one predictable branch.
 
+mod flow_samples;
+
 use crate::ids::FlowId;
 use crate::units::{Span, Time};
+
+pub use flow_samples::FlowSamples;
 
 /// Which tables are recorded event by event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -127,7 +127,7 @@ fn windows(seen: &Run, from: f64, to: f64) -> [f64; 2] {
     let rows = (from * 100.0) as usize..(to * 100.0) as usize;
     for k in rows.clone() {
         for (f, sum) in sums.iter_mut().enumerate() {
-            *sum += f64::from(seen.results.flow_samples[2 * k + f].cwnd) / rows.len() as f64;
+            *sum += f64::from(seen.results.flow_samples.get(k, f).cwnd) / rows.len() as f64;
         }
     }
     sums

@@ -93,7 +93,7 @@ fn samples_are_the_counters_at_their_times() {
         assert_eq!(sample.dropped_packets, dropped, "{k}");
         assert_eq!(u64::from(sample.queue_packets), arrived - departed - dropped, "{k}");
         for f in 0..flows {
-            let sample = seen.results.flow_samples[k as usize * flows + f];
+            let sample = seen.results.flow_samples.get(k as usize, f);
             let sent = seen
                 .packets(&format!("s{f}->r0"))
                 .filter(|r| {

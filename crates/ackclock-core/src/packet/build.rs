@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
+use super::chunks::{Queue, Store};
 use super::custom::{Custom, Place};
 use super::cut::{Cut, followers, lookaheads, stretches, time_of};
 use super::endpoints;
@@ -13,9 +14,9 @@ use super::link::{Counts, Hazards, Link};
 use super::lp::{Channel, Key, Kind, Pending, Process, Stage, What};
 use super::observe::{Baseline, Marks, Observer};
 use super::rate::{Opportunities, Rate, Steps};
-use super::ring::{Options, Ring};
 use super::scout::Scout;
 use super::sim::{Clock, End, Hop, Losses, Sim};
+use super::ticket::Options;
 use super::timescale::{Timers, Timescale};
 use crate::agenda::Agenda;
 use crate::compile::{LinkSettings, Plan, PlanFlow, PlanLink, PlanSender, Schedule};
@@ -175,6 +176,7 @@ pub(super) fn lay_out(
     let Router { mut hops, mut channels, .. } = router;
     hops.shrink_to_fit();
     channels.shrink_to_fit();
+    number_channels(&mut channels, &mut hops, &mut processes);
     for (l, link) in links.iter().enumerate() {
         let process = &mut processes[cut.link_process[l] as usize];
         if let Some(managed) = &link.disc
@@ -221,6 +223,7 @@ pub(super) fn lay_out(
         processes,
         links,
         channels,
+        wires: Store::new(),
         hops,
         ends,
         rngs,
@@ -246,6 +249,23 @@ pub(super) fn lay_out(
         failure: None,
         scout,
     })
+}
+
+/// Numbers the channels anew, so that those of a stage, which has counted them, follow one another.
+fn number_channels(channels: &mut [Channel], hops: &mut [Hop], processes: &mut [Process]) {
+    let mut next = 0;
+    for pending in processes.iter_mut().flat_map(|process| &mut process.stages) {
+        pending.channels = next..next + pending.channels.end;
+        next = pending.channels.end;
+    }
+    let number = |channel: &Channel| {
+        let pending = &processes[channel.to as usize].stages[channel.stage as usize];
+        pending.channels.start + channel.entrant
+    };
+    for hop in hops.iter_mut().filter(|hop| hop.link != Hop::DELIVER && hop.channel != Hop::ON) {
+        hop.channel = number(&channels[hop.channel as usize]);
+    }
+    channels.sort_unstable_by_key(number);
 }
 
 /// A size that no packet of the flow falls below: bounds every link's lookahead from below.
@@ -407,9 +427,9 @@ impl Router<'_> {
         let channels = &mut self.channels;
         *self.known.entry((from, to, stage as u32)).or_insert_with(|| {
             let pending = &mut processes[to as usize].stages[stage as usize];
-            let (id, entrant) = (channels.len() as u32, pending.channels.len() as u32);
-            pending.channels.push(id);
-            channels.push(Channel { queue: Ring::new(), to, stage, entrant });
+            let (id, entrant) = (channels.len() as u32, pending.channels.end);
+            pending.channels.end += 1;
+            channels.push(Channel { queue: Queue::EMPTY, to, stage, entrant });
             id
         })
     }

@@ -1,8 +1,8 @@
 //! Local events, and the calls to endpoints.
 
 use super::lp::{Key, Kind, Stage, What};
-use super::ring::Ticket;
 use super::sim::Sim;
+use super::ticket::Ticket;
 use crate::ids::FlowId;
 use crate::tcp::{Deadline, Endpoint, EndpointCtx};
 use crate::units::Time;

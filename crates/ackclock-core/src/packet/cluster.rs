@@ -26,9 +26,9 @@ impl Sim {
     /// to do: `until`, or earlier at the end of its turn.
     pub(super) fn take_turn(&mut self, p: usize, until: u64) -> u64 {
         for _ in 0..TURN {
-            let Self { processes, channels, .. } = self;
+            let Self { processes, channels, wires, .. } = self;
             let (local, local_at) = processes[p].local(Stage::Node);
-            let Pending { heads, channels: ids, .. } =
+            let Pending { heads, channels: own, .. } =
                 &mut processes[p].stages[Stage::Node as usize];
             let Heads::One(heads) = heads else { return until };
             let first = heads.first();
@@ -40,17 +40,16 @@ impl Sim {
                 self.send_onward(p);
                 continue;
             }
-            let queue = &mut channels[ids[first.who as usize] as usize].queue;
-            queue.note();
-            let Some(ticket) = queue.pop() else { return until };
-            heads.set(first.who, queue.front().map_or(u64::MAX, |next| next.at));
+            let queue = &mut channels[(own.start + first.who) as usize].queue;
+            let Some((ticket, next)) = queue.pop(wires) else { return until };
+            heads.set(first.who, next);
             if first.time < heads.first().time.min(local_at) {
                 self.next_local = local_at;
                 self.forward(p, ticket);
                 self.send_onward(p);
             } else {
                 // What happens at the same time has an order of its own.
-                queue.put_back(ticket);
+                queue.put_back(wires, ticket);
                 heads.set(first.who, first.time);
                 self.advance(p, Stage::Node, first.time + 1);
             }

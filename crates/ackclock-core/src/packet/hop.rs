@@ -3,8 +3,8 @@
 use super::link::Service;
 use super::lp::{Key, Kind, What};
 use super::observe::Event;
-use super::ring::Ticket;
 use super::sim::{Hop, IDLE, Sim};
+use super::ticket::Ticket;
 use super::timescale::Timescale;
 use crate::ids::FlowId;
 use crate::wire::{DropReason, Packet, Timed};
@@ -202,7 +202,7 @@ impl Sim {
     fn put(&mut self, channel_id: u32, ticket: Ticket) {
         let queue = &mut self.channels[channel_id as usize].queue;
         let first = queue.is_empty();
-        queue.push(ticket);
+        queue.push(&mut self.wires, ticket);
         if first {
             self.wake(channel_id, ticket.at);
         }

@@ -10,11 +10,13 @@
 //! processes run cannot change any result: within a process events run by (time, time of scheduling,
 //! identity), and none of these depends on other processes' progress.
 
+use std::ops::Range;
+
 use smallvec::SmallVec;
 
+use super::chunks::Queue;
 use super::heads::Heads;
 use super::heap::Heap;
-use super::ring::{Ring, Ticket};
 use super::timescale::Timescale;
 
 /// A place in the order of a process's events, packed into one word that compares at once: the time,
@@ -94,9 +96,9 @@ impl What {
 
 /// Packets on the wire from one link to one stage of a process, in order of arrival.
 #[derive(Debug)]
-#[repr(align(64))]
+#[repr(align(32))]
 pub(super) struct Channel {
-    pub(super) queue: Ring<Ticket>,
+    pub(super) queue: Queue,
     /// The process that reads.
     pub(super) to: u32,
     /// Its number among the channels of that stage.
@@ -123,8 +125,8 @@ type Few = SmallVec<[u32; 4]>;
 pub(super) struct Pending {
     /// Channels by the arrival of their heads.
     pub(super) heads: Heads,
-    /// Its channels, by their numbers here.
-    pub(super) channels: Few,
+    /// Its channels.
+    pub(super) channels: Range<u32>,
     /// Timers and ends of transmission.
     pub(super) locals: Heap<Key>,
     /// What happens here has no effect outside the process sooner than this.
@@ -140,7 +142,7 @@ impl Pending {
     fn new() -> Self {
         Self {
             heads: Heads::many(0),
-            channels: Few::new(),
+            channels: 0..0,
             locals: Heap::new(),
             lookahead: u64::MAX,
             relay: Self::NO_RELAY,
@@ -187,9 +189,6 @@ impl Process {
     pub(super) fn settle_down(&mut self) {
         self.endpoints.shrink_to_fit();
         self.sources.shrink_to_fit();
-        for pending in &mut self.stages {
-            pending.channels.shrink_to_fit();
-        }
     }
 
     /// The first local event of a stage, and the time of that or of an earlier mark.
@@ -222,8 +221,6 @@ mod tests {
         let mut host = Process::new();
         host.endpoints.push(0);
         host.sources.push((0, 0));
-        host.stages[1].channels.extend([0, 1]);
         assert!(!host.endpoints.spilled() && !host.sources.spilled());
-        assert!(!host.stages[1].channels.spilled());
     }
 }

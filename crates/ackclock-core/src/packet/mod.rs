@@ -5,6 +5,7 @@
 
 mod build;
 mod calls;
+mod chunks;
 mod cluster;
 mod custom;
 mod cut;
@@ -26,6 +27,7 @@ mod scout;
 mod sim;
 mod sort;
 mod stage;
+mod ticket;
 mod timescale;
 
 pub use custom::{Custom, Made, Place, RegistryOnly};

@@ -6,7 +6,9 @@
 //! processes, all but surely, as the firsts of the agenda's parts. So the addresses are told some
 //! turns ahead, in steps, for the address of one thing stands in another.
 
-use super::lp::Channel;
+use std::ops::Range;
+
+use super::lp::{Channel, Pending};
 use super::sim::{Hop, Sim};
 use crate::memory::soon;
 
@@ -64,17 +66,21 @@ impl Sim {
     fn call_up_lists(&self, p: usize) {
         let process = &self.processes[p];
         for pending in &process.stages {
-            pending.channels.first().inspect(|id| soon(*id));
             pending.locals.peek().inspect(|key| soon(*key));
         }
         process.endpoints.first().inspect(|index| soon(*index));
         process.sources.first().inspect(|source| soon(*source));
     }
 
+    fn first_channel(&self, pending: &Pending) -> Option<&Channel> {
+        let Range { start, end } = pending.channels;
+        self.channels.get(start as usize..end as usize)?.first()
+    }
+
     fn call_up_ends(&self, p: usize) {
         let process = &self.processes[p];
         for pending in &process.stages {
-            pending.channels.first().inspect(|id| soon(&self.channels[**id as usize]));
+            self.first_channel(pending).inspect(|channel| soon(*channel));
         }
         process.endpoints.first().inspect(|index| soon(&self.ends[**index as usize]));
     }
@@ -82,9 +88,10 @@ impl Sim {
     fn call_up_links(&self, p: usize) {
         let process = &self.processes[p];
         for pending in &process.stages {
-            if let Some(&id) = pending.channels.first() {
-                self.channels[id as usize].queue.front().inspect(|first| soon(*first));
-            }
+            let channel = self.first_channel(pending);
+            channel
+                .and_then(|channel| channel.queue.front(&self.wires))
+                .inspect(|first| soon(*first));
         }
         let Some(&index) = process.endpoints.first() else { return };
         let end = &self.ends[index as usize];
@@ -98,7 +105,8 @@ impl Sim {
         let Some(&index) = self.processes[p].endpoints.first() else { return };
         let hop = self.hops[self.ends[index as usize].route as usize];
         self.links.get(hop.link as usize).inspect(|link| link.call_up_queue());
-        self.channels.get(hop.channel as usize).inspect(|channel| channel.queue.call_up());
+        let channel = self.channels.get(hop.channel as usize);
+        channel.inspect(|channel| channel.queue.call_up(&self.wires));
     }
 
     /// The packet at `place` of the batch is about to be handled: those after it come nearer.
@@ -109,7 +117,7 @@ impl Sim {
         packet(PLACE).inspect(|ticket| self.call_up_way(ticket.route()));
         if let Some(ticket) = packet(CONTENT) {
             match self.way(ticket.route(), |link| self.links[link as usize].call_up_queue()) {
-                Ok(channel) => channel.queue.call_up(),
+                Ok(channel) => channel.queue.call_up(&self.wires),
                 Err(end) => {
                     self.ends[end].endpoint.as_deref().inspect(|endpoint| soon(*endpoint));
                 }

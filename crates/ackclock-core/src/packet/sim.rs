@@ -3,14 +3,15 @@
 use std::collections::HashMap;
 use std::hint::black_box;
 
+use super::chunks::Store;
 use super::custom::Custom;
 use super::hop::owner;
 use super::link::Link;
 use super::lp::{Channel, Process, Stage};
 use super::observe::{Marks, Observer};
-use super::ring::{Options, Ticket};
 use super::scout::Scout;
 use super::stage::Batch;
+use super::ticket::{Options, Ticket};
 use super::timescale::{Timers, Timescale};
 use crate::agenda::{Agenda, Entry};
 use crate::outbox::Outbox;
@@ -72,6 +73,8 @@ pub(super) struct Sim {
     pub(super) processes: Vec<Process>,
     pub(super) links: Vec<Link>,
     pub(super) channels: Vec<Channel>,
+    /// The packets of all channels.
+    pub(super) wires: Store,
     pub(super) hops: Vec<Hop>,
     /// 2 flow: sender, 2 flow + 1: receiver.
     pub(super) ends: Vec<End>,
@@ -255,7 +258,7 @@ impl Sim {
     /// Per flow and direction, the packets still on wires and in queues at the end.
     pub(super) fn in_network(&self) -> HashMap<(u32, bool), u64> {
         let mut seen = HashMap::new();
-        let on_wires = self.channels.iter().flat_map(|c| c.queue.iter());
+        let on_wires = self.channels.iter().flat_map(|c| c.queue.iter(&self.wires));
         for ticket in on_wires.chain(&self.beyond) {
             *seen
                 .entry((owner(&self.hops, *ticket).0, ticket.flags().has(Flags::ACK)))

@@ -1,9 +1,9 @@
 //! The work of one stage of a process: what came over its channels, and its local events, in order.
 
 use super::lp::{Channel, Key, Pending, Stage, What};
-use super::ring::Ticket;
 use super::sim::{Hop, Sim};
 use super::sort::{self, Form, Spare};
+use super::ticket::Ticket;
 
 /// Packets between one that is sent on and the one whose way is called up.
 const AHEAD: usize = 6;
@@ -117,7 +117,7 @@ impl Sim {
         }
         let mut woken = std::mem::take(&mut self.batch.woken);
         for channel in woken.drain(..) {
-            let head = self.channels[channel as usize].queue.front();
+            let head = self.channels[channel as usize].queue.front(&self.wires);
             let at = head.map_or(u64::MAX, |ticket| ticket.at);
             self.wake(channel, at);
         }
@@ -128,7 +128,7 @@ impl Sim {
     /// The place of the first that does not, or `until`.
     #[inline(always)]
     fn pass(&mut self, link: u32, place: usize, until: usize) -> usize {
-        let Self { links, channels, hops, batch, .. } = self;
+        let Self { links, channels, wires, hops, batch, .. } = self;
         let link = &mut links[link as usize];
         let Batch { tickets, order, places, woken, .. } = &mut **batch;
         for (place, &key) in order[..until].iter().enumerate().skip(place) {
@@ -143,23 +143,23 @@ impl Sim {
             if queue.is_empty() {
                 woken.push(channel);
             }
-            queue.push(ticket.step(at));
+            queue.push(wires, ticket.step(at));
         }
         until
     }
 
     /// Takes all packets that arrive before `until` from their channels, in order.
     fn gather(&mut self, p: usize, stage: Stage, until: u64) {
-        let Self { processes, channels, batch, .. } = self;
+        let Self { processes, channels, wires, batch, .. } = self;
         let pending = &mut processes[p].stages[stage as usize];
-        let ids = &pending.channels[..];
+        let channels = &mut channels[pending.channels.start as usize..];
         let Batch { tickets, order, places, spare, .. } = &mut **batch;
         let begin = pending.heads.first();
         let (mut runs, mut last) = (0, begin);
         tickets.clear();
         pending.heads.below(until, |entrant| {
-            let Channel { queue, .. } = &mut channels[ids[entrant as usize] as usize];
-            let next = queue.take_before(until, tickets);
+            let Channel { queue, .. } = &mut channels[entrant as usize];
+            let next = queue.take_before(wires, until, tickets);
             runs += 1;
             last = last.max(tickets.last().map_or(begin, |ticket| ticket.at));
             next

@@ -44,7 +44,7 @@ impl FlowSamples {
             let (block, place) = self.place(begin, end / 2);
             let places = place..(place + intervals.end - begin).min(TOGETHER);
             begin += places.len();
-            if end % 2 == 0 {
+            if end.is_multiple_of(2) {
                 self.senders[block][places].fill(numbers(state));
             } else {
                 self.receivers[block][places].fill(state.delivered_bytes);

@@ -1,0 +1,299 @@
+//! The queues in which packets on the wire wait to arrive, in chunks of a common store.
+//!
+//! A ring of its own for each queue would walk through all of its memory before it comes back to what
+//! is still near the processor. A queue hands a chunk back as soon as it is read, and whoever writes
+//! next gets the one that was handed back last: no more memory is in use than packets are under way.
+
+use super::ticket::Ticket;
+use crate::memory::soon;
+
+/// Packets of a chunk, so that it is four cache lines.
+const ROOM: u32 = 10;
+
+/// In place of a chunk: none.
+const NONE: u32 = u32::MAX;
+
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+struct Chunk {
+    /// The next of its queue, or of those that are free.
+    next: u32,
+    tickets: [Ticket; ROOM as usize],
+}
+
+/// All chunks of a run.
+#[derive(Debug)]
+pub(super) struct Store {
+    chunks: Vec<Chunk>,
+    free: u32,
+}
+
+impl Store {
+    pub(super) fn new() -> Self {
+        Self { chunks: Vec::new(), free: NONE }
+    }
+
+    #[inline(always)]
+    fn take(&mut self) -> u32 {
+        let chunk = self.free;
+        if let Some(taken) = self.chunks.get(chunk as usize) {
+            self.free = taken.next;
+            return chunk;
+        }
+        self.make()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make(&mut self) -> u32 {
+        self.chunks.push(Chunk { next: NONE, tickets: Default::default() });
+        self.chunks.len() as u32 - 1
+    }
+
+    #[inline(always)]
+    fn hand_back(&mut self, chunk: u32) {
+        self.chunks[chunk as usize].next = self.free;
+        self.free = chunk;
+    }
+
+    #[inline(always)]
+    fn get(&self, chunk: u32, place: u32) -> Option<&Ticket> {
+        self.chunks.get(chunk as usize)?.tickets.get(place as usize)
+    }
+}
+
+/// Packets, first in first out.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Queue {
+    /// The chunk of the first packet, and that packet's place there.
+    head: u32,
+    begin: u32,
+    /// The chunk of the last packet, and the place after it.
+    tail: u32,
+    end: u32,
+}
+
+impl Queue {
+    /// An empty one has no chunk; the next packet takes one.
+    pub(super) const EMPTY: Self = Self { head: NONE, begin: 0, tail: NONE, end: ROOM };
+
+    #[inline(always)]
+    pub(super) fn is_empty(&self) -> bool {
+        self.head == NONE
+    }
+
+    /// The first packet.
+    #[inline(always)]
+    pub(super) fn front<'a>(&self, store: &'a Store) -> Option<&'a Ticket> {
+        store.get(self.head, self.begin)
+    }
+
+    /// Calls up the first packet and the place of the next.
+    #[inline(always)]
+    pub(super) fn call_up(&self, store: &Store) {
+        self.front(store).inspect(|first| soon(*first));
+        store.get(self.tail, self.end).inspect(|next| soon(*next));
+    }
+
+    #[inline(always)]
+    pub(super) fn push(&mut self, store: &mut Store, ticket: Ticket) {
+        if self.end == ROOM {
+            self.extend(store);
+        }
+        store.chunks[self.tail as usize].tickets[self.end as usize] = ticket;
+        self.end += 1;
+    }
+
+    #[inline(always)]
+    fn extend(&mut self, store: &mut Store) {
+        let chunk = store.take();
+        if self.is_empty() {
+            (self.head, self.begin) = (chunk, 0);
+        } else {
+            store.chunks[self.tail as usize].next = chunk;
+        }
+        (self.tail, self.end) = (chunk, 0);
+    }
+
+    /// Takes the first packet, and tells when the next arrives.
+    #[inline(always)]
+    pub(super) fn pop(&mut self, store: &mut Store) -> Option<(Ticket, u64)> {
+        let first = *self.front(store)?;
+        self.begin += 1;
+        if self.begin == self.limit() {
+            self.leave(store);
+        }
+        Some((first, self.front(store).map_or(u64::MAX, |next| next.at)))
+    }
+
+    /// The place in the first chunk after the last packet there.
+    #[inline(always)]
+    fn limit(&self) -> u32 {
+        if self.head == self.tail { self.end } else { ROOM }
+    }
+
+    /// The first chunk has been read.
+    #[inline(always)]
+    fn leave(&mut self, store: &mut Store) {
+        let Self { head, tail, .. } = *self;
+        let next = store.chunks[head as usize].next;
+        store.hand_back(head);
+        if head == tail {
+            *self = Self::EMPTY;
+        } else {
+            (self.head, self.begin) = (next, 0);
+        }
+    }
+
+    /// Puts a packet that was popped just now back to the front.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn put_back(&mut self, store: &mut Store, ticket: Ticket) {
+        if self.begin == 0 {
+            let chunk = store.take();
+            store.chunks[chunk as usize].next = self.head;
+            if self.is_empty() {
+                self.tail = chunk;
+            }
+            (self.head, self.begin) = (chunk, ROOM);
+        }
+        self.begin -= 1;
+        store.chunks[self.head as usize].tickets[self.begin as usize] = ticket;
+    }
+
+    /// Moves the packets that arrive before `until` to the end of `out`; the arrival of the first that
+    /// is left.
+    #[inline]
+    pub(super) fn take_before(
+        &mut self,
+        store: &mut Store,
+        until: u64,
+        out: &mut Vec<Ticket>,
+    ) -> u64 {
+        while !self.is_empty() {
+            let tickets = &store.chunks[self.head as usize].tickets;
+            let here = &tickets[self.begin as usize..self.limit() as usize];
+            let taken = here.iter().take_while(|ticket| ticket.at < until).count();
+            out.extend_from_slice(&here[..taken]);
+            if let Some(later) = here.get(taken) {
+                self.begin += taken as u32;
+                return later.at;
+            }
+            self.leave(store);
+        }
+        u64::MAX
+    }
+
+    /// All packets, first to last.
+    pub(super) fn iter(self, store: &Store) -> impl Iterator<Item = &Ticket> {
+        let mut rest = self;
+        std::iter::from_fn(move || {
+            let first = rest.front(store)?;
+            rest.begin += 1;
+            if rest.begin == rest.limit() {
+                let next = store.chunks[rest.head as usize].next;
+                let is_last = rest.head == rest.tail;
+                (rest.head, rest.begin) = (if is_last { NONE } else { next }, 0);
+            }
+            Some(first)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+
+    fn ticket(at: u64) -> Ticket {
+        Ticket::from_parts(at, 0, 0)
+    }
+
+    /// What is done to one of three queues.
+    #[derive(Clone, Copy, Debug)]
+    enum Step {
+        Push(u64),
+        Pop,
+        PutBack,
+        TakeBefore(u64),
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            6 => (0u64..4).prop_map(Step::Push),
+            3 => Just(Step::Pop),
+            1 => Just(Step::PutBack),
+            1 => (0u64..40).prop_map(Step::TakeBefore),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn queues_of_one_store_are_queues(
+            steps in prop::collection::vec((0usize..3, step()), 0..600),
+        ) {
+            let mut store = Store::new();
+            let mut queues = [Queue::EMPTY; 3];
+            let mut expected = [const { VecDeque::new() }; 3];
+            let mut now = 0;
+            for (q, step) in steps {
+                let (queue, expected) = (&mut queues[q], &mut expected[q]);
+                match step {
+                    Step::Push(gap) => {
+                        now += gap;
+                        queue.push(&mut store, ticket(now));
+                        expected.push_back(now);
+                    }
+                    Step::Pop => {
+                        let first = expected.pop_front();
+                        let next = expected.front().copied().unwrap_or(u64::MAX);
+                        let popped = queue.pop(&mut store).map(|(ticket, next)| (ticket.at, next));
+                        prop_assert_eq!(popped, first.map(|at| (at, next)));
+                    }
+                    Step::PutBack => {
+                        if let Some((first, _)) = queue.pop(&mut store) {
+                            queue.put_back(&mut store, first);
+                        }
+                    }
+                    Step::TakeBefore(ago) => {
+                        let until = now.saturating_sub(ago);
+                        let mut taken = Vec::new();
+                        let next = queue.take_before(&mut store, until, &mut taken);
+                        for ticket in taken {
+                            prop_assert_eq!(Some(ticket.at), expected.pop_front());
+                        }
+                        prop_assert!(expected.iter().all(|&at| at >= until));
+                        prop_assert_eq!(next, expected.front().copied().unwrap_or(u64::MAX));
+                    }
+                }
+                prop_assert_eq!(queue.is_empty(), expected.is_empty());
+                prop_assert_eq!(queue.front(&store).map(|t| t.at), expected.front().copied());
+                prop_assert!(queue.iter(&store).map(|t| t.at).eq(expected.iter().copied()));
+            }
+            for queue in &mut queues {
+                prop_assert_eq!(queue.take_before(&mut store, u64::MAX, &mut Vec::new()), u64::MAX);
+            }
+            let free = std::iter::successors(Some(store.free), |&chunk| {
+                store.chunks.get(chunk as usize).map(|chunk| chunk.next)
+            });
+            prop_assert_eq!(free.count(), store.chunks.len() + 1, "a chunk is lost");
+        }
+    }
+
+    /// A queue that always holds a few packets, however many pass, uses a few chunks.
+    #[test]
+    fn memory_is_used_again() {
+        let (mut store, mut queue) = (Store::new(), Queue::EMPTY);
+        for at in 0..25 {
+            queue.push(&mut store, ticket(at));
+        }
+        for at in 25..10_000 {
+            queue.push(&mut store, ticket(at));
+            let first = queue.pop(&mut store).map(|(ticket, next)| (ticket.at, next));
+            assert_eq!(first, Some((at - 25, at - 24)));
+        }
+        assert!(store.chunks.len() <= 4, "{} chunks", store.chunks.len());
+        assert_eq!(size_of::<Chunk>(), 256);
+    }
+}

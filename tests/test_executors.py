@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -87,7 +88,12 @@ def own_control(folder):
     return ac.sweep(case, {"net.buffer": ["10 pkt", "30 pkt"]}, reps=2)
 
 
-def test_controls_in_python_run_in_processes_with_the_same_bits(tmp_path):
+def test_controls_in_python_run_in_processes_with_the_same_bits(tmp_path, monkeypatch):
+    # Where the workers unpack the user's code; nothing is left of it.
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     sweep = own_control(tmp_path)
     assert sweep.case.holds_lock
     in_threads = everything(sweep.run(store=False, workers=1))
@@ -95,6 +101,7 @@ def test_controls_in_python_run_in_processes_with_the_same_bits(tmp_path):
         assert works.parallel == 2
     in_processes = everything(sweep.run(store=False, workers=2))
     assert in_threads == in_processes
+    assert not list(temporary.glob("ackclock-*"))
 
 
 def test_a_process_that_dies_has_its_runs_done_again(tmp_path, monkeypatch):

@@ -10,6 +10,7 @@ To add an engine: write a class with the members of `Case` in a module of its ow
 
 from __future__ import annotations
 
+import atexit
 import functools
 import hashlib
 import importlib
@@ -58,6 +59,17 @@ class Cost:
     cpu_s: float
 
 
+@functools.cache
+def _temporary_folder(content: tuple[tuple[str, str], ...]) -> Path:
+    import shutil
+    import tempfile
+
+    names = hashlib.sha256(repr(content).encode()).hexdigest()
+    folder = Path(tempfile.gettempdir()) / f"ackclock-{os.getpid()}-{names[:16]}"
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
 @dataclass(frozen=True)
 class Parcel:
     """A case as text: for other processes, other machines, and archives.
@@ -79,15 +91,13 @@ class Parcel:
         Parameters
         ----------
         folder
-            Gets the files; left out: a folder of temporary files, made once per content.
+            Gets the files; left out: a temporary folder, made once per content, that is gone when
+            the process ends.
         """
         if not self.files:
             return case(self.document)
-        import tempfile
-
         if folder is None:
-            names = hashlib.sha256(repr(sorted(self.files.items())).encode()).hexdigest()
-            folder = Path(tempfile.gettempdir()) / f"ackclock-{os.getpid()}-{names[:16]}"
+            folder = _temporary_folder(tuple(sorted(self.files.items())))
         for name, text in self.files.items():
             place = folder / name
             if not place.is_file() or place.read_text(encoding="utf-8") != text:

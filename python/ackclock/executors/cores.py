@@ -9,6 +9,7 @@ import multiprocessing
 import os
 import pickle
 import re
+import tempfile
 import threading
 from concurrent.futures import (
     FIRST_COMPLETED,
@@ -137,6 +138,10 @@ class Threads:
         return [future.result() for future in found]
 
 
+def _keep_temporary_files_in(folder: str) -> None:
+    tempfile.tempdir = folder
+
+
 _cases: dict[tuple[str, str], Case] = {}
 
 
@@ -262,16 +267,21 @@ class Processes:
         return True
 
     def __enter__(self) -> Self:
+        # What is killed cannot tidy up: temporary files of the processes lie in a folder of ours.
+        self._folder = tempfile.TemporaryDirectory(prefix="ackclock-", ignore_cleanup_errors=True)
         self._start()
         return self
 
     def _start(self) -> None:
         context = multiprocessing.get_context("spawn")
-        self._pool = ProcessPoolExecutor(self.parallel, mp_context=context)
+        self._pool = ProcessPoolExecutor(
+            self.parallel, context, _keep_temporary_files_in, (self._folder.name,)
+        )
 
     def __exit__(self, *_: object) -> None:
         self.stop()
         self._pool.shutdown(wait=True, cancel_futures=True)
+        self._folder.cleanup()
 
     def submit(self, task: Task) -> None:
         """Take a task.

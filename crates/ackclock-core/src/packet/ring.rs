@@ -58,15 +58,15 @@ impl<T: Copy + Default> Ring<T> {
     #[inline(always)]
     pub(super) fn pop(&mut self) -> Option<T> {
         let item = *self.front()?;
-        self.leave(1);
+        self.leave();
         Some(item)
     }
 
-    /// Lets the first `count` items go. A ring that is empty begins again: it need not walk through
+    /// Lets the first item go. A ring that is empty begins again: it need not walk through
     /// all of its memory. Place 0 is where a turn begins.
     #[inline(always)]
-    fn leave(&mut self, count: u32) {
-        self.head = self.head.wrapping_add(count);
+    fn leave(&mut self) {
+        self.head = self.head.wrapping_add(1);
         if self.head == self.tail {
             (self.head, self.tail) = (1, 1);
         }

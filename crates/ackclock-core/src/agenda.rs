@@ -29,6 +29,8 @@ pub(crate) struct Agenda {
     rounds: Vec<Vec<Entry>>,
     /// The winner of the final.
     first: Entry,
+    /// Whether four at most contest the final: then half a match is enough.
+    has_small_final: bool,
 }
 
 impl Agenda {
@@ -39,12 +41,14 @@ impl Agenda {
     pub(crate) fn new(contestants: usize) -> Self {
         let mut rounds = Vec::new();
         let mut width = contestants.max(1).div_ceil(ARITY);
+        let mut has_small_final = false;
         while width > 1 {
+            has_small_final = width <= 4;
             rounds.push(vec![Entry::OUT; width.next_multiple_of(ARITY)]);
             width = width.div_ceil(ARITY);
         }
         let times = vec![Self::OUT; contestants.max(1).next_multiple_of(ARITY)];
-        Self { times, rounds, first: Entry::OUT }
+        Self { times, rounds, first: Entry::OUT, has_small_final }
     }
 
     /// The one with the least time, of several the one with the smallest number.
@@ -99,7 +103,21 @@ impl Agenda {
             self.rounds[depth][place] = self.winner(depth, place);
             place /= ARITY;
         }
-        self.first = self.winner(self.rounds.len(), 0);
+        self.first = if self.has_small_final {
+            self.winner_of_four()
+        } else {
+            self.winner(self.rounds.len(), 0)
+        };
+    }
+
+    /// Who wins a final with no contestants but the first four.
+    #[inline(always)]
+    fn winner_of_four(&self) -> Entry {
+        let Some(four) = self.rounds.last().and_then(|round| round.first_chunk::<4>()) else {
+            return Entry::OUT;
+        };
+        let of = |place: usize| (four[place].time, place);
+        four[better(better(of(0), of(1)), better(of(2), of(3))).1]
     }
 
     /// Who wins a match whose winner has this place in a round, or in the final after all rounds.
@@ -118,12 +136,17 @@ impl Agenda {
     }
 }
 
+/// The lesser of two, the first of equals.
+#[inline(always)]
+fn better(a: (u64, usize), b: (u64, usize)) -> (u64, usize) {
+    if b.0 < a.0 { b } else { a }
+}
+
 /// The least of the keys of eight places and its place, the first of several: in pairs, so that no
 /// decision waits for more than two others.
 #[inline(always)]
 fn least(key: impl Fn(usize) -> u64) -> (u64, usize) {
     let of = |place| (key(place), place);
-    let better = |a: (u64, usize), b: (u64, usize)| if b.0 < a.0 { b } else { a };
     better(
         better(better(of(0), of(1)), better(of(2), of(3))),
         better(better(of(4), of(5)), better(of(6), of(7))),

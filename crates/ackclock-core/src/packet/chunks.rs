@@ -7,37 +7,42 @@
 use super::ticket::Ticket;
 use crate::memory::soon;
 
-/// Packets of a chunk, so that it is four cache lines.
-const ROOM: u32 = 10;
+/// Packets of a chunk, which is six cache lines. A power of two: a place tells its chunk at once.
+const ROOM: u32 = 16;
 
-/// In place of a chunk: none.
+/// In place of a chunk or of a place: none.
 const NONE: u32 = u32::MAX;
 
-#[derive(Clone, Debug)]
-#[repr(C, align(64))]
-struct Chunk {
-    /// The next of its queue, or of those that are free.
-    next: u32,
-    tickets: [Ticket; ROOM as usize],
+#[derive(Clone, Debug, Default)]
+#[repr(align(64))]
+struct Chunk([Ticket; ROOM as usize]);
+
+impl Chunk {
+    #[inline(always)]
+    fn at(&self, place: u32) -> &Ticket {
+        &self.0[(place % ROOM) as usize]
+    }
 }
 
-/// All chunks of a run.
+/// All chunks of a run. Their places count on from chunk to chunk.
 #[derive(Debug)]
 pub(super) struct Store {
     chunks: Vec<Chunk>,
+    /// By chunk, the next of its queue, or of those that are free.
+    next: Vec<u32>,
     free: u32,
 }
 
 impl Store {
     pub(super) fn new() -> Self {
-        Self { chunks: Vec::new(), free: NONE }
+        Self { chunks: Vec::new(), next: Vec::new(), free: NONE }
     }
 
     #[inline(always)]
     fn take(&mut self) -> u32 {
         let chunk = self.free;
-        if let Some(taken) = self.chunks.get(chunk as usize) {
-            self.free = taken.next;
+        if let Some(&next) = self.next.get(chunk as usize) {
+            self.free = next;
             return chunk;
         }
         self.make()
@@ -46,102 +51,111 @@ impl Store {
     #[cold]
     #[inline(never)]
     fn make(&mut self) -> u32 {
-        self.chunks.push(Chunk { next: NONE, tickets: Default::default() });
+        self.chunks.push(Chunk::default());
+        self.next.push(NONE);
         self.chunks.len() as u32 - 1
     }
 
     #[inline(always)]
     fn hand_back(&mut self, chunk: u32) {
-        self.chunks[chunk as usize].next = self.free;
+        self.next[chunk as usize] = self.free;
         self.free = chunk;
     }
 
     #[inline(always)]
-    fn get(&self, chunk: u32, place: u32) -> Option<&Ticket> {
-        self.chunks.get(chunk as usize)?.tickets.get(place as usize)
+    fn get(&self, place: u32) -> Option<&Ticket> {
+        Some(self.chunks.get((place / ROOM) as usize)?.at(place))
     }
+
+    #[inline(always)]
+    fn set(&mut self, place: u32, ticket: Ticket) {
+        self.chunks[(place / ROOM) as usize].0[(place % ROOM) as usize] = ticket;
+    }
+}
+
+/// Whether a place is the last of its chunk; so is [`NONE`].
+#[inline(always)]
+fn is_last(place: u32) -> bool {
+    place % ROOM == ROOM - 1
 }
 
 /// Packets, first in first out.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Queue {
-    /// The chunk of the first packet, and that packet's place there.
+    /// The place of the first packet.
     head: u32,
-    begin: u32,
-    /// The chunk of the last packet, and the place after it.
+    /// The place of the last packet.
     tail: u32,
-    end: u32,
 }
 
 impl Queue {
     /// An empty one has no chunk; the next packet takes one.
-    pub(super) const EMPTY: Self = Self { head: NONE, begin: 0, tail: NONE, end: ROOM };
+    pub(super) const EMPTY: Self = Self { head: NONE, tail: NONE };
 
     #[inline(always)]
-    pub(super) fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(self) -> bool {
         self.head == NONE
     }
 
     /// The first packet.
     #[inline(always)]
-    pub(super) fn front<'a>(&self, store: &'a Store) -> Option<&'a Ticket> {
-        store.get(self.head, self.begin)
+    pub(super) fn front(self, store: &Store) -> Option<&Ticket> {
+        store.get(self.head)
     }
 
     /// Calls up the first packet and the place of the next.
     #[inline(always)]
-    pub(super) fn call_up(&self, store: &Store) {
+    pub(super) fn call_up(self, store: &Store) {
         self.front(store).inspect(|first| soon(*first));
-        store.get(self.tail, self.end).inspect(|next| soon(*next));
+        if !is_last(self.tail) {
+            store.get(self.tail + 1).inspect(|next| soon(*next));
+        }
     }
 
     #[inline(always)]
     pub(super) fn push(&mut self, store: &mut Store, ticket: Ticket) {
-        if self.end == ROOM {
+        if is_last(self.tail) {
             self.extend(store);
+        } else {
+            self.tail += 1;
         }
-        store.chunks[self.tail as usize].tickets[self.end as usize] = ticket;
-        self.end += 1;
+        store.set(self.tail, ticket);
     }
 
     #[inline(always)]
     fn extend(&mut self, store: &mut Store) {
         let chunk = store.take();
         if self.is_empty() {
-            (self.head, self.begin) = (chunk, 0);
+            self.head = chunk * ROOM;
         } else {
-            store.chunks[self.tail as usize].next = chunk;
+            store.next[(self.tail / ROOM) as usize] = chunk;
         }
-        (self.tail, self.end) = (chunk, 0);
+        self.tail = chunk * ROOM;
     }
 
     /// Takes the first packet, and tells when the next arrives.
     #[inline(always)]
     pub(super) fn pop(&mut self, store: &mut Store) -> Option<(Ticket, u64)> {
-        let first = *self.front(store)?;
-        self.begin += 1;
-        if self.begin == self.limit() {
-            self.leave(store);
+        let chunk = store.chunks.get((self.head / ROOM) as usize)?;
+        let first = *chunk.at(self.head);
+        if self.head != self.tail && !is_last(self.head) {
+            self.head += 1;
+            return Some((first, chunk.at(self.head).at));
         }
+        self.leave(store);
         Some((first, self.front(store).map_or(u64::MAX, |next| next.at)))
     }
 
-    /// The place in the first chunk after the last packet there.
-    #[inline(always)]
-    fn limit(&self) -> u32 {
-        if self.head == self.tail { self.end } else { ROOM }
-    }
-
-    /// The first chunk has been read.
+    /// The last packet of the first chunk has been read.
     #[inline(always)]
     fn leave(&mut self, store: &mut Store) {
-        let Self { head, tail, .. } = *self;
-        let next = store.chunks[head as usize].next;
-        store.hand_back(head);
-        if head == tail {
+        let chunk = self.head / ROOM;
+        let next = store.next[chunk as usize];
+        store.hand_back(chunk);
+        if chunk == self.tail / ROOM {
             *self = Self::EMPTY;
         } else {
-            (self.head, self.begin) = (next, 0);
+            self.head = next * ROOM;
         }
     }
 
@@ -149,16 +163,16 @@ impl Queue {
     #[cold]
     #[inline(never)]
     pub(super) fn put_back(&mut self, store: &mut Store, ticket: Ticket) {
-        if self.begin == 0 {
-            let chunk = store.take();
-            store.chunks[chunk as usize].next = self.head;
-            if self.is_empty() {
-                self.tail = chunk;
-            }
-            (self.head, self.begin) = (chunk, ROOM);
+        if self.is_empty() {
+            return self.push(store, ticket);
         }
-        self.begin -= 1;
-        store.chunks[self.head as usize].tickets[self.begin as usize] = ticket;
+        if self.head.is_multiple_of(ROOM) {
+            let chunk = store.take();
+            store.next[chunk as usize] = self.head / ROOM;
+            self.head = (chunk + 1) * ROOM;
+        }
+        self.head -= 1;
+        store.set(self.head, ticket);
     }
 
     /// Moves the packets that arrive before `until` to the end of `out`; the arrival of the first that
@@ -170,13 +184,15 @@ impl Queue {
         until: u64,
         out: &mut Vec<Ticket>,
     ) -> u64 {
-        while !self.is_empty() {
-            let tickets = &store.chunks[self.head as usize].tickets;
-            let here = &tickets[self.begin as usize..self.limit() as usize];
+        while let Some(Chunk(tickets)) = store.chunks.get((self.head / ROOM) as usize) {
+            let begin = (self.head % ROOM) as usize;
+            let end =
+                if self.head / ROOM == self.tail / ROOM { self.tail % ROOM + 1 } else { ROOM };
+            let here = &tickets[begin..end as usize];
             let taken = here.iter().take_while(|ticket| ticket.at < until).count();
             out.extend_from_slice(&here[..taken]);
             if let Some(later) = here.get(taken) {
-                self.begin += taken as u32;
+                self.head += taken as u32;
                 return later.at;
             }
             self.leave(store);
@@ -189,12 +205,13 @@ impl Queue {
         let mut rest = self;
         std::iter::from_fn(move || {
             let first = rest.front(store)?;
-            rest.begin += 1;
-            if rest.begin == rest.limit() {
-                let next = store.chunks[rest.head as usize].next;
-                let is_last = rest.head == rest.tail;
-                (rest.head, rest.begin) = (if is_last { NONE } else { next }, 0);
-            }
+            rest.head = if rest.head == rest.tail {
+                NONE
+            } else if is_last(rest.head) {
+                store.next[(rest.head / ROOM) as usize] * ROOM
+            } else {
+                rest.head + 1
+            };
             Some(first)
         })
     }
@@ -275,7 +292,7 @@ mod tests {
                 prop_assert_eq!(queue.take_before(&mut store, u64::MAX, &mut Vec::new()), u64::MAX);
             }
             let free = std::iter::successors(Some(store.free), |&chunk| {
-                store.chunks.get(chunk as usize).map(|chunk| chunk.next)
+                store.next.get(chunk as usize).copied()
             });
             prop_assert_eq!(free.count(), store.chunks.len() + 1, "a chunk is lost");
         }
@@ -294,6 +311,6 @@ mod tests {
             assert_eq!(first, Some((at - 25, at - 24)));
         }
         assert!(store.chunks.len() <= 4, "{} chunks", store.chunks.len());
-        assert_eq!(size_of::<Chunk>(), 256);
+        assert_eq!(size_of::<Chunk>(), 384);
     }
 }

@@ -25,9 +25,10 @@ impl Sim {
     /// Handles the events of a cluster before `until`, in order. The time before which nothing is left
     /// to do: `until`, or earlier at the end of its turn.
     pub(super) fn take_turn(&mut self, p: usize, until: u64) -> u64 {
+        self.find_next_local(p);
         for _ in 0..TURN {
             let Self { processes, channels, wires, .. } = self;
-            let (local, local_at) = processes[p].local(Stage::Node);
+            let local_at = self.next_local;
             let Pending { heads, channels: own, .. } =
                 &mut processes[p].stages[Stage::Node as usize];
             let Heads::One(heads) = heads else { return until };
@@ -36,15 +37,16 @@ impl Sim {
                 return until;
             }
             if local_at < first.time {
+                let (local, local_at) = self.processes[p].local(Stage::Node);
                 self.run_local(p, Stage::Node, local, local_at, first.time.min(until - 1));
                 self.send_onward(p);
+                self.find_next_local(p);
                 continue;
             }
             let queue = &mut channels[(own.start + first.who) as usize].queue;
             let Some((ticket, next)) = queue.pop(wires) else { return until };
             heads.set(first.who, next);
             if first.time < heads.first().time.min(local_at) {
-                self.next_local = local_at;
                 self.forward(p, ticket);
                 self.send_onward(p);
             } else {
@@ -52,9 +54,15 @@ impl Sim {
                 queue.put_back(wires, ticket);
                 heads.set(first.who, first.time);
                 self.advance(p, Stage::Node, first.time + 1);
+                self.find_next_local(p);
             }
         }
         // What comes from others at `until` or later may yet come first.
         self.processes[p].stages[Stage::Node as usize].next().min(until)
+    }
+
+    #[inline(always)]
+    fn find_next_local(&mut self, p: usize) {
+        self.next_local = self.processes[p].local(Stage::Node).1;
     }
 }

@@ -30,16 +30,19 @@ impl Sim {
         // would stall the copy of the whole.
         let whole = Ticket::from_parts;
         loop {
-            let link = &mut self.links[hop.link as usize];
-            if now >= link.plain_until && !self.look(p, hop.link, whole(now, way, load), here) {
-                return;
+            // Found again only after what is rare.
+            let mut link = &mut self.links[hop.link as usize];
+            if now >= link.plain_until {
+                if !self.look(p, hop.link, whole(now, way, load), here) {
+                    return;
+                }
+                link = &mut self.links[hop.link as usize];
             }
-            let link = &mut self.links[hop.link as usize];
             link.count_arrival();
             if link.settle(now) {
                 self.settle_tie(hop.link, whole(now, way, load), here);
+                link = &mut self.links[hop.link as usize];
             }
-            let link = &mut self.links[hop.link as usize];
             let Some(at) = link.admit(now, ticket.size()) else {
                 let ticket = whole(now, way, load);
                 return self.refuse(hop.link, ticket, DropReason::Overflow, now);

@@ -175,11 +175,13 @@ pub(super) fn recorded(plan: &Plan, results: &Results, table: Table) -> (&'stati
             }),
         ),
         Table::FlowSamples => {
-            let samples = &results.flow_samples;
-            let (mut columns, rows) =
-                sampled(plan, samples.per_flow(), ("flow", &kept_flows(plan)), |k, flow| {
-                    samples.get(k, flow)
-                });
+            let (samples, width) = (results.flow_samples.rows(), plan.flows.len());
+            let (mut columns, rows) = sampled(
+                plan,
+                results.flow_samples.per_flow(),
+                ("flow", &kept_flows(plan)),
+                |k, flow| samples[k * width + flow],
+            );
             columns.extend(columns!(rows, {
                 "cwnd_segments": F64 = |r| f64::from(r.cwnd), "ssthresh_segments": F64 = |r| f64::from(r.ssthresh),
                 "in_flight_segments": U32 = |r| r.in_flight, "srtt_s": F64 = |r| f64::from(r.srtt_s),

@@ -244,14 +244,15 @@ impl Observer {
         }
     }
 
-    /// Samples endpoints; nothing has changed in these intervals since the start.
-    pub(super) fn sample_ends(&mut self, intervals: Range<usize>, process: &Process, ends: &[End]) {
+    /// Samples endpoints at all marks up to the one of this number that have not been passed: nothing has
+    /// changed between them.
+    pub(super) fn sample_ends(&mut self, until: usize, process: &Process, ends: &[End]) {
         let Some(samples) = &mut self.flow_samples else { return };
         for &e in &process.endpoints {
             if let Some(endpoint) = &ends[e as usize].endpoint {
                 let mut state = FlowSample::default();
                 endpoint.sample(&mut state);
-                samples.note(e as usize, intervals.clone(), &state);
+                samples.note(e as usize, until, &state);
             }
         }
     }

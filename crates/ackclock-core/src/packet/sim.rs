@@ -225,7 +225,7 @@ impl Sim {
         let (samples, next) = marks.pass(p, now);
         process.next_mark = next;
         if !samples.is_empty() {
-            observer.sample_ends(samples, process, ends);
+            observer.sample_ends(samples.end, process, ends);
         }
     }
 

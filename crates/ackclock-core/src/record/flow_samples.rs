@@ -1,60 +1,50 @@
-//! Samples of flows. An end of a flow comes by seldom, and then has several to note at a time: these
-//! lie together. So do those of all flows at about the same time, for what lies on many pages is slow
-//! to reach.
+//! Samples of flows, as a log of visits. An end of a flow comes by seldom, and then one state holds for
+//! several samples: it is noted once, next to what was noted last, where memory is near. The table is made
+//! of the log when somebody asks for it.
 
-use std::ops::Range;
+use std::fmt;
 
 use super::FlowSample;
 
-/// Samples of one end that lie together.
-const TOGETHER: usize = 8;
-
-/// What the sender's end tells of a [`FlowSample`], as plain numbers: a table of zeros needs no writing,
-/// the system's pages are so.
+/// What the sender's end tells of a [`FlowSample`], as plain numbers.
 type SenderSample = [u32; 7];
 
+/// What an end has been since it was visited before.
+#[derive(Clone, Copy, Debug)]
+struct Visit<T> {
+    flow: u32,
+    /// Its samples up to this one are noted now.
+    until: u32,
+    state: T,
+}
+
 /// The table `flow_samples`: so many samples of each flow, one an interval.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct FlowSamples {
     flows: usize,
     per_flow: usize,
-    senders: Vec<[SenderSample; TOGETHER]>,
-    /// Bytes delivered.
-    receivers: Vec<[u64; TOGETHER]>,
+    senders: Vec<Visit<SenderSample>>,
+    /// Bytes delivered, in halves: a visit has no gaps.
+    receivers: Vec<Visit<[u32; 2]>>,
 }
 
 impl FlowSamples {
-    /// Room for so many samples of each flow. Memory is touched first when it is used.
+    /// For so many samples of each flow.
     pub(crate) fn new(flows: usize, per_flow: usize) -> Self {
-        let blocks = per_flow.div_ceil(TOGETHER) * flows;
-        Self {
-            flows,
-            per_flow,
-            senders: vec![[[0; 7]; TOGETHER]; blocks],
-            receivers: vec![[0; TOGETHER]; blocks],
-        }
+        Self { flows, per_flow, ..Self::default() }
     }
 
-    /// Notes the state of an end after so many intervals, in which it has not changed; 2 flow: sender,
+    /// Notes the state of an end in all its samples up to `until` that are not noted yet; 2 flow: sender,
     /// 2 flow + 1: receiver.
     #[inline]
-    pub(crate) fn note(&mut self, end: usize, intervals: Range<usize>, state: &FlowSample) {
-        let mut begin = intervals.start;
-        while begin < intervals.end {
-            let (block, place) = self.place(begin, end / 2);
-            let places = place..(place + intervals.end - begin).min(TOGETHER);
-            begin += places.len();
-            if end.is_multiple_of(2) {
-                self.senders[block][places].fill(numbers(state));
-            } else {
-                self.receivers[block][places].fill(state.delivered_bytes);
-            }
+    pub(crate) fn note(&mut self, end: usize, until: usize, state: &FlowSample) {
+        let (flow, until) = (end as u32 / 2, until as u32);
+        if end.is_multiple_of(2) {
+            self.senders.push(Visit { flow, until, state: numbers(state) });
+        } else {
+            let state = halves(state.delivered_bytes);
+            self.receivers.push(Visit { flow, until, state });
         }
-    }
-
-    #[inline(always)]
-    fn place(&self, interval: usize, flow: usize) -> (usize, usize) {
-        (interval / TOGETHER * self.flows + flow, interval % TOGETHER)
     }
 
     /// The number of samples, all flows counted.
@@ -72,37 +62,65 @@ impl FlowSamples {
         self.per_flow
     }
 
-    /// The sample of a flow after so many intervals.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such sample.
-    pub fn get(&self, interval: usize, flow: usize) -> FlowSample {
-        assert!(flow < self.flows, "flow {flow} of {}", self.flows);
-        let (block, place) = self.place(interval, flow);
-        let [cwnd, ssthresh, in_flight, srtt, low, high, retransmits] = self.senders[block][place];
-        FlowSample {
-            cwnd: f32::from_bits(cwnd),
-            ssthresh: f32::from_bits(ssthresh),
-            in_flight,
-            srtt_s: f32::from_bits(srtt),
-            delivered_bytes: self.receivers[block][place],
-            sent_packets: u64::from(high) << 32 | u64::from(low),
-            retransmits,
+    /// All samples, interval by interval: that of a flow after so many intervals is at
+    /// `interval * flows + flow`.
+    pub fn rows(&self) -> Vec<FlowSample> {
+        let mut rows = vec![FlowSample::default(); self.len()];
+        self.fill(&mut rows, &self.senders, |row, state| {
+            let [cwnd, ssthresh, in_flight, srtt, low, high, retransmits] = *state;
+            row.cwnd = f32::from_bits(cwnd);
+            row.ssthresh = f32::from_bits(ssthresh);
+            row.in_flight = in_flight;
+            row.srtt_s = f32::from_bits(srtt);
+            row.sent_packets = whole([low, high]);
+            row.retransmits = retransmits;
+        });
+        self.fill(&mut rows, &self.receivers, |row, state| row.delivered_bytes = whole(*state));
+        rows
+    }
+
+    fn fill<T>(
+        &self,
+        rows: &mut [FlowSample],
+        visits: &[Visit<T>],
+        tell: impl Fn(&mut FlowSample, &T),
+    ) {
+        let mut noted = vec![0; self.flows];
+        for Visit { flow, until, state } in visits {
+            let (flow, until) = (*flow as usize, (*until as usize).min(self.per_flow));
+            for interval in std::mem::replace(&mut noted[flow], until)..until {
+                tell(&mut rows[interval * self.flows + flow], state);
+            }
         }
     }
 }
 
+/// The table: the order of the log depends on which process ran first.
+impl fmt::Debug for FlowSamples {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.rows()).finish()
+    }
+}
+
 fn numbers(state: &FlowSample) -> SenderSample {
+    let [low, high] = halves(state.sent_packets);
     [
         state.cwnd.to_bits(),
         state.ssthresh.to_bits(),
         state.in_flight,
         state.srtt_s.to_bits(),
-        state.sent_packets as u32,
-        (state.sent_packets >> 32) as u32,
+        low,
+        high,
         state.retransmits,
     ]
+}
+
+fn halves(number: u64) -> [u32; 2] {
+    [number as u32, (number >> 32) as u32]
+}
+
+fn whole([low, high]: [u32; 2]) -> u64 {
+    u64::from(high) << 32 | u64::from(low)
 }
 
 #[cfg(test)]
@@ -135,16 +153,17 @@ mod tests {
                 };
                 let begin = noted[end].len();
                 let until = (begin + times).min(SAMPLES);
-                samples.note(end, begin..until, &state);
+                samples.note(end, until, &state);
                 noted[end].resize(until, state);
             }
             prop_assert_eq!(samples.len(), 3 * SAMPLES);
+            let rows = samples.rows();
             for flow in 0..3 {
                 let (sender, receiver) = (&noted[2 * flow], &noted[2 * flow + 1]);
                 for (interval, (sent, received)) in sender.iter().zip(receiver).enumerate() {
                     let delivered_bytes = received.delivered_bytes;
                     let expected = FlowSample { delivered_bytes, ..*sent };
-                    prop_assert_eq!(samples.get(interval, flow), expected);
+                    prop_assert_eq!(rows[interval * 3 + flow], expected);
                 }
             }
         }

@@ -80,6 +80,8 @@ fn samples_are_the_counters_at_their_times() {
     let seen = run(scenario("fifo"));
     let (flows, links) = (seen.plan.flows.len(), seen.plan.links.len());
     // 8 s / 0.1 s intervals, both ends included.
+    let flow_samples = seen.results.flow_samples.rows();
+    assert_eq!(flow_samples.len(), 81 * flows);
     assert_eq!(seen.results.flow_samples.len(), 81 * flows);
     assert_eq!(seen.results.link_samples.len(), 81 * links);
     let bottleneck = seen.link_id("r0->r1");
@@ -93,7 +95,7 @@ fn samples_are_the_counters_at_their_times() {
         assert_eq!(sample.dropped_packets, dropped, "{k}");
         assert_eq!(u64::from(sample.queue_packets), arrived - departed - dropped, "{k}");
         for f in 0..flows {
-            let sample = seen.results.flow_samples.get(k as usize, f);
+            let sample = flow_samples[k as usize * flows + f];
             let sent = seen
                 .packets(&format!("s{f}->r0"))
                 .filter(|r| {

@@ -118,7 +118,62 @@ pub fn build<Env, A: About<Env>>(spec: &Spec, env: &Env, path: &str) -> Result<A
     }
     let parsed: A::Params = serde_json::from_value(params)
         .map_err(|e| Problem::new(path, format!("parameters of {}: {e}", A::INFO.name)))?;
-    A::new(parsed, env).map_err(|e| Problem::new(path, format!("{}: {e}", A::INFO.name)))
+    A::new(parsed, env).map_err(|e| {
+        let message = format!("{}: {e}", A::INFO.name);
+        // The sentence begins with the parameter at fault; that may be one which was not given.
+        match words(&e).next().filter(|word| params_of(spec).any(|key| key == *word)) {
+            Some(key) => Problem::new(format!("{path}.{key}"), message),
+            None => Problem::new(path, message),
+        }
+    })
+}
+
+/// The names of the parameters that are given.
+fn params_of(spec: &Spec) -> impl Iterator<Item = &String> {
+    let table = match spec {
+        Spec::Name(_) => None,
+        Spec::Table(table) => Some(table),
+    };
+    table.into_iter().flat_map(Map::keys).filter(|key| *key != "kind")
+}
+
+fn words(sentence: &str) -> impl Iterator<Item = &str> {
+    sentence.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
+}
+
+/// Builds what `spec` names, or tells all that is wrong with its parameters: one that a sentence is about is
+/// left out, and it is built again.
+pub fn build_or_tell_all<T>(
+    spec: &Spec,
+    build: impl Fn(&Spec) -> Result<T, Problem>,
+) -> Result<T, Vec<Problem>> {
+    let mut problem = match build(spec) {
+        Ok(made) => return Ok(made),
+        Err(problem) => problem,
+    };
+    let (mut rest, mut left_out, mut problems) = (spec.clone(), Vec::new(), Vec::new());
+    loop {
+        let about = |key: &String| words(&problem.message).any(|word| word == key);
+        let blamed = |key: &&String| problem.path.rsplit('.').next() == Some(key);
+        let named =
+            params_of(&rest).find(blamed).or_else(|| params_of(&rest).find(|key| about(key)));
+        let named = named.cloned();
+        // What is said of one that was left out would hold of its default only.
+        if !left_out.iter().any(about) {
+            problems.push(problem);
+        }
+        match (&mut rest, named) {
+            (Spec::Table(table), Some(key)) => {
+                table.remove(&key);
+                left_out.push(key);
+            }
+            _ => return Err(problems),
+        }
+        problem = match build(&rest) {
+            Ok(_) => return Err(problems),
+            Err(next) => next,
+        };
+    }
 }
 
 fn known_fields<Env, A: About<Env>>() -> Vec<String> {
@@ -181,4 +236,38 @@ macro_rules! registry {
             vec![$($crate::registry::entry::<$env, $algorithm>($file)),+]
         }
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::cc::{self, CcEnv};
+    use crate::scenario::Era;
+
+    fn told(spec: Value) -> Vec<String> {
+        let spec = serde_json::from_value(spec).unwrap();
+        let env = CcEnv { mss: 1000, wire_size: 1000, era: Era::Rfc };
+        let made = build_or_tell_all(&spec, |spec| cc::build(spec, &env, "cc"));
+        made.err().unwrap_or_default().into_iter().map(|problem| problem.path).collect()
+    }
+
+    #[test]
+    fn all_parameters_at_fault_are_told_by_name() {
+        assert_eq!(told(json!({ "kind": "cubic", "beta": 2, "c": -1 })), ["cc.c", "cc.beta"]);
+        assert_eq!(
+            told(json!({ "kind": "cubic", "beta": 2, "gamma": 1 })),
+            ["cc.gamma", "cc.beta"]
+        );
+        assert!(told(json!({ "kind": "cubic", "beta": 0.7 })).is_empty());
+        assert_eq!(told(json!("cubik")), ["cc"]);
+    }
+
+    #[test]
+    fn what_holds_of_a_default_only_is_not_told() {
+        // Without its alpha, that beta is below the default of alpha.
+        assert_eq!(told(json!({ "kind": "fast", "alpha": -1, "beta": 2 })), ["cc.alpha"]);
+        assert_eq!(told(json!({ "kind": "fast", "alpha": 3, "beta": 2 })), ["cc.beta"]);
+    }
 }

@@ -7,7 +7,7 @@ use super::plan::{PlanFlow, PlanSender};
 use super::routes::Routes;
 use crate::error::{Problem, suggestion};
 use crate::ids::{LinkId, NodeId};
-use crate::registry::Spec;
+use crate::registry::{Spec, build_or_tell_all};
 use crate::rng::{Purpose, Stream};
 use crate::scenario::{Era, Flow, Scenario};
 use crate::tcp::TcpConfig;
@@ -111,10 +111,11 @@ impl Context<'_> {
             self.wrong(at, "draws both ends; expected neither pair, src nor dst beside it");
             return None;
         }
-        let pattern = match pattern::build(spec, &pattern::PatternEnv, &at) {
+        let build = |spec: &Spec| pattern::build(spec, &pattern::PatternEnv, &at);
+        let pattern = match build_or_tell_all(spec, build) {
             Ok(pattern) => pattern,
-            Err(problem) => {
-                self.problems.push(problem);
+            Err(problems) => {
+                self.problems.extend(problems);
                 return None;
             }
         };
@@ -146,14 +147,13 @@ impl Context<'_> {
             );
             return;
         }
-        let mut arrivals = match arrivals::build(
-            generator,
-            &arrivals::ArrivalsEnv { era: self.scenario.era },
-            &format!("{path}.generator"),
-        ) {
+        let (env, at) =
+            (arrivals::ArrivalsEnv { era: self.scenario.era }, format!("{path}.generator"));
+        let build = |spec: &Spec| arrivals::build(spec, &env, &at);
+        let mut arrivals = match build_or_tell_all(generator, build) {
             Ok(arrivals) => arrivals,
-            Err(problem) => {
-                self.problems.push(problem);
+            Err(problems) => {
+                self.problems.extend(problems);
                 return;
             }
         };

@@ -1,6 +1,6 @@
 //! From the plan to a simulation that is ready to run.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -26,6 +26,7 @@ use crate::memory::give_back;
 use crate::outbox::Outbox;
 use crate::qdisc::{self, QdiscEnv};
 use crate::record::FlowSamples;
+use crate::registry::build_or_tell_all;
 use crate::rng::{Purpose, Stream};
 use crate::scenario::{Era, Table};
 use crate::units::{Bytes, Span};
@@ -44,15 +45,16 @@ pub(super) fn problems(plan: &Plan, custom: &dyn Custom) -> Vec<Problem> {
         // What a source makes depends on when it starts.
         let is_like_last = &*flow.path == last && matches!(*flow.sender, PlanSender::Tcp { .. });
         last = &flow.path;
-        if !is_like_last && let Err(problem) = endpoints::build(plan, i as u32, custom) {
-            problems.push(problem);
+        if !is_like_last && let Err(found) = endpoints::build(plan, i as u32, custom) {
+            problems.extend(found);
         }
     }
     told_once(problems)
 }
 
 fn told_once(mut problems: Vec<Problem>) -> Vec<Problem> {
-    problems.dedup_by(|a, b| a.message == b.message && a.path == b.path);
+    let mut told = HashSet::new();
+    problems.retain(|problem| told.insert((problem.path.clone(), problem.message.clone())));
     problems
 }
 
@@ -75,7 +77,7 @@ fn links(plan: &Plan, custom: &dyn Custom, problems: &mut Vec<Problem>) -> Vec<L
         };
         match build_link(plan, link, i as u64, &env, custom) {
             Ok(link) => links.push(link),
-            Err(problem) => problems.push(problem),
+            Err(found) => problems.extend(found),
         }
     }
     links
@@ -105,7 +107,7 @@ pub(super) fn lay_out(
     for i in 0..plan.flows.len() {
         match endpoints::build(plan, i as u32, custom) {
             Ok(pair) => pairs.push(pair),
-            Err(problem) => problems.push(problem),
+            Err(found) => problems.extend(found),
         }
     }
     if !problems.is_empty() {
@@ -341,7 +343,7 @@ fn build_link(
     index: u64,
     env: &QdiscEnv,
     custom: &dyn Custom,
-) -> Result<Link, Problem> {
+) -> Result<Link, Vec<Problem>> {
     let mut limit = link.limit;
     // ns-2's drop-tail counts the packet in service.
     if plan.era == Era::Ns2 && limit.packets != u32::MAX {
@@ -351,9 +353,9 @@ fn build_link(
     let LinkSettings { mtu, qdisc, qdisc_path, schedule, loss, drop } = &*link.settings;
     let place = Place { index: index as u32, name: &link.name(&plan.nodes), path: qdisc_path };
     let disc = if let Some(made) = custom.qdisc(qdisc, env, place) {
-        Some(made?)
+        Some(made.map_err(|problem| vec![problem])?)
     } else {
-        let built = qdisc::build(qdisc, env, qdisc_path)?;
+        let built = build_or_tell_all(qdisc, |spec| qdisc::build(spec, env, qdisc_path))?;
         (qdisc.kind() != "fifo").then_some(built)
     };
     let rate = match schedule {

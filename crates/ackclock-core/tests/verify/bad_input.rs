@@ -49,7 +49,7 @@ fn each_mistake_is_told_once_with_its_place_the_value_and_what_was_expected() {
         (
             "/flows/0/cc",
             json!({"kind": "aimd", "b": 1.5}),
-            "flows[0].cc",
+            "flows[0].cc.b",
             vec!["b is 1.5", "between 0 and 1"],
         ),
         ("/flows/0/recovery", json!("sak"), "flows[0].recovery", vec!["\"sak\"", "\"sack\""]),
@@ -58,13 +58,13 @@ fn each_mistake_is_told_once_with_its_place_the_value_and_what_was_expected() {
         (
             "/flows/1/source",
             json!({"kind": "cbr", "rate": 0}),
-            "flows[1].source",
+            "flows[1].source.rate",
             vec!["rate is 0"],
         ),
         (
             "/flows/1/source",
             json!({"kind": "cbr", "rate": "1e6 Tbps"}),
-            "flows[1].source",
+            "flows[1].source.rate",
             vec!["1000000000000000000", "at most"],
         ),
         ("/flows/1/cc", json!("aimd"), "flows[1].cc", vec!["beside source"]),
@@ -125,7 +125,7 @@ fn each_mistake_is_told_once_with_its_place_the_value_and_what_was_expected() {
         (
             "/net/links/1/qdisc",
             json!({"kind": "red", "max_p": 2}),
-            "net.links[1].qdisc",
+            "net.links[1].qdisc.max_p",
             vec!["max_p", "2"],
         ),
         (
@@ -138,13 +138,13 @@ fn each_mistake_is_told_once_with_its_place_the_value_and_what_was_expected() {
         (
             "/net/links/1/qdisc",
             json!({"kind": "fq-codel", "queues": 4_000_000_000u32}),
-            "net.links[1].qdisc",
+            "net.links[1].qdisc.queues",
             vec!["4000000000"],
         ),
         (
             "/net/links/1/qdisc",
             json!({"kind": "sfq", "buckets": 4_000_000_000u32}),
-            "net.links[1].qdisc",
+            "net.links[1].qdisc.buckets",
             vec!["4000000000"],
         ),
         (
@@ -311,7 +311,33 @@ fn all_problems_are_told_at_once() {
     let paths: Vec<String> = problems(&scenario).into_iter().map(|p| p.0).collect();
     assert_eq!(
         paths,
-        ["net.links[0].qdisc", "net.links[1].back_qdisc", "flows[0].cc", "flows[1].source"]
+        [
+            "net.links[0].qdisc",
+            "net.links[1].back_qdisc.target",
+            "flows[0].cc",
+            "flows[1].source.rate"
+        ]
+    );
+}
+
+#[test]
+fn all_parameters_at_fault_are_told_once_for_both_directions_of_a_link() {
+    let mut scenario = good();
+    scenario["net"] = json!({"kind": "dumbbell", "pairs": 1, "rate": "5 Mbps", "rtt": "20 ms",
+        "buffer": "20 pkt", "qdisc": {"kind": "red", "max_p": 7, "w_q": -1}});
+    scenario["flows"] = json!([{"pair": 0, "cc": {"kind": "cubic", "beta": 2, "c": -1},
+        "slow_start": {"kind": "limited", "max_ssthresh": 0}}]);
+    let mut paths: Vec<String> = problems(&scenario).into_iter().map(|p| p.0).collect();
+    paths.sort();
+    assert_eq!(
+        paths,
+        [
+            "flows[0].cc.beta",
+            "flows[0].cc.c",
+            "flows[0].slow_start.max_ssthresh",
+            "net.qdisc.max_p",
+            "net.qdisc.w_q",
+        ]
     );
 }
 

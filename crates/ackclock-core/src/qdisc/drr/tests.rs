@@ -143,5 +143,5 @@ fn bad_parameters_are_told() {
         "aqm: there is no AQM \"codl\"; did you mean \"codel\"?"
     );
     let wrong = serde_json::json!({ "aqm": { "kind": "red", "w_q": 2 } });
-    assert_eq!(error(wrong), "aqm: red: w_q is 2 but must be more than 0 and at most 1");
+    assert_eq!(error(wrong), "aqm.w_q: red: w_q is 2 but must be more than 0 and at most 1");
 }

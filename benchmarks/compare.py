@@ -241,7 +241,8 @@ def cases(options: argparse.Namespace, folder: Path) -> tuple[list[list[Case]], 
     if options.hierarchy_seconds > 0:
         seconds = options.hierarchy_seconds
         scenario = scenarios.hierarchy(files, seconds, era=options.era)
-        group = [Case("hierarchy", 1000, seconds, "ackclock", ackclock(program, scenario, core, 1))]
+        run = ackclock(program, scenario, core, options.inner)
+        group = [Case("hierarchy", 1000, seconds, "ackclock", run)]
         if ns2:
             command = [ns2, PEERS / "ns2" / "hierarchy.tcl", files, str(seconds)]
             group.append(Case("hierarchy", 1000, seconds, "ns-2", peer(command, "", core)))
@@ -383,14 +384,16 @@ def main() -> int:
             groups, skipped = cases(options, folder)
             notes = [
                 f"{machine()}; one processor, simulators in turns, median of {options.repeat} "
-                f"turns ({options.inner} runs of ackclock to a turn on the dumbbell)",
+                f"turns ({options.inner} runs of ackclock to a turn)",
                 f"ackclock: era {options.era}, recording off, CPU time user and system together",
                 "ns-2 and ns-3: user CPU time; the ratio is the median of the turns' ratios",
                 *(f"skipped: {reason}" for reason in skipped),
             ]
             for group in groups:
                 for turn in range(options.repeat):
-                    for case in group:
+                    # The other way round in every other turn, so that a machine whose speed drifts is
+                    # not to the advantage of whoever comes first.
+                    for case in reversed(group) if turn % 2 else group:
                         case.runs.append(case.execute(folder / "flows.csv"))
                         told = f"{case.scenario} {case.flows} {case.simulator} turn {turn + 1}"
                         print(f"{told}: {case.runs[-1].run_s:.3f} s", file=sys.stderr)

@@ -205,8 +205,8 @@ pub(super) fn recorded(plan: &Plan, results: &Results, table: Table) -> (&'stati
         }
         Table::Probes => {
             let of = |flow: u32| {
-                let probes = results.flows[flow as usize].sender.probes;
-                probes.iter().map(|(name, value)| (flow, name, value)).collect::<Vec<_>>()
+                let probes = &results.flows[flow as usize].sender.probes;
+                probes.iter().map(move |&(name, value)| (flow, name, value))
             };
             let rows: Vec<_> = kept_flows(plan).into_iter().flat_map(of).collect();
             (

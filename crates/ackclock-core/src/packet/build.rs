@@ -10,7 +10,7 @@ use super::custom::{Custom, Place};
 use super::cut::{Cut, followers, lookaheads, stretches, time_of};
 use super::endpoints;
 use super::heads::Heads;
-use super::link::{Counts, Hazards, Link};
+use super::link::{Hazards, Link};
 use super::lp::{Channel, Key, Kind, Pending, Process, Stage, What};
 use super::observe::{Baseline, Marks, Observer};
 use super::rate::{Opportunities, Rate, Steps};
@@ -300,7 +300,11 @@ fn observer(plan: &Plan) -> Observer {
         want_drops: has(Table::Drops),
         flow_samples: has(Table::FlowSamples).then(|| FlowSamples::new(plan.flows.len(), rows)),
         link_samples: has(Table::LinkSamples).then(|| Vec::with_capacity(rows * plan.links.len())),
-        base: baseline(plan),
+        base: if plan.warmup.0 == 0 {
+            Baseline::default()
+        } else {
+            Baseline::of(plan.flows.len(), plan.links.len())
+        },
         ..Observer::default()
     };
     observer.recorder.wanted = crate::record::Wanted {
@@ -323,18 +327,6 @@ fn observer(plan: &Plan) -> Observer {
             plan.links.iter().map(|l| names.contains(&l.name(&plan.nodes))).collect();
     }
     observer
-}
-
-/// Room for the state at the end of the warm-up; without one all counts begin at zero.
-fn baseline(plan: &Plan) -> Baseline {
-    if plan.warmup.0 == 0 {
-        return Baseline::default();
-    }
-    Baseline {
-        ends: vec![crate::tcp::Snapshot::default(); 2 * plan.flows.len()],
-        links: vec![Counts::default(); plan.links.len()],
-        bits_in_service: vec![0.0; plan.links.len()],
-    }
 }
 
 fn build_link(

@@ -1,5 +1,7 @@
 //! From the last state of a run to its results, with the books balanced.
 
+use std::sync::Arc;
+
 use super::link::{Counts, Link};
 use super::observe::{DropRow, Event, LinkSample, PacketRow};
 use super::sim::Sim;
@@ -15,10 +17,10 @@ pub struct FlowResult {
     pub sender: Snapshot,
     /// State of the receiver at the end.
     pub receiver: Snapshot,
-    /// State of the sender at the end of the warm-up.
-    pub sender_at_warmup: Snapshot,
+    /// State of the sender at the end of the warm-up. Without one, all flows share that of none.
+    pub sender_at_warmup: Arc<Snapshot>,
     /// State of the receiver at the end of the warm-up.
-    pub receiver_at_warmup: Snapshot,
+    pub receiver_at_warmup: Arc<Snapshot>,
     /// Data packets dropped.
     pub lost_data: u64,
     /// Acknowledgements dropped.
@@ -104,15 +106,15 @@ pub(super) fn finish(mut sim: Sim, plan: &Plan) -> Result<Results, String> {
     for link in &mut sim.links {
         link.settle_any(end + 1);
     }
-    let in_network = sim.in_network();
     let window = Span(plan.duration.0 - plan.warmup.0);
-    let mut books = Books::default();
-    let links = (0..sim.links.len())
-        .map(|l| books.link(&mut sim, l, plan))
-        .collect::<Result<Vec<_>, _>>()?;
+    let mut books = Books { on_wires: sim.on_wires(), ..Books::default() };
+    let mut links = Vec::with_capacity(plan.links.len());
+    for l in 0..plan.links.len() {
+        links.push(books.link(&mut sim, l, plan)?);
+    }
     let mut flows = Vec::with_capacity(plan.flows.len());
     for f in 0..plan.flows.len() {
-        flows.push(books.flow(&sim, f, &in_network));
+        flows.push(books.flow(&sim, f));
     }
     books.balance()?;
 
@@ -215,16 +217,9 @@ impl Books {
         })
     }
 
-    fn flow(
-        &mut self,
-        sim: &Sim,
-        f: usize,
-        in_network: &std::collections::HashMap<(u32, bool), u64>,
-    ) -> FlowResult {
+    fn flow(&mut self, sim: &Sim, f: usize) -> FlowResult {
         let snapshot =
             |e: usize| sim.ends[e].endpoint.as_ref().map(|x| x.snapshot()).unwrap_or_default();
-        let on_wires =
-            [false, true].map(|ack| in_network.get(&(f as u32, ack)).copied().unwrap_or(0));
         let mut under_way = [0; 2];
         for (e, lost) in [(2 * f, sim.losses[f].data), (2 * f + 1, sim.losses[f].acks)] {
             // Disciplines do not tell whose packets wait; `balance` counts them all together.
@@ -236,16 +231,14 @@ impl Books {
             self.note(sim.ends[e].received);
             self.note(lost);
         }
-        self.on_wires += on_wires[0] + on_wires[1];
-        let at_warmup = |e: usize| sim.observer.base.ends.get(e).copied().unwrap_or_default();
         let sender = snapshot(2 * f);
         self.note(sender.cwnd.to_bits());
         self.note(sender.rtt_sum_s.to_bits());
         FlowResult {
             sender,
             receiver: snapshot(2 * f + 1),
-            sender_at_warmup: at_warmup(2 * f),
-            receiver_at_warmup: at_warmup(2 * f + 1),
+            sender_at_warmup: sim.observer.base.end(2 * f),
+            receiver_at_warmup: sim.observer.base.end(2 * f + 1),
             lost_data: sim.losses[f].data,
             lost_acks: sim.losses[f].acks,
             window_lost_data: sim.losses[f].window_data,

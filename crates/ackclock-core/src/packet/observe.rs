@@ -1,6 +1,7 @@
 //! What a run sees of itself: event tables, samples, and the mark at the end of the warm-up.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::link::{Counts, Link};
 use super::lp::Process;
@@ -137,10 +138,30 @@ impl Marks {
 /// State at the end of the warm-up, from which rates are measured.
 #[derive(Default)]
 pub(super) struct Baseline {
-    pub(super) ends: Vec<Snapshot>,
+    /// Nothing without a warm-up: all counts begin at zero.
+    pub(super) ends: Vec<Arc<Snapshot>>,
     pub(super) links: Vec<Counts>,
     /// Bits that were being transmitted and not yet sent.
     pub(super) bits_in_service: Vec<f64>,
+    zero: Arc<Snapshot>,
+}
+
+impl Baseline {
+    /// For so many flows and links.
+    pub(super) fn of(flows: usize, links: usize) -> Self {
+        let zero = Arc::default();
+        Self {
+            ends: vec![Arc::clone(&zero); 2 * flows],
+            links: vec![Counts::default(); links],
+            bits_in_service: vec![0.0; links],
+            zero,
+        }
+    }
+
+    /// State of an endpoint.
+    pub(super) fn end(&self, e: usize) -> Arc<Snapshot> {
+        Arc::clone(self.ends.get(e).unwrap_or(&self.zero))
+    }
 }
 
 /// Collects everything recorded.
@@ -239,7 +260,7 @@ impl Observer {
             if let Some(base) = self.base.ends.get_mut(e as usize)
                 && let Some(endpoint) = &ends[e as usize].endpoint
             {
-                *base = endpoint.snapshot();
+                *base = Arc::new(endpoint.snapshot());
             }
         }
     }

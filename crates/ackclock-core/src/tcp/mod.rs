@@ -73,34 +73,15 @@ pub trait Endpoint: Send {
     }
 }
 
-/// What a control tells of its inner state: name and value, the first few that it names.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Probes {
-    values: [(&'static str, f64); 8],
-    count: usize,
-}
-
-impl Probes {
-    /// Asks a control.
-    pub(crate) fn of(cc: &dyn crate::cc::CongestionControl) -> Self {
-        let mut probes = Self::default();
-        cc.probes(&mut |name, value| {
-            if let Some(place) = probes.values.get_mut(probes.count) {
-                *place = (name, value);
-                probes.count += 1;
-            }
-        });
-        probes
-    }
-
-    /// Names and values.
-    pub fn iter(&self) -> impl Iterator<Item = (&'static str, f64)> + '_ {
-        self.values[..self.count].iter().copied()
-    }
+/// What a control tells of its inner state: names and values.
+pub(crate) fn probes(cc: &dyn crate::cc::CongestionControl) -> Vec<(&'static str, f64)> {
+    let mut probes = Vec::new();
+    cc.probes(&mut |name, value| probes.push((name, value)));
+    probes
 }
 
 /// State and counters of an endpoint. A sender fills the sender's fields, a receiver the receiver's.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Snapshot {
     /// Sender: cwnd in segments.
     pub cwnd: f64,
@@ -132,8 +113,8 @@ pub struct Snapshot {
     pub rtt_count: u64,
     /// Sender: smallest RTT sample in seconds (0 before the first).
     pub rtt_min_s: f64,
-    /// Sender: inner state of the control.
-    pub probes: Probes,
+    /// Sender: inner state of the control, names and values.
+    pub probes: Vec<(&'static str, f64)>,
     /// Sender: when all data was acknowledged, in seconds; 0 while it is not.
     pub completed_s: f64,
     /// Receiver: payload bytes delivered in order (datagrams: bytes received).

@@ -221,7 +221,7 @@ impl Endpoint for Ns2Sender {
             rtt_count: c.rtt_count,
             rtt_min_s: c.rtt_min.seconds(),
             completed_s: m.completed.map_or(0.0, Time::seconds),
-            probes: crate::tcp::Probes::of(m.cc.as_ref()),
+            probes: crate::tcp::probes(m.cc.as_ref()),
             ..Snapshot::default()
         }
     }

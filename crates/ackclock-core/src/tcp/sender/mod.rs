@@ -41,7 +41,7 @@ use crate::recovery::{LossRecovery, Phase};
 use crate::slow_start::SlowStart;
 use crate::tcp::rate::Deliveries;
 use crate::tcp::receiver::segments_of;
-use crate::tcp::{Deadline, Endpoint, EndpointCtx, Probes, Rto, Scoreboard, Snapshot, TcpConfig};
+use crate::tcp::{Deadline, Endpoint, EndpointCtx, Rto, Scoreboard, Snapshot, TcpConfig, probes};
 use crate::units::{Bytes, Span, Time};
 use crate::wire::{Flags, Packet};
 
@@ -354,7 +354,7 @@ impl Endpoint for Sender {
             srtt_s: self.rto.srtt().seconds(),
             rto_s: self.rto.timeout().seconds(),
             rtt_min_s: self.min_rtt.map_or(0.0, Span::seconds),
-            probes: Probes::of(self.cc.as_ref()),
+            probes: probes(self.cc.as_ref()),
             sent_packets: self.count.sent_packets,
             sent_bytes: self.count.sent_bytes,
             retransmits: self.count.retransmits,

@@ -225,7 +225,7 @@ fn names(sender: &PlanSender) -> (String, String) {
 
 /// The summary; what it says of each flow and each link is in the tables of that name.
 fn summary(plan: &Plan, results: &Results) -> Value {
-    let mut warnings = compile::backlog::warnings(plan);
+    let mut warnings = compile::warnings(plan);
     warnings.extend_from_slice(&results.warnings);
     json!({
         "seed": plan.seed,

@@ -20,7 +20,8 @@
 //! Deviations. `acks` is ns-2's growth: ten acknowledgements take AIMD from 10 to 10.96, not 11,
 //! since the divisor grows within the round, and with delayed acknowledgements it grows half as
 //! fast. `segments` does not depend on the receiver's acknowledgement policy (as RFC 3465).
-//! ns-2 lets an additive decrease take the window below 1; here 1 is the floor.
+//! ns-2 lets an additive decrease take the window below 1; here 1 is the floor, where RFC 5681 section
+//! 3.2 leaves two segments after a fast retransmit.
 //!
 //! Defaults by era: `rfc`: count = segments, `first_cut` = rule; a window not in use does not grow
 //! and a decrease starts from `FlightSize` if the window was not full; a repeated timeout leaves

@@ -24,7 +24,7 @@ struct Load {
 }
 
 /// One sentence for every link whose buffer is too small.
-pub fn warnings(plan: &Plan) -> Vec<String> {
+pub(super) fn warnings(plan: &Plan) -> Vec<String> {
     let mut known: Vec<(&crate::registry::Spec, Option<f64>)> = Vec::new();
     let mut loads: BTreeMap<usize, Load> = BTreeMap::new();
     for flow in plan.flows.iter().filter(|f| f.size.is_none() && f.stop.is_none()) {

@@ -217,7 +217,7 @@ pub fn explain(scenario: &Scenario, plan: &Plan) -> Explained {
         links,
         defaults: defaults(scenario),
         predicted: predict(plan),
-        warnings: super::backlog::warnings(plan),
+        warnings: super::warnings(plan),
     }
 }
 

@@ -1,10 +1,11 @@
 //! STAGE 2: from the scenario to the plan. Names become ids, routes are found, buffers sized,
 //! defaults filled in, and every problem is collected.
 
-pub mod backlog;
+mod backlog;
 mod explain;
 mod flows;
 mod links;
+mod oversize;
 mod plan;
 mod routes;
 
@@ -25,6 +26,11 @@ const SAMPLING: Span = Span(100_000_000_000);
 
 /// Longest run: half of what the clock can count, so that no sum overflows.
 const MAX_SECONDS: f64 = 9_000_000.0;
+
+/// What can be told before the run of a network that can hardly be meant as it is.
+pub fn warnings(plan: &Plan) -> Vec<String> {
+    [backlog::warnings(plan), oversize::warnings(plan)].concat()
+}
 
 /// Compiles a scenario, or tells everything that is wrong with it.
 pub fn compile(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {

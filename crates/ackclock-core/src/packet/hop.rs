@@ -7,7 +7,7 @@ use super::sim::{Hop, IDLE, Sim};
 use super::ticket::Ticket;
 use super::timescale::Timescale;
 use crate::ids::FlowId;
-use crate::wire::{DropReason, Packet, Timed};
+use crate::wire::{DropReason, Flags, Packet, Timed};
 
 impl Sim {
     /// Sends a packet that has arrived on its way.
@@ -233,6 +233,8 @@ impl Sim {
         let losses = &mut self.losses[packet.flow.index()];
         if packet.is_ack() {
             losses.acks += 1;
+        } else if packet.flags.has(Flags::SYN) {
+            losses.requests += 1;
         } else {
             losses.data += 1;
             losses.window_data += u64::from(now >= self.warmup);

@@ -62,6 +62,8 @@ pub(super) struct Clock {
 pub(super) struct Losses {
     pub(super) data: u64,
     pub(super) acks: u64,
+    /// Connection requests.
+    pub(super) requests: u64,
     /// Data lost after the warm-up.
     pub(super) window_data: u64,
 }

@@ -50,7 +50,10 @@ pub enum VirtualTime {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Weights by class key, each > 0; classes beyond the list have weight 1.
+    /// Weights by class key, each > 0; classes beyond the list have weight 1. The scenario's `classes`
+    /// tells what a class is. With `stream`, key 2 i is the data of flow i (counted from 0) and 2 i + 1
+    /// its acknowledgements; with `flow`, key i is flow i; with `source` and `pair`, nodes and pairs are
+    /// counted as the flows name them.
     pub weights: Vec<f64>,
     /// Which virtual time stamps arrivals.
     pub virtual_time: VirtualTime,

@@ -44,6 +44,11 @@ impl Deliveries {
         self.app_limited_until = self.delivered + u64::from(pipe).max(1);
     }
 
+    /// A timeout wrote off all that was in flight: from now on the window is the limit again.
+    pub(super) fn end_application_limit(&mut self) {
+        self.app_limited_until = 0;
+    }
+
     /// Whether segments sent now are marked as limited by the application.
     #[inline]
     pub(super) fn is_app_limited(&self) -> bool {

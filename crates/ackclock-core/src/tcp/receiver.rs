@@ -3,7 +3,8 @@
 //! What: puts data in order and answers with acknowledgements.
 //!
 //! **Source**: RFC 5681 section 4.2 and RFC 9293 section 3.8.6.3 (delayed ACK), RFC 2018 section 4
-//! (SACK), RFC 7323 section 4.3 (which timestamp is echoed), RFC 3168 section 6.1.3 (ECN).
+//! (SACK), RFC 7323 section 4.3 (which timestamp is echoed), RFC 3168 section 6.1.3 (ECN), RFC 8257
+//! section 3.2 (an acknowledgement at once where CE begins or ends).
 //!
 //! **Rule**
 //! ```text
@@ -12,7 +13,8 @@
 //! else:      when the first segment not acknowledged has waited delayed_ack_timeout
 //! SACK:      first the block with the segment that caused this ACK, then the blocks most recently
 //!            reported first, 3 at most
-//! echo:      TS.Recent, taken from a segment with seq <= last ACK sent and a timestamp not older
+//! echo:      TS.Recent, taken from a segment with seq <= last ACK sent and a timestamp not older; one that
+//!            is half a turn of the clock old (134 s) gives way to any (RFC 7323 section 5.5)
 //! ECN:       ECE on every ACK from a CE until a CWR
 //! wire size: ack_size + 12 with timestamps + 8 n + 4 with n SACK blocks
 //! ```
@@ -25,7 +27,7 @@ use crate::record::FlowSample;
 use crate::tcp::ranges::Ranges;
 use crate::tcp::{Deadline, Endpoint, EndpointCtx, Snapshot, TcpConfig};
 use crate::units::{Bytes, Span, Time};
-use crate::wire::{Flags, MAX_SACK_BLOCKS, Packet, timestamp};
+use crate::wire::{Flags, MAX_SACK_BLOCKS, Packet, TIMESTAMP_TICK, timestamp};
 
 /// Bytes of the timestamp option with its padding (RFC 7323 appendix A).
 pub(super) const TIMESTAMP_BYTES: u32 = 12;
@@ -69,6 +71,8 @@ pub struct Receiver {
     delayed_ack_timeout: Span,
     deadline: Deadline,
     ts_recent: u32,
+    /// When it came: after half a turn of the clock a new timestamp looks older, and is not.
+    ts_recent_at: Time,
     last_ack_sent: u32,
     ack_size: u32,
     mss: u32,
@@ -100,6 +104,7 @@ impl Receiver {
             delayed_ack_timeout: config.delayed_ack_timeout,
             deadline: Deadline::NEVER,
             ts_recent: 0,
+            ts_recent_at: Time::ZERO,
             last_ack_sent: 0,
             ack_size: config.ack_size,
             mss: config.mss,
@@ -119,10 +124,12 @@ impl Receiver {
         }
     }
 
-    fn remember_timestamp(&mut self, seq: u32, ts: u32) {
-        let not_older = self.ts_recent == 0 || ts.wrapping_sub(self.ts_recent) < 1 << 31;
+    fn remember_timestamp(&mut self, seq: u32, ts: u32, now: Time) {
+        let not_older = self.ts_recent == 0
+            || ts.wrapping_sub(self.ts_recent) < 1 << 31
+            || now.since(self.ts_recent_at) >= TIMESTAMP_TICK * (1 << 31);
         if ts != 0 && seq <= self.last_ack_sent && not_older {
-            self.ts_recent = ts;
+            (self.ts_recent, self.ts_recent_at) = (ts, now);
         }
     }
 
@@ -216,7 +223,7 @@ impl Receiver {
         self.received += 1;
         let seq = packet.seq;
         if self.timestamps {
-            self.remember_timestamp(seq, packet.ts);
+            self.remember_timestamp(seq, packet.ts, ctx.now);
         }
         let ce = packet.flags.has(Flags::CE);
         let ce_changed = ce != self.last_ce;
@@ -260,7 +267,7 @@ impl Endpoint for Receiver {
     fn on_packet(&mut self, packet: Packet, ctx: &mut EndpointCtx<'_>) {
         if packet.flags.has(Flags::SYN) {
             if packet.ts != 0 && self.ts_recent == 0 {
-                self.ts_recent = packet.ts;
+                (self.ts_recent, self.ts_recent_at) = (packet.ts, ctx.now);
             }
             self.acknowledge(Flags::SYN, ctx);
         } else if !packet.is_ack() {

@@ -175,3 +175,20 @@ fn a_request_is_answered_each_time() {
     }
     assert_eq!(bench.receiver.snapshot().received_packets, 0);
 }
+
+/// RFC 7323 section 5.5: after half a turn of the clock a new timestamp looks older than the one kept.
+#[test]
+fn a_timestamp_after_a_long_silence_is_echoed() {
+    let mut bench = Bench::new(|parts| {
+        parts.config.timestamps = true;
+        parts.config.delayed_ack = 1;
+    });
+    let mut echo = |s: u64, seq: u32| {
+        bench.now = Time::ZERO + ms(1000 * s);
+        bench.stamped(seq, timestamp(bench.now)).map(|ack| ack.ts)
+    };
+    let at = |s: u64| Some(timestamp(Time::ZERO + ms(1000 * s)));
+    assert_eq!(echo(1, 0), at(1));
+    assert_eq!(echo(181, 1), at(181));
+    assert_eq!(echo(182, 2), at(182));
+}

@@ -17,4 +17,5 @@ mod random;
 mod rates;
 mod recording;
 mod routes;
+mod short_flows;
 mod tcp_laws;

@@ -122,6 +122,8 @@ impl Sender {
         let new_window = self.reduced_at.is_none_or(|at| self.board.una() > at);
         if self.config.ecn && packet.flags.has(Flags::ECE) && new_window {
             self.count.ecn_reductions += 1;
+            // @src rfc3168#6.1.2: whole segments leave, so below two the window is one.
+            self.held_by_ecn |= self.window.cwnd < 2.0;
             self.reduce(Signal::EcnEcho, self.board.flight(), now);
             self.ecn_reduced_at = self.board.nxt();
             return true;

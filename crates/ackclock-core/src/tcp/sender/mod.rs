@@ -17,7 +17,8 @@
 //! RTO:      RFC 6298; restarted by new data acknowledged and by a fast retransmit; a second timeout of
 //!           one segment holds ssthresh
 //! ECN:      ECT on new data only; one reduction per window, CWR with the next new segment; a loss of
-//!           data sent before an ECN reduction does not reduce again
+//!           data sent before an ECN reduction does not reduce again; a window of one segment cannot be
+//!           reduced: then the retransmission timer is reset and the next segment waits for it
 //! idle:     nothing in flight and nothing sent for more than an RTO: cwnd = min(IW, cwnd)
 //! SYN lost: IW = 1, RTO = 3 s
 //! ```
@@ -133,6 +134,8 @@ pub struct Sender {
     /// `nxt` at the last reduction by ECN.
     ecn_reduced_at: u32,
     cwr_pending: bool,
+    /// A mark came while the window was one segment: nothing leaves before the retransmission timer.
+    held_by_ecn: bool,
 
     state: &'static str,
     count: Counts,
@@ -185,6 +188,7 @@ impl Sender {
             reduced_at: None,
             ecn_reduced_at: 0,
             cwr_pending: false,
+            held_by_ecn: false,
             state: "idle",
             count: Counts::default(),
             config,

@@ -18,7 +18,7 @@ impl Sender {
     /// Sends all that may leave, new segments at most `burst`.
     #[inline]
     pub(super) fn send(&mut self, ctx: &mut EndpointCtx<'_>, mut burst: u32) {
-        if self.stage != Stage::Open {
+        if self.stage != Stage::Open || self.held_by_ecn {
             return;
         }
         let now = ctx.now;

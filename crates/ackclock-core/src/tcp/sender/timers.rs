@@ -20,7 +20,9 @@ impl Sender {
         digest: &Digest,
         now: Time,
     ) {
-        if self.board.outstanding() == 0 {
+        if self.held_by_ecn {
+            self.arm_retransmission_timer(now);
+        } else if self.board.outstanding() == 0 {
             self.retransmission = Deadline::NEVER;
         } else if (new_data && !digest.hold_timer) || digest.entered.is_some() {
             self.arm_retransmission_timer(now);
@@ -57,6 +59,12 @@ impl Sender {
     fn on_timeout(&mut self, ctx: &mut EndpointCtx<'_>) {
         let now = ctx.now;
         self.retransmission = Deadline::NEVER;
+        if std::mem::take(&mut self.held_by_ecn) && self.board.outstanding() == 0 {
+            // @src rfc3168#6.1.2: nothing is lost, it was only to wait.
+            self.send(ctx, u32::MAX);
+            self.record_window(ctx);
+            return;
+        }
         self.count.timeouts += 1;
         self.rto.back_off();
         if let Stage::SynSent { .. } = self.stage {
@@ -68,6 +76,7 @@ impl Sender {
         let held = self.window.ssthresh;
         let flight = self.board.flight();
         self.recovery.on_rto(&mut self.board);
+        self.deliveries.end_application_limit();
         self.reduce(Signal::Rto { consecutive: self.consecutive }, flight, now);
         if self.stage != Stage::Open {
             return;

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use super::wire::{Fate, Setup};
-use super::{Halving, Log, Mad, at, ms};
+use super::{Fixed, Halving, Log, Mad, at, ms};
 use crate::cc::{Ack, Congestion, CongestionControl, Signal, Window};
 use crate::tcp::Endpoint;
 use crate::units::{BitRate, Span, Time};
@@ -212,4 +212,23 @@ fn a_flow_out_of_profile_says_so_on_every_data_packet_and_on_no_acknowledgement(
     assert_eq!(wire.resent().len(), 1);
     assert!(wire.left.iter().all(|p| p.flags.has(Flags::OUT)));
     assert!(wire.acks.iter().all(|a| !a.2.has(Flags::OUT)));
+}
+
+/// RFC 3168 section 6.1.2: the window cannot be reduced below one segment, so each mark makes the next
+/// segment wait for the retransmission timer (1 s here), which is no timeout.
+#[test]
+fn a_mark_at_a_window_of_one_segment_makes_the_next_one_wait_for_the_timer() {
+    let mut setup = Setup::new("sack")
+        .segments(4)
+        .script(|_, number| if number == 2 { Fate::Deliver } else { Fate::Mark });
+    setup.cc = Some(Box::new(Fixed));
+    setup.config.ecn = true;
+    let mut wire = setup.build().started();
+    wire.run(at(10_000));
+    let left: Vec<(Time, u32)> = wire.left.iter().map(|p| (p.at, p.seq)).collect();
+    // Segment 2 has no mark: CWR ends the echo, and segment 3 follows its acknowledgement.
+    assert_eq!(left, [(at(0), 0), (at(1201), 1), (at(2402), 2), (at(2603), 3)]);
+    let end = wire.sender.snapshot();
+    assert_eq!((end.timeouts, end.retransmits, end.recoveries), (0, 0, 0));
+    assert!(end.completed_s > 0.0);
 }

@@ -1,0 +1,69 @@
+//! Finite transfers: how they end, and what is said of those that cannot.
+
+use serde_json::{Value, json};
+
+use crate::common::{Run, extend, run, wire};
+
+fn transfer(link: Value, flow: Value, tcp: Value, duration: f64) -> Run {
+    let mut all = json!({"rate": "100 Mbps", "delay": "20 ms", "buffer": "1000 pkt"});
+    extend(&mut all, link);
+    let mut one = json!({"src": "a", "dst": "b", "cc": "aimd"});
+    extend(&mut one, flow);
+    run(json!({"net": wire(all), "flows": [one], "tcp": tcp, "duration": duration}))
+}
+
+#[test]
+fn a_timeout_at_the_end_of_a_transfer_begins_a_slow_start() {
+    // The last 35 of 70 segments are lost, and the application has no more. RFC 5681 section 3.1: 1, 2,
+    // 4, 8, 16 and 4 segments are sent again in six round trips of 40 ms; one at a time they take 35.
+    let lost: Vec<u32> = (35..70).collect();
+    for recovery in ["tahoe", "reno", "newreno", "sack"] {
+        let seen = transfer(
+            json!({"drop": lost}),
+            json!({"size": 70 * 1460, "recovery": recovery}),
+            json!({"syn": false, "delayed_ack": 1}),
+            10.0,
+        );
+        let sender = &seen.flow(0).sender;
+        println!("{recovery}: completed at {:.3} s", sender.completed_s);
+        assert_eq!((sender.timeouts, sender.retransmits), (1, 35), "{recovery}");
+        assert!((1.2..1.5).contains(&sender.completed_s), "{recovery}: {}", sender.completed_s);
+    }
+}
+
+#[test]
+fn a_lost_connection_request_is_no_lost_data() {
+    let seen = transfer(json!({"drop": [0, 1]}), json!({"size": 14600}), json!({}), 20.0);
+    let flow = seen.flow(0);
+    assert_eq!((flow.lost_data, flow.lost_acks, flow.sender.timeouts), (0, 0, 2));
+    assert_eq!((flow.sender.sent_packets, flow.receiver.delivered_packets), (10, 10));
+    assert_eq!(flow.under_way, [0, 0]);
+    assert_eq!(seen.link("a->b").drops, 2);
+}
+
+#[test]
+fn packets_that_fit_no_link_are_told_of() {
+    let seen = transfer(json!({"mtu": 1500}), json!({"size": "1 MB"}), json!({"mss": 9000}), 10.0);
+    assert_eq!(seen.flow(0).receiver.delivered_packets, 0);
+    let told = ackclock_core::compile::warnings(&seen.plan);
+    assert_eq!(
+        told,
+        [
+            "flow f0: its packets of 9040 B are larger than the MTU of 1500 B of link a->b and are all \
+          dropped there"
+        ]
+    );
+    assert_eq!(seen.results.warnings, ["flow f0: nothing was delivered in 10.0 s"]);
+}
+
+#[test]
+fn goodput_above_the_rate_of_the_link_is_told_with_its_reason() {
+    // The slow start overshoots by the whole buffer; a hole of the warm-up is filled after it.
+    let net = wire(json!({"rate": "10 Mbps", "delay": "20 ms", "buffer": "1000 pkt"}));
+    let flow = json!({"src": "a", "dst": "b", "cc": "aimd"});
+    let seen = run(json!({"net": net, "flows": [flow], "warmup": 5, "duration": 7}));
+    assert!(seen.goodput(0) > 10e6, "{}", seen.goodput(0));
+    let [told] = &seen.results.warnings[..] else { panic!("{:?}", seen.results.warnings) };
+    assert!(told.contains("goodput is above the rate of its narrowest link, as "), "{told}");
+    assert!(told.ends_with("waited for a lost packet until later"), "{told}");
+}

@@ -45,7 +45,7 @@ UNITS: dict[str, dict[str, float]] = {
 
 _SI = {"duration": "s", "rate": "bit/s", "size": "B"}
 _SPLIT = re.compile(r"\s*([0-9+\-.eE_]*)\s*(.*?)\s*", re.DOTALL)
-_BUFFER = re.compile(r"\s*([^A-Za-z]*?)\s*([A-Za-z]+)\s*")
+_BUFFER = re.compile(r"\s*(.*?)\s*([A-Za-z]+)\s*")
 _BUFFER_HELP = 'a buffer must name its unit: pkt, B, kB, MB, ms, s, or bdp (or be "unlimited")'
 _PACKETS = ("pkt", "pkts", "packet", "packets", "p")
 
@@ -164,6 +164,7 @@ def buffer_problem(value: object) -> str | None:
         return f'"{value}" is not a buffer size: it must be more than zero'
     if unit in _PACKETS:
         whole = number.is_integer() and number < 2**32
-        return None if whole else f'"{value}" is not a buffer size: packets are counted whole'
+        most = f"packets are counted whole, {2**32 - 1} at most"
+        return None if whole else f'"{value}" is not a buffer size: {most}'
     known = unit in ("bdp", "BDP") or unit in UNITS["duration"] or unit in UNITS["size"]
     return None if known else wrong

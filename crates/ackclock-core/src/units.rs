@@ -308,8 +308,12 @@ impl std::str::FromStr for BufferSize {
         if text == "unlimited" {
             return Ok(Self::Unlimited);
         }
-        let split = text.find(|c: char| c.is_ascii_alphabetic()).ok_or(HELP)?;
-        let (number, unit) = text.split_at(split);
+        // From the end: a number may have an exponent.
+        let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        let unit = &text[number.len()..];
+        if unit.is_empty() {
+            return Err(HELP.to_owned());
+        }
         let value: f64 = number
             .trim()
             .parse()
@@ -323,6 +327,10 @@ impl std::str::FromStr for BufferSize {
             {
                 Ok(Self::Packets(value as u32))
             }
+            "pkt" | "pkts" | "packet" | "packets" | "p" => Err(format!(
+                "\"{text}\" is not a buffer size: packets are counted whole, {} at most",
+                u32::MAX
+            )),
             "bdp" | "BDP" => Ok(Self::Bdp(value)),
             unit => {
                 if let Some((_, f)) = BYTE_UNITS.iter().find(|(u, _)| *u == unit) {

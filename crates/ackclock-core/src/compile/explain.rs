@@ -117,8 +117,13 @@ fn crossing(plan: &Plan) -> Vec<u32> {
 
 /// An equal share of every link on a flow's way, at most [bit/s].
 fn equal_share_bps(plan: &Plan, flow: &PlanFlow, crossing: &[u32]) -> f64 {
-    let share =
-        |l: &LinkId| plan.links[l.index()].rate.bps() / f64::from(crossing[l.index()].max(1));
+    let share = |l: &LinkId| {
+        let link = &plan.links[l.index()];
+        let own = link.rate.bps();
+        let schedule = link.settings.schedule.as_ref();
+        let rate = schedule.map_or(own, |schedule| schedule.mean_bps(own, plan.duration));
+        rate / f64::from(crossing[l.index()].max(1))
+    };
     flow.route.iter().map(share).fold(f64::INFINITY, f64::min)
 }
 

@@ -25,6 +25,8 @@ struct Context<'a> {
     routes: &'a mut Routes,
     problems: &'a mut Vec<Problem>,
     base: TcpConfig,
+    /// What is wrong with it: told once, and not of every flow again.
+    base_problems: Vec<(&'static str, String)>,
     ids: HashSet<Arc<str>>,
     flows: Vec<PlanFlow>,
 }
@@ -37,6 +39,10 @@ pub(super) fn flows(
     problems: &mut Vec<Problem>,
 ) -> Vec<PlanFlow> {
     let base = TcpConfig::of_era(scenario.era).with(&scenario.tcp);
+    let base_problems = tcp_problems(&base);
+    for (key, message) in &base_problems {
+        problems.push(Problem::new(format!("tcp.{key}"), message));
+    }
     let mut context = Context {
         scenario,
         layout,
@@ -44,6 +50,7 @@ pub(super) fn flows(
         routes,
         problems,
         base,
+        base_problems,
         ids: HashSet::new(),
         flows: Vec::new(),
     };
@@ -168,6 +175,18 @@ impl Context<'_> {
                 self.wrong(format!("{path}.generator"), format!("makes more than {MAX_FLOWS} flows; expected fewer arrivals or a shorter run"));
                 return;
             }
+            if template.source.is_some() && arrival.size.is_some() {
+                return self.wrong(at, "draws sizes, which have no meaning beside flow.source: an unresponsive sender sends until its stop");
+            }
+            if let Some(pair) = arrival.pair
+                && pair >= pairs
+            {
+                let most = pairs.checked_sub(1).map_or_else(
+                    || "a standard shape, with pairs".to_owned(),
+                    |last| format!("0 to {last}"),
+                );
+                return self.wrong(at, format!("names pair {pair}, expected {most}"));
+            }
             let mut one = template.clone();
             one.start = template.start + Span(arrival.at.0);
             one.size = arrival.size.or(template.size);
@@ -190,13 +209,15 @@ impl Context<'_> {
         let number = self.ids.len();
         let name: Arc<str> =
             flow.id.as_deref().map_or_else(|| format!("f{number}").into(), Into::into);
+        let before = self.problems.len();
         if !self.ids.insert(Arc::clone(&name)) {
             self.wrong(
                 format!("{path}.id"),
                 format!("\"{name}\" is the name of an earlier flow; expected a name of its own"),
             );
-            return;
         }
+        let tcp = self.base.clone().with(&flow.tcp);
+        self.settings(flow, &tcp, path);
         let Some((src, dst)) = self.hosts(flow, path) else { return };
         let route = self.route(flow.route.as_ref(), src, dst, &format!("{path}.route"));
         // Links go both ways: where there is no way out, there is none back.
@@ -205,8 +226,7 @@ impl Context<'_> {
         }
         let ack_route = self.route(flow.ack_route.as_ref(), dst, src, &format!("{path}.ack_route"));
         let (Some(route), Some(ack_route)) = (route, ack_route) else { return };
-        let tcp = self.base.clone().with(&flow.tcp);
-        if !self.settings(flow, &tcp, path) {
+        if self.problems.len() > before {
             return;
         }
         let (tcp, sender) = (Arc::new(tcp), Arc::new(self.sender(flow)));
@@ -323,35 +343,11 @@ impl Context<'_> {
         Some(links)
     }
 
-    fn settings(&mut self, flow: &Flow, tcp: &TcpConfig, path: &str) -> bool {
-        let before = self.problems.len();
-        let at = |key: &str| format!("{path}.tcp.{key}");
-        if tcp.mss == 0 || tcp.wire_size() > u32::from(u16::MAX) - 12 {
-            self.wrong(
-                at("mss"),
-                format!(
-                    "is {} B with {} B of headers, expected 1 to 65523 together",
-                    tcp.mss, tcp.header
-                ),
-            );
-        }
-        if tcp.ack_size == 0 || tcp.ack_size > 65_000 {
-            self.wrong(at("ack_size"), format!("is {} B, expected 1 to 65000", tcp.ack_size));
-        }
-        for (key, value) in [
-            ("initial_window", tcp.initial_window),
-            ("receiver_window", tcp.receiver_window),
-            ("delayed_ack", tcp.delayed_ack),
-        ] {
-            if value == 0 {
-                self.wrong(at(key), "is zero, expected at least 1");
+    fn settings(&mut self, flow: &Flow, tcp: &TcpConfig, path: &str) {
+        for problem in tcp_problems(tcp) {
+            if !self.base_problems.contains(&problem) {
+                self.wrong(format!("{path}.tcp.{}", problem.0), problem.1);
             }
-        }
-        if tcp.min_rto > tcp.max_rto {
-            self.wrong(at("min_rto"), "is more than max_rto");
-        }
-        if tcp.tick.0 == 0 {
-            self.wrong(at("tick"), "is zero, expected a clock granularity such as \"1 ms\"");
         }
         if flow.size == Some(Bytes(0)) {
             self.wrong(format!("{path}.size"), "is zero, expected at least one byte");
@@ -366,16 +362,17 @@ impl Context<'_> {
                 ("cc", flow.cc.is_some()),
                 ("recovery", flow.recovery.is_some()),
                 ("slow_start", flow.slow_start.is_some()),
+                ("size", flow.size.is_some()),
             ] {
                 if given {
                     self.wrong(
                         format!("{path}.{key}"),
-                        "has no meaning beside source: an unresponsive sender has no TCP",
+                        "has no meaning beside source: an unresponsive sender has no TCP and \
+                         sends until its stop",
                     );
                 }
             }
         }
-        self.problems.len() == before
     }
 
     fn sender(&self, flow: &Flow) -> PlanSender {
@@ -395,6 +392,38 @@ impl Context<'_> {
         let control = Arc::from(cc.kind());
         PlanSender::Tcp { cc, recovery, slow_start, ns2, control }
     }
+}
+
+/// What is wrong with TCP settings: keys and sentences.
+fn tcp_problems(tcp: &TcpConfig) -> Vec<(&'static str, String)> {
+    let mut problems = Vec::new();
+    let mut wrong = |key, message: String| problems.push((key, message));
+    if tcp.mss == 0 || tcp.wire_size() > u32::from(u16::MAX) - 12 {
+        let (mss, header) = (tcp.mss, tcp.header);
+        wrong(
+            "mss",
+            format!("is {mss} B with {header} B of headers, expected 1 to 65523 together"),
+        );
+    }
+    if tcp.ack_size == 0 || tcp.ack_size > 65_000 {
+        wrong("ack_size", format!("is {} B, expected 1 to 65000", tcp.ack_size));
+    }
+    for (key, value) in [
+        ("initial_window", tcp.initial_window),
+        ("receiver_window", tcp.receiver_window),
+        ("delayed_ack", tcp.delayed_ack),
+    ] {
+        if value == 0 {
+            wrong(key, "is zero, expected at least 1".to_owned());
+        }
+    }
+    if tcp.min_rto > tcp.max_rto {
+        wrong("min_rto", "is more than max_rto".to_owned());
+    }
+    if tcp.tick.0 == 0 {
+        wrong("tick", "is zero, expected a clock granularity such as \"1 ms\"".to_owned());
+    }
+    problems
 }
 
 fn near(name: &str, names: &[&str]) -> String {

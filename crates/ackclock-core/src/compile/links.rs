@@ -58,7 +58,7 @@ pub(super) fn directed(
             qdisc_path: key_path(path, key),
             schedule: rates("back_schedule", &spec.back_schedule),
             loss: spec.back_loss,
-            drop: Vec::new(),
+            drop: sorted(&spec.back_drop),
         };
         let plan = PlanLink {
             id: forward,

@@ -2,14 +2,15 @@
 //! defaults filled in, and every problem is collected.
 
 mod backlog;
+mod doubts;
 mod explain;
 mod flows;
 mod links;
-mod oversize;
 mod plan;
 mod routes;
 
 pub use explain::{Explained, Predicted, explain, predict};
+pub(crate) use plan::OPPORTUNITY_BYTES;
 pub use plan::{LinkSettings, Plan, PlanFlow, PlanLink, PlanSender, Schedule};
 
 use std::collections::{HashMap, HashSet};
@@ -29,7 +30,7 @@ const MAX_SECONDS: f64 = 9_000_000.0;
 
 /// What can be told before the run of a network that can hardly be meant as it is.
 pub fn warnings(plan: &Plan) -> Vec<String> {
-    [backlog::warnings(plan), oversize::warnings(plan)].concat()
+    [backlog::warnings(plan), doubts::warnings(plan)].concat()
 }
 
 /// Compiles a scenario, or tells everything that is wrong with it.

@@ -9,6 +9,9 @@ use crate::scenario::{Era, Record};
 use crate::tcp::TcpConfig;
 use crate::units::{BitRate, Bytes, Span, Time};
 
+/// Bytes of one Mahimahi delivery opportunity (Netravali et al., USENIX ATC 2015, section 3).
+pub(crate) const OPPORTUNITY_BYTES: u64 = 1500;
+
 /// Everything an engine needs to run.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -140,6 +143,30 @@ pub enum Schedule {
     Mahimahi(Vec<u64>),
 }
 
+impl Schedule {
+    /// Mean rate up to `until` in bit/s of a link whose rate before the first step is `own`. Of
+    /// delivery opportunities it is that of whole periods.
+    pub fn mean_bps(&self, own: f64, until: Time) -> f64 {
+        match self {
+            Self::Steps(steps) => {
+                let ends = steps.iter().map(|step| step.0).chain([until]);
+                let rates = [own].into_iter().chain(steps.iter().map(|step| step.1.bps()));
+                let mut from = Time::ZERO;
+                let mut bits = 0.0;
+                for (end, rate) in ends.map(|end| end.min(until)).zip(rates) {
+                    bits += end.since(from).seconds() * rate;
+                    from = end;
+                }
+                bits / until.seconds()
+            }
+            Self::Mahimahi(times) => {
+                let period_s = times.last().copied().unwrap_or_default() as f64 / 1e3;
+                times.len() as f64 * OPPORTUNITY_BYTES as f64 * 8.0 / period_s
+            }
+        }
+    }
+}
+
 /// One flow. What flows of one definition have in common they share.
 #[derive(Clone, Debug)]
 pub struct PlanFlow {
@@ -191,6 +218,16 @@ pub enum PlanSender {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_schedule_has_a_mean_rate() {
+        let at = |s: u64| Time::ZERO + Span::from_millis(1000 * s);
+        let steps = Schedule::Steps(vec![(at(2), BitRate(4)), (at(6), BitRate(10))]);
+        assert_eq!(steps.mean_bps(1.0, at(10)), (2.0 + 16.0 + 40.0) / 10.0);
+        assert_eq!(steps.mean_bps(1.0, at(4)), (2.0 + 8.0) / 4.0);
+        // Three packets of 1500 B in 20 ms.
+        assert_eq!(Schedule::Mahimahi(vec![5, 5, 20]).mean_bps(1.0, at(4)), 1.8e6);
+    }
 
     /// A network with many flows has several links a flow.
     #[test]

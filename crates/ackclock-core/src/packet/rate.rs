@@ -1,9 +1,7 @@
 //! How long a packet takes to leave a link: constant rate, steps, or delivery opportunities.
 
+use crate::compile::OPPORTUNITY_BYTES;
 use crate::units::{BitRate, Bytes, PS_PER_S, Span};
-
-/// Bytes of one Mahimahi delivery opportunity (Netravali et al., USENIX ATC 2015, section 3).
-const OPPORTUNITY_BYTES: u64 = 1500;
 
 /// A link's rate over time.
 #[derive(Debug)]

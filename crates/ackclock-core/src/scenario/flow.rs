@@ -54,7 +54,7 @@ pub struct Flow {
     /// Slow start rule.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slow_start: Option<Spec>,
-    /// An unresponsive source (`cbr`, `on-off`, ...) in place of TCP.
+    /// An unresponsive source (`cbr`, `pareto-on-off`, ...) in place of TCP.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<Spec>,
     /// TCP settings of this flow; what is left out comes from the scenario's `tcp`, then from the era.

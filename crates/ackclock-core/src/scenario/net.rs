@@ -108,6 +108,9 @@ pub struct Dumbbell {
     /// Arrivals at the bottleneck, left to right, that are dropped: numbers from 0.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drop: Vec<u64>,
+    /// Arrivals at the bottleneck, right to left, that are dropped.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub back_drop: Vec<u64>,
 }
 
 /// A chain of `hops` bottlenecks `r0 - r1 - ..`; a long pair `s0`-`d0` over all of them and, for each
@@ -257,6 +260,9 @@ pub struct LinkSpec {
     /// Arrivals from a to b that are dropped: numbers from 0 in order of arrival.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drop: Vec<u64>,
+    /// Arrivals from b to a that are dropped.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub back_drop: Vec<u64>,
 }
 
 /// A rate that changes over time.

@@ -12,6 +12,7 @@ mod sender;
 mod tests;
 
 pub use config::TcpConfig;
+pub(crate) use receiver::TIMESTAMP_BYTES;
 pub use receiver::{Receiver, ReceiverParts};
 pub use rto::Rto;
 pub use scoreboard::{Advance, DUP_THRESH, Scoreboard, Stamp};

@@ -30,7 +30,7 @@ use crate::units::{Bytes, Span, Time};
 use crate::wire::{Flags, MAX_SACK_BLOCKS, Packet, TIMESTAMP_TICK, timestamp};
 
 /// Bytes of the timestamp option with its padding (RFC 7323 appendix A).
-pub(super) const TIMESTAMP_BYTES: u32 = 12;
+pub(crate) const TIMESTAMP_BYTES: u32 = 12;
 
 /// Blocks reported lately that are remembered: more than one ACK carries, as blocks merge.
 const HISTORY: usize = 8;

@@ -73,6 +73,7 @@ impl Topology for Dumbbell {
         bottleneck.loss = self.loss;
         bottleneck.schedule.clone_from(&self.schedule);
         bottleneck.drop.clone_from(&self.drop);
+        bottleneck.back_drop.clone_from(&self.back_drop);
         layout.links.push((path.to_owned(), bottleneck));
         for (i, right) in right.into_iter().enumerate() {
             let (s, d) = (format!("s{i}"), format!("d{i}"));

@@ -114,6 +114,7 @@ fn link(a: impl Into<String>, b: impl Into<String>, rate: BitRate, delay: Span) 
         schedule: None,
         back_schedule: None,
         drop: Vec::new(),
+        back_drop: Vec::new(),
     }
 }
 

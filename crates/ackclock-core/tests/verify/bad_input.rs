@@ -480,3 +480,36 @@ proptest! {
         prop_assert_eq!(api::check(&text).len(), 1);
     }
 }
+
+#[test]
+fn all_that_is_wrong_with_a_flow_is_told_and_what_is_wrong_for_all_flows_once() {
+    let paths = |scenario: &Value| -> Vec<String> {
+        problems(scenario).into_iter().map(|(path, _)| path).collect()
+    };
+    let mut scenario = good();
+    scenario["flows"][1] = json!({
+        "id": "one", "src": "a", "dst": "x", "size": 0, "start": "5 s", "stop": "1 s",
+        "tcp": {"delayed_ack": 0},
+    });
+    let expected = ["id", "tcp.delayed_ack", "size", "stop", "dst"];
+    assert_eq!(paths(&scenario), expected.map(|key| format!("flows[1].{key}")));
+    assert_eq!(paths(&with("/tcp", json!({"mss": 0}))), ["tcp.mss"]);
+}
+
+#[test]
+fn a_size_beside_a_source_is_refused() {
+    let sized = with("/flows/1/size", json!("10 kB"));
+    let [(path, message)] = &problems(&sized)[..] else { panic!("{:?}", problems(&sized)) };
+    assert_eq!(path, "flows[1].size");
+    assert!(message.contains("beside source"), "{message}");
+    let generator = json!({"kind": "trace", "arrivals": [{"at": 0.1, "size": 1000}]});
+    let flow = json!({"src": "a", "dst": "c", "source": "cbr"});
+    let drawn = with("/traffic", json!([{"generator": generator, "flow": flow}]));
+    let [(path, _)] = &problems(&drawn)[..] else { panic!("{:?}", problems(&drawn)) };
+    assert_eq!(path, "traffic[0].generator");
+    let generator = json!({"kind": "trace", "arrivals": [{"at": 0.1, "pair": 7}]});
+    let drawn = with("/traffic", json!([{"generator": generator, "flow": {"cc": "aimd"}}]));
+    let [(path, message)] = &problems(&drawn)[..] else { panic!("{:?}", problems(&drawn)) };
+    assert_eq!(path, "traffic[0].generator");
+    assert!(message.contains("pair 7"), "{message}");
+}

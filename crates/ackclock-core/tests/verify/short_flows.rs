@@ -45,14 +45,9 @@ fn a_lost_connection_request_is_no_lost_data() {
 fn packets_that_fit_no_link_are_told_of() {
     let seen = transfer(json!({"mtu": 1500}), json!({"size": "1 MB"}), json!({"mss": 9000}), 10.0);
     assert_eq!(seen.flow(0).receiver.delivered_packets, 0);
-    let told = ackclock_core::compile::warnings(&seen.plan);
-    assert_eq!(
-        told,
-        [
-            "flow f0: its packets of 9040 B are larger than the MTU of 1500 B of link a->b and are all \
-          dropped there"
-        ]
-    );
+    let sentence = "flow f0 sends packets of 9040 B, more than the MTU of 1500 B of link a->b: all \
+                    are dropped there";
+    assert_eq!(ackclock_core::compile::warnings(&seen.plan), [sentence]);
     assert_eq!(seen.results.warnings, ["flow f0: nothing was delivered in 10.0 s"]);
 }
 
@@ -66,4 +61,19 @@ fn goodput_above_the_rate_of_the_link_is_told_with_its_reason() {
     let [told] = &seen.results.warnings[..] else { panic!("{:?}", seen.results.warnings) };
     assert!(told.contains("goodput is above the rate of its narrowest link, as "), "{told}");
     assert!(told.ends_with("waited for a lost packet until later"), "{told}");
+}
+
+#[test]
+fn flows_that_begin_after_the_end_are_told_of() {
+    let late = json!({"start": "15 s", "count": 2, "stagger": "1 s"});
+    let seen = transfer(json!({}), late, json!({}), 2.0);
+    let sentence = "2 flows, the first of them f0, start at 15 s, when the run of 2 s is over";
+    assert_eq!(ackclock_core::compile::warnings(&seen.plan), [sentence]);
+}
+
+#[test]
+fn listed_acknowledgements_are_dropped_on_their_way_back() {
+    let seen = transfer(json!({"back_drop": [1, 3]}), json!({"size": 146_000}), json!({}), 5.0);
+    assert_eq!((seen.flow(0).lost_data, seen.flow(0).lost_acks), (0, 2));
+    assert_eq!((seen.link("a->b").drops, seen.link("b->a").drops), (0, 2));
 }

@@ -30,7 +30,7 @@ pub struct TraceParams {
     pub packet: Bytes,
 }
 
-/// An entry of the list; also written `[at, size]`.
+/// An entry of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TraceEntry {

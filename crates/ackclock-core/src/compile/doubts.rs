@@ -1,0 +1,60 @@
+//! What is possible, but hardly meant: packets that no link of their way takes, flows that never start.
+
+use std::collections::BTreeMap;
+
+use super::plan::{Plan, PlanFlow, PlanSender};
+use crate::tcp::TIMESTAMP_BYTES;
+
+/// One sentence for each kind of doubt and place of it.
+pub(super) fn warnings(plan: &Plan) -> Vec<String> {
+    let mut warnings = oversize(plan);
+    let late: Vec<&PlanFlow> = plan.flows.iter().filter(|f| f.start >= plan.duration).collect();
+    if let Some(first) = late.first() {
+        warnings.push(format!(
+            "{} at {} s, when the run of {} s is over",
+            some(first, late.len(), "starts", "start"),
+            first.start.seconds(),
+            plan.duration.seconds(),
+        ));
+    }
+    warnings
+}
+
+/// TCP flows whose full packets, or acknowledgements, are larger than a link's MTU: they are dropped
+/// there, however often they are sent.
+fn oversize(plan: &Plan) -> Vec<String> {
+    let mut found: BTreeMap<(usize, u32), (&PlanFlow, usize)> = BTreeMap::new();
+    for flow in plan.flows.iter().filter(|f| matches!(*f.sender, PlanSender::Tcp { .. })) {
+        let whole = u64::from(flow.tcp.mss);
+        let data = flow.size.map_or(whole, |size| whole.min(size.0)) as u32;
+        let extra = if flow.tcp.timestamps { TIMESTAMP_BYTES } else { 0 };
+        let sizes = [(&flow.route, data + flow.tcp.header), (&flow.ack_route, flow.tcp.ack_size)];
+        for (route, size) in sizes {
+            let mtu = |link: usize| plan.links[link].settings.mtu;
+            let narrow = route.iter().map(|link| link.index()).min_by_key(|&link| mtu(link));
+            if let Some(link) = narrow
+                && size + extra > u32::from(mtu(link))
+            {
+                found.entry((link, size + extra)).or_insert((flow, 0)).1 += 1;
+            }
+        }
+    }
+    let sentence = |((link, size), (flow, count)): (&(usize, u32), &(&PlanFlow, usize))| {
+        let link = &plan.links[*link];
+        format!(
+            "{} packets of {size} B, more than the MTU of {} B of link {}: all are dropped there",
+            some(flow, *count, "sends", "send"),
+            link.settings.mtu,
+            link.name(&plan.nodes),
+        )
+    };
+    found.iter().map(sentence).collect()
+}
+
+/// The flows of which this is the first, and what they do.
+fn some(first: &PlanFlow, count: usize, one: &str, many: &str) -> String {
+    match count {
+        1 => format!("flow {} {one}", first.name),
+        _ => format!("{count} flows, the first of them {}, {many}", first.name),
+    }
+}

@@ -1,18 +1,21 @@
-"""Writes recorded packets as pcapng: TCP over IPv4 with SACK options, headers only.
+"""Writes recorded packets as pcapng: TCP over IPv4 with its options, headers only.
 
 The capture is that of a tap on one link: packets as they leave either end. A segment of the
-simulation becomes one of TCP at byte ``1 + number x MSS`` (the SYN has 0). Payload is zeros and
-is not stored; lengths and checksums are those of the whole packet.
+simulation becomes one of TCP at byte ``1 + number x MSS`` (the SYN has 0); what acknowledges the
+last one, which may be short, is one higher for its FIN. Payload is zeros and is not stored; lengths
+and checksums are those of the whole packet.
 """
 
 from __future__ import annotations
 
+import json
 import struct
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ackclock.errors import UnsupportedError, suggestion
+from ackclock.stamps import Stamp, Way, stamps
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,8 +29,8 @@ _ACK, _SYN, _ECT, _CE, _ECE, _CWR = 1, 2, 4, 8, 16, 32
 _FIN, _DATAGRAM = 256, 512
 _RAW_IP = 101  # LINKTYPE_RAW: the packet begins with its IPv4 header.
 _NANOSECONDS = 9
-_SYN_OPTIONS = b"\x02\x04%b\x04\x02\x01\x03\x03\x0e\x01\x01"
-"""MSS, SACK permitted, window scale 14."""
+_HEADERS = 40  # IPv4 and TCP without options.
+_TIMESTAMPS = 12  # RFC 7323 appendix A, with padding.
 
 
 def _checksum(data: bytes) -> int:
@@ -48,22 +51,78 @@ def _reverse(link: str) -> str:
     return link.removesuffix(":back") if link.endswith(":back") else f"{link}:back"
 
 
+class _Settings(NamedTuple):
+    """What decides lengths in era ``rfc``, with the core's defaults."""
+
+    mss: int = 1460
+    header: int = 40
+    ack_size: int = 40
+    timestamps: bool = False
+
+    @property
+    def full(self) -> int:
+        """Bytes on the wire of a full segment."""
+        return self.mss + self.header + _TIMESTAMPS * self.timestamps
+
+
+class _Sizes:
+    """What the table shows of one flow's packets."""
+
+    def __init__(self) -> None:
+        self.largest = 0
+        self.bare = 0
+        self.last: tuple[int, int] | None = None
+        self.has_syn = False
+
+    def see(self, row: dict[str, Any]) -> None:
+        """Take a packet into account."""
+        flags, size = row["flags"], row["size_bytes"]
+        if row["is_ack"] or flags & _SYN:
+            self.has_syn |= bool(flags & _SYN)
+            blocks = row.get("sack_count", 0)
+            self.bare = size - (8 * blocks + 4 if blocks else 0)
+            return
+        self.largest = max(self.largest, size)
+        if flags & _FIN:
+            self.last = row["seq"], size
+
+    def fit(self, settings: _Settings) -> bool:
+        """Whether the flow may have these settings."""
+        bare = settings.ack_size + _TIMESTAMPS * settings.timestamps
+        # The last segment may be short, and the only one.
+        short = self.last is not None and self.largest == self.last[1]
+        full = self.largest in (0, settings.full) or (short and self.largest < settings.full)
+        return full and self.bare in (0, bare)
+
+
 class _Flow:
     """Addresses and numbering of one flow."""
 
-    def __init__(self, index: int, ends: tuple[bytes, bytes], mss: int, first: int) -> None:
+    def __init__(
+        self, index: int, ends: tuple[bytes, bytes], sizes: _Sizes, settings: _Settings | None
+    ) -> None:
         self.sender, self.receiver = ends
         self.ports = struct.pack("!HH", 1024 + index % 60_000, 5001)
         self.back_ports = self.ports[2:] + self.ports[:2]
-        self.mss = mss
-        self.first = first
+        self.timestamps = settings is not None and settings.timestamps
+        self.headers = _HEADERS + _TIMESTAMPS * self.timestamps
+        full = (sizes.largest or 1500) if settings is None else settings.full
+        self.mss = max(1, full - self.headers)
+        # ns-2 numbers the SYN as segment 0; then data begins at 1.
+        self.first = 1 if settings is None and sizes.has_syn else 0
+        self.last = sizes.last
         self.identification = 0
 
     def sequence(self, segment: int) -> int:
         """Byte number of a segment."""
-        return (1 + max(0, segment - self.first) * self.mss) & 0xFFFFFFFF
+        start = 1 + max(0, segment - self.first) * self.mss
+        if self.last is not None and segment > self.last[0]:
+            # RFC 9293 section 3.4: the FIN has a number too.
+            missing = self.mss - max(0, self.last[1] - self.headers)
+            start += 1 - missing
+        return start & 0xFFFFFFFF
 
-    def packet(self, row: dict[str, Any]) -> tuple[bytes, int]:
+    def packet(self, row: dict[str, Any], stamp: Stamp | None) -> tuple[bytes, int]:
         """The headers of one packet, and its length on the wire."""
         flags, size, is_ack = row["flags"], row["size_bytes"], row["is_ack"]
         source, target = (self.receiver, self.sender) if is_ack else (self.sender, self.receiver)
@@ -73,7 +132,7 @@ class _Flow:
             segment = ports + struct.pack("!HH", length - 20, 0)
             protocol, at = 17, 6
         else:
-            options = self._options(row)
+            options = self._options(row, stamp or Stamp())
             header = 20 + len(options)
             has_data = not is_ack and not flags & _SYN
             length = max(size, 20 + header) if has_data else 20 + header
@@ -97,17 +156,29 @@ class _Flow:
             "!BBHHHBBH", 0x45, ecn, length, self.identification, 0x4000, 64, protocol, 0
         )
         ip += source + target
-        return ip[:10] + struct.pack("!H", _checksum(ip)) + ip[12:] + segment, length
+        return ip[:10] + struct.pack("!H", _checksum(ip)) + ip[12:] + segment, max(length, size)
 
-    def _options(self, row: dict[str, Any]) -> bytes:
+    def _options(self, row: dict[str, Any], stamp: Stamp) -> bytes:
+        times = b""
+        if self.timestamps:
+            times = b"\x08\x0a" + struct.pack("!II", stamp.value, stamp.echo)
         if row["flags"] & _SYN:
-            return _SYN_OPTIONS % struct.pack("!H", min(self.mss, 0xFFFF))
+            # MSS, SACK permitted, timestamps or padding, window scale 14.
+            mss = b"\x02\x04" + struct.pack("!H", min(self.mss, 0xFFFF))
+            return (
+                mss
+                + b"\x04\x02"
+                + (times + b"\x01" if times else b"\x01\x01\x01")
+                + b"\x03\x03\x0e"
+            )
+        if times:
+            times = b"\x01\x01" + times
         blocks = b""
         for number in (1, 2, 3):
             start, end = row.get(f"sack{number}_start", 0), row.get(f"sack{number}_end", 0)
             if end > start:
                 blocks += struct.pack("!II", self.sequence(start), self.sequence(end))
-        return b"\x01\x01\x05" + bytes([2 + len(blocks)]) + blocks if blocks else b""
+        return times + (b"\x01\x01\x05" + bytes([2 + len(blocks)]) + blocks if blocks else b"")
 
     def _bits(self, flags: int, *, is_ack: bool) -> int:
         first = flags & _SYN and not is_ack
@@ -164,11 +235,12 @@ def write(run: Run, path: Path, link: str | None) -> Path:
     told = f"scenario {run.summary['scenario_hash']}, seed {run.summary['seed']}"
     chunks = [_section(f"ackclock {run.summary['version']}", told), *map(_interface, both)]
     # The core knows when a transmission begins as soon as the packet arrives; a tap sees it then.
-    for row in sorted(rows, key=lambda row: float(row["time_s"])):
+    rows.sort(key=lambda row: float(row["time_s"]))
+    for row, stamp in zip(rows, _stamps(run, rows, flows), strict=True):
         if row["event"] == "departure" and row["link"] in both:
-            data, length = flows[str(row["flow"])].packet(row)
-            stamp = round(row["time_s"] * 10**_NANOSECONDS)
-            chunks.append(_captured(both.index(str(row["link"])), stamp, data, length))
+            data, length = flows[str(row["flow"])].packet(row, stamp)
+            at = round(row["time_s"] * 10**_NANOSECONDS)
+            chunks.append(_captured(both.index(str(row["link"])), at, data, length))
     beside = path.with_name(f".{path.name}.part")
     beside.write_bytes(b"".join(chunks))
     beside.replace(path)
@@ -202,24 +274,72 @@ def _captured(interface: int, stamp: int, data: bytes, length: int) -> bytes:
     return _block(6, head + data)
 
 
+def _stamps(run: Run, rows: list[dict[str, Any]], flows: dict[str, _Flow]) -> list[Stamp | None]:
+    ends = {
+        str(flow["id"]): (str(flow["src"]), str(flow["dst"]))
+        for flow in run.summary["flows"]
+        if flows[str(flow["id"])].timestamps
+    }
+    if not ends:
+        return [None] * len(rows)
+    # The summary tells a link's first rate: arrivals over one that changes are not known.
+    net = _scenario(run)["net"]
+    changing = [{"r0", "r1"}] if net.get("schedule") else []
+    for link in net.get("links", []):
+        if link.get("schedule") or link.get("back_schedule"):
+            changing.append({link["a"], link["b"]})
+    ways = {
+        str(link["id"]): Way(
+            str(link["src"]),
+            str(link["dst"]),
+            None if {link["src"], link["dst"]} in changing else float(link["rate_bps"]),
+            float(link["propagation_s"]),
+        )
+        for link in run.summary["links"]
+    }
+    return stamps(rows, ways, ends)
+
+
+def _scenario(run: Run) -> dict[str, Any]:
+    from ackclock import _core
+
+    data: dict[str, Any] = json.loads(_core.normalise(run.scenario.core_json()))
+    return data
+
+
+def _settings(run: Run) -> list[_Settings]:
+    """All that flows of the scenario may have; none where segments are ns-2's."""
+    if run.summary["era"] != "rfc":
+        return []
+    data = _scenario(run)
+    common = data.get("tcp", {})
+    templates = [*data.get("flows", []), *(each["flow"] for each in data.get("traffic", []))]
+    told = [{**common, **template.get("tcp", {})} for template in templates]
+    return [
+        _Settings(**{key: tcp[key] for key in _Settings._fields if tcp.get(key) is not None})
+        for tcp in told
+    ]
+
+
 def _flows(run: Run, rows: list[dict[str, Any]]) -> dict[str, _Flow]:
     nodes: dict[str, int] = {}
-    largest: dict[str, int] = {}
-    first: dict[str, int] = {}
-    has_syn = {str(row["flow"]) for row in rows if row["flags"] & _SYN}
+    sizes = {str(flow["id"]): _Sizes() for flow in run.summary["flows"]}
     for row in rows:
-        name = str(row["flow"])
-        if not row["is_ack"] and not row["flags"] & _SYN:
-            largest[name] = max(largest.get(name, 0), row["size_bytes"])
-            first[name] = min(first.get(name, row["seq"]), row["seq"])
+        sizes[str(row["flow"])].see(row)
+    settings = _settings(run)
     made = {}
     for index, flow in enumerate(run.summary["flows"]):
         name = str(flow["id"])
         ends = tuple(
             _address(1 + nodes.setdefault(str(flow[end]), len(nodes))) for end in ("src", "dst")
         )
-        mss = max(1, largest.get(name, 1500) - 40)
-        # Some eras number the SYN as segment 0; then data begins at 1.
-        base = min(first.get(name, 0), 1) if name in has_syn else 0
-        made[name] = _Flow(index, (ends[0], ends[1]), mss, base)
+        # The table does not say which entry of the scenario made the flow; its lengths do.
+        fitting = [one for one in settings if sizes[name].fit(one)] or settings
+        chosen = fitting[0] if fitting else None
+        if chosen is not None and flow["completion_s"] is not None and sizes[name].last is None:
+            # The link was recorded in the acknowledgements' direction alone.
+            count = flow["delivered_packets"]
+            missing = count * chosen.mss - flow["delivered_bytes"]
+            sizes[name].last = count - 1, chosen.full - missing
+        made[name] = _Flow(index, (ends[0], ends[1]), sizes[name], chosen)
     return made

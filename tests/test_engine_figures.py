@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 
+import numpy as np
 import pytest
 
 import ackclock as ac
@@ -31,6 +32,43 @@ def test_the_same_figure_is_written_as_the_same_bytes(run, tmp_path):
     for name in ("a.svg", "b.svg"):
         ac.plot.save(ac.plot.cwnd(run, flows=[0]), tmp_path / name)
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+
+
+COMERS = """
+duration = "12 s"
+net = { kind = "dumbbell", pairs = 2, rate = "5 Mbps", rtt = "40 ms", buffer = "20 pkt" }
+flows = [
+  { id = "early", pair = 0, cc = "cubic", start = 1, stop = 10 },
+  { id = "short", pair = 1, cc = "cubic", start = 4, size = 800000 },
+]
+record = { tables = ["flow_samples"], interval = "100 ms" }
+"""
+
+
+def test_fairness_is_of_the_flows_that_have_begun_and_are_not_done():
+    run = ac.load(COMERS).run()
+    end = 4 + run.summary["flows"][1]["completion_s"]
+    assert 5 < end < 9
+    axes = ac.plot.fairness(run).axes[0]
+    time, index = axes.lines[0].get_data()
+    floor = axes.lines[1].get_ydata()
+    nobody = (time < 1) | (time > 10.2)
+    assert np.isnan(index[nobody]).all()
+    assert np.isnan(floor[nobody]).all()
+    alone = ((time > 1.2) & (time < 4)) | ((time > end + 0.1) & (time < 10))
+    assert (index[alone] == 1).all()
+    assert (floor[alone] == 1).all()
+    both = (time > 4.1) & (time < end - 0.1)
+    assert (floor[both] == 0.5).all()
+    assert 0.5 <= index[both].min() < 0.99
+    assert "active all through an interval, n = 0 to 2 of 2;" in axes.texts[0].get_text()
+    assert "one of 2 flows has all" not in " ".join(text.get_text() for text in axes.texts)
+
+
+def test_fairness_without_a_flow_that_lasts_an_interval_is_told():
+    text = COMERS.replace('"100 ms"', '"10 s"')
+    with pytest.raises(ac.UnsupportedError, match="no flow lasts a whole interval"):
+        ac.plot.fairness(ac.load(text).run())
 
 
 def test_unknown_figures_flows_and_formats_are_told(run, tmp_path):

@@ -92,6 +92,14 @@ def _axes(made: Figure, title: str, x: str, y: str) -> Axes:
     return axes
 
 
+def _note(axes: Axes, text: str) -> None:
+    """What a figure leaves out or takes for granted, small below its title."""
+    axes.set_title(axes.get_title(loc="left"), loc="left", pad=19)
+    axes.annotate(
+        text, (0, 1), (0, 5), "axes fraction", "offset points", fontsize=8, color="#555555"
+    )
+
+
 def _legend(axes: Axes) -> None:
     handles = axes.get_legend_handles_labels()[0]
     if 0 < len(handles) <= _MOST_NAMED:
@@ -220,8 +228,33 @@ def delay(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
     return made
 
 
+def _at_work(run: Run, flows: Sequence[int | str] | None) -> list[npt.NDArray[np.bool_]]:
+    """Per flow and interval of `_rates`, whether it had begun before and was not done after.
+
+    A flow is done when it has nothing in flight and sends nothing more: that holds of transfers
+    that end, of flows that are stopped and of sources, and never of a flow that starves.
+    """
+    starts = {str(flow["id"]): flow["start_s"] for flow in run.summary["flows"]}
+    columns = ["time_s", "in_flight_segments", "sent_packets"]
+    out = []
+    for name, time, flying, sent in _series(
+        run.table("flow_samples"), "flow", _chosen(run, "flows", flows), columns
+    ):
+        done = (flying == 0) & (sent == sent[-1]) & (sent > 0)
+        # Nothing follows the last sample, so it cannot tell that a source sends no more.
+        done[-1:] = done[-2:-1]
+        step = -(-len(time) // _MOST_INTERVALS)
+        at, over = time[::step], done[::step]
+        if len(at) > 1:
+            out.append((starts[name] <= at[:-1] + 1e-9) & ~over[1:])
+    return out
+
+
 def fairness(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
-    """Jain's index of the flows' goodputs over time. Needs the table ``flow_samples``.
+    """Jain's index of goodput over time, of the flows at work. Needs the table ``flow_samples``.
+
+    In each interval the index is of the flows that have begun before it and are neither finished
+    nor stopped at its end. Where there is none there is no point.
 
     Parameters
     ----------
@@ -234,13 +267,24 @@ def fairness(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
     if not rates:
         raise UnsupportedError("fewer than two samples were recorded; choose a shorter interval")
     length = min(len(rate) for _, _, rate in rates)
-    shares = np.array([rate[:length] for _, _, rate in rates])
+    shares = np.array([rate[:length] for _, _, rate in rates]).T
+    active = np.array([flow[:length] for flow in _at_work(run, flows)]).T
+    count = active.sum(axis=1)
+    if not count.any():
+        raise UnsupportedError("no flow lasts a whole interval; choose a shorter interval")
+    index = [jain(share[at]) for share, at in zip(shares, active, strict=True)]
+    time = rates[0][1][:length]
     made = figure(run.summary)
     axes = _axes(made, "Fairness of goodput" + _interval(rates), "time [s]", "Jain's index [1]")
-    axes.plot(rates[0][1][:length], [jain(column) for column in shares.T], **line(0))
-    axes.axhline(1 / len(rates), color="#999999", linewidth=0.8, linestyle=":")
-    axes.annotate(
-        f"one of {len(rates)} flows has all", (0, 1 / len(rates)), fontsize=8, va="bottom"
+    # Dots, for a point between two intervals without one is no line.
+    axes.plot(time, index, marker=".", markersize=3, **line(0))
+    least = np.divide(1.0, count, out=np.full(length, np.nan), where=count > 0)
+    axes.plot(time, least, drawstyle="steps-mid", color="#999999", linewidth=0.8, linestyle=":")
+    n = f"{count.max()}" if count.min() == count.max() else f"{count.min()} to {count.max()}"
+    _note(
+        axes,
+        f"of the n flows active all through an interval, n = {n} of {len(rates)};"
+        " dotted: 1/n, where one of them has all",
     )
     axes.set_ylim(0, 1.03)
     return made

@@ -71,6 +71,43 @@ def test_fairness_without_a_flow_that_lasts_an_interval_is_told():
         ac.plot.fairness(ac.load(text).run())
 
 
+HOLES = """
+duration = "8 s"
+net = { kind = "dumbbell", pairs = 1, rate = "20 Mbps", rtt = "40 ms", buffer = "30 pkt" }
+flows = [{ pair = 0, cc = "aimd", recovery = "newreno" }]
+record = { tables = ["flow_samples"], interval = "100 ms" }
+"""
+
+
+def test_goodput_above_the_narrowest_link_is_explained_and_leaves_the_rest_readable():
+    axes = ac.plot.throughput(ac.load(HOLES).run()).axes[0]
+    assert max(axes.lines[0].get_ydata()) > 25
+    assert 20 < axes.get_ylim()[1] < 25
+    assert set(axes.lines[1].get_ydata()) == {20}
+    note = axes.texts[0].get_text()
+    assert "narrowest link, 20 Mbit/s; peaks above it are bytes that had waited" in note
+
+
+def test_goodput_far_below_or_below_the_narrowest_link_has_its_own_axis():
+    source = 'source = { kind = "cbr", rate = "%s", packet = 1000 }'
+    runs = {
+        rate: ac.load(HOLES.replace('cc = "aimd", recovery = "newreno"', source % rate)).run()
+        for rate in ("1 Mbps", "15 Mbps")
+    }
+    low, high = (ac.plot.throughput(run).axes[0] for run in runs.values())
+    assert low.get_ylim()[1] < 2
+    assert not low.texts
+    assert high.get_ylim()[1] > 20
+    assert high.texts[0].get_text() == "dotted: narrowest link, 20 Mbit/s"
+
+
+def test_no_line_is_drawn_where_the_rate_of_a_link_changes():
+    steps = 'buffer = "30 pkt", schedule = { steps = [{ at = "4 s", rate = "2 Mbps" }] }'
+    axes = ac.plot.throughput(ac.load(HOLES.replace('buffer = "30 pkt"', steps)).run()).axes[0]
+    assert len(axes.lines) == 1
+    assert axes.texts[0].get_text() == "a peak may be bytes that had waited for a lost packet"
+
+
 def test_unknown_figures_flows_and_formats_are_told(run, tmp_path):
     with pytest.raises(ac.UnsupportedError, match='did you mean "cwnd"'):
         ac.plot.draw("cwmd", run)

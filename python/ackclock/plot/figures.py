@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ackclock.errors import UnsupportedError, suggestion
+from ackclock.errors import AckclockError, UnsupportedError, suggestion
 from ackclock.plot.style import figure, line, style
 
 if TYPE_CHECKING:
@@ -159,8 +159,23 @@ def _interval(rates: list[tuple[str, Values, Values]]) -> str:
     return f", means over {middles[1] - middles[0]:.3g} s" if len(middles) > 1 else ""
 
 
+def _narrowest(run: Run) -> dict[str, float]:
+    """The rate of the narrowest link on each flow's route [bit/s]; empty where it is not known."""
+    net = run.scenario.expanded().data["net"]
+    if any("schedule" in at or "back_schedule" in at for at in (net, *net.get("links", ()))):
+        return {}
+    try:
+        told = run.scenario.explain().data["flows"]
+    except AckclockError:  # code of one's own that the scenario names may be gone since it ran
+        return {}
+    return {str(flow["id"]): flow["bottleneck_bps"] for flow in told}
+
+
 def throughput(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
     """Goodput of flows over time. Needs the table ``flow_samples``.
+
+    Goodput is delivered in order: what waited for a lost packet is delivered at once with it, and
+    its rate may be above that of any link. The axis ends a little above the narrowest link.
 
     Parameters
     ----------
@@ -174,6 +189,20 @@ def throughput(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
     axes = _axes(made, "Goodput" + _interval(rates), "time [s]", "goodput [Mbit/s]")
     for i, (name, time, rate) in enumerate(rates):
         axes.plot(time, rate / 1e6, label=_label(run, name), **line(i))
+    limits = _narrowest(run)
+    known = [(rate.max(), limits[name]) for name, _, rate in rates if name in limits]
+    if not known:
+        _note(axes, "a peak may be bytes that had waited for a lost packet")
+    elif any(rate > limit / 2 for rate, limit in known):  # far below, curves would be flat for it
+        top = max(limit for _, limit in known)
+        one = all(limit == top for _, limit in known)
+        what, own = ("narrowest link", "it") if one else ("widest bottleneck", "a flow's own")
+        text = f"dotted: {what}, {top / 1e6:.4g} Mbit/s"
+        if any(rate > limit for rate, limit in known):
+            axes.set_ylim(top=min(axes.get_ylim()[1], 1.15 * top / 1e6))
+            text += f"; peaks above {own} are bytes that had waited for a lost packet"
+        axes.axhline(top / 1e6, color="#666666", linewidth=1, linestyle=":")
+        _note(axes, text)
     axes.set_ylim(bottom=0)
     _legend(axes)
     return made

@@ -108,6 +108,14 @@ def test_no_line_is_drawn_where_the_rate_of_a_link_changes():
     assert axes.texts[0].get_text() == "a peak may be bytes that had waited for a lost packet"
 
 
+def test_a_figure_of_some_queues_says_of_how_many_links(run):
+    axes = ac.plot.queue(run).axes[0]
+    note = f"{len(axes.lines)} of {len(run.summary['links'])} links (each direction is one)"
+    assert len(axes.lines) < len(run.summary["links"])
+    assert axes.texts[0].get_text().startswith(note)
+    assert not ac.plot.queue(run, links=[0]).axes[0].texts
+
+
 def test_unknown_figures_flows_and_formats_are_told(run, tmp_path):
     with pytest.raises(ac.UnsupportedError, match='did you mean "cwnd"'):
         ac.plot.draw("cwmd", run)

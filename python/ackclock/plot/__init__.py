@@ -44,7 +44,7 @@ def draw(
     flows
         Which flows, by number or name; left out: all.
     links
-        Which links, by number or name; left out: the busiest.
+        Which links, by number or name; left out: those with the longest mean queues.
 
     Raises
     ------

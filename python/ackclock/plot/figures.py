@@ -217,9 +217,10 @@ def queue(run: Run, *, links: Sequence[int | str] | None = None) -> Figure:
         What to draw.
     links
         Which links, by number or name; left out: the three with the longest mean queue, if
-        they have any.
+        they have any; the figure then says of how many.
     """
     names = _chosen(run, "links", links)
+    every = len(names)
     if links is None:
         mean = {str(link["id"]): link["queue_mean_packets"] for link in run.summary["links"]}
         names = sorted(names, key=lambda name: -mean[name])[:3]
@@ -232,6 +233,12 @@ def queue(run: Run, *, links: Sequence[int | str] | None = None) -> Figure:
     ):
         axes.plot(time, length, drawstyle="steps-post", label=name, **line(i))
     axes.set_ylim(bottom=0)
+    if len(names) < every:
+        _note(
+            axes,
+            f"{len(names)} of {every} links (each direction is one),"
+            " those with the longest mean queue",
+        )
     _legend(axes)
     return made
 

@@ -173,11 +173,58 @@ def test_a_capture_needs_packets_and_a_known_link(small, run, tmp_path):
         small.run(record=[]).to_pcapng(tmp_path / "x")
 
 
+LINE = """
+duration = "20 s"
+warmup = "5 s"
+flows = [{ src = "A", dst = "C" }, { src = "B", dst = "C" }, { src = "A", dst = "B" }]
+[net]
+kind = "graph"
+links = [
+  { a = "A", b = "B", rate = "8 Mbps", delay = "1 ms", buffer = "50 pkt", qdisc = "fq" },
+  { a = "B", b = "C", rate = "2 Mbps", delay = "1 ms", buffer = "50 pkt", qdisc = "fq" },
+]
+"""
+
+
+def test_the_demonstration_measures_flows_of_different_routes_by_their_max_min_shares():
+    run = ac.load(LINE).run()
+    assert demo.max_min(run).tolist() == [1e6, 1e6, 7e6]
+    values = demo.measured(run)
+    assert values["jain_of_shares"] == pytest.approx(81 / (3 * 51))
+    assert values["jain"] == pytest.approx(81 / (3 * 51), abs=0.02)
+    assert values["fair"] > 0.999
+
+
+def test_a_figure_of_several_scenarios_names_each(run):
+    import matplotlib.figure
+
+    from ackclock.plot.style import recipe
+
+    stamps = {
+        "a" * 64: "scenario aaaaaaaaaaaa, seed 1",
+        f"fifo {'a' * 64} fq {'b' * 64}": "scenarios fifo aaaaaaaaaaaa fq bbbbbbbbbbbb, seed 1",
+    }
+    for scenario, stamp in stamps.items():
+        figure = matplotlib.figure.Figure()
+        recipe(figure, scenario=scenario, seeds="1")
+        assert figure.get_supxlabel() == f"ackclock {stamp}"
+
+
 @pytest.mark.slow
 def test_the_demonstration_page_is_whole_and_needs_no_network(tmp_path, capsys):
     assert demo.main(["--quick", "--out", str(tmp_path)]) == 0
-    assert "Jain" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "Jain's index of goodput / max-min share: " in printed
+    assert printed.count("Jain against max-min [1]") == 1
     page = (tmp_path / "index.html").read_text()
+    assert page.count("<th>Jain against max-min") == 2
+    for name, qdiscs in {
+        "comparison": demo.QDISCS,
+        "goodput": demo.QDISCS,
+        "map": ["fifo"],
+    }.items():
+        stamp = re.search(r"ackclock \S+, scenarios? [^<]*", (tmp_path / f"{name}.svg").read_text())
+        assert stamp and re.findall(r"(\w+) [0-9a-f]{12}\b", stamp[0]) == list(qdiscs)
     assert page.count("<svg") == 3
     assert not re.findall(r'(?:src|href)="https?:', page)
     ids = re.findall(r'\bid="([^"]+)"', page)

@@ -10,6 +10,8 @@ import os
 import random
 import sys
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +21,9 @@ from ackclock.errors import AckclockError
 from ackclock.tabular import table
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
     from matplotlib.figure import Figure
 
     from ackclock.run import Run
@@ -41,11 +46,12 @@ class Metric:
 
 MEAN = Metric("mean", "mean goodput", "Mbit/s", 1e-6)
 MINIMUM = Metric("minimum", "minimum goodput", "kbit/s", 1e-3)
-JAIN = Metric("jain", "Jain's index", "1", 1.0)
+FAIR = Metric("fair", "Jain against max-min", "1", 1.0)
+JAIN = Metric("jain", "Jain, raw", "1", 1.0)
 LOSS = Metric("loss", "loss", "%", 100.0)
 DELAY = Metric("delay", "queueing delay", "ms", 1e3)
 USED = Metric("used", "busiest links used", "%", 100.0)
-METRICS = (MEAN, MINIMUM, JAIN, LOSS, DELAY, USED)
+METRICS = (MEAN, MINIMUM, FAIR, JAIN, LOSS, DELAY, USED)
 BUSIEST = 10
 """Directions of links whose mean utilisation tells whether the network was congested."""
 
@@ -129,6 +135,24 @@ def _components(net: dict[str, Any]) -> dict[str, str]:
     return part
 
 
+def max_min(run: Run) -> npt.NDArray[np.float64]:
+    """Max-min share of each flow [bit/s].
+
+    Flows are endless, and links give their whole rate to data: acknowledgements take nothing.
+
+    Parameters
+    ----------
+    run
+        Its scenario's links and routes are taken.
+    """
+    from ackclock.fluid import FluidNet
+
+    told = run.scenario.explain().data
+    number = {link["id"]: i for i, link in enumerate(told["links"])}
+    routes = [[number[f"{a}->{b}"] for a, b in pairwise(flow["route"])] for flow in told["flows"]]
+    return FluidNet.from_routes([link["rate_bps"] for link in told["links"]], routes).max_min()
+
+
 def measured(run: Run) -> dict[str, float]:
     """What one run is judged by.
 
@@ -137,10 +161,11 @@ def measured(run: Run) -> dict[str, float]:
     run
         A finished run.
     """
-    from ackclock.plot.figures import jain
+    from ackclock.analysis import jain
 
     flows, links = run.summary["flows"], run.summary["links"]
     goodput = np.array([flow["goodput_bps"] for flow in flows])
+    shares = max_min(run)
     sent = sum(flow["sent_packets"] for flow in flows)
     lost = sum(flow["lost_data_packets"] for flow in flows)
     used = np.array([link["utilisation"] for link in links])
@@ -148,7 +173,9 @@ def measured(run: Run) -> dict[str, float]:
     return {
         "mean": float(goodput.mean()),
         "minimum": float(goodput.min()),
+        "fair": jain(goodput / shares),
         "jain": jain(goodput),
+        "jain_of_shares": jain(shares),
         "loss": lost / sent if sent else float("nan"),
         # Links weigh as much as they carry, so that idle ones do not dilute the mean.
         "delay": float(np.average(delay, weights=used)) if used.sum() > 0 else float("nan"),
@@ -164,12 +191,16 @@ class Results:
     rule: str
     runs: dict[str, list[Run]]
 
+    @cached_property
+    def values(self) -> dict[str, list[dict[str, float]]]:
+        """What was measured, by discipline and replication."""
+        return {qdisc: [measured(run) for run in runs] for qdisc, runs in self.runs.items()}
+
     def interval(self, qdisc: str, metric: Metric) -> tuple[float, float, float]:
         """Mean and ends of the 95 % interval over replications, in the metric's unit."""
         from ackclock.replication import mean_interval
 
-        values = [measured(run)[metric.key] * metric.factor for run in self.runs[qdisc]]
-        return mean_interval(values)
+        return mean_interval([run[metric.key] * metric.factor for run in self.values[qdisc]])
 
     def difference(self, qdisc: str, other: str, metric: Metric) -> tuple[float, float, float]:
         """Mean and 95 % interval of the difference, seed by seed, in the metric's unit.
@@ -179,9 +210,8 @@ class Results:
         """
         from ackclock.replication import mean_interval
 
-        pairs = zip(self.runs[qdisc], self.runs[other], strict=True)
-        values = [measured(a)[metric.key] - measured(b)[metric.key] for a, b in pairs]
-        return mean_interval([value * metric.factor for value in values])
+        pairs = zip(self.values[qdisc], self.values[other], strict=True)
+        return mean_interval([(a[metric.key] - b[metric.key]) * metric.factor for a, b in pairs])
 
     def cells(self, qdisc: str) -> list[str]:
         """The table's row."""
@@ -212,7 +242,9 @@ class Results:
         """The finding in a few sentences, from the data."""
 
         def mean(qdisc: str, metric: Metric) -> str:
-            return f"{self.interval(qdisc, metric)[0]:.3g}"
+            # An index near 1 is not to read as 1.
+            digits = 4 if metric is FAIR else 3
+            return f"{self.interval(qdisc, metric)[0]:.{digits}g}"
 
         def both(one: str, other: str, metric: Metric) -> str:
             unit = f" {metric.unit}" if metric.unit != "1" else ""
@@ -221,6 +253,14 @@ class Results:
             return f"{first}{unit} under {alike} against {second}{unit} under {other.upper()}"
 
         out = []
+        most, least, clear = self.extremes(FAIR)
+        told = "Sharing is fairest" if clear else "Sharing is about as fair under each"
+        ideal = np.mean([run["jain_of_shares"] for run in self.values[most]])
+        out.append(
+            f"{told}, by Jain's index of goodput / max-min share: {both(most, least, FAIR)}. Raw"
+            f" goodputs give {mean(most, JAIN)} against {mean(least, JAIN)}, for routes differ: the"
+            f" max-min shares themselves have {ideal:.3g}"
+        )
         most, least, clear = self.extremes(MINIMUM)
         if clear:
             out.append(f"The slowest flow gets {both(most, least, MINIMUM)}")
@@ -228,9 +268,6 @@ class Results:
             out.append(
                 f"The slowest flow gets about as much under each: {both(most, least, MINIMUM)}"
             )
-        most, least, clear = self.extremes(JAIN)
-        told = "Shares are most even" if clear else "Shares are about as even under each"
-        out.append(f"{told}, by Jain's index: {both(most, least, JAIN)}")
         most, least, clear = self.extremes(DELAY)
         told = "Packets wait least" if clear else "Packets wait about as long under each"
         cost = self.difference(least, QDISCS[0], LOSS)
@@ -323,10 +360,12 @@ def _goodputs(results: Results) -> Figure:
 def _comparison(results: Results) -> Figure:
     from ackclock.plot.style import line
 
-    made = _figure(results, 7.2, 4.4)
-    axes = made.subplots(2, len(METRICS) // 2)
+    made = _figure(results, 9.2, 4.4)
+    axes = made.subplots(2, -(-len(METRICS) // 2))
     made.set_layout_engine("constrained", h_pad=0.12)
-    for ax, metric in zip(axes.flat, METRICS, strict=True):
+    for ax in axes.flat[len(METRICS) :]:
+        ax.remove()
+    for ax, metric in zip(axes.flat[: len(METRICS)], METRICS, strict=True):
         top = 0.0
         for i, qdisc in enumerate(results.runs):
             mean, low, high = results.interval(qdisc, metric)
@@ -353,13 +392,18 @@ def _figure(results: Results, width: float = 7.2, height: float = 4.0) -> Figure
     return made
 
 
-def _told(results: Results, made: Figure) -> None:
+def _told(results: Results, made: Figure, qdiscs: Sequence[str] = QDISCS) -> None:
     from ackclock.plot.style import recipe
 
-    first = next(iter(results.runs.values()))[0].summary
-    seeds = f"1 to {results.size.reps}"
-    hashes = [runs[0].summary["scenario_hash"] for runs in results.runs.values()]
-    recipe(made, scenario=" ".join(str(h) for h in hashes), seeds=seeds, version=first["version"])
+    # Every seed draws other flows, so its scenarios have hashes of their own: those of the first
+    # stand for them.
+    first = {qdisc: results.runs[qdisc][0].summary for qdisc in qdiscs}
+    recipe(
+        made,
+        scenario=" ".join(f"{qdisc} {run['scenario_hash']}" for qdisc, run in first.items()),
+        seeds=f"1 (as named) to {results.size.reps}",
+        version=first[qdiscs[0]]["version"],
+    )
 
 
 def _map(results: Results) -> Figure:
@@ -372,7 +416,7 @@ def _map(results: Results) -> Figure:
             name = str(link["id"])
             used[name] = used.get(name, 0.0) + link["utilisation"] / len(runs)
     made = network_map(runs[0], used)
-    _told(results, made)
+    _told(results, made, ["fifo"])
     return made
 
 
@@ -425,8 +469,7 @@ def write(results: Results, out: Path, command: str) -> Path:
         writer = csv.writer(file)
         writer.writerow(["qdisc", "seed", *(metric.key for metric in METRICS)])
         for qdisc, runs in results.runs.items():
-            for run in runs:
-                values = measured(run)
+            for run, values in zip(runs, results.values[qdisc], strict=True):
                 seed = run.summary["seed"]
                 writer.writerow([qdisc, seed, *(values[metric.key] for metric in METRICS)])
     for qdisc, runs in results.runs.items():

@@ -69,15 +69,16 @@ def recipe(figure: Figure, **known: str) -> None:
     figure
         The figure.
     **known
-        ``scenario`` (hash), ``seeds``, ``version``.
+        ``scenario`` (hash, or names and hashes), ``seeds``, ``version``.
     """
     figure._ackclock_recipe = known  # type: ignore[attr-defined]
+    words = [word[:12] for word in known.get("scenario", "").split()]
     text = "ackclock " + ", ".join(
         part
         for part in (
             known.get("version", ""),
-            f"scenario {known['scenario'][:12]}" if "scenario" in known else "",
-            f"seed {known['seeds']}" if "seeds" in known else "",
+            f"scenario{'s' * (len(words) > 2)} {' '.join(words)}" if words else "",
+            f"seed{'s' * (' ' in known['seeds'])} {known['seeds']}" if "seeds" in known else "",
         )
         if part
     )

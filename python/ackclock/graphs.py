@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 import math
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ackclock.errors import Problem, ScenarioError
+from ackclock import links
+from ackclock.links import SIGNAL_SPEED_M_S, Edge, LinkOptions, Node, great_circle_m, wrong
 from ackclock.units import parse
 
 if TYPE_CHECKING:
@@ -25,121 +25,7 @@ __all__ = [
     "great_circle_m",
 ]
 
-EARTH_RADIUS_M = 6_371_008.8
-SIGNAL_SPEED_M_S = 2e8
-"""Speed of light in fibre, about two thirds of that in vacuum."""
-
 Rule = Literal["uniform", "degree"]
-
-
-@dataclass(frozen=True)
-class LinkOptions:
-    """What every link of an imported network gets.
-
-    Parameters
-    ----------
-    rate
-        Capacity [bit/s] of links for which the source gives none; None: such a link is an error.
-    buffer
-        Buffer of every link, with its unit.
-    qdisc
-        Queue discipline of every link, as plain data.
-    signal_speed
-        Speed [m/s] by which length gives delay.
-    scale
-        Factor on every capacity.
-    """
-
-    rate: float | str | None = None
-    buffer: str = "1 bdp"
-    qdisc: Any = "fifo"
-    signal_speed: float = SIGNAL_SPEED_M_S
-    scale: float = 1.0
-
-
-@dataclass
-class _Node:
-    id: str
-    lat: float | None = None
-    lon: float | None = None
-
-
-@dataclass
-class _Edge:
-    a: str
-    b: str
-    rate: float | None
-    delay_s: float | None
-    length_m: float | None
-    where: str
-
-
-def great_circle_m(lat1: float, lon1: float, lat2: float, lon2: float) -> float:
-    """Length of the shortest way over the earth [m], by the haversine formula.
-
-    Parameters
-    ----------
-    lat1, lon1
-        One place [degrees].
-    lat2, lon2
-        The other place [degrees].
-    """
-    p1, p2 = math.radians(lat1), math.radians(lat2)
-    half_lon = math.radians(lon2 - lon1) / 2
-    h = math.sin((p2 - p1) / 2) ** 2 + math.cos(p1) * math.cos(p2) * math.sin(half_lon) ** 2
-    return 2 * EARTH_RADIUS_M * math.asin(min(1.0, math.sqrt(h)))
-
-
-def _wrong(message: str) -> ScenarioError:
-    return ScenarioError([Problem("net", message)])
-
-
-def _graph(nodes: list[_Node], edges: list[_Edge], options: LinkOptions) -> dict[str, Any]:
-    """Merge parallel edges, drop loops, and fill in rates and delays."""
-    places = {node.id: node for node in nodes}
-    default = None if options.rate is None else parse(options.rate, "rate")
-    merged: dict[tuple[str, str], dict[str, Any]] = {}
-    for edge in edges:
-        if edge.a == edge.b:
-            continue
-        rate = default if edge.rate is None else edge.rate
-        if rate is None:
-            raise _wrong(f"{edge.where} gives no capacity and no rate is given for such links")
-        delay = _delay(edge, places, options)
-        a, b = edge.a, edge.b
-        if (b, a) in merged:
-            a, b = b, a
-        if (a, b) in merged:
-            merged[a, b]["rate"] += rate * options.scale
-        else:
-            merged[a, b] = {"a": a, "b": b, "rate": rate * options.scale, "delay": delay}
-    links = []
-    for link in merged.values():
-        link["rate"] = round(link["rate"])
-        link["buffer"] = options.buffer
-        link["qdisc"] = options.qdisc
-        links.append(link)
-    if not links:
-        raise _wrong("the network has no links")
-    listed = [
-        {k: v for k, v in (("id", n.id), ("lat", n.lat), ("lon", n.lon)) if v is not None}
-        for n in nodes
-    ]
-    return {"kind": "graph", "nodes": listed, "links": links}
-
-
-def _delay(edge: _Edge, places: dict[str, _Node], options: LinkOptions) -> float:
-    if edge.delay_s is not None:
-        return edge.delay_s
-    length = edge.length_m
-    if length is None:
-        a, b = places[edge.a], places[edge.b]
-        if a.lat is None or a.lon is None or b.lat is None or b.lon is None:
-            raise _wrong(
-                f"{edge.where} gives neither delay nor length, and its ends have no coordinates"
-            )
-        length = great_circle_m(a.lat, a.lon, b.lat, b.lon)
-    return round(length / options.signal_speed, 9)
 
 
 def _named(ids: list[str], names: list[str]) -> dict[str, str]:
@@ -181,7 +67,7 @@ def networkx_data(graph: nx.Graph[Any], options: LinkOptions, source: str) -> di
             _first(data, "lon", "Longitude"),
             _first(data, "lat", "Latitude"),
         )
-        nodes.append(_Node(name[str(node)], _number(lat), _number(lon)))
+        nodes.append(Node(name[str(node)], _number(lat), _number(lon)))
     edges = []
     for u, v, data in graph.edges(data=True):
         where = f"{source}: the link {name[str(u)]} - {name[str(v)]}"
@@ -189,7 +75,7 @@ def networkx_data(graph: nx.Graph[Any], options: LinkOptions, source: str) -> di
             rate = _first(data, "rate", "capacity_bps", "LinkSpeedRaw")
             delay = _first(data, "delay_s", "delay")
             length = _number(_first(data, "length_km", "dist"))
-            edge = _Edge(
+            edge = Edge(
                 name[str(u)],
                 name[str(v)],
                 None if rate is None else parse(rate, "rate"),
@@ -198,9 +84,9 @@ def networkx_data(graph: nx.Graph[Any], options: LinkOptions, source: str) -> di
                 where,
             )
         except (TypeError, ValueError) as error:
-            raise _wrong(f"{where}: {error}") from None
+            raise wrong(f"{where}: {error}") from None
         edges.append(edge)
-    return _graph(nodes, edges, options)
+    return links.graph(nodes, edges, options)
 
 
 def graphml_data(path: Path, options: LinkOptions) -> dict[str, Any]:
@@ -220,12 +106,12 @@ def graphml_data(path: Path, options: LinkOptions) -> dict[str, Any]:
     try:
         graph = nx.read_graphml(path)
     except OSError as error:
-        raise _wrong(f"cannot read {path}: {error.strerror}") from None
+        raise wrong(f"cannot read {path}: {error.strerror}") from None
     except ET.ParseError as error:
         line, column = error.position
-        raise _wrong(f"{path}, line {line}, column {column}: this is not well-formed XML") from None
+        raise wrong(f"{path}, line {line}, column {column}: this is not well-formed XML") from None
     except (nx.NetworkXError, KeyError, ValueError, IndexError) as error:
-        raise _wrong(f"{path} is not GraphML as understood here: {error}") from None
+        raise wrong(f"{path} is not GraphML as understood here: {error}") from None
     return networkx_data(graph, options, str(path))
 
 
@@ -235,18 +121,18 @@ def _rows(path: Path, needed: list[str]) -> list[tuple[int, dict[str, str]]]:
             reader = csv.DictReader(file)
             missing = [key for key in needed if key not in (reader.fieldnames or [])]
             if missing:
-                raise _wrong(f"{path}, line 1: there is no column {', '.join(missing)}")
+                raise wrong(f"{path}, line 1: there is no column {', '.join(missing)}")
             rows = []
             for row in reader:
                 if None in row or None in row.values():
                     count = len(reader.fieldnames or [])
-                    raise _wrong(f"{path}, line {reader.line_num}: expected {count} values")
+                    raise wrong(f"{path}, line {reader.line_num}: expected {count} values")
                 rows.append((reader.line_num, row))
             return rows
     except OSError as error:
-        raise _wrong(f"cannot read {path}: {error.strerror}") from None
+        raise wrong(f"cannot read {path}: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise _wrong(f"{path} is not UTF-8 text") from None
+        raise wrong(f"{path} is not UTF-8 text") from None
 
 
 def _cell(path: Path, line: int, row: dict[str, str], key: str) -> float | None:
@@ -255,7 +141,7 @@ def _cell(path: Path, line: int, row: dict[str, str], key: str) -> float | None:
     except ValueError:
         value = math.nan
     if value is not None and (not math.isfinite(value) or (key not in _SIGNED and value < 0)):
-        raise _wrong(f'{path}, line {line}: {key} is "{row[key]}", expected a number')
+        raise wrong(f'{path}, line {line}: {key} is "{row[key]}", expected a number')
     return value
 
 
@@ -277,7 +163,7 @@ def csv_data(folder: Path, options: LinkOptions) -> dict[str, Any]:
     ids = [row["id"] for _, row in rows]
     name = _named(ids, [row.get("name", "") for _, row in rows])
     nodes = [
-        _Node(name[row["id"]], _cell(path, line, row, "lat"), _cell(path, line, row, "lon"))
+        Node(name[row["id"]], _cell(path, line, row, "lat"), _cell(path, line, row, "lon"))
         for line, row in rows
     ]
     path = folder / "edges.csv"
@@ -285,10 +171,10 @@ def csv_data(folder: Path, options: LinkOptions) -> dict[str, Any]:
     for line, row in _rows(path, ["source", "target"]):
         for end in ("source", "target"):
             if row[end] not in name:
-                raise _wrong(f'{path}, line {line}: {end} "{row[end]}" is not in nodes.csv')
+                raise wrong(f'{path}, line {line}: {end} "{row[end]}" is not in nodes.csv')
         length = _cell(path, line, row, "length_km")
         edges.append(
-            _Edge(
+            Edge(
                 name[row["source"]],
                 name[row["target"]],
                 _cell(path, line, row, "capacity_bps"),
@@ -297,7 +183,7 @@ def csv_data(folder: Path, options: LinkOptions) -> dict[str, Any]:
                 f"{path}, line {line}",
             )
         )
-    return _graph(nodes, edges, options)
+    return links.graph(nodes, edges, options)
 
 
 def topohub_data(name: str, rule: Rule, options: LinkOptions) -> dict[str, Any]:
@@ -319,7 +205,7 @@ def topohub_data(name: str, rule: Rule, options: LinkOptions) -> dict[str, Any]:
     graph: Any = nx.node_link_graph(data, edges="edges")
     if rule == "degree":
         if options.rate is None:
-            raise _wrong("the rule degree needs a rate")
+            raise wrong("the rule degree needs a rate")
         base = parse(options.rate, "rate")
         for u, v in graph.edges:
             graph.edges[u, v]["rate"] = base * min(graph.degree[u], graph.degree[v])
@@ -358,7 +244,7 @@ def topohub_json(name: str) -> dict[str, Any]:
         else:
             hint = f"expected GROUP/NAME with one of the groups {', '.join(sorted(groups))}"
         hint = hint if len(hint) < 300 else f"see the networks of group {group} in TopoHub's pages"
-        raise _wrong(f'TopoHub has no network "{name}"; {hint}') from None
+        raise wrong(f'TopoHub has no network "{name}"; {hint}') from None
     return data
 
 

@@ -1,0 +1,147 @@
+"""What imported networks have in common: links whose rates and delays are filled in."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from ackclock.errors import Problem, ScenarioError
+from ackclock.units import parse
+
+__all__ = ["SIGNAL_SPEED_M_S", "Edge", "LinkOptions", "Node", "graph", "great_circle_m", "wrong"]
+
+EARTH_RADIUS_M = 6_371_008.8
+SIGNAL_SPEED_M_S = 2e8
+"""Speed of light in fibre, about two thirds of that in vacuum."""
+
+
+@dataclass(frozen=True)
+class LinkOptions:
+    """What every link of an imported network gets.
+
+    Parameters
+    ----------
+    rate
+        Capacity [bit/s] of links for which the source gives none; None: such a link is an error.
+    buffer
+        Buffer of every link, with its unit.
+    qdisc
+        Queue discipline of every link, as plain data.
+    signal_speed
+        Speed [m/s] by which length gives delay.
+    scale
+        Factor on every capacity.
+    """
+
+    rate: float | str | None = None
+    buffer: str = "1 bdp"
+    qdisc: Any = "fifo"
+    signal_speed: float = SIGNAL_SPEED_M_S
+    scale: float = 1.0
+
+
+@dataclass
+class Node:
+    """A node by its name and, where known, its place [degrees]."""
+
+    id: str
+    lat: float | None = None
+    lon: float | None = None
+
+
+@dataclass
+class Edge:
+    """A link as the source gives it; None is what it does not give."""
+
+    a: str
+    b: str
+    rate: float | None
+    delay_s: float | None
+    length_m: float | None
+    where: str
+
+
+def great_circle_m(lat1: float, lon1: float, lat2: float, lon2: float) -> float:
+    """Length of the shortest way over the earth [m], by the haversine formula.
+
+    Parameters
+    ----------
+    lat1, lon1
+        One place [degrees].
+    lat2, lon2
+        The other place [degrees].
+    """
+    p1, p2 = math.radians(lat1), math.radians(lat2)
+    half_lon = math.radians(lon2 - lon1) / 2
+    h = math.sin((p2 - p1) / 2) ** 2 + math.cos(p1) * math.cos(p2) * math.sin(half_lon) ** 2
+    return 2 * EARTH_RADIUS_M * math.asin(min(1.0, math.sqrt(h)))
+
+
+def wrong(message: str) -> ScenarioError:
+    """Make the error of an imported network.
+
+    Parameters
+    ----------
+    message
+        One sentence that names the file or the graph.
+    """
+    return ScenarioError([Problem("net", message)])
+
+
+def graph(nodes: list[Node], edges: list[Edge], options: LinkOptions) -> dict[str, Any]:
+    """Merge parallel edges, drop loops, and fill in rates and delays.
+
+    Parameters
+    ----------
+    nodes
+        All nodes.
+    edges
+        All links; their ends are names of nodes.
+    options
+        What the source does not say.
+    """
+    places = {node.id: node for node in nodes}
+    default = None if options.rate is None else parse(options.rate, "rate")
+    merged: dict[tuple[str, str], dict[str, Any]] = {}
+    for edge in edges:
+        if edge.a == edge.b:
+            continue
+        rate = default if edge.rate is None else edge.rate
+        if rate is None:
+            raise wrong(f"{edge.where} gives no capacity and no rate is given for such links")
+        delay = _delay(edge, places, options)
+        a, b = edge.a, edge.b
+        if (b, a) in merged:
+            a, b = b, a
+        if (a, b) in merged:
+            merged[a, b]["rate"] += rate * options.scale
+        else:
+            merged[a, b] = {"a": a, "b": b, "rate": rate * options.scale, "delay": delay}
+    links = []
+    for link in merged.values():
+        link["rate"] = round(link["rate"])
+        link["buffer"] = options.buffer
+        link["qdisc"] = options.qdisc
+        links.append(link)
+    if not links:
+        raise wrong("the network has no links")
+    listed = [
+        {k: v for k, v in (("id", n.id), ("lat", n.lat), ("lon", n.lon)) if v is not None}
+        for n in nodes
+    ]
+    return {"kind": "graph", "nodes": listed, "links": links}
+
+
+def _delay(edge: Edge, places: dict[str, Node], options: LinkOptions) -> float:
+    if edge.delay_s is not None:
+        return edge.delay_s
+    length = edge.length_m
+    if length is None:
+        a, b = places[edge.a], places[edge.b]
+        if a.lat is None or a.lon is None or b.lat is None or b.lon is None:
+            raise wrong(
+                f"{edge.where} gives neither delay nor length, and its ends have no coordinates"
+            )
+        length = great_circle_m(a.lat, a.lon, b.lat, b.lon)
+    return round(length / options.signal_speed, 9)

@@ -78,6 +78,62 @@ def test_networkx_and_graphml_give_the_same(tmp_path):
     assert direct.links[0]["rate"] == 3_000_000
 
 
+def arcs(*given, kind=nx.DiGraph):
+    graph = kind()
+    for a, b, rate, delay in given:
+        graph.add_edge(a, b, rate=rate, delay_s=delay)
+    return graph
+
+
+def test_the_arcs_of_a_directed_graph_are_the_directions_of_a_link(tmp_path):
+    graph = arcs(("a", "b", 1e6, 0.01), ("b", "c", 5e6, 0.02), ("c", "b", 5e6, 0.02))
+    graph.add_edge("b", "a", rate=2e6, delay_s=0.01)
+    net = ac.topology.from_networkx(graph)
+    first, second = net.links
+    assert (first["a"], first["rate"], first["back_rate"]) == ("a", 1_000_000, 2_000_000)
+    assert first["delay"] == 0.01
+    assert (second["rate"], second.get("back_rate")) == (5_000_000, None)
+    nx.write_graphml(graph, tmp_path / "g.graphml")
+    assert ac.topology.from_graphml(tmp_path / "g.graphml") == net
+
+
+def test_a_flow_over_two_arcs_gets_the_rate_of_its_own():
+    net = ac.topology.from_networkx(arcs(("a", "b", 10e6, 0.01), ("b", "a", 10e6, 0.01)))
+    flow = ac.Scenario(net, [ac.Flow(src="a", dst="b")], duration="5 s").run().summary["flows"][0]
+    assert 8e6 < flow["goodput_bps"] < 10e6
+
+
+def test_parallel_arcs_add_up_by_direction():
+    graph = arcs(
+        ("a", "b", 1e6, 0.01), ("a", "b", 2e6, 0.5), ("b", "a", 4e6, 0.01), kind=nx.MultiDiGraph
+    )
+    (link,) = ac.topology.from_networkx(graph).links
+    assert (link["rate"], link["back_rate"], link["delay"]) == (3_000_000, 4_000_000, 0.01)
+
+
+def test_parallel_edges_without_direction_add_up_both_ways():
+    graph = arcs(("a", "b", 1e6, 0.01), ("b", "a", 2e6, 0.5), kind=nx.MultiGraph)
+    (link,) = ac.topology.from_networkx(graph).links
+    assert (link["rate"], link.get("back_rate"), link["delay"]) == (3_000_000, None, 0.01)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ([("a", "b", 1e6, 0.01)], "the link a->b has no way back b->a"),
+        (
+            [("a", "b", 1e6, 0.01), ("b", "a", 1e6, 0.02)],
+            "the link b->a has the delay 0.02 and the way back 0.01",
+        ),
+    ],
+)
+def test_arcs_that_are_no_full_duplex_link_are_told(given, told):
+    with pytest.raises(ac.ScenarioError) as caught:
+        ac.topology.from_networkx(arcs(*given))
+    assert told in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
 def test_broken_graphml_is_told_with_its_line(tmp_path):
     file = tmp_path / "g.graphml"
     file.write_text("<graphml>\n<graph>\n</graphml>\n")

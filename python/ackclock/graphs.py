@@ -52,7 +52,8 @@ def networkx_data(graph: nx.Graph[Any], options: LinkOptions, source: str) -> di
     graph
         Attributes read: of nodes ``name``/``label``, ``lat``/``Latitude``, ``lon``/``Longitude``
         or ``pos`` (lon, lat); of edges ``rate``/``capacity_bps``/``LinkSpeedRaw`` [bit/s],
-        ``delay_s``/``delay`` [s], ``length_km``/``dist`` [km].
+        ``delay_s``/``delay`` [s], ``length_km``/``dist`` [km]. The two arcs between two nodes of
+        a directed graph are the two directions of one link.
     options
         What the graph does not say.
     source
@@ -69,8 +70,9 @@ def networkx_data(graph: nx.Graph[Any], options: LinkOptions, source: str) -> di
         )
         nodes.append(Node(name[str(node)], _number(lat), _number(lon)))
     edges = []
+    one_way = graph.is_directed()
     for u, v, data in graph.edges(data=True):
-        where = f"{source}: the link {name[str(u)]} - {name[str(v)]}"
+        where = f"{source}: the link {name[str(u)]}{'->' if one_way else ' - '}{name[str(v)]}"
         try:
             rate = _first(data, "rate", "capacity_bps", "LinkSpeedRaw")
             delay = _first(data, "delay_s", "delay")
@@ -82,6 +84,7 @@ def networkx_data(graph: nx.Graph[Any], options: LinkOptions, source: str) -> di
                 None if delay is None else parse(delay, "duration"),
                 None if length is None else length * 1000,
                 where,
+                one_way,
             )
         except (TypeError, ValueError) as error:
             raise wrong(f"{where}: {error}") from None
@@ -278,8 +281,10 @@ def from_networkx(
     graph
         Attributes read: of nodes ``name``/``label``, ``lat``/``Latitude``, ``lon``/``Longitude``
         or ``pos`` (lon, lat); of edges ``rate``/``capacity_bps``/``LinkSpeedRaw`` [bit/s],
-        ``delay_s``/``delay`` [s], ``length_km``/``dist`` [km]. Parallel edges are merged, their
-        rates added; loops are dropped.
+        ``delay_s``/``delay`` [s], ``length_km``/``dist`` [km]. Parallel edges are merged: their
+        rates are added, the first one's delay stays. Loops are dropped. The arcs a->b and b->a of
+        a directed graph are the directions of one link: each has its own rate, both the same
+        delay; an arc without the other is an error.
     rate
         Capacity [bit/s] of edges without one.
     buffer

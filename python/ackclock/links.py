@@ -60,6 +60,19 @@ class Edge:
     delay_s: float | None
     length_m: float | None
     where: str
+    one_way: bool = False
+
+
+@dataclass
+class _Link:
+    """A link of the scenario while the edges between its ends are put together."""
+
+    a: str
+    b: str
+    delay: float
+    where: str
+    rate: float = 0.0
+    back_rate: float = 0.0
 
 
 def great_circle_m(lat1: float, lon1: float, lat2: float, lon2: float) -> float:
@@ -103,7 +116,7 @@ def graph(nodes: list[Node], edges: list[Edge], options: LinkOptions) -> dict[st
     """
     places = {node.id: node for node in nodes}
     default = None if options.rate is None else parse(options.rate, "rate")
-    merged: dict[tuple[str, str], dict[str, Any]] = {}
+    merged: dict[tuple[str, str], _Link] = {}
     for edge in edges:
         if edge.a == edge.b:
             continue
@@ -111,26 +124,44 @@ def graph(nodes: list[Node], edges: list[Edge], options: LinkOptions) -> dict[st
         if rate is None:
             raise wrong(f"{edge.where} gives no capacity and no rate is given for such links")
         delay = _delay(edge, places, options)
-        a, b = edge.a, edge.b
-        if (b, a) in merged:
-            a, b = b, a
-        if (a, b) in merged:
-            merged[a, b]["rate"] += rate * options.scale
-        else:
-            merged[a, b] = {"a": a, "b": b, "rate": rate * options.scale, "delay": delay}
-    links = []
-    for link in merged.values():
-        link["rate"] = round(link["rate"])
-        link["buffer"] = options.buffer
-        link["qdisc"] = options.qdisc
-        links.append(link)
-    if not links:
+        back = (edge.b, edge.a) in merged
+        key = (edge.b, edge.a) if back else (edge.a, edge.b)
+        link = merged.setdefault(key, _Link(edge.a, edge.b, delay, edge.where))
+        if edge.one_way and back and not link.back_rate:
+            _check_same("delay", edge, delay, link, link.delay)
+        if not (edge.one_way and back):
+            link.rate += rate * options.scale
+        if back or not edge.one_way:
+            link.back_rate += rate * options.scale
+    if not merged:
         raise wrong("the network has no links")
+    links = [_table(link, options) for link in merged.values()]
     listed = [
         {k: v for k, v in (("id", n.id), ("lat", n.lat), ("lon", n.lon)) if v is not None}
         for n in nodes
     ]
     return {"kind": "graph", "nodes": listed, "links": links}
+
+
+def _table(link: _Link, options: LinkOptions) -> dict[str, Any]:
+    # Acknowledgements must come back, and at which rate is not ours to invent.
+    if not link.back_rate:
+        raise wrong(
+            f"{link.where} has no way back {link.b}->{link.a}; every link is full duplex, so give"
+            " both directions or an undirected graph"
+        )
+    rate, back_rate = round(link.rate), round(link.back_rate)
+    back = {} if back_rate == rate else {"back_rate": back_rate}
+    more = {"delay": link.delay, "buffer": options.buffer, "qdisc": options.qdisc}
+    return {"a": link.a, "b": link.b, "rate": rate, **back, **more}
+
+
+def _check_same(what: str, edge: Edge, value: float, link: _Link, there: float) -> None:
+    if not math.isclose(value, there, rel_tol=1e-9):
+        raise wrong(
+            f"{edge.where} has the {what} {value:g} and the way back {there:g}; expected the same,"
+            f" for a link has one {what}"
+        )
 
 
 def _delay(edge: Edge, places: dict[str, Node], options: LinkOptions) -> float:

@@ -134,6 +134,59 @@ def test_arcs_that_are_no_full_duplex_link_are_told(given, told):
     assert "\n" not in str(caught.value)
 
 
+def triangle():
+    graph = nx.Graph()
+    for a, b, weight in (("a", "b", 9), ("a", "c", 2), ("c", "b", 2)):
+        graph.add_edge(a, b, rate=1e6, delay_s=0.01, weight=weight)
+    return graph
+
+
+def way(net):
+    flows = [ac.Flow(src="a", dst="b")]
+    run = ac.Scenario(net, flows, duration="1 s", routing="weight").run()
+    return [link["id"] for link in run.summary["links"] if link["utilisation"] > 0.2]
+
+
+def test_weights_of_a_graph_choose_the_way(tmp_path):
+    graph = triangle()
+    net = ac.topology.from_networkx(graph)
+    assert [link["weight"] for link in net.links] == [9, 2, 2]
+    assert way(net) == ["a->c", "c->b"]
+    nx.write_graphml(graph, tmp_path / "g.graphml")
+    assert ac.topology.from_graphml(tmp_path / "g.graphml") == net
+    del graph.edges["a", "b"]["weight"]
+    assert way(ac.topology.from_networkx(graph)) == ["a->b"]
+
+
+@pytest.mark.parametrize("column", ["weight", "igp"])
+def test_weights_of_a_csv_file_choose_the_way(tmp_path, column):
+    nodes = "id\na\nb\nc\n"
+    edges = f"source,target,capacity_bps,delay_s,{column}\n"
+    edges += "a,b,1000000,0.01,9\na,c,1000000,0.01,2\nc,b,1000000,0.01,\n"
+    folder(tmp_path, nodes, edges)
+    net = ac.topology.from_csv(tmp_path, weight=column)
+    assert [link.get("weight") for link in net.links] == [9, 2, None]
+    assert way(net) == ["a->c", "c->b"]
+    file = tmp_path / "s.toml"
+    file.write_text(f'duration = 1\nnet = {{ kind = "csv", folder = ".", weight = "{column}" }}\n')
+    assert ac.load(file).expanded().data["net"]["links"] == list(net.links)
+
+
+def test_a_weight_that_is_none_is_told(tmp_path):
+    graph = triangle()
+    with pytest.raises(ac.ScenarioError, match='no edge with the attribute "wieght"; did you mean'):
+        ac.topology.from_networkx(graph, weight="wieght")
+    with pytest.raises(ac.ScenarioError, match="line 1: there is no column igp"):
+        ac.topology.from_csv(folder(tmp_path, NODES, EDGES), rate=1e6, weight="igp")
+    graph.edges["a", "b"]["weight"] = 0
+    with pytest.raises(ac.ScenarioError, match="link a - b has the weight 0; expected more than"):
+        ac.topology.from_networkx(graph)
+    both = nx.DiGraph(triangle())
+    both.edges["b", "a"]["weight"] = 4
+    with pytest.raises(ac.ScenarioError, match="has the weight 4 and the way back 9"):
+        ac.topology.from_networkx(both)
+
+
 def test_broken_graphml_is_told_with_its_line(tmp_path):
     file = tmp_path / "g.graphml"
     file.write_text("<graphml>\n<graph>\n</graphml>\n")

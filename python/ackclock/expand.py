@@ -42,6 +42,7 @@ def expanded(data: Data, folder: Path) -> Data:
             qdisc=net.get("qdisc", defaults.qdisc),
             signal_speed=net.get("signal_speed", defaults.signal_speed),
             scale=net.get("scale", defaults.scale),
+            weight=net.get("weight", defaults.weight),
         )
         if kind == "topohub":
             net = graphs.topohub_data(net["name"], net.get("rule", "uniform"), options)

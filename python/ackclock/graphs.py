@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ackclock import links
+from ackclock.errors import suggestion
 from ackclock.links import SIGNAL_SPEED_M_S, Edge, LinkOptions, Node, great_circle_m, wrong
 from ackclock.units import parse
 
@@ -52,8 +53,8 @@ def networkx_data(graph: nx.Graph[Any], options: LinkOptions, source: str) -> di
     graph
         Attributes read: of nodes ``name``/``label``, ``lat``/``Latitude``, ``lon``/``Longitude``
         or ``pos`` (lon, lat); of edges ``rate``/``capacity_bps``/``LinkSpeedRaw`` [bit/s],
-        ``delay_s``/``delay`` [s], ``length_km``/``dist`` [km]. The two arcs between two nodes of
-        a directed graph are the two directions of one link.
+        ``delay_s``/``delay`` [s], ``length_km``/``dist`` [km], ``weight``. The two arcs
+        between two nodes of a directed graph are the two directions of one link.
     options
         What the graph does not say.
     source
@@ -69,6 +70,11 @@ def networkx_data(graph: nx.Graph[Any], options: LinkOptions, source: str) -> di
             _first(data, "lat", "Latitude"),
         )
         nodes.append(Node(name[str(node)], _number(lat), _number(lon)))
+    if options.weight != LinkOptions.weight:
+        found = sorted({str(key) for _, _, data in graph.edges(data=True) for key in data})
+        if options.weight not in found:
+            hint = suggestion(options.weight, found)
+            raise wrong(f'{source} has no edge with the attribute "{options.weight}"; {hint}')
     edges = []
     one_way = graph.is_directed()
     for u, v, data in graph.edges(data=True):
@@ -84,6 +90,7 @@ def networkx_data(graph: nx.Graph[Any], options: LinkOptions, source: str) -> di
                 None if delay is None else parse(delay, "duration"),
                 None if length is None else length * 1000,
                 where,
+                _number(data.get(options.weight)),
                 one_way,
             )
         except (TypeError, ValueError) as error:
@@ -171,7 +178,8 @@ def csv_data(folder: Path, options: LinkOptions) -> dict[str, Any]:
     ]
     path = folder / "edges.csv"
     edges = []
-    for line, row in _rows(path, ["source", "target"]):
+    asked = [options.weight] if options.weight != LinkOptions.weight else []
+    for line, row in _rows(path, ["source", "target", *asked]):
         for end in ("source", "target"):
             if row[end] not in name:
                 raise wrong(f'{path}, line {line}: {end} "{row[end]}" is not in nodes.csv')
@@ -184,6 +192,7 @@ def csv_data(folder: Path, options: LinkOptions) -> dict[str, Any]:
                 _cell(path, line, row, "delay_s"),
                 None if length is None else length * 1000,
                 f"{path}, line {line}",
+                _cell(path, line, row, options.weight),
             )
         )
     return links.graph(nodes, edges, options)
@@ -237,8 +246,6 @@ def topohub_json(name: str) -> dict[str, Any]:
             raise FileNotFoundError(name)
         data: dict[str, Any] = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
     except OSError:
-        from ackclock.errors import suggestion
-
         group = name.split("/", maxsplit=1)[0]
         groups = [item.name for item in folder.iterdir() if item.is_dir()]
         if group in groups:
@@ -258,11 +265,16 @@ def _made(data: dict[str, Any]) -> Record:
 
 
 def _options(
-    rate: float | str | None, buffer: str, qdisc: object, signal_speed: float, scale: float
+    rate: float | str | None,
+    buffer: str,
+    qdisc: object,
+    signal_speed: float,
+    scale: float,
+    weight: str = LinkOptions.weight,
 ) -> LinkOptions:
     from ackclock.catalogue import plain
 
-    return LinkOptions(rate, buffer, plain(qdisc), signal_speed, scale)
+    return LinkOptions(rate, buffer, plain(qdisc), signal_speed, scale, weight)
 
 
 def from_networkx(
@@ -273,6 +285,7 @@ def from_networkx(
     qdisc: object = "fifo",
     signal_speed: float = SIGNAL_SPEED_M_S,
     scale: float = 1.0,
+    weight: str = "weight",
 ) -> Record:
     """Make a network of a NetworkX graph.
 
@@ -281,10 +294,10 @@ def from_networkx(
     graph
         Attributes read: of nodes ``name``/``label``, ``lat``/``Latitude``, ``lon``/``Longitude``
         or ``pos`` (lon, lat); of edges ``rate``/``capacity_bps``/``LinkSpeedRaw`` [bit/s],
-        ``delay_s``/``delay`` [s], ``length_km``/``dist`` [km]. Parallel edges are merged: their
-        rates are added, the first one's delay stays. Loops are dropped. The arcs a->b and b->a of
-        a directed graph are the directions of one link: each has its own rate, both the same
-        delay; an arc without the other is an error.
+        ``delay_s``/``delay`` [s], ``length_km``/``dist`` [km], ``weight``. Parallel edges
+        are merged: their rates are added, the first one's delay and weight stay. Loops are
+        dropped. The arcs a->b and b->a of a directed graph are the directions of one link: each
+        has its own rate, both the same delay and weight; an arc without the other is an error.
     rate
         Capacity [bit/s] of edges without one.
     buffer
@@ -296,13 +309,16 @@ def from_networkx(
         given either, is that of the great circle.
     scale
         Factor on every capacity.
+    weight
+        Attribute of edges that holds the weight for ``routing = "weight"``; where an edge has
+        none it is 1.
 
     Returns
     -------
     Graph
         The network, for `Scenario`.
     """
-    options = _options(rate, buffer, qdisc, signal_speed, scale)
+    options = _options(rate, buffer, qdisc, signal_speed, scale, weight)
     return _made(networkx_data(graph, options, "the graph"))
 
 
@@ -314,6 +330,7 @@ def from_graphml(
     qdisc: object = "fifo",
     signal_speed: float = SIGNAL_SPEED_M_S,
     scale: float = 1.0,
+    weight: str = "weight",
 ) -> Record:
     """Make a network of a GraphML file, as in the Internet Topology Zoo.
 
@@ -321,7 +338,7 @@ def from_graphml(
     ----------
     path
         The file.
-    rate, buffer, qdisc, signal_speed, scale
+    rate, buffer, qdisc, signal_speed, scale, weight
         As in `from_networkx`.
 
     Returns
@@ -329,7 +346,9 @@ def from_graphml(
     Graph
         The network, for `Scenario`.
     """
-    return _made(graphml_data(Path(path), _options(rate, buffer, qdisc, signal_speed, scale)))
+    return _made(
+        graphml_data(Path(path), _options(rate, buffer, qdisc, signal_speed, scale, weight))
+    )
 
 
 def from_csv(
@@ -340,6 +359,7 @@ def from_csv(
     qdisc: object = "fifo",
     signal_speed: float = SIGNAL_SPEED_M_S,
     scale: float = 1.0,
+    weight: str = "weight",
 ) -> Record:
     """Make a network of nodes.csv and edges.csv.
 
@@ -347,16 +367,19 @@ def from_csv(
     ----------
     folder
         Holds ``nodes.csv`` (id, name, lat, lon) and ``edges.csv`` (source, target, capacity_bps,
-        delay_s, length_km); an empty cell is not known. One row is one full-duplex link.
+        delay_s, length_km, weight); an empty cell is not known. One row is one full-duplex link,
+        so that a row for the way back is a second, parallel link.
     rate, buffer, qdisc, signal_speed, scale
         As in `from_networkx`.
+    weight
+        Column that holds the weight for ``routing = "weight"``; an empty cell is 1.
 
     Returns
     -------
     Graph
         The network, for `Scenario`.
     """
-    return _made(csv_data(Path(folder), _options(rate, buffer, qdisc, signal_speed, scale)))
+    return _made(csv_data(Path(folder), _options(rate, buffer, qdisc, signal_speed, scale, weight)))
 
 
 def from_topohub(

@@ -32,6 +32,8 @@ class LinkOptions:
         Speed [m/s] by which length gives delay.
     scale
         Factor on every capacity.
+    weight
+        Attribute or column that holds the routing weight.
     """
 
     rate: float | str | None = None
@@ -39,6 +41,7 @@ class LinkOptions:
     qdisc: Any = "fifo"
     signal_speed: float = SIGNAL_SPEED_M_S
     scale: float = 1.0
+    weight: str = "weight"
 
 
 @dataclass
@@ -60,6 +63,7 @@ class Edge:
     delay_s: float | None
     length_m: float | None
     where: str
+    weight: float | None = None
     one_way: bool = False
 
 
@@ -70,6 +74,7 @@ class _Link:
     a: str
     b: str
     delay: float
+    weight: float | None
     where: str
     rate: float = 0.0
     back_rate: float = 0.0
@@ -124,11 +129,16 @@ def graph(nodes: list[Node], edges: list[Edge], options: LinkOptions) -> dict[st
         if rate is None:
             raise wrong(f"{edge.where} gives no capacity and no rate is given for such links")
         delay = _delay(edge, places, options)
+        if edge.weight is not None and not 0 < edge.weight < math.inf:
+            raise wrong(
+                f"{edge.where} has the {options.weight} {edge.weight:g}; expected more than zero"
+            )
         back = (edge.b, edge.a) in merged
         key = (edge.b, edge.a) if back else (edge.a, edge.b)
-        link = merged.setdefault(key, _Link(edge.a, edge.b, delay, edge.where))
+        link = merged.setdefault(key, _Link(edge.a, edge.b, delay, edge.weight, edge.where))
         if edge.one_way and back and not link.back_rate:
-            _check_same("delay", edge, delay, link, link.delay)
+            _check_same("delay", edge, delay, link.delay)
+            _check_same("weight", edge, edge.weight or 1.0, link.weight or 1.0)
         if not (edge.one_way and back):
             link.rate += rate * options.scale
         if back or not edge.one_way:
@@ -153,10 +163,11 @@ def _table(link: _Link, options: LinkOptions) -> dict[str, Any]:
     rate, back_rate = round(link.rate), round(link.back_rate)
     back = {} if back_rate == rate else {"back_rate": back_rate}
     more = {"delay": link.delay, "buffer": options.buffer, "qdisc": options.qdisc}
-    return {"a": link.a, "b": link.b, "rate": rate, **back, **more}
+    weight = {} if link.weight is None else {"weight": link.weight}
+    return {"a": link.a, "b": link.b, "rate": rate, **back, **more, **weight}
 
 
-def _check_same(what: str, edge: Edge, value: float, link: _Link, there: float) -> None:
+def _check_same(what: str, edge: Edge, value: float, there: float) -> None:
     if not math.isclose(value, there, rel_tol=1e-9):
         raise wrong(
             f"{edge.where} has the {what} {value:g} and the way back {there:g}; expected the same,"

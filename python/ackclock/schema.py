@@ -77,6 +77,11 @@ def _quantity(quantity: str, unit: str, description: str, default: object = None
     return kind if default is None else {**kind, "default": default}
 
 
+def _weight(holder: str) -> Data:
+    text = f"{holder} that holds the routing weight; where it is not given the weight is 1."
+    return {"type": "string", "default": "weight", "description": text}
+
+
 _COMMON: Data = {
     "buffer": {
         "x-quantity": "buffer size",
@@ -122,15 +127,17 @@ _IMPORTED: dict[str, tuple[str, Data, list[str]]] = {
         {
             "file": {"type": "string", "description": "Path, relative to the scenario file."},
             "rate": _quantity("rate", "bit/s", "Capacity of links whose speed is not given."),
+            "weight": _weight("Attribute of edges"),
         },
         ["file"],
     ),
     "csv": (
         "A network from a folder with nodes.csv (id, name, lat, lon) and edges.csv"
-        " (source, target, capacity_bps, delay_s, length_km).",
+        " (source, target, capacity_bps, delay_s, length_km, weight).",
         {
             "folder": {"type": "string", "description": "Path, relative to the scenario file."},
             "rate": _quantity("rate", "bit/s", "Capacity of links whose capacity is not given."),
+            "weight": _weight("Column of edges.csv"),
         },
         ["folder"],
     ),

@@ -1,9 +1,11 @@
 """Real networks and trace files: units, rules, and malformed input."""
 
 import networkx as nx
+import numpy as np
 import pytest
 
 import ackclock as ac
+from ackclock import cli
 from ackclock.graphs import great_circle_m
 
 
@@ -43,7 +45,17 @@ def test_csv_gives_rates_delays_and_merges_parallel_links(tmp_path):
     [
         (NODES, EDGES + "0,7,1,1,1\n", 'edges.csv, line 6: target "7"'),
         (NODES, EDGES + "0,2,fast,1,1\n", 'edges.csv, line 6: capacity_bps is "fast"'),
-        (NODES, EDGES + "0,2,-4,1,1\n", "line 6: capacity_bps"),
+        (NODES, EDGES + "0,2,-4,1,1\n", 'line 6: capacity_bps is "-4", expected a number that is'),
+        (NODES, EDGES + "0,2,0,1,1\n", "line 6 has the capacity 0 bit/s; expected 1 bit/s to"),
+        (NODES, EDGES + "0,2,1e30,1,1\n", "edges.csv, line 6 has the capacity 1e+30 bit/s"),
+        (
+            NODES,
+            EDGES + "0,2,1,1e9,1\n",
+            "edges.csv, line 6 has the delay 1e+09 s; expected 0 s to",
+        ),
+        (NODES, EDGES + "0,2,9e14,1,1\n0,2,9e14,1,1\n", "line 5 and those parallel to it have"),
+        (NODES + "1,D,0,0\n", EDGES, 'nodes.csv, line 5: the id "1" is that of line 3'),
+        (NODES + "3," + "D" * 200_000 + ",0,0\n", EDGES, "nodes.csv, line 5: this is not CSV"),
         (NODES, EDGES + "0,2\n", "edges.csv, line 6: expected 5 values"),
         (NODES, "from,to\n", "edges.csv, line 1: there is no column source"),
         ("id,name,lat,lon\n0,A,x,0\n", EDGES, 'nodes.csv, line 2: lat is "x"'),
@@ -185,6 +197,143 @@ def test_a_weight_that_is_none_is_told(tmp_path):
     both.edges["b", "a"]["weight"] = 4
     with pytest.raises(ac.ScenarioError, match="has the weight 4 and the way back 9"):
         ac.topology.from_networkx(both)
+
+
+LAT = '<key id="k" for="node" attr.name="Latitude" attr.type="{}"/>'
+SPEED = '<key id="k" for="edge" attr.name="LinkSpeedRaw" attr.type="double"/>'
+
+
+def graphml(file, body, head="", encoding="utf-8"):
+    text = '<?xml version="1.0" encoding="{}"?>\n<graphml xmlns="{}">{}<graph edgedefault="{}">{}'
+    space = "http://graphml.graphdrawing.org/xmlns"
+    text = text.format(encoding, space, head, "undirected", body)
+    file.write_text(text + "</graph></graphml>\n")
+    return file
+
+
+def place(value):
+    return f'<node id="x"><data key="k">{value}</data></node><node id="y"/>'
+
+
+EDGE = '<edge source="x" target="y"/>'
+XY = '<node id="x"/><node id="yellow"/>'
+
+
+@pytest.mark.parametrize(
+    ("body", "head", "encoding", "told"),
+    [
+        (place("nan") + EDGE, LAT.format("double"), "utf-8", 'the node x: Latitude is "nan", exp'),
+        (place("inf") + EDGE, LAT.format("double"), "utf-8", 'the node x: Latitude is "inf", exp'),
+        (place("north") + EDGE, LAT.format("string"), "utf-8", 'node x: Latitude is "north", exp'),
+        (XY + EDGE, "", "foo", "unknown encoding: foo"),
+        (XY + XY, "", "utf-8", 'two nodes have the id "x"'),
+        (XY + '<edge source="x" target="yelow"/>', "", "utf-8", 'a node "yelow", which is not th'),
+        (XY + '<edge source="x" target="yelow"/>', "", "utf-8", 'did you mean "yellow"?'),
+        (
+            XY + '<edge source="x" target="yellow"><data key="k">1e30</data></edge>',
+            SPEED,
+            "utf-8",
+            "the link x - yellow has the capacity 1e+30 bit/s; expected 1 bit/s to 1000 Tbps",
+        ),
+        (XY + '<edge source="x" target="yellow"/>', "", "utf-8", "neither delay nor length"),
+    ],
+)
+def test_wrong_graphml_is_told_with_node_or_link(tmp_path, capsys, body, head, encoding, told):
+    file = graphml(tmp_path / "g.graphml", body, head, encoding)
+    with pytest.raises(ac.ScenarioError) as caught:
+        ac.topology.from_graphml(file, rate="1 Mbps")
+    assert str(file) in str(caught.value)
+    assert told in str(caught.value)
+    (tmp_path / "s.toml").write_text(
+        'duration = 1\nnet = { kind = "graphml", file = "g.graphml", rate = "1 Mbps" }\n'
+        '[[flows]]\nsrc = "x"\ndst = "y"\n'
+    )
+    assert cli.main(["check", str(tmp_path / "s.toml")]) == cli.EXIT_INPUT
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+@pytest.mark.filterwarnings("error")
+def test_ports_of_graphml_are_passed_over(tmp_path):
+    nodes = '<node id="x"><port name="North"/></node><node id="y"/>'
+    body = nodes + '<edge source="x" target="y"><data key="k">0.01</data></edge>'
+    head = '<key id="k" for="edge" attr.name="delay" attr.type="double"/>'
+    net = ac.topology.from_graphml(graphml(tmp_path / "g.graphml", body, head), rate="1 Mbps")
+    assert [link["delay"] for link in net.links] == [0.01]
+
+
+def test_packed_graphml_is_read(tmp_path):
+    nx.write_graphml(triangle(), tmp_path / "g.graphml.gz")
+    net = ac.topology.from_graphml(tmp_path / "g.graphml.gz")
+    assert net == ac.topology.from_networkx(triangle())
+
+
+def line(**of_node):
+    graph = nx.path_graph(2)
+    graph.edges[0, 1].update(rate=1e6, delay_s=0.01)
+    for at in (0, 1):
+        graph.nodes[at].update(of_node)
+    return graph
+
+
+@pytest.mark.parametrize(
+    ("of_node", "options", "told"),
+    [
+        ({"pos": (1,)}, {}, 'the node 0: pos is "(1,)", expected (lon, lat)'),
+        ({"pos": 5}, {}, 'the node 0: pos is "5", expected (lon, lat)'),
+        ({"pos": (1, 2, 3)}, {}, 'the node 0: pos is "(1, 2, 3)", expected (lon, lat)'),
+        ({"lat": "x"}, {}, 'the node 0: lat is "x", expected a number'),
+        ({}, {"rate": "x"}, 'net.rate: "x" is not a rate'),
+        ({}, {"rate": 0}, "net.rate: 0 is out of range"),
+        ({}, {"rate": [1]}, "net.rate: [1] is not a rate"),
+        ({}, {"scale": float("nan")}, "net.scale: nan is out of range"),
+        ({}, {"scale": float("inf")}, "net.scale: inf is out of range"),
+        ({}, {"scale": "2"}, "net.scale: '2' is out of range"),
+        ({}, {"scale": 1e-9}, "the capacity 1e+06 bit/s, 0.001 after the scale 1e-09; expected"),
+        ({}, {"signal_speed": 0}, "net.signal_speed: 0 is out of range"),
+        ({}, {"weight": 5}, "net.weight: 5 is not a name"),
+    ],
+)
+def test_wrong_values_of_a_graph_are_told(of_node, options, told):
+    with pytest.raises(ac.ScenarioError) as caught:
+        ac.topology.from_networkx(line(**of_node), **options)
+    assert told in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_what_is_no_graph_is_told():
+    with pytest.raises(ac.ScenarioError, match="expected a NetworkX graph, not int"):
+        ac.topology.from_networkx(5)
+
+
+def test_nodes_that_are_written_the_same_are_told():
+    graph = line()
+    graph.add_edge(1, "1", rate=1e6, delay_s=0.01)
+    with pytest.raises(ac.ScenarioError, match='two nodes that are written "1"'):
+        ac.topology.from_networkx(graph)
+
+
+def test_a_place_may_be_an_array():
+    net = ac.topology.from_networkx(line(pos=np.array([1.0, 2.0])))
+    assert net.nodes[0] == {"id": "0", "lat": 2.0, "lon": 1.0}
+
+
+def test_csv_may_begin_with_a_byte_order_mark(tmp_path):
+    plain = ac.topology.from_csv(folder(tmp_path, NODES, EDGES), rate=1e6)
+    assert (
+        ac.topology.from_csv(folder(tmp_path, "\ufeff" + NODES, "\ufeff" + EDGES), rate=1e6)
+        == plain
+    )
+
+
+def test_topohub_tells_of_a_scale_and_a_name_in_one_sentence():
+    with pytest.raises(ac.ScenarioError, match="004 after the scale 1e-09") as caught:
+        ac.topology.from_topohub("topozoo/Geant2009", rate="4 Mbps", scale=1e-9)
+    assert len(caught.value.problems) == 1
+    for name in ("a\0b", "topozoo/a\0b"):
+        with pytest.raises(ac.ScenarioError, match=r'no network "[a-z/]*a\\u0000b"'):
+            ac.topology.from_topohub(name, rate=1e6)
+    with pytest.raises(ac.ScenarioError, match='no rule "degre"; did you mean "degree"'):
+        ac.topology.from_topohub("topozoo/Geant2009", rate=1e6, rule="degre")
 
 
 def test_broken_graphml_is_told_with_its_line(tmp_path):

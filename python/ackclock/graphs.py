@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import json
 import math
+from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ackclock import links
 from ackclock.errors import suggestion
@@ -13,6 +15,8 @@ from ackclock.links import SIGNAL_SPEED_M_S, Edge, LinkOptions, Node, great_circ
 from ackclock.units import parse
 
 if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
     import networkx as nx
 
     from ackclock.catalogue import Record
@@ -29,20 +33,58 @@ __all__ = [
 Rule = Literal["uniform", "degree"]
 
 
-def _named(ids: list[str], names: list[str]) -> dict[str, str]:
+def _named(ids: list[str], names: list[str]) -> list[str]:
     """Names where every node has one of its own, ids otherwise."""
     unique = all(names) and len(set(names)) == len(names)
-    return dict(zip(ids, names if unique else ids, strict=True))
+    return names if unique else ids
 
 
-def _number(value: object) -> float | None:
-    if value is None or value == "":
+def _quoted(value: object) -> str:
+    return json.dumps(str(value)[:60], ensure_ascii=False)
+
+
+def _number(value: object, what: str, where: str, *, signed: bool = False) -> float | None:
+    if value is None or str(value) == "":
         return None
-    return float(str(value))
+    try:
+        number = float(str(value))
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise wrong(f"{where}: {what} is {_quoted(value)}, expected a number")
+    if number < 0 and not signed:
+        raise wrong(f"{where}: {what} is {_quoted(value)}, expected a number that is not negative")
+    return number
 
 
-def _first(table: Any, *keys: str) -> Any:
-    return next((table[key] for key in keys if table.get(key) not in (None, "")), None)
+def _quantity(value: object, what: str, where: str, quantity: str) -> float | None:
+    if not isinstance(value, str):
+        return _number(value, what, where)
+    try:
+        return parse(value, quantity)
+    except ValueError as error:
+        raise wrong(f"{where}: {what}: {error}") from None
+
+
+def _first(table: Any, *keys: str) -> tuple[Any, str]:
+    """Value and name of the first key that has a value."""
+    given = ((table.get(key), key) for key in keys)
+    # Compared as text: an array compared with "" is an array.
+    return next(((v, key) for v, key in given if v is not None and str(v) != ""), (None, keys[0]))
+
+
+def _node(name: str, data: Any, source: str) -> Node:
+    where = f"{source}: the node {name}"
+    pos, _ = _first(data, "pos")
+    if pos is None:
+        lat = _number(*_first(data, "lat", "Latitude"), where, signed=True)
+        return Node(name, lat, _number(*_first(data, "lon", "Longitude"), where, signed=True))
+    try:
+        lon, lat = pos
+    except (TypeError, ValueError):
+        raise wrong(f"{where}: pos is {_quoted(pos)}, expected (lon, lat)") from None
+    lat = _number(lat, "the lat of pos", where, signed=True)
+    return Node(name, lat, _number(lon, "the lon of pos", where, signed=True))
 
 
 def networkx_data(graph: nx.Graph[Any], options: LinkOptions, source: str) -> dict[str, Any]:
@@ -60,16 +102,13 @@ def networkx_data(graph: nx.Graph[Any], options: LinkOptions, source: str) -> di
     source
         What to call the graph in messages.
     """
-    ids = [str(node) for node in graph.nodes]
-    labels = [str(_first(data, "name", "label") or "") for _, data in graph.nodes(data=True)]
-    name = _named(ids, labels)
-    nodes = []
-    for node, data in graph.nodes(data=True):
-        lon, lat = _first(data, "pos") or (
-            _first(data, "lon", "Longitude"),
-            _first(data, "lat", "Latitude"),
-        )
-        nodes.append(Node(name[str(node)], _number(lat), _number(lon)))
+    labels = [str(_first(data, "name", "label")[0] or "") for _, data in graph.nodes(data=True)]
+    names = _named([str(node) for node in graph.nodes], labels)
+    twice = next((one for one, count in Counter(names).items() if count > 1), None)
+    if twice is not None:
+        raise wrong(f'{source} has two nodes that are written "{twice}"; expected different names')
+    name = dict(zip(graph.nodes, names, strict=True))
+    nodes = [_node(name[node], data, source) for node, data in graph.nodes(data=True)]
     if options.weight != LinkOptions.weight:
         found = sorted({str(key) for _, _, data in graph.edges(data=True) for key in data})
         if options.weight not in found:
@@ -78,24 +117,21 @@ def networkx_data(graph: nx.Graph[Any], options: LinkOptions, source: str) -> di
     edges = []
     one_way = graph.is_directed()
     for u, v, data in graph.edges(data=True):
-        where = f"{source}: the link {name[str(u)]}{'->' if one_way else ' - '}{name[str(v)]}"
-        try:
-            rate = _first(data, "rate", "capacity_bps", "LinkSpeedRaw")
-            delay = _first(data, "delay_s", "delay")
-            length = _number(_first(data, "length_km", "dist"))
-            edge = Edge(
-                name[str(u)],
-                name[str(v)],
-                None if rate is None else parse(rate, "rate"),
-                None if delay is None else parse(delay, "duration"),
+        where = f"{source}: the link {name[u]}{'->' if one_way else ' - '}{name[v]}"
+        length = _number(*_first(data, "length_km", "dist"), where)
+        rate = _first(data, "rate", "capacity_bps", "LinkSpeedRaw")
+        edges.append(
+            Edge(
+                name[u],
+                name[v],
+                _quantity(*rate, where, "rate"),
+                _quantity(*_first(data, "delay_s", "delay"), where, "duration"),
                 None if length is None else length * 1000,
                 where,
-                _number(data.get(options.weight)),
+                _number(data.get(options.weight), options.weight, where),
                 one_way,
             )
-        except (TypeError, ValueError) as error:
-            raise wrong(f"{where}: {error}") from None
-        edges.append(edge)
+        )
     return links.graph(nodes, edges, options)
 
 
@@ -109,53 +145,88 @@ def graphml_data(path: Path, options: LinkOptions) -> dict[str, Any]:
     options
         What the file does not say.
     """
+    import bz2
+    import gzip
+    import warnings
     import xml.etree.ElementTree as ET
 
     import networkx as nx
 
+    opener: Any = {".gz": gzip.open, ".bz2": bz2.open}.get(path.suffix, open)
     try:
-        graph = nx.read_graphml(path)
+        with opener(path, "rb") as file, warnings.catch_warnings():
+            # NetworkX tells of ports, which no link needs, by the path of its own source.
+            warnings.simplefilter("ignore", UserWarning)
+            _check_ids(ET.parse(file).getroot(), path)
+            file.seek(0)
+            graph = nx.read_graphml(file)
     except OSError as error:
-        raise wrong(f"cannot read {path}: {error.strerror}") from None
+        raise wrong(f"cannot read {path}: {error.strerror or error}") from None
     except ET.ParseError as error:
         line, column = error.position
         raise wrong(f"{path}, line {line}, column {column}: this is not well-formed XML") from None
-    except (nx.NetworkXError, KeyError, ValueError, IndexError) as error:
+    except (nx.NetworkXError, LookupError, ValueError, EOFError) as error:
         raise wrong(f"{path} is not GraphML as understood here: {error}") from None
     return networkx_data(graph, options, str(path))
 
 
+def _check_ids(root: Element, path: Path) -> None:
+    """Tell what NetworkX accepts: an id twice, and an edge to a node that is not there."""
+    graph = root.find("{*}graph")
+    if graph is None:
+        return
+    ids: set[str] = set()
+    for node in graph.findall(".//{*}node"):
+        name = str(node.get("id"))
+        if name in ids:
+            raise wrong(f"{path}: two nodes have the id {_quoted(name)}; expected one of its own")
+        ids.add(name)
+    for edge in graph.findall("{*}edge"):
+        ends = [str(edge.get("source")), str(edge.get("target"))]
+        for end in ends:
+            if end not in ids:
+                hint = suggestion(end, ids)
+                more = f"; {hint}" if hint.startswith("did") else ""
+                between = f"the edge {_quoted(ends[0])} - {_quoted(ends[1])}"
+                raise wrong(
+                    f"{path}: {between} needs a node {_quoted(end)}, which is not there{more}"
+                )
+
+
 def _rows(path: Path, needed: list[str]) -> list[tuple[int, dict[str, str]]]:
     try:
-        with path.open(newline="", encoding="utf-8") as file:
-            reader = csv.DictReader(file)
-            missing = [key for key in needed if key not in (reader.fieldnames or [])]
-            if missing:
-                raise wrong(f"{path}, line 1: there is no column {', '.join(missing)}")
-            rows = []
-            for row in reader:
-                if None in row or None in row.values():
-                    count = len(reader.fieldnames or [])
-                    raise wrong(f"{path}, line {reader.line_num}: expected {count} values")
-                rows.append((reader.line_num, row))
-            return rows
+        # Spreadsheets begin UTF-8 with a byte-order mark.
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            return _read(csv.DictReader(file), path, needed)
     except OSError as error:
         raise wrong(f"cannot read {path}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise wrong(f"{path} is not UTF-8 text") from None
+    except ValueError as error:
+        raise wrong(f"cannot read {_quoted(path)}: {error}") from None
+
+
+def _read(
+    reader: csv.DictReader[str], path: Path, needed: list[str]
+) -> list[tuple[int, dict[str, str]]]:
+    rows = []
+    try:
+        names = list(reader.fieldnames or [])
+        missing = [key for key in needed if key not in names]
+        if missing:
+            raise wrong(f"{path}, line 1: there is no column {', '.join(missing)}")
+        for row in reader:
+            if None in row or None in row.values():
+                raise wrong(f"{path}, line {reader.line_num}: expected {len(names)} values")
+            rows.append((reader.line_num, row))
+    except csv.Error as error:
+        line = reader.reader.line_num
+        raise wrong(f"{path}, line {line}: this is not CSV: {error}") from None
+    return rows
 
 
 def _cell(path: Path, line: int, row: dict[str, str], key: str) -> float | None:
-    try:
-        value = _number(row.get(key))
-    except ValueError:
-        value = math.nan
-    if value is not None and (not math.isfinite(value) or (key not in _SIGNED and value < 0)):
-        raise wrong(f'{path}, line {line}: {key} is "{row[key]}", expected a number')
-    return value
-
-
-_SIGNED = ("lat", "lon")
+    return _number(row.get(key), key, f"{path}, line {line}", signed=key in ("lat", "lon"))
 
 
 def csv_data(folder: Path, options: LinkOptions) -> dict[str, Any]:
@@ -171,7 +242,14 @@ def csv_data(folder: Path, options: LinkOptions) -> dict[str, Any]:
     path = folder / "nodes.csv"
     rows = _rows(path, ["id"])
     ids = [row["id"] for _, row in rows]
-    name = _named(ids, [row.get("name", "") for _, row in rows])
+    lines: dict[str, int] = {}
+    for line, row in rows:
+        before = lines.setdefault(row["id"], line)
+        if before != line:
+            text = f"the id {_quoted(row['id'])} is that of line {before}; expected one of its own"
+            raise wrong(f"{path}, line {line}: {text}")
+    names = _named(ids, [row.get("name", "") for _, row in rows])
+    name = dict(zip(ids, names, strict=True))
     nodes = [
         Node(name[row["id"]], _cell(path, line, row, "lat"), _cell(path, line, row, "lon"))
         for line, row in rows
@@ -213,6 +291,8 @@ def topohub_data(name: str, rule: Rule, options: LinkOptions) -> dict[str, Any]:
     """
     import networkx as nx
 
+    if rule not in get_args(Rule):
+        raise wrong(f"there is no rule {_quoted(rule)}; {suggestion(str(rule), get_args(Rule))}")
     data = topohub_json(name)
     graph: Any = nx.node_link_graph(data, edges="edges")
     if rule == "degree":
@@ -238,14 +318,13 @@ def topohub_json(name: str) -> dict[str, Any]:
         There is no such network.
     """
     import importlib.resources
-    import json
 
     folder = importlib.resources.files("topohub") / "data"
     try:
         if ".." in name:
             raise FileNotFoundError(name)
         data: dict[str, Any] = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
-    except OSError:
+    except (OSError, ValueError):
         group = name.split("/", maxsplit=1)[0]
         groups = [item.name for item in folder.iterdir() if item.is_dir()]
         if group in groups:
@@ -254,7 +333,7 @@ def topohub_json(name: str) -> dict[str, Any]:
         else:
             hint = f"expected GROUP/NAME with one of the groups {', '.join(sorted(groups))}"
         hint = hint if len(hint) < 300 else f"see the networks of group {group} in TopoHub's pages"
-        raise wrong(f'TopoHub has no network "{name}"; {hint}') from None
+        raise wrong(f"TopoHub has no network {_quoted(name)}; {hint}") from None
     return data
 
 
@@ -318,6 +397,10 @@ def from_networkx(
     Graph
         The network, for `Scenario`.
     """
+    import networkx as nx
+
+    if not isinstance(graph, nx.Graph):
+        raise wrong(f"expected a NetworkX graph, not {type(graph).__name__}")
     options = _options(rate, buffer, qdisc, signal_speed, scale, weight)
     return _made(networkx_data(graph, options, "the graph"))
 

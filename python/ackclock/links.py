@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, SupportsFloat
 
 from ackclock.errors import Problem, ScenarioError
-from ackclock.units import parse
+from ackclock.units import parse, quantity_problem
 
 __all__ = ["SIGNAL_SPEED_M_S", "Edge", "LinkOptions", "Node", "graph", "great_circle_m", "wrong"]
 
 EARTH_RADIUS_M = 6_371_008.8
 SIGNAL_SPEED_M_S = 2e8
 """Speed of light in fibre, about two thirds of that in vacuum."""
+MOST_BPS, MOST_S = 1e15, 9e6
+_RANGE = "1 bit/s to 1000 Tbps"
+"""What the core's counters hold, told here while file and line are known."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,34 @@ class LinkOptions:
     signal_speed: float = SIGNAL_SPEED_M_S
     scale: float = 1.0
     weight: str = "weight"
+
+    def __post_init__(self) -> None:
+        problems = []
+        if self.rate is not None and (message := _rate_problem(self.rate)):
+            problems.append(Problem("net.rate", message))
+        for key in ("signal_speed", "scale"):
+            value = getattr(self, key)
+            if not _positive(value):
+                message = f"{value!r} is out of range; expected a number above zero"
+                problems.append(Problem(f"net.{key}", message))
+        weight: object = self.weight
+        if not isinstance(weight, str):
+            message = f"{weight!r} is not a name; expected that of an attribute or column"
+            problems.append(Problem("net.weight", message))
+        if problems:
+            raise ScenarioError(problems)
+
+
+def _positive(value: object) -> bool:
+    return isinstance(value, SupportsFloat) and 0 < float(value) < math.inf
+
+
+def _rate_problem(rate: float | str) -> str | None:
+    try:
+        number = parse(rate, "rate")
+    except (TypeError, ValueError):
+        return quantity_problem(rate, "rate")
+    return None if number > 0 else f"{rate} is out of range; expected more than zero"
 
 
 @dataclass
@@ -128,7 +159,13 @@ def graph(nodes: list[Node], edges: list[Edge], options: LinkOptions) -> dict[st
         rate = default if edge.rate is None else edge.rate
         if rate is None:
             raise wrong(f"{edge.where} gives no capacity and no rate is given for such links")
+        scaled = rate * options.scale
+        if not 1 <= scaled <= MOST_BPS:
+            after = "" if options.scale == 1 else f", {scaled:g} after the scale {options.scale:g}"
+            raise wrong(f"{edge.where} has the capacity {rate:g} bit/s{after}; expected {_RANGE}")
         delay = _delay(edge, places, options)
+        if not 0 <= delay <= MOST_S:
+            raise wrong(f"{edge.where} has the delay {delay:g} s; expected 0 s to {MOST_S:.0f} s")
         if edge.weight is not None and not 0 < edge.weight < math.inf:
             raise wrong(
                 f"{edge.where} has the {options.weight} {edge.weight:g}; expected more than zero"
@@ -140,9 +177,9 @@ def graph(nodes: list[Node], edges: list[Edge], options: LinkOptions) -> dict[st
             _check_same("delay", edge, delay, link.delay)
             _check_same("weight", edge, edge.weight or 1.0, link.weight or 1.0)
         if not (edge.one_way and back):
-            link.rate += rate * options.scale
+            link.rate += scaled
         if back or not edge.one_way:
-            link.back_rate += rate * options.scale
+            link.back_rate += scaled
     if not merged:
         raise wrong("the network has no links")
     links = [_table(link, options) for link in merged.values()]
@@ -159,6 +196,11 @@ def _table(link: _Link, options: LinkOptions) -> dict[str, Any]:
         raise wrong(
             f"{link.where} has no way back {link.b}->{link.a}; every link is full duplex, so give"
             " both directions or an undirected graph"
+        )
+    if (most := max(link.rate, link.back_rate)) > MOST_BPS:
+        raise wrong(
+            f"{link.where} and those parallel to it have the capacity {most:g} bit/s; expected"
+            f" {_RANGE}"
         )
     rate, back_rate = round(link.rate), round(link.back_rate)
     back = {} if back_rate == rate else {"back_rate": back_rate}

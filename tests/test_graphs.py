@@ -190,6 +190,8 @@ def test_a_weight_that_is_none_is_told(tmp_path):
         ac.topology.from_networkx(graph, weight="wieght")
     with pytest.raises(ac.ScenarioError, match="line 1: there is no column igp"):
         ac.topology.from_csv(folder(tmp_path, NODES, EDGES), rate=1e6, weight="igp")
+    with pytest.raises(ac.ScenarioError, match='no column lenght_km; did you mean "length_km"'):
+        ac.topology.from_csv(tmp_path, rate=1e6, weight="lenght_km")
     graph.edges["a", "b"]["weight"] = 0
     with pytest.raises(ac.ScenarioError, match="link a - b has the weight 0; expected more than"):
         ac.topology.from_networkx(graph)
@@ -226,6 +228,7 @@ XY = '<node id="x"/><node id="yellow"/>'
         (place("inf") + EDGE, LAT.format("double"), "utf-8", 'the node x: Latitude is "inf", exp'),
         (place("north") + EDGE, LAT.format("string"), "utf-8", 'node x: Latitude is "north", exp'),
         (XY + EDGE, "", "foo", "unknown encoding: foo"),
+        (place("1") + EDGE, LAT.format("real"), "utf-8", "unknown type or value 'real'"),
         (XY + XY, "", "utf-8", 'two nodes have the id "x"'),
         (XY + '<edge source="x" target="yelow"/>', "", "utf-8", 'a node "yelow", which is not th'),
         (XY + '<edge source="x" target="yelow"/>', "", "utf-8", 'did you mean "yellow"?'),

@@ -166,7 +166,8 @@ def graphml_data(path: Path, options: LinkOptions) -> dict[str, Any]:
         line, column = error.position
         raise wrong(f"{path}, line {line}, column {column}: this is not well-formed XML") from None
     except (nx.NetworkXError, LookupError, ValueError, EOFError) as error:
-        raise wrong(f"{path} is not GraphML as understood here: {error}") from None
+        why = f"unknown type or value {error}" if isinstance(error, KeyError) else error
+        raise wrong(f"{path} is not GraphML as understood here: {why}") from None
     return networkx_data(graph, options, str(path))
 
 
@@ -214,7 +215,9 @@ def _read(
         names = list(reader.fieldnames or [])
         missing = [key for key in needed if key not in names]
         if missing:
-            raise wrong(f"{path}, line 1: there is no column {', '.join(missing)}")
+            hint = suggestion(missing[0], names)
+            more = f"; {hint}" if hint.startswith("did") else ""
+            raise wrong(f"{path}, line 1: there is no column {', '.join(missing)}{more}")
         for row in reader:
             if None in row or None in row.values():
                 raise wrong(f"{path}, line {reader.line_num}: expected {len(names)} values")

@@ -1,5 +1,7 @@
 """Wrong input of many kinds: one sentence each with file, path, value and what was expected."""
 
+import errno
+
 import pytest
 
 import ackclock as ac
@@ -112,19 +114,54 @@ def test_a_flow_that_is_wrong_does_not_rename_those_after_it():
     assert [p.path for p in caught.value.problems] == ["flows[0]"]
 
 
-@pytest.mark.parametrize(("name", "told"), [("file", "is a file"), ("full", "choose another")])
-def test_a_folder_that_may_not_be_replaced_is_told_before_the_run(name, told, tmp_path, capsys):
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("file", "is a file"),
+        ("full", "choose another"),
+        ("file/sub", "file is a file; expected a folder"),
+        ("file/sub/sub", "file is a file; expected a folder"),
+        ("/proc/nope", "/proc/nope cannot be written"),
+    ],
+)
+@pytest.mark.parametrize("reps", [1, 2])
+def test_a_folder_that_may_not_be_replaced_is_told_before_the_run(
+    name, told, reps, tmp_path, capsys
+):
     (tmp_path / "file").write_text("mine")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine.txt").write_text("mine")
     file = tmp_path / "good.toml"
     # Had this run begun, the test would not end.
     file.write_text(GOOD.replace('"5 s"', '"8000000 s"'))
-    assert cli.main(["run", str(file), "--out", str(tmp_path / name)]) == cli.EXIT_INPUT
+    run = ["run", str(file), "--reps", str(reps), "--out", str(tmp_path / name)]
+    before = sorted(tmp_path.rglob("*"))
+    assert cli.main(run) == cli.EXIT_INPUT
     seen = capsys.readouterr().err
-    assert str(tmp_path / name) in seen
+    assert seen.startswith(str(tmp_path / name))
     assert told in seen
+    assert len(seen.splitlines()) == 1
+    assert sorted(tmp_path.rglob("*")) == before
     assert (tmp_path / "full" / "mine.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize("reps", [1, 2])
+def test_a_disk_that_fills_up_takes_the_folder_but_not_the_summary(
+    reps, tmp_path, capsys, monkeypatch
+):
+    def full(*_args, **_kwargs):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("pyarrow.parquet.write_table", full)
+    file = tmp_path / "good.toml"
+    file.write_text(GOOD)
+    out = tmp_path / "out"
+    assert cli.main(["run", str(file), "--reps", str(reps), "--out", str(out)]) == cli.EXIT_INPUT
+    seen = capsys.readouterr()
+    assert "goodput" in seen.out
+    assert f"{out}" in seen.err
+    assert "cannot be written: No space left on device" in seen.err
+    assert not list(tmp_path.rglob("*.json"))
 
 
 def test_names_that_look_like_numbers_may_be_set(tmp_path, capsys):

@@ -70,6 +70,29 @@ def test_replications_leave_a_bundle_each(small_file, tmp_path):
     }  # fmt: skip
 
 
+def test_replications_take_the_place_of_all_runs_before_them(small_file, tmp_path):
+    def run(*options):
+        out = tmp_path / "out"
+        return cli.main(["run", str(small_file), "--quiet", "--out", str(out), *options])
+
+    def names():
+        return {f.name for f in (tmp_path / "out").iterdir()}
+
+    means = {"means.parquet", "observations.parquet"}
+    assert run() == 0
+    assert run("--reps", "3") == 0
+    assert names() == {"seed-3", "seed-4", "seed-5"} | means
+    # A run that does not begin takes nothing away.
+    assert run("--reps", "2", "--set", "net.rate=-1") == cli.EXIT_INPUT
+    assert names() == {"seed-3", "seed-4", "seed-5"} | means
+    assert run("--reps", "2", "--set", "net.rate=4 Mbps") == 0
+    assert names() == {"seed-3", "seed-4"} | means
+    # A name that a bundle has does not make a file one of ours.
+    (tmp_path / "out" / "scenario.toml").write_text("precious")
+    assert run("--reps", "2") == cli.EXIT_INPUT
+    assert names() == {"seed-3", "seed-4", "scenario.toml"} | means
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -158,30 +158,31 @@ def run(
     """Simulate FILE and print the summary.
 
     With --reps, seeds count on from the scenario's; means have 95 % Student-t intervals, and DIR
-    gets one run bundle per seed. Ctrl-C keeps the replications that finished.
+    gets one run bundle per seed, in place of earlier runs. Ctrl-C keeps the replications that
+    finished.
     """
     scenario = _load(file, changes)
     if seed is not None:
         scenario = scenario.replace(seed=seed)
     if out is not None:
-        from ackclock.run import may_replace
+        from ackclock.folders import may_replace, may_replicate
 
         # Before the run, so that no result is lost to a folder that cannot be written.
-        for folder in (
-            [out] if reps == 1 else [out / f"seed-{scenario.seed + i}" for i in range(reps)]
-        ):
-            may_replace(folder)
+        (may_replace if reps == 1 else may_replicate)(out)
     if reps > 1:
         _run_many(scenario, reps, workers, out, as_json=as_json, quiet=quiet)
         return
     with _Bar(scenario.name or file.stem, shown=not quiet) as update:
         result = scenario.run(progress=lambda fraction, _: update(fraction))
-    if out is not None:
-        _save(result, out)
-    if as_json:
-        print_json(result.summary)
-    elif not quiet:
-        click.echo(str(result))
+    try:
+        if out is not None:
+            _save(result, out)
+    finally:
+        # Also where the folder could not be written, as on a disk that is full.
+        if as_json:
+            print_json(result.summary)
+        elif not quiet:
+            click.echo(str(result))
 
 
 def _save(result: Run, out: Path) -> None:
@@ -199,23 +200,39 @@ def _run_many(
     as_json: bool,
     quiet: bool,
 ) -> None:
+    from ackclock.errors import AckclockError
+    from ackclock.folders import clear_replications, write_tables
     from ackclock.replication import replicate
 
+    kept = 0
+    unwritten: AckclockError | None = None
+
     def keep(_: int, result: Run) -> None:
-        if out is not None:
+        nonlocal kept, unwritten
+        if out is None or unwritten is not None:
+            return
+        try:
+            # Earlier runs stay until there is something in their place.
+            if not kept:
+                clear_replications(out)
             _save(result, out / f"seed-{result.summary['seed']}")
+            kept += 1
+        except AckclockError as error:
+            # The means are still worth their time.
+            unwritten = error
 
     with _Bar(scenario.name or "replications", shown=not quiet) as update:
         result = replicate(scenario, reps, workers=workers, progress=update, on_finish=keep)
-    if out is not None and result.runs:
-        import pyarrow.parquet as pq
-
-        pq.write_table(result.means, out / "means.parquet")
-        pq.write_table(result.observations, out / "observations.parquet")
-    if as_json:
-        print_json(result.to_dict())
-    elif not quiet:
-        click.echo(str(result))
+    try:
+        if unwritten is not None:
+            raise unwritten
+        if out is not None and result.runs:
+            write_tables(out, {"means": result.means, "observations": result.observations})
+    finally:
+        if as_json:
+            print_json(result.to_dict())
+        elif not quiet:
+            click.echo(str(result))
     if result.interrupted:
         raise KeyboardInterrupt
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
-import shutil
 import sys
-import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock.errors import AckclockError, UnsupportedError, suggestion
+from ackclock.folders import may_replace, whole_folder
 from ackclock.tabular import engineering, table
 
 if TYPE_CHECKING:
@@ -301,63 +299,6 @@ def _provenance(summary: Mapping[str, Any], command: str | None) -> dict[str, An
 
 def _write_json(path: Path, data: object) -> None:
     path.write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
-
-
-def whole_folder(folder: Path, fill: Any, marker: str) -> Path:
-    """Write a folder beside its place and rename it when it is whole.
-
-    Parameters
-    ----------
-    folder
-        Where it goes.
-    fill
-        Called with the folder to write into.
-    marker
-        A file by which a folder is known to be of the same kind and may be replaced.
-
-    Returns
-    -------
-    Path
-        The folder.
-    """
-    may_replace(folder, marker)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    beside = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-    try:
-        fill(beside)
-        umask = os.umask(0)
-        os.umask(umask)
-        beside.chmod(0o777 & ~umask)
-        if folder.exists():
-            shutil.rmtree(folder)
-        beside.rename(folder)
-    except BaseException:
-        shutil.rmtree(beside, ignore_errors=True)
-        raise
-    return folder
-
-
-def may_replace(folder: Path, marker: str = "provenance.json") -> None:
-    """Check that a folder may be written: it is not there, is empty, or is one of ours.
-
-    Parameters
-    ----------
-    folder
-        Where something is to go.
-    marker
-        A file by which a folder is known to be ours.
-
-    Raises
-    ------
-    AckclockError
-        Something else is there.
-    """
-    if folder.exists() and not folder.is_dir():
-        message = f"{folder} is a file; expected the name of a folder"
-        raise AckclockError(message)
-    if folder.exists() and not (folder / marker).is_file() and any(folder.iterdir()):
-        message = f"{folder} exists and is not a folder that ackclock wrote; choose another"
-        raise AckclockError(message)
 
 
 def load_run(folder: str | Path) -> Run:

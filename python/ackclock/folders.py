@@ -1,0 +1,188 @@
+"""Folders of results: told before a run whether they may be written, and whole when they appear."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ackclock.errors import AckclockError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    import pyarrow as pa
+
+__all__ = ["clear_replications", "may_replace", "may_replicate", "whole_folder", "write_tables"]
+
+BUNDLE = "provenance.json"
+"""A file by which the folder of a run is known."""
+
+_MEANS = ("means.parquet", "observations.parquet")
+_RUN = ("scenario.toml", "summary.json", BUNDLE, "code")
+
+
+def whole_folder(folder: Path, fill: Any, marker: str) -> Path:
+    """Write a folder beside its place and rename it when it is whole.
+
+    Parameters
+    ----------
+    folder
+        Where it goes.
+    fill
+        Called with the folder to write into.
+    marker
+        A file by which a folder is known to be of the same kind and may be replaced.
+
+    Returns
+    -------
+    Path
+        The folder.
+
+    Raises
+    ------
+    AckclockError
+        It may not be replaced, or cannot be written.
+    """
+    may_replace(folder, marker)
+    with _told_of(folder):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        beside = _beside(folder, folder.parent)
+    try:
+        with _told_of(folder, beside):
+            fill(beside)
+            umask = os.umask(0)
+            os.umask(umask)
+            beside.chmod(0o777 & ~umask)
+            if folder.exists():
+                shutil.rmtree(folder)
+            beside.rename(folder)
+    except BaseException:
+        shutil.rmtree(beside, ignore_errors=True)
+        raise
+    return folder
+
+
+def may_replace(folder: Path, marker: str = BUNDLE) -> None:
+    """Check that a folder may be written: it is not there, is empty, or is one of ours.
+
+    Parameters
+    ----------
+    folder
+        Where something is to go.
+    marker
+        A file by which a folder is known to be ours.
+
+    Raises
+    ------
+    AckclockError
+        Something else is there, or nothing can be written there.
+    """
+    _may_be_folder(folder)
+    if folder.exists() and not (folder / marker).is_file() and any(folder.iterdir()):
+        message = (
+            f"{folder} exists and is not such a folder that ackclock wrote (it has no {marker});"
+            " choose another"
+        )
+        raise AckclockError(message)
+
+
+def may_replicate(folder: Path) -> None:
+    """Check that a folder may take replications: what it holds is of earlier runs, if anything.
+
+    Parameters
+    ----------
+    folder
+        Where the replications are to go.
+
+    Raises
+    ------
+    AckclockError
+        Something else is there, or nothing can be written there.
+    """
+    _may_be_folder(folder)
+    foreign = sorted(at.name for at in _inside(folder) if not _is_of_runs(at))
+    if foreign:
+        message = f'{folder} holds "{foreign[0]}", which is of no run; choose another folder'
+        raise AckclockError(message)
+
+
+def clear_replications(folder: Path) -> None:
+    """Take earlier runs away, so that none stands beside the means of others.
+
+    Parameters
+    ----------
+    folder
+        One that `may_replicate` found right.
+    """
+    with _told_of(folder):
+        former = [at for at in _inside(folder) if _is_of_runs(at)]
+        # By its marker a bundle is known, so that goes last.
+        for at in sorted(former, key=lambda at: at.name == BUNDLE):
+            shutil.rmtree(at) if at.is_dir() else at.unlink()
+
+
+def write_tables(folder: Path, tables: Mapping[str, pa.Table]) -> None:
+    """Write tables into a folder that is there.
+
+    Parameters
+    ----------
+    folder
+        Where they go.
+    tables
+        By name.
+    """
+    import pyarrow.parquet as pq
+
+    with _told_of(folder):
+        for name, rows in tables.items():
+            pq.write_table(rows, folder / f"{name}.parquet")
+
+
+def _inside(folder: Path) -> list[Path]:
+    return list(folder.iterdir()) if folder.exists() else []
+
+
+def _is_of_runs(at: Path) -> bool:
+    # What a killed run leaves has a dot before its name.
+    if at.name.startswith(".seed-") or at.name in _MEANS:
+        return True
+    if at.name.startswith("seed-"):
+        return (at / BUNDLE).is_file()
+    # A scenario of the user's own may have the name of one that a bundle keeps.
+    in_bundle = (at.parent / BUNDLE).is_file()
+    return in_bundle and (at.name in _RUN or at.suffix == ".parquet")
+
+
+def _may_be_folder(folder: Path) -> None:
+    """Check that a folder is there or could be made, by making another in the same place."""
+    with _told_of(folder):
+        if folder.exists() and not folder.is_dir():
+            message = f"{folder} is a file; expected the name of a folder"
+            raise AckclockError(message)
+        place = next(at for at in folder.absolute().parents if at.exists())
+        if not place.is_dir():
+            message = f"{folder} cannot be written: {place} is a file; expected a folder"
+            raise AckclockError(message)
+        _beside(folder, place).rmdir()
+
+
+def _beside(folder: Path, place: Path) -> Path:
+    return Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=place))
+
+
+@contextmanager
+def _told_of(folder: Path, beside: Path | None = None) -> Iterator[None]:
+    """Tell of a folder that cannot be written by its own name, not by that of one beside it."""
+    try:
+        yield
+    except OSError as error:
+        # What is read in order to be written has a file name of its own.
+        if beside is not None and not str(error.filename or beside).startswith(str(beside)):
+            raise
+        why = os.strerror(error.errno) if error.errno else str(error)
+        message = f"{folder} cannot be written: {why}"
+        raise AckclockError(message) from None

@@ -344,6 +344,54 @@ def test_a_file_that_cannot_be_loaded_is_told_with_its_line(tmp_path):
         scenario(f"{file}:Mine").check()
 
 
+BODY = "import sys\nimport ackclock as ac\n{first}\n@ac.control\nclass Mine:\n"
+BODY += "    def on_ack(self, window, ack):\n        {second}\n"
+BODY += "    def on_congestion(self, window, event):\n        pass\n"
+
+
+@pytest.mark.parametrize("reps", [1, 2])
+@pytest.mark.parametrize("place", ["first", "second"])
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("sys.exit(0)", "SystemExit: 0"),
+        ("sys.exit(3)", "SystemExit: 3"),
+        ("raise SystemExit", "SystemExit"),
+        ("raise KeyboardInterrupt", "KeyboardInterrupt"),
+        ("open('/nowhere/x')", "FileNotFoundError: [Errno 2]"),
+        ("1 / 0", "ZeroDivisionError: division by zero"),
+    ],
+)
+def test_code_that_ends_or_fails_is_told_with_its_traceback(
+    line, kind, place, reps, tmp_path, capsys
+):
+    own = tmp_path / "mine.py"
+    own.write_text(BODY.format(**{"first": "pass", "second": "pass", place: line}))
+    file = tmp_path / "bad.toml"
+    file.write_text(scenario("aimd", count=2).to_toml().replace('"aimd"', '"mine.py:Mine"'))
+    assert main(["run", str(file), "--reps", str(reps)]) == 2
+    seen = capsys.readouterr()
+    assert seen.out == ""
+    assert seen.err.count("Traceback") == 1
+    _, trace = seen.err.split("Traceback (most recent call last):\n")
+    first, second, *rest = trace.splitlines()
+    assert first.startswith(f'  File "{own}", line {3 if place == "first" else 7}, in ')
+    assert second.strip() == line
+    assert any(told.startswith(kind) for told in rest)
+
+
+@pytest.mark.parametrize("place", ["first", "second"])
+def test_ctrl_c_inside_of_ones_own_code_is_an_interrupt(place, tmp_path, capsys):
+    stop = "import signal; signal.raise_signal(signal.SIGINT)"
+    (tmp_path / "mine.py").write_text(
+        BODY.format(**{"first": "pass", "second": "pass", place: stop})
+    )
+    file = tmp_path / "bad.toml"
+    file.write_text(scenario("aimd", count=1).to_toml().replace('"aimd"', '"mine.py:Mine"'))
+    assert main(["run", str(file)]) == 3
+    assert "interrupted" in capsys.readouterr().err
+
+
 def test_a_user_control_needs_the_rfc_era():
     with pytest.raises(ac.ScenarioError, match='run in era "rfc", not "2002"'):
         scenario(sample("Aimd"), era="2002").check()

@@ -345,17 +345,17 @@ def main(arguments: list[str] | None = None) -> int:
 def _failed(error: BaseException) -> int:
     from ackclock.errors import AckclockError
 
+    # An attribute, so that other errors need not wait for what `told` imports.
+    if any(name.startswith("__ackclock_") for name in vars(error)):
+        from ackclock.userfiles import told
+
+        click.echo(told(error), err=True)
+        return EXIT_INPUT
     if isinstance(error, AckclockError):
         click.echo(str(error), err=True)
         return EXIT_INPUT
     if isinstance(error, OSError) and error.filename is not None:
         click.echo(f"{error.filename}: {error.strerror}", err=True)
-        return EXIT_INPUT
-    from ackclock.userfiles import told
-
-    own = told(error)
-    if own is not None:
-        click.echo(own, err=True)
         return EXIT_INPUT
     import os
     import traceback

@@ -40,11 +40,14 @@ class Problem:
         One sentence: what was found, what was expected, the nearest valid name if there is one.
     file
         The file that the scenario came from, if any.
+    trace
+        Traceback of a user's own code, from its own first line on; empty if none failed.
     """
 
     path: str
     message: str
     file: str | None = None
+    trace: str = ""
 
     def touches(self, path: str) -> bool:
         """Tell whether this problem's place holds, is, or is inside another.
@@ -58,7 +61,8 @@ class Problem:
         return all(a == b for a, b in zip(mine, other, strict=False))
 
     def __str__(self) -> str:
-        return ": ".join(part for part in (self.file, self.path, self.message) if part)
+        line = ": ".join(part for part in (self.file, self.path, self.message) if part)
+        return f"{line}\n{self.trace}" if self.trace else line
 
 
 class ScenarioError(AckclockError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
 import tempfile
 import time
@@ -342,12 +343,14 @@ class Scenario(Frozen):
         """
         from ackclock import _core
         from ackclock.engines import Cost
+        from ackclock.userfiles import contained
 
         # The core checks and predicts in one compilation; grids of thousands of points need both.
         if self._cost is None:
             text, workshop = self._core_text()
             try:
-                predicted = json.loads(_core.predict(text, workshop))
+                with contained():
+                    predicted = json.loads(_core.predict(text, workshop))
             except _core.InputError as error:
                 self._raise_input(str(error))
                 raise
@@ -381,7 +384,7 @@ class Scenario(Frozen):
 
     def _located(self, problems: Iterable[Problem]) -> ScenarioError:
         file = None if self._file is None else str(self._file)
-        return ScenarioError([Problem(p.path, p.message, file) for p in problems])
+        return ScenarioError([dataclasses.replace(problem, file=file) for problem in problems])
 
     def _raise_input(self, text: str) -> None:
         found = [Problem(item["path"], item["message"]) for item in json.loads(text)]
@@ -473,12 +476,14 @@ class Scenario(Frozen):
         from ackclock.environments.measures import annotate
         from ackclock.errors import AlgorithmError
         from ackclock.run import Run
+        from ackclock.userfiles import contained
 
         # The core checks what it runs; to check here too would compile a scenario twice.
         text, workshop = self._core_text()
         try:
             began = time.thread_time()
-            output = _core.run(text, progress, workshop)
+            with contained():
+                output = _core.run(text, progress, workshop)
             cpu_s = time.thread_time() - began
         except _core.InputError as error:
             self._raise_input(str(error))

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import dis
 import hashlib
 import importlib.util
 import json
 import random
 import sys
 import traceback
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ackclock import paths, schema
-from ackclock.errors import Problem, ScenarioError, suggestion
+from ackclock.errors import AlgorithmError, Problem, ScenarioError, suggestion
 from ackclock.usercode import AQM, CONTROL, SESSION, Definition, DefinitionError, known, lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["Made", "Workshop", "check", "form_problem", "kept", "reference", "told"]
+__all__ = ["Made", "Workshop", "check", "contained", "form_problem", "kept", "reference", "told"]
 
 
 def reference(value: Any) -> tuple[str, schema.Data] | None:
@@ -97,7 +99,9 @@ def check(data: schema.Data, folder: Path) -> None:
         try:
             definition = _find(name, folder)
         except _NotFoundError as error:
-            found.append(Problem(path, str(error)))
+            # Flows that share a file share its traceback.
+            again = any(problem.trace == error.trace for problem in found)
+            found.append(Problem(path, str(error), trace="" if again else error.trace))
             continue
         if definition.room != room:
             expected = CONTROL.word if room == "cc" else AQM.word
@@ -114,7 +118,11 @@ def check(data: schema.Data, folder: Path) -> None:
 
 
 class _NotFoundError(Exception):
-    """Why a class is not to be had, in one sentence."""
+    """Why a class is not to be had, in one sentence, and the user's own traceback if any."""
+
+    def __init__(self, message: str, trace: str = "") -> None:
+        super().__init__(message)
+        self.trace = trace
 
 
 def _find(name: str, folder: Path) -> Definition:
@@ -151,16 +159,65 @@ def _execute(file: Path) -> None:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except OSError as error:
+    except BaseException as error:
         del sys.modules[name]
-        raise _NotFoundError(f'cannot read "{file}": {error.strerror}') from None
-    except Exception as error:
-        del sys.modules[name]
+        if isinstance(error, KeyboardInterrupt) and not _is_raised(error):
+            raise
+        trace = _trace(error, {str(file)})
+        if isinstance(error, OSError) and not trace:
+            raise _NotFoundError(f'cannot read "{file}": {error.strerror}') from None
+        if isinstance(error, DefinitionError):
+            # It says what is wrong with which class; the frames would be ours.
+            trace = ""
+        elif isinstance(error, SyntaxError) and not trace:
+            trace = "".join(traceback.format_exception_only(error)).rstrip()
         where = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == str(file)]
-        line = error.lineno if isinstance(error, SyntaxError) else where[-1].lineno if where else 0
-        kind = "" if isinstance(error, DefinitionError) else f"{type(error).__name__}: "
+        line = where[-1].lineno if where else getattr(error, "lineno", 0)
         what = error.msg if isinstance(error, SyntaxError) else str(error)
-        raise _NotFoundError(f"{file}, line {line}: {kind}{what}") from error
+        kind = () if isinstance(error, DefinitionError) else (type(error).__name__,)
+        told = ": ".join(filter(None, (*kind, what)))
+        raise _NotFoundError(f"{file}, line {line}: {told}", trace) from error
+
+
+def _trace(error: BaseException, files: set[str]) -> str:
+    """The traceback from the first line in one of some files on; empty if there is none."""
+    start = error.__traceback__
+    while start is not None and start.tb_frame.f_code.co_filename not in files:
+        start = start.tb_next
+    if start is None:
+        return ""
+    return "".join(traceback.format_exception(type(error), error, start)).rstrip()
+
+
+def _is_raised(error: BaseException) -> bool:
+    """Whether a line of Python raised it; Ctrl-C comes in between two instructions."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return False
+    return trace.tb_frame.f_code.co_code[trace.tb_lasti] == dis.opmap["RAISE_VARARGS"]
+
+
+@contextmanager
+def contained() -> Iterator[None]:
+    """Tell of a user's code that would end the program as of one that fails.
+
+    Raises
+    ------
+    AlgorithmError
+        It called ``sys.exit`` or raised KeyboardInterrupt; Ctrl-C stays what it is.
+    """
+    try:
+        yield
+    except (SystemExit, KeyboardInterrupt) as error:
+        trace = _trace(error, {str(definition.file) for definition in known.values()})
+        if not trace or (isinstance(error, KeyboardInterrupt) and not _is_raised(error)):
+            raise
+        message = f"code of the user's own raised {error!r}, which may not end the program"
+        failure = AlgorithmError(message)
+        failure.__ackclock_told__ = f"{trace}\n{message}"  # type: ignore[attr-defined]
+        raise failure from error
 
 
 @dataclasses.dataclass(frozen=True)
@@ -297,13 +354,9 @@ def told(error: BaseException) -> str | None:
     error
         Any exception; the result is None if it came from elsewhere.
     """
-    if not hasattr(error, "__ackclock_where__"):
-        return None
     if hasattr(error, "__ackclock_told__"):
         return str(error.__ackclock_told__)
-    files = {str(definition.file) for definition in known.values()}
-    trace = error.__traceback__
-    while trace is not None and trace.tb_frame.f_code.co_filename not in files:
-        trace = trace.tb_next
-    start = trace or error.__traceback__
-    return "".join(traceback.format_exception(type(error), error, start)).rstrip()
+    if not hasattr(error, "__ackclock_where__"):
+        return None
+    trace = _trace(error, {str(definition.file) for definition in known.values()})
+    return trace or "".join(traceback.format_exception(error)).rstrip()

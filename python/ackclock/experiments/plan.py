@@ -133,8 +133,8 @@ def prepared(sweep: Sweep) -> list[Prepared]:
     if wrong:
         file = None if sweep.file is None else str(sweep.file)
         told = [
-            Problem(problem.path, f"{problem.message} ({_where(at)})", file or problem.file)
-            for problem, at in wrong.items()
+            Problem(p.path, f"{p.message} ({_where(at)})", file or p.file, p.trace)
+            for p, at in wrong.items()
         ]
         rest = [Problem("", f"and {len(told) - MOST_TOLD} more problems")]
         raise ScenarioError([*told[:MOST_TOLD], *(rest if len(told) > MOST_TOLD else ())])

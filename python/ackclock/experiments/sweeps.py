@@ -146,7 +146,10 @@ class Sweep:
     def _told(self, error: ScenarioError, where: str) -> ScenarioError:
         file = None if self.file is None else str(self.file)
         return ScenarioError(
-            [Problem(p.path, f"{p.message} ({where})", file or p.file) for p in error.problems]
+            [
+                Problem(p.path, f"{p.message} ({where})", file or p.file, p.trace)
+                for p in error.problems
+            ]
         )
 
     def plan(self, workers: int | None = None, store: Keeper | None = None) -> Plan:

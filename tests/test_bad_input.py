@@ -145,6 +145,67 @@ def test_a_folder_that_may_not_be_replaced_is_told_before_the_run(
     assert (tmp_path / "full" / "mine.txt").read_text() == "mine"
 
 
+HUGE = "1" + 400 * "0"
+SMALL_JSON = """{
+  "duration": "1 s",
+  "net": {"kind": "dumbbell", "pairs": 1, "rate": "1 Mbps", "rtt": "40 ms", "loss": 0},
+  "flows": [{"id": "a", "pair": 0}]
+}"""
+
+
+def with_json(old, new):
+    assert old in SMALL_JSON
+    return SMALL_JSON.replace(old, new)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("x.json", with_json('"1 Mbps"', HUGE), "net.rate: 1000"),
+        ("x.json", with_json('"loss": 0', f'"loss": {HUGE}'), "net.loss: 1000"),
+        ("x.toml", changed('"5 Mbps"', HUGE), "net.rate: 1000"),
+        ("x.json", with_json('"1 Mbps"', 3000 * "[" + 3000 * "]"), "more than 100 levels deep"),
+        ("x.json", with_json('"1 Mbps"', 400 * "[" + 400 * "]"), "more than 100 levels deep"),
+        ("x.toml", changed('"5 Mbps"', 3000 * "[" + 3000 * "]"), "more than 100 levels deep"),
+        ("x.json", with_json('"pairs": 1', '"pairs": 1, "pairs": 2'), "net.pairs: is given twice"),
+        ("x.json", with_json('"pair": 0', '"pair": 1, "pair": 0'), "flows[0].pair: is given twice"),
+        ("x.json", f"[{SMALL_JSON}]", "holds a list of JSON; expected an object"),
+        ("x.json", "7", "holds the value 7 of JSON; expected an object"),
+        ("x.json", f"// mine\n{SMALL_JSON}", "not valid JSON: Expecting value: line 1"),
+        ("x.toml", f'engine = "pakcet"\n{GOOD}', 'engine "pakcet"; did you mean "packet"?'),
+        ("x.toml", f"engine = [1]\n{GOOD}", "engine: there is no engine"),
+    ],
+    ids=lambda case: str(case)[-25:],
+)
+def test_a_document_that_cannot_be_is_told_in_one_sentence(name, text, told, tmp_path, capsys):
+    file = tmp_path / name
+    file.write_text(text)
+    assert cli.main(["run", str(file)]) == cli.EXIT_INPUT
+    seen = capsys.readouterr()
+    assert seen.out == ""
+    assert seen.err.startswith(f"{file}: ")
+    assert told in seen.err
+    assert len(seen.err.splitlines()) == 1
+    assert len(seen.err) < 300
+
+
+@pytest.mark.parametrize(("name", "text"), [("x.toml", GOOD), ("x.json", SMALL_JSON)])
+def test_a_byte_order_mark_changes_nothing(name, text, tmp_path):
+    (tmp_path / name).write_text(text, encoding="utf-8-sig")
+    assert ac.load(tmp_path / name) == ac.load(text)
+    assert ac.load(f"\ufeff{text}") == ac.load(text)
+
+
+def test_an_output_that_cannot_be_written_is_not_our_fault(capsys, monkeypatch):
+    def full(*_args, **_kwargs):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("ackclock.tabular.table", full)
+    assert cli.main(["list"]) == cli.EXIT_INPUT
+    told = "the output could not be written: No space left on device\n"
+    assert capsys.readouterr().err == told
+
+
 @pytest.mark.parametrize("reps", [1, 2])
 def test_a_disk_that_fills_up_takes_the_folder_but_not_the_summary(
     reps, tmp_path, capsys, monkeypatch

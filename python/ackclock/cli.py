@@ -357,8 +357,14 @@ def _failed(error: BaseException) -> int:
     if isinstance(error, OSError) and error.filename is not None:
         click.echo(f"{error.filename}: {error.strerror}", err=True)
         return EXIT_INPUT
+    import errno
     import os
     import traceback
+
+    # No file name: what could not be written is standard output.
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
+        click.echo(f"the output could not be written: {error.strerror}", err=True)
+        return EXIT_INPUT
 
     kind = type(error).__name__
     click.echo(

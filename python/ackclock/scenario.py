@@ -570,10 +570,16 @@ def from_document(document: dict[str, Any], file: Path | None = None) -> Scenari
     UnsupportedError
         The document is for another engine.
     """
+    from ackclock.engines import ENGINES
+    from ackclock.errors import suggestion
+
     data = dict(document)
     engine = data.pop("engine", Scenario.engine)
     if engine != Scenario.engine:
         where = f"{file}: " if file is not None else ""
         message = f'{where}engine: "{engine}" is not "packet", the engine of a Scenario'
+        if not isinstance(engine, str) or engine not in ENGINES:
+            hint = suggestion(str(engine), ENGINES)
+            message = f'{where}engine: there is no engine "{engine}"; {hint}'
         raise UnsupportedError(message)
     return Scenario.from_data(data, file)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+import reprlib
 
 from ackclock.errors import suggestion
 
@@ -90,7 +91,11 @@ def parse(value: float | str, quantity: str) -> float:
             raise ValueError(message)
         result = number * factor
     else:
-        result = float(value)
+        try:
+            result = float(value)
+        except OverflowError:
+            message = f"{reprlib.repr(value)} is not a {quantity}: it is too large for a number"
+            raise ValueError(message) from None
     if not math.isfinite(result) or result < 0:
         message = f"{value} is not a {quantity}: it must be finite and not negative"
         raise ValueError(message)

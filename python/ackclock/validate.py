@@ -8,6 +8,8 @@ checked by the core afterwards.
 from __future__ import annotations
 
 import math
+import reprlib
+import sys
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -63,6 +65,11 @@ def _is(value: object, kind: str) -> bool:
     return isinstance(value, int) or kind == "number"
 
 
+def _is_huge(value: Any) -> bool:
+    """Whether it is a whole number that no float can hold."""
+    return isinstance(value, int) and abs(value) > sys.float_info.max
+
+
 def _type(_: Any, types: Any, value: Any, rules: Any) -> Iterator[ValidationError]:
     if "x-quantity" in rules:
         return
@@ -72,6 +79,8 @@ def _type(_: Any, types: Any, value: Any, rules: Any) -> Iterator[ValidationErro
         yield ValidationError(f"{_show(value)} is not {wanted}")
     elif isinstance(value, float) and not math.isfinite(value):
         yield ValidationError(f"{value} is not a finite number")
+    elif _is_huge(value):
+        yield ValidationError(f"{reprlib.repr(value)} is too large for a number")
     elif isinstance(value, int) and rules.get("format") in _MOST:
         most = _MOST[rules["format"]]
         if value > most:
@@ -89,7 +98,7 @@ def _quantity(_: Any, quantity: str, value: Any, rules: Any) -> Iterator[Validat
 def _bound(word: str, holds: Any) -> Any:
     def check(_: Any, bound: float, value: Any, rules: Any) -> Iterator[ValidationError]:
         number = _is(value, "number") and "x-quantity" not in rules
-        if number and math.isfinite(value) and not holds(value, bound):
+        if number and not _is_huge(value) and math.isfinite(value) and not holds(value, bound):
             yield ValidationError(f"{value} is out of range; expected {word} {bound:g}")
 
     return check

@@ -397,14 +397,7 @@ def load(file: str | Path) -> FluidCase:
     ScenarioError
         It cannot be read, or has problems.
     """
-    import tomllib
+    from ackclock.engines import read_document
 
     path = Path(file)
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        problem = Problem("", f"cannot be read: {error.strerror}", str(path))
-        raise ScenarioError([problem]) from None
-    except ValueError as error:
-        raise ScenarioError([Problem("", f"not valid TOML: {error}", str(path))]) from None
-    return from_document(data, path)
+    return from_document(read_document(path), path)

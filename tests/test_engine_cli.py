@@ -3,6 +3,7 @@
 import ast
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import time
 import pytest
 
 import ackclock as ac
-from ackclock import cli
+from ackclock import cli, schema
 
 
 def ackclock(*arguments, timeout=120):
@@ -125,6 +126,25 @@ def test_check_and_explain_say_what_is_right(small_file):
 def test_every_algorithm_is_listed_and_shown():
     assert "aimd" in ackclock("list", "cc").stdout
     assert "References" in ackclock("show", "aimd").stdout
+
+
+def test_the_help_of_list_names_every_room():
+    help_text = ackclock("list", "--help").stdout
+    named = re.search(r"Rooms: ([^.]*)\.", help_text)[1].replace("\n", " ").split(", ")
+    assert [name.strip() for name in named] == list(schema.catalogue())
+
+
+def test_a_table_that_was_not_recorded_is_told_by_the_key_of_the_file(small_file, tmp_path):
+    out = tmp_path / "out"
+    assert cli.main(["run", str(small_file), "--out", str(out), "--set", "record.tables=[]"]) == 0
+    done = ackclock("plot", out, "--kind", "queue", "--out", tmp_path / "x.svg")
+    assert done.returncode == 2
+    key = re.search(r'record\.tables = \["\w+"\]', done.stderr)[0]
+    small_file.write_text(small_file.read_text().partition("[record]")[0])
+    change = key.replace(" = ", "=")
+    assert cli.main(["run", str(small_file), "--out", str(out), "--set", change]) == 0
+    done = ackclock("plot", out, "--kind", "queue", "--out", tmp_path / "x.svg")
+    assert done.returncode == 0, done.stderr
 
 
 def test_our_own_fault_is_told_as_such(monkeypatch, capsys):

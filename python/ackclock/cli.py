@@ -257,13 +257,21 @@ def plot(
     click.echo(f"wrote {out}")
 
 
-@cli.command("list")
+class _WithRooms(click.Command):
+    """A command whose help names the rooms; only there are they worth loading the core."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        from ackclock import schema
+
+        formatter.write_paragraph()
+        formatter.write_text(f"Rooms: {', '.join(schema.ROOMS)}.")
+        super().format_epilog(ctx, formatter)
+
+
+@cli.command("list", cls=_WithRooms)
 @click.argument("room", required=False)
 def list_(room: str | None) -> None:
-    """List algorithms, all or those of one ROOM.
-
-    Rooms: cc, recovery, slow_start, qdisc, source, arrivals.
-    """
+    """List algorithms, all or those of one ROOM."""
     from ackclock import schema
     from ackclock.errors import suggestion
     from ackclock.tabular import table

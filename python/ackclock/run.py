@@ -124,7 +124,10 @@ class Run:
         if name in self.tables:
             return self.tables[name]
         if name in TABLES:
-            message = f'the table "{name}" was not recorded; run with record=["{name}"]'
+            message = (
+                f'the table "{name}" was not recorded; run with record.tables = ["{name}"] in the'
+                f' scenario file, or record=["{name}"] in Python'
+            )
         else:
             message = f'there is no table "{name}"; {suggestion(name, ("flows", "links", *TABLES))}'
         raise UnsupportedError(message)

@@ -203,3 +203,59 @@ def test_the_fingerprint_is_of_what_is_simulated(scenario):
     same = scenario.replace(**{"net.rate": 1e7, "seed": 9, "name": "other"})
     assert same.fingerprint == scenario.fingerprint
     assert scenario.replace(**{"net.rate": "11 Mbps"}).fingerprint != scenario.fingerprint
+
+
+def test_every_value_that_is_left_out_is_explained():
+    text = """
+era = "1999"
+duration = "2 s"
+[net]
+kind = "dumbbell"
+pairs = 4
+rate = "10 Mbps"
+rtt = "40 ms"
+[[flows]]
+pair = 0
+[[flows]]
+pair = 1
+cc = "vegas"
+[[flows]]
+pair = 2
+[[flows]]
+pair = 3
+source = { kind = "cbr", rate = "1 Mbps" }
+"""
+    told = ac.load(text).explain()
+    lines = {line["path"]: (line["value"], line["source"]) for line in told.data["defaults"]}
+    assert lines["flows[*].cc"] == ("aimd (2 of 4)", "era 1999")
+    assert lines["flows[*].recovery"] == ("reno (3 of 4)", "era 1999")
+    assert lines["net.buffer"] == ("1 bdp", "every era")
+    assert lines["net.qdisc"] == ("fifo", "every era")
+    assert lines["net.access_delay"] == ("0.001 s", "every era")
+    assert lines["net.access_rate"][0] == "ten times the bottleneck"
+    assert lines["tcp.mss"][1] == "era 1999"
+    assert not {"era", "duration", "net.rate", "net.rtt"} & set(lines)
+    assert "net.access_rate" in str(told)
+    given = ac.load(text).replace(**{"net.qdisc": "red", "flows[0].cc": "cubic"}).explain().data
+    paths_of = {line["path"] for line in given["defaults"]}
+    assert "flows[2].cc" in paths_of
+    assert not {"net.qdisc", "flows[*].cc"} & paths_of
+
+
+def test_what_every_link_leaves_out_is_one_line():
+    text = """
+duration = "2 s"
+[net]
+kind = "graph"
+links = [
+    { a = "x", b = "y", rate = "1 Mbps", delay = "1 ms" },
+    { a = "y", b = "z", rate = "1 Mbps", delay = "1 ms", qdisc = "red" },
+]
+[[flows]]
+src = "x"
+dst = "z"
+"""
+    lines = {line["path"]: line["value"] for line in ac.load(text).explain().data["defaults"]}
+    assert lines["net.links[*].buffer"] == "1 bdp"
+    assert lines["net.links[0].qdisc"] == "fifo"
+    assert lines["flows[0].cc"] == "cubic"

@@ -283,7 +283,8 @@ def _eras_page() -> str:
         for key in ("cc", "recovery"):
             table.setdefault(f"flows[*].{key}", {})[era] = f"`{told['flows'][0][key]}`"
         for line in told["defaults"]:
-            table.setdefault(line["path"], {})[era] = line["value"]
+            if line["path"].startswith("tcp."):
+                table.setdefault(line["path"], {})[era] = line["value"]
     rows = ([f"`{path}`", *(values.get(era, "") for era in eras)] for path, values in table.items())
     parts = [
         _generated("what the core says of each era"),

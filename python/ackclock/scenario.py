@@ -410,14 +410,16 @@ class Scenario(Frozen):
             Text when printed; ``.data`` has all of it.
         """
         from ackclock import _core
-        from ackclock.explanation import Explanation
+        from ackclock.explanation import Explanation, left_out
 
         self.check()
         try:
-            return Explanation(self.name, json.loads(_core.explain(self.core_json())))
+            data = json.loads(_core.explain(self.core_json()))
         except _core.InputError as error:
             self._raise_input(str(error))
             raise
+        data["defaults"] = [*left_out(self._data), *data["defaults"]]
+        return Explanation(self.name, data)
 
     def run(
         self,

@@ -27,6 +27,7 @@ class Dumbbell(Record):
         loss: float | None = ...,
         schedule: Any = ...,
         drop: list[Any] | tuple[Any, ...] | None = ...,
+        back_drop: list[Any] | tuple[Any, ...] | None = ...,
     ) -> None: ...
 
 class ParkingLot(Record):

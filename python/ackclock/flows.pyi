@@ -17,6 +17,7 @@ class Flow(Record):
         start_jitter: float | str | None = ...,
         stop: float | str | None = ...,
         size: float | str | None = ...,
+        every: float | str | None = ...,
         cc: Record | str | dict[str, Any] | None = ...,
         recovery: Record | str | dict[str, Any] | None = ...,
         slow_start: Record | str | dict[str, Any] | None = ...,

@@ -135,8 +135,12 @@ pub fn predict(plan: &Plan) -> Predicted {
         let wire = f64::from(flow.tcp.wire_size());
         let share = equal_share_bps(plan, flow, &crossing);
         let mut packets = until.since(flow.start).seconds() * share / 8.0 / wire;
-        if let Some(size) = flow.size {
-            packets = packets.min(size.0 as f64 / f64::from(flow.tcp.mss));
+        let all = flow.size.map(|size| size.0 as f64).or_else(|| {
+            let (size, every) = flow.bursts?;
+            Some(size.0 as f64 * (until.since(flow.start).seconds() / every.seconds()).ceil())
+        });
+        if let Some(bytes) = all {
+            packets = packets.min(bytes / f64::from(flow.tcp.mss));
         }
         let acks = match &*flow.sender {
             PlanSender::Tcp { .. } => 1.0 / f64::from(flow.tcp.delayed_ack),

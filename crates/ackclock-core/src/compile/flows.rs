@@ -246,7 +246,8 @@ impl Context<'_> {
             dst,
             start: Time(flow.start.0) + late,
             stop: flow.stop.map(|s| Time(s.0)),
-            size: flow.size,
+            size: if flow.every.is_some() { None } else { flow.size },
+            bursts: flow.size.zip(flow.every),
             sender,
             tcp,
             route: route.into(),
@@ -357,8 +358,23 @@ impl Context<'_> {
         {
             self.wrong(format!("{path}.stop"), "is not later than start");
         }
+        if let Some(every) = flow.every {
+            if every == Span::ZERO {
+                self.wrong(format!("{path}.every"), "is zero, expected some time");
+            }
+            if flow.size.is_none() {
+                self.wrong(format!("{path}.every"), "needs size beside it, what is handed over");
+            }
+            if self.scenario.era != Era::Rfc {
+                self.wrong(
+                    format!("{path}.every"),
+                    "is for era rfc; flows of the other eras, ns-2's, never pause",
+                );
+            }
+        }
         if flow.source.is_some() {
             for (key, given) in [
+                ("every", flow.every.is_some()),
                 ("cc", flow.cc.is_some()),
                 ("recovery", flow.recovery.is_some()),
                 ("slow_start", flow.slow_start.is_some()),

@@ -184,6 +184,8 @@ pub struct PlanFlow {
     pub stop: Option<Time>,
     /// Payload; `None` is endless.
     pub size: Option<Bytes>,
+    /// How much an endless flow's application hands over, and how often; `None`: all at once.
+    pub bursts: Option<(Bytes, Span)>,
     /// What sends.
     pub sender: Arc<PlanSender>,
     /// TCP settings.

@@ -77,6 +77,7 @@ fn rfc(
         flow: id,
         config: Arc::clone(&flow.tcp),
         size: flow.size,
+        bursts: flow.bursts,
         stop: flow.stop,
         control: Arc::clone(control),
         cc: made,

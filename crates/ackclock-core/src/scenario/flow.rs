@@ -45,6 +45,10 @@ pub struct Flow {
     /// Payload to transfer; left out: endless.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<Bytes>,
+    /// With `size`: the application hands over so much each time that this has passed, over one connection
+    /// that rests in between; whole segments, up to `stop`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub every: Option<Span>,
     /// Congestion control.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cc: Option<Spec>,

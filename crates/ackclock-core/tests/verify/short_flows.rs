@@ -1,5 +1,6 @@
 //! Finite transfers: how they end, and what is said of those that cannot.
 
+use ackclock_core::packet::Event;
 use serde_json::{Value, json};
 
 use crate::common::{Run, extend, run, wire};
@@ -76,4 +77,42 @@ fn listed_acknowledgements_are_dropped_on_their_way_back() {
     let seen = transfer(json!({"back_drop": [1, 3]}), json!({"size": 146_000}), json!({}), 5.0);
     assert_eq!((seen.flow(0).lost_data, seen.flow(0).lost_acks), (0, 2));
     assert_eq!((seen.link("a->b").drops, seen.link("b->a").drops), (0, 2));
+}
+
+/// RFC 5681 section 4.1: after more than an RTO without sending the window is the initial one again.
+#[test]
+fn an_application_that_pauses_restarts_from_the_initial_window_if_so_set() {
+    // 100 segments every 5 s; a window at rest of more than 10 comes from the first burst's slow start.
+    let flight = |restart: bool| {
+        let net = wire(json!({"rate": "100 Mbps", "delay": "20 ms", "buffer": "1000 pkt"}));
+        let flow =
+            json!({"src": "a", "dst": "b", "size": 100 * 1460, "every": "5 s", "stop": "12 s"});
+        let seen = run(json!({
+            "net": net, "flows": [flow], "duration": 20, "record": {"tables": ["packets"]},
+            "tcp": {"syn": false, "delayed_ack": 1, "idle_restart": restart},
+        }));
+        assert_eq!(seen.flow(0).receiver.delivered_packets, 300);
+        assert_eq!((seen.flow(0).sender.retransmits, seen.results.warnings.len()), (0, 0));
+        // What leaves before the first acknowledgement of the second burst comes back.
+        let sent = seen.packets("a->b").filter(|r| r.at.seconds() > 4.9 && r.at.seconds() < 5.03);
+        sent.filter(|r| r.event == Event::Arrival).count()
+    };
+    assert_eq!(flight(true), 10);
+    // 10 + one for each of the 100 acknowledgements but those of what the application ran dry with.
+    assert!(flight(false) > 50, "{}", flight(false));
+}
+
+#[test]
+fn bursts_need_a_size_and_an_era_that_knows_them() {
+    let told = |flow: Value, era: &str| {
+        let mut one = json!({"src": "a", "dst": "b"});
+        extend(&mut one, flow);
+        let net = wire(json!({"rate": "1 Mbps", "delay": "1 ms", "buffer": "10 pkt"}));
+        let scenario = json!({"net": net, "flows": [one], "era": era, "duration": 1});
+        crate::common::problems(&scenario).into_iter().map(|p| p.0).collect::<Vec<_>>()
+    };
+    assert_eq!(told(json!({"every": "1 s", "size": 1000}), "rfc"), [""; 0]);
+    assert_eq!(told(json!({"every": "1 s"}), "rfc"), ["flows[0].every"]);
+    assert_eq!(told(json!({"every": 0, "size": 1000}), "rfc"), ["flows[0].every"]);
+    assert_eq!(told(json!({"every": "1 s", "size": 1000}), "2002"), ["flows[0].every"]);
 }

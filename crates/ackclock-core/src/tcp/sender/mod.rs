@@ -57,6 +57,8 @@ pub struct SenderParts {
     pub config: Arc<TcpConfig>,
     /// Payload to transfer; `None`: endless.
     pub size: Option<Bytes>,
+    /// How much the application hands over, and how often; `None`: all at once.
+    pub bursts: Option<(Bytes, Span)>,
     /// Nothing new is sent after this time.
     pub stop: Option<Time>,
     /// Name of the congestion control, for messages.
@@ -79,6 +81,14 @@ enum Stage {
     Open,
     /// Nothing more will be sent.
     Done,
+}
+
+/// An application that hands over its data in bursts.
+#[derive(Debug)]
+struct Bursts {
+    segments: u32,
+    every: Span,
+    next: Deadline,
 }
 
 /// What a sender has counted; the rest of a snapshot follows from its state.
@@ -114,6 +124,7 @@ pub struct Sender {
     total: u32,
     /// Segments that the application has handed over so far.
     available: u32,
+    bursts: Option<Box<Bursts>>,
     last_payload: u32,
     stop: Time,
     initial_window: u32,
@@ -147,7 +158,8 @@ pub struct Sender {
 impl Sender {
     /// A sender that has not started.
     pub fn new(parts: SenderParts) -> Self {
-        let SenderParts { flow, config, size, stop, control, cc, recovery, slow_start } = parts;
+        let SenderParts { flow, config, size, bursts, stop, control, cc, recovery, slow_start } =
+            parts;
         let (total, last_payload) = match size {
             Some(bytes) => {
                 let total = segments_of(bytes, config.mss);
@@ -173,7 +185,11 @@ impl Sender {
             deliveries: Deliveries::default(),
             min_rtt: None,
             total,
-            available: total,
+            available: if bursts.is_some() { 0 } else { total },
+            bursts: bursts.map(|(size, every)| {
+                let segments = segments_of(size, config.mss);
+                Box::new(Bursts { segments, every, next: Deadline::NEVER })
+            }),
             last_payload,
             stop: stop.unwrap_or(Time::MAX),
             initial_window,
@@ -251,18 +267,25 @@ impl Sender {
         });
         self.window = Window { cwnd: 1.0, ssthresh: 2.0 };
         self.stage = Stage::Done;
+        self.rest();
+    }
+
+    /// Nothing more is due.
+    fn rest(&mut self) {
         self.retransmission = Deadline::NEVER;
         self.pacing = Deadline::NEVER;
         self.tick = Deadline::NEVER;
+        self.bursts = None;
     }
 
     /// Completes what every call must leave behind: the earliest timer and the state's name.
     #[inline]
     fn finish_call(&mut self, ctx: &mut EndpointCtx<'_>) {
         let mut earliest = self.retransmission;
-        // Most senders have neither of the others.
-        if self.pacing.at.min(self.tick.at) != Time::MAX {
-            for other in [self.pacing, self.tick] {
+        // Most senders have none of the others.
+        let burst = self.bursts.as_ref().map_or(Deadline::NEVER, |bursts| bursts.next);
+        if self.pacing.at.min(self.tick.at).min(burst.at) != Time::MAX {
+            for other in [self.pacing, self.tick, burst] {
                 if (other.at, other.armed) < (earliest.at, earliest.armed) {
                     earliest = other;
                 }
@@ -314,6 +337,7 @@ impl Endpoint for Sender {
         if self.stage != Stage::Idle {
             return;
         }
+        self.hand_over(ctx.now);
         if self.config.syn && self.total > 0 {
             self.stage = Stage::SynSent { at: ctx.now, again: false };
             self.send_request(ctx);

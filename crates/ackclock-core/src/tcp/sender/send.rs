@@ -213,9 +213,7 @@ impl Sender {
         if self.board.nxt() == self.total {
             self.count.completed_s = now.seconds();
         }
-        self.retransmission = Deadline::NEVER;
-        self.pacing = Deadline::NEVER;
-        self.tick = Deadline::NEVER;
+        self.rest();
         self.board.release();
     }
 }

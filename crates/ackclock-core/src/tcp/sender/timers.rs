@@ -1,4 +1,4 @@
-//! The sender's timers: retransmission, pacing, the control's own.
+//! The sender's timers: retransmission, pacing, the control's own, the application's.
 
 use super::{Sender, Stage};
 use crate::cc::Signal;
@@ -36,6 +36,14 @@ impl Sender {
         };
     }
 
+    /// The application hands over its next burst, if it has any.
+    pub(super) fn hand_over(&mut self, now: Time) {
+        if let Some(bursts) = &mut self.bursts {
+            self.available = self.available.saturating_add(bursts.segments);
+            bursts.next = Deadline { at: now + bursts.every, armed: now };
+        }
+    }
+
     /// Runs what is due.
     pub(super) fn run_timers(&mut self, ctx: &mut EndpointCtx<'_>) {
         let now = ctx.now;
@@ -50,6 +58,15 @@ impl Sender {
                 self.send(ctx, u32::MAX);
                 self.record_window(ctx);
             }
+        }
+        if self.bursts.as_ref().is_some_and(|bursts| bursts.next.at <= now) {
+            self.hand_over(now);
+            if self.stage == Stage::Open && self.nothing_left(now) && self.board.outstanding() == 0
+            {
+                self.finish(now);
+            }
+            self.send(ctx, u32::MAX);
+            self.record_window(ctx);
         }
         if self.stage == Stage::Open && self.pacing.at <= now {
             self.send(ctx, u32::MAX);

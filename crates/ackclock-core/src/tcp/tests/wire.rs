@@ -114,6 +114,7 @@ impl Setup {
             flow: FlowId(0),
             config: Arc::new(self.config),
             size,
+            bursts: None,
             stop: self.stop,
             control: Arc::from("test"),
             cc,

@@ -242,6 +242,16 @@ source = { kind = "cbr", rate = "1 Mbps" }
     assert not {"net.qdisc", "flows[*].cc"} & paths_of
 
 
+def test_traffic_without_a_template_is_explained():
+    told = ac.load("""
+duration = "2 s"
+net = { kind = "dumbbell", pairs = 2, rate = "10 Mbps" }
+traffic = [{ generator = "poisson" }]
+""").explain()
+    lines = {line["path"]: line["value"] for line in told.data["defaults"]}
+    assert lines["traffic[0].flow.cc"] == "cubic"
+
+
 def test_what_every_link_leaves_out_is_one_line():
     text = """
 duration = "2 s"

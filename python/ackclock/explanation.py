@@ -68,7 +68,8 @@ def _places(data: schema.Data) -> Iterator[_Place]:
             yield ["net", "links", i], link, schema.definition("LinkSpec")["properties"], {}
     flows: list[tuple[list[paths.Step], schema.Data]] = []
     flows += [(["flows", i], flow) for i, flow in enumerate(data.get("flows", ()))]
-    flows += [(["traffic", i, "flow"], t["flow"]) for i, t in enumerate(data.get("traffic", ()))]
+    for i, traffic in enumerate(data.get("traffic", ())):
+        flows.append((["traffic", i, "flow"], traffic.get("flow", {})))
     for steps, flow in flows:
         # An unresponsive source has no TCP.
         tcp = {} if "source" in flow else _tcp_of(era)

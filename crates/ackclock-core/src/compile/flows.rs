@@ -166,6 +166,10 @@ impl Context<'_> {
         };
         let mut rng = Stream::new(self.scenario.seed, Purpose::Traffic, index as u64);
         let pairs = self.layout.pairs.len() as u32;
+        let has_source = template.source.is_some();
+        // A generator may draw sizes unasked.
+        let params = generator.params();
+        let asks_for_sizes = ["sizes", "load", "arrivals"].iter().any(|&k| params.get(k).is_some());
         let mut made = 0u32;
         while let Some(arrival) = arrivals.next(&mut rng) {
             if arrival.at.0 > self.scenario.duration.0 {
@@ -175,7 +179,7 @@ impl Context<'_> {
                 self.wrong(format!("{path}.generator"), format!("makes more than {MAX_FLOWS} flows; expected fewer arrivals or a shorter run"));
                 return;
             }
-            if template.source.is_some() && arrival.size.is_some() {
+            if has_source && arrival.size.is_some() && asks_for_sizes {
                 return self.wrong(at, "draws sizes, which have no meaning beside flow.source: an unresponsive sender sends until its stop");
             }
             if let Some(pair) = arrival.pair
@@ -189,7 +193,7 @@ impl Context<'_> {
             }
             let mut one = template.clone();
             one.start = template.start + Span(arrival.at.0);
-            one.size = arrival.size.or(template.size);
+            one.size = arrival.size.filter(|_| !has_source).or(template.size);
             if template.src.is_none() && template.pair.is_none() {
                 // Arrivals that name no pair take the pairs in turn.
                 one.pair = arrival.pair.or((pairs > 0).then(|| made % pairs));

@@ -507,6 +507,15 @@ fn a_size_beside_a_source_is_refused() {
     let drawn = with("/traffic", json!([{"generator": generator, "flow": flow}]));
     let [(path, _)] = &problems(&drawn)[..] else { panic!("{:?}", problems(&drawn)) };
     assert_eq!(path, "traffic[0].generator");
+    let sizes = json!({"kind": "fixed", "mean": 1000});
+    for (generator, is_right) in [
+        (json!({"kind": "poisson", "rate": 5, "sizes": sizes}), false),
+        (json!({"kind": "poisson", "rate": 5}), true),
+        (json!({"kind": "trace", "arrivals": [{"at": 0.1}]}), true),
+    ] {
+        let drawn = with("/traffic", json!([{"generator": generator, "flow": flow}]));
+        assert_eq!(problems(&drawn).is_empty(), is_right, "{:?}", problems(&drawn));
+    }
     let generator = json!({"kind": "trace", "arrivals": [{"at": 0.1, "pair": 7}]});
     let drawn = with("/traffic", json!([{"generator": generator, "flow": {"cc": "aimd"}}]));
     let [(path, message)] = &problems(&drawn)[..] else { panic!("{:?}", problems(&drawn)) };

@@ -18,12 +18,15 @@ impl Sender {
     /// Sends all that may leave, new segments at most `burst`.
     #[inline]
     pub(super) fn send(&mut self, ctx: &mut EndpointCtx<'_>, mut burst: u32) {
-        if self.stage != Stage::Open || self.held_by_ecn {
+        if self.stage != Stage::Open {
+            return;
+        }
+        self.pacing = Deadline::NEVER;
+        if self.held_by_ecn {
             return;
         }
         let now = ctx.now;
         let rate = self.cc.pacing_rate();
-        self.pacing = Deadline::NEVER;
         loop {
             if let Some(rate) = rate
                 && (now < self.next_paced || rate.0 == 0)

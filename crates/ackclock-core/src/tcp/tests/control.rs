@@ -232,3 +232,26 @@ fn a_mark_at_a_window_of_one_segment_makes_the_next_one_wait_for_the_timer() {
     assert_eq!((end.timeouts, end.retransmits, end.recoveries), (0, 0, 0));
     assert!(end.completed_s > 0.0);
 }
+
+/// A window of one segment at 16 kbit/s: half a second for each.
+struct SlowPacer;
+
+impl CongestionControl for SlowPacer {
+    fn on_ack(&mut self, _window: &mut Window, _ack: &Ack) {}
+    fn on_congestion(&mut self, _window: &mut Window, _event: &Congestion) {}
+    fn pacing_rate(&self) -> Option<BitRate> {
+        Some(BitRate(16_640))
+    }
+}
+
+#[test]
+fn a_sender_that_waits_for_ecn_does_not_wait_for_its_pacer() {
+    let mut setup = Setup::new("sack").segments(2).script(|_, _| Fate::Mark);
+    setup.cc = Some(Box::new(SlowPacer));
+    setup.config.ecn = true;
+    setup.config.initial_ssthresh = 1.0;
+    let mut wire = setup.build().started();
+    wire.run(at(10_000));
+    let left: Vec<(Time, u32)> = wire.left.iter().map(|p| (p.at, p.seq)).collect();
+    assert_eq!(left, [(at(0), 0), (at(1201), 1)]);
+}

@@ -84,7 +84,7 @@ def may_replace(folder: Path, marker: str = BUNDLE) -> None:
     _may_be_folder(folder)
     if folder.exists() and not (folder / marker).is_file() and any(folder.iterdir()):
         message = (
-            f"{folder} exists and is not such a folder that ackclock wrote (it has no {marker});"
+            f"{folder} exists and is not a folder that ackclock wrote (it has no {marker});"
             " choose another"
         )
         raise AckclockError(message)

@@ -2,8 +2,7 @@
 
 use serde::Serialize;
 
-use super::plan::{Plan, PlanFlow, PlanSender};
-use crate::ids::LinkId;
+use super::plan::{Plan, PlanFlow, PlanLink, PlanSender};
 use crate::registry::Spec;
 use crate::scenario::Scenario;
 use crate::tcp::TcpConfig;
@@ -115,25 +114,29 @@ fn crossing(plan: &Plan) -> Vec<u32> {
     crossing
 }
 
-/// An equal share of every link on a flow's way, at most [bit/s].
-fn equal_share_bps(plan: &Plan, flow: &PlanFlow, crossing: &[u32]) -> f64 {
-    let share = |l: &LinkId| {
-        let link = &plan.links[l.index()];
+/// An equal share of each link [bit/s] for the flows that cross it, at its mean rate.
+fn shares_bps(plan: &Plan, crossing: &[u32]) -> Vec<f64> {
+    let share = |(link, &flows): (&PlanLink, &u32)| {
         let own = link.rate.bps();
         let schedule = link.settings.schedule.as_ref();
         let rate = schedule.map_or(own, |schedule| schedule.mean_bps(own, plan.duration));
-        rate / f64::from(crossing[l.index()].max(1))
+        rate / f64::from(flows.max(1))
     };
-    flow.route.iter().map(share).fold(f64::INFINITY, f64::min)
+    plan.links.iter().zip(crossing).map(share).collect()
+}
+
+/// An equal share of every link on a flow's way, at most [bit/s].
+fn equal_share_bps(flow: &PlanFlow, shares: &[f64]) -> f64 {
+    flow.route.iter().map(|l| shares[l.index()]).fold(f64::INFINITY, f64::min)
 }
 
 /// Predicts the work of a compiled scenario: every flow sends at its equal share.
 pub fn predict(plan: &Plan) -> Predicted {
-    let crossing = crossing(plan);
+    let shares = shares_bps(plan, &crossing(plan));
     let hops = |flow: &PlanFlow| {
         let until = flow.stop.unwrap_or(plan.duration).min(plan.duration);
         let wire = f64::from(flow.tcp.wire_size());
-        let share = equal_share_bps(plan, flow, &crossing);
+        let share = equal_share_bps(flow, &shares);
         let mut packets = until.since(flow.start).seconds() * share / 8.0 / wire;
         let all = flow.size.map(|size| size.0 as f64).or_else(|| {
             let (size, every) = flow.bursts?;
@@ -159,6 +162,7 @@ pub fn predict(plan: &Plan) -> Predicted {
 /// Explains a compiled scenario.
 pub fn explain(scenario: &Scenario, plan: &Plan) -> Explained {
     let crossing = crossing(plan);
+    let shares = shares_bps(plan, &crossing);
     let node = |i: crate::ids::NodeId| plan.nodes[i.index()].clone();
     let flows = plan
         .flows
@@ -195,7 +199,7 @@ pub fn explain(scenario: &Scenario, plan: &Plan) -> Explained {
                 bottleneck: plan.links[narrow].name(&plan.nodes),
                 bdp_bytes: bottleneck_bps * rtt_s / 8.0,
                 bdp_segments: bottleneck_bps * rtt_s / 8.0 / wire,
-                equal_share_bps: equal_share_bps(plan, flow, &crossing),
+                equal_share_bps: equal_share_bps(flow, &shares),
                 start_s: flow.start.seconds(),
             }
         })

@@ -67,6 +67,89 @@ def test_every_problem_is_told_at_once_with_its_path():
     assert 'did you mean "qdisc"' in told["net.qdsc"]
 
 
+def _paths(text):
+    with pytest.raises(ac.ScenarioError) as caught:
+        ac.load(text).check()
+    return [problem.path for problem in caught.value.problems]
+
+
+def test_what_is_wrong_hides_nothing_else_that_is():
+    text = GOOD.replace('rtt = "100 ms"', "rtt = 0\nloss = 3\naccess_rate = 0\npairs = 2")
+    text = text.replace("pairs = 2\n", "", 1).replace("pair = 0", 'pair = 5\ncc = "nope"')
+    assert _paths(text) == [
+        "flows[0].cc",
+        "net.rtt",
+        "net.access_rate",
+        "net.loss",
+        "flows[0].pair",
+    ]
+    # Parameters of algorithms, of a flow that leads nowhere too, beside a time that is none.
+    text = GOOD.replace("pair = 0", 'pair = 5\ncc = { kind = "aimd", b = 2 }') + "size = 0"
+    text = text.replace('duration = "60 s"', "duration = 0\nwarmup = 0")
+    assert _paths(text) == ["duration", "flows[0].pair", "flows[1].size", "flows[0].cc.b"]
+
+
+def test_a_key_that_is_missing_hides_nothing_and_what_hangs_on_it_is_not_told():
+    text = GOOD.replace('rate = "10 Mbps"', "loss = 2").replace("pair = 0", "size = 0\npair = 2")
+    text = text.replace('duration = "60 s"', 'warmup = "10 s"')
+    # Whether the warm-up is too long depends on the duration; that there is no pair 2 on nothing.
+    assert _paths(text) == ["net", "", "net.loss", "flows[0].size", "flows[0].pair"]
+    text = GOOD.replace("pairs = 2", "loss = 2").replace("pair = 1", "pair = 90")
+    assert _paths(text) == ["net", "net.loss"]
+
+
+def test_a_trace_file_that_cannot_be_read_hides_nothing(tmp_path):
+    file = tmp_path / "s.toml"
+    schedule = "schedule = { mahimahi_file = 'none' }\nloss = 2"
+    file.write_text(GOOD.replace("pairs = 2", f"{schedule}\npairs = 2"), encoding="utf-8")
+    with pytest.raises(ac.ScenarioError) as caught:
+        ac.load(file).check()
+    assert [problem.path for problem in caught.value.problems] == ["net.schedule", "net.loss"]
+
+
+def test_changes_of_links_are_for_networks_of_every_kind(tmp_path):
+    (tmp_path / "up").write_text("10\n20\n", encoding="utf-8")
+    file = tmp_path / "s.toml"
+    text = """
+duration = "2 s"
+net = { kind = "topohub", name = "topozoo/Geant2009", rate = "50 Mbps" }
+[[links]]
+link = ["NL->*", "*->NL"]
+mtu = 1500
+loss = 0.001
+[[links]]
+link = "NL->BE"
+schedule = { mahimahi_file = "up" }
+[[flows]]
+src = "NL"
+dst = "BE"
+"""
+    file.write_text(text, encoding="utf-8")
+    scenario = ac.load(file)
+    assert ac.load(scenario.to_toml()) == ac.Scenario.from_data(scenario.data)
+    told = {link["id"]: link for link in scenario.explain().data["links"]}
+    assert [name for name, link in told.items() if link["varies"]] == ["NL->BE"]
+    # Two opportunities of 1500 bytes in 20 ms.
+    run = scenario.run()
+    assert 0.5e6 < run.summary["flows"][0]["goodput_bps"] < 1.2e6
+
+
+def test_changes_of_links_are_objects_too():
+    net = ac.topology.Star(hosts=3, rate="10 Mbps", delay="5 ms", buffer="1 MB")
+    change = ac.LinkChange(link="h0->r", loss=0.01)
+    scenario = ac.Scenario(net, [ac.Flow(pair=0)], 5, links=[change])
+    text = """
+duration = 5
+net = { kind = "star", hosts = 3, rate = "10 Mbps", delay = "5 ms", buffer = "1 MB" }
+flows = [{ pair = 0 }]
+links = [{ link = "h0->r", loss = 0.01 }]
+"""
+    assert scenario.fingerprint == ac.load(text).fingerprint
+    assert scenario.run().summary["links"][0]["drop_reasons"]["random"] > 0
+    without = scenario.replace(**{"links[0].loss": 0.0}).run()
+    assert "random" not in without.summary["links"][0]["drop_reasons"]
+
+
 @pytest.mark.parametrize(
     ("text", "path", "told"),
     [

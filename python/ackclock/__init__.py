@@ -38,7 +38,7 @@ if TYPE_CHECKING:
         UnsupportedError,
     )
     from ackclock.experiments import Axis, Precision, Sweep, SweepResult, sweep
-    from ackclock.flows import Flow, TcpOptions, Traffic
+    from ackclock.flows import Flow, LinkChange, TcpOptions, Traffic
     from ackclock.replication import Replication, replicate
     from ackclock.run import Run, load_run
     from ackclock.scenario import Scenario, load
@@ -66,6 +66,7 @@ __all__ = [
     "DefinitionError",
     "Drop",
     "Flow",
+    "LinkChange",
     "Mark",
     "Pass",
     "Precision",
@@ -110,6 +111,7 @@ _HOME = {
     "DefinitionError": "usercode",
     "Drop": "usercode",
     "Flow": "flows",
+    "LinkChange": "flows",
     "Mark": "usercode",
     "Pass": "usercode",
     "Precision": "experiments",

@@ -52,6 +52,8 @@ def expanded(data: Data, folder: Path) -> Data:
             net = graphs.csv_data(folder / net["folder"], options)
         result["net"] = net
     _schedules(result["net"], "net", folder)
+    for index, change in enumerate(result.get("links", ())):
+        _schedules(change, f"links[{index}]", folder)
     userfiles.check(result, folder)
     return result
 

@@ -1,4 +1,4 @@
-"""What is sent: single flows, generators of flows, TCP settings; classes from the core's schema."""
+"""Flows, traffic, TCP settings and changes of links as classes, from the core's schema."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ackclock.catalogue import Record
 
-_NAMES = ("Flow", "TcpOptions", "Traffic")
+_NAMES = ("Flow", "LinkChange", "TcpOptions", "Traffic")
 
 
 def __getattr__(name: str) -> type[Record]:

@@ -27,6 +27,21 @@ class Flow(Record):
         stagger: float | str | None = ...,
     ) -> None: ...
 
+class LinkChange(Record):
+    def __init__(
+        self,
+        link: Any,
+        rate: float | str | None = ...,
+        delay: float | str | None = ...,
+        mtu: float | str | None = ...,
+        buffer: str | None = ...,
+        qdisc: Record | str | dict[str, Any] | None = ...,
+        weight: float | None = ...,
+        loss: float | None = ...,
+        schedule: Any = ...,
+        drop: list[Any] | tuple[Any, ...] | None = ...,
+    ) -> None: ...
+
 class TcpOptions(Record):
     def __init__(
         self,

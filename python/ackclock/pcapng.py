@@ -282,17 +282,16 @@ def _stamps(run: Run, rows: list[dict[str, Any]], flows: dict[str, _Flow]) -> li
     }
     if not ends:
         return [None] * len(rows)
+    from ackclock import _core
+
     # The summary tells a link's first rate: arrivals over one that changes are not known.
-    net = _scenario(run)["net"]
-    changing = [{"r0", "r1"}] if net.get("schedule") else []
-    for link in net.get("links", []):
-        if link.get("schedule") or link.get("back_schedule"):
-            changing.append({link["a"], link["b"]})
+    told = json.loads(_core.explain(run.scenario.core_json()))["links"]
+    varying = {str(link["id"]) for link in told if link["varies"]}
     ways = {
         str(link["id"]): Way(
             str(link["src"]),
             str(link["dst"]),
-            None if {link["src"], link["dst"]} in changing else float(link["rate_bps"]),
+            None if str(link["id"]) in varying else float(link["rate_bps"]),
             float(link["propagation_s"]),
         )
         for link in run.summary["links"]
@@ -300,18 +299,13 @@ def _stamps(run: Run, rows: list[dict[str, Any]], flows: dict[str, _Flow]) -> li
     return stamps(rows, ways, ends)
 
 
-def _scenario(run: Run) -> dict[str, Any]:
-    from ackclock import _core
-
-    data: dict[str, Any] = json.loads(_core.normalise(run.scenario.core_json()))
-    return data
-
-
 def _settings(run: Run) -> list[_Settings]:
     """All that flows of the scenario may have; none where segments are ns-2's."""
     if run.summary["era"] != "rfc":
         return []
-    data = _scenario(run)
+    from ackclock import _core
+
+    data = json.loads(_core.normalise(run.scenario.core_json()))
     common = data.get("tcp", {})
     templates = [*data.get("flows", []), *(each["flow"] for each in data.get("traffic", []))]
     told = [{**common, **template.get("tcp", {})} for template in templates]

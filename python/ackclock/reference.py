@@ -55,7 +55,17 @@ STATUSES = {
     "variant": "deviates on purpose, as described",
 }
 
-DEFINITIONS = ("Flow", "Traffic", "TcpOptions", "Record", "Table", "Era", "Routing", "Classes")
+DEFINITIONS = (
+    "LinkChange",
+    "Flow",
+    "Traffic",
+    "TcpOptions",
+    "Record",
+    "Table",
+    "Era",
+    "Routing",
+    "Classes",
+)
 """Named types of a scenario in the order in which a reader needs them."""
 
 EXAMPLE = """
@@ -221,7 +231,7 @@ def _choices(rules: schema.Data, links: frozenset[str] = frozenset()) -> str:
     if "enum" in rules:
         return _table(("value",), ([f"`{_plain(value)}`"] for value in rules["enum"]))
     rows, tables = [], []
-    for branch in rules["oneOf"]:
+    for branch in rules.get("oneOf") or rules["anyOf"]:
         text = str(branch.get("description", ""))
         fields = branch.get("properties", {})
         if "const" in branch:
@@ -232,6 +242,8 @@ def _choices(rules: schema.Data, links: frozenset[str] = frozenset()) -> str:
         elif fields:
             (key, value), *_ = fields.items()
             rows.append((f"`{key}`: {_type(value, links)}", text))
+        elif "type" in branch and "enum" not in branch:
+            rows.append((_type(branch, links), text))
         else:
             rows += [(f"`{_plain(value)}`", text) for value in branch.get("enum", ())]
     found = [text for text in tables if text]

@@ -35,6 +35,8 @@ class Scenario(Frozen):
     ----------
     net
         The network, as in `ackclock.topology`.
+    links
+        What is different at single directions of its links, as `ackclock.LinkChange`.
     flows
         Flows named one by one, as `ackclock.Flow`.
     duration
@@ -83,6 +85,7 @@ class Scenario(Frozen):
         flows: Iterable[Record | dict[str, Any]] = (),
         duration: float | str = 60,
         *,
+        links: Iterable[Record | dict[str, Any]] = (),
         traffic: Iterable[Record | dict[str, Any]] = (),
         warmup: float | str | None = None,
         seed: int | None = None,
@@ -108,6 +111,7 @@ class Scenario(Frozen):
             "record": record,
             "tcp": tcp,
             "net": net,
+            "links": list(links) or None,
             "flows": list(flows) or None,
             "traffic": list(traffic) or None,
         }
@@ -118,7 +122,9 @@ class Scenario(Frozen):
 
         found = problems(data, None if file is None else str(file))
         if found:
-            raise ScenarioError([*found, *_behind(found, data, file)])
+            from ackclock.behind import behind
+
+            raise ScenarioError([*found, *behind(found, data, file)])
         nothing = dict.fromkeys(Scenario.__slots__)
         self._freeze(_data=data, _file=file, **nothing)
 
@@ -347,7 +353,10 @@ class Scenario(Frozen):
 
         # The core checks and predicts in one compilation; grids of thousands of points need both.
         if self._cost is None:
-            text, workshop = self._core_text()
+            try:
+                text, workshop = self._core_text()
+            except ScenarioError as error:
+                raise self._told(error.problems) from None
             try:
                 with contained():
                     predicted = json.loads(_core.predict(text, workshop))
@@ -386,10 +395,15 @@ class Scenario(Frozen):
         file = None if self._file is None else str(self._file)
         return ScenarioError([dataclasses.replace(problem, file=file) for problem in problems])
 
+    def _told(self, problems: tuple[Problem, ...] | list[Problem]) -> ScenarioError:
+        from ackclock.behind import behind
+
+        return self._located([*problems, *behind(problems, self._data, self._file)])
+
     def _raise_input(self, text: str) -> None:
         found = [Problem(item["path"], item["message"]) for item in json.loads(text)]
         if found:
-            raise self._located(found)
+            raise self._told(found)
 
     def check(self) -> None:
         """Check meaning as well as form: names, routes, parameters.
@@ -497,36 +511,6 @@ class Scenario(Frozen):
         if workshop is not None:
             done.summary.update(workshop.summary())
         return done
-
-
-def _behind(found: list[Problem], data: dict[str, Any], file: Path | None) -> list[Problem]:
-    """Find problems of meaning in a scenario whose form is wrong, so that all are told at once.
-
-    The values of wrong form are left out; what follows from leaving them out is not told.
-    """
-    rest = copy.deepcopy(data)
-    for problem in found:
-        if problem.path:
-            _leave_out(rest, paths.split(problem.path))
-    from ackclock.validate import problems
-
-    if problems(rest):
-        return []
-    try:
-        Scenario.from_data(rest, file).check()
-    except ScenarioError as error:
-        told = [problem.path for problem in found]
-        return [p for p in error.problems if p.path and not any(map(p.touches, told))]
-    return []
-
-
-def _leave_out(at: Any, steps: list[paths.Step]) -> None:
-    for step in steps[:-1]:
-        if isinstance(at, str) or step is None:
-            return
-        at = at[step]
-    if isinstance(at, dict):
-        at.pop(steps[-1], None)
 
 
 def load(source: str | Path) -> Scenario:

@@ -82,7 +82,7 @@ def stubs() -> dict[str, str]:
     extra = "from ackclock.graphs import (\n"
     extra += "".join(f"    {name} as {name},\n" for name in functions) + ")\n"
     files["topology.pyi"] = _module(shapes, extra)
-    names = ("Flow", "TcpOptions", "Traffic")
+    names = ("Flow", "LinkChange", "TcpOptions", "Traffic")
     files["flows.pyi"] = _module([(name, schema.definition(name)) for name in names])
     return files
 

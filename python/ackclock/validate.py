@@ -24,7 +24,7 @@ from ackclock.units import quantity_problem
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["parameter_problems", "problems"]
+__all__ = ["missing", "parameter_problems", "problems", "wrong"]
 
 _WORDS = {
     "object": "a table",
@@ -264,6 +264,39 @@ def problems(data: schema.Data, file: str | None = None) -> list[Problem]:
         In the order of the schema; empty if the form is right.
     """
     return _told(_scenario_checker().iter_errors(data), file)
+
+
+def wrong(data: schema.Data) -> list[list[paths.Step]]:
+    """Find where values of wrong form stand, and those that are missing would.
+
+    Parameters
+    ----------
+    data
+        The scenario as plain data.
+    """
+    found = []
+    for error in _scenario_checker().iter_errors(data):
+        steps = list(error.absolute_path)
+        if error.validator == "required":
+            found += [[*steps, key] for key in error.validator_value if key not in error.instance]
+        else:
+            found.append(steps)
+    return found
+
+
+def missing(data: schema.Data) -> Iterator[tuple[schema.Data, str, schema.Data]]:
+    """Find tables of a scenario that lack a key: the table, the key, and the key's rules.
+
+    Parameters
+    ----------
+    data
+        The scenario as plain data.
+    """
+    for error in _scenario_checker().iter_errors(data):
+        if error.validator == "required":
+            for key in error.validator_value:
+                if key not in error.instance:
+                    yield error.instance, key, error.schema["properties"].get(key, {})
 
 
 def parameter_problems(rules: schema.Data, data: schema.Data) -> list[Problem]:

@@ -126,10 +126,19 @@ fn read<T: DeserializeOwned>(text: &str, root: &str) -> Result<T, Problem> {
     Ok(read)
 }
 
-fn plan(text: &str) -> Result<(Scenario, Plan), Vec<Problem>> {
+/// A scenario and its plan; what is wrong with either, and then with the algorithms too.
+fn plan(text: &str, custom: &dyn Custom) -> Result<(Scenario, Plan), Vec<Problem>> {
     let scenario = parse(text)?;
-    let plan = compile::compile(&scenario)?;
-    Ok((scenario, plan))
+    let (plan, mut problems) = compile::attempt(&scenario)?;
+    if problems.is_empty() {
+        return Ok((scenario, plan));
+    }
+    for problem in packet::check(&plan, custom) {
+        if !problems.contains(&problem) {
+            problems.push(problem);
+        }
+    }
+    Err(problems)
 }
 
 /// Every problem of a scenario.
@@ -139,7 +148,7 @@ pub fn check(text: &str) -> Vec<Problem> {
 
 /// Every problem of a scenario with algorithms of a user's own.
 pub fn check_with(text: &str, custom: &dyn Custom) -> Vec<Problem> {
-    match plan(text) {
+    match plan(text, custom) {
         Err(problems) => problems,
         Ok((_, plan)) => packet::check(&plan, custom),
     }
@@ -153,7 +162,7 @@ pub fn check_with(text: &str, custom: &dyn Custom) -> Vec<Problem> {
 /// # Errors
 /// Every problem of the scenario and of its algorithms.
 pub fn predict_with(text: &str, custom: &dyn Custom) -> Result<String, Vec<Problem>> {
-    let (_, plan) = plan(text)?;
+    let (_, plan) = plan(text, custom)?;
     let problems = packet::check(&plan, custom);
     if !problems.is_empty() {
         return Err(problems);
@@ -167,7 +176,7 @@ pub fn predict_with(text: &str, custom: &dyn Custom) -> Result<String, Vec<Probl
 /// # Errors
 /// Every problem of the scenario.
 pub fn explain(text: &str) -> Result<String, Vec<Problem>> {
-    let (scenario, plan) = plan(text)?;
+    let (scenario, plan) = plan(text, &RegistryOnly)?;
     serde_json::to_string(&compile::explain(&scenario, &plan))
         .map_err(|e| vec![Problem::new("", e.to_string())])
 }
@@ -198,7 +207,7 @@ pub fn run_with(
     custom: &dyn Custom,
     progress: &mut dyn FnMut(f64, f64) -> bool,
 ) -> Result<Output, RunError> {
-    let (_, plan) = plan(text).map_err(RunError::Input)?;
+    let (_, plan) = plan(text, custom).map_err(RunError::Input)?;
     let end = plan.duration.seconds();
     let results = packet::run_with(&plan, custom, &mut |now: Time| {
         progress(now.seconds() / end, now.seconds())

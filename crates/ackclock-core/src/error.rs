@@ -40,10 +40,17 @@ pub fn nearest<'a>(given: &str, names: impl IntoIterator<Item = &'a str>) -> Opt
         .map(|(_, name)| name)
 }
 
+/// Most names that a list of valid ones spells out.
+const SHOWN: usize = 30;
+
 /// `", did you mean \"x\"?"` or the list of valid names.
 pub fn suggestion(given: &str, names: &[&str]) -> String {
     match nearest(given, names.iter().copied()) {
         Some(name) => format!("did you mean \"{name}\"?"),
+        None if names.len() > SHOWN => {
+            let (some, more) = (names[..SHOWN].join(", "), names.len() - SHOWN);
+            format!("expected one of: {some} and {more} more")
+        }
         None => format!("expected one of: {}", names.join(", ")),
     }
 }

@@ -1,7 +1,7 @@
 //! Dense identifiers. Each is an index into one table of the compiled plan.
 
 /// A node of the network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(pub u32);
 
 /// One direction of a link.

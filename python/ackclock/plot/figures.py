@@ -161,14 +161,13 @@ def _interval(rates: list[tuple[str, Values, Values]]) -> str:
 
 def _narrowest(run: Run) -> dict[str, float]:
     """The rate of the narrowest link on each flow's route [bit/s]; empty where it is not known."""
-    net = run.scenario.expanded().data["net"]
-    if any("schedule" in at or "back_schedule" in at for at in (net, *net.get("links", ()))):
-        return {}
     try:
-        told = run.scenario.explain().data["flows"]
+        told = run.scenario.explain().data
     except AckclockError:  # code of one's own that the scenario names may be gone since it ran
         return {}
-    return {str(flow["id"]): flow["bottleneck_bps"] for flow in told}
+    if any(link["varies"] for link in told["links"]):
+        return {}
+    return {str(flow["id"]): flow["bottleneck_bps"] for flow in told["flows"]}
 
 
 def throughput(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:

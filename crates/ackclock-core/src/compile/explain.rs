@@ -77,6 +77,8 @@ pub struct LinkLine {
     pub buffer_s: Option<f64>,
     /// Queue discipline.
     pub qdisc: String,
+    /// Whether its rate changes over time.
+    pub varies: bool,
     /// Flows whose data crosses it.
     pub flows: u32,
 }
@@ -220,6 +222,7 @@ pub fn explain(scenario: &Scenario, plan: &Plan) -> Explained {
                 buffer_bytes: bytes,
                 buffer_s: full.map(|b| b as f64 * 8.0 / link.rate.bps()),
                 qdisc: label(&link.settings.qdisc),
+                varies: link.settings.schedule.is_some(),
                 flows,
             }
         })

@@ -15,6 +15,15 @@ use crate::topology::Layout;
 use crate::traffic::{arrivals, pattern};
 use crate::units::{Bytes, Span, Time};
 
+/// Where a flow goes: its ends, and its ways there and back.
+#[derive(Default)]
+struct Way {
+    src: NodeId,
+    dst: NodeId,
+    route: Vec<LinkId>,
+    ack_route: Vec<LinkId>,
+}
+
 /// Most flows of a scenario.
 const MAX_FLOWS: usize = 2_000_000;
 
@@ -29,15 +38,19 @@ struct Context<'a> {
     base_problems: Vec<(&'static str, String)>,
     ids: HashSet<Arc<str>>,
     flows: Vec<PlanFlow>,
+    /// Whether all flows are among these: where one is wrong its copies are not made.
+    all: bool,
 }
 
+/// All flows, and whether there are no more. One with a problem is among them, for what else may be wrong
+/// with it, but without its values that are wrong: without routes, mostly.
 pub(super) fn flows(
     scenario: &Scenario,
     layout: &Layout,
     names: &HashMap<&str, u32>,
     routes: &mut Routes,
     problems: &mut Vec<Problem>,
-) -> Vec<PlanFlow> {
+) -> (Vec<PlanFlow>, bool) {
     let base = TcpConfig::of_era(scenario.era).with(&scenario.tcp);
     let base_problems = tcp_problems(&base);
     for (key, message) in &base_problems {
@@ -53,15 +66,21 @@ pub(super) fn flows(
         base_problems,
         ids: HashSet::new(),
         flows: Vec::new(),
+        all: true,
     };
     for (i, flow) in scenario.flows.iter().enumerate() {
+        let (before, made) = (context.problems.len(), context.flows.len());
         context.listed(flow, i);
+        let alone = flow.count.is_none() && context.flows.len() == made + 1;
+        context.all &= alone || context.problems.len() == before;
     }
     for (i, traffic) in scenario.traffic.iter().enumerate() {
+        let before = context.problems.len();
         context.generated(&traffic.generator, &traffic.flow, i);
+        context.all &= context.problems.len() == before;
     }
     context.flows.shrink_to_fit();
-    context.flows
+    (context.flows, context.all)
 }
 
 impl Context<'_> {
@@ -79,16 +98,16 @@ impl Context<'_> {
                 format!("{path}.count"),
                 format!("is {count}, expected 1 to {MAX_FLOWS} flows in all"),
             );
-            return;
+            return self.without_route(flow, path);
         }
         if count > 1 && flow.pair.is_none() && flow.src.is_none() && flow.between.is_none() {
             self.wrong(path, "has count but neither pair, between, nor src and dst");
-            return;
+            return self.without_route(flow, path);
         }
         let drawn = match &flow.between {
             Some(pattern) => match self.drawn(pattern, flow, place) {
                 Some(drawn) => drawn,
-                None => return,
+                None => return self.without_route(flow, path),
             },
             None => Vec::new(),
         };
@@ -147,12 +166,13 @@ impl Context<'_> {
     /// The flows that a generator makes up to the end of the run.
     fn generated(&mut self, generator: &Spec, template: &Flow, index: usize) {
         let path = format!("traffic[{index}]");
+        let of_flow = &format!("{path}.flow");
         if template.between.is_some() {
             self.wrong(
-                format!("{path}.flow.between"),
+                format!("{of_flow}.between"),
                 "is not for the flows of a generator; expected it in flows",
             );
-            return;
+            return self.without_route(template, of_flow);
         }
         let (env, at) =
             (arrivals::ArrivalsEnv { era: self.scenario.era }, format!("{path}.generator"));
@@ -161,7 +181,7 @@ impl Context<'_> {
             Ok(arrivals) => arrivals,
             Err(problems) => {
                 self.problems.extend(problems);
-                return;
+                return self.without_route(template, of_flow);
             }
         };
         let mut rng = Stream::new(self.scenario.seed, Purpose::Traffic, index as u64);
@@ -201,19 +221,41 @@ impl Context<'_> {
             one.id = template.id.as_ref().map(|id| format!("{id}{made}"));
             made += 1;
             let before = self.problems.len();
-            self.add(&one, &format!("{path}.flow"));
+            self.add(&one, of_flow);
             if self.problems.len() > before {
                 return;
             }
         }
     }
 
+    /// Adds a flow.
     fn add(&mut self, flow: &Flow, path: &str) {
+        self.push(flow, path, |context| context.way(flow, path));
+    }
+
+    /// Adds a flow of which it is not known where it goes.
+    fn without_route(&mut self, flow: &Flow, path: &str) {
+        self.push(flow, path, |_| None);
+    }
+
+    /// Where a flow goes.
+    fn way(&mut self, flow: &Flow, path: &str) -> Option<Way> {
+        let (src, dst) = self.hosts(flow, path)?;
+        let route = self.route(flow.route.as_ref(), src, dst, &format!("{path}.route"));
+        // Links go both ways: where there is no way out, there is none back.
+        if route.is_none() && flow.route.is_none() && flow.ack_route.is_none() {
+            return None;
+        }
+        let ack_route = self.route(flow.ack_route.as_ref(), dst, src, &format!("{path}.ack_route"));
+        Some(Way { src, dst, route: route?, ack_route: ack_route? })
+    }
+
+    fn push(&mut self, flow: &Flow, path: &str, way: impl FnOnce(&mut Self) -> Option<Way>) {
+        let before = self.problems.len();
         // Flows that were wrong count too, so that those after them keep their names.
         let number = self.ids.len();
         let name: Arc<str> =
             flow.id.as_deref().map_or_else(|| format!("f{number}").into(), Into::into);
-        let before = self.problems.len();
         if !self.ids.insert(Arc::clone(&name)) {
             self.wrong(
                 format!("{path}.id"),
@@ -222,18 +264,11 @@ impl Context<'_> {
         }
         let tcp = self.base.clone().with(&flow.tcp);
         self.settings(flow, &tcp, path);
-        let Some((src, dst)) = self.hosts(flow, path) else { return };
-        let route = self.route(flow.route.as_ref(), src, dst, &format!("{path}.route"));
-        // Links go both ways: where there is no way out, there is none back.
-        if route.is_none() && flow.route.is_none() && flow.ack_route.is_none() {
-            return;
-        }
-        let ack_route = self.route(flow.ack_route.as_ref(), dst, src, &format!("{path}.ack_route"));
-        let (Some(route), Some(ack_route)) = (route, ack_route) else { return };
-        if self.problems.len() > before {
-            return;
-        }
-        let (tcp, sender) = (Arc::new(tcp), Arc::new(self.sender(flow)));
+        let way = way(self);
+        let sound = self.problems.len() == before && way.is_some();
+        let Way { src, dst, route, ack_route } = way.unwrap_or_default();
+        let tcp = Arc::new(if sound { tcp } else { TcpConfig::of_era(self.scenario.era) });
+        let sender = Arc::new(self.sender(flow));
         let last = self.flows.last();
         let tcp = last.filter(|f| f.tcp == tcp).map_or(tcp, |f| Arc::clone(&f.tcp));
         let sender = last.filter(|f| f.sender == sender).map_or(sender, |f| Arc::clone(&f.sender));
@@ -249,9 +284,9 @@ impl Context<'_> {
             src,
             dst,
             start: Time(flow.start.0) + late,
-            stop: flow.stop.map(|s| Time(s.0)),
+            stop: flow.stop.filter(|_| sound).map(|s| Time(s.0)),
             size: if flow.every.is_some() { None } else { flow.size },
-            bursts: flow.size.zip(flow.every),
+            bursts: flow.size.zip(flow.every).filter(|_| sound),
             sender,
             tcp,
             route: route.into(),

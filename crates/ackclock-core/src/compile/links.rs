@@ -18,7 +18,7 @@ pub(super) struct Directed {
     pub(super) buffer: BufferSize,
     pub(super) weight: f64,
     /// Path of its buffer in the scenario.
-    buffer_path: Arc<str>,
+    pub(super) buffer_path: Arc<str>,
 }
 
 /// Both directions of every link, forward first.
@@ -112,7 +112,7 @@ fn add(problems: &mut Vec<Problem>, problem: Problem) {
 }
 
 /// What links have in common, the same one again where it is that of the link before.
-fn shared<T: PartialEq + ?Sized>(
+pub(super) fn shared<T: PartialEq + ?Sized>(
     known: &mut Option<Arc<T>>,
     new: impl Borrow<T> + Into<Arc<T>>,
 ) -> Arc<T> {
@@ -123,41 +123,77 @@ fn shared<T: PartialEq + ?Sized>(
 }
 
 fn check(path: &str, spec: &LinkSpec, problems: &mut Vec<Problem>) {
-    let mut wrong =
-        |key: &str, message: String| add(problems, Problem::new(key_path(path, key), message));
-    for (key, rate) in [("rate", Some(spec.rate)), ("back_rate", spec.back_rate)] {
+    let mut values = Values { path, problems };
+    values.rate("rate", Some(spec.rate));
+    values.rate("back_rate", spec.back_rate);
+    values.delay("delay", Some(spec.delay));
+    values.loss("loss", Some(spec.loss));
+    values.loss("back_loss", Some(spec.back_loss));
+    values.mtu("mtu", Some(spec.mtu));
+    values.weight("weight", Some(spec.weight));
+    values.buffer("buffer", Some(spec.buffer));
+    values.buffer("back_buffer", spec.back_buffer);
+}
+
+/// The values of a link described at `path`, where they are given: each is checked by itself.
+pub(super) struct Values<'a> {
+    pub(super) path: &'a str,
+    pub(super) problems: &'a mut Vec<Problem>,
+}
+
+impl Values<'_> {
+    fn wrong(&mut self, key: &str, message: impl Into<String>) {
+        add(self.problems, Problem::new(key_path(self.path, key), message));
+    }
+
+    pub(super) fn rate(&mut self, key: &str, rate: Option<BitRate>) {
         if let Some(rate) = rate
             && (rate.0 == 0 || rate.0 > 1_000_000_000_000_000)
         {
-            wrong(
-                key,
-                format!("is {} bit/s, expected more than zero and at most 1000 Tbps", rate.0),
-            );
+            let message =
+                format!("is {} bit/s, expected more than zero and at most 1000 Tbps", rate.0);
+            self.wrong(key, message);
         }
     }
-    if spec.delay.seconds() > super::MAX_SECONDS {
-        let (delay, most) = (spec.delay.seconds(), super::MAX_SECONDS);
-        wrong("delay", format!("is {delay} s, expected at most {most} s"));
+
+    pub(super) fn delay(&mut self, key: &str, delay: Option<Span>) {
+        let (delay, most) = (delay.unwrap_or_default().seconds(), super::MAX_SECONDS);
+        if delay > most {
+            self.wrong(key, format!("is {delay} s, expected at most {most} s"));
+        }
     }
-    for (key, loss) in [("loss", spec.loss), ("back_loss", spec.back_loss)] {
+
+    pub(super) fn loss(&mut self, key: &str, loss: Option<f64>) {
+        let loss = loss.unwrap_or_default();
         if !(0.0..=1.0).contains(&loss) {
-            wrong(key, format!("is {loss}, expected a ratio from 0 to 1"));
+            self.wrong(key, format!("is {loss}, expected a ratio from 0 to 1"));
         }
     }
-    if spec.mtu.0 == 0 || spec.mtu.0 > 65_535 {
-        wrong("mtu", format!("is {} B, expected 1 to 65535", spec.mtu.0));
+
+    pub(super) fn mtu(&mut self, key: &str, mtu: Option<Bytes>) {
+        if let Some(Bytes(mtu)) = mtu
+            && (mtu == 0 || mtu > 65_535)
+        {
+            self.wrong(key, format!("is {mtu} B, expected 1 to 65535"));
+        }
     }
-    if !(spec.weight.is_finite() && spec.weight > 0.0) {
-        wrong("weight", format!("is {}, expected more than zero", spec.weight));
+
+    pub(super) fn weight(&mut self, key: &str, weight: Option<f64>) {
+        if let Some(weight) = weight
+            && !(weight.is_finite() && weight > 0.0)
+        {
+            self.wrong(key, format!("is {weight}, expected more than zero"));
+        }
     }
-    for (key, buffer) in [("buffer", Some(spec.buffer)), ("back_buffer", spec.back_buffer)] {
+
+    pub(super) fn buffer(&mut self, key: &str, buffer: Option<BufferSize>) {
         if matches!(buffer, Some(BufferSize::Packets(0) | BufferSize::Bytes(0))) {
-            wrong(key, "is zero, expected room for at least one packet".to_owned());
+            self.wrong(key, "is zero, expected room for at least one packet");
         }
     }
 }
 
-fn schedule(
+pub(super) fn schedule(
     path: &str,
     key: &str,
     spec: Option<&RateSpec>,
@@ -213,7 +249,7 @@ fn schedule(
     }
 }
 
-fn sorted(numbers: &[u64]) -> Vec<u64> {
+pub(super) fn sorted(numbers: &[u64]) -> Vec<u64> {
     let mut sorted = numbers.to_vec();
     sorted.sort_unstable();
     sorted.dedup();
@@ -245,6 +281,8 @@ pub(super) fn sized(
             }
         }
     }
+    // Buffers too small, and the largest packet that each would have to hold.
+    let mut small: Vec<(Arc<str>, BufferSize, u32)> = Vec::new();
     let mut links: Vec<PlanLink> = directed
         .into_iter()
         .enumerate()
@@ -257,18 +295,37 @@ pub(super) fn sized(
             if link.limit.bytes < u64::from(link.mean_packet)
                 && matches!(d.buffer, BufferSize::Bytes(_))
             {
-                let message = format!(
-                    "is {}, expected at least one packet of the flows through it ({} B)",
-                    d.buffer, link.mean_packet
-                );
-                add(problems, Problem::new(&*d.buffer_path, message));
+                match small.iter_mut().find(|(path, ..)| *path == d.buffer_path) {
+                    Some((.., packet)) => *packet = link.mean_packet.max(*packet),
+                    None => small.push((d.buffer_path, d.buffer, link.mean_packet)),
+                }
             }
             link
         })
         .collect();
+    for (path, buffer, packet) in small {
+        let message = format!(
+            "is {buffer}, expected at least one packet of the flows through it ({packet} B)"
+        );
+        problems.push(Problem::new(&*path, message));
+    }
     // They stand where more was known of each.
     links.shrink_to_fit();
     links
+}
+
+/// Makes a link whose description is wrong one that a queue discipline can be made for.
+pub(super) fn mend(link: &mut PlanLink) {
+    if link.rate.0 == 0 {
+        link.rate = BitRate(1_000_000);
+    }
+    if link.limit.packets == 0 || link.limit.bytes < u64::from(link.mean_packet) {
+        link.limit = Limit::NONE;
+    }
+    if link.settings.schedule.is_some() {
+        link.settings =
+            Arc::new(LinkSettings { schedule: None, ..LinkSettings::clone(&link.settings) });
+    }
 }
 
 /// The highest rate the link ever has; for delivery opportunities their mean.

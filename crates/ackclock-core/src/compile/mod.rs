@@ -2,6 +2,7 @@
 //! defaults filled in, and every problem is collected.
 
 mod backlog;
+mod changes;
 mod doubts;
 mod explain;
 mod flows;
@@ -33,8 +34,18 @@ pub fn warnings(plan: &Plan) -> Vec<String> {
     [backlog::warnings(plan), doubts::warnings(plan)].concat()
 }
 
-/// Compiles a scenario, or tells everything that is wrong with it.
+/// Compiles a scenario, or tells everything that is wrong with it but for parameters of algorithms.
 pub fn compile(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
+    let (plan, problems) = attempt(scenario)?;
+    if problems.is_empty() { Ok(plan) } else { Err(problems) }
+}
+
+/// Compiles a scenario as far as that goes, and tells what is wrong with it. A plan with problems is good
+/// for finding those of its algorithms, and for nothing else: wrong values are left out of it.
+///
+/// # Errors
+/// The problems of a network that cannot be laid out.
+pub fn attempt(scenario: &Scenario) -> Result<(Plan, Vec<Problem>), Vec<Problem>> {
     let mut problems = Vec::new();
     times(scenario, &mut problems);
 
@@ -47,7 +58,8 @@ pub fn compile(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
     };
     let names: HashMap<&str, u32> =
         layout.nodes.iter().enumerate().map(|(i, n)| (n.as_str(), i as u32)).collect();
-    let directed = links::directed(&layout, &names, &mut problems);
+    let mut directed = links::directed(&layout, &names, &mut problems);
+    changes::apply(&scenario.links, &layout.nodes, &mut directed, &mut problems);
     let metric = |i: usize| match scenario.routing {
         Routing::Hops => 1,
         // One picosecond a hop keeps zero delays from making loops.
@@ -70,14 +82,18 @@ pub fn compile(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
         era: scenario.era,
         record: scenario.record.clone(),
     };
-    plan.flows = flows::flows(scenario, &layout, &names, &mut routes, &mut problems);
+    let (flows, all) = flows::flows(scenario, &layout, &names, &mut routes, &mut problems);
+    plan.flows = flows;
     plan.links = links::sized(directed, &plan.flows, &mut problems);
     (plan.keys, plan.key_count) = keys(scenario.classes, &plan);
-    record(scenario, &mut plan, &mut problems);
+    record(scenario, &mut plan, all, &mut problems);
     // One mistake in a shape shows at every link that it makes.
     let mut told = HashSet::new();
     problems.retain(|p| told.insert((p.path.clone(), p.message.clone())));
-    if problems.is_empty() { Ok(plan) } else { Err(problems) }
+    if !problems.is_empty() {
+        plan.links.iter_mut().for_each(links::mend);
+    }
+    Ok((plan, problems))
 }
 
 fn times(scenario: &Scenario, problems: &mut Vec<Problem>) {
@@ -103,7 +119,8 @@ fn times(scenario: &Scenario, problems: &mut Vec<Problem>) {
     }
 }
 
-fn record(scenario: &Scenario, plan: &mut Plan, problems: &mut Vec<Problem>) {
+/// Settles what is recorded. Numbers of flows are checked where `all` flows are known.
+fn record(scenario: &Scenario, plan: &mut Plan, all: bool, problems: &mut Vec<Problem>) {
     let record = &scenario.record;
     let sampled =
         record.tables.iter().any(|t| matches!(t, Table::FlowSamples | Table::LinkSamples));
@@ -123,7 +140,7 @@ fn record(scenario: &Scenario, plan: &mut Plan, problems: &mut Vec<Problem>) {
         }
     }
     for (i, flow) in record.flows.iter().flatten().enumerate() {
-        if *flow as usize >= plan.flows.len() {
+        if all && *flow as usize >= plan.flows.len() {
             problems.push(Problem::new(
                 format!("record.flows[{i}]"),
                 format!(

@@ -12,7 +12,8 @@ pub use era::Era;
 pub use flow::{Flow, TcpOptions, Traffic};
 pub use generated::{Barabasi, Capacities, ErdosRenyi, Hot, OcBackbone, Radius, Tiers};
 pub use net::misread;
-pub use net::{Dumbbell, Graph, LinkSpec, Net, NodeSpec, ParkingLot, RateSpec, Ring, Star};
+pub use net::{Dumbbell, Graph, Net, NodeSpec, ParkingLot, Ring, Star};
+pub use net::{LinkChange, LinkSpec, Names, RateSpec};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,9 @@ pub struct Scenario {
     pub name: String,
     /// The network.
     pub net: Net,
+    /// What is different at single links of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<LinkChange>,
     /// Flows named one by one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<Flow>,

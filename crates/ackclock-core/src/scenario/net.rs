@@ -265,6 +265,58 @@ pub struct LinkSpec {
     pub back_drop: Vec<u64>,
 }
 
+/// What is different at single directions of links, whatever the network's shape. What is left out stays
+/// as the network has it; of several changes of one direction the last counts, setting by setting.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkChange {
+    /// Names of directions, as `explain` lists them: `r0->r1`. In a name `*` stands for anything.
+    pub link: Names,
+    /// Rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<BitRate>,
+    /// One-way propagation delay.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay: Option<Span>,
+    /// Largest packet in bytes on the wire.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mtu: Option<Bytes>,
+    /// Buffer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<BufferSize>,
+    /// Queue discipline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub qdisc: Option<Spec>,
+    /// Routing weight.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight: Option<f64>,
+    /// Random loss ratio.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss: Option<f64>,
+    /// Rate over time; overrides `rate`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<RateSpec>,
+    /// Arrivals that are dropped: numbers from 0 in order of arrival, at each of the links.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drop: Option<Vec<u64>>,
+}
+
+/// One name, or several.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Names {
+    /// The one.
+    One(String),
+    /// All of them.
+    Several(Vec<String>),
+}
+
+impl Default for Names {
+    fn default() -> Self {
+        Self::Several(Vec::new())
+    }
+}
+
 /// A rate that changes over time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]

@@ -302,6 +302,27 @@ fn all_problems_are_told_at_once() {
         paths,
         ["warmup", "net.links[0].rate", "net.links[1].loss", "flows[0].dst", "flows[1].stop"]
     );
+    // Algorithms' parameters are beside them, of flows that lead nowhere too.
+    scenario["net"]["links"][1]["qdisc"] = json!({"kind": "red", "max_p": 3});
+    scenario["flows"][0]["cc"] = json!({"kind": "aimd", "b": 2});
+    scenario["flows"][1]["source"]["rate"] = json!(0);
+    scenario["traffic"] = json!([{"generator": "x", "flow": {"cc": {"kind": "cubic", "beta": 2}}}]);
+    let paths: Vec<String> = problems(&scenario).into_iter().map(|p| p.0).collect();
+    assert_eq!(
+        paths,
+        [
+            "warmup",
+            "net.links[0].rate",
+            "net.links[1].loss",
+            "flows[0].dst",
+            "flows[1].stop",
+            "traffic[0].generator",
+            "net.links[1].qdisc.max_p",
+            "flows[0].cc.b",
+            "flows[1].source.rate",
+            "traffic[0].flow.cc.beta",
+        ]
+    );
     // What only the rooms can judge is collected too.
     let mut scenario = good();
     scenario["net"]["links"][0]["qdisc"] = json!("x");
@@ -372,6 +393,9 @@ fn rich() -> Value {
              "schedule": {"steps": [{"at": 0, "rate": 1e6}, {"at": "100 ms", "rate": 2e6}]},
              "back_schedule": {"mahimahi": [1, 5, 9]}},
         ]},
+        "links": [{"link": "a->*", "rate": "9 Mbps", "delay": "4 ms", "mtu": 1500, "buffer": "20 pkt", "weight": 2,
+            "qdisc": {"kind": "codel", "target": "3 ms"}, "loss": 0.1, "drop": [3]},
+            {"link": ["c->r"], "schedule": {"mahimahi": [1, 7]}}],
         "flows": [
             {"id": "x", "src": "a", "dst": "c", "cc": {"kind": "aimd", "a": 1, "b": 0.5}, "recovery": "newreno",
              "slow_start": "limited", "count": 2, "stagger": "10 ms", "size": "100 kB", "route": ["a", "r", "c"]},

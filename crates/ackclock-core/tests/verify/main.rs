@@ -10,6 +10,7 @@ mod aqm;
 mod bad_input;
 mod determinism;
 mod fairness;
+mod link_changes;
 mod networks;
 mod overload;
 mod queueing;

@@ -1,0 +1,120 @@
+//! What a scenario's `links` change at single directions of the network's links.
+
+use std::sync::Arc;
+
+use wildmatch::WildMatch;
+
+use super::links::{Directed, Values, schedule, shared, sorted};
+use super::plan::LinkSettings;
+use crate::error::{Problem, suggestion};
+use crate::scenario::{LinkChange, Names};
+use crate::units::{Bytes, Span};
+
+/// Most names of links that a suggestion looks among.
+const MANY: usize = 1000;
+
+/// Applies all changes in their order.
+pub(super) fn apply(
+    changes: &[LinkChange],
+    nodes: &[String],
+    directed: &mut [Directed],
+    problems: &mut Vec<Problem>,
+) {
+    if changes.is_empty() {
+        return;
+    }
+    let names: Vec<String> = directed.iter().map(|d| d.plan.name(nodes)).collect();
+    for (i, change) in changes.iter().enumerate() {
+        let path = format!("links[{i}]");
+        check(&path, change, problems);
+        let chosen = chosen(&path, &change.link, &names, problems);
+        // Delivery opportunities need a delay: the shortest of those that it would be.
+        let delay = chosen.iter().map(|&at| change.delay.unwrap_or(directed[at].plan.delay)).min();
+        let schedule = schedule(
+            &path,
+            "schedule",
+            change.schedule.as_ref(),
+            delay.unwrap_or(Span::from_millis(1)),
+            problems,
+        );
+        let buffer_path: Arc<str> = format!("{path}.buffer").into();
+        let mut settings = None;
+        for at in chosen {
+            let Directed { plan, buffer, weight, buffer_path: of_buffer } = &mut directed[at];
+            plan.rate = change.rate.unwrap_or(plan.rate);
+            plan.delay = change.delay.unwrap_or(plan.delay);
+            *weight = change.weight.unwrap_or(*weight);
+            if let Some(size) = change.buffer {
+                *buffer = size;
+                *of_buffer = Arc::clone(&buffer_path);
+            }
+            let old = &plan.settings;
+            let (qdisc, qdisc_path) = match &change.qdisc {
+                Some(qdisc) => (qdisc, format!("{path}.qdisc")),
+                None => (&old.qdisc, old.qdisc_path.clone()),
+            };
+            let new = LinkSettings {
+                mtu: change
+                    .mtu
+                    .map_or(old.mtu, |Bytes(mtu)| u16::try_from(mtu).unwrap_or(u16::MAX)),
+                qdisc: qdisc.clone(),
+                qdisc_path,
+                schedule: schedule.clone().or_else(|| old.schedule.clone()),
+                loss: change.loss.unwrap_or(old.loss),
+                drop: change.drop.as_ref().map_or_else(|| old.drop.clone(), |list| sorted(list)),
+            };
+            plan.settings = shared(&mut settings, new);
+        }
+    }
+}
+
+fn check(path: &str, change: &LinkChange, problems: &mut Vec<Problem>) {
+    let mut values = Values { path, problems };
+    values.rate("rate", change.rate);
+    values.delay("delay", change.delay);
+    values.mtu("mtu", change.mtu);
+    values.buffer("buffer", change.buffer);
+    values.weight("weight", change.weight);
+    values.loss("loss", change.loss);
+    let changes_nothing = LinkChange { link: change.link.clone(), ..LinkChange::default() };
+    if *change == changes_nothing {
+        let message = "changes nothing; expected a rate, delay, mtu, buffer, qdisc, weight, loss, schedule or drop";
+        problems.push(Problem::new(path, message));
+    }
+}
+
+/// The directions that a change is for, ascending.
+fn chosen(path: &str, wanted: &Names, names: &[String], problems: &mut Vec<Problem>) -> Vec<usize> {
+    let (patterns, one) = match wanted {
+        Names::One(name) => (std::slice::from_ref(name), true),
+        Names::Several(names) => (&names[..], false),
+    };
+    if patterns.is_empty() {
+        let message = "is empty, expected at least one name of a link";
+        problems.push(Problem::new(format!("{path}.link"), message));
+    }
+    let mut chosen = Vec::new();
+    for (i, pattern) in patterns.iter().enumerate() {
+        let before = chosen.len();
+        // A link may have a name with a star in it.
+        match names.iter().position(|name| name == pattern) {
+            Some(at) => chosen.push(at),
+            None if pattern.contains('*') => {
+                let matcher = WildMatch::new(pattern);
+                let matching = |&at: &usize| matcher.matches(&names[at]);
+                chosen.extend((0..names.len()).filter(matching));
+            }
+            None => {}
+        }
+        if chosen.len() == before {
+            let known: Vec<&str> = names.iter().take(MANY).map(String::as_str).collect();
+            let place = if one { String::new() } else { format!("[{i}]") };
+            let message =
+                format!("there is no link \"{pattern}\"; {}", suggestion(pattern, &known));
+            problems.push(Problem::new(format!("{path}.link{place}"), message));
+        }
+    }
+    chosen.sort_unstable();
+    chosen.dedup();
+    chosen
+}

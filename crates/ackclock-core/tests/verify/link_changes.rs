@@ -1,0 +1,130 @@
+//! `links`: what is different at single directions of links, in networks of any shape.
+
+use serde_json::{Value, json};
+
+use crate::common::{Run, extend, problems, run};
+
+fn parking_lot(links: Value) -> Value {
+    json!({
+        "net": {"kind": "parking-lot", "hops": 2, "rate": "10 Mbps", "delay": "5 ms", "buffer": "20 pkt"},
+        "flows": [{"pair": 0, "count": 3, "cc": "aimd"}],
+        "links": links,
+        "duration": "5 s",
+        "seed": 7,
+    })
+}
+
+/// The same network link by link, where a link's keys say all that can be changed.
+fn spelled_out(first: Value, last: Value) -> Value {
+    let hop = |a: &str, b: &str, more: Value| {
+        let mut link =
+            json!({"a": a, "b": b, "rate": "10 Mbps", "delay": "5 ms", "buffer": "20 pkt"});
+        extend(&mut link, more);
+        link
+    };
+    let access = |a: &str, b: &str| json!({"a": a, "b": b, "rate": "100 Mbps", "delay": "1 ms", "buffer": "unlimited"});
+    let mut links = vec![hop("r0", "r1", first), hop("r1", "r2", last)];
+    for (i, (from, to)) in [("r0", "r2"), ("r0", "r1"), ("r1", "r2")].into_iter().enumerate() {
+        links.extend([access(&format!("s{i}"), from), access(to, &format!("d{i}"))]);
+    }
+    let flow = |i: u32| json!({"src": format!("s{i}"), "dst": format!("d{i}"), "cc": "aimd"});
+    // Nodes in the order of the shape, by which processes and ties are ordered.
+    let nodes = ["r0", "r1", "r2", "s0", "d0", "s1", "d1", "s2", "d2"].map(|id| json!({"id": id}));
+    let mut scenario = parking_lot(json!([]));
+    scenario["net"] = json!({"kind": "graph", "nodes": nodes, "links": links});
+    scenario["flows"] = (0..3).map(flow).collect();
+    scenario
+}
+
+fn digest(run: &Run) -> u64 {
+    run.results.digest
+}
+
+#[test]
+fn a_changed_shape_is_the_network_that_says_so_link_by_link() {
+    let steps =
+        json!({"steps": [{"at": "1 s", "rate": "3 Mbps"}, {"at": "2 s", "rate": "8 Mbps"}]});
+    let changed = parking_lot(json!([
+        {"link": "r0->r1", "loss": 0.01, "qdisc": "red", "schedule": steps.clone()},
+        {"link": "r1->r2", "rate": "4 Mbps", "buffer": "9 pkt", "drop": [30, 10, 10]},
+        {"link": ["r1->r0", "r2->r1"], "loss": 0.02},
+    ]));
+    let plain = spelled_out(
+        json!({"loss": 0.01, "back_loss": 0.02, "qdisc": "red", "back_qdisc": "fifo", "schedule": steps}),
+        json!({"rate": "4 Mbps", "back_rate": "10 Mbps", "buffer": "9 pkt", "back_buffer": "20 pkt",
+            "drop": [10, 30], "back_loss": 0.02}),
+    );
+    assert_eq!(digest(&run(changed.clone())), digest(&run(plain)));
+    assert_ne!(digest(&run(changed)), digest(&run(parking_lot(json!([])))));
+}
+
+#[test]
+fn the_last_change_counts_setting_by_setting() {
+    let once = parking_lot(json!([{"link": "r0->r1", "loss": 0.05, "mtu": 1500}]));
+    let twice = parking_lot(json!([
+        {"link": "*", "loss": 0.3},
+        {"link": "*", "loss": 0.0},
+        {"link": "r0->*", "loss": 0.4, "mtu": 1500},
+        {"link": "r0->s*", "loss": 0.0, "mtu": 65535},
+        {"link": ["r0->r1", "r0->r1"], "loss": 0.05},
+    ]));
+    assert_eq!(digest(&run(once)), digest(&run(twice)));
+}
+
+#[test]
+fn a_direction_may_have_a_delay_of_its_own() {
+    // Up 300 ms, down 5 ms: the round trip is theirs and four access links' of 1 ms.
+    let mut scenario = parking_lot(json!([{"link": "r0->r1", "delay": "300 ms"}]));
+    scenario["flows"] = json!([{"pair": 1, "size": "1 kB"}]);
+    let srtt = run(scenario).flow(0).sender.srtt_s;
+    assert!((0.309..0.315).contains(&srtt), "{srtt}");
+}
+
+#[test]
+fn mistakes_are_told_with_what_was_expected() {
+    for (change, path, parts) in [
+        (json!({"link": "r0->r9", "loss": 0.1}), "links[0].link", ["\"r0->r9\"", "did you mean"]),
+        (json!({"link": "q*", "loss": 0.1}), "links[0].link", ["no link \"q*\"", "r0->r1"]),
+        (json!({"link": ["r0->r1", "x"], "loss": 0.1}), "links[0].link[1]", ["\"x\"", "r0->r1"]),
+        (json!({"link": [], "loss": 0.1}), "links[0].link", ["is empty", "at least one"]),
+        (json!({"link": "r0->r1"}), "links[0]", ["changes nothing", "loss"]),
+        (json!({"link": "*", "loss": 1.5}), "links[0].loss", ["is 1.5", "0 to 1"]),
+        (json!({"link": "*", "rate": 0}), "links[0].rate", ["is 0 bit/s", "more than zero"]),
+        (
+            json!({"link": "*", "delay": "10000000 s"}),
+            "links[0].delay",
+            ["is 10000000 s", "at most"],
+        ),
+        (json!({"link": "*", "mtu": 70000}), "links[0].mtu", ["is 70000 B", "65535"]),
+        (
+            json!({"link": "*", "buffer": "0 pkt"}),
+            "links[0].buffer",
+            ["\"0 pkt\"", "more than zero"],
+        ),
+        (json!({"link": "*", "buffer": "9 B"}), "links[0].buffer", ["is 9 B", "one packet"]),
+        (json!({"link": "*", "weight": -1}), "links[0].weight", ["is -1", "more than zero"]),
+        (json!({"link": "*", "qdisc": "codl"}), "links[0].qdisc", ["\"codl\"", "\"codel\""]),
+        (
+            json!({"link": "*", "qdisc": {"kind": "red", "max_p": 3}}),
+            "links[0].qdisc.max_p",
+            ["is 3", "1"],
+        ),
+        (
+            json!({"link": "*", "schedule": {"steps": []}}),
+            "links[0].schedule.steps",
+            ["is empty", "one step"],
+        ),
+        (
+            json!({"link": "r0->r1", "delay": 0, "schedule": {"mahimahi": [1, 2]}}),
+            "links[0].schedule",
+            ["needs a link", "more than zero"],
+        ),
+    ] {
+        let seen = problems(&parking_lot(json!([change])));
+        assert_eq!(seen.len(), 1, "{change}: {seen:?}");
+        assert_eq!(seen[0].0, path, "{change}: {seen:?}");
+        for part in parts {
+            assert!(seen[0].1.contains(part), "{change}: {:?} has no {part}", seen[0].1);
+        }
+    }
+}

@@ -1,0 +1,128 @@
+"""Finds what is wrong behind what is wrong, so that all is told at once.
+
+A dumbbell whose round trip is wrong cannot be laid out, so nothing is known yet of its loss. The
+scenario is checked again without the values that are wrong. Those that it must have are filled in
+twice, differently: what is told both times in the same words is so whatever they would have been.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import TYPE_CHECKING, Any
+
+from ackclock import paths, schema
+from ackclock.errors import Problem, ScenarioError
+from ackclock.validate import missing, problems, wrong
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+__all__ = ["behind"]
+
+_ROUNDS = 8
+"""Most problems that may hide one another in a row."""
+
+_FILLED = {"rate": (1e6, 1e9), "duration": (0.05, 600.0), "integer": (4, 1000)}
+"""What stands for values that must be there."""
+
+
+def behind(found: Iterable[Problem], data: schema.Data, file: Path | None) -> list[Problem]:
+    """Find the problems that others hide.
+
+    Parameters
+    ----------
+    found
+        Those that are known.
+    data
+        The scenario as plain data.
+    file
+        Where it came from.
+
+    Returns
+    -------
+    list of Problem
+        What does not follow from leaving wrong values out; none where a value that must be there
+        can only be guessed.
+    """
+    hidden: list[Problem] = []
+    places = wrong(data) or [_steps(problem.path) for problem in found]
+    for _ in range(_ROUNDS):
+        told = [paths.text(steps) for steps in places if steps]
+        tries = [_mended(data, places, which) for which in (0, 1)]
+        first = _told(tries[0], file)
+        both = first if tries[0] == tries[1] else [p for p in first if p in _told(tries[1], file)]
+        new = [p for p in both if p.path and not any(map(p.touches, told))]
+        if not new:
+            break
+        hidden += new
+        places += [_steps(problem.path) for problem in new]
+    return hidden
+
+
+def _steps(path: str) -> list[paths.Step]:
+    try:
+        return paths.split(path)
+    except ScenarioError:  # it is of the whole, or of no key
+        return []
+
+
+def _mended(data: schema.Data, places: list[list[paths.Step]], which: int) -> schema.Data:
+    """The scenario without the values at these places; those that it must have filled in."""
+    mended = copy.deepcopy(data)
+    for steps in places:
+        _leave_out(mended, steps)
+    for table, key, rules in missing(mended):
+        value = _filled(rules, which)
+        if value is not None:
+            table[key] = value
+    return mended
+
+
+def _leave_out(at: Any, steps: list[paths.Step]) -> None:
+    """Takes out a value, or the list of values that it is one of."""
+    for i, step in enumerate(steps):
+        last = i + 1 == len(steps) or (
+            i + 2 == len(steps) and isinstance(steps[-1], int) and not _holds_tables(at, step)
+        )
+        if last:
+            if isinstance(at, dict):
+                at.pop(step, None)
+            return
+        try:
+            at = at[step]
+        except (KeyError, IndexError, TypeError):  # it is gone with what held it
+            return
+
+
+def _holds_tables(at: Any, step: paths.Step) -> bool:
+    return isinstance(at, dict) and any(isinstance(x, dict) for x in at.get(step) or ())
+
+
+def _filled(rules: schema.Data, which: int) -> float | None:
+    if "$ref" in rules:
+        rules = schema.definition(rules["$ref"].rsplit("/", 1)[-1])
+    values = _FILLED.get(str(rules.get("x-quantity") or rules.get("type")))
+    return values[which] if values else None
+
+
+def _told(data: schema.Data, file: Path | None) -> list[Problem]:
+    """What is wrong with a scenario at first sight; nothing if its form is."""
+    from ackclock import _core
+    from ackclock.scenario import Scenario
+    from ackclock.userfiles import contained
+
+    if problems(data):
+        return []
+    scenario = Scenario.from_data(data, file)
+    try:
+        text, workshop = scenario._core_text()
+        with contained():
+            _core.predict(text, workshop)
+    except ScenarioError as error:
+        return list(error.problems)
+    except _core.InputError as error:
+        name = None if file is None else str(file)
+        return [Problem(item["path"], item["message"], name) for item in json.loads(str(error))]
+    return []

@@ -11,7 +11,8 @@
 //! **Rule** (w = window in segments)
 //! ```text
 //! success, per round trip:  w <- a_i + b_i w
-//! loss or ECN-Echo:         w <- a_d + b_d w,  ssthresh <- max(a_d + b_d w, 2),  w >= 1
+//! loss or ECN-Echo:         w <- a_d + b_d w,  ssthresh <- max(a_d + b_d w, 2)
+//!                           w >= 2 after a fast retransmit (era rfc), w >= 1 else
 //! timeout:                  ssthresh as on loss, w <- 1
 //! count = segments: a round is w0 acknowledged segments; each adds (a_i + (b_i - 1) w0) / w0,
 //!                   so that the round ends at exactly a_i + b_i w0
@@ -20,10 +21,10 @@
 //! Deviations. `acks` is ns-2's growth: ten acknowledgements take AIMD from 10 to 10.96, not 11,
 //! since the divisor grows within the round, and with delayed acknowledgements it grows half as
 //! fast. `segments` does not depend on the receiver's acknowledgement policy (as RFC 3465).
-//! ns-2 lets an additive decrease take the window below 1; here 1 is the floor, where RFC 5681 section
-//! 3.2 leaves two segments after a fast retransmit.
+//! ns-2 lets an additive decrease take the window below 1; here 1 is the floor.
 //!
-//! Defaults by era: `rfc`: count = segments, `first_cut` = rule; a window not in use does not grow
+//! Defaults by era: `rfc`: count = segments, `first_cut` = rule; the floor after a fast retransmit is two
+//! segments (RFC 5681 section 3.2), after an ECN-Echo one (RFC 3168 section 6.1.2); a window not in use does not grow
 //! and a decrease starts from `FlightSize` if the window was not full; a repeated timeout leaves
 //! ssthresh (RFC 5681 section 3.1). `1999`, `2002`, `2007`: count = acks. `ns2`: also
 //! `first_cut` = half.
@@ -193,7 +194,9 @@ impl<N: Named> CongestionControl for Linear<N> {
                 // ns-2 halves ssthresh, but not cwnd, at the first loss after a timeout.
                 let threshold = if halve && self.timed_out { used / 2.0 } else { cut };
                 window.ssthresh = threshold.max(2.0);
-                window.cwnd = cut.max(1.0).min(before);
+                let fast = matches!(event.signal, Signal::FastRetransmit { .. });
+                let floor = if fast && self.era == Era::Rfc { 2.0 } else { 1.0 };
+                window.cwnd = cut.max(floor).min(before);
                 self.timed_out = false;
             }
         }

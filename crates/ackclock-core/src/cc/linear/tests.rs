@@ -90,9 +90,22 @@ fn cuts_are_those_of_the_paper() {
 }
 
 #[test]
-fn ssthresh_is_at_least_two_segments_and_the_window_at_least_one() {
-    let mut control = make::<AiadParams>(serde_json::json!({}), Era::Rfc);
-    let mut window = Window { cwnd: 3.0, ssthresh: 2.0 };
+fn a_fast_retransmit_leaves_two_segments_and_an_ecn_echo_one() {
+    // RFC 5681, equation 4 and section 3.2: cwnd is set to ssthresh, which is at least two segments.
+    // RFC 3168, section 6.1.2, knows a window of one that is halved no further. ns-2 has no floor of two.
+    for (era, signal, left) in [
+        (Era::Rfc, LOSS, 2.0),
+        (Era::Rfc, Signal::EcnEcho, 1.0),
+        (Era::Ns2, LOSS, 1.0),
+        (Era::Y1999, Signal::EcnEcho, 1.0),
+    ] {
+        let mut control = make::<AiadParams>(serde_json::json!({"first_cut": "rule"}), era);
+        let mut window = Window { cwnd: 3.0, ssthresh: 2.0 };
+        assert_eq!(event(&mut control, &mut window, signal), (left, 2.0), "{era:?}, {signal:?}");
+    }
+    // A window that is smaller stays.
+    let mut control = make::<AimdParams>(serde_json::json!({}), Era::Rfc);
+    let mut window = Window { cwnd: 1.0, ssthresh: 2.0 };
     assert_eq!(event(&mut control, &mut window, LOSS), (1.0, 2.0));
 }
 

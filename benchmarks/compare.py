@@ -391,8 +391,8 @@ def main() -> int:
             ]
             for group in groups:
                 for turn in range(options.repeat):
-                    # The other way round in every other turn, so that a machine whose speed drifts is
-                    # not to the advantage of whoever comes first.
+                    # The other way round in every other turn, so that a machine whose speed drifts
+                    # is not to the advantage of whoever comes first.
                     for case in reversed(group) if turn % 2 else group:
                         case.runs.append(case.execute(folder / "flows.csv"))
                         told = f"{case.scenario} {case.flows} {case.simulator} turn {turn + 1}"

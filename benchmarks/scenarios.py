@@ -92,6 +92,21 @@ def scaled(n: int, seconds: float) -> Scenario:
     return scenario
 
 
+def shared(n: int, seconds: float) -> Scenario:
+    """Return `scaled` with 1000 pairs of hosts for all flows: n is a multiple of 1000."""
+    each = n // 1000
+    scenario = scaled(1000, seconds)
+    scenario["name"] = f"shared-{n}"
+    scenario["net"] |= {
+        "rate": 310_000 * n,
+        "buffer": f"{2 * n} pkt",
+        "access_rate": 10_000_000 * each,
+    }
+    first = scenario["flows"][0]
+    scenario["flows"] = [first | {"start": i / n} for i in range(each)]
+    return scenario
+
+
 def table(path: Path) -> list[dict[str, str]]:
     """Read a CSV file whose first line may be a comment."""
     with path.open(encoding="utf-8", newline="") as file:

@@ -23,4 +23,5 @@ class Trace(Record):
         arrivals: list[Any] | tuple[Any, ...] | None = ...,
         until: float | str | None = ...,
         count: int | None = ...,
+        file: str | None = ...,
     ) -> None: ...

@@ -6,7 +6,7 @@ import copy
 from typing import TYPE_CHECKING, Any
 
 from ackclock import graphs, userfiles
-from ackclock.errors import Problem, ScenarioError
+from ackclock.traces import delivery, replayed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,8 +54,19 @@ def expanded(data: Data, folder: Path) -> Data:
     _schedules(result["net"], "net", folder)
     for index, change in enumerate(result.get("links", ())):
         _schedules(change, f"links[{index}]", folder)
+    for index, flow in enumerate(result.get("flows", ())):
+        _replayed(flow, "source", "source", f"flows[{index}]", folder)
+    for index, traffic in enumerate(result.get("traffic", ())):
+        _replayed(traffic, "generator", "arrivals", f"traffic[{index}]", folder)
+        _replayed(traffic.get("flow", {}), "source", "source", f"traffic[{index}].flow", folder)
     userfiles.check(result, folder)
     return result
+
+
+def _replayed(table: Any, key: str, room: str, path: str, folder: Path) -> None:
+    spec = table.get(key)
+    if isinstance(spec, dict) and "file" in spec:
+        table[key] = replayed(room, spec, folder, f"{path}.{key}")
 
 
 def _schedules(table: Any, path: str, folder: Path) -> None:
@@ -63,32 +74,6 @@ def _schedules(table: Any, path: str, folder: Path) -> None:
         schedule = table.get(key)
         if isinstance(schedule, dict) and "mahimahi_file" in schedule:
             where = f"{path}.{key}"
-            table[key] = {"mahimahi": _mahimahi(folder / schedule["mahimahi_file"], where)}
+            table[key] = {"mahimahi": delivery(folder / schedule["mahimahi_file"], where)}
     for index, link in enumerate(table.get("links", ())):
         _schedules(link, f"{path}.links[{index}]", folder)
-
-
-def _mahimahi(file: Path, where: str) -> list[int]:
-    try:
-        lines = file.read_text(encoding="ascii").splitlines()
-    except OSError as error:
-        message = f"cannot read {file}: {error.strerror}"
-        raise ScenarioError([Problem(where, message)]) from None
-    except UnicodeDecodeError:
-        message = f"{file} is not text; expected one time in milliseconds per line"
-        raise ScenarioError([Problem(where, message)]) from None
-    times: list[int] = []
-    for number, line in enumerate(lines, start=1):
-        text = line.strip()
-        if not text:
-            continue
-        before = times[-1] if times else 0
-        if not text.isdigit() or int(text) < before:
-            wrong = f'{file}, line {number}: "{text[:20]}" is not a whole number of milliseconds'
-            message = f"{wrong} that is at least the one before ({before})"
-            raise ScenarioError([Problem(where, message)])
-        times.append(int(text))
-    if not times or times[-1] == 0:
-        message = f"{file} has no time after 0 ms; expected one time in milliseconds per line"
-        raise ScenarioError([Problem(where, message)])
-    return times

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from ackclock import links
+from ackclock import csvrows, links
 from ackclock.errors import suggestion
 from ackclock.links import SIGNAL_SPEED_M_S, Edge, LinkOptions, Node, great_circle_m, wrong
 from ackclock.units import parse
@@ -194,38 +193,11 @@ def _check_ids(root: Element, path: Path) -> None:
                 )
 
 
-def _rows(path: Path, needed: list[str]) -> list[tuple[int, dict[str, str]]]:
+def _rows(path: Path, needed: list[str]) -> list[csvrows.Row]:
     try:
-        # Spreadsheets begin UTF-8 with a byte-order mark.
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            return _read(csv.DictReader(file), path, needed)
-    except OSError as error:
-        raise wrong(f"cannot read {path}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise wrong(f"{path} is not UTF-8 text") from None
-    except ValueError as error:
-        raise wrong(f"cannot read {_quoted(path)}: {error}") from None
-
-
-def _read(
-    reader: csv.DictReader[str], path: Path, needed: list[str]
-) -> list[tuple[int, dict[str, str]]]:
-    rows = []
-    try:
-        names = list(reader.fieldnames or [])
-        missing = [key for key in needed if key not in names]
-        if missing:
-            hint = suggestion(missing[0], names)
-            more = f"; {hint}" if hint.startswith("did") else ""
-            raise wrong(f"{path}, line 1: there is no column {', '.join(missing)}{more}")
-        for row in reader:
-            if None in row or None in row.values():
-                raise wrong(f"{path}, line {reader.line_num}: expected {len(names)} values")
-            rows.append((reader.line_num, row))
-    except csv.Error as error:
-        line = reader.reader.line_num
-        raise wrong(f"{path}, line {line}: this is not CSV: {error}") from None
-    return rows
+        return csvrows.rows(path, *((name,) for name in needed))
+    except csvrows.CsvError as error:
+        raise wrong(error.of(path)) from None
 
 
 def _cell(path: Path, line: int, row: dict[str, str], key: str) -> float | None:

@@ -8,7 +8,18 @@ from typing import Any
 
 from ackclock import _core
 
-__all__ = ["ROOMS", "Data", "catalogue", "definition", "entry", "net_kinds", "room_of", "scenario"]
+__all__ = [
+    "REPLAYED",
+    "ROOMS",
+    "Data",
+    "catalogue",
+    "definition",
+    "entries",
+    "entry",
+    "net_kinds",
+    "room_of",
+    "scenario",
+]
 
 Data = dict[str, Any]
 """A piece of a scenario as plain data: what TOML and JSON can hold."""
@@ -52,11 +63,41 @@ def room_of(key: str) -> str | None:
     return _ROOM_OF_KEY.get(key)
 
 
+REPLAYED = {("source", "trace"): "packets", ("arrivals", "trace"): "arrivals"}
+"""Algorithms that replay a list, which may stand in a file, and the parameter that it is."""
+
+
 @cache
 def catalogue() -> dict[str, dict[str, Data]]:
     """Every algorithm: room, then registry name, then name, title, source, status, file, params."""
-    rooms: dict[str, list[Data]] = json.loads(_core.catalogue())
-    return {room: {entry["name"]: entry for entry in rooms.get(room, [])} for room in ROOMS}
+    read: dict[str, list[Data]] = json.loads(_core.catalogue())
+    rooms = {room: {entry["name"]: entry for entry in read.get(room, [])} for room in ROOMS}
+    for (room, name), key in REPLAYED.items():
+        params = rooms[room][name]["params"]
+        columns = ", ".join(_entries(params, key)["properties"])
+        text = (
+            f"CSV file with what {key} would list, columns {columns}; path relative to the scenario"
+            " file."
+        )
+        params["properties"]["file"] = {"type": "string", "description": text}
+    return rooms
+
+
+def _entries(params: Data, key: str) -> Data:
+    name = params["properties"][key]["items"]["$ref"].rsplit("/", 1)[-1]
+    found: Data = params["$defs"][name]
+    return found
+
+
+def entries(room: str, name: str) -> Data:
+    """The schema of an entry of the list that an algorithm of `REPLAYED` replays.
+
+    Parameters
+    ----------
+    room, name
+        The algorithm.
+    """
+    return _entries(catalogue()[room][name]["params"], REPLAYED[room, name])
 
 
 def entry(room: str, name: str) -> Data | None:

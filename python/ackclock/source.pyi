@@ -37,4 +37,5 @@ class Trace(Record):
         self,
         packets: list[Any] | tuple[Any, ...] | None = ...,
         packet: float | str | None = ...,
+        file: str | None = ...,
     ) -> None: ...

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ackclock import csvrows
 from ackclock.errors import Problem, ScenarioError, suggestion
 from ackclock.fluid.generators import Graph, Traffic
 
@@ -48,7 +48,8 @@ class _Raw:
     """Nodes and links before any check."""
 
     nodes: dict[str, tuple[str, Any, Any]] = field(default_factory=dict)
-    links: list[tuple[str, str, str, Any]] = field(default_factory=list)
+    links: list[tuple[str, str, str, Any, Any]] = field(default_factory=list)
+    """Where, the two ends, the capacity there and back; none back: the same."""
     lists_nodes: bool = False
 
 
@@ -87,16 +88,20 @@ def read_network(
     names = _names(raw)
     problems: list[Problem] = []
     ends: list[tuple[int, int]] = []
-    capacity: list[float] = []
+    capacity: list[tuple[float, float]] = []
     number = {name: i for i, name in enumerate(raw.nodes)}
     seen: dict[tuple[int, int], tuple[int, str]] = {}
-    for where, a, b, given in raw.links:
+    for where, a, b, given, back in raw.links:
         unknown = [n for n in dict.fromkeys((a, b)) if n not in number]
         problems += [
             Problem(where, f'there is no node "{n}"; {suggestion(n, number)}', text)
             for n in unknown
         ]
-        value = _capacity(given, default, where, text, problems)
+        there = _capacity(given, default, where, text, problems)
+        value = (
+            there,
+            there if back is None else _capacity(back, default, f"{where}, back", text, problems),
+        )
         if a == b:
             problems.append(Problem(where, f'joins "{a}" to itself', text))
         if unknown or a == b:
@@ -107,7 +112,10 @@ def read_network(
             ends.append((number[a], number[b]))
             capacity.append(value)
         elif merge_parallel:
-            capacity[seen[key][0]] += value
+            place = seen[key][0]
+            if ends[place] != (number[a], number[b]):
+                value = value[::-1]
+            capacity[place] = (capacity[place][0] + value[0], capacity[place][1] + value[1])
         else:
             message = f"joins {a} and {b} again, after {seen[key][1]}; parallel links can be merged"
             problems.append(Problem(where, message, text))
@@ -121,7 +129,7 @@ def read_network(
         tuple(names.values()),
         np.ascontiguousarray(src),
         np.ascontiguousarray(dst),
-        np.repeat(np.array(capacity), 2),
+        np.array(capacity).ravel(),
     )
     places = np.array([[_float(lon), _float(lat)] for _, lat, lon in raw.nodes.values()])
     return Network(Path(text).stem, graph, places, names)
@@ -179,21 +187,12 @@ def _raw(text: str) -> _Raw:
     raise ScenarioError([Problem("", message, text)])
 
 
-def _rows(path: Path, *needed: tuple[str, ...]) -> list[tuple[str, dict[str, Any]]]:
+def _rows(path: Path, *needed: tuple[str, ...]) -> list[tuple[str, dict[str, str]]]:
     try:
-        with path.open(newline="", encoding="utf-8") as file:
-            reader = csv.DictReader(file)
-            names = reader.fieldnames or []
-            missing = [choice[0] for choice in needed if not any(n in names for n in choice)]
-            if missing:
-                message = f"there is no column {', '.join(missing)}"
-                raise ScenarioError([Problem("line 1", message, str(path))])
-            return [(f"line {reader.line_num}", dict(row)) for row in reader]
-    except OSError as error:
-        message = f"cannot be read: {error.strerror}"
-        raise ScenarioError([Problem("", message, str(path))]) from None
-    except UnicodeDecodeError:
-        raise ScenarioError([Problem("", "is not UTF-8 text", str(path))]) from None
+        return [(f"line {line}", row) for line, row in csvrows.rows(path, *needed)]
+    except csvrows.CsvError as error:
+        where = f"line {error.line}" if error.line else ""
+        raise ScenarioError([Problem(where, str(error), str(path))]) from None
 
 
 def _from_csv(edges: Path, nodes: Path | None) -> _Raw:
@@ -208,7 +207,8 @@ def _from_csv(edges: Path, nodes: Path | None) -> _Raw:
         for node in (a, b):
             if not raw.lists_nodes:
                 raw.nodes.setdefault(node, ("", None, None))
-        raw.links.append((f"edges, {where}", a, b, row.get("capacity_bps", row.get("capacity"))))
+        given = row.get("capacity_bps", row.get("capacity"))
+        raw.links.append((f"edges, {where}", a, b, given, None))
     return raw
 
 
@@ -225,10 +225,10 @@ def _from_graphml(path: Path) -> _Raw:
     except (ET.ParseError, nx.NetworkXError, KeyError, ValueError, IndexError) as error:
         message = f"is not GraphML as understood here: {error}"
         raise ScenarioError([Problem("", message, str(path))]) from None
-    return _from_networkx(graph)
+    return _from_networkx(graph, str(path))
 
 
-def _from_networkx(graph: Any) -> _Raw:
+def _from_networkx(graph: Any, file: str) -> _Raw:
     def first(data: dict[str, Any], *keys: str) -> Any:
         return next((data[key] for key in keys if data.get(key) not in (None, "")), None)
 
@@ -239,9 +239,26 @@ def _from_networkx(graph: Any) -> _Raw:
             first(data, "lat", "Latitude"),
         )
         raw.nodes[str(node)] = (str(first(data, "name", "label") or ""), lat, lon)
-    for a, b, data in graph.edges(data=True):
+    # Of a directed graph the arcs there and back are one link.
+    waiting: dict[tuple[str, str], list[Any]] = {}
+    for one, other, data in graph.edges(data=True):
+        a, b = str(one), str(other)
         rate = first(data, "rate", "capacity_bps", "capacity", "LinkSpeedRaw")
-        raw.links.append((f"link {a} - {b}", str(a), str(b), rate))
+        if not graph.is_directed() or a == b:
+            raw.links.append((f"link {a} - {b}", a, b, rate, None))
+        elif waiting.get((b, a)):
+            there = waiting[b, a].pop(0)
+            raw.links.append((f"link {b} - {a}", b, a, there, "" if rate is None else rate))
+        else:
+            waiting.setdefault((a, b), []).append(rate)
+    alone = [pair for pair, rates in waiting.items() if rates]
+    if alone:
+        raise ScenarioError(
+            [
+                Problem(f"link {a} - {b}", "goes one way only; expected an edge back", file)
+                for a, b in alone
+            ]
+        )
     return raw
 
 
@@ -250,7 +267,8 @@ def _from_topohub(name: str) -> _Raw:
 
     from ackclock.graphs import topohub_json
 
-    return _from_networkx(nx.node_link_graph(topohub_json(name), edges="edges"))
+    graph = nx.node_link_graph(topohub_json(name), edges="edges")
+    return _from_networkx(graph, f"topohub:{name}")
 
 
 def read_demands(

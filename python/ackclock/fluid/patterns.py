@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ackclock import csvrows
 from ackclock.errors import Problem, ScenarioError, suggestion
 from ackclock.fluid.generators import Generator, Traffic
 
@@ -160,28 +161,19 @@ def matrix_rows(path: Path) -> list[Row]:
     ScenarioError
         The file cannot be read, or lacks a column.
     """
-    import csv
-
-    def wrong(message: str) -> ScenarioError:
-        return ScenarioError([Problem("demands", message, str(path))])
-
     try:
-        with path.open(newline="", encoding="utf-8") as file:
-            reader = csv.DictReader(file)
-            names = reader.fieldnames or []
-            found = [next((n for n in choice if n in names), None) for choice in _COLUMNS]
-            missing = [c[0] for c, n in zip(_COLUMNS, found, strict=True) if n is None]
-            if missing:
-                raise wrong(f"line 1: there is no column {', '.join(missing)}")
-            if "time_utc" in names:
-                message = "line 1: has several times; expected one matrix, without time_utc"
-                raise wrong(message)
-            a, b, d = (str(name) for name in found)
-            return [(f"line {reader.line_num}", str(row[a]), str(row[b]), row[d]) for row in reader]
-    except OSError as error:
-        raise wrong(f"cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise wrong("is not UTF-8 text") from None
+        rows = csvrows.rows(path, *_COLUMNS)
+    except csvrows.CsvError as error:
+        message = f"line {error.line}: {error}" if error.line else str(error)
+        raise ScenarioError([Problem("demands", message, str(path))]) from None
+    names = rows[0][1] if rows else {}
+    if "time_utc" in names:
+        message = "line 1: has several times; expected one matrix, without time_utc"
+        raise ScenarioError([Problem("demands", message, str(path))])
+    if not rows:
+        return []
+    a, b, demand = (next(name for name in choice if name in names) for choice in _COLUMNS)
+    return [(f"line {line}", row[a], row[b], row[demand]) for line, row in rows]
 
 
 def demands_of(

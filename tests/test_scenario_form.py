@@ -98,6 +98,13 @@ def test_a_key_that_is_missing_hides_nothing_and_what_hangs_on_it_is_not_told():
     assert _paths(text) == ["net", "net.loss"]
 
 
+@pytest.mark.parametrize("size", ["0", '"5 kx"', "-3"])
+def test_what_follows_from_leaving_a_wrong_value_out_is_not_told(size):
+    # Without a size, `every` would have nothing to hand over.
+    text = GOOD.replace("pair = 0", f"size = {size}\nevery = '1 s'\npair = 0")
+    assert _paths(text) == ["flows[0].size"]
+
+
 def test_a_trace_file_that_cannot_be_read_hides_nothing(tmp_path):
     file = tmp_path / "s.toml"
     schedule = "schedule = { mahimahi_file = 'none' }\nloss = 2"

@@ -1,8 +1,9 @@
 """Finds what is wrong behind what is wrong, so that all is told at once.
 
 A dumbbell whose round trip is wrong cannot be laid out, so nothing is known yet of its loss. The
-scenario is checked again without the values that are wrong. Those that it must have are filled in
-twice, differently: what is told both times in the same words is so whatever they would have been.
+scenario is checked again twice: without the values that are wrong, and with others in place of
+numbers. Values that it must have are filled in, differently. What is told both times in the same
+words is so whatever should have stood there.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ _ROUNDS = 8
 
 _FILLED = {"rate": (1e6, 1e9), "duration": (0.05, 600.0), "integer": (4, 1000)}
 """What stands for values that must be there."""
+
+_OTHER = 7
+"""What stands for a wrong number: as a time, a rate, a size or a count nothing out of the way."""
 
 
 def behind(found: Iterable[Problem], data: schema.Data, file: Path | None) -> list[Problem]:
@@ -52,7 +56,8 @@ def behind(found: Iterable[Problem], data: schema.Data, file: Path | None) -> li
         told = [paths.text(steps) for steps in places if steps]
         tries = [_mended(data, places, which) for which in (0, 1)]
         first = _told(tries[0], file)
-        both = first if tries[0] == tries[1] else [p for p in first if p in _told(tries[1], file)]
+        second = first if tries[0] == tries[1] else _told(tries[1], file)
+        both = [problem for problem in first if problem in second]
         new = [p for p in both if p.path and not any(map(p.touches, told))]
         if not new:
             break
@@ -69,10 +74,10 @@ def _steps(path: str) -> list[paths.Step]:
 
 
 def _mended(data: schema.Data, places: list[list[paths.Step]], which: int) -> schema.Data:
-    """The scenario without the values at these places; those that it must have filled in."""
+    """The scenario without the values at these places, or with others; what must be filled in."""
     mended = copy.deepcopy(data)
     for steps in places:
-        _leave_out(mended, steps)
+        _mend(mended, steps, which)
     for table, key, rules in missing(mended):
         value = _filled(rules, which)
         if value is not None:
@@ -80,20 +85,29 @@ def _mended(data: schema.Data, places: list[list[paths.Step]], which: int) -> sc
     return mended
 
 
-def _leave_out(at: Any, steps: list[paths.Step]) -> None:
-    """Takes out a value, or the list of values that it is one of."""
+def _mend(at: Any, steps: list[paths.Step], which: int) -> None:
+    """Takes out a value, or the list of values that it is one of; the second time, no number."""
     for i, step in enumerate(steps):
         last = i + 1 == len(steps) or (
             i + 2 == len(steps) and isinstance(steps[-1], int) and not _holds_tables(at, step)
         )
         if last:
             if isinstance(at, dict):
-                at.pop(step, None)
+                old = at.pop(step, None)
+                if which == 1 and _is_number(old):
+                    at[step] = _OTHER
             return
         try:
             at = at[step]
         except (KeyError, IndexError, TypeError):  # it is gone with what held it
             return
+
+
+def _is_number(value: Any) -> bool:
+    """Whether it is a number, or the text of a quantity."""
+    if isinstance(value, str):
+        return value[:1].isdigit()
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _holds_tables(at: Any, step: paths.Step) -> bool:

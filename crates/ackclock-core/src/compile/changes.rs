@@ -5,7 +5,7 @@ use std::sync::Arc;
 use wildmatch::WildMatch;
 
 use super::links::{Directed, Values, schedule, shared, sorted};
-use super::plan::LinkSettings;
+use super::plan::{LinkSettings, Schedule};
 use crate::error::{Problem, suggestion};
 use crate::scenario::{LinkChange, Names};
 use crate::units::{Bytes, Span};
@@ -37,6 +37,18 @@ pub(super) fn apply(
             delay.unwrap_or(Span::from_millis(1)),
             problems,
         );
+        if change.delay == Some(Span::ZERO) && change.schedule.is_none() {
+            let opportunities = |&at: &usize| {
+                matches!(directed[at].plan.settings.schedule, Some(Schedule::Mahimahi(_)))
+            };
+            if let Some(at) = chosen.iter().copied().find(opportunities) {
+                let message = format!(
+                    "is zero, but \"{}\" has delivery opportunities; expected more than zero",
+                    names[at]
+                );
+                problems.push(Problem::new(format!("{path}.delay"), message));
+            }
+        }
         let buffer_path: Arc<str> = format!("{path}.buffer").into();
         let mut settings = None;
         for at in chosen {

@@ -1,6 +1,9 @@
-//! What is possible, but hardly meant: packets that no link of their way takes, flows that never start.
+//! What is possible, but hardly meant: packets that no link of their way takes, flows that never start,
+//! weights of acknowledgements.
 
 use std::collections::BTreeMap;
+
+use serde_json::Value;
 
 use super::plan::{Plan, PlanFlow, PlanSender};
 use crate::tcp::TIMESTAMP_BYTES;
@@ -8,6 +11,7 @@ use crate::tcp::TIMESTAMP_BYTES;
 /// One sentence for each kind of doubt and place of it.
 pub(super) fn warnings(plan: &Plan) -> Vec<String> {
     let mut warnings = oversize(plan);
+    warnings.extend(weights(plan));
     let late: Vec<&PlanFlow> = plan.flows.iter().filter(|f| f.start >= plan.duration).collect();
     if let Some(first) = late.first() {
         warnings.push(format!(
@@ -49,6 +53,32 @@ fn oversize(plan: &Plan) -> Vec<String> {
         )
     };
     found.iter().map(sentence).collect()
+}
+
+/// Weights as one for each flow would be written, where data and acknowledgements are classes of their own.
+fn weights(plan: &Plan) -> Option<String> {
+    if plan.keys.first() != Some(&[0, 1]) {
+        return None;
+    }
+    // Every other weight is of acknowledgements; whoever means theirs to be 1 has seen that.
+    let (link, listed) = plan.links.iter().find_map(|link| {
+        let params = link.settings.qdisc.params();
+        let Some(Value::Array(weights)) = params.get("weights") else { return None };
+        let is_one = |weight: &Value| weight.as_f64() == Some(1.0);
+        let plain = weights.iter().skip(1).step_by(2).all(is_one);
+        (!plain && weights.len() <= plan.flows.len()).then(|| (link, weights.clone()))
+    })?;
+    let streams = ["data", "acknowledgements"];
+    let told: Vec<String> = (listed.iter().enumerate().take(4))
+        .map(|(i, w)| format!("{w} to the {} of {}", streams[i % 2], plan.flows[i / 2].name))
+        .collect();
+    Some(format!(
+        "the weights of link {} go to classes, of which each flow has two: {}{}; with classes = \"flow\" \
+         they go to flows",
+        link.name(&plan.nodes),
+        told.join(", "),
+        if listed.len() > told.len() { ", and so on" } else { "" },
+    ))
 }
 
 /// The flows of which this is the first, and what they do.

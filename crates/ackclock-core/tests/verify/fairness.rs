@@ -172,3 +172,22 @@ fn chiu_and_jain_aimd_becomes_fair_aiad_keeps_differences_mimd_ratios() {
     assert!(a / b > 1.5 && cuts > 20 && drift < 0.4, "{a} {b} {cuts} {drift}");
     assert!((c / d / (a / b)).ln().abs() < drift, "{a} {b} {c} {d}");
 }
+
+#[test]
+fn weights_that_look_like_one_for_each_flow_are_doubted() {
+    let doubts = |weights: Value, classes: &str| {
+        let seen = run(json!({
+            "net": {"kind": "dumbbell", "pairs": 3, "rate": 1e6, "rtt": 0.1, "qdisc": {"kind": "fq", "weights": weights}},
+            "flows": [{"pair": 0, "count": 3}], "classes": classes, "duration": 1,
+        }));
+        ackclock_core::compile::warnings(&seen.plan)
+    };
+    let sentence = "the weights of link r0->r1 go to classes, of which each flow has two: 1 to the data of f0, \
+        2 to the acknowledgements of f0, 3 to the data of f1; with classes = \"flow\" they go to flows";
+    assert_eq!(doubts(json!([1, 2, 3]), "stream"), [sentence]);
+    // As many as there are streams, or with 1 for every acknowledgement: meant so.
+    for weights in [json!([1, 2, 3, 4, 5, 6]), json!([2, 1, 3]), json!([])] {
+        assert_eq!(doubts(weights, "stream").len(), 0);
+    }
+    assert_eq!(doubts(json!([1, 2, 3]), "flow").len(), 0);
+}

@@ -14,6 +14,17 @@ fn parking_lot(links: Value) -> Value {
     })
 }
 
+#[test]
+fn a_delay_that_is_taken_from_under_a_trace_is_told() {
+    let seen = problems(&parking_lot(json!([
+        {"link": "r0->r1", "schedule": {"mahimahi": [1, 2]}},
+        {"link": "r*->r1", "delay": 0},
+    ])));
+    assert_eq!(seen.len(), 1, "{seen:?}");
+    assert_eq!(seen[0].0, "links[1].delay");
+    assert!(seen[0].1.contains("\"r0->r1\" has delivery opportunities"));
+}
+
 /// The same network link by link, where a link's keys say all that can be changed.
 fn spelled_out(first: Value, last: Value) -> Value {
     let hop = |a: &str, b: &str, more: Value| {

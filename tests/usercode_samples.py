@@ -18,7 +18,8 @@ class Aimd:
             window.cwnd += self.increase / window.cwnd
 
     def on_congestion(self, window, event):
-        window.cwnd = min(max(self.decrease * event.in_use, 1.0), window.cwnd)
+        least = 2.0 if event.kind == "loss" else 1.0
+        window.cwnd = min(max(self.decrease * event.in_use, least), window.cwnd)
 
 
 @ac.control

@@ -78,10 +78,15 @@ def _mended(data: schema.Data, places: list[list[paths.Step]], which: int) -> sc
     mended = copy.deepcopy(data)
     for steps in places:
         _mend(mended, steps, which)
-    for table, key, rules in missing(mended):
+    # A number may not be what is wanted there, or nothing at all.
+    for steps in wrong(mended) if which == 1 else ():
+        _mend(mended, steps, 0)
+    for steps, table, key, rules in missing(mended):
         value = _filled(rules, which)
         if value is not None:
             table[key] = value
+        elif steps[:1] == ["links"]:  # nothing hangs on them
+            mended.pop("links", None)
     return mended
 
 

@@ -246,6 +246,13 @@ class Scenario(Frozen):
         workshop = self._workshop()
         return json.dumps(workshop.core_form(), allow_nan=False), workshop or None
 
+    def _checked_text(self) -> tuple[str, Workshop | None]:
+        """As `_core_text`; a file that cannot be read is told with all else that is wrong."""
+        try:
+            return self._core_text()
+        except ScenarioError as error:
+            raise self._told(error.problems) from None
+
     def _text_but_seed(self) -> str:
         """The core's text from after the seed on, the same for every seed; empty if it is not."""
         from ackclock.environments.compiled import is_environment
@@ -353,10 +360,7 @@ class Scenario(Frozen):
 
         # The core checks and predicts in one compilation; grids of thousands of points need both.
         if self._cost is None:
-            try:
-                text, workshop = self._core_text()
-            except ScenarioError as error:
-                raise self._told(error.problems) from None
+            text, workshop = self._checked_text()
             try:
                 with contained():
                     predicted = json.loads(_core.predict(text, workshop))
@@ -495,7 +499,7 @@ class Scenario(Frozen):
         from ackclock.userfiles import contained
 
         # The core checks what it runs; to check here too would compile a scenario twice.
-        text, workshop = self._core_text()
+        text, workshop = self._checked_text()
         try:
             began = time.thread_time()
             with contained():

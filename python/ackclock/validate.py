@@ -284,8 +284,10 @@ def wrong(data: schema.Data) -> list[list[paths.Step]]:
     return found
 
 
-def missing(data: schema.Data) -> Iterator[tuple[schema.Data, str, schema.Data]]:
-    """Find tables of a scenario that lack a key: the table, the key, and the key's rules.
+def missing(
+    data: schema.Data,
+) -> Iterator[tuple[list[paths.Step], schema.Data, str, schema.Data]]:
+    """Find tables of a scenario that lack a key: where, the table, the key, and the key's rules.
 
     Parameters
     ----------
@@ -296,7 +298,8 @@ def missing(data: schema.Data) -> Iterator[tuple[schema.Data, str, schema.Data]]
         if error.validator == "required":
             for key in error.validator_value:
                 if key not in error.instance:
-                    yield error.instance, key, error.schema["properties"].get(key, {})
+                    rules = error.schema["properties"].get(key, {})
+                    yield list(error.absolute_path), error.instance, key, rules
 
 
 def parameter_problems(rules: schema.Data, data: schema.Data) -> list[Problem]:

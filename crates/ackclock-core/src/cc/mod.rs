@@ -65,7 +65,8 @@ pub struct SentRecord {
 pub struct Ack {
     /// The present.
     pub now: Time,
-    /// Segments newly acknowledged (cumulatively).
+    /// Segments newly acknowledged (cumulatively) that no SACK block had reported before: when the hole is
+    /// filled after a timeout, what waited behind it has long left the network and is no reason to grow.
     pub acked: u32,
     /// Segments in flight after this acknowledgement.
     pub in_flight: u32,

@@ -10,7 +10,7 @@
 //! ```text
 //! diff = (W / baseRTT - W / R) baseRTT      ns-2 eras: rounded to the nearest integer
 //! avoidance:   diff > beta: w <- max(w - 1, 2);  diff < alpha: w + 1 in the next round; else hold
-//! slow start:  w doubles every other round;  diff > gamma: ssthresh <- 2, w <- w - w/8
+//! slow start:  w doubles every other round, by at most 2 for an acknowledgement (RFC 3465);  diff > gamma: ssthresh <- 2, w <- w - w/8
 //! loss, ECN:   w <- max(loss_factor w, 2), ssthresh <- w;  timeout: ssthresh <- w/2, w <- 1
 //! ```
 //! Deviations: the source's finer retransmission decisions (a time check on the first duplicate
@@ -27,6 +27,9 @@ use super::usage::{in_use, may_grow};
 use super::{Ack, CcEnv, Congestion, CongestionControl, Signal, Window};
 use crate::registry::{About, Info, Status};
 use crate::scenario::Era;
+
+/// Most segments that an acknowledgement adds in slow start (RFC 3465 section 2.2).
+const BURST: u32 = 2;
 
 /// Parameters of Vegas.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -156,7 +159,8 @@ impl CongestionControl for Vegas {
             self.forget_round();
         }
         if may_grow(ack, self.era) {
-            let units = if self.era == Era::Rfc { f64::from(ack.acked) } else { 1.0 };
+            let most = if self.slow { BURST } else { u32::MAX };
+            let units = if self.era == Era::Rfc { f64::from(ack.acked.min(most)) } else { 1.0 };
             window.cwnd += self.step * units;
         }
     }
@@ -224,6 +228,17 @@ mod tests {
             queued.push((window.cwnd - CAPACITY * BASE).max(0.0));
         }
         queued
+    }
+
+    #[test]
+    fn an_acknowledgement_of_many_segments_is_no_burst() {
+        let mut control = Vegas::new(VegasParams::default(), &env(Era::Rfc)).unwrap();
+        let mut window = Window { cwnd: 20.0, ssthresh: f64::INFINITY };
+        let timeout = Signal::Rto { consecutive: 1 };
+        control.on_congestion(&mut window, &Congestion::at(Time::ZERO, timeout, 20));
+        assert_eq!((window.cwnd, window.ssthresh), (1.0, 10.0));
+        control.on_ack(&mut window, &Ack::at(Time::ZERO, 160));
+        assert_eq!(window.cwnd, 3.0);
     }
 
     #[test]

@@ -226,3 +226,23 @@ fn a_short_transfer_takes_the_rounds_of_slow_start() {
         assert_eq!(flow.under_way, [0, 0]);
     }
 }
+
+/// What SACK blocks have reported is not news when the hole before it is filled after a timeout: no
+/// acknowledgement opens the window by more than the segments that it brings news of, and for these
+/// controls that is about one each.
+#[test]
+fn a_hole_that_is_filled_after_a_timeout_does_not_open_the_window() {
+    for cc in ["aimd", "vegas", "ledbat", "compound", "cubic"] {
+        let mut scenario = json!({
+            "net": wire(json!({"rate": "5 Mbps", "delay": "20 ms", "buffer": "20 pkt", "loss": 0.05})),
+            "flows": [{"src": "a", "dst": "b", "cc": cc, "recovery": "sack"}],
+            "record": {"tables": ["windows"]}, "duration": 100,
+        });
+        scenario["seed"] = json!(5);
+        let seen = run(scenario);
+        let windows: Vec<f64> = seen.results.recorder.windows.iter().map(|row| row.cwnd).collect();
+        let most = windows.windows(2).map(|w| w[1] - w[0]).fold(0.0, f64::max);
+        assert!(seen.flow(0).sender.timeouts > 5, "{cc}: too few timeouts");
+        assert!(most <= 2.0, "{cc}: an acknowledgement adds {most}");
+    }
+}

@@ -136,7 +136,8 @@ impl Sender {
         let ecn_echo = self.config.ecn && packet.flags.has(Flags::ECE);
         let ack = Ack {
             now,
-            acked: advance.acked,
+            // The segment that was missing had not been reported.
+            acked: advance.delivered.max(1),
             in_flight: self.board.pipe(),
             rtt,
             min_rtt: self.min_rtt.unwrap_or(Span::ZERO),

@@ -60,7 +60,10 @@ fn every_packet_is_accounted_for_flow_by_flow_whatever_the_discipline() {
         assert_eq!(link.arrived, link.departed + link.drops + link.waiting, "{qdisc}");
         let lost: u64 = seen.results.flows.iter().map(|f| f.lost_data).sum();
         assert_eq!(lost, link.drops, "{qdisc}");
-        assert!((link.utilisation - 1.0).abs() < 1e-3, "{qdisc}: {}", link.utilisation);
+        // RED goes by an average that lags behind: it still drops when the queue has all but drained, and
+        // now and then drains it. The others turn nothing away from an empty queue.
+        let idle = if matches!(qdisc, "red" | "rio") { 1e-2 } else { 1e-3 };
+        assert!((link.utilisation - 1.0).abs() < idle, "{qdisc}: {}", link.utilisation);
     }
 }
 

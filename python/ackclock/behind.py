@@ -9,16 +9,17 @@ words is so whatever should have stood there.
 from __future__ import annotations
 
 import copy
-import json
 from typing import TYPE_CHECKING, Any
 
 from ackclock import paths, schema
-from ackclock.errors import Problem, ScenarioError
+from ackclock.errors import ScenarioError
 from ackclock.validate import missing, problems, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
+
+    from ackclock.errors import Problem
 
 __all__ = ["behind"]
 
@@ -81,7 +82,7 @@ def _mended(data: schema.Data, places: list[list[paths.Step]], which: int) -> sc
     # A number may not be what is wanted there, or nothing at all.
     for steps in wrong(mended) if which == 1 else ():
         _mend(mended, steps, 0)
-    for steps, table, key, rules in missing(mended):
+    for steps, table, key, rules in list(missing(mended)):
         value = _filled(rules, which)
         if value is not None:
             table[key] = value
@@ -128,20 +129,12 @@ def _filled(rules: schema.Data, which: int) -> float | None:
 
 def _told(data: schema.Data, file: Path | None) -> list[Problem]:
     """What is wrong with a scenario at first sight; nothing if its form is."""
-    from ackclock import _core
     from ackclock.scenario import Scenario
-    from ackclock.userfiles import contained
 
     if problems(data):
         return []
-    scenario = Scenario.from_data(data, file)
     try:
-        text, workshop = scenario._core_text()
-        with contained():
-            _core.predict(text, workshop)
+        Scenario.from_data(data, file)._predicted()
     except ScenarioError as error:
         return list(error.problems)
-    except _core.InputError as error:
-        name = None if file is None else str(file)
-        return [Problem(item["path"], item["message"], name) for item in json.loads(str(error))]
     return []

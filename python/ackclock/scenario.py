@@ -354,23 +354,37 @@ class Scenario(Frozen):
         ScenarioError
             With every problem at once.
         """
-        from ackclock import _core
         from ackclock.engines import Cost
-        from ackclock.userfiles import contained
 
         # The core checks and predicts in one compilation; grids of thousands of points need both.
         if self._cost is None:
-            text, workshop = self._checked_text()
             try:
-                with contained():
-                    predicted = json.loads(_core.predict(text, workshop))
-            except _core.InputError as error:
-                self._raise_input(str(error))
-                raise
+                predicted = self._predicted()
+            except ScenarioError as error:
+                raise self._told(error.problems) from None
             cost = Cost(float(predicted["events"]), float(predicted["cpu_s"]))
             object.__setattr__(self, "_cost", cost)
         assert self._cost is not None
         return self._cost
+
+    def _predicted(self) -> dict[str, Any]:
+        """Let the core check and predict; see `cost`.
+
+        Raises
+        ------
+        ScenarioError
+            With the problems at first sight: others may hide behind them.
+        """
+        from ackclock import _core
+        from ackclock.userfiles import contained
+
+        text, workshop = self._core_text()
+        try:
+            with contained():
+                found: dict[str, Any] = json.loads(_core.predict(text, workshop))
+        except _core.InputError as error:
+            raise self._located(_problems(str(error))) from None
+        return found
 
     def execute(self, progress: Callable[[float, float], object] | None = None) -> Run:
         """Simulate, as `run`.
@@ -405,7 +419,7 @@ class Scenario(Frozen):
         return self._located([*problems, *behind(problems, self._data, self._file)])
 
     def _raise_input(self, text: str) -> None:
-        found = [Problem(item["path"], item["message"]) for item in json.loads(text)]
+        found = _problems(text)
         if found:
             raise self._told(found)
 
@@ -515,6 +529,11 @@ class Scenario(Frozen):
         if workshop is not None:
             done.summary.update(workshop.summary())
         return done
+
+
+def _problems(text: str) -> list[Problem]:
+    """The core's problems, as it tells them in JSON."""
+    return [Problem(item["path"], item["message"]) for item in json.loads(text)]
 
 
 def load(source: str | Path) -> Scenario:

@@ -274,14 +274,7 @@ def wrong(data: schema.Data) -> list[list[paths.Step]]:
     data
         The scenario as plain data.
     """
-    found = []
-    for error in _scenario_checker().iter_errors(data):
-        steps = list(error.absolute_path)
-        if error.validator == "required":
-            found += [[*steps, key] for key in error.validator_value if key not in error.instance]
-        else:
-            found.append(steps)
-    return found
+    return [steps if key is None else [*steps, key] for steps, _, key in _mistakes(data)]
 
 
 def missing(
@@ -294,12 +287,21 @@ def missing(
     data
         The scenario as plain data.
     """
+    for steps, error, key in _mistakes(data):
+        if key is not None:
+            yield steps, error.instance, key, error.schema["properties"].get(key, {})
+
+
+def _mistakes(data: schema.Data) -> Iterator[tuple[list[paths.Step], Any, str | None]]:
+    """Where a mistake is, the error, and the key if it is one that is missing."""
     for error in _scenario_checker().iter_errors(data):
-        if error.validator == "required":
-            for key in error.validator_value:
-                if key not in error.instance:
-                    rules = error.schema["properties"].get(key, {})
-                    yield list(error.absolute_path), error.instance, key, rules
+        steps = list(error.absolute_path)
+        if error.validator != "required":
+            yield steps, error, None
+            continue
+        for key in error.validator_value:
+            if key not in error.instance:
+                yield steps, error, key
 
 
 def parameter_problems(rules: schema.Data, data: schema.Data) -> list[Problem]:

@@ -4,14 +4,11 @@ use std::sync::Arc;
 
 use wildmatch::WildMatch;
 
-use super::links::{Directed, Values, schedule, shared, sorted};
+use super::links::{Directed, Values, schedule, shared, sorted, unknown};
 use super::plan::{LinkSettings, Schedule};
-use crate::error::{Problem, suggestion};
+use crate::error::Problem;
 use crate::scenario::{LinkChange, Names};
 use crate::units::{Bytes, Span};
-
-/// Most names of links that a suggestion looks among.
-const MANY: usize = 1000;
 
 /// Applies all changes in their order.
 pub(super) fn apply(
@@ -119,10 +116,8 @@ fn chosen(path: &str, wanted: &Names, names: &[String], problems: &mut Vec<Probl
             None => {}
         }
         if chosen.len() == before {
-            let known: Vec<&str> = names.iter().take(MANY).map(String::as_str).collect();
             let place = if one { String::new() } else { format!("[{i}]") };
-            let message =
-                format!("there is no link \"{pattern}\"; {}", suggestion(pattern, &known));
+            let message = unknown(pattern, names.iter().cloned());
             problems.push(Problem::new(format!("{path}.link{place}"), message));
         }
     }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::plan::{LinkSettings, PlanFlow, PlanLink, Schedule};
-use crate::error::Problem;
+use crate::error::{Problem, suggestion};
 use crate::ids::NodeId;
 use crate::qdisc::Limit;
 use crate::scenario::{LinkSpec, RateSpec};
@@ -120,6 +120,16 @@ pub(super) fn shared<T: PartialEq + ?Sized>(
         Some(last) if **last == *new.borrow() => Arc::clone(last),
         _ => Arc::clone(known.insert(new.into())),
     }
+}
+
+/// Most names of links that a suggestion looks among.
+const MANY: usize = 1000;
+
+/// That there is no link of this name, and which one may be meant.
+pub(super) fn unknown(name: &str, names: impl Iterator<Item = String>) -> String {
+    let names: Vec<String> = names.take(MANY).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    format!("there is no link \"{name}\"; {}", suggestion(name, &names))
 }
 
 fn check(path: &str, spec: &LinkSpec, problems: &mut Vec<Problem>) {

@@ -16,7 +16,7 @@ pub use plan::{LinkSettings, Plan, PlanFlow, PlanLink, PlanSender, Schedule};
 
 use std::collections::{HashMap, HashSet};
 
-use crate::error::{Problem, suggestion};
+use crate::error::Problem;
 use crate::ids::NodeId;
 use crate::scenario::{Classes, Routing, Scenario, Table};
 use crate::topology::Topology;
@@ -152,13 +152,8 @@ fn record(scenario: &Scenario, plan: &mut Plan, all: bool, problems: &mut Vec<Pr
     }
     for (i, name) in record.links.iter().flatten().enumerate() {
         if plan.link(name).is_none() {
-            let names: Vec<String> =
-                plan.links.iter().take(1000).map(|l| l.name(&plan.nodes)).collect();
-            let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            problems.push(Problem::new(
-                format!("record.links[{i}]"),
-                format!("there is no link \"{name}\"; {}", suggestion(name, &names)),
-            ));
+            let names = plan.links.iter().map(|l| l.name(&plan.nodes));
+            problems.push(Problem::new(format!("record.links[{i}]"), links::unknown(name, names)));
         }
     }
 }

@@ -18,6 +18,39 @@ pub(crate) fn soon<T: ?Sized>(value: &T) {
     let _ = value;
 }
 
+/// Asks for large pages under a table of some megabytes, both where it is in use and where it is to
+/// grow. Its records are touched in no order, and to find where the small page of one lies takes a
+/// processor longer than to fetch what it holds.
+#[expect(unsafe_code, reason = "there is no safe way to say it")]
+pub(crate) fn in_large_pages<T>(table: &Vec<T>) {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        // The smallest page there is on any machine; advice on a part of one is refused.
+        const PAGE: usize = 4096;
+        const LARGE_PAGE: usize = 1 << 21;
+        if table.capacity() * size_of::<T>() < 2 * LARGE_PAGE {
+            return;
+        }
+        let begin = table.as_ptr().addr().next_multiple_of(PAGE);
+        let page_end =
+            |items: usize| (table.as_ptr().addr() + items * size_of::<T>()) / PAGE * PAGE;
+        for (end, advice) in [
+            (page_end(table.capacity()), libc::MADV_HUGEPAGE),
+            (page_end(table.len()), libc::MADV_COLLAPSE),
+        ] {
+            if end > begin {
+                let first = table.as_ptr().with_addr(begin).cast_mut().cast();
+                // SAFETY: both are advice on how to back memory, which lies within one allocation of
+                // ours: neither changes what it holds, and where the system does not know or heed it,
+                // nothing happens.
+                unsafe { libc::madvise(first, end - begin, advice) };
+            }
+        }
+    }
+    #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+    let _ = table;
+}
+
 /// Gives memory that is free back to the operating system: where large tables have been made and thrown
 /// away, the allocator keeps it.
 #[expect(unsafe_code, reason = "there is no safe way to say it")]

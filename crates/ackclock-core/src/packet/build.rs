@@ -22,7 +22,7 @@ use crate::agenda::Agenda;
 use crate::compile::{LinkSettings, Plan, PlanFlow, PlanLink, PlanSender, Schedule};
 use crate::error::Problem;
 use crate::ids::LinkId;
-use crate::memory::give_back;
+use crate::memory::{give_back, in_large_pages};
 use crate::outbox::Outbox;
 use crate::qdisc::{self, QdiscEnv};
 use crate::record::FlowSamples;
@@ -61,6 +61,7 @@ fn told_once(mut problems: Vec<Problem>) -> Vec<Problem> {
 /// Links with their disciplines, as far as these can be.
 fn links(plan: &Plan, custom: &dyn Custom, problems: &mut Vec<Problem>) -> Vec<Link> {
     let mut links = Vec::with_capacity(plan.links.len());
+    in_large_pages(&links);
     let round_trips: Arc<[Span]> = plan.round_trips().into();
     let through = plan.flows_through();
     for ((i, link), passing) in plan.links.iter().enumerate().zip(plan.keys_through()) {
@@ -87,11 +88,26 @@ fn links(plan: &Plan, custom: &dyn Custom, problems: &mut Vec<Problem>) -> Vec<L
 const MANY: usize = 5000;
 
 pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem>> {
-    let sim = lay_out(plan, custom, Cut::of);
+    let mut sim = lay_out(plan, custom, Cut::of)?;
     if plan.flows.len() >= MANY {
         give_back();
+        spread_out(&mut sim, plan.flows.len());
     }
-    sim
+    Ok(sim)
+}
+
+/// Puts what packets touch into large pages.
+fn spread_out(sim: &mut Sim, flows: usize) {
+    sim.wires.reserve(2 * flows);
+    sim.options.reserve(flows);
+    sim.batch.reserve(flows);
+    in_large_pages(&sim.processes);
+    in_large_pages(&sim.clocks);
+    in_large_pages(&sim.links);
+    in_large_pages(&sim.channels);
+    in_large_pages(&sim.hops);
+    in_large_pages(&sim.ends);
+    in_large_pages(&sim.rngs);
 }
 
 /// Lays out a run whose network `cut` cuts into processes.
@@ -121,12 +137,15 @@ pub(super) fn lay_out(
     let shortest: Vec<u64> = links.iter().map(least).collect();
     let follows = followers(plan, &links);
     let cut = cut(plan, &links, &shortest, &follows);
-    let mut processes: Vec<Process> = cut.is_cluster.iter().map(|_| Process::new()).collect();
+    let mut processes = Vec::with_capacity(cut.is_cluster.len());
+    in_large_pages(&processes);
+    processes.extend(cut.is_cluster.iter().map(|_| Process::new()));
     for (l, link) in links.iter_mut().enumerate() {
         link.stage = cut.stage(l, plan.links[l].from.index());
     }
+    let route_lengths = plan.flows.iter().map(|flow| flow.route.len() + flow.ack_route.len() + 2);
     let mut router = Router {
-        hops: Vec::new(),
+        hops: Vec::with_capacity(route_lengths.sum()),
         channels: Vec::new(),
         known: HashMap::new(),
         links: &links,
@@ -137,6 +156,9 @@ pub(super) fn lay_out(
     };
     let mut ends = Vec::with_capacity(2 * plan.flows.len());
     let mut rngs = Vec::with_capacity(2 * plan.flows.len());
+    in_large_pages(&router.hops);
+    in_large_pages(&ends);
+    in_large_pages(&rngs);
     let end_time = scale.word(plan.duration.0);
     for (i, (flow, (sender, receiver))) in plan.flows.iter().zip(pairs).enumerate() {
         let homes = [flow.src, flow.dst].map(|node| cut.node_process[node.index()]);
@@ -176,7 +198,6 @@ pub(super) fn lay_out(
         *time = scale.word(*time);
     }
     let Router { mut hops, mut channels, .. } = router;
-    hops.shrink_to_fit();
     channels.shrink_to_fit();
     number_channels(&mut channels, &mut hops, &mut processes);
     for (l, link) in links.iter().enumerate() {
@@ -267,7 +288,7 @@ fn number_channels(channels: &mut [Channel], hops: &mut [Hop], processes: &mut [
     for hop in hops.iter_mut().filter(|hop| hop.link != Hop::DELIVER && hop.channel != Hop::ON) {
         hop.channel = number(&channels[hop.channel as usize]);
     }
-    channels.sort_unstable_by_key(number);
+    channels.sort_by_cached_key(number);
 }
 
 /// A size that no packet of the flow falls below: bounds every link's lookahead from below.

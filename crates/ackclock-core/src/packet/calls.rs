@@ -98,7 +98,7 @@ impl Sim {
             let hop = self.hops[route as usize];
             for i in 0..self.out.sent().len() {
                 let ticket = Ticket::of(&self.out.sent()[i], route, now, &mut self.options);
-                self.enter(p, hop, ticket, true);
+                self.enter::<false>(p, hop, ticket, true);
             }
             self.out.clear();
         }

@@ -4,8 +4,10 @@
 //! is still near the processor. A queue hands a chunk back as soon as it is read, and whoever writes
 //! next gets the one that was handed back last: no more memory is in use than packets are under way.
 
+use std::ops::Range;
+
 use super::ticket::Ticket;
-use crate::memory::soon;
+use crate::memory::{in_large_pages, soon};
 
 /// Packets of a chunk, which is six cache lines. A power of two: a place tells its chunk at once.
 const ROOM: u32 = 16;
@@ -36,6 +38,12 @@ pub(super) struct Store {
 impl Store {
     pub(super) fn new() -> Self {
         Self { chunks: Vec::new(), next: Vec::new(), free: NONE }
+    }
+
+    /// Makes room for so many chunks, in large pages.
+    pub(super) fn reserve(&mut self, chunks: usize) {
+        self.chunks.reserve(chunks);
+        in_large_pages(&self.chunks);
     }
 
     #[inline(always)]
@@ -101,6 +109,24 @@ impl Queue {
     #[inline(always)]
     pub(super) fn front(self, store: &Store) -> Option<&Ticket> {
         store.get(self.head)
+    }
+
+    /// Calls up the first packets, of which mostly some arrive together.
+    #[inline(always)]
+    pub(super) fn call_up_first(self, store: &Store) {
+        const LINE: usize = 64 / size_of::<Ticket>() + 1;
+        if let Some(Chunk(tickets)) = store.chunks.get((self.head / ROOM) as usize) {
+            let here = &tickets[self.in_first_chunk()];
+            here.iter().step_by(LINE).take(3).for_each(soon);
+        }
+    }
+
+    /// The places in the first chunk that are in use.
+    #[inline(always)]
+    fn in_first_chunk(self) -> Range<usize> {
+        let is_last = self.head / ROOM == self.tail / ROOM;
+        let end = if is_last { self.tail % ROOM + 1 } else { ROOM };
+        (self.head % ROOM) as usize..end as usize
     }
 
     /// Calls up the first packet and the place of the next.
@@ -185,10 +211,7 @@ impl Queue {
         out: &mut Vec<Ticket>,
     ) -> u64 {
         while let Some(Chunk(tickets)) = store.chunks.get((self.head / ROOM) as usize) {
-            let begin = (self.head % ROOM) as usize;
-            let end =
-                if self.head / ROOM == self.tail / ROOM { self.tail % ROOM + 1 } else { ROOM };
-            let here = &tickets[begin..end as usize];
+            let here = &tickets[self.in_first_chunk()];
             let taken = here.iter().take_while(|ticket| ticket.at < until).count();
             out.extend_from_slice(&here[..taken]);
             if let Some(later) = here.get(taken) {

@@ -17,14 +17,21 @@ impl Sim {
         if hop.link == Hop::DELIVER {
             self.deliver(p, hop.channel as usize, ticket);
         } else {
-            self.enter(p, hop, ticket, false);
+            self.enter::<false>(p, hop, ticket, false);
         }
     }
 
     /// A packet enters a link at its time, sent by an endpoint of the process (`here`) or come over
-    /// another link, and goes on as far as its way is known.
+    /// another link, and goes on as far as its way is known; or, if it is to `WAIT`, over this link alone:
+    /// then it goes on with all others that wait.
     #[inline(always)]
-    pub(super) fn enter(&mut self, p: usize, mut hop: Hop, ticket: Ticket, mut here: bool) {
+    pub(super) fn enter<const WAIT: bool>(
+        &mut self,
+        p: usize,
+        mut hop: Hop,
+        ticket: Ticket,
+        mut here: bool,
+    ) {
         let (mut now, mut way, load) = ticket.parts();
         // Whole tickets are made only where they are handed over: one in memory, changed in part,
         // would stall the copy of the whole.
@@ -56,6 +63,10 @@ impl Sim {
             }
             if at > self.end {
                 self.beyond.push(whole(at, way, load));
+                return;
+            }
+            if WAIT {
+                self.batch.onward.push(whole(at, way, load));
                 return;
             }
             now = at;
@@ -197,7 +208,7 @@ impl Sim {
 
     /// A packet enters a link that follows at once after one with a discipline of its own.
     fn follow(&mut self, p: usize, hop: Hop, ticket: Ticket) {
-        self.enter(p, hop, ticket, false);
+        self.enter::<false>(p, hop, ticket, false);
     }
 
     /// Puts a packet on the wire.

@@ -20,6 +20,7 @@ mod link;
 mod lp;
 mod observe;
 mod occupancy;
+mod parts;
 mod queues;
 mod rate;
 mod ring;

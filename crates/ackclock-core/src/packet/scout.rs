@@ -10,6 +10,7 @@ use std::ops::Range;
 
 use super::lp::{Channel, Pending};
 use super::sim::{Hop, Sim};
+use super::ticket::Ticket;
 use crate::memory::soon;
 
 /// Processes from which on it pays to call them up, and packets too: to each belong a few kilobytes. In
@@ -89,9 +90,7 @@ impl Sim {
         let process = &self.processes[p];
         for pending in &process.stages {
             let channel = self.first_channel(pending);
-            channel
-                .and_then(|channel| channel.queue.front(&self.wires))
-                .inspect(|first| soon(*first));
+            channel.inspect(|channel| channel.queue.call_up_first(&self.wires));
         }
         let Some(&index) = process.endpoints.first() else { return };
         let end = &self.ends[index as usize];
@@ -115,12 +114,37 @@ impl Sim {
         packet(TICKET).inspect(|ticket| soon(*ticket));
         packet(ROUTE).inspect(|ticket| soon(&self.hops[ticket.route()]));
         packet(PLACE).inspect(|ticket| self.call_up_way(ticket.route()));
-        if let Some(ticket) = packet(CONTENT) {
-            match self.way(ticket.route(), |link| self.links[link as usize].call_up_queue()) {
-                Ok(channel) => channel.queue.call_up(&self.wires),
-                Err(end) => {
-                    self.ends[end].endpoint.as_deref().inspect(|endpoint| soon(*endpoint));
-                }
+        packet(CONTENT).inspect(|ticket| self.call_up_content(ticket.route()));
+    }
+
+    /// The same where all packets enter one link, and those that go on from there do so later.
+    pub(super) fn call_up_relayed(&self, place: usize) {
+        // Little is done with each, so they come by fast.
+        let packet = |ahead: usize| self.batch.at(place + 2 * ahead);
+        packet(TICKET).inspect(|ticket| soon(*ticket));
+        packet(ROUTE).inspect(|ticket| soon(&self.hops[ticket.route()]));
+        let channel = |ahead| {
+            packet(ahead).and_then(|t| self.channels.get(self.hops[t.route()].channel as usize))
+        };
+        channel(PLACE).inspect(|channel| soon(*channel));
+        channel(CONTENT).inspect(|channel| channel.queue.call_up(&self.wires));
+    }
+
+    /// The same for packets that go on later.
+    pub(super) fn call_up_onward(&self, onward: &[Ticket], place: usize) {
+        let route = |ahead: usize| onward.get(place + ahead).map(|ticket| ticket.route());
+        route(ROUTE).inspect(|&route| soon(&self.hops[route]));
+        route(PLACE).inspect(|&route| self.call_up_way(route));
+        route(CONTENT).inspect(|&route| self.call_up_content(route));
+    }
+
+    /// Calls up what a packet will find where it waits, and where it comes to.
+    #[inline(always)]
+    fn call_up_content(&self, route: usize) {
+        match self.way(route, |link| self.links[link as usize].call_up_queue()) {
+            Ok(channel) => channel.queue.call_up(&self.wires),
+            Err(end) => {
+                self.ends[end].endpoint.as_deref().inspect(|endpoint| soon(*endpoint));
             }
         }
     }

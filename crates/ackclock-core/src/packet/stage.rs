@@ -1,12 +1,17 @@
 //! The work of one stage of a process: what came over its channels, and its local events, in order.
 
 use super::lp::{Channel, Key, Pending, Stage, What};
+use super::parts::Parts;
 use super::sim::{Hop, Sim};
 use super::sort::{self, Form, Spare};
 use super::ticket::Ticket;
+use crate::memory::in_large_pages;
 
 /// Packets between one that is sent on and the one whose way is called up.
 const AHEAD: usize = 6;
+
+/// Channels between one that is emptied and the one whose first packets are called up.
+const NEXT_CHANNELS: usize = 8;
 
 /// Packets that are handled in one go.
 #[derive(Debug, Default)]
@@ -19,11 +24,18 @@ pub(super) struct Batch {
     spare: Spare,
     /// Channels that had been empty and have a packet now.
     woken: Vec<u32>,
-    /// Packets that a discipline has let go, on their way to the plain FIFO that follows at once.
+    /// Packets that a link has let go, on their way to the plain FIFO that follows at once.
     pub(super) onward: Vec<Ticket>,
+    parts: Parts,
 }
 
 impl Batch {
+    /// Makes room for so many packets, in large pages.
+    pub(super) fn reserve(&mut self, packets: usize) {
+        self.tickets.reserve(packets);
+        in_large_pages(&self.tickets);
+    }
+
     /// The packet that an entry of the order stands for.
     #[inline(always)]
     fn ticket(&self, key: u64) -> Ticket {
@@ -60,9 +72,9 @@ impl Sim {
         }
     }
 
-    /// Sends on what disciplines have let go. Nothing else reaches the links that follow, so it can
-    /// wait until the stage is done: then what is next is known, and comes nearer meanwhile. Under fair
-    /// queueing hardly two packets in a row are for the same link.
+    /// Sends on what links have let go. Nothing else reaches the links that follow, so it can wait until
+    /// the stage is done: then what is next is known, and comes nearer meanwhile; and what touches the
+    /// same memory can go one after the other. By time hardly two packets in a row are for the same link.
     #[inline(always)]
     pub(super) fn send_onward(&mut self, p: usize) {
         if !self.batch.onward.is_empty() {
@@ -73,10 +85,17 @@ impl Sim {
     #[inline(never)]
     fn send_all_onward(&mut self, p: usize) {
         let mut onward = std::mem::take(&mut self.batch.onward);
+        if self.scout.packets {
+            self.batch.parts.sort(&mut onward, &self.hops, self.links.len());
+        }
         for (place, &ticket) in onward.iter().enumerate() {
-            onward.get(place + AHEAD).inspect(|next| self.call_up_way(next.route()));
+            if self.scout.packets {
+                self.call_up_onward(&onward, place);
+            } else {
+                onward.get(place + AHEAD).inspect(|next| self.call_up_way(next.route()));
+            }
             let hop = self.hops[ticket.route()];
-            self.enter(p, hop, ticket, false);
+            self.enter::<false>(p, hop, ticket, false);
         }
         onward.clear();
         self.batch.onward = onward;
@@ -103,7 +122,7 @@ impl Sim {
         while place < self.batch.order.len() {
             let mut until = self.batch.order.len();
             if self.scout.packets {
-                self.call_up_packets(place);
+                self.call_up_relayed(place);
                 until = place + 1;
             }
             place = self.pass(link, place, until);
@@ -111,7 +130,7 @@ impl Sim {
             if place < until {
                 let ticket = self.batch.ticket(self.batch.order[place]);
                 let channel = self.hops[ticket.route()].channel;
-                self.enter(p, Hop { link, channel }, ticket, false);
+                self.enter::<true>(p, Hop { link, channel }, ticket, false);
                 place += 1;
             }
         }
@@ -128,17 +147,22 @@ impl Sim {
     /// The place of the first that does not, or `until`.
     #[inline(always)]
     fn pass(&mut self, link: u32, place: usize, until: usize) -> usize {
-        let Self { links, channels, wires, hops, batch, .. } = self;
+        let Self { links, channels, wires, hops, batch, beyond, end, .. } = self;
         let link = &mut links[link as usize];
-        let Batch { tickets, order, places, woken, .. } = &mut **batch;
+        let Batch { tickets, order, places, woken, onward, .. } = &mut **batch;
         for (place, &key) in order[..until].iter().enumerate().skip(place) {
             let ticket = tickets[(key & *places) as usize];
             let Hop { channel, .. } = hops[ticket.route()];
-            if ticket.at >= link.plain_until || link.settle(ticket.at) || channel == Hop::ON {
+            if ticket.at >= link.plain_until || link.settle(ticket.at) {
                 return place;
             }
             let Some(at) = link.admit(ticket.at, ticket.size()) else { return place };
             link.count_arrival();
+            if channel == Hop::ON {
+                let list = if at > *end { &mut *beyond } else { &mut *onward };
+                list.push(ticket.step(at));
+                continue;
+            }
             let queue = &mut channels[channel as usize].queue;
             if queue.is_empty() {
                 woken.push(channel);
@@ -150,14 +174,20 @@ impl Sim {
 
     /// Takes all packets that arrive before `until` from their channels, in order.
     fn gather(&mut self, p: usize, stage: Stage, until: u64) {
-        let Self { processes, channels, wires, batch, .. } = self;
+        let Self { processes, channels, wires, batch, scout, options, .. } = self;
         let pending = &mut processes[p].stages[stage as usize];
-        let channels = &mut channels[pending.channels.start as usize..];
+        let channels =
+            &mut channels[pending.channels.start as usize..pending.channels.end as usize];
         let Batch { tickets, order, places, spare, .. } = &mut **batch;
         let begin = pending.heads.first();
         let (mut runs, mut last) = (0, begin);
         tickets.clear();
         pending.heads.below(until, |entrant| {
+            if scout.packets
+                && let Some(next) = channels.get(entrant as usize + NEXT_CHANNELS)
+            {
+                next.queue.call_up_first(wires);
+            }
             let Channel { queue, .. } = &mut channels[entrant as usize];
             let next = queue.take_before(wires, until, tickets);
             runs += 1;
@@ -166,6 +196,11 @@ impl Sim {
         });
         let span = last - begin;
         let Some(form) = Form::of(span, tickets.len()) else { return self.order_at_length() };
+        if scout.packets && stage == Stage::Node {
+            for ticket in &*tickets {
+                options.call_up(*ticket);
+            }
+        }
         *places = form.places();
         order.clear();
         order.extend(tickets.iter().enumerate().map(|(i, t)| form.key(t.at, begin, i)));

@@ -1,6 +1,7 @@
 //! Packets on the wire, small enough to move fast.
 
 use crate::ids::FlowId;
+use crate::memory::{in_large_pages, soon};
 use crate::wire::{Flags, MAX_SACK_BLOCKS, Packet, SackBlock};
 
 /// A packet on the wire: all of it but its owner, whom the route knows, and its options, which few
@@ -111,6 +112,18 @@ pub(super) struct Options {
 impl Options {
     /// In place of a place: no options.
     pub(super) const NONE: u32 = u32::MAX;
+
+    /// Calls up those of a packet.
+    #[inline(always)]
+    pub(super) fn call_up(&self, ticket: Ticket) {
+        self.lists.get(ticket.load as u32 as usize).inspect(|list| soon(*list));
+    }
+
+    /// Makes room for those of so many packets, in large pages.
+    pub(super) fn reserve(&mut self, packets: usize) {
+        self.lists.reserve(packets);
+        in_large_pages(&self.lists);
+    }
 
     #[inline(never)]
     fn put(&mut self, packet: &Packet) -> u32 {

@@ -62,3 +62,19 @@ pub(crate) fn give_back() {
         libc::malloc_trim(0)
     };
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_in_large_pages_holds_what_it_held_and_grows() {
+        let mut table: Vec<u64> = Vec::with_capacity(2_000_000);
+        table.extend(0..1_000_001);
+        in_large_pages(&table);
+        table.extend(1_000_001..3_000_000);
+        in_large_pages(&table);
+        assert!(table.into_iter().eq(0..3_000_000));
+        in_large_pages(&Vec::<u64>::new());
+    }
+}

@@ -91,13 +91,13 @@ pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem
     let mut sim = lay_out(plan, custom, Cut::of)?;
     if plan.flows.len() >= MANY {
         give_back();
-        spread_out(&mut sim, plan.flows.len());
+        use_large_pages(&mut sim, plan.flows.len());
     }
     Ok(sim)
 }
 
 /// Puts what packets touch into large pages.
-fn spread_out(sim: &mut Sim, flows: usize) {
+fn use_large_pages(sim: &mut Sim, flows: usize) {
     sim.wires.reserve(2 * flows);
     sim.options.reserve(flows);
     sim.batch.reserve(flows);

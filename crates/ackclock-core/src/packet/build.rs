@@ -96,7 +96,8 @@ pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem
     Ok(sim)
 }
 
-/// Puts what packets touch into large pages.
+/// Puts what packets touch into large pages. Tables that asked for them when they were made have them, unless
+/// the allocator gave them memory that had been in use.
 fn use_large_pages(sim: &mut Sim, flows: usize) {
     sim.wires.reserve(2 * flows);
     sim.options.reserve(flows);

@@ -5,6 +5,8 @@
 //! that is woken earlier only wins more of them. A match is decided without a jump that a processor
 //! would have to guess, which in a heap is most of the time.
 
+use crate::memory::soon;
+
 /// Contestants of a match.
 const ARITY: usize = 8;
 
@@ -63,6 +65,13 @@ impl Agenda {
         let depth = self.rounds.len().saturating_sub(2);
         let place = who as usize / ARITY.pow(depth as u32 + 1);
         self.rounds.get(depth).map_or(self.first.who, |round| round[place].who)
+    }
+
+    /// Calls up what a change of its time will touch first.
+    #[inline]
+    pub(crate) fn call_up(&self, who: u32) {
+        soon(&self.times[who as usize]);
+        self.rounds.first().inspect(|round| soon(&round[who as usize / ARITY]));
     }
 
     /// The time of a contestant.

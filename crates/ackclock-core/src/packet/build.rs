@@ -101,7 +101,6 @@ pub(super) fn build(plan: &Plan, custom: &dyn Custom) -> Result<Sim, Vec<Problem
 fn use_large_pages(sim: &mut Sim, flows: usize) {
     sim.wires.reserve(2 * flows);
     sim.options.reserve(flows);
-    sim.batch.reserve(flows);
     in_large_pages(&sim.processes);
     in_large_pages(&sim.clocks);
     in_large_pages(&sim.links);

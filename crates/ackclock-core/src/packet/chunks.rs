@@ -201,19 +201,19 @@ impl Queue {
         store.set(self.head, ticket);
     }
 
-    /// Moves the packets that arrive before `until` to the end of `out`; the arrival of the first that
-    /// is left.
-    #[inline]
+    /// Takes the packets that arrive before `until`, some at a time; the arrival of the first that is
+    /// left.
+    #[inline(always)]
     pub(super) fn take_before(
         &mut self,
         store: &mut Store,
         until: u64,
-        out: &mut Vec<Ticket>,
+        mut take: impl FnMut(&[Ticket]),
     ) -> u64 {
         while let Some(Chunk(tickets)) = store.chunks.get((self.head / ROOM) as usize) {
             let here = &tickets[self.in_first_chunk()];
             let taken = here.iter().take_while(|ticket| ticket.at < until).count();
-            out.extend_from_slice(&here[..taken]);
+            take(&here[..taken]);
             if let Some(later) = here.get(taken) {
                 self.head += taken as u32;
                 return later.at;
@@ -299,7 +299,8 @@ mod tests {
                     Step::TakeBefore(ago) => {
                         let until = now.saturating_sub(ago);
                         let mut taken = Vec::new();
-                        let next = queue.take_before(&mut store, until, &mut taken);
+                        let next = queue
+                            .take_before(&mut store, until, |run| taken.extend_from_slice(run));
                         for ticket in taken {
                             prop_assert_eq!(Some(ticket.at), expected.pop_front());
                         }
@@ -312,7 +313,7 @@ mod tests {
                 prop_assert!(queue.iter(&store).map(|t| t.at).eq(expected.iter().copied()));
             }
             for queue in &mut queues {
-                prop_assert_eq!(queue.take_before(&mut store, u64::MAX, &mut Vec::new()), u64::MAX);
+                prop_assert_eq!(queue.take_before(&mut store, u64::MAX, |_| {}), u64::MAX);
             }
             let free = std::iter::successors(Some(store.free), |&chunk| {
                 store.next.get(chunk as usize).copied()

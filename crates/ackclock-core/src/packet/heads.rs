@@ -41,6 +41,15 @@ impl Heads {
         }
     }
 
+    /// Appends every channel below `bound` to a list, in the order in which they are to be visited; of
+    /// those that are emptied one packet at a time, none.
+    pub(super) fn list_below(&self, bound: u64, list: &mut Vec<u32>) {
+        match self {
+            Self::Many(least) => least.list_below(bound, list),
+            Self::One(_) => {}
+        }
+    }
+
     /// Visits every channel below `bound`; each takes the time that `visit` returns, which must not
     /// be below it.
     #[inline(always)]

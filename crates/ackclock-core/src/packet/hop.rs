@@ -66,7 +66,8 @@ impl Sim {
                 return;
             }
             if WAIT {
-                self.batch.onward.push(whole(at, way, load));
+                let hop = self.hops[way as u32 as usize];
+                self.batch.go_on(whole(at, way, load), hop);
                 return;
             }
             now = at;
@@ -194,7 +195,8 @@ impl Sim {
                 } else if at.0 > self.end {
                     self.beyond.push(ticket);
                 } else {
-                    self.batch.onward.push(ticket);
+                    let hop = self.hops[ticket.route()];
+                    self.batch.go_on(ticket, hop);
                 }
                 let what = What::new(Kind::Free, link_id);
                 let ahead = self.scale.ps(service.end) - self.scale.ps(now);
@@ -218,7 +220,11 @@ impl Sim {
         let first = queue.is_empty();
         queue.push(&mut self.wires, ticket);
         if first {
-            self.wake(channel_id, ticket.at);
+            if self.batch.wakes_later {
+                self.batch.woken.push((channel_id, ticket.at));
+            } else {
+                self.wake(channel_id, ticket.at);
+            }
         }
     }
 

@@ -78,6 +78,15 @@ impl Least {
         self.first = new;
     }
 
+    /// Appends every entrant below `bound` to a list, in order.
+    pub(super) fn list_below(&self, bound: u64, list: &mut Vec<u32>) {
+        match &self.tree {
+            _ if self.first >= bound => {}
+            None => list.push(0),
+            Some(tree) => tree.list_below(tree.levels.len() - 1, 0, bound, list),
+        }
+    }
+
     /// Visits every entrant below `bound` in order; each takes the time that `visit` returns.
     #[inline(always)]
     pub(super) fn below(&mut self, bound: u64, mut visit: impl FnMut(u32) -> u64) {
@@ -92,7 +101,28 @@ impl Least {
 }
 
 impl Tree {
-    /// The same for one group of a level; its least time afterwards.
+    /// The places in one group of a level that are below `bound`, as bits.
+    #[inline(always)]
+    fn marks(&self, level: usize, group: usize, bound: u64) -> u32 {
+        let begin = self.levels[level] as usize + group * ARITY;
+        let times = self.nodes.get(begin..begin + ARITY).unwrap_or_default();
+        let mark = |marks, (place, &time)| marks | u32::from(time < bound) << place;
+        times.iter().enumerate().fold(0, mark)
+    }
+
+    fn list_below(&self, level: usize, group: usize, bound: u64, list: &mut Vec<u32>) {
+        let mut marks = self.marks(level, group, bound);
+        while marks != 0 {
+            let index = group * ARITY + marks.trailing_zeros() as usize;
+            marks &= marks - 1;
+            match level {
+                0 => list.push(index as u32),
+                _ => self.list_below(level - 1, index, bound, list),
+            }
+        }
+    }
+
+    /// Visits the entrants of one group of a level that are below `bound`; its least time afterwards.
     fn group_below(
         &mut self,
         level: usize,
@@ -101,9 +131,7 @@ impl Tree {
         visit: &mut impl FnMut(u32) -> u64,
     ) -> u64 {
         let begin = self.levels[level] as usize + group * ARITY;
-        let Some(times) = self.nodes.get(begin..begin + ARITY) else { return Least::OUT };
-        let mark = |marks, (place, &time)| marks | u32::from(time < bound) << place;
-        let mut marks: u32 = times.iter().enumerate().fold(0, mark);
+        let mut marks = self.marks(level, group, bound);
         while marks != 0 {
             let place = marks.trailing_zeros() as usize;
             marks &= marks - 1;
@@ -140,11 +168,13 @@ mod tests {
                 tree.set(entrant, time);
                 list[entrant as usize] = time;
                 if let Some(bound) = bound {
-                    let mut seen = Vec::new();
+                    let (mut seen, mut listed) = (Vec::new(), Vec::new());
+                    tree.list_below(bound, &mut listed);
                     tree.below(bound, |e| { seen.push(e); bound + u64::from(e % 3) });
                     let expected: Vec<u32> = (0..entrants as u32).filter(|&e| list[e as usize] < bound).collect();
                     for &e in &expected { list[e as usize] = bound + u64::from(e % 3); }
-                    prop_assert_eq!(seen, expected);
+                    prop_assert_eq!(seen, &expected[..]);
+                    prop_assert_eq!(listed, expected);
                 }
                 let least = list.iter().copied().min().unwrap_or(Least::OUT);
                 prop_assert_eq!(tree.first(), least);

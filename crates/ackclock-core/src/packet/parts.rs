@@ -1,61 +1,74 @@
-//! Puts packets that go on in one go into an order in which they meet memory that is near.
+//! Lists into which packets are put as they come, so that those which touch memory that is near are
+//! handled one after the other.
 //!
-//! In order of time each of them is of another flow, and in a network larger than the caches every link
-//! and channel that it comes to has to be fetched from far away. Nothing but these packets reaches the
-//! links that they go on to, so links do not know of each other: only the order of packets of one link
-//! matters. Put into parts by the numbers of these links, packets touch memory nearly as it lies.
+//! In order of time each packet of a batch is of another flow, and in a network larger than the caches
+//! every link and channel that it comes to has to be fetched from far away; and so, time and again,
+//! is a batch that is itself larger than a cache.
 
-use super::sim::Hop;
-use super::ticket::Ticket;
-use crate::memory::soon;
-
-/// Links of a part, as a power of two.
-const LINKS: u32 = if cfg!(test) { 1 } else { 7 };
-
-/// With fewer packets a part it does not pay.
-const FEW: usize = if cfg!(test) { 1 } else { 8 };
-
-/// Packets between one that is looked at and the one whose step is called up.
-const AHEAD: usize = 16;
-
-/// Memory for it.
-#[derive(Debug, Default)]
-pub(super) struct Parts {
-    ends: Vec<u32>,
-    /// By packet.
-    part: Vec<u32>,
-    tickets: Vec<Ticket>,
+/// Lists of packets by a key; within each of them they keep their order.
+#[derive(Debug)]
+pub(super) struct Parts<T> {
+    lists: Vec<Vec<T>>,
+    /// Bits of a key that make no difference.
+    shift: u32,
+    /// Lists that are not empty.
+    used: Vec<u32>,
 }
 
-impl Parts {
-    /// Puts packets, each about to enter one of so many links, into parts. Those of one part keep their
-    /// order.
-    pub(super) fn sort(&mut self, tickets: &mut Vec<Ticket>, hops: &[Hop], links: usize) {
-        let parts = (links >> LINKS) + 1;
-        if tickets.len() < parts * FEW {
-            return;
+impl<T> Default for Parts<T> {
+    fn default() -> Self {
+        Self { lists: vec![Vec::new()], shift: Self::ONE, used: Vec::new() }
+    }
+}
+
+impl<T> Parts<T> {
+    /// With this shift there is one list.
+    const ONE: u32 = u64::BITS - 1;
+
+    /// One list for all keys.
+    pub(super) fn join(&mut self) {
+        self.shift = Self::ONE;
+    }
+
+    /// So many lists at most, for keys up to `last`. All must be empty.
+    pub(super) fn split(&mut self, last: u64, lists: usize) {
+        debug_assert!(self.is_empty(), "a list is in use");
+        let too_narrow = last / lists as u64;
+        self.shift = u64::BITS - too_narrow.leading_zeros();
+        let lists = (last >> self.shift) as usize + 1;
+        self.lists.resize_with(lists.max(self.lists.len()), Vec::new);
+    }
+
+    #[inline(always)]
+    pub(super) fn is_empty(&self) -> bool {
+        self.used.is_empty()
+    }
+
+    #[inline(always)]
+    pub(super) fn push(&mut self, key: u64, item: T) {
+        let part = key >> self.shift;
+        let list = &mut self.lists[part as usize];
+        if list.is_empty() {
+            self.used.push(part as u32);
         }
-        let Self { ends, part, tickets: sorted } = self;
-        ends.clear();
-        ends.resize(parts, 0);
-        part.clear();
-        for (place, ticket) in tickets.iter().enumerate() {
-            tickets.get(place + AHEAD).inspect(|next| soon(&hops[next.route()]));
-            let of = hops[ticket.route()].link >> LINKS;
-            ends[of as usize] += 1;
-            part.push(of);
-        }
-        let mut begin = 0;
-        for end in &mut *ends {
-            begin += std::mem::replace(end, begin);
-        }
-        sorted.resize(tickets.len(), Ticket::default());
-        for (&ticket, &of) in tickets.iter().zip(&*part) {
-            let place = &mut ends[of as usize];
-            sorted[*place as usize] = ticket;
-            *place += 1;
-        }
-        std::mem::swap(tickets, sorted);
+        list.push(item);
+    }
+
+    /// Those that are not empty can be taken by their keys, the least first.
+    pub(super) fn order(&mut self) {
+        self.used.sort_unstable_by(|a, b| b.cmp(a));
+    }
+
+    /// Takes a list that is not empty, to be given back as this part when it is.
+    pub(super) fn take(&mut self) -> Option<(u32, Vec<T>)> {
+        let part = self.used.pop()?;
+        Some((part, std::mem::take(&mut self.lists[part as usize])))
+    }
+
+    /// Gives back the memory of a list, for the same part: its next packets will be as many.
+    pub(super) fn give_back(&mut self, part: u32, list: Vec<T>) {
+        debug_assert!(list.is_empty(), "packets would be lost");
+        self.lists[part as usize] = list;
     }
 }
 
@@ -66,30 +79,31 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_is_lost_and_packets_of_a_link_keep_their_order(
-            links in prop::collection::vec(0u32..20, 40),
-            routes in prop::collection::vec(0u64..40, 0..200),
+        fn lists_come_in_order_and_nothing_is_lost(
+            last in 0u64..100,
+            most in 1usize..20,
+            keys in prop::collection::vec(0u64..100, 0..200),
         ) {
-            let hops: Vec<Hop> = links.iter().map(|&link| Hop { link, channel: 0 }).collect();
-            let link = |ticket: &Ticket| hops[ticket.route()].link;
-            let mut tickets: Vec<Ticket> = routes
-                .iter()
-                .enumerate()
-                .map(|(at, &route)| Ticket::from_parts(at as u64, route, 0))
-                .collect();
-            let is_worth_it = tickets.len() >= 11 * FEW;
-            Parts::default().sort(&mut tickets, &hops, 20);
-            if is_worth_it {
-                prop_assert!(tickets.is_sorted_by_key(|ticket| link(ticket) >> LINKS));
+            let mut parts = Parts::default();
+            parts.split(last, most);
+            let keys: Vec<u64> = keys.into_iter().filter(|&key| key <= last).collect();
+            for (place, &key) in keys.iter().enumerate() {
+                parts.push(key, (place, key));
             }
-            for l in 0..20 {
-                let of_link = tickets.iter().filter(|ticket| link(ticket) == l);
-                prop_assert!(of_link.is_sorted_by_key(|ticket| ticket.at));
+            prop_assert_eq!(parts.is_empty(), keys.is_empty());
+            parts.order();
+            let (mut all, mut lists) = (Vec::new(), 0);
+            while let Some((part, mut list)) = parts.take() {
+                lists += 1;
+                prop_assert!(list.is_sorted_by_key(|&(place, _)| place));
+                let after = all.last().map_or(0, |&(_, key): &(usize, u64)| key >> parts.shift);
+                prop_assert!(list.iter().all(|&(_, key)| key >> parts.shift >= after));
+                all.append(&mut list);
+                parts.give_back(part, list);
             }
-            prop_assert!(tickets.iter().all(|t| routes[t.at as usize] == t.route() as u64));
-            let mut times: Vec<u64> = tickets.iter().map(|ticket| ticket.at).collect();
-            times.sort_unstable();
-            prop_assert!(times.into_iter().eq(0..routes.len() as u64));
+            prop_assert!(lists <= most);
+            all.sort_unstable();
+            prop_assert!(all.into_iter().eq(keys.into_iter().enumerate()));
         }
     }
 }

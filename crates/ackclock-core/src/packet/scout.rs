@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use super::lp::{Channel, Pending};
 use super::sim::{Hop, Sim};
-use super::ticket::Ticket;
+use super::stage::Onward;
 use crate::memory::soon;
 
 /// Processes from which on it pays to call them up, and packets too: to each belong a few kilobytes. In
@@ -108,13 +108,24 @@ impl Sim {
         channel.inspect(|channel| channel.queue.call_up(&self.wires));
     }
 
+    /// The process that reads a channel is soon to be woken.
+    #[inline(always)]
+    pub(super) fn call_up_woken(&self, channel: u32) {
+        let Channel { to, stage, .. } = self.channels[channel as usize];
+        soon(&self.processes[to as usize].stages[stage as usize]);
+        soon(&self.clocks[to as usize]);
+        self.agenda.call_up(to);
+    }
+
     /// The packet at `place` of the batch is about to be handled: those after it come nearer.
     pub(super) fn call_up_packets(&self, place: usize) {
         let packet = |ahead: usize| self.batch.at(place + ahead);
         packet(TICKET).inspect(|ticket| soon(*ticket));
         packet(ROUTE).inspect(|ticket| soon(&self.hops[ticket.route()]));
-        packet(PLACE).inspect(|ticket| self.call_up_way(ticket.route()));
-        packet(CONTENT).inspect(|ticket| self.call_up_content(ticket.route()));
+        let next =
+            |ahead| packet(ahead).map(|&ticket| Onward { ticket, hop: self.hops[ticket.route()] });
+        next(PLACE).inspect(|next| self.call_up_way(next));
+        next(CONTENT).inspect(|next| self.call_up_content(next));
     }
 
     /// The same where all packets enter one link, and those that go on from there do so later.
@@ -122,7 +133,11 @@ impl Sim {
         // Little is done with each, so they come by fast.
         let packet = |ahead: usize| self.batch.at(place + 2 * ahead);
         packet(TICKET).inspect(|ticket| soon(*ticket));
-        packet(ROUTE).inspect(|ticket| soon(&self.hops[ticket.route()]));
+        // The step after it, too: it is mostly in the same line.
+        packet(ROUTE).inspect(|ticket| {
+            soon(&self.hops[ticket.route()]);
+            soon(&self.hops[ticket.route() + 1]);
+        });
         let channel = |ahead| {
             packet(ahead).and_then(|t| self.channels.get(self.hops[t.route()].channel as usize))
         };
@@ -131,17 +146,15 @@ impl Sim {
     }
 
     /// The same for packets that go on later.
-    pub(super) fn call_up_onward(&self, onward: &[Ticket], place: usize) {
-        let route = |ahead: usize| onward.get(place + ahead).map(|ticket| ticket.route());
-        route(ROUTE).inspect(|&route| soon(&self.hops[route]));
-        route(PLACE).inspect(|&route| self.call_up_way(route));
-        route(CONTENT).inspect(|&route| self.call_up_content(route));
+    pub(super) fn call_up_onward(&self, onward: &[Onward], place: usize) {
+        onward.get(place + PLACE).inspect(|next| self.call_up_way(next));
+        onward.get(place + CONTENT).inspect(|next| self.call_up_content(next));
     }
 
     /// Calls up what a packet will find where it waits, and where it comes to.
     #[inline(always)]
-    fn call_up_content(&self, route: usize) {
-        match self.way(route, |link| self.links[link as usize].call_up_queue()) {
+    fn call_up_content(&self, next: &Onward) {
+        match self.way(next, |link| self.links[link as usize].call_up_queue()) {
             Ok(channel) => channel.queue.call_up(&self.wires),
             Err(end) => {
                 self.ends[end].endpoint.as_deref().inspect(|endpoint| soon(*endpoint));
@@ -151,19 +164,20 @@ impl Sim {
 
     /// Calls up the links that a packet passes at once, and where it comes to.
     #[inline(always)]
-    pub(super) fn call_up_way(&self, route: usize) {
-        match self.way(route, |link| soon(&self.links[link as usize])) {
+    pub(super) fn call_up_way(&self, next: &Onward) {
+        match self.way(next, |link| soon(&self.links[link as usize])) {
             Ok(channel) => soon(channel),
             Err(end) => soon(&self.ends[end]),
         }
     }
 
-    /// The links that a packet passes at once, from a step of its route on, and the channel that it
+    /// The links that a packet passes at once, from its next step on, and the channel that it
     /// comes to, or the end of its flow.
     #[inline(always)]
-    fn way(&self, mut route: usize, mut link: impl FnMut(u32)) -> Result<&Channel, usize> {
+    fn way(&self, next: &Onward, mut link: impl FnMut(u32)) -> Result<&Channel, usize> {
+        let Onward { ticket, mut hop } = *next;
+        let mut route = ticket.route();
         loop {
-            let hop = self.hops[route];
             if hop.link == Hop::DELIVER {
                 return Err(hop.channel as usize);
             }
@@ -172,6 +186,7 @@ impl Sim {
                 return Ok(&self.channels[hop.channel as usize]);
             }
             route += 1;
+            hop = self.hops[route];
         }
     }
 }

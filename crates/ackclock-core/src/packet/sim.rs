@@ -19,7 +19,7 @@ use crate::units::Time;
 use crate::wire::{DropReason, Packet};
 
 /// One step of a route: the link to enter and the channel that the link's output takes from there.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Hop {
     pub(super) link: u32,
     pub(super) channel: u32,

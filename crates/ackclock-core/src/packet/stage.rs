@@ -5,13 +5,37 @@ use super::parts::Parts;
 use super::sim::{Hop, Sim};
 use super::sort::{self, Form, Spare};
 use super::ticket::Ticket;
-use crate::memory::in_large_pages;
+use crate::memory::soon;
 
 /// Packets between one that is sent on and the one whose way is called up.
 const AHEAD: usize = 6;
 
-/// Channels between one that is emptied and the one whose first packets are called up.
-const NEXT_CHANNELS: usize = 8;
+/// Channels between one that is emptied and the one that is called up, and the one whose first packets are.
+const NEXT_CHANNELS: usize = 16;
+const NEXT_PACKETS: usize = 8;
+
+/// Channels whose packets, all due at once, are more than a cache holds, where a network is large; and of
+/// how many of them it does hold the packets.
+const MANY_CHANNELS: usize = if cfg!(test) { 2 } else { 1024 };
+const NEAR_CHANNELS: usize = if cfg!(test) { 1 } else { 512 };
+
+/// Lists at most into which packets of such a batch are put by their arrival, and by the link that they
+/// go on to.
+const BY_TIME: usize = 64;
+const BY_LINK: usize = 512;
+
+/// Packets that pass a link between two looks at what comes.
+const AT_ONCE: usize = 8;
+
+/// Channels between one whose reader is woken and the one whose reader is called up.
+const NEXT_WOKEN: usize = 8;
+
+/// A packet that a link has let go, and the step that follows at once.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Onward {
+    pub(super) ticket: Ticket,
+    pub(super) hop: Hop,
+}
 
 /// Packets that are handled in one go.
 #[derive(Debug, Default)]
@@ -22,18 +46,23 @@ pub(super) struct Batch {
     /// The bits of these that hold the place among the tickets.
     places: u64,
     spare: Spare,
-    /// Channels that had been empty and have a packet now.
-    woken: Vec<u32>,
+    /// Channels that had been empty, and when the packet that they have now arrives.
+    pub(super) woken: Vec<(u32, u64)>,
+    /// Whether these wait until all have been found.
+    pub(super) wakes_later: bool,
+    /// Packets of later times.
+    later: Parts<Ticket>,
     /// Packets that a link has let go, on their way to the plain FIFO that follows at once.
-    pub(super) onward: Vec<Ticket>,
-    parts: Parts,
+    onward: Parts<Onward>,
+    /// Channels to be emptied.
+    due: Vec<u32>,
 }
 
 impl Batch {
-    /// Makes room for so many packets, in large pages.
-    pub(super) fn reserve(&mut self, packets: usize) {
-        self.tickets.reserve(packets);
-        in_large_pages(&self.tickets);
+    /// A packet goes on to the plain FIFO that follows at once, when the stage is done.
+    #[inline(always)]
+    pub(super) fn go_on(&mut self, ticket: Ticket, hop: Hop) {
+        self.onward.push(u64::from(hop.link), Onward { ticket, hop });
     }
 
     /// The packet that an entry of the order stands for.
@@ -84,33 +113,39 @@ impl Sim {
 
     #[inline(never)]
     fn send_all_onward(&mut self, p: usize) {
-        let mut onward = std::mem::take(&mut self.batch.onward);
-        if self.scout.packets {
-            self.batch.parts.sort(&mut onward, &self.hops, self.links.len());
-        }
-        for (place, &ticket) in onward.iter().enumerate() {
-            if self.scout.packets {
-                self.call_up_onward(&onward, place);
-            } else {
-                onward.get(place + AHEAD).inspect(|next| self.call_up_way(next.route()));
+        self.batch.wakes_later = true;
+        // Links do not know of each other: only the order of packets of one link matters.
+        while let Some((part, mut onward)) = self.batch.onward.take() {
+            for (place, &Onward { ticket, hop }) in onward.iter().enumerate() {
+                if self.scout.packets {
+                    self.call_up_onward(&onward, place);
+                } else {
+                    onward.get(place + AHEAD).inspect(|next| self.call_up_way(next));
+                }
+                self.enter::<false>(p, hop, ticket, false);
             }
-            let hop = self.hops[ticket.route()];
-            self.enter::<false>(p, hop, ticket, false);
+            onward.clear();
+            self.batch.onward.give_back(part, onward);
         }
-        onward.clear();
-        self.batch.onward = onward;
+        self.wake_all();
     }
 
     /// Handles packets that come to anything else than one computed FIFO link.
     fn merge(&mut self, p: usize, stage: Stage, until: u64) {
         self.gather(p, stage, until);
-        for place in 0..self.batch.order.len() {
-            if self.scout.packets {
-                self.call_up_packets(place);
+        loop {
+            for place in 0..self.batch.order.len() {
+                if self.scout.packets {
+                    self.call_up_packets(place);
+                }
+                let ticket = self.batch.ticket(self.batch.order[place]);
+                self.locals_before(p, stage, ticket);
+                self.forward(p, ticket);
             }
-            let ticket = self.batch.ticket(self.batch.order[place]);
-            self.locals_before(p, stage, ticket);
-            self.forward(p, ticket);
+            if self.batch.later.is_empty() {
+                return;
+            }
+            self.gather_later(stage);
         }
     }
 
@@ -118,29 +153,45 @@ impl Sim {
     /// most packets do nothing but pass.
     fn relay(&mut self, p: usize, stage: Stage, link: u32, until: u64) {
         self.gather(p, stage, until);
-        let mut place = 0;
-        while place < self.batch.order.len() {
-            let mut until = self.batch.order.len();
-            if self.scout.packets {
-                self.call_up_relayed(place);
-                until = place + 1;
+        self.batch.wakes_later = true;
+        loop {
+            let (mut place, mut called) = (0, 0);
+            while place < self.batch.order.len() {
+                let mut until = self.batch.order.len();
+                if self.scout.packets {
+                    until = until.min(place + AT_ONCE);
+                    (called..until).for_each(|place| self.call_up_relayed(place));
+                    called = until;
+                }
+                place = self.pass(link, place, until);
+                // What stopped there is not as common.
+                if place < until {
+                    let ticket = self.batch.ticket(self.batch.order[place]);
+                    let channel = self.hops[ticket.route()].channel;
+                    self.enter::<true>(p, Hop { link, channel }, ticket, false);
+                    place += 1;
+                }
             }
-            place = self.pass(link, place, until);
-            // What stopped there is not as common.
-            if place < until {
-                let ticket = self.batch.ticket(self.batch.order[place]);
-                let channel = self.hops[ticket.route()].channel;
-                self.enter::<true>(p, Hop { link, channel }, ticket, false);
-                place += 1;
+            if self.batch.later.is_empty() {
+                break;
             }
+            self.gather_later(stage);
         }
+        self.wake_all();
+    }
+
+    /// Wakes the processes that packets were put on their way to.
+    fn wake_all(&mut self) {
         let mut woken = std::mem::take(&mut self.batch.woken);
-        for channel in woken.drain(..) {
-            let head = self.channels[channel as usize].queue.front(&self.wires);
-            let at = head.map_or(u64::MAX, |ticket| ticket.at);
+        for (place, &(channel, at)) in woken.iter().enumerate() {
+            if self.scout.packets {
+                woken.get(place + NEXT_WOKEN).inspect(|next| self.call_up_woken(next.0));
+            }
             self.wake(channel, at);
         }
+        woken.clear();
         self.batch.woken = woken;
+        self.batch.wakes_later = false;
     }
 
     /// Sends packets of a batch over a link, from `place` on, as long as they do nothing but pass.
@@ -159,42 +210,107 @@ impl Sim {
             let Some(at) = link.admit(ticket.at, ticket.size()) else { return place };
             link.count_arrival();
             if channel == Hop::ON {
-                let list = if at > *end { &mut *beyond } else { &mut *onward };
-                list.push(ticket.step(at));
+                let ticket = ticket.step(at);
+                if at > *end {
+                    beyond.push(ticket);
+                } else {
+                    let hop = hops[ticket.route()];
+                    onward.push(u64::from(hop.link), Onward { ticket, hop });
+                }
                 continue;
             }
             let queue = &mut channels[channel as usize].queue;
             if queue.is_empty() {
-                woken.push(channel);
+                woken.push((channel, at));
             }
             queue.push(wires, ticket.step(at));
         }
         until
     }
 
-    /// Takes all packets that arrive before `until` from their channels, in order.
+    /// Takes all packets that arrive before `until` from their channels, in order: in a large network
+    /// all that fit into a cache, and leaves those of later times for [`Self::gather_later`].
     fn gather(&mut self, p: usize, stage: Stage, until: u64) {
-        let Self { processes, channels, wires, batch, scout, options, .. } = self;
+        if self.scout.packets {
+            if self.list_due(p, stage, until) {
+                self.gather_many(p, stage, until);
+                return self.gather_later(stage);
+            }
+            self.batch.onward.join();
+        }
+        let Self { processes, channels, wires, batch, .. } = self;
         let pending = &mut processes[p].stages[stage as usize];
         let channels =
             &mut channels[pending.channels.start as usize..pending.channels.end as usize];
-        let Batch { tickets, order, places, spare, .. } = &mut **batch;
+        let Batch { tickets, .. } = &mut **batch;
         let begin = pending.heads.first();
         let (mut runs, mut last) = (0, begin);
         tickets.clear();
         pending.heads.below(until, |entrant| {
-            if scout.packets
-                && let Some(next) = channels.get(entrant as usize + NEXT_CHANNELS)
-            {
-                next.queue.call_up_first(wires);
-            }
             let Channel { queue, .. } = &mut channels[entrant as usize];
-            let next = queue.take_before(wires, until, tickets);
+            let next = queue.take_before(wires, until, |run| tickets.extend_from_slice(run));
             runs += 1;
             last = last.max(tickets.last().map_or(begin, |ticket| ticket.at));
             next
         });
-        let span = last - begin;
+        self.arrange(stage, begin, last - begin, runs > 1);
+    }
+
+    /// Lists the channels with packets that are due; whether they are many.
+    fn list_due(&mut self, p: usize, stage: Stage, until: u64) -> bool {
+        let due = &mut self.batch.due;
+        due.clear();
+        self.processes[p].stages[stage as usize].heads.list_below(until, due);
+        due.len() >= MANY_CHANNELS
+    }
+
+    /// Takes all packets that arrive before `until` from many channels.
+    #[inline(never)]
+    fn gather_many(&mut self, p: usize, stage: Stage, until: u64) {
+        let Self { processes, channels, wires, links, batch, .. } = self;
+        let pending = &mut processes[p].stages[stage as usize];
+        let channels =
+            &mut channels[pending.channels.start as usize..pending.channels.end as usize];
+        let Batch { later, onward, due, .. } = &mut **batch;
+        let begin = pending.heads.first();
+        onward.split(links.len() as u64, BY_LINK);
+        later.split(until - begin, BY_TIME.min(due.len().div_ceil(NEAR_CHANNELS)));
+        let mut at = 0;
+        pending.heads.below(until, |entrant| {
+            let next = |ahead| due.get(at + ahead).map(|next| &channels[*next as usize]);
+            next(NEXT_CHANNELS).inspect(|next| soon(*next));
+            next(NEXT_PACKETS).inspect(|next| next.queue.call_up_first(wires));
+            at += 1;
+            let Channel { queue, .. } = &mut channels[entrant as usize];
+            queue.take_before(wires, until, |run| {
+                for ticket in run {
+                    later.push(ticket.at - begin, *ticket);
+                }
+            })
+        });
+        later.order();
+    }
+
+    /// Goes on with the packets of the next times.
+    #[inline(never)]
+    fn gather_later(&mut self, stage: Stage) {
+        let Batch { tickets, later, .. } = &mut *self.batch;
+        tickets.clear();
+        if let Some((part, mut next)) = later.take() {
+            tickets.append(&mut next);
+            later.give_back(part, next);
+        }
+        let times = || tickets.iter().map(|ticket| ticket.at);
+        let (begin, last) = (times().min().unwrap_or(0), times().max().unwrap_or(0));
+        self.arrange(stage, begin, last - begin, true);
+    }
+
+    /// Finds the order of packets that begin at `begin` and last for `span`; if they are `mixed`, those of
+    /// several channels.
+    #[inline(always)]
+    fn arrange(&mut self, stage: Stage, begin: u64, span: u64, mixed: bool) {
+        let Self { batch, scout, options, .. } = self;
+        let Batch { tickets, order, places, spare, .. } = &mut **batch;
         let Some(form) = Form::of(span, tickets.len()) else { return self.order_at_length() };
         if scout.packets && stage == Stage::Node {
             for ticket in &*tickets {
@@ -204,7 +320,7 @@ impl Sim {
         *places = form.places();
         order.clear();
         order.extend(tickets.iter().enumerate().map(|(i, t)| form.key(t.at, begin, i)));
-        if runs > 1 {
+        if mixed {
             sort::sort(form, order, span, spare);
             if order.windows(2).any(|pair| form.ties(pair[0], pair[1])) {
                 self.break_ties(form);

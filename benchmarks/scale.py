@@ -72,8 +72,8 @@ def speed_figures(
         for turn in range(turns):
             for n in sizes if turn % 2 == 0 else sizes[::-1]:
                 # Small ones are over soon: repeated, they have a like chance of a quiet moment.
-                repeat = "5" if n <= 10_000 else "1"
-                report = bench(program, "run", scenario(n, seconds), core, "--repeat", repeat)
+                repeat = max(1, min(20, 50_000 // n))
+                report = bench(program, "run", scenario(n, seconds), core, "--repeat", str(repeat))
                 reports[n].append(report)
         for n, all_turns in reports.items():
             run = statistics.median(r["run_cpu_median_s"] for r in all_turns)
@@ -174,7 +174,7 @@ def main() -> int:
         program, core = options.program or build(), choose_core()
         figures = [
             *setup_figures(program, core, options.sizes, options.seconds),
-            *speed_figures(program, core, options.sizes, min(options.turns, 3), options.seconds),
+            *speed_figures(program, core, options.sizes, min(options.turns, 5), options.seconds),
             *sampling_figures(program, core, 8 * options.turns, 30.0),
             *thread_figures(program, options.turns, 100.0),
         ]

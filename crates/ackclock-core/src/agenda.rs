@@ -5,8 +5,6 @@
 //! that is woken earlier only wins more of them. A match is decided without a jump that a processor
 //! would have to guess, which in a heap is most of the time.
 
-use crate::memory::soon;
-
 /// Contestants of a match.
 const ARITY: usize = 8;
 
@@ -67,11 +65,11 @@ impl Agenda {
         self.rounds.get(depth).map_or(self.first.who, |round| round[place].who)
     }
 
-    /// Calls up what a change of its time will touch first.
+    /// What a change of its time touches first: the time, and the winner of its first match.
     #[inline]
-    pub(crate) fn call_up(&self, who: u32) {
-        soon(&self.times[who as usize]);
-        self.rounds.first().inspect(|round| soon(&round[who as usize / ARITY]));
+    pub(crate) fn places(&self, who: u32) -> (&u64, Option<&Entry>) {
+        let winner = self.rounds.first().map(|round| &round[who as usize / ARITY]);
+        (&self.times[who as usize], winner)
     }
 
     /// The time of a contestant.

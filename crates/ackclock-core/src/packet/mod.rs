@@ -3,6 +3,7 @@
 //! [`run`] takes a [`Plan`](crate::compile::Plan) and returns what happened. How it goes so fast is
 //! told in `lp.rs`; how a link works in `link.rs`.
 
+mod batch;
 mod build;
 mod calls;
 mod chunks;
@@ -12,6 +13,7 @@ mod cut;
 mod endpoints;
 mod fifo;
 mod finish;
+mod gather;
 mod heads;
 mod heap;
 mod hop;

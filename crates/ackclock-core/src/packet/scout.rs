@@ -8,9 +8,9 @@
 
 use std::ops::Range;
 
+use super::batch::Onward;
 use super::lp::{Channel, Pending};
 use super::sim::{Hop, Sim};
-use super::stage::Onward;
 use crate::memory::soon;
 
 /// Processes from which on it pays to call them up, and packets too: to each belong a few kilobytes. In
@@ -114,7 +114,9 @@ impl Sim {
         let Channel { to, stage, .. } = self.channels[channel as usize];
         soon(&self.processes[to as usize].stages[stage as usize]);
         soon(&self.clocks[to as usize]);
-        self.agenda.call_up(to);
+        let (time, winner) = self.agenda.places(to);
+        soon(time);
+        winner.inspect(|winner| soon(*winner));
     }
 
     /// The packet at `place` of the batch is about to be handled: those after it come nearer.

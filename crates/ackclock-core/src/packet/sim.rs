@@ -2,13 +2,13 @@
 
 use std::hint::black_box;
 
+use super::batch::Batch;
 use super::chunks::Store;
 use super::custom::Custom;
 use super::link::Link;
 use super::lp::{Channel, Process, Stage};
 use super::observe::{Marks, Observer};
 use super::scout::Scout;
-use super::stage::Batch;
 use super::ticket::{Options, Ticket};
 use super::timescale::{Timers, Timescale};
 use crate::agenda::{Agenda, Entry};
@@ -19,7 +19,7 @@ use crate::units::Time;
 use crate::wire::{DropReason, Packet};
 
 /// One step of a route: the link to enter and the channel that the link's output takes from there.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Hop {
     pub(super) link: u32,
     pub(super) channel: u32,

@@ -7,7 +7,9 @@
 
 use super::heads::Heads;
 use super::lp::{Pending, Process, Stage};
-use super::sim::Sim;
+use super::sim::{Hop, Sim};
+use super::ticket::Ticket;
+use crate::memory::soon;
 
 /// Events after which a cluster lets others have a turn: so a run that is one cluster can be stopped.
 /// Tests have short ones.
@@ -27,7 +29,7 @@ impl Sim {
     pub(super) fn take_turn(&mut self, p: usize, until: u64) -> u64 {
         self.find_next_local(p);
         for _ in 0..TURN {
-            let Self { processes, channels, wires, .. } = self;
+            let Self { processes, channels, wires, hops, .. } = self;
             let local_at = self.next_local;
             let Pending { heads, channels: own, .. } =
                 &mut processes[p].stages[Stage::Node as usize];
@@ -46,7 +48,10 @@ impl Sim {
             let queue = &mut channels[(own.start + first.who) as usize].queue;
             let Some((ticket, next)) = queue.pop(wires) else { return until };
             heads.set(first.who, next);
+            // Its turn comes when others have had theirs.
+            queue.front(wires).inspect(|next| soon(&hops[next.route()]));
             if first.time < heads.first().time.min(local_at) {
+                self.call_up_end_of(ticket);
                 self.forward(p, ticket);
                 self.send_onward(p);
             } else {
@@ -59,6 +64,19 @@ impl Sim {
         }
         // What comes from others at `until` or later may yet come first.
         self.processes[p].stages[Stage::Node as usize].next().min(until)
+    }
+
+    /// Calls up what an endpoint touches if this packet is for one: since the last one dozens of other
+    /// flows have had their turns.
+    #[inline(always)]
+    fn call_up_end_of(&self, ticket: Ticket) {
+        let hop = self.hops[ticket.route()];
+        if hop.link == Hop::DELIVER {
+            let end = &self.ends[hop.channel as usize];
+            let answer = self.hops[end.route as usize];
+            self.links.get(answer.link as usize).inspect(|link| soon(*link));
+            end.endpoint.as_deref().inspect(|endpoint| soon(*endpoint));
+        }
     }
 
     #[inline(always)]

@@ -21,6 +21,7 @@
 //! differs by nothing, as only the last segment of a transfer may be short.
 
 use crate::cc::SentRecord;
+use crate::memory::soon;
 use crate::tcp::ranges::Ranges;
 use crate::units::Time;
 use crate::wire::SackBlock;
@@ -193,6 +194,14 @@ impl Scoreboard {
     #[inline]
     pub fn sacked_end(&self) -> u32 {
         self.top[0].max(self.una)
+    }
+
+    /// Calls up what an acknowledgement and the segments that it lets go will touch.
+    #[inline(always)]
+    pub(crate) fn call_up(&self) {
+        let mask = self.ring.len().wrapping_sub(1);
+        let slots = [self.una, self.nxt].map(|seq| self.ring.get(seq as usize & mask));
+        slots.into_iter().flatten().for_each(soon);
     }
 
     #[inline]

@@ -2,6 +2,7 @@
 
 use super::{Sender, Stage};
 use crate::cc::{Ack, Signal};
+use crate::memory::soon;
 use crate::recovery::{AckIn, Digest};
 use crate::tcp::{Advance, EndpointCtx};
 use crate::units::{Span, Time};
@@ -16,6 +17,7 @@ fn since_timestamp(now: Time, echo: u32) -> Option<Span> {
 
 impl Sender {
     pub(super) fn on_ack(&mut self, packet: &Packet, ctx: &mut EndpointCtx<'_>) {
+        self.call_up_parts();
         self.count.acks_received += 1;
         let ack = packet.seq;
         // RFC 9293: what was acknowledged before, and what was never sent, says nothing.
@@ -66,6 +68,14 @@ impl Sender {
             }
         }
         self.record_window(ctx);
+    }
+
+    /// Calls up the parts that lie elsewhere, all at once: each would be waited for in its turn.
+    #[inline(always)]
+    fn call_up_parts(&self) {
+        self.board.call_up();
+        soon(&*self.recovery);
+        soon(&*self.cc);
     }
 
     /// Takes the round-trip sample of an acknowledgement of new data, if it is one.

@@ -2,20 +2,32 @@
 
 /// Tells the processor that a value will be used soon.
 #[inline(always)]
-#[expect(unsafe_code, reason = "there is no safe way to say it")]
 pub(crate) fn soon<T: ?Sized>(value: &T) {
+    soon_at(address(value), size_of_val(value));
+}
+
+/// Where a value is.
+#[inline(always)]
+pub(crate) fn address<T: ?Sized>(value: &T) -> usize {
+    std::ptr::from_ref(value).cast::<u8>().addr()
+}
+
+/// Tells the processor that so many bytes from an address on will be used soon.
+#[inline(always)]
+#[expect(unsafe_code, reason = "there is no safe way to say it")]
+pub(crate) fn soon_at(address: usize, bytes: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        let begin = std::ptr::from_ref(value).cast::<i8>();
-        for line in (0..size_of_val(value)).step_by(64) {
+        let begin = std::ptr::without_provenance::<i8>(address);
+        for line in (0..bytes).step_by(64) {
             // SAFETY: a prefetch is a hint. It reads and writes nothing that the program could see, and
             // no address makes it fault, so it has nothing to ask of its pointer.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(begin.wrapping_add(line)) };
         }
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = value;
+    let _ = (address, bytes);
 }
 
 /// Asks for large pages under a table of some megabytes, both where it is in use and where it is to

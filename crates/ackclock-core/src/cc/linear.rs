@@ -105,16 +105,18 @@ struct Round {
 }
 
 /// A linear control under one of its names.
+#[repr(C)]
 pub struct Linear<N> {
-    rule: Rule,
-    count: Count,
-    first_cut: FirstCut,
-    era: Era,
+    // What each acknowledgement touches comes first.
     round: Round,
+    count: Count,
+    era: Era,
+    first_cut: FirstCut,
     /// No cut has been made yet.
     uncut: bool,
     /// The last cut was a timeout's.
     timed_out: bool,
+    rule: Rule,
     name: PhantomData<fn() -> N>,
 }
 

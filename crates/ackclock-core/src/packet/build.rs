@@ -241,7 +241,10 @@ pub(super) fn lay_out(
     }
     let observer = observer(plan);
     let process_count = processes.len();
-    let scout = Scout::new(process_count);
+    let mut scout = Scout::new(process_count);
+    if processes.iter().any(Process::is_cluster) {
+        scout.survey(&ends, &hops, &links);
+    }
     Ok(Sim {
         processes,
         links,

@@ -1,14 +1,13 @@
 //! Clusters: nodes so near one another that they are one process.
 //!
-//! Where what leaves a node is at the next within the transmission of a packet or two, as between the
+//! Where what leaves a node is at the next within the transmission of a few packets, as between the
 //! leaves of one campus, batches hold hardly a packet, and taking turns costs more than the packets do.
 //! Such nodes are one process (`cut.rs` says which), which handles its packets one by one and takes
 //! turns only with what lies further away.
 
 use super::heads::Heads;
 use super::lp::{Pending, Process, Stage};
-use super::sim::{Hop, Sim};
-use super::ticket::Ticket;
+use super::sim::Sim;
 use crate::memory::soon;
 
 /// Events after which a cluster lets others have a turn: so a run that is one cluster can be stopped.
@@ -50,6 +49,7 @@ impl Sim {
             heads.set(first.who, next);
             // Its turn comes when others have had theirs.
             queue.front(wires).inspect(|next| soon(&hops[next.route()]));
+            queue.call_up_ahead(wires);
             if first.time < heads.first().time.min(local_at) {
                 self.call_up_end_of(ticket);
                 self.forward(p, ticket);
@@ -64,19 +64,6 @@ impl Sim {
         }
         // What comes from others at `until` or later may yet come first.
         self.processes[p].stages[Stage::Node as usize].next().min(until)
-    }
-
-    /// Calls up what an endpoint touches if this packet is for one: since the last one dozens of other
-    /// flows have had their turns.
-    #[inline(always)]
-    fn call_up_end_of(&self, ticket: Ticket) {
-        let hop = self.hops[ticket.route()];
-        if hop.link == Hop::DELIVER {
-            let end = &self.ends[hop.channel as usize];
-            let answer = self.hops[end.route as usize];
-            self.links.get(answer.link as usize).inspect(|link| soon(*link));
-            end.endpoint.as_deref().inspect(|endpoint| soon(*endpoint));
-        }
     }
 
     #[inline(always)]

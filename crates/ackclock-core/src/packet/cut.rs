@@ -10,12 +10,12 @@ use crate::compile::{Plan, PlanLink};
 use crate::ids::LinkId;
 
 /// A link that a packet passes in less time than the transmission of so many packets is short.
-const SHORT: u64 = 2;
+const SHORT: u64 = 4;
 
-/// A process to which packets come in less time than the transmission of so many has a packet or two to
+/// A process to which packets come in less time than the transmission of so many has but a few to
 /// handle in its turns. On networks of campuses and backbones neither number matters much; where there is
 /// one bottleneck, larger ones cost time.
-const FEW: u64 = 4;
+const FEW: u64 = 8;
 
 /// The processes of a run, and what belongs to which.
 pub(super) struct Cut {

@@ -4,6 +4,7 @@
 //! discipline holds its packets and is asked for one whenever a transmission ends.
 
 use std::collections::VecDeque;
+use std::mem::offset_of;
 
 use super::fifo::{LONG, Waiting};
 use super::lp::Stage;
@@ -119,6 +120,9 @@ pub(super) struct Link {
 }
 
 impl Link {
+    /// The bytes at its beginning that a packet touches.
+    pub(super) const BUSY_BYTES: usize = offset_of!(Self, limit_bytes);
+
     /// An idle link; `disc`: what to use in place of the computed FIFO.
     pub(super) fn new(
         scale: Timescale,
@@ -536,7 +540,7 @@ mod tests {
     fn a_link_takes_four_cache_lines() {
         assert_eq!(size_of::<Link>(), 256);
         // A packet that need not wait touches the first two.
-        assert_eq!(std::mem::offset_of!(Link, wait_ps), 128);
+        assert_eq!(offset_of!(Link, wait_ps), 128);
     }
 
     /// Notes what it is told of the link's rate.

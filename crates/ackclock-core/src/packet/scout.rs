@@ -9,9 +9,12 @@
 use std::ops::Range;
 
 use super::batch::Onward;
+use super::link::Link;
 use super::lp::{Channel, Pending};
-use super::sim::{Hop, Sim};
-use crate::memory::soon;
+use super::sim::{End, Hop, Sim};
+use super::ticket::Ticket;
+use crate::memory::{address, soon, soon_at};
+use crate::tcp::{Receiver, Sender};
 
 /// Processes from which on it pays to call them up, and packets too: to each belong a few kilobytes. In
 /// tests it always does.
@@ -33,6 +36,17 @@ pub(super) struct Scout {
     pub(super) packets: bool,
     seen: [u32; 16],
     count: usize,
+    /// By end, where clusters are.
+    stands: Vec<Stand>,
+}
+
+/// The addresses of what a packet for an endpoint touches. Its [`End`] leads there, but is itself far from
+/// the processor: whoever asks it waits twice.
+#[derive(Clone, Copy, Debug)]
+struct Stand {
+    endpoint: usize,
+    /// The link that the endpoint's answer enters.
+    answer: usize,
 }
 
 impl Scout {
@@ -40,6 +54,16 @@ impl Scout {
     pub(super) fn new(processes: usize) -> Self {
         let (large, very) = (processes >= LARGE, processes >= VERY_LARGE);
         Self { processes: large, packets: very, ..Self::default() }
+    }
+
+    /// Notes where endpoints are and the links that they send to.
+    pub(super) fn survey(&mut self, ends: &[End], hops: &[Hop], links: &[Link]) {
+        let place = |end: &End| {
+            let endpoint = end.endpoint.as_deref().map_or(0, address);
+            let link = hops.get(end.route as usize).and_then(|hop| links.get(hop.link as usize));
+            Stand { endpoint, answer: link.map_or(0, address) }
+        };
+        self.stands = ends.iter().map(place).collect();
     }
 
     /// Notes a process; those seen 2, 4, 6 and 8 processes before.
@@ -53,6 +77,26 @@ impl Scout {
 }
 
 impl Sim {
+    /// A packet is at its end: calls up what the endpoint touches. Since the last one dozens of other
+    /// flows have had their turns.
+    #[inline(always)]
+    pub(super) fn call_up_end_of(&self, ticket: Ticket) {
+        let hop = self.hops[ticket.route()];
+        if hop.link != Hop::DELIVER {
+            return;
+        }
+        let index = hop.channel as usize;
+        soon(&self.ends[index]);
+        let Some(&Stand { endpoint, answer }) = self.scout.stands.get(index) else { return };
+        // Senders and receivers come in no order; what is asked here need not be guessed later.
+        if index.is_multiple_of(2) {
+            soon_at(endpoint, Sender::BUSY_BYTES);
+        } else {
+            soon_at(endpoint, Receiver::BUSY_BYTES);
+        }
+        soon_at(answer, Link::BUSY_BYTES);
+    }
+
     /// Process `p` is among the next.
     pub(super) fn call_up_process(&mut self, p: u32) {
         let [second, third, fourth, last] = self.scout.note(p);

@@ -53,7 +53,8 @@ pub struct Sack {
     limited_transmit: bool,
     /// The first retransmission of a recovery leaves whatever the window says.
     first: Option<u32>,
-    prr: Option<Prr>,
+    /// Few have one: elsewhere it keeps the rest close together.
+    prr: Option<Box<Prr>>,
 }
 
 impl About<RecoveryEnv> for Sack {
@@ -75,7 +76,7 @@ impl About<RecoveryEnv> for Sack {
             limited_sent: 0,
             limited_transmit: env.limited_transmit,
             first: None,
-            prr: params.prr.then(Prr::default),
+            prr: params.prr.then(Box::default),
         })
     }
 }

@@ -5,6 +5,7 @@ pub mod ns2;
 mod ranges;
 mod rate;
 mod receiver;
+mod records;
 mod rto;
 mod scoreboard;
 mod sender;

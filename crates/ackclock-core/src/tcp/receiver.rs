@@ -22,6 +22,8 @@
 //!
 //! Deviations: the window is static; data beyond it is not refused, as no sender sends it.
 
+use std::mem::offset_of;
+
 use crate::ids::FlowId;
 use crate::record::FlowSample;
 use crate::tcp::ranges::Ranges;
@@ -48,43 +50,48 @@ pub struct ReceiverParts {
     pub size: Option<Bytes>,
 }
 
-/// The receiving end.
+/// The receiving end. What every packet touches stands first, as in [`super::Sender`].
 #[derive(Debug)]
+#[repr(C)]
 pub struct Receiver {
     flow: FlowId,
     /// Next segment expected (RCV.NXT).
     next: u32,
-    /// Segments that arrived out of order.
-    early: Ranges,
-    /// One segment of each of the blocks reported lately, latest first.
-    history: [u32; HISTORY],
-    history_len: u8,
+    /// Segments received in order and not acknowledged.
+    pending: u32,
+    delayed_ack: u32,
+    ack_size: u32,
+    /// Segments of the whole transfer; `u32::MAX` if endless.
+    total: u32,
+    last_ack_sent: u32,
     sack: bool,
     timestamps: bool,
     /// ECE is to be set.
     echo_ce: bool,
     /// The last data packet carried CE.
     last_ce: bool,
-    /// Segments received in order and not acknowledged.
-    pending: u32,
-    delayed_ack: u32,
-    delayed_ack_timeout: Span,
+    history_len: u8,
+    /// Segments that arrived out of order.
+    early: Ranges,
     deadline: Deadline,
-    ts_recent: u32,
-    /// When it came: after half a turn of the clock a new timestamp looks older, and is not.
-    ts_recent_at: Time,
-    last_ack_sent: u32,
-    ack_size: u32,
-    mss: u32,
-    /// Segments of the whole transfer; `u32::MAX` if endless.
-    total: u32,
-    total_bytes: u64,
     received: u64,
-    duplicates: u64,
     acks_sent: u64,
+    /// One segment of each of the blocks reported lately, latest first.
+    history: [u32; HISTORY],
+    // So far what every packet touches.
+    delayed_ack_timeout: Span,
+    /// When `ts_recent` came: after half a turn of the clock a new timestamp looks older, and is not.
+    ts_recent_at: Time,
+    ts_recent: u32,
+    mss: u32,
+    total_bytes: u64,
+    duplicates: u64,
 }
 
 impl Receiver {
+    /// The bytes at its beginning that most packets touch.
+    pub(crate) const BUSY_BYTES: usize = offset_of!(Self, delayed_ack_timeout);
+
     /// A receiver that has got nothing.
     pub fn new(parts: &ReceiverParts) -> Self {
         let ReceiverParts { flow, config, sack, size } = parts;

@@ -20,61 +20,16 @@
 //! Deviations: "more than (DupThresh - 1) * SMSS bytes SACKed above" is counted in segments, which
 //! differs by nothing, as only the last segment of a transfer may be short.
 
-use crate::cc::SentRecord;
-use crate::memory::soon;
 use crate::tcp::ranges::Ranges;
+pub use crate::tcp::records::Stamp;
+use crate::tcp::records::{RETRANSMITTED, Record, Records, SACKED};
 use crate::units::Time;
 use crate::wire::SackBlock;
 
 /// RFC 6675's DupThresh.
 pub const DUP_THRESH: u32 = 3;
 
-const SACKED: u32 = 1 << 31;
-const RETRANSMITTED: u32 = 1 << 30;
-const APP_LIMITED: u32 = 1 << 29;
-const COUNT: u32 = APP_LIMITED - 1;
-const FIRST_RING: usize = 16;
-
-/// What is noted when a segment leaves.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Stamp {
-    /// What its acknowledgement will return.
-    pub record: SentRecord,
-    /// The application, not the window, limited the sender.
-    pub app_limited: bool,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Slot {
-    sent_at: Time,
-    delivered_at: Time,
-    delivered: u32,
-    bits: u32,
-}
-
-impl Slot {
-    fn new(stamp: &Stamp, bits: u32) -> Self {
-        let limited = if stamp.app_limited { APP_LIMITED } else { 0 };
-        Self {
-            sent_at: stamp.record.sent_at,
-            delivered_at: stamp.record.delivered_at,
-            delivered: stamp.record.delivered as u32,
-            bits: bits | limited | stamp.record.in_flight.min(COUNT),
-        }
-    }
-
-    fn stamp(&self) -> Stamp {
-        Stamp {
-            record: SentRecord {
-                sent_at: self.sent_at,
-                delivered: u64::from(self.delivered),
-                delivered_at: self.delivered_at,
-                in_flight: self.bits & COUNT,
-            },
-            app_limited: self.bits & APP_LIMITED != 0,
-        }
-    }
-}
+const FIRST_RING: usize = 8;
 
 /// What a cumulative acknowledgement took off the scoreboard.
 #[derive(Clone, Copy, Debug)]
@@ -94,7 +49,7 @@ pub struct Advance {
 /// Records of outstanding segments.
 #[derive(Clone, Debug, Default)]
 pub struct Scoreboard {
-    ring: Vec<Slot>,
+    ring: Records,
     /// Most segments outstanding in this turn of the ring.
     peak: u32,
     una: u32,
@@ -176,7 +131,7 @@ impl Scoreboard {
     /// Whether an outstanding segment was SACKed.
     #[inline]
     pub fn is_sacked(&self, seq: u32) -> bool {
-        self.slot(seq).bits & SACKED != 0
+        self.record(seq).is(SACKED)
     }
 
     /// RFC 6675's IsLost, and true of everything unSACKed that was outstanding at a timeout.
@@ -187,7 +142,7 @@ impl Scoreboard {
 
     /// Whether an outstanding segment was ever retransmitted.
     pub fn is_retransmitted(&self, seq: u32) -> bool {
-        self.slot(seq).bits & RETRANSMITTED != 0
+        self.record(seq).is(RETRANSMITTED)
     }
 
     /// One past the highest SACKed segment, or `una`.
@@ -199,21 +154,15 @@ impl Scoreboard {
     /// Calls up what an acknowledgement and the segments that it lets go will touch.
     #[inline(always)]
     pub(crate) fn call_up(&self) {
-        let mask = self.ring.len().wrapping_sub(1);
-        let slots = [self.una, self.nxt].map(|seq| self.ring.get(seq as usize & mask));
-        slots.into_iter().flatten().for_each(soon);
+        self.ring.call_up(self.una);
+        self.ring.call_up(self.nxt);
     }
 
+    /// What is known of an outstanding segment.
     #[inline]
-    fn slot(&self, seq: u32) -> &Slot {
+    fn record(&self, seq: u32) -> &Record {
         debug_assert!(self.una <= seq && seq < self.nxt, "segment {seq} is not outstanding");
-        &self.ring[seq as usize & (self.ring.len() - 1)]
-    }
-
-    #[inline]
-    fn slot_mut(&mut self, seq: u32) -> &mut Slot {
-        let mask = self.ring.len() - 1;
-        &mut self.ring[seq as usize & mask]
+        self.ring.at(seq)
     }
 
     /// Notes a new segment and returns its number.
@@ -227,7 +176,7 @@ impl Scoreboard {
         } else if seq as usize & (capacity - 1) == 0 {
             self.turn();
         }
-        *self.slot_mut(seq) = Slot::new(stamp, 0);
+        self.ring.put(seq, stamp, 0);
         self.nxt += 1;
         self.peak = self.peak.max(outstanding);
         seq
@@ -235,8 +184,8 @@ impl Scoreboard {
 
     /// Notes a retransmission. Does not move HighRxt.
     pub fn send_again(&mut self, seq: u32, stamp: &Stamp) {
-        let sacked = self.slot(seq).bits & SACKED;
-        *self.slot_mut(seq) = Slot::new(stamp, RETRANSMITTED | sacked);
+        let sacked = self.record(seq).bits & SACKED;
+        self.ring.put(seq, stamp, RETRANSMITTED | sacked);
     }
 
     /// The ring begins a new turn. One that has become larger than it need be is halved: it would walk
@@ -252,21 +201,17 @@ impl Scoreboard {
 
     #[cold]
     fn resize(&mut self, size: usize) {
-        let mut ring = vec![Slot::default(); size];
-        for seq in self.una..self.nxt {
-            ring[seq as usize & (size - 1)] = *self.slot(seq);
-        }
-        self.ring = ring;
+        self.ring.resize(size, self.una..self.nxt);
     }
 
     /// Takes a cumulative acknowledgement; `ack` must lie in `(una, nxt]`.
     #[inline]
     pub fn advance(&mut self, ack: u32) -> Advance {
         debug_assert!(self.una < ack && ack <= self.nxt);
-        let first = self.slot(self.una);
         // One segment, sent once and not SACKed, is by far the most common.
-        if ack == self.una + 1 && first.bits & (SACKED | RETRANSMITTED) == 0 {
-            let (clean_sent_at, newest) = (Some(first.sent_at), first.stamp());
+        if ack == self.una + 1 && !self.record(self.una).is(SACKED | RETRANSMITTED) {
+            let newest = self.ring.stamp(self.una);
+            let clean_sent_at = Some(newest.record.sent_at);
             self.una = ack;
             self.rxt = self.rxt.max(ack);
             return Advance { acked: 1, delivered: 1, ambiguous: false, clean_sent_at, newest };
@@ -276,24 +221,23 @@ impl Scoreboard {
 
     #[inline(never)]
     fn advance_over(&mut self, ack: u32) -> Advance {
-        let mask = self.ring.len() - 1;
         let mut bits_seen = 0;
         let mut delivered = 0;
         let mut clean_sent_at = None;
-        let mut newest = self.ring[(ack - 1) as usize & mask];
+        let mut newest = ack - 1;
         for seq in self.una..ack {
-            let slot = &self.ring[seq as usize & mask];
-            bits_seen |= slot.bits;
-            if slot.bits & SACKED == 0 {
+            let record = self.ring.at(seq);
+            bits_seen |= record.bits;
+            if !record.is(SACKED) {
                 delivered += 1;
-                if slot.bits & RETRANSMITTED == 0 {
-                    clean_sent_at = Some(slot.sent_at);
+                if !record.is(RETRANSMITTED) {
+                    clean_sent_at = Some(record.sent_at);
                 }
             } else if seq < self.rxt {
                 self.sacked_below_rxt -= 1;
             }
-            if slot.sent_at > newest.sent_at {
-                newest = *slot;
+            if record.sent_at > self.ring.at(newest).sent_at {
+                newest = seq;
             }
         }
         let acked = ack - self.una;
@@ -307,7 +251,7 @@ impl Scoreboard {
             delivered,
             ambiguous: bits_seen & RETRANSMITTED != 0,
             clean_sent_at,
-            newest: newest.stamp(),
+            newest: self.ring.stamp(newest),
         }
     }
 
@@ -315,13 +259,12 @@ impl Scoreboard {
     pub fn sack(&mut self, block: SackBlock) -> u32 {
         let block = (block.0.max(self.una), block.1.min(self.nxt));
         let Self { ring, rxt, sacked_below_rxt, top, sacked, .. } = self;
-        let mask = ring.len().wrapping_sub(1);
         let mut fresh = 0;
         sacked.insert(block, |from, to| {
             fresh += to - from;
             *sacked_below_rxt += to.min(*rxt) - from.min(*rxt);
             for seq in from..to {
-                ring[seq as usize & mask].bits |= SACKED;
+                ring.mark(seq, SACKED);
                 raise(top, seq + 1);
             }
         });
@@ -379,7 +322,7 @@ impl Scoreboard {
     /// Gives the memory back when nothing is outstanding.
     pub fn release(&mut self) {
         if self.outstanding() == 0 {
-            self.ring = Vec::new();
+            self.ring = Records::default();
             self.sacked.release();
         }
     }

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::cc::SentRecord;
 
 impl Scoreboard {
     /// `nxt` at the last timeout.
@@ -170,6 +171,48 @@ proptest! {
             prop_assert_eq!(board.lost() as usize, lost);
             let hole = (board.una()..board.nxt()).rev().find(|&s| !board.is_sacked(s));
             prop_assert_eq!(board.highest_hole(), hole);
+        }
+    }
+}
+
+#[test]
+fn four_records_fit_into_a_cache_line() {
+    assert_eq!(size_of::<Record>(), 16);
+}
+
+proptest! {
+    /// What a segment left with comes back with its acknowledgement, whether or not the count of those
+    /// delivered was raised at that moment, and however often the ring grew and shrank meanwhile.
+    #[test]
+    fn a_stamp_comes_back_as_it_was(
+        steps in prop::collection::vec((prop::bool::weighted(0.8), 0u32..40, any::<bool>()), 1..60),
+    ) {
+        let mut board = Scoreboard::default();
+        let mut sent = std::collections::VecDeque::new();
+        let mut now = 0u64;
+        for (at_once, count, limited) in steps {
+            for _ in 0..count {
+                now += 7;
+                let record = SentRecord {
+                    sent_at: Time(now),
+                    delivered: now / 3,
+                    delivered_at: Time(if at_once { now } else { now / 2 }),
+                    in_flight: board.pipe() + 1,
+                };
+                let stamp = Stamp { record, app_limited: limited };
+                board.send_new(&stamp);
+                sent.push_back(stamp);
+            }
+            // Most of them leave again: the ring shrinks in the turns that follow.
+            while sent.len() > 3 {
+                let newest = board.advance(board.una() + 1).newest;
+                prop_assert_eq!(Some(newest), sent.pop_front());
+            }
+            if let Some(&last) = sent.back() {
+                let newest = board.advance(board.nxt()).newest;
+                prop_assert_eq!(newest, last);
+                sent.clear();
+            }
         }
     }
 }

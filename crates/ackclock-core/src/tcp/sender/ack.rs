@@ -2,7 +2,7 @@
 
 use super::{Sender, Stage};
 use crate::cc::{Ack, Signal};
-use crate::memory::soon;
+use crate::memory::{address, soon_at};
 use crate::recovery::{AckIn, Digest};
 use crate::tcp::{Advance, EndpointCtx};
 use crate::units::{Span, Time};
@@ -41,7 +41,7 @@ impl Sender {
             heard.acked = advance.acked;
             heard.delivered += advance.delivered;
             rtt = self.sample(packet, advance, ctx);
-            let min_rtt = self.min_rtt.unwrap_or(Span::ZERO);
+            let min_rtt = self.min_rtt();
             self.deliveries.on_delivery(now, advance.delivered, &advance.newest, min_rtt);
             self.consecutive = 0;
         } else {
@@ -73,9 +73,11 @@ impl Sender {
     /// Calls up the parts that lie elsewhere, all at once: each would be waited for in its turn.
     #[inline(always)]
     fn call_up_parts(&self) {
+        // What they touch of themselves lies in their first line or two.
+        const HOT: usize = 80;
         self.board.call_up();
-        soon(&*self.recovery);
-        soon(&*self.cc);
+        soon_at(address(&*self.recovery), HOT);
+        soon_at(address(&*self.cc), HOT);
     }
 
     /// Takes the round-trip sample of an acknowledgement of new data, if it is one.
@@ -99,8 +101,8 @@ impl Sender {
 
     #[inline]
     pub(super) fn take_sample(&mut self, rtt: Span, ctx: &mut EndpointCtx<'_>) {
-        self.rto.sample(rtt);
-        self.min_rtt = Some(self.min_rtt.map_or(rtt, |min| min.min(rtt)));
+        self.rto.sample(rtt, &self.config);
+        self.min_rtt = self.min_rtt.min(rtt);
         self.count.rtt_sum_s += rtt.seconds();
         self.count.rtt_count += 1;
         ctx.record.rtt(ctx.now, self.flow, rtt);
@@ -121,7 +123,7 @@ impl Sender {
         if let Some(entry) = digest.entered {
             // @src rfc3168#6.1.2: one reduction for the marks and losses of one window.
             if self.board.una() >= self.ecn_reduced_at {
-                self.count.recoveries += 1;
+                self.rare_count.recoveries += 1;
                 self.reduce(Signal::FastRetransmit { lost: entry.lost }, entry.flight, now);
             }
             if let Some(cwnd) = digest.cwnd {
@@ -131,7 +133,7 @@ impl Sender {
         }
         let new_window = self.reduced_at.is_none_or(|at| self.board.una() > at);
         if self.config.ecn && packet.flags.has(Flags::ECE) && new_window {
-            self.count.ecn_reductions += 1;
+            self.rare_count.ecn_reductions += 1;
             // @src rfc3168#6.1.2: whole segments leave, so below two the window is one.
             self.held_by_ecn |= self.window.cwnd < 2.0;
             self.reduce(Signal::EcnEcho, self.board.flight(), now);
@@ -150,7 +152,7 @@ impl Sender {
             acked: advance.delivered.max(1),
             in_flight: self.board.pipe(),
             rtt,
-            min_rtt: self.min_rtt.unwrap_or(Span::ZERO),
+            min_rtt: self.min_rtt(),
             srtt: self.rto.srtt(),
             round: self.deliveries.round,
             app_limited: advance.newest.app_limited,

@@ -33,6 +33,7 @@ mod ack;
 mod send;
 mod timers;
 
+use std::mem::offset_of;
 use std::sync::Arc;
 
 use crate::cc::{Congestion, CongestionControl, Signal, Window};
@@ -75,12 +76,19 @@ pub struct SenderParts {
 enum Stage {
     /// Not started.
     Idle,
-    /// Connection request sent at this time.
-    SynSent { at: Time, again: bool },
+    /// A connection request is on its way.
+    SynSent,
     /// Data flows.
     Open,
     /// Nothing more will be sent.
     Done,
+}
+
+/// The connection request: when it was sent last, and whether that was not the first time.
+#[derive(Clone, Copy, Debug)]
+struct Request {
+    at: Time,
+    again: bool,
 }
 
 /// An application that hands over its data in bursts.
@@ -91,7 +99,7 @@ struct Bursts {
     next: Deadline,
 }
 
-/// What a sender has counted; the rest of a snapshot follows from its state.
+/// What a sender counts with every packet; the rest of a snapshot follows from its state.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     sent_packets: u64,
@@ -99,6 +107,11 @@ struct Counts {
     acks_received: u64,
     rtt_sum_s: f64,
     rtt_count: u64,
+}
+
+/// What it counts now and then.
+#[derive(Clone, Copy, Debug, Default)]
+struct RareCounts {
     retransmits: u64,
     timeouts: u64,
     recoveries: u64,
@@ -106,56 +119,63 @@ struct Counts {
     completed_s: f64,
 }
 
-/// The sending end. What no packet changes is shared by the flows that have it in common.
+/// The sending end. What no packet changes is shared by the flows that have it in common; what every
+/// packet touches stands first, close together: between two packets of a flow come those of all others,
+/// and each cache line must be fetched again.
+#[repr(C)]
 pub struct Sender {
     flow: FlowId,
     stage: Stage,
+    uses_sack: bool,
+    cwr_pending: bool,
+    /// A mark came while the window was one segment: nothing leaves before the retransmission timer.
+    held_by_ecn: bool,
     window: Window,
     board: Scoreboard,
     cc: Box<dyn CongestionControl>,
     recovery: Box<dyn LossRecovery>,
-    slow_start: Box<dyn SlowStart>,
     rto: Rto,
     deliveries: Deliveries,
-    min_rtt: Option<Span>,
-    uses_sack: bool,
-
+    /// [`Span::MAX`] before the first sample.
+    min_rtt: Span,
     /// Segments of the whole transfer; `u32::MAX` if endless.
     total: u32,
     /// Segments that the application has handed over so far.
     available: u32,
-    bursts: Option<Box<Bursts>>,
-    last_payload: u32,
+    /// Timeouts in a row without new data acknowledged.
+    consecutive: u32,
+    /// `nxt` at the last reduction by ECN.
+    ecn_reduced_at: u32,
+    /// `nxt` at the last reduction of any kind; ECN answers only beyond it.
+    reduced_at: Option<u32>,
     stop: Time,
-    initial_window: u32,
-
+    last_sent_at: Time,
+    config: Arc<TcpConfig>,
+    bursts: Option<Box<Bursts>>,
     retransmission: Deadline,
     pacing: Deadline,
     tick: Deadline,
     earliest: Deadline,
-    /// Timeouts in a row without new data acknowledged.
-    consecutive: u32,
+    count: Counts,
+    // So far what every packet touches.
+    slow_start: Box<dyn SlowStart>,
+    // So far what those of slow start do.
+    rare_count: RareCounts,
+    request: Request,
     next_paced: Time,
-    last_sent_at: Time,
     /// The receiver's clock in the newest acknowledgement that had it.
     peer_clock: u32,
-
-    /// `nxt` at the last reduction of any kind; ECN answers only beyond it.
-    reduced_at: Option<u32>,
-    /// `nxt` at the last reduction by ECN.
-    ecn_reduced_at: u32,
-    cwr_pending: bool,
-    /// A mark came while the window was one segment: nothing leaves before the retransmission timer.
-    held_by_ecn: bool,
-
+    last_payload: u32,
+    initial_window: u32,
     state: &'static str,
-    count: Counts,
-    config: Arc<TcpConfig>,
     control: Arc<str>,
     failure: Option<Box<str>>,
 }
 
 impl Sender {
+    /// The bytes at its beginning that most packets touch.
+    pub(crate) const BUSY_BYTES: usize = offset_of!(Self, rare_count);
+
     /// A sender that has not started.
     pub fn new(parts: SenderParts) -> Self {
         let SenderParts { flow, config, size, bursts, stop, control, cc, recovery, slow_start } =
@@ -183,7 +203,7 @@ impl Sender {
             slow_start,
             rto: Rto::new(&config),
             deliveries: Deliveries::default(),
-            min_rtt: None,
+            min_rtt: Span::MAX,
             total,
             available: if bursts.is_some() { 0 } else { total },
             bursts: bursts.map(|(size, every)| {
@@ -207,6 +227,8 @@ impl Sender {
             held_by_ecn: false,
             state: "idle",
             count: Counts::default(),
+            rare_count: RareCounts::default(),
+            request: Request { at: Time::ZERO, again: false },
             config,
             control,
             failure: None,
@@ -228,10 +250,16 @@ impl Sender {
         &self.board
     }
 
+    /// The smallest round-trip sample; zero before the first.
+    #[inline]
+    fn min_rtt(&self) -> Span {
+        if self.min_rtt == Span::MAX { Span::ZERO } else { self.min_rtt }
+    }
+
     /// Asks the control for its answer to `signal`.
     fn reduce(&mut self, signal: Signal, flight: u32, now: Time) {
         let event = Congestion {
-            min_rtt: self.min_rtt.unwrap_or(Span::ZERO),
+            min_rtt: self.min_rtt(),
             srtt: self.rto.srtt(),
             ..Congestion::at(now, signal, flight)
         };
@@ -292,7 +320,8 @@ impl Sender {
             }
         }
         // An engine need not ask for the failure at every call: the deadline tells.
-        self.earliest = if self.failure.is_some() { Deadline::FAILED } else { earliest };
+        let failed = self.stage == Stage::Done && self.failure.is_some();
+        self.earliest = if failed { Deadline::FAILED } else { earliest };
         if ctx.record.wanted.states {
             self.record_state(ctx);
         }
@@ -302,7 +331,7 @@ impl Sender {
     fn record_state(&mut self, ctx: &mut EndpointCtx<'_>) {
         let state = match (self.stage, self.recovery.phase()) {
             (Stage::Done, _) => "done",
-            (Stage::Idle | Stage::SynSent { .. }, _) => "idle",
+            (Stage::Idle | Stage::SynSent, _) => "idle",
             (Stage::Open, Phase::Recovery) => "recovery",
             (Stage::Open, Phase::Loss) => "loss",
             (Stage::Open, Phase::Open) if self.in_slow_start() => "slow-start",
@@ -339,8 +368,8 @@ impl Endpoint for Sender {
         }
         self.hand_over(ctx.now);
         if self.config.syn && self.total > 0 {
-            self.stage = Stage::SynSent { at: ctx.now, again: false };
-            self.send_request(ctx);
+            self.stage = Stage::SynSent;
+            self.send_request(false, ctx);
         } else {
             self.open(ctx);
         }
@@ -356,9 +385,7 @@ impl Endpoint for Sender {
         }
         match self.stage {
             Stage::Open if !packet.flags.has(Flags::SYN) => self.on_ack(&packet, ctx),
-            Stage::SynSent { at, again } if packet.flags.has(Flags::SYN) => {
-                self.on_request_answered(at, again, ctx);
-            }
+            Stage::SynSent if packet.flags.has(Flags::SYN) => self.on_request_answered(ctx),
             _ => {}
         }
         self.finish_call(ctx);
@@ -381,18 +408,18 @@ impl Endpoint for Sender {
             in_flight: self.recovery.pipe(&self.board),
             srtt_s: self.rto.srtt().seconds(),
             rto_s: self.rto.timeout().seconds(),
-            rtt_min_s: self.min_rtt.map_or(0.0, Span::seconds),
+            rtt_min_s: self.min_rtt().seconds(),
             probes: probes(self.cc.as_ref()),
             sent_packets: self.count.sent_packets,
             sent_bytes: self.count.sent_bytes,
-            retransmits: self.count.retransmits,
-            timeouts: self.count.timeouts,
-            recoveries: self.count.recoveries,
-            ecn_reductions: self.count.ecn_reductions,
+            retransmits: self.rare_count.retransmits,
+            timeouts: self.rare_count.timeouts,
+            recoveries: self.rare_count.recoveries,
+            ecn_reductions: self.rare_count.ecn_reductions,
             acks_received: self.count.acks_received,
             rtt_sum_s: self.count.rtt_sum_s,
             rtt_count: self.count.rtt_count,
-            completed_s: self.count.completed_s,
+            completed_s: self.rare_count.completed_s,
             ..Snapshot::default()
         }
     }
@@ -403,7 +430,7 @@ impl Endpoint for Sender {
         row.in_flight = self.recovery.pipe(&self.board);
         row.srtt_s = self.rto.srtt().seconds() as f32;
         row.sent_packets = self.count.sent_packets;
-        row.retransmits = self.count.retransmits as u32;
+        row.retransmits = self.rare_count.retransmits as u32;
     }
 
     fn failure(&self) -> Option<String> {

@@ -1,6 +1,6 @@
 //! What leaves the sender, and when.
 
-use super::{Sender, Stage};
+use super::{Request, Sender, Stage};
 use crate::cc::SentRecord;
 use crate::recovery::{Next, Offer};
 use crate::tcp::receiver::TIMESTAMP_BYTES;
@@ -125,7 +125,7 @@ impl Sender {
         let in_flight = self.board.pipe();
         let stamp = self.stamp(ctx.now, in_flight);
         self.board.send_again(seq, &stamp);
-        self.count.retransmits += 1;
+        self.rare_count.retransmits += 1;
         self.put(seq, Flags::RETX, in_flight, ctx)
     }
 
@@ -164,8 +164,9 @@ impl Sender {
         size
     }
 
-    /// Sends the connection request.
-    pub(super) fn send_request(&mut self, ctx: &mut EndpointCtx<'_>) {
+    /// Sends the connection request, the first time or `again`.
+    pub(super) fn send_request(&mut self, again: bool, ctx: &mut EndpointCtx<'_>) {
+        self.request = Request { at: ctx.now, again };
         let mut size = self.config.ack_size as u16;
         let mut ts = 0;
         if self.config.timestamps {
@@ -176,14 +177,15 @@ impl Sender {
         self.arm_retransmission_timer(ctx.now);
     }
 
-    /// The answer to the request that was last sent at `at`.
-    pub(super) fn on_request_answered(&mut self, at: Time, again: bool, ctx: &mut EndpointCtx<'_>) {
+    /// The answer to the request has come.
+    pub(super) fn on_request_answered(&mut self, ctx: &mut EndpointCtx<'_>) {
+        let Request { at, again } = self.request;
         self.retransmission = Deadline::NEVER;
         if again {
             // @src rfc5681#3.1, rfc6298#5 (5.7)
             self.initial_window = 1;
             self.window.cwnd = 1.0;
-            self.rto.restart_after_lost_request();
+            self.rto.restart_after_lost_request(&self.config);
         } else {
             self.take_sample(ctx.now.since(at), ctx);
         }
@@ -214,7 +216,7 @@ impl Sender {
     pub(super) fn finish(&mut self, now: Time) {
         self.stage = Stage::Done;
         if self.board.nxt() == self.total {
-            self.count.completed_s = now.seconds();
+            self.rare_count.completed_s = now.seconds();
         }
         self.rest();
         self.board.release();

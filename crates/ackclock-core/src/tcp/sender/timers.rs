@@ -82,11 +82,10 @@ impl Sender {
             self.record_window(ctx);
             return;
         }
-        self.count.timeouts += 1;
-        self.rto.back_off();
-        if let Stage::SynSent { .. } = self.stage {
-            self.stage = Stage::SynSent { at: now, again: true };
-            self.send_request(ctx);
+        self.rare_count.timeouts += 1;
+        self.rto.back_off(&self.config);
+        if self.stage == Stage::SynSent {
+            self.send_request(true, ctx);
             return;
         }
         self.consecutive += 1;

@@ -18,10 +18,19 @@ from pathlib import Path
 from typing import Any
 
 import scenarios
-from measure import BenchmarkError, choose_core
+from measure import BenchmarkError, choose_core, hierarchy_files
+
+
+def hierarchy(flows: int, seconds: float) -> scenarios.Scenario:
+    """Return the hierarchy, or the first of its flows."""
+    with tempfile.TemporaryDirectory() as folder:
+        scenario = scenarios.hierarchy(hierarchy_files(Path(folder)), seconds)
+    return {**scenario, "flows": scenario["flows"][:flows]}
+
 
 NETWORKS = {
     "dumbbell": scenarios.dumbbell,
+    "hierarchy": hierarchy,
     "scaled": scenarios.scaled,
     "shared": scenarios.shared,
 }

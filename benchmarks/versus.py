@@ -15,10 +15,13 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import scenarios
 from measure import BenchmarkError, choose_core, hierarchy_files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def hierarchy(flows: int, seconds: float) -> scenarios.Scenario:
@@ -28,7 +31,7 @@ def hierarchy(flows: int, seconds: float) -> scenarios.Scenario:
     return {**scenario, "flows": scenario["flows"][:flows]}
 
 
-NETWORKS = {
+NETWORKS: dict[str, Callable[[int, float], scenarios.Scenario]] = {
     "dumbbell": scenarios.dumbbell,
     "hierarchy": hierarchy,
     "scaled": scenarios.scaled,

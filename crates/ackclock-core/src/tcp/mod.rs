@@ -15,8 +15,9 @@ mod tests;
 pub use config::TcpConfig;
 pub(crate) use receiver::TIMESTAMP_BYTES;
 pub use receiver::{Receiver, ReceiverParts};
+pub use records::Stamp;
 pub use rto::Rto;
-pub use scoreboard::{Advance, DUP_THRESH, Scoreboard, Stamp};
+pub use scoreboard::{Advance, DUP_THRESH, Scoreboard};
 pub use sender::{Sender, SenderParts};
 
 use crate::outbox::Outbox;

@@ -14,7 +14,7 @@
 //! Deviations: the interval is the acknowledgement side only, without the sending side's; a sample over
 //! less than the smallest RTT is dropped as the draft says.
 
-use crate::tcp::scoreboard::Stamp;
+use crate::tcp::Stamp;
 use crate::units::{PS_PER_S, Span, Time};
 
 /// Counts deliveries.

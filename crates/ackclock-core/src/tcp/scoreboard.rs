@@ -21,8 +21,7 @@
 //! differs by nothing, as only the last segment of a transfer may be short.
 
 use crate::tcp::ranges::Ranges;
-pub use crate::tcp::records::Stamp;
-use crate::tcp::records::{RETRANSMITTED, Record, Records, SACKED};
+use crate::tcp::records::{RETRANSMITTED, Record, Records, SACKED, Stamp};
 use crate::units::Time;
 use crate::wire::SackBlock;
 

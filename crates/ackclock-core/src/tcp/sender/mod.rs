@@ -320,6 +320,7 @@ impl Sender {
             }
         }
         // An engine need not ask for the failure at every call: the deadline tells.
+        // A flow that failed is done: others need not look for a reason, which lies far off.
         let failed = self.stage == Stage::Done && self.failure.is_some();
         self.earliest = if failed { Deadline::FAILED } else { earliest };
         if ctx.record.wanted.states {

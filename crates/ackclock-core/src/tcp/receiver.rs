@@ -64,6 +64,7 @@ pub struct Receiver {
     /// Segments of the whole transfer; `u32::MAX` if endless.
     total: u32,
     last_ack_sent: u32,
+    mss: u32,
     sack: bool,
     timestamps: bool,
     /// ECE is to be set.
@@ -83,7 +84,6 @@ pub struct Receiver {
     /// When `ts_recent` came: after half a turn of the clock a new timestamp looks older, and is not.
     ts_recent_at: Time,
     ts_recent: u32,
-    mss: u32,
     total_bytes: u64,
     duplicates: u64,
 }

@@ -104,6 +104,8 @@ struct Bursts {
 struct Counts {
     sent_packets: u64,
     sent_bytes: u64,
+    /// Not every packet is one, but every sample tells them.
+    retransmits: u64,
     acks_received: u64,
     rtt_sum_s: f64,
     rtt_count: u64,
@@ -112,7 +114,6 @@ struct Counts {
 /// What it counts now and then.
 #[derive(Clone, Copy, Debug, Default)]
 struct RareCounts {
-    retransmits: u64,
     timeouts: u64,
     recoveries: u64,
     ecn_reductions: u64,
@@ -413,7 +414,7 @@ impl Endpoint for Sender {
             probes: probes(self.cc.as_ref()),
             sent_packets: self.count.sent_packets,
             sent_bytes: self.count.sent_bytes,
-            retransmits: self.rare_count.retransmits,
+            retransmits: self.count.retransmits,
             timeouts: self.rare_count.timeouts,
             recoveries: self.rare_count.recoveries,
             ecn_reductions: self.rare_count.ecn_reductions,
@@ -431,7 +432,7 @@ impl Endpoint for Sender {
         row.in_flight = self.recovery.pipe(&self.board);
         row.srtt_s = self.rto.srtt().seconds() as f32;
         row.sent_packets = self.count.sent_packets;
-        row.retransmits = self.rare_count.retransmits as u32;
+        row.retransmits = self.count.retransmits as u32;
     }
 
     fn failure(&self) -> Option<String> {

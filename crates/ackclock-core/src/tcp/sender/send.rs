@@ -125,7 +125,7 @@ impl Sender {
         let in_flight = self.board.pipe();
         let stamp = self.stamp(ctx.now, in_flight);
         self.board.send_again(seq, &stamp);
-        self.rare_count.retransmits += 1;
+        self.count.retransmits += 1;
         self.put(seq, Flags::RETX, in_flight, ctx)
     }
 

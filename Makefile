@@ -43,8 +43,8 @@ lint: setup ## formatting, clippy, ruff, types, stubs, rules of the house
 	$(BIN)/python tools/check_house.py
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
-	$(BIN)/ruff check python tests tools
-	$(BIN)/ruff format --check python tests tools
+	$(BIN)/ruff check python tests tools benchmarks
+	$(BIN)/ruff format --check python tests tools benchmarks
 	$(BIN)/mypy
 	$(BIN)/python -m ackclock.stubs --check
 

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 COMPARED = ("cons-low", "sq-high", "rd-high")
 QUEUES = {"DROPTAIL": "DropTail", "RED": "RED"}
 
+Stratum = tuple[str, str, str]
+"""Recovery, router and environment, of which a sample is drawn."""
+
 
 def grid() -> Sweep:
     """Return the sweep of the whole appendix."""
@@ -39,14 +42,14 @@ def grid() -> Sweep:
     return sweep_of(paper, paper.studies["appendix"], "full")
 
 
-def sampled(sweep: Sweep, each: int) -> dict[tuple[str, ...], list[tuple[float, float]]]:
+def sampled(sweep: Sweep, each: int) -> dict[Stratum, list[tuple[float, float]]]:
     """Run ``each`` instances of every stratum; give CPU time [s] and packet-hops of each run."""
-    strata: dict[tuple[str, ...], list[Any]] = {}
+    strata: dict[Stratum, list[Any]] = {}
     for point in sweep.points:
         labels = point.labels
         key = (str(labels["recovery"]), str(labels["router"]), str(labels["environment"]))
         strata.setdefault(key, []).append(point)
-    costs: dict[tuple[str, ...], list[tuple[float, float]]] = {}
+    costs: dict[Stratum, list[tuple[float, float]]] = {}
     for number, (key, points) in enumerate(strata.items()):
         # Steps of seven meet every family and, over the strata, every instance.
         chosen = [points[(7 * (number + k * len(strata))) % len(points)] for k in range(each)]
@@ -58,7 +61,7 @@ def sampled(sweep: Sweep, each: int) -> dict[tuple[str, ...], list[tuple[float, 
     return costs
 
 
-def total(costs: dict[tuple[str, ...], list[tuple[float, float]]], which: int, runs: int) -> str:
+def total(costs: dict[Stratum, list[tuple[float, float]]], which: int, runs: int) -> str:
     """Extrapolate to all runs: mean of the strata, and its 95 % interval if there is one."""
     means = [statistics.fmean(run[which] for run in found) for found in costs.values()]
     middle = runs * statistics.fmean(means)

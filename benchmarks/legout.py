@@ -56,7 +56,7 @@ def files(document: dict[str, Any], folder: Path) -> None:
     run = ac.Scenario(**{**document, "duration": 0.001}).run()
     links = run.tables["links"].to_pylist()
     number: dict[str, int] = {}
-    graph = nx.DiGraph()
+    graph: nx.DiGraph[int] = nx.DiGraph()
     for link in links:
         for end in (link["src"], link["dst"]):
             number.setdefault(end, len(number))

@@ -92,7 +92,13 @@ def against_ns2(program: Path, flows: int, seconds: float, repeat: int, core: in
         file.write_text(json.dumps(scenarios.green(flows, seconds)), encoding="utf-8")
         for _ in range(repeat):
             own, said = _process([program, "run", file], core)
-            tcl = [ns2, PEERS / "ns2" / "green.tcl", str(flows), str(seconds), folder / "out.csv"]
+            tcl: list[str | Path] = [
+                ns2,
+                PEERS / "ns2" / "green.tcl",
+                str(flows),
+                str(seconds),
+                folder / "out.csv",
+            ]
             theirs, told = _process(tcl, core)
             ratios.append(theirs / own)
             report = json.loads(said)

@@ -1,6 +1,8 @@
 """The README's programs print what it says."""
 
 import importlib.util
+import subprocess
+import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -30,3 +32,21 @@ def test_an_output_that_differs_is_found(tmp_path):
     fixed, differences = tool.checked(page)
     assert "+2" in differences
     assert "```text\n2\n```" in fixed
+
+
+def test_a_users_type_checker_knows_the_names_of_the_example(tmp_path):
+    blocks = load().blocks((ROOT / "README.md").read_text(encoding="utf-8"))
+    program = "\n".join(block.body for block in blocks if block.kind == "python")
+    wrong = 'import ackclock\n\nackclock.Scenario().run(seed="one")\n'
+    for name, text in (("example.py", program), ("wrong.py", wrong)):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", ROOT / ".mypy_cache"]
+    told = subprocess.run(
+        [*command, "example.py", "wrong.py"],
+        cwd=tmp_path,
+        check=False,
+        capture_output=True,
+        text=True,
+    ).stdout
+    assert "example.py" not in told, told
+    assert 'wrong.py:3: error: Argument "seed" to "run" of "Scenario"' in told, told

@@ -99,7 +99,8 @@ def _python(body: str, folder: Path, names: dict[str, object]) -> str:
 def checked(path: Path) -> tuple[str, list[str]]:
     """The page with the outputs that its blocks gave now, and how it differs from what it was."""
     page = path.read_text(encoding="utf-8")
-    fixed, differences = page, []
+    fixed = page
+    differences: list[str] = []
     shift = 0
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)

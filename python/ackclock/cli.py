@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import importlib
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from ackclock.commands.options import FILE, JSON, QUIET, SET, WORKERS, print_json, with_changes
+from ackclock.progress import Bar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from ackclock.run import Run
@@ -108,33 +109,6 @@ def explain(file: Path, changes: tuple[str, ...], *, as_json: bool) -> None:
     click.echo(json.dumps(explanation.data, indent=2) if as_json else str(explanation))
 
 
-class _Bar:
-    """A progress bar on standard error, only where someone sees it."""
-
-    def __init__(self, title: str, *, shown: bool) -> None:
-        self.title = title
-        self.shown = shown and sys.stderr.isatty()
-        self._progress: Any = None
-
-    def __enter__(self) -> Callable[[float], None]:
-        if self.shown:
-            from rich.console import Console
-            from rich.progress import Progress
-
-            self._progress = Progress(console=Console(stderr=True), transient=True)
-            self._progress.start()
-            self._task = self._progress.add_task(self.title, total=1.0)
-        return self._update
-
-    def _update(self, fraction: float) -> None:
-        if self._progress is not None:
-            self._progress.update(self._task, completed=fraction)
-
-    def __exit__(self, *_: object) -> None:
-        if self._progress is not None:
-            self._progress.stop()
-
-
 @cli.command()
 @click.argument("file", type=FILE)
 @SET
@@ -172,7 +146,7 @@ def run(
     if reps > 1:
         _run_many(scenario, reps, workers, out, as_json=as_json, quiet=quiet)
         return
-    with _Bar(scenario.name or file.stem, shown=not quiet) as update:
+    with Bar(scenario.name or file.stem, shown=not quiet) as update:
         result = scenario.run(progress=lambda fraction, _: update(fraction))
     try:
         if out is not None:
@@ -221,7 +195,7 @@ def _run_many(
             # The means are still worth their time.
             unwritten = error
 
-    with _Bar(scenario.name or "replications", shown=not quiet) as update:
+    with Bar(scenario.name or "replications", shown=not quiet) as update:
         result = replicate(scenario, reps, workers=workers, progress=update, on_finish=keep)
     try:
         if unwritten is not None:

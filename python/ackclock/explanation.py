@@ -8,6 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ackclock import paths, schema
+from ackclock.progress import clock
 from ackclock.tabular import engineering, table
 
 if TYPE_CHECKING:
@@ -89,13 +90,13 @@ def _defaults(rules: schema.Data) -> _Lines:
 
 @cache
 def _tcp_of(era: str) -> _Lines:
-    """The congestion control and loss recovery of an era, as the core has them."""
+    """The control, recovery and slow start of an era's flows, as the core has them."""
     from ackclock import _core
 
     net = {"kind": "dumbbell", "pairs": 1, "rate": 1e6, "rtt": 0.1}
     asked = {"net": net, "flows": [{"pair": 0}], "duration": 1, "era": era}
     (flow,) = json.loads(_core.explain(json.dumps(asked)))["flows"]
-    return {key: (str(flow[key]), f"era {era}") for key in ("cc", "recovery")}
+    return {key: (str(flow[key]), f"era {era}") for key in ("cc", "recovery", "slow_start")}
 
 
 def _buffer(link: dict[str, Any]) -> str:
@@ -106,6 +107,10 @@ def _buffer(link: dict[str, Any]) -> str:
     if link["buffer_bytes"] is not None:
         limits.append(engineering(link["buffer_bytes"], "B"))
     return " and ".join(limits) or "unlimited"
+
+
+def _time(seconds: float) -> str:
+    return engineering(seconds, "s") if seconds < 120 else clock(seconds)
 
 
 class Explanation:
@@ -167,6 +172,6 @@ class Explanation:
         if cost:
             parts.append(
                 f"predicted: {cost['packet_hops']:,.0f} packet hops, {cost['events']:,.0f} events,"
-                f" about {engineering(cost['cpu_s'], 's')} of one core"
+                f" about {_time(cost['cpu_s'])} of one core"
             )
         return "\n\n".join(parts)

@@ -1,10 +1,12 @@
-"""Shows how far a sweep is: a bar with rate and time left, on a terminal only."""
+"""Shows how far a sweep is, with rate and time left: a bar on a terminal, lines elsewhere."""
 
 from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
+
+from ackclock.progress import Lines, clock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,13 +23,17 @@ def shown(progress: bool | Callable[[Status], object]) -> Iterator[Callable[[Sta
     Parameters
     ----------
     progress
-        Such a function; or whether to show a bar if standard error is a terminal.
+        Such a function; or whether to show a bar or, where standard error is no terminal, lines.
     """
     if callable(progress):
         yield progress
         return
-    if not progress or not sys.stderr.isatty():
+    if not progress:
         yield lambda _: None
+        return
+    if not sys.stderr.isatty():
+        lines = Lines()
+        yield lambda status: lines.tell(lambda _: f"{status.name}: {told(status)}")
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn
@@ -67,19 +73,3 @@ def told(status: Status) -> str:
     if status.left_s is not None:
         parts.append(f"{clock(status.left_s)} left")
     return ", ".join(parts)
-
-
-def clock(seconds: float) -> str:
-    """Write a time as people say it: ``1:02:03``, ``4:05``, ``12 s``.
-
-    Parameters
-    ----------
-    seconds
-        The time [s].
-    """
-    whole = round(seconds)
-    minutes, rest = divmod(whole, 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours}:{minutes:02}:{rest:02}"
-    return f"{minutes}:{rest:02}" if minutes else f"{rest} s"

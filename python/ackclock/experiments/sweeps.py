@@ -192,7 +192,8 @@ class Sweep:
             Folder that keeps the runs; left out: ``$ACKCLOCK_STORE`` or ``ackclock-store`` in the
             current folder; False: nowhere, results are in memory only.
         progress
-            Show a bar on a terminal; or a function that is told the state a few times a second.
+            Show a bar on a terminal and a line now and then elsewhere; or a function that is told
+            the state a few times a second.
         command
             What the user typed, for the provenance.
 

@@ -40,8 +40,10 @@ pub struct FlowLine {
     pub dst: String,
     /// Congestion control, or the unresponsive source.
     pub cc: String,
-    /// Loss recovery.
+    /// Loss recovery; empty for an unresponsive source.
     pub recovery: String,
+    /// Slow start rule; empty for an unresponsive source.
+    pub slow_start: String,
     /// Nodes that the data passes.
     pub route: Vec<String>,
     /// Round-trip propagation time.
@@ -182,9 +184,11 @@ pub fn explain(scenario: &Scenario, plan: &Plan) -> Explained {
                 .min_by_key(|l| plan.links[l.index()].rate.0)
                 .map_or(0, |l| l.index());
             let bottleneck_bps = plan.links[narrow].rate.bps();
-            let (cc, recovery) = match &*flow.sender {
-                PlanSender::Tcp { cc, recovery, .. } => (label(cc), label(recovery)),
-                PlanSender::Source(source) => (label(source), String::new()),
+            let [cc, recovery, slow_start] = match &*flow.sender {
+                PlanSender::Tcp { cc, recovery, slow_start, .. } => {
+                    [cc, recovery, slow_start].map(label)
+                }
+                PlanSender::Source(source) => [label(source), String::new(), String::new()],
             };
             let wire = f64::from(flow.tcp.wire_size());
             FlowLine {
@@ -193,6 +197,7 @@ pub fn explain(scenario: &Scenario, plan: &Plan) -> Explained {
                 dst: node(flow.dst),
                 cc,
                 recovery,
+                slow_start,
                 route: std::iter::once(node(flow.src))
                     .chain(flow.route.iter().map(|l| node(plan.links[l.index()].to)))
                     .collect(),

@@ -1,7 +1,8 @@
 //! Flows of the plan: copies made, hosts found, routes laid, TCP settings completed.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::plan::{PlanFlow, PlanSender};
 use super::routes::Routes;
@@ -30,13 +31,13 @@ const MAX_FLOWS: usize = 2_000_000;
 struct Context<'a> {
     scenario: &'a Scenario,
     layout: &'a Layout,
-    names: &'a HashMap<&'a str, u32>,
+    names: &'a FxHashMap<&'a str, u32>,
     routes: &'a mut Routes,
     problems: &'a mut Vec<Problem>,
     base: TcpConfig,
     /// What is wrong with it: told once, and not of every flow again.
     base_problems: Vec<(&'static str, String)>,
-    ids: HashSet<Arc<str>>,
+    ids: FxHashSet<Arc<str>>,
     flows: Vec<PlanFlow>,
     /// Whether all flows are among these: where one is wrong its copies are not made.
     all: bool,
@@ -47,7 +48,7 @@ struct Context<'a> {
 pub(super) fn flows(
     scenario: &Scenario,
     layout: &Layout,
-    names: &HashMap<&str, u32>,
+    names: &FxHashMap<&str, u32>,
     routes: &mut Routes,
     problems: &mut Vec<Problem>,
 ) -> (Vec<PlanFlow>, bool) {
@@ -64,7 +65,7 @@ pub(super) fn flows(
         problems,
         base,
         base_problems,
-        ids: HashSet::new(),
+        ids: FxHashSet::default(),
         flows: Vec::new(),
         all: true,
     };

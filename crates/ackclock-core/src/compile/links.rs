@@ -1,8 +1,9 @@
 //! Links of the plan: two directions of each, named, checked, with buffers in packets and bytes.
 
 use std::borrow::Borrow;
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::plan::{LinkSettings, PlanFlow, PlanLink, Schedule};
 use crate::error::{Problem, suggestion};
@@ -24,7 +25,7 @@ pub(super) struct Directed {
 /// Both directions of every link, forward first.
 pub(super) fn directed(
     layout: &Layout,
-    names: &HashMap<&str, u32>,
+    names: &FxHashMap<&str, u32>,
     problems: &mut Vec<Problem>,
 ) -> Vec<Directed> {
     let mut all = Vec::with_capacity(2 * layout.links.len());
@@ -93,7 +94,7 @@ pub(super) fn directed(
 
 /// Tells of names that several links have.
 fn twice(layout: &Layout, all: &[Directed], problems: &mut Vec<Problem>) {
-    let mut seen = HashSet::new();
+    let mut seen = FxHashSet::default();
     for (i, one) in all.iter().enumerate() {
         if let Some(name) = seen.replace(one.plan.name(&layout.nodes)) {
             problems.push(Problem::new(

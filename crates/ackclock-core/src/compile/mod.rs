@@ -14,7 +14,9 @@ pub use explain::{Explained, Predicted, explain, predict};
 pub(crate) use plan::OPPORTUNITY_BYTES;
 pub use plan::{LinkSettings, Plan, PlanFlow, PlanLink, PlanSender, Schedule};
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
+
+use rustc_hash::FxHashMap;
 
 use crate::error::Problem;
 use crate::ids::NodeId;
@@ -56,7 +58,7 @@ pub fn attempt(scenario: &Scenario) -> Result<(Plan, Vec<Problem>), Vec<Problem>
             return Err(problems);
         }
     };
-    let names: HashMap<&str, u32> =
+    let names: FxHashMap<&str, u32> =
         layout.nodes.iter().enumerate().map(|(i, n)| (n.as_str(), i as u32)).collect();
     let mut directed = links::directed(&layout, &names, &mut problems);
     changes::apply(&scenario.links, &layout.nodes, &mut directed, &mut problems);
@@ -160,7 +162,7 @@ fn record(scenario: &Scenario, plan: &mut Plan, all: bool, problems: &mut Vec<Pr
 
 /// The classification keys of each flow's data and acknowledgements, dense from 0.
 fn keys(classes: Classes, plan: &Plan) -> (Vec<[u32; 2]>, u32) {
-    let mut ids: HashMap<(NodeId, NodeId), u32> = HashMap::new();
+    let mut ids: FxHashMap<(NodeId, NodeId), u32> = FxHashMap::default();
     let mut id = |a: NodeId, b: NodeId| {
         let next = ids.len() as u32;
         *ids.entry((a, b)).or_insert(next)

@@ -1,5 +1,6 @@
 //! The plan: a scenario with every name resolved and every default filled in.
 
+use std::fmt;
 use std::sync::Arc;
 
 use crate::ids::{LinkId, NodeId};
@@ -112,8 +113,29 @@ pub struct PlanLink {
 impl PlanLink {
     /// Its name: its own, or by its ends among `nodes`, `a->b`.
     pub fn name(&self, nodes: &[String]) -> String {
-        let by_ends = || format!("{}->{}", nodes[self.from.index()], nodes[self.to.index()]);
-        self.id.as_deref().map_or_else(by_ends, str::to_owned)
+        self.named(nodes).to_string()
+    }
+
+    /// Its name, made when it is written.
+    pub fn named<'a>(&'a self, nodes: &'a [String]) -> LinkName<'a> {
+        LinkName { link: self, nodes }
+    }
+}
+
+/// The name of a link.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkName<'a> {
+    link: &'a PlanLink,
+    nodes: &'a [String],
+}
+
+impl fmt::Display for LinkName<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { link, nodes } = self;
+        match &link.id {
+            Some(id) => f.write_str(id),
+            None => write!(f, "{}->{}", nodes[link.from.index()], nodes[link.to.index()]),
+        }
     }
 }
 

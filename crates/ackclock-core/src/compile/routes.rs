@@ -7,8 +7,10 @@
 //! **Source**: Dijkstra 1959, doi:10.1007/BF01386390.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
 
 use crate::ids::{LinkId, NodeId};
 
@@ -26,9 +28,9 @@ pub(super) struct Routes {
     out: Vec<Vec<Edge>>,
     /// Incoming links of each node (far end = where they come from).
     into: Vec<Vec<Edge>>,
-    distances: HashMap<u32, Rc<Vec<u64>>>,
+    distances: FxHashMap<u32, Rc<Vec<u64>>>,
     /// First link from a node towards an anchor.
-    steps: HashMap<(u32, u32), Option<(u32, u32)>>,
+    steps: FxHashMap<(u32, u32), Option<(u32, u32)>>,
 }
 
 impl Routes {
@@ -42,7 +44,7 @@ impl Routes {
         for edges in &mut out {
             edges.sort_by_key(|e| (e.to, e.link));
         }
-        Self { out, into, distances: HashMap::new(), steps: HashMap::new() }
+        Self { out, into, distances: FxHashMap::default(), steps: FxHashMap::default() }
     }
 
     /// The links from `src` to `dst`; `None` if there is no way.

@@ -1,8 +1,9 @@
 //! From the plan to a simulation that is ready to run.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
 use super::chunks::{Queue, Store};
@@ -147,12 +148,12 @@ pub(super) fn lay_out(
     let mut router = Router {
         hops: Vec::with_capacity(route_lengths.sum()),
         channels: Vec::new(),
-        known: HashMap::new(),
+        known: FxHashMap::default(),
         links: &links,
         shortest: &shortest,
         link_process: &cut.link_process,
         follows: &follows,
-        stretches: HashMap::new(),
+        stretches: FxHashMap::default(),
     };
     let mut ends = Vec::with_capacity(2 * plan.flows.len());
     let mut rngs = Vec::with_capacity(2 * plan.flows.len());
@@ -367,7 +368,7 @@ fn build_link(
     }
     // The plain FIFO is computed ahead; its parameters are checked as any other discipline's.
     let LinkSettings { mtu, qdisc, qdisc_path, schedule, loss, drop } = &*link.settings;
-    let place = Place { index: index as u32, name: &link.name(&plan.nodes), path: qdisc_path };
+    let place = Place { index: index as u32, name: &link.named(&plan.nodes), path: qdisc_path };
     let disc = if let Some(made) = custom.qdisc(qdisc, env, place) {
         Some(made.map_err(|problem| vec![problem])?)
     } else {
@@ -410,14 +411,14 @@ fn relays(links: &[Link], link_process: &[u32], processes: &mut [Process]) {
 struct Router<'a> {
     hops: Vec<Hop>,
     channels: Vec<Channel>,
-    known: HashMap<(u32, u32, u32), u32>,
+    known: FxHashMap<(u32, u32, u32), u32>,
     links: &'a [Link],
     shortest: &'a [u64],
     link_process: &'a [u32],
     follows: &'a [bool],
     /// From each link that something enters from a channel or an endpoint, to each process that is
     /// reached next: the shortest time.
-    stretches: HashMap<(u32, u32), u64>,
+    stretches: FxHashMap<(u32, u32), u64>,
 }
 
 impl Router<'_> {

@@ -1,5 +1,7 @@
 //! Algorithms that are not in the registry: those that a user brings to a run.
 
+use std::fmt;
+
 use crate::cc::{CcEnv, CongestionControl};
 use crate::error::Problem;
 use crate::qdisc::{QdiscEnv, QueueDisc};
@@ -9,12 +11,12 @@ use crate::registry::Spec;
 pub type Made<A> = Option<Result<Box<A>, Problem>>;
 
 /// Who it is that an algorithm is made for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Place<'a> {
     /// Number of the flow or link.
     pub index: u32,
-    /// Its name.
-    pub name: &'a str,
+    /// Its name. Few ask for it, and there may be very many links.
+    pub name: &'a dyn fmt::Display,
     /// Where the algorithm stands in the scenario.
     pub path: &'a str,
 }
@@ -100,7 +102,7 @@ mod tests {
     impl Custom for Mine {
         fn cc(&self, spec: &Spec, env: &CcEnv, place: Place<'_>) -> Made<dyn CongestionControl> {
             assert!(
-                (place.index, place.name, place.path) == (0, "f0", "flows[0].cc")
+                (place.index, &*place.name.to_string(), place.path) == (0, "f0", "flows[0].cc")
                     || place.index == 1
             );
             match spec.kind() {

@@ -1,7 +1,6 @@
 //! How a network is cut into processes, and how long each of them may wait.
 
-use std::collections::HashMap;
-
+use rustc_hash::FxHashMap;
 use rustworkx_core::petgraph::unionfind::UnionFind;
 
 use super::link::Link;
@@ -71,7 +70,7 @@ impl Cut {
             is_cluster.push(cluster);
             is_cluster.len() as u32 - 1
         };
-        let mut of_group = HashMap::new();
+        let mut of_group = FxHashMap::default();
         let of_node = |node: usize| match group[node] {
             Some(group) => *of_group.entry(group).or_insert_with(|| next(true)),
             None if has_endpoints[node] => next(false),
@@ -165,7 +164,7 @@ pub(super) fn followers(plan: &Plan, links: &[Link]) -> Vec<bool> {
 /// happens at a node reaches another process over one of them; what happens at a link that leads
 /// to the node has yet to pass the node. What stays in a cluster need not wait.
 pub(super) fn lookaheads(
-    stretches: &HashMap<(u32, u32), u64>,
+    stretches: &FxHashMap<(u32, u32), u64>,
     links: &[Link],
     cut: &Cut,
     processes: &mut [Process],

@@ -1,13 +1,15 @@
 """How far long work is: lines where standard error is no terminal."""
 
+import math
+
 import pytest
 from click.testing import CliRunner
 
-from ackclock import progress
+from ackclock import progress, tabular
 from ackclock.cli import cli
 
 SCENARIO = """
-duration = "100 s"
+duration = "{seconds} s"
 [net]
 kind = "dumbbell"
 pairs = 1
@@ -29,7 +31,21 @@ pair = 0
     ],
 )
 def test_times_are_said_as_people_say_them(seconds, said):
-    assert progress.clock(seconds) == said
+    assert tabular.clock(seconds) == said
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (0.008296, "8.296 ms"),
+        (119.96, "120 s"),
+        (120, "2:00"),
+        (None, "-"),
+        (math.inf, "inf s"),
+    ],
+)
+def test_working_time_is_exact_while_it_is_short(seconds, said):
+    assert tabular.working_time(seconds) == said
 
 
 def test_lines_come_ever_more_seldom_and_at_last_hourly(monkeypatch, capsys):
@@ -59,7 +75,8 @@ def test_nothing_is_said_of_what_is_soon_over_or_to_be_quiet(monkeypatch, capsys
 def test_a_run_tells_a_log_how_far_it_is(tmp_path, monkeypatch, more):
     monkeypatch.setattr(progress, "FIRST_S", 0.0)
     file = tmp_path / "busy.toml"
-    file.write_text(SCENARIO, encoding="utf-8")
+    # The core tells the state some times a second: a run must last that long.
+    file.write_text(SCENARIO.format(seconds=500), encoding="utf-8")
     result = CliRunner().invoke(cli, ["run", str(file), "--json", *more])
     assert result.exit_code == 0
     assert " %, about " in result.stderr
@@ -70,7 +87,7 @@ def test_a_run_tells_a_log_how_far_it_is(tmp_path, monkeypatch, more):
 
 def test_a_sweep_tells_a_log_how_far_it_is(tmp_path, monkeypatch):
     monkeypatch.setattr(progress, "FIRST_S", 0.0)
-    (tmp_path / "busy.toml").write_text(SCENARIO, encoding="utf-8")
+    (tmp_path / "busy.toml").write_text(SCENARIO.format(seconds=20), encoding="utf-8")
     sweep = tmp_path / "sweep.toml"
     lines = [
         'name = "seeds"',

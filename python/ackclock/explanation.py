@@ -8,8 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ackclock import paths, schema
-from ackclock.progress import clock
-from ackclock.tabular import engineering, table
+from ackclock.tabular import engineering, table, working_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -109,10 +108,6 @@ def _buffer(link: dict[str, Any]) -> str:
     return " and ".join(limits) or "unlimited"
 
 
-def _time(seconds: float) -> str:
-    return engineering(seconds, "s") if seconds < 120 else clock(seconds)
-
-
 class Explanation:
     """Routes, bandwidth-delay products, defaults used and predicted cost of a scenario.
 
@@ -172,6 +167,6 @@ class Explanation:
         if cost:
             parts.append(
                 f"predicted: {cost['packet_hops']:,.0f} packet hops, {cost['events']:,.0f} events,"
-                f" about {_time(cost['cpu_s'])} of one core"
+                f" about {working_time(cost['cpu_s'])} of one core"
             )
         return "\n\n".join(parts)

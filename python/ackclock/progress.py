@@ -6,31 +6,15 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
+from ackclock.tabular import clock
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Bar", "Lines", "clock"]
+__all__ = ["Bar", "Lines"]
 
 FIRST_S = 30.0
 LONGEST_S = 3600.0
-
-
-def clock(seconds: float) -> str:
-    """Write a time as people say it: ``2 days 1:02:03``, ``1:02:03``, ``4:05``, ``12 s``.
-
-    Parameters
-    ----------
-    seconds
-        The time [s].
-    """
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    days, hours = divmod(hours, 24)
-    if days:
-        return f"{days:,} day{'s' * (days > 1)} {hours}:{minutes:02}:{rest:02}"
-    if hours:
-        return f"{hours}:{minutes:02}:{rest:02}"
-    return f"{minutes}:{rest:02}" if minutes else f"{rest} s"
 
 
 class Lines:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock.errors import AckclockError, UnsupportedError, suggestion
 from ackclock.folders import may_replace, whole_folder
-from ackclock.tabular import engineering, table
+from ackclock.tabular import engineering, table, working_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -185,7 +185,7 @@ class Run:
             for link in sorted(s["links"], key=lambda link: -link["utilisation"])
         ]
         totals = s["totals"]
-        cpu = engineering(totals.get("cpu_s"), "s")
+        cpu = working_time(totals.get("cpu_s"))
         count = f"{totals['packet_hops']:,} packet hops, {totals['events']:,} events"
         flow_head = ["flow", "ends", "cc", "recovery", "goodput", "retransmits", "timeouts", "srtt"]
         link_head = ["link", "used", "drops", "marks", "queue pkt", "p99 pkt", "queueing delay"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["engineering", "table"]
+__all__ = ["clock", "engineering", "table", "working_time"]
 
 
 def engineering(value: float | None, unit: str) -> str:
@@ -31,6 +31,37 @@ def engineering(value: float | None, unit: str) -> str:
     prefixes = {-4: "p", -3: "n", -2: "µ", -1: "m", 0: "", 1: "k", 2: "M", 3: "G", 4: "T"}
     power = max(-4, min(4, power))
     return f"{value / 1000.0**power:.4g} {prefixes[power]}{unit}"
+
+
+def clock(seconds: float) -> str:
+    """Write a time as people say it: ``2 days 1:02:03``, ``1:02:03``, ``4:05``, ``12 s``.
+
+    Parameters
+    ----------
+    seconds
+        The time [s].
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    if days:
+        return f"{days:,} day{'s' * (days > 1)} {hours}:{minutes:02}:{rest:02}"
+    if hours:
+        return f"{hours}:{minutes:02}:{rest:02}"
+    return f"{minutes}:{rest:02}" if minutes else f"{rest} s"
+
+
+def working_time(seconds: float | None) -> str:
+    """Write how long work takes: ``8.296 ms``, and from two minutes on as `clock` does.
+
+    Parameters
+    ----------
+    seconds
+        The time [s]; None or NaN gives a dash.
+    """
+    if seconds is None or not 120 <= seconds < math.inf:
+        return engineering(seconds, "s")
+    return clock(seconds)
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], most: int = 40) -> str:

@@ -165,7 +165,7 @@ def _dry_run(papers: list[PaperData], tier: str, means: Means, *, as_json: bool)
     """Say what each study would run, and what of it is stored already."""
     from ackclock.reproduce.studies import sweep_of
     from ackclock.results import look
-    from ackclock.tabular import engineering, table
+    from ackclock.tabular import table, working_time
 
     rows = []
     kept = look(means.store)
@@ -179,10 +179,10 @@ def _dry_run(papers: list[PaperData], tier: str, means: Means, *, as_json: bool)
     if as_json:
         print_json(rows)
         return
-    total = engineering(sum(float(str(row["seconds"])) for row in rows), "s")
+    total = working_time(sum(float(str(row["seconds"])) for row in rows))
     cells = [
         [*(str(row[key]) for key in ("paper", "study", "points", "runs", "stored")),
-         engineering(float(str(row["seconds"])), "s")]
+         working_time(float(str(row["seconds"])))]
         for row in rows
     ]  # fmt: skip
     click.echo(table(["paper", "study", "points", "runs", "stored", "predicted"], cells, most=1000))

@@ -70,7 +70,7 @@ def list_(
 ) -> None:
     """List runs, the latest last."""
     from ackclock.results import query
-    from ackclock.tabular import engineering, table
+    from ackclock.tabular import table, working_time
 
     store = _opened(place)
     found = query.find(store, filters, limit)
@@ -99,7 +99,7 @@ def list_(
             row["engine"],
             row["version"].partition("+")[0],
             _when(int(row["finished_at"])),
-            engineering(row["cpu_s"], "s"),
+            working_time(row["cpu_s"]),
         ]
         for row in (found[-most:] if cut else found)
     ]

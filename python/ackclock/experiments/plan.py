@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ackclock.errors import Problem, ScenarioError
-from ackclock.tabular import engineering, table
+from ackclock.tabular import table, working_time
 
 if TYPE_CHECKING:
     from ackclock.engines import Cost
@@ -82,8 +82,8 @@ class Plan:
             runs = f"{self.runs:,} to {self.at_most:,} runs"
         stored = f", {self.stored:,} of them stored already" if self.stored else ""
         cost = (
-            f"predicted: {self.events:,.0f} events, {engineering(self.cpu_s, 's')} of one core,"
-            f" about {engineering(self.seconds, 's')} on {self.workers}"
+            f"predicted: {self.events:,.0f} events, {working_time(self.cpu_s)} of one core,"
+            f" about {working_time(self.seconds)} on {self.workers}"
         )
         if self.at_most > self.runs:
             cost += f"; at most {self.at_most / self.runs:.3g} times that"

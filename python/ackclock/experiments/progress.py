@@ -6,7 +6,8 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from ackclock.progress import Lines, clock
+from ackclock.progress import Lines
+from ackclock.tabular import clock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -34,7 +34,8 @@ FENCE = re.compile(
     r"^```(?P<kind>\{code-block\} \w+|\w+)\n(?P<options>(?::[^\n]*\n)*)(?P<body>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
-CPU = re.compile(r"[\d.]+ [mµn]?s of one core")
+PROGRESS = re.compile(r", (about )?(\d+ days? )?[\d:]+( s)? left$")
+CPU = re.compile(r"(?:[\d.]+ [mµn]?s|[\d:]+) of one core")
 
 
 class Block(NamedTuple):
@@ -77,7 +78,9 @@ def _shell(command: str, folder: Path) -> str:
         text=True,
         check=False,
     )
-    return done.stdout + done.stderr
+    # How far long work was is of its moment, and no part of the page.
+    told = [line for line in done.stderr.splitlines(keepends=True) if not PROGRESS.search(line)]
+    return done.stdout + "".join(told)
 
 
 def _console(body: str, folder: Path) -> str:

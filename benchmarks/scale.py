@@ -9,10 +9,15 @@ import statistics
 import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import scenarios
 from measure import BENCHMARKS, BenchmarkError, bench, build, choose_core, machine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Report = dict[str, Any]
 
 SIZES = (1_000, 10_000, 100_000)
 SETUP_GOAL_FLOWS = 10_000
@@ -30,39 +35,54 @@ class Figure:
     met: bool | None = None
 
 
+def in_turns(
+    sizes: list[int], turns: int, measure: Callable[[int], Report]
+) -> dict[int, list[Report]]:
+    """Measure every size in each turn, every other turn the other way round."""
+    reports: dict[int, list[Report]] = {n: [] for n in sizes}
+    for turn in range(turns):
+        for n in sizes if turn % 2 == 0 else sizes[::-1]:
+            reports[n].append(measure(n))
+    return reports
+
+
+def most_against_least(
+    reports: dict[int, list[Report]], of: Callable[[int, Report], float]
+) -> float:
+    """Return what the last size has over what the first has: the median of the turns."""
+    sizes = list(reports)
+    least, most = sizes[0], sizes[-1]
+    pairs = zip(reports[least], reports[most], strict=True)
+    return statistics.median(of(most, b) / of(least, a) for a, b in pairs)
+
+
 def setup_figures(
     program: Path, core: int, sizes: list[int], turns: int, seconds: float
 ) -> list[Figure]:
     """Measure time and memory of making everything ready."""
+
+    def measure(n: int) -> Report:
+        repeat = str(max(1, min(9, 30_000 // n)))
+        return bench(program, "setup", scenarios.scaled(n, seconds), core, "--repeat", repeat)
+
     figures: list[Figure] = []
-    reports: dict[int, list[dict[str, Any]]] = {n: [] for n in sizes}
-    for turn in range(turns):
-        for n in sizes if turn % 2 == 0 else sizes[::-1]:
-            repeat = str(max(1, min(9, 30_000 // n)))
-            scenario = scenarios.scaled(n, seconds)
-            reports[n].append(bench(program, "setup", scenario, core, "--repeat", repeat))
+    reports = in_turns(sizes, turns, measure)
     for n, all_turns in reports.items():
-
-        def median(key: str, of: list[dict[str, Any]] = all_turns) -> float:
-            return statistics.median(float(report[key]) for report in of)
-
-        setup, engine = median("setup_s"), median("engine_kib") * 1024 / n
-        at_rest = engine + median("plan_kib") * 1024 / n
+        report = {key: statistics.median(turn[key] for turn in all_turns) for key in all_turns[0]}
+        setup, engine = report["setup_s"], report["engine_kib"] * 1024 / n
+        at_rest = engine + report["plan_kib"] * 1024 / n
         goal = "< 1 s" if n == SETUP_GOAL_FLOWS else ""
         figures += [
-            Figure("set-up: parse", n, median("parse_s"), "s"),
-            Figure("set-up: compile", n, median("compile_s"), "s"),
-            Figure("set-up: build the engine", n, median("build_s"), "s"),
+            Figure("set-up: parse", n, report["parse_s"], "s"),
+            Figure("set-up: compile", n, report["compile_s"], "s"),
+            Figure("set-up: build the engine", n, report["build_s"], "s"),
             Figure("set-up in all", n, setup, "s", goal, setup < 1 if goal else None),
             Figure("memory at rest: engine", n, engine, "B a flow"),
             Figure(
                 "memory at rest: plan and engine", n, at_rest, "B a flow", "< 4096", at_rest < 4096
             ),
         ]
-    growth = statistics.median(
-        most["setup_s"] / sizes[-1] / (least["setup_s"] / sizes[0])
-        for least, most in zip(reports[sizes[0]], reports[sizes[-1]], strict=True)
-    )
+    growth = most_against_least(reports, lambda n, report: report["setup_s"] / n)
     what = f"set-up time a flow, against {sizes[0]} flows"
     figures.append(Figure(what, sizes[-1], growth, "times", "linear: < 2", growth < 2))
     return figures
@@ -79,13 +99,13 @@ def speed_figures(
     ):
         if any(n % 1000 for n in sizes) and scenario is scenarios.shared:
             continue
-        reports: dict[int, list[dict[str, Any]]] = {n: [] for n in sizes}
-        for turn in range(turns):
-            for n in sizes if turn % 2 == 0 else sizes[::-1]:
-                # Small ones are over soon: repeated, they have a like chance of a quiet moment.
-                repeat = max(1, min(20, 50_000 // n))
-                report = bench(program, "run", scenario(n, seconds), core, "--repeat", str(repeat))
-                reports[n].append(report)
+
+        def measure(n: int, scenario: Any = scenario) -> Report:
+            # Small ones are over soon: repeated, they have a like chance of a quiet moment.
+            repeat = str(max(1, min(20, 50_000 // n)))
+            return bench(program, "run", scenario(n, seconds), core, "--repeat", repeat)
+
+        reports = in_turns(sizes, turns, measure)
         for n, all_turns in reports.items():
             run = statistics.median(r["run_cpu_median_s"] for r in all_turns)
             hops = all_turns[0]["packet_hops"] / 1e6
@@ -96,16 +116,13 @@ def speed_figures(
                 Figure(f"speed, {hosts}", n, hops / run, "Mhops/s"),
                 Figure(f"peak memory of the process, {hosts}", n, peak, "B a flow"),
             ]
-        ratio = statistics.median(
-            _speed(most) / _speed(least)
-            for least, most in zip(reports[sizes[0]], reports[sizes[-1]], strict=True)
-        )
+        ratio = most_against_least(reports, lambda _, report: _speed(report))
         what = f"speed against {sizes[0]} flows, {hosts}"
         figures.append(Figure(what, sizes[-1], ratio, "times", ">= 0.5", ratio >= 0.5))
     return figures
 
 
-def _speed(report: dict[str, Any]) -> float:
+def _speed(report: Report) -> float:
     return float(report["packet_hops"] / report["run_cpu_median_s"])
 
 

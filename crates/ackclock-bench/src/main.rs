@@ -228,11 +228,9 @@ fn pair(order: &Order) -> Outcome<Value> {
         parallel.push(clock.elapsed().as_secs_f64());
         same &= alone == together;
     }
-    let ratios = serial.iter().zip(&parallel).map(|(a, b)| a / b).collect::<Vec<_>>();
     Ok(json!({
         "serial_s": serial,
         "parallel_s": parallel,
-        "speedup": median(ratios),
         "same_digests": same,
     }))
 }

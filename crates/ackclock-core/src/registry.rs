@@ -99,6 +99,21 @@ pub struct Entry {
 
 /// Parses parameters and builds an algorithm; used by the macro below.
 pub fn build<Env, A: About<Env>>(spec: &Spec, env: &Env, path: &str) -> Result<A, Problem> {
+    A::new(params::<Env, A>(spec, path)?, env).map_err(|e| {
+        let message = format!("{}: {e}", A::INFO.name);
+        // The sentence begins with the parameter at fault; that may be one which was not given.
+        match words(&e).next().filter(|word| params_of(spec).any(|key| key == *word)) {
+            Some(key) => Problem::new(format!("{path}.{key}"), message),
+            None => Problem::new(path, message),
+        }
+    })
+}
+
+fn params<Env, A: About<Env>>(spec: &Spec, path: &str) -> Result<A::Params, Problem> {
+    // Most have none, and it is asked of every flow and link of a network.
+    if params_of(spec).next().is_none() {
+        return Ok(A::Params::default());
+    }
     let params = spec.params();
     let known: Vec<String> = known_fields::<Env, A>();
     if let Value::Object(given) = &params {
@@ -116,16 +131,8 @@ pub fn build<Env, A: About<Env>>(spec: &Spec, env: &Env, path: &str) -> Result<A
             }
         }
     }
-    let parsed: A::Params = serde_json::from_value(params)
-        .map_err(|e| Problem::new(path, format!("parameters of {}: {e}", A::INFO.name)))?;
-    A::new(parsed, env).map_err(|e| {
-        let message = format!("{}: {e}", A::INFO.name);
-        // The sentence begins with the parameter at fault; that may be one which was not given.
-        match words(&e).next().filter(|word| params_of(spec).any(|key| key == *word)) {
-            Some(key) => Problem::new(format!("{path}.{key}"), message),
-            None => Problem::new(path, message),
-        }
-    })
+    serde_json::from_value(params)
+        .map_err(|e| Problem::new(path, format!("parameters of {}: {e}", A::INFO.name)))
 }
 
 /// The names of the parameters that are given.

@@ -21,11 +21,15 @@ pub fn layout(net: &str) -> Result<String, Vec<Problem>> {
     let links: Vec<Value> = layout
         .links
         .iter()
-        .map(|(_, l)| {
-            json!([l.a, l.b, l.rate.bps(), l.back_rate.unwrap_or(l.rate).bps(), l.weight, l.id])
+        .map(|l| {
+            let spec = &layout.kinds[l.kind as usize].spec;
+            let (ends, back) =
+                ([l.a, l.b].map(|n| layout.name(n)), spec.back_rate.unwrap_or(l.rate));
+            json!([ends[0], ends[1], l.rate.bps(), back.bps(), spec.weight, spec.id])
         })
         .collect();
-    Ok(json!({ "nodes": layout.nodes, "hosts": layout.hosts(), "links": links }).to_string())
+    let hosts: Vec<&str> = layout.hosts().into_iter().map(|host| layout.name(host)).collect();
+    Ok(json!({ "nodes": layout.nodes, "hosts": hosts, "links": links }).to_string())
 }
 
 /// Builds a fluid link's sharing rule from its name, or a table with `kind` and parameters.

@@ -3,14 +3,13 @@
 use std::borrow::Borrow;
 use std::sync::Arc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use super::plan::{LinkSettings, PlanFlow, PlanLink, Schedule};
 use crate::error::{Problem, suggestion};
-use crate::ids::NodeId;
 use crate::qdisc::Limit;
-use crate::scenario::{LinkSpec, RateSpec};
-use crate::topology::{Layout, key_path};
+use crate::scenario::RateSpec;
+use crate::topology::{DuplexLink, Layout, LinkKind, key_path};
 use crate::units::{BitRate, BufferSize, Bytes, Span, Time};
 
 /// One direction whose buffer is not yet resolved.
@@ -22,83 +21,107 @@ pub(super) struct Directed {
     pub(super) buffer_path: Arc<str>,
 }
 
+/// What links of one kind have in common, by direction.
+#[derive(Clone)]
+struct Common {
+    settings: [Arc<LinkSettings>; 2],
+    buffer_paths: [Arc<str>; 2],
+}
+
 /// Both directions of every link, forward first.
-pub(super) fn directed(
-    layout: &Layout,
-    names: &FxHashMap<&str, u32>,
-    problems: &mut Vec<Problem>,
-) -> Vec<Directed> {
+pub(super) fn directed(layout: &Layout, problems: &mut Vec<Problem>) -> Vec<Directed> {
     let mut all = Vec::with_capacity(2 * layout.links.len());
-    // Of the directions forward and back.
-    let (mut settings, mut paths) = ([None, None], [None, None]);
-    for (path, spec) in &layout.links {
-        let (a, b) = (NodeId(names[spec.a.as_str()]), NodeId(names[spec.b.as_str()]));
-        let (forward, back) = match &spec.id {
+    let mut known: Vec<Option<Common>> = vec![None; layout.kinds.len()];
+    for &link in &layout.links {
+        let kind = &layout.kinds[link.kind as usize];
+        let spec = &kind.spec;
+        let known = &mut known[link.kind as usize];
+        // A schedule is checked beside the link's delay.
+        let is_scheduled = spec.schedule.is_some() || spec.back_schedule.is_some();
+        check(kind, &link, known.is_none(), problems);
+        let common = match known.take() {
+            Some(common) if !is_scheduled => common,
+            _ => common(kind, link.delay, problems),
+        };
+        let (id, back_id) = match &spec.id {
             Some(id) => (Some(id.as_str().into()), Some(format!("{id}:back").into())),
             None => (None, None),
         };
-        check(path, spec, problems);
-        let mut rates = |key, rates: &Option<RateSpec>| {
-            schedule(path, key, rates.as_ref(), spec.delay, problems)
-        };
-        let common = LinkSettings {
-            mtu: u16::try_from(spec.mtu.0).unwrap_or(u16::MAX),
-            qdisc: spec.qdisc.clone(),
-            qdisc_path: key_path(path, "qdisc"),
-            schedule: rates("schedule", &spec.schedule),
-            loss: spec.loss,
-            drop: sorted(&spec.drop),
-        };
-        let (back_qdisc, key) = match &spec.back_qdisc {
-            Some(qdisc) => (qdisc, "back_qdisc"),
-            None => (&spec.qdisc, "qdisc"),
-        };
-        let of_back = LinkSettings {
-            mtu: common.mtu,
-            qdisc: back_qdisc.clone(),
-            qdisc_path: key_path(path, key),
-            schedule: rates("back_schedule", &spec.back_schedule),
-            loss: spec.back_loss,
-            drop: sorted(&spec.back_drop),
-        };
-        let plan = PlanLink {
-            id: forward,
-            from: a,
-            to: b,
-            rate: spec.rate,
-            delay: spec.delay,
-            limit: Limit::NONE,
-            mean_packet: 0,
-            settings: shared(&mut settings[0], common),
-        };
-        let reverse = PlanLink {
-            id: back,
-            from: b,
-            to: a,
-            rate: spec.back_rate.unwrap_or(spec.rate),
-            settings: shared(&mut settings[1], of_back),
-            ..plan.clone()
-        };
-        let back = if spec.back_buffer.is_some() { "back_buffer" } else { "buffer" };
-        for (way, plan, buffer, key) in [
-            (0, plan, spec.buffer, "buffer"),
-            (1, reverse, spec.back_buffer.unwrap_or(spec.buffer), back),
-        ] {
-            let buffer_path = shared(&mut paths[way], key_path(path, key));
-            all.push(Directed { plan, buffer, weight: spec.weight, buffer_path });
+        let rates = [link.rate, spec.back_rate.unwrap_or(link.rate)];
+        let buffers = [spec.buffer, spec.back_buffer.unwrap_or(spec.buffer)];
+        for (way, id, [from, to]) in [(0, id, [link.a, link.b]), (1, back_id, [link.b, link.a])] {
+            all.push(Directed {
+                plan: PlanLink {
+                    id,
+                    from,
+                    to,
+                    rate: rates[way],
+                    delay: link.delay,
+                    limit: Limit::NONE,
+                    mean_packet: 0,
+                    settings: Arc::clone(&common.settings[way]),
+                },
+                buffer: buffers[way],
+                weight: spec.weight,
+                buffer_path: Arc::clone(&common.buffer_paths[way]),
+            });
         }
+        *known = Some(common);
     }
     twice(layout, &all, problems);
     all
 }
 
+/// What links of a kind have in common.
+fn common(kind: &LinkKind, delay: Span, problems: &mut Vec<Problem>) -> Common {
+    let LinkKind { path, spec } = kind;
+    let mut rates =
+        |key, rates: &Option<RateSpec>| schedule(path, key, rates.as_ref(), delay, problems);
+    let forward = LinkSettings {
+        mtu: u16::try_from(spec.mtu.0).unwrap_or(u16::MAX),
+        qdisc: spec.qdisc.clone(),
+        qdisc_path: key_path(path, "qdisc"),
+        schedule: rates("schedule", &spec.schedule),
+        loss: spec.loss,
+        drop: sorted(&spec.drop),
+    };
+    let (back_qdisc, qdisc_key) = match &spec.back_qdisc {
+        Some(qdisc) => (qdisc, "back_qdisc"),
+        None => (&spec.qdisc, "qdisc"),
+    };
+    let back = LinkSettings {
+        mtu: forward.mtu,
+        qdisc: back_qdisc.clone(),
+        qdisc_path: key_path(path, qdisc_key),
+        schedule: rates("back_schedule", &spec.back_schedule),
+        loss: spec.back_loss,
+        drop: sorted(&spec.back_drop),
+    };
+    let back_buffer = if spec.back_buffer.is_some() { "back_buffer" } else { "buffer" };
+    let forward = Arc::new(forward);
+    let back = if back == *forward { Arc::clone(&forward) } else { Arc::new(back) };
+    Common {
+        settings: [forward, back],
+        buffer_paths: ["buffer", back_buffer].map(|key| key_path(path, key).into()),
+    }
+}
+
 /// Tells of names that several links have.
 fn twice(layout: &Layout, all: &[Directed], problems: &mut Vec<Problem>) {
-    let mut seen = FxHashSet::default();
-    for (i, one) in all.iter().enumerate() {
-        if let Some(name) = seen.replace(one.plan.name(&layout.nodes)) {
+    // Links are named by their ends, which tells them apart as well, but for names with an arrow in them.
+    let by_ends = layout.kinds.iter().all(|kind| kind.spec.id.is_none())
+        && !layout.nodes.iter().any(|name| name.contains("->"));
+    let (mut ends, mut names) = (FxHashSet::default(), FxHashSet::default());
+    for (i, Directed { plan, .. }) in all.iter().enumerate() {
+        let is_new = if by_ends {
+            ends.insert((plan.from, plan.to))
+        } else {
+            names.insert(plan.name(&layout.nodes))
+        };
+        if !is_new {
+            let (kind, name) = (layout.links[i / 2].kind, plan.named(&layout.nodes));
             problems.push(Problem::new(
-                &layout.links[i / 2].0,
+                &layout.kinds[kind as usize].path,
                 format!("there is already a link \"{name}\"; give this one an id of its own"),
             ));
         }
@@ -133,11 +156,16 @@ pub(super) fn unknown(name: &str, names: impl Iterator<Item = String>) -> String
     format!("there is no link \"{name}\"; {}", suggestion(name, &names))
 }
 
-fn check(path: &str, spec: &LinkSpec, problems: &mut Vec<Problem>) {
+/// Checks a link; what it has in common with others of its kind only if it is the `first`.
+fn check(kind: &LinkKind, link: &DuplexLink, first: bool, problems: &mut Vec<Problem>) {
+    let LinkKind { path, spec } = kind;
     let mut values = Values { path, problems };
-    values.rate("rate", Some(spec.rate));
+    values.rate("rate", Some(link.rate));
+    values.delay("delay", Some(link.delay));
+    if !first {
+        return;
+    }
     values.rate("back_rate", spec.back_rate);
-    values.delay("delay", Some(spec.delay));
     values.loss("loss", Some(spec.loss));
     values.loss("back_loss", Some(spec.back_loss));
     values.mtu("mtu", Some(spec.mtu));

@@ -58,9 +58,7 @@ pub fn attempt(scenario: &Scenario) -> Result<(Plan, Vec<Problem>), Vec<Problem>
             return Err(problems);
         }
     };
-    let names: FxHashMap<&str, u32> =
-        layout.nodes.iter().enumerate().map(|(i, n)| (n.as_str(), i as u32)).collect();
-    let mut directed = links::directed(&layout, &names, &mut problems);
+    let mut directed = links::directed(&layout, &mut problems);
     changes::apply(&scenario.links, &layout.nodes, &mut directed, &mut problems);
     let metric = |i: usize| match scenario.routing {
         Routing::Hops => 1,
@@ -71,11 +69,11 @@ pub fn attempt(scenario: &Scenario) -> Result<(Plan, Vec<Problem>), Vec<Problem>
     };
     let edges = directed.iter().enumerate().map(|(i, d)| (d.plan.from.0, d.plan.to.0, metric(i)));
     let mut routes = Routes::new(layout.nodes.len(), edges);
-
+    let (flows, all) = flows::flows(scenario, &layout, &mut routes, &mut problems);
     let mut plan = Plan {
-        nodes: layout.nodes.clone(),
-        links: Vec::new(),
-        flows: Vec::new(),
+        links: links::sized(directed, &flows, &mut problems),
+        flows,
+        nodes: layout.nodes,
         keys: Vec::new(),
         key_count: 0,
         duration: Time(scenario.duration.0),
@@ -84,9 +82,6 @@ pub fn attempt(scenario: &Scenario) -> Result<(Plan, Vec<Problem>), Vec<Problem>
         era: scenario.era,
         record: scenario.record.clone(),
     };
-    let (flows, all) = flows::flows(scenario, &layout, &names, &mut routes, &mut problems);
-    plan.flows = flows;
-    plan.links = links::sized(directed, &plan.flows, &mut problems);
     (plan.keys, plan.key_count) = keys(scenario.classes, &plan);
     record(scenario, &mut plan, all, &mut problems);
     // One mistake in a shape shows at every link that it makes.

@@ -1,6 +1,8 @@
 //! From the plan to a simulation that is ready to run.
 
+use std::cell::OnceCell;
 use std::collections::HashSet;
+use std::mem;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -8,7 +10,7 @@ use serde::Deserialize;
 
 use super::chunks::{Queue, Store};
 use super::custom::{Custom, Place};
-use super::cut::{Cut, followers, lookaheads, stretches, time_of};
+use super::cut::{Cut, Stretch, followers, lookaheads, stretches, time_of};
 use super::endpoints;
 use super::heads::Heads;
 use super::link::{Hazards, Link};
@@ -25,7 +27,7 @@ use crate::error::Problem;
 use crate::ids::LinkId;
 use crate::memory::{give_back, in_large_pages};
 use crate::outbox::Outbox;
-use crate::qdisc::{self, QdiscEnv};
+use crate::qdisc::{self, QdiscEnv, QueueDisc};
 use crate::record::FlowSamples;
 use crate::registry::build_or_tell_all;
 use crate::rng::{Purpose, Stream};
@@ -64,25 +66,55 @@ fn links(plan: &Plan, custom: &dyn Custom, problems: &mut Vec<Problem>) -> Vec<L
     let mut links = Vec::with_capacity(plan.links.len());
     in_large_pages(&links);
     let round_trips: Arc<[Span]> = plan.round_trips().into();
-    let through = plan.flows_through();
-    for ((i, link), passing) in plan.links.iter().enumerate().zip(plan.keys_through()) {
+    let (through, keys) = (plan.flows_through(), OnceCell::new());
+    let mut known = None;
+    for (i, link) in plan.links.iter().enumerate() {
+        let is_fifo = link.settings.qdisc.kind() == "fifo";
+        let passing = || keys.get_or_init(|| plan.keys_through())[i].as_slice().into();
         let env = QdiscEnv {
             rate: link.rate,
             delay: link.delay,
             limit: link.limit,
             mean_packet: link.mean_packet,
             keys: plan.key_count,
-            passing: passing.into(),
+            passing: if is_fifo { Arc::default() } else { passing() },
             flows: through[i],
             round_trips: Arc::clone(&round_trips),
             era: plan.era,
         };
-        match build_link(plan, link, i as u64, &env, custom) {
-            Ok(link) => links.push(link),
+        match discipline(plan, link, i as u32, &env, custom, &mut known) {
+            Ok(disc) => links.push(build_link(plan, link, i as u64, disc)),
             Err(found) => problems.extend(found),
         }
     }
     links
+}
+
+/// The discipline of a link, if it is any other than the computed FIFO. The last settings of such a FIFO
+/// are `known`: they need not be checked again.
+fn discipline<'a>(
+    plan: &Plan,
+    link: &'a PlanLink,
+    index: u32,
+    env: &QdiscEnv,
+    custom: &dyn Custom,
+    known: &mut Option<&'a Arc<LinkSettings>>,
+) -> Result<Option<Box<dyn QueueDisc>>, Vec<Problem>> {
+    let LinkSettings { qdisc, qdisc_path, .. } = &*link.settings;
+    let place = Place { index, name: &link.named(&plan.nodes), path: qdisc_path };
+    if let Some(made) = custom.qdisc(qdisc, env, place) {
+        return made.map(Some).map_err(|problem| vec![problem]);
+    }
+    if known.is_some_and(|known| Arc::ptr_eq(known, &link.settings)) {
+        return Ok(None);
+    }
+    // The plain FIFO is computed ahead; its parameters are checked as any other discipline's.
+    let built = build_or_tell_all(qdisc, |spec| qdisc::build(spec, env, qdisc_path))?;
+    if qdisc.kind() != "fifo" {
+        return Ok(Some(built));
+    }
+    *known = Some(&link.settings);
+    Ok(None)
 }
 
 /// Flows from which on it is worth the while to give back what making the plan and the run has left.
@@ -141,23 +173,30 @@ pub(super) fn lay_out(
     let mut processes = Vec::with_capacity(cut.is_cluster.len());
     in_large_pages(&processes);
     processes.extend(cut.is_cluster.iter().map(|_| Process::new()));
-    for (l, link) in links.iter_mut().enumerate() {
-        link.stage = cut.stage(l, plan.links[l].from.index());
+    let stages: Vec<Stage> =
+        (0..links.len()).map(|l| cut.stage(l, plan.links[l].from.index())).collect();
+    for (link, &stage) in links.iter_mut().zip(&stages) {
+        link.stage = stage;
     }
     let route_lengths = plan.flows.iter().map(|flow| flow.route.len() + flow.ack_route.len() + 2);
+    let steps = route_lengths.sum();
     let mut router = Router {
-        hops: Vec::with_capacity(route_lengths.sum()),
-        channels: Vec::new(),
+        hops: Vec::with_capacity(steps),
+        // Memory that is asked for and not used is none.
+        channels: Vec::with_capacity(steps),
+        opened: vec![NOT_OPENED; links.len()],
         known: FxHashMap::default(),
-        links: &links,
+        entrants: vec![0; 2 * processes.len()],
         shortest: &shortest,
         link_process: &cut.link_process,
+        stages: &stages,
         follows: &follows,
-        stretches: FxHashMap::default(),
+        stretches: Vec::with_capacity(steps),
     };
     let mut ends = Vec::with_capacity(2 * plan.flows.len());
     let mut rngs = Vec::with_capacity(2 * plan.flows.len());
     in_large_pages(&router.hops);
+    in_large_pages(&router.channels);
     in_large_pages(&ends);
     in_large_pages(&rngs);
     let end_time = scale.word(plan.duration.0);
@@ -166,12 +205,7 @@ pub(super) fn lay_out(
         let routes = [(&flow.route, homes[1]), (&flow.ack_route, homes[0])];
         let purposes = [Purpose::Sender, Purpose::Receiver];
         for (side, endpoint) in [sender, receiver].into_iter().enumerate() {
-            let route = router.lay(
-                routes[side].0,
-                routes[side].1,
-                (2 * i + 1 - side) as u32,
-                &mut processes,
-            );
+            let route = router.lay(routes[side].0, routes[side].1, (2 * i + 1 - side) as u32);
             let process = homes[side];
             let id = (2 * i + side) as u32;
             processes[process as usize].endpoints.push(id);
@@ -194,13 +228,13 @@ pub(super) fn lay_out(
             });
         }
     }
-    lookaheads(&router.stretches, &links, &cut, &mut processes);
+    let Router { mut hops, mut channels, entrants, stretches, .. } = router;
+    lookaheads(stretches, &stages, &cut, &mut processes);
     for (_, time) in processes.iter_mut().flat_map(|p| &mut p.sources) {
         *time = scale.word(*time);
     }
-    let Router { mut hops, mut channels, .. } = router;
     channels.shrink_to_fit();
-    number_channels(&mut channels, &mut hops, &mut processes);
+    number_channels(&mut channels, &mut hops, &entrants, &mut processes);
     for (l, link) in links.iter().enumerate() {
         let process = &mut processes[cut.link_process[l] as usize];
         if let Some(managed) = &link.disc
@@ -278,21 +312,43 @@ pub(super) fn lay_out(
     })
 }
 
-/// Numbers the channels anew, so that those of a stage, which has counted them, follow one another.
-fn number_channels(channels: &mut [Channel], hops: &mut [Hop], processes: &mut [Process]) {
+/// Numbers the channels anew, so that those of a stage, which are so many `entrants`, follow one another.
+fn number_channels(
+    channels: &mut [Channel],
+    hops: &mut [Hop],
+    entrants: &[u32],
+    processes: &mut [Process],
+) {
     let mut next = 0;
-    for pending in processes.iter_mut().flat_map(|process| &mut process.stages) {
-        pending.channels = next..next + pending.channels.end;
-        next = pending.channels.end;
+    let begins: Vec<u32> = entrants
+        .iter()
+        .map(|count| {
+            next += count;
+            next - count
+        })
+        .collect();
+    let stages = processes.iter_mut().flat_map(|process| &mut process.stages);
+    for ((pending, &begin), count) in stages.zip(&begins).zip(entrants) {
+        pending.channels = begin..begin + count;
     }
-    let number = |channel: &Channel| {
-        let pending = &processes[channel.to as usize].stages[channel.stage as usize];
-        pending.channels.start + channel.entrant
-    };
+    let number = |channel: &Channel| begins[nth(channel.to, channel.stage)] + channel.entrant;
+    let mut numbers: Vec<u32> = channels.iter().map(number).collect();
     for hop in hops.iter_mut().filter(|hop| hop.link != Hop::DELIVER && hop.channel != Hop::ON) {
-        hop.channel = number(&channels[hop.channel as usize]);
+        hop.channel = numbers[hop.channel as usize];
     }
-    channels.sort_by_cached_key(number);
+    // Each goes to its place, and the one that was there on to its own.
+    for place in 0..channels.len() {
+        while numbers[place] as usize != place {
+            let its = numbers[place] as usize;
+            channels.swap(place, its);
+            numbers.swap(place, its);
+        }
+    }
+}
+
+/// The place of a stage of a process among all stages.
+fn nth(process: u32, stage: Stage) -> usize {
+    2 * process as usize + stage as usize
 }
 
 /// A size that no packet of the flow falls below: bounds every link's lookahead from below.
@@ -354,27 +410,13 @@ fn observer(plan: &Plan) -> Observer {
     observer
 }
 
-fn build_link(
-    plan: &Plan,
-    link: &PlanLink,
-    index: u64,
-    env: &QdiscEnv,
-    custom: &dyn Custom,
-) -> Result<Link, Vec<Problem>> {
+fn build_link(plan: &Plan, link: &PlanLink, index: u64, disc: Option<Box<dyn QueueDisc>>) -> Link {
     let mut limit = link.limit;
     // ns-2's drop-tail counts the packet in service.
     if plan.era == Era::Ns2 && limit.packets != u32::MAX {
         limit.packets = limit.packets.saturating_sub(1);
     }
-    // The plain FIFO is computed ahead; its parameters are checked as any other discipline's.
-    let LinkSettings { mtu, qdisc, qdisc_path, schedule, loss, drop } = &*link.settings;
-    let place = Place { index: index as u32, name: &link.named(&plan.nodes), path: qdisc_path };
-    let disc = if let Some(made) = custom.qdisc(qdisc, env, place) {
-        Some(made.map_err(|problem| vec![problem])?)
-    } else {
-        let built = build_or_tell_all(qdisc, |spec| qdisc::build(spec, env, qdisc_path))?;
-        (qdisc.kind() != "fifo").then_some(built)
-    };
+    let LinkSettings { mtu, schedule, loss, drop, .. } = &*link.settings;
     let rate = match schedule {
         None => Rate::Constant(link.rate),
         Some(Schedule::Steps(steps)) => {
@@ -392,7 +434,7 @@ fn build_link(
         let listed = drop.iter().copied().collect();
         built.watch(hazardous.then_some(Hazards { loss, listed, mtu: *mtu }));
     }
-    Ok(built)
+    built
 }
 
 /// Finds the stages that are one computed FIFO link.
@@ -407,49 +449,62 @@ fn relays(links: &[Link], link_process: &[u32], processes: &mut [Process]) {
     }
 }
 
+/// In place of a link's first channel: none.
+const NOT_OPENED: (u32, Stage, u32) = (u32::MAX, Stage::Entry, u32::MAX);
+
 /// Lays routes into the flat table and opens the channels they need.
 struct Router<'a> {
     hops: Vec<Hop>,
     channels: Vec<Channel>,
+    /// By link, the channel that was opened first, from it to a process and stage. Most have no other.
+    opened: Vec<(u32, Stage, u32)>,
+    /// The others.
     known: FxHashMap<(u32, u32, u32), u32>,
-    links: &'a [Link],
+    /// By stage of a process, its channels.
+    entrants: Vec<u32>,
     shortest: &'a [u64],
     link_process: &'a [u32],
+    stages: &'a [Stage],
     follows: &'a [bool],
-    /// From each link that something enters from a channel or an endpoint, to each process that is
-    /// reached next: the shortest time.
-    stretches: FxHashMap<(u32, u32), u64>,
+    /// From links that something enters from a channel or an endpoint, to processes that are reached
+    /// next: the shortest time. One for each step of each route.
+    stretches: Vec<Stretch>,
 }
 
 impl Router<'_> {
     /// Appends a route that ends at endpoint `end` in process `last`; its first position.
-    fn lay(&mut self, route: &[LinkId], last: u32, end: u32, processes: &mut [Process]) -> u32 {
+    fn lay(&mut self, route: &[LinkId], last: u32, end: u32) -> u32 {
         let first = self.hops.len() as u32;
         for (stretch, next) in stretches(route, self.follows) {
             let [before @ .., end] = stretch else { continue };
             self.hops.extend(before.iter().map(|link| Hop { link: link.0, channel: Hop::ON }));
             let (to, stage) = match next {
-                Some(next) => (self.link_process[next], self.links[next].stage),
+                Some(next) => (self.link_process[next], self.stages[next]),
                 None => (last, Stage::Node),
             };
-            let time = time_of(stretch, self.shortest);
-            let least = self.stretches.entry((stretch[0].0, to)).or_insert(u64::MAX);
-            *least = time.min(*least);
-            let channel = self.channel(end.0, to, stage, processes);
+            self.stretches.push((stretch[0].0, to, time_of(stretch, self.shortest)));
+            let channel = self.channel(end.0, to, stage);
             self.hops.push(Hop { link: end.0, channel });
         }
         self.hops.push(Hop { link: Hop::DELIVER, channel: end });
         first
     }
 
-    fn channel(&mut self, from: u32, to: u32, stage: Stage, processes: &mut [Process]) -> u32 {
-        let channels = &mut self.channels;
-        *self.known.entry((from, to, stage as u32)).or_insert_with(|| {
-            let pending = &mut processes[to as usize].stages[stage as usize];
-            let (id, entrant) = (channels.len() as u32, pending.channels.end);
-            pending.channels.end += 1;
+    fn channel(&mut self, from: u32, to: u32, stage: Stage) -> u32 {
+        let Self { channels, opened, known, entrants, .. } = self;
+        let mut open = || {
+            let count = &mut entrants[nth(to, stage)];
+            let entrant = mem::replace(count, *count + 1);
             channels.push(Channel { queue: Queue::EMPTY, to, stage, entrant });
-            id
-        })
+            channels.len() as u32 - 1
+        };
+        let first = &mut opened[from as usize];
+        if *first == NOT_OPENED {
+            *first = (to, stage, open());
+        }
+        if (first.0, first.1) == (to, stage) {
+            return first.2;
+        }
+        *known.entry((from, to, stage as u32)).or_insert_with(open)
     }
 }

@@ -160,26 +160,30 @@ pub(super) fn followers(plan: &Plan, links: &[Link]) -> Vec<bool> {
     (0..links.len()).map(|l| plain(l) && matches!(before[l], Before::One(_))).collect()
 }
 
+/// From a link to the process that is reached next, the shortest time.
+pub(super) type Stretch = (u32, u32, u64);
+
 /// How long each process may wait, from the stretches that begin with each of its links: what
 /// happens at a node reaches another process over one of them; what happens at a link that leads
 /// to the node has yet to pass the node. What stays in a cluster need not wait.
 pub(super) fn lookaheads(
-    stretches: &FxHashMap<(u32, u32), u64>,
-    links: &[Link],
+    mut stretches: Vec<Stretch>,
+    stages: &[Stage],
     cut: &Cut,
     processes: &mut [Process],
 ) {
     let home = |l: usize| cut.link_process[l];
-    let inner = |l: usize, to: u32| home(l) == to && links[l].stage == Stage::Entry;
-    // Least over any order: the order of the map does not matter.
-    let mut all: Vec<_> = stretches
-        .iter()
-        .map(|(&(l, to), &time)| (l as usize, to, time))
+    let inner = |l: usize, to: u32| home(l) == to && stages[l] == Stage::Entry;
+    // Of several ways the shortest comes first.
+    stretches.sort_unstable();
+    stretches.dedup_by_key(|&mut (l, to, _)| (l, to));
+    let all: Vec<_> = stretches
+        .into_iter()
+        .map(|(l, to, time)| (l as usize, to, time))
         .filter(|&(l, to, _)| home(l) != to || !cut.is_cluster[to as usize])
         .collect();
-    all.sort_unstable();
     for &(l, _, time) in all.iter().filter(|s| !inner(s.0, s.1)) {
-        let own = &mut processes[home(l) as usize].stages[links[l].stage as usize].lookahead;
+        let own = &mut processes[home(l) as usize].stages[stages[l] as usize].lookahead;
         *own = time.min(*own);
     }
     let mut sources: Vec<_> =

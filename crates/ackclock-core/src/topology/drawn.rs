@@ -2,8 +2,9 @@
 
 use super::adjacency::Adjacency;
 use super::edge_nodes::{attach, leaves, rates};
-use super::{Layout, link};
+use super::{DuplexLink, Layout, links};
 use crate::error::Problem;
+use crate::ids::NodeId;
 use crate::registry::Spec;
 use crate::rng::Stream;
 use crate::scenario::{Capacities, Radius};
@@ -41,14 +42,14 @@ pub(super) fn network(
     base: &Adjacency,
     edge_nodes: Option<(u32, Radius)>,
     capacities: Capacities,
-    links: &Links<'_>,
+    common: &Links<'_>,
     rng: &mut Stream,
 ) -> Result<Layout, Vec<Problem>> {
     let graph = match edge_nodes {
         Some((wanted, radius)) => with_edge_nodes(path, base, wanted, radius, rng)?,
         None => base.largest_component(),
     };
-    layout(path, &graph, capacities, links)
+    layout(path, &graph, capacities, common)
 }
 
 /// Attaches edge nodes where there may be so many.
@@ -78,7 +79,7 @@ fn layout(
     path: &str,
     graph: &Adjacency,
     capacities: Capacities,
-    links: &Links<'_>,
+    common: &Links<'_>,
 ) -> Result<Layout, Vec<Problem>> {
     if graph.links().is_empty() {
         let message = "is too small for a link; expected another seed, or more edges";
@@ -94,7 +95,7 @@ fn layout(
             format!("{letter}{}", *number - 1)
         })
         .collect();
-    named(path, graph, names, capacities, links)
+    named(path, graph, names, capacities, common)
 }
 
 /// A layout with the names given.
@@ -103,21 +104,19 @@ pub(super) fn named(
     graph: &Adjacency,
     nodes: Vec<String>,
     capacities: Capacities,
-    links: &Links<'_>,
+    common: &Links<'_>,
 ) -> Result<Layout, Vec<Problem>> {
-    let rates = rates(graph, capacities, links.rate)
+    let rates = rates(graph, capacities, common.rate)
         .map_err(|message| vec![Problem::new(format!("{path}.capacities"), message)])?;
-    let made = graph
-        .links()
-        .iter()
-        .zip(rates)
-        .map(|(&(a, b), rate)| {
-            let mut made =
-                link(nodes[a as usize].as_str(), nodes[b as usize].as_str(), rate, links.delay);
-            made.buffer = links.buffer;
-            made.qdisc = links.qdisc.clone();
-            (path.to_owned(), made)
-        })
-        .collect();
-    Ok(Layout { nodes, links: made, ..Layout::default() })
+    let mut layout = Layout { nodes, ..Layout::default() };
+    let kind = layout.kind(path, links(common.buffer, common.qdisc));
+    let made = graph.links().iter().zip(rates).map(|(&(a, b), rate)| DuplexLink {
+        a: NodeId(a),
+        b: NodeId(b),
+        kind,
+        rate,
+        delay: common.delay,
+    });
+    layout.links = made.collect();
+    Ok(layout)
 }

@@ -1,6 +1,6 @@
 //! Dumbbell: pairs of hosts that share one bottleneck.
 
-use super::{Layout, Topology, access_path, access_rate, count, link};
+use super::{Layout, Topology, access_links, access_path, access_rate, count, links};
 use crate::error::Problem;
 use crate::scenario::Dumbbell;
 use crate::units::Span;
@@ -65,26 +65,21 @@ impl Topology for Dumbbell {
         };
 
         let access_rate = access_rate(path, self.access_rate, self.rate).map_err(|p| vec![p])?;
-        let mut layout = Layout { nodes: vec!["r0".into(), "r1".into()], ..Layout::default() };
-        let mut bottleneck = link("r0", "r1", self.rate, delay);
-        bottleneck.buffer = self.buffer;
-        bottleneck.qdisc = self.qdisc.clone();
+        let mut layout = Layout::default();
+        let routers = ["r0", "r1"].map(|name| layout.node(name.to_owned()));
+        let mut bottleneck = links(self.buffer, &self.qdisc);
         bottleneck.back_qdisc.clone_from(&self.back_qdisc);
         bottleneck.loss = self.loss;
         bottleneck.schedule.clone_from(&self.schedule);
         bottleneck.drop.clone_from(&self.drop);
         bottleneck.back_drop.clone_from(&self.back_drop);
-        layout.links.push((path.to_owned(), bottleneck));
+        let bottleneck = layout.kind(path, bottleneck);
+        layout.link(bottleneck, routers, self.rate, delay);
+        let access = layout.kind(access_path(path), access_links(self.access_buffer));
         for (i, right) in right.into_iter().enumerate() {
-            let (s, d) = (format!("s{i}"), format!("d{i}"));
-            layout.nodes.extend([s.clone(), d.clone()]);
-            for mut access in [
-                link(s.as_str(), "r0", access_rate, self.access_delay),
-                link("r1", d.as_str(), access_rate, right),
-            ] {
-                access.buffer = self.access_buffer;
-                layout.links.push((access_path(path), access));
-            }
+            let (s, d) = (layout.node(format!("s{i}")), layout.node(format!("d{i}")));
+            layout.link(access, [s, routers[0]], access_rate, self.access_delay);
+            layout.link(access, [routers[1], d], access_rate, right);
             layout.pairs.push((s, d));
         }
         Ok(layout)
@@ -106,22 +101,23 @@ mod tests {
             net(r#"{"kind":"dumbbell","pairs":2,"rate":"10 Mbps","rtts":["40 ms","100 ms"]}"#)
                 .unwrap();
         // Smallest half 20 ms: bottleneck 18, access 1 + 1; the second pair's right link takes 31.
-        assert_eq!(layout.links[0].1.delay, Span::from_millis(18));
-        assert_eq!(layout.links[2].1.delay, Span::from_millis(1));
-        assert_eq!(layout.links[4].1.delay, Span::from_millis(31));
-        assert_eq!(layout.pairs[1], ("s1".into(), "d1".into()));
+        assert_eq!(layout.links[0].delay, Span::from_millis(18));
+        assert_eq!(layout.links[2].delay, Span::from_millis(1));
+        assert_eq!(layout.links[4].delay, Span::from_millis(31));
+        let (s, d) = layout.pairs[1];
+        assert_eq!((layout.name(s), layout.name(d)), ("s1", "d1"));
     }
 
     #[test]
     fn the_way_back_has_a_queue_of_its_own_if_asked() {
         let json = r#"{"kind":"dumbbell","pairs":1,"rate":1e6,"qdisc":"red","back_qdisc":"fifo"}"#;
-        let bottleneck = net(json).unwrap().links.remove(0).1;
+        let bottleneck = net(json).unwrap().kinds.remove(0).spec;
         assert_eq!(
             (bottleneck.qdisc.kind(), bottleneck.back_qdisc.unwrap().kind()),
             ("red", "fifo")
         );
         let both = net(r#"{"kind":"dumbbell","pairs":1,"rate":1e6,"qdisc":"red"}"#).unwrap();
-        assert_eq!(both.links[0].1.back_qdisc, None);
+        assert_eq!(both.kinds[0].spec.back_qdisc, None);
     }
 
     #[test]

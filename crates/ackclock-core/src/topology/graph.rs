@@ -1,15 +1,18 @@
 //! Graph: any network, as given.
 
-use std::collections::HashSet;
+use std::collections::hash_map::Entry;
+
+use rustc_hash::FxHashMap;
 
 use super::{Layout, MAX_NODES, Topology};
 use crate::error::Problem;
+use crate::ids::NodeId;
 use crate::scenario::Graph;
 
 impl Topology for Graph {
     fn layout(&self, path: &str) -> Result<Layout, Vec<Problem>> {
         let mut problems = Vec::new();
-        let mut seen: HashSet<&str> = HashSet::new();
+        let mut known: FxHashMap<&str, NodeId> = FxHashMap::default();
         let mut layout = Layout::default();
         for (i, node) in self.nodes.iter().enumerate() {
             if node.id.is_empty() {
@@ -18,8 +21,8 @@ impl Topology for Graph {
                     "is empty, expected a name",
                 ));
             }
-            if seen.insert(&node.id) {
-                layout.nodes.push(node.id.clone());
+            if let Entry::Vacant(place) = known.entry(&node.id) {
+                place.insert(layout.node(node.id.clone()));
             } else {
                 let message = format!(
                     "\"{}\" is the name of an earlier node; expected a name of its own",
@@ -34,12 +37,10 @@ impl Topology for Graph {
                     format!("goes from \"{}\" to itself; expected two different nodes", link.a);
                 problems.push(Problem::new(format!("{path}.links[{i}]"), message));
             }
-            for end in [&link.a, &link.b] {
-                if seen.insert(end) {
-                    layout.nodes.push(end.clone());
-                }
-            }
-            layout.links.push((format!("{path}.links[{i}]"), link.clone()));
+            let ends = [&link.a, &link.b]
+                .map(|name| *known.entry(name).or_insert_with(|| layout.node(name.clone())));
+            let kind = layout.kind(format!("{path}.links[{i}]"), link.clone());
+            layout.link(kind, ends, link.rate, link.delay);
         }
         if self.links.is_empty() {
             problems.push(Problem::new(

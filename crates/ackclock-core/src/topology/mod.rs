@@ -14,9 +14,9 @@ mod ring;
 mod star;
 mod tiers;
 
-use std::collections::HashMap;
-
 use crate::error::Problem;
+use crate::ids::NodeId;
+use crate::registry::Spec;
 use crate::scenario::{LinkSpec, Net};
 use crate::units::{BitRate, BufferSize, Bytes, Span};
 
@@ -25,28 +25,73 @@ use crate::units::{BitRate, BufferSize, Bytes, Span};
 pub struct Layout {
     /// Node names in order.
     pub nodes: Vec<String>,
-    /// Full-duplex links, each with the path of its description in the scenario; see [`key_path`].
-    pub links: Vec<(String, LinkSpec)>,
+    /// What its links are like.
+    pub kinds: Vec<LinkKind>,
+    /// Full-duplex links.
+    pub links: Vec<DuplexLink>,
     /// Host pairs for `pair = i`: sender and receiver.
-    pub pairs: Vec<(String, String)>,
+    pub pairs: Vec<(NodeId, NodeId)>,
     /// Where flows may begin and end; empty: wherever its links say.
-    pub ends: Vec<String>,
+    pub ends: Vec<NodeId>,
+}
+
+/// What links that are described together have in common.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkKind {
+    /// The path of the description in the scenario; see [`key_path`].
+    pub path: String,
+    /// The description. Each link has ends, rate and delay of its own.
+    pub spec: LinkSpec,
+}
+
+/// A full-duplex link. A network may have very many.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DuplexLink {
+    /// One end.
+    pub a: NodeId,
+    /// The other end.
+    pub b: NodeId,
+    /// Its place among the kinds.
+    pub kind: u32,
+    /// Rate of each direction, if its kind has none for the way back.
+    pub rate: BitRate,
+    /// One-way propagation delay.
+    pub delay: Span,
 }
 
 impl Layout {
     /// Where flows of a traffic pattern begin and end: the network's `ends` or, if it names none, the
     /// nodes with one link, or all nodes where fewer than two have one.
-    pub fn hosts(&self) -> Vec<&str> {
+    pub fn hosts(&self) -> Vec<NodeId> {
         if !self.ends.is_empty() {
-            return self.ends.iter().map(String::as_str).collect();
+            return self.ends.clone();
         }
-        let mut links: HashMap<&str, u32> = HashMap::with_capacity(self.nodes.len());
-        for end in self.links.iter().flat_map(|(_, link)| [&link.a, &link.b]) {
-            *links.entry(end).or_insert(0) += 1;
+        let mut links = vec![0u32; self.nodes.len()];
+        for end in self.links.iter().flat_map(|link| [link.a, link.b]) {
+            links[end.index()] += 1;
         }
-        let all = self.nodes.iter().map(String::as_str);
-        let hosts: Vec<&str> = all.clone().filter(|n| links.get(n) == Some(&1)).collect();
+        let all = (0..self.nodes.len() as u32).map(NodeId);
+        let hosts: Vec<NodeId> = all.clone().filter(|n| links[n.index()] == 1).collect();
         if hosts.len() < 2 { all.collect() } else { hosts }
+    }
+
+    /// The name of a node.
+    pub fn name(&self, node: NodeId) -> &str {
+        &self.nodes[node.index()]
+    }
+
+    fn node(&mut self, name: String) -> NodeId {
+        self.nodes.push(name);
+        NodeId(self.nodes.len() as u32 - 1)
+    }
+
+    fn kind(&mut self, path: impl Into<String>, spec: LinkSpec) -> u32 {
+        self.kinds.push(LinkKind { path: path.into(), spec });
+        self.kinds.len() as u32 - 1
+    }
+
+    fn link(&mut self, kind: u32, [a, b]: [NodeId; 2], rate: BitRate, delay: Span) {
+        self.links.push(DuplexLink { a, b, kind, rate, delay });
     }
 }
 
@@ -88,25 +133,30 @@ fn access_path(path: &str) -> String {
     format!("{path}.access_*")
 }
 
+/// Plain FIFO access links.
+fn access_links(buffer: BufferSize) -> LinkSpec {
+    links(buffer, &"fifo".into())
+}
+
 /// Most nodes a network may have.
 const MAX_NODES: u64 = 4_000_000;
 
 /// Fastest access link that is made up, in bit/s.
 const MAX_RATE: u64 = 1_000_000_000_000_000;
 
-/// A plain FIFO link with room for every packet; shapes change what they need.
-fn link(a: impl Into<String>, b: impl Into<String>, rate: BitRate, delay: Span) -> LinkSpec {
+/// Links that have nothing but a buffer and a discipline; shapes add what they need.
+fn links(buffer: BufferSize, qdisc: &Spec) -> LinkSpec {
     LinkSpec {
-        a: a.into(),
-        b: b.into(),
+        a: String::new(),
+        b: String::new(),
         id: None,
-        rate,
+        rate: BitRate(0),
         back_rate: None,
-        delay,
+        delay: Span::ZERO,
         mtu: Bytes(65_535),
-        buffer: BufferSize::Unlimited,
+        buffer,
         back_buffer: None,
-        qdisc: "fifo".into(),
+        qdisc: qdisc.clone(),
         back_qdisc: None,
         weight: 1.0,
         loss: 0.0,

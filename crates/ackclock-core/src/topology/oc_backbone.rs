@@ -16,8 +16,9 @@
 //! Defaults by era: the same in all.
 
 use super::adjacency::Adjacency;
-use super::{Layout, Topology, link};
+use super::{Layout, Topology, links};
 use crate::error::Problem;
+use crate::ids::NodeId;
 use crate::rng::{Purpose, Stream};
 use crate::scenario::OcBackbone;
 use crate::units::{BitRate, Span};
@@ -65,22 +66,15 @@ impl Topology for OcBackbone {
             .collect();
         let graph = gabriel(&places);
         let rates = rates(&graph, self.oc192, self.oc48);
-        let nodes: Vec<String> = (0..self.pops).map(|i| format!("p{i}")).collect();
-        let links = graph
-            .links()
-            .iter()
-            .zip(rates)
-            .map(|(&(a, b), rate)| {
-                let km = square(places[a as usize], places[b as usize]).sqrt();
-                let delay = Span::from_seconds(km * 1000.0 / SIGNAL_SPEED);
-                let mut made =
-                    link(nodes[a as usize].as_str(), nodes[b as usize].as_str(), rate, delay);
-                made.buffer = self.buffer;
-                made.qdisc = self.qdisc.clone();
-                (path.to_owned(), made)
-            })
-            .collect();
-        Ok(Layout { nodes, links, ..Layout::default() })
+        let nodes = (0..self.pops).map(|i| format!("p{i}")).collect();
+        let mut layout = Layout { nodes, ..Layout::default() };
+        let kind = layout.kind(path, links(self.buffer, &self.qdisc));
+        for (&(a, b), rate) in graph.links().iter().zip(rates) {
+            let km = square(places[a as usize], places[b as usize]).sqrt();
+            let delay = Span::from_seconds(km * 1000.0 / SIGNAL_SPEED);
+            layout.link(kind, [a, b].map(NodeId), rate, delay);
+        }
+        Ok(layout)
     }
 }
 
@@ -142,15 +136,14 @@ mod tests {
         let net: Net = serde_json::from_str(r#"{"kind":"oc-backbone"}"#).unwrap();
         let made = net.layout("net").unwrap();
         assert_eq!(made.nodes.len(), 66);
-        let of = |rate| made.links.iter().filter(|(_, l)| l.rate == rate).count() as f64;
+        let of = |rate| made.links.iter().filter(|l| l.rate == rate).count() as f64;
         let all = made.links.len() as f64;
         assert!((of(OC192) / all - 0.82).abs() < 0.01);
         assert!((of(OC12) / all - 0.08).abs() < 0.02);
         // A Gabriel graph contains the minimum spanning tree and is planar.
         let mut graph = Adjacency::new(66);
-        let index = |n: &str| n[1..].parse::<u32>().unwrap();
-        for (_, l) in &made.links {
-            graph.add_link(index(&l.a), index(&l.b));
+        for l in &made.links {
+            graph.add_link(l.a.0, l.b.0);
         }
         assert_eq!(graph.largest_component().nodes(), 66);
         assert!(made.links.len() <= 3 * 66 - 8);

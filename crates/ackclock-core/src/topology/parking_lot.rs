@@ -1,35 +1,31 @@
 //! Parking lot: a chain of bottlenecks, one long path, a cross path over each.
 
-use super::{Layout, Topology, access_path, access_rate, count, link};
+use super::{Layout, Topology, access_links, access_path, access_rate, count, links};
 use crate::error::Problem;
+use crate::ids::NodeId;
 use crate::scenario::ParkingLot;
+use crate::units::BufferSize;
 
 impl Topology for ParkingLot {
     fn layout(&self, path: &str) -> Result<Layout, Vec<Problem>> {
         count(path, "hops", u64::from(self.hops), 1)?;
         let access = access_rate(path, self.access_rate, self.rate).map_err(|p| vec![p])?;
-        let mut layout = Layout {
-            nodes: (0..=self.hops).map(|i| format!("r{i}")).collect(),
-            ..Layout::default()
-        };
-        let mut links = Vec::new();
-        for i in 0..self.hops {
-            let mut hop = link(format!("r{i}"), format!("r{}", i + 1), self.rate, self.delay);
-            hop.buffer = self.buffer;
-            hop.qdisc = self.qdisc.clone();
-            links.push((path.to_owned(), hop));
+        let mut layout = Layout::default();
+        let routers: Vec<NodeId> = (0..=self.hops).map(|i| layout.node(format!("r{i}"))).collect();
+        let hop = layout.kind(path, links(self.buffer, &self.qdisc));
+        let spoke = layout.kind(access_path(path), access_links(BufferSize::Unlimited));
+        for ends in routers.windows(2) {
+            layout.link(hop, [ends[0], ends[1]], self.rate, self.delay);
         }
         // Pair 0 goes all the way, pair i over hop i.
-        let ends = std::iter::once((0, self.hops)).chain((0..self.hops).map(|i| (i, i + 1)));
+        let ends = [(routers[0], routers[self.hops as usize])];
+        let ends = ends.into_iter().chain(routers.windows(2).map(|ends| (ends[0], ends[1])));
         for (i, (from, to)) in ends.enumerate() {
-            let (s, d) = (format!("s{i}"), format!("d{i}"));
-            let left = link(s.as_str(), format!("r{from}"), access, self.access_delay);
-            let right = link(format!("r{to}"), d.as_str(), access, self.access_delay);
-            links.extend([left, right].map(|link| (access_path(path), link)));
-            layout.nodes.extend([s.clone(), d.clone()]);
+            let (s, d) = (layout.node(format!("s{i}")), layout.node(format!("d{i}")));
+            layout.link(spoke, [s, from], access, self.access_delay);
+            layout.link(spoke, [to, d], access, self.access_delay);
             layout.pairs.push((s, d));
         }
-        layout.links = links;
         Ok(layout)
     }
 }

@@ -2,9 +2,11 @@
 //!
 //! **Source**: Akella, Seshan, Shenker & Stoica 2002, footnote 6 (two bottlenecks on each path).
 
-use super::{Layout, Topology, access_path, access_rate, count, link};
+use super::{Layout, Topology, access_links, access_path, access_rate, count, links};
 use crate::error::Problem;
+use crate::ids::NodeId;
 use crate::scenario::Ring;
+use crate::units::BufferSize;
 
 impl Topology for Ring {
     fn layout(&self, path: &str) -> Result<Layout, Vec<Problem>> {
@@ -19,22 +21,21 @@ impl Topology for Ring {
             return Err(vec![Problem::new(format!("{path}.span"), message)]);
         }
         let access = access_rate(path, self.access_rate, self.rate).map_err(|p| vec![p])?;
-        let mut layout =
-            Layout { nodes: (0..n).map(|i| format!("r{i}")).collect(), ..Layout::default() };
-        let mut links = Vec::new();
+        let mut layout = Layout::default();
+        let mut nodes = |letter| -> Vec<NodeId> {
+            (0..n).map(|i| layout.node(format!("{letter}{i}"))).collect()
+        };
+        let (routers, hosts) = (nodes('r'), nodes('h'));
+        let hop = layout.kind(path, links(self.buffer, &self.qdisc));
+        let spoke = layout.kind(access_path(path), access_links(BufferSize::Unlimited));
+        let on = |nodes: &[NodeId], i: u32| nodes[(i % n) as usize];
         for i in 0..n {
-            let mut hop = link(format!("r{i}"), format!("r{}", (i + 1) % n), self.rate, self.delay);
-            hop.buffer = self.buffer;
-            hop.qdisc = self.qdisc.clone();
-            links.push((path.to_owned(), hop));
+            layout.link(hop, [on(&routers, i), on(&routers, i + 1)], self.rate, self.delay);
         }
         for i in 0..n {
-            let access = link(format!("h{i}"), format!("r{i}"), access, self.access_delay);
-            links.push((access_path(path), access));
-            layout.nodes.push(format!("h{i}"));
-            layout.pairs.push((format!("h{i}"), format!("h{}", (i + self.span) % n)));
+            layout.link(spoke, [on(&hosts, i), on(&routers, i)], access, self.access_delay);
+            layout.pairs.push((on(&hosts, i), on(&hosts, i + self.span)));
         }
-        layout.links = links;
         Ok(layout)
     }
 }

@@ -1,20 +1,20 @@
 //! Star: hosts around one router.
 
-use super::{Layout, Topology, count, link};
+use super::{Layout, Topology, count, links};
 use crate::error::Problem;
+use crate::ids::NodeId;
 use crate::scenario::Star;
 
 impl Topology for Star {
     fn layout(&self, path: &str) -> Result<Layout, Vec<Problem>> {
         count(path, "hosts", u64::from(self.hosts), 2)?;
-        let mut layout = Layout { nodes: vec!["r".into()], ..Layout::default() };
-        for i in 0..self.hosts {
-            let mut spoke = link(format!("h{i}"), "r", self.rate, self.delay);
-            spoke.buffer = self.buffer;
-            spoke.qdisc = self.qdisc.clone();
-            layout.links.push((path.to_owned(), spoke));
-            layout.nodes.push(format!("h{i}"));
-            layout.pairs.push((format!("h{i}"), format!("h{}", (i + 1) % self.hosts)));
+        let mut layout = Layout::default();
+        let router = layout.node("r".to_owned());
+        let spoke = layout.kind(path, links(self.buffer, &self.qdisc));
+        let hosts: Vec<NodeId> = (0..self.hosts).map(|i| layout.node(format!("h{i}"))).collect();
+        for (&host, &next) in hosts.iter().zip(hosts.iter().cycle().skip(1)) {
+            layout.link(spoke, [host, router], self.rate, self.delay);
+            layout.pairs.push((host, next));
         }
         Ok(layout)
     }

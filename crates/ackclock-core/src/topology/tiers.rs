@@ -19,8 +19,9 @@
 //!
 //! Defaults by era: the same in all.
 
-use super::{Layout, Topology, count, link};
+use super::{Layout, Topology, count, links};
 use crate::error::Problem;
+use crate::ids::NodeId;
 use crate::rng::{Purpose, Stream};
 use crate::scenario::Tiers;
 use crate::units::{BitRate, Span};
@@ -35,10 +36,12 @@ impl Topology for Tiers {
     fn layout(&self, path: &str) -> Result<Layout, Vec<Problem>> {
         self.check(path)?;
         let mut rng = Stream::new(self.seed, Purpose::Topology, 0);
-        let mut made = Maker { tiers: self, path, layout: Layout::default() };
+        let mut layout = Layout::default();
+        let kind = layout.kind(path, links(self.buffer, &self.qdisc));
+        let mut made = Maker { kind, signal_speed: self.signal_speed, layout };
         let wan = places((0.0, 0.0), self.wan_km, self.wan_nodes, &mut rng);
-        let wan_names: Vec<String> = (0..wan.len()).map(|i| format!("w{i}")).collect();
-        made.network(&wan_names, &wan, &spanning_tree(&wan), self.wan_redundancy, self.wan_rate);
+        let wan_nodes = made.nodes("w", &wan);
+        made.network(&wan_nodes, &wan, &spanning_tree(&wan), self.wan_redundancy, self.wan_rate);
         for m in 0..self.mans {
             let man = places(
                 spot((0.0, 0.0), self.wan_km, &mut rng),
@@ -46,22 +49,15 @@ impl Topology for Tiers {
                 self.man_nodes,
                 &mut rng,
             );
-            let man_names: Vec<String> = (0..man.len()).map(|i| format!("m{m}.{i}")).collect();
+            let man_nodes = made.nodes(&format!("m{m}."), &man);
             made.network(
-                &man_names,
+                &man_nodes,
                 &man,
                 &spanning_tree(&man),
                 self.man_redundancy,
                 self.man_rate,
             );
-            made.up(
-                &man_names[0],
-                man[0],
-                &wan_names,
-                &wan,
-                self.man_wan_redundancy,
-                self.man_rate,
-            );
+            made.up(man_nodes[0], man[0], &wan_nodes, &wan, self.man_wan_redundancy, self.man_rate);
             for l in 0..self.lans {
                 let corner = (man[0].0, man[0].1);
                 let lan = places(
@@ -70,21 +66,14 @@ impl Topology for Tiers {
                     self.lan_nodes,
                     &mut rng,
                 );
-                let names: Vec<String> = (0..lan.len()).map(|i| format!("l{m}.{l}.{i}")).collect();
+                let nodes = made.nodes(&format!("l{m}.{l}."), &lan);
                 let star: Vec<(usize, usize)> = (1..lan.len()).map(|i| (0, i)).collect();
-                made.network(&names, &lan, &star, self.lan_redundancy, self.lan_rate);
+                made.network(&nodes, &lan, &star, self.lan_redundancy, self.lan_rate);
                 // The first node of a LAN is its router, and its host where it has no other. A MAN's
                 // node without LANs has one link too, and is no host.
-                let hosts = if names.len() > 1 { &names[1..] } else { &names[..] };
-                made.layout.ends.extend(hosts.iter().cloned());
-                made.up(
-                    &names[0],
-                    lan[0],
-                    &man_names,
-                    &man,
-                    self.lan_man_redundancy,
-                    self.lan_rate,
-                );
+                let hosts = if nodes.len() > 1 { &nodes[1..] } else { &nodes[..] };
+                made.layout.ends.extend(hosts);
+                made.up(nodes[0], lan[0], &man_nodes, &man, self.lan_man_redundancy, self.lan_rate);
             }
         }
         Ok(made.layout)
@@ -150,52 +139,54 @@ impl Tiers {
     }
 }
 
-struct Maker<'a> {
-    tiers: &'a Tiers,
-    path: &'a str,
+struct Maker {
+    /// Of all links.
+    kind: u32,
+    signal_speed: f64,
     layout: Layout,
 }
 
-impl Maker<'_> {
-    /// The nodes of a network, the links of its tree and of its redundancy.
+impl Maker {
+    /// The nodes at some places.
+    fn nodes(&mut self, prefix: &str, places: &[Place]) -> Vec<NodeId> {
+        (0..places.len()).map(|i| self.layout.node(format!("{prefix}{i}"))).collect()
+    }
+
+    /// The links of a network's tree and of its redundancy.
     fn network(
         &mut self,
-        names: &[String],
+        nodes: &[NodeId],
         places: &[Place],
         tree: &[(usize, usize)],
         redundancy: u32,
         rate: BitRate,
     ) {
-        self.layout.nodes.extend(names.iter().cloned());
         let extra = shortest_missing(places, tree, redundancy as usize - 1);
         for &(a, b) in tree.iter().chain(&extra) {
-            self.link(&names[a], &names[b], distance(places[a], places[b]), rate);
+            self.link([nodes[a], nodes[b]], distance(places[a], places[b]), rate);
         }
     }
 
     /// Links from a network's first node to the nearest nodes of the one above it.
     fn up(
         &mut self,
-        from: &str,
+        from: NodeId,
         place: Place,
-        names: &[String],
+        nodes: &[NodeId],
         places: &[Place],
         links: u32,
         rate: BitRate,
     ) {
         let mut nearest: Vec<usize> = (0..places.len()).collect();
         nearest.sort_by(|&a, &b| distance(place, places[a]).total_cmp(&distance(place, places[b])));
-        for &node in nearest.iter().take(links as usize) {
-            self.link(from, &names[node], distance(place, places[node]), rate);
+        for &at in nearest.iter().take(links as usize) {
+            self.link([from, nodes[at]], distance(place, places[at]), rate);
         }
     }
 
-    fn link(&mut self, a: &str, b: &str, km: f64, rate: BitRate) {
-        let delay = Span::from_seconds(km * 1000.0 / self.tiers.signal_speed);
-        let mut made = link(a, b, rate, delay);
-        made.buffer = self.tiers.buffer;
-        made.qdisc = self.tiers.qdisc.clone();
-        self.layout.links.push((self.path.to_owned(), made));
+    fn link(&mut self, ends: [NodeId; 2], km: f64, rate: BitRate) {
+        let delay = Span::from_seconds(km * 1000.0 / self.signal_speed);
+        self.layout.link(self.kind, ends, rate, delay);
     }
 }
 
@@ -264,15 +255,15 @@ mod tests {
         let made = layout(r#"{"kind":"tiers","seed":7}"#).unwrap();
         // 5 + 20 x 2 + 20 x 9 x 1 nodes; 6 WAN links, 20 inside MANs, 20 up, 180 up.
         assert_eq!((made.nodes.len(), made.links.len()), (225, 226));
-        let wan = made.links.iter().filter(|(_, l)| l.a.starts_with('w') && l.b.starts_with('w'));
-        assert_eq!(wan.count(), 6);
-        let of = |rate| made.links.iter().filter(|(_, l)| l.rate == BitRate(rate)).count();
+        let in_wan = |node| made.name(node).starts_with('w');
+        assert_eq!(made.links.iter().filter(|l| in_wan(l.a) && in_wan(l.b)).count(), 6);
+        let of = |rate| made.links.iter().filter(|l| l.rate == BitRate(rate)).count();
         assert_eq!((of(155_000_000), of(55_000_000), of(10_000_000)), (6, 40, 180));
         // Hosts of a LAN are its leaf; routers of MANs without LANs are none.
         assert_eq!(made.hosts().len(), 180);
-        assert!(made.hosts().iter().all(|host| host.starts_with('l')));
+        assert!(made.hosts().iter().all(|&host| made.name(host).starts_with('l')));
         // The WAN's square has a diagonal of 1414 km: 7.07 ms, a MAN's reaches 14.1 km beyond it.
-        assert!(made.links.iter().all(|(_, l)| l.delay <= Span::from_seconds(0.007_15)));
+        assert!(made.links.iter().all(|l| l.delay <= Span::from_seconds(0.007_15)));
     }
 
     #[test]

@@ -28,7 +28,7 @@ fn neighbours<'a>(links: impl IntoIterator<Item = (&'a str, &'a str)>) -> Neighb
 }
 
 fn of(layout: &Layout) -> Neighbours {
-    neighbours(layout.links.iter().map(|(_, l)| (l.a.as_str(), l.b.as_str())))
+    neighbours(layout.links.iter().map(|l| (layout.name(l.a), layout.name(l.b))))
 }
 
 fn hops(graph: &Neighbours, from: &[&str]) -> BTreeMap<String, u64> {
@@ -68,8 +68,9 @@ proptest! {
         // One piece, and every rate 7 times one more than the nearer end's way to a leaf.
         let depth = hops(&graph, &leaves);
         prop_assert_eq!(depth.len(), graph.len());
-        for (_, link) in &made.links {
-            prop_assert_eq!(link.rate.0, 7 * (1 + depth[&link.a].min(depth[&link.b])));
+        for link in &made.links {
+            let [a, b] = [link.a, link.b].map(|end| depth[made.name(end)]);
+            prop_assert_eq!(link.rate.0, 7 * (1 + a.min(b)));
         }
         // No leaf hangs on a leaf, unless there is nothing else.
         for leaf in leaves {
@@ -137,7 +138,7 @@ fn hot_is_isomorphic_to_the_graph_published_with_orbis() {
 
     // The assigned capacities are the same, as a multiset: geometric, with 100 Mb/s leaves.
     let mut given: Vec<u64> = rows.iter().map(|r| r[2].parse().expect("a rate")).collect();
-    let mut rates: Vec<u64> = made.links.iter().map(|(_, l)| l.rate.0).collect();
+    let mut rates: Vec<u64> = made.links.iter().map(|l| l.rate.0).collect();
     given.sort_unstable();
     rates.sort_unstable();
     assert_eq!(given, rates);

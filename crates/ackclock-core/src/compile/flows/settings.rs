@@ -1,0 +1,115 @@
+//! What flows send by: their senders and TCP settings, completed and checked.
+
+use std::sync::Arc;
+
+use super::{Context, Definition};
+use crate::compile::plan::PlanSender;
+use crate::scenario::{Era, Flow};
+use crate::tcp::TcpConfig;
+use crate::units::{Bytes, Span};
+
+impl Context<'_> {
+    /// Checks a flow's settings.
+    pub(super) fn settings(
+        &mut self,
+        definition: &Definition<'_>,
+        start: Span,
+        size: Option<Bytes>,
+    ) {
+        let Definition { flow, path, tcp, .. } = definition;
+        for problem in tcp_problems(tcp) {
+            if !self.base_problems.contains(&problem) {
+                self.wrong(format!("{path}.tcp.{}", problem.0), problem.1);
+            }
+        }
+        if size == Some(Bytes(0)) {
+            self.wrong(format!("{path}.size"), "is zero, expected at least one byte");
+        }
+        if let Some(stop) = flow.stop
+            && stop <= start + flow.start_jitter.unwrap_or_default()
+        {
+            self.wrong(format!("{path}.stop"), "is not later than start");
+        }
+        if let Some(every) = flow.every {
+            if every == Span::ZERO {
+                self.wrong(format!("{path}.every"), "is zero, expected some time");
+            }
+            if size.is_none() {
+                self.wrong(format!("{path}.every"), "needs size beside it, what is handed over");
+            }
+            if self.scenario.era != Era::Rfc {
+                self.wrong(
+                    format!("{path}.every"),
+                    "is for era rfc; flows of the other eras, ns-2's, never pause",
+                );
+            }
+        }
+        if flow.source.is_some() {
+            for (key, given) in [
+                ("every", flow.every.is_some()),
+                ("cc", flow.cc.is_some()),
+                ("recovery", flow.recovery.is_some()),
+                ("slow_start", flow.slow_start.is_some()),
+                ("size", size.is_some()),
+            ] {
+                if given {
+                    self.wrong(
+                        format!("{path}.{key}"),
+                        "has no meaning beside source: an unresponsive sender has no TCP and \
+                         sends until its stop",
+                    );
+                }
+            }
+        }
+    }
+
+    pub(super) fn sender(&self, flow: &Flow) -> PlanSender {
+        if let Some(source) = &flow.source {
+            return PlanSender::Source(source.clone());
+        }
+        let rfc = self.scenario.era == Era::Rfc;
+        // Today's hosts run CUBIC over SACK; ns-2's Agent/TCP users of the time AIMD over Reno.
+        let cc = flow.cc.clone().unwrap_or_else(|| if rfc { "cubic" } else { "aimd" }.into());
+        let recovery =
+            flow.recovery.clone().unwrap_or_else(|| if rfc { "sack" } else { "reno" }.into());
+        let slow_start = flow.slow_start.clone().unwrap_or_else(|| "standard".into());
+        let mut ns2 = self.scenario.tcp.ns2.clone();
+        if let Some(own) = &flow.tcp.ns2 {
+            ns2.get_or_insert_default().extend(own.clone());
+        }
+        let control = Arc::from(cc.kind());
+        PlanSender::Tcp { cc, recovery, slow_start, ns2, control }
+    }
+}
+
+/// What is wrong with TCP settings: keys and sentences.
+pub(super) fn tcp_problems(tcp: &TcpConfig) -> Vec<(&'static str, String)> {
+    let mut problems = Vec::new();
+    let mut wrong = |key, message: String| problems.push((key, message));
+    if tcp.mss == 0 || tcp.wire_size() > u32::from(u16::MAX) - 12 {
+        let (mss, header) = (tcp.mss, tcp.header);
+        wrong(
+            "mss",
+            format!("is {mss} B with {header} B of headers, expected 1 to 65523 together"),
+        );
+    }
+    if tcp.ack_size == 0 || tcp.ack_size > 65_000 {
+        wrong("ack_size", format!("is {} B, expected 1 to 65000", tcp.ack_size));
+    }
+    for (key, value) in [
+        ("initial_window", tcp.initial_window),
+        ("receiver_window", tcp.receiver_window),
+        ("delayed_ack", tcp.delayed_ack),
+    ] {
+        if value == 0 {
+            wrong(key, "is zero, expected at least 1".to_owned());
+        }
+    }
+    if tcp.min_rto > tcp.max_rto {
+        wrong("min_rto", "is more than max_rto".to_owned());
+    }
+    if tcp.tick.0 == 0 {
+        wrong("tick", "is zero, expected a clock granularity such as \"1 ms\"".to_owned());
+    }
+    problems
+}

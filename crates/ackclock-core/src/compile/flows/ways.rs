@@ -1,0 +1,142 @@
+//! Where flows go: their hosts, and the links between.
+
+use super::Context;
+use crate::error::suggestion;
+use crate::ids::{LinkId, NodeId};
+use crate::scenario::Flow;
+
+/// Where a flow goes: its ends, and its ways there and back.
+#[derive(Default)]
+pub(super) struct Way {
+    pub(super) src: NodeId,
+    pub(super) dst: NodeId,
+    pub(super) route: Box<[LinkId]>,
+    pub(super) ack_route: Box<[LinkId]>,
+}
+
+/// Where a copy of a flow begins and ends.
+#[derive(Clone, Copy)]
+pub(super) enum Ends {
+    /// As its description says, but for the pair.
+    Told { pair: Option<u32> },
+    /// As a pattern drew.
+    Drawn(NodeId, NodeId),
+    /// It is not known.
+    Nowhere,
+}
+
+impl Context<'_> {
+    /// Where a flow goes.
+    pub(super) fn way(&mut self, flow: &Flow, ends: Ends, path: &str) -> Option<Way> {
+        let (src, dst) = self.hosts(flow, ends, path)?;
+        let route = self.route(flow.route.as_ref(), src, dst, path, "route");
+        // Links go both ways: where there is no way out, there is none back.
+        if route.is_none() && flow.route.is_none() && flow.ack_route.is_none() {
+            return None;
+        }
+        let ack_route = self.route(flow.ack_route.as_ref(), dst, src, path, "ack_route");
+        Some(Way { src, dst, route: route?, ack_route: ack_route? })
+    }
+
+    fn hosts(&mut self, flow: &Flow, ends: Ends, path: &str) -> Option<(NodeId, NodeId)> {
+        let pair = match ends {
+            Ends::Nowhere => return None,
+            Ends::Drawn(src, dst) => return Some((src, dst)),
+            Ends::Told { pair } => pair,
+        };
+        match (pair, &flow.src, &flow.dst) {
+            (Some(pair), None, None) => {
+                let ends = self.layout.pairs.get(pair as usize);
+                if ends.is_none() {
+                    let message = match self.layout.pairs.len() {
+                        0 => "needs a standard shape, expected src and dst on this network"
+                            .to_owned(),
+                        n => format!("is {pair}, expected 0 to {}", n - 1),
+                    };
+                    self.wrong(format!("{path}.pair"), message);
+                }
+                ends.copied()
+            }
+            (None, Some(src), Some(dst)) => {
+                let src = self.node(src, || format!("{path}.src"));
+                let dst = self.node(dst, || format!("{path}.dst"));
+                let (src, dst) = (src?, dst?);
+                if src == dst {
+                    self.wrong(format!("{path}.dst"), "is the same node as src, expected another");
+                    return None;
+                }
+                Some((src, dst))
+            }
+            _ => {
+                self.wrong(path, "must say where it goes: expected either pair, or src and dst");
+                None
+            }
+        }
+    }
+
+    fn node(&mut self, name: &str, path: impl FnOnce() -> String) -> Option<NodeId> {
+        let all = || self.layout.nodes.iter().map(String::as_str);
+        let ids = || all().zip((0..).map(NodeId)).collect();
+        if let Some(&id) = self.names.get_or_init(ids).get(name) {
+            return Some(id);
+        }
+        let names: Vec<&str> = all().collect();
+        let hint = if names.len() <= 12 { suggestion(name, &names) } else { near(name, &names) };
+        self.wrong(path(), format!("there is no node \"{name}\"; {hint}"));
+        None
+    }
+
+    fn route(
+        &mut self,
+        given: Option<&Vec<String>>,
+        src: NodeId,
+        dst: NodeId,
+        path: &str,
+        key: &str,
+    ) -> Option<Box<[LinkId]>> {
+        let Some(given) = given else {
+            let found = self.routes.route(src, dst);
+            if found.is_none() {
+                let (a, b) = (&self.layout.nodes[src.index()], &self.layout.nodes[dst.index()]);
+                let message = format!(
+                    "there is no way from \"{a}\" to \"{b}\"; expected a connected network"
+                );
+                self.wrong(path, message);
+            }
+            return found;
+        };
+        let nodes: Vec<NodeId> = given
+            .iter()
+            .enumerate()
+            .map_while(|(i, n)| self.node(n, || format!("{path}.{key}[{i}]")))
+            .collect();
+        if nodes.len() < given.len() {
+            return None;
+        }
+        if nodes.first() != Some(&src) || nodes.last() != Some(&dst) {
+            let (a, b) = (&self.layout.nodes[src.index()], &self.layout.nodes[dst.index()]);
+            let message = format!("must begin at \"{a}\" and end at \"{b}\"");
+            self.wrong(format!("{path}.{key}"), message);
+            return None;
+        }
+        let mut links = Vec::with_capacity(nodes.len());
+        for (i, pair) in nodes.windows(2).enumerate() {
+            let Some(link) = self.routes.link(pair[0].0, pair[1].0) else {
+                self.wrong(
+                    format!("{path}.{key}[{}]", i + 1),
+                    format!("there is no link from \"{}\" to \"{}\"", given[i], given[i + 1]),
+                );
+                return None;
+            };
+            links.push(link);
+        }
+        Some(links.into())
+    }
+}
+
+fn near(name: &str, names: &[&str]) -> String {
+    match crate::error::nearest(name, names.iter().copied()) {
+        Some(n) => format!("did you mean \"{n}\"?"),
+        None => format!("the network has {} nodes, among them \"{}\"", names.len(), names[0]),
+    }
+}

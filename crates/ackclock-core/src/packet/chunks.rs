@@ -30,14 +30,18 @@ impl Chunk {
 #[derive(Debug)]
 pub(super) struct Store {
     chunks: Vec<Chunk>,
-    /// By chunk, the next of its queue, or of those that are free.
+    /// By chunk, the next of its queue.
     next: Vec<u32>,
-    free: u32,
+    /// Chunks that no queue has, in a list of their own: which is next is known without a look at them.
+    free: Vec<u32>,
 }
 
 impl Store {
+    /// Chunks between one that is taken and one that is called up.
+    const AHEAD: usize = 4;
+
     pub(super) fn new() -> Self {
-        Self { chunks: Vec::new(), next: Vec::new(), free: NONE }
+        Self { chunks: Vec::new(), next: Vec::new(), free: Vec::new() }
     }
 
     /// Makes room for so many chunks, in large pages.
@@ -48,12 +52,11 @@ impl Store {
 
     #[inline(always)]
     fn take(&mut self) -> u32 {
-        let chunk = self.free;
-        if let Some(&next) = self.next.get(chunk as usize) {
-            self.free = next;
-            return chunk;
-        }
-        self.make()
+        let Some(chunk) = self.free.pop() else { return self.make() };
+        // Those that are taken soon come nearer.
+        let soon_taken = self.free.len().checked_sub(Self::AHEAD).map(|at| self.free[at]);
+        soon_taken.inspect(|&chunk| soon(&self.chunks[chunk as usize].0[0]));
+        chunk
     }
 
     #[cold]
@@ -61,13 +64,14 @@ impl Store {
     fn make(&mut self) -> u32 {
         self.chunks.push(Chunk::default());
         self.next.push(NONE);
+        // Giving a chunk back never has to wait for memory.
+        self.free.reserve(self.chunks.len());
         self.chunks.len() as u32 - 1
     }
 
     #[inline(always)]
     fn hand_back(&mut self, chunk: u32) {
-        self.next[chunk as usize] = self.free;
-        self.free = chunk;
+        self.free.push(chunk);
     }
 
     #[inline(always)]
@@ -186,12 +190,11 @@ impl Queue {
     #[inline(always)]
     fn leave(&mut self, store: &mut Store) {
         let chunk = self.head / ROOM;
-        let next = store.next[chunk as usize];
         store.hand_back(chunk);
         if chunk == self.tail / ROOM {
             *self = Self::EMPTY;
         } else {
-            self.head = next * ROOM;
+            self.head = store.next[chunk as usize] * ROOM;
         }
     }
 
@@ -325,10 +328,7 @@ mod tests {
             for queue in &mut queues {
                 prop_assert_eq!(queue.take_before(&mut store, u64::MAX, |_| {}), u64::MAX);
             }
-            let free = std::iter::successors(Some(store.free), |&chunk| {
-                store.next.get(chunk as usize).copied()
-            });
-            prop_assert_eq!(free.count(), store.chunks.len() + 1, "a chunk is lost");
+            prop_assert_eq!(store.free.len(), store.chunks.len(), "a chunk is lost");
         }
     }
 

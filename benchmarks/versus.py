@@ -1,24 +1,16 @@
-"""Run two bench programs at the same time on one processor and compare their CPU time.
-
-A machine that is busy changes its speed twofold within seconds. Two programs that take turns every
-few milliseconds meet the same moments, so their ratio holds where times hold nothing. It tells what
-one costs beside the other: each has half of the caches.
-"""
+"""Run two bench programs at the same time on one processor and compare their CPU time."""
 
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import statistics
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import scenarios
-from measure import BenchmarkError, choose_core, hierarchy_files
+from measure import BenchmarkError, bench_at_once, choose_core, hierarchy_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,20 +31,6 @@ NETWORKS: dict[str, Callable[[int, float], scenarios.Scenario]] = {
 }
 
 
-def at_once(programs: list[Path], file: Path, repeat: int) -> list[dict[str, Any]]:
-    """Run all programs on a scenario at the same time and return their reports."""
-    command = ["run", str(file), "--repeat", str(repeat)]
-    running = [
-        subprocess.Popen([str(program), *command], stdout=subprocess.PIPE, text=True)
-        for program in programs
-    ]
-    outputs = [process.communicate()[0] for process in running]
-    for process in running:
-        if process.returncode != 0:
-            raise BenchmarkError(f"a program ended with {process.returncode}")
-    return [json.loads(output) for output in outputs]
-
-
 def main() -> int:
     """Measure and print the ratios."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
@@ -64,22 +42,19 @@ def main() -> int:
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--repeat", type=int, default=1, help="runs of each in a turn")
     options = parser.parse_args()
-    os.sched_setaffinity(0, {choose_core()})
+    core, scenario = choose_core(), NETWORKS[options.network](options.flows, options.seconds)
+    runs = [(program, scenario) for program in (options.old, options.new)]
     ratios = []
-    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-        json.dump(NETWORKS[options.network](options.flows, options.seconds), file)
-        file.flush()
-        try:
-            for _ in range(options.turns):
-                programs = [options.old, options.new]
-                old, new = at_once(programs, Path(file.name), options.repeat)
-                before, after = old["run_cpu_median_s"], new["run_cpu_median_s"]
-                ratios.append(after / before)
-                same = "same digest" if old["digest"] == new["digest"] else "DIGESTS DIFFER"
-                print(f"{before:.3f} s, {after:.3f} s: {ratios[-1]:.3f}, {same}", flush=True)
-        except (BenchmarkError, OSError) as error:
-            print(f"versus: {error}", file=sys.stderr)
-            return 1
+    try:
+        for _ in range(options.turns):
+            old, new = bench_at_once(runs, core, "--repeat", str(options.repeat))
+            before, after = old["run_cpu_median_s"], new["run_cpu_median_s"]
+            ratios.append(after / before)
+            same = "same digest" if old["digest"] == new["digest"] else "DIGESTS DIFFER"
+            print(f"{before:.3f} s, {after:.3f} s: {ratios[-1]:.3f}, {same}", flush=True)
+    except (BenchmarkError, OSError) as error:
+        print(f"versus: {error}", file=sys.stderr)
+        return 1
     print(f"median {statistics.median(ratios):.3f}")
     return 0
 

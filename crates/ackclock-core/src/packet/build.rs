@@ -2,29 +2,27 @@
 
 use std::cell::OnceCell;
 use std::collections::HashSet;
-use std::mem;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
-use super::chunks::{Queue, Store};
+use super::chunks::Store;
 use super::custom::{Custom, Place};
-use super::cut::{Cut, Stretch, followers, lookaheads, stretches, time_of};
+use super::cut::{Cut, followers, lookaheads};
 use super::endpoints;
 use super::heads::Heads;
 use super::link::{Hazards, Link};
-use super::lp::{Channel, Key, Kind, Pending, Process, Stage, What};
+use super::lp::{Key, Kind, Pending, Process, Stage, What};
 use super::observe::{Baseline, Marks, Observer};
 use super::rate::{Opportunities, Rate, Steps};
+use super::router::{Ground, Laid, Router};
 use super::scout::Scout;
-use super::sim::{Clock, End, Hop, Losses, Sim};
+use super::sim::{Clock, End, Losses, Sim};
 use super::ticket::Options;
 use super::timescale::{Timers, Timescale};
 use crate::agenda::Agenda;
 use crate::compile::{LinkSettings, Plan, PlanFlow, PlanLink, PlanSender, Schedule};
 use crate::error::Problem;
-use crate::ids::LinkId;
 use crate::memory::{give_back, in_large_pages};
 use crate::outbox::Outbox;
 use crate::qdisc::{self, QdiscEnv, QueueDisc};
@@ -180,23 +178,10 @@ pub(super) fn lay_out(
     }
     let route_lengths = plan.flows.iter().map(|flow| flow.route.len() + flow.ack_route.len() + 2);
     let steps = route_lengths.sum();
-    let mut router = Router {
-        hops: Vec::with_capacity(steps),
-        // Memory that is asked for and not used is none.
-        channels: Vec::with_capacity(steps),
-        opened: vec![NOT_OPENED; links.len()],
-        known: FxHashMap::default(),
-        entrants: vec![0; 2 * processes.len()],
-        shortest: &shortest,
-        link_process: &cut.link_process,
-        stages: &stages,
-        follows: &follows,
-        stretches: Vec::with_capacity(steps),
-    };
+    let ground = Ground { cut: &cut, shortest: &shortest, stages: &stages, follows: &follows };
+    let mut router = Router::new(ground, steps);
     let mut ends = Vec::with_capacity(2 * plan.flows.len());
     let mut rngs = Vec::with_capacity(2 * plan.flows.len());
-    in_large_pages(&router.hops);
-    in_large_pages(&router.channels);
     in_large_pages(&ends);
     in_large_pages(&rngs);
     let end_time = scale.word(plan.duration.0);
@@ -228,13 +213,11 @@ pub(super) fn lay_out(
             });
         }
     }
-    let Router { mut hops, mut channels, entrants, stretches, .. } = router;
+    let Laid { hops, channels, stretches } = router.finish(&mut processes);
     lookaheads(stretches, &stages, &cut, &mut processes);
     for (_, time) in processes.iter_mut().flat_map(|p| &mut p.sources) {
         *time = scale.word(*time);
     }
-    channels.shrink_to_fit();
-    number_channels(&mut channels, &mut hops, &entrants, &mut processes);
     for (l, link) in links.iter().enumerate() {
         let process = &mut processes[cut.link_process[l] as usize];
         if let Some(managed) = &link.disc
@@ -310,45 +293,6 @@ pub(super) fn lay_out(
         failure: None,
         scout,
     })
-}
-
-/// Numbers the channels anew, so that those of a stage, which are so many `entrants`, follow one another.
-fn number_channels(
-    channels: &mut [Channel],
-    hops: &mut [Hop],
-    entrants: &[u32],
-    processes: &mut [Process],
-) {
-    let mut next = 0;
-    let begins: Vec<u32> = entrants
-        .iter()
-        .map(|count| {
-            next += count;
-            next - count
-        })
-        .collect();
-    let stages = processes.iter_mut().flat_map(|process| &mut process.stages);
-    for ((pending, &begin), count) in stages.zip(&begins).zip(entrants) {
-        pending.channels = begin..begin + count;
-    }
-    let number = |channel: &Channel| begins[nth(channel.to, channel.stage)] + channel.entrant;
-    let mut numbers: Vec<u32> = channels.iter().map(number).collect();
-    for hop in hops.iter_mut().filter(|hop| hop.link != Hop::DELIVER && hop.channel != Hop::ON) {
-        hop.channel = numbers[hop.channel as usize];
-    }
-    // Each goes to its place, and the one that was there on to its own.
-    for place in 0..channels.len() {
-        while numbers[place] as usize != place {
-            let its = numbers[place] as usize;
-            channels.swap(place, its);
-            numbers.swap(place, its);
-        }
-    }
-}
-
-/// The place of a stage of a process among all stages.
-fn nth(process: u32, stage: Stage) -> usize {
-    2 * process as usize + stage as usize
 }
 
 /// A size that no packet of the flow falls below: bounds every link's lookahead from below.
@@ -446,65 +390,5 @@ fn relays(links: &[Link], link_process: &[u32], processes: &mut [Process]) {
         let alone = count[process] == 1 && link.disc.is_none();
         processes[process].stages[Stage::Entry as usize].relay =
             if alone { l as u32 } else { Pending::NO_RELAY };
-    }
-}
-
-/// In place of a link's first channel: none.
-const NOT_OPENED: (u32, Stage, u32) = (u32::MAX, Stage::Entry, u32::MAX);
-
-/// Lays routes into the flat table and opens the channels they need.
-struct Router<'a> {
-    hops: Vec<Hop>,
-    channels: Vec<Channel>,
-    /// By link, the channel that was opened first, from it to a process and stage. Most have no other.
-    opened: Vec<(u32, Stage, u32)>,
-    /// The others.
-    known: FxHashMap<(u32, u32, u32), u32>,
-    /// By stage of a process, its channels.
-    entrants: Vec<u32>,
-    shortest: &'a [u64],
-    link_process: &'a [u32],
-    stages: &'a [Stage],
-    follows: &'a [bool],
-    /// From links that something enters from a channel or an endpoint, to processes that are reached
-    /// next: the shortest time. One for each step of each route.
-    stretches: Vec<Stretch>,
-}
-
-impl Router<'_> {
-    /// Appends a route that ends at endpoint `end` in process `last`; its first position.
-    fn lay(&mut self, route: &[LinkId], last: u32, end: u32) -> u32 {
-        let first = self.hops.len() as u32;
-        for (stretch, next) in stretches(route, self.follows) {
-            let [before @ .., end] = stretch else { continue };
-            self.hops.extend(before.iter().map(|link| Hop { link: link.0, channel: Hop::ON }));
-            let (to, stage) = match next {
-                Some(next) => (self.link_process[next], self.stages[next]),
-                None => (last, Stage::Node),
-            };
-            self.stretches.push((stretch[0].0, to, time_of(stretch, self.shortest)));
-            let channel = self.channel(end.0, to, stage);
-            self.hops.push(Hop { link: end.0, channel });
-        }
-        self.hops.push(Hop { link: Hop::DELIVER, channel: end });
-        first
-    }
-
-    fn channel(&mut self, from: u32, to: u32, stage: Stage) -> u32 {
-        let Self { channels, opened, known, entrants, .. } = self;
-        let mut open = || {
-            let count = &mut entrants[nth(to, stage)];
-            let entrant = mem::replace(count, *count + 1);
-            channels.push(Channel { queue: Queue::EMPTY, to, stage, entrant });
-            channels.len() as u32 - 1
-        };
-        let first = &mut opened[from as usize];
-        if *first == NOT_OPENED {
-            *first = (to, stage, open());
-        }
-        if (first.0, first.1) == (to, stage) {
-            return first.2;
-        }
-        *known.entry((from, to, stage as u32)).or_insert_with(open)
     }
 }

@@ -26,6 +26,7 @@ mod parts;
 mod queues;
 mod rate;
 mod ring;
+mod router;
 mod scout;
 mod sim;
 mod sort;

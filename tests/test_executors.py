@@ -48,8 +48,8 @@ def test_threads_run_at_the_same_time():
     def tick(name):
         def told(_fraction, _time):
             if name not in seen:
-                both.wait()
                 seen[name] = True
+                both.wait()
 
         return told
 

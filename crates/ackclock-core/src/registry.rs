@@ -271,6 +271,20 @@ mod tests {
         assert_eq!(told(json!("cubik")), ["cc"]);
     }
 
+    /// A bare name is built with the defaults, so there must be one for each parameter.
+    #[test]
+    fn no_parameter_must_be_given() {
+        let rooms: Value = serde_json::from_str(&crate::api::catalogue()).unwrap();
+        let entries = rooms.as_object().unwrap().values().flat_map(|room| room.as_array().unwrap());
+        let mut count = 0;
+        for entry in entries {
+            let params = &entry["params"];
+            assert!(params.is_object() && params.get("required").is_none(), "{}", entry["name"]);
+            count += 1;
+        }
+        assert!(count > 50, "{count} algorithms");
+    }
+
     #[test]
     fn what_holds_of_a_default_only_is_not_told() {
         // Without its alpha, that beta is below the default of alpha.

@@ -23,9 +23,9 @@ pub fn layout(net: &str) -> Result<String, Vec<Problem>> {
         .iter()
         .map(|l| {
             let spec = &layout.kinds[l.kind as usize].spec;
-            let (ends, back) =
-                ([l.a, l.b].map(|n| layout.name(n)), spec.back_rate.unwrap_or(l.rate));
-            json!([ends[0], ends[1], l.rate.bps(), back.bps(), spec.weight, spec.id])
+            let (a, b) = (layout.name(l.a), layout.name(l.b));
+            let back = spec.back_rate.unwrap_or(l.rate);
+            json!([a, b, l.rate.bps(), back.bps(), spec.weight, spec.id])
         })
         .collect();
     let hosts: Vec<&str> = layout.hosts().into_iter().map(|host| layout.name(host)).collect();

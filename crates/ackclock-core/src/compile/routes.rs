@@ -50,6 +50,10 @@ impl Fans {
         Self { begins, edges }
     }
 
+    fn nodes(&self) -> usize {
+        self.begins.len() - 1
+    }
+
     fn range(&self, node: u32) -> Range<usize> {
         self.begins[node as usize] as usize..self.begins[node as usize + 1] as usize
     }
@@ -107,7 +111,7 @@ impl Routes {
             let (link, to) = self.step(at, anchor)?;
             self.route.push(LinkId(link));
             at = to;
-            if self.route.len() > self.into.begins.len() {
+            if self.route.len() > self.out.nodes() {
                 return None;
             }
         }
@@ -147,7 +151,7 @@ impl Routes {
         if let Some(known) = self.distances.get(&anchor) {
             return Rc::clone(known);
         }
-        let mut distance = vec![u64::MAX; self.into.begins.len() - 1];
+        let mut distance = vec![u64::MAX; self.into.nodes()];
         let mut queue = BinaryHeap::from([Reverse((0u64, anchor))]);
         distance[anchor as usize] = 0;
         while let Some(Reverse((d, node))) = queue.pop() {

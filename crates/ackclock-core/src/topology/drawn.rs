@@ -2,7 +2,7 @@
 
 use super::adjacency::Adjacency;
 use super::edge_nodes::{attach, leaves, rates};
-use super::{DuplexLink, Layout, links};
+use super::{Layout, links};
 use crate::error::Problem;
 use crate::ids::NodeId;
 use crate::registry::Spec;
@@ -110,13 +110,8 @@ pub(super) fn named(
         .map_err(|message| vec![Problem::new(format!("{path}.capacities"), message)])?;
     let mut layout = Layout { nodes, ..Layout::default() };
     let kind = layout.kind(path, links(common.buffer, common.qdisc));
-    let made = graph.links().iter().zip(rates).map(|(&(a, b), rate)| DuplexLink {
-        a: NodeId(a),
-        b: NodeId(b),
-        kind,
-        rate,
-        delay: common.delay,
-    });
-    layout.links = made.collect();
+    for (&(a, b), rate) in graph.links().iter().zip(rates) {
+        layout.link(kind, [a, b].map(NodeId), rate, common.delay);
+    }
     Ok(layout)
 }

@@ -1,6 +1,6 @@
 //! Dumbbell: pairs of hosts that share one bottleneck.
 
-use super::{Layout, Topology, access_links, access_path, access_rate, count, links};
+use super::{Layout, Topology, access_rate, count, links};
 use crate::error::Problem;
 use crate::scenario::Dumbbell;
 use crate::units::Span;
@@ -75,7 +75,7 @@ impl Topology for Dumbbell {
         bottleneck.back_drop.clone_from(&self.back_drop);
         let bottleneck = layout.kind(path, bottleneck);
         layout.link(bottleneck, routers, self.rate, delay);
-        let access = layout.kind(access_path(path), access_links(self.access_buffer));
+        let access = layout.access_kind(path, self.access_buffer);
         for (i, right) in right.into_iter().enumerate() {
             let (s, d) = (layout.node(format!("s{i}")), layout.node(format!("d{i}")));
             layout.link(access, [s, routers[0]], access_rate, self.access_delay);

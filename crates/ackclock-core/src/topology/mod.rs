@@ -90,6 +90,11 @@ impl Layout {
         self.kinds.len() as u32 - 1
     }
 
+    /// Plain FIFO access links of the shape at `path`.
+    fn access_kind(&mut self, path: &str, buffer: BufferSize) -> u32 {
+        self.kind(format!("{path}.access_*"), links(buffer, &"fifo".into()))
+    }
+
     fn link(&mut self, kind: u32, [a, b]: [NodeId; 2], rate: BitRate, delay: Span) {
         self.links.push(DuplexLink { a, b, kind, rate, delay });
     }
@@ -126,16 +131,6 @@ pub fn key_path(path: &str, key: &str) -> String {
         Some(beginning) => format!("{beginning}{key}"),
         None => format!("{path}.{key}"),
     }
-}
-
-/// The path of a shape's access links.
-fn access_path(path: &str) -> String {
-    format!("{path}.access_*")
-}
-
-/// Plain FIFO access links.
-fn access_links(buffer: BufferSize) -> LinkSpec {
-    links(buffer, &"fifo".into())
 }
 
 /// Most nodes a network may have.

@@ -1,6 +1,6 @@
 //! Parking lot: a chain of bottlenecks, one long path, a cross path over each.
 
-use super::{Layout, Topology, access_links, access_path, access_rate, count, links};
+use super::{Layout, Topology, access_rate, count, links};
 use crate::error::Problem;
 use crate::ids::NodeId;
 use crate::scenario::ParkingLot;
@@ -13,7 +13,7 @@ impl Topology for ParkingLot {
         let mut layout = Layout::default();
         let routers: Vec<NodeId> = (0..=self.hops).map(|i| layout.node(format!("r{i}"))).collect();
         let hop = layout.kind(path, links(self.buffer, &self.qdisc));
-        let spoke = layout.kind(access_path(path), access_links(BufferSize::Unlimited));
+        let spoke = layout.access_kind(path, BufferSize::Unlimited);
         for ends in routers.windows(2) {
             layout.link(hop, [ends[0], ends[1]], self.rate, self.delay);
         }

@@ -2,7 +2,7 @@
 //!
 //! **Source**: Akella, Seshan, Shenker & Stoica 2002, footnote 6 (two bottlenecks on each path).
 
-use super::{Layout, Topology, access_links, access_path, access_rate, count, links};
+use super::{Layout, Topology, access_rate, count, links};
 use crate::error::Problem;
 use crate::ids::NodeId;
 use crate::scenario::Ring;
@@ -27,7 +27,7 @@ impl Topology for Ring {
         };
         let (routers, hosts) = (nodes('r'), nodes('h'));
         let hop = layout.kind(path, links(self.buffer, &self.qdisc));
-        let spoke = layout.kind(access_path(path), access_links(BufferSize::Unlimited));
+        let spoke = layout.access_kind(path, BufferSize::Unlimited);
         let on = |nodes: &[NodeId], i: u32| nodes[(i % n) as usize];
         for i in 0..n {
             layout.link(hop, [on(&routers, i), on(&routers, i + 1)], self.rate, self.delay);

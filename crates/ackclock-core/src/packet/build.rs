@@ -18,6 +18,7 @@ use super::rate::{Opportunities, Rate, Steps};
 use super::router::{Ground, Laid, Router};
 use super::scout::Scout;
 use super::sim::{Clock, End, Losses, Sim};
+use super::stubs::Stubs;
 use super::ticket::Options;
 use super::timescale::{Timers, Timescale};
 use crate::agenda::Agenda;
@@ -214,7 +215,8 @@ pub(super) fn lay_out(
         }
     }
     let Laid { hops, channels, stretches } = router.finish(&mut processes);
-    lookaheads(stretches, &stages, &cut, &mut processes);
+    let outlets = lookaheads(stretches, &stages, &cut, &mut processes);
+    let stubs = Stubs::new(&outlets, &mut processes);
     for (_, time) in processes.iter_mut().flat_map(|p| &mut p.sources) {
         *time = scale.word(*time);
     }
@@ -292,6 +294,7 @@ pub(super) fn lay_out(
         events: 0,
         failure: None,
         scout,
+        stubs,
     })
 }
 

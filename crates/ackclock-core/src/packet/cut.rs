@@ -5,6 +5,7 @@ use rustworkx_core::petgraph::unionfind::UnionFind;
 
 use super::link::Link;
 use super::lp::{Process, Stage};
+use super::stubs::Stubs;
 use crate::compile::{Plan, PlanLink};
 use crate::ids::LinkId;
 
@@ -24,6 +25,8 @@ pub(super) struct Cut {
     pub(super) link_process: Vec<u32>,
     /// By node, where it has endpoints or is part of a cluster; otherwise `u32::MAX`.
     pub(super) node_process: Vec<u32>,
+    /// Whether stubs wait for their outlets (`stubs.rs`); the results are the same.
+    pub(super) stubs_wait: bool,
 }
 
 impl Cut {
@@ -86,7 +89,7 @@ impl Cut {
             }
         };
         let link_process = plan.links.iter().map(of_link).collect();
-        Self { is_cluster, link_process, node_process }
+        Self { is_cluster, link_process, node_process, stubs_wait: true }
     }
 
     /// By process, the shortest time in which a packet gets there from another.
@@ -166,12 +169,14 @@ pub(super) type Stretch = (u32, u32, u64);
 /// How long each process may wait, from the stretches that begin with each of its links: what
 /// happens at a node reaches another process over one of them; what happens at a link that leads
 /// to the node has yet to pass the node. What stays in a cluster need not wait.
+///
+/// By process, the one that it leads to, if it is a stub; otherwise [`Stubs::NONE`].
 pub(super) fn lookaheads(
     mut stretches: Vec<Stretch>,
     stages: &[Stage],
     cut: &Cut,
     processes: &mut [Process],
-) {
+) -> Vec<u32> {
     let home = |l: usize| cut.link_process[l];
     let inner = |l: usize, to: u32| home(l) == to && stages[l] == Stage::Entry;
     // Of several ways the shortest comes first.
@@ -191,6 +196,8 @@ pub(super) fn lookaheads(
     sources.sort_unstable();
     // Of several ways between two processes the shortest comes first.
     sources.dedup_by_key(|&mut (to, from, _)| (to, from));
+    let outlets = outlets(&sources, cut, processes);
+    past_stubs(&mut sources, &outlets);
     for (to, from, time) in sources {
         processes[to as usize].sources.push((from, time));
     }
@@ -198,6 +205,48 @@ pub(super) fn lookaheads(
         let stages = &mut processes[to as usize].stages;
         stages[0].lookahead = stages[0].lookahead.min(time.saturating_add(stages[1].lookahead));
     }
+    outlets
+}
+
+/// A process, one from which packets come to it, and the shortest time that they take.
+type Source = (u32, u32, u64);
+
+/// By process, its outlet, if it is a stub: a host that leads to one process, which has no endpoints.
+fn outlets(sources: &[Source], cut: &Cut, processes: &[Process]) -> Vec<u32> {
+    const SEVERAL: u32 = Stubs::NONE - 1;
+    let mut leads_to = vec![Stubs::NONE; processes.len()];
+    for &(to, from, _) in sources {
+        let known = &mut leads_to[from as usize];
+        *known = if *known == Stubs::NONE { to } else { SEVERAL };
+    }
+    let is_host = |p: usize| !processes[p].endpoints.is_empty();
+    let outlet = |(p, &to): (usize, &u32)| {
+        let is_stub = to < SEVERAL
+            && is_host(p)
+            && !is_host(to as usize)
+            && cut.stubs_wait
+            && !cut.is_cluster[p]
+            && !cut.is_cluster[to as usize];
+        if is_stub { to } else { Stubs::NONE }
+    };
+    leads_to.iter().enumerate().map(outlet).collect()
+}
+
+/// Puts in place of each stub, as a source of its outlet, the sources of the stub.
+fn past_stubs(sources: &mut Vec<Source>, outlets: &[u32]) {
+    let times_out: FxHashMap<u32, u64> = sources
+        .iter()
+        .filter(|&&(_, from, _)| outlets[from as usize] != Stubs::NONE)
+        .map(|&(_, from, time)| (from, time))
+        .collect();
+    let past = |&(to, from, time): &Source| {
+        Some((outlets[to as usize], from, time.saturating_add(*times_out.get(&to)?)))
+    };
+    let more: Vec<_> = sources.iter().filter_map(past).collect();
+    sources.retain(|&(_, from, _)| outlets[from as usize] == Stubs::NONE);
+    sources.extend(more);
+    sources.sort_unstable();
+    sources.dedup_by_key(|&mut (to, from, _)| (to, from));
 }
 
 #[cfg(test)]
@@ -218,7 +267,8 @@ mod tests {
     }
 
     fn apart(plan: &Plan, _: &[Link], _: &[u64], _: &[bool]) -> Cut {
-        Cut::apart(plan, &vec![None; plan.nodes.len()])
+        let cut = Cut::apart(plan, &vec![None; plan.nodes.len()]);
+        Cut { stubs_wait: false, ..cut }
     }
 
     /// Campuses on a backbone, whose links are long or short by the speed of signals.
@@ -234,6 +284,52 @@ mod tests {
                         "interval": "50 ms" },
         });
         compile(&serde_json::from_value(scenario).unwrap()).unwrap()
+    }
+
+    /// All that a run has to tell but how it went about it.
+    fn told(plan: &Plan, cut: fn(&Plan, &[Link], &[u64], &[bool]) -> Cut) -> String {
+        let mut results = results(plan, cut);
+        results.activations = 0;
+        format!("{results:?}")
+    }
+
+    /// TCP and datagrams between hosts of their own, through routers.
+    fn hosts_on_routers(seed: u64, era: &str, qdisc: &str, kind: &str, ms: &[u64]) -> Plan {
+        let ms = |k: usize| format!("{} ms", ms[k]);
+        let net = if kind == "dumbbell" {
+            json!({ "kind": kind, "pairs": 4, "rate": "2 Mbps", "delay": ms(0), "buffer": "9 pkt",
+                    "access_rate": "10 Mbps", "access_delay": ms(1), "qdisc": qdisc,
+                    "right_delays": [ms(2), "1 ms", ms(3), "200 ms"] })
+        } else {
+            json!({ "kind": kind, "hops": 3, "rate": "2 Mbps", "delay": ms(0), "buffer": "9 pkt",
+                    "access_rate": "10 Mbps", "access_delay": ms(1), "qdisc": qdisc })
+        };
+        let flow = |pair: usize| match pair {
+            3 => json!({ "pair": 3, "source": { "kind": "exponential-on-off", "rate": "1 Mbps" } }),
+            _ => json!({ "pair": pair, "start_jitter": "300 ms", "recovery": "sack" }),
+        };
+        let scenario = json!({
+            "duration": "3 s", "seed": seed, "era": era, "warmup": "1 s", "net": net,
+            "flows": (0..4).map(flow).collect::<Vec<_>>(),
+            "record": { "tables": ["packets", "drops", "flow_samples", "link_samples", "windows"],
+                        "interval": "50 ms" },
+        });
+        compile(&serde_json::from_value(scenario).unwrap()).unwrap()
+    }
+
+    /// On a dumbbell every host is one; where one router joins all, none is.
+    #[test]
+    fn hosts_with_one_way_out_to_a_link_between_routers_are_stubs() {
+        let count = |net: serde_json::Value| {
+            let flows = json!([{ "pair": 0, "count": 3 }]);
+            let scenario = json!({ "duration": "1 s", "net": net, "flows": flows });
+            let plan = compile(&serde_json::from_value(scenario).unwrap()).unwrap();
+            lay_out(&plan, &RegistryOnly, Cut::of).unwrap().stubs.count()
+        };
+        let dumbbell =
+            json!({ "kind": "dumbbell", "pairs": 3, "rate": "10 Mbps", "delay": "20 ms" });
+        let star = json!({ "kind": "star", "hosts": 6, "rate": "10 Mbps", "delay": "20 ms" });
+        assert_eq!((count(dumbbell), count(star)), (6, 0));
     }
 
     #[test]
@@ -258,12 +354,21 @@ mod tests {
             speed in prop::sample::select(vec![2e8, 1e9, 5e7]),
         ) {
             let plan = campuses(seed, if ns2 { "ns2" } else { "rfc" }, qdisc, speed);
-            let [joined, apart] = [Cut::of, apart].map(|cut| {
-                let mut results = results(&plan, cut);
-                results.activations = 0;
-                format!("{results:?}")
-            });
-            prop_assert!(joined == apart);
+            prop_assert!(told(&plan, Cut::of) == told(&plan, apart));
+        }
+
+        #[test]
+        fn a_run_is_the_same_whether_stubs_wait_or_not(
+            seed in 0u64..1000,
+            era in prop::sample::select(vec!["rfc", "ns2", "2002"]),
+            qdisc in prop::sample::select(vec!["fifo", "fq", "red", "pie"]),
+            kind in prop::sample::select(vec!["dumbbell", "parking-lot"]),
+            delays in prop::collection::vec(30u64..90, 4),
+        ) {
+            let plan = hosts_on_routers(seed, era, qdisc, kind, &delays);
+            let waiting = lay_out(&plan, &RegistryOnly, Cut::of).unwrap();
+            prop_assert!(waiting.stubs.count() > 3, "{} stubs", waiting.stubs.count());
+            prop_assert!(told(&plan, Cut::of) == told(&plan, apart));
         }
     }
 }

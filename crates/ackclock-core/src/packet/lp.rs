@@ -17,6 +17,7 @@ use smallvec::SmallVec;
 use super::chunks::Queue;
 use super::heads::Heads;
 use super::heap::Heap;
+use super::stubs::Stubs;
 use super::timescale::Timescale;
 
 /// A place in the order of a process's events, packed into one word that compares at once: the time,
@@ -133,6 +134,8 @@ pub(super) struct Pending {
     pub(super) lookahead: u64,
     /// The one computed FIFO link that all packets of this stage enter, if it has no more to do.
     pub(super) relay: u32,
+    /// The number of the outlet that the process leads to, if it is a stub (`stubs.rs`).
+    pub(super) outlet: u32,
 }
 
 impl Pending {
@@ -146,6 +149,7 @@ impl Pending {
             locals: Heap::new(),
             lookahead: u64::MAX,
             relay: Self::NO_RELAY,
+            outlet: Stubs::NONE,
         }
     }
 
@@ -199,10 +203,11 @@ impl Process {
         (local, local.at().min(mark))
     }
 
-    /// The time of its next event, and the soonest that any event it has can have an effect outside.
+    /// The time of its next event, and the soonest that any event it has can have an effect outside;
+    /// `expected` is when something may come to its first stage that it does not have yet.
     #[inline]
-    pub(super) fn due(&self, scale: Timescale) -> (u64, u64) {
-        let [entry, node] = [self.stages[0].next(), self.stages[1].next()];
+    pub(super) fn due(&self, scale: Timescale, expected: u64) -> (u64, u64) {
+        let [entry, node] = [self.stages[0].next().min(expected), self.stages[1].next()];
         let effect = scale
             .bound(entry, self.stages[0].lookahead)
             .min(scale.bound(node, self.stages[1].lookahead));

@@ -31,6 +31,7 @@ mod scout;
 mod sim;
 mod sort;
 mod stage;
+mod stubs;
 mod ticket;
 mod timescale;
 

@@ -102,6 +102,7 @@ impl Sim {
         let [second, third, fourth, last] = self.scout.note(p);
         soon(&self.processes[p as usize]);
         soon(&self.clocks[p as usize]);
+        self.stubs.place(p).inspect(|effect| soon(*effect));
         self.call_up_lists(second);
         self.call_up_ends(third);
         self.call_up_links(fourth);
@@ -157,6 +158,7 @@ impl Sim {
     pub(super) fn call_up_woken(&self, channel: u32) {
         let Channel { to, stage, .. } = self.channels[channel as usize];
         soon(&self.processes[to as usize].stages[stage as usize]);
+        self.stubs.place(to).inspect(|effect| soon(*effect));
         soon(&self.clocks[to as usize]);
         let (time, winner) = self.agenda.places(to);
         soon(time);

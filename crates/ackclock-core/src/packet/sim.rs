@@ -9,6 +9,7 @@ use super::link::Link;
 use super::lp::{Channel, Process, Stage};
 use super::observe::{Marks, Observer};
 use super::scout::Scout;
+use super::stubs::Stubs;
 use super::ticket::{Options, Ticket};
 use super::timescale::{Timers, Timescale};
 use crate::agenda::{Agenda, Entry};
@@ -52,7 +53,7 @@ pub(super) struct End {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Clock {
     /// Nothing before this is left to do.
-    done: u64,
+    pub(super) done: u64,
     /// Its next event, as far as is known.
     next: u64,
 }
@@ -112,6 +113,7 @@ pub(super) struct Sim {
     pub(super) events: u64,
     pub(super) failure: Option<String>,
     pub(super) scout: Scout,
+    pub(super) stubs: Stubs,
 }
 
 impl Sim {
@@ -122,9 +124,13 @@ impl Sim {
         custom: &dyn Custom,
         progress: &mut dyn FnMut(Time) -> bool,
     ) -> bool {
-        for p in 0..self.processes.len() {
+        // What outlets have to expect stands with them before they are scheduled.
+        let mut others: Vec<usize> = (0..self.processes.len()).collect();
+        others.retain(|&p| !self.note_stub(p));
+        for p in others {
             self.schedule(p);
         }
+        let mut looked = 0;
         loop {
             let Entry { time: key, who } = self.agenda.first();
             if key == Agenda::OUT {
@@ -132,13 +138,16 @@ impl Sim {
             }
             let p = who as usize;
             let horizon = self.horizon(p, key).min(self.end.saturating_add(1));
+            let outlet = self.stubs.number(p);
+            if outlet != Stubs::NONE {
+                self.let_stubs_go_on(outlet, horizon, key, custom);
+                if self.failure.is_some() {
+                    return true;
+                }
+            }
             let done = self.activate(p, horizon);
             self.clocks[p].done = done;
-            // A discipline has no way of its own to tell.
-            if self.failure.is_none() {
-                self.failure = custom.failure();
-            }
-            if self.failure.is_some() {
+            if self.has_failed(custom) {
                 return true;
             }
             self.schedule(p);
@@ -146,18 +155,28 @@ impl Sim {
                 self.call_up_process(self.agenda.next_beside(who));
             }
             self.activations += 1;
-            if self.activations.is_multiple_of(8192)
-                && !progress(Time(self.scale.ps(key.min(done).min(self.end))))
-            {
-                return false;
+            if self.activations - looked >= LOOK {
+                looked = self.activations;
+                if !progress(Time(self.scale.ps(key.min(done).min(self.end)))) {
+                    return false;
+                }
             }
         }
+    }
+
+    /// Whether an algorithm has failed. A discipline has no way of its own to tell.
+    #[inline]
+    pub(super) fn has_failed(&mut self, custom: &dyn Custom) -> bool {
+        if self.failure.is_none() {
+            self.failure = custom.failure();
+        }
+        self.failure.is_some()
     }
 
     /// The time before which nothing can reach process `p` that has not reached it yet, when `soonest`
     /// is the soonest effect that anything that any process has yet to do can have on another.
     #[inline]
-    fn horizon(&self, p: usize, soonest: u64) -> u64 {
+    pub(super) fn horizon(&self, p: usize, soonest: u64) -> u64 {
         let from = |&(source, time): &(u32, u64)| {
             let Clock { done, next } = self.clocks[source as usize];
             // What is not on its way to the source by now gets there at `soonest` or later.
@@ -169,7 +188,7 @@ impl Sim {
     /// Puts a process into the agenda by its next event.
     #[inline]
     fn schedule(&mut self, p: usize) {
-        let (earliest, effect) = self.processes[p].due(self.scale);
+        let (earliest, effect) = self.processes[p].due(self.scale, self.stubs.expected(p));
         self.clocks[p].next = earliest;
         let key = if earliest <= self.end { effect.min(u64::MAX - 1) } else { Agenda::OUT };
         self.agenda.set(p as u32, key);
@@ -182,18 +201,32 @@ impl Sim {
         let pending = &mut self.processes[to as usize].stages[stage as usize];
         pending.heads.set(entrant, at);
         let effect = self.scale.bound(at, pending.lookahead);
-        let clock = &mut self.clocks[to as usize];
-        debug_assert!(at >= clock.done, "a packet reaches a process that is past it");
+        let outlet = pending.outlet;
+        debug_assert!(
+            at >= self.clocks[to as usize].done,
+            "a packet reaches a process that is past it"
+        );
+        if outlet == Stubs::NONE {
+            self.bring_forward(to, at, effect);
+        } else {
+            self.wake_stub(outlet, to, at, effect);
+        }
+    }
+
+    /// A process has a new event at `at`, which may have an effect on others at `effect`.
+    #[inline]
+    pub(super) fn bring_forward(&mut self, p: u32, at: u64, effect: u64) {
+        let clock = &mut self.clocks[p as usize];
         clock.next = clock.next.min(at);
         // A process that is running has the smallest key of all; it is put back when it ends.
-        if at <= self.end && effect < self.agenda.get(to) {
-            self.agenda.set(to, effect);
+        if at <= self.end && effect < self.agenda.get(p) {
+            self.agenda.set(p, effect);
         }
     }
 
     /// Handles the events of a process before `horizon`. The time before which nothing is left to do:
     /// `horizon`, or earlier if it is a cluster.
-    fn activate(&mut self, p: usize, horizon: u64) -> u64 {
+    pub(super) fn activate(&mut self, p: usize, horizon: u64) -> u64 {
         if self.processes[p].is_cluster() {
             return self.take_turn(p, horizon);
         }
@@ -261,6 +294,9 @@ impl Sim {
         (on_wires.sum::<usize>() + self.beyond.len()) as u64
     }
 }
+
+/// Turns of processes between two calls that tell how far the run is.
+const LOOK: u64 = 8192;
 
 /// The end of service of a link that is idle and has a discipline of its own.
 pub(super) const IDLE: u64 = u64::MAX;

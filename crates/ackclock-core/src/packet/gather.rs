@@ -1,7 +1,7 @@
 //! Finds the packets of a batch, in the order of their arrival.
 
 use super::batch::Batch;
-use super::lp::{Channel, Key, Stage};
+use super::lp::{Channel, Key, Pending, Stage};
 use super::sim::Sim;
 use super::sort::{self, Form};
 use super::ticket::Ticket;
@@ -15,6 +15,9 @@ const NEXT_PACKETS: usize = 8;
 /// how many of them it does hold the packets.
 const MANY_CHANNELS: usize = if cfg!(test) { 2 } else { 1024 };
 const NEAR_CHANNELS: usize = if cfg!(test) { 1 } else { 512 };
+
+/// Packets that came by no channel and count as much as a channel.
+const FEW: usize = 4;
 
 /// Lists at most into which packets of such a batch are put by their arrival, and by the link that they
 /// go on to.
@@ -36,10 +39,13 @@ impl Sim {
         let pending = &mut processes[p].stages[stage as usize];
         let channels =
             &mut channels[pending.channels.start as usize..pending.channels.end as usize];
+        let first = pending.heads.first();
+        batch.take_coming(p);
+        let mut mixed = !batch.tickets.is_empty();
+        let (begin, mut last) =
+            batch.times().map_or((first, first), |(begin, last)| (begin.min(first), last));
         let Batch { tickets, .. } = &mut **batch;
-        let begin = pending.heads.first();
-        let (mut runs, mut last) = (0, begin);
-        tickets.clear();
+        let mut runs = 0;
         pending.heads.below(until, |entrant| {
             let Channel { queue, .. } = &mut channels[entrant as usize];
             let next = queue.take_before(wires, until, |run| tickets.extend_from_slice(run));
@@ -47,15 +53,19 @@ impl Sim {
             last = last.max(tickets.last().map_or(begin, |ticket| ticket.at));
             next
         });
-        self.arrange(stage, begin, last - begin, runs > 1);
+        mixed |= runs > 1;
+        self.arrange(stage, begin, last - begin, mixed);
     }
 
-    /// Lists the channels with packets that are due; whether they are many.
+    /// Lists the channels with packets that are due, where there can be many; whether there are.
     fn list_due(&mut self, p: usize, stage: Stage, until: u64) -> bool {
-        let due = &mut self.batch.due;
-        due.clear();
-        self.processes[p].stages[stage as usize].heads.list_below(until, due);
-        due.len() >= MANY_CHANNELS
+        self.batch.due.clear();
+        let Pending { heads, channels, .. } = &self.processes[p].stages[stage as usize];
+        if channels.len() < MANY_CHANNELS {
+            return false;
+        }
+        heads.list_below(until, &mut self.batch.due);
+        self.batch.due.len() + self.batch.coming_to(p).len() / FEW >= MANY_CHANNELS
     }
 
     /// Takes all packets that arrive before `until` from many channels.
@@ -65,10 +75,15 @@ impl Sim {
         let pending = &mut processes[p].stages[stage as usize];
         let channels =
             &mut channels[pending.channels.start as usize..pending.channels.end as usize];
-        let Batch { later, onward, due, .. } = &mut **batch;
-        let begin = pending.heads.first();
+        let has_some = !batch.coming_to(p).is_empty();
+        let Batch { later, onward, due, coming, begin, .. } = &mut **batch;
+        let begin = if has_some { *begin } else { pending.heads.first() };
         onward.split(links.len() as u64, BY_LINK);
-        later.split(until - begin, BY_TIME.min(due.len().div_ceil(NEAR_CHANNELS)));
+        let near = (due.len() + coming.len() / FEW).div_ceil(NEAR_CHANNELS);
+        later.split(until - begin, BY_TIME.min(near));
+        if has_some {
+            coming.drain(..).for_each(|ticket| later.push(ticket.at - begin, ticket));
+        }
         let mut at = 0;
         pending.heads.below(until, |entrant| {
             let next = |ahead| due.get(at + ahead).map(|next| &channels[*next as usize]);
@@ -94,8 +109,7 @@ impl Sim {
             tickets.append(&mut next);
             later.give_back(part, next);
         }
-        let times = || tickets.iter().map(|ticket| ticket.at);
-        let (begin, last) = (times().min().unwrap_or(0), times().max().unwrap_or(0));
+        let (begin, last) = self.batch.times().unwrap_or_default();
         self.arrange(stage, begin, last - begin, true);
     }
 

@@ -1,7 +1,7 @@
 //! A packet's way: into a link, through it, and onto the wire; or to its drop.
 
 use super::link::Service;
-use super::lp::{Key, Kind, What};
+use super::lp::{Channel, Key, Kind, What};
 use super::observe::Event;
 use super::sim::{Hop, IDLE, Sim};
 use super::ticket::Ticket;
@@ -216,8 +216,11 @@ impl Sim {
     /// Puts a packet on the wire.
     #[inline(always)]
     fn put(&mut self, channel_id: u32, ticket: Ticket) {
-        let queue = &mut self.channels[channel_id as usize].queue;
+        let Channel { queue, to, .. } = &mut self.channels[channel_id as usize];
         let first = queue.is_empty();
+        if first && self.batch.take_in(*to, ticket) {
+            return;
+        }
         queue.push(&mut self.wires, ticket);
         if first {
             if self.batch.wakes_later {

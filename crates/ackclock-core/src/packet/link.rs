@@ -12,6 +12,7 @@ use super::occupancy::Occupancy;
 use super::rate::{NEVER, Pace, Rate};
 use super::sim::IDLE;
 use super::timescale::Timescale;
+use crate::memory::{address, soon_at};
 use crate::qdisc::{Limit, QdiscCtx, QueueDisc};
 use crate::rng::Stream;
 use crate::units::Time;
@@ -487,10 +488,17 @@ impl Link {
         }
     }
 
+    /// Calls up what of the link itself packets touch.
+    #[inline(always)]
+    pub(super) fn call_up(&self) {
+        soon_at(address(self), Self::BUSY_BYTES);
+    }
+
     /// Calls up what a packet that is to wait will touch.
     #[inline(always)]
     pub(super) fn call_up_queue(&self) {
         self.waiting.call_up();
+        self.occupancy.call_up();
     }
 
     /// Packets that arrived.

@@ -4,6 +4,8 @@
 //! which it was reached. So it is enough to note, between each two neighbouring lengths, the times
 //! of the rises less those of the falls: one addition for each change.
 
+use crate::memory::soon;
+
 /// Longest length told apart; longer ones are counted as this.
 const CAP: usize = 1 << 16;
 
@@ -37,6 +39,12 @@ impl Occupancy {
             self.crossings.resize((len + 1).next_power_of_two(), 0);
             self.rise(now, len);
         }
+    }
+
+    /// Calls up the notes of short lengths.
+    #[inline(always)]
+    pub(super) fn call_up(&self) {
+        self.crossings.first().inspect(|crossing| soon(*crossing));
     }
 
     /// The length falls to `len` from one more.

@@ -141,13 +141,15 @@ impl Sim {
         let end = &self.ends[index as usize];
         end.endpoint.as_deref().inspect(|endpoint| soon(*endpoint));
         let hop = self.hops[end.route as usize];
-        self.links.get(hop.link as usize).inspect(|link| soon(*link));
+        self.links.get(hop.link as usize).inspect(|link| link.call_up());
         self.channels.get(hop.channel as usize).inspect(|channel| soon(*channel));
     }
 
     fn call_up_queues(&self, p: usize) {
         let Some(&index) = self.processes[p].endpoints.first() else { return };
-        let hop = self.hops[self.ends[index as usize].route as usize];
+        let end = &self.ends[index as usize];
+        end.endpoint.as_deref().inspect(|endpoint| endpoint.call_up());
+        let hop = self.hops[end.route as usize];
         self.links.get(hop.link as usize).inspect(|link| link.call_up_queue());
         let channel = self.channels.get(hop.channel as usize);
         channel.inspect(|channel| channel.queue.call_up(&self.wires));
@@ -158,7 +160,9 @@ impl Sim {
     pub(super) fn call_up_woken(&self, channel: u32) {
         let Channel { to, stage, .. } = self.channels[channel as usize];
         soon(&self.processes[to as usize].stages[stage as usize]);
-        self.stubs.place(to).inspect(|effect| soon(*effect));
+        if let Some(effect) = self.stubs.place(to) {
+            return soon(effect);
+        }
         soon(&self.clocks[to as usize]);
         let (time, winner) = self.agenda.places(to);
         soon(time);
@@ -186,6 +190,9 @@ impl Sim {
             soon(&self.hops[ticket.route()]);
             soon(&self.hops[ticket.route() + 1]);
         });
+        if !self.batch.stops {
+            return;
+        }
         let channel = |ahead| {
             packet(ahead).and_then(|t| self.channels.get(self.hops[t.route()].channel as usize))
         };
@@ -213,7 +220,7 @@ impl Sim {
     /// Calls up the links that a packet passes at once, and where it comes to.
     #[inline(always)]
     pub(super) fn call_up_way(&self, next: &Onward) {
-        match self.way(next, |link| soon(&self.links[link as usize])) {
+        match self.way(next, |link| self.links[link as usize].call_up()) {
             Ok(channel) => soon(channel),
             Err(end) => soon(&self.ends[end]),
         }

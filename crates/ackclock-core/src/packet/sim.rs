@@ -55,7 +55,7 @@ pub(super) struct Clock {
     /// Nothing before this is left to do.
     pub(super) done: u64,
     /// Its next event, as far as is known.
-    next: u64,
+    pub(super) next: u64,
 }
 
 /// Losses of one flow.

@@ -11,6 +11,9 @@ const AHEAD: usize = 6;
 /// Packets that pass a link between two looks at what comes.
 const AT_ONCE: usize = 8;
 
+/// Packets of a batch that is short.
+const SHORT: usize = 32;
+
 /// Channels between one whose reader is woken and the one whose reader is called up.
 const NEXT_WOKEN: usize = 8;
 
@@ -20,7 +23,7 @@ impl Sim {
         let process = &self.processes[p];
         let pending = &process.stages[stage as usize];
         let (relay, first) = (pending.relay, process.local(stage).1);
-        if pending.heads.first() < until {
+        if pending.heads.first() < until || !self.batch.coming_to(p).is_empty() {
             self.next_local = first;
             if relay == Pending::NO_RELAY {
                 self.merge(p, stage, until);
@@ -70,8 +73,12 @@ impl Sim {
     fn merge(&mut self, p: usize, stage: Stage, until: u64) {
         self.gather(p, stage, until);
         loop {
+            // What a few packets touch has been called up with the process.
+            let is_short =
+                self.batch.order.len() <= SHORT && self.processes[p].endpoints.len() == 1;
+            let calls_up = self.scout.packets && !is_short;
             for place in 0..self.batch.order.len() {
-                if self.scout.packets {
+                if calls_up {
                     self.call_up_packets(place);
                 }
                 let ticket = self.batch.ticket(self.batch.order[place]);
@@ -89,7 +96,7 @@ impl Sim {
     /// most packets do nothing but pass.
     fn relay(&mut self, p: usize, stage: Stage, link: u32, until: u64) {
         self.gather(p, stage, until);
-        self.batch.wakes_later = true;
+        (self.batch.wakes_later, self.batch.stops) = (true, false);
         loop {
             let (mut place, mut called) = (0, 0);
             while place < self.batch.order.len() {
@@ -136,7 +143,7 @@ impl Sim {
     fn pass(&mut self, link: u32, place: usize, until: usize) -> usize {
         let Self { links, channels, wires, hops, batch, beyond, end, .. } = self;
         let link = &mut links[link as usize];
-        let Batch { tickets, order, places, woken, onward, .. } = &mut **batch;
+        let Batch { tickets, order, places, woken, onward, stops, .. } = &mut **batch;
         for (place, &key) in order[..until].iter().enumerate().skip(place) {
             let ticket = tickets[(key & *places) as usize];
             let Hop { channel, .. } = hops[ticket.route()];
@@ -155,6 +162,7 @@ impl Sim {
                 }
                 continue;
             }
+            *stops = true;
             let queue = &mut channels[channel as usize].queue;
             if queue.is_empty() {
                 woken.push((channel, at));

@@ -153,6 +153,8 @@ impl Sim {
         custom: &dyn Custom,
     ) {
         self.stubs.list_due(outlet, until);
+        let process = self.stubs.outlets[outlet as usize].process;
+        self.batch.fill(process, self.clocks[process as usize].next, until);
         let due = std::mem::take(&mut self.stubs.due);
         for (place, &stub) in due.iter().enumerate() {
             if self.scout.processes
@@ -170,5 +172,6 @@ impl Sim {
             }
         }
         self.stubs.due = due;
+        self.batch.close();
     }
 }

@@ -66,6 +66,8 @@ pub trait Endpoint: Send {
     fn on_timer(&mut self, ctx: &mut EndpointCtx<'_>);
     /// The earliest of this endpoint's own timers.
     fn deadline(&self) -> Deadline;
+    /// A packet will arrive soon: calls up what it will touch and what lies apart from the endpoint.
+    fn call_up(&self) {}
     /// State now, for the summary.
     fn snapshot(&self) -> Snapshot;
     /// Fills in what this end knows of its flow's state now.

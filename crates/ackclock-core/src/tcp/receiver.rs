@@ -25,6 +25,7 @@
 use std::mem::offset_of;
 
 use crate::ids::FlowId;
+use crate::memory::soon;
 use crate::record::FlowSample;
 use crate::tcp::ranges::Ranges;
 use crate::tcp::{Deadline, Endpoint, EndpointCtx, Snapshot, TcpConfig};
@@ -290,6 +291,10 @@ impl Endpoint for Receiver {
 
     fn deadline(&self) -> Deadline {
         self.deadline
+    }
+
+    fn call_up(&self) {
+        self.early.as_slice().last().inspect(|range| soon(*range));
     }
 
     fn snapshot(&self) -> Snapshot {

@@ -38,6 +38,7 @@ use std::sync::Arc;
 
 use crate::cc::{Congestion, CongestionControl, Signal, Window};
 use crate::ids::FlowId;
+use crate::memory::soon;
 use crate::record::{FlowSample, WindowRow};
 use crate::recovery::{LossRecovery, Phase};
 use crate::slow_start::SlowStart;
@@ -401,6 +402,12 @@ impl Endpoint for Sender {
     #[inline]
     fn deadline(&self) -> Deadline {
         self.earliest
+    }
+
+    fn call_up(&self) {
+        self.board.call_up();
+        soon(&*self.cc);
+        soon(&*self.recovery);
     }
 
     fn snapshot(&self) -> Snapshot {

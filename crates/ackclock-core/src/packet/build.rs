@@ -295,6 +295,7 @@ pub(super) fn lay_out(
         failure: None,
         scout,
         stubs,
+        running: u32::MAX,
     })
 }
 

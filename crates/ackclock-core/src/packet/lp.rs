@@ -6,7 +6,8 @@
 //! transmission) of the links to be passed on the way through. So a process may wait until that
 //! moment and then handle, in one go, everything that reached it up to then, and whatever else is
 //! certain by then to come first (Chandy & Misra 1979, CACM 24(4), doi:10.1145/358598.358613, with
-//! one clock). Processes that could wait hardly at all are made one (`cluster.rs`). The order in which
+//! one clock). Processes that could wait hardly at all are made one (`cluster.rs`); hosts with one way out
+//! wait for the link that they lead to (`stubs.rs`). The order in which
 //! processes run cannot change any result: within a process events run by (time, time of scheduling,
 //! identity), and none of these depends on other processes' progress.
 

@@ -114,6 +114,8 @@ pub(super) struct Sim {
     pub(super) failure: Option<String>,
     pub(super) scout: Scout,
     pub(super) stubs: Stubs,
+    /// The process whose turn it is.
+    pub(super) running: u32,
 }
 
 impl Sim {
@@ -200,6 +202,10 @@ impl Sim {
         let Channel { to, stage, entrant, .. } = self.channels[channel as usize];
         let pending = &mut self.processes[to as usize].stages[stage as usize];
         pending.heads.set(entrant, at);
+        // When its turn ends, a process is asked for all that it has to do.
+        if to == self.running {
+            return;
+        }
         let effect = self.scale.bound(at, pending.lookahead);
         let outlet = pending.outlet;
         debug_assert!(
@@ -218,7 +224,7 @@ impl Sim {
     pub(super) fn bring_forward(&mut self, p: u32, at: u64, effect: u64) {
         let clock = &mut self.clocks[p as usize];
         clock.next = clock.next.min(at);
-        // A process that is running has the smallest key of all; it is put back when it ends.
+        // An outlet whose stubs go on has the smallest key of all; it is put back when its turn ends.
         if at <= self.end && effect < self.agenda.get(p) {
             self.agenda.set(p, effect);
         }
@@ -227,6 +233,7 @@ impl Sim {
     /// Handles the events of a process before `horizon`. The time before which nothing is left to do:
     /// `horizon`, or earlier if it is a cluster.
     pub(super) fn activate(&mut self, p: usize, horizon: u64) -> u64 {
+        self.running = p as u32;
         if self.processes[p].is_cluster() {
             return self.take_turn(p, horizon);
         }

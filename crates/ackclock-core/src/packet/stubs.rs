@@ -5,7 +5,12 @@
 //! Of what is on its way to an outlet none then waits for a host, so the outlet's turns last about twice as
 //! long as if hosts took turns by themselves, and hosts go on less often, with more packets. They follow one
 //! another as they lie in memory, and a packet on its way to a stub changes two numbers where else a place
-//! in the agenda would change.
+//! in the agenda would change. What they send that comes to the outlet within its turn goes straight into
+//! the batch of that turn ([`Batch::fill`](super::batch::Batch::fill)).
+//!
+//! Horizons stay what they are elsewhere (`lp.rs`): the soonest that a stub can have an effect on its outlet
+//! counts as an event of the outlet's own, and in place of its stubs an outlet has the processes that
+//! packets come to these from as sources, both ways' times added (`cut.rs`).
 
 use super::custom::Custom;
 use super::lp::Process;

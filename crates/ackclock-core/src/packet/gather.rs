@@ -41,11 +41,11 @@ impl Sim {
             &mut channels[pending.channels.start as usize..pending.channels.end as usize];
         let first = pending.heads.first();
         batch.take_coming(p);
-        let mut mixed = !batch.tickets.is_empty();
+        // What comes by no channel is of several hosts.
+        let mut runs = if batch.tickets.is_empty() { 0 } else { 2 };
         let (begin, mut last) =
             batch.times().map_or((first, first), |(begin, last)| (begin.min(first), last));
         let Batch { tickets, .. } = &mut **batch;
-        let mut runs = 0;
         pending.heads.below(until, |entrant| {
             let Channel { queue, .. } = &mut channels[entrant as usize];
             let next = queue.take_before(wires, until, |run| tickets.extend_from_slice(run));
@@ -53,8 +53,7 @@ impl Sim {
             last = last.max(tickets.last().map_or(begin, |ticket| ticket.at));
             next
         });
-        mixed |= runs > 1;
-        self.arrange(stage, begin, last - begin, mixed);
+        self.arrange(stage, begin, last - begin, runs > 1);
     }
 
     /// Lists the channels with packets that are due, where there can be many; whether there are.

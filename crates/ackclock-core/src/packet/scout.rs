@@ -3,7 +3,7 @@
 //! With tens of thousands of flows hardly anything that a packet touches is still near the processor
 //! from the packet before, and each look at it waits for memory longer than the packet's whole work
 //! takes. What is next is known, though: the next packets of a batch by their order, and the next
-//! processes, all but surely, as the firsts of the agenda's parts. So the addresses are told some
+//! processes, all but surely, as the firsts of the agenda's parts; of stubs, surely. So the addresses are told some
 //! turns ahead, in steps, for the address of one thing stands in another.
 
 use std::ops::Range;
@@ -160,6 +160,7 @@ impl Sim {
     pub(super) fn call_up_woken(&self, channel: u32) {
         let Channel { to, stage, .. } = self.channels[channel as usize];
         soon(&self.processes[to as usize].stages[stage as usize]);
+        // Where there are stubs, nearly all that is woken is one, which has no place in the agenda.
         if let Some(effect) = self.stubs.place(to) {
             return soon(effect);
         }

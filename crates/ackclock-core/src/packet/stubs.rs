@@ -85,7 +85,7 @@ impl Stubs {
         self.outlets.get(self.numbers[p] as usize).map_or(Self::NEVER, |outlet| outlet.effect)
     }
 
-    /// Where a stub's effect stands.
+    /// Where the effect of a process would stand if it is a stub; nowhere, if there are no stubs at all.
     #[inline]
     pub(super) fn place(&self, stub: u32) -> Option<&u64> {
         self.effects.get(stub as usize)
@@ -119,7 +119,7 @@ impl Stubs {
 }
 
 impl Sim {
-    /// Notes what a stub has to do, if it is one.
+    /// Notes what a process has to do, if it is a stub; whether it is.
     pub(super) fn note_stub(&mut self, p: usize) -> bool {
         let process = &self.processes[p];
         let outlet = process.stages[0].outlet;

@@ -73,7 +73,7 @@ def _with_lines(text: str, room: str, module: str, title: str) -> str:
     later = [one for one in first_block if one.group(1) > module]
     at = later[0].start() if later else first_block[-1].end()
     text = f"{text[:at]}pub mod {module};\n{text[at:]}"
-    entry = list(re.finditer(rf'^( *)"{room}/\w+\.rs" => .*,\n', text, re.MULTILINE))[-1]
+    entry = list(re.finditer(rf'^( *)"{room}/[\w/]+\.rs" => .*,\n', text, re.MULTILINE))[-1]
     line = f'{entry.group(1)}"{room}/{module}.rs" => {module}::{title},\n'
     return text[: entry.end()] + line + text[entry.end() :]
 

@@ -7,16 +7,11 @@
 //! A new control: one file here that implements [`About`](crate::registry::About) and
 //! [`CongestionControl`], and one line in the registry at the end of this file.
 
-mod calm;
-pub mod compound;
-pub mod cubic;
-pub mod fast;
-pub mod fast_corrected;
-pub mod fast_rate_reduction;
-pub mod ledbat;
+pub mod delay;
 pub mod linear;
+pub mod loss;
+pub mod mixed;
 pub mod usage;
-pub mod vegas;
 
 #[cfg(test)]
 mod contract;
@@ -210,12 +205,12 @@ crate::registry! {
         "cc/linear.rs" => linear::Aimad,
         "cc/linear.rs" => linear::Maimd,
         "cc/linear.rs" => linear::General,
-        "cc/cubic.rs" => cubic::Cubic,
-        "cc/vegas.rs" => vegas::Vegas,
-        "cc/fast.rs" => fast::Fast,
-        "cc/fast_rate_reduction.rs" => fast_rate_reduction::FastRateReduction,
-        "cc/fast_corrected.rs" => fast_corrected::FastCorrected,
-        "cc/ledbat.rs" => ledbat::Ledbat,
-        "cc/compound.rs" => compound::Compound,
+        "cc/loss/cubic.rs" => loss::cubic::Cubic,
+        "cc/delay/vegas.rs" => delay::vegas::Vegas,
+        "cc/delay/fast.rs" => delay::fast::Fast,
+        "cc/delay/fast_rate_reduction.rs" => delay::fast_rate_reduction::FastRateReduction,
+        "cc/delay/fast_corrected.rs" => delay::fast_corrected::FastCorrected,
+        "cc/delay/ledbat.rs" => delay::ledbat::Ledbat,
+        "cc/mixed/compound.rs" => mixed::compound::Compound,
     }
 }

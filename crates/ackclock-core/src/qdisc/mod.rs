@@ -11,34 +11,11 @@
 //! implements `About` and [`Aqm`], a line there as [`managed::Managed`] (its plain form), and a line
 //! in [`aqm`] to let it serve inside DRR and FQ.
 
-mod active;
-pub mod afd;
 pub mod aqm;
-pub mod blue;
-pub mod classes;
-pub mod codel;
-mod curve;
-pub mod drr;
-pub mod fifo;
-pub mod fq;
-pub mod fq_codel;
-pub mod fred;
-mod gps;
-pub mod green;
+pub mod fair;
 mod links;
-mod longest;
 pub mod managed;
-mod passive;
-pub mod pie;
-pub mod red;
-pub mod rem;
-pub mod rio;
-pub mod sfb;
-pub mod sfq;
-pub mod sred;
 mod store;
-mod tournament;
-mod zombies;
 
 #[cfg(test)]
 mod contract;
@@ -247,20 +224,20 @@ pub trait Aqm: Send {
 
 registry! { /// Builds the queue discipline that `spec` names; `path` says where it stands in the scenario.
     "queue discipline": dyn QueueDisc, QdiscEnv {
-    "qdisc/fifo.rs" => managed::Managed<fifo::Fifo>,
-    "qdisc/red.rs" => managed::Managed<red::Red>,
-    "qdisc/rio.rs" => managed::Managed<rio::Rio>,
-    "qdisc/drr.rs" => drr::Drr,
-    "qdisc/fq.rs" => fq::Fq,
-    "qdisc/sfq.rs" => sfq::Sfq,
-    "qdisc/codel.rs" => managed::Managed<codel::Codel>,
-    "qdisc/fq_codel.rs" => fq_codel::FqCodel,
-    "qdisc/pie.rs" => managed::Managed<pie::Pie>,
-    "qdisc/green.rs" => managed::Managed<green::Green>,
-    "qdisc/fred.rs" => managed::Managed<fred::Fred>,
-    "qdisc/blue.rs" => managed::Managed<blue::Blue>,
-    "qdisc/sfb.rs" => managed::Managed<sfb::Sfb>,
-    "qdisc/sred.rs" => managed::Managed<sred::Sred>,
-    "qdisc/afd.rs" => managed::Managed<afd::Afd>,
-    "qdisc/rem.rs" => managed::Managed<rem::Rem>,
+    "qdisc/aqm/fifo.rs" => managed::Managed<aqm::fifo::Fifo>,
+    "qdisc/aqm/red.rs" => managed::Managed<aqm::red::Red>,
+    "qdisc/aqm/rio.rs" => managed::Managed<aqm::rio::Rio>,
+    "qdisc/fair/drr.rs" => fair::drr::Drr,
+    "qdisc/fair/fq.rs" => fair::fq::Fq,
+    "qdisc/fair/sfq.rs" => fair::sfq::Sfq,
+    "qdisc/aqm/codel.rs" => managed::Managed<aqm::codel::Codel>,
+    "qdisc/fair/fq_codel.rs" => fair::fq_codel::FqCodel,
+    "qdisc/aqm/pie.rs" => managed::Managed<aqm::pie::Pie>,
+    "qdisc/aqm/green.rs" => managed::Managed<aqm::green::Green>,
+    "qdisc/aqm/fred.rs" => managed::Managed<aqm::fred::Fred>,
+    "qdisc/aqm/blue.rs" => managed::Managed<aqm::blue::Blue>,
+    "qdisc/aqm/sfb.rs" => managed::Managed<aqm::sfb::Sfb>,
+    "qdisc/aqm/sred.rs" => managed::Managed<aqm::sred::Sred>,
+    "qdisc/aqm/afd.rs" => managed::Managed<aqm::afd::Afd>,
+    "qdisc/aqm/rem.rs" => managed::Managed<aqm::rem::Rem>,
 } }

@@ -1,0 +1,253 @@
+//! FAST with rate reduction: a new flow all but pauses once, so that the queue may drain and show the
+//! propagation delay.
+//!
+//! It works if the queue drains before the other flows, which see it shrink, fill it again: only if
+//! their round trip is long enough for their number.
+//!
+//! **Source**: T. Cui, L. Andrew, M. Zukerman, L. Tan, "Improving the fairness of FAST TCP to new flows",
+//! IEEE Communications Letters 10(5), 2006, as described by M. Rodriguez-Perez et al., "The persistent
+//! congestion problem of FAST-TCP: Analysis and solutions", section 5 and its footnote; the letter itself
+//! was not to be had.
+//!
+//! **Rule** (w, r: window and mean round trip once the flow has come to rest)
+//! ```text
+//! reduced:  for `duration` round trips r, segments leave at the rate w / r / factor
+//! resumed:  for one round trip, segments leave at the rate w / r
+//! after:    FAST, with the smallest round trip that was seen
+//! ```
+//! Deviations: when the rate is reduced, and for how long, is not said there; here after rest, for one
+//! round trip, the time within which the queue must have drained.
+//!
+//! Defaults by era: as `fast`. The factor is alpha, as the source is said to advise. Outside the RFC era,
+//! whose senders alone are paced, the window is divided in place of the rate.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::cc::delay::calm::{Calm, CalmParams, Rest};
+use crate::cc::delay::fast::{Fast, FastParams};
+use crate::cc::{Ack, CcEnv, Congestion, CongestionControl, Window};
+use crate::registry::{About, Info, Status};
+use crate::scenario::Era;
+use crate::units::{BitRate, Span, Time};
+
+/// Parameters of FAST with rate reduction.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct FastRateReductionParams {
+    /// Those of FAST.
+    #[serde(flatten)]
+    pub fast: FastParams,
+    /// Those of the detection of rest.
+    #[serde(flatten)]
+    pub calm: CalmParams,
+    /// The rate is divided by this, more than 1. Left out: alpha, at least 2.
+    pub factor: Option<f64>,
+    /// Length of the reduction in round trips, more than 0.
+    pub duration: f64,
+}
+
+impl Default for FastRateReductionParams {
+    fn default() -> Self {
+        Self {
+            fast: FastParams::default(),
+            calm: CalmParams::default(),
+            factor: None,
+            duration: 1.0,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Stage {
+    /// Not yet at rest.
+    Waiting,
+    /// Segments leave at `rate` per second over the factor, then one round trip `rtt` [s] at `rate`.
+    Reduced {
+        until: Time,
+        rate: f64,
+        rtt: f64,
+        window: f64,
+    },
+    Resumed {
+        until: Time,
+        rate: f64,
+    },
+    Done,
+}
+
+/// FAST with rate reduction.
+pub struct FastRateReduction {
+    fast: Fast,
+    calm: Calm,
+    factor: f64,
+    duration: f64,
+    wire_bits: f64,
+    era: Era,
+    stage: Stage,
+}
+
+impl About<CcEnv> for FastRateReduction {
+    type Params = FastRateReductionParams;
+    const INFO: Info = Info {
+        name: "fast-rate-reduction",
+        title: "FAST TCP with rate reduction",
+        source: "Cui, Andrew, Zukerman, Tan, IEEE Communications Letters 10(5), 2006, as described by \
+                 Rodriguez-Perez et al., section 5",
+        status: Status::Reconstructed,
+    };
+
+    fn new(params: FastRateReductionParams, env: &CcEnv) -> Result<Self, String> {
+        let FastRateReductionParams { fast, calm, factor, duration } = params;
+        let factor = factor.unwrap_or(fast.alpha.max(2.0));
+        if !(factor > 1.0 && factor.is_finite()) {
+            return Err(format!("factor is {factor}, but it must be more than 1"));
+        }
+        if !(duration > 0.0 && duration.is_finite()) {
+            return Err(format!(
+                "duration is {duration}, but it must be more than 0 (round trips)"
+            ));
+        }
+        calm.check()?;
+        Ok(Self {
+            fast: Fast::new(fast, env)?,
+            calm: Calm::new(calm),
+            factor,
+            duration,
+            wire_bits: 8.0 * f64::from(env.wire_size),
+            era: env.era,
+            stage: Stage::Waiting,
+        })
+    }
+}
+
+impl CongestionControl for FastRateReduction {
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        match self.stage {
+            Stage::Waiting => {
+                self.fast.on_ack(window, ack);
+                if let Some(Rest { rtt, .. }) = self.calm.watch(&self.fast, window.cwnd, ack) {
+                    let until = ack.now + Span::from_seconds(self.duration * rtt);
+                    let (rate, before) = (window.cwnd / rtt, window.cwnd);
+                    self.stage = Stage::Reduced { until, rate, rtt, window: before };
+                    if self.era != Era::Rfc {
+                        window.cwnd = (window.cwnd / self.factor).max(1.0);
+                    }
+                }
+            }
+            Stage::Reduced { until, rate, rtt, window: before } => {
+                self.fast.sample(ack.rtt, before);
+                if ack.now >= until {
+                    window.cwnd = before;
+                    let until = ack.now + Span::from_seconds(rtt);
+                    self.stage = Stage::Resumed { until, rate };
+                }
+            }
+            Stage::Resumed { until, .. } => {
+                self.fast.sample(ack.rtt, window.cwnd);
+                if ack.now >= until {
+                    self.fast.correct(self.fast.base(), ack.round);
+                    self.stage = Stage::Done;
+                }
+            }
+            Stage::Done => self.fast.on_ack(window, ack),
+        }
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, event: &Congestion) {
+        if self.stage != Stage::Done {
+            self.stage = Stage::Waiting;
+            self.calm.restart();
+        }
+        self.fast.on_congestion(window, event);
+    }
+
+    fn uses_slow_start(&self) -> bool {
+        false
+    }
+
+    fn pacing_rate(&self) -> Option<BitRate> {
+        let rate = match self.stage {
+            Stage::Reduced { rate, .. } => rate / self.factor,
+            Stage::Resumed { rate, .. } => rate,
+            Stage::Waiting | Stage::Done => return None,
+        };
+        Some(BitRate((rate * self.wire_bits).max(1.0) as u64))
+    }
+
+    fn keeps_queued(&self) -> Option<f64> {
+        self.fast.keeps_queued()
+    }
+
+    fn phase(&self) -> &'static str {
+        match self.stage {
+            Stage::Reduced { .. } => "reduced",
+            Stage::Resumed { .. } => "resumed",
+            Stage::Waiting | Stage::Done => self.fast.phase(),
+        }
+    }
+
+    fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        self.fast.probes(out);
+        out("reduced", f64::from(u8::from(self.stage == Stage::Done)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cc::test_support::env;
+
+    fn ack(ms: u64, round: u64, rtt: Span) -> Ack {
+        Ack { rtt: Some(rtt), round, ..Ack::at(Time::ZERO + Span::from_millis(ms), 1) }
+    }
+
+    #[test]
+    fn at_rest_the_rate_falls_by_alpha_for_a_round_trip_and_the_smallest_delay_stays() {
+        let fast = FastParams { alpha: 50.0, ..FastParams::default() };
+        let calm = CalmParams { stable_rounds: 3, ..CalmParams::default() };
+        let params = FastRateReductionParams { fast, calm, ..FastRateReductionParams::default() };
+        let mut control = FastRateReduction::new(params, &env(Era::Rfc)).unwrap();
+        let mut window = Window { cwnd: 250.0, ssthresh: f64::INFINITY };
+        // D = 40 ms, r = 50 ms: 250 x 10 / 50 = 50 queued, so the flow rests at once.
+        control.on_ack(&mut window, &ack(0, 0, Span::from_millis(40)));
+        let (mut now, mut round) = (0, 1);
+        while control.stage == Stage::Waiting {
+            assert!(round < 100 && control.pacing_rate().is_none());
+            window.cwnd = 250.0;
+            for _ in 0..250 {
+                control.on_ack(&mut window, &ack(now, round, Span::from_millis(50)));
+            }
+            (now, round) = (now + 50, round + 1);
+        }
+        // 250 segments of 1040 bytes per 50 ms are 41.6 Mbit/s; a fiftieth of it.
+        let rate = control.pacing_rate().unwrap().bps();
+        assert!((rate - 832_000.0).abs() < 0.01 * 832_000.0, "{rate}");
+        assert_eq!(control.phase(), "reduced");
+        control.on_ack(&mut window, &ack(now + 20, round, Span::from_millis(32)));
+        control.on_ack(&mut window, &ack(now + 60, round, Span::from_millis(34)));
+        assert_eq!(control.phase(), "resumed");
+        let rate = control.pacing_rate().unwrap().bps();
+        assert!((rate - 41_600_000.0).abs() < 0.01 * 41_600_000.0, "{rate}");
+        control.on_ack(&mut window, &ack(now + 120, round + 1, Span::from_millis(45)));
+        assert_eq!(control.stage, Stage::Done);
+        assert!(control.pacing_rate().is_none());
+        assert!((control.fast.base() - 0.032).abs() < 1e-12);
+    }
+
+    #[test]
+    fn values_out_of_range_are_named() {
+        type Change = fn(&mut FastRateReductionParams);
+        let wrong: [(&str, Change); 3] = [
+            ("factor is 1", |p| p.factor = Some(1.0)),
+            ("duration is 0", |p| p.duration = 0.0),
+            ("alpha is -1", |p| (p.fast.alpha, p.factor) = (-1.0, Some(3.0))),
+        ];
+        for (expected, change) in wrong {
+            let mut params = FastRateReductionParams::default();
+            change(&mut params);
+            let message = FastRateReduction::new(params, &env(Era::Rfc)).err().unwrap();
+            assert!(message.contains(expected), "{message}");
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! Controls whose signal is queueing delay.
+
+pub(in crate::cc) mod calm;
+pub mod fast;
+pub mod fast_corrected;
+pub mod fast_rate_reduction;
+pub mod ledbat;
+pub mod vegas;

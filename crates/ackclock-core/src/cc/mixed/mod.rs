@@ -1,0 +1,3 @@
+//! Controls that combine loss and delay.
+
+pub mod compound;

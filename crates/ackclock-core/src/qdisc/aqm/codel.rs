@@ -1,0 +1,271 @@
+//! CoDel, controlled delay: drops at departure while the sojourn time stays above a target.
+//!
+//! **Source**: RFC 8289, section 5 (doi:10.17487/RFC8289).
+//!
+//! **Rule**, for every packet at departure, with sojourn time s and b bytes left behind:
+//! - s < `target` or b <= `mtu`: leave the dropping state;
+//! - s >= `target` for a whole `interval`: enter it, drop one, next drop at now + interval / sqrt(n);
+//!   n starts at 1, or where it left off (n - n at the last entry, if more than 1) when the last
+//!   dropping state ended less than 16 intervals ago;
+//! - in it, whenever now has reached the next drop: n += 1, drop, next drop += interval / sqrt(n).
+//!
+//! **Deviations**: `mtu` is fixed; the RFC's listing learns the largest packet seen.
+//!
+//! **Defaults by era**: the same in all (CoDel is younger than ns-2's eras).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::qdisc::managed::Plain;
+use crate::qdisc::{Aqm, QdiscEnv, QueueState, Verdict};
+use crate::registry::{About, Info, Status};
+use crate::rng::Stream;
+use crate::units::{Span, Time};
+use crate::wire::{DropReason, Packet};
+
+/// Parameters of [`Codel`].
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Params {
+    /// Sojourn time that may stand; > 0.
+    pub target: Span,
+    /// Time for which the sojourn time must exceed `target` before the first drop; > 0.
+    pub interval: Span,
+    /// Bytes that may always wait; left out: the link's typical packet.
+    pub mtu: Option<u32>,
+    /// ECN-capable packets are marked instead of dropped.
+    pub ecn: bool,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            target: Span::from_millis(5),
+            interval: Span::from_millis(100),
+            mtu: None,
+            ecn: false,
+        }
+    }
+}
+
+/// Controlled delay.
+#[derive(Clone, Debug)]
+pub struct Codel {
+    target: Span,
+    interval: Span,
+    mtu: u64,
+    ecn: bool,
+    /// When the sojourn time will have been above target for an interval.
+    first_above: Option<Time>,
+    dropping: bool,
+    count: u32,
+    /// `count` when the dropping state was last entered.
+    last_count: u32,
+    drop_next: Time,
+    /// The next drop is put off once the packet behind the dropped one proves late too.
+    owed: bool,
+}
+
+impl About<QdiscEnv> for Codel {
+    type Params = Params;
+    const INFO: Info = Info {
+        name: "codel",
+        title: "CoDel: controlled delay",
+        source: "RFC 8289, section 5, doi:10.17487/RFC8289",
+        status: Status::Specified,
+    };
+
+    fn new(params: Params, env: &QdiscEnv) -> Result<Self, String> {
+        for (name, span) in [("target", params.target), ("interval", params.interval)] {
+            if span == Span::ZERO {
+                return Err(format!("{name} is 0 s but must be more than that"));
+            }
+        }
+        Ok(Self {
+            target: params.target,
+            interval: params.interval,
+            mtu: u64::from(params.mtu.unwrap_or(env.mean_packet)),
+            ecn: params.ecn,
+            first_above: None,
+            dropping: false,
+            count: 0,
+            last_count: 0,
+            drop_next: Time::ZERO,
+            owed: false,
+        })
+    }
+}
+
+impl Plain for Codel {}
+
+impl Codel {
+    /// Whether the sojourn time has been above target for an interval.
+    fn late(&mut self, sojourn: Span, queue: &QueueState) -> bool {
+        if sojourn < self.target || queue.bytes.0 <= self.mtu {
+            self.first_above = None;
+            return false;
+        }
+        match self.first_above {
+            None => {
+                self.first_above = Some(queue.now + self.interval);
+                false
+            }
+            Some(at) => queue.now >= at,
+        }
+    }
+
+    fn control_law(&self, from: Time) -> Time {
+        from + Span((self.interval.0 as f64 / f64::from(self.count).sqrt()).round() as u64)
+    }
+
+    fn hit(&self) -> Verdict {
+        if self.ecn {
+            Verdict::MarkElseDrop(DropReason::Unmarkable)
+        } else {
+            Verdict::Drop(DropReason::Forced)
+        }
+    }
+}
+
+impl Aqm for Codel {
+    fn on_enqueue(&mut self, _packet: &Packet, _queue: &QueueState, _rng: &mut Stream) -> Verdict {
+        Verdict::Pass
+    }
+
+    fn on_dequeue(
+        &mut self,
+        _packet: &Packet,
+        since: Time,
+        queue: &QueueState,
+        _rng: &mut Stream,
+    ) -> Verdict {
+        let now = queue.now;
+        let late = self.late(now.since(since), queue);
+        if std::mem::take(&mut self.owed) && late {
+            self.drop_next = self.control_law(self.drop_next);
+        }
+        if !late {
+            self.dropping = false;
+            return Verdict::Pass;
+        }
+        if self.dropping {
+            if now < self.drop_next {
+                return Verdict::Pass;
+            }
+            self.count += 1;
+            self.owed = true;
+            return self.hit();
+        }
+        self.dropping = true;
+        let since_entry = self.count - self.last_count;
+        let recent = now.since(self.drop_next) < self.interval * 16;
+        self.count = if since_entry > 1 && recent { since_entry } else { 1 };
+        self.last_count = self.count;
+        self.drop_next = self.control_law(now);
+        self.hit()
+    }
+
+    fn on_idle(&mut self, _now: Time) {
+        self.first_above = None;
+        self.dropping = false;
+        self.owed = false;
+    }
+
+    fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        out("dropping", f64::from(u8::from(self.dropping)));
+        out("count", f64::from(self.count));
+        out("drop_next_s", self.drop_next.seconds());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::qdisc::managed::Managed;
+    use crate::qdisc::testing::{Bench, env};
+    use crate::wire::Flags;
+
+    fn bench(params: Params) -> Bench<Managed<Codel>> {
+        Bench::new(Managed::<Codel>::new(params, &env()).unwrap())
+    }
+
+    /// One departure per millisecond from a queue that is kept at 50 packets (sojourn 50 ms);
+    /// returns the milliseconds at which packets were dropped.
+    fn run(bench: &mut Bench<Managed<Codel>>, from: u64, to: u64) -> Vec<u64> {
+        let mut drops = Vec::new();
+        for ms in from..to {
+            bench.now = Time::ZERO + Span::from_millis(ms);
+            while bench.qdisc_len() < 50 {
+                bench.arrive(0, 1000);
+            }
+            bench.depart();
+            drops.extend(bench.drops().iter().map(|_| ms));
+        }
+        drops
+    }
+
+    #[test]
+    fn drops_follow_the_interval_over_the_square_root() {
+        // The sojourn time first reaches 5 ms at 5 ms; an interval later, at 105 ms, the first drop.
+        // Then + 100 (n = 1), + 70.71 (2), + 57.74 (3), + 50 (4), + 44.72 (5): 205, 275.71, 333.45,
+        // 383.45, 428.17; a drop happens at the first departure at or after its time.
+        let mut bench = bench(Params::default());
+        assert_eq!(run(&mut bench, 0, 430), [105, 205, 276, 334, 384, 429]);
+        assert_eq!(bench.probe("count"), 6.0);
+    }
+
+    #[test]
+    fn a_new_episode_soon_after_takes_up_the_count() {
+        let mut bench = bench(Params::default());
+        run(&mut bench, 0, 430);
+        // The queue drains (dropping ends), then builds up anew.
+        while bench.depart().is_some() {}
+        assert_eq!(bench.probe("dropping"), 0.0);
+        bench.drops();
+        // Late again from 435 ms, first drop at 535 with count 6 - 1 = 5: next after 44.72 ms.
+        assert_eq!(run(&mut bench, 430, 590), [535, 580]);
+        assert_eq!(bench.probe("count"), 6.0);
+    }
+
+    #[test]
+    fn a_new_episode_long_after_starts_at_one() {
+        let mut bench = bench(Params::default());
+        run(&mut bench, 0, 430);
+        while bench.depart().is_some() {}
+        bench.drops();
+        // More than 16 intervals after the last drop time.
+        assert_eq!(run(&mut bench, 3000, 3210), [3105, 3205]);
+    }
+
+    #[test]
+    fn one_packet_may_always_wait() {
+        let mut bench = bench(Params::default());
+        bench.arrive(0, 1000);
+        for _ in 0..100 {
+            bench.arrive(0, 1000);
+            bench.after(Span::from_millis(500));
+            bench.depart();
+        }
+        assert!(bench.dropped.is_empty());
+    }
+
+    #[test]
+    fn capable_packets_are_marked() {
+        let mut bench = bench(Params { ecn: true, ..Params::default() });
+        for _ in 0..50 {
+            bench.arrive_with(0, 1000, Flags::ECT);
+        }
+        bench.after(Span::from_millis(10));
+        bench.depart();
+        bench.after(Span::from_millis(100));
+        let marked = bench.depart().unwrap();
+        assert!(marked.packet.flags.has(Flags::CE));
+        assert_eq!((bench.marks, bench.dropped.len()), (1, 0));
+    }
+
+    #[test]
+    fn zero_times_are_refused() {
+        let text = Codel::new(Params { target: Span::ZERO, ..Params::default() }, &env());
+        assert_eq!(text.unwrap_err(), "target is 0 s but must be more than that");
+    }
+}

@@ -1,0 +1,250 @@
+//! The three parts of RED that RIO shares: the average, the drop curve, the spacing of drops.
+//!
+//! **Source**: Floyd & Jacobson, "Random Early Detection Gateways for Congestion Avoidance",
+//! IEEE/ACM Trans. Networking 1(4), 1993, sections 4, 7 and 11 (doi:10.1109/90.251892); gentle curve: Floyd,
+//! "Recommendation on using the 'gentle' variant of RED", 2000.
+
+use crate::units::Time;
+
+/// Exponentially weighted moving average of the queue that decays over idle time as if small
+/// packets had found the queue empty.
+#[derive(Clone, Debug)]
+pub(in crate::qdisc) struct Average {
+    pub(in crate::qdisc) value: f64,
+    w_q: f64,
+    /// Packets of mean size that the link sends in a second.
+    packet_rate: f64,
+    /// Since when the queue has been empty and the link idle, at its present rate.
+    idle_since: Option<Time>,
+    /// Packets that could have been sent in the same idle time at the rates before.
+    missed: f64,
+}
+
+impl Average {
+    pub(in crate::qdisc) fn new(w_q: f64, packet_rate: f64) -> Self {
+        Self { value: 0.0, w_q, packet_rate, idle_since: Some(Time::ZERO), missed: 0.0 }
+    }
+
+    /// The link sends `packet_rate` packets of mean size in a second from `at` on, and arrivals have
+    /// the weight `w_q`.
+    pub(in crate::qdisc) fn set_rate(&mut self, at: Time, packet_rate: f64, w_q: f64) {
+        if let Some(since) = &mut self.idle_since {
+            self.missed += self.packet_rate * at.since(*since).seconds();
+            *since = at;
+        }
+        (self.packet_rate, self.w_q) = (packet_rate, w_q);
+    }
+
+    /// The weight of an arrival.
+    pub(in crate::qdisc) fn w_q(&self) -> f64 {
+        self.w_q
+    }
+
+    /// An arrival sees `queue` waiting: one step, preceded by a step of zero for each packet that
+    /// could have been sent while the link was idle.
+    #[inline]
+    pub(in crate::qdisc) fn arrival(&mut self, now: Time, queue: f64) {
+        let keep = 1.0 - self.w_q;
+        if let Some(since) = self.idle_since.take() {
+            let missed = (self.missed + self.packet_rate * now.since(since).seconds()).floor();
+            self.value *= keep.powf(missed);
+        }
+        self.value = self.value * keep + self.w_q * queue;
+    }
+
+    /// The link went idle.
+    pub(in crate::qdisc) fn idle(&mut self, now: Time) {
+        self.idle_since = Some(now);
+        self.missed = 0.0;
+    }
+
+    /// The link is busy although no arrival was averaged.
+    pub(in crate::qdisc) fn busy(&mut self) {
+        self.idle_since = None;
+    }
+}
+
+/// Drop probability over the average queue.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::qdisc) struct Curve {
+    pub(in crate::qdisc) min_th: f64,
+    pub(in crate::qdisc) max_th: f64,
+    pub(in crate::qdisc) max_p: f64,
+    pub(in crate::qdisc) gentle: bool,
+    /// Where the gentle part begins; follows `max_p` unless the implementation froze it.
+    pub(in crate::qdisc) gentle_p: f64,
+}
+
+impl Curve {
+    pub(in crate::qdisc) fn new(min_th: f64, max_th: f64, max_p: f64, gentle: bool) -> Self {
+        Self { min_th, max_th, max_p, gentle, gentle_p: max_p }
+    }
+
+    /// `p_b` at this average, which must not be below `min_th`.
+    #[inline]
+    pub(in crate::qdisc) fn p(&self, avg: f64) -> f64 {
+        let p = if avg < self.max_th {
+            self.max_p * (avg - self.min_th) / (self.max_th - self.min_th)
+        } else if self.gentle {
+            self.gentle_p + (1.0 - self.gentle_p) * (avg - self.max_th) / self.max_th
+        } else {
+            1.0
+        };
+        p.min(1.0)
+    }
+
+    /// The average from which every arrival is dropped.
+    #[inline]
+    pub(in crate::qdisc) fn ceiling(&self) -> f64 {
+        if self.gentle { 2.0 * self.max_th } else { self.max_th }
+    }
+}
+
+/// How drops are spread over arrivals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::qdisc) struct Spread {
+    /// No drop before 1 / `p_b` arrivals have passed since the last one.
+    pub(in crate::qdisc) wait: bool,
+    /// Arrivals are counted, and probabilities scaled, by size over this mean packet size.
+    pub(in crate::qdisc) by_bytes: Option<u32>,
+}
+
+/// Arrivals since the last drop, which make the gaps between drops uniform.
+#[derive(Clone, Debug, Default)]
+pub(in crate::qdisc) struct Spacing {
+    count: u64,
+    count_bytes: u64,
+    /// The average has been at or above the minimum threshold since the arrival before.
+    pub(in crate::qdisc) above: bool,
+}
+
+impl Spacing {
+    #[inline]
+    pub(in crate::qdisc) fn arrival(&mut self, size: u16) {
+        self.count += 1;
+        self.count_bytes += u64::from(size);
+    }
+
+    /// Counts anew after a drop or mark.
+    #[inline]
+    pub(in crate::qdisc) fn reset(&mut self) {
+        self.count = 0;
+        self.count_bytes = 0;
+    }
+
+    /// Counts anew from the arrival that crossed the minimum threshold, which is the first
+    /// (ns-2) or is not yet counted (1993).
+    #[inline]
+    pub(in crate::qdisc) fn cross(&mut self, counts: bool, size: u16) {
+        self.above = true;
+        self.count = u64::from(counts);
+        self.count_bytes = if counts { u64::from(size) } else { 0 };
+    }
+
+    /// `p_a`: the probability of dropping this arrival, from `p_b`.
+    #[inline]
+    pub(in crate::qdisc) fn p(&self, p_b: f64, size: u16, spread: Spread) -> f64 {
+        let count = match spread.by_bytes {
+            Some(mean) => (self.count_bytes / u64::from(mean)) as f64,
+            None => self.count as f64,
+        };
+        let expected = count * p_b;
+        let mut p = match (spread.wait, expected) {
+            (true, e) if e < 1.0 => 0.0,
+            (true, e) if e < 2.0 => p_b / (2.0 - e),
+            (false, e) if e < 1.0 => p_b / (1.0 - e),
+            _ => 1.0,
+        };
+        if let Some(mean) = spread.by_bytes
+            && p < 1.0
+        {
+            p *= f64::from(size) / f64::from(mean);
+        }
+        p.min(1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Span;
+
+    fn near(a: f64, b: f64) {
+        assert!((a - b).abs() < 1e-12 * (1.0 + b.abs()), "{a} is not {b}");
+    }
+
+    #[test]
+    fn a_constant_queue_is_approached_geometrically() {
+        let mut avg = Average::new(0.002, 1000.0);
+        avg.busy();
+        for _ in 0..500 {
+            avg.arrival(Time::ZERO, 50.0);
+        }
+        // After n arrivals at a constant queue q: q (1 - (1 - w)^n); 0.998^500 = 0.36751 (by logarithm).
+        assert!((avg.value - 50.0 * (1.0 - 0.367_51)).abs() < 1e-3, "{}", avg.value);
+    }
+
+    #[test]
+    fn idle_time_counts_as_empty_arrivals() {
+        let mut avg = Average::new(0.5, 1000.0);
+        avg.busy();
+        avg.arrival(Time::ZERO, 16.0);
+        near(avg.value, 8.0);
+        // 2.5 ms at 1000 packets/s: two whole packets missed, then one arrival at an empty queue.
+        avg.idle(Time::ZERO);
+        avg.arrival(Time::ZERO + Span::from_micros(2500), 0.0);
+        near(avg.value, 1.0);
+    }
+
+    #[test]
+    fn the_curve_has_its_published_corners() {
+        let gentle = Curve::new(5.0, 15.0, 0.1, true);
+        near(gentle.p(5.0), 0.0);
+        near(gentle.p(10.0), 0.05);
+        near(gentle.p(15.0), 0.1);
+        near(gentle.p(22.5), 0.55);
+        near(gentle.p(30.0), 1.0);
+        near(gentle.p(300.0), 1.0);
+        let classic = Curve { gentle: false, ..gentle };
+        near(classic.p(14.0), 0.09);
+        near(classic.p(15.0), 1.0);
+    }
+
+    /// Probability of each gap between drops at `p_b` = 1/8, from `p_a` alone.
+    fn gaps(wait: bool) -> Vec<f64> {
+        let spread = Spread { wait, by_bytes: None };
+        let mut spacing = Spacing::default();
+        let mut survive = 1.0;
+        (1..=16)
+            .map(|_| {
+                spacing.arrival(1000);
+                let p = spacing.p(0.125, 1000, spread);
+                let here = survive * p;
+                survive *= 1.0 - p;
+                here
+            })
+            .collect()
+    }
+
+    #[test]
+    fn gaps_are_uniform() {
+        // 1993: on 1..7, as p/(1 - p), p/(1 - 2p), .. reach 1 at the seventh arrival.
+        for (i, p) in gaps(false).into_iter().enumerate() {
+            near(p, if i < 7 { 1.0 / 7.0 } else { 0.0 });
+        }
+        // Waiting: on 8..15, between one and two mean gaps.
+        for (i, p) in gaps(true).into_iter().enumerate() {
+            near(p, if (7..15).contains(&i) { 0.125 } else { 0.0 });
+        }
+    }
+
+    #[test]
+    fn bytes_mode_scales_by_size() {
+        let spread = Spread { wait: false, by_bytes: Some(500) };
+        let mut spacing = Spacing::default();
+        spacing.arrival(1000);
+        // 1000 B are two mean packets: p_b/(1 - 2 p_b) = 0.125 at p_b = 0.1, times 40/500.
+        near(spacing.p(0.1, 40, spread), 0.01);
+        near(spacing.p(0.1, 1000, spread), 0.25);
+    }
+}

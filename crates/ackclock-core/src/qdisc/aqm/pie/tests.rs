@@ -1,0 +1,132 @@
+use super::*;
+use crate::qdisc::managed::Managed;
+use crate::qdisc::testing::{Bench, env};
+use crate::wire::Flags;
+
+fn pie(params: Params) -> Pie {
+    Pie::new(params, &env()).unwrap()
+}
+
+fn near(a: f64, b: f64) {
+    assert!((a - b).abs() < 1e-12, "{a} is not {b}");
+}
+
+#[test]
+fn the_probability_moves_as_computed_by_hand() {
+    let mut pie = pie(Params::default());
+    // d = 55 ms from 0: 0.125 x 0.04 + 1.25 x 0.055 = 0.07375, over 2048.
+    pie.update(0.055);
+    near(pie.p, 0.07375 / 2048.0);
+    // Steady 55 ms: only 0.005 is left; p = 3.6e-5 is below 1e-4, so over 128.
+    pie.update(0.055);
+    near(pie.p, 0.07375 / 2048.0 + 0.005 / 128.0);
+    pie.p = 0.5;
+    // Falls from 55 to 15 ms: -1.25 x 0.04.
+    pie.update(0.015);
+    near(pie.p, 0.45);
+    // A jump by 85 ms would add 0.125 x 0.085 + 1.25 x 0.085: capped.
+    pie.update(0.1);
+    near(pie.p, 0.47);
+}
+
+#[test]
+fn without_delay_the_probability_decays_to_nothing() {
+    let mut pie = pie(Params::default());
+    pie.p = 0.5;
+    pie.update(0.0);
+    // 0.5 - 0.125 x 0.015 = 0.498125, times 0.98.
+    near(pie.p, 0.488_162_5);
+    for _ in 0..2000 {
+        pie.update(0.0);
+    }
+    near(pie.p, 0.0);
+    assert_eq!(pie.burst, Span::from_millis(150));
+}
+
+#[test]
+fn a_burst_passes_for_ten_updates() {
+    let mut pie = pie(Params::default());
+    for left in (0..10).rev() {
+        pie.update(0.1);
+        assert_eq!(pie.burst, Span::from_millis(15 * left));
+    }
+}
+
+#[test]
+fn the_departure_rate_gives_the_delay() {
+    let mut bench = Bench::new(Managed::<Pie>::new(Params::default(), &env()).unwrap());
+    for _ in 0..100 {
+        bench.arrive(0, 1000);
+    }
+    // One 1000 B packet per ms: 1 MB/s, so 60 waiting packets are 60 ms.
+    for _ in 0..40 {
+        bench.depart();
+        bench.after(Span::from_millis(1));
+    }
+    bench.tick();
+    assert!((bench.probe("delay_s") - 0.06).abs() < 1e-9, "{}", bench.probe("delay_s"));
+}
+
+#[test]
+fn timestamps_give_the_sojourn_time() {
+    let params = Params { delay: Delay::Timestamp, ..Params::default() };
+    let mut bench = Bench::new(Managed::<Pie>::new(params, &env()).unwrap());
+    bench.arrive(0, 1000);
+    bench.after(Span::from_millis(7));
+    bench.depart();
+    bench.tick();
+    near(bench.probe("delay_s"), 0.007);
+    bench.depart();
+    bench.tick();
+    near(bench.probe("delay_s"), 0.0);
+}
+
+/// Arrivals out of `n` that are hit at probability p, with a long queue.
+fn hits(p: f64, flags: Flags, ecn: bool) -> (usize, Vec<usize>, Pie) {
+    let mut pie = pie(Params { ecn, ..Params::default() });
+    pie.p = p;
+    pie.delay_old = 0.05;
+    pie.burst = Span::ZERO;
+    let queue = QueueState { now: Time::ZERO, packets: 50, bytes: Bytes(50_000), key: 0 };
+    let mut rng = Stream::new(3, crate::rng::Purpose::Qdisc, 0);
+    let packet = Packet::new(crate::ids::FlowId(0), 0, 1000, flags);
+    let mut gaps = Vec::new();
+    let (mut marked, mut last) = (0, 0);
+    for i in 0..20_000 {
+        match pie.on_enqueue(&packet, &queue, &mut rng) {
+            Verdict::Pass => continue,
+            Verdict::MarkElseDrop(_) => marked += 1,
+            Verdict::Drop(_) => {}
+        }
+        gaps.push(i - last);
+        last = i;
+    }
+    (marked, gaps, pie)
+}
+
+#[test]
+fn drops_neither_cluster_nor_stay_away() {
+    let (_, gaps, _) = hits(0.05, Flags::default(), false);
+    // The sum of p reaches 0.85 at the 17th arrival (18th if the sum falls short by rounding).
+    assert!(gaps.iter().skip(1).all(|&g| (17..=171).contains(&g)), "{gaps:?}");
+    // 16 spared, then geometric with mean 20.
+    let mean = 20_000.0 / gaps.len() as f64;
+    assert!((mean - 36.0).abs() < 3.0, "{mean}");
+}
+
+#[test]
+fn capable_packets_are_marked_below_a_tenth_and_dropped_above() {
+    let (marked, gaps, _) = hits(0.05, Flags::ECT, true);
+    assert_eq!(marked, gaps.len());
+    let (marked, gaps, _) = hits(0.2, Flags::ECT, true);
+    assert!(marked == 0 && !gaps.is_empty());
+}
+
+#[test]
+fn bad_parameters_are_told() {
+    let wrong = Params { dq_threshold: Bytes(0), ..Params::default() };
+    let text = Pie::new(wrong, &env()).unwrap_err();
+    assert_eq!(text, "dq_threshold is 0 B but must be from 1 to 65536 B");
+    let wrong = Params { alpha: -1.0, ..Params::default() };
+    assert_eq!(Pie::new(wrong, &env()).unwrap_err(), "alpha is -1 but must not be negative");
+}

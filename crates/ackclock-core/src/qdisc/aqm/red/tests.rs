@@ -1,0 +1,233 @@
+use super::*;
+use crate::qdisc::managed::Managed;
+use crate::qdisc::testing::{Bench, env};
+use crate::units::BitRate;
+use crate::wire::Flags;
+
+fn bench(params: Params, env: &QdiscEnv) -> Bench<Managed<Red>> {
+    Bench::new(Managed::<Red>::new(params, env).unwrap())
+}
+
+fn ns2() -> QdiscEnv {
+    QdiscEnv { era: Era::Ns2, ..env() }
+}
+
+/// Packet mode, average equal to the queue seen at the arrival before (`w_q` = 1).
+fn follow(min_th: f64, max_th: f64) -> Params {
+    Params {
+        min_th: Some(min_th),
+        max_th: Some(max_th),
+        w_q: Some(1.0),
+        bytes: Some(false),
+        mean_packet: Some(1000),
+        ..Params::default()
+    }
+}
+
+fn message(params: Params) -> String {
+    Red::new(params, &env()).unwrap_err()
+}
+
+#[test]
+fn bad_parameters_are_told_in_one_sentence() {
+    let wrong = Params { min_th: Some(20.0), max_th: Some(20.0), ..Params::default() };
+    assert_eq!(message(wrong), "max_th is 20 but must be more than min_th, 20 packets");
+    for w_q in [0.0, -0.1, 1.5, f64::NAN] {
+        let text = message(Params { w_q: Some(w_q), ..Params::default() });
+        assert_eq!(text, format!("w_q is {w_q} but must be more than 0 and at most 1"));
+    }
+    assert!(message(Params { max_p: 0.0, ..Params::default() }).starts_with("max_p is 0 "));
+    assert!(message(Params { mark_p: Some(2.0), ..Params::default() }).starts_with("mark_p"));
+    assert!(
+        message(Params { mean_packet: Some(0), ..Params::default() }).starts_with("mean_packet")
+    );
+    assert!(message(Params { min_th: Some(0.0), ..Params::default() }).starts_with("min_th"));
+}
+
+#[test]
+fn automatic_parameters_follow_the_link() {
+    // 80 Mbit/s of 1000 B packets: C = 10,000 packets/s; half of 5 ms is 25 packets.
+    let link = QdiscEnv { rate: BitRate(80_000_000), delay: Span::from_millis(60), ..env() };
+    let red = Red::new(Params::default(), &link).unwrap();
+    assert!((red.curve.min_th - 25.0).abs() < 1e-9 && (red.curve.max_th - 75.0).abs() < 1e-9);
+    // R = 3 (60 ms + 0.1 ms) = 180.3 ms; 1 / (10 x 0.1803 x 10,000) = 5.5463e-5, w_q 2.8e-5 of that less.
+    let mut average = red.average.clone();
+    average.busy();
+    average.arrival(Time::ZERO, 1.0);
+    assert!((average.value - 5.5461e-5).abs() < 1e-9, "{}", average.value);
+    // In era ns2 packets are 500 B and the queue is in bytes: C = 20,000, 50 packets, 25,000 B.
+    let red = Red::new(Params::default(), &QdiscEnv { era: Era::Ns2, ..link }).unwrap();
+    assert!((red.curve.min_th - 25_000.0).abs() < 1e-6, "{}", red.curve.min_th);
+    // At 10 Mbit/s half the target is 3.1 packets: not below 5 and 15.
+    let red = Red::new(Params::default(), &env()).unwrap();
+    assert_eq!((red.curve.min_th, red.curve.max_th), (5.0, 15.0));
+}
+
+#[test]
+fn ns2_packet_mode_holds_the_whole_limit_and_byte_mode_counts_mean_packets() {
+    let limit = Limit { packets: 8, bytes: u64::MAX };
+    let link = QdiscEnv { limit, ..ns2() };
+    let params = Params { min_th: Some(1e3), max_th: Some(3e3), ..Params::default() };
+    let mut packets = bench(Params { bytes: Some(false), ..params.clone() }, &link);
+    // ns-2 measured with 1000 B packets and a limit of 8 in bytes mode: 5 of 10 get through,
+    // one of them straight into transmission.
+    let mut bytes = bench(params, &link);
+    for _ in 0..10 {
+        packets.arrive(0, 1000);
+        bytes.arrive(0, 1000);
+    }
+    assert_eq!(packets.qdisc_len(), 8);
+    assert_eq!(bytes.qdisc_len(), 4);
+    assert!(bytes.drops().iter().all(|&(_, r)| r == DropReason::Overflow));
+}
+
+#[test]
+fn ns2_spares_the_crossing_arrival_and_short_queues() {
+    // min_th 1, every arrival above is sure to be dropped (max_p 1 at 1.001, no waiting).
+    let params = Params {
+        max_p: 1.0,
+        gentle: Some(false),
+        wait: Some(false),
+        mark_p: Some(0.5),
+        ..follow(1.0, 1.001)
+    };
+    let mut bench = bench(params, &ns2());
+    // Arrivals see 0, 1 (average 1 but only one waits), 2 (crosses), 3 (dropped), 3 (dropped).
+    for _ in 0..5 {
+        bench.arrive(0, 1000);
+    }
+    assert_eq!(bench.drops(), [(3, DropReason::Forced), (4, DropReason::Forced)]);
+}
+
+#[test]
+fn the_1993_algorithm_may_drop_the_crossing_arrival() {
+    let params = Params { max_p: 1.0, gentle: Some(false), ..follow(1.0, 1.001) };
+    let mut bench = bench(params, &env());
+    bench.arrive(0, 1000);
+    bench.arrive(0, 1000); // average 1 = min_th: p is 0
+    bench.arrive(0, 1000); // average 2 >= max_th
+    assert_eq!(bench.drops(), [(2, DropReason::Forced)]);
+}
+
+/// Mean gap between drops at an average that stays at `p_b` = 0.05.
+fn mean_gap(wait: bool) -> f64 {
+    let params = Params { wait: Some(wait), ..follow(5.0, 15.0) };
+    let mut bench = bench(params, &env());
+    for _ in 0..10 {
+        bench.arrive(0, 1000);
+    }
+    let mut gaps = Vec::new();
+    let mut last = None;
+    for i in 0..200_000u32 {
+        let before = bench.dropped.len();
+        bench.arrive(0, 1000); // sees 10 waiting: half way from 5 to 15
+        if bench.dropped.len() == before {
+            bench.depart();
+        } else if let Some(previous) = last.replace(i) {
+            gaps.push(f64::from(i - previous));
+        }
+    }
+    gaps.iter().sum::<f64>() / gaps.len() as f64
+}
+
+#[test]
+fn drops_at_a_constant_average_are_half_a_mean_gap_apart_or_one_and_a_half_with_wait() {
+    // Uniform on 1..19 has mean 10, uniform on 20..39 has mean 29.5; the standard deviation of the
+    // mean of over 6000 gaps is below 0.08.
+    assert!((mean_gap(false) - 10.0).abs() < 0.3, "{}", mean_gap(false));
+    assert!((mean_gap(true) - 29.5).abs() < 0.3, "{}", mean_gap(true));
+}
+
+#[test]
+fn capable_packets_are_marked_up_to_mark_p() {
+    let certain = Params { max_p: 1.0, ecn: true, ..follow(1.0, 2.0) };
+    // Average 2 = max_th: p_b is 1, which the classic rule marks (gentle line begins at 1).
+    let marked = Params { mark_p: Some(1.0), ..certain.clone() };
+    let mut bench1 = bench(marked, &env());
+    for flags in [Flags::ECT, Flags::ECT, Flags::ECT, Flags::default()] {
+        bench1.arrive_with(0, 1000, flags);
+        if bench1.qdisc_len() > 2 {
+            bench1.depart();
+        }
+    }
+    assert_eq!(bench1.marks, 1);
+    assert_eq!(bench1.drops(), [(3, DropReason::Unmarkable)]);
+    let mut bench2 = bench(Params { mark_p: Some(0.5), ..certain }, &env());
+    for _ in 0..3 {
+        bench2.arrive_with(0, 1000, Flags::ECT);
+    }
+    assert_eq!((bench2.marks, bench2.drops()), (0, vec![(2, DropReason::Forced)]));
+}
+
+#[test]
+fn max_p_adapts_towards_the_middle() {
+    let params = Params { adaptive: true, ..follow(10.0, 20.0) };
+    let mut bench = bench(params, &env());
+    // Queue 0 is below 14: 0.1 x 0.9 once per interval, not before it has passed.
+    for (step, expected) in [(500, 0.1), (1, 0.09), (400, 0.09), (101, 0.081)] {
+        bench.after(Span::from_millis(step));
+        bench.arrive(0, 1000);
+        bench.depart();
+        assert!((bench.probe("max_p") - expected).abs() < 1e-12, "{expected}");
+    }
+    // Above 16: plus min(0.01, max_p / 4).
+    for _ in 0..40 {
+        bench.arrive(0, 1000);
+    }
+    bench.after(Span::from_millis(501));
+    bench.arrive(0, 1000);
+    assert!((bench.probe("max_p") - 0.091).abs() < 1e-12, "{}", bench.probe("max_p"));
+}
+
+#[test]
+fn the_average_decays_while_the_link_is_idle() {
+    let params = Params { w_q: Some(0.5), ..follow(100.0, 300.0) };
+    let mut bench = bench(params, &env());
+    bench.arrive(0, 1000);
+    bench.arrive(0, 1000); // sees 1: average 0.5
+    while bench.depart().is_some() {}
+    // 10 Mbit/s sends a 1000 B packet in 0.8 ms: 2 ms miss two; then one more step: 0.5 / 8.
+    bench.after(Span::from_millis(2));
+    bench.arrive(0, 1000);
+    assert!((bench.probe("avg") - 0.0625).abs() < 1e-12, "{}", bench.probe("avg"));
+}
+
+#[test]
+fn automatic_parameters_follow_a_scheduled_rate() {
+    let (before, after) = (BitRate(80_000_000), BitRate(8_000_000));
+    let at = |rate, era| QdiscEnv { rate, era, ..env() };
+    let params = Params { adaptive: true, ..Params::default() };
+    let mut red = Red::new(params.clone(), &at(before, Era::Rfc)).unwrap();
+    let slow = Red::new(params.clone(), &at(after, Era::Rfc)).unwrap();
+    assert!((red.curve.min_th - 25.0).abs() < 1e-9);
+    red.on_rate(Time::ZERO, after);
+    // 1000 packets/s; half of 5 ms is 2.5 packets, and 5 is the least; 80 kbit/s of 8 Mbit/s is 0.01.
+    assert!((red.curve.min_th - 5.0).abs() < 1e-9 && (red.curve.max_th - 15.0).abs() < 1e-9);
+    assert!((red.average.w_q() - slow.average.w_q()).abs() < 1e-15);
+    assert!((red.adaptation.unwrap().bottom - 0.01).abs() < 1e-12);
+    // What was given stays; ns-2 reads the rate once.
+    let given = Params { min_th: Some(7.0), w_q: Some(0.002), ..params.clone() };
+    let mut red = Red::new(given, &at(before, Era::Rfc)).unwrap();
+    red.on_rate(Time::ZERO, after);
+    assert!((red.curve.min_th - 7.0).abs() < 1e-12 && (red.average.w_q() - 0.002).abs() < 1e-15);
+    let mut red = Red::new(params, &at(before, Era::Ns2)).unwrap();
+    let min_th = red.curve.min_th;
+    red.on_rate(Time::ZERO, after);
+    assert!((red.curve.min_th - min_th).abs() < 1e-12);
+}
+
+#[test]
+fn idle_time_counts_at_the_rates_of_its_parts() {
+    // w_q 1/2. Idle for 1 ms at 8 Mbit/s and 20 ms at 0.8 Mbit/s: 1 + 2 packets of 1000 B.
+    let params = Params { w_q: Some(0.5), ..follow(5.0, 15.0) };
+    let link = QdiscEnv { rate: BitRate(8_000_000), ..env() };
+    let mut red = Red::new(params, &link).unwrap();
+    red.average.busy();
+    red.average.value = 16.0;
+    red.on_idle(Time::ZERO);
+    let ms = |ms| Time::ZERO + Span::from_millis(ms);
+    red.on_rate(ms(1), BitRate(800_000));
+    // Three steps of zero and the arrival's own.
+    red.average.arrival(ms(21), 0.0);
+    assert!((red.average.value - 1.0).abs() < 1e-12, "{}", red.average.value);
+}

@@ -1,0 +1,427 @@
+//! SFB, stochastic fair BLUE: BLUE's probability in each bin of a Bloom filter of flows.
+//!
+//! **Source**: Feng, Kandlur, Saha & Shin, "Stochastic Fair Blue: A Queue Management Algorithm for
+//! Enforcing Fairness", INFOCOM 2001 (doi:10.1109/INFCOM.2001.916648). The rule is that of its
+//! printed figure as retold; rehash, double buffering and penalty box as in Linux's `sch_sfb` and
+//! tc-sfb(8), whose numbers are the defaults.
+//!
+//! **Rule**: each flow has one bin in each of L levels. For an arrival, with q the packets of a bin:
+//! - q = 0: `p = max(0, p - d2)`; q >= `target`: `p = min(1, p + d1)`; each at most once a `freeze`;
+//! - least q of its bins >= `max`: drop;
+//! - `p_min`, the least p of its bins, = 1: an unresponsive flow; it gets what a token bucket of
+//!   `penalty_rate` and `penalty_burst` lets through; else drop or mark with probability `p_min`;
+//!   above 1/2, `2 p_min - 1` of the arrivals are dropped, not marked.
+//!
+//! New hash functions come into use every `rehash`; the table for them learns for the last `warmup`
+//! of it (double buffering).
+//!
+//! **Deviations**: the hash is not that of the sources; theirs differ too.
+//!
+//! **Defaults by era**: the same in all. `target` is 1.5 times a bin's share of the buffer.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::qdisc::aqm::red::fraction;
+use crate::qdisc::managed::Plain;
+use crate::qdisc::{Aqm, Limit, QdiscEnv, QueueState, Verdict};
+use crate::registry::{About, Info, Status};
+use crate::rng::Stream;
+use crate::units::{Span, Time};
+use crate::wire::{DropReason, Packet};
+
+/// Parameters of [`Sfb`].
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Params {
+    /// Levels of the filter, L; 1 to 16.
+    pub levels: u32,
+    /// Bins in each level, N; > 0, and `bins` to the power `levels` at most 2^60.
+    pub bins: u32,
+    /// What a full bin adds to its probability; in (0, 1].
+    pub d1: f64,
+    /// What an empty bin takes off; in (0, 1].
+    pub d2: f64,
+    /// Least time between two changes of a bin's probability; 0: every arrival changes it.
+    pub freeze: Span,
+    /// Packets \[packets\] from which a bin is full; > 0. Left out: 1.5 times buffer / `bins`,
+    /// at least 1; 20 if the buffer has no limit.
+    pub target: Option<u32>,
+    /// Packets \[packets\] that a flow's emptiest bin never exceeds; > 0. Left out: 1.25 `target`.
+    pub max: Option<u32>,
+    /// Time after which new hash functions come into use; 0: never.
+    pub rehash: Span,
+    /// Time for which the new table learns beside the old one; at most `rehash`.
+    pub warmup: Span,
+    /// Packets that an unresponsive flow gets through \[1/s\]; >= 0.
+    pub penalty_rate: f64,
+    /// Packets that unresponsive flows may send at once; >= 1.
+    pub penalty_burst: f64,
+    /// ECN-capable packets are marked instead of dropped.
+    pub ecn: bool,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            levels: 8,
+            bins: 16,
+            d1: 0.001,
+            d2: 1.0 / 6000.0,
+            freeze: Span::ZERO,
+            target: None,
+            max: None,
+            rehash: Span::from_millis(600_000),
+            warmup: Span::from_millis(60_000),
+            penalty_rate: 10.0,
+            penalty_burst: 20.0,
+            ecn: false,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Bin {
+    p: f64,
+    waiting: u32,
+}
+
+/// Most levels.
+const LEVELS: usize = 16;
+
+/// Where a flow's bins stand in a table; as many as there are levels.
+type Slots = [u32; LEVELS];
+
+/// One filter with its hash functions.
+#[derive(Debug, Default)]
+struct Table {
+    bins: Vec<Bin>,
+    /// With a freeze time: when each bin's probability may change again.
+    thaws: Vec<Time>,
+    seed: u64,
+    /// Number of the first packet that it counts.
+    first: u64,
+}
+
+/// What a flow's bins say.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Least {
+    p: f64,
+    waiting: u32,
+}
+
+/// The part of the parameters that bins need.
+#[derive(Clone, Copy, Debug)]
+struct Rule {
+    levels: usize,
+    width: u32,
+    d1: f64,
+    d2: f64,
+    freeze: Span,
+    target: u32,
+}
+
+impl Table {
+    fn new(rule: Rule, seed: u64, first: u64) -> Self {
+        let size = rule.levels * rule.width as usize;
+        let thaws = vec![Time::ZERO; if rule.freeze > Span::ZERO { size } else { 0 }];
+        Self { bins: vec![Bin::default(); size], thaws, seed, first }
+    }
+
+    /// The flow's bin in each level: the digits, to the base N, of a number that the key is hashed to.
+    #[inline]
+    fn slots(&self, rule: Rule, key: u32) -> Slots {
+        let mut digits = mix(self.seed ^ u64::from(key));
+        let mut slots = [0; LEVELS];
+        let mut level = 0;
+        for slot in &mut slots[..rule.levels] {
+            let wide = u128::from(digits) * u128::from(rule.width);
+            digits = wide as u64;
+            *slot = level + (wide >> 64) as u32;
+            level += rule.width;
+        }
+        slots
+    }
+
+    /// An arrival: probabilities change, then the least of them.
+    #[inline]
+    fn arrival(&mut self, rule: Rule, slots: &Slots, now: Time) -> Least {
+        let mut least = Least { p: 1.0, waiting: u32::MAX };
+        for &slot in &slots[..rule.levels] {
+            let bin = &mut self.bins[slot as usize];
+            // Comparisons in place of `min` and `max`, which would look for NaN.
+            let moved = if bin.waiting == 0 {
+                let p = bin.p - rule.d2;
+                if p > 0.0 { p } else { 0.0 }
+            } else if bin.waiting >= rule.target {
+                let p = bin.p + rule.d1;
+                if p < 1.0 { p } else { 1.0 }
+            } else {
+                bin.p
+            };
+            if self.thaws.is_empty() {
+                bin.p = moved;
+            } else if moved.to_bits() != bin.p.to_bits() && now >= self.thaws[slot as usize] {
+                bin.p = moved;
+                self.thaws[slot as usize] = now + rule.freeze;
+            }
+            if bin.p < least.p {
+                least.p = bin.p;
+            }
+            least.waiting = least.waiting.min(bin.waiting);
+        }
+        least
+    }
+
+    #[inline]
+    fn stored(&mut self, rule: Rule, slots: &Slots) {
+        for &slot in &slots[..rule.levels] {
+            self.bins[slot as usize].waiting += 1;
+        }
+    }
+
+    #[inline]
+    fn departed(&mut self, rule: Rule, key: u32) {
+        let slots = self.slots(rule, key);
+        for &slot in &slots[..rule.levels] {
+            self.bins[slot as usize].waiting -= 1;
+        }
+    }
+}
+
+/// The finaliser of `SplitMix64` (Steele, Lea & Flood 2014).
+#[inline]
+fn mix(x: u64) -> u64 {
+    let mut z = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// Stochastic fair BLUE.
+#[derive(Debug)]
+pub struct Sfb {
+    limit: Limit,
+    rule: Rule,
+    max: u32,
+    ecn: bool,
+    rehash: Span,
+    warmup: Span,
+    penalty_rate: f64,
+    penalty_burst: f64,
+    /// In use; without bins until the first arrival, when random numbers are at hand.
+    table: Table,
+    /// Learning for the next turn.
+    next: Option<Table>,
+    /// When the table in use gives way.
+    until: Time,
+    /// When something is to be done about tables next.
+    turns: Time,
+    tokens: f64,
+    filled: Time,
+    stored: u64,
+    departed: u64,
+    p: f64,
+    penalised: u64,
+}
+
+impl About<QdiscEnv> for Sfb {
+    type Params = Params;
+    const INFO: Info = Info {
+        name: "sfb",
+        title: "SFB: stochastic fair BLUE",
+        source: "Feng, Kandlur, Saha & Shin, INFOCOM 2001, doi:10.1109/INFCOM.2001.916648; tc-sfb(8)",
+        status: Status::Reconstructed,
+    };
+
+    fn new(params: Params, env: &QdiscEnv) -> Result<Self, String> {
+        if !(1..=16).contains(&params.levels) {
+            return Err(format!("levels is {} but must be 1 to 16", params.levels));
+        }
+        let states = u64::from(params.bins).checked_pow(params.levels);
+        if params.bins == 0 || states.is_none_or(|n| n > 1 << 60) {
+            let (bins, levels) = (params.bins, params.levels);
+            return Err(format!(
+                "bins is {bins} but must be more than 0, and with {levels} levels {bins}^{levels} at most 2^60"
+            ));
+        }
+        if params.warmup > params.rehash {
+            return Err(format!(
+                "warmup is {} s but must be at most rehash, {} s",
+                params.warmup.seconds(),
+                params.rehash.seconds()
+            ));
+        }
+        if !(params.penalty_rate >= 0.0 && params.penalty_rate.is_finite()) {
+            return Err(format!("penalty_rate is {} but must be at least 0", params.penalty_rate));
+        }
+        if !(params.penalty_burst >= 1.0 && params.penalty_burst.is_finite()) {
+            return Err(format!(
+                "penalty_burst is {} but must be at least 1",
+                params.penalty_burst
+            ));
+        }
+        let share = |most: f64| (1.5 * most / f64::from(params.bins)).round().max(1.0) as u32;
+        let target = params
+            .target
+            .unwrap_or_else(|| env.limit.in_packets(env.mean_packet).map_or(20, share));
+        let max = params.max.unwrap_or_else(|| target.saturating_add(target.div_ceil(4)));
+        for (name, value) in [("target", target), ("max", max)] {
+            if value == 0 {
+                return Err(format!("{name} is 0 but must be at least 1 packet"));
+            }
+        }
+        Ok(Self {
+            limit: env.limit,
+            rule: Rule {
+                levels: params.levels as usize,
+                width: params.bins,
+                d1: fraction("d1", params.d1)?,
+                d2: fraction("d2", params.d2)?,
+                freeze: params.freeze,
+                target,
+            },
+            max,
+            ecn: params.ecn,
+            rehash: params.rehash,
+            warmup: params.warmup,
+            penalty_rate: params.penalty_rate,
+            penalty_burst: params.penalty_burst,
+            table: Table::default(),
+            next: None,
+            until: Time(u64::MAX),
+            turns: Time::ZERO,
+            tokens: params.penalty_burst,
+            filled: Time::ZERO,
+            stored: 0,
+            departed: 0,
+            p: 0.0,
+            penalised: 0,
+        })
+    }
+}
+
+impl Sfb {
+    /// Takes new hash functions into use when it is time, and lets those to come learn.
+    #[cold]
+    #[inline(never)]
+    fn turn(&mut self, now: Time, rng: &mut Stream) {
+        let (rule, first) = (self.rule, self.stored);
+        let mut fresh =
+            |next: Option<Table>| next.unwrap_or_else(|| Table::new(rule, rng.bits(), first));
+        if self.table.bins.is_empty() {
+            self.table = fresh(None);
+            if self.rehash == Span::ZERO {
+                self.turns = Time(u64::MAX);
+                return;
+            }
+            self.until = now + self.rehash;
+        } else if now >= self.until {
+            self.table = fresh(self.next.take());
+            self.until = now + self.rehash;
+            self.turns = self.until - self.warmup;
+            return;
+        }
+        self.turns = self.until - self.warmup;
+        if now >= self.turns {
+            self.next = Some(fresh(self.next.take()));
+            self.turns = self.until;
+        }
+    }
+
+    /// Whether the penalty box lets an unresponsive flow's packet through.
+    fn pardon(&mut self, now: Time) -> bool {
+        let gained = now.since(self.filled).seconds() * self.penalty_rate;
+        self.filled = now;
+        self.tokens = (self.tokens + gained).min(self.penalty_burst);
+        let pardoned = self.tokens >= 1.0;
+        self.tokens -= if pardoned { 1.0 } else { 0.0 };
+        pardoned
+    }
+
+    fn decide(&mut self, least: Least, now: Time, rng: &mut Stream) -> Verdict {
+        self.p = least.p;
+        if least.waiting >= self.max {
+            return Verdict::Drop(DropReason::Forced);
+        }
+        if least.p >= 1.0 {
+            if self.pardon(now) {
+                return Verdict::Pass;
+            }
+            self.penalised += 1;
+            return Verdict::Drop(DropReason::Forced);
+        }
+        let drawn = rng.uniform();
+        if drawn >= least.p {
+            Verdict::Pass
+        } else if self.ecn && drawn >= 2.0 * least.p - 1.0 {
+            Verdict::MarkElseDrop(DropReason::Unmarkable)
+        } else {
+            Verdict::Drop(DropReason::Early)
+        }
+    }
+}
+
+impl Plain for Sfb {
+    /// SFB's own: arrivals that find no room count too.
+    fn limit(_env: &QdiscEnv) -> Limit {
+        Limit::NONE
+    }
+}
+
+impl Aqm for Sfb {
+    fn on_enqueue(&mut self, packet: &Packet, queue: &QueueState, rng: &mut Stream) -> Verdict {
+        let (now, rule) = (queue.now, self.rule);
+        if now >= self.turns {
+            self.turn(now, rng);
+        }
+        let slots = self.table.slots(rule, queue.key);
+        let least = self.table.arrival(rule, &slots, now);
+        let mut verdict = self.decide(least, now, rng);
+        if !self.limit.admits(queue.packets, queue.bytes, packet.size) {
+            verdict = Verdict::Drop(DropReason::Overflow);
+        }
+        let kept = verdict.keeps(packet);
+        if kept {
+            self.table.stored(rule, &slots);
+        }
+        if let Some(next) = &mut self.next {
+            let slots = next.slots(rule, queue.key);
+            next.arrival(rule, &slots, now);
+            if kept {
+                next.stored(rule, &slots);
+            }
+        }
+        self.stored += u64::from(kept);
+        verdict
+    }
+
+    fn on_dequeue(
+        &mut self,
+        _packet: &Packet,
+        _since: Time,
+        queue: &QueueState,
+        _rng: &mut Stream,
+    ) -> Verdict {
+        // Packets leave in the order in which they were stored: those before a table's first are
+        // not in it.
+        if self.departed >= self.table.first {
+            self.table.departed(self.rule, queue.key);
+        }
+        if let Some(next) = &mut self.next
+            && self.departed >= next.first
+        {
+            next.departed(self.rule, queue.key);
+        }
+        self.departed += 1;
+        Verdict::Pass
+    }
+
+    fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        out("p_min", self.p);
+        out("penalised", self.penalised as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,206 @@
+use super::*;
+use crate::qdisc::managed::Managed;
+use crate::qdisc::testing::{Bench, env};
+use crate::wire::Flags;
+
+fn bench(params: Params) -> Bench<Managed<Sfb>> {
+    Bench::new(Managed::<Sfb>::new(params, &env()).unwrap())
+}
+
+fn near(a: f64, b: f64) {
+    assert!((a - b).abs() < 1e-12, "{a} is not {b}");
+}
+
+#[test]
+fn a_bin_learns_as_computed_by_hand() {
+    let params = Params {
+        levels: 2,
+        bins: 1,
+        d1: 0.25,
+        d2: 0.125,
+        target: Some(2),
+        max: Some(100),
+        ..Params::default()
+    };
+    let mut bench = bench(params);
+    // Finds 0 (already 0), 1 (below the target): p stays 0. Finds 2: up.
+    for _ in 0..3 {
+        bench.arrive(0, 1000);
+    }
+    near(bench.probe("p_min"), 0.25);
+    while bench.depart().is_some() {}
+    bench.arrive(0, 1000);
+    near(bench.probe("p_min"), 0.125);
+}
+
+#[test]
+fn a_frozen_bin_changes_once_in_its_time() {
+    let freeze = Span::from_millis(100);
+    let params =
+        Params { levels: 1, bins: 1, d1: 0.0625, target: Some(1), freeze, ..Params::default() };
+    let mut bench = bench(Params { max: Some(1000), ..params });
+    while bench.qdisc_len() == 0 {
+        bench.arrive(0, 1000);
+    }
+    for _ in 0..5 {
+        bench.arrive(0, 1000);
+    }
+    near(bench.probe("p_min"), 0.0625);
+    bench.after(Span::from_millis(100));
+    bench.arrive(0, 1000);
+    near(bench.probe("p_min"), 0.125);
+}
+
+#[test]
+fn a_flow_never_has_more_than_max_in_its_emptiest_bin() {
+    let mut bench = bench(Params { target: Some(4), max: Some(6), ..Params::default() });
+    for _ in 0..50 {
+        bench.arrive(0, 1000);
+    }
+    assert!(bench.qdisc_len() <= 6);
+    assert!(bench.drops().iter().any(|d| d.1 == DropReason::Forced));
+    // Another flow that shares not all of its bins is let in.
+    let before = bench.qdisc_len();
+    bench.arrive(1, 1000);
+    assert_eq!(bench.qdisc_len(), before + 1);
+}
+
+#[test]
+fn an_unresponsive_flow_gets_the_burst_and_then_the_rate() {
+    let params = Params {
+        levels: 1,
+        bins: 1,
+        d1: 1.0,
+        d2: 1e-9,
+        target: Some(1),
+        max: Some(100_000),
+        ..Params::default()
+    };
+    let mut bench = bench(params);
+    bench.arrive(0, 1000); // finds an empty bin
+    for _ in 0..1000 {
+        bench.arrive(0, 1000);
+    }
+    // 20 at once; the thousand came at the same moment.
+    assert_eq!(bench.qdisc_len(), 21);
+    near(bench.probe("penalised"), 980.0);
+    bench.after(Span::from_millis(500));
+    for _ in 0..1000 {
+        bench.arrive(0, 1000);
+    }
+    // Half a second at 10 packets/s.
+    assert_eq!(bench.qdisc_len(), 26);
+}
+
+#[test]
+fn the_share_of_innocent_flows_in_the_box_is_that_of_the_manual() {
+    // tc-sfb(8): with M unresponsive flows a flow shares all its 8 bins of 16 with them with
+    // probability (1 - (15/16)^M)^8; for M = 16 that is 0.0293, for M = 32 0.3222.
+    let rule = Sfb::new(Params::default(), &env()).unwrap().rule;
+    for (flows, expected) in [(16u32, 0.0293f64), (32, 0.3222)] {
+        let mut hit = 0u32;
+        let (tables, innocents) = (200u32, 200);
+        for seed in 0..tables {
+            let mut table = Table::new(rule, mix(u64::from(seed)), 0);
+            for key in 0..flows {
+                for slot in &table.slots(rule, key)[..8] {
+                    table.bins[*slot as usize].p = 1.0;
+                }
+            }
+            for key in 1000..1000 + innocents {
+                let slots = table.slots(rule, key);
+                let all = slots[..8].iter().all(|slot| table.bins[*slot as usize].p >= 1.0);
+                hit += u32::from(all);
+            }
+        }
+        let share = f64::from(hit) / f64::from(tables * innocents);
+        // Tables vary: their share of full bins differs by a few in a hundred.
+        assert!((share / expected - 1.0).abs() < 0.12, "{flows}: {share}, not {expected}");
+    }
+}
+
+#[test]
+fn a_rehash_takes_over_what_the_second_table_has_learnt() {
+    let rehash = Span::from_millis(1000);
+    let mut params = Params {
+        levels: 1,
+        bins: 1,
+        d1: 0.001,
+        target: Some(1),
+        max: Some(100_000),
+        rehash,
+        warmup: Span::from_millis(300),
+        ..Params::default()
+    };
+    for warmup_ms in [300, 0] {
+        params.warmup = Span::from_millis(warmup_ms);
+        let mut bench = bench(params.clone());
+        let mut last = 0.0;
+        for _ in 0..99 {
+            bench.arrive(0, 1000);
+            bench.after(Span::from_millis(10));
+            last = bench.probe("p_min");
+        }
+        assert!(last > 0.08, "{last}");
+        bench.after(Span::from_millis(10));
+        bench.arrive(0, 1000);
+        let fresh = bench.probe("p_min");
+        // 30 arrivals in the 300 ms before: the second table knows a third; without one, nothing.
+        if warmup_ms == 0 {
+            assert!(fresh <= 0.001, "{fresh}");
+        } else {
+            assert!((0.02..0.04).contains(&fresh), "{fresh}");
+        }
+        // Packets stored before the new table's time leave without trace in it.
+        while bench.depart().is_some() {}
+        let table = &bench.qdisc.aqm.table;
+        assert_eq!(table.bins[0].waiting, 0);
+    }
+}
+
+#[test]
+fn half_of_the_marks_become_drops_at_three_quarters() {
+    let mut sfb = Sfb::new(Params { ecn: true, ..Params::default() }, &env()).unwrap();
+    let mut rng = Stream::new(1, crate::rng::Purpose::Qdisc, 0);
+    let (mut marked, mut dropped) = (0, 0);
+    let n = 40_000;
+    for _ in 0..n {
+        match sfb.decide(Least { p: 0.75, waiting: 0 }, Time::ZERO, &mut rng) {
+            Verdict::MarkElseDrop(_) => marked += 1,
+            Verdict::Drop(_) => dropped += 1,
+            Verdict::Pass => {}
+        }
+    }
+    // p = 3/4: 2 p - 1 = 1/2 dropped, 1/4 marked; 4 standard deviations of 40000 draws.
+    assert!((f64::from(dropped) / f64::from(n) - 0.5).abs() < 0.01, "{dropped}");
+    assert!((f64::from(marked) / f64::from(n) - 0.25).abs() < 0.009, "{marked}");
+}
+
+#[test]
+fn capable_packets_are_marked_below_one_half() {
+    let params =
+        Params { ecn: true, levels: 1, bins: 1, d1: 0.4, target: Some(1), ..Params::default() };
+    let mut bench = bench(Params { max: Some(100_000), ..params });
+    bench.arrive_with(0, 1000, Flags::ECT);
+    bench.arrive_with(0, 1000, Flags::ECT);
+    assert_eq!(bench.drops(), []);
+}
+
+#[test]
+fn sizes_come_from_the_buffer_and_wrong_ones_are_told() {
+    // 200 packets over 23 bins: 1.5 x 8.7 = 13.
+    let limit = Limit { packets: 200, bytes: u64::MAX };
+    let params = Params { levels: 2, bins: 23, ..Params::default() };
+    let sfb = Sfb::new(params, &QdiscEnv { limit, ..env() }).unwrap();
+    assert_eq!((sfb.rule.target, sfb.max), (13, 17));
+    let error = |params: Params| Sfb::new(params, &env()).unwrap_err();
+    assert_eq!(error(Params { levels: 0, ..Params::default() }), "levels is 0 but must be 1 to 16");
+    assert_eq!(
+        error(Params { bins: 300, ..Params::default() }),
+        "bins is 300 but must be more than 0, and with 8 levels 300^8 at most 2^60"
+    );
+    assert_eq!(
+        error(Params { warmup: Span::from_millis(700_000), ..Params::default() }),
+        "warmup is 700 s but must be at most rehash, 600 s"
+    );
+}

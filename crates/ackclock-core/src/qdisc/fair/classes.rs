@@ -1,0 +1,401 @@
+//! Many class queues in one shared buffer: what DRR, FQ, SFQ and FQ-CoDel schedule.
+//!
+//! All packets live in one pool, so memory grows with the packets that wait at once, not with the
+//! number of classes times their longest queues; an empty class costs a few dozen bytes, and its
+//! AQM is made when its first packet arrives.
+//!
+//! **Source** of longest-queue drop: `McKenney`, "Stochastic Fairness Queueing", INFOCOM 1990; Suter,
+//! Lakshman, Stiliadis & Choudhury, "Design considerations for supporting TCP with per-flow
+//! queueing", INFOCOM 1998.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::memory::soon;
+use crate::qdisc::aqm::Prototype;
+use crate::qdisc::fair::longest::Longest;
+use crate::qdisc::links::{Chain, Links};
+use crate::qdisc::managed::execute;
+use crate::qdisc::{Aqm, Limit, QdiscCtx, QueueState};
+use crate::units::{BitRate, Bytes, Span, Time};
+use crate::wire::{DropReason, Packet, Timed};
+
+/// Which packet of the longest queue is pushed out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Victim {
+    /// The oldest.
+    Head,
+    /// The newest.
+    Tail,
+}
+
+/// What makes a queue the longest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Measure {
+    /// Bytes.
+    #[default]
+    Bytes,
+    /// Packets.
+    Packets,
+}
+
+/// One class.
+#[derive(Debug, Default)]
+struct Queue {
+    chain: Chain,
+    packets: u32,
+    bytes: u64,
+}
+
+impl Queue {
+    /// Its length; `None` if it is empty.
+    #[inline]
+    fn length(&self, measure: Measure) -> Option<u64> {
+        let length = match measure {
+            Measure::Bytes => self.bytes,
+            Measure::Packets => u64::from(self.packets),
+        };
+        (self.packets > 0).then_some(length)
+    }
+
+    /// What its AQM is shown.
+    fn state(&self, class: u32, now: Time) -> QueueState {
+        QueueState { now, packets: self.packets as usize, bytes: Bytes(self.bytes), key: class }
+    }
+}
+
+/// What a scheduler asks of a packet that waits.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::qdisc) struct Head {
+    pub(in crate::qdisc) size: u16,
+    /// The scheduler's note about the packet.
+    pub(in crate::qdisc) tag: f64,
+}
+
+/// Class queues that share a buffer.
+pub(in crate::qdisc) struct Classes {
+    slots: Vec<Option<Timed>>,
+    free: Vec<u32>,
+    /// Of the packets in `slots`, with what is asked of them often.
+    links: Links<Head>,
+    queues: Vec<Queue>,
+    packets: usize,
+    bytes: u64,
+    limit: Limit,
+    measure: Measure,
+    /// Kept only if the buffer is bounded.
+    longest: Longest,
+    prototype: Option<Box<dyn Prototype>>,
+    aqms: Vec<Option<Box<dyn Aqm>>>,
+}
+
+impl Classes {
+    pub(in crate::qdisc) fn new(
+        limit: Limit,
+        measure: Measure,
+        prototype: Option<Box<dyn Prototype>>,
+    ) -> Self {
+        Self {
+            slots: Vec::new(),
+            free: Vec::new(),
+            links: Links::default(),
+            queues: Vec::new(),
+            packets: 0,
+            bytes: 0,
+            limit,
+            measure,
+            longest: Longest::default(),
+            prototype,
+            aqms: Vec::new(),
+        }
+    }
+
+    /// Packets in all classes.
+    #[inline]
+    pub(in crate::qdisc) fn total(&self) -> usize {
+        self.packets
+    }
+
+    /// Bytes in all classes.
+    #[inline]
+    pub(in crate::qdisc) fn backlog(&self) -> Bytes {
+        Bytes(self.bytes)
+    }
+
+    /// Packets of one class.
+    #[inline]
+    pub(in crate::qdisc) fn packets(&self, class: u32) -> u32 {
+        self.queues.get(class as usize).map_or(0, |q| q.packets)
+    }
+
+    /// The packet of a class that leaves next.
+    #[inline(always)]
+    pub(in crate::qdisc) fn head(&self, class: u32) -> Option<Head> {
+        let id = self.queues.get(class as usize)?.chain.head()?;
+        Some(*self.links.note(id))
+    }
+
+    /// The packet of a class that leaves after the next.
+    #[inline(always)]
+    pub(in crate::qdisc) fn second(&self, class: u32) -> Option<Head> {
+        let id = self.queues.get(class as usize)?.chain.head()?;
+        Some(*self.links.note(self.links.next(id)?))
+    }
+
+    /// Calls up what the next packet of a class will touch when it leaves.
+    #[inline(always)]
+    pub(in crate::qdisc) fn call_up(&self, class: u32) {
+        if let Some(id) = self.queues.get(class as usize).and_then(|queue| queue.chain.head()) {
+            soon(self.links.note(id));
+            soon(&self.slots[id as usize]);
+        }
+    }
+
+    /// Whether AQMs have a say in what leaves.
+    #[inline(always)]
+    pub(in crate::qdisc) fn managed(&self) -> bool {
+        self.prototype.is_some()
+    }
+
+    /// Whether more waits than the buffer holds.
+    #[inline]
+    pub(in crate::qdisc) fn over(&self) -> bool {
+        self.packets as u64 > u64::from(self.limit.packets) || self.bytes > self.limit.bytes
+    }
+
+    /// The longest class and its length; of equals the one with the smallest number.
+    pub(in crate::qdisc) fn longest(&mut self) -> Option<(u64, u32)> {
+        let Self { queues, longest, measure, .. } = self;
+        longest.find(queues.len() as u32, |class| queues[class as usize].length(*measure))
+    }
+
+    /// Length of the longest class, 0 if nothing waits; for recording.
+    pub(in crate::qdisc) fn greatest_length(&self) -> u64 {
+        self.queues.iter().filter_map(|queue| queue.length(self.measure)).max().unwrap_or(0)
+    }
+
+    /// Length of a class as `longest` measures it.
+    pub(in crate::qdisc) fn length(&self, class: u32) -> u64 {
+        self.queues[class as usize].length(self.measure).unwrap_or(0)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, class: u32) {
+        self.queues.resize_with(class as usize + 1, Queue::default);
+    }
+
+    /// What the AQM of a class says of an arrival: the packet if it may go on.
+    #[inline(never)]
+    fn judge_arrival(
+        &mut self,
+        class: u32,
+        packet: Packet,
+        ctx: &mut QdiscCtx<'_>,
+    ) -> Option<Packet> {
+        let Some(prototype) = &self.prototype else { return Some(packet) };
+        if self.aqms.len() <= class as usize {
+            self.aqms.resize_with(class as usize + 1, || None);
+        }
+        let aqm = self.aqms[class as usize].get_or_insert_with(|| prototype.fresh());
+        let state = self.queues[class as usize].state(class, ctx.now);
+        execute(aqm.on_enqueue(&packet, &state, ctx.rng), packet, ctx)
+    }
+
+    /// What the AQM of a class says of a packet that would leave: the packet if it may.
+    #[inline(never)]
+    fn judge_departure(
+        &mut self,
+        class: u32,
+        leaving: Timed,
+        ctx: &mut QdiscCtx<'_>,
+    ) -> Option<Timed> {
+        let Some(Some(aqm)) = self.aqms.get_mut(class as usize) else { return Some(leaving) };
+        let Timed { at, packet } = leaving;
+        let state = self.queues[class as usize].state(class, ctx.now);
+        let packet = execute(aqm.on_dequeue(&packet, at, &state, ctx.rng), packet, ctx)?;
+        Some(Timed { at, packet })
+    }
+
+    /// An arrival: asks the class's AQM and stores the packet at the tail of its class with the
+    /// scheduler's `tag`, even beyond the limit. Returns its place, `None` if the AQM dropped it.
+    // A packet is moved as few times as can be: once in here, once out again.
+    #[inline(always)]
+    pub(in crate::qdisc) fn offer(
+        &mut self,
+        class: u32,
+        packet: Packet,
+        tag: f64,
+        ctx: &mut QdiscCtx<'_>,
+    ) -> Option<u32> {
+        if self.queues.len() <= class as usize {
+            self.grow(class);
+        }
+        if self.prototype.is_none() {
+            return Some(self.store(class, packet, tag, ctx.now));
+        }
+        let packet = self.judge_arrival(class, packet, ctx)?;
+        Some(self.store(class, packet, tag, ctx.now))
+    }
+
+    /// Puts a packet at the tail of its class; its place.
+    #[inline(always)]
+    fn store(&mut self, class: u32, packet: Packet, tag: f64, now: Time) -> u32 {
+        let size = packet.size;
+        let id = self.free.pop().unwrap_or_else(|| self.more());
+        self.slots[id as usize] = Some(Timed { at: now, packet });
+        let queue = &mut self.queues[class as usize];
+        self.links.push_noted(&mut queue.chain, id, Head { size, tag });
+        let size = u64::from(size);
+        queue.packets += 1;
+        queue.bytes += size;
+        self.packets += 1;
+        self.bytes += size;
+        if self.limit != Limit::NONE {
+            self.longest.grown(class, self.length(class));
+        }
+        id
+    }
+
+    /// One place more.
+    #[cold]
+    #[inline(never)]
+    fn more(&mut self) -> u32 {
+        self.slots.push(None);
+        self.links.reserve(self.slots.len());
+        (self.slots.len() - 1) as u32
+    }
+
+    /// Takes a packet of a class out, last of all: so it goes straight to where it is wanted.
+    #[inline(always)]
+    fn take(&mut self, class: u32, id: u32) -> Option<Timed> {
+        let size = u64::from(self.links.note(id).size);
+        let queue = &mut self.queues[class as usize];
+        self.links.remove(&mut queue.chain, id);
+        queue.packets -= 1;
+        queue.bytes -= size;
+        self.packets -= 1;
+        self.bytes -= size;
+        self.free.push(id);
+        self.slots[id as usize].take()
+    }
+
+    /// Pushes a packet out of a class that is not empty; returns its size. `arrived` is the place of
+    /// the packet whose arrival is to blame.
+    #[inline(never)]
+    pub(in crate::qdisc) fn push_out(
+        &mut self,
+        class: u32,
+        victim: Victim,
+        arrived: u32,
+        ctx: &mut QdiscCtx<'_>,
+    ) -> u16 {
+        let chain = self.queues[class as usize].chain;
+        let id = match victim {
+            Victim::Head => chain.head(),
+            Victim::Tail => chain.tail(),
+        }
+        .expect("invariant: a packet is pushed out of a class that has one");
+        let packet = self
+            .take(class, id)
+            .expect("invariant: a place in a class's chain holds a packet")
+            .packet;
+        let size = packet.size;
+        let reason = if id == arrived { DropReason::Overflow } else { DropReason::PushedOut };
+        ctx.drop(packet, reason);
+        size
+    }
+
+    /// Takes the head of a class and asks its AQM: `None` if that dropped it, or if there was none.
+    #[inline(always)]
+    pub(in crate::qdisc) fn serve(&mut self, class: u32, ctx: &mut QdiscCtx<'_>) -> Option<Timed> {
+        let id = self.queues.get(class as usize)?.chain.head()?;
+        if self.prototype.is_none() {
+            return self.take(class, id);
+        }
+        let leaving = self.take(class, id)?;
+        self.judge_departure(class, leaving, ctx)
+    }
+
+    /// A class was found empty.
+    pub(in crate::qdisc) fn idle(&mut self, class: u32, now: Time) {
+        if let Some(Some(aqm)) = self.aqms.get_mut(class as usize) {
+            aqm.on_idle(now);
+        }
+    }
+
+    /// Interval of the AQMs' timer.
+    pub(in crate::qdisc) fn timer_interval(&self) -> Option<Span> {
+        self.prototype.as_ref().and_then(|aqm| aqm.timer_interval())
+    }
+
+    /// The AQMs' timer.
+    pub(in crate::qdisc) fn on_timer(&mut self, now: Time) {
+        for class in 0..self.aqms.len() {
+            if let Some(aqm) = &mut self.aqms[class] {
+                aqm.on_timer(&self.queues[class].state(class as u32, now));
+            }
+        }
+    }
+
+    /// The link's rate changed.
+    pub(in crate::qdisc) fn on_rate(&mut self, at: Time, rate: BitRate) {
+        for aqm in self.aqms.iter_mut().flatten() {
+            aqm.on_rate(at, rate);
+        }
+        if let Some(prototype) = &mut self.prototype {
+            prototype.on_rate(at, rate);
+        }
+    }
+}
+
+/// The bucket of a class key: a fixed hash, the same in every run; `salt` selects another.
+pub(in crate::qdisc) fn bucket(key: u32, salt: u32, buckets: u32) -> u32 {
+    let mut z = (u64::from(salt) << 32 | u64::from(key)).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^= z >> 31;
+    ((u128::from(z) * u128::from(buckets)) >> 64) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::FlowId;
+    use crate::rng::{Purpose, Stream};
+    use crate::wire::Flags;
+
+    #[test]
+    fn memory_follows_what_waits_at_once_not_the_number_of_classes() {
+        let mut classes = Classes::new(Limit::NONE, Measure::Bytes, None);
+        let mut dropped = Vec::new();
+        let mut rng = Stream::new(1, Purpose::Qdisc, 0);
+        let mut ctx =
+            QdiscCtx { now: Time::ZERO, rng: &mut rng, keys: &[], dropped: &mut dropped, marks: 0 };
+        for class in 0..200_000 {
+            for seq in 0..3 {
+                let packet = Packet::new(FlowId(class), seq, 1000, Flags::default());
+                classes.offer(class, packet, 0.0, &mut ctx);
+            }
+            for seq in 0..3 {
+                assert_eq!(classes.serve(class, &mut ctx).unwrap().packet.seq, seq);
+            }
+        }
+        assert_eq!(classes.slots.len(), 3);
+        assert!(size_of::<Queue>() <= 24);
+    }
+
+    #[test]
+    fn buckets_are_evenly_filled_and_depend_on_the_salt() {
+        let mut filled = [0u32; 16];
+        for key in 0..16_000 {
+            filled[bucket(key, 0, 16) as usize] += 1;
+        }
+        // Binomial with mean 1000 and deviation 31.
+        assert!(filled.iter().all(|&n| (850..1150).contains(&n)), "{filled:?}");
+        let moved = (0..1000).filter(|&key| bucket(key, 0, 16) != bucket(key, 1, 16)).count();
+        assert!(moved > 850, "{moved}");
+    }
+}

@@ -1,0 +1,314 @@
+//! FQ-CoDel: fair queueing by deficit round robin that serves new flows first, CoDel on every queue.
+//!
+//! **Source**: RFC 8290, sections 4 and 5 (doi:10.17487/RFC8290); CoDel: RFC 8289.
+//!
+//! **Rule**:
+//! - an arrival joins the queue of its class's hash; a queue on neither list goes to the end of the
+//!   list of new queues with `quantum` bytes of credit;
+//! - the first new queue, else the first old one, is served: without credit it gets `quantum` and
+//!   goes to the end of the old list; else its CoDel yields a packet, whose size is debited;
+//! - a queue that yields none goes to the end of the old list if it was new, else off the lists;
+//! - when the buffer is exceeded, the queue with the most bytes loses half its packets from the
+//!   head, at most `drop_batch`.
+//!
+//! **Deviations**: the hash is fixed for a run; `salt` selects another.
+//!
+//! **Defaults by era**: the same in all (FQ-CoDel is younger than ns-2's eras).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::qdisc::aqm::codel::{self, Codel};
+use crate::qdisc::fair::classes::{Classes, Measure, Victim, bucket};
+use crate::qdisc::links::{Chain, Links};
+use crate::qdisc::{Limit, QdiscCtx, QdiscEnv, QueueDisc};
+use crate::registry::{About, Info, Status};
+use crate::units::{Bytes, Span};
+use crate::wire::{Packet, Timed};
+
+/// Most queues, so that a slip of the finger does not take all memory.
+const MAX_QUEUES: u32 = 65_536;
+
+/// Parameters of [`FqCodel`].
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Params {
+    /// Number of queues; from 1 to 65536.
+    pub queues: u32,
+    /// Bytes that a queue may send in a turn; > 0.
+    pub quantum: Bytes,
+    /// CoDel's target; > 0.
+    pub target: Span,
+    /// CoDel's interval; > 0.
+    pub interval: Span,
+    /// ECN-capable packets are marked instead of dropped by CoDel.
+    pub ecn: bool,
+    /// Most packets dropped at once when the buffer is exceeded; > 0.
+    pub drop_batch: u32,
+    /// Selects the hash function.
+    pub salt: u32,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        let codel = codel::Params::default();
+        Self {
+            queues: 1024,
+            quantum: Bytes(1514),
+            target: codel.target,
+            interval: codel.interval,
+            ecn: true,
+            drop_batch: 64,
+            salt: 0,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum List {
+    #[default]
+    Off,
+    New,
+    Old,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Account {
+    credit: i64,
+    list: List,
+}
+
+/// FQ-CoDel.
+pub struct FqCodel {
+    classes: Classes,
+    accounts: Vec<Account>,
+    links: Links,
+    new_queues: Chain,
+    old_queues: Chain,
+    quantum: i64,
+    drop_batch: u32,
+    salt: u32,
+}
+
+impl About<QdiscEnv> for FqCodel {
+    type Params = Params;
+    const INFO: Info = Info {
+        name: "fq-codel",
+        title: "FQ-CoDel: flow queueing with controlled delay",
+        source: "RFC 8290, sections 4 and 5, doi:10.17487/RFC8290",
+        status: Status::Specified,
+    };
+
+    fn new(params: Params, env: &QdiscEnv) -> Result<Self, String> {
+        let counts = [
+            ("queues", u64::from(params.queues)),
+            ("quantum", params.quantum.0),
+            ("drop_batch", u64::from(params.drop_batch)),
+        ];
+        if let Some((name, _)) = counts.iter().find(|(_, n)| *n == 0) {
+            return Err(format!("{name} is 0 but must be at least 1"));
+        }
+        if params.queues > MAX_QUEUES {
+            let queues = params.queues;
+            return Err(format!("queues is {queues} but must be at most {MAX_QUEUES}"));
+        }
+        let Ok(quantum) = i64::try_from(params.quantum.0) else {
+            return Err(format!("quantum is {} B but must be less than 2^63 B", params.quantum.0));
+        };
+        let codel = Codel::new(
+            codel::Params {
+                target: params.target,
+                interval: params.interval,
+                ecn: params.ecn,
+                ..codel::Params::default()
+            },
+            &QdiscEnv { limit: Limit::NONE, ..env.clone() },
+        )?;
+        let mut links = Links::default();
+        links.reserve(params.queues as usize);
+        Ok(Self {
+            classes: Classes::new(env.limit, Measure::Bytes, Some(Box::new(codel))),
+            accounts: vec![Account::default(); params.queues as usize],
+            links,
+            new_queues: Chain::default(),
+            old_queues: Chain::default(),
+            quantum,
+            drop_batch: params.drop_batch,
+            salt: params.salt,
+        })
+    }
+}
+
+impl FqCodel {
+    /// Takes a queue, the first of its list, off that list and puts it at the end of the old one.
+    fn retire(&mut self, queue: u32) {
+        self.unlist(queue);
+        self.links.push_back(&mut self.old_queues, queue);
+        self.accounts[queue as usize].list = List::Old;
+    }
+
+    fn unlist(&mut self, queue: u32) {
+        match std::mem::take(&mut self.accounts[queue as usize].list) {
+            List::New => self.links.remove(&mut self.new_queues, queue),
+            List::Old => self.links.remove(&mut self.old_queues, queue),
+            List::Off => {}
+        }
+    }
+}
+
+impl QueueDisc for FqCodel {
+    fn enqueue(&mut self, packet: Packet, ctx: &mut QdiscCtx<'_>) {
+        let queue = bucket(ctx.key(&packet), self.salt, self.accounts.len() as u32);
+        let Some(place) = self.classes.offer(queue, packet, 0.0, ctx) else { return };
+        let account = &mut self.accounts[queue as usize];
+        if account.list == List::Off {
+            *account = Account { credit: self.quantum, list: List::New };
+            self.links.push_back(&mut self.new_queues, queue);
+        }
+        while self.classes.over() {
+            let (_, fattest) =
+                self.classes.longest().expect("invariant: an exceeded buffer is not empty");
+            let batch = self.classes.packets(fattest).div_ceil(2).min(self.drop_batch);
+            for _ in 0..batch {
+                self.classes.push_out(fattest, Victim::Head, place, ctx);
+            }
+        }
+    }
+
+    fn dequeue(&mut self, ctx: &mut QdiscCtx<'_>) -> Option<Timed> {
+        loop {
+            let queue = self.new_queues.head().or(self.old_queues.head())?;
+            let account = &mut self.accounts[queue as usize];
+            if account.credit <= 0 {
+                account.credit += self.quantum;
+                self.retire(queue);
+                continue;
+            }
+            while self.classes.packets(queue) > 0 {
+                if let Some(served) = self.classes.serve(queue, ctx) {
+                    account.credit -= i64::from(served.packet.size);
+                    return Some(served);
+                }
+            }
+            self.classes.idle(queue, ctx.now);
+            if account.list == List::New {
+                self.retire(queue);
+            } else {
+                self.unlist(queue);
+            }
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.classes.total()
+    }
+
+    fn backlog(&self) -> Bytes {
+        self.classes.backlog()
+    }
+
+    fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        out("longest", self.classes.greatest_length() as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::qdisc::testing::{Bench, env};
+    use crate::wire::DropReason;
+
+    fn bench(params: Params, packets: u32) -> Bench<FqCodel> {
+        let env = QdiscEnv { limit: Limit { packets, bytes: u64::MAX }, ..env() };
+        Bench::new(FqCodel::new(params, &env).unwrap())
+    }
+
+    /// Keys in different queues.
+    fn apart(params: &Params) -> [u32; 2] {
+        let home = bucket(0, 0, params.queues);
+        [0, (1..100).find(|&k| bucket(k, 0, params.queues) != home).unwrap()]
+    }
+
+    fn served(bench: &mut Bench<FqCodel>, n: usize) -> Vec<u32> {
+        (0..n).map(|_| bench.depart().unwrap().packet.seq).collect()
+    }
+
+    #[test]
+    fn new_queues_go_first_until_their_quantum_is_spent() {
+        let params = Params { quantum: Bytes(2000), ..Params::default() };
+        let [a, b] = apart(&params);
+        let mut bench = bench(params, 1000);
+        for _ in 0..6 {
+            bench.arrive(a, 1000);
+        }
+        // Two packets spend a's first quantum; it turns old, and its third leaves it 1000 B.
+        assert_eq!(served(&mut bench, 3), [0, 1, 2]);
+        // b comes with four packets: two go at once as new, the others wait behind a's turn.
+        for _ in 0..4 {
+            bench.arrive(b, 1000);
+        }
+        assert_eq!(served(&mut bench, 7), [6, 7, 3, 8, 9, 4, 5]);
+    }
+
+    #[test]
+    fn a_queue_may_overdraw_its_credit_by_less_than_a_packet() {
+        let params = Params { quantum: Bytes(1500), ..Params::default() };
+        let [a, b] = apart(&params);
+        let mut bench = bench(params, 1000);
+        for key in [a, a, a, b, b, b] {
+            bench.arrive(key, 1000);
+        }
+        // a: 1500 - 1000 - 1000 = -500 after two; b the same; a: 1000 left for its third.
+        assert_eq!(served(&mut bench, 6), [0, 1, 3, 4, 2, 5]);
+    }
+
+    #[test]
+    fn overflow_takes_half_of_the_fattest_queue_from_its_head() {
+        let params = Params::default();
+        let [a, b] = apart(&params);
+        let mut bench = bench(params, 10);
+        bench.arrive(b, 1000);
+        for _ in 0..10 {
+            bench.arrive(a, 1000);
+        }
+        let expected: Vec<_> = (1..=5).map(|seq| (seq, DropReason::PushedOut)).collect();
+        assert_eq!(bench.drops(), expected);
+        assert_eq!(bench.qdisc_len(), 6);
+    }
+
+    #[test]
+    fn the_batch_is_bounded() {
+        let mut bench = bench(Params { drop_batch: 3, ..Params::default() }, 100);
+        for _ in 0..101 {
+            bench.arrive(0, 1000);
+        }
+        assert_eq!(bench.drops().len(), 3);
+    }
+
+    #[test]
+    fn every_queue_has_its_own_codel() {
+        let params = Params::default();
+        let [a, b] = apart(&params);
+        let mut bench = bench(params, 10_000);
+        // a keeps a standing queue; b sends a packet now and then and never loses one.
+        for ms in 0..2000u64 {
+            while bench.qdisc_len() < 50 {
+                bench.arrive(a, 1000);
+            }
+            if ms % 20 == 0 {
+                bench.arrive(b, 1000);
+            }
+            bench.depart();
+            bench.after(Span::from_millis(1));
+        }
+        assert!(bench.dropped.len() > 10, "{}", bench.dropped.len());
+        assert!(bench.dropped.iter().all(|(p, _)| p.flow.0 == a));
+    }
+
+    #[test]
+    fn zero_counts_are_refused() {
+        let wrong = Params { quantum: Bytes(0), ..Params::default() };
+        let text = FqCodel::new(wrong, &env()).map(|_| ()).unwrap_err();
+        assert_eq!(text, "quantum is 0 but must be at least 1");
+    }
+}

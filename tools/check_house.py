@@ -46,11 +46,12 @@ MAY_IMPORT: dict[str, set[str]] = {
     "scenario": {"units", "registry"},
     "compile": GROUND | ROOMS | {"scenario", "tcp"},
     "record": {"ids", "units"},
-    "packet": GROUND | ROOMS | {"scenario", "compile", "record", "tcp"},
+    "packet": GROUND | ROOMS | {"scenario", "compile", "record", "tcp", "tcp_ns2"},
     "fluid": {"error", "sharing", "policy"},
     "api": GROUND | ROOMS | {"scenario", "compile", "packet", "record", "tcp"},
     # The endpoints: what joins a control, a slow start rule and a recovery into TCP.
     "tcp": GROUND | {"scenario", "record", "cc", "slow_start", "recovery"},
+    "tcp_ns2": GROUND | {"scenario", "record", "cc", "slow_start", "tcp"},
     # Rooms: the ground, the era, and what their own contract is written in (table `ITEMS`).
     "cc": GROUND | {"scenario"},
     "slow_start": GROUND | {"scenario", "cc"},

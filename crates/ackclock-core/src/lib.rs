@@ -4,7 +4,7 @@
 //! which the [`packet`] engine runs, which leaves [`record`]s. The [`fluid`] engine works on rates
 //! instead. Beside the stages stand rooms, each a folder of interchangeable algorithms: [`qdisc`],
 //! [`cc`], [`slow_start`], [`recovery`], [`topology`], [`traffic`], and of the fluid [`sharing`] and
-//! [`policy`]; and [`tcp`], the endpoints. A room imports units and packet types,
+//! [`policy`]; and the endpoints, [`tcp`] and, for studies that compare with ns-2, [`tcp_ns2`]. A room imports units and packet types,
 //! never an engine. Nothing here reads a clock, opens a file or keeps global state.
 
 mod agenda;
@@ -27,6 +27,7 @@ pub mod scenario;
 pub mod sharing;
 pub mod slow_start;
 pub mod tcp;
+pub mod tcp_ns2;
 pub mod topology;
 pub mod traffic;
 pub mod units;

@@ -8,8 +8,8 @@ use ackclock_core::packet;
 use ackclock_core::record::Recorder;
 use ackclock_core::rng::{Purpose, Stream};
 use ackclock_core::scenario::{Era, Scenario};
-use ackclock_core::tcp::ns2::{Ns2Options, Ns2Parts, Ns2Sender, Variant};
 use ackclock_core::tcp::{Deadline, Endpoint as _, EndpointCtx, TcpConfig};
+use ackclock_core::tcp_ns2::{Ns2Options, Ns2Parts, Ns2Sender, Variant};
 use ackclock_core::units::Time;
 use ackclock_core::wire::{Flags, Packet};
 

@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 use ackclock_core::ids::FlowId;
 use ackclock_core::scenario::Era;
-use ackclock_core::tcp::ns2::{Ns2Options, Ns2Parts, Ns2Sender, Ns2Sink};
 use ackclock_core::tcp::{Endpoint as _, TcpConfig};
+use ackclock_core::tcp_ns2::{Ns2Options, Ns2Parts, Ns2Sender, Ns2Sink};
 use ackclock_core::units::{BitRate, Span, Time};
 
 use net::{Clock, Flow, Link, Net};

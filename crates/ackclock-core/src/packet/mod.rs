@@ -1,44 +1,19 @@
 //! STAGE 3a: the packet engine. One packet on one link at a time, to the picosecond.
 //!
 //! [`run`] takes a [`Plan`](crate::compile::Plan) and returns what happened. How it goes so fast is
-//! told in `lp.rs`; how a link works in `link.rs`.
+//! told in `process/logical_process.rs`; how a link works in `network/link.rs`.
 
-mod batch;
-mod build;
-mod calls;
-mod chunks;
-mod cluster;
-mod custom;
-mod cut;
-mod endpoints;
-mod fifo;
-mod finish;
-mod gather;
-mod heads;
-mod heap;
-mod hop;
-mod least;
-mod link;
-mod lp;
-mod observe;
-mod occupancy;
-mod parts;
-mod queues;
-mod rate;
-mod ring;
-mod router;
-mod scout;
-mod sim;
-mod sort;
-mod stage;
-mod stubs;
-mod ticket;
-mod timescale;
+mod network;
+mod outcome;
+mod process;
+mod setup;
+mod storage;
+mod turn;
 
-pub use custom::{Custom, Made, Place, RegistryOnly};
-pub use finish::{FlowResult, LinkResult, Results};
-pub use observe::{DropRow, Event, LinkSample, PacketRow};
-pub use queues::{QueueRow, queues};
+pub use outcome::observe::{DropRow, Event, LinkSample, PacketRow};
+pub use outcome::queue_table::{QueueRow, queues};
+pub use outcome::results::{FlowResult, LinkResult, Results};
+pub use setup::custom::{Custom, Made, Place, RegistryOnly};
 
 use crate::compile::Plan;
 use crate::error::Problem;
@@ -76,14 +51,14 @@ pub fn run_with(
     custom: &dyn Custom,
     progress: &mut dyn FnMut(Time) -> bool,
 ) -> Result<Results, RunError> {
-    let mut sim = build::build(plan, custom).map_err(RunError::Input)?;
+    let mut sim = setup::build::build(plan, custom).map_err(RunError::Input)?;
     if !sim.run(custom, progress) {
         return Err(RunError::Interrupted);
     }
     if let Some(failure) = sim.failure.take() {
         return Err(RunError::Algorithm(failure));
     }
-    finish::finish(sim, plan).map_err(RunError::Conservation)
+    outcome::results::finish(sim, plan).map_err(RunError::Conservation)
 }
 
 /// Lays a run out and does not run it: what every flow takes up before the first has started.
@@ -91,10 +66,10 @@ pub fn run_with(
 /// # Errors
 /// Bad algorithm parameters.
 pub fn ready(plan: &Plan) -> Result<impl Sized + use<>, Vec<Problem>> {
-    build::build(plan, &RegistryOnly)
+    setup::build::build(plan, &RegistryOnly)
 }
 
 /// Builds every algorithm and throws it away: finds all bad parameters at once.
 pub fn check(plan: &Plan, custom: &dyn Custom) -> Vec<Problem> {
-    build::problems(plan, custom)
+    setup::build::problems(plan, custom)
 }

@@ -1,7 +1,6 @@
 //! Endpoints of flows: TCP senders and receivers. Unresponsive senders live in `traffic`.
 
 mod config;
-pub mod ns2;
 mod ranges;
 mod rate;
 mod receiver;

@@ -8,7 +8,7 @@ use std::path::Path;
 use ackclock_core::compile::{self, Plan};
 use ackclock_core::packet::{self, Event, Results};
 use ackclock_core::scenario::Scenario;
-use ackclock_core::tcp::ns2::Variant;
+use ackclock_core::tcp_ns2::Variant;
 use ackclock_core::units::Bytes;
 use ackclock_core::wire::Flags;
 use serde_json::{Map, Value, json};

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use ackclock_core::cc::{Ack, Congestion, CongestionControl, Signal, Window};
 use ackclock_core::scenario::Era;
 use ackclock_core::tcp::TcpConfig;
-use ackclock_core::tcp::ns2::{Ns2Options, Ns2Variables, Variant};
+use ackclock_core::tcp_ns2::{Ns2Options, Ns2Variables, Variant};
 use ackclock_core::units::{BitRate, Span, Time};
 use serde_json::Value;
 

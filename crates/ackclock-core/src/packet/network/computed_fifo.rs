@@ -1,0 +1,122 @@
+//! The computed FIFO: the departure of a packet is known when it arrives.
+//!
+//! So the packet goes to the wire at once, and only its times and its size wait here, for the limit
+//! and for the books: one step a hop instead of two. The books are kept as packets come; what belongs
+//! to those that still wait is taken off when somebody looks.
+
+use crate::packet::network::clock::Timescale;
+use crate::packet::network::link::Counts;
+use crate::packet::network::queue_length::Occupancy;
+use crate::packet::storage::ring::Ring;
+
+/// A packet that waits: when its transmission starts; how long it waits for that in picoseconds, with
+/// its size 48 bits up.
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    start: u64,
+    wait: u64,
+}
+
+/// A wait that a slot cannot hold (281 s and more) stands in a list of the link's own.
+pub(in crate::packet) const LONG: u64 = (1 << 48) - 1;
+
+impl Slot {
+    #[inline(always)]
+    fn size(self) -> u16 {
+        (self.wait >> 48) as u16
+    }
+}
+
+/// Packets whose transmission has not begun.
+#[derive(Debug)]
+pub(in crate::packet) struct Waiting {
+    /// When the first of them begins; [`Self::NONE`] if none waits.
+    pub(in crate::packet) next: u64,
+    slots: Ring<Slot>,
+    backlog: u64,
+}
+
+impl Waiting {
+    /// No packet waits.
+    pub(in crate::packet) const NONE: u64 = u64::MAX;
+
+    pub(in crate::packet) fn new() -> Self {
+        Self { next: Self::NONE, slots: Ring::new(), backlog: 0 }
+    }
+
+    /// Calls up what the next packet to wait will touch.
+    #[inline(always)]
+    pub(in crate::packet) fn call_up(&self) {
+        self.slots.call_up();
+    }
+
+    /// Packets that wait.
+    #[inline(always)]
+    pub(in crate::packet) fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Their bytes.
+    #[inline(always)]
+    pub(in crate::packet) fn backlog(&self) -> u64 {
+        self.backlog
+    }
+
+    /// When the transmission of the last of them starts.
+    pub(in crate::packet) fn last_start(&self) -> Option<u64> {
+        self.slots.back().map(|slot| slot.start)
+    }
+
+    /// Notes how many wait, before some begin.
+    #[inline(always)]
+    pub(in crate::packet) fn note(&mut self) {
+        self.slots.note();
+    }
+
+    /// A packet begins to wait at `now` for `wait`, both in picoseconds; `start` is a word of the clock.
+    #[inline(always)]
+    pub(in crate::packet) fn push(
+        &mut self,
+        now: u64,
+        wait: u64,
+        start: u64,
+        size: u16,
+        occupancy: &mut Occupancy,
+    ) {
+        occupancy.rise(now, self.slots.len());
+        self.slots.push(Slot { start, wait: wait.min(LONG) | u64::from(size) << 48 });
+        self.next = self.next.min(start);
+        self.backlog += u64::from(size);
+    }
+
+    /// The first packet begins its transmission; when, its size, and whether its wait was long.
+    #[inline(always)]
+    pub(in crate::packet) fn begin(
+        &mut self,
+        scale: Timescale,
+        occupancy: &mut Occupancy,
+    ) -> (u64, u16, bool) {
+        let Some(slot) = self.slots.pop() else { return (0, 0, false) };
+        occupancy.fall(scale.ps(slot.start), self.slots.len());
+        self.next = self.slots.front().map_or(Self::NONE, |next| next.start);
+        self.backlog -= u64::from(slot.size());
+        (slot.start, slot.size(), slot.wait & LONG == LONG)
+    }
+
+    /// What is left of `counts`, which count packets as they come, for those that have begun; `long`
+    /// are the long waits, first to last.
+    pub(in crate::packet) fn begun(
+        &self,
+        mut counts: Counts,
+        mut long: impl Iterator<Item = u64>,
+    ) -> Counts {
+        counts.departed_packets -= self.slots.len() as u64;
+        counts.departed_bytes -= self.backlog;
+        for slot in self.slots.iter() {
+            let wait = slot.wait & LONG;
+            let wait = if wait == LONG { long.next().unwrap_or(wait) } else { wait };
+            counts.wait_ps -= u128::from(wait);
+        }
+        counts
+    }
+}

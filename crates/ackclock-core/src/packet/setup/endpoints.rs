@@ -1,0 +1,162 @@
+//! From a planned flow to its two endpoints.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::cc::{self, CcEnv, CongestionControl};
+use crate::compile::{Plan, PlanFlow, PlanSender};
+use crate::error::{Problem, suggestion};
+use crate::ids::FlowId;
+use crate::packet::setup::custom::{Custom, Place};
+use crate::recovery::{self, RecoveryEnv};
+use crate::registry::{Spec, build_or_tell_all};
+use crate::scenario::Era;
+use crate::slow_start;
+use crate::tcp::{Endpoint, Receiver, ReceiverParts, Sender, SenderParts, TcpConfig};
+use crate::tcp_ns2::{Ns2Options, Ns2Parts, Ns2Sender, Ns2Sink, Variant};
+use crate::traffic::source::{self, DatagramSink, SourceEnv};
+use crate::units::Span;
+
+/// Sender and receiver of one flow.
+pub(in crate::packet) type Pair = (Box<dyn Endpoint>, Box<dyn Endpoint>);
+
+/// Builds the endpoints of flow `index`.
+pub(in crate::packet) fn build(
+    plan: &Plan,
+    index: u32,
+    custom: &dyn Custom,
+) -> Result<Pair, Vec<Problem>> {
+    let flow = &plan.flows[index as usize];
+    let id = FlowId(index);
+    match &*flow.sender {
+        PlanSender::Source(spec) => {
+            let env = SourceEnv {
+                flow: id,
+                start: Span(flow.start.0),
+                stop: flow.stop.map(|t| Span(t.0)),
+                era: plan.era,
+            };
+            let path = format!("{}.source", flow.path);
+            let sender = build_or_tell_all(spec, |spec| source::build(spec, &env, &path))?;
+            Ok((sender, Box::new(DatagramSink::default())))
+        }
+        PlanSender::Tcp { cc, recovery, slow_start, ns2, control } if plan.era == Era::Rfc => {
+            if ns2.is_some() {
+                let message = "sets variables of ns-2's agents; expected an ns-2 era beside it";
+                return Err(vec![Problem::new(format!("{}.tcp.ns2", flow.path), message)]);
+            }
+            rfc(plan, flow, id, [cc, recovery, slow_start], control, custom)
+        }
+        PlanSender::Tcp { cc, recovery, slow_start, ns2, .. } => {
+            ns2_pair(plan, flow, id, [cc, recovery, slow_start], ns2.as_ref(), custom)
+        }
+    }
+}
+
+fn rfc(
+    plan: &Plan,
+    flow: &PlanFlow,
+    id: FlowId,
+    [cc, recovery, slow_start]: [&Spec; 3],
+    control: &Arc<str>,
+    custom: &dyn Custom,
+) -> Result<Pair, Vec<Problem>> {
+    let env = CcEnv { mss: flow.tcp.mss, wire_size: flow.tcp.wire_size(), era: plan.era };
+    let recovery_env = RecoveryEnv { limited_transmit: flow.tcp.limited_transmit };
+    let path = |key: &str| format!("{}.{key}", flow.path);
+    let made = made_control(flow, id, cc, &env, custom);
+    let made_recovery =
+        build_or_tell_all(recovery, |spec| recovery::build(spec, &recovery_env, &path("recovery")));
+    let made_slow_start =
+        build_or_tell_all(slow_start, |spec| slow_start::build(spec, &env, &path("slow_start")));
+    let (made, made_recovery, made_slow_start) = match (made, made_recovery, made_slow_start) {
+        (Ok(cc), Ok(recovery), Ok(slow_start)) => (cc, recovery, slow_start),
+        (cc, recovery, slow_start) => {
+            let problems = [cc.err(), recovery.err(), slow_start.err()];
+            return Err(problems.into_iter().flatten().flatten().collect());
+        }
+    };
+    let sender = Sender::new(SenderParts {
+        flow: id,
+        config: Arc::clone(&flow.tcp),
+        size: flow.size,
+        bursts: flow.bursts,
+        stop: flow.stop,
+        control: Arc::clone(control),
+        cc: made,
+        recovery: made_recovery,
+        slow_start: made_slow_start,
+    });
+    let parts = ReceiverParts {
+        flow: id,
+        config: TcpConfig::clone(&flow.tcp),
+        sack: recovery.kind() == "sack",
+        size: flow.size,
+    };
+    Ok((Box::new(sender), Box::new(Receiver::new(&parts))))
+}
+
+/// The congestion control of a flow: one of the user's own is made once, whatever is wrong with it.
+fn made_control(
+    flow: &PlanFlow,
+    id: FlowId,
+    cc: &Spec,
+    env: &CcEnv,
+    custom: &dyn Custom,
+) -> Result<Box<dyn CongestionControl>, Vec<Problem>> {
+    let path = format!("{}.cc", flow.path);
+    match custom.cc(cc, env, Place { index: id.0, name: &flow.name, path: &path }) {
+        Some(made) => made.map_err(|problem| vec![problem]),
+        None => build_or_tell_all(cc, |spec| cc::build(spec, env, &path)),
+    }
+}
+
+/// ns-2's sender and sink: recovery and slow start are parts of its agents.
+fn ns2_pair(
+    plan: &Plan,
+    flow: &PlanFlow,
+    id: FlowId,
+    [cc, recovery, slow_start]: [&Spec; 3],
+    variables: Option<&Map<String, Value>>,
+    custom: &dyn Custom,
+) -> Result<Pair, Vec<Problem>> {
+    let path = |key: &str| format!("{}.{key}", flow.path);
+    let Some(variant) = Variant::of_recovery(recovery.kind()) else {
+        let names = ["tahoe", "reno", "newreno", "sack"];
+        let hint = suggestion(recovery.kind(), &names);
+        let message = format!("there is no loss recovery \"{}\"; {hint}", recovery.kind());
+        return Err(vec![Problem::new(path("recovery"), message)]);
+    };
+    // What ns-2's agents would not heed must not be given.
+    for (key, spec, name) in
+        [("recovery", recovery, recovery.kind()), ("slow_start", slow_start, "standard")]
+    {
+        if spec.kind() != name || spec.params() != Value::Object(Map::new()) {
+            let message = format!(
+                "is part of ns-2's agent in an ns-2 era; expected plain \"{name}\" (further \
+                 variables go to tcp.ns2)"
+            );
+            return Err(vec![Problem::new(path(key), message)]);
+        }
+    }
+    let options = match variables {
+        Some(map) => {
+            Ns2Options::from_map(map).map_err(|e| vec![Problem::new(path("tcp.ns2"), e)])?
+        }
+        None => Ns2Options::default(),
+    };
+    let env = CcEnv { mss: flow.tcp.mss, wire_size: flow.tcp.wire_size(), era: plan.era };
+    let made = made_control(flow, id, cc, &env, custom)?;
+    let sender = Ns2Sender::new(Ns2Parts {
+        flow: id,
+        config: TcpConfig::clone(&flow.tcp),
+        options,
+        variant,
+        size: flow.size,
+        stop: flow.stop,
+        cc: made,
+    });
+    let sink = Ns2Sink::new(id, TcpConfig::clone(&flow.tcp), variant == Variant::Sack1);
+    Ok((Box::new(sender), Box::new(sink)))
+}

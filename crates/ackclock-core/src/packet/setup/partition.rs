@@ -1,0 +1,379 @@
+//! How a network is cut into processes, and how long each of them may wait.
+
+use rustc_hash::FxHashMap;
+use rustworkx_core::petgraph::unionfind::UnionFind;
+
+use crate::compile::{Plan, PlanLink};
+use crate::ids::LinkId;
+use crate::packet::network::link::Link;
+use crate::packet::process::logical_process::{Process, Stage};
+use crate::packet::turn::stub_hosts::Stubs;
+
+/// A link that a packet passes in less time than the transmission of so many packets is short.
+const SHORT: u64 = 4;
+
+/// A process to which packets come in less time than the transmission of so many has but a few to
+/// handle in its turns. On networks of campuses and backbones neither number matters much; where there is
+/// one bottleneck, larger ones cost time.
+const FEW: u64 = 8;
+
+/// The processes of a run, and what belongs to which.
+pub(in crate::packet) struct Cut {
+    /// Whether each process is a cluster.
+    pub(in crate::packet) is_cluster: Vec<bool>,
+    /// By link.
+    pub(in crate::packet) link_process: Vec<u32>,
+    /// By node, where it has endpoints or is part of a cluster; otherwise `u32::MAX`.
+    pub(in crate::packet) node_process: Vec<u32>,
+    /// Whether stubs wait for their outlets (`turn/stub_hosts.rs`); the results are the same.
+    pub(in crate::packet) stubs_wait: bool,
+}
+
+impl Cut {
+    /// Cuts the network into processes: each node with endpoints takes its outgoing links and those
+    /// that routers have to it, every other link stands alone. Nodes that are a short link apart are
+    /// one where batches would hold few packets.
+    ///
+    /// `shortest` is each link's shortest time, `follows` tells which links follow at once.
+    pub(in crate::packet) fn of(
+        plan: &Plan,
+        links: &[Link],
+        shortest: &[u64],
+        follows: &[bool],
+    ) -> Self {
+        let cut = Self::apart(plan, &vec![None; plan.nodes.len()]);
+        let packet = |l: usize| {
+            links[l].rate.shortest(plan.links[l].mean_packet.try_into().unwrap_or(u16::MAX))
+        };
+        let within = |time: u64, packets: u64, l: usize| time < packets.saturating_mul(packet(l));
+        let short: Vec<usize> =
+            (0..links.len()).filter(|&l| within(shortest[l], SHORT, l)).collect();
+        if short.is_empty() {
+            return cut;
+        }
+        let nearest = cut.nearest(plan, shortest, follows);
+        let mut joint = UnionFind::new(plan.nodes.len());
+        for l in short {
+            if within(nearest[cut.link_process[l] as usize], FEW, l) {
+                joint.union(plan.links[l].from.index(), plan.links[l].to.index());
+            }
+        }
+        let mut sizes = vec![0; plan.nodes.len()];
+        for node in 0..plan.nodes.len() {
+            sizes[joint.find(node)] += 1;
+        }
+        let group = |node| Some(joint.find(node)).filter(|&group| sizes[group] > 1);
+        Self::apart(plan, &(0..plan.nodes.len()).map(group).collect::<Vec<_>>())
+    }
+
+    /// Cuts the network, given the group of nodes that each node belongs to.
+    fn apart(plan: &Plan, group: &[Option<usize>]) -> Self {
+        let mut has_endpoints = vec![false; plan.nodes.len()];
+        for flow in &plan.flows {
+            has_endpoints[flow.src.index()] = true;
+            has_endpoints[flow.dst.index()] = true;
+        }
+        let mut is_cluster = Vec::new();
+        let mut next = |cluster| {
+            is_cluster.push(cluster);
+            is_cluster.len() as u32 - 1
+        };
+        let mut of_group = FxHashMap::default();
+        let of_node = |node: usize| match group[node] {
+            Some(group) => *of_group.entry(group).or_insert_with(|| next(true)),
+            None if has_endpoints[node] => next(false),
+            None => u32::MAX,
+        };
+        let node_process: Vec<u32> = (0..plan.nodes.len()).map(of_node).collect();
+        let of_link = |link: &PlanLink| {
+            let ends = [link.from, link.to].map(|node| node_process[node.index()]);
+            match ends {
+                [from, _] if from != u32::MAX => from,
+                [_, to] if to != u32::MAX => to,
+                _ => next(false),
+            }
+        };
+        let link_process = plan.links.iter().map(of_link).collect();
+        Self { is_cluster, link_process, node_process, stubs_wait: true }
+    }
+
+    /// By process, the shortest time in which a packet gets there from another.
+    fn nearest(&self, plan: &Plan, shortest: &[u64], follows: &[bool]) -> Vec<u64> {
+        let mut nearest = vec![u64::MAX; self.is_cluster.len()];
+        for flow in &plan.flows {
+            for (route, last) in [(&flow.route, flow.dst), (&flow.ack_route, flow.src)] {
+                for (stretch, next) in stretches(route, follows) {
+                    let to = match next {
+                        Some(next) => self.link_process[next],
+                        None => self.node_process[last.index()],
+                    };
+                    if self.link_process[stretch[0].index()] != to {
+                        let time = time_of(stretch, shortest);
+                        nearest[to as usize] = nearest[to as usize].min(time);
+                    }
+                }
+            }
+        }
+        nearest
+    }
+
+    /// The stage of its process that a link belongs to.
+    pub(in crate::packet) fn stage(&self, link: usize, from: usize) -> Stage {
+        let process = self.link_process[link];
+        if self.node_process[from] == process || self.is_cluster[process as usize] {
+            Stage::Node
+        } else {
+            Stage::Entry
+        }
+    }
+}
+
+/// The parts of a route that are passed in one go, each with the link that comes next.
+pub(in crate::packet) fn stretches<'a>(
+    route: &'a [LinkId],
+    follows: &'a [bool],
+) -> impl Iterator<Item = (&'a [LinkId], Option<usize>)> {
+    let mut rest = route;
+    route.chunk_by(|_, next| follows[next.index()]).map(move |stretch| {
+        rest = &rest[stretch.len()..];
+        (stretch, rest.first().map(|next| next.index()))
+    })
+}
+
+/// The shortest time that a stretch takes.
+pub(in crate::packet) fn time_of(stretch: &[LinkId], shortest: &[u64]) -> u64 {
+    stretch.iter().fold(0, |time, link| time.saturating_add(shortest[link.index()]))
+}
+
+/// The links that follow at once after another: plain FIFO links that only one other link leads to.
+pub(in crate::packet) fn followers(plan: &Plan, links: &[Link]) -> Vec<bool> {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Before {
+        Nothing,
+        One(LinkId),
+        Many,
+    }
+    let mut before = vec![Before::Nothing; links.len()];
+    for route in plan.flows.iter().flat_map(|f| [&f.route, &f.ack_route]) {
+        for (i, link) in route.iter().enumerate() {
+            let seen = &mut before[link.index()];
+            *seen = match (*seen, i.checked_sub(1).map(|i| route[i])) {
+                (Before::Nothing, Some(one)) => Before::One(one),
+                (Before::One(known), Some(one)) if known == one => Before::One(known),
+                _ => Before::Many,
+            };
+        }
+    }
+    let plain = |l: usize| links[l].disc.is_none();
+    (0..links.len()).map(|l| plain(l) && matches!(before[l], Before::One(_))).collect()
+}
+
+/// From a link to the process that is reached next, the shortest time.
+pub(in crate::packet) type Stretch = (u32, u32, u64);
+
+/// How long each process may wait, from the stretches that begin with each of its links: what
+/// happens at a node reaches another process over one of them; what happens at a link that leads
+/// to the node has yet to pass the node. What stays in a cluster need not wait.
+///
+/// By process, the one that it leads to, if it is a stub; otherwise [`Stubs::NONE`].
+pub(in crate::packet) fn lookaheads(
+    mut stretches: Vec<Stretch>,
+    stages: &[Stage],
+    cut: &Cut,
+    processes: &mut [Process],
+) -> Vec<u32> {
+    let home = |l: usize| cut.link_process[l];
+    let inner = |l: usize, to: u32| home(l) == to && stages[l] == Stage::Entry;
+    // Of several ways the shortest comes first.
+    stretches.sort_unstable();
+    stretches.dedup_by_key(|&mut (l, to, _)| (l, to));
+    let all: Vec<_> = stretches
+        .into_iter()
+        .map(|(l, to, time)| (l as usize, to, time))
+        .filter(|&(l, to, _)| home(l) != to || !cut.is_cluster[to as usize])
+        .collect();
+    for &(l, _, time) in all.iter().filter(|s| !inner(s.0, s.1)) {
+        let own = &mut processes[home(l) as usize].stages[stages[l] as usize].lookahead;
+        *own = time.min(*own);
+    }
+    let mut sources: Vec<_> =
+        all.iter().filter(|s| !inner(s.0, s.1)).map(|&(l, to, time)| (to, home(l), time)).collect();
+    sources.sort_unstable();
+    // Of several ways between two processes the shortest comes first.
+    sources.dedup_by_key(|&mut (to, from, _)| (to, from));
+    let outlets = outlets(&sources, cut, processes);
+    past_stubs(&mut sources, &outlets);
+    for (to, from, time) in sources {
+        processes[to as usize].sources.push((from, time));
+    }
+    for &(_, to, time) in all.iter().filter(|s| inner(s.0, s.1)) {
+        let stages = &mut processes[to as usize].stages;
+        stages[0].lookahead = stages[0].lookahead.min(time.saturating_add(stages[1].lookahead));
+    }
+    outlets
+}
+
+/// A process, one from which packets come to it, and the shortest time that they take.
+type Source = (u32, u32, u64);
+
+/// By process, its outlet, if it is a stub: a host that leads to one process, which has no endpoints.
+fn outlets(sources: &[Source], cut: &Cut, processes: &[Process]) -> Vec<u32> {
+    const SEVERAL: u32 = Stubs::NONE - 1;
+    let mut leads_to = vec![Stubs::NONE; processes.len()];
+    for &(to, from, _) in sources {
+        let known = &mut leads_to[from as usize];
+        *known = if *known == Stubs::NONE { to } else { SEVERAL };
+    }
+    let is_host = |p: usize| !processes[p].endpoints.is_empty();
+    let outlet = |(p, &to): (usize, &u32)| {
+        let is_stub = to < SEVERAL
+            && is_host(p)
+            && !is_host(to as usize)
+            && cut.stubs_wait
+            && !cut.is_cluster[p]
+            && !cut.is_cluster[to as usize];
+        if is_stub { to } else { Stubs::NONE }
+    };
+    leads_to.iter().enumerate().map(outlet).collect()
+}
+
+/// Puts in place of each stub, as a source of its outlet, the sources of the stub.
+fn past_stubs(sources: &mut Vec<Source>, outlets: &[u32]) {
+    let times_out: FxHashMap<u32, u64> = sources
+        .iter()
+        .filter(|&&(_, from, _)| outlets[from as usize] != Stubs::NONE)
+        .map(|&(_, from, time)| (from, time))
+        .collect();
+    let past = |&(to, from, time): &Source| {
+        Some((outlets[to as usize], from, time.saturating_add(*times_out.get(&to)?)))
+    };
+    let more: Vec<_> = sources.iter().filter_map(past).collect();
+    sources.retain(|&(_, from, _)| outlets[from as usize] == Stubs::NONE);
+    sources.extend(more);
+    sources.sort_unstable();
+    sources.dedup_by_key(|&mut (to, from, _)| (to, from));
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+    use crate::compile::compile;
+    use crate::packet::outcome::results::{Results, finish};
+    use crate::packet::setup::build::lay_out;
+    use crate::packet::setup::custom::RegistryOnly;
+
+    fn results(plan: &Plan, cut: fn(&Plan, &[Link], &[u64], &[bool]) -> Cut) -> Results {
+        let mut sim = lay_out(plan, &RegistryOnly, cut).unwrap();
+        assert!(sim.run(&RegistryOnly, &mut |_| true));
+        finish(sim, plan).unwrap()
+    }
+
+    fn apart(plan: &Plan, _: &[Link], _: &[u64], _: &[bool]) -> Cut {
+        let cut = Cut::apart(plan, &vec![None; plan.nodes.len()]);
+        Cut { stubs_wait: false, ..cut }
+    }
+
+    /// Campuses on a backbone, whose links are long or short by the speed of signals.
+    fn campuses(seed: u64, era: &str, qdisc: &str, speed: f64) -> Plan {
+        let scenario = json!({
+            "duration": "2 s", "seed": seed, "era": era, "routing": "delay",
+            "net": { "kind": "tiers", "mans": 3, "lans": 3, "wan_nodes": 3, "wan_redundancy": 2,
+                     "seed": seed,
+                     "signal_speed": speed, "buffer": "20 pkt", "qdisc": qdisc },
+            "flows": [{ "id": "tcp", "between": { "kind": "exponential-pairs", "exponent": 0 },
+                        "count": 12, "start_jitter": "100 ms", "recovery": "sack" }],
+            "record": { "tables": ["packets", "drops", "flow_samples", "link_samples", "windows"],
+                        "interval": "50 ms" },
+        });
+        compile(&serde_json::from_value(scenario).unwrap()).unwrap()
+    }
+
+    /// All that a run has to tell but how it went about it.
+    fn told(plan: &Plan, cut: fn(&Plan, &[Link], &[u64], &[bool]) -> Cut) -> String {
+        let mut results = results(plan, cut);
+        results.activations = 0;
+        format!("{results:?}")
+    }
+
+    /// TCP and datagrams between hosts of their own, through routers.
+    fn hosts_on_routers(seed: u64, era: &str, qdisc: &str, kind: &str, ms: &[u64]) -> Plan {
+        let ms = |k: usize| format!("{} ms", ms[k]);
+        let net = if kind == "dumbbell" {
+            json!({ "kind": kind, "pairs": 4, "rate": "2 Mbps", "delay": ms(0), "buffer": "9 pkt",
+                    "access_rate": "10 Mbps", "access_delay": ms(1), "qdisc": qdisc,
+                    "right_delays": [ms(2), "1 ms", ms(3), "200 ms"] })
+        } else {
+            json!({ "kind": kind, "hops": 3, "rate": "2 Mbps", "delay": ms(0), "buffer": "9 pkt",
+                    "access_rate": "10 Mbps", "access_delay": ms(1), "qdisc": qdisc })
+        };
+        let flow = |pair: usize| match pair {
+            3 => json!({ "pair": 3, "source": { "kind": "exponential-on-off", "rate": "1 Mbps" } }),
+            _ => json!({ "pair": pair, "start_jitter": "300 ms", "recovery": "sack" }),
+        };
+        let scenario = json!({
+            "duration": "3 s", "seed": seed, "era": era, "warmup": "1 s", "net": net,
+            "flows": (0..4).map(flow).collect::<Vec<_>>(),
+            "record": { "tables": ["packets", "drops", "flow_samples", "link_samples", "windows"],
+                        "interval": "50 ms" },
+        });
+        compile(&serde_json::from_value(scenario).unwrap()).unwrap()
+    }
+
+    /// On a dumbbell every host is one; where one router joins all, none is.
+    #[test]
+    fn hosts_with_one_way_out_to_a_link_between_routers_are_stubs() {
+        let count = |net: serde_json::Value| {
+            let flows = json!([{ "pair": 0, "count": 3 }]);
+            let scenario = json!({ "duration": "1 s", "net": net, "flows": flows });
+            let plan = compile(&serde_json::from_value(scenario).unwrap()).unwrap();
+            lay_out(&plan, &RegistryOnly, Cut::of).unwrap().stubs.count()
+        };
+        let dumbbell =
+            json!({ "kind": "dumbbell", "pairs": 3, "rate": "10 Mbps", "delay": "20 ms" });
+        let star = json!({ "kind": "star", "hosts": 6, "rate": "10 Mbps", "delay": "20 ms" });
+        assert_eq!((count(dumbbell), count(star)), (6, 0));
+    }
+
+    #[test]
+    fn near_nodes_are_one_process_and_far_ones_are_not() {
+        let count = |speed| {
+            let sim = lay_out(&campuses(1, "rfc", "fifo", speed), &RegistryOnly, Cut::of).unwrap();
+            let clusters = sim.processes.iter().filter(|process| process.is_cluster()).count();
+            (clusters, sim.processes.len())
+        };
+        let ((near, few), (far, many)) = (count(2e8), count(2e4));
+        assert!(near > 0 && far == 0 && few < many, "{near} of {few}, {far} of {many}");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(12))]
+
+        #[test]
+        fn a_run_is_the_same_however_its_network_is_cut(
+            seed in 0u64..1000,
+            ns2 in any::<bool>(),
+            qdisc in prop::sample::select(vec!["fifo", "fq", "drr", "red", "codel"]),
+            speed in prop::sample::select(vec![2e8, 1e9, 5e7]),
+        ) {
+            let plan = campuses(seed, if ns2 { "ns2" } else { "rfc" }, qdisc, speed);
+            prop_assert!(told(&plan, Cut::of) == told(&plan, apart));
+        }
+
+        #[test]
+        fn a_run_is_the_same_whether_stubs_wait_or_not(
+            seed in 0u64..1000,
+            era in prop::sample::select(vec!["rfc", "ns2", "2002"]),
+            qdisc in prop::sample::select(vec!["fifo", "fq", "red", "pie"]),
+            kind in prop::sample::select(vec!["dumbbell", "parking-lot"]),
+            delays in prop::collection::vec(30u64..90, 4),
+        ) {
+            let plan = hosts_on_routers(seed, era, qdisc, kind, &delays);
+            let waiting = lay_out(&plan, &RegistryOnly, Cut::of).unwrap();
+            prop_assert!(waiting.stubs.count() > 3, "{} stubs", waiting.stubs.count());
+            prop_assert!(told(&plan, Cut::of) == told(&plan, apart));
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! Containers for packets: wires, rings, buckets.
+
+pub(in crate::packet) mod bucket_sort;
+pub(in crate::packet) mod buckets;
+pub(in crate::packet) mod ring;
+pub(in crate::packet) mod wire_queue;

@@ -1,0 +1,270 @@
+//! A packet's way: into a link, through it, and onto the wire; or to its drop.
+
+use crate::ids::FlowId;
+use crate::packet::network::clock::Timescale;
+use crate::packet::network::link::Service;
+use crate::packet::network::ticket::Ticket;
+use crate::packet::outcome::observe::Event;
+use crate::packet::process::logical_process::{Channel, Key, Kind, What};
+use crate::packet::turn::simulator::{Hop, IDLE, Sim};
+use crate::wire::{DropReason, Flags, Packet, Timed};
+
+impl Sim {
+    /// Sends a packet that has arrived on its way.
+    #[inline(always)]
+    pub(in crate::packet) fn forward(&mut self, p: usize, ticket: Ticket) {
+        let hop = self.hops[ticket.route()];
+        if hop.link == Hop::DELIVER {
+            self.deliver(p, hop.channel as usize, ticket);
+        } else {
+            self.enter::<false>(p, hop, ticket, false);
+        }
+    }
+
+    /// A packet enters a link at its time, sent by an endpoint of the process (`here`) or come over
+    /// another link, and goes on as far as its way is known; or, if it is to `WAIT`, over this link alone:
+    /// then it goes on with all others that wait.
+    #[inline(always)]
+    pub(in crate::packet) fn enter<const WAIT: bool>(
+        &mut self,
+        p: usize,
+        mut hop: Hop,
+        ticket: Ticket,
+        mut here: bool,
+    ) {
+        let (mut now, mut way, load) = ticket.parts();
+        // Whole tickets are made only where they are handed over: one in memory, changed in part,
+        // would stall the copy of the whole.
+        let whole = Ticket::from_parts;
+        loop {
+            // Found again only after what is rare.
+            let mut link = &mut self.links[hop.link as usize];
+            if now >= link.plain_until {
+                if !self.look(p, hop.link, whole(now, way, load), here) {
+                    return;
+                }
+                link = &mut self.links[hop.link as usize];
+            }
+            link.count_arrival();
+            if link.settle(now) {
+                self.settle_tie(hop.link, whole(now, way, load), here);
+                link = &mut self.links[hop.link as usize];
+            }
+            let Some(at) = link.admit(now, ticket.size()) else {
+                let ticket = whole(now, way, load);
+                return self.refuse(hop.link, ticket, DropReason::Overflow, now);
+            };
+            if link.watched {
+                self.tell_departure(hop.link, whole(now, way, load));
+            }
+            way += 1;
+            if hop.channel != Hop::ON {
+                return self.put(hop.channel, whole(at, way, load));
+            }
+            if at > self.end {
+                self.beyond.push(whole(at, way, load));
+                return;
+            }
+            if WAIT {
+                let hop = self.hops[way as u32 as usize];
+                self.batch.go_on(whole(at, way, load), hop);
+                return;
+            }
+            now = at;
+            here = false;
+            hop = self.hops[way as u32 as usize];
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell_departure(&mut self, link: u32, ticket: Ticket) {
+        let packet = ticket.look(owner(&self.hops, ticket), &self.options);
+        self.observer.departure_ahead(&self.links[link as usize], link, &packet);
+    }
+
+    /// A packet arrives at a link that is due for a sample, or has hazards, observers or a discipline
+    /// of its own; whether it is still to be handled.
+    #[inline(never)]
+    fn look(&mut self, p: usize, link_id: u32, ticket: Ticket, here: bool) -> bool {
+        let now = ticket.at;
+        self.mark_link(link_id as usize, now);
+        let link = &mut self.links[link_id as usize];
+        if link.watched {
+            let packet = ticket.look(owner(&self.hops, ticket), &self.options);
+            self.observer.packet(now, link_id, &packet, Event::Arrival);
+            if let Some(reason) = link.hazard(&packet) {
+                link.count_arrival();
+                self.refuse(link_id, ticket, reason, now);
+                return false;
+            }
+        }
+        if link.disc.is_none() {
+            if self.scale == Timescale::Picoseconds {
+                return true;
+            }
+            self.enter_in_seconds(p, link_id, ticket, here);
+            return false;
+        }
+        link.count_arrival();
+        self.enqueue(p, link_id, ticket, now);
+        false
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn refuse(&mut self, link: u32, ticket: Ticket, reason: DropReason, now: u64) {
+        let packet = ticket.into_packet(owner(&self.hops, ticket), &mut self.options);
+        self.lose(link, &packet, reason, now);
+    }
+
+    /// A packet enters a link with a discipline of its own.
+    fn enqueue(&mut self, p: usize, link_id: u32, ticket: Ticket, now: u64) {
+        let flow = owner(&self.hops, ticket);
+        let link = &mut self.links[link_id as usize];
+        // Each packet is made where it is handed over: one that is moved stalls the move.
+        if ticket.is_bare() {
+            link.enqueue(ticket.header(flow), now, &self.keys, &mut self.dropped);
+        } else {
+            let packet = ticket.into_packet(flow, &mut self.options);
+            link.enqueue(packet, now, &self.keys, &mut self.dropped);
+        }
+        let idle = link.service.end == IDLE;
+        self.lose_all(link_id, now);
+        if idle {
+            self.transmit(p, link_id, now);
+        }
+    }
+
+    /// A packet arrives at the very time at which a transmission ends: whichever was scheduled
+    /// first goes first.
+    #[cold]
+    #[inline(never)]
+    fn settle_tie(&mut self, link: u32, ticket: Ticket, here: bool) {
+        let ahead = if here {
+            0
+        } else {
+            let from = self.hops[ticket.route() - 1].link;
+            self.links[from as usize].flight(ticket.size())
+        };
+        self.links[link as usize].turn(ticket.at, ahead);
+    }
+
+    /// What [`Self::enter`] does for a computed FIFO, where the clock counts seconds: the common way
+    /// stays free of the question.
+    fn enter_in_seconds(&mut self, p: usize, link_id: u32, mut ticket: Ticket, here: bool) {
+        let link = &mut self.links[link_id as usize];
+        link.count_arrival();
+        if link.settle_any(ticket.at) {
+            self.settle_tie(link_id, ticket, here);
+        }
+        let link = &mut self.links[link_id as usize];
+        let Some(at) = link.admit_in_seconds(ticket.at, ticket.size()) else {
+            return self.refuse(link_id, ticket, DropReason::Overflow, ticket.at);
+        };
+        if link.watched {
+            self.tell_departure(link_id, ticket);
+        }
+        let channel = self.hops[ticket.route()].channel;
+        ticket = ticket.step(at);
+        if channel != Hop::ON {
+            self.put(channel, ticket);
+        } else if at > self.end {
+            self.beyond.push(ticket);
+        } else {
+            let next = self.hops[ticket.route()];
+            self.follow(p, next, ticket);
+        }
+    }
+
+    /// Begins the next transmission of an idle link with a discipline of its own.
+    #[inline]
+    pub(in crate::packet) fn transmit(&mut self, p: usize, link_id: u32, now: u64) {
+        let link = &mut self.links[link_id as usize];
+        let next = link.transmit(now, &self.keys, &mut self.dropped);
+        match &next {
+            Some(Timed { at, packet }) => {
+                let (service, stage) = (link.service, link.stage);
+                if link.watched {
+                    self.observer.packet(now, link_id, packet, Event::Departure);
+                }
+                let channel = self.hops[packet.route as usize].channel;
+                let ticket = Ticket::of(packet, packet.route + 1, at.0, &mut self.options);
+                if channel != Hop::ON {
+                    self.put(channel, ticket);
+                } else if at.0 > self.end {
+                    self.beyond.push(ticket);
+                } else {
+                    let hop = self.hops[ticket.route()];
+                    self.batch.go_on(ticket, hop);
+                }
+                let what = What::new(Kind::Free, link_id);
+                let ahead = self.scale.ps(service.end) - self.scale.ps(now);
+                let key = Key::new(service.end, ahead, what.0);
+                self.add_local(p, stage, key);
+            }
+            None => link.service = Service { start: now, end: IDLE },
+        }
+        self.lose_all(link_id, now);
+    }
+
+    /// A packet enters a link that follows at once after one with a discipline of its own.
+    fn follow(&mut self, p: usize, hop: Hop, ticket: Ticket) {
+        self.enter::<false>(p, hop, ticket, false);
+    }
+
+    /// Puts a packet on the wire.
+    #[inline(always)]
+    fn put(&mut self, channel_id: u32, ticket: Ticket) {
+        let Channel { queue, to, .. } = &mut self.channels[channel_id as usize];
+        let first = queue.is_empty();
+        if first && self.batch.take_in(*to, ticket) {
+            return;
+        }
+        queue.push(&mut self.wires, ticket);
+        if first {
+            if self.batch.wakes_later {
+                self.batch.woken.push((channel_id, ticket.at));
+            } else {
+                self.wake(channel_id, ticket.at);
+            }
+        }
+    }
+
+    #[inline(always)]
+    pub(in crate::packet) fn lose_all(&mut self, link: u32, now: u64) {
+        if !self.dropped.is_empty() {
+            self.lose_some(link, now);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn lose_some(&mut self, link: u32, now: u64) {
+        let mut dropped = std::mem::take(&mut self.dropped);
+        for (packet, reason) in dropped.drain(..) {
+            self.lose(link, &packet, reason, now);
+        }
+        self.dropped = dropped;
+    }
+
+    fn lose(&mut self, link: u32, packet: &Packet, reason: DropReason, now: u64) {
+        self.links[link as usize].count_drop(packet, reason);
+        let losses = &mut self.losses[packet.flow.index()];
+        if packet.is_ack() {
+            losses.acks += 1;
+        } else if packet.flags.has(Flags::SYN) {
+            losses.requests += 1;
+        } else {
+            losses.data += 1;
+            losses.window_data += u64::from(now >= self.warmup);
+        }
+        self.observer.drop(now, link, packet, reason);
+    }
+}
+
+/// Whose packet it is: the end of its route tells.
+pub(in crate::packet) fn owner(hops: &[Hop], ticket: Ticket) -> FlowId {
+    let end = hops[ticket.route()..].iter().find(|hop| hop.link == Hop::DELIVER);
+    FlowId(end.map_or(u32::MAX, |hop| hop.channel / 2))
+}

@@ -1,0 +1,11 @@
+//! What happens in a turn of a process: gather packets, handle them, forward them.
+
+pub(in crate::packet) mod advance;
+pub(in crate::packet) mod batch;
+pub(in crate::packet) mod cluster;
+pub(in crate::packet) mod deliver;
+pub(in crate::packet) mod forward;
+pub(in crate::packet) mod gather;
+pub(in crate::packet) mod prefetch;
+pub(in crate::packet) mod simulator;
+pub(in crate::packet) mod stub_hosts;

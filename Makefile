@@ -29,7 +29,7 @@ help: ## list the targets
 setup: .venv/.built ## build everything into .venv; .venv/bin/ackclock is the command line
 
 demo: setup ## a real network, 120 TCP flows, four queues: figures and a page in out/demo
-	$(BIN)/python -m ackclock.demo --out out/demo
+	$(BIN)/python -m ackclock.studies.geant_demo --out out/demo
 
 test: setup ## all tests that take seconds
 	cargo test --workspace --exclude ackclock-py
@@ -46,7 +46,7 @@ lint: setup ## formatting, clippy, ruff, types, stubs, rules of the house
 	$(BIN)/ruff check python tests tools benchmarks
 	$(BIN)/ruff format --check python tests tools benchmarks
 	$(BIN)/mypy
-	$(BIN)/python -m ackclock.stubs --check
+	$(BIN)/python tools/write_stubs.py --check
 
 bench: setup ## speed beside ns-2 and ns-3 where they are installed, and growth with size; many minutes
 	$(PYTHON) benchmarks/compare.py
@@ -60,7 +60,7 @@ bench-check: ## instruction counts of five scenarios against those kept, within 
 # The reference is written anew from the core and the command line each time.
 docs: setup ## the documentation as HTML in docs/_build/html; warnings are errors
 	UV_PROJECT_ENVIRONMENT=.venv $(BIN)/uv sync --quiet --frozen --inexact --extra dev --extra docs --no-install-project
-	$(BIN)/python -m ackclock.reference docs/reference/generated
+	$(BIN)/python tools/write_reference.py docs/reference/generated
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -b html docs docs/_build/html
 	$(BIN)/python tools/check_blocks.py README.md docs
 

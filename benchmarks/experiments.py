@@ -140,8 +140,8 @@ def short(quick: bool) -> None:  # noqa: FBT001
 
 def store(quick: bool) -> None:  # noqa: FBT001
     """A large store: listing and filtering by the command line, and one look from Python."""
-    from ackclock.executors.work import Record, Request, perform
-    from ackclock.results import Store, query
+    from ackclock.experiments.executors.task import Record, Request, perform
+    from ackclock.experiments.store import Store, query
 
     count = 10_000 if quick else 100_000
     case = a_case(0.001).replace(duration="1 s", traffic=None)

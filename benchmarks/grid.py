@@ -35,8 +35,8 @@ Stratum = tuple[str, str, str]
 
 def grid() -> Sweep:
     """Return the sweep of the whole appendix."""
-    from ackclock.reproduce.folder import read
-    from ackclock.reproduce.studies import sweep_of
+    from ackclock.reproduce.read.folder import read
+    from ackclock.reproduce.run.studies import sweep_of
 
     paper = read("akella2002")
     return sweep_of(paper, paper.studies["appendix"], "full")
@@ -78,7 +78,7 @@ def total(costs: dict[Stratum, list[tuple[float, float]]], which: int, runs: int
 
 def tcl(case: Any, queue: str) -> str:
     """Write a scenario for ``peers/ns2/environment.tcl``."""
-    from ackclock.environments.compiled import compiled
+    from ackclock.scenario.environments.expansion import compiled
 
     net = compiled(case.data)["net"]
     cross = [flow for flow in compiled(case.data)["flows"] if "source" in flow]

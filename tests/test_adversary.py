@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ackclock as ac
-from ackclock.adversary.search import KEEP, Arena, adversary
-from ackclock.adversary.shape import LOWEST, Shape
-from ackclock.cli import main
-from ackclock.environments import scores
+from ackclock.cli.main import main
+from ackclock.scenario.environments import scores
+from ackclock.studies.adversary.search import KEEP, Arena, adversary
+from ackclock.studies.adversary.shape import LOWEST, Shape
 
 OLD = {"era": "2002", "tcp.receiver_window": 10_000}
 PAIR = {
@@ -95,7 +95,7 @@ def test_the_number_of_threads_does_not_change_what_is_found():
 
 
 def test_shrinking_keeps_most_of_the_gap():
-    from ackclock.adversary.search import _shrunk
+    from ackclock.studies.adversary.search import _shrunk
 
     def gap(shape):
         return -1.0 if any(part < 0.2 for part, _ in shape.levels) else -0.5

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from ackclock.audit import latecomer, page, situations
-from ackclock.cli import main
+from ackclock.cli.main import main
 from ackclock.errors import ScenarioError
-from ackclock.evaluate.grid import asked
-from ackclock.subject import Subject
+from ackclock.studies.algorithm_argument import Subject
+from ackclock.studies.evaluate_control.grid import asked
+from ackclock.studies.late_comer import audit, page, situations
 
 SMALL = situations.Tier((3,), (4,), (20,), ("2000 pkt",), 1, 8.0)
 
@@ -22,12 +22,12 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(situations.TIERS, "fast", SMALL)
 
 
-def row(found: latecomer.Audit, situation: str) -> latecomer.Row:
+def row(found: audit.Audit, situation: str) -> audit.Row:
     return next(r for r in found.rows if r.situation == situation)
 
 
 def test_fast_shows_persistent_congestion_and_the_correction_mends_it(small: None):
-    fast = latecomer.audit(Subject("fast", {"kind": "fast", "alpha": 50.0}))
+    fast = audit.audit(Subject("fast", {"kind": "fast", "alpha": 50.0}))
     # Equation (15): (n + 1 + a) / (1 + a) with a = (sqrt(17) - 1) / 2 for n = 4.
     joined = row(fast, "joining")
     assert joined.predicted == pytest.approx(2.562, abs=5e-4)
@@ -35,7 +35,7 @@ def test_fast_shows_persistent_congestion_and_the_correction_mends_it(small: Non
     # Equation (11) for three flows: 0.5047 / 0.2174.
     assert row(fast, "sequential").ratio == pytest.approx(0.5047 / 0.2174, rel=0.1)
     assert "suffers from persistent congestion" in fast.answer
-    mended = latecomer.audit(Subject("fast-corrected", {"kind": "fast-corrected", "alpha": 50.0}))
+    mended = audit.audit(Subject("fast-corrected", {"kind": "fast-corrected", "alpha": 50.0}))
     # Flows that start together measure together, which the method does not provide for.
     assert row(mended, "sequential").ratio == pytest.approx(1, abs=0.15)
     assert row(mended, "sequential").verdict == "fair"
@@ -63,7 +63,7 @@ def test_a_control_that_still_moves_is_told_to_need_more_time(monkeypatch: pytes
     # LEDBAT grows by a segment per round trip: over 80 ms a queue of 100 ms takes it a minute.
     short = situations.Tier((2,), (1,), (80,), ("4000 pkt",), 1, 15.0)
     monkeypatch.setitem(situations.TIERS, "fast", short)
-    found = latecomer.audit(Subject("ledbat", "ledbat"))
+    found = audit.audit(Subject("ledbat", "ledbat"))
     sequential = row(found, "sequential")
     assert not sequential.at_rest and sequential.verdict.startswith("not at rest")
     assert "had not come to rest" in found.answer and "--gap 60" in found.answer
@@ -84,14 +84,14 @@ def test_a_control_that_still_moves_is_told_to_need_more_time(monkeypatch: pytes
     ],
 )
 def test_verdicts(ratio: float, model: float | None, expected: str):
-    found = latecomer.verdict(ratio, model)
+    found = audit.verdict(ratio, model)
     assert expected in found
     assert ("persistent" in found) == ("persistent" in expected)
 
 
 def test_the_page_stands_alone_and_its_numbers_are_json(tmp_path: Path):
-    def made(situation: str, n: int, ratio: float, **other: Any) -> latecomer.Row:
-        model = latecomer.predicted(situation, n)
+    def made(situation: str, n: int, ratio: float, **other: Any) -> audit.Row:
+        model = audit.predicted(situation, n)
         assert model is not None
         shares = (1 / (1 + ratio), 1 - 1 / (1 + ratio)) if n == 2 else (0.0, 1.0)
         known = {
@@ -100,10 +100,10 @@ def test_the_page_stands_alone_and_its_numbers_are_json(tmp_path: Path):
             "share_predicted": model.shares[-1], "share_fair": 0.5, "shares": shares,
             "at_rest": True, "worst": "20 ms, 1 bdp", "utilisation": 0.99, "verdict": "x",
         }  # fmt: skip
-        return latecomer.Row(**{**known, **other})
+        return audit.Row(**{**known, **other})
 
     rows = (made("sequential", 2, 1.6), made("joining", 1, float("inf"), overflows=True))
-    found = latecomer.Audit("mine", "fast", 20.0, 4, rows)
+    found = audit.Audit("mine", "fast", 20.0, 4, rows)
     at = found.save(tmp_path / "audit", "ackclock audit latecomer mine")
     html = (at / "index.html").read_text()
     assert "<svg" in html and "mine" in html

@@ -5,7 +5,7 @@ import errno
 import pytest
 
 import ackclock as ac
-from ackclock import cli
+from ackclock.cli import main as cli
 
 GOOD = """
 duration = "5 s"
@@ -200,7 +200,7 @@ def test_an_output_that_cannot_be_written_is_not_our_fault(capsys, monkeypatch):
     def full(*_args, **_kwargs):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("ackclock.tabular.table", full)
+    monkeypatch.setattr("ackclock._util.text_table.table", full)
     assert cli.main(["list"]) == cli.EXIT_INPUT
     told = "the output could not be written: No space left on device\n"
     assert capsys.readouterr().err == told

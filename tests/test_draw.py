@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from ackclock.reproduce.draw import draw
-from ackclock.reproduce.layers import Row
+from ackclock.reproduce.run.layers import Row
+from ackclock.reproduce.write.draw import draw
 
 
 @pytest.mark.parametrize("words", ["few", "many words in one cell, more than a page is wide " * 3])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import ackclock as ac
-from ackclock import demo
+from ackclock.studies import geant_demo
 
 KINDS = ("cwnd", "throughput", "queue", "delay", "fairness")
 
@@ -188,8 +188,8 @@ links = [
 
 def test_the_demonstration_measures_flows_of_different_routes_by_their_max_min_shares():
     run = ac.load(LINE).run()
-    assert demo.max_min(run).tolist() == [1e6, 1e6, 7e6]
-    values = demo.measured(run)
+    assert geant_demo.max_min(run).tolist() == [1e6, 1e6, 7e6]
+    values = geant_demo.measured(run)
     assert values["jain_of_shares"] == pytest.approx(81 / (3 * 51))
     assert values["jain"] == pytest.approx(81 / (3 * 51), abs=0.02)
     assert values["fair"] > 0.999
@@ -212,15 +212,15 @@ def test_a_figure_of_several_scenarios_names_each(run):
 
 @pytest.mark.slow
 def test_the_demonstration_page_is_whole_and_needs_no_network(tmp_path, capsys):
-    assert demo.main(["--quick", "--out", str(tmp_path)]) == 0
+    assert geant_demo.main(["--quick", "--out", str(tmp_path)]) == 0
     printed = capsys.readouterr().out
     assert "Jain's index of goodput / max-min share: " in printed
     assert printed.count("Jain against max-min [1]") == 1
     page = (tmp_path / "index.html").read_text()
     assert page.count("<th>Jain against max-min") == 2
     for name, qdiscs in {
-        "comparison": demo.QDISCS,
-        "goodput": demo.QDISCS,
+        "comparison": geant_demo.QDISCS,
+        "goodput": geant_demo.QDISCS,
         "map": ["fifo"],
     }.items():
         stamp = re.search(r"ackclock \S+, scenarios? [^<]*", (tmp_path / f"{name}.svg").read_text())

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ackclock as ac
-from ackclock.environments import ENVIRONMENTS, scores
-from ackclock.environments.compiled import bandwidth, compiled, round_trips
-from ackclock.environments.cross import sources
-from ackclock.environments.form import settings
-from ackclock.environments.patterns import Pattern
+from ackclock.scenario.environments import ENVIRONMENTS, scores
+from ackclock.scenario.environments.cross import sources
+from ackclock.scenario.environments.expansion import bandwidth, compiled, round_trips
+from ackclock.scenario.environments.form import settings
+from ackclock.scenario.environments.patterns import Pattern
 
 TEST = {"pair": 0, "count": 10, "recovery": "sack", "stagger": "100 ms"}
 

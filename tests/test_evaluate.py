@@ -8,11 +8,11 @@ import pyarrow as pa
 import pytest
 
 import ackclock as ac
-from ackclock.cli import main
-from ackclock.evaluate import grid
-from ackclock.evaluate.judge import judged
-from ackclock.evaluate.run import evaluate
-from ackclock.subject import Subject
+from ackclock.cli.main import main
+from ackclock.studies.algorithm_argument import Subject
+from ackclock.studies.evaluate_control import grid
+from ackclock.studies.evaluate_control.judge import judged
+from ackclock.studies.evaluate_control.run import evaluate
 
 TINY = grid.Tier(("cons-low", "sq-low"), ("cons-low",), 30.0, 4.0, 2)
 

@@ -15,9 +15,9 @@ import pytest
 
 import ackclock as ac
 from ackclock.errors import AckclockError
-from ackclock.executors import cluster as clusters
-from ackclock.executors import cores
-from ackclock.results import Store
+from ackclock.experiments.executors import dask as clusters
+from ackclock.experiments.executors import local
+from ackclock.experiments.store import Store
 from conftest import SMALL
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -97,7 +97,7 @@ def test_controls_in_python_run_in_processes_with_the_same_bits(tmp_path, monkey
     sweep = own_control(tmp_path)
     assert sweep.case.holds_lock
     in_threads = everything(sweep.run(store=False, workers=1))
-    with cores.Processes(2) as works:
+    with local.Processes(2) as works:
         assert works.parallel == 2
     in_processes = everything(sweep.run(store=False, workers=2))
     assert in_threads == in_processes
@@ -107,7 +107,7 @@ def test_controls_in_python_run_in_processes_with_the_same_bits(tmp_path, monkey
 def test_a_process_that_dies_has_its_runs_done_again(tmp_path, monkeypatch):
     sweep = own_control(tmp_path)
     expected = everything(sweep.run(store=False, workers=1))
-    ready = cores.Processes.ready
+    ready = local.Processes.ready
     deaths = []
 
     def kill_once(self, timeout):
@@ -117,7 +117,7 @@ def test_a_process_that_dies_has_its_runs_done_again(tmp_path, monkeypatch):
                 process.kill()
         return ready(self, timeout)
 
-    monkeypatch.setattr(cores.Processes, "ready", kill_once)
+    monkeypatch.setattr(local.Processes, "ready", kill_once)
     assert everything(sweep.run(store=False, workers=2)) == expected
     assert deaths
 
@@ -228,7 +228,7 @@ def test_code_of_ones_own_travels_to_a_cluster_and_its_dashboard_answers(dask, t
 
 
 def test_workers_of_another_version_are_refused(dask, monkeypatch):
-    monkeypatch.setattr("ackclock.engines.core_version", lambda: "0.0.0+other")
+    monkeypatch.setattr("ackclock.engines.registry.core_version", lambda: "0.0.0+other")
     with pytest.raises(AckclockError, match=r"has the packet engine in version .* 0\.0\.0\+other"):
         a_sweep(reps=1).run(cluster=dask.address, store=False)
 

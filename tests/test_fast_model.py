@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ackclock.model import fast, fast_correction, fast_dynamics, fast_queue
+from ackclock.engines.model import fast, fast_correction, fast_dynamics, fast_queue
 
 # Solutions worked out by hand or to six digits from the defining equations.
 QUEUES = [130.9, 230.0, 342.1, 464.5, 595.3, 733.2, 877.4, 1027.2]

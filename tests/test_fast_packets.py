@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import ackclock as ac
-from ackclock.model import fast
+from ackclock.engines.model import fast
 
 TCP = {"header": 0, "initial_window": 2, "delayed_ack": 1, "min_rto": "200 ms"}
 

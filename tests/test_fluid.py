@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ackclock as ac
-from ackclock.engines import Case, case, load_case
-from ackclock.fluid import FluidCase, FluidNet, Graph, Routers, Traffic
-from ackclock.fluid.tables import bottlenecks, fair_shares
+from ackclock.engines.fluid import FluidCase, FluidNet, Graph, Routers, Traffic
+from ackclock.engines.fluid.tables import bottlenecks, fair_shares
+from ackclock.engines.registry import Case, case, load_case
 
 FIG_2 = {
     "name": "Fig. 2",

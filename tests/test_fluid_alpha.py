@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import ackclock as ac
-from ackclock.fluid import FluidNet
-from ackclock.fluid.alpha import alpha_fair
+from ackclock.engines.fluid import FluidNet
+from ackclock.engines.fluid.alpha import alpha_fair
 
 ALPHAS = [0.5, 1, 2, 4, 8, 16]
 

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import ackclock as ac
-from ackclock.fluid.operators import read_network
-from ackclock.fluid.patterns import matrix_rows
+from ackclock.engines.fluid.patterns import matrix_rows
+from ackclock.studies.bottlenecks.operators import read_network
 
 
 def test_a_byte_order_mark_is_no_part_of_a_column(tmp_path):

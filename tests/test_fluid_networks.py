@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 import ackclock as ac
-from ackclock.cli import main
-from ackclock.fluid import FluidCase, FluidNet
-from ackclock.fluid.leaves import between_leaves
-from ackclock.fluid.maps import arranged, draw
-from ackclock.fluid.operators import read_network
-from ackclock.fluid.patterns import hosts_of
-from ackclock.fluid.survey import survey
-from ackclock.fluid.upgrades import best_upgrades
+from ackclock.cli.main import main
+from ackclock.engines.fluid import FluidCase, FluidNet
+from ackclock.engines.fluid.leaves import between_leaves
+from ackclock.engines.fluid.patterns import hosts_of
+from ackclock.studies.bottlenecks.maps import arranged, draw
+from ackclock.studies.bottlenecks.operators import read_network
+from ackclock.studies.bottlenecks.survey import survey
+from ackclock.studies.bottlenecks.upgrades import best_upgrades
 
 SHARED = {"kind": "links", "links": [["a", "h", 2], ["b", "h", 2], ["h", "c", 1], ["h", "d", 9]]}
 
@@ -221,7 +221,7 @@ def test_one_by_one_finds_what_all_sets_find_where_links_do_not_depend_on_each_o
     )
     np.testing.assert_array_equal(case.net().max_min(), net.max_min())
     all_sets = best_upgrades(case.net(), 2)
-    monkeypatch.setattr("ackclock.fluid.upgrades._EXACT", 0)
+    monkeypatch.setattr("ackclock.studies.bottlenecks.upgrades._EXACT", 0)
     greedy = best_upgrades(case.net(), 2)
     assert not greedy[1].exact
     for one, other in zip(all_sets, greedy, strict=True):

@@ -1,14 +1,15 @@
 """Fluids and packets of the same fire-hose cases agree within what queues can hold.
 
-The tolerance is `ackclock.fluid.twin.tolerance`: on each hop up to a buffer of packets may wait at
-one end of the measured window and not at the other, and a fair queue serves within one packet; all
-of them count as one packet per window.
+The tolerance is `ackclock.studies.bottlenecks.twin.tolerance`: on each hop up to a buffer of
+packets may wait at one end of the measured window and not at the other, and a fair queue serves
+within one packet; all of them count as one packet per window.
 """
 
 import numpy as np
 import pytest
 
-from ackclock.fluid import FluidCase, twin
+from ackclock.engines.fluid import FluidCase
+from ackclock.studies.bottlenecks import twin
 
 MBPS = 1e6
 

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ackclock.engines.model.users.disciplines import fair_share, fifo, total
+from ackclock.engines.model.users.rates import climb, equilibria, equilibrium, room_for_all
+from ackclock.engines.model.users.utility import utility
 from ackclock.errors import AckclockError
-from ackclock.game import GameError, from_document, play
-from ackclock.game.disciplines import fair_share, fifo, total
-from ackclock.game.payoff import Payoff, outcome
-from ackclock.game.profiles import deviations, label, profiles
-from ackclock.game.rates import climb, equilibria, equilibrium, room_for_all
-from ackclock.game.utility import utility
+from ackclock.studies.game import GameError, from_document, play
+from ackclock.studies.game.payoff import Payoff, outcome
+from ackclock.studies.game.profiles import deviations, label, profiles
 
 RATES = st.lists(st.floats(1e-3, 1.0), min_size=1, max_size=6)
 

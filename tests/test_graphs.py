@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import ackclock as ac
-from ackclock import cli
-from ackclock.graphs import great_circle_m
+from ackclock.cli import main as cli
+from ackclock.scenario.networks.graph_import import great_circle_m
 
 
 def folder(tmp_path, nodes, edges):

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ackclock as ac
-from ackclock import idmaps
 from ackclock.errors import AckclockError
+from ackclock.studies import idmaps
 
 SHARED = Path(os.environ.get("ACKCLOCK_DATA", "") or Path(__file__).parents[2] / "shared")
 DATA = SHARED / "data" if (SHARED / "data").is_dir() else SHARED

@@ -5,9 +5,9 @@ import tomllib
 import pytest
 
 import ackclock as ac
-from ackclock.cli import main
-from ackclock.experiments.form import load_sweep
-from ackclock.reproduce.folder import PAPERS
+from ackclock.cli.main import main
+from ackclock.experiments.file_form import load_sweep
+from ackclock.reproduce.read.folder import PAPERS
 
 PAPER = PAPERS / "legout1999"
 STUDIES = sorted(PAPER.joinpath("scenarios").glob("*.toml"))

@@ -7,9 +7,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import ackclock as ac
-from ackclock import engines
-from ackclock.catalogue import plain
-from ackclock.model.linear import chiu_jain_phase, linear_steady_state
+from ackclock.catalogue.records import plain
+from ackclock.engines import registry
+from ackclock.engines.model.linear import chiu_jain_phase, linear_steady_state
 
 RTT = 0.1
 
@@ -170,5 +170,5 @@ def test_the_model_is_an_engine_of_its_own():
         "model": "linear_steady_state",
         "params": {"a_i": 1, "b_i": 1, "a_d": -1, "b_d": 0.9, "k_i": [2, 3, 5, 10]},
     }
-    points = engines.case(document).execute().tables["points"].to_pydict()
+    points = registry.case(document).execute().tables["points"].to_pydict()
     assert points["window"] == pytest.approx([8, 17, 35, 80])

@@ -5,11 +5,11 @@ import tomllib
 import numpy as np
 import pytest
 
-from ackclock.experiments.form import load_sweep
-from ackclock.fluid import FluidCase
-from ackclock.fluid.leaves import augmented
-from ackclock.fluid.patterns import hosts_of
-from ackclock.reproduce.folder import PAPERS
+from ackclock.engines.fluid import FluidCase
+from ackclock.engines.fluid.leaves import augmented
+from ackclock.engines.fluid.patterns import hosts_of
+from ackclock.experiments.file_form import load_sweep
+from ackclock.reproduce.read.folder import PAPERS
 
 STUDIES = PAPERS / "mccullough2010" / "scenarios"
 

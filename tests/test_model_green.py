@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ackclock.model import model
+from ackclock.engines.model import model
 
 IDEAL = {"factor_low": 1.0, "factor_high": 1.0}
 IDMAPS = {"factor_low": 1.0, "factor_high": 2.0}

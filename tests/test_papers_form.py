@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from ackclock.errors import UnsupportedError
-from ackclock.reproduce import form
-from ackclock.reproduce.folder import PAPERS, PaperError, names, read
+from ackclock.reproduce.read import form
+from ackclock.reproduce.read.folder import PAPERS, PaperError, names, read
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -39,7 +39,7 @@ def test_a_shipped_paper_reads_without_a_problem(name):
 
 @pytest.mark.parametrize("name", names())
 def test_every_value_of_an_unstated_parameter_can_be_run(name):
-    from ackclock.reproduce.studies import sweep_of
+    from ackclock.reproduce.run.studies import sweep_of
 
     paper = read(name)
     for parameter in paper.parameters.values():

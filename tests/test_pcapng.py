@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 import ackclock as ac
-from ackclock.stamps import Way, stamps
+from ackclock.results.tcp_timestamps import Way, stamps
 
 needs_tshark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
 

@@ -5,8 +5,8 @@ import math
 import pytest
 from click.testing import CliRunner
 
-from ackclock import progress, tabular
-from ackclock.cli import cli
+from ackclock._util import progress, text_table
+from ackclock.cli.main import cli
 
 SCENARIO = """
 duration = "{seconds} s"
@@ -31,7 +31,7 @@ pair = 0
     ],
 )
 def test_times_are_said_as_people_say_them(seconds, said):
-    assert tabular.clock(seconds) == said
+    assert text_table.clock(seconds) == said
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_times_are_said_as_people_say_them(seconds, said):
     ],
 )
 def test_working_time_is_exact_while_it_is_short(seconds, said):
-    assert tabular.working_time(seconds) == said
+    assert text_table.working_time(seconds) == said
 
 
 def test_lines_come_ever_more_seldom_and_at_last_hourly(monkeypatch, capsys):

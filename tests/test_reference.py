@@ -4,12 +4,13 @@ import re
 
 import pytest
 
-from ackclock import reference, schema
+import write_reference
+from ackclock.catalogue import schema
 
 
 @pytest.fixture(scope="module")
 def pages():
-    return reference.pages()
+    return write_reference.pages()
 
 
 def test_every_algorithm_has_its_parameters_and_source_on_its_rooms_page(pages):
@@ -39,7 +40,7 @@ def test_the_eras_differ_in_the_initial_window(pages):
 
 
 def test_a_rust_link_becomes_code_and_a_doi_a_link_that_ends_before_the_full_stop():
-    text = reference._linked("See [`Red`](crate::red), doi:10.1016/0169-7552(89)90019-6.")
+    text = write_reference._linked("See [`Red`](crate::red), doi:10.1016/0169-7552(89)90019-6.")
     link = "[doi:10.1016/0169-7552(89)90019-6](<https://doi.org/10.1016/0169-7552(89)90019-6>)"
     assert text == f"See `Red`, {link}."
 

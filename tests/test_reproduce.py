@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from ackclock.cli import main
+from ackclock.cli.main import main
 from ackclock.errors import AckclockError, ConvergenceError, UnsupportedError
-from ackclock.report.folder import write
-from ackclock.reproduce.crosscheck import studies_of
-from ackclock.reproduce.folder import PAPERS, names, read
-from ackclock.reproduce.reproduction import reproduce
-from ackclock.reproduce.sensitivity import sensitivity
-from ackclock.reproduce.studies import Means, run_study
+from ackclock.reproduce.check.crosscheck import studies_of
+from ackclock.reproduce.read.folder import PAPERS, names, read
+from ackclock.reproduce.run.reproduction import reproduce
+from ackclock.reproduce.run.sensitivity import sensitivity
+from ackclock.reproduce.run.studies import Means, run_study
+from ackclock.reproduce.write.folder import write
 
 QUIET = Means(store=False, progress=False)
 KEYS = [
@@ -215,7 +215,7 @@ def edited(folder, name, old, new):
 
 
 def test_a_measure_of_a_column_that_is_not_there_is_told_before_the_studies_run(paper, monkeypatch):
-    monkeypatch.setattr("ackclock.reproduce.reproduction.run_study", None)
+    monkeypatch.setattr("ackclock.reproduce.run.reproduction.run_study", None)
     message = edited(paper, "claims.toml", "ln(goodput_bps), ln(loss)", "ln(goodputs), ln(loss)")
     assert message.startswith("claims.toml: claim[S-2].check[0].measure: ")
     assert '"goodputs" not found' in message
@@ -303,7 +303,7 @@ def test_sensitivity_finds_where_a_claim_holds(paper):
 
 
 def test_sensitivity_by_pairs_tries_every_pair(paper, tmp_path):
-    from ackclock.report import sensitivity as report
+    from ackclock.reproduce.write import sensitivity as report
 
     done = sensitivity(read(paper), "S-6", means=QUIET, pairs=True)
     # Defaults, 2 + 2 alone, 2 x 2 together.
@@ -331,7 +331,7 @@ def test_the_command_writes_a_report_and_an_index(paper, tmp_path, monkeypatch, 
 
 def test_a_dry_run_says_what_would_run_and_runs_nothing(paper, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("ackclock.reproduce.reproduction.run_study", None)
+    monkeypatch.setattr("ackclock.reproduce.run.reproduction.run_study", None)
     assert main(["reproduce", str(paper), "--dry-run", "--json"]) == 0
     rows = {row["study"]: row for row in json.loads(capsys.readouterr().out)}
     assert {name: row["runs"] for name, row in rows.items()} == {
@@ -379,7 +379,7 @@ def test_a_folder_of_somebody_else_is_left_alone(tmp_path, capsys):
 
 
 def test_an_artifact_reruns_to_the_same_bytes(paper, tmp_path):
-    from ackclock.report.artifact import pack
+    from ackclock.reproduce.write.artifact import pack
 
     (tmp_path / "b").mkdir()
     file = pack(read(paper), tmp_path / "a.tar.gz", tier="fast", means=QUIET)

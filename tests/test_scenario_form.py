@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import ackclock as ac
-from ackclock import paths
+from ackclock._util import paths
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.toml"))
 GOOD = """
@@ -258,7 +258,7 @@ def test_paths_are_written_as_they_were_read(path):
 def test_the_constructor_knows_every_key_of_the_schema():
     import inspect
 
-    from ackclock import schema
+    from ackclock.catalogue import schema
 
     assert set(inspect.signature(ac.Scenario).parameters) == set(schema.scenario()["properties"])
 
@@ -275,10 +275,10 @@ def test_a_null_of_json_is_a_key_left_out(scenario):
 
 
 def test_defaults_that_depend_on_the_era_stay_out_of_files(scenario):
-    from ackclock import catalogue, schema
+    from ackclock.catalogue import records, schema
 
     for room, key in (("cc", "flows[0].cc"), ("qdisc", "net.qdisc")):
-        for cls in catalogue.room(room).values():
+        for cls in records.room(room).values():
             if not cls._rules.get("required"):
                 changed = scenario.replace(**{key: cls()})
                 assert ac.load(changed.to_toml()) == changed

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ackclock.engines.model.selfish import poisson_users, selfish_users, several_connections
+from ackclock.engines.model.users import bottleneck, search
 from ackclock.errors import AckclockError
-from ackclock.game import bottleneck, search
-from ackclock.model.selfish import poisson_users, selfish_users, several_connections
 
 RATES = st.lists(st.floats(0.01, 1.0), min_size=2, max_size=6).map(np.array)
 

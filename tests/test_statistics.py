@@ -4,9 +4,9 @@ import math
 
 import pytest
 
+from ackclock._util.text_table import engineering, table
+from ackclock.experiments.replication import mean_interval
 from ackclock.plot.figures import jain
-from ackclock.replication import mean_interval
-from ackclock.tabular import engineering, table
 
 
 def test_the_interval_of_three_values_by_hand():

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 import ackclock as ac
-from ackclock import cli
+from ackclock.cli import main as cli
 from ackclock.errors import AckclockError
-from ackclock.experiments import form
-from ackclock.results import Store, StoreError, look, pack, query
-from ackclock.results.collect import collect
+from ackclock.experiments import file_form
+from ackclock.experiments.store import Store, StoreError, look, pack, query
+from ackclock.experiments.store.garbage import collect
 from conftest import SMALL
 
 SWEEP = """
@@ -46,7 +46,7 @@ def place(tmp_path):
 
 
 def run(file, place, **options):
-    return form.load_sweep(file).run(store=place, progress=False, **options)
+    return file_form.load_sweep(file).run(store=place, progress=False, **options)
 
 
 def packs(place):
@@ -91,19 +91,19 @@ def test_a_larger_sweep_runs_only_what_is_new(file, place):
 )
 def test_the_key_is_the_compiled_case_seed_and_recording(file, place, change):
     run(file, place)
-    changed = form.load_sweep(file, changes=change)
+    changed = file_form.load_sweep(file, changes=change)
     assert changed.run(store=place, progress=False).stored == 0
 
 
 def test_saying_the_same_otherwise_is_the_same_run(file, place):
     run(file, place)
-    same = form.load_sweep(file, changes={"net.rate": 5e6, "name": "other"})
+    same = file_form.load_sweep(file, changes={"net.rate": 5e6, "name": "other"})
     assert same.run(store=place, progress=False).stored == 12
 
 
 def test_another_version_of_the_engine_is_another_run(file, place, monkeypatch):
     run(file, place)
-    monkeypatch.setattr("ackclock.engines.core_version", lambda: "9.9.9+other")
+    monkeypatch.setattr("ackclock.engines.registry.core_version", lambda: "9.9.9+other")
     assert run(file, place).stored == 0
 
 
@@ -255,7 +255,7 @@ def test_a_full_disk_is_told_in_one_sentence_and_what_was_kept_stays(
 LIMITED = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_FSIZE, (6000, 6000))
-from ackclock import cli
+from ackclock.cli import main as cli
 sys.exit(cli.main(sys.argv[1:]))
 """
 
@@ -285,7 +285,9 @@ def test_a_read_only_store_is_told_before_anything_runs_and_can_be_read(
 
     monkeypatch.setattr(Path, "open", read_only)
     monkeypatch.setattr(os, "access", lambda _, mode, **__: mode != os.W_OK)
-    monkeypatch.setattr("ackclock.executors.work.perform", lambda *_: pytest.fail("something ran"))
+    monkeypatch.setattr(
+        "ackclock.experiments.executors.task.perform", lambda *_: pytest.fail("something ran")
+    )
     assert cli.main(["sweep", str(file), "--store", str(place)]) == 2
     assert "cannot be written: Read-only file system" in capsys.readouterr().err
     assert cli.main(["results", "list", "--store", str(place)]) == 0
@@ -333,10 +335,10 @@ def survived(file, place, runs, kills, longest):
     on_disk = keys_on_disk(place)
     assert len(on_disk) == len(set(on_disk)) == runs
     assert all(pack.is_whole(at) for at in packs(place))
-    undisturbed = form.load_sweep(file, changes={"duration": "15 s"}).run(
+    undisturbed = file_form.load_sweep(file, changes={"duration": "15 s"}).run(
         store=False, progress=False
     )
-    kept = form.load_sweep(file, changes={"duration": "15 s"}).run(store=place, progress=False)
+    kept = file_form.load_sweep(file, changes={"duration": "15 s"}).run(store=place, progress=False)
     assert kept.stored == runs
     assert rows(kept) == rows(undisturbed)
 
@@ -483,7 +485,7 @@ def test_a_dry_run_says_what_is_stored_and_writes_nothing(file, place, capsys):
 
 
 def test_an_error_in_a_run_names_its_place_and_keeps_the_others(place, tmp_path, monkeypatch):
-    from ackclock.executors import cores, work
+    from ackclock.experiments.executors import local, task
 
     case = ac.load(SMALL).replace(duration="4 s")
     grid = ac.sweep(case, {"net.buffer": ["5 pkt", "20 pkt"]}, reps=3)
@@ -491,9 +493,9 @@ def test_an_error_in_a_run_names_its_place_and_keeps_the_others(place, tmp_path,
     def fails(request, progress=None):
         if request.seed == 5:
             raise AckclockError("it broke")
-        return work.perform(request, progress)
+        return task.perform(request, progress)
 
-    monkeypatch.setattr(cores, "perform", fails)
+    monkeypatch.setattr(local, "perform", fails)
     with pytest.raises(AckclockError, match=r"net\.buffer = 5 pkt, seed 5: it broke"):
         grid.run(store=place, workers=1, progress=False)
     monkeypatch.undo()

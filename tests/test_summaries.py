@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 import ackclock as ac
-from ackclock.executors.work import Request, perform
-from ackclock.results import Store, query
-from ackclock.run import load_run
-from ackclock.summaries import beside_tables, lacks, whole
+from ackclock.experiments.executors.task import Request, perform
+from ackclock.experiments.store import Store, query
+from ackclock.results.run import load_run
+from ackclock.results.summary import beside_tables, lacks, whole
 
 if TYPE_CHECKING:
     from pathlib import Path

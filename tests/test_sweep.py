@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ackclock as ac
-from ackclock import engines
+from ackclock.engines import registry
 from ackclock.errors import AckclockError
-from ackclock.experiments import RankingWarning, form, metrics
-from ackclock.experiments.compare import compare
+from ackclock.experiments import RankingWarning, file_form, metrics
+from ackclock.experiments.comparison import compare
 from ackclock.experiments.statistics import bootstrap_interval, mean_interval
 from conftest import SMALL
 
@@ -159,7 +159,7 @@ over = { "net.buffer" = ["5 pkt"] }
 def test_a_file_says_the_same_as_python(small_file):
     file = small_file.parent / "sweep.toml"
     file.write_text(FILE)
-    read = form.load_sweep(file)
+    read = file_form.load_sweep(file)
     made = ac.sweep(
         ac.load(small_file).replace(duration="3 s"),
         {
@@ -178,7 +178,7 @@ def test_a_file_says_the_same_as_python(small_file):
 def test_a_tier_changes_the_file_and_a_change_both(small_file):
     file = small_file.parent / "sweep.toml"
     file.write_text(FILE)
-    fast = form.load_sweep(file, tier="fast", changes={"net.rtt": "10 ms"})
+    fast = file_form.load_sweep(file, tier="fast", changes={"net.rtt": "10 ms"})
     assert fast.replicates.reps == 2
     assert len(fast.points) == 4
     assert fast.case_at(fast.points[0]).data["net"]["rtt"] == "10 ms"
@@ -202,7 +202,7 @@ def test_a_wrong_file_is_told_with_its_name(small_file, text, told):
     file = small_file.parent / "sweep.toml"
     file.write_text(text)
     with pytest.raises(AckclockError) as caught:
-        form.load_sweep(file)
+        file_form.load_sweep(file)
     for words in told:
         assert words in str(caught.value)
     assert str(file.parent) in str(caught.value)
@@ -466,13 +466,13 @@ class Line:
         return {"engine": "line", "a": self.a, "x": self.x}
 
     def parcel(self):
-        return engines.Parcel(self.to_document(), {})
+        return registry.Parcel(self.to_document(), {})
 
     def check(self):
         return None
 
     def cost(self):
-        return engines.Cost(1, 1e-6)
+        return registry.Cost(1, 1e-6)
 
     def execute(self, progress=None):
         from types import SimpleNamespace
@@ -486,8 +486,8 @@ class Line:
 
 
 def test_any_engine_may_be_swept(tmp_path, monkeypatch):
-    monkeypatch.setitem(engines.ENGINES, "line", engines.Engine("", lambda d, _: Line(**d)))
-    assert isinstance(Line(), engines.Case)
+    monkeypatch.setitem(registry.ENGINES, "line", registry.Engine("", lambda d, _: Line(**d)))
+    assert isinstance(Line(), registry.Case)
     grid = ac.sweep({"engine": "line", "a": 3.0}, {"x": [1.0, 2.0, 4.0]}, reps=10)
     result = grid.run(store=tmp_path / "store")
     assert column(result.summary("values.y"), "mean") == [3.0, 6.0, 12.0]
@@ -498,7 +498,7 @@ def test_any_engine_may_be_swept(tmp_path, monkeypatch):
 
 def test_an_unknown_engine_is_told():
     with pytest.raises(AckclockError, match='no engine "pakcet"; did you mean "packet"'):
-        engines.case({"engine": "pakcet"})
+        registry.case({"engine": "pakcet"})
 
 
 def test_a_function_of_ones_own_may_be_a_metric(result, monkeypatch):

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from ackclock import _core
-from ackclock.units import UNITS, buffer_problem, parse, quantity_problem
+from ackclock._util.units import UNITS, buffer_problem, parse, quantity_problem
 
 NET = {"kind": "dumbbell", "pairs": 1, "rate": 1, "rtt": 1}
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import ackclock as ac
-from ackclock.cli import main
-from ackclock.replication import replicate
+from ackclock.cli.main import main
+from ackclock.experiments.replication import replicate
 
 HERE = Path(__file__).parent
 SAMPLES = HERE / "usercode_samples.py"

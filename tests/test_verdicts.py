@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ackclock.reproduce.judge import join, judge
+from ackclock.reproduce.run.judge import join, judge
 
 # Student's t for 95 % and n - 1 = 3 degrees of freedom, from a printed table.
 T3 = 3.182

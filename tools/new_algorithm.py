@@ -99,7 +99,7 @@ def main(arguments: list[str]) -> int:
     sys.stdout.write(
         f"wrote {path.relative_to(ROOT)} and its lines in {arguments[0]}/mod.rs\n"
         f"next: fill in what is marked <...>, then cargo test -p ackclock-core {path.stem};"
-        " python -m ackclock.stubs writes the Python class\n"
+        " python tools/write_stubs.py writes the Python class\n"
     )
     return 0
 

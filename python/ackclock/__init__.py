@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from ackclock import (
         arrivals,
         cc,
-        fluid,
         pattern,
         plot,
         policy,
@@ -29,20 +28,8 @@ if TYPE_CHECKING:
         source,
         topology,
     )
-    from ackclock.errors import (
-        AckclockError,
-        AlgorithmError,
-        ConvergenceError,
-        Problem,
-        ScenarioError,
-        UnsupportedError,
-    )
-    from ackclock.experiments import Axis, Precision, Sweep, SweepResult, sweep
-    from ackclock.flows import Flow, LinkChange, TcpOptions, Traffic
-    from ackclock.replication import Replication, replicate
-    from ackclock.run import Run, load_run
-    from ackclock.scenario import Scenario, load
-    from ackclock.usercode import (
+    from ackclock.catalogue.flows import Flow, LinkChange, TcpOptions, Traffic
+    from ackclock.catalogue.python_class import (
         BitsPerSecond,
         Bytes,
         DefinitionError,
@@ -53,6 +40,19 @@ if TYPE_CHECKING:
         aqm,
         control,
     )
+    from ackclock.engines import fluid
+    from ackclock.errors import (
+        AckclockError,
+        AlgorithmError,
+        ConvergenceError,
+        Problem,
+        ScenarioError,
+        UnsupportedError,
+    )
+    from ackclock.experiments import Axis, Precision, Sweep, SweepResult, sweep
+    from ackclock.experiments.replication import Replication, replicate
+    from ackclock.results.run import Run, load_run
+    from ackclock.scenario.scenario import Scenario, load
 
     __version__: str
 
@@ -105,48 +105,48 @@ _HOME = {
     "AckclockError": "errors",
     "AlgorithmError": "errors",
     "Axis": "experiments",
-    "BitsPerSecond": "usercode",
-    "Bytes": "usercode",
+    "BitsPerSecond": "catalogue.python_class",
+    "Bytes": "catalogue.python_class",
     "ConvergenceError": "errors",
-    "DefinitionError": "usercode",
-    "Drop": "usercode",
-    "Flow": "flows",
-    "LinkChange": "flows",
-    "Mark": "usercode",
-    "Pass": "usercode",
+    "DefinitionError": "catalogue.python_class",
+    "Drop": "catalogue.python_class",
+    "Flow": "catalogue.flows",
+    "LinkChange": "catalogue.flows",
+    "Mark": "catalogue.python_class",
+    "Pass": "catalogue.python_class",
     "Precision": "experiments",
     "Problem": "errors",
-    "Replication": "replication",
-    "Run": "run",
-    "Scenario": "scenario",
+    "Replication": "experiments.replication",
+    "Run": "results.run",
+    "Scenario": "scenario.scenario",
     "ScenarioError": "errors",
-    "Seconds": "usercode",
+    "Seconds": "catalogue.python_class",
     "Sweep": "experiments",
     "SweepResult": "experiments",
-    "TcpOptions": "flows",
-    "Traffic": "flows",
+    "TcpOptions": "catalogue.flows",
+    "Traffic": "catalogue.flows",
     "UnsupportedError": "errors",
-    "aqm": "usercode",
-    "control": "usercode",
-    "load": "scenario",
-    "load_run": "run",
-    "replicate": "replication",
+    "aqm": "catalogue.python_class",
+    "control": "catalogue.python_class",
+    "load": "scenario.scenario",
+    "load_run": "results.run",
+    "replicate": "experiments.replication",
     "sweep": "experiments",
 }
-_MODULES = (
-    "arrivals",
-    "cc",
-    "fluid",
-    "pattern",
-    "plot",
-    "policy",
-    "qdisc",
-    "recovery",
-    "sharing",
-    "slow_start",
-    "source",
-    "topology",
-)
+_MODULES = {
+    "arrivals": "arrivals",
+    "cc": "cc",
+    "fluid": "engines.fluid",
+    "pattern": "pattern",
+    "plot": "plot",
+    "policy": "policy",
+    "qdisc": "qdisc",
+    "recovery": "recovery",
+    "sharing": "sharing",
+    "slow_start": "slow_start",
+    "source": "source",
+    "topology": "topology",
+}
 
 
 def __getattr__(name: str) -> Any:
@@ -157,7 +157,7 @@ def __getattr__(name: str) -> Any:
         globals()[name] = found = getattr(importlib.import_module(f"ackclock.{_HOME[name]}"), name)
         return found
     if name in _MODULES:
-        return importlib.import_module(f"ackclock.{name}")
+        return importlib.import_module(f"ackclock.{_MODULES[name]}")
     message = f"module 'ackclock' has no attribute {name!r}"
     raise AttributeError(message)
 

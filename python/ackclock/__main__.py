@@ -1,5 +1,5 @@
 """``python -m ackclock`` is the command line."""
 
-from ackclock.cli import entry
+from ackclock.cli.main import entry
 
 entry()

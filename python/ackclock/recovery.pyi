@@ -1,5 +1,5 @@
-# Written by `python -m ackclock.stubs`; do not edit.
-from ackclock.catalogue import Record
+# Written by `python tools/write_stubs.py`; do not edit.
+from ackclock.catalogue.records import Record
 
 class Tahoe(Record):
     def __init__(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ackclock.catalogue import Record
+    from ackclock.catalogue.records import Record
 
 
 def __getattr__(name: str) -> type[Record]:
-    from ackclock.catalogue import room
+    from ackclock.catalogue.records import room
     from ackclock.errors import suggestion
 
     if name.startswith("_"):
@@ -22,6 +22,6 @@ def __getattr__(name: str) -> type[Record]:
 
 
 def __dir__() -> list[str]:
-    from ackclock.catalogue import room
+    from ackclock.catalogue.records import room
 
     return sorted(room("sharing"))

@@ -1,7 +1,7 @@
-# Written by `python -m ackclock.stubs`; do not edit.
+# Written by `python tools/write_stubs.py`; do not edit.
 from typing import Any
 
-from ackclock.catalogue import Record
+from ackclock.catalogue.records import Record
 
 class Cbr(Record):
     def __init__(

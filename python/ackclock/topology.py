@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ackclock.graphs import from_csv, from_graphml, from_networkx, from_topohub
+from ackclock.scenario.networks.graph_import import (
+    from_csv,
+    from_graphml,
+    from_networkx,
+    from_topohub,
+)
 
 if TYPE_CHECKING:
-    from ackclock.catalogue import Record
+    from ackclock.catalogue.records import Record
 
 _FUNCTIONS = ("from_csv", "from_graphml", "from_networkx", "from_topohub")
 __all__ = ["from_csv", "from_graphml", "from_networkx", "from_topohub"]
 
 
 def __getattr__(name: str) -> type[Record]:
-    from ackclock.catalogue import shape
+    from ackclock.catalogue.records import shape
     from ackclock.errors import suggestion
 
     if name.startswith("_"):
@@ -27,6 +32,6 @@ def __getattr__(name: str) -> type[Record]:
 
 
 def __dir__() -> list[str]:
-    from ackclock.catalogue import shape
+    from ackclock.catalogue.records import shape
 
     return sorted([*_FUNCTIONS, *shape()])

@@ -1,8 +1,8 @@
-# Written by `python -m ackclock.stubs`; do not edit.
+# Written by `python tools/write_stubs.py`; do not edit.
 from typing import Any
 
-from ackclock.catalogue import Record
-from ackclock.graphs import (
+from ackclock.catalogue.records import Record
+from ackclock.scenario.networks.graph_import import (
     from_csv as from_csv,
     from_graphml as from_graphml,
     from_networkx as from_networkx,

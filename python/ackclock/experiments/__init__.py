@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ackclock.experiments.axes import Axis, SweepError
-from ackclock.experiments.compare import Comparison, RankingWarning
+from ackclock.experiments.comparison import Comparison, RankingWarning
+from ackclock.experiments.grid import Axis, SweepError
 from ackclock.experiments.plan import Plan
 from ackclock.experiments.result import SweepResult
 from ackclock.experiments.statistics import Precision

@@ -196,7 +196,7 @@ def selected(table: pa.Table, metric: Metric) -> pa.Table:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from ackclock.columns import array
+    from ackclock._util.arrow import array
 
     for key, _ in (*metric.where, (metric.column, "")):
         if key not in table.column_names:
@@ -226,13 +226,13 @@ def numbers(table: pa.Table, metric: Metric) -> npt.NDArray[np.float64]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from ackclock import columns
+    from ackclock._util import arrow
 
     column = table[metric.column]
     kind = column.type
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
         raise MetricError(f'"{metric.text}": the column {metric.column} does not hold numbers')
-    return columns.numbers(pc.cast(column, pa.float64()))
+    return arrow.numbers(pc.cast(column, pa.float64()))
 
 
 def of_run(

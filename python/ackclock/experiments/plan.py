@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ackclock._util.text_table import table, working_time
 from ackclock.errors import Problem, ScenarioError
-from ackclock.tabular import table, working_time
 
 if TYPE_CHECKING:
-    from ackclock.engines import Cost
-    from ackclock.experiments.axes import Point
+    from ackclock.engines.registry import Cost
+    from ackclock.experiments.grid import Point
+    from ackclock.experiments.store import Keeper
     from ackclock.experiments.sweeps import Sweep
-    from ackclock.results import Keeper
 
 __all__ = ["Plan", "Slot", "plan", "prepared"]
 
@@ -159,7 +159,7 @@ def slot(sweep: Sweep, at: Prepared, replicate: int) -> Slot:
     replicate
         Counted from 0.
     """
-    from ackclock.executors.work import run_key
+    from ackclock.experiments.executors.task import run_key
 
     seed = sweep.case.seed + replicate
     case = sweep.case_at(at.point)
@@ -178,7 +178,7 @@ def plan(sweep: Sweep, workers: int | None, store: Keeper | None) -> Plan:
     store
         Where runs may be already.
     """
-    from ackclock.executors.cores import cores
+    from ackclock.experiments.executors.local import cores
 
     found = prepared(sweep)
     reps = sweep.replicates

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
-    from ackclock.experiments.axes import Label
-    from ackclock.experiments.compare import Comparison
+    from ackclock.experiments.comparison import Comparison
+    from ackclock.experiments.grid import Label
     from ackclock.experiments.metrics import Reader
     from ackclock.experiments.plan import Slot
+    from ackclock.experiments.store.keeper import Keeper
     from ackclock.experiments.sweeps import Sweep
-    from ackclock.results.keep import Keeper
 
 __all__ = ["SweepResult"]
 
@@ -86,7 +86,7 @@ class SweepResult:
     def summaries(self) -> dict[str, dict[str, Any]]:
         """Summaries of the runs by key."""
         if self._summaries is None:
-            from ackclock.summaries import lacks, whole
+            from ackclock.results.summary import lacks, whole
 
             kept = self.keeper.summaries(self.keys)
             parts = {part for summary in kept.values() for part in lacks(summary)}
@@ -101,8 +101,8 @@ class SweepResult:
 
     def _rows(self, name: str) -> dict[str, list[dict[str, Any]]]:
         """Rows of a table by the key of the run."""
-        from ackclock.columns import rows
-        from ackclock.results.keep import KEY
+        from ackclock._util.arrow import rows
+        from ackclock.experiments.store.keeper import KEY
 
         found: dict[str, list[dict[str, Any]]] = {}
         table = self.keeper.table(name, self.keys)
@@ -160,7 +160,7 @@ class SweepResult:
 
     def _grouped(self, metric: metrics.Metric, own: Sequence[str]) -> dict[tuple[Any, ...], float]:
         """Value by number of the slot and values of columns of the table."""
-        from ackclock.columns import array
+        from ackclock._util.arrow import array
 
         table = self.tables[metric.table]
         number = array(np.repeat(np.arange(len(self.slots)), _lengths(self, metric.table)))
@@ -264,7 +264,7 @@ class SweepResult:
         metric
             As of `summary`; one number per run.
         """
-        from ackclock.columns import array, table
+        from ackclock._util.arrow import array, table
 
         return table(
             {
@@ -308,7 +308,7 @@ class SweepResult:
         AckclockError
             There is no such axis.
         """
-        from ackclock.experiments.compare import compare
+        from ackclock.experiments.comparison import compare
 
         if between not in self.axes:
             message = f'there is no axis "{between}"; {suggestion(between, self.axes)}'
@@ -322,7 +322,7 @@ class SweepResult:
         return f"SweepResult({self.sweep!r}, {len(self.slots)} of {self.wanted} runs)"
 
     def __str__(self) -> str:
-        from ackclock.experiments.report import text
+        from ackclock.experiments.summary import text
 
         return text(self)
 
@@ -400,8 +400,8 @@ def _tidy(result: SweepResult, name: str, raw: pa.Table) -> tuple[pa.Table, npt.
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from ackclock.columns import array, numbers, table
-    from ackclock.results.keep import KEY
+    from ackclock._util.arrow import array, numbers, table
+    from ackclock.experiments.store.keeper import KEY
 
     keys = result.keys
     text = pc.cast(raw[KEY], pa.string())
@@ -427,7 +427,7 @@ def _tidy(result: SweepResult, name: str, raw: pa.Table) -> tuple[pa.Table, npt.
 
 def _places(result: SweepResult, slots: npt.NDArray[np.int64]) -> dict[str, Any]:
     """Columns of axes, seed and replicate for rows of these slots."""
-    from ackclock.columns import array
+    from ackclock._util.arrow import array
 
     at = array(slots)
     columns = {name: label_column(result.labels(name)).take(at) for name in result.axes}
@@ -444,7 +444,7 @@ def label_column(labels: Sequence[Any]) -> pa.Array:
     labels
         One per row.
     """
-    from ackclock.columns import array
+    from ackclock._util.arrow import array
 
     known = {type(label) for label in labels}
     if known == {bool}:
@@ -464,7 +464,7 @@ def _word(label: Label) -> str:
 def _with_numbers(
     columns: dict[str, Any], names: Sequence[str], rows: Sequence[tuple[Any, ...]], count: str
 ) -> pa.Table:
-    from ackclock.columns import array, table
+    from ackclock._util.arrow import array, table
 
     for i, name in enumerate(names):
         columns[name] = array(np.array([row[i] for row in rows], dtype=float))

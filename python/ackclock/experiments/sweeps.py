@@ -7,18 +7,18 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ackclock.errors import Problem, ScenarioError
-from ackclock.experiments.axes import Block, Choice, Point, SweepError, blocks, points
+from ackclock.experiments.grid import Block, Choice, Point, SweepError, blocks, points
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from ackclock.engines import Case
-    from ackclock.experiments.drive import Status
+    from ackclock.engines.registry import Case
     from ackclock.experiments.plan import Plan
     from ackclock.experiments.result import SweepResult
+    from ackclock.experiments.scheduler import Status
     from ackclock.experiments.statistics import Precision
-    from ackclock.results import Keeper, Place
+    from ackclock.experiments.store import Keeper, Place
 
 __all__ = ["Replicates", "Sweep", "sweep"]
 
@@ -57,7 +57,7 @@ class Sweep:
     case
         What the grid changes.
     grid
-        Blocks that multiply; see `ackclock.experiments.axes`.
+        Blocks that multiply; see `ackclock.experiments.grid`.
     replicates
         How often each point is repeated.
     name
@@ -209,7 +209,7 @@ class Sweep:
         AckclockError
             The store or the cluster cannot be used; what had finished is kept.
         """
-        from ackclock.experiments.drive import run
+        from ackclock.experiments.scheduler import run
 
         return run(
             self,
@@ -272,11 +272,11 @@ def sweep(
     ScenarioError
         A path leads nowhere, or takes no such value.
     """
-    from ackclock import engines
+    from ackclock.engines import registry
 
     if isinstance(case, dict):
-        case = engines.case(case)
-    assert isinstance(case, engines.Case)
+        case = registry.case(case)
+    assert isinstance(case, registry.Case)
     if reps is not None and until is not None:
         raise SweepError("both reps and until are given; expected one of them")
     replicates = Replicates(1 if reps is None else reps, until)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from ackclock.run import Run
+    from ackclock.results.run import Run
 
 __all__ = [
     "cwnd",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from ackclock.run import Run
+    from ackclock.results.run import Run
 
     Values = npt.NDArray[np.float64]
 
@@ -412,6 +412,6 @@ def _overlap(a: tuple[float, ...], b: tuple[float, ...]) -> float:
 
 
 def _bps(rate: float | str) -> float:
-    from ackclock.units import parse
+    from ackclock._util.units import parse
 
     return parse(rate, "rate")

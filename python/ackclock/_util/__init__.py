@@ -1,0 +1,1 @@
+"""What every part uses and that knows nothing of congestion control."""

@@ -1,0 +1,78 @@
+"""How long work tells how far it is: on a terminal by a bar, elsewhere by a line now and then."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from ackclock._util.text_table import clock
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["Bar", "Lines"]
+
+FIRST_S = 30.0
+LONGEST_S = 3600.0
+
+
+class Lines:
+    """Lines on standard error for who reads a log: after half a minute, a minute, two, and so on.
+
+    Later they come every hour: work of a day has thirty.
+    """
+
+    def __init__(self) -> None:
+        self._began = time.monotonic()
+        self._next = FIRST_S
+
+    def tell(self, line: Callable[[float], str]) -> None:
+        """Write what ``line`` makes of the seconds since the start, if the time has come for it."""
+        elapsed = time.monotonic() - self._began
+        if elapsed >= self._next:
+            self._next = elapsed + min(elapsed, LONGEST_S)
+            print(line(elapsed), file=sys.stderr, flush=True)
+
+
+class Bar:
+    """How much of one piece of work is done, and how long the rest takes, on standard error.
+
+    Parameters
+    ----------
+    title
+        What is done.
+    shown
+        Whether anything is to be seen.
+    """
+
+    def __init__(self, title: str, *, shown: bool) -> None:
+        self.title = title
+        self.shown = shown
+        self._progress: Any = None
+        self._lines = Lines()
+
+    def __enter__(self) -> Callable[[float], None]:
+        if self.shown and sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import Progress
+
+            self._progress = Progress(console=Console(stderr=True), transient=True)
+            self._progress.start()
+            self._task = self._progress.add_task(self.title, total=1.0)
+        return self._update
+
+    def _update(self, fraction: float) -> None:
+        if self._progress is not None:
+            self._progress.update(self._task, completed=fraction)
+        elif self.shown and 0 < fraction < 1:
+
+            def line(elapsed: float) -> str:
+                left = clock(elapsed * (1 - fraction) / fraction)
+                return f"{self.title}: {100 * fraction:.3g} %, about {left} left"
+
+            self._lines.tell(line)
+
+    def __exit__(self, *_: object) -> None:
+        if self._progress is not None:
+            self._progress.stop()

@@ -1,0 +1,328 @@
+"""Finds everything that is wrong with a scenario's form, all at once.
+
+The rules are the core's JSON Schema; what is ours is how a problem is told: one sentence with
+the value found, what was expected, and the nearest valid name. Meaning (does node X exist?) is
+checked by the core afterwards.
+"""
+
+from __future__ import annotations
+
+import math
+import reprlib
+import sys
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import jsonschema
+from jsonschema.exceptions import ValidationError
+from jsonschema.validators import extend
+
+from ackclock._util import paths
+from ackclock._util.units import quantity_problem
+from ackclock.catalogue import schema
+from ackclock.errors import Problem, suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["missing", "parameter_problems", "problems", "wrong"]
+
+_WORDS = {
+    "object": "a table",
+    "array": "a list",
+    "string": "text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+}
+
+
+_MOST = {"uint16": 2**16 - 1, "uint32": 2**32 - 1, "uint64": 2**64 - 1}
+"""What whole numbers of the core hold."""
+
+
+def _show(value: object) -> str:
+    if isinstance(value, str):
+        return f'"{value}"'
+    if isinstance(value, bool):
+        return str(value).lower()
+    shown = repr(value)
+    return shown if len(shown) <= 60 else shown[:57] + "..."
+
+
+def _is(value: object, kind: str) -> bool:
+    if kind == "null":
+        return value is None
+    if kind == "boolean":
+        return isinstance(value, bool)
+    if kind == "string":
+        return isinstance(value, str)
+    if kind == "object":
+        return isinstance(value, dict)
+    if kind == "array":
+        return isinstance(value, list | tuple)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return isinstance(value, int) or kind == "number"
+
+
+def _is_huge(value: Any) -> bool:
+    """Whether it is a whole number that no float can hold."""
+    return isinstance(value, int) and abs(value) > sys.float_info.max
+
+
+def _type(_: Any, types: Any, value: Any, rules: Any) -> Iterator[ValidationError]:
+    if "x-quantity" in rules:
+        return
+    allowed = [types] if isinstance(types, str) else types
+    if not any(_is(value, kind) for kind in allowed):
+        wanted = " or ".join(_WORDS[kind] for kind in allowed if kind != "null")
+        yield ValidationError(f"{_show(value)} is not {wanted}")
+    elif isinstance(value, float) and not math.isfinite(value):
+        yield ValidationError(f"{value} is not a finite number")
+    elif _is_huge(value):
+        yield ValidationError(f"{reprlib.repr(value)} is too large for a number")
+    elif isinstance(value, int) and rules.get("format") in _MOST:
+        most = _MOST[rules["format"]]
+        if value > most:
+            yield ValidationError(f"{value} is out of range; expected at most {most}")
+
+
+def _quantity(_: Any, quantity: str, value: Any, rules: Any) -> Iterator[ValidationError]:
+    if value is None and "null" in rules.get("type", ()):
+        return
+    message = quantity_problem(value, quantity)
+    if message:
+        yield ValidationError(message)
+
+
+def _bound(word: str, holds: Any) -> Any:
+    def check(_: Any, bound: float, value: Any, rules: Any) -> Iterator[ValidationError]:
+        number = _is(value, "number") and "x-quantity" not in rules
+        if number and not _is_huge(value) and math.isfinite(value) and not holds(value, bound):
+            yield ValidationError(f"{value} is out of range; expected {word} {bound:g}")
+
+    return check
+
+
+def _unknown_keys(_: Any, allowed: Any, value: Any, rules: Any) -> Iterator[ValidationError]:
+    if allowed is not False or not isinstance(value, dict):
+        return
+    known = [key for key in rules.get("properties", {}) if key != "kind"]
+    for key in value:
+        if key != "kind" and key not in known:
+            yield ValidationError(
+                f'"{key}" is not a key here; {suggestion(str(key), known)}', path=[key]
+            )
+
+
+def _missing(_: Any, required: Any, value: Any, rules: Any) -> Iterator[ValidationError]:
+    for key in required:
+        if isinstance(value, dict) and key not in value:
+            about = rules.get("properties", {}).get(key, {}).get("description", "")
+            meaning = f" ({about.split('. ')[0].rstrip('.')})" if about else ""
+            yield ValidationError(f'"{key}" is missing{meaning}')
+
+
+def _choice(checker: Any, branches: Any, value: Any, _: Any) -> Iterator[ValidationError]:
+    """A choice between branches, told as one problem of the branch that was meant."""
+    branches = [b for b in branches if b.get("type") != "null"]
+    if value is None:
+        return
+    constants = [b["const"] for b in branches if "const" in b]
+    for branch in branches:
+        constants += branch.get("enum", [])
+    if constants and len(constants) >= len(branches):
+        yield from _one_of_names(value, constants)
+    elif len(branches) == 1:
+        yield from checker.descend(value, branches[0])
+    elif all("kind" in b.get("properties", {}) for b in branches):
+        yield from _tagged(checker, branches, value)
+    elif all(b.get("required") for b in branches):
+        yield from _keyed(checker, branches, value)
+    elif not any(not any(True for _ in checker.descend(value, b)) for b in branches):
+        yield from checker.descend(value, branches[0])
+
+
+def _one_of_names(value: Any, names: list[Any]) -> Iterator[ValidationError]:
+    if value not in names:
+        hint = suggestion(value, names) if isinstance(value, str) else f"expected {names}"
+        yield ValidationError(f"{_show(value)} is not known here; {hint}")
+
+
+def _tagged(checker: Any, branches: Any, value: Any) -> Iterator[ValidationError]:
+    kinds = {b["properties"]["kind"]["const"]: b for b in branches}
+    if not isinstance(value, dict):
+        yield ValidationError(f"{_show(value)} is not a table with a key kind")
+    elif "kind" not in value:
+        yield ValidationError(f'"kind" is missing; expected one of: {", ".join(kinds)}')
+    elif value["kind"] not in kinds:
+        hint = suggestion(str(value["kind"]), kinds)
+        yield ValidationError(f"{_show(value['kind'])} is not known here; {hint}", path=["kind"])
+    else:
+        yield from checker.descend(value, kinds[value["kind"]])
+
+
+def _keyed(checker: Any, branches: Any, value: Any) -> Iterator[ValidationError]:
+    by_key = {b["required"][0]: b for b in branches}
+    if not isinstance(value, dict) or len(value) != 1:
+        yield ValidationError(f"{_show(value)} is not a table with one of: {', '.join(by_key)}")
+        return
+    key = next(iter(value))
+    if key in by_key:
+        yield from checker.descend(value, by_key[key])
+    else:
+        yield ValidationError(f'"{key}" is not a key here; {suggestion(key, by_key)}', path=[key])
+
+
+def _properties(checker: Any, properties: Any, value: Any, _: Any) -> Iterator[ValidationError]:
+    if not isinstance(value, dict):
+        return
+    for key, rules in properties.items():
+        if key in value:
+            room = schema.room_of(key) if _mentions_spec(rules) else None
+            if room is None:
+                yield from checker.descend(value[key], rules, path=key)
+            else:
+                for error in _algorithm(room, value[key]):
+                    error.path.appendleft(key)
+                    yield error
+
+
+def _mentions_spec(rules: Any) -> bool:
+    options = [rules, *rules.get("anyOf", [])]
+    return any(str(option.get("$ref", "")).endswith("/Spec") for option in options)
+
+
+def _algorithm(room: str, value: Any) -> Iterator[ValidationError]:
+    names = schema.catalogue()[room]
+    word = room.replace("_", " ")
+    if room in ("cc", "qdisc"):
+        from ackclock.catalogue import python_source
+
+        if python_source.reference(value) is not None:
+            message = python_source.form_problem(value)
+            if message is not None:
+                yield ValidationError(message)
+            return
+    if isinstance(value, str):
+        name, given = value, {}
+    elif isinstance(value, dict) and isinstance(value.get("kind"), str):
+        name, given = value["kind"], {k: v for k, v in value.items() if k != "kind"}
+    else:
+        yield ValidationError(
+            f"{_show(value)} is not a {word}; expected a name or a table with kind"
+        )
+        return
+    if name not in names:
+        yield ValidationError(f'there is no {word} "{name}"; {suggestion(name, names)}')
+        return
+    yield from _checker(names[name]["params"]).iter_errors(given)
+
+
+_VALIDATOR: Any = extend(
+    jsonschema.Draft202012Validator,
+    {
+        "type": _type,
+        "x-quantity": _quantity,
+        "minimum": _bound("at least", lambda v, b: v >= b),
+        "maximum": _bound("at most", lambda v, b: v <= b),
+        "exclusiveMinimum": _bound("more than", lambda v, b: v > b),
+        "exclusiveMaximum": _bound("less than", lambda v, b: v < b),
+        "additionalProperties": _unknown_keys,
+        "required": _missing,
+        "oneOf": _choice,
+        "anyOf": _choice,
+        "properties": _properties,
+        "enum": lambda _c, names, value, _r: _one_of_names(value, names),
+        "const": lambda _c, name, value, _r: _one_of_names(value, [name]),
+    },
+)
+
+
+def _checker(rules: Any) -> Any:
+    return _VALIDATOR(rules)
+
+
+@cache
+def _scenario_checker() -> Any:
+    return _checker(schema.scenario())
+
+
+def problems(data: schema.Data, file: str | None = None) -> list[Problem]:
+    """Find every problem of form.
+
+    Parameters
+    ----------
+    data
+        The scenario as plain data.
+    file
+        Where it came from, for the messages.
+
+    Returns
+    -------
+    list of Problem
+        In the order of the schema; empty if the form is right.
+    """
+    return _told(_scenario_checker().iter_errors(data), file)
+
+
+def wrong(data: schema.Data) -> list[list[paths.Step]]:
+    """Find where values of wrong form stand, and those that are missing would.
+
+    Parameters
+    ----------
+    data
+        The scenario as plain data.
+    """
+    return [steps if key is None else [*steps, key] for steps, _, key in _mistakes(data)]
+
+
+def missing(
+    data: schema.Data,
+) -> Iterator[tuple[list[paths.Step], schema.Data, str, schema.Data]]:
+    """Find tables of a scenario that lack a key: where, the table, the key, and the key's rules.
+
+    Parameters
+    ----------
+    data
+        The scenario as plain data.
+    """
+    for steps, error, key in _mistakes(data):
+        if key is not None:
+            yield steps, error.instance, key, error.schema["properties"].get(key, {})
+
+
+def _mistakes(data: schema.Data) -> Iterator[tuple[list[paths.Step], Any, str | None]]:
+    """Where a mistake is, the error, and the key if it is one that is missing."""
+    for error in _scenario_checker().iter_errors(data):
+        steps = list(error.absolute_path)
+        if error.validator != "required":
+            yield steps, error, None
+            continue
+        for key in error.validator_value:
+            if key not in error.instance:
+                yield steps, error, key
+
+
+def parameter_problems(rules: schema.Data, data: schema.Data) -> list[Problem]:
+    """Find every problem in the parameters of one algorithm, network or flow.
+
+    Parameters
+    ----------
+    rules
+        Its JSON Schema.
+    data
+        The parameters as plain data.
+    """
+    if "$defs" not in rules:
+        rules = {**rules, "$defs": schema.scenario()["$defs"]}
+    return _told(_checker(rules).iter_errors(data), None)
+
+
+def _told(errors: Iterator[ValidationError], file: str | None) -> list[Problem]:
+    seen: dict[tuple[str, str], Problem] = {}
+    for error in errors:
+        path = paths.text(list(error.absolute_path))
+        seen.setdefault((path, error.message), Problem(path, error.message, file))
+    return list(seen.values())

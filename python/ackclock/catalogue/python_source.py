@@ -1,0 +1,371 @@
+"""Where a scenario names a user's own controls and AQMs: found, made for a run, kept with it."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import dis
+import hashlib
+import importlib.util
+import json
+import random
+import sys
+import traceback
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from ackclock._util import paths
+from ackclock.catalogue import schema
+from ackclock.catalogue.python_class import (
+    AQM,
+    CONTROL,
+    SESSION,
+    Definition,
+    DefinitionError,
+    known,
+    lock,
+)
+from ackclock.errors import AlgorithmError, Problem, ScenarioError, suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+__all__ = ["Made", "Workshop", "check", "contained", "form_problem", "kept", "reference", "told"]
+
+
+def reference(value: Any) -> tuple[str, schema.Data] | None:
+    """Take a user's own algorithm apart: reference and parameters; None if it is no such.
+
+    Parameters
+    ----------
+    value
+        What a scenario has in the place of an algorithm.
+    """
+    if isinstance(value, str):
+        own = ".py:" in value or value.startswith(f"{SESSION}:")
+        return (value, {}) if own else None
+    if not isinstance(value, dict) or value.get("kind") != "python":
+        return None
+    given = {key: item for key, item in value.items() if key not in ("kind", "class")}
+    return str(value.get("class", "")), given
+
+
+def form_problem(value: Any) -> str | None:
+    """Say what is wrong with the form of a user's own algorithm; None if nothing is.
+
+    Parameters
+    ----------
+    value
+        What a scenario has in its place.
+    """
+    name = value if isinstance(value, str) else value.get("class")
+    expected = 'expected class = "file.py:Class"'
+    if name is None:
+        return f'"class" is missing; {expected}'
+    file, _, cls = str(name).rpartition(":")
+    if not isinstance(name, str) or not cls or not (file.endswith(".py") or file == SESSION):
+        return f"{name!r} names no class of a file; {expected}"
+    return None
+
+
+def _specs(data: Any, steps: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], str]]:
+    """Every place of a user's own algorithm, with its room."""
+    items = data.items() if isinstance(data, dict) else enumerate(data)
+    for key, value in items:
+        room = schema.room_of(key) if isinstance(key, str) else None
+        if room is not None and reference(value) is not None:
+            yield (*steps, key), room
+        elif isinstance(value, dict | list):
+            yield from _specs(value, (*steps, key))
+
+
+def _at(data: Any, steps: tuple[Any, ...]) -> Any:
+    for step in steps:
+        data = data[step]
+    return data
+
+
+def check(data: schema.Data, folder: Path) -> None:
+    """Find the classes that a scenario names and check their parameters.
+
+    Parameters
+    ----------
+    data
+        The scenario as plain data, right in form.
+    folder
+        What file names are relative to.
+
+    Raises
+    ------
+    ScenarioError
+        A class is not to be had, or a parameter is wrong.
+    """
+    found: list[Problem] = []
+    for steps, room in _specs(data):
+        path = paths.text(list(steps))
+        name, given = reference(_at(data, steps)) or ("", {})
+        try:
+            definition = _find(name, folder)
+        except _NotFoundError as error:
+            # Flows that share a file share its traceback.
+            again = any(problem.trace == error.trace for problem in found)
+            found.append(Problem(path, str(error), trace="" if again else error.trace))
+            continue
+        if definition.room != room:
+            expected = CONTROL.word if room == "cc" else AQM.word
+            title = definition.cls.__name__
+            found.append(Problem(path, f"{title} is {definition.word}; expected {expected}"))
+        elif room == "cc" and data.get("era", "rfc") != "rfc":
+            message = f'controls of one\'s own run in era "rfc", not "{data["era"]}"'
+            found.append(Problem(path, message))
+        found += [
+            Problem(paths.text([*steps, p.path]), p.message) for p in definition.problems(given)
+        ]
+    if found:
+        raise ScenarioError(found)
+
+
+class _NotFoundError(Exception):
+    """Why a class is not to be had, in one sentence, and the user's own traceback if any."""
+
+    def __init__(self, message: str, trace: str = "") -> None:
+        super().__init__(message)
+        self.trace = trace
+
+
+def _find(name: str, folder: Path) -> Definition:
+    given, _, cls = name.rpartition(":")
+    if given == SESSION:
+        if name not in known:
+            message = (
+                f'"{name}" was defined in a session that is over; put the class into a file and'
+                " name it as file.py:Class"
+            )
+            raise _NotFoundError(message)
+        return known[name]
+    file = (folder / given).resolve()
+    key = f"{file}:{cls}"
+    with lock:
+        if key not in known:
+            _execute(file)
+        if key in known:
+            return known[key]
+    here = [d.cls.__qualname__ for d in known.values() if d.file == file]
+    what = suggestion(cls, here) if here else "it has no class decorated with @ackclock.control"
+    raise _NotFoundError(f'{file.name} has no decorated class "{cls}"; {what}')
+
+
+def _execute(file: Path) -> None:
+    """Run a file as a module, so that its classes become known."""
+    name = f"_ackclock_user_{hashlib.sha256(str(file).encode()).hexdigest()[:12]}"
+    if name in sys.modules:
+        return
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise _NotFoundError(f'"{file}" is not a Python file')
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException as error:
+        del sys.modules[name]
+        if isinstance(error, KeyboardInterrupt) and not _is_raised(error):
+            raise
+        trace = _trace(error, {str(file)})
+        if isinstance(error, OSError) and not trace:
+            raise _NotFoundError(f'cannot read "{file}": {error.strerror}') from None
+        if isinstance(error, DefinitionError):
+            # It says what is wrong with which class; the frames would be ours.
+            trace = ""
+        elif isinstance(error, SyntaxError) and not trace:
+            trace = "".join(traceback.format_exception_only(error)).rstrip()
+        where = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == str(file)]
+        line = where[-1].lineno if where else getattr(error, "lineno", 0)
+        what = error.msg if isinstance(error, SyntaxError) else str(error)
+        kind = () if isinstance(error, DefinitionError) else (type(error).__name__,)
+        told = ": ".join(filter(None, (*kind, what)))
+        raise _NotFoundError(f"{file}, line {line}: {told}", trace) from error
+
+
+def _trace(error: BaseException, files: set[str]) -> str:
+    """The traceback from the first line in one of some files on; empty if there is none."""
+    start = error.__traceback__
+    while start is not None and start.tb_frame.f_code.co_filename not in files:
+        start = start.tb_next
+    if start is None:
+        return ""
+    return "".join(traceback.format_exception(type(error), error, start)).rstrip()
+
+
+def _is_raised(error: BaseException) -> bool:
+    """Whether a line of Python raised it; Ctrl-C comes in between two instructions."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return False
+    return trace.tb_frame.f_code.co_code[trace.tb_lasti] == dis.opmap["RAISE_VARARGS"]
+
+
+@contextmanager
+def contained() -> Iterator[None]:
+    """Tell of a user's code that would end the program as of one that fails.
+
+    Raises
+    ------
+    AlgorithmError
+        It called ``sys.exit`` or raised KeyboardInterrupt; Ctrl-C stays what it is.
+    """
+    try:
+        yield
+    except (SystemExit, KeyboardInterrupt) as error:
+        trace = _trace(error, {str(definition.file) for definition in known.values()})
+        if not trace or (isinstance(error, KeyboardInterrupt) and not _is_raised(error)):
+            raise
+        message = f"code of the user's own raised {error!r}, which may not end the program"
+        failure = AlgorithmError(message)
+        failure.__ackclock_told__ = f"{trace}\n{message}"  # type: ignore[attr-defined]
+        raise failure from error
+
+
+@dataclasses.dataclass(frozen=True)
+class Made:
+    """An instance for one flow or link of one run, as the core takes it."""
+
+    instance: Any
+    class_name: str
+    file: str
+    cadence: str | float
+    slow_start: bool
+
+
+class Workshop:
+    """Makes the user's own algorithms of one scenario, a new instance for every flow and run.
+
+    Parameters
+    ----------
+    data
+        The scenario as plain data, checked.
+    folder
+        What file names are relative to.
+    seed
+        From which every instance's ``rng`` is seeded, together with its place.
+    """
+
+    def __init__(self, data: schema.Data, folder: Path, seed: int) -> None:
+        self._seed = seed
+        self._data = data
+        self._folder = folder
+        # By what the core is told: the hash shortened, numbered where classes share it.
+        self._definitions: dict[str, Definition] = {}
+        self._codes: dict[str, str] = {}
+        for steps, _ in _specs(data):
+            name, _ = reference(_at(data, steps)) or ("", {})
+            definition = _find(name, folder)
+            if definition.reference not in self._codes:
+                short = definition.sha256[:12]
+                number = sum(code.split("#")[0] == short for code in self._definitions)
+                code = f"{short}#{number + 1}" if number else short
+                self._codes[definition.reference] = code
+                self._definitions[code] = definition
+
+    def __bool__(self) -> bool:
+        return bool(self._definitions)
+
+    def core_form(self) -> schema.Data:
+        """The scenario with each class named by its name and the hash of its code."""
+        if not self:
+            return self._data
+        data = copy.deepcopy(self._data)
+        for steps, _ in list(_specs(data)):
+            name, given = reference(_at(data, steps)) or ("", {})
+            definition = _find(name, self._folder)
+            kind = f"python:{definition.cls.__name__}"
+            _at(data, steps[:-1])[steps[-1]] = {
+                "kind": kind,
+                "code": self._codes[definition.reference],
+                **given,
+            }
+        return data
+
+    def __call__(self, room: str, parameters: str, index: int) -> Made:
+        """Make an instance.
+
+        Parameters
+        ----------
+        room
+            ``cc`` or ``qdisc``.
+        parameters
+            JSON of the parameters, with ``code``.
+        index
+            Number of the flow or link.
+        """
+        given = json.loads(parameters)
+        definition = self._definitions[given.pop("code")]
+        instance = definition.cls(**given)
+        instance.rng = random.Random(f"{self._seed}/{room}/{index}")
+        file = str(definition.file or definition.reference)
+        title = definition.cls.__name__
+        return Made(instance, title, file, definition.cadence, definition.slow_start)
+
+    def summary(self) -> schema.Data:
+        """What a run's summary says of the user's code: hash of all of it, and each class."""
+        classes = [
+            {
+                "class": d.cls.__qualname__,
+                "file": d.file.name if d.file is not None else None,
+                "sha256": d.sha256,
+            }
+            for d in self._definitions.values()
+        ]
+        hashes = "\n".join(sorted({d.sha256 for d in self._definitions.values()}))
+        digest = hashlib.sha256(hashes.encode()).hexdigest()
+        return {"user_code": classes, "user_code_hash": digest}
+
+
+def kept(data: schema.Data, folder: Path, target: Path) -> schema.Data:
+    """Copy the files of a scenario's classes into a folder and name them there.
+
+    Parameters
+    ----------
+    data
+        The scenario as plain data.
+    folder
+        What file names are relative to.
+    target
+        Gets a folder ``code`` with the files as they were when the classes were defined.
+    """
+    data = copy.deepcopy(data)
+    places: dict[Path, str] = {}
+    for steps, _ in list(_specs(data)):
+        name, given = reference(_at(data, steps)) or ("", {})
+        definition = _find(name, folder)
+        file = definition.file
+        if file is None or definition.reference.startswith(f"{SESSION}:"):
+            continue
+        if file not in places:
+            same = sum(other.name == file.name for other in places)
+            places[file] = f"code/{same}/{file.name}" if same else f"code/{file.name}"
+            place = target / places[file]
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(definition.text, encoding="utf-8")
+        here = f"{places[file]}:{definition.cls.__qualname__}"
+        _at(data, steps[:-1])[steps[-1]] = {"kind": "python", "class": here, **given}
+    return data
+
+
+def told(error: BaseException) -> str | None:
+    """Write what a user's code raised during a run, from its own first line on.
+
+    Parameters
+    ----------
+    error
+        Any exception; the result is None if it came from elsewhere.
+    """
+    if hasattr(error, "__ackclock_told__"):
+        return str(error.__ackclock_told__)
+    if not hasattr(error, "__ackclock_where__"):
+        return None
+    trace = _trace(error, {str(definition.file) for definition in known.values()})
+    return trace or "".join(traceback.format_exception(error)).rstrip()

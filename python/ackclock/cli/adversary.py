@@ -1,0 +1,122 @@
+"""``ackclock adversary``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ackclock.cli.options import FILE, JSON, QUIET, SET, WORKERS, print_json, with_changes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["adversary"]
+
+
+@click.command()
+@click.argument("control")
+@click.option("--against", default="AIMD,AIAD,MIMD,MIAD", show_default=True, help="Others.")
+@click.option("--best", is_flag=True, help="Search where CONTROL does best instead of worst.")
+@click.option("--last", is_flag=True, help="Search where CONTROL does worst of all.")
+@click.option("--levels", type=click.IntRange(1, 8), default=3, help="Most levels of a pattern.")
+@click.option("--budget", type=click.IntRange(min=10), default=200, show_default=True,
+              help="Patterns that the search may run.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(min=0), default=1, help="Seed of the search.")
+@SET
+@click.option("--peak", default="10 Mbps", show_default=True, help="Greatest rate per flow.")
+@click.option("--flows", type=click.IntRange(min=1), default=4, show_default=True)
+@click.option("--duration", default="60 s", show_default=True, help="Length of a run.")
+@WORKERS
+@click.option("--out", type=FILE, metavar="DIR", help="Write scenario and plot into DIR.")
+@JSON
+@QUIET
+def adversary(
+    control: str,
+    *,
+    against: str,
+    best: bool,
+    last: bool,
+    levels: int,
+    budget: int,
+    seed: int,
+    changes: tuple[str, ...],
+    peak: str,
+    flows: int,
+    duration: str,
+    workers: int | None,
+    out: Path | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Search the bandwidth pattern under which CONTROL loses most to the best of others.
+
+    What is found is shrunk to the simplest pattern that still shows it. Controls are registry
+    names, AIMD, AIAD, MIMD, MIAD (the instances of Akella et al.), file.py:Class, or tables.
+    """
+    from ackclock._util.units import parse
+    from ackclock.results.run import command_line, may_replace
+    from ackclock.studies.adversary.search import MARKER, Arena
+    from ackclock.studies.adversary.search import adversary as search
+
+    if out is not None:
+        may_replace(out, MARKER)
+    controls = dict(_controls([control, *_split(against)]))
+    if best and last:
+        raise click.UsageError("--best and --last search different patterns; expected one of them")
+    if len(controls) < 2:
+        raise click.UsageError("--against names no other control")
+    try:
+        peak_bps, duration_s = parse(peak, "rate"), parse(duration, "duration")
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+
+    def arena(given: Any) -> Arena:
+        made = Arena(controls, peak_bps, flows, duration_s, dict(given))
+        from ackclock.studies.adversary.shape import Shape
+
+        for name in controls:
+            made.scenario(Shape(((1.0, 5.0),)), name, 1).check()
+        return made
+
+    made = with_changes(changes, arena)
+    found = search(
+        made,
+        want="best" if best else "last" if last else "worst",
+        levels=levels,
+        budget=budget,
+        seed=seed,
+        workers=workers,
+    )
+    if out is not None:
+        found.save(out, command=command_line())
+    if as_json:
+        print_json(found.to_dict())
+    elif not quiet:
+        click.echo(str(found))
+        if out is not None:
+            click.echo(f"\nwrote {out / 'scenario.toml'} and {out / 'pattern.svg'}")
+
+
+def _split(text: str) -> Iterator[str]:
+    """Split at commas that are in no table."""
+    depth, begin = 0, 0
+    for at, sign in enumerate(f"{text},"):
+        depth += (sign == "{") - (sign == "}")
+        if sign == "," and depth == 0:
+            if text[begin:at].strip():
+                yield text[begin:at].strip()
+            begin = at + 1
+
+
+def _controls(names: list[str]) -> Iterator[tuple[str, Any]]:
+    from ackclock.studies.evaluate_control.grid import OTHERS, asked
+
+    known = {name.lower(): name for name in OTHERS}
+    for name in names:
+        if name.lower() in known:
+            yield known[name.lower()], OTHERS[known[name.lower()]]
+        else:
+            chosen = asked(name, Path())
+            yield chosen.label, chosen.value

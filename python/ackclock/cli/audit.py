@@ -1,0 +1,70 @@
+"""``ackclock audit``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ackclock.cli.options import FILE, JSON, QUIET, TIER, WORKERS, print_json
+
+__all__ = ["audit"]
+
+
+@click.group()
+def audit() -> None:
+    """Put a control through a test and get a page of verdicts."""
+
+
+@audit.command()
+@click.argument("control")
+@TIER
+@click.option(
+    "--gap",
+    "gap_s",
+    type=click.FloatRange(0, min_open=True),
+    metavar="SECONDS",
+    help="Between two starts; left out: as the tier says.",
+)
+@click.option("--out", type=FILE, metavar="DIR", help="Write a page into DIR.")
+@WORKERS
+@JSON
+@QUIET
+def latecomer(
+    control: str,
+    *,
+    tier: str,
+    gap_s: float | None,
+    out: Path | None,
+    workers: int | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Measure what a flow of CONTROL gets that starts after others of its kind.
+
+    CONTROL is a registry name, a class as file.py:Class, or a table as '{kind = "fast", alpha =
+    50}'. Five situations: one after another, one joining n, departures, beside CUBIC, beside
+    noise; each over round trips and buffers, against fair shares and against the closed forms of
+    persistent congestion.
+    """
+    from ackclock.results.run import command_line, may_replace
+    from ackclock.studies.evaluate_control.grid import asked
+    from ackclock.studies.late_comer.audit import audit as work
+    from ackclock.studies.late_comer.page import MARKER
+
+    if out is not None:
+        may_replace(out, MARKER)
+    silent = quiet or as_json
+
+    def tell(line: str) -> None:
+        if not silent:
+            click.echo(line, err=True)
+
+    found = work(asked(control, Path.cwd()), tier, gap_s=gap_s, workers=workers, tell=tell)
+    written = found.save(out, command_line()) if out is not None else None
+    if as_json:
+        print_json(found.to_dict())
+    elif not quiet:
+        click.echo(str(found))
+        if written is not None:
+            click.echo(f"\nwrote {written}")

@@ -1,0 +1,83 @@
+"""``ackclock evaluate`` and ``ackclock evaluate-queue``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ackclock.cli.options import FILE, JSON, QUIET, REPS, STORE, TIER, WORKERS, print_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+__all__ = ["evaluate", "evaluate_queue"]
+
+
+def _options(command: Callable[..., None]) -> Callable[..., None]:
+    out = click.option("--out", type=FILE, metavar="DIR", help="Write report and data into DIR.")
+    seed = click.option(
+        "--seed", type=click.IntRange(min=0), default=1, help="Seed of the first replicate."
+    )
+    for option in reversed((TIER, out, seed, REPS, WORKERS, STORE, JSON, QUIET)):
+        command = option(command)
+    return command
+
+
+@click.command()
+@click.argument("control")
+@_options
+def evaluate(control: str, **means: Any) -> None:
+    """Compare CONTROL with AIMD, AIAD, MIMD, MIAD, CUBIC and Vegas in every setting.
+
+    CONTROL is a registry name, a class as file.py:Class, or a table as '{kind = "aimd", b = 0.7}'.
+    Prints one page; --out also writes a report. An evaluation that was stopped goes on where it
+    was.
+    """
+    from ackclock.studies.evaluate_control.run import MARKER
+    from ackclock.studies.evaluate_control.run import evaluate as work
+
+    _told(work, MARKER, control, **means)
+
+
+@click.command("evaluate-queue")
+@click.argument("queue")
+@_options
+def evaluate_queue(queue: str, **means: Any) -> None:
+    """Compare QUEUE with drop tail and others in the scenarios of RFC 7928.
+
+    QUEUE is a registry name, a class as file.py:Class, or a table as '{kind = "red", max_p = 0.2}'.
+    Prints one page; --out also writes a report. An evaluation that was stopped goes on where it
+    was.
+    """
+    from ackclock.studies.evaluate_queue.run import MARKER
+    from ackclock.studies.evaluate_queue.run import evaluate_queue as work
+
+    _told(work, MARKER, queue, **means)
+
+
+def _told(
+    work: Callable[..., Any],
+    marker: str,
+    subject: str,
+    *,
+    out: Path | None,
+    as_json: bool,
+    quiet: bool,
+    **means: Any,
+) -> None:
+    from ackclock.results.run import command_line, may_replace
+
+    # Before the runs, so that no result is lost to a folder that cannot be written.
+    if out is not None:
+        may_replace(out, marker)
+    command = command_line()
+    done = work(subject, progress=not quiet, command=command, **means)
+    written = done.save(out, command=command) if out is not None else None
+    if as_json:
+        print_json(done.to_dict())
+    elif not quiet:
+        click.echo(str(done))
+        if written is not None:
+            click.echo(f"\nwrote {written}")

@@ -1,0 +1,210 @@
+"""The command ``ackclock fluid``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ackclock.cli.options import JSON, print_json
+
+if TYPE_CHECKING:
+    from ackclock.studies.bottlenecks.survey import Survey
+
+__all__ = ["fluid"]
+
+MARKER = "survey.json"
+_MOST = 12
+"""Bottlenecks shown."""
+
+
+@click.command()
+@click.argument("network")
+@click.option(
+    "--demands", metavar="FILE", help="CSV: source, target, demand_bps. Left out: all pairs ask."
+)
+@click.option("--rate", metavar="RATE", help="Capacity of links for which the file gives none.")
+@click.option("--merge-parallel", is_flag=True, help="Add up links between the same two nodes.")
+@click.option("--scale", type=float, default=1.0, show_default=True, help="Factor on demands.")
+@click.option(
+    "--fair-at",
+    metavar="NODES",
+    help="Only these nodes (a,b,c) are max-min fair; the others share as FIFO does.",
+)
+@click.option(
+    "--upgrade", type=click.IntRange(0), default=0, help="Find the best links to upgrade."
+)
+@click.option(
+    "--factor",
+    type=click.FloatRange(1.0, min_open=True),
+    default=2.0,
+    show_default=True,
+    help="What an upgrade multiplies a link's capacity by.",
+)
+@click.option("--sender", default="naive", show_default=True, help="Senders of the map.")
+@click.option("--map", "picture", metavar="FILE", help="Draw the network: .svg, .png or .pdf.")
+@click.option("--out", metavar="DIR", help="Write survey.json, flows.csv, links.csv and map.svg.")
+@JSON
+def fluid(
+    network: str,
+    *,
+    demands: str | None,
+    rate: str | None,
+    merge_parallel: bool,
+    scale: float,
+    fair_at: str | None,
+    upgrade: int,
+    factor: float,
+    sender: str,
+    picture: str | None,
+    out: str | None,
+    as_json: bool,
+) -> None:
+    """Survey a NETWORK: fair rates, bottlenecks, and what aggressive senders would do to it.
+
+    NETWORK is a folder with edges.csv (source, target, capacity_bps) and, if wanted, nodes.csv; a
+    CSV file of links; a GraphML file; or topohub:NAME. Links are full duplex.
+    """
+    from ackclock.errors import Problem, ScenarioError, suggestion
+    from ackclock.results.run import may_replace
+    from ackclock.studies.bottlenecks.survey import SENDERS, survey
+
+    problems = []
+    if sender not in SENDERS:
+        problems.append(
+            Problem("--sender", f'"{sender}" is not one; {suggestion(sender, SENDERS)}')
+        )
+    if not (scale > 0 and scale < float("inf")):
+        problems.append(Problem("--scale", f"is {scale}; expected more than 0"))
+    if picture is not None and Path(picture).suffix not in (".svg", ".png", ".pdf"):
+        problems.append(Problem("--map", f'"{picture}" should end in .svg, .png or .pdf'))
+    if problems:
+        raise ScenarioError(problems)
+    if out is not None:
+        may_replace(Path(out), MARKER)
+    found = survey(
+        network,
+        demands,
+        rate=rate,
+        merge_parallel=merge_parallel,
+        scale=scale,
+        fair_at=None if fair_at is None else [n.strip() for n in fair_at.split(",") if n.strip()],
+        upgrade=upgrade,
+        factor=factor,
+    )
+    if picture is not None:
+        _draw(found, sender, Path(picture))
+    if out is not None:
+        _save(found, sender, Path(out))
+    if as_json:
+        print_json(found.to_data())
+    else:
+        click.echo(_text(found))
+
+
+def _draw(found: Survey, sender: str, path: Path) -> None:
+    from ackclock.studies.bottlenecks.maps import draw
+
+    figure = draw(
+        found.network.graph,
+        found.links[sender],
+        found.network.places,
+        title=f"{found.network.title}, {sender} senders",
+        unit="bit/s",
+    )
+    figure.savefig(path, dpi=150)
+
+
+def _save(found: Survey, sender: str, folder: Path) -> None:
+    from pyarrow import csv
+
+    from ackclock._util.page import save_report
+
+    def fill(at: Path) -> None:
+        for name in ("flows", "links"):
+            csv.write_csv(_plain(getattr(found, name)), at / f"{name}.csv")
+        _draw(found, sender, at / "map.svg")
+
+    save_report(folder, MARKER, found.to_data(), more=fill)
+
+
+def _plain(by_sender: dict[str, Any]) -> Any:
+    """All senders' tables below each other, with a column ``sender``, without dictionaries."""
+    import pyarrow as pa
+
+    parts = []
+    for sender, made in by_sender.items():
+        columns = {
+            name: made[name].cast(pa.string())
+            if pa.types.is_dictionary(made[name].type)
+            else made[name]
+            for name in made.column_names
+        }
+        parts.append(pa.table({"sender": pa.array([sender] * len(made)), **columns}))
+    return pa.concat_tables(parts)
+
+
+def _text(found: Survey) -> str:
+    from ackclock._util.text_table import engineering, table
+
+    data = found.to_data()
+    ideal = data["max_min"]
+
+    def rate(value: float | None) -> str:
+        return engineering(value, "bit/s")
+
+    lines = [
+        f"{data['network']}: {data['nodes']} nodes, {data['links']} links, {data['flows']} flows",
+        f"max-min: {rate(ideal['total_bps'])} in all, least {rate(ideal['least_bps'])}, Jain"
+        f" {ideal['jain']:.4f}; links used {100 * ideal['utilisation_mean']:.1f} % on average;"
+        f" {ideal['satisfied_flows']} flows have all that they ask for",
+    ]
+    rows = [
+        [b["link"], rate(b["capacity_bps"]), str(b["flows"]), rate(b["rate_bps"])]
+        for b in data["bottlenecks"]
+    ]
+    if rows:
+        head = ["bottleneck", "capacity", "holds back", "at most"]
+        lines.append(table(head, rows[:_MOST]))
+        if len(rows) > _MOST:
+            lines.append(f"and {len(rows) - _MOST} more")
+    else:
+        lines.append("no link holds a flow back")
+    rows = [
+        [
+            name,
+            rate(t["goodput"]),
+            f"{100 * t['fraction_of_clamp']:.1f} %",
+            rate(t["least_goodput"]),
+            f"{t['jain']:.4f}",
+            rate(t["dead"]),
+            rate(t["zombies"]),
+            rate(t["unasked"]),
+            "yes" if t["converged"] else "no",
+        ]
+        for name, t in data["senders"].items()
+    ]
+    if data["fair_at"] is not None:
+        lines.append(f"fair at {', '.join(data['fair_at'])}; FIFO elsewhere")
+    head = [
+        "senders",
+        "goodput",
+        "of max-min",
+        "least",
+        "Jain",
+        "dead",
+        "zombies",
+        "unasked",
+        "settled",
+    ]
+    lines.append(table(head, rows))
+    for u in data["upgrades"]:
+        how = "all sets tried" if u["exact"] else "one after the other"
+        least = u["least_wanting_bps"]
+        lines.append(
+            f"{data['upgrade_factor']:g} times the capacity of {', '.join(u['links'])} ({how})"
+            f" raises the {u['goal']} most: {rate(u['total_bps'])} in all, "
+            + ("all flows satisfied" if least is None else f"least {rate(least)}")
+        )
+    return "\n\n".join(lines)

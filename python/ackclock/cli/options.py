@@ -1,0 +1,125 @@
+"""What several commands share: options, --set, and JSON on standard output."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = [
+    "CLUSTER",
+    "DRY_RUN",
+    "FILE",
+    "JSON",
+    "QUIET",
+    "REPS",
+    "SET",
+    "STORE",
+    "TIER",
+    "WORKERS",
+    "print_json",
+    "with_changes",
+]
+
+_T = TypeVar("_T")
+
+SET = click.option(
+    "--set",
+    "changes",
+    multiple=True,
+    metavar="PATH=VALUE",
+    help="Change a value, as in --set net.buffer='2 bdp' or --set 'flows[*].cc=vegas'.",
+)
+FILE = click.Path(path_type=Path)
+WORKERS = click.option(
+    "--workers", type=click.IntRange(min=1), help="Runs at a time; left out: one per core."
+)
+CLUSTER = click.option(
+    "--cluster", metavar="ADDRESS", help="Run on a Dask cluster: tcp://HOST:PORT."
+)
+STORE = click.option(
+    "--store",
+    type=FILE,
+    metavar="DIR",
+    help="Folder that keeps the runs; left out: $ACKCLOCK_STORE or ackclock-store.",
+)
+TIER = click.option(
+    "--tier",
+    type=click.Choice(["fast", "full"]),
+    default="fast",
+    show_default=True,
+    help="fast takes minutes, full is the real thing.",
+)
+REPS = click.option("--reps", type=click.IntRange(min=1), help="Replicates; left out: as set.")
+DRY_RUN = click.option("--dry-run", is_flag=True, help="Say what would run, and how long.")
+JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+QUIET = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+
+
+def _value(text: str) -> Any:
+    """A value as TOML would have it; text needs no quotes."""
+    import tomllib
+
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return text
+
+
+def _changes(changes: tuple[str, ...]) -> dict[str, str]:
+    result = {}
+    for change in changes:
+        path, equals, value = change.partition("=")
+        if not equals:
+            raise click.UsageError(f"--set {change}: expected PATH=VALUE")
+        result[path.strip()] = value.strip()
+    return result
+
+
+def with_changes(changes: tuple[str, ...], make: Callable[[dict[str, Any]], _T]) -> _T:
+    """Make something with the values of --set.
+
+    Parameters
+    ----------
+    changes
+        As typed, ``PATH=VALUE``.
+    make
+        Gets the values by path.
+    """
+    import re
+
+    from ackclock.errors import ScenarioError
+
+    given = _changes(changes)
+    values = {path: _value(text) for path, text in given.items()}
+    try:
+        return make(values)
+    except ScenarioError as error:
+        # Where a name is wanted, 2002 is one: such values are tried as the text that was typed.
+        wrong = {re.sub(r"\[\d+\]", "[*]", problem.path) for problem in error.problems}
+        names = {
+            path: text for path, text in given.items() if re.sub(r"\[\d+\]", "[*]", path) in wrong
+        }
+        if not names:
+            raise
+        try:
+            return make({**values, **names})
+        except ScenarioError:
+            raise error from None
+
+
+def print_json(data: object) -> None:
+    """Print one JSON value on one line.
+
+    Parameters
+    ----------
+    data
+        What is not finite becomes null.
+    """
+    from ackclock._util.json_text import json_text
+
+    click.echo(json_text(data))

@@ -1,0 +1,266 @@
+"""The commands ``reproduce`` and ``artifact``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ackclock.cli.options import (
+    CLUSTER,
+    DRY_RUN,
+    FILE,
+    JSON,
+    QUIET,
+    STORE,
+    TIER,
+    WORKERS,
+    print_json,
+)
+
+if TYPE_CHECKING:
+    from ackclock.reproduce.read.paper import PaperData
+    from ackclock.reproduce.run.studies import Means
+
+__all__ = ["artifact", "reproduce"]
+
+
+@click.command()
+@click.argument("papers", nargs=-1, metavar="[PAPER]...")
+@click.option("--list", "list_", is_flag=True, help="List the papers that ship with ackclock.")
+@click.option("--all", "all_", is_flag=True, help="Reproduce all of them.")
+@click.option("--figure", "figures", multiple=True, metavar="F", help="Only this; repeatable.")
+@click.option("--claim", "claims", multiple=True, metavar="C", help="Only this; repeatable.")
+@TIER
+@click.option("--out", type=FILE, metavar="DIR", help="Left out: reproductions/PAPER.")
+@JSON
+@click.option("--strict", is_flag=True, help="Exit 1 on a deviation that is not listed as known.")
+@click.option("--sensitivity", metavar="CLAIM", help="Vary what this claim leaves unstated.")
+@DRY_RUN
+@click.option("--pairs", is_flag=True, help="With --sensitivity: also two parameters at a time.")
+@WORKERS
+@CLUSTER
+@STORE
+@QUIET
+def reproduce(
+    papers: tuple[str, ...],
+    *,
+    list_: bool,
+    all_: bool,
+    figures: tuple[str, ...],
+    claims: tuple[str, ...],
+    tier: str,
+    out: Path | None,
+    as_json: bool,
+    strict: bool,
+    sensitivity: str | None,
+    dry_run: bool,
+    pairs: bool,
+    workers: int | None,
+    cluster: str | None,
+    store: Path | None,
+    quiet: bool,
+) -> None:
+    """Run a paper's studies, draw its figures, judge its claims, write a report.
+
+    PAPER is a name of --list or a folder. With several papers, or --all, DIR gets a folder for each
+    and an index. Runs are kept: what was stopped goes on where it was.
+    """
+    from ackclock.reproduce.read.folder import names, read
+
+    if list_:
+        click.echo(_listed(as_json=as_json))
+        return
+    wanted = list(papers) or (names() if all_ else [])
+    if not wanted:
+        raise click.UsageError("name a paper, as in: ackclock reproduce example; --list lists them")
+    several = len(wanted) > 1 or all_
+    if several and (figures or claims or sensitivity):
+        raise click.UsageError("--figure, --claim and --sensitivity are for one paper")
+    if pairs and not sensitivity:
+        raise click.UsageError("--pairs goes with --sensitivity CLAIM")
+    read_all = [read(paper) for paper in wanted]
+    means = _means(workers, cluster, store, quiet=quiet or as_json)
+    if dry_run:
+        _dry_run(read_all, tier, means, as_json=as_json)
+        return
+    if sensitivity:
+        _sensitivity(read_all[0], sensitivity, tier, means, out, pairs=pairs, as_json=as_json,
+                     quiet=quiet)  # fmt: skip
+        return
+    parts = bool(figures or claims)
+    printed: list[Any] = []
+    unexpected = []
+    for paper in read_all:
+        folder = _folder(out, paper, several=several, parts=parts)
+        done = _one(paper, tier, figures, claims, means, folder, quiet=quiet or as_json)
+        printed.append(done[0])
+        unexpected += done[1]
+    if several or out is None:
+        _index(out or Path("reproductions"))
+    if as_json:
+        print_json(printed if several else printed[0])
+    if strict and unexpected:
+        click.echo(f"deviations that are not listed as known: {', '.join(unexpected)}", err=True)
+        sys.exit(1)
+
+
+def _folder(out: Path | None, paper: PaperData, *, several: bool, parts: bool) -> Path:
+    """Where a paper goes. A part does not take the place of the whole."""
+    if out is not None and not several:
+        return out
+    return (out or Path("reproductions")) / (f"{paper.name}.part" if parts else paper.name)
+
+
+def _means(workers: int | None, cluster: str | None, store: Path | None, *, quiet: bool) -> Means:
+    from ackclock.reproduce.run.studies import Means
+    from ackclock.results.run import command_line
+
+    return Means(
+        workers=workers,
+        cluster=cluster,
+        store=store,
+        progress=not quiet,
+        command=command_line(),
+        tell=(lambda _: None) if quiet else (lambda text: click.echo(text, err=True)),
+    )
+
+
+def _one(
+    paper: PaperData,
+    tier: str,
+    figures: tuple[str, ...],
+    claims: tuple[str, ...],
+    means: Means,
+    folder: Path,
+    *,
+    quiet: bool,
+) -> tuple[dict[str, Any], list[str]]:
+    """Reproduce one paper; what --json prints, and deviations that nobody expected."""
+    from ackclock.reproduce.run.reproduction import reproduce
+    from ackclock.reproduce.write.folder import MARKER, as_data, write
+    from ackclock.reproduce.write.text import summary
+    from ackclock.results.run import may_replace
+
+    # Before the runs, so that no result is lost to a folder that cannot be written.
+    may_replace(folder, MARKER)
+    done = reproduce(paper, tier=tier, figures=figures, claims=claims, means=means)
+    write(done, folder)
+    if not quiet:
+        click.echo(summary(done))
+        click.echo(f"\nwrote {folder / 'report.html'}")
+    return as_data(done), [f"{paper.name} {claim.claim.id}" for claim in done.deviations]
+
+
+def _index(folder: Path) -> None:
+    from ackclock.reproduce.write.html import index_page
+
+    if folder.is_dir():
+        (folder / "index.html").write_text(index_page(folder), encoding="utf-8")
+
+
+def _dry_run(papers: list[PaperData], tier: str, means: Means, *, as_json: bool) -> None:
+    """Say what each study would run, and what of it is stored already."""
+    from ackclock._util.text_table import table, working_time
+    from ackclock.experiments.store import look
+    from ackclock.reproduce.run.studies import sweep_of
+
+    rows = []
+    kept = look(means.store)
+    for paper in papers:
+        for study in paper.studies.values():
+            if tier in study.skipped:
+                continue
+            plan = sweep_of(paper, study, tier).plan(means.workers, kept)
+            row = {"paper": paper.name, "study": study.name, "seconds": plan.seconds}
+            rows.append({**row, **{k: getattr(plan, k) for k in ("points", "runs", "stored")}})
+    if as_json:
+        print_json(rows)
+        return
+    total = working_time(sum(float(str(row["seconds"])) for row in rows))
+    cells = [
+        [*(str(row[key]) for key in ("paper", "study", "points", "runs", "stored")),
+         working_time(float(str(row["seconds"])))]
+        for row in rows
+    ]  # fmt: skip
+    click.echo(table(["paper", "study", "points", "runs", "stored", "predicted"], cells, most=1000))
+    click.echo(f"\ntier {tier}: about {total} for what is not stored")
+
+
+def _listed(*, as_json: bool) -> str:
+    import json
+
+    from ackclock._util.text_table import table
+    from ackclock.reproduce.read.folder import names, read
+
+    rows = []
+    for name in names():
+        paper = read(name)
+        checkable = sum(not claim.not_checkable for claim in paper.claims.values())
+        rows.append((name, str(paper.about["year"]), len(paper.claims), checkable,
+                     sum(not figure.not_drawable for figure in paper.figures.values()),
+                     paper.about["title"]))  # fmt: skip
+    head = ("paper", "year", "claims", "checkable", "figures", "title")
+    if as_json:
+        return json.dumps([dict(zip(head, row, strict=True)) for row in rows])
+    return table(head, [[str(cell) for cell in row] for row in rows], most=1000)
+
+
+def _sensitivity(
+    paper: PaperData,
+    claim: str,
+    tier: str,
+    means: Means,
+    out: Path | None,
+    *,
+    pairs: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    from ackclock.reproduce.run.sensitivity import sensitivity
+    from ackclock.reproduce.write.sensitivity import MARKER, write
+    from ackclock.results.run import may_replace
+
+    folder = out or Path("reproductions") / f"{paper.name}.{claim}"
+    may_replace(folder, MARKER)
+    done = sensitivity(paper, claim, tier=tier, means=means, pairs=pairs)
+    write(done, folder)
+    if as_json:
+        print_json(done.to_dict())
+    elif not quiet:
+        click.echo(str(done))
+        click.echo(f"\nwrote {folder}")
+
+
+@click.command()
+@click.argument("paper")
+@TIER
+@click.option("--out", type=FILE, metavar="FILE", help="Left out: PAPER-TIER.tar.gz.")
+@WORKERS
+@CLUSTER
+@STORE
+@QUIET
+def artifact(
+    paper: str,
+    *,
+    tier: str,
+    out: Path | None,
+    workers: int | None,
+    cluster: str | None,
+    store: Path | None,
+    quiet: bool,
+) -> None:
+    """Pack PAPER with scenarios, seeds, results, environment and a script that reruns it.
+
+    Inside, ./rerun.sh makes the results again and compares them byte for byte.
+    """
+    from ackclock.reproduce.read.folder import read
+    from ackclock.reproduce.write.artifact import pack
+
+    data = read(paper)
+    file = out or Path(f"{data.name}-{tier}.tar.gz")
+    pack(data, file, tier=tier, means=_means(workers, cluster, store, quiet=quiet))
+    if not quiet:
+        click.echo(f"wrote {file}")

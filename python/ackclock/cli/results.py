@@ -1,0 +1,237 @@
+"""The commands ``ackclock results ...``: what the store holds."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ackclock.cli.options import DRY_RUN, FILE, JSON, print_json
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ackclock.experiments.store import Store
+
+__all__ = ["results"]
+
+_STORE = click.option(
+    "--store",
+    "place",
+    type=FILE,
+    metavar="DIR",
+    help="The store; default: $ACKCLOCK_STORE or ackclock-store.",
+)
+_WHERE = click.option(
+    "--where",
+    "filters",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Only runs with this: a column (engine, seed, sweep, ...), an axis of their sweep, or a"
+    " path of their scenario, as in --where net.buffer='1 bdp' or --where 'flows[*].cc=vegas'."
+    " Also !=, <, <=, >, >=. May be repeated.",
+)
+
+
+@click.group()
+def results() -> None:
+    """List, show, export, query and clean the runs that sweeps have kept."""
+
+
+def _opened(place: Path | None) -> Store:
+    from ackclock.experiments.store import StoreError, default_place, look
+
+    store = look(place)
+    if store is None:
+        folder = place or default_place()
+        raise StoreError(f"{folder}: there is no store; `ackclock sweep` makes one")
+    return store
+
+
+MOST_SHOWN = 40
+
+
+@cache
+def _when(seconds: int) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
+
+
+@results.command("list")
+@_STORE
+@_WHERE
+@click.option("--limit", type=click.IntRange(min=1), help="Only the last so many.")
+@JSON
+def list_(
+    place: Path | None, filters: tuple[str, ...], limit: int | None, *, as_json: bool
+) -> None:
+    """List runs, the latest last."""
+    from ackclock._util.text_table import table, working_time
+    from ackclock.experiments.store import query
+
+    store = _opened(place)
+    found = query.find(store, filters, limit)
+    if as_json:
+        parsed = cache(json.loads)
+        lines = [
+            json.dumps({**row, "labels": parsed(row["labels"]), "tables": parsed(row["tables"])})
+            for row in found
+        ]
+        click.echo("\n".join(lines), nl=bool(lines))
+        return
+
+    @cache
+    def where(labels: str) -> str:
+        return ", ".join(f"{name}={label}" for name, label in json.loads(labels).items())
+
+    # On a terminal a long list is cut; what is not shown is not written either.
+    most = MOST_SHOWN if sys.stdout.isatty() else len(found)
+    cut = len(found) > most
+    rows = [
+        [
+            row["key"][:12],
+            row["sweep"] or row["name"],
+            where(row["labels"]),
+            str(row["seed"]),
+            row["engine"],
+            row["version"].partition("+")[0],
+            _when(int(row["finished_at"])),
+            working_time(row["cpu_s"]),
+        ]
+        for row in (found[-most:] if cut else found)
+    ]
+    head = ["run", "sweep", "at", "seed", "engine", "version", "finished", "cpu"]
+    if cut:
+        click.echo(f"... {len(found) - most:,} earlier runs, see --limit, --where, --json ...")
+    if rows:
+        click.echo(table(head, rows, most=len(rows)))
+    click.echo(f"{len(found):,} of {store.index.count():,} runs in {store.folder}")
+
+
+@results.command()
+@click.argument("run")
+@_STORE
+@JSON
+def show(run: str, place: Path | None, *, as_json: bool) -> None:
+    """Show one RUN: where it comes from, its summary, its tables. RUN: first digits of its key."""
+    import tomli_w
+
+    from ackclock.experiments.store import query
+
+    store = _opened(place)
+    row = query.one_run(store, run)
+    data: dict[str, Any] = {
+        name: json.loads(row[name]) if name in _PARSED else row[name]
+        for name in row
+        if name != "files"
+    }
+    if as_json:
+        print_json(data)
+        return
+    told = {
+        "run": data["key"],
+        "sweep": data["sweep"],
+        "at": ", ".join(f"{k} = {v}" for k, v in data["labels"].items()),
+        "seed": data["seed"],
+        "engine": f"{data['engine']} {data['version']}",
+        "scenario hash": data["scenario_hash"],
+        "finished": f"{_when(int(data['finished_at']))} on {data['host']}",
+        "command": data["command"],
+        "tables": ", ".join(data["tables"]),
+    }
+    width = max(map(len, told))
+    head = "\n".join(f"{name:{width}}  {value}" for name, value in told.items() if value != "")
+    click.echo(f"{head}\n\n{tomli_w.dumps(data['document'])}")
+
+
+_PARSED = ("labels", "tables", "summary", "document")
+
+
+@results.command()
+@click.argument("run", required=False)
+@_STORE
+@_WHERE
+@click.option("--table", help="Instead of one RUN: this table of all runs, with their labels.")
+@click.option(
+    "--out",
+    required=True,
+    type=FILE,
+    metavar="PATH",
+    help="Folder for a run bundle; FILE.csv or FILE.parquet for a table.",
+)
+def export(
+    run: str | None, place: Path | None, filters: tuple[str, ...], table: str | None, out: Path
+) -> None:
+    """Write one RUN as a run bundle, or a table of many runs as one file."""
+    from ackclock.experiments.store import query
+
+    if (run is None) == (table is None):
+        raise click.UsageError("expected either a RUN or --table")
+    store = _opened(place)
+    if run is not None:
+        click.echo(f"wrote {query.export_run(store, run, out)}")
+        return
+    assert table is not None
+    count = query.export_table(store, table, query.find(store, filters), out)
+    click.echo(f"wrote {count:,} rows to {out}")
+
+
+@results.command()
+@click.argument("sql")
+@_STORE
+@JSON
+def query(sql: str, place: Path | None, *, as_json: bool) -> None:
+    """Ask the whole store in SQL (DuckDB).
+
+    Tables: runs, flows, links, and every recorded table; the column key joins them.
+    """
+    from ackclock._util.text_table import table
+    from ackclock.experiments.store import query as queries
+
+    found = queries.sql(_opened(place), sql)
+    if as_json:
+        click.echo(json.dumps(found.to_pylist(), default=str))
+        return
+    rows = [["-" if v is None else str(v) for v in row.values()] for row in found.to_pylist()]
+    click.echo(table(found.column_names, rows, most=40 if sys.stdout.isatty() else 1_000_000))
+
+
+@results.command()
+@_STORE
+@_WHERE
+@click.option("--old-versions", is_flag=True, help="Runs of engines other than this ackclock's.")
+@click.option("--older-than", type=click.FloatRange(min=0), metavar="DAYS", help="Older runs.")
+@DRY_RUN
+@JSON
+def gc(
+    place: Path | None,
+    filters: tuple[str, ...],
+    *,
+    old_versions: bool,
+    older_than: float | None,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Remove leftovers of programs that were killed, damaged packs and doubles.
+
+    Runs go only if asked for; --where, --old-versions and --older-than must all hold. While a
+    sweep uses the store no run is removed.
+    """
+    from ackclock.engines.registry import core_version
+    from ackclock.experiments.store import Store
+    from ackclock.experiments.store import query as queries
+    from ackclock.experiments.store.garbage import collect
+
+    _opened(place).close()
+    with Store(place, writes=True) as store:
+        asked = list(filters)
+        if old_versions:
+            asked.append(f"version!={core_version()}")
+        if older_than is not None:
+            asked.append(f"finished_at<{time.time() - older_than * 86400}")
+        going = [row["key"] for row in queries.find(store, asked)] if asked else []
+        found = collect(store, going, dry=dry_run)
+    print_json(found.to_dict()) if as_json else click.echo(str(found))

@@ -1,0 +1,1 @@
+"""The engines: what answers a case, by name."""

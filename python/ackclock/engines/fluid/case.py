@@ -1,0 +1,403 @@
+"""The fluid case: a question put to the fluid engine, as a frozen document."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ackclock._util import paths
+from ackclock.engines.fluid import document
+from ackclock.errors import Problem, ScenarioError, UnsupportedError
+from ackclock.scenario.document import Frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import pyarrow as pa
+
+    from ackclock.engines.fluid.generators import Graph, Traffic
+    from ackclock.engines.fluid.net import FluidNet
+    from ackclock.engines.registry import Cost, Parcel
+
+__all__ = ["FluidCase", "FluidRun", "from_document", "load"]
+
+_ROUTED: dict[str, FluidNet] = {}
+"""Routed networks last used. Points of a sweep that differ in senders or routers share one: finding
+routes takes longer than most else."""
+
+_ROUTED_LOCK = threading.Lock()
+
+_MOST_ROUTED = 8
+_MOST_HOPS = 1_000_000
+"""Networks with more hops are not kept, for their memory."""
+
+
+class FluidRun:
+    """A finished fluid case. Printing it gives the summary; its tables are Arrow tables.
+
+    Parameters
+    ----------
+    case
+        What was asked.
+    summary
+        Plain data; ``totals`` has the sums.
+    tables
+        ``flows``, ``links`` and ``totals``, which has one row.
+    """
+
+    def __init__(
+        self, case: FluidCase, summary: dict[str, Any], tables: Mapping[str, pa.Table]
+    ) -> None:
+        self.case = case
+        self.summary = summary
+        self.tables = tables
+
+    @property
+    def flows(self) -> pa.Table:
+        """One row per flow."""
+        return self.tables["flows"]
+
+    @property
+    def links(self) -> pa.Table:
+        """One row per directed link."""
+        return self.tables["links"]
+
+    def __repr__(self) -> str:
+        return f"FluidRun({self.case!r})"
+
+    def __str__(self) -> str:
+        from ackclock.engines.fluid.tables import text
+
+        return text(self)
+
+
+class FluidCase(Frozen):
+    """A network, flows on it, how its routers share and how its senders send. Cannot be changed.
+
+    Parameters
+    ----------
+    data
+        The document: tables ``net``, ``traffic`` and, if wanted, ``routers``, ``sender``,
+        ``solver``, ``routing``, ``access``, ``unit``, ``seed``, ``name``.
+    file
+        Where it came from: relative paths inside are relative to it, messages name it.
+
+    Raises
+    ------
+    ScenarioError
+        With every problem of form at once. What needs the whole network is found by `check`.
+    """
+
+    __slots__ = ("_graph",)
+    engine = "fluid"
+    recorded = ""
+    holds_lock = False
+    _graph: Graph | None
+
+    def __init__(self, data: dict[str, Any], file: Path | None = None) -> None:
+        from ackclock.catalogue.records import plain
+
+        made = plain(data)
+        problems = document.form_problems(made)
+        if problems:
+            name = None if file is None else str(file)
+            raise ScenarioError([Problem(p.path, p.message, name) for p in problems])
+        self._freeze(_data=made, _file=file, _graph=None)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (FluidCase, (self._data, self._file))
+
+    def __repr__(self) -> str:
+        name = f"{self.name!r}: " if self.name else ""
+        net, traffic = self._data["net"]["kind"], self._data["traffic"]["kind"]
+        return f"FluidCase({name}{net}, {traffic}, sender={self._data.get('sender', 'naive')!r})"
+
+    @property
+    def is_random(self) -> bool:
+        """Whether results depend on the seed."""
+        from ackclock.engines.fluid.generators import TRAFFIC
+
+        return TRAFFIC[self._data["traffic"]["kind"]].is_random
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 [hex] of what is computed; name and seed do not count."""
+        said = document.filled(self._data)
+        for key in ("name", "seed", "net", "unit"):
+            said.pop(key, None)
+        if not self.is_random:
+            said["traffic"] = None
+        digest = hashlib.sha256(json.dumps(said, sort_keys=True, separators=(",", ":")).encode())
+        network = self.graph()
+        digest.update(json.dumps(network.nodes).encode())
+        arrays = [network.src, network.dst, network.capacity, network.cost]
+        if not self.is_random:
+            flows = self.traffic()
+            arrays += [flows.src, flows.dst, flows.demand, flows.weight]
+            digest.update(json.dumps(None if flows.routes is None else list(flows.routes)).encode())
+        for array in arrays:
+            digest.update(b"none" if array is None else np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
+
+    def replace(self, **changes: Any) -> FluidCase:
+        """Copy with values changed.
+
+        Parameters
+        ----------
+        **changes
+            New values by path, as in ``**{"sender.alpha": 0.1}``; None takes the default.
+        """
+        from ackclock.catalogue.records import plain
+
+        values = {path: plain(value) for path, value in changes.items()}
+        return FluidCase(paths.replaced(self._data, values), self._file)
+
+    def seeded(self, seed: int) -> FluidCase:
+        """Copy with another seed; nothing is checked again.
+
+        Parameters
+        ----------
+        seed
+            The seed.
+        """
+        copied = FluidCase.__new__(FluidCase)
+        object.__setattr__(copied, "_data", {**self._data, "seed": seed})
+        object.__setattr__(copied, "_file", self._file)
+        object.__setattr__(copied, "_graph", self._graph)
+        return copied
+
+    def to_document(self) -> dict[str, Any]:
+        """Plain data that names no file and asks the same."""
+        from ackclock.engines.fluid.generators import NETS, TRAFFIC
+
+        data = copy.deepcopy(self._data)
+        kind = data["net"]["kind"]
+        files = NETS[kind].names_files if kind in NETS else kind in document.FILE_NETS
+        if files:
+            data["net"] = document.plain_net(self.graph())
+        if TRAFFIC[data["traffic"]["kind"]].names_files:
+            data["traffic"] = document.plain_traffic(self.traffic(), self.graph())
+        return {"engine": self.engine, **data}
+
+    def to_toml(self) -> str:
+        """Write as TOML; `load` gives an equal case back."""
+        import tomli_w
+
+        return tomli_w.dumps({"engine": self.engine, **self._data})
+
+    def parcel(self) -> Parcel:
+        """All that another machine needs to ask the same."""
+        from ackclock.engines.registry import Parcel
+
+        return Parcel(self.to_document(), {})
+
+    def graph(self) -> Graph:
+        """Make the network: nodes and directed links.
+
+        Raises
+        ------
+        ScenarioError
+            Every problem of its meaning.
+        """
+        if self._graph is None:
+            object.__setattr__(self, "_graph", self._told(document.graph, self._data["net"]))
+        assert self._graph is not None
+        return self._graph
+
+    def traffic(self) -> Traffic:
+        """Make the flows.
+
+        Raises
+        ------
+        ScenarioError
+            Every problem of their meaning.
+        """
+        made: Traffic = self._told(document.traffic, self._data["traffic"], self.graph(), self.seed)
+        return made
+
+    def net(self) -> FluidNet:
+        """Make the engine's arrays: capacities and routed flows.
+
+        Raises
+        ------
+        ScenarioError
+            Every problem, pairs without a path among them.
+        """
+        from ackclock.engines.fluid.net import FluidNet
+
+        key = self._route_key()
+        known = None if key is None else _ROUTED.get(key)
+        if known is not None:
+            return known
+        flows = self.traffic()
+        routing = self._data.get("routing", "hops")
+        made: FluidNet = self._located(
+            lambda: FluidNet.routed(self.graph(), flows, routing=routing)
+        )
+        if key is not None and len(made.hops) <= _MOST_HOPS:
+            for array in (made.capacity, made.offsets, made.hops, made.demand, made.weight):
+                if array is not None:
+                    array.setflags(write=False)
+            with _ROUTED_LOCK:
+                _ROUTED[key] = made
+                while len(_ROUTED) > _MOST_ROUTED:
+                    del _ROUTED[next(iter(_ROUTED))]
+        return made
+
+    def _route_key(self) -> str | None:
+        """What routes depend on; None where that is also files, which may change."""
+        net, traffic = self._data["net"], self._data["traffic"]
+        if document.names_files(net, traffic):
+            return None
+        seed = self.seed if self.is_random else None
+        return json.dumps([net, traffic, seed, self._data.get("routing")], sort_keys=True)
+
+    def check(self) -> None:
+        """Check meaning as well as form.
+
+        Raises
+        ------
+        ScenarioError
+            With every problem of the first part that is wrong: network, traffic, routes.
+        """
+        from ackclock.engines.fluid.tables import routers
+
+        self._located(lambda: routers(self._data).of_link(self.graph()))
+        self.net()
+
+    def cost(self) -> Cost:
+        """Predict what `execute` will need, for some tens of rounds of senders."""
+        from ackclock.engines.registry import Cost
+
+        hops = len(self.net().hops)
+        return Cost(50.0 * hops, 50.0 * hops * 40e-9)
+
+    def execute(self, progress: Callable[[float, float], object] | None = None) -> FluidRun:
+        """Let the senders settle and keep the books.
+
+        Parameters
+        ----------
+        progress
+            Called once, when done: the core does not stop on the way.
+
+        Returns
+        -------
+        FluidRun
+            Summary and tables. Senders that do not settle are reported there, not raised.
+
+        Raises
+        ------
+        ScenarioError
+            The case is wrong; every problem is told.
+        ConvergenceError
+            Links did not settle; it names them.
+        """
+        from ackclock.engines.fluid.tables import routers, tables
+
+        begun = time.process_time()
+        said = document.filled(self._data)
+        network = self.net()
+        shared = routers(self._data)
+        settled = self._located(
+            lambda: network.fixed_point(said["sender"], shared, **said["solver"])
+        )
+        made, totals = tables(network, settled, said["access"])
+        totals["cpu_s"] = time.process_time() - begun
+        summary = {
+            "scenario_hash": self.fingerprint,
+            "seed": self.seed,
+            "version": _version(),
+            "engine": self.engine,
+            "unit": said["unit"],
+            "sender": said["sender"],
+            "routers": said["routers"],
+            "totals": totals,
+            "warnings": _warnings(settled),
+        }
+        if progress is not None:
+            progress(1.0, 0.0)
+        return FluidRun(self, summary, made)
+
+    def _told(self, make: Callable[..., Any], *arguments: Any) -> Any:
+        folder = Path() if self._file is None else self._file.parent
+        return self._located(lambda: make(*arguments, folder))
+
+    def _located(self, make: Callable[[], Any]) -> Any:
+        try:
+            return make()
+        except ScenarioError as error:
+            name = None if self._file is None else str(self._file)
+            found = [Problem(p.path, p.message, p.file or name) for p in error.problems]
+            raise ScenarioError(found) from None
+
+
+def _version() -> str:
+    from ackclock import _core
+
+    return _core.version()
+
+
+def _warnings(settled: Any) -> list[str]:
+    if settled.converged:
+        return []
+    how = (
+        "the demands still change"
+        if settled.period is None
+        else f"the demands come back every {settled.period} rounds"
+    )
+    return [
+        f"senders did not settle in {settled.rounds} rounds: {how}; the last change was"
+        f" {settled.change:.3g} of a sender's link"
+    ]
+
+
+def from_document(data: dict[str, Any], file: Path | None = None) -> FluidCase:
+    """Make a case of a document that may name its engine.
+
+    Parameters
+    ----------
+    data
+        The document; ``engine``, if given, is ``fluid``.
+    file
+        Where it came from.
+
+    Raises
+    ------
+    ScenarioError
+        With every problem of form at once.
+    UnsupportedError
+        The document is for another engine.
+    """
+    rest = dict(data)
+    engine = rest.pop("engine", FluidCase.engine)
+    if engine != FluidCase.engine:
+        where = f"{file}: " if file is not None else ""
+        message = f'{where}engine: "{engine}" is not "fluid", the engine of a FluidCase'
+        raise UnsupportedError(message)
+    return FluidCase(rest, file)
+
+
+def load(file: str | Path) -> FluidCase:
+    """Read a fluid case from a TOML file.
+
+    Parameters
+    ----------
+    file
+        The path.
+
+    Raises
+    ------
+    ScenarioError
+        It cannot be read, or has problems.
+    """
+    from ackclock.engines.registry import read_document
+
+    path = Path(file)
+    return from_document(read_document(path), path)

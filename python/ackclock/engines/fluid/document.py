@@ -1,0 +1,359 @@
+"""The form of fluid cases: what a document may say, and what it says after defaults.
+
+The rules are a JSON Schema made of the registries, checked like those of packet scenarios, so that
+problems are told in the same words.
+"""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ackclock.catalogue import schema
+from ackclock.engines.fluid.generators import NETS, TRAFFIC, Graph, Traffic
+from ackclock.errors import Problem, ScenarioError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from ackclock.engines.fluid.generators import Generator
+
+__all__ = [
+    "FILE_NETS",
+    "filled",
+    "form_problems",
+    "graph",
+    "names_files",
+    "plain_net",
+    "plain_traffic",
+    "rules",
+    "traffic",
+]
+
+Data = dict[str, Any]
+
+FILE_NETS = ("topohub", "graphml", "csv")
+"""Networks of packet scenarios that name files or packages."""
+
+_SPEC = {"$ref": "#/$defs/Spec"}
+
+_SOLVER: Data = {
+    "tolerance": {
+        "type": "number",
+        "exclusiveMinimum": 0,
+        "default": 1e-6,
+        "description": "Change of a demand, relative to the sender's link, below which it is"
+        " settled (epsilon of the paper, unstated there).",
+    },
+    "damping": {
+        "type": "number",
+        "exclusiveMinimum": 0,
+        "maximum": 1,
+        "default": 1.0,
+        "description": "Part of each change that senders take over.",
+    },
+    "least_damping": {
+        "type": "number",
+        "exclusiveMinimum": 0,
+        "maximum": 1,
+        "default": 1 / 64,
+        "description": "Where demands oscillate, damping is halved, but not below this.",
+    },
+    "rounds": {
+        "type": "integer",
+        "minimum": 1,
+        "default": 2000,
+        "description": "Most rounds of senders.",
+    },
+    "sweep_tolerance": {
+        "type": "number",
+        "exclusiveMinimum": 0,
+        "default": 1e-12,
+        "description": "Change of a rate, relative to the link, below which a link has settled;"
+        " counts only where links are not all max-min.",
+    },
+    "sweep_limit": {
+        "type": "integer",
+        "minimum": 1,
+        "default": 2000,
+        "description": "Most sweeps over links that feed each other in a circle.",
+    },
+}
+
+_ROUTERS: Data = {
+    "sharing": {**_SPEC, "default": "max-min", "description": "Rule of links that leave the nodes"},
+    "elsewhere": {**_SPEC, "description": "Rule of all other links. Left out: the same."},
+    "at": {
+        "type": "array",
+        "items": {"type": "string"},
+        "description": "Nodes on whose outgoing links `sharing` holds. Left out: all.",
+    },
+}
+
+
+def _kinds(generators: Mapping[str, Generator]) -> list[Data]:
+    return [
+        {
+            "description": g.title,
+            "type": "object",
+            "properties": {"kind": {"const": kind}, **g.rules},
+            "required": ["kind", *g.required],
+            "additionalProperties": False,
+        }
+        for kind, g in generators.items()
+    ]
+
+
+@cache
+def rules() -> Data:
+    """JSON Schema of a fluid case without its key ``engine``."""
+    known = schema.scenario()["$defs"]
+    properties: Data = {
+        "name": {"type": "string", "description": "A name for titles and file names."},
+        "seed": {
+            "type": "integer",
+            "minimum": 0,
+            "default": 1,
+            "description": "Seed of the traffic, where it is drawn.",
+        },
+        "unit": {
+            "type": "string",
+            "default": "bit/s",
+            "description": "Unit of capacities and rates, for labels only.",
+        },
+        "net": {"oneOf": [*known["Net"]["oneOf"], *_kinds(NETS)], "description": "The network."},
+        "traffic": {"oneOf": _kinds(TRAFFIC), "description": "The flows."},
+        "routing": {
+            "enum": ["hops", "cost"],
+            "default": "hops",
+            "description": "What routes minimise: links crossed, or the sum of their weights.",
+        },
+        "routers": {
+            "type": "object",
+            "properties": _ROUTERS,
+            "additionalProperties": False,
+            "description": "How links share among flows.",
+        },
+        "sender": {**_SPEC, "default": "naive", "description": "Policy of all senders."},
+        "access": {
+            "type": "integer",
+            "minimum": 0,
+            "default": 1,
+            "description": "First hops on which a drop is not dead: 1 where sources are routers,"
+            " 2 where they are hosts.",
+        },
+        "solver": {
+            "type": "object",
+            "properties": _SOLVER,
+            "additionalProperties": False,
+            "description": "When senders and links have settled.",
+        },
+    }
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": ["net", "traffic"],
+        "additionalProperties": False,
+        "$defs": known,
+    }
+
+
+def form_problems(data: Data) -> list[Problem]:
+    """Find every problem of form.
+
+    Parameters
+    ----------
+    data
+        The document without ``engine``.
+    """
+    from ackclock.catalogue.form import parameter_problems
+
+    return parameter_problems(rules(), data)
+
+
+def filled(data: Data) -> Data:
+    """Write defaults into routers, sender, solver and traffic, so that equal questions look equal.
+
+    Parameters
+    ----------
+    data
+        A document that is right in form.
+    """
+    result = dict(data)
+    for key, given in rules()["properties"].items():
+        if "default" in given and "$ref" not in given:
+            result.setdefault(key, given["default"])
+    result["sender"] = _algorithm("policy", data.get("sender", "naive"))
+    routers = dict(data.get("routers", {}))
+    routers["sharing"] = _algorithm("sharing", routers.get("sharing", "max-min"))
+    if "elsewhere" in routers:
+        routers["elsewhere"] = _algorithm("sharing", routers["elsewhere"])
+    result["routers"] = routers
+    solver = {key: given["default"] for key, given in _SOLVER.items()}
+    result["solver"] = {**solver, **data.get("solver", {})}
+    kind = data["traffic"]["kind"]
+    defaults = {k: v["default"] for k, v in TRAFFIC[kind].rules.items() if "default" in v}
+    result["traffic"] = {**defaults, **data["traffic"]}
+    return result
+
+
+def _algorithm(room: str, given: Any) -> Data:
+    table = {"kind": given} if isinstance(given, str) else dict(given)
+    properties = schema.catalogue()[room][table["kind"]]["params"].get("properties", {})
+    return {**{key: value["default"] for key, value in properties.items()}, **table}
+
+
+def graph(net: Data, folder: Path) -> Graph:
+    """Make the network.
+
+    Parameters
+    ----------
+    net
+        Table ``net``, right in form.
+    folder
+        What relative paths are relative to.
+
+    Raises
+    ------
+    ScenarioError
+        Every problem of its meaning.
+    """
+    import json
+
+    from ackclock.catalogue.records import plain
+    from ackclock.scenario.resolve_files import expanded
+
+    if net["kind"] in NETS:
+        made: Graph = NETS[net["kind"]].make(_with_folder(net, NETS[net["kind"]], folder))
+        return made
+    return _of_core(json.dumps(plain(expanded({"net": net}, folder)["net"])))
+
+
+@lru_cache(maxsize=32)
+def _of_core(net: str) -> Graph:
+    """A network of the core. Runs of a sweep share it: drawing one takes longer than solving it."""
+    import json
+
+    from ackclock import _core
+
+    try:
+        told = json.loads(_core.layout(net))
+    except _core.InputError as error:
+        found = [Problem(item["path"], item["message"]) for item in json.loads(str(error))]
+        raise ScenarioError(found) from None
+    number = {name: i for i, name in enumerate(told["nodes"])}
+    ends, capacity, cost, names = [], [], [], []
+    for a, b, rate, back_rate, weight, name in told["links"]:
+        ends += [(number[a], number[b]), (number[b], number[a])]
+        capacity += [rate, back_rate]
+        cost += [weight, weight]
+        names += [name, f"{name}:back"] if name else [f"{a}->{b}", f"{b}->{a}"]
+    problems = [
+        Problem("net", f"the link {name} has the capacity {value:g}; expected more than 0")
+        for name, value in zip(names, capacity, strict=True)
+        if value <= 0
+    ]
+    if problems:
+        raise ScenarioError(problems)
+    src, dst = np.array(ends, dtype=np.uint32).reshape(-1, 2).T
+    arrays = (
+        np.ascontiguousarray(src),
+        np.ascontiguousarray(dst),
+        np.array(capacity, dtype=np.float64),
+        np.array(cost, dtype=np.float64),
+    )
+    hosts = np.array([number[name] for name in told["hosts"]], dtype=np.uint32)
+    for array in (*arrays, hosts):
+        array.setflags(write=False)
+    return Graph(tuple(told["nodes"]), *arrays, links=tuple(names), hosts=hosts)
+
+
+def traffic(given: Data, network: Graph, seed: int, folder: Path) -> Traffic:
+    """Make the flows.
+
+    Parameters
+    ----------
+    given
+        Table ``traffic``, right in form.
+    network
+        The network.
+    seed
+        For what is drawn.
+    folder
+        What relative paths are relative to.
+
+    Raises
+    ------
+    ScenarioError
+        Every problem of its meaning.
+    """
+    generator = TRAFFIC[given["kind"]]
+    made: Traffic = generator.make(_with_folder(given, generator, folder), network, seed)
+    return made
+
+
+def _with_folder(given: Data, generator: Generator, folder: Path) -> Data:
+    defaults = {k: v["default"] for k, v in generator.rules.items() if "default" in v}
+    extra = {"_folder": folder} if generator.names_files else {}
+    return {**defaults, **given, **extra}
+
+
+def names_files(net: Data, traffic: Data) -> bool:
+    """Whether a network or its traffic is read from files or packages, which may change.
+
+    Parameters
+    ----------
+    net, traffic
+        The tables, right in form.
+    """
+    kind, between = net.get("kind"), traffic.get("kind")
+    if kind == "leaves":
+        # What is inside has not been checked for form yet.
+        of, by = net.get("net"), net.get("traffic")
+        return not (isinstance(of, dict) and isinstance(by, dict)) or names_files(of, by)
+    files = kind in FILE_NETS or (kind in NETS and NETS[kind].names_files)
+    return files or (between in TRAFFIC and TRAFFIC[between].names_files)
+
+
+def plain_net(network: Graph) -> Data:
+    """Write a network as a table ``net`` that names no file.
+
+    Parameters
+    ----------
+    network
+        The network.
+    """
+    ends = zip(network.src, network.dst, network.capacity, strict=True)
+    return {
+        "kind": "links",
+        "nodes": list(network.nodes),
+        "directed": True,
+        "links": [[network.nodes[a], network.nodes[b], float(c)] for a, b, c in ends],
+    }
+
+
+def plain_traffic(flows: Traffic, network: Graph) -> Data:
+    """Write flows as a table ``traffic`` that names no file.
+
+    Parameters
+    ----------
+    flows
+        The flows.
+    network
+        The network.
+    """
+    listed: list[Data] = []
+    for i, (a, b) in enumerate(zip(flows.src, flows.dst, strict=True)):
+        row: Data = {"src": network.nodes[a], "dst": network.nodes[b]}
+        if flows.demand is not None and np.isfinite(flows.demand[i]):
+            row["demand"] = float(flows.demand[i])
+        if flows.weight is not None:
+            row["weight"] = float(flows.weight[i])
+        route = None if flows.routes is None else flows.routes[i]
+        if route is not None:
+            row["route"] = [network.nodes[node] for node in route]
+        listed.append(row)
+    return {"kind": "listed", "flows": listed}

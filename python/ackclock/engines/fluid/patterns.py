@@ -1,0 +1,279 @@
+"""Traffic of fluid cases that is drawn by a pattern, or read from a matrix."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ackclock._util import csv_rows
+from ackclock.engines.fluid.generators import Generator, Traffic
+from ackclock.errors import Problem, ScenarioError, suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    import numpy.typing as npt
+
+    from ackclock.engines.fluid.generators import Graph
+
+    Row = tuple[str, str, str, Any]
+    """Where it stands, from, to, demand."""
+
+__all__ = ["MATRIX", "PATTERN", "demands_of", "drawn", "from_matrix", "hosts_of", "matrix_rows"]
+
+PATTERN = Generator(
+    "Flows between hosts drawn by a traffic pattern.",
+    "ackclock.engines.fluid.patterns:drawn",
+    {
+        "between": {"$ref": "#/$defs/Spec", "description": "The pattern."},
+        "flows": {
+            "type": "integer",
+            "minimum": 1,
+            "description": "How many. Left out: as many as the pattern has by itself.",
+        },
+        "demand": {
+            "type": ["number", "string"],
+            "minimum": 0,
+            "x-quantity": "rate",
+            "x-unit": "bit/s",
+            "description": "What a flow of weight 1 has to send at most. Left out: no bound.",
+        },
+        "hosts": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "Nodes between which flows go. Left out: those with one link, or all"
+            " where fewer than two have one.",
+        },
+    },
+    ("between",),
+    is_random=True,
+)
+
+MATRIX = Generator(
+    "A traffic matrix: a CSV file, or the demands of a network of TopoHub.",
+    "ackclock.engines.fluid.patterns:from_matrix",
+    {
+        "file": {
+            "type": "string",
+            "description": "CSV with source, target and demand_bps; relative to the case's file.",
+        },
+        "topohub": {"type": "string", "description": "Network there with demands; in Mbit/s."},
+        "scale": {
+            "type": "number",
+            "exclusiveMinimum": 0,
+            "default": 1.0,
+            "description": "Factor on every demand.",
+        },
+    },
+    names_files=True,
+)
+
+_COLUMNS = (
+    ("source", "src", "from"),
+    ("target", "dst", "to", "destination"),
+    ("demand_bps", "demand", "bps", "value"),
+)
+
+
+def hosts_of(graph: Graph) -> npt.NDArray[np.uint32]:
+    """Find the nodes where flows of a pattern begin and end.
+
+    Parameters
+    ----------
+    graph
+        The network.
+
+    Returns
+    -------
+    ndarray
+        The network's own hosts; if it names none, the nodes with one neighbour, or all nodes where
+        fewer than two have one.
+    """
+    if graph.hosts is not None:
+        return graph.hosts
+    n = len(graph.nodes)
+    pairs = {(min(a, b), max(a, b)) for a, b in zip(graph.src, graph.dst, strict=True)}
+    ends = np.array(sorted(pairs), dtype=np.int64).reshape(-1)
+    single = np.flatnonzero(np.bincount(ends, minlength=n) == 1)
+    return (single if len(single) >= 2 else np.arange(n)).astype(np.uint32)
+
+
+def drawn(parameters: dict[str, Any], graph: Graph, seed: int) -> Traffic:
+    """Draw flows by a pattern.
+
+    Parameters
+    ----------
+    parameters
+        ``between``, ``flows``, ``demand``, ``hosts``.
+    graph
+        The network.
+    seed
+        Other seeds, other flows.
+
+    Raises
+    ------
+    ScenarioError
+        Every unknown host; what the pattern refuses.
+    """
+    from ackclock import _core
+    from ackclock._util.units import parse
+
+    hosts = hosts_of(graph)
+    if "hosts" in parameters:
+        number = {name: i for i, name in enumerate(graph.nodes)}
+        unknown = [
+            Problem(f"traffic.hosts[{i}]", f'there is no node "{name}"; {suggestion(name, number)}')
+            for i, name in enumerate(parameters["hosts"])
+            if name not in number
+        ]
+        if unknown:
+            raise ScenarioError(unknown)
+        hosts = np.array([number[name] for name in parameters["hosts"]], dtype=np.uint32)
+    spec = json.dumps(parameters["between"])
+    try:
+        src, dst, weight = _core.pattern(spec, len(hosts), parameters.get("flows"), seed)
+    except _core.InputError as error:
+        found = [
+            Problem(f"traffic.{item['path']}", item["message"]) for item in json.loads(str(error))
+        ]
+        raise ScenarioError(found) from None
+    demand = None
+    if "demand" in parameters:
+        demand = parse(parameters["demand"], "rate") * weight
+    return Traffic(hosts[src], hosts[dst], demand)
+
+
+def matrix_rows(path: Path) -> list[Row]:
+    """Read a traffic matrix.
+
+    Parameters
+    ----------
+    path
+        CSV with a head line and a row per pair; columns ``source``, ``target``, ``demand_bps``, or
+        ``src``, ``dst``, ``demand``.
+
+    Raises
+    ------
+    ScenarioError
+        The file cannot be read, or lacks a column.
+    """
+    try:
+        rows = csv_rows.rows(path, *_COLUMNS)
+    except csv_rows.CsvError as error:
+        message = f"line {error.line}: {error}" if error.line else str(error)
+        raise ScenarioError([Problem("demands", message, str(path))]) from None
+    names = rows[0][1] if rows else {}
+    if "time_utc" in names:
+        message = "line 1: has several times; expected one matrix, without time_utc"
+        raise ScenarioError([Problem("demands", message, str(path))])
+    if not rows:
+        return []
+    a, b, demand = (next(name for name in choice if name in names) for choice in _COLUMNS)
+    return [(f"line {line}", row[a], row[b], row[demand]) for line, row in rows]
+
+
+def demands_of(
+    rows: Iterable[Row], nodes: Sequence[str], where: str, file: str | None = None
+) -> tuple[dict[tuple[int, int], float], list[Problem]]:
+    """Check the rows of a matrix against the nodes of a network.
+
+    Parameters
+    ----------
+    rows
+        Where each stands, its ends and its demand.
+    nodes
+        Names of nodes.
+    where
+        Path of the matrix in messages.
+    file
+        File of the matrix in messages.
+
+    Returns
+    -------
+    tuple
+        Demand by pair of node numbers, zero demands left out; every unknown node, pair of a node
+        with itself, repeated pair, and demand that is no finite number of 0 or more.
+    """
+    number = {name: i for i, name in enumerate(nodes)}
+    problems: list[Problem] = []
+    seen: dict[tuple[str, str], str] = {}
+    demands: dict[tuple[int, int], float] = {}
+
+    def wrong(line: str, message: str) -> None:
+        problems.append(Problem(where, f"{line}: {message}", file))
+
+    for line, a, b, given in rows:
+        for name in dict.fromkeys((a, b)):
+            if name not in number:
+                wrong(line, f'there is no node "{name}"; {suggestion(name, number)}')
+        try:
+            value = float(given)
+        except (TypeError, ValueError):
+            value = math.nan
+        if not math.isfinite(value) or value < 0:
+            wrong(line, f'the demand from {a} to {b} is "{given}"; expected 0 or more')
+        if a == b and value > 0:
+            wrong(line, f'"{a}" sends to itself; expected two different nodes')
+        if (a, b) in seen:
+            wrong(line, f"{a} to {b} is there already: {seen[a, b]}")
+        seen[a, b] = line
+        if a in number and b in number and a != b and value > 0:
+            demands[number[a], number[b]] = value
+    return demands, problems
+
+
+def from_matrix(parameters: dict[str, Any], graph: Graph, seed: int) -> Traffic:
+    """Take a flow for every pair of a matrix that has a demand.
+
+    Parameters
+    ----------
+    parameters
+        ``file`` or ``topohub``, ``scale``.
+    graph
+        The network.
+    seed
+        Has no effect.
+
+    Raises
+    ------
+    ScenarioError
+        Everything wrong with the matrix.
+    """
+    del seed
+    given = [key for key in ("file", "topohub") if key in parameters]
+    if len(given) != 1:
+        message = "needs one of file and topohub"
+        raise ScenarioError([Problem("traffic", message)])
+    name = None
+    if given == ["file"]:
+        path = parameters["_folder"] / parameters["file"]
+        rows, name = matrix_rows(path), str(path)
+    else:
+        rows = _topohub_rows(parameters["topohub"])
+    demands, problems = demands_of(rows, graph.nodes, "traffic", name)
+    if not demands and not problems:
+        problems = [Problem("traffic", "the matrix has no demand above 0", name)]
+    if problems:
+        raise ScenarioError(problems)
+    ends = np.array(list(demands), dtype=np.uint32)
+    rate = np.array(list(demands.values()), dtype=np.float64)
+    return Traffic(ends[:, 0].copy(), ends[:, 1].copy(), rate * parameters["scale"])
+
+
+def _topohub_rows(name: str) -> list[Row]:
+    from ackclock.scenario.networks.graph_import import topohub_json
+
+    data = topohub_json(name)
+    demands = data["graph"].get("demands")
+    if not demands:
+        raise ScenarioError([Problem("traffic.topohub", f'"{name}" comes without demands')])
+    names = {str(node["id"]): str(node["name"]) for node in data["nodes"]}
+    return [
+        (f"demands.{a}.{b}", names[a], names[b], 1e6 * value)
+        for a, row in demands.items()
+        for b, value in row.items()
+    ]

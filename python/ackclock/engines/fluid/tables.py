@@ -1,0 +1,251 @@
+"""Tables and totals of a fluid outcome."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pyarrow as pa
+
+    from ackclock.engines.fluid.case import FluidRun
+    from ackclock.engines.fluid.net import FluidNet
+    from ackclock.engines.fluid.outcome import Routers, Settled
+
+    Floats = npt.NDArray[np.float64]
+    Ids = npt.NDArray[np.uint32]
+
+__all__ = ["bottlenecks", "fair_shares", "jain", "routers", "tables", "text"]
+
+_SAME = 1e-9
+"""Rates nearer than this, relative to the larger, are the same."""
+
+
+def routers(data: dict[str, Any]) -> Routers:
+    """Read the table ``routers`` of a document.
+
+    Parameters
+    ----------
+    data
+        The document.
+    """
+    from ackclock.engines.fluid.outcome import Routers
+
+    given = data.get("routers", {})
+    return Routers(given.get("sharing", "max-min"), given.get("elsewhere"), given.get("at"))
+
+
+def jain(rates: Floats) -> float:
+    """Compute Jain's fairness index: 1 where all are equal, 1/n where one has all; 0 for nothing.
+
+    Parameters
+    ----------
+    rates
+        Rate of each flow.
+    """
+    squares = float(np.square(rates).sum())
+    return float(rates.sum()) ** 2 / (len(rates) * squares) if squares > 0 else 0.0
+
+
+def fair_shares(net: FluidNet) -> Floats:
+    """Find what each flow would get if all flows on its links asked for all they can.
+
+    It is the least, over the links of its route, of capacity divided by flows (by weight): what
+    max-min routers grant it whatever others do.
+
+    Parameters
+    ----------
+    net
+        Capacities and routes.
+    """
+    lengths = np.diff(net.offsets)
+    weight = np.ones(net.n_flows) if net.weight is None else net.weight
+    total = np.bincount(net.hops, np.repeat(weight, lengths), net.n_links)
+    with np.errstate(divide="ignore"):
+        level = net.capacity / total
+    least: Floats = np.minimum.reduceat(level[net.hops], net.offsets[:-1])
+    return least * weight
+
+
+def bottlenecks(net: FluidNet, rates: Floats) -> npt.NDArray[np.int64]:
+    """Find the bottleneck of each flow in the max-min allocation, ``(n_flows,)``.
+
+    It is the first link of its route that is full and on which no flow has more (by weight); -1
+    where there is none, because the flow has all that it asks for.
+
+    Parameters
+    ----------
+    net
+        Capacities and routes.
+    rates
+        As `FluidNet.max_min` gave them.
+    """
+    lengths = np.diff(net.offsets)
+    weight = np.ones(net.n_flows) if net.weight is None else net.weight
+    used = np.bincount(net.hops, np.repeat(rates, lengths), net.n_links)
+    per_weight = rates / weight
+    most = np.zeros(net.n_links)
+    own = np.repeat(per_weight, lengths)
+    np.maximum.at(most, net.hops, own)
+    full = used >= net.capacity * (1 - _SAME)
+    is_one = full[net.hops] & (own >= most[net.hops] * (1 - _SAME))
+    place = np.where(is_one, np.arange(len(net.hops)), len(net.hops))
+    first = np.minimum.reduceat(place, net.offsets[:-1])
+    known = first < len(net.hops)
+    found = np.full(net.n_flows, -1, dtype=np.int64)
+    found[known] = net.hops[first[known]]
+    return found
+
+
+def tables(
+    net: FluidNet, settled: Settled, access: int
+) -> tuple[dict[str, pa.Table], dict[str, Any]]:
+    """Make the tables and totals of an outcome.
+
+    Parameters
+    ----------
+    net
+        Capacities and routes, with a graph and the ends of flows.
+    settled
+        The outcome.
+    access
+        As of `FluidNet.account`.
+    """
+    from ackclock._util.arrow import array, table, words
+
+    assert net.graph is not None, "invariant: a case has a graph"
+    assert net.ends is not None, "invariant: a case has flows with ends"
+    ideal, rates = net.max_min(), settled.rates
+    books = net.account(rates, ideal, access=access)
+    held = bottlenecks(net, ideal)
+    nodes, links = list(net.graph.nodes), net.graph.link_names()
+    lengths = np.diff(net.offsets)
+    unbounded = np.full(net.n_flows, np.inf)
+    flows = table(
+        {
+            "id": array(np.arange(net.n_flows, dtype=np.uint32)),
+            "src": words(nodes, net.ends[0].astype(np.int32)),
+            "dst": words(nodes, net.ends[1].astype(np.int32)),
+            "hops": array(lengths.astype(np.uint32)),
+            "limit": array(unbounded if net.demand is None else net.demand),
+            "demand": array(rates.demand),
+            "goodput": array(rates.goodput),
+            "max_min": array(ideal),
+            "fair_share": array(fair_shares(net)),
+            "bottleneck": _links_or_null(links, held),
+            "dead": array(rates.demand - rates.goodput),
+            "dead_beyond_access": array(books.flow_dead),
+            "zombies_suffered": array(books.suffered),
+            "zombies_caused": array(books.caused),
+            "zombies_caused_edge": array(books.caused_edge),
+        }
+    )
+    per_link = np.bincount(net.hops, minlength=net.n_links)
+    by_bottleneck = np.bincount(held[held >= 0], minlength=net.n_links)
+    ideal_load = np.bincount(net.hops, np.repeat(ideal, lengths), net.n_links)
+    link_table = table(
+        {
+            "id": array(links),
+            "src": words(nodes, net.graph.src.astype(np.int32)),
+            "dst": words(nodes, net.graph.dst.astype(np.int32)),
+            "capacity": array(net.capacity),
+            "offered": array(books.offered),
+            "carried": array(books.carried),
+            "utilisation": array(books.carried / net.capacity),
+            "max_min_carried": array(ideal_load),
+            "dead": array(books.dead),
+            "zombies": array(books.zombies),
+            "zombies_edge": array(books.zombies_edge),
+            "flows": array(per_link.astype(np.uint32)),
+            "bottlenecked_flows": array(by_bottleneck.astype(np.uint32)),
+        }
+    )
+    totals = _totals(settled, ideal, books)
+    row = {k: array(np.array([np.nan if v is None else v])) for k, v in totals.items()}
+    return {"flows": flows, "links": link_table, "totals": table(row)}, totals
+
+
+def _links_or_null(names: list[str], numbers: npt.NDArray[np.int64]) -> pa.Array:
+    import pyarrow as pa
+
+    indices = pa.array(numbers.astype(np.int32), mask=numbers < 0)
+    return pa.DictionaryArray.from_arrays(indices, pa.array(names))
+
+
+def _totals(settled: Settled, ideal: Floats, books: Any) -> dict[str, Any]:
+    demand, goodput = settled.rates.demand, settled.rates.goodput
+    best, got = float(ideal.sum()), float(goodput.sum())
+    return {
+        "flows": len(goodput),
+        "offered": float(demand.sum()),
+        "goodput": got,
+        "clamp_goodput": best,
+        "fraction_of_clamp": got / best if best > 0 else 1.0,
+        "dead": float((demand - goodput).sum()),
+        "dead_beyond_access": float(books.flow_dead.sum()),
+        "zombies": float(books.zombies.sum()),
+        "zombies_edge": float(books.zombies_edge.sum()),
+        "uncaused": books.uncaused,
+        "uncaused_edge": books.uncaused_edge,
+        "unasked": float(np.maximum(ideal - demand, 0).sum()),
+        "above": float(np.maximum(goodput - ideal, 0).sum()),
+        "least_goodput": float(goodput.min()),
+        "jain": jain(goodput),
+        "clamp_jain": jain(ideal),
+        "converged": settled.converged,
+        "rounds": settled.rounds,
+        "change": settled.change,
+        "period": settled.period,
+        "damping": settled.damping,
+    }
+
+
+def text(run: FluidRun) -> str:
+    """Write the summary of a run for people.
+
+    Parameters
+    ----------
+    run
+        The run.
+    """
+    from ackclock._util.text_table import table
+
+    s = run.summary
+    totals, unit = s["totals"], s["unit"]
+    sender = {key: value for key, value in s["sender"].items() if key != "kind"}
+    how = ", ".join(f"{key} {value:g}" for key, value in sender.items())
+    title = run.case.name or "case"
+    head = f"{title}: fluid engine, {s['sender']['kind']} senders{f' ({how})' if how else ''}"
+
+    def amount(key: str) -> str:
+        return f"{totals[key]:.6g}"
+
+    rows = [
+        ["offered", amount("offered"), ""],
+        ["goodput", amount("goodput"), f"{100 * totals['fraction_of_clamp']:.2f} % of max-min"],
+        ["max-min goodput", amount("clamp_goodput"), f"Jain {totals['clamp_jain']:.4f}"],
+        ["dead", amount("dead"), f"{amount('dead_beyond_access')} beyond access routers"],
+        ["zombies", amount("zombies"), f"{amount('zombies_edge')} by the formula per link"],
+    ]
+    settled = (
+        f"settled in {totals['rounds']} rounds" if totals["converged"] else "; ".join(s["warnings"])
+    )
+    fair = f"Jain {totals['jain']:.4f}, least goodput {amount('least_goodput')}"
+    worst = run.links.sort_by([("zombies", "descending"), ("dead", "descending")]).slice(0, 10)
+    links = [
+        [
+            str(row["id"]),
+            f"{row['capacity']:.6g}",
+            f"{100 * row['utilisation']:.1f} %",
+            f"{row['flows']}",
+            f"{row['bottlenecked_flows']}",
+            f"{row['dead']:.4g}",
+            f"{row['zombies']:.4g}",
+        ]
+        for row in worst.to_pylist()
+    ]
+    link_head = ["link", "capacity", "used", "flows", "holds back", "dead", "zombies"]
+    lines = [head, table(["total", unit, ""], rows), f"{fair}; {settled}", table(link_head, links)]
+    return "\n\n".join(lines)

@@ -1,0 +1,277 @@
+"""The case of the engine ``model``: a named closed form over a grid of its parameters.
+
+engine = "model"
+model = "square_root_law"
+
+[params]
+loss_ratio = { from = 1e-3, to = 1e-1, points = 21, scale = "log" }
+rtt_s = [0.02, 0.1]                # lists multiply: a row of the table per combination
+mss_bytes = 1460
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import inspect
+import json
+import time
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from ackclock._util import paths
+from ackclock.engines.model import MODELS, model, parameters
+from ackclock.errors import Problem, ScenarioError, UnsupportedError, suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    import pyarrow as pa
+
+    from ackclock.engines.registry import Cost, Parcel
+
+__all__ = ["ModelCase", "ModelOutcome", "from_document"]
+
+KEYS = ("model", "params", "name")
+RANGE = ("from", "to", "points", "scale")
+S_PER_POINT = 1e-6
+"""Cost of a point, generously [s]."""
+
+
+class ModelOutcome:
+    """Values of a model. One table, ``points``: parameters, then what the model gives."""
+
+    def __init__(self, summary: dict[str, Any], points: pa.Table) -> None:
+        self.summary = summary
+        self.tables: Mapping[str, pa.Table] = {"points": points}
+
+    def __str__(self) -> str:
+        from ackclock._util.text_table import table
+
+        rows = self.tables["points"].to_pylist()
+        cells = [[_cell(value) for value in row.values()] for row in rows]
+        return table(self.tables["points"].column_names, cells)
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+class ModelCase:
+    """A question to a closed form; see `ackclock.engines.registry.Case` for its members.
+
+    Parameters
+    ----------
+    document
+        Keys ``model``, ``params``, ``name``.
+    file
+        Where it came from, for messages.
+    """
+
+    engine = "model"
+    is_random = False
+    holds_lock = False
+    recorded = "{}"
+    seed = 0
+
+    def __init__(self, document: Mapping[str, Any], file: Path | None = None) -> None:
+        self._document = copy.deepcopy(dict(document))
+        self._file = file
+        found = list(_problems(self._document))
+        if found:
+            name = None if file is None else str(file)
+            raise ScenarioError([Problem(path, message, name) for path, message in found])
+
+    @property
+    def name(self) -> str:
+        """A title; empty if there is none."""
+        return str(self._document.get("name", ""))
+
+    @property
+    def engine_version(self) -> str:
+        """Version of ackclock and hash of the model's module."""
+        from ackclock import _core
+
+        source = inspect.getsource(inspect.getmodule(model(self._document["model"])))  # type: ignore[arg-type]
+        return f"{_core.version()}+{hashlib.sha256(source.encode()).hexdigest()[:12]}"
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of model and parameters."""
+        asked = {key: self._document.get(key) for key in ("model", "params")}
+        text = json.dumps(asked, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def replace(self, **changes: Any) -> Self:
+        """Copy with values changed by path, as in ``**{"params.rtt_s": 0.1}``.
+
+        Parameters
+        ----------
+        **changes
+            New values by path; None: the model's default.
+        """
+        return type(self)(paths.replaced(self._document, changes), self._file)
+
+    def seeded(self, seed: int) -> Self:
+        """Nothing here is random: the case itself.
+
+        Parameters
+        ----------
+        seed
+            Not used.
+        """
+        del seed
+        return self
+
+    def parcel(self) -> Parcel:
+        """All that another machine needs to ask the same."""
+        from ackclock.engines.registry import Parcel
+
+        return Parcel(self.to_document(), {})
+
+    def to_document(self) -> dict[str, Any]:
+        """Plain data from which `ackclock.engines.registry.case` makes an equal case."""
+        return {"engine": self.engine, **copy.deepcopy(self._document)}
+
+    def check(self) -> None:
+        """All is checked when the case is made."""
+
+    def cost(self) -> Cost:
+        """Predict: points of the grid, and a microsecond for each."""
+        from ackclock.engines.registry import Cost
+
+        points = float(np.prod([len(values) for values in self._axes().values()], dtype=float))
+        return Cost(points, points * S_PER_POINT)
+
+    def execute(self, progress: Callable[[float, float], object] | None = None) -> ModelOutcome:
+        """Evaluate.
+
+        Parameters
+        ----------
+        progress
+            Called once, at the end.
+        """
+        began = time.thread_time()
+        axes = self._axes()
+        mesh = np.meshgrid(*axes.values(), indexing="ij") if axes else []
+        given = {key: grid.ravel() for key, grid in zip(axes, mesh, strict=True)}
+        with np.errstate(all="ignore"):
+            try:
+                result = model(self._document["model"])(**given)
+            except ValueError as error:
+                # A model refuses what is out of its range, naming the parameter.
+                where = "" if self._file is None else str(self._file)
+                raise ScenarioError([Problem("params", str(error), where)]) from None
+        points = _table(given, result, self._document["model"])
+        if progress is not None:
+            progress(1.0, 0.0)
+        from ackclock import _core
+
+        summary = {
+            "engine": self.engine,
+            "model": self._document["model"],
+            "version": _core.version(),
+            "scenario_hash": self.fingerprint,
+            "seed": self.seed,
+            "totals": {"points": points.num_rows, "cpu_s": time.thread_time() - began},
+        }
+        return ModelOutcome(summary, points)
+
+    def _axes(self) -> dict[str, Any]:
+        """Values of each parameter as an array, defaults included."""
+        known = parameters(self._document["model"])
+        given = {**known, **self._document.get("params", {})}
+        return {key: _values(value) for key, value in given.items()}
+
+
+def _values(value: Any) -> Any:
+    if isinstance(value, dict):
+        low, high, points = float(value["from"]), float(value["to"]), int(value["points"])
+        if value.get("scale", "linear") == "log":
+            return np.geomspace(low, high, points)
+        return np.linspace(low, high, points)
+    return np.atleast_1d(np.asarray(value))
+
+
+def _table(given: dict[str, Any], result: Mapping[str, Any], name: str) -> pa.Table:
+    from ackclock._util.arrow import array, table
+
+    columns = {key: np.atleast_1d(np.asarray(values)) for key, values in result.items()}
+    rows = len(next(iter(given.values()))) if given else 1
+    at = columns.pop("point", np.arange(rows)).astype(np.int64)
+    made = {key: values[at] for key, values in given.items() if key not in columns}
+    for key, values in columns.items():
+        made[key] = np.broadcast_to(values, (len(at),))
+    if any(len(values) != len(at) for values in made.values()):
+        message = f'the model "{name}" gave columns of different lengths'
+        raise UnsupportedError(message)
+    return table({key: array(_column(values)) for key, values in made.items()})
+
+
+def _column(values: Any) -> Any:
+    return [str(word) for word in values] if values.dtype.kind == "U" else values
+
+
+def _problems(document: Mapping[str, Any]) -> Any:
+    for key in document:
+        if key not in KEYS:
+            yield key, f'"{key}" is not a key here; {suggestion(key, KEYS)}'
+    name = document.get("model")
+    if name not in MODELS:
+        yield "model", f'there is no model "{name}"; {suggestion(str(name), MODELS)}'
+        return
+    known = parameters(str(name))
+    given = document.get("params", {})
+    if not isinstance(given, dict):
+        yield "params", f"{given!r} is not a table of the model's parameters"
+        return
+    for key, value in given.items():
+        if key not in known:
+            yield f"params.{key}", f'{name} has no parameter "{key}"; {suggestion(key, known)}'
+        else:
+            yield from ((f"params.{key}", message) for message in _value_problems(value))
+    for key, default in known.items():
+        if default is inspect.Parameter.empty and key not in given:
+            yield f"params.{key}", "is missing; it has no default"
+
+
+def _value_problems(value: Any) -> Any:
+    if isinstance(value, dict):
+        for key in value:
+            if key not in RANGE:
+                yield f'"{key}" is not a key of a range; {suggestion(key, RANGE)}'
+        ends: list[Any] = [value.get(key) for key in ("from", "to")]
+        if not all(_is_number(end) for end in ends):
+            yield "a range needs numbers from and to"
+        elif value.get("scale", "linear") == "log" and min(ends) <= 0:
+            yield "a logarithmic range needs ends above 0"
+        points = value.get("points")
+        if not (_is_number(points) and isinstance(points, int) and points >= 1):
+            yield f"points is {points!r}; expected a whole number, at least 1"
+        if value.get("scale", "linear") not in ("linear", "log"):
+            yield f'scale is "{value["scale"]}"; expected linear or log'
+    else:
+        items = value if isinstance(value, list) else [value]
+        if not items:
+            yield "has no values; expected at least one"
+        if not (all(_is_number(v) for v in items) or all(isinstance(v, str) for v in items)):
+            yield f"{value!r} is not a number, a list of numbers, or a range"
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and np.isfinite(value)
+
+
+def from_document(document: dict[str, Any], file: Path | None = None) -> ModelCase:
+    """Make a case of plain data.
+
+    Parameters
+    ----------
+    document
+        Keys ``model``, ``params``, ``name``.
+    file
+        Where it came from.
+    """
+    return ModelCase(document, file)

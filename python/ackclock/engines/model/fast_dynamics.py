@@ -1,0 +1,241 @@
+"""FAST over time: the fluid equation (1), and where equation (2) is stable."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ackclock.engines.model.fast_queue import require
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Real = npt.NDArray[np.float64]
+
+__all__ = ["Trajectory", "fluid", "integrate", "stability"]
+
+
+class Trajectory:
+    """A solution of the fluid equation.
+
+    Parameters
+    ----------
+    time_s
+        Times [s], shape ``(n_times,)``.
+    rates
+        Rate of each flow over capacity, shape ``(n_flows, n_times)``; 0 before its start.
+    queue_packets
+        Packets that wait, shape ``(n_times,)``.
+    """
+
+    def __init__(self, time_s: Real, rates: Real, queue_packets: Real) -> None:
+        self.time_s = time_s
+        self.rates = rates
+        self.queue_packets = queue_packets
+
+
+def integrate(
+    starts_s: Real,
+    duration_s: float,
+    *,
+    alpha_packets: float = 50.0,
+    gamma: float = 0.5,
+    capacity_packets_per_s: float = 12_500.0,
+    propagation_s: float = 0.024,
+    initial_packets: float = 2.0,
+    samples: int = 500,
+) -> Trajectory:
+    """Integrate equation (1) for flows over one link, with the queue as a state of its own.
+
+    Per round trip d + q the window moves by gamma (alpha - q' x), where x = w / (d + q) and q' is
+    the delay beyond what the flow takes for propagation: the least delay since its start.
+
+    Parameters
+    ----------
+    starts_s
+        Start of each flow [s], rising.
+    duration_s
+        End [s].
+    alpha_packets, gamma
+        Parameters of FAST.
+    capacity_packets_per_s
+        Rate of the link.
+    propagation_s
+        Round-trip propagation delay [s].
+    initial_packets
+        Window at the start.
+    samples
+        Times of the solution, spread evenly.
+
+    Returns
+    -------
+    Trajectory
+        The solution.
+
+    Raises
+    ------
+    ValueError
+        A parameter is out of range.
+    """
+    from scipy.integrate import solve_ivp
+
+    require(alpha_packets=alpha_packets, capacity_packets_per_s=capacity_packets_per_s)
+    require(propagation_s=propagation_s, duration_s=duration_s)
+    require(gamma=gamma, most=1.0)
+    starts = np.asarray(starts_s, dtype=float)
+    times = np.linspace(0.0, duration_s, samples)
+    rates, queue = np.zeros((len(starts), samples)), np.zeros(samples)
+    bounds = np.append(starts, duration_s)
+    # State: windows, then queueing delay, then what each takes for queueing of its own (least).
+    windows, delay, least = np.zeros(0), 0.0, np.zeros(0)
+
+    def move(_: float, state: Real) -> Real:
+        count = (len(state) - 1) // 2
+        w, q, base = state[:count], max(state[count], 0.0), state[count + 1 :]
+        rtt = propagation_s + q
+        x = w / rtt
+        filling = x.sum() / capacity_packets_per_s - 1.0
+        grown = gamma * (alpha_packets - np.maximum(q - base, 0.0) * x) / rtt
+        # The least delay follows the queue down at once, on the scale of this system.
+        fall = np.where(base > q, (q - base) / (0.05 * propagation_s), 0.0)
+        return np.concatenate([grown, [filling if q > 0 or filling > 0 else 0.0], fall])
+
+    for number, start in enumerate(starts):
+        windows = np.append(windows, initial_packets)
+        least = np.append(least, delay)
+        end = bounds[number + 1]
+        inside = (times >= start) & (times <= end)
+        at = np.unique(np.concatenate([[start], times[inside], [end]]))
+        found = solve_ivp(
+            move,
+            (start, end),
+            np.concatenate([windows, [delay], least]),
+            method="LSODA",
+            t_eval=at,
+            rtol=1e-8,
+            atol=1e-9,
+            max_step=0.25 * propagation_s,
+        )
+        count = number + 1
+        windows, delay, least = (
+            found.y[:count, -1],
+            max(float(found.y[count, -1]), 0.0),
+            found.y[count + 1 :, -1],
+        )
+        chosen = np.isin(at, times[inside])
+        waits = np.maximum(found.y[count, chosen], 0.0)
+        rates[:count, inside] = (
+            found.y[:count, chosen] / (propagation_s + waits) / capacity_packets_per_s
+        )
+        queue[inside] = waits * capacity_packets_per_s
+    return Trajectory(times, rates, queue)
+
+
+def fluid(
+    flows: Any,
+    gap_s: Any = 20.0,
+    alpha_packets: Any = 50.0,
+    gamma: Any = 0.5,
+    capacity_packets_per_s: Any = 12_500.0,
+    propagation_s: Any = 0.024,
+) -> dict[str, Any]:
+    """Integrate equation (1) for n flows that start one after another.
+
+    Parameters
+    ----------
+    flows
+        Number n.
+    gap_s
+        Time between starts, and after the last [s].
+    alpha_packets, gamma
+        Parameters of FAST.
+    capacity_packets_per_s
+        Rate of the link.
+    propagation_s
+        Round-trip propagation delay [s].
+
+    Returns
+    -------
+    dict
+        A row per flow and time: ``point``, ``flow`` (1 is the oldest), ``time_s``, ``share``,
+        ``queue_packets``.
+    """
+    given = np.broadcast_arrays(
+        np.asarray(flows), gap_s, alpha_packets, gamma, capacity_packets_per_s, propagation_s
+    )
+    rows: dict[str, list[Any]] = {
+        key: [] for key in ("point", "flow", "time_s", "share", "queue_packets")
+    }
+    for at, values in enumerate(zip(*(np.atleast_1d(v) for v in given), strict=True)):
+        n, (gap, alpha, gain, capacity, delay) = int(values[0]), map(float, values[1:])
+        seen = integrate(
+            gap * np.arange(n, dtype=np.float64),
+            gap * n,
+            alpha_packets=alpha,
+            gamma=gain,
+            capacity_packets_per_s=capacity,
+            propagation_s=delay,
+        )
+        count = len(seen.time_s)
+        rows["point"].append(np.full(n * count, at))
+        rows["flow"].append(np.repeat(np.arange(1, n + 1), count))
+        rows["time_s"].append(np.tile(seen.time_s, n))
+        rows["share"].append(seen.rates.ravel())
+        rows["queue_packets"].append(np.tile(seen.queue_packets, n))
+    return {key: np.concatenate(found) for key, found in rows.items()}
+
+
+def stability(
+    gamma: Any,
+    alpha_packets: Any = 50.0,
+    propagation_s: Any = 0.024,
+    flows: Any = 1,
+    capacity_packets_per_s: Any = 12_500.0,
+    lag_rounds: Any = 1,
+) -> dict[str, Any]:
+    """Linear stability of equation (2), once per round trip, when delays are seen rounds late.
+
+    A deviation e of the sum of windows from rest, by round k, follows
+    e(k+1) = (1 - gamma) e(k) + gamma rho (e(k) - e(k - L)) with rho = d / r and lag L: the
+    delay at hand is that of windows L rounds ago. At rest r = d + n alpha / C.
+
+    Parameters
+    ----------
+    gamma
+        Gain, in (0, 1].
+    alpha_packets
+        What each flow means to keep queued.
+    propagation_s
+        Round-trip propagation delay [s].
+    flows
+        Number n of flows.
+    capacity_packets_per_s
+        Rate C of the link.
+    lag_rounds
+        L: 0, none; 1, the round trip itself; 2, with a mean over one more round or an increase
+        that is spread over it.
+
+    Returns
+    -------
+    dict
+        ``radius``: what is left of a deviation after a round, the largest root's magnitude;
+        ``stable``: it is less than 1.
+    """
+    require(alpha_packets=alpha_packets, capacity_packets_per_s=capacity_packets_per_s)
+    require(propagation_s=propagation_s, flows=flows)
+    require(gamma=gamma, most=1.0)
+    given = np.broadcast_arrays(
+        gamma, alpha_packets, propagation_s, flows, capacity_packets_per_s, lag_rounds
+    )
+    gain, alpha, delay, n, capacity, lag = (np.atleast_1d(v).astype(float) for v in given)
+    rho = delay / (delay + n * alpha / capacity)
+    radius = np.empty(len(gain))
+    for at in range(len(gain)):
+        steps = int(lag[at])
+        polynomial = np.zeros(steps + 2)
+        polynomial[0] = 1.0
+        polynomial[1] -= 1 - gain[at] + gain[at] * rho[at]
+        polynomial[-1] += gain[at] * rho[at]
+        radius[at] = np.abs(np.roots(polynomial)).max(initial=0.0)
+    return {"radius": radius, "stable": radius < 1 - 1e-12}

@@ -1,0 +1,213 @@
+"""Paired differences between the labels of an axis, and what ranking they support."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ackclock._util.text_table import table as text_table
+from ackclock.experiments.statistics import Method, interval
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
+
+__all__ = ["Comparison", "RankingWarning", "compare"]
+
+
+class RankingWarning(UserWarning):
+    """A ranking was read that the intervals do not support."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two labels under the same other labels."""
+
+    others: tuple[Any, ...]
+    one: Any
+    other: Any
+    mean_one: float
+    mean_other: float
+    difference: float
+    low: float
+    high: float
+    seeds: int
+    overlap: bool
+    clear: bool
+
+
+class Comparison:
+    """Differences between the labels of an axis, replicate by replicate.
+
+    Replicates share their random numbers, so a difference varies less than either of its sides:
+    two intervals may overlap and the difference be clear all the same. Where the interval of the
+    difference holds 0, the data do not say which is larger.
+
+    Parameters
+    ----------
+    between
+        The axis.
+    others
+        Axes that are kept apart.
+    pairs
+        Every pair of labels, under all other labels.
+    confidence
+        Level of the intervals.
+    """
+
+    def __init__(
+        self, between: str, others: Sequence[str], pairs: Sequence[Pair], confidence: float
+    ) -> None:
+        self.between = between
+        self.others = tuple(others)
+        self.pairs = tuple(pairs)
+        self.confidence = confidence
+
+    @property
+    def table(self) -> pa.Table:
+        """A row per pair.
+
+        Columns: the other axes; one, other; mean_one, mean_other; difference (one minus other)
+        with ci_low, ci_high (null for fewer than two seeds); seeds; overlap (whether the two
+        intervals overlap); clear (whether the difference's interval leaves out 0).
+        """
+        from ackclock._util.arrow import array, table
+        from ackclock.experiments.result import label_column
+
+        pairs = self.pairs
+        made = {
+            name: label_column([p.others[i] for p in pairs]) for i, name in enumerate(self.others)
+        }
+        made["one"] = label_column([p.one for p in pairs])
+        made["other"] = label_column([p.other for p in pairs])
+        real = {
+            "mean_one": "mean_one",
+            "mean_other": "mean_other",
+            "difference": "difference",
+            "ci_low": "low",
+            "ci_high": "high",
+        }
+        for name, field in real.items():
+            made[name] = array(np.array([getattr(p, field) for p in pairs], dtype=float))
+        made["seeds"] = array(np.array([p.seeds for p in pairs], dtype=np.int64))
+        made["overlap"] = array(np.array([p.overlap for p in pairs], dtype=np.bool_))
+        made["clear"] = array(np.array([p.clear for p in pairs], dtype=np.bool_))
+        return table(made)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """A sentence for each pair whose ranking the data do not support."""
+        told = []
+        for pair in self.pairs:
+            if pair.clear:
+                continue
+            at = [f"{n} = {label}" for n, label in zip(self.others, pair.others, strict=True)]
+            where = f" at {', '.join(at)}" if at else ""
+            if pair.seeds < 2:
+                why = "one seed gives no interval"
+            else:
+                percent = f"{100 * self.confidence:g} %"
+                why = (
+                    f"the {percent} interval of their difference, {pair.low:.4g} to"
+                    f" {pair.high:.4g}, holds 0"
+                )
+            told.append(f"{pair.one} and {pair.other} cannot be ranked{where}: {why}")
+        return tuple(told)
+
+    def ranking(self, *others: Any) -> list[Any]:
+        """Give the labels from the largest mean to the smallest.
+
+        Warns with `RankingWarning` for each two neighbours that the data cannot rank.
+
+        Parameters
+        ----------
+        *others
+            Labels on the other axes, in their order; none if there are none.
+        """
+        pairs = [pair for pair in self.pairs if pair.others == others]
+        means = {p.one: p.mean_one for p in pairs} | {p.other: p.mean_other for p in pairs}
+        order = sorted(means, key=lambda label: -means[label])
+        found = {frozenset((p.one, p.other)): p for p in pairs}
+        for above, below in itertools.pairwise(order):
+            pair = found[frozenset((above, below))]
+            if not pair.clear:
+                message = Comparison(self.between, self.others, [pair], self.confidence).warnings
+                warnings.warn(message[0], RankingWarning, stacklevel=2)
+        return order
+
+    def __str__(self) -> str:
+        head = [*self.others, "", "", "difference", "low", "high", "seeds", ""]
+        rows = [
+            [
+                *map(str, p.others),
+                str(p.one),
+                f"- {p.other}",
+                f"{p.difference:.4g}",
+                f"{p.low:.4g}",
+                f"{p.high:.4g}",
+                str(p.seeds),
+                "" if p.clear else "not clear",
+            ]
+            for p in self.pairs
+        ]
+        parts = [text_table(head, rows), *(f"warning: {told}" for told in self.warnings)]
+        return "\n".join(parts)
+
+
+def compare(
+    groups: Mapping[tuple[Any, ...], Mapping[int, float]],
+    between: str,
+    others: Sequence[str],
+    confidence: float,
+    method: Method,
+    *,
+    is_random: bool,
+) -> Comparison:
+    """Pair values by replicate.
+
+    Parameters
+    ----------
+    groups
+        Value by group (label on the axis, then other labels) and replicate.
+    between, others
+        Names of the axes.
+    confidence, method
+        Of the intervals.
+    is_random
+        If not, values are exact and any difference is clear.
+    """
+    by_rest: dict[tuple[Any, ...], dict[Any, Mapping[int, float]]] = {}
+    for group, values in groups.items():
+        by_rest.setdefault(group[1:], {})[group[0]] = values
+    pairs = []
+    for rest, labels in by_rest.items():
+        for (one, first), (other, second) in itertools.combinations(labels.items(), 2):
+            common = [
+                r
+                for r in first
+                if r in second and not np.isnan(first[r]) and not np.isnan(second[r])
+            ]
+            one_, other_ = [first[r] for r in common], [second[r] for r in common]
+            differences = [_minus(a, b) for a, b in zip(one_, other_, strict=True)]
+            difference, low, high = interval(differences, confidence, method)
+            a, b = interval(one_, confidence, method), interval(other_, confidence, method)
+            exact = not is_random and difference != 0
+            pairs.append(
+                Pair(
+                    rest, one, other, a[0], b[0], difference, low, high, len(common),
+                    overlap=bool(a[1] <= b[2] and b[1] <= a[2]),
+                    clear=bool(exact or low > 0 or high < 0),
+                )
+            )  # fmt: skip
+    return Comparison(between, others, pairs, confidence)
+
+
+def _minus(a: float, b: float) -> float:
+    """The difference; 0 where it is no more than the rounding of sums."""
+    return 0.0 if math.isclose(a, b, rel_tol=1e-12) else a - b

@@ -1,0 +1,40 @@
+"""Where runs happen: the cores of this machine, or a Dask cluster. One interface for both."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ackclock.engines.registry import Case
+    from ackclock.experiments.executors.task import Executor
+
+__all__ = ["executor"]
+
+
+def executor(workers: int | None, cluster: object | None, sample: Case | None = None) -> Executor:
+    """Choose an executor.
+
+    Parameters
+    ----------
+    workers
+        Runs at a time on this machine; left out: one per core. On a cluster it has no meaning.
+    cluster
+        Address of a Dask scheduler, as ``tcp://host:port``, or a ``distributed.Client``.
+    sample
+        One of the cases: if its runs hold the interpreter's lock, processes are used.
+
+    Raises
+    ------
+    AckclockError
+        The cluster cannot be reached, or workers are given for it.
+    """
+    if cluster is not None:
+        from ackclock.experiments.executors.dask import Cluster
+
+        return Cluster(cluster)
+    from ackclock.experiments.executors.local import Processes, Threads, cores
+
+    count = workers or cores()
+    if sample is not None and sample.holds_lock and count > 1 and Processes.can(sample):
+        return Processes(count)
+    return Threads(count)

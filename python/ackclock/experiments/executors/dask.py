@@ -1,0 +1,200 @@
+"""A Dask cluster: on other machines, under Slurm, Kubernetes, SSH, or in this one.
+
+Dask schedules, does the tasks of a worker that died again elsewhere, and shows all on its
+dashboard. Cases travel as text; results come back whole, so workers need neither the store nor the
+files of the sweep, only the same ackclock.
+"""
+
+from __future__ import annotations
+
+import queue
+import time
+import uuid
+from concurrent.futures import CancelledError
+from typing import Any, Self
+
+from ackclock.errors import AckclockError
+from ackclock.experiments.executors.local import elsewhere, packed, unpacked
+from ackclock.experiments.executors.task import Finished, Task
+
+__all__ = ["Cluster"]
+
+CONNECT_S = 10.0
+"""How long a scheduler has to answer [s]."""
+
+LOOK_S = 2.0
+"""Time between two looks at how many workers there are [s]."""
+
+
+class Cluster:
+    """Runs on the workers of a Dask cluster.
+
+    Parameters
+    ----------
+    cluster
+        Address of the scheduler, as ``tcp://host:port``, or a ``distributed.Client``, or anything
+        that such a client takes, as a ``LocalCluster`` or ``SLURMCluster``.
+
+    Raises
+    ------
+    AckclockError
+        The package ``distributed`` is not installed.
+    """
+
+    def __init__(self, cluster: object) -> None:
+        try:
+            import distributed  # noqa: F401
+        except ImportError:
+            message = 'a cluster needs the extra "cluster": pip install "ackclock[cluster]"'
+            raise AckclockError(message) from None
+        self._cluster = cluster
+        self._back: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._tasks: dict[Any, tuple[Task, Any]] = {}
+        self._threads = 0
+        self._workers = 0
+        self._looked = float("-inf")
+        self._name = uuid.uuid4().hex[:8]
+        self._own = False
+        self._client: Any = None
+
+    def __enter__(self) -> Self:
+        self._client = self._connected()
+        return self
+
+    def _connected(self) -> Any:
+        from distributed import Client
+
+        if isinstance(self._cluster, Client):
+            return self._cluster
+        self._own = True
+        where = self._cluster if isinstance(self._cluster, str) else repr(self._cluster)
+        try:
+            return Client(self._cluster, timeout=CONNECT_S, set_as_default=False)
+        except (OSError, TimeoutError, ValueError) as error:
+            reason = str(error).split("\n")[0] or type(error).__name__
+            message = (
+                f"cluster {where}: no Dask scheduler answers ({reason}); expected an address such"
+                " as tcp://127.0.0.1:8786, which `dask scheduler` prints when it starts"
+            )
+            raise AckclockError(message) from None
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+        if self._own and self._client is not None:
+            self._client.close()
+
+    def _look(self) -> None:
+        if time.monotonic() - self._looked < LOOK_S:
+            return
+        try:
+            threads = self._client.nthreads()
+        except (OSError, TimeoutError, ValueError) as error:
+            raise self._gone() from error
+        self._looked = time.monotonic()
+        self._threads = sum(threads.values())
+        self._workers = len(threads)
+
+    def _gone(self) -> AckclockError:
+        return AckclockError(
+            "the connection to the Dask scheduler is lost; what had finished is kept, and the"
+            " same sweep goes on from there when it is started again"
+        )
+
+    @property
+    def parallel(self) -> int:
+        """Threads of all workers; they may come and go."""
+        self._look()
+        return max(1, self._threads)
+
+    @property
+    def title(self) -> str:
+        """How many workers there are."""
+        if not self._workers:
+            return "a cluster that has no workers yet"
+        return f"{self._threads} threads of {self._workers} Dask workers"
+
+    @property
+    def dashboard(self) -> str:
+        """Address of Dask's dashboard."""
+        return str(self._client.dashboard_link)
+
+    def submit(self, task: Task) -> None:
+        """Take a task.
+
+        Parameters
+        ----------
+        task
+            What is wanted.
+        """
+        key = f"ackclock-{self._name}-{task.number}"
+        future = self._client.submit(elsewhere, *packed(task), key=key, pure=False)
+        self._tasks[key] = (task, future)
+        future.add_done_callback(self._back.put)
+
+    def ready(self, timeout: float) -> list[Finished]:
+        """Wait until a task comes back.
+
+        Parameters
+        ----------
+        timeout
+            At most this long [s].
+        """
+        found = []
+        try:
+            future = self._back.get(timeout=timeout)
+            while True:
+                found.append(future)
+                future = self._back.get_nowait()
+        except queue.Empty:
+            if not found and self._client.status != "running":
+                raise self._gone() from None
+        return [result for future in found for result in self._read(future)]
+
+    def _read(self, future: Any) -> list[Finished]:
+        if future.key not in self._tasks:
+            return []
+        task, _ = self._tasks.pop(future.key)
+        try:
+            error = future.exception() if future.status == "error" else None
+            if future.status == "finished":
+                answer = future.result()
+                future.release()
+                return [unpacked(task, answer)]
+        except (OSError, TimeoutError, CancelledError) as lost:
+            raise self._gone() from lost
+        if error is None:
+            raise self._gone()
+        return [Finished(task, (), _told(error), task.requests[0])]
+
+    def doing(self) -> float:
+        """Part of the submitted runs that is done, in runs: not known before a task is back."""
+        return 0.0
+
+    def stop(self) -> list[Finished]:
+        """Begin nothing new; give what had finished and was not yet taken.
+
+        What runs on a worker now ends there, unread.
+        """
+        found = []
+        if self._tasks and self._client is not None and self._client.status == "running":
+            done = [f for _, f in list(self._tasks.values()) if f.status == "finished"]
+            found = [result for future in done for result in self._read(future)]
+            self._client.cancel([future for _, future in self._tasks.values()])
+        self._tasks.clear()
+        return found
+
+
+def _told(error: BaseException) -> BaseException:
+    from distributed import KilledWorker
+
+    if isinstance(error, KilledWorker):
+        message = (
+            "workers of the cluster died again and again while they did this run, so Dask gave it"
+            " up (distributed.scheduler.allowed-failures); look at the logs of the workers, most"
+            " often memory ran out"
+        )
+        return AckclockError(message)
+    if isinstance(error, ModuleNotFoundError):
+        message = f"workers of the cluster lack a package: {error}; install ackclock on them"
+        return AckclockError(message)
+    return error

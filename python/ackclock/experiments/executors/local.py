@@ -1,0 +1,346 @@
+"""The cores of this machine.
+
+Threads, for the core releases the interpreter's lock; processes for cases that hold it.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import re
+import tempfile
+import threading
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    wait,
+)
+from concurrent.futures.process import BrokenProcessPool
+from typing import TYPE_CHECKING, Self
+
+from ackclock.catalogue.python_source import told
+from ackclock.errors import AckclockError
+from ackclock.experiments.executors.task import Finished, Record, Request, Task, perform
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ackclock.engines.registry import Case, Parcel
+
+__all__ = ["Processes", "Threads", "cores"]
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:
+        return os.cpu_count() or 1
+
+
+def done(task: Task, one: Callable[[Request], Record]) -> Finished:
+    """Do the runs of a task one after another, up to the first that fails.
+
+    Parameters
+    ----------
+    task
+        What is wanted.
+    one
+        Does a run.
+    """
+    records: list[Record] = []
+    for request in task.requests:
+        try:
+            records.append(one(request))
+        except BaseException as error:
+            return Finished(task, tuple(records), error, request)
+    return Finished(task, tuple(records))
+
+
+class Threads:
+    """Runs on threads of this process.
+
+    Parameters
+    ----------
+    workers
+        Runs at a time.
+    """
+
+    def __init__(self, workers: int) -> None:
+        self.parallel = workers
+        self.title = f"{workers} core{'s' * (workers > 1)}"
+        self._stop = threading.Event()
+        self._waiting: set[Future[Finished]] = set()
+        self._fractions: dict[int, float] = {}
+
+    def __enter__(self) -> Self:
+        self._pool = ThreadPoolExecutor(self.parallel, thread_name_prefix="ackclock-run")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def submit(self, task: Task) -> None:
+        """Take a task.
+
+        Parameters
+        ----------
+        task
+            What is wanted.
+        """
+        self._waiting.add(self._pool.submit(self._do, task))
+
+    def _do(self, task: Task) -> Finished:
+        finished = 0
+
+        def tick(fraction: float, _: float) -> None:
+            self._fractions[task.number] = finished + fraction
+            if self._stop.is_set():
+                raise KeyboardInterrupt
+
+        def one(request: Request) -> Record:
+            nonlocal finished
+            if self._stop.is_set():
+                raise KeyboardInterrupt
+            record = perform(request, tick)
+            finished += 1
+            self._fractions[task.number] = finished
+            return record
+
+        return done(task, one)
+
+    def ready(self, timeout: float) -> list[Finished]:
+        """Wait until a task comes back.
+
+        Parameters
+        ----------
+        timeout
+            At most this long [s].
+        """
+        found, self._waiting = wait(self._waiting, timeout, return_when=FIRST_COMPLETED)
+        results = [future.result() for future in found]
+        for result in results:
+            self._fractions.pop(result.task.number, None)
+        return results
+
+    def doing(self) -> float:
+        """Part of the submitted runs that is done, in runs."""
+        return sum(list(self._fractions.values()))
+
+    def stop(self) -> list[Finished]:
+        """Begin nothing new, end what runs; give what had finished and was not yet taken."""
+        self._stop.set()
+        found, self._waiting = wait(self._waiting)
+        return [future.result() for future in found]
+
+
+def _keep_temporary_files_in(folder: str) -> None:
+    tempfile.tempdir = folder
+
+
+_cases: dict[tuple[str, str], Case] = {}
+
+
+Parcels = dict[str, tuple["Parcel", str]]
+"""Cases by name, as text, each with the version of the engine that is to run it."""
+
+
+def elsewhere(number: int, parcels: Parcels, wanted: list[tuple[str, str, int]]) -> bytes:
+    """Do a task in another process.
+
+    Parameters
+    ----------
+    number
+        Of the task.
+    parcels
+        Cases by name.
+    wanted
+        Runs: key, name of the case, seed.
+    """
+    cases: dict[str, Case] = {}
+    for name, (parcel, version) in parcels.items():
+        if (name, version) not in _cases:
+            case = parcel.open()
+            if case.engine_version != version:
+                message = (
+                    f"this worker has the {case.engine} engine in version {case.engine_version},"
+                    f" the sweep has {version}; install the same ackclock on both"
+                )
+                raise AckclockError(message)
+            _cases[name, version] = case
+        cases[name] = _cases[name, version]
+    requests = tuple(Request(key, cases[name], seed) for key, name, seed in wanted)
+    result = done(Task(number, requests), perform)
+    failed = None if result.failed is None else result.failed.key
+    if result.error is not None:
+        _at_home(result.error)
+    return pickle.dumps((result.records, _portable(result.error), failed))
+
+
+def _portable(error: BaseException | None) -> BaseException | None:
+    """The error, or its text if it cannot be pickled."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return AckclockError(f"{type(error).__name__}: {error}")
+    return error
+
+
+_COPY = re.compile(r"[^\s\"(]*/ackclock-\d+-[0-9a-f]+/code/(?:\d+/)?")
+
+
+def _at_home(error: BaseException) -> None:
+    """Make an error fit for travel: tracebacks stay here, the user's files are elsewhere."""
+    words = told(error)
+    if words is not None:
+        error.__ackclock_told__ = _COPY.sub("", words)  # type: ignore[attr-defined]
+    if isinstance(error, AckclockError):
+        error.args = tuple(_COPY.sub("", a) if isinstance(a, str) else a for a in error.args)
+
+
+def packed(task: Task) -> tuple[int, Parcels, list[tuple[str, str, int]]]:
+    """Make of a task what another process can take.
+
+    Parameters
+    ----------
+    task
+        What is wanted.
+    """
+    cases = {id(request.case): request.case for request in task.requests}
+    names = {at: f"{case.engine} {case.fingerprint} {case.recorded}" for at, case in cases.items()}
+    parcels = {names[at]: (case.parcel(), case.engine_version) for at, case in cases.items()}
+    wanted = [(r.key, names[id(r.case)], r.seed) for r in task.requests]
+    return task.number, parcels, wanted
+
+
+def unpacked(task: Task, answer: bytes) -> Finished:
+    """Read what another process answered.
+
+    Parameters
+    ----------
+    task
+        What was wanted.
+    answer
+        What `elsewhere` gave.
+    """
+    records, error, failed = pickle.loads(answer)
+    request = next((r for r in task.requests if r.key == failed), None)
+    return Finished(task, records, error, request)
+
+
+class Processes:
+    """Runs in processes of this machine; one that dies has its runs done again.
+
+    Parameters
+    ----------
+    workers
+        Runs at a time.
+    """
+
+    most_deaths = 3
+    """A task whose process died so often is given up."""
+
+    def __init__(self, workers: int) -> None:
+        self.parallel = workers
+        self.title = f"{workers} processes"
+        self._stopped = False
+        self._waiting: dict[Future[bytes], Task] = {}
+        self._deaths: dict[int, int] = {}
+
+    @staticmethod
+    def can(sample: Case) -> bool:
+        """Whether a case can go to another process.
+
+        Parameters
+        ----------
+        sample
+            The case.
+        """
+        try:
+            sample.parcel()
+        except AckclockError:
+            return False
+        return True
+
+    def __enter__(self) -> Self:
+        # What is killed cannot tidy up: temporary files of the processes lie in a folder of ours.
+        self._folder = tempfile.TemporaryDirectory(prefix="ackclock-", ignore_cleanup_errors=True)
+        self._start()
+        return self
+
+    def _start(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._pool = ProcessPoolExecutor(
+            self.parallel, context, _keep_temporary_files_in, (self._folder.name,)
+        )
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        self._folder.cleanup()
+
+    def submit(self, task: Task) -> None:
+        """Take a task.
+
+        Parameters
+        ----------
+        task
+            What is wanted.
+        """
+        self._waiting[self._pool.submit(elsewhere, *packed(task))] = task
+
+    def ready(self, timeout: float) -> list[Finished]:
+        """Wait until a task comes back.
+
+        Parameters
+        ----------
+        timeout
+            At most this long [s].
+        """
+        found, _ = wait(self._waiting, timeout, return_when=FIRST_COMPLETED)
+        results = []
+        for future in found:
+            task = self._waiting.pop(future, None)
+            if task is None:
+                continue
+            try:
+                results.append(unpacked(task, future.result()))
+            except BrokenProcessPool:
+                results += self._again([task, *self._waiting.values()])
+                break
+        return results
+
+    def _again(self, tasks: list[Task]) -> list[Finished]:
+        """Start anew after a process died; which task killed it is not known."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._waiting.clear()
+        self._start()
+        lost = []
+        for task in tasks:
+            deaths = self._deaths[task.number] = self._deaths.get(task.number, 0) + 1
+            if deaths >= self.most_deaths:
+                message = f"processes died {deaths} times while they did this run"
+                lost.append(Finished(task, (), AckclockError(message), task.requests[0]))
+            elif not self._stopped:
+                self.submit(task)
+        return lost
+
+    def doing(self) -> float:
+        """Part of the submitted runs that is done, in runs: not known before a task is back."""
+        return 0.0
+
+    def stop(self) -> list[Finished]:
+        """Begin nothing new, kill what runs; give what had finished and was not yet taken."""
+        self._stopped = True
+        found = [f for f in self._waiting if f.done() and not f.cancelled() and not f.exception()]
+        results = [unpacked(self._waiting[future], future.result()) for future in found]
+        for future in self._waiting:
+            future.cancel()
+        self._waiting.clear()
+        for process in list((getattr(self._pool, "_processes", None) or {}).values()):
+            process.kill()
+        return results

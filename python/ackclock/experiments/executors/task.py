@@ -1,0 +1,133 @@
+"""What executors share: tasks of a few runs each, records of finished runs, the interface."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import pyarrow as pa
+
+    from ackclock.engines.registry import Case
+
+__all__ = ["Executor", "Finished", "Record", "Request", "Task", "perform", "run_key"]
+
+KEY_VERSION = 1
+
+
+def run_key(case: Case, fingerprint: str, seed: int) -> str:
+    """Name a run by what decides its result: the compiled case, the seed, the engine's version.
+
+    Parameters
+    ----------
+    case
+        Whose engine, version and recorded tables count.
+    fingerprint
+        Of the case; passed in, for it is the same for all seeds.
+    seed
+        The seed.
+
+    Returns
+    -------
+    str
+        SHA-256 [hex].
+    """
+    parts = [KEY_VERSION, case.engine, case.engine_version, fingerprint, case.recorded, seed]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+class Request(NamedTuple):
+    """A run that is wanted."""
+
+    key: str
+    case: Case
+    seed: int
+
+
+class Task(NamedTuple):
+    """Runs done one after another by one worker; short runs share a task."""
+
+    number: int
+    requests: tuple[Request, ...]
+
+
+@dataclass(frozen=True)
+class Record:
+    """A finished run: its key, and what it left; the summary as JSON beside the tables."""
+
+    key: str
+    seed: int
+    summary_json: str
+    tables: Mapping[str, pa.Table]
+    cpu_s: float
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """The summary as data, whole."""
+        from ackclock.results.summary import read
+
+        return read(self.summary_json, self.tables)
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A task that came back: what its runs left, and what the first that failed raised."""
+
+    task: Task
+    records: tuple[Record, ...] = ()
+    error: BaseException | None = None
+    failed: Request | None = None
+    notes: tuple[str, ...] = field(default=())
+
+
+class Executor(Protocol):
+    """Takes tasks and gives them back finished, in any order."""
+
+    @property
+    def parallel(self) -> int:
+        """Runs at a time; may change while it works."""
+
+    @property
+    def title(self) -> str:
+        """Where runs happen, in a few words."""
+
+    def submit(self, task: Task) -> None:
+        """Take a task."""
+
+    def ready(self, timeout: float) -> list[Finished]:
+        """Wait until a task comes back, at most ``timeout`` [s]; give all that have."""
+
+    def doing(self) -> float:
+        """Part of the submitted runs that is done, in runs; an estimate, for progress."""
+
+    def stop(self) -> list[Finished]:
+        """Begin nothing new, end what runs; give what had finished and was not yet taken."""
+
+    def __enter__(self) -> Self:
+        """Start."""
+
+    def __exit__(self, *args: object) -> None:
+        """End; what has not come back is lost."""
+
+
+def perform(request: Request, progress: Callable[[float, float], object] | None = None) -> Record:
+    """Do one run.
+
+    Parameters
+    ----------
+    request
+        What is wanted.
+    progress
+        As of `Case.execute`.
+    """
+    began = time.thread_time()
+    outcome = request.case.seeded(request.seed).execute(progress)
+    cpu_s = time.thread_time() - began
+    text = getattr(outcome, "summary_json", None) or json.dumps(outcome.summary)
+    return Record(request.key, request.seed, text, outcome.tables, cpu_s)

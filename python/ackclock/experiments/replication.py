@@ -1,0 +1,252 @@
+"""Runs a scenario with several seeds on all cores and gives means with confidence intervals."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ackclock._util.text_table import table
+from ackclock.experiments.executors.local import Threads, cores
+from ackclock.experiments.executors.task import Finished, Request, Task
+from ackclock.experiments.statistics import mean_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    import pyarrow as pa
+
+    from ackclock.results.run import Run
+    from ackclock.scenario.scenario import Scenario
+
+__all__ = ["Replication", "cores", "mean_interval", "replicate", "run_all"]
+
+
+class Replication:
+    """Runs of one scenario under different seeds.
+
+    Parameters
+    ----------
+    scenario
+        What was run.
+    runs
+        The finished runs in order of their seeds.
+    asked
+        How many runs were wanted.
+    confidence
+        Level of the intervals.
+    """
+
+    def __init__(
+        self, scenario: Scenario, runs: Sequence[Run], asked: int, confidence: float
+    ) -> None:
+        self.scenario = scenario
+        self.runs = tuple(runs)
+        self.asked = asked
+        self.confidence = confidence
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether fewer runs finished than were wanted."""
+        return len(self.runs) < self.asked
+
+    def _values(self) -> Iterator[tuple[int, str, str, str, float]]:
+        for run in self.runs:
+            for kind in ("flow", "link"):
+                for item in run.summary[f"{kind}s"]:
+                    for metric, value in item.items():
+                        if isinstance(value, int | float) and not isinstance(value, bool):
+                            yield run.summary["seed"], kind, str(item["id"]), metric, float(value)
+
+    def _means(self) -> list[dict[str, Any]]:
+        groups: dict[tuple[str, str, str], list[float]] = {}
+        for _, kind, name, metric, value in self._values():
+            groups.setdefault((kind, name, metric), []).append(value)
+        names = ("kind", "id", "metric", "mean", "ci_low", "ci_high", "n")
+        return [
+            dict(
+                zip(
+                    names,
+                    (*key, *mean_interval(values, self.confidence), len(values)),
+                    strict=True,
+                )
+            )
+            for key, values in groups.items()
+        ]
+
+    @property
+    def observations(self) -> pa.Table:
+        """Tidy table of single values: seed, kind (flow or link), id, metric, value."""
+        from ackclock._util.arrow import array, table
+
+        seeds, kinds, names, metrics, values = [*zip(*self._values(), strict=True)] or [()] * 5
+        return table(
+            {
+                "seed": array(np.array(seeds, dtype=np.uint64)),
+                "kind": array(kinds),
+                "id": array(names),
+                "metric": array(metrics),
+                "value": array(np.array(values, dtype=float)),
+            }
+        )
+
+    @property
+    def means(self) -> pa.Table:
+        """Tidy table of means: kind, id, metric, mean, ci_low, ci_high, n.
+
+        The ends of the interval are null for fewer than two values.
+        """
+        from ackclock._util.arrow import array, table
+
+        rows = self._means()
+        text = {key: array([row[key] for row in rows]) for key in ("kind", "id", "metric")}
+        real = {
+            key: array(np.array([row[key] for row in rows], dtype=float))
+            for key in ("mean", "ci_low", "ci_high")
+        }
+        return table(
+            {**text, **real, "n": array(np.array([row["n"] for row in rows], dtype=np.int64))}
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as plain data, for JSON; an interval that is not known is None."""
+        first = self.runs[0].summary if self.runs else {}
+        means = [
+            {k: None if isinstance(v, float) and np.isnan(v) else v for k, v in row.items()}
+            for row in self._means()
+        ]
+        return {
+            "scenario_hash": first.get("scenario_hash"),
+            "version": first.get("version"),
+            "engine": first.get("engine"),
+            "era": first.get("era"),
+            "replications": len(self.runs),
+            "interrupted": self.interrupted,
+            "confidence": self.confidence,
+            "seeds": [run.summary["seed"] for run in self.runs],
+            "means": means,
+            "runs": [run.summary for run in self.runs],
+        }
+
+    def __str__(self) -> str:
+        shown = {
+            "goodput_bps": ("goodput [Mbit/s]", 1e-6),
+            "utilisation": ("used [%]", 100.0),
+            "delay_mean_s": ("queueing delay [ms]", 1e3),
+        }
+        rows = [
+            [
+                f"{row['kind']} {row['id']}",
+                title,
+                f"{row['mean'] * factor:.4g}",
+                f"{row['ci_low'] * factor:.4g}",
+                f"{row['ci_high'] * factor:.4g}",
+            ]
+            for row in self._means()
+            if row["metric"] in shown
+            for title, factor in [shown[row["metric"]]]
+        ]
+        percent = f"{100 * self.confidence:g} %"
+        count = f"{len(self.runs)} of {self.asked}" if self.interrupted else f"{len(self.runs)}"
+        name = self.scenario.name or "scenario"
+        head = f"{name}: {count} replications, {percent} Student-t intervals"
+        return head + "\n\n" + table(["", "", "mean", "low", "high"], rows)
+
+
+def run_all(
+    scenarios: Sequence[Scenario],
+    *,
+    workers: int | None = None,
+    progress: Callable[[float], object] | None = None,
+    on_finish: Callable[[int, Run], object] | None = None,
+) -> dict[int, Run]:
+    """Run scenarios on threads (the core releases the interpreter's lock).
+
+    Parameters
+    ----------
+    scenarios
+        What to run.
+    workers
+        Threads; left out: one per core.
+    progress
+        Called from the calling thread with the fraction of all work done.
+    on_finish
+        Called from the calling thread with the index and the run.
+
+    Returns
+    -------
+    dict
+        Finished runs by index. After Ctrl-C, those that had finished: compare the lengths.
+    """
+    from ackclock.results.run import Run
+
+    finished: dict[int, Run] = {}
+
+    def take(task: Finished) -> None:
+        index = task.task.number
+        for record in task.records:
+            finished[index] = Run(scenarios[index], record.summary_json, record.tables)
+            if on_finish is not None:
+                on_finish(index, finished[index])
+
+    with Threads(workers or cores()) as works:
+        for index, scenario in enumerate(scenarios):
+            works.submit(Task(index, (Request(str(index), scenario, scenario.seed),)))
+        try:
+            while len(finished) < len(scenarios):
+                for task in works.ready(0.2):
+                    take(task)
+                    if task.error is not None:
+                        raise task.error
+                if progress is not None:
+                    progress((len(finished) + works.doing()) / len(scenarios))
+        except KeyboardInterrupt:
+            for task in works.stop():
+                take(task)
+    return finished
+
+
+def replicate(
+    scenario: Scenario,
+    reps: int = 10,
+    *,
+    workers: int | None = None,
+    confidence: float = 0.95,
+    progress: Callable[[float], object] | None = None,
+    on_finish: Callable[[int, Run], object] | None = None,
+) -> Replication:
+    """Run a scenario under several seeds, on all cores.
+
+    Parameters
+    ----------
+    scenario
+        Run with its own seed and the ``reps - 1`` that follow.
+    reps
+        Number of runs, at least 1.
+    workers
+        Threads; left out: one per core.
+    confidence
+        Level of the intervals, in (0, 1).
+    progress
+        Called with the fraction of all work done.
+    on_finish
+        Called with index and run as each finishes.
+
+    Returns
+    -------
+    Replication
+        Single values and means as tidy Arrow tables.
+    """
+    if reps < 1:
+        raise ValueError("reps must be at least 1")
+    if not 0 < confidence < 1:
+        raise ValueError("confidence must be between 0 and 1")
+    scenario.check()
+    seeds = range(scenario.seed, scenario.seed + reps)
+    runs = run_all(
+        [scenario.replace(seed=seed) for seed in seeds],
+        workers=workers,
+        progress=progress,
+        on_finish=on_finish,
+    )
+    return Replication(scenario, [runs[index] for index in sorted(runs)], reps, confidence)

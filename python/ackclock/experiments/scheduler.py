@@ -1,0 +1,415 @@
+"""Runs a sweep: gives tasks to an executor, keeps what comes back, decides what is still wanted."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ackclock.errors import AckclockError
+from ackclock.experiments.executors import executor
+from ackclock.experiments.executors.task import Request, Task
+from ackclock.experiments.metrics import of_run
+from ackclock.experiments.plan import Prepared, Slot, prepared, slot
+from ackclock.experiments.result import SweepResult
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from ackclock.experiments.executors.task import Executor, Finished, Record
+    from ackclock.experiments.grid import Label
+    from ackclock.experiments.store import Keeper, Place
+    from ackclock.experiments.sweeps import Sweep
+
+__all__ = ["Status", "run"]
+
+TASK_S = 0.1
+"""Predicted time that short runs are put together to [s]: long beside the cost of a task, short
+beside the time between two looks at the progress."""
+
+MOST_IN_TASK = 64
+
+WAIT_S = 0.5
+"""Time between two looks at what another sweep has done [s]."""
+
+
+@dataclass(frozen=True)
+class Status:
+    """How far a sweep is.
+
+    Parameters
+    ----------
+    name
+        Of the sweep.
+    where
+        Where runs happen.
+    wanted
+        Runs wanted in all, as far as is known.
+    stored
+        Of these, runs that the store had.
+    done
+        Runs done now, with the parts of those under way.
+    seconds
+        Time since the start [s].
+    left_s
+        Predicted time to the end [s]; None if not known yet.
+    """
+
+    name: str
+    where: str
+    wanted: int
+    stored: int
+    done: float
+    seconds: float
+    left_s: float | None
+
+    @property
+    def rate(self) -> float:
+        """Runs per second."""
+        return self.done / self.seconds if self.seconds > 0 else 0.0
+
+
+class Agenda:
+    """What is wanted: slots in the order of replicates, and what each finished run asks next.
+
+    Parameters
+    ----------
+    sweep
+        The sweep.
+    keeper
+        Where runs may be already.
+    """
+
+    def __init__(self, sweep: Sweep, keeper: Keeper) -> None:
+        self.sweep = sweep
+        self.keeper = keeper
+        self.points = prepared(sweep)
+        self.until = sweep.replicates.until
+        self.slots: list[Slot] = []
+        self.finished: set[str] = set()
+        self.wanted_keys: set[str] = set()
+        self.stored = 0
+        self.left_cpu_s = 0.0
+        self._queue: deque[tuple[str, Prepared, int]] = deque()
+        self._number = 0
+        # Runs that another sweep on the same store is doing.
+        self._elsewhere: list[tuple[str, Prepared, int]] = []
+        self._of_point: list[list[Slot]] = [[] for _ in self.points]
+        self._values: dict[str, float] = {}
+        self._points_of: dict[str, set[int]] = {}
+        first = sweep.replicates.at_first
+        # All points of a replicate before the next replicate: early results span the whole grid.
+        self._want([(at, r) for r in range(first) for at in self.points])
+
+    def _want(self, places: list[tuple[Prepared, int]]) -> None:
+        made = [(at, slot(self.sweep, at, replicate)) for at, replicate in places]
+        fresh = {s.key for _, s in made} - self.wanted_keys
+        known = self.keeper.known(fresh) if fresh else set()
+        self.stored += len(known)
+        self.finished |= known
+        for at, place in made:
+            self.slots.append(place)
+            self._of_point[at.point.index].append(place)
+            self._points_of.setdefault(place.key, set()).add(at.point.index)
+            if place.key not in self.wanted_keys:
+                self.wanted_keys.add(place.key)
+                if place.key not in known:
+                    self._queue.append((place.key, at, place.seed))
+                    self.left_cpu_s += at.cost.cpu_s
+        if self.until is not None and known:
+            self._read(known)
+            for index in sorted({at.point.index for at, _ in made}):
+                self._decide(index)
+
+    def _read(self, keys: set[str]) -> None:
+        assert self.until is not None
+        places = [s for s in self.slots if s.key in keys]
+        result = SweepResult(self.sweep, places, self.keeper, wanted=len(places))
+        for place, value in zip(places, result.per_run(self.until.metric), strict=True):
+            self._values[place.key] = value
+
+    def took(self, record: Record) -> None:
+        """Take note of a finished run; its point may want more.
+
+        Parameters
+        ----------
+        record
+            The run.
+        """
+        self.finished.add(record.key)
+        self.left_cpu_s -= self.predicted(record.key)
+        if self.until is not None:
+            self._values[record.key] = of_run(self.until.metric, record.summary, record.tables)
+            for index in sorted(self._points_of[record.key]):
+                self._decide(index)
+
+    def _decide(self, index: int) -> None:
+        """Once all replicates asked for are there, ask for as many more as are wanted."""
+        assert self.until is not None
+        places = self._of_point[index]
+        if any(place.key not in self.finished for place in places):
+            return
+        values = [self._values[place.key] for place in places]
+        more = range(len(values), self.until.wanted(values))
+        if more:
+            self._want([(self.points[index], replicate) for replicate in more])
+
+    def tasks(self, pace: Callable[[float], float]) -> Iterator[Task]:
+        """Give what is not done yet, short runs together; ends when nothing is queued for now.
+
+        Parameters
+        ----------
+        pace
+            Corrects a predicted time by what was measured.
+        """
+        while self._queue:
+            wanted: list[tuple[str, Prepared, int]] = []
+            total = 0.0
+            while self._queue and len(wanted) < MOST_IN_TASK:
+                cost = pace(self._queue[0][1].cost.cpu_s)
+                if wanted and total + cost > TASK_S:
+                    break
+                total += cost
+                wanted.append(self._queue.popleft())
+            ours = self.keeper.claim([key for key, _, _ in wanted])
+            self._elsewhere += [item for item in wanted if item[0] not in ours]
+            requests = tuple(
+                Request(key, self.sweep.case_at(at.point), seed)
+                for key, at, seed in wanted
+                if key in ours
+            )
+            if requests:
+                self._number += 1
+                yield Task(self._number, requests)
+
+    def wait_for_others(self) -> bool:
+        """Look what another sweep has done of the runs that we left to it.
+
+        Returns
+        -------
+        bool
+            Whether there is still something to wait for or to do.
+        """
+        known = self.keeper.known([key for key, _, _ in self._elsewhere])
+        self.stored += len(known)
+        self.finished |= known
+        done = [item for item in self._elsewhere if item[0] in known]
+        self.left_cpu_s -= sum(at.cost.cpu_s for _, at, _ in done)
+        self._queue.extend(item for item in self._elsewhere if item[0] not in known)
+        self._elsewhere = []
+        if self.until is not None and known:
+            self._read(known)
+            for index in sorted({i for key in known for i in self._points_of[key]}):
+                self._decide(index)
+        return bool(self._queue)
+
+    def predicted(self, key: str) -> float:
+        """Give the predicted time of a run [s].
+
+        Parameters
+        ----------
+        key
+            Of the run.
+        """
+        return max(self.points[index].cost.cpu_s for index in self._points_of[key])
+
+    def labels(self, key: str) -> Mapping[str, Label]:
+        """Give the labels of the first point that a run belongs to.
+
+        Parameters
+        ----------
+        key
+            Of the run.
+        """
+        return self.points[min(self._points_of[key])].point.labels
+
+    def told(self, key: str) -> str:
+        """Say where in the grid a run is.
+
+        Parameters
+        ----------
+        key
+            Of the run.
+        """
+        labels = self.labels(key)
+        return ", ".join(f"{name} = {label}" for name, label in labels.items()) or self.sweep.name
+
+    @property
+    def done_slots(self) -> list[Slot]:
+        """Places whose run is done, by point and replicate."""
+        found = [place for place in self.slots if place.key in self.finished]
+        return sorted(found, key=lambda place: (place.point, place.replicate))
+
+
+class Pace:
+    """How fast it goes: measured over predicted time of a run, to correct predictions."""
+
+    def __init__(self) -> None:
+        self.predicted = 0.0
+        self.measured = 0.0
+
+    def take(self, predicted: float, measured: float) -> None:
+        """Take note of runs.
+
+        Parameters
+        ----------
+        predicted, measured
+            Their time [s].
+        """
+        self.predicted += predicted
+        self.measured += measured
+
+    def __call__(self, predicted: float) -> float:
+        return predicted * self.measured / self.predicted if self.predicted > 0 else predicted
+
+
+def run(
+    sweep: Sweep,
+    *,
+    workers: int | None,
+    cluster: object | None,
+    store: Place,
+    progress: bool | Callable[[Status], object],
+    command: str | None,
+) -> SweepResult:
+    """Run a sweep; see `Sweep.run`.
+
+    Parameters
+    ----------
+    sweep, workers, cluster, store, progress, command
+        As there.
+    """
+    from ackclock.experiments.status_line import shown
+    from ackclock.experiments.store import Store, opened
+
+    with ExitStack() as stack:
+        keeper = stack.enter_context(opened(store))
+        if isinstance(keeper, Store):
+            keeper.describe({"sweep": sweep.name, "command": command})
+        agenda = Agenda(sweep, keeper)
+        sample = sweep.case_at(agenda.points[0].point)
+        tell = stack.enter_context(shown(progress))
+        drive = _Drive(sweep, agenda, keeper, tell)
+        interrupted = False
+        try:
+            if agenda.finished != agenda.wanted_keys:
+                with executor(workers, cluster, sample) as works:
+                    try:
+                        drive.go(works)
+                    except KeyboardInterrupt:
+                        drive.keep(works.stop())
+                        raise
+        except KeyboardInterrupt:
+            interrupted = True
+        finally:
+            keeper.flush()
+        return SweepResult(
+            sweep,
+            agenda.done_slots,
+            keeper,
+            wanted=len(agenda.slots),
+            stored=agenda.stored,
+            seconds=time.monotonic() - drive.began,
+            interrupted=interrupted,
+        )
+
+
+class _Drive:
+    def __init__(
+        self, sweep: Sweep, agenda: Agenda, keeper: Keeper, tell: Callable[[Status], object]
+    ) -> None:
+        self.sweep = sweep
+        self.agenda = agenda
+        self.keeper = keeper
+        self.tell = tell
+        self.began = time.monotonic()
+        self.done = 0
+        self.pace = Pace()
+
+    def go(self, works: Executor) -> None:
+        tasks: Iterator[Task] = iter(())
+        flying = 0
+        told = 0.0
+        idle = False
+        while True:
+            while flying < self._most_flying(works):
+                task = next(tasks, None)
+                if task is None:
+                    tasks = self.agenda.tasks(self.pace)
+                    task = next(tasks, None)
+                if task is None:
+                    break
+                works.submit(task)
+                flying += 1
+            if flying == 0:
+                if not self.agenda.wait_for_others():
+                    break
+                if idle:
+                    time.sleep(WAIT_S)
+                idle = True
+                continue
+            idle = False
+            for finished in works.ready(0.2):
+                flying -= 1
+                self._take(finished)
+            if time.monotonic() - told > 0.1:
+                told = time.monotonic()
+                self.tell(self._status(works))
+        self.tell(self._status(works))
+
+    def keep(self, every: list[Finished]) -> None:
+        """Keep the runs of tasks that were stopped.
+
+        Parameters
+        ----------
+        every
+            What the executor gave at its end.
+        """
+        for finished in every:
+            self._keep(finished)
+
+    def _most_flying(self, works: Executor) -> int:
+        # One task waits for each that runs, so that no worker waits for this loop.
+        return max(2, 2 * works.parallel)
+
+    def _take(self, finished: Finished) -> None:
+        self._keep(finished)
+        if finished.error is not None:
+            self._raise(finished)
+
+    def _keep(self, finished: Finished) -> None:
+        cases = {request.key: request.case for request in finished.task.requests}
+        for record in finished.records:
+            self.keeper.add(record, cases[record.key], self.agenda.labels(record.key))
+            self.agenda.took(record)
+            self.done += 1
+            self.pace.take(self.agenda.predicted(record.key), record.cpu_s)
+
+    def _raise(self, finished: Finished) -> None:
+        error, request = finished.error, finished.failed
+        assert error is not None
+        if request is not None and not isinstance(error, KeyboardInterrupt):
+            where = self.agenda.told(request.key)
+            error.add_note(f"in the run {where}, seed {request.seed}")
+            if isinstance(error, AckclockError):
+                error.args = (f"{where}, seed {request.seed}: {error}", *error.args[1:])
+        raise error
+
+    def _status(self, works: Executor) -> Status:
+        seconds = time.monotonic() - self.began
+        part = works.doing()
+        left = None
+        if self.pace.predicted > 0:
+            # What is left of the predicted work, at the speed of the work that is done.
+            left = self.agenda.left_cpu_s * seconds / self.pace.predicted
+        return Status(
+            name=self.sweep.name,
+            where=works.title,
+            wanted=len(self.agenda.wanted_keys),
+            stored=self.agenda.stored,
+            done=self.done + part,
+            seconds=seconds,
+            left_s=left,
+        )

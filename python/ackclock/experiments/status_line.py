@@ -1,0 +1,76 @@
+"""Shows how far a sweep is, with rate and time left: a bar on a terminal, lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from ackclock._util.progress import Lines
+from ackclock._util.text_table import clock
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ackclock.experiments.scheduler import Status
+
+__all__ = ["shown"]
+
+
+@contextmanager
+def shown(progress: bool | Callable[[Status], object]) -> Iterator[Callable[[Status], object]]:  # noqa: FBT001
+    """Give a function that takes a sweep's state.
+
+    Parameters
+    ----------
+    progress
+        Such a function; or whether to show a bar or, where standard error is no terminal, lines.
+    """
+    if callable(progress):
+        yield progress
+        return
+    if not progress:
+        yield lambda _: None
+        return
+    if not sys.stderr.isatty():
+        lines = Lines()
+        yield lambda status: lines.tell(lambda _: f"{status.name}: {told(status)}")
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[told]}"),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None, told="")
+
+        def tell(status: Status) -> None:
+            bar.update(
+                task,
+                description=status.name,
+                total=status.wanted,
+                completed=status.stored + status.done,
+                told=told(status),
+            )
+
+        yield tell
+
+
+def told(status: Status) -> str:
+    """Write a state in one line.
+
+    Parameters
+    ----------
+    status
+        The state.
+    """
+    parts = [f"{status.stored + int(status.done):,} of {status.wanted:,} runs"]
+    if status.stored:
+        parts.append(f"{status.stored:,} stored before")
+    parts.append(f"{status.rate:.3g} runs/s on {status.where}")
+    if status.left_s is not None:
+        parts.append(f"{clock(status.left_s)} left")
+    return ", ".join(parts)

@@ -1,0 +1,61 @@
+"""Results that are kept: the store, and what it holds."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ackclock.experiments.store.keeper import Keeper, Memory
+from ackclock.experiments.store.store import Store, StoreError, default_place, is_empty
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Keeper", "Store", "StoreError", "default_place", "look", "opened"]
+
+Place = Store | str | Path | bool | None
+"""A store, its folder, None for the default place, or False for memory only."""
+
+
+@contextmanager
+def opened(place: Place) -> Iterator[Keeper]:
+    """Open a place where runs are kept, to add to it.
+
+    Parameters
+    ----------
+    place
+        A store that is open already is used and left open.
+
+    Raises
+    ------
+    StoreError
+        It cannot be used.
+    """
+    if place is False:
+        yield Memory()
+    elif isinstance(place, Store):
+        if not place.writes:
+            message = f"{place.folder}: the store was opened to read; open it with writes=True"
+            raise StoreError(message)
+        yield place
+    else:
+        with Store(None if place is None or place is True else place, writes=True) as store:
+            yield store
+
+
+def look(place: str | Path | None = None) -> Store | None:
+    """Open a store to read; None if there is none yet.
+
+    Parameters
+    ----------
+    place
+        Its folder; left out: the default place.
+
+    Raises
+    ------
+    StoreError
+        The folder is something else, or a store of a newer schema.
+    """
+    folder = default_place() if place is None else Path(place)
+    return None if is_empty(folder) else Store(folder)

@@ -1,0 +1,405 @@
+"""The index of a store: which run is in which pack. Only a cache: it is made again from the packs.
+
+SQLite in one file. Before every look it is compared with the names of the packs that are there;
+packs that are new are read, packs that are gone are forgotten. A broken index is thrown away.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import platform
+import sqlite3
+import threading
+import time
+from contextlib import closing, suppress
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from ackclock.experiments.store.pack import COLUMNS, RUNS, rows_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Sequence
+    from pathlib import Path
+
+    import pyarrow as pa
+
+__all__ = ["Index"]
+
+VERSION = 1
+
+"""Columns of ``runs.parquet`` that the index has."""
+
+_FORM = f"""
+CREATE TABLE IF NOT EXISTS meta (version INTEGER);
+CREATE TABLE IF NOT EXISTS packs (id TEXT PRIMARY KEY);
+CREATE TABLE IF NOT EXISTS runs ({", ".join(COLUMNS)}, pack TEXT, PRIMARY KEY (key, pack))
+    WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS runs_pack ON runs (pack);
+CREATE TABLE IF NOT EXISTS scenarios (scenario_hash TEXT PRIMARY KEY, document TEXT);
+CREATE TABLE IF NOT EXISTS claims (key TEXT PRIMARY KEY, owner TEXT, until REAL);
+"""
+
+_LONG = 16
+"""Lists longer than this, such as the links of a large network, are left out of the index."""
+
+
+_Method = TypeVar("_Method", bound="Callable[..., Any]")
+
+
+def _sturdy(method: _Method) -> _Method:
+    """A method that goes on in memory when the file breaks, or the disk it is on is full."""
+
+    @functools.wraps(method)
+    def tried(self: Index, *args: Any, **kwargs: Any) -> Any:
+        with self.lock:
+            try:
+                return method(self, *args, **kwargs)
+            except sqlite3.DatabaseError:
+                if not self.is_shared:
+                    raise
+                self.leave_file()
+                return method(self, *args, **kwargs)
+
+    return cast("_Method", tried)
+
+
+class Index:
+    """The index of one store.
+
+    Parameters
+    ----------
+    file
+        Where it is.
+    packs
+        Folder of the packs.
+    writes
+        Whether the file may be changed; if not, what is missing is kept in memory.
+    """
+
+    def __init__(self, file: Path, packs: Path, *, writes: bool) -> None:
+        self._file = file
+        self._packs = packs
+        self.lock = threading.RLock()
+        self.is_shared = writes
+        try:
+            self._base = self._opened(writes=writes)
+        except sqlite3.Error:
+            self._base = self._anew(writes=writes)
+
+    def _opened(self, *, writes: bool) -> sqlite3.Connection:
+        if writes:
+            base = sqlite3.connect(self._file, timeout=30, check_same_thread=False)
+            base.isolation_level = None
+            base.execute("PRAGMA journal_mode=WAL")
+            # Only a cache: after a crash of the machine it may be stale or broken.
+            base.execute("PRAGMA synchronous=OFF")
+        else:
+            base = sqlite3.connect(":memory:", check_same_thread=False)
+            base.isolation_level = None
+            self._copy_to(base)
+        base.executescript(_FORM)
+        found = base.execute("SELECT version FROM meta").fetchone()
+        if found is None:
+            base.execute("INSERT INTO meta VALUES (?)", (VERSION,))
+        elif found[0] != VERSION:
+            base.close()
+            raise sqlite3.DatabaseError("another version")
+        return base
+
+    def _copy_to(self, base: sqlite3.Connection) -> None:
+        if self._file.is_file():
+            uri = f"file:{self._file}?mode=ro&immutable=1"
+            with closing(sqlite3.connect(uri, uri=True)) as other:
+                other.backup(base)
+
+    def _anew(self, *, writes: bool) -> sqlite3.Connection:
+        """Throw a broken index away; where even that fails, do without a file."""
+        if writes:
+            try:
+                for suffix in ("", "-wal", "-shm"):
+                    self._file.with_name(self._file.name + suffix).unlink(missing_ok=True)
+                return self._opened(writes=True)
+            except (sqlite3.Error, OSError):
+                self.is_shared = False
+        base = sqlite3.connect(":memory:", check_same_thread=False)
+        base.isolation_level = None
+        base.executescript(_FORM)
+        base.execute("INSERT INTO meta VALUES (?)", (VERSION,))
+        return base
+
+    def leave_file(self) -> None:
+        """Go on in memory, with what the packs say."""
+        self.is_shared = False
+        with suppress(sqlite3.Error):
+            self._base.close()
+        self._base = self._anew(writes=False)
+        self.refresh()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._base.close()
+
+    @_sturdy
+    def refresh(self) -> list[str]:
+        """Compare with the packs that are there.
+
+        Returns
+        -------
+        list of str
+            IDs of packs whose list of runs cannot be read.
+        """
+        try:
+            there = {entry.name for entry in os.scandir(self._packs) if entry.is_dir()}
+        except FileNotFoundError:
+            there = set()
+        known = {row[0] for row in self._base.execute("SELECT id FROM packs")}
+        if known - there:
+            self.forget(known - there)
+        broken = []
+        fresh = sorted(there - known)
+        for begin in range(0, len(fresh), 500):
+            with self._transaction():
+                for name in fresh[begin : begin + 500]:
+                    if not self._add_from_disk(name):
+                        broken.append(name)
+        return broken
+
+    def _add_from_disk(self, name: str) -> bool:
+        from ackclock.experiments.store.pack import digest, manifest
+
+        pack = self._packs / name
+        said = manifest(pack)
+        try:
+            if said is None or digest(pack / RUNS) != said["files"][RUNS]["sha256"]:
+                return False
+            rows = rows_of(pack, "runs")
+        except OSError:
+            return False
+        assert rows is not None
+        self._insert(name, rows)
+        return True
+
+    def _transaction(self) -> Any:
+        return _Transaction(self._base)
+
+    @_sturdy
+    def add(self, name: str, rows: pa.Table) -> None:
+        """Add a pack that was just written.
+
+        Parameters
+        ----------
+        name
+            Its ID.
+        rows
+            Its runs.
+        """
+        with self._transaction():
+            self._insert(name, rows)
+
+    def _insert(self, name: str, rows: pa.Table) -> None:
+        columns = [rows[column].to_pylist() for column in COLUMNS]
+        marks = ", ".join("?" * (len(COLUMNS) + 1))
+        self._base.executemany(
+            f"INSERT OR REPLACE INTO runs VALUES ({marks})",
+            ((*map(_plain, row), name) for row in zip(*columns, strict=True)),
+        )
+        hashes = rows["scenario_hash"].to_pylist()
+        documents = dict(zip(hashes, rows["document"].to_pylist(), strict=True))
+        have = self._having("scenarios", "scenario_hash", documents)
+        self._base.executemany(
+            "INSERT OR IGNORE INTO scenarios VALUES (?, ?)",
+            ((h, _short(text)) for h, text in documents.items() if h not in have),
+        )
+        self._base.executemany("DELETE FROM claims WHERE key = ?", ((key,) for key in columns[0]))
+        self._base.execute("INSERT OR IGNORE INTO packs VALUES (?)", (name,))
+
+    def _having(self, table: str, column: str, values: Iterable[str]) -> set[str]:
+        listed = json.dumps(list(values))
+        query = f"SELECT {column} FROM {table} WHERE {column} IN (SELECT value FROM json_each(?))"
+        return {row[0] for row in self._base.execute(query, (listed,))}
+
+    @_sturdy
+    def forget(self, packs: Collection[str]) -> None:
+        """Forget packs that are gone.
+
+        Parameters
+        ----------
+        packs
+            Their IDs.
+        """
+        with self._transaction():
+            self._base.executemany("DELETE FROM packs WHERE id = ?", ((name,) for name in packs))
+            self._base.executemany("DELETE FROM runs WHERE pack = ?", ((name,) for name in packs))
+
+    @_sturdy
+    def places(self, keys: Collection[str] | None = None) -> dict[str, str]:
+        """Give the pack of each run; the same one every time if several have it.
+
+        Parameters
+        ----------
+        keys
+            Of the runs; left out: all.
+        """
+        query, values = "SELECT key, min(pack) FROM runs", tuple[str, ...]()
+        if keys is not None:
+            query += " WHERE key IN (SELECT value FROM json_each(?))"
+            values = (json.dumps(list(keys)),)
+        return dict(self._base.execute(f"{query} GROUP BY key", values).fetchall())
+
+    @_sturdy
+    def claim(self, keys: Collection[str], owner: str, seconds: float) -> set[str]:
+        """Note that a program is about to do runs.
+
+        Parameters
+        ----------
+        keys
+            Keys of runs.
+        owner
+            The program, as ``host:process:start``.
+        seconds
+            How long the claim holds if it is not renewed [s].
+
+        Returns
+        -------
+        set of str
+            Those that are neither kept nor claimed by another that lives.
+        """
+        if not self.is_shared:
+            return set(keys)
+        listed = json.dumps(list(keys))
+        within = "key IN (SELECT value FROM json_each(?))"
+        with self._transaction():
+            claimed = self._base.execute(
+                f"SELECT key, owner, until FROM claims WHERE {within}",
+                (listed,),
+            ).fetchall()
+            alive: dict[str, bool] = {owner: False}
+            now = time.time()
+            for _, other, until in claimed:
+                alive.setdefault(other, until > now and _lives(other))
+            taken = {key for key, other, _ in claimed if alive[other]}
+            kept = {row[0] for row in self._base.execute(
+                f"SELECT key FROM runs WHERE {within}",
+                (listed,),
+            )}  # fmt: skip
+            free = set(keys) - taken - kept
+            self._base.executemany(
+                "INSERT OR REPLACE INTO claims VALUES (?, ?, ?)",
+                ((key, owner, now + seconds) for key in free),
+            )
+        return free
+
+    @_sturdy
+    def renew(self, owner: str, seconds: float) -> None:
+        """Say that a program still lives.
+
+        Parameters
+        ----------
+        owner, seconds
+            As of `claim`.
+        """
+        if self.is_shared:
+            with self._transaction():
+                until = time.time() + seconds
+                self._base.execute("UPDATE claims SET until = ? WHERE owner = ?", (until, owner))
+
+    @_sturdy
+    def release(self, owner: str) -> None:
+        """Take a program's claims back.
+
+        Parameters
+        ----------
+        owner
+            The program.
+        """
+        if self.is_shared:
+            with self._transaction():
+                self._base.execute("DELETE FROM claims WHERE owner = ?", (owner,))
+
+    @_sturdy
+    def doubles(self) -> list[tuple[str, str]]:
+        """Give key and pack of every run that another pack has too."""
+        query = """
+            SELECT key, pack FROM runs AS r
+            WHERE pack > (SELECT min(pack) FROM runs AS o WHERE o.key = r.key)
+        """
+        return self._base.execute(query).fetchall()
+
+    @_sturdy
+    def select(
+        self, wheres: Sequence[str], values: Sequence[Any], limit: int | None = None
+    ) -> list[dict[str, Any]]:
+        """Give runs that fulfil conditions, in the order in which they finished.
+
+        Parameters
+        ----------
+        wheres
+            Conditions of SQL over the columns of runs, and ``document``.
+        values
+            For their question marks.
+        limit
+            At most so many, the last ones.
+        """
+        names = [*COLUMNS, "pack"]
+        text = " AND ".join(f"({where})" for where in wheres) or "1"
+        joined = " LEFT JOIN scenarios USING (scenario_hash)" if "document" in text else ""
+        query = f"""
+            SELECT {", ".join("r." + name for name in names)} FROM runs AS r{joined}
+            WHERE {text} GROUP BY r.key
+            ORDER BY r.finished_at DESC, r.key LIMIT {-1 if limit is None else limit}
+        """
+        found = self._base.execute(query, values).fetchall()
+        return [dict(zip(names, row, strict=True)) for row in reversed(found)]
+
+    @_sturdy
+    def count(self) -> int:
+        """Runs in the store."""
+        return int(self._base.execute("SELECT count(DISTINCT key) FROM runs").fetchone()[0])
+
+
+class _Transaction:
+    def __init__(self, base: sqlite3.Connection) -> None:
+        self._base = base
+        self._begun = False
+
+    def __enter__(self) -> None:
+        self._begun = not self._base.in_transaction
+        if self._begun:
+            self._base.execute("BEGIN IMMEDIATE")
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if self._begun:
+            self._base.execute("COMMIT" if kind is None else "ROLLBACK")
+
+
+def _lives(owner: str) -> bool:
+    """Whether a program may still be there: surely not if it is of this machine and gone."""
+    host, process, _ = owner.rsplit(":", 2)
+    if host != platform.node():
+        return True
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _plain(value: Any) -> Any:
+    # SQLite's whole numbers have 64 bits with sign; a larger seed is kept as text.
+    return str(value) if isinstance(value, int) and value >= 2**63 else value
+
+
+def _short(document: str) -> str:
+    return document if len(document) < 2000 else json.dumps(_without_long(json.loads(document)))
+
+
+def _without_long(data: Any) -> Any:
+    if isinstance(data, dict):
+        kept = {key: _without_long(value) for key, value in data.items()}
+        return {key: value for key, value in kept.items() if value is not None}
+    if isinstance(data, list):
+        return None if len(data) > _LONG else [_without_long(item) for item in data]
+    return data

@@ -1,0 +1,295 @@
+"""Packs: folders of Parquet files that hold one run or many, whole or not there at all.
+
+    packs/ID/runs.parquet     a row per run: key, engine, version, seed, labels, summary, document
+             flows.parquet    rows of all runs of the pack, the column key before the others
+             ...              one file per table
+             manifest.json    size and SHA-256 of each file
+
+ID is the hash of the manifest, so that a pack's name vouches for every byte in it. A pack is
+written beside its place, brought to the disk (fsync), and renamed; it is never changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ackclock.experiments.store.keeper import KEY, joined, with_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    import pyarrow as pa
+
+    from ackclock.experiments.executors.task import Record
+
+__all__ = ["RUN_COLUMNS", "Entry", "is_whole", "manifest", "rows_of", "write", "write_tables"]
+
+MANIFEST = "manifest.json"
+RUNS = "runs.parquet"
+
+COLUMNS = (
+    "key",
+    "engine",
+    "version",
+    "scenario_hash",
+    "seed",
+    "name",
+    "sweep",
+    "labels",
+    "tables",
+    "cpu_s",
+    "finished_at",
+    "host",
+    "command",
+)
+"""Of a run, in the index as in its pack."""
+RUN_COLUMNS = (*COLUMNS, "summary", "document", "files")
+"""Columns of ``runs.parquet``. labels, summary, document and files are JSON."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A finished run with what the store says of it."""
+
+    record: Record
+    columns: Mapping[str, Any]
+
+
+def write(folder: Path, scratch: Path, entries: Sequence[Entry]) -> tuple[str, pa.Table]:
+    """Write a pack.
+
+    Parameters
+    ----------
+    folder
+        Where packs are.
+    scratch
+        Where it is written first; on the same file system.
+    entries
+        At least one.
+
+    Returns
+    -------
+    tuple
+        Its ID, and what is in its ``runs.parquet``.
+    """
+    from ackclock._util.arrow import array, table
+
+    kinds = {"seed": np.uint64, "cpu_s": np.float64, "finished_at": np.float64}
+    rows = [{"key": entry.record.key, **entry.columns} for entry in entries]
+    columns = {name: [row[name] for row in rows] for name in RUN_COLUMNS}
+    runs = table(
+        {
+            name: array(np.array(values, dtype=kinds[name]) if name in kinds else values)
+            for name, values in columns.items()
+        }
+    )
+    names = dict.fromkeys(name for entry in entries for name in entry.record.tables)
+    tables = {
+        name: _together(name, [e.record for e in entries if name in e.record.tables])
+        for name in names
+    }
+    return write_tables(folder, scratch, {"runs": runs, **tables}), runs
+
+
+def _together(name: str, records: Sequence[Record]) -> pa.Table:
+    """A table of all runs that have it, with their keys."""
+    from ackclock._util.arrow import Tables, merged, words
+
+    raw = [r.tables.raw(name) for r in records if isinstance(r.tables, Tables)]
+    parts = [part for part in raw if part is not None]
+    made = merged(parts) if len(parts) == len(records) else None
+    if made is None:
+        return joined([with_key(record.key, record.tables[name]) for record in records])
+    table, lengths = made
+    keys = words([record.key for record in records], np.repeat(np.arange(len(records)), lengths))
+    return table.add_column(0, KEY, keys)
+
+
+def write_tables(folder: Path, scratch: Path, tables: Mapping[str, pa.Table]) -> str:
+    """Write tables as a pack.
+
+    Parameters
+    ----------
+    folder, scratch
+        As of `write`.
+    tables
+        ``runs`` and others by name.
+
+    Returns
+    -------
+    str
+        Its ID.
+    """
+    beside = _filled(scratch, tables)
+    try:
+        text = (beside / MANIFEST).read_bytes()
+        name = hashlib.sha256(text).hexdigest()[:32]
+        target = folder / name
+        try:
+            beside.rename(target)
+        except OSError:
+            # The same runs again, written at the same time by another: it is there already.
+            if not target.is_dir():
+                raise
+            shutil.rmtree(beside)
+        _sync_folder(folder)
+    except BaseException:
+        shutil.rmtree(beside, ignore_errors=True)
+        raise
+    return name
+
+
+def _filled(scratch: Path, tables: Mapping[str, pa.Table]) -> Path:
+    import pyarrow.parquet as pq
+
+    beside = tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=scratch)
+    from pathlib import Path
+
+    at = Path(beside)
+    try:
+        files = {}
+        for name, table in tables.items():
+            file = at / f"{name}.parquet"
+            pq.write_table(table, file, compression="zstd", use_dictionary=_repeated(table))
+            files[file.name] = {"bytes": file.stat().st_size, "sha256": digest(file)}
+            _sync_file(file)
+        text = json.dumps({"pack_version": 1, "runs": tables["runs"].num_rows, "files": files})
+        (at / MANIFEST).write_text(text, encoding="utf-8")
+        _sync_file(at / MANIFEST)
+        umask = os.umask(0)
+        os.umask(umask)
+        at.chmod(0o777 & ~umask)
+        _sync_folder(at)
+    except BaseException:
+        shutil.rmtree(at, ignore_errors=True)
+        raise
+    return at
+
+
+def _repeated(table: pa.Table) -> list[str]:
+    """Columns worth a dictionary: words, but not texts that differ in every row."""
+    import pyarrow as pa
+
+    return [
+        field.name
+        for field in table.schema
+        if field.name != "summary"
+        and (pa.types.is_dictionary(field.type) or pa.types.is_string(field.type))
+    ]
+
+
+def _sync_file(file: Path) -> None:
+    with file.open("rb") as opened:
+        os.fsync(opened.fileno())
+
+
+def _sync_folder(folder: Path) -> None:
+    # Not every file system lets a folder be opened for this; then the rename is as safe as it gets.
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def digest(file: Path) -> str:
+    """SHA-256 [hex] of a file.
+
+    Parameters
+    ----------
+    file
+        The file.
+    """
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
+
+
+def manifest(pack: Path) -> dict[str, Any] | None:
+    """Read a pack's manifest; None if it is not the one that the pack is named after.
+
+    Parameters
+    ----------
+    pack
+        Its folder.
+    """
+    try:
+        text = (pack / MANIFEST).read_bytes()
+    except OSError:
+        return None
+    if hashlib.sha256(text).hexdigest()[:32] != pack.name:
+        return None
+    return dict(json.loads(text))
+
+
+def is_whole(pack: Path) -> bool:
+    """Whether every file of a pack is as it was written.
+
+    Parameters
+    ----------
+    pack
+        Its folder.
+    """
+    found = manifest(pack)
+    if found is None:
+        return False
+    for name, said in found["files"].items():
+        file = pack / name
+        try:
+            if file.stat().st_size != said["bytes"] or digest(file) != said["sha256"]:
+                return False
+        except OSError:
+            return False
+    return True
+
+
+def rows_of(pack: Path, name: str, columns: Sequence[str] | None = None) -> pa.Table | None:
+    """Read a table of a pack; None if it has no such.
+
+    Parameters
+    ----------
+    pack
+        Its folder, whole.
+    name
+        Of the table.
+    columns
+        Left out: all.
+    """
+    import pyarrow.parquet as pq
+
+    file = pack / f"{name}.parquet"
+    if not file.is_file():
+        return None
+    # A single file: pyarrow would look for partitions in the names of folders above it.
+    return pq.ParquetFile(file).read(columns=None if columns is None else list(columns))
+
+
+def of_keys(rows: pa.Table, keys: set[str]) -> Iterator[pa.Table]:
+    """Give the rows of some runs, if there are any.
+
+    Parameters
+    ----------
+    rows
+        A table of a pack.
+    keys
+        Of the runs.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from ackclock._util.arrow import array
+
+    wanted = pc.is_in(pc.cast(rows[KEY], pa.string()), array(sorted(keys)))
+    found = rows if pc.all(wanted).as_py() else rows.filter(wanted)
+    if found.num_rows:
+        yield found

@@ -1,0 +1,295 @@
+"""Looking into a store: filters over its runs, SQL over its tables, export."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ackclock.errors import AckclockError, suggestion
+from ackclock.experiments.store import pack
+from ackclock.experiments.store.pack import COLUMNS
+from ackclock.experiments.store.store import Store, StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import pyarrow as pa
+
+__all__ = ["condition", "export_run", "export_table", "find", "one_run", "sql", "views"]
+
+
+def condition(text: str) -> tuple[str, list[Any]]:
+    """Turn a filter into SQL over the index.
+
+    Parameters
+    ----------
+    text
+        ``NAME=VALUE`` (also ``!=``, ``<``, ``<=``, ``>``, ``>=``): a column of the runs (engine,
+        seed, name, sweep, version, ...), an axis of the sweep, or a path of the scenario such as
+        ``net.buffer`` or ``flows[*].cc``.
+
+    Raises
+    ------
+    StoreError
+        It is none of these.
+    """
+    match = re.match(r"^\s*([^!<>=]+?)\s*(!=|<=|>=|=|<|>)\s*(.*?)\s*$", text)
+    if match is None:
+        raise StoreError(f'"{text}" is not a filter; expected NAME=VALUE, as in net.buffer="1 bdp"')
+    name, sign, given = match.groups()
+    value = _value(given)
+    if name in COLUMNS and name not in ("labels", "tables"):
+        if name in ("key", "scenario_hash") and sign == "=":
+            return f"r.{name} LIKE ?", [f"{given}%"]
+        return f"r.{name} {sign} ?", [value if name in ("seed", "cpu_s", "finished_at") else given]
+    label = f"json_extract(labels, '$.\"' || ? || '\"') {sign} ?"
+    try:
+        inside, values = _of_document(name, sign, value)
+    except AckclockError:
+        return label, [name, value]
+    return f"({label} OR {inside})", [name, value, *values]
+
+
+def _value(text: str) -> Any:
+    text = text[1:-1] if len(text) > 1 and text[0] == text[-1] == '"' else text
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return {"true": 1, "false": 0}.get(text, text)
+
+
+def _of_document(path: str, sign: str, value: Any) -> tuple[str, list[Any]]:
+    """A path into the scenario; ``[*]`` means any entry, and an algorithm is known by its name."""
+    from ackclock._util import paths
+
+    steps = paths.split(path)
+    if steps.count(None) > 1:
+        raise StoreError(f'"{path}": expected at most one [*]')
+    before, after = steps, None
+    if None in steps:
+        cut = steps.index(None)
+        before, after = steps[:cut], steps[cut + 1 :]
+    if after is None:
+        place = _json_path(before)
+        at = f"coalesce(json_extract(document, ? || '.kind'), json_extract(document, ?)) {sign} ?"
+        return at, [place, place, value]
+    place = _json_path(after)
+    test = f"coalesce(json_extract(value, ? || '.kind'), json_extract(value, ?)) {sign} ?"
+    if not after:
+        test, inner = f"value {sign} ?", [value]
+    else:
+        inner = [place, place, value]
+    return (
+        f"EXISTS (SELECT 1 FROM json_each(document, ?) WHERE {test})",
+        [_json_path(before), *inner],
+    )
+
+
+def _json_path(steps: Sequence[Any]) -> str:
+    return "$" + "".join(f"[{s}]" if isinstance(s, int) else f'."{s}"' for s in steps)
+
+
+def find(
+    store: Store, filters: Iterable[str] = (), limit: int | None = None
+) -> list[dict[str, Any]]:
+    """Give runs that pass filters, in the order in which they finished.
+
+    Parameters
+    ----------
+    store
+        The store.
+    filters
+        See `condition`; all must hold.
+    limit
+        Only the last so many.
+    """
+    store.refresh()
+    made = [condition(text) for text in filters]
+    wheres = [where for where, _ in made]
+    values = [value for _, values in made for value in values]
+    return store.index.select(wheres, values, limit)
+
+
+def one_run(store: Store, name: str) -> dict[str, Any]:
+    """Give all that the store says of a run.
+
+    Parameters
+    ----------
+    store
+        The store.
+    name
+        The run's key, or as many of its first digits as no other run has.
+
+    Raises
+    ------
+    StoreError
+        There is no such run, or there are several, or it is damaged.
+    """
+    found = find(store, [f"key={name}"], 2) if re.fullmatch("[0-9a-f]+", name) else []
+    if len(found) != 1:
+        what = "there are several runs" if found else "there is no run"
+        raise StoreError(f'{store.folder}: {what} whose key begins with "{name}"')
+    key = found[0]["key"]
+    if key not in store.known([key]):
+        raise StoreError(f"{store.folder}: the run {name} is damaged; run its sweep again")
+    return store.runs([key])[0]
+
+
+def views(store: Store) -> dict[str, list[str]]:
+    """Find the files of each table, of packs that are whole.
+
+    Parameters
+    ----------
+    store
+        The store.
+    """
+    store.refresh()
+    files: dict[str, list[str]] = {"runs": []}
+    for name in sorted(set(store.index.places().values())):
+        if not store.check_pack(name):
+            continue
+        at = store.folder / "packs" / name
+        said = pack.manifest(at)
+        for file in said["files"] if said is not None else ():
+            files.setdefault(Path(file).stem, []).append(str(at / file))
+    return files
+
+
+def sql(store: Store, query: str) -> pa.Table:
+    """Ask the whole store in SQL, by DuckDB.
+
+    Parameters
+    ----------
+    store
+        The store.
+    query
+        Over ``runs`` and every recorded table by its name; ``key`` joins them.
+
+    Raises
+    ------
+    StoreError
+        DuckDB refuses the query.
+    """
+    import duckdb
+
+    with duckdb.connect() as base:
+        for name, files in views(store).items():
+            if not files:
+                continue
+            listed = ", ".join("'" + file.replace("'", "''") + "'" for file in files)
+            base.execute(
+                f'CREATE VIEW "{name}" AS'
+                f" SELECT * FROM read_parquet([{listed}], union_by_name = true)"
+            )
+        try:
+            return base.sql(query).to_arrow_table()
+        except (duckdb.Error, AttributeError) as error:
+            what = "the query gives no table" if isinstance(error, AttributeError) else str(error)
+            raise StoreError(f"query: {what.splitlines()[0]}") from None
+
+
+def export_run(store: Store, name: str, folder: Path) -> Path:
+    """Write a run as a run bundle, as ``ackclock run --out`` does.
+
+    Parameters
+    ----------
+    store
+        The store.
+    name
+        As of `one_run`.
+    folder
+        Is made, or replaced if it is a run bundle.
+    """
+    import tomli_w
+
+    from ackclock.experiments.store.keeper import KEY
+    from ackclock.results.run import write_bundle
+    from ackclock.results.summary import read
+
+    row = one_run(store, name)
+    key = row["key"]
+    tables = {}
+    for table in store.table_names([key]):
+        rows = store.table(table, [key])
+        if rows is not None:
+            tables[table] = rows.drop_columns([KEY])
+
+    def write_case(at: Path) -> None:
+        document = {**json.loads(row["document"]), "seed": row["seed"]}
+        (at / "scenario.toml").write_text(tomli_w.dumps(document), encoding="utf-8")
+        for file, text in json.loads(row["files"]).items():
+            (at / file).parent.mkdir(parents=True, exist_ok=True)
+            (at / file).write_text(text, encoding="utf-8")
+
+    summary = read(row["summary"], tables)
+    return write_bundle(folder, write_case, summary, tables, row["command"] or None)
+
+
+def export_table(store: Store, table: str, rows: Sequence[dict[str, Any]], out: Path) -> int:
+    """Write a table of many runs, with their labels, into one file.
+
+    Parameters
+    ----------
+    store
+        The store.
+    table
+        ``flows``, ``links``, or a recorded table; ``runs`` for the runs themselves.
+    rows
+        Runs as `find` gave them.
+    out
+        ``.csv`` or ``.parquet``.
+
+    Returns
+    -------
+    int
+        Rows written.
+
+    Raises
+    ------
+    StoreError
+        No run has such a table, or the file's name tells no format.
+    """
+    import numpy as np
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    from ackclock._util.arrow import array, numbers
+    from ackclock.experiments.result import label_column, own_name
+    from ackclock.experiments.store.keeper import KEY
+
+    if out.suffix not in (".csv", ".parquet"):
+        raise StoreError(f"{out}: expected a name that ends in .csv or .parquet")
+    keys = [row["key"] for row in rows]
+    names = store.table_names(keys) if keys else []
+    if table != "runs" and table not in names:
+        hint = suggestion(table, ["runs", *names])
+        raise StoreError(f'{store.folder}: no such run has a table "{table}"; {hint}')
+    found = store.table(table, keys)
+    if found is None:
+        raise StoreError(f"{store.folder}: no run passes the filters")
+    text = pc.cast(found[KEY], "string")
+    place = numbers(pc.index_in(text, array(keys))).astype(np.int64)
+    labels = [json.loads(row["labels"]) for row in rows]
+    columns = {
+        name: [entry.get(name) for entry in labels]
+        for name in dict.fromkeys(name for entry in labels for name in entry)
+    }
+    columns["seed"] = [int(row["seed"]) for row in rows]
+    taken = array(place)
+    if table != "runs":
+        same = {name: own_name(table, name) for name in found.column_names if name in columns}
+        found = found.rename_columns([same.get(name, name) for name in found.column_names])
+    for position, (name, values) in enumerate(columns.items()):
+        if name not in found.column_names:
+            found = found.add_column(position + 1, name, label_column(values).take(taken))
+    if out.suffix == ".parquet":
+        pq.write_table(found, out, compression="zstd")
+    else:
+        from pyarrow import csv
+
+        csv.write_csv(found, out)
+    return int(found.num_rows)

@@ -1,0 +1,600 @@
+"""The store: finished runs on disk, by the hash of what decides them. Survives anything.
+
+A run's key is the hash of the compiled scenario, the seed and the version of the engine, so a run
+that is there need never be run again. Finished runs are written in packs
+(`ackclock.experiments.store.pack`) by a thread of its own, about once a second: what is lost when
+the machine stops is at most the runs that finished within that second.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import threading
+import time
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from ackclock.errors import AckclockError
+from ackclock.experiments.store import pack
+from ackclock.experiments.store.index import Index
+from ackclock.experiments.store.keeper import joined
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    import pyarrow as pa
+
+    from ackclock.engines.registry import Case
+    from ackclock.experiments.executors.task import Record
+
+__all__ = ["DEFAULT", "SCHEMA_VERSION", "Store", "StoreError", "default_place"]
+
+SCHEMA_VERSION = 1
+"""Version of the store's layout; raised when an old reader would misread a new store."""
+
+DEFAULT = "ackclock-store"
+
+COMMIT_S = 1.0
+"""Longest time between the end of a run and the begin of its writing [s]."""
+
+COMMIT_RUNS = 2000
+"""So many runs are written at once, though a second may not be over."""
+
+CLAIM_S = 30.0
+"""A claim that is not renewed is void after this time [s]."""
+
+
+_BESIDE = ".store.json."
+
+
+class StoreError(AckclockError):
+    """A store cannot be read or written."""
+
+
+def default_place() -> Path:
+    """Where runs are kept if nothing is said: ``$ACKCLOCK_STORE``, or ``ackclock-store`` here."""
+    return Path(os.environ.get("ACKCLOCK_STORE") or DEFAULT)
+
+
+def is_empty(folder: Path) -> bool:
+    """Whether a store may begin here: nothing is there but the begin of one that was killed.
+
+    Parameters
+    ----------
+    folder
+        The place.
+    """
+    if not folder.exists():
+        return True
+    return folder.is_dir() and all(f.name.startswith(_BESIDE) for f in folder.iterdir())
+
+
+class Store:
+    """A folder of finished runs.
+
+    Parameters
+    ----------
+    folder
+        The store; left out: the default place. It is made when it is first written to.
+    writes
+        Whether runs are to be added. Several programs may add to one store at a time.
+
+    Raises
+    ------
+    StoreError
+        It is not a store, is of a newer schema, or cannot be written.
+    """
+
+    def __init__(self, folder: str | Path | None = None, *, writes: bool = False) -> None:
+        self.folder = default_place() if folder is None else Path(folder)
+        self.writes = writes
+        self.about: dict[str, Any] = {}
+        self._packs = self.folder / "packs"
+        self._whole: set[str] = set()
+        self._damaged: set[str] = set()
+        self._places: dict[str, str] = {}
+        self._documents: dict[int, tuple[Case, dict[str, str]]] = {}
+        self._waiting: list[pack.Entry] = []
+        self._wake = threading.Condition()
+        self._closing = False
+        self._closed = False
+        self._failure: StoreError | None = None
+        self._writer: threading.Thread | None = None
+        self._last_commit = float("-inf")
+        self._use: Any = None
+        self._owner = f"{platform.node()}:{os.getpid()}:{time.time_ns()}"
+        if writes:
+            self._prepare()
+        else:
+            self._check()
+        self._index = Index(self.folder / "index.sqlite", self._packs, writes=self._index_writes())
+
+    # Opening and closing
+
+    def _index_writes(self) -> bool:
+        return self.writes or (self.folder.is_dir() and os.access(self.folder, os.W_OK))
+
+    def _check(self) -> None:
+        """Look whether the folder is a store that this program reads."""
+        mark = self.folder / "store.json"
+        try:
+            said = json.loads(mark.read_text(encoding="utf-8"))
+            version = said["schema_version"]
+            if said["format"] != "ackclock store":
+                raise KeyError("format")
+        except FileNotFoundError:
+            message = f"{self.folder} is not a store: it has no store.json"
+            raise StoreError(message) from None
+        except (OSError, ValueError, KeyError, TypeError):
+            message = f"{mark} is not that of a store"
+            raise StoreError(message) from None
+        if version != SCHEMA_VERSION:
+            older = "newer" if version > SCHEMA_VERSION else "older"
+            message = (
+                f"{self.folder} is a store of schema {version}, {older} than this ackclock, which"
+                f" reads schema {SCHEMA_VERSION}: use the ackclock that wrote it, or another folder"
+            )
+            raise StoreError(message)
+
+    def _prepare(self) -> None:
+        try:
+            if self.folder.exists() and not self.folder.is_dir():
+                message = f"{self.folder} is a file; expected the folder of a store"
+                raise StoreError(message)
+            mark = self.folder / "store.json"
+            if not mark.exists():
+                if not is_empty(self.folder):
+                    raise StoreError(
+                        f"{self.folder} is not empty and not a store; choose another folder"
+                    )
+                self.folder.mkdir(parents=True, exist_ok=True)
+                beside = self.folder / f"{_BESIDE}{os.getpid()}"
+                said = {"format": "ackclock store", "schema_version": SCHEMA_VERSION}
+                beside.write_text(json.dumps(said) + "\n", encoding="utf-8")
+                beside.rename(mark)
+            self._check()
+            for name in ("packs", "tmp"):
+                (self.folder / name).mkdir(exist_ok=True)
+            self._use = (self.folder / "use.lock").open("a")
+            locked(self._use, shared=True)
+        except OSError as error:
+            raise self._unwritable(error) from None
+
+    def _unwritable(self, error: OSError) -> StoreError:
+        return StoreError(f"{self.folder}: the store cannot be written: {error.strerror or error}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Write what waits, and let go of the store."""
+        try:
+            if self._writer is not None:
+                with self._wake:
+                    self._closing = True
+                    self._wake.notify_all()
+                self._writer.join()
+                self._writer = None
+            if self._failure is not None:
+                raise self._failure
+        finally:
+            with suppress(Exception):
+                self._index.release(self._owner)
+            self._index.close()
+            self._closed = True
+            if self._use is not None:
+                self._use.close()
+                self._use = None
+
+    # Reading
+
+    def refresh(self) -> None:
+        """Take note of what other programs added or removed."""
+        for name in self._index.refresh():
+            self.set_aside(name)
+
+    def known(self, keys: Collection[str]) -> set[str]:
+        """Those of the keys whose runs are kept, and whole by their digests.
+
+        Parameters
+        ----------
+        keys
+            Keys of runs.
+        """
+        if self._closed:
+            # The results of a sweep are still read when the sweep has let go of the store.
+            with Store(self.folder) as again:
+                found = again.known(keys)
+                self._places.update({key: again.places[key] for key in found})
+                return found
+        self.refresh()
+        while True:
+            places = self._index.places(keys)
+            wrong = [name for name in set(places.values()) if not self.check_pack(name)]
+            if not wrong:
+                break
+            for name in wrong:
+                self.set_aside(name)
+        self._places.update(places)
+        return set(places)
+
+    def check_pack(self, name: str) -> bool:
+        """Whether a pack is as it was written; found out once.
+
+        Parameters
+        ----------
+        name
+            Its ID.
+        """
+        if name not in self._whole and name not in self._damaged:
+            whole = pack.is_whole(self._packs / name)
+            (self._whole if whole else self._damaged).add(name)
+        return name in self._whole
+
+    def set_aside(self, name: str) -> None:
+        """Forget a damaged pack, and move it to where nobody reads it.
+
+        Parameters
+        ----------
+        name
+            Its ID.
+        """
+        self._damaged.add(name)
+        self._index.forget([name])
+        if self.writes:
+            aside = self.folder / "damaged"
+            with suppress(OSError):
+                aside.mkdir(exist_ok=True)
+                (self._packs / name).rename(aside / f"{name}-{time.time_ns()}")
+
+    @property
+    def places(self) -> Mapping[str, str]:
+        """Packs of the runs that were asked for."""
+        return self._places
+
+    @property
+    def damaged(self) -> frozenset[str]:
+        """Packs that were found damaged; their runs count as not there."""
+        return frozenset(self._damaged)
+
+    def _by_pack(self, keys: Collection[str]) -> dict[str, set[str]]:
+        # Another program may have put a run into another pack since we looked.
+        at = {name: (self._packs / name).is_dir() for name in set(self._places.values())}
+        missing = [key for key in keys if not at.get(self._places.get(key, ""), False)]
+        if missing:
+            for key in missing:
+                self._places.pop(key, None)
+            self.known(missing)
+        found: dict[str, set[str]] = {}
+        for key in keys:
+            if key not in self._places:
+                message = f"{self.folder}: run {key[:12]} is not in the store; run the sweep again"
+                raise StoreError(message)
+            found.setdefault(self._places[key], set()).add(key)
+        return found
+
+    def table_names(self, keys: Collection[str]) -> list[str]:
+        """Tables that at least one of the runs has.
+
+        Parameters
+        ----------
+        keys
+            Keys of runs.
+        """
+        names: dict[str, None] = {}
+        for name in self._by_pack(keys):
+            said = pack.manifest(self._packs / name)
+            files = [] if said is None else [Path(file).stem for file in said["files"]]
+            names.update(dict.fromkeys(file for file in files if file != "runs"))
+        return list(names)
+
+    def _read(
+        self, name: str, keys: Collection[str], columns: Sequence[str] | None = None
+    ) -> list[pa.Table]:
+        found: list[pa.Table] = []
+        for at, wanted in self._by_pack(keys).items():
+            try:
+                rows = pack.rows_of(self._packs / at, name, columns)
+            except OSError as error:
+                message = (
+                    f"{self._packs / at} was changed while it was read ({error});"
+                    " run the sweep again, it repeats only what is missing"
+                )
+                raise StoreError(message) from None
+            if rows is not None:
+                found += pack.of_keys(rows, wanted)
+        return found
+
+    def table(self, name: str, keys: Collection[str]) -> pa.Table | None:
+        """Rows of a table of these runs, with a column ``key`` before the others.
+
+        Parameters
+        ----------
+        name
+            Of the table.
+        keys
+            Keys of runs.
+        """
+        found = self._read(name, keys)
+        return joined(found) if found else None
+
+    def summaries(self, keys: Collection[str]) -> dict[str, dict[str, Any]]:
+        """Summaries of these runs by key, without what their tables hold.
+
+        Parameters
+        ----------
+        keys
+            Keys of runs.
+        """
+        made = {}
+        for rows in self._read("runs", keys, ("key", "summary")):
+            for key, text in zip(rows["key"].to_pylist(), rows["summary"].to_pylist(), strict=True):
+                made[key] = json.loads(text)
+        return {key: made[key] for key in keys}
+
+    def runs(self, keys: Collection[str]) -> list[dict[str, Any]]:
+        """All that the store says of these runs: the columns of ``runs.parquet``.
+
+        Parameters
+        ----------
+        keys
+            Keys of runs.
+        """
+        found = {row["key"]: row for rows in self._read("runs", keys) for row in rows.to_pylist()}
+        return [found[key] for key in keys]
+
+    @property
+    def index(self) -> Index:
+        """Which run is where."""
+        return self._index
+
+    # Writing
+
+    def describe(self, about: Mapping[str, Any]) -> None:
+        """Say what runs that are added belong to.
+
+        Parameters
+        ----------
+        about
+            ``sweep`` (a name), ``command``.
+        """
+        self.about = dict(about)
+
+    def add(self, record: Record, case: Case, labels: Mapping[str, Any] | None = None) -> None:
+        """Take a finished run; it is written within about a second.
+
+        Parameters
+        ----------
+        record
+            The run.
+        case
+            What was run.
+        labels
+            Where in the grid of its sweep the run is.
+
+        Raises
+        ------
+        StoreError
+            Runs that were added before could not be written.
+        """
+        if self._failure is not None:
+            raise self._failure
+        entry = pack.Entry(record, self._columns(record, case, labels or {}))
+        with self._wake:
+            self._waiting.append(entry)
+            self._start_writer()
+            # It looks at the clock by itself; to wake it for every run costs short runs a percent.
+            if len(self._waiting) in (1, COMMIT_RUNS):
+                self._wake.notify_all()
+
+    def _start_writer(self) -> None:
+        if self._writer is None:
+            self._writer = threading.Thread(target=self._write_on, name="ackclock-store")
+            self._writer.start()
+
+    def _columns(self, record: Record, case: Case, labels: Mapping[str, Any]) -> dict[str, Any]:
+        # By identity, and the case is held: no other can get the same.
+        if id(case) not in self._documents:
+            self._documents[id(case)] = (case, _told(case))
+        return {
+            **self._documents[id(case)][1],
+            "seed": record.seed,
+            "sweep": self.about.get("sweep", ""),
+            "labels": json.dumps(dict(labels)),
+            "tables": json.dumps(list(record.tables)),
+            "cpu_s": record.cpu_s,
+            "finished_at": time.time(),
+            "host": platform.node(),
+            "command": self.about.get("command") or "",
+            "summary": record.summary_json,
+        }
+
+    def flush(self) -> None:
+        """Wait until everything that was added is safe.
+
+        Raises
+        ------
+        StoreError
+            It could not be written.
+        """
+        with self._wake:
+            while self._waiting and self._failure is None:
+                self._last_commit = float("-inf")
+                self._wake.notify_all()
+                self._wake.wait(0.05)
+        if self._failure is not None:
+            raise self._failure
+
+    def _write_on(self) -> None:
+        renewed = time.monotonic()
+        while True:
+            with self._wake:
+                while not self._is_due():
+                    if self._closing and not self._waiting:
+                        return
+                    self._wake.wait(0.1 if self._waiting else 5.0)
+                    if time.monotonic() - renewed > CLAIM_S / 4:
+                        break
+                entries = list(self._waiting) if self._is_due() else []
+            try:
+                if time.monotonic() - renewed > CLAIM_S / 4:
+                    self._index.renew(self._owner, CLAIM_S)
+                    renewed = time.monotonic()
+                self._commit(entries)
+            except BaseException as error:
+                with self._wake:
+                    self._failure = self._not_written(error, len(self._waiting))
+                    self._wake.notify_all()
+                return
+            with self._wake:
+                if entries:
+                    del self._waiting[: len(entries)]
+                    self._last_commit = time.monotonic()
+                self._wake.notify_all()
+
+    def _is_due(self) -> bool:
+        late = time.monotonic() - self._last_commit >= COMMIT_S
+        return bool(self._waiting) and (late or self._closing or len(self._waiting) >= COMMIT_RUNS)
+
+    def _not_written(self, error: BaseException, count: int) -> StoreError:
+        if isinstance(error, StoreError):
+            return error
+        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        message = (
+            f"{self.folder}: {count} finished run{'s' * (count != 1)} could not be written: {why};"
+            " all that was written before is whole, and the same sweep goes on from there when it"
+            " is started again"
+        )
+        made = StoreError(message)
+        made.__cause__ = error
+        return made
+
+    def _commit(self, entries: Sequence[pack.Entry]) -> None:
+        if not entries:
+            return
+        with self.locked():
+            # Another program may have done the same runs in the meantime: each is kept once.
+            self._index.refresh()
+            there = self._index.places([entry.record.key for entry in entries])
+            fresh = {e.record.key: e for e in entries if e.record.key not in there}
+            if not fresh:
+                return
+            name, rows = pack.write(self._packs, self.folder / "tmp", list(fresh.values()))
+            self._index.add(name, rows)
+            self._whole.add(name)
+            self._places.update(dict.fromkeys(fresh, name))
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Be the only one that changes the store."""
+        with (self.folder / "commit.lock").open("a") as file:
+            locked(file)
+            yield
+
+    @contextmanager
+    def alone(self) -> Iterator[bool]:
+        """Try to be the only program that has the store open to write, for the time being.
+
+        Others that open it meanwhile wait. Gives whether it is so.
+        """
+        succeeded = locked(self._use, wait=False)
+        try:
+            yield succeeded
+        finally:
+            locked(self._use, shared=True)
+
+    def rewrite(self, name: str, keys: set[str]) -> str:
+        """Write some runs of a pack as a pack of their own. The old one stays.
+
+        Parameters
+        ----------
+        name
+            ID of the pack.
+        keys
+            Of the runs.
+
+        Returns
+        -------
+        str
+            ID of the new pack.
+        """
+        at = self._packs / name
+        said = pack.manifest(at)
+        tables = {}
+        for file in said["files"] if said is not None else ():
+            table = Path(file).stem
+            rows = pack.rows_of(at, table)
+            for found in pack.of_keys(rows, keys):
+                tables[table] = found
+        made = pack.write_tables(self._packs, self.folder / "tmp", tables)
+        self._index.add(made, tables["runs"])
+        return made
+
+    # Claims: so that two sweeps at once do not do the same runs
+
+    def claim(self, keys: Collection[str]) -> set[str]:
+        """Claim runs; gives those that no other program is doing now, and that are not kept.
+
+        Parameters
+        ----------
+        keys
+            Keys of runs.
+        """
+        with self._wake:
+            self._start_writer()
+        return self._index.claim(keys, self._owner, CLAIM_S)
+
+
+def _told(case: Case) -> dict[str, str]:
+    """What the store says of every run of a case."""
+    parcel = _parcel(case)
+    return {
+        "engine": case.engine,
+        "version": case.engine_version,
+        "scenario_hash": case.fingerprint,
+        "name": case.name,
+        "document": json.dumps(parcel[0]),
+        "files": json.dumps(parcel[1]),
+    }
+
+
+def _parcel(case: Case) -> tuple[dict[str, Any], dict[str, str]]:
+    try:
+        parcel = case.parcel()
+    except AckclockError:
+        # A class of an interactive session: its text is not to be had.
+        return case.to_document(), {}
+    return parcel.document, dict(parcel.files)
+
+
+def locked(file: Any, *, shared: bool = False, wait: bool = True) -> bool:
+    """Lock a file until it is closed.
+
+    Parameters
+    ----------
+    file
+        Open.
+    shared
+        Whether others may have a shared lock too.
+    wait
+        Whether to wait for those who have it.
+
+    Returns
+    -------
+    bool
+        False if another has it and we do not wait.
+    """
+    import fcntl
+
+    how = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+    try:
+        fcntl.flock(file, how if wait else how | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

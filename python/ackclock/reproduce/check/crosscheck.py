@@ -1,0 +1,100 @@
+"""Checks what entries of a paper say about each other: studies, parameters, tables of queries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ackclock.errors import Problem, suggestion
+from ackclock.reproduce.check.queries import reads
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from ackclock.reproduce.read.paper import Figure, PaperData
+
+__all__ = ["problems", "studies_of"]
+
+
+def problems(paper: PaperData) -> list[Problem]:
+    """Find references that lead nowhere.
+
+    Parameters
+    ----------
+    paper
+        As read.
+    """
+    return [
+        *_of_claims(paper),
+        *(problem for figure in paper.figures.values() for problem in _of_figure(paper, figure)),
+        *_of_parameters(paper),
+    ]
+
+
+def studies_of(paper: PaperData, *queries: str) -> list[str]:
+    """Names of the studies that queries read.
+
+    Parameters
+    ----------
+    paper
+        The paper.
+    *queries
+        Their text.
+    """
+    found: set[str] = set()
+    for query in queries:
+        tables = reads(query)
+        if not isinstance(tables, str):
+            found |= {schema for schema, _ in tables}
+    return [name for name in paper.studies if name in found]
+
+
+def _query(paper: PaperData, file: Path, path: str, query: str) -> Iterator[Problem]:
+    tables = reads(query)
+    if isinstance(tables, str):
+        yield Problem(path, tables, str(file))
+        return
+    for schema, table in sorted(tables):
+        if schema == "expected" and table not in paper.expected:
+            message = (
+                f'there is no file "expected/{table}.csv"; {suggestion(table, paper.expected)}'
+            )
+            yield Problem(path, message, str(file))
+        elif not schema:
+            message = f'the table "{table}" names no study; expected STUDY.{table}'
+            yield Problem(path, message, str(file))
+        elif schema != "expected" and schema not in paper.studies:
+            known = [*paper.studies, "expected"]
+            message = f'there is no study "{schema}"; {suggestion(schema, known)}'
+            yield Problem(path, message, str(file))
+
+
+def _of_claims(paper: PaperData) -> Iterator[Problem]:
+    for claim in paper.claims.values():
+        for name in claim.unstated:
+            if name not in paper.parameters:
+                hint = suggestion(name, paper.parameters)
+                message = f'there is no parameter "{name}" in unstated.toml; {hint}'
+                yield Problem(f"claim[{claim.id}].unstated", message, str(claim.file))
+        for check in claim.checks:
+            yield from _query(paper, claim.file, f"{check.place}.measure", check.measure)
+
+
+def _of_figure(paper: PaperData, figure: Figure) -> Iterator[Problem]:
+    place, file = f"figure[{figure.id}]", str(figure.file)
+    drawn = [key for key in ("kind", "data") if key in figure.entry]
+    if figure.not_drawable and drawn:
+        yield Problem(place, f"has not_drawable and also {drawn[0]}; expected one of them", file)
+    if not figure.not_drawable and len(drawn) < 2:
+        yield Problem(place, "needs kind and data, or not_drawable with the reason", file)
+    for key, query in figure.queries.items():
+        yield from _query(paper, figure.file, f"{place}.{key}", query)
+
+
+def _of_parameters(paper: PaperData) -> Iterator[Problem]:
+    for parameter in paper.parameters.values():
+        for target in parameter.sets:
+            if target.study not in paper.studies:
+                hint = suggestion(target.study, paper.studies)
+                message = f'there is no study "{target.study}"; {hint}'
+                yield Problem(f"parameter[{parameter.id}].sets", message, str(parameter.file))

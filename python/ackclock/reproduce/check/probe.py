@@ -1,0 +1,97 @@
+"""Looks for columns that queries name and studies do not have, before anything long is run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ackclock.reproduce.check.crosscheck import studies_of
+from ackclock.reproduce.read.folder import PaperError
+from ackclock.reproduce.run.database import Database
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    import pyarrow as pa
+
+    from ackclock.errors import Problem
+    from ackclock.experiments.sweeps import Sweep
+    from ackclock.reproduce.read.paper import PaperData
+    from ackclock.reproduce.run.studies import Means
+
+__all__ = ["probe"]
+
+
+def probe(
+    paper: PaperData,
+    sweeps: Mapping[str, Sweep],
+    queries: Iterable[tuple[Path, str, str]],
+    means: Means,
+) -> None:
+    """Run the first point of each study once, and bind every query to its columns.
+
+    The runs go into the store like all others, so nothing is run twice.
+
+    Parameters
+    ----------
+    paper
+        The paper.
+    sweeps
+        Its studies that are to be run.
+    queries
+        File, place and text of each query.
+    means
+        Where and how runs happen.
+
+    Raises
+    ------
+    PaperError
+        Queries name tables or columns that there are not; all are told.
+    """
+    database = Database(paper)
+    for name, sweep in sweeps.items():
+        database.add(name, _first(sweep, means))
+    problems: list[Problem] = []
+    for file, place, text in queries:
+        if all(study in sweeps for study in studies_of(paper, text)):
+            problems += _wrong(database, text, file, place)
+    if problems:
+        raise PaperError(problems)
+
+
+def _wrong(database: Database, text: str, file: Path, place: str) -> Iterator[Problem]:
+    try:
+        database.columns(text, file, place)
+    except PaperError as error:
+        yield from error.problems
+
+
+def _first(sweep: Sweep, means: Means) -> dict[str, pa.Table]:
+    """Tables of the first point, with a column for each axis."""
+    import pyarrow as pa
+
+    from ackclock.experiments.result import own_name
+    from ackclock.experiments.sweeps import Replicates, Sweep
+    from ackclock.reproduce.run.studies import tables_of
+
+    point = sweep.points[0]
+    one = Sweep(sweep.case_at(point), (), Replicates(1), name=sweep.name)
+    result = one.run(workers=1, store=means.store, progress=False, command=means.command)
+    if result.interrupted:
+        raise KeyboardInterrupt
+    labels = {axis: _column(sweep, axis) for axis in sweep.axes}
+    made = {}
+    for name, table in tables_of(result).items():
+        own = [own_name(name, title) if title in labels else title for title in table.column_names]
+        whole = table.rename_columns(own)
+        for axis, column in labels.items():
+            whole = whole.append_column(axis, column.take(pa.array([0] * table.num_rows)))
+        made[name] = whole
+    return made
+
+
+def _column(sweep: Sweep, axis: str) -> Any:
+    """Labels of an axis, typed as in the tidy tables of the whole sweep."""
+    from ackclock.experiments.result import label_column
+
+    return label_column([point.labels[axis] for point in sweep.points])

@@ -1,0 +1,1 @@
+"""Reads a paper's folder."""

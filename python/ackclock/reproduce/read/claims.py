@@ -1,0 +1,150 @@
+"""Reads claims and errata: entries written one by one, and entries made from a file's rows."""
+
+from __future__ import annotations
+
+import csv
+import re
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ackclock.errors import suggestion
+from ackclock.reproduce.read import form
+from ackclock.reproduce.read.paper import Check, Claim, Expected
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+__all__ = ["claims", "csv_rows"]
+
+BOUNDS = ("equals", "between", "at_least", "at_most", "above", "below", "holds")
+
+
+class Reader(Protocol):
+    """What of a folder's reader is needed here."""
+
+    folder: Path
+
+    def tell(self, file: Path, path: str, message: str) -> None:
+        """Note a problem."""
+
+    def document(self, name: str, rules: Mapping[str, Any], *, needed: bool = True) -> Any:
+        """Read a TOML file and check its form."""
+
+    def unique(self, file: Path, kind: str, entries: Sequence[Mapping[str, Any]]) -> None:
+        """Tell ids that are there twice."""
+
+
+def claims(reader: Reader, expected: Mapping[str, Expected]) -> dict[str, Claim]:
+    """Read ``claims.toml`` and, if there is one, ``errata.toml``.
+
+    Parameters
+    ----------
+    reader
+        Of the folder.
+    expected
+        Files that claims may be made from.
+    """
+    made: dict[str, Claim] = {}
+    for name in ("claims.toml", "errata.toml"):
+        file = reader.folder / name
+        data = reader.document(name, form.CLAIMS, needed=name == "claims.toml")
+        for entry in _entries(reader, file, data, expected):
+            if not {"id", "statement", "kind", "where"} <= set(entry):
+                continue
+            if entry["id"] in made:
+                reader.tell(file, f"claim[{entry['id']}].id", "is there more than once")
+            if (name == "errata.toml") != (entry["kind"] == "E"):
+                message = 'errata, and only they, have kind "E" and stand in errata.toml'
+                reader.tell(file, f"claim[{entry['id']}].kind", message)
+            made[entry["id"]] = _claim(reader, file, entry)
+    return made
+
+
+def _entries(
+    reader: Reader, file: Path, data: Mapping[str, Any], expected: Mapping[str, Expected]
+) -> Iterator[dict[str, Any]]:
+    yield from (entry for entry in data.get("claim", ()) if isinstance(entry, dict))
+    for number, entry in enumerate(data.get("claims_from", ())):
+        place = f"claims_from[{number}]"
+        source = expected.get(str(entry.get("file", "")).removesuffix(".csv"))
+        if source is None:
+            known = [f"{name}.csv" for name in expected]
+            message = f'there is no file "{entry.get("file")}" in expected'
+            reader.tell(file, f"{place}.file", f"{message}; {suggestion('', known)}")
+            continue
+        for row in csv_rows(source.file):
+            try:
+                rest = {key: value for key, value in entry.items() if key != "file"}
+                yield {**_filled(rest, row), "made_from": source.file.name}
+            except KeyError as error:
+                message = f"{source.file.name} has no column {error}; {suggestion('', row)}"
+                reader.tell(file, place, message)
+                break
+
+
+def csv_rows(file: Path) -> Iterator[dict[str, str]]:
+    """Rows of a file of ``expected/``, without its comments.
+
+    Parameters
+    ----------
+    file
+        The file.
+    """
+    with file.open(encoding="utf-8", newline="") as lines:
+        yield from csv.DictReader(line for line in lines if not line.startswith("#"))
+
+
+def _filled(value: Any, row: Mapping[str, str]) -> Any:
+    """A value with ``{column}`` replaced by the row's text."""
+    if isinstance(value, str):
+        return re.sub(r"\{(\w+)\}", lambda match: row[match[1]], value)
+    if isinstance(value, dict):
+        return {key: _filled(item, row) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_filled(item, row) for item in value]
+    return value
+
+
+def _claim(reader: Reader, file: Path, entry: Mapping[str, Any]) -> Claim:
+    place = f"claim[{entry['id']}]"
+    if "check" in entry and "not_checkable" in entry:
+        reader.tell(file, place, "has check and also not_checkable; expected one of them")
+    if "check" not in entry and "not_checkable" not in entry:
+        reader.tell(file, place, "needs a check, or not_checkable with the reason")
+    checks = []
+    for number, check in enumerate(entry.get("check", ())):
+        if isinstance(check, dict) and {"measure", "expect"} <= set(check):
+            at = f"{place}.check[{number}]"
+            _expectation(reader, file, at, check)
+            name = check.get("name", "" if len(entry["check"]) == 1 else str(number + 1))
+            rest = {key: value for key, value in check.items() if key != "name"}
+            checks.append(Check(place=at, name=name, **rest))
+    rest = {key: value for key, value in entry.items() if key not in ("check", "unstated")}
+    unstated = tuple(entry.get("unstated", ()))
+    return Claim(file=file, checks=tuple(checks), unstated=unstated, **rest)
+
+
+def _expectation(reader: Reader, file: Path, place: str, check: Mapping[str, Any]) -> None:
+    """Check that an expectation is one, and that its tolerance has a reason."""
+    expect = check["expect"]
+    if not isinstance(expect, dict):
+        return
+    has = [key for key in BOUNDS if key in expect]
+    if len(has) != 1:
+        what = f"has {' and '.join(has)}" if has else "says nothing"
+        message = f"{what}; expected exactly one of {', '.join(BOUNDS)}"
+        reader.tell(file, f"{place}.expect", message)
+    if ("equals" in expect) != ("tolerance" in expect):
+        message = "equals needs a tolerance, 0 if it is exact; only equals has one"
+        reader.tell(file, f"{place}.expect", message)
+    tolerance = expect.get("tolerance", 0)
+    if isinstance(tolerance, str) and not re.fullmatch(r"\d+(\.\d+)? ?%", tolerance):
+        message = f'"{tolerance}" is not a tolerance; expected a number or something like "5 %"'
+        reader.tell(file, f"{place}.expect.tolerance", message)
+    elif isinstance(tolerance, int | float) and tolerance < 0:
+        message = f"{tolerance} is negative; expected a distance, at least 0"
+        reader.tell(file, f"{place}.expect.tolerance", message)
+    elif tolerance not in (0, "0 %") and not check.get("reason"):
+        reader.tell(file, f"{place}.reason", "is missing: why this tolerance and no other?")
+    if "between" in expect and list(expect["between"]) != sorted(expect["between"]):
+        reader.tell(file, f"{place}.expect.between", "has its ends in the wrong order")

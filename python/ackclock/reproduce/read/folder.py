@@ -1,0 +1,331 @@
+"""Reads a paper's folder and finds everything that is wrong with it, all at once."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ackclock.errors import Problem, ScenarioError, UnsupportedError, suggestion
+from ackclock.reproduce.read import form, views
+from ackclock.reproduce.read.paper import Expected, Figure, PaperData, Parameter, Study, Target
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+__all__ = ["PAPERS", "PaperError", "find", "names", "read"]
+
+PAPERS = Path(__file__).resolve().parents[2] / "papers"
+"""Where the papers are that ship with ackclock."""
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+"""Studies and expected files are schemas and tables of queries."""
+
+TOP = {
+    "paper.toml",
+    "figures.toml",
+    "claims.toml",
+    "errata.toml",
+    "unstated.toml",
+    "views.toml",
+    "README.md",
+}
+FOLDERS = {"scenarios", "expected"}
+
+
+class PaperError(ScenarioError):
+    """A paper's folder is wrong. All problems are told at once."""
+
+
+def names() -> list[str]:
+    """Names of the papers that ship with ackclock."""
+    return sorted(path.parent.name for path in PAPERS.glob("*/paper.toml"))
+
+
+def find(paper: str | Path) -> Path:
+    """Find a paper's folder.
+
+    Parameters
+    ----------
+    paper
+        Name of a paper that ships with ackclock, or the path of a folder.
+
+    Raises
+    ------
+    UnsupportedError
+        There is no such paper.
+    """
+    if isinstance(paper, str) and (PAPERS / paper / "paper.toml").is_file():
+        return PAPERS / paper
+    folder = Path(paper)
+    if folder.name in ("", ".."):
+        folder = folder.resolve()
+    if (folder / "paper.toml").is_file():
+        return folder
+    if folder.is_dir():
+        message = f"{folder} has no paper.toml; expected the folder of a paper"
+        raise UnsupportedError(message)
+    raise UnsupportedError(f'there is no paper "{paper}"; {suggestion(str(paper), names())}')
+
+
+def read(paper: str | Path) -> PaperData:
+    """Read a paper's folder.
+
+    Parameters
+    ----------
+    paper
+        Name of a paper that ships with ackclock, or the path of a folder.
+
+    Raises
+    ------
+    UnsupportedError
+        There is no such paper.
+    PaperError
+        Its files are wrong; every problem is told.
+    """
+    return _Reader(find(paper)).paper()
+
+
+class _Reader:
+    """Reads one folder; problems gather in ``found``."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.found: list[Problem] = []
+        self._views: Mapping[str, str] = {}
+
+    def tell(self, file: Path, path: str, message: str) -> None:
+        """Note a problem.
+
+        Parameters
+        ----------
+        file, path, message
+            Where, and one sentence.
+        """
+        self.found.append(Problem(path, message, str(file)))
+
+    def paper(self) -> PaperData:
+        """Read everything.
+
+        Raises
+        ------
+        PaperError
+            With every problem.
+        """
+        from ackclock.reproduce.check import crosscheck
+        from ackclock.reproduce.read.claims import claims
+
+        self._unknown_files()
+        self._views = self.document(views.FILE, form.VIEWS, needed=False).get("view", {})
+        about = self.document("paper.toml", form.PAPER)
+        figures = self.document("figures.toml", form.FIGURES)
+        unstated = self.document("unstated.toml", form.UNSTATED)
+        expected = self._expected()
+        studies = self._studies()
+        made = PaperData(
+            name=self.folder.name,
+            folder=self.folder,
+            about=about,
+            studies=studies,
+            expected=expected,
+            figures=self._figures(figures),
+            claims=claims(self, expected),
+            parameters=self._parameters(unstated),
+        )
+        # References are looked at even where other entries are wrong: all is told at once.
+        self.found += crosscheck.problems(made)
+        if self.found:
+            raise PaperError(list(dict.fromkeys(self.found)))
+        return made
+
+    def document(self, name: str, rules: Mapping[str, Any], *, needed: bool = True) -> Any:
+        """Read a TOML file and check its form.
+
+        Parameters
+        ----------
+        name
+            In the folder.
+        rules
+            Its JSON Schema.
+        needed
+            Whether it must be there.
+
+        Returns
+        -------
+        dict
+            Only what has the right form; the rest is told.
+        """
+        from ackclock.catalogue.form import parameter_problems
+
+        file = self.folder / name
+        try:
+            data = tomllib.loads(file.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            if needed:
+                self.tell(file, "", "there is no such file; every paper has one")
+            return {}
+        except UnicodeDecodeError:
+            self.tell(file, "", "is not UTF-8 text")
+            return {}
+        except tomllib.TOMLDecodeError as error:
+            self.tell(file, "", f"not valid TOML: {error}")
+            return {}
+        wrong = [*self._verdicts(data), *parameter_problems(dict(rules), data)]
+        for problem in wrong:
+            self.tell(file, _by_id(problem.path, data), problem.message)
+        data = _without(data, [problem.path for problem in wrong])
+        if name == views.FILE:
+            return data
+
+        def tell(path: str, message: str) -> None:
+            self.tell(file, _by_id(path, data), message)
+
+        return views.filled(data, self._views, tell)
+
+    @staticmethod
+    def _verdicts(data: Any) -> list[Problem]:
+        message = "verdicts are computed from measurements, never written; leave it out"
+        return [
+            Problem(f"{kind}[{i}].verdict", message)
+            for kind in ("claim", "claims_from")
+            for i, entry in enumerate(_tables(data.get(kind)))
+            if "verdict" in entry
+        ]
+
+    def _unknown_files(self) -> None:
+        for path in sorted(self.folder.iterdir()):
+            known = FOLDERS if path.is_dir() else TOP
+            if path.name not in known and not path.name.startswith((".", "__")):
+                self.tell(path, "", f"is not part of a paper; {suggestion(path.name, known)}")
+
+    def _named(self, kind: str, ending: str) -> Iterable[Path]:
+        for file in sorted((self.folder / kind).glob("*")):
+            if file.suffix != ending:
+                self.tell(file, "", f"is not a {ending} file")
+            elif not _NAME.fullmatch(file.stem) or file.stem == "expected":
+                message = (
+                    f'"{file.stem}" cannot be used in queries; expected lower-case letters,'
+                    " digits and _, beginning with a letter"
+                )
+                self.tell(file, "", message)
+            else:
+                yield file
+
+    def _expected(self) -> dict[str, Expected]:
+        made = {}
+        for file in self._named("expected", ".csv"):
+            head = []
+            with file.open(encoding="utf-8") as lines:
+                for line in lines:
+                    if not line.startswith("#"):
+                        break
+                    head.append(line.lstrip("# ").strip())
+            source = " ".join(head)
+            if not source:
+                message = "says not where its values stand; expected a first line # Source: ..."
+                self.tell(file, "", message)
+            made[file.stem] = Expected(file.stem, file, source.removeprefix("Source: "))
+        return made
+
+    def _studies(self) -> dict[str, Study]:
+        made = {}
+        for file in self._named("scenarios", ".toml"):
+            try:
+                document = tomllib.loads(file.read_text(encoding="utf-8"))
+            except ValueError as error:
+                self.tell(file, "", f"not valid TOML: {error}")
+                continue
+            tiers = document.get("tiers", {})
+            skipped = {}
+            for tier, settings in tiers.items() if isinstance(tiers, dict) else ():
+                if tier not in form.TIERS:
+                    hint = suggestion(tier, form.TIERS)
+                    self.tell(file, f"tiers.{tier}", f'there is no tier "{tier}"; {hint}')
+                if isinstance(settings, dict) and "skip" in settings:
+                    skipped[tier] = str(settings["skip"])
+            made[file.stem] = Study(file.stem, file, document, skipped)
+        return made
+
+    def _figures(self, data: Mapping[str, Any]) -> dict[str, Figure]:
+        file = self.folder / "figures.toml"
+        entries = _tables(data.get("figure"))
+        self.unique(file, "figure", entries)
+        return {
+            entry["id"]: Figure(entry["id"], entry.get("title", ""), file, entry)
+            for entry in entries
+            if "id" in entry
+        }
+
+    def _parameters(self, data: Mapping[str, Any]) -> dict[str, Parameter]:
+        file = self.folder / "unstated.toml"
+        entries = _tables(data.get("parameter"))
+        self.unique(file, "parameter", entries)
+        made = {}
+        for entry in entries:
+            if not {"id", "what", "reason"} <= set(entry):
+                continue
+            place = f"parameter[{entry['id']}]"
+            if ("not_settable" in entry) == ("sets" in entry):
+                message = "needs either sets, or not_settable with the reason"
+                self.tell(file, place, message)
+            if "sets" in entry and not {"default", "values"} <= set(entry):
+                self.tell(file, place, "needs default and values beside sets")
+            sets = tuple(
+                Target(t["study"], t["path"])
+                for t in _tables(entry.get("sets"))
+                if {"study", "path"} <= set(t)
+            )
+            rest = {k: v for k, v in entry.items() if k not in ("sets", "values")}
+            made[entry["id"]] = Parameter(
+                file=file, sets=sets, values=tuple(entry.get("values", ())), **rest
+            )
+        return made
+
+    def unique(self, file: Path, kind: str, entries: Sequence[Mapping[str, Any]]) -> None:
+        """Tell ids that are there twice.
+
+        Parameters
+        ----------
+        file, kind
+            Where the entries stand.
+        entries
+            Tables with an id.
+        """
+        seen: set[str] = set()
+        for entry in entries:
+            name = str(entry.get("id"))
+            if name in seen and "id" in entry:
+                self.tell(file, f"{kind}[{name}].id", "is there more than once")
+            seen.add(name)
+
+
+def _tables(value: Any) -> list[dict[str, Any]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _by_id(path: str, data: Any) -> str:
+    """Write ``claim[12].kind`` as ``claim[M-3].kind``, if the entry says its id."""
+    match = re.match(r"(\w+)\[(\d+)\]", path)
+    if match is None:
+        return path
+    entry = data[match[1]][int(match[2])]
+    name = entry.get("id") if isinstance(entry, dict) else None
+    return f"{match[1]}[{name}]{path[match.end() :]}" if isinstance(name, str) else path
+
+
+def _without(data: Any, wrong: Iterable[str]) -> Any:
+    """The document without values of wrong form; lists keep their lengths."""
+    from ackclock._util import paths
+
+    for path in wrong:
+        if not path:
+            return {}
+        at, steps = data, paths.split(path)
+        for step in steps[:-1]:
+            at = at[step] if step is not None and not isinstance(at, str) else {}
+        if isinstance(at, dict):
+            at.pop(steps[-1], None)
+        elif isinstance(at, list) and isinstance(steps[-1], int):
+            at[steps[-1]] = None
+    return data

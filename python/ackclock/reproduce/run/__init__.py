@@ -1,0 +1,1 @@
+"""Runs the studies of a paper and judges its claims."""

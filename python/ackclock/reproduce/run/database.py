@@ -1,0 +1,145 @@
+"""Puts the tables of studies and of expected values where queries find them."""
+
+from __future__ import annotations
+
+import types
+from typing import TYPE_CHECKING, Any
+
+from ackclock.errors import Problem
+from ackclock.reproduce.check.queries import connect, reads
+from ackclock.reproduce.read.folder import PaperError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    import duckdb
+    import pyarrow as pa
+
+    from ackclock.reproduce.read.paper import PaperData
+
+__all__ = ["Database"]
+
+
+class Database:
+    """Tables by schema: one per study, and ``expected``.
+
+    Parameters
+    ----------
+    paper
+        Its expected values are there from the start.
+    """
+
+    def __init__(self, paper: PaperData) -> None:
+        self.paper = paper
+        self._connection = connect()
+        self._studies: dict[str, Mapping[str, pa.Table]] = {}
+        self._made: set[tuple[str, str]] = set()
+        _functions(self._connection)
+
+    def add(self, study: str, tables: Mapping[str, pa.Table]) -> None:
+        """Add a study's tables, in place of those it had.
+
+        Parameters
+        ----------
+        study
+            Its name.
+        tables
+            By name; fetched when a query asks.
+        """
+        for schema, name in [pair for pair in self._made if pair[0] == study]:
+            self._connection.execute(f'DROP VIEW "{schema}"."{name}"')
+            self._connection.unregister(f"{schema}__{name}")
+            self._made.discard((schema, name))
+        self._studies[study] = tables
+
+    def query(self, text: str, file: Path, place: str) -> pa.Table:
+        """Run a query.
+
+        Parameters
+        ----------
+        text
+            One SELECT.
+        file, place
+            Where it stands, for messages.
+
+        Raises
+        ------
+        PaperError
+            It names a table or column that there is not, or fails otherwise.
+        """
+        return self._run(text, file, place, lambda query: query.to_arrow_table())
+
+    def columns(self, text: str, file: Path, place: str) -> list[str]:
+        """Names of a query's columns, without running it.
+
+        Parameters
+        ----------
+        text, file, place
+            As of `query`.
+
+        Raises
+        ------
+        PaperError
+            It names a table or column that there is not.
+        """
+        names: list[str] = self._run(text, file, place, lambda query: query.columns)
+        return names
+
+    def _run(self, text: str, file: Path, place: str, finish: Any) -> Any:
+        import duckdb
+
+        tables = reads(text)
+        if isinstance(tables, str):
+            raise PaperError([Problem(place, tables, str(file))])
+        for schema, name in sorted(tables):
+            self._need(schema, name, file, place)
+        try:
+            return finish(self._connection.sql(text))
+        except duckdb.Error as error:
+            raise PaperError([Problem(place, _told(error), str(file))]) from None
+
+    def _need(self, schema: str, name: str, file: Path, place: str) -> None:
+        from ackclock.errors import suggestion
+
+        if (schema, name) in self._made:
+            return
+        run = self._connection.execute
+        run(f'CREATE SCHEMA IF NOT EXISTS "{schema}"')
+        if schema == "expected":
+            path = str(self.paper.expected[name].file).replace("'", "''")
+            options = "header = true, comment = '#', sample_size = -1"
+            run(f'CREATE TABLE "{schema}"."{name}" AS FROM read_csv(\'{path}\', {options})')
+            self._made.add((schema, name))
+            return
+        tables = self._studies.get(schema, {})
+        if name not in tables:
+            message = f'the study "{schema}" has no table "{name}"; {suggestion(name, tables)}'
+            raise PaperError([Problem(place, message, str(file))])
+        self._connection.register(f"{schema}__{name}", tables[name])
+        run(f'CREATE VIEW "{schema}"."{name}" AS FROM "{schema}__{name}"')
+        self._made.add((schema, name))
+
+
+def _told(error: duckdb.Error) -> str:
+    """A database's message as one sentence."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    said = [line for line in lines if line and not line.startswith(("LINE ", "^"))]
+    kind, _, rest = said[0].partition(": ")
+    hint = next((line for line in said[1:] if line.startswith("Candidate bindings")), "")
+    near = hint.partition(": ")[2]
+    if near:
+        return f"{rest.rstrip('!').rstrip('.')}; there are {near}"
+    words = "the query fails" if not kind.endswith("Error") else kind.lower()
+    return f"{words}: {' '.join([rest, *said[1:]])}".strip()
+
+
+def _functions(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make the scores of `ackclock.analysis` callable."""
+    from ackclock.analysis import SQL
+
+    for name, (function, lists) in SQL.items():
+        kinds: list[Any] = ["DOUBLE[]"] * lists
+        # Without annotations, which the database would try to read.
+        bare = types.FunctionType(function.__code__, function.__globals__, name)
+        connection.create_function(name, bare, kinds, "DOUBLE")

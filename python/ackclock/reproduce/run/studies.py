@@ -1,0 +1,244 @@
+"""Runs the studies of a paper and gives their tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ackclock.errors import AckclockError, Problem, ScenarioError
+from ackclock.reproduce.read.folder import PaperError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import pyarrow as pa
+
+    from ackclock.experiments.result import SweepResult
+    from ackclock.experiments.sweeps import Sweep
+    from ackclock.reproduce.read.paper import PaperData, Study
+
+__all__ = ["Means", "StudyResult", "run_study", "sweep_of", "tables_of"]
+
+
+@dataclass(frozen=True)
+class Means:
+    """Where and how studies run; as of `ackclock.experiments.sweeps.Sweep.run`."""
+
+    workers: int | None = None
+    cluster: object | None = None
+    store: Any = None
+    progress: Any = True
+    command: str | None = None
+    tell: Callable[[str], object] = field(default=lambda _: None)
+
+
+@dataclass(frozen=True)
+class StudyResult:
+    """A study that was run.
+
+    Parameters
+    ----------
+    study
+        Its name.
+    tables
+        Tidy tables by name, ``runs`` among them.
+    is_random
+        Whether seeds matter.
+    provenance
+        Hashes, seeds, engine and version, for reports.
+    """
+
+    study: str
+    tables: Mapping[str, pa.Table]
+    is_random: bool
+    provenance: Mapping[str, Any]
+
+
+def sweep_of(
+    paper: PaperData, study: Study, tier: str, changes: Mapping[str, Any] | None = None
+) -> Sweep:
+    """Make the sweep of a study.
+
+    Parameters
+    ----------
+    paper
+        Gives the defaults of what is unstated.
+    study
+        One of its studies.
+    tier
+        ``fast`` or ``full``.
+    changes
+        Values by path, over the defaults.
+
+    Raises
+    ------
+    ScenarioError, SweepError
+        The study is wrong.
+    PaperError
+        An unstated parameter is set on a path that leads nowhere.
+    """
+    from ackclock.experiments.file_form import from_document
+
+    document = dict(study.document)
+    tiers = {
+        name: {key: value for key, value in settings.items() if key != "skip"}
+        for name, settings in document.get("tiers", {}).items()
+    }
+    if tiers:
+        document["tiers"] = tiers
+    given = {**paper.defaults(study.name), **(changes or {})}
+    try:
+        return from_document(
+            document, study.file, tier=tier if tier in tiers else None, changes=given
+        )
+    except ScenarioError as error:
+        raise _unstated(paper, study, error) from None
+
+
+def _unstated(paper: PaperData, study: Study, error: ScenarioError) -> ScenarioError:
+    """Name the unstated parameter behind a wrong path, where there is one."""
+    by_path = {
+        target.path: parameter
+        for parameter in paper.parameters.values()
+        for target in parameter.sets
+        if target.study == study.name
+    }
+    told = []
+    for problem in error.problems:
+        parameter = by_path.get(problem.path)
+        if parameter is None:
+            told.append(problem)
+        else:
+            message = f"study {study.name}, {problem.path}: {problem.message}"
+            told.append(Problem(f"parameter[{parameter.id}]", message, str(parameter.file)))
+    return PaperError(told)
+
+
+def run_study(
+    paper: PaperData,
+    study: Study,
+    tier: str,
+    means: Means,
+    changes: Mapping[str, Any] | None = None,
+    made: Sweep | None = None,
+) -> StudyResult:
+    """Run a study, or fetch from the store what is there.
+
+    Parameters
+    ----------
+    paper, study, tier, changes
+        As of `sweep_of`.
+    means
+        Where and how.
+    made
+        Its sweep, if it is made already.
+
+    Raises
+    ------
+    AckclockError
+        The study is wrong, or a run failed.
+    KeyboardInterrupt
+        It was stopped; what had finished is in the store.
+    """
+    made = made or sweep_of(paper, study, tier, changes)
+    try:
+        result = made.run(
+            workers=means.workers,
+            cluster=means.cluster,
+            store=means.store,
+            progress=means.progress,
+            command=means.command,
+        )
+    except ScenarioError:
+        raise
+    except AckclockError as error:
+        if str(study.file) not in str(error):
+            # The type stays, and with it what it knows; its constructor may not take a text.
+            error.args = (f"{study.file}: {error}",)
+        raise
+    if result.interrupted:
+        raise KeyboardInterrupt
+    return StudyResult(study.name, tables_of(result), made.case.is_random, _provenance(result))
+
+
+def tables_of(result: SweepResult) -> Mapping[str, pa.Table]:
+    """Give the tables that queries find: those of the sweep, and ``runs``.
+
+    Parameters
+    ----------
+    result
+        Of a sweep.
+    """
+    return _Tables(result)
+
+
+class _Tables(Mapping[str, "pa.Table"]):
+    """Tables of a sweep, and ``runs``: one row per run with the totals of its summary."""
+
+    def __init__(self, result: SweepResult) -> None:
+        self._result = result
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._result.tables
+        if "runs" not in self._result.tables:
+            yield "runs"
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __contains__(self, name: object) -> bool:
+        return name == "runs" or name in self._result.tables
+
+    def __getitem__(self, name: str) -> pa.Table:
+        if name in self._result.tables:
+            return self._result.tables[name]
+        if name != "runs":
+            raise KeyError(name)
+        return _runs(self._result)
+
+
+def _runs(result: SweepResult) -> pa.Table:
+    import numpy as np
+
+    from ackclock._util.arrow import array
+
+    first = result.values(lambda _: 0.0).drop_columns(["value"])
+    summaries = [result.summaries[slot.key] for slot in result.slots]
+    names = dict.fromkeys(
+        key
+        for summary in summaries
+        for key, value in summary.get("totals", {}).items()
+        if _is_number(value) and key != "cpu_s"
+    )
+    for name in names:
+        values = [summary.get("totals", {}).get(name) for summary in summaries]
+        column = np.array([float(v) if _is_number(v) else np.nan for v in values])
+        if name not in first.column_names:
+            first = first.append_column(name, array(column))
+    return first
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _provenance(result: SweepResult) -> dict[str, Any]:
+    import hashlib
+
+    summaries = [result.summaries[slot.key] for slot in result.slots]
+    first = summaries[0] if summaries else {}
+    seeds = sorted({slot.seed for slot in result.slots})
+    keys = "\n".join(sorted(result.keys))
+    return {
+        "engine": result.sweep.case.engine,
+        "engine_version": result.sweep.case.engine_version,
+        "version": first.get("version"),
+        "era": first.get("era"),
+        "runs": len(result.slots),
+        "points": len(result.sweep.points),
+        "replicates": max((slot.replicate for slot in result.slots), default=0) + 1,
+        "seeds": [seeds[0], seeds[-1]] if seeds else [],
+        "study_hash": hashlib.sha256(keys.encode()).hexdigest(),
+        "user_code_hash": first.get("user_code_hash"),
+    }

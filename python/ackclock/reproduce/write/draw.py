@@ -1,0 +1,392 @@
+"""Draws a paper's figure with the paper's axes: one function per kind of figure."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ackclock.plot import style
+from ackclock.reproduce.run.layers import Row, ordered
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+    from ackclock.reproduce.read.paper import Figure
+
+    Layers = Mapping[str, Sequence[Row]]
+    Look = dict[str, Any]
+
+__all__ = ["draw"]
+
+MOST_ROWS = 40
+"""Of a table; the CSV file has all."""
+
+MARKS = ("o", "s", "^", "D", "v", "P", "X")
+MOST_INSIDE = 6
+"""Entries of a legend that find room between curves."""
+
+
+def draw(figure: Figure, layers: Layers) -> Canvas:
+    """Draw a figure.
+
+    Parameters
+    ----------
+    figure
+        The entry of ``figures.toml``.
+    layers
+        What its queries gave.
+    """
+    import matplotlib as mpl
+
+    entry = figure.entry
+    everything = [row for layer in layers.values() for row in layer]
+    named = {panel["key"]: panel for panel in entry.get("panel", ())}
+    panels = ordered((row["panel"] for row in everything), list(named)) or [None]
+    columns = min(entry.get("columns", 2), len(panels))
+    rows = math.ceil(len(panels) / columns)
+    each = 5.4 if entry["kind"] == "map" else 4.6
+    width = each * columns if columns > 1 else 6.4
+    with mpl.rc_context(style.style()["rc"]):
+        canvas = style.figure(None, width, _height(entry, everything, rows))
+        grid = canvas.subplots(rows, columns, squeeze=False).ravel()
+        for axes in grid[len(panels) :]:
+            axes.set_axis_off()
+        for number, (axes, panel) in enumerate(zip(grid, panels, strict=False)):
+            inside = {
+                name: [row for row in layer if row["panel"] == panel]
+                for name, layer in layers.items()
+            }
+            _KINDS[entry["kind"]](axes, entry, inside, layers)
+            if number == 0 and entry["kind"] in ("line", "scatter", "bar"):
+                _legend(axes, layers, outside=entry["kind"] == "bar")
+            own = named.get(panel, {})
+            if entry["kind"] in ("line", "scatter", "bar"):
+                for which in ("x", "y"):
+                    _axis(
+                        axes, which, {**entry.get(which, {}), **own.get(which, {})}, entry["kind"]
+                    )
+            if panel is not None:
+                axes.set_title(str(own.get("title", panel)))
+    return canvas
+
+
+def _height(entry: Mapping[str, Any], everything: Sequence[Row], rows: int) -> float:
+    """Height of the figure [inch]; a table needs as much as its rows."""
+    if entry["kind"] == "table":
+        return 0.5 + 0.22 * (1 + min(len(everything), MOST_ROWS))
+    return (4.2 if entry["kind"] == "map" else 3.6) * rows
+
+
+def _axis(axes: Axes, which: str, settings: Mapping[str, Any], kind: str) -> None:
+    setter = axes.set_xlabel if which == "x" else axes.set_ylabel
+    setter(_label(settings))
+    if kind == "bar" and which == "x":
+        return
+    if "scale" in settings:
+        (axes.set_xscale if which == "x" else axes.set_yscale)(settings["scale"])
+    elif which == "x" and not settings.get("unit"):
+        _whole_ticks(axes)
+    if "limits" in settings:
+        low, high = settings["limits"]
+        (axes.set_xlim if which == "x" else axes.set_ylim)(low, high)
+
+
+def _whole_ticks(axes: Axes) -> None:
+    """Counts have no halves: ticks at whole numbers if all that is drawn is there."""
+    from matplotlib.ticker import MaxNLocator
+
+    drawn = [np.asarray(line.get_xdata(), dtype=float) for line in axes.get_lines()]
+    x = np.concatenate(drawn) if drawn else np.zeros(0)
+    x = x[np.isfinite(x)]
+    if x.size and np.all(x == np.round(x)) and np.ptp(x) >= 2:
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+
+
+def _label(settings: Mapping[str, Any]) -> str:
+    label, unit = settings.get("label", ""), settings.get("unit")
+    return f"{label} [{unit}]" if unit else str(label)
+
+
+def _factor(entry: Mapping[str, Any], which: str) -> float:
+    return float(entry.get(which, {}).get("factor", 1.0))
+
+
+def _series(entry: Mapping[str, Any], layers: Layers) -> dict[Any, tuple[int, str]]:
+    """Number, which is its colour, and label of each series found; the same in all panels.
+
+    Series that the entry names keep their numbers where one of them has no data: figures that name
+    the same series then have the same colours.
+    """
+    named = {item["key"]: item.get("label", str(item["key"])) for item in entry.get("series", ())}
+    found = ordered((row["series"] for layer in layers.values() for row in layer), list(named))
+    others = [key for key in found if key not in named]
+    numbers = {key: i for i, key in enumerate([*named, *others])}
+    return {key: (numbers[key], named.get(key, "" if key is None else str(key))) for key in found}
+
+
+def _points(rows: Sequence[Row], key: Any, entry: Mapping[str, Any]) -> tuple[Any, Any, Any, Any]:
+    """Arrays x, y, low, high of one series, in order of x."""
+    mine = [row for row in rows if row["series"] == key and row["y"] is not None]
+    mine = sorted((row for row in mine if row["x"] is not None), key=lambda row: row["x"])
+    x = np.array([row["x"] for row in mine], dtype=float) * _factor(entry, "x")
+    factor = _factor(entry, "y")
+    y = np.array([row["y"] for row in mine], dtype=float) * factor
+    low = np.array([row.low for row in mine], dtype=float) * factor
+    high = np.array([row.high for row in mine], dtype=float) * factor
+    return x, y, low, high
+
+
+def _curves(
+    axes: Axes,
+    entry: Mapping[str, Any],
+    inside: Layers,
+    layers: Layers,
+) -> None:
+    """Lines or points with intervals; model curves dashed; printed values hollow."""
+    scattered = entry["kind"] == "scatter"
+    steps: Look = {"drawstyle": "steps-post"} if entry.get("steps") else {}
+    for key, (number, label) in _series(entry, layers).items():
+        look = style.line(number)
+        colour, mark = look["color"], MARKS[number % len(MARKS)]
+        x, y, low, high = _points(inside.get("data", ()), key, entry)
+        band = bool(entry.get("band", True)) and len(x) > 0 and not np.isnan(low).all()
+        if not len(x):
+            pass
+        elif scattered:
+            error = [np.nan_to_num(y - low), np.nan_to_num(high - y)] if band else None
+            axes.errorbar(
+                x, y, yerr=error, fmt=mark, color=colour, markersize=4, capsize=2, label=label
+            )
+        else:
+            few = mark if len(x) <= 40 and not steps else None
+            axes.plot(x, y, marker=few, markersize=4, label=label, **look, **steps)
+            if band:
+                step: Any = "post" if steps else None
+                axes.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0, step=step)
+        has_data = len(x) > 0
+        x, y, _, _ = _points(inside.get("model", ()), key, entry)
+        if len(x):
+            # A series that only the model has says so in the legend by its dashes.
+            own = label if not has_data else "_model"
+            axes.plot(x, y, color=colour, linewidth=0.9, linestyle=(0, (4, 2)), zorder=1, label=own)
+        x, y, _, _ = _points(inside.get("printed", ()), key, entry)
+        if len(x):
+            hollow: Look = {"markerfacecolor": "none", "markeredgecolor": colour}
+            axes.plot(x, y, linestyle="", marker=mark, markersize=8, zorder=4, **hollow)
+
+
+def _legend(axes: Axes, layers: Layers, *, outside: bool) -> None:
+    """Series, and what hollow marks and dashed lines are."""
+    from matplotlib.lines import Line2D
+
+    handles, labels = axes.get_legend_handles_labels()
+    pairs = [(h, text) for h, text in zip(handles, labels, strict=True) if text]
+    own = {row["series"] for row in layers.get("data", ())}
+    if any(row["series"] in own for row in layers.get("model", ())):
+        pairs.append((Line2D([], [], color="#555555", lw=0.9, ls=(0, (4, 2))), "model"))
+    if layers.get("printed"):
+        hollow: Look = {"markerfacecolor": "none", "markeredgecolor": "#555555"}
+        pairs.append((Line2D([], [], ls="", marker="o", markersize=8, **hollow), "as printed"))
+    if len(pairs) < 2 and not (pairs and pairs[0][1]):
+        return
+    shown = [h for h, _ in pairs], [text for _, text in pairs]
+    if outside:
+        # Bars begin at the axis and stand side by side: inside there is no free place.
+        axes.figure.legend(*shown, loc="outside upper center", ncols=min(len(pairs), 6))
+    else:
+        # Many would cover the curves, so they stand beside them.
+        many = len(pairs) > MOST_INSIDE and len(axes.figure.axes) == 1
+        place: Look = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if many else {}
+        axes.legend(*shown, **place)
+
+
+def _bars(
+    axes: Axes,
+    entry: Mapping[str, Any],
+    inside: Layers,
+    layers: Layers,
+) -> None:
+    """Bars beside each other, one group per x; printed values hollow."""
+    groups = ordered(
+        (row["x"] for layer in layers.values() for row in layer),
+        entry.get("x", {}).get("order", ()),
+    )
+    names = _series(entry, layers)
+    width = 0.8 / len(names)
+    factor = _factor(entry, "y")
+    axes.set_axisbelow(True)
+    for place, (key, (number, label)) in enumerate(names.items()):
+        shift = (place - (len(names) - 1) / 2) * width
+        colour = style.line(number)["color"]
+        for name in ("data", "model", "printed"):
+            rows = [
+                row for row in inside.get(name, ()) if row["series"] == key and row["y"] is not None
+            ]
+            x = np.array([groups.index(row["x"]) for row in rows]) + shift
+            y = np.array([row["y"] for row in rows], dtype=float) * factor
+            if name == "data":
+                low, high = (np.array([getattr(r, end) for r in rows]) for end in ("low", "high"))
+                axes.bar(x, y, width * 0.92, color=colour, label=label)
+                if rows and entry.get("band", True) and not np.isnan(low).all():
+                    error = [np.nan_to_num(y - low * factor), np.nan_to_num(high * factor - y)]
+                    axes.errorbar(x, y, yerr=error, fmt="none", ecolor="#222222", capsize=2)
+            elif rows:
+                mark = {"printed": "D", "model": "_"}[name]
+                hollow: Look = {"markerfacecolor": "none", "markeredgecolor": "#000000"}
+                axes.plot(x, y, linestyle="", marker=mark, markersize=7, **hollow)
+    _names(axes, groups)
+    axes.grid(visible=False, axis="x")
+
+
+def _names(axes: Axes, names: Sequence[Any]) -> None:
+    """Write the categories below the axis, slanted if they would run into each other."""
+    words = [str(name) for name in names]
+    axes.set_xticks(range(len(words)), words)
+    if sum(map(len, words)) > 48:
+        axes.tick_params(axis="x", labelrotation=35, labelsize=8)
+        for label in axes.get_xticklabels():
+            label.set_horizontalalignment("right")
+            label.set_rotation_mode("anchor")
+
+
+def _matrix(
+    axes: Axes,
+    entry: Mapping[str, Any],
+    inside: Layers,
+    layers: Layers,
+) -> None:
+    """Cells with their values, shaded if they are numbers; printed values in brackets.
+
+    A column ``note`` is written behind a number.
+    """
+    from matplotlib.colors import LinearSegmentedColormap
+
+    del layers
+    rows = [row for layer in inside.values() for row in layer]
+    places = {
+        which: ordered((row[which] for row in rows), entry.get(which, {}).get("order", ()))
+        for which in ("x", "y")
+    }
+    factor = _factor(entry, "value")
+    shade = np.full((len(places["y"]), len(places["x"])), np.nan)
+    words: dict[tuple[int, int], str] = {}
+    for name in ("data", "printed"):
+        for row in inside.get(name, ()):
+            at = places["y"].index(row["y"]), places["x"].index(row["x"])
+            value = row["value"]
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                text = f"{value * factor:.3g}{row['note'] or ''}"
+                if name == "data":
+                    shade[at] = value * factor
+            else:
+                text = "" if value is None else str(value)
+            words[at] = text if name == "data" else f"{words.get(at, '')} ({text})".strip()
+    scale = LinearSegmentedColormap.from_list("ackclock", style.style()["map_colours"])
+    known = shade[~np.isnan(shade)]
+    low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
+    axes.imshow(shade, cmap=scale, vmin=low, vmax=high, aspect="auto")
+    for (y, x), text in words.items():
+        part = (shade[y, x] - low) / (high - low) if high > low else 0.0
+        axes.text(x, y, text, ha="center", va="center", fontsize=8,
+                  color="white" if part > 0.55 else "black")  # fmt: skip
+    _names(axes, places["x"])
+    axes.set_yticks(range(len(places["y"])), [str(value) for value in places["y"]])
+    axes.set_xlabel(_label(entry.get("x", {})))
+    axes.set_ylabel(_label(entry.get("y", {})))
+    axes.grid(visible=False)
+
+
+def _map(
+    axes: Axes,
+    entry: Mapping[str, Any],
+    inside: Layers,
+    layers: Layers,
+) -> None:
+    """A network: links as lines, nodes as dots; width and area by size, shade by value."""
+    from matplotlib.collections import LineCollection
+    from matplotlib.colors import LinearSegmentedColormap, Normalize
+
+    del layers
+    rows = inside.get("data", ())
+    # Each panel has a scale of its own: what is rare in one would vanish on that of another.
+    values = [float(row["value"]) for row in rows if row["value"] is not None]
+    scale = LinearSegmentedColormap.from_list("ackclock", style.style()["map_colours"])
+    norm = Normalize(min(values, default=0.0), max(values, default=1.0) or 1.0)
+    sizes = [float(row["size"]) for row in rows if row["size"] is not None]
+    most = max(sizes, default=1.0) or 1.0
+
+    def colour(row: Row) -> Any:
+        return "#9aa5ab" if row["value"] is None else scale(norm(float(row["value"])))
+
+    links = [row for row in rows if row["x2"] is not None]
+    nodes = [row for row in rows if row["x2"] is None]
+    ends = [[(row["x"], row["y"]), (row["x2"], row["y2"])] for row in links]
+    widths = [0.4 + 2.5 * float(row["size"] or 0) / most for row in links]
+    axes.add_collection(LineCollection(ends, colors=[colour(r) for r in links], linewidths=widths))
+    areas = [4 + 90 * float(row["size"] or 0) / most for row in nodes]
+    axes.scatter(
+        [row["x"] for row in nodes],
+        [row["y"] for row in nodes],
+        s=areas,
+        c=[colour(row) for row in nodes],
+        edgecolors="#444444",
+        linewidths=0.3,
+        zorder=3,
+    )
+    for row in nodes:
+        if row["label"]:
+            axes.annotate(str(row["label"]), (row["x"], row["y"]), fontsize=6,
+                          xytext=(2, 2), textcoords="offset points")  # fmt: skip
+    axes.autoscale_view()
+    axes.set_aspect("equal")
+    axes.set_axis_off()
+    if values:
+        from matplotlib.cm import ScalarMappable
+
+        bar = axes.figure.colorbar(ScalarMappable(norm, scale), ax=axes, shrink=0.6)
+        bar.set_label(_label(entry.get("value", {})))
+
+
+def _table(
+    axes: Axes,
+    entry: Mapping[str, Any],
+    inside: Layers,
+    layers: Layers,
+) -> None:
+    """The rows as they come, up to forty; the CSV file has all."""
+    del entry, layers
+    rows = [row.at for row in inside.get("data", ())][:MOST_ROWS]
+    axes.set_axis_off()
+    if rows:
+        names = [name for name in rows[0] if name != "panel"]
+        cells = [[_cell(row[name]) for name in names] for row in rows]
+        made = axes.table(cells, colLabels=names, loc="center", cellLoc="right")
+        made.auto_set_font_size(value=False)
+        made.set_fontsize(8)
+        made.auto_set_column_width(list(range(len(names))))
+        # How wide the words are is known only to the one who draws them; the figure then makes
+        # room for the table, not the layout.
+        made.set_in_layout(False)
+        if (canvas := axes.get_figure(root=True)) is not None:
+            canvas.draw_without_rendering()
+            wide = made.get_window_extent().width / canvas.dpi + 0.4
+            canvas.set_figwidth(max(canvas.get_figwidth(), wide))
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else "" if value is None else str(value)
+
+
+_KINDS = {
+    "line": _curves,
+    "scatter": _curves,
+    "bar": _bars,
+    "matrix": _matrix,
+    "map": _map,
+    "table": _table,
+}

@@ -1,0 +1,128 @@
+"""The pages: one for a paper, one over all papers. Nothing in them asks a network."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import TYPE_CHECKING, Any
+
+from ackclock._util.page import render
+from ackclock.reproduce.write.text import interval
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ackclock.reproduce.run.measure import ClaimResult
+    from ackclock.reproduce.run.reproduction import Drawn, Reproduction
+
+__all__ = ["index_page", "paper_page"]
+
+MARKS = {"reproduced": "✓", "deviates": "✗", "not-checkable": "–"}
+
+
+def paper_page(done: Reproduction, folder: Path) -> str:
+    """Write the page of a paper.
+
+    Parameters
+    ----------
+    done
+        The reproduction.
+    folder
+        Has the figures' files.
+    """
+    from ackclock import _core
+    from ackclock.reproduce.read.form import KINDS
+
+    claims = [_claim(result) for result in done.claims]
+    many: dict[str, list[dict[str, Any]]] = {}
+    for row in claims:
+        if row["made_from"]:
+            many.setdefault(row["made_from"], []).append(row)
+    used = dict.fromkeys(word for result in done.claims for word in result.claim.unstated)
+    return render(
+        "paper.html",
+        paper=done.paper,
+        about=done.paper.about,
+        tier=done.tier,
+        tier_about=done.paper.about.get("tiers", {}).get(done.tier, {}).get("about", ""),
+        version=_core.version(),
+        command=done.command,
+        counts={verdict: done.count(verdict) for verdict in MARKS},
+        marks=MARKS,
+        kinds=KINDS,
+        claims=[row for row in claims if row["kind"] != "E" and not row["made_from"]],
+        errata=[row for row in claims if row["kind"] == "E"],
+        many=many,
+        figures=[_figure(done, drawn, folder) for drawn in done.figures],
+        parameters=done.paper.parameters.values(),
+        used=used,
+        plain=_plain,
+        studies={name: result.provenance for name, result in done.studies.items()},
+    )
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _claim(result: ClaimResult) -> dict[str, Any]:
+    claim = result.claim
+    units = [check.unit for check in claim.checks]
+    return {
+        "id": claim.id,
+        "kind": claim.kind,
+        "statement": claim.statement,
+        "where": claim.where,
+        "paper": claim.paper,
+        "note": claim.note,
+        "verdict": result.verdict,
+        "is_known": result.is_known_deviation,
+        "reason": result.reason,
+        "unstated": claim.unstated,
+        "made_from": claim.made_from,
+        "unit": units[0] if len(units) == 1 else "",
+        "parts": [
+            {
+                "name": part.name,
+                "measured": interval(part.measured, part.low, part.high),
+                "expected": part.expected.replace(" %", "\u00a0%"),
+                "outcome": part.outcome,
+            }
+            for part in result.parts
+        ],
+    }
+
+
+def _figure(done: Reproduction, drawn: Drawn, folder: Path) -> dict[str, Any]:
+    from ackclock.reproduce.write.folder import figure_files
+
+    figure, files = drawn.figure, figure_files(drawn.figure.id)
+    picture = ""
+    if not drawn.missing:
+        picture = base64.b64encode((folder / files["svg"]).read_bytes()).decode()
+    return {
+        "id": figure.id,
+        "title": figure.title,
+        "caption": figure.entry.get("caption", ""),
+        "missing": drawn.missing,
+        "picture": picture,
+        "files": files,
+        "command": f"ackclock reproduce {done.paper.name} --figure {figure.id} --tier {done.tier}",
+    }
+
+
+def index_page(folder: Path) -> str:
+    """Write the page over all reproductions in a folder.
+
+    Parameters
+    ----------
+    folder
+        Reproductions are its subfolders.
+    """
+    from ackclock.reproduce.write.folder import MARKER
+
+    papers = []
+    for marker in sorted(folder.glob(f"*/{MARKER}")):
+        found = json.loads(marker.read_text(encoding="utf-8"))
+        papers.append({**found, "page": f"{marker.parent.name}/report.html"})
+    return render("papers.html", papers=papers, marks=MARKS)

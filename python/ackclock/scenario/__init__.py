@@ -1,0 +1,1 @@
+"""The scenario: what is simulated, as plain data, checked, explained and run."""

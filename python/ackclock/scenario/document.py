@@ -1,0 +1,56 @@
+"""What a scenario and a fluid case have in common: plain data that cannot be changed."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["Frozen"]
+
+
+class Frozen:
+    """A document as plain data and the file it came from; equal if the data are."""
+
+    __slots__ = ("_data", "_file")
+    _data: dict[str, Any]
+    _file: Path | None
+
+    def _freeze(self, **values: Any) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        message = f"a {type(self).__name__} cannot be changed; use .replace({name}=...)"
+        raise AttributeError(message)
+
+    def __eq__(self, other: object) -> bool:
+        return self._data == other._data if type(other) is type(self) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(json.dumps(self._data, sort_keys=True))
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """A copy as plain data, values as they were given."""
+        return copy.deepcopy(self._data)
+
+    @property
+    def name(self) -> str:
+        """Its name; empty if it has none."""
+        return str(self._data.get("name", ""))
+
+    @property
+    def seed(self) -> int:
+        """Seed of every random number."""
+        return int(self._data.get("seed", 1))
+
+    @property
+    def engine_version(self) -> str:
+        """Version of the core and a hash of its binary: other bits, other runs."""
+        from ackclock.engines.registry import core_version
+
+        return core_version()

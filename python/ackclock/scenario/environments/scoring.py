@@ -1,0 +1,182 @@
+"""What a run in an environment is worth: goodput, fairness, loss and delay of its test flows.
+
+Source: Akella et al. (2002), sections 3.3 and 4.
+
+Rule (g the goodputs of the test flows, counted with headers)::
+
+    goodput   sum(g) / available bandwidth
+    fairness  (max(g) - min(g)) / mean(g);  0 is equal
+    loss      data packets lost / data packets sent, over the whole run [%]
+    delay     mean round trip less propagation, over the flows' samples [ms]
+
+Available is what cross traffic leaves: capacity less what cross traffic was carried. With this the
+goodput is in [0, 1], as the paper says. By the paper's words it is capacity less what the source
+sends; since the source loses packets too, aggressive controls then get more than 1. That ratio is
+here as ``goodput_offered``. Many sources under fair queueing take what test flows leave unused,
+so there the share that fair queueing grants is the available bandwidth, as under a link's own rate.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ackclock._util.arrow import Tables
+from ackclock._util.units import parse
+from ackclock.scenario.environments.expansion import (
+    CBR,
+    is_environment,
+    meant_available,
+    ring_bandwidths,
+    round_trips,
+)
+from ackclock.scenario.environments.form import Settings, settings
+from ackclock.scenario.environments.transfers import CROSS, HOLD
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ackclock.results.run import Run
+
+__all__ = ["SCORES", "annotate", "scores"]
+
+Data = dict[str, Any]
+
+SCORES: dict[str, tuple[str, str]] = {
+    "goodput": ("fraction of the available bandwidth", "high"),
+    "fairness": ("(max - min) / mean of goodputs", "low"),
+    "loss_percent": ("data packets lost [%]", "low"),
+    "delay_ms": ("queueing delay [ms]", "low"),
+}
+"""The paper's four metrics: what each is, and which end of it is good."""
+
+
+def annotate(run: Run, data: Data) -> None:
+    """Add ``environment`` to a run's summary and tables; leave out the flows of cross traffic.
+
+    Parameters
+    ----------
+    run
+        A finished run.
+    data
+        Its scenario, before environments are spelled out.
+    """
+    if not is_environment(data):
+        return
+    chosen = settings(data["net"])
+    flows = run.summary["flows"]
+    test = [flow for flow in flows if not _is_cross(str(flow["id"]))]
+    told = _told(data, chosen, test, flows)
+    run.summary["environment"] = told
+    run.summary["flows"] = test
+    kept = {str(flow["id"]) for flow in test}
+    assert isinstance(run.tables, Tables)
+    run.tables.keep("flows", [str(flow["id"]) in kept for flow in flows])
+    numbers = {key: value for key, value in told.items() if not isinstance(value, str)}
+    columns = {**numbers, **scores(run.summary)}
+    row: Data = {key: np.array([_number(value)]) for key, value in columns.items()}
+    run.tables.put("environment", {"name": [told["name"]], "by": [told["by"]], **row})
+
+
+def _number(value: float | None) -> float:
+    return float("nan") if value is None else float(value)
+
+
+def _is_cross(name: str) -> bool:
+    return any(name.startswith(part) and name != part + "s" for part in (CBR, CROSS, HOLD))
+
+
+def _told(data: Data, chosen: Settings, test: Sequence[Data], flows: Sequence[Data]) -> Data:
+    begin = parse(data.get("warmup", 0), "duration")
+    end = parse(data["duration"], "duration")
+    wire = _wire(data)
+    n = chosen.flows
+    carried = {str(f["id"]): f["goodput_bps"] for f in flows if _is_cross(str(f["id"]))}
+    offered: float | None = None
+    if chosen.environment.has_transfers:
+        cross = sum(rate for name, rate in carried.items() if name.startswith(CROSS))
+        available = chosen.capacity_bps - cross * wire
+    elif chosen.topology == "ring":
+        available = (2 * chosen.capacity_bps - sum(carried.values())) / 2
+        offered = sum(p.mean(begin, end) for p in ring_bandwidths(data, chosen))
+        if chosen.by == "cbr-flows":
+            available = offered
+    elif chosen.by in ("link", "cbr-flows"):
+        available = offered = n * meant_available(data, chosen).mean(begin, end)
+    else:
+        available = chosen.capacity_bps - sum(carried.values())
+        offered = n * meant_available(data, chosen).mean(begin, end)
+    rtts = round_trips(data, chosen)
+    waits = [
+        flow["srtt_mean_s"] - rtt
+        for flow, rtt in zip(test, rtts, strict=False)
+        if flow.get("srtt_mean_s") is not None
+    ]
+    got = [flow["goodput_bps"] * wire for flow in test]
+    return {
+        "name": chosen.environment.name,
+        "by": chosen.by,
+        "flows": n,
+        "capacity_bps": chosen.capacity_bps,
+        "available_bps": available,
+        "offered_bps": offered,
+        "got_bps": sum(got),
+        "delay_s": sum(waits) / len(waits) if waits else None,
+    }
+
+
+def scores(summary: Mapping[str, Any]) -> dict[str, float]:
+    """Compute the paper's metrics of a run.
+
+    Parameters
+    ----------
+    summary
+        Of a run in an environment.
+
+    Returns
+    -------
+    dict
+        ``goodput``, ``fairness``, ``loss_percent``, ``delay_ms``, and besides
+        ``goodput_offered``, ``jain``, ``timeouts`` (per flow). NaN for what is not known.
+    """
+    told = summary["environment"]
+    flows = summary["flows"]
+    got = [flow["goodput_bps"] for flow in flows]
+    mean = sum(got) / len(got)
+    squares = sum(g * g for g in got)
+    sent = sum(flow["sent_packets"] for flow in flows)
+    nan = float("nan")
+    delay = told["delay_s"]
+    offered = told["offered_bps"]
+    return {
+        "goodput": told["got_bps"] / told["available_bps"] if told["available_bps"] > 0 else nan,
+        "fairness": (max(got) - min(got)) / mean if mean > 0 else nan,
+        "loss_percent": 100 * sum(f["lost_data_packets"] for f in flows) / sent if sent else nan,
+        "delay_ms": 1e3 * delay if delay is not None else nan,
+        "goodput_offered": told["got_bps"] / offered if offered else nan,
+        "jain": sum(got) ** 2 / (len(got) * squares) if squares > 0 else nan,
+        "timeouts": sum(flow["timeouts"] for flow in flows) / len(flows),
+    }
+
+
+def _wire(data: Data) -> float:
+    """Bytes on the wire of a full segment per byte of its payload."""
+    tcp = data.get("tcp", {})
+    mss, header = _era_sizes(str(data.get("era", "rfc")))
+    mss = int(tcp.get("mss", mss))
+    return (mss + int(tcp.get("header", header))) / mss
+
+
+@cache
+def _era_sizes(era: str) -> tuple[int, int]:
+    """Payload and header bytes of an era, as the core has them."""
+    from ackclock import _core
+
+    net = {"kind": "dumbbell", "pairs": 1, "rate": 1e6, "rtt": 0.1}
+    asked = {"net": net, "flows": [{"pair": 0}], "duration": 1, "era": era}
+    lines = json.loads(_core.explain(json.dumps(asked)))["defaults"]
+    values = {line["path"]: line["value"] for line in lines}
+    return int(values["tcp.mss"].split()[0]), int(values["tcp.header"].split()[0])

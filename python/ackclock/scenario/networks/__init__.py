@@ -1,0 +1,1 @@
+"""Real networks as graphs of a scenario."""

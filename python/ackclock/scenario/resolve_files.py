@@ -1,0 +1,80 @@
+"""Replaces what names a file or a collection by its content, so that the core gets all it needs."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any
+
+from ackclock.catalogue import python_source
+from ackclock.scenario.networks import graph_import
+from ackclock.scenario.traces import delivery, replayed
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ackclock.catalogue.schema import Data
+
+__all__ = ["expanded"]
+
+
+def expanded(data: Data, folder: Path) -> Data:
+    """Copy a scenario with imported networks as graphs and trace files as lists.
+
+    Parameters
+    ----------
+    data
+        The scenario as plain data, right in form.
+    folder
+        What relative paths are relative to.
+
+    Raises
+    ------
+    ScenarioError
+        A file cannot be read or is malformed; the message names file and line.
+    """
+    result = copy.deepcopy(data)
+    net = result["net"]
+    kind = net.get("kind")
+    if kind in ("topohub", "graphml", "csv"):
+        defaults = graph_import.LinkOptions()
+        options = graph_import.LinkOptions(
+            rate=net.get("rate"),
+            buffer=net.get("buffer", defaults.buffer),
+            qdisc=net.get("qdisc", defaults.qdisc),
+            signal_speed=net.get("signal_speed", defaults.signal_speed),
+            scale=net.get("scale", defaults.scale),
+            weight=net.get("weight", defaults.weight),
+        )
+        if kind == "topohub":
+            net = graph_import.topohub_data(net["name"], net.get("rule", "uniform"), options)
+        elif kind == "graphml":
+            net = graph_import.graphml_data(folder / net["file"], options)
+        else:
+            net = graph_import.csv_data(folder / net["folder"], options)
+        result["net"] = net
+    _schedules(result["net"], "net", folder)
+    for index, change in enumerate(result.get("links", ())):
+        _schedules(change, f"links[{index}]", folder)
+    for index, flow in enumerate(result.get("flows", ())):
+        _replayed(flow, "source", "source", f"flows[{index}]", folder)
+    for index, traffic in enumerate(result.get("traffic", ())):
+        _replayed(traffic, "generator", "arrivals", f"traffic[{index}]", folder)
+        _replayed(traffic.get("flow", {}), "source", "source", f"traffic[{index}].flow", folder)
+    python_source.check(result, folder)
+    return result
+
+
+def _replayed(table: Any, key: str, room: str, path: str, folder: Path) -> None:
+    spec = table.get(key)
+    if isinstance(spec, dict) and "file" in spec:
+        table[key] = replayed(room, spec, folder, f"{path}.{key}")
+
+
+def _schedules(table: Any, path: str, folder: Path) -> None:
+    for key in ("schedule", "back_schedule"):
+        schedule = table.get(key)
+        if isinstance(schedule, dict) and "mahimahi_file" in schedule:
+            where = f"{path}.{key}"
+            table[key] = {"mahimahi": delivery(folder / schedule["mahimahi_file"], where)}
+    for index, link in enumerate(table.get("links", ())):
+        _schedules(link, f"{path}.links[{index}]", folder)

@@ -1,0 +1,594 @@
+"""The scenario: what the user says. Frozen plain data with a file form that it equals exactly."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import json
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from ackclock._util import paths
+from ackclock.errors import Problem, ScenarioError, UnsupportedError
+from ackclock.scenario.document import Frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from ackclock.catalogue.python_source import Workshop
+    from ackclock.catalogue.records import Record
+    from ackclock.engines.registry import Cost, Parcel
+    from ackclock.results.run import Run
+    from ackclock.scenario.explanation import Explanation
+
+__all__ = ["Scenario", "from_document", "load"]
+
+Era = Literal["rfc", "1999", "2002", "2007", "ns2"]
+
+
+class Scenario(Frozen):
+    """A simulation: a network, the flows on it, and how long it runs.
+
+    Parameters
+    ----------
+    net
+        The network, as in `ackclock.topology`.
+    links
+        What is different at single directions of its links, as `ackclock.LinkChange`.
+    flows
+        Flows named one by one, as `ackclock.Flow`.
+    duration
+        Simulated time [s].
+    traffic
+        Generators of flows, as `ackclock.Traffic`.
+    warmup
+        Time before measurement begins [s]; rates and means are over ``warmup`` to ``duration``.
+    seed
+        Seed of every random number of the run.
+    era
+        Whose defaults apply where a value is left out.
+    tcp
+        TCP settings of every flow that does not set its own, as `ackclock.TcpOptions`.
+    routing
+        What routes minimise: ``hops``, ``delay`` or ``weight``.
+    classes
+        What fair queues keep apart: ``stream``, ``flow``, ``source`` or ``pair``.
+    record
+        Tables to record, or the table ``record`` of a scenario file.
+    name
+        A name for titles and file names.
+
+    Raises
+    ------
+    ScenarioError
+        With every problem of form at once. What needs the whole network is found by `check`.
+    """
+
+    __slots__ = ("_but_seed", "_cost", "_full", "_hash")
+    # What is known of it, found when first asked for: with files read, its fingerprint, checked,
+    # and the core's text from after the seed on (empty where more than the seed depends on it).
+    _full: dict[str, Any] | None
+    _hash: str | None
+    _cost: Cost | None
+    _but_seed: str | None
+
+    engine = "packet"
+    """Who answers; see `ackclock.engines.registry`."""
+    is_random = True
+    """Results depend on the seed."""
+
+    def __init__(
+        self,
+        net: Record | dict[str, Any],
+        flows: Iterable[Record | dict[str, Any]] = (),
+        duration: float | str = 60,
+        *,
+        links: Iterable[Record | dict[str, Any]] = (),
+        traffic: Iterable[Record | dict[str, Any]] = (),
+        warmup: float | str | None = None,
+        seed: int | None = None,
+        era: Era | None = None,
+        tcp: Record | dict[str, Any] | None = None,
+        routing: str | None = None,
+        classes: str | None = None,
+        record: Iterable[str] | dict[str, Any] | None = None,
+        name: str | None = None,
+    ) -> None:
+        from ackclock.catalogue.records import plain
+
+        if record is not None and not isinstance(record, dict):
+            record = {"tables": list(record)}
+        given = {
+            "name": name,
+            "duration": duration,
+            "warmup": warmup,
+            "seed": seed,
+            "era": era,
+            "routing": routing,
+            "classes": classes,
+            "record": record,
+            "tcp": tcp,
+            "net": net,
+            "links": list(links) or None,
+            "flows": list(flows) or None,
+            "traffic": list(traffic) or None,
+        }
+        self._fill(plain(given), None)
+
+    def _fill(self, data: dict[str, Any], file: Path | None) -> None:
+        from ackclock.catalogue.form import problems
+
+        found = problems(data, None if file is None else str(file))
+        if found:
+            from ackclock.scenario.hidden_problems import behind
+
+            raise ScenarioError([*found, *behind(found, data, file)])
+        nothing = dict.fromkeys(Scenario.__slots__)
+        self._freeze(_data=data, _file=file, **nothing)
+
+    @classmethod
+    def from_data(cls, data: dict[str, Any], file: Path | None = None) -> Scenario:
+        """Make a scenario of plain data, as parsed from TOML or JSON.
+
+        Parameters
+        ----------
+        data
+            The tables of the file.
+        file
+            Where they came from: relative paths inside are relative to it, messages name it.
+
+        Raises
+        ------
+        ScenarioError
+            With every problem of form at once.
+        """
+        from ackclock.catalogue.records import plain
+
+        self = cls.__new__(cls)
+        # A null of JSON says the same as a key left out, and TOML has none.
+        self._fill(plain(data), file)
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Scenario.from_data, (self._data, self._file))
+
+    def __repr__(self) -> str:
+        net, count = self._data["net"]["kind"], len(self._data.get("flows", ()))
+        name = self._data.get("name")
+        title = f"{name!r}: " if name else ""
+        return f"Scenario({title}{net}, flows={count}, duration={self._data['duration']!r})"
+
+    @property
+    def net(self) -> Record:
+        """The network."""
+        from ackclock.catalogue.records import class_name, shape
+
+        net = self._data["net"]
+        fields = {key: value for key, value in net.items() if key != "kind"}
+        return shape()[class_name(net["kind"])](**fields)
+
+    @property
+    def flows(self) -> tuple[Record, ...]:
+        """The flows named one by one."""
+        from ackclock.catalogue.records import record
+
+        return tuple(record("Flow")(**flow) for flow in self._data.get("flows", ()))
+
+    def replace(self, **changes: Any) -> Scenario:
+        """Copy with values changed.
+
+        Parameters
+        ----------
+        **changes
+            New values by path, as in ``**{"net.buffer": "2 bdp", "flows[*].cc": ac.cc.Vegas()}``;
+            None takes the default.
+
+        Returns
+        -------
+        Scenario
+            The changed scenario.
+        """
+        from ackclock.catalogue.records import plain
+
+        values = {path: plain(value) for path, value in changes.items()}
+        return Scenario.from_data(paths.replaced(self._data, values), self._file)
+
+    def to_json(self) -> str:
+        """Write as JSON; `load` gives an equal scenario back."""
+        return json.dumps(self._data, indent=2, allow_nan=False)
+
+    def to_toml(self) -> str:
+        """Write as TOML; `load` gives an equal scenario back."""
+        import tomli_w
+
+        return tomli_w.dumps(self._data)
+
+    def expanded(self) -> Scenario:
+        """Copy with imported networks as graphs and trace files as lists; needs no other file."""
+        return Scenario.from_data(self._expanded(), self._file)
+
+    def kept(self, target: Path) -> Scenario:
+        """Copy as `expanded` whose classes of the user's own are in files of a folder.
+
+        Parameters
+        ----------
+        target
+            The folder, which gets these files; the copy's paths are relative to it.
+        """
+        from ackclock.catalogue.python_source import kept
+
+        folder = Path() if self._file is None else self._file.parent
+        return Scenario.from_data(kept(self._expanded(), folder, target), target / "scenario.toml")
+
+    def _expanded(self) -> dict[str, Any]:
+        if self._full is None:
+            from ackclock.scenario.resolve_files import expanded
+
+            folder = Path() if self._file is None else self._file.parent
+            try:
+                full = expanded(self._data, folder)
+            except ScenarioError as error:
+                raise self._located(error.problems) from None
+            object.__setattr__(self, "_full", full)
+        assert self._full is not None
+        return self._full
+
+    def core_json(self) -> str:
+        """The JSON that the core gets: everything that names a file expanded."""
+        return self._core_text()[0]
+
+    def _core_text(self) -> tuple[str, Workshop | None]:
+        """What the core gets: the text, and the maker of the user's own algorithms if any."""
+        if self._but_seed:
+            return f'{{"seed": {self.seed}{self._but_seed}', None
+        workshop = self._workshop()
+        return json.dumps(workshop.core_form(), allow_nan=False), workshop or None
+
+    def _checked_text(self) -> tuple[str, Workshop | None]:
+        """As `_core_text`; a file that cannot be read is told with all else that is wrong."""
+        try:
+            return self._core_text()
+        except ScenarioError as error:
+            raise self._told(error.problems) from None
+
+    def _text_but_seed(self) -> str:
+        """The core's text from after the seed on, the same for every seed; empty if it is not."""
+        from ackclock.scenario.environments.expansion import is_environment
+
+        if is_environment(self._data) or self._workshop():
+            return ""
+        rest = {key: value for key, value in self._expanded().items() if key != "seed"}
+        return f", {json.dumps(rest, allow_nan=False)[1:]}"
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 [hex] of what is simulated, in the core's own words.
+
+        Two scenarios that say the same differently ("10 Mbps" or 1e7) have the same; name, seed
+        and recorded tables do not count.
+        """
+        if self._hash is None:
+            import hashlib
+
+            from ackclock import _core
+
+            # What an environment draws from the seed is compared under one seed.
+            one = self if self.seed == 1 else self._under_seed_one()
+            data = json.loads(_core.normalise(one.core_json()))
+            for key in ("name", "seed", "record"):
+                data.pop(key, None)
+            text = json.dumps(data, sort_keys=True, separators=(",", ":"))
+            object.__setattr__(self, "_hash", hashlib.sha256(text.encode()).hexdigest())
+        assert self._hash is not None
+        return self._hash
+
+    @property
+    def holds_lock(self) -> bool:
+        """Whether Python code of the user's own runs inside the engine."""
+        return bool(self._workshop())
+
+    @property
+    def recorded(self) -> str:
+        """What is recorded, as canonical text."""
+        return json.dumps(self._data.get("record", {}), sort_keys=True, separators=(",", ":"))
+
+    def seeded(self, seed: int) -> Scenario:
+        """Copy with another seed; all else is right already and is not checked again.
+
+        Parameters
+        ----------
+        seed
+            Seed of every random number of the run.
+        """
+        # Sweeps do this for every run: what the core gets is written once for all of them.
+        if self._but_seed is None and self._full is not None:
+            object.__setattr__(self, "_but_seed", self._text_but_seed())
+        copied = Scenario.__new__(Scenario)
+        full = None if self._full is None else {**self._full, "seed": seed}
+        object.__setattr__(copied, "_data", {**self._data, "seed": seed})
+        object.__setattr__(copied, "_file", self._file)
+        object.__setattr__(copied, "_full", full)
+        object.__setattr__(copied, "_hash", self._hash)
+        object.__setattr__(copied, "_cost", self._cost)
+        object.__setattr__(copied, "_but_seed", self._but_seed)
+        return copied
+
+    def to_document(self) -> dict[str, Any]:
+        """Plain data that needs no other file, but for classes of the user's own."""
+        return {"engine": self.engine, **copy.deepcopy(self._expanded())}
+
+    def parcel(self) -> Parcel:
+        """The document with the code of the user's own classes.
+
+        Raises
+        ------
+        UnsupportedError
+            A class was defined in an interactive session, so its file is not to be had.
+        """
+        from ackclock.engines.registry import Parcel
+
+        if not self._workshop():
+            return Parcel(self.to_document(), {})
+        if '"session:' in json.dumps(self._data):
+            message = (
+                "a class that was defined in a session cannot go to another process; put it into"
+                " a file and name it as file.py:Class"
+            )
+            raise UnsupportedError(message)
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            document = {"engine": self.engine, **self.kept(folder).data}
+            files = {
+                file.relative_to(folder).as_posix(): file.read_text(encoding="utf-8")
+                for file in sorted(folder.rglob("*.py"))
+            }
+        return Parcel(document, files)
+
+    def cost(self) -> Cost:
+        """Predict events and time.
+
+        Raises
+        ------
+        ScenarioError
+            With every problem at once.
+        """
+        from ackclock.engines.registry import Cost
+
+        # The core checks and predicts in one compilation; grids of thousands of points need both.
+        if self._cost is None:
+            try:
+                predicted = self._predicted()
+            except ScenarioError as error:
+                raise self._told(error.problems) from None
+            cost = Cost(float(predicted["events"]), float(predicted["cpu_s"]))
+            object.__setattr__(self, "_cost", cost)
+        assert self._cost is not None
+        return self._cost
+
+    def _predicted(self) -> dict[str, Any]:
+        """Let the core check and predict; see `cost`.
+
+        Raises
+        ------
+        ScenarioError
+            With the problems at first sight: others may hide behind them.
+        """
+        from ackclock import _core
+        from ackclock.catalogue.python_source import contained
+
+        text, workshop = self._core_text()
+        try:
+            with contained():
+                found: dict[str, Any] = json.loads(_core.predict(text, workshop))
+        except _core.InputError as error:
+            raise self._located(_problems(str(error))) from None
+        return found
+
+    def execute(self, progress: Callable[[float, float], object] | None = None) -> Run:
+        """Simulate, as `run`.
+
+        Parameters
+        ----------
+        progress
+            As of `run`.
+        """
+        return self.run(progress=progress)
+
+    def _under_seed_one(self) -> Scenario:
+        from ackclock.scenario.environments.expansion import is_environment
+
+        return self.replace(seed=1) if is_environment(self._data) else self
+
+    def _workshop(self) -> Workshop:
+        """The maker of the user's own algorithms that this scenario names."""
+        from ackclock.catalogue.python_source import Workshop
+        from ackclock.scenario.environments.expansion import compiled
+
+        folder = Path() if self._file is None else self._file.parent
+        return Workshop(compiled(self._expanded()), folder, self.seed)
+
+    def _located(self, problems: Iterable[Problem]) -> ScenarioError:
+        file = None if self._file is None else str(self._file)
+        return ScenarioError([dataclasses.replace(problem, file=file) for problem in problems])
+
+    def _told(self, problems: tuple[Problem, ...] | list[Problem]) -> ScenarioError:
+        from ackclock.scenario.hidden_problems import behind
+
+        return self._located([*problems, *behind(problems, self._data, self._file)])
+
+    def _raise_input(self, text: str) -> None:
+        found = _problems(text)
+        if found:
+            raise self._told(found)
+
+    def check(self) -> None:
+        """Check meaning as well as form: names, routes, parameters.
+
+        Raises
+        ------
+        ScenarioError
+            With every problem at once.
+        """
+        self.cost()
+
+    def explain(self) -> Explanation:
+        """Say what would run: routes, bandwidth-delay products, defaults used, predicted cost.
+
+        Returns
+        -------
+        Explanation
+            Text when printed; ``.data`` has all of it.
+        """
+        from ackclock import _core
+        from ackclock.scenario.explanation import Explanation, left_out
+
+        self.check()
+        try:
+            data = json.loads(_core.explain(self.core_json()))
+        except _core.InputError as error:
+            self._raise_input(str(error))
+            raise
+        data["defaults"] = [*left_out(self._data), *data["defaults"]]
+        return Explanation(self.name, data)
+
+    def run(
+        self,
+        engine: str = "packet",
+        *,
+        record: Iterable[str] | None = None,
+        interval: float | str | None = None,
+        seed: int | None = None,
+        progress: Callable[[float, float], object] | None = None,
+    ) -> Run:
+        """Simulate.
+
+        Parameters
+        ----------
+        engine
+            ``packet``.
+        record
+            Tables to record besides the summary: ``windows``, ``rtts``, ``states``, ``drops``,
+            ``queues``, ``packets``, ``flow_samples``, ``link_samples``. Left out: as the scenario
+            says.
+        interval
+            Interval of the sampled tables [s]; 0.1 if neither is given.
+        seed
+            Replaces the scenario's seed.
+        progress
+            Called a few times a second with the fraction done and the simulated time [s]; what it
+            raises stops the run.
+
+        Returns
+        -------
+        Run
+            Summary and tables.
+
+        Raises
+        ------
+        ScenarioError
+            The scenario is wrong; every problem is told.
+        AlgorithmError
+            An algorithm broke its contract.
+        """
+        if engine != "packet":
+            message = f'there is no engine "{engine}"; expected: packet'
+            raise UnsupportedError(message)
+        changes: dict[str, Any] = {}
+        if record is not None:
+            changes["record.tables"] = list(record)
+        if interval is not None:
+            changes["record.interval"] = interval
+        if seed is not None:
+            changes["seed"] = seed
+        if changes:
+            return self.replace(**changes).run(progress=progress)
+        import numpy as np  # noqa: F401  the core needs it; loading it is not the run's time
+
+        from ackclock import _core
+        from ackclock.catalogue.python_source import contained
+        from ackclock.errors import AlgorithmError
+        from ackclock.results.run import Run
+        from ackclock.scenario.environments.scoring import annotate
+
+        # The core checks what it runs; to check here too would compile a scenario twice.
+        text, workshop = self._checked_text()
+        try:
+            began = time.thread_time()
+            with contained():
+                output = _core.run(text, progress, workshop)
+            cpu_s = time.thread_time() - began
+        except _core.InputError as error:
+            self._raise_input(str(error))
+            raise
+        except _core.AlgorithmFailure as error:
+            raise AlgorithmError(str(error)) from None
+        done = Run.from_core(self, output, cpu_s)
+        annotate(done, self._data)
+        if workshop is not None:
+            done.summary.update(workshop.summary())
+        return done
+
+
+def _problems(text: str) -> list[Problem]:
+    """The core's problems, as it tells them in JSON."""
+    return [Problem(item["path"], item["message"]) for item in json.loads(text)]
+
+
+def load(source: str | Path) -> Scenario:
+    """Read a scenario from a TOML or JSON file, or from such text.
+
+    Parameters
+    ----------
+    source
+        A path, or the text itself (which then contains a line break or a brace).
+
+    Returns
+    -------
+    Scenario
+        Equal to the one that was written.
+
+    Raises
+    ------
+    ScenarioError
+        The file cannot be read or has problems; all are told at once.
+    """
+    from ackclock.engines.registry import parse_document, read_document
+
+    is_text = isinstance(source, str) and ("\n" in source or "{" in source)
+    file = None if is_text else Path(source)
+    data = parse_document(str(source)) if file is None else read_document(file)
+    return from_document(data, file)
+
+
+def from_document(document: dict[str, Any], file: Path | None = None) -> Scenario:
+    """Make a scenario of a document that may name the packet engine.
+
+    Parameters
+    ----------
+    document
+        The tables of the file; ``engine``, if given, is ``packet``.
+    file
+        Where they came from.
+
+    Raises
+    ------
+    ScenarioError
+        With every problem of form at once.
+    UnsupportedError
+        The document is for another engine.
+    """
+    from ackclock.engines.registry import ENGINES
+    from ackclock.errors import suggestion
+
+    data = dict(document)
+    engine = data.pop("engine", Scenario.engine)
+    if engine != Scenario.engine:
+        where = f"{file}: " if file is not None else ""
+        message = f'{where}engine: "{engine}" is not "packet", the engine of a Scenario'
+        if not isinstance(engine, str) or engine not in ENGINES:
+            hint = suggestion(str(engine), ENGINES)
+            message = f'{where}engine: there is no engine "{engine}"; {hint}'
+        raise UnsupportedError(message)
+    return Scenario.from_data(data, file)

@@ -1,0 +1,134 @@
+"""Trace files: what a scenario names by a file and the core wants as a list."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ackclock._util import csv_rows
+from ackclock._util.units import parse, quantity_problem
+from ackclock.catalogue import schema
+from ackclock.errors import Problem, ScenarioError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["delivery", "replayed"]
+
+_MOST_MS = 9_000_000_000
+"""What a scenario may last, in milliseconds."""
+
+_TOLD = 20
+"""Most problems of a file that are told."""
+
+
+def replayed(room: str, spec: schema.Data, folder: Path, where: str) -> schema.Data:
+    """Copy an algorithm that replays a file as one that replays a list.
+
+    Parameters
+    ----------
+    room
+        Its room.
+    spec
+        The algorithm with ``file``, a CSV file with a column for each key of an entry; an empty
+        cell is a key left out.
+    folder
+        What the file is relative to.
+    where
+        Path of the algorithm in the scenario.
+
+    Raises
+    ------
+    ScenarioError
+        The file cannot be read or a value is wrong; the message names file and line.
+    """
+    key = schema.REPLAYED[room, spec["kind"]]
+    rest = {name: value for name, value in spec.items() if name != "file"}
+    where = f"{where}.file"
+    if key in rest:
+        message = f"names a list beside {key}; expected one of them"
+        raise ScenarioError([Problem(where, message)])
+    path = folder / spec["file"]
+    entry = schema.entries(room, spec["kind"])
+    rules = entry["properties"]
+    try:
+        rows = csv_rows.rows(path, *((name,) for name in entry["required"]))
+    except csv_rows.CsvError as error:
+        raise ScenarioError([Problem(where, error.of(path))]) from None
+    problems, entries, last = [], [], 0.0
+    for line, row in rows:
+        one = {name: row[name] for name in rules if row.get(name)}
+        told = ((name, _wrong(name, one, entry)) for name in rules)
+        wrong = [f"{name}: {message}" for name, message in told if message]
+        if not wrong:
+            values = {name: _value(one[name], rules[name]) for name in one}
+            entries.append(values)
+            if values["at"] < last:
+                wrong = [f"at: {one['at']} is before the line above; expected times in order"]
+            last = values["at"]
+        problems += [Problem(where, f"{path}, line {line}: {message}") for message in wrong]
+    if problems:
+        raise ScenarioError(problems[:_TOLD])
+    return {**rest, key: entries}
+
+
+def _wrong(name: str, row: dict[str, str], entry: schema.Data) -> str | None:
+    if name not in row:
+        return "is empty; expected a value" if name in entry["required"] else None
+    quantity = entry["properties"][name].get("x-quantity")
+    if quantity is None:
+        whole = row[name].strip().isdecimal()
+        return None if whole else f'"{row[name]}" is not a whole number'
+    return quantity_problem(row[name], quantity)
+
+
+def _value(text: str, rules: schema.Data) -> float:
+    quantity = rules.get("x-quantity")
+    if quantity is None:
+        return int(text)
+    value = parse(text, quantity)
+    return round(value) if quantity == "size" else value
+
+
+def delivery(file: Path, where: str) -> list[int]:
+    """Read a Mahimahi packet-delivery trace.
+
+    Parameters
+    ----------
+    file
+        One time in milliseconds per line.
+    where
+        Path in the scenario, for messages.
+
+    Raises
+    ------
+    ScenarioError
+        The file cannot be read or is no such trace; the message names file and line.
+    """
+
+    def wrong(message: str) -> ScenarioError:
+        return ScenarioError([Problem(where, message)])
+
+    try:
+        lines = file.read_text(encoding="ascii").splitlines()
+    except OSError as error:
+        raise wrong(f"cannot read {file}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise wrong(f"{file} is not text; expected one time in milliseconds per line") from None
+    times: list[int] = []
+    for number, line in enumerate(lines, start=1):
+        text = line.strip()
+        if not text:
+            continue
+        before = times[-1] if times else 0
+        # More digits than any time has; Python refuses to read very many.
+        time = int(text[:20]) if text.isdigit() else -1
+        if time < before:
+            told = f'{file}, line {number}: "{text[:20]}" is not a whole number of milliseconds'
+            raise wrong(f"{told} that is at least the one before ({before})")
+        if time > _MOST_MS:
+            told = f'{file}, line {number}: "{text[:20]}" is out of range'
+            raise wrong(f"{told}; expected at most {_MOST_MS} ms")
+        times.append(time)
+    if not times or times[-1] == 0:
+        raise wrong(f"{file} has no time after 0 ms; expected one time in milliseconds per line")
+    return times

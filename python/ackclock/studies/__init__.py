@@ -1,0 +1,1 @@
+"""Ready-made studies: each asks one question of many runs and writes a report."""

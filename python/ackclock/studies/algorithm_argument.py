@@ -1,0 +1,76 @@
+"""What a user asks about: an algorithm by name, a class in a file, or a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ackclock.errors import AckclockError, Problem, ScenarioError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+__all__ = ["Subject", "asked"]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """An algorithm asked about: its name in tables, and how a scenario says it."""
+
+    label: str
+    value: Any
+
+
+def asked(text: str, folder: Path, key: str, trial: Callable[[Any], dict[str, Any]]) -> Subject:
+    """Read what the user asked about, and check it.
+
+    Parameters
+    ----------
+    text
+        Registry name, ``file.py:Class``, or a table as ``{kind = "aimd", b = 0.7}``.
+    folder
+        What files are relative to.
+    key
+        Where a scenario says such an algorithm: ``cc``, ``qdisc``.
+    trial
+        Makes a scenario that uses it.
+
+    Returns
+    -------
+    Subject
+        With the last part of its name as the label.
+
+    Raises
+    ------
+    ScenarioError
+        There is no such algorithm, or a parameter is wrong.
+    """
+    import tomllib
+
+    from ackclock.scenario.scenario import Scenario
+
+    value: Any = text
+    if text.lstrip().startswith("{"):
+        try:
+            value = tomllib.loads(f"value = {text}")["value"]
+        except tomllib.TOMLDecodeError as error:
+            raise AckclockError(f"{text}: not a table as TOML has it: {error}") from None
+    value = _placed(value, folder)
+    try:
+        Scenario.from_data(trial(value)).check()
+    except ScenarioError as error:
+        found = [Problem("", p.message, text) for p in error.problems if f".{key}" in p.path]
+        raise ScenarioError(list(dict.fromkeys(found)) or list(error.problems)) from None
+    name = value if isinstance(value, str) else value.get("class", value["kind"])
+    return Subject(str(name).rpartition(":")[2], value)
+
+
+def _placed(value: Any, folder: Path) -> Any:
+    """Name the file of a class by its whole path, for sweeps stand in no folder."""
+    name = value.get("class") if isinstance(value, dict) else value
+    if not isinstance(name, str) or ".py:" not in name:
+        return value
+    file, _, cls = name.rpartition(":")
+    whole = f"{(folder / file).resolve()}:{cls}"
+    return {**value, "class": whole} if isinstance(value, dict) else whole

@@ -1,0 +1,226 @@
+"""A survey of a network: fair rates, bottlenecks, what senders of each kind do to it, upgrades."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ackclock.engines.fluid.net import FluidNet
+from ackclock.engines.fluid.outcome import Routers
+from ackclock.engines.fluid.tables import bottlenecks, jain, tables
+from ackclock.errors import Problem, ScenarioError
+from ackclock.studies.bottlenecks.upgrades import least_wanting
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    import numpy.typing as npt
+    import pyarrow as pa
+
+    from ackclock.studies.bottlenecks.operators import Network
+    from ackclock.studies.bottlenecks.upgrades import Upgrade
+
+__all__ = ["SENDERS", "Survey", "survey"]
+
+SENDERS: dict[str, Any] = {
+    "naive": "naive",
+    "full-balanced": "full-balanced",
+    "full-share": "full-share",
+    "naive-ratio": {"kind": "naive-ratio", "alpha": 0.2},
+    "limited-ratio": {"kind": "limited-ratio", "alpha": 0.2},
+}
+"""Sender policies of a survey; alpha as in McCullough et al. 2010."""
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What a survey found.
+
+    Parameters
+    ----------
+    network
+        The network.
+    net
+        Its capacities and routed flows.
+    rates
+        The max-min allocation, ``(n_flows,)``.
+    held
+        Bottleneck link of each flow in it, -1 for none.
+    senders
+        Per policy the totals of its outcome.
+    flows, links
+        Per policy the tables of its outcome.
+    fair_at
+        Routers that are fair; None: all.
+    upgrades
+        For the least rate and for the total; empty if not asked for.
+    factor
+        What upgraded links' capacities are multiplied by.
+    """
+
+    network: Network
+    net: FluidNet
+    rates: npt.NDArray[np.float64]
+    held: npt.NDArray[np.int64]
+    senders: dict[str, dict[str, Any]]
+    flows: dict[str, pa.Table]
+    links: dict[str, pa.Table]
+    fair_at: tuple[str, ...] | None
+    upgrades: tuple[Upgrade, ...]
+    factor: float
+
+    def bottleneck_links(self) -> list[tuple[str, float, int, float]]:
+        """List bottlenecks: name, capacity [bit/s], flows held back, their rate [bit/s]."""
+        found = []
+        for link in np.unique(self.held[self.held >= 0]):
+            mine = self.held == link
+            rate = float(self.rates[mine].max())
+            found.append(
+                (
+                    self.net.link_name(int(link)),
+                    float(self.net.capacity[link]),
+                    int(mine.sum()),
+                    rate,
+                )
+            )
+        return sorted(found, key=lambda row: (-row[2], row[0]))
+
+    def to_data(self) -> dict[str, Any]:
+        """Give all numbers as plain data; rates in bit/s."""
+        used = np.bincount(
+            self.net.hops, np.repeat(self.rates, np.diff(self.net.offsets)), self.net.n_links
+        )
+        share = used / self.net.capacity
+        graph = self.network.graph
+        return {
+            "network": self.network.title,
+            "nodes": len(graph.nodes),
+            "links": len(graph.src) // 2,
+            "flows": self.net.n_flows,
+            "fair_at": None if self.fair_at is None else list(self.fair_at),
+            "max_min": {
+                "total_bps": float(self.rates.sum()),
+                "least_bps": float(self.rates.min()),
+                "least_wanting_bps": _finite(least_wanting(self.net, self.rates)),
+                "jain": jain(self.rates),
+                "satisfied_flows": int((self.held < 0).sum()),
+                "utilisation_mean": float(share.mean()),
+                "utilisation_max": float(share.max()),
+            },
+            "bottlenecks": [
+                {"link": name, "capacity_bps": capacity, "flows": count, "rate_bps": rate}
+                for name, capacity, count, rate in self.bottleneck_links()
+            ],
+            "senders": self.senders,
+            "upgrade_factor": self.factor,
+            "upgrades": [
+                {
+                    "goal": u.goal,
+                    "links": list(u.links),
+                    "least_wanting_bps": _finite(u.least),
+                    "total_bps": u.total,
+                    "exact": u.exact,
+                }
+                for u in self.upgrades
+            ],
+        }
+
+
+def _finite(value: float) -> float | None:
+    """JSON has no infinity."""
+    return value if np.isfinite(value) else None
+
+
+def survey(
+    network: str | Path,
+    demands: str | Path | None = None,
+    *,
+    rate: float | str | None = None,
+    merge_parallel: bool = False,
+    scale: float = 1.0,
+    fair_at: Sequence[str] | None = None,
+    upgrade: int = 0,
+    factor: float = 2.0,
+) -> Survey:
+    """Survey a network.
+
+    Parameters
+    ----------
+    network
+        As of `read_network`.
+    demands
+        CSV with source, target, demand_bps; None: a flow without bound for all pairs.
+    rate
+        Capacity [bit/s] of links for which none is given.
+    merge_parallel
+        Whether parallel links become one.
+    scale
+        Factor on every demand.
+    fair_at
+        Nodes whose outgoing links are max-min fair; all others share in proportion to what
+        arrives, as FIFO does. None: all are fair.
+    upgrade
+        How many links to upgrade; 0: none.
+    factor
+        What their capacity is multiplied by.
+
+    Returns
+    -------
+    Survey
+        Rates, bottlenecks, outcomes by sender, upgrades.
+
+    Raises
+    ------
+    ScenarioError
+        Everything wrong with network, demands and routers, pairs without a path among it.
+    ConvergenceError
+        FIFO links that feed each other did not settle; it names them.
+    """
+    from ackclock.studies.bottlenecks.operators import matrix_problems, read_demands, read_network
+    from ackclock.studies.bottlenecks.upgrades import best_upgrades
+
+    try:
+        made = read_network(network, rate=rate, merge_parallel=merge_parallel)
+    except ScenarioError as error:
+        wrong = [] if demands is None else matrix_problems(demands)
+        raise ScenarioError([*error.problems, *wrong]) from None
+    traffic, problems = read_demands(made, demands, scale=scale)
+    routers = Routers()
+    if fair_at is not None:
+        chosen = [made.aliases.get(name, name) for name in fair_at]
+        routers = Routers("max-min", "proportional", chosen)
+    net = None
+    try:
+        routers.of_link(made.graph)
+    except ScenarioError as error:
+        problems += [Problem("--fair-at", p.message) for p in error.problems]
+    try:
+        net = FluidNet.routed(made.graph, traffic)
+    except ScenarioError as error:
+        # Flows have no numbers in a matrix.
+        file = str(network) if demands is None else str(demands)
+        problems += [Problem("demands", p.message, file) for p in error.problems]
+    if problems or net is None:
+        raise ScenarioError(problems)
+    rates = net.max_min()
+    senders, flows, links = {}, {}, {}
+    for name, policy in SENDERS.items():
+        settled = net.fixed_point(policy, routers)
+        found, senders[name] = tables(net, settled, 1)
+        flows[name], links[name] = found["flows"], found["links"]
+    upgrades = best_upgrades(net, upgrade, factor=factor) if upgrade else ()
+    return Survey(
+        made,
+        net,
+        rates,
+        bottlenecks(net, rates),
+        senders,
+        flows,
+        links,
+        None if fair_at is None else tuple(fair_at),
+        upgrades,
+        factor,
+    )

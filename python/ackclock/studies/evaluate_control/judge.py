@@ -1,0 +1,285 @@
+"""What an evaluation's runs say: scores with intervals, winners, worst environment, neighbours.
+
+Rule (s the goodput of a control in an environment, under one seed)::
+
+    d(a, e) = max over controls of s(., e)  -  s(a, e)
+    D(a)    = mean of d(a, e) over e,   C(a) = max of d(a, e) over e
+
+Each replicate has its own D and C; intervals are Student's over replicates. In a setting the best
+controls are the one of least D and all whose D differs from it by an interval that holds 0; with
+their seeds in common the differences are paired. The interval says what the runs support, not what
+other environments would give.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ackclock.errors import AckclockError
+from ackclock.experiments.statistics import mean_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from ackclock.experiments.result import SweepResult
+    from ackclock.studies.algorithm_argument import Subject
+
+__all__ = ["UNFAIR", "Judgement", "Mean", "judged"]
+
+UNFAIR = 1.0
+"""A control is called unfair where (max - min) / mean of goodputs is on average above this."""
+
+METRICS = ("goodput", "fairness", "loss_percent", "delay_ms", "timeouts")
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean with the ends of its 95 % interval; NaN where there are too few values."""
+
+    mean: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, values: Iterable[float]) -> Mean:
+        """Make one.
+
+        Parameters
+        ----------
+        values
+            One per replicate.
+        """
+        return cls(*mean_interval(list(values)))
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """How flows of the control and of another share.
+
+    Parameters
+    ----------
+    share
+        Goodput of an own flow over that of a flow of the other; 1 is equal.
+    harm
+        Part of its goodput that a flow of the other loses to having own flows for neighbours.
+    """
+
+    share: Mean
+    harm: Mean
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Everything that the page and the report say.
+
+    Parameters
+    ----------
+    control
+        Label of the control asked about.
+    controls, settings, environments
+        Labels.
+    rank_d, rank_c
+        D and C by setting and control.
+    best
+        Controls among the best, by setting.
+    metrics
+        Mean over environments by setting, control and metric.
+    worst
+        By setting: environment in which the control is furthest behind, by how much, behind whom.
+    gaps
+        d of the control by setting and environment.
+    neighbours
+        By router and other control.
+    seeds, runs
+        Replicates, runs in all.
+    cpu_s
+        Time of one core [s].
+    """
+
+    control: str
+    controls: tuple[str, ...]
+    settings: tuple[str, ...]
+    environments: tuple[str, ...]
+    rank_d: Mapping[tuple[str, str], Mean]
+    rank_c: Mapping[tuple[str, str], Mean]
+    best: Mapping[str, tuple[str, ...]]
+    metrics: Mapping[tuple[str, str, str], Mean]
+    worst: Mapping[str, tuple[str, Mean, str]]
+    gaps: Mapping[tuple[str, str], Mean]
+    neighbours: Mapping[tuple[str, str], Neighbour]
+    seeds: int
+    runs: int
+    cpu_s: float
+
+    def is_unfair(self, setting: str, control: str) -> bool:
+        """Whether a control shares unevenly among its own kind.
+
+        Parameters
+        ----------
+        setting, control
+            Labels.
+        """
+        return self.metrics[setting, control, "fairness"].mean > UNFAIR
+
+    @property
+    def won(self) -> list[str]:
+        """Settings in which the control is among the best."""
+        return [setting for setting in self.settings if self.control in self.best[setting]]
+
+
+Scores = dict[tuple[str, str, str], dict[int, dict[str, float]]]
+"""By setting, control, environment, then by replicate: the metrics."""
+
+
+def _scores(result: SweepResult) -> Scores:
+    found: Scores = defaultdict(dict)
+    for row in result.tables["environment"].to_pylist():
+        place = (row["setting"], row["control"], row["environment"])
+        values = {name: row[name] for name in METRICS}
+        found[place][row["replicate"]] = {
+            name: float("nan") if value is None else float(value) for name, value in values.items()
+        }
+    return found
+
+
+def judged(control: Subject, alone: SweepResult, shared: SweepResult) -> Judgement:
+    """Judge the results of both sweeps.
+
+    Parameters
+    ----------
+    control
+        The one asked about.
+    alone, shared
+        Results of `ackclock.studies.evaluate_control.grid`'s sweeps, whole.
+
+    Raises
+    ------
+    AckclockError
+        Runs are missing.
+    """
+    if alone.interrupted or shared.interrupted:
+        raise AckclockError("the evaluation was stopped before its end; run it again to go on")
+    scores = _scores(alone)
+    settings = tuple(dict.fromkeys(place[0] for place in scores))
+    controls = tuple(dict.fromkeys(place[1] for place in scores))
+    environments = tuple(dict.fromkeys(place[2] for place in scores))
+    reps = sorted(next(iter(scores.values())))
+    behind = {
+        (s, c, e, r): max(scores[s, a, e][r]["goodput"] for a in controls)
+        - scores[s, c, e][r]["goodput"]
+        for s in settings
+        for c in controls
+        for e in environments
+        for r in reps
+    }
+    per_rep = {
+        (s, c): [sum(behind[s, c, e, r] for e in environments) / len(environments) for r in reps]
+        for s in settings
+        for c in controls
+    }
+    own = control.label
+    gaps = {
+        (s, e): Mean.of(behind[s, own, e, r] for r in reps) for s in settings for e in environments
+    }
+    return Judgement(
+        control=own,
+        controls=controls,
+        settings=settings,
+        environments=environments,
+        rank_d={place: Mean.of(values) for place, values in per_rep.items()},
+        rank_c={
+            (s, c): Mean.of(max(behind[s, c, e, r] for e in environments) for r in reps)
+            for s in settings
+            for c in controls
+        },
+        best={s: _best(s, controls, per_rep) for s in settings},
+        metrics={
+            (s, c, m): Mean.of(_mean(scores[s, c, e][r][m] for e in environments) for r in reps)
+            for s in settings
+            for c in controls
+            for m in METRICS
+        },
+        worst={s: _worst(s, own, controls, environments, gaps, scores) for s in settings},
+        gaps=gaps,
+        neighbours=_neighbours(shared, alone),
+        seeds=len(reps),
+        runs=len(alone.slots) + len(shared.slots),
+        cpu_s=sum(
+            summary["totals"]["cpu_s"]
+            for result in (alone, shared)
+            for summary in result.summaries.values()
+        ),
+    )
+
+
+def _mean(values: Iterable[float]) -> float:
+    known = [value for value in values if not math.isnan(value)]
+    return sum(known) / len(known) if known else float("nan")
+
+
+def _best(
+    setting: str, controls: tuple[str, ...], per_rep: Mapping[tuple[str, str], list[float]]
+) -> tuple[str, ...]:
+    def mean(name: str) -> float:
+        return _mean(per_rep[setting, name])
+
+    first = min(controls, key=mean)
+    found = [first]
+    for name in controls:
+        pairs = zip(per_rep[setting, name], per_rep[setting, first], strict=True)
+        apart = Mean.of(a - b for a, b in pairs)
+        # Fewer than two replicates tell nothing apart, and then the first stands alone.
+        if name != first and apart.low <= 0:
+            found.append(name)
+    return tuple(sorted(found, key=mean))
+
+
+def _worst(
+    setting: str,
+    own: str,
+    controls: tuple[str, ...],
+    environments: tuple[str, ...],
+    gaps: Mapping[tuple[str, str], Mean],
+    scores: Scores,
+) -> tuple[str, Mean, str]:
+    place = max(environments, key=lambda e: gaps[setting, e].mean)
+
+    def goodput(name: str) -> float:
+        return _mean(one["goodput"] for one in scores[setting, name, place].values())
+
+    others = [name for name in controls if name != own]
+    return place, gaps[setting, place], max(others, key=goodput)
+
+
+def _neighbours(shared: SweepResult, alone: SweepResult) -> dict[tuple[str, str], Neighbour]:
+    alone_bps: dict[tuple[str, str, str, int], list[float]] = defaultdict(list)
+    for row in alone.tables["flows"].to_pylist():
+        setting = row["setting"]
+        if setting.startswith("SACK"):
+            router = setting.removeprefix("SACK + ")
+            place = (router, row["control"], row["environment"], row["replicate"])
+            alone_bps[place].append(row["goodput_bps"])
+    got: dict[tuple[str, str, str, int], dict[str, list[float]]] = {}
+    for row in shared.tables["flows"].to_pylist():
+        place = (row["router"], row["other"], row["environment"], row["replicate"])
+        kind = "own" if row["id"].startswith("own") else "other"
+        got.setdefault(place, {"own": [], "other": []})[kind].append(row["goodput_bps"])
+    shares: dict[tuple[str, str], dict[int, list[tuple[float, float]]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
+    for (router, other, environment, replicate), kinds in got.items():
+        mine, theirs = _mean(kinds["own"]), _mean(kinds["other"])
+        before = _mean(alone_bps[router, other, environment, replicate])
+        share = mine / theirs if theirs > 0 else float("nan")
+        harm = (before - theirs) / before if before > 0 else float("nan")
+        shares[router, other][replicate].append((share, harm))
+    return {
+        place: Neighbour(
+            Mean.of(_mean(share for share, _ in pairs) for pairs in by_rep.values()),
+            Mean.of(_mean(harm for _, harm in pairs) for pairs in by_rep.values()),
+        )
+        for place, by_rep in shares.items()
+    }

@@ -1,0 +1,100 @@
+"""The report of an evaluation: one HTML page that needs no other file."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from ackclock._util.page import inline, render
+from ackclock.scenario.environments import ENVIRONMENTS
+from ackclock.studies.evaluate_control.judge import UNFAIR
+from ackclock.studies.evaluate_control.page import sentences
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from ackclock.studies.evaluate_control.judge import Judgement, Mean
+    from ackclock.studies.evaluate_control.run import Evaluation
+
+__all__ = ["chart", "html"]
+
+
+def html(evaluation: Evaluation, command: str) -> str:
+    """Write the report.
+
+    Parameters
+    ----------
+    evaluation
+        What was found.
+    command
+        What the user typed.
+    """
+    from ackclock import _core
+
+    found = evaluation.judgement
+    names = [ENVIRONMENTS[name] for name in found.environments]
+    told = evaluation.to_dict()
+    return render(
+        "evaluate.html",
+        {"mean": _mean},
+        shade=_shade,
+        found=found,
+        tier=evaluation.tier,
+        value=evaluation.control.value,
+        answer=sentences(found)[0],
+        figure=inline(chart(found)),
+        environments=names,
+        routers=list(dict.fromkeys(router for router, _ in found.neighbours)),
+        others=list(dict.fromkeys(other for _, other in found.neighbours)),
+        unfair=UNFAIR,
+        command=command,
+        version=_core.version(),
+        code=told["user_code_hash"],
+    )
+
+
+def chart(found: Judgement) -> Figure:
+    """Draw D of every control with its interval, a panel for each setting.
+
+    Parameters
+    ----------
+    found
+        The judgement.
+    """
+    from ackclock.plot import style
+
+    rows = math.ceil(len(found.settings) / 4)
+    figure = style.figure(None, 10.5, 2.6 * rows)
+    axes = figure.subplots(rows, 4, sharex=True, sharey=True, squeeze=False)
+    places = list(range(len(found.controls)))
+    for axis, setting in zip(axes.flat, found.settings, strict=False):
+        for place, name in zip(places, found.controls, strict=True):
+            value = found.rank_d[setting, name]
+            colour = "#D55E00" if name == found.control else "#0072B2"
+            axis.plot([value.low, value.high], [place, place], color=colour, lw=2)
+            axis.plot([value.mean], [place], "o", color=colour, ms=5)
+        axis.set_title(setting, fontsize=9)
+        axis.set_yticks(places, found.controls)
+        axis.set_xlim(left=0)
+        axis.grid(axis="x", alpha=0.3)
+    axes.flat[0].invert_yaxis()
+    figure.supxlabel("D: mean shortfall of goodput to the best control", fontsize=9)
+    return figure
+
+
+def _mean(value: Mean, digits: int = 3) -> str:
+    if math.isnan(value.mean):
+        return "-"
+    if math.isnan(value.low):
+        return f"{value.mean:.{digits}f}"
+    return f"{value.mean:.{digits}f} ± {(value.high - value.low) / 2:.{digits}f}"
+
+
+def _shade(value: float, most: float = 0.3) -> Any:
+    """Background of a cell: white at 0, orange at ``most`` and above."""
+    from markupsafe import Markup
+
+    if math.isnan(value):
+        return Markup("")
+    part = min(max(value / most, 0.0), 1.0)
+    return Markup("style='background: rgba(213, 94, 0, {:.2f})'").format(0.55 * part)

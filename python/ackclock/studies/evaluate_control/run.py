@@ -1,0 +1,184 @@
+"""Runs an evaluation and writes what it found."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ackclock.errors import named
+from ackclock.studies.evaluate_control import grid
+from ackclock.studies.evaluate_control.judge import Judgement, Mean, judged
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ackclock.experiments.result import SweepResult
+    from ackclock.experiments.scheduler import Status
+    from ackclock.studies.algorithm_argument import Subject
+
+__all__ = ["Evaluation", "evaluate"]
+
+TRIAL_S = 20.0
+"""Length of the run that comes first, so that a control that fails does so at once [s]."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """A finished evaluation. Printing it gives the page."""
+
+    judgement: Judgement
+    control: Subject
+    tier: str
+    alone: SweepResult
+    shared: SweepResult
+
+    def __str__(self) -> str:
+        from ackclock.studies.evaluate_control.page import page
+
+        return page(self.judgement, self.tier)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain data, for JSON; what is not known is None."""
+        found = self.judgement
+
+        def known(mean: Mean) -> list[float | None]:
+            ends = (mean.mean, mean.low, mean.high)
+            return [None if math.isnan(value) else value for value in ends]
+
+        def row(keys: dict[str, str], **means: Mean) -> dict[str, Any]:
+            return {**keys, **{name: known(mean) for name, mean in means.items()}}
+
+        return {
+            "control": found.control,
+            "tier": self.tier,
+            "seeds": found.seeds,
+            "runs": found.runs,
+            "cpu_s": found.cpu_s,
+            "best": {s: list(names) for s, names in found.best.items()},
+            "scores": [
+                row(
+                    {"setting": s, "control": c},
+                    D=found.rank_d[s, c],
+                    C=found.rank_c[s, c],
+                    **{m: v for (s2, c2, m), v in found.metrics.items() if (s2, c2) == (s, c)},
+                )
+                for s in found.settings
+                for c in found.controls
+            ],
+            "worst": {
+                s: {"environment": e, "behind": other, "gap": known(gap)}
+                for s, (e, gap, other) in found.worst.items()
+            },
+            "sharing": [
+                row({"router": router, "other": other}, share=n.share, harm=n.harm)
+                for (router, other), n in found.neighbours.items()
+            ],
+            "user_code_hash": self._code_hash(),
+        }
+
+    def _code_hash(self) -> str | None:
+        hashes = {s.get("user_code_hash") for s in self.shared.summaries.values()}
+        return next((str(h) for h in hashes if h), None)
+
+    def save(self, folder: str | Path, *, command: str = "") -> Path:
+        """Write ``report.html``, ``page.txt``, ``evaluation.json`` and the scores as CSV.
+
+        Parameters
+        ----------
+        folder
+            Is made, or replaced if it is one of ours.
+        command
+            What the user typed.
+
+        Returns
+        -------
+        Path
+            The report.
+        """
+        import pyarrow.csv as pc
+
+        from ackclock._util.arrow import plain_words
+        from ackclock._util.page import save_report
+        from ackclock.studies.evaluate_control.report import html
+
+        def tables(at: Path) -> None:
+            for name, result in (("alone", self.alone), ("shared", self.shared)):
+                pc.write_csv(plain_words(result.tables["environment"]), at / f"{name}.csv")
+
+        data = {**self.to_dict(), "command": command}
+        pages = {"report.html": html(self, command), "page.txt": str(self)}
+        return save_report(Path(folder), MARKER, data, pages, tables) / "report.html"
+
+
+MARKER = "evaluation.json"
+
+
+def evaluate(
+    control: str,
+    tier: str = "fast",
+    *,
+    seed: int = 1,
+    reps: int | None = None,
+    workers: int | None = None,
+    store: str | Path | None = None,
+    progress: bool | Callable[[Status], object] = True,
+    folder: Path | None = None,
+    command: str | None = None,
+) -> Evaluation:
+    """Evaluate a control beside the four linear ones, CUBIC and Vegas.
+
+    Parameters
+    ----------
+    control
+        Registry name, ``file.py:Class``, or a table as ``{kind = "aimd", b = 0.7}``.
+    tier
+        ``fast`` or ``full``.
+    seed
+        Of the first replicate.
+    reps
+        Replicates; left out: those of the tier.
+    workers
+        Runs at a time; left out: one per core.
+    store
+        Folder that keeps the runs; an evaluation that was stopped goes on where it was.
+    progress
+        As of a sweep's ``run``.
+    folder
+        What files are relative to; left out: the current one.
+    command
+        What the user typed, for the provenance.
+
+    Raises
+    ------
+    ScenarioError
+        It is no control.
+    AckclockError
+        There is no such tier; or the control broke its contract.
+    KeyboardInterrupt
+        It was stopped; what had finished is kept.
+    """
+    size: grid.Tier = named(tier, grid.TIERS, "tier")
+    chosen = grid.asked(control, folder or Path())
+    count = reps or size.reps
+    _trial(chosen, seed)
+    results = []
+    for made in (
+        grid.alone(chosen, size, seed=seed, reps=count),
+        grid.shared(chosen, size, seed=seed, reps=count),
+    ):
+        result = made.run(workers=workers, store=store, progress=progress, command=command)
+        if result.interrupted:
+            raise KeyboardInterrupt
+        results.append(result)
+    alone, shared = results
+    return Evaluation(judged(chosen, alone, shared), chosen, tier, alone, shared)
+
+
+def _trial(control: Subject, seed: int) -> None:
+    """Run the control once where bandwidth falls to a tenth, in this process."""
+    from ackclock.scenario.scenario import Scenario
+
+    size = grid.Tier(("sq-high",), (), TRIAL_S, 0.0, 1)
+    Scenario.from_data(grid.document(control.value, size, seed=seed)).run()

@@ -1,0 +1,115 @@
+"""The page of text that an evaluation of a queue prints."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from typing import TYPE_CHECKING
+
+from ackclock._util.text_table import table
+from ackclock.studies.evaluate_queue.scenarios import DROP_TAIL, SCENARIOS
+from ackclock.studies.evaluate_queue.score import better
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ackclock.studies.evaluate_queue.score import Scores
+
+__all__ = ["page", "sentences"]
+
+
+def page(scores: Mapping[str, Scores], tier: str, runs: int, seeds: int) -> str:
+    """Write it.
+
+    Parameters
+    ----------
+    scores
+        By scenario.
+    tier
+        What was run.
+    runs
+        Runs in all.
+    seeds
+        Replicates of each.
+    """
+    first = next(iter(scores.values()))
+    own, *others = first.queues
+    head = (
+        f"{own} beside {', '.join(others)}\n"
+        f"{len(scores)} scenarios of RFC 7928, 20 Mbit/s, 100 ms, buffer twice their product;"
+        f" {seeds} seeds, tier {tier}: {runs} runs"
+    )
+    rows = []
+    for name, found in scores.items():
+        beside = DROP_TAIL if own != DROP_TAIL else others[0]
+        cells = [name]
+        for metric, digits in (("goodput", 3), ("delay_ms", 1), ("loss_percent", 2), ("jain", 2)):
+            cells.append(_cell(found.mean(own, metric)[0], digits))
+            cells.append(_cell(found.mean(beside, metric)[0], digits))
+        cells.append(", ".join(q for q in others if better(found, q, own)) or "-")
+        rows.append(cells)
+    columns = ["scenario", "goodput", "", "delay [ms]", "", "loss [%]", "", "Jain", "", "better"]
+    about = (
+        f"Each second column: {DROP_TAIL if own != DROP_TAIL else others[0]}. better: more goodput"
+        " or less delay beyond doubt, and not less, or"
+        " more,\nof the other (paired differences, 95 %)"
+    )
+    parts = [head, f"{about}\n{table(columns, rows)}", _others(scores)]
+    return "\n\n".join([*parts, *(textwrap.fill(text, 100) for text in sentences(scores))])
+
+
+def _others(scores: Mapping[str, Scores]) -> str:
+    queues = next(iter(scores.values())).queues
+    rows = []
+    for queue in queues:
+        goodput = [found.mean(queue, "goodput")[0] for found in scores.values()]
+        delay = [found.mean(queue, "delay_ms")[0] for found in scores.values()]
+        cells = [
+            queue,
+            f"{sum(goodput) / len(goodput):.3f}",
+            f"{sum(delay) / len(delay):.1f}",
+            f"{max(delay):.1f}",
+        ]
+        for scene, metric, digits in (
+            ("rtt", "long_share", 2),
+            ("bursts", "burst_loss_percent", 1),
+            ("unresponsive", "goodput", 3),
+        ):
+            cells.append(_cell(scores[scene].mean(queue, metric)[0], digits))
+        rows.append(cells)
+    columns = ["queue", "goodput", "delay [ms]", "worst", "200/20 ms", "burst loss [%]", "TCP left"]
+    about = (
+        "Means over scenarios; worst delay of a scenario; share of long round trips in rtt; loss of"
+        " bursts; goodput of TCP\nbeside a stream that takes half the link"
+    )
+    return f"{about}\n{table(columns, rows)}"
+
+
+def sentences(scores: Mapping[str, Scores]) -> list[str]:
+    """What to read out of the tables.
+
+    Parameters
+    ----------
+    scores
+        By scenario.
+    """
+    own = next(iter(scores.values())).queues[0]
+    rival = DROP_TAIL if own != DROP_TAIL else next(iter(scores.values())).queues[1]
+    wins = [name for name, found in scores.items() if better(found, own, rival)]
+    losses = [name for name, found in scores.items() if better(found, rival, own)]
+    told = f"{own} is better than {rival} in {len(wins)} of {len(scores)} scenarios"
+    told += f", worse in {', '.join(losses)}." if losses else " and worse in none."
+    worst = max(scores, key=lambda name: scores[name].mean(own, "delay_ms")[0])
+    delay, low, high = scores[worst].mean(own, "delay_ms")
+    least = min(scores, key=lambda name: scores[name].mean(own, "goodput")[0])
+    told += (
+        f" Its longest delay is {delay:.1f} ms [{low:.1f}, {high:.1f}] in {worst}"
+        f" ({SCENARIOS[worst].title}), its lowest goodput"
+        f" {scores[least].mean(own, 'goodput')[0]:.3f}"
+        f" in {least} ({SCENARIOS[least].title})."
+    )
+    return [told]
+
+
+def _cell(value: float, digits: int) -> str:
+    return "-" if math.isnan(value) else f"{value:.{digits}f}"

@@ -1,0 +1,125 @@
+"""The report of an evaluation of a queue: one HTML page that needs no other file."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ackclock._util.page import inline, render
+from ackclock.studies.evaluate_queue.page import sentences
+from ackclock.studies.evaluate_queue.scenarios import SCENARIOS
+from ackclock.studies.evaluate_queue.score import METRICS, better, ellipse
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from matplotlib.figure import Figure
+
+    from ackclock.studies.evaluate_queue.run import QueueEvaluation
+    from ackclock.studies.evaluate_queue.score import Scores
+
+__all__ = ["chart", "html"]
+
+COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+"""Okabe and Ito's; the queue asked about has the first."""
+
+LEAST_DELAY_MS = 0.1
+"""Shorter delays are drawn as this."""
+
+DELAYS_MS = (0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000)
+"""Where the axis may have ticks."""
+
+
+def html(done: QueueEvaluation, command: str) -> str:
+    """Write the report.
+
+    Parameters
+    ----------
+    done
+        What was found.
+    command
+        What the user typed.
+    """
+    from ackclock import _core
+
+    own = done.queue.label
+    behind = {
+        name: [queue for queue in found.queues if queue != own and better(found, queue, own)]
+        for name, found in done.scores.items()
+    }
+    return render(
+        "evaluate_queue.html",
+        {"mean": _mean},
+        own=own,
+        value=done.queue.value,
+        scores=done.scores,
+        scenes=SCENARIOS,
+        metrics=METRICS,
+        behind=behind,
+        tier=done.tier,
+        seeds=done.seeds,
+        runs=done.runs,
+        answer=sentences(done.scores)[0],
+        figure=inline(chart(done.scores)),
+        command=command,
+        version=_core.version(),
+        code=done.user_code_hash,
+    )
+
+
+def chart(scores: Mapping[str, Scores]) -> Figure:
+    """Draw goodput against delay: an ellipse of one standard deviation for each queue.
+
+    Delays differ by factors of a hundred, so their logarithms are drawn, and the ellipses fitted to
+    them.
+
+    Parameters
+    ----------
+    scores
+        By scenario.
+    """
+    from matplotlib.patches import Ellipse as Patch
+
+    from ackclock.plot import style
+
+    rows = math.ceil(len(scores) / 4)
+    figure = style.figure(None, 11.5, 2.7 * rows)
+    axes = figure.subplots(rows, 4, squeeze=False)
+    for axis in axes.flat[len(scores) :]:
+        axis.set_visible(False)
+    for axis, (name, found) in zip(axes.flat, scores.items(), strict=False):
+        for number, queue in enumerate(found.queues):
+            if len(found.points[queue]) < 2:
+                continue
+            delay, goodput = found.points[queue].T
+            decades = np.log10(np.maximum(delay, LEAST_DELAY_MS))
+            fitted = ellipse(np.column_stack([decades, goodput]))
+            colour = COLOURS[number % len(COLOURS)]
+            width, height = (2 * half for half in fitted.axes)
+            patch = Patch(fitted.centre, width, height, angle=fitted.angle)
+            patch.set(facecolor=colour, alpha=0.35 if number == 0 else 0.15, edgecolor=colour)
+            axis.add_patch(patch)
+            axis.plot(*fitted.centre, "os^Dvx+"[number // len(COLOURS) % 7], color=colour, ms=5)
+            axis.lines[-1].set_label(queue)
+        axis.set_title(f"{name} (RFC 7928, {SCENARIOS[name].section})", fontsize=9)
+        axis.autoscale_view()
+        axis.set_ylim(bottom=0)
+        left, right = axis.get_xlim()
+        shown = [tick for tick in DELAYS_MS if left <= math.log10(tick) <= right]
+        axis.set_xticks([math.log10(tick) for tick in shown], [f"{tick:g}" for tick in shown])
+        axis.grid(alpha=0.3)
+    handles, labels = axes.flat[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=6, fontsize=9)
+    figure.supxlabel("queueing delay of a flow [ms]", fontsize=9)
+    figure.supylabel("goodput over the fair share", fontsize=9)
+    return figure
+
+
+def _mean(value: tuple[float, float, float]) -> str:
+    mean, low, high = value
+    if math.isnan(mean):
+        return "-"
+    text = f"{mean:.3g}"
+    return text if math.isnan(low) or low == high else f"{text} ± {(high - low) / 2:.2g}"

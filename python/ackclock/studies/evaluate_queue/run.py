@@ -1,0 +1,179 @@
+"""Runs an evaluation of a queue and writes what it found."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ackclock.errors import named
+from ackclock.studies.evaluate_queue.scenarios import (
+    SCENARIOS,
+    TIERS,
+    Tier,
+    asked,
+    document,
+    queues,
+)
+from ackclock.studies.evaluate_queue.score import METRICS, Scores, scored
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from ackclock.experiments.scheduler import Status
+    from ackclock.studies.algorithm_argument import Subject
+
+__all__ = ["MARKER", "QueueEvaluation", "evaluate_queue"]
+
+MARKER = "queue-evaluation.json"
+
+
+@dataclass(frozen=True)
+class QueueEvaluation:
+    """A finished evaluation. Printing it gives the page."""
+
+    queue: Subject
+    tier: str
+    seeds: int
+    runs: int
+    scores: Mapping[str, Scores]
+    user_code_hash: str | None
+
+    def __str__(self) -> str:
+        from ackclock.studies.evaluate_queue.page import page
+
+        return page(self.scores, self.tier, self.runs, self.seeds)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain data, for JSON; what is not known is None."""
+
+        def known(values: tuple[float, ...]) -> list[float | None]:
+            return [None if math.isnan(value) else value for value in values]
+
+        return {
+            "queue": self.queue.label,
+            "tier": self.tier,
+            "seeds": self.seeds,
+            "runs": self.runs,
+            "user_code_hash": self.user_code_hash,
+            "scores": [
+                {
+                    "scenario": name,
+                    "queue": queue,
+                    **{metric: known(found.mean(queue, metric)) for metric in METRICS},
+                }
+                for name, found in self.scores.items()
+                for queue in found.queues
+            ],
+        }
+
+    def save(self, folder: str | Path, *, command: str = "") -> Path:
+        """Write ``report.html``, ``page.txt``, ``scores.csv`` and the scores as JSON.
+
+        Parameters
+        ----------
+        folder
+            Is made, or replaced if it is one of ours.
+        command
+            What the user typed.
+
+        Returns
+        -------
+        Path
+            The report.
+        """
+        import csv
+
+        from ackclock._util.page import save_report
+        from ackclock.studies.evaluate_queue.report import html
+
+        def table(at: Path) -> None:
+            with (at / "scores.csv").open("w", encoding="utf-8", newline="") as file:
+                write = csv.writer(file, lineterminator="\n")
+                write.writerow(["scenario", "queue", "metric", "replicate", "value"])
+                for name, found in self.scores.items():
+                    for (queue, metric), values in found.values.items():
+                        for number, value in enumerate(values):
+                            write.writerow([name, queue, metric, number, repr(float(value))])
+
+        data = {**self.to_dict(), "command": command}
+        pages = {"report.html": html(self, command), "page.txt": str(self)}
+        return save_report(Path(folder), MARKER, data, pages, table) / "report.html"
+
+
+def evaluate_queue(
+    queue: str,
+    tier: str = "fast",
+    *,
+    seed: int = 1,
+    reps: int | None = None,
+    workers: int | None = None,
+    store: str | Path | None = None,
+    progress: bool | Callable[[Status], object] = True,
+    folder: Path | None = None,
+    command: str | None = None,
+) -> QueueEvaluation:
+    """Evaluate a queue discipline beside drop tail and others, in the scenarios of RFC 7928.
+
+    Parameters
+    ----------
+    queue
+        Registry name, ``file.py:Class``, or a table as ``{kind = "red", max_p = 0.2}``.
+    tier
+        ``fast`` or ``full``.
+    seed
+        Of the first replicate.
+    reps
+        Replicates; left out: those of the tier.
+    workers
+        Runs at a time; left out: one per core.
+    store
+        Folder that keeps the runs; an evaluation that was stopped goes on where it was.
+    progress
+        As of a sweep's ``run``.
+    folder
+        What files are relative to; left out: the current one.
+    command
+        What the user typed, for the provenance.
+
+    Raises
+    ------
+    ScenarioError
+        It is no queue discipline.
+    AckclockError
+        There is no such tier; or the discipline broke its contract.
+    KeyboardInterrupt
+        It was stopped; what had finished is kept.
+    """
+    from ackclock.experiments.grid import Axis
+    from ackclock.experiments.sweeps import sweep
+    from ackclock.scenario.scenario import Scenario
+
+    size: Tier = named(tier, TIERS, "tier")
+    chosen = asked(queue, folder or Path())
+    count = reps or size.reps
+    # First in this process: a class that fails does so at once, with its own error.
+    Scenario.from_data(document(chosen.value, SCENARIOS["capacity"], size, seed=seed)).run()
+    scores: dict[str, Scores] = {}
+    runs = 0
+    code: str | None = None
+    compared = queues(chosen, size)
+    for name, scene in SCENARIOS.items():
+        made = sweep(
+            Scenario.from_data(document(chosen.value, scene, size, seed=seed)),
+            {"queue": Axis("net.qdisc", compared)},
+            reps=count,
+            name=f"RFC 7928, {scene.title}",
+        )
+        result = made.run(workers=workers, store=store, progress=progress, command=command)
+        if result.interrupted:
+            raise KeyboardInterrupt
+        runs += result.wanted
+        hashes = (summary.get("user_code_hash") for summary in result.summaries.values())
+        code = code or next((str(found) for found in hashes if found), None)
+        # The link's rate is a quarter for the middle third; the first 5 s are not measured.
+        whole = size.duration_s - 5.0
+        rate = (whole - 0.75 * size.duration_s / 3) / whole if name == "capacity" else 1.0
+        scores[name] = scored(result, name, rate)
+    return QueueEvaluation(chosen, tier, count, runs, scores, code)

@@ -1,0 +1,180 @@
+"""The page of an audit, as text and as a file that needs nothing else."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from ackclock._util.page import inline, render, save_report
+from ackclock._util.text_table import table
+from ackclock.studies.late_comer.situations import RATE_MBPS, SITUATIONS, TIERS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+
+    from ackclock.studies.late_comer.audit import Audit, Row
+
+__all__ = ["text", "write"]
+
+MARKER = "audit.json"
+MOST = 1e3
+"""Larger ratios are drawn as this."""
+HEAD = (
+    "situation",
+    "n",
+    "buffer",
+    "share [%]",
+    "fair [%]",
+    "model [%]",
+    "late-comer / others",
+    "range",
+    "model",
+    "link used [%]",
+    "verdict",
+)
+WITHOUT, WITH, FAIR, MODEL = "#D55E00", "#009E73", "#0072B2", "#57606a"
+
+
+def _cells(row: Row) -> list[str]:
+    def number(value: float) -> str:
+        return f"{value:.2f}" if math.isfinite(value) else "all"
+
+    return [
+        SITUATIONS[row.situation].title,
+        str(row.flows),
+        "overflows" if row.overflows else "holds",
+        f"{100 * row.share:.1f}",
+        f"{100 * row.share_fair:.1f}",
+        "-" if row.share_predicted is None else f"{100 * row.share_predicted:.1f}",
+        number(row.ratio),
+        f"{number(row.low)} to {number(row.high)}",
+        "-" if row.predicted is None else f"{row.predicted:.2f}",
+        f"{100 * row.utilisation:.0f}",
+        row.verdict,
+    ]
+
+
+def _about(found: Audit) -> str:
+    tier = TIERS[found.tier]
+    rtts = ", ".join(f"{ms}" for ms in tier.rtts_ms)
+    return (
+        f"{found.runs} runs over one link of {RATE_MBPS} Mbit/s: round trips of {rtts} ms, buffers"
+        f" of {', '.join(tier.buffers)}, {tier.starts} start times each, {found.gap_s:g} s between"
+        " starts. Shares are parts of what the flows of this kind get together. Shares and ratios"
+        " are medians over round trips and buffers, apart for runs with and without losses, the"
+        " range that of means over starts; the model is equation (11) or (15) of persistent"
+        " congestion. Not at rest: in half of the conditions or more the part of the late-comer"
+        " beside one other changed by more than 0.012 from the first half of what is measured to"
+        " the second, the same way for all start times."
+    )
+
+
+def text(found: Audit) -> str:
+    """Write the page as text.
+
+    Parameters
+    ----------
+    found
+        The audit.
+    """
+    rows = [_cells(row) for row in found.rows]
+    return "\n\n".join([found.answer, table(list(HEAD), rows), _about(found)])
+
+
+def _figure(found: Audit) -> str:
+    """Shares in order of arrival, and ratios over the number of flows, beside the model, as SVG."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 6.4), layout="constrained")
+    for at, key in enumerate(("sequential", "joining")):
+        rows = [row for row in found.rows if row.situation == key]
+        _ratios(figure.add_subplot(2, 2, at + 1), key, rows)
+        _shares(figure.add_subplot(2, 2, at + 3), key, rows)
+    return inline(figure)
+
+
+def _ratios(axes: Axes, key: str, rows: list[Row]) -> None:
+    from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
+
+    from ackclock.studies.late_comer.audit import predicted
+
+    least = 2 if key == "sequential" else 1
+    numbers = list(range(least, max(row.flows for row in rows) + 1))
+    models = [model.ratio for n in numbers if (model := predicted(key, n))]
+    axes.plot(numbers, models, "--", color=MODEL)
+    for overflows, colour, fill in ((False, WITHOUT, "full"), (True, WITH, "none")):
+        chosen = [row for row in rows if row.overflows == overflows]
+        shown = [min(row.ratio, MOST) for row in chosen]
+        low = [v - min(row.low, v) for v, row in zip(shown, chosen, strict=True)]
+        high = [min(row.high, MOST) - v for v, row in zip(shown, chosen, strict=True)]
+        axes.errorbar(
+            [row.flows for row in chosen],
+            shown,
+            yerr=[low, [max(v, 0.0) for v in high]],
+            fmt="o",
+            color=colour,
+            fillstyle=fill,
+            capsize=3,
+        )
+    axes.axhline(1, color=FAIR, linewidth=1)
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.set_title(SITUATIONS[key].title)
+    axes.set_xlabel("number of flows")
+    axes.set_ylabel("late-comer / others")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+
+
+def _shares(axes: Axes, key: str, rows: list[Row]) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    from ackclock.studies.late_comer.audit import predicted
+
+    most = max(row.flows for row in rows)
+    model = predicted(key, most)
+    length = most if key == "sequential" else most + 1
+    order = list(range(1, length + 1))
+    if model is not None:
+        axes.plot(order, [100 * share for share in model.shares], "--", color=MODEL)
+    for row in rows:
+        if row.flows == most:
+            colour, fill = (WITH, "none") if row.overflows else (WITHOUT, "full")
+            shares = [100 * share for share in row.shares]
+            axes.plot(order, shares, "o", color=colour, fillstyle=fill)
+    axes.axhline(100 / length, color=FAIR, linewidth=1)
+    axes.set_ylim(bottom=0)
+    axes.set_title(f"{SITUATIONS[key].title}, n = {most}")
+    axes.set_xlabel("flow, in order of arrival")
+    axes.set_ylabel("share [%]")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+
+
+def write(found: Audit, folder: Path, command: str | None = None) -> Path:
+    """Write ``index.html`` and ``audit.json`` into a folder.
+
+    Parameters
+    ----------
+    found
+        The audit.
+    folder
+        Is made, or replaced if it is an audit.
+    command
+        What the user typed.
+    """
+    page = render(
+        "audit.html",
+        found=found,
+        about=_about(found),
+        head=HEAD,
+        rows=[(_cells(row), row) for row in found.rows],
+        situations=SITUATIONS.values(),
+        figure=_figure(found),
+        command=command,
+    )
+    return save_report(
+        folder, MARKER, {**found.to_dict(), "command": command}, {"index.html": page}
+    )

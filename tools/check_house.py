@@ -27,7 +27,17 @@ SOFT_LINES, HARD_LINES = 400, 800
 GROUND = {"units", "wire", "ids", "rng", "registry", "error", "outbox", "agenda", "memory"}
 """What anything may use: quantities, packets, identifiers, random numbers, the registry."""
 
-ROOMS = {"cc", "slow_start", "recovery", "qdisc", "traffic", "topology", "sharing", "policy"}
+ROOMS = {
+    "cc",
+    "slow_start",
+    "recovery",
+    "qdisc",
+    "traffic",
+    "topology",
+    "impairment",
+    "sharing",
+    "policy",
+}
 
 ENGINES = {"packet", "fluid"}
 
@@ -59,6 +69,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "qdisc": GROUND | {"scenario"},
     "traffic": GROUND | {"scenario", "record", "tcp"},
     "topology": GROUND | {"scenario"},
+    "impairment": GROUND,
     "sharing": GROUND,
     "policy": GROUND | {"sharing"},
 }

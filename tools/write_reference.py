@@ -33,6 +33,7 @@ ROOM_TITLES = {
     "source": "Unresponsive sources",
     "arrivals": "Generators of transfers",
     "pattern": "Traffic patterns",
+    "impairment": "Impairments of a link's wire",
     "sharing": "Sharing rules of fluid links",
     "policy": "Sender policies of the fluid engine",
 }
@@ -45,6 +46,7 @@ ROOM_KEYS = {
     "source": 'in a flow: `source = "{}"`',
     "arrivals": 'in `[[traffic]]`: `generator = "{}"`',
     "pattern": 'in a flow: `between = "{}"`',
+    "impairment": 'in a link: `impairments = ["{}"]`',
     "sharing": 'in a fluid case: `routers = {{ sharing = "{}" }}`',
     "policy": 'in a fluid case: `sender = "{}"`',
 }

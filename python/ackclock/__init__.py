@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ackclock import (
         arrivals,
         cc,
+        impairment,
         pattern,
         plot,
         policy,
@@ -86,6 +87,7 @@ __all__ = [
     "cc",
     "control",
     "fluid",
+    "impairment",
     "load",
     "load_run",
     "pattern",
@@ -137,6 +139,7 @@ _MODULES = {
     "arrivals": "arrivals",
     "cc": "cc",
     "fluid": "engines.fluid",
+    "impairment": "impairment",
     "pattern": "pattern",
     "plot": "plot",
     "policy": "policy",

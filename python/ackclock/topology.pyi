@@ -28,6 +28,8 @@ class Dumbbell(Record):
         schedule: Any = ...,
         drop: list[Any] | tuple[Any, ...] | None = ...,
         back_drop: list[Any] | tuple[Any, ...] | None = ...,
+        impairments: list[Any] | tuple[Any, ...] | None = ...,
+        back_impairments: list[Any] | tuple[Any, ...] | None = ...,
     ) -> None: ...
 
 class ParkingLot(Record):

@@ -64,6 +64,7 @@ pub fn catalogue() -> String {
         "qdisc": crate::qdisc::catalogue(),
         "source": crate::traffic::source::catalogue(),
         "arrivals": crate::traffic::arrivals::catalogue(),
+        "impairment": crate::impairment::catalogue(),
         "pattern": pattern::catalogue(),
         "sharing": crate::sharing::catalogue(),
         "policy": crate::policy::catalogue(),

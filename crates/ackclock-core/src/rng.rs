@@ -28,6 +28,8 @@ pub enum Purpose {
     Receiver = 7,
     /// A traffic pattern, indexed by its place in the list of flows.
     Pattern = 8,
+    /// Impairments of a link, indexed by link.
+    Impairment = 9,
 }
 
 /// A stream of random numbers.

@@ -158,11 +158,15 @@ pub enum DropReason {
     Unmarkable = 6,
     /// Larger than the link's MTU.
     TooBig = 7,
+    /// Lost on the wire, after its transmission (an impairment).
+    Wire = 8,
+    /// An acknowledgement whose place a newer one has taken (an impairment).
+    Thinned = 9,
 }
 
 impl DropReason {
     /// Number of reasons.
-    pub const COUNT: usize = 8;
+    pub const COUNT: usize = 10;
     /// All reasons in order of their numbers.
     pub const ALL: [Self; Self::COUNT] = [
         Self::Overflow,
@@ -173,6 +177,8 @@ impl DropReason {
         Self::Listed,
         Self::Unmarkable,
         Self::TooBig,
+        Self::Wire,
+        Self::Thinned,
     ];
 
     /// Name in tables.
@@ -186,6 +192,8 @@ impl DropReason {
             Self::Listed => "listed",
             Self::Unmarkable => "unmarkable",
             Self::TooBig => "too-big",
+            Self::Wire => "wire",
+            Self::Thinned => "thinned",
         }
     }
 }

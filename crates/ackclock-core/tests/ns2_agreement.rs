@@ -71,7 +71,7 @@ impl Bottleneck {
             let kind = match p.event {
                 Event::Arrival => 0,
                 Event::Departure => 1,
-                Event::Drop => 2,
+                Event::Drop | Event::Loss => 2,
             };
             seen[kind].push(row(p.at));
             let far = p.at + link.rate.transmission(Bytes(u64::from(p.size))) + link.delay;

@@ -40,6 +40,7 @@ class LinkChange(Record):
         loss: float | None = ...,
         schedule: Any = ...,
         drop: list[Any] | tuple[Any, ...] | None = ...,
+        impairments: list[Any] | tuple[Any, ...] | None = ...,
     ) -> None: ...
 
 class TcpOptions(Record):

@@ -180,13 +180,21 @@ def _properties(checker: Any, properties: Any, value: Any, _: Any) -> Iterator[V
         return
     for key, rules in properties.items():
         if key in value:
-            room = schema.room_of(key) if _mentions_spec(rules) else None
-            if room is None:
-                yield from checker.descend(value[key], rules, path=key)
+            room = schema.room_of(key)
+            given = value[key]
+            if room is not None and _mentions_spec(rules):
+                yield from _placed(_algorithm(room, given), key)
+            elif room is not None and isinstance(given, list) and _mentions_spec(rules["items"]):
+                for i, one in enumerate(given):
+                    yield from _placed(_algorithm(room, one), key, i)
             else:
-                for error in _algorithm(room, value[key]):
-                    error.path.appendleft(key)
-                    yield error
+                yield from checker.descend(given, rules, path=key)
+
+
+def _placed(errors: Iterator[ValidationError], *steps: str | int) -> Iterator[ValidationError]:
+    for error in errors:
+        error.path.extendleft(reversed(steps))
+        yield error
 
 
 def _mentions_spec(rules: Any) -> bool:

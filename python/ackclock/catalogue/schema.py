@@ -32,6 +32,7 @@ ROOMS = (
     "source",
     "arrivals",
     "pattern",
+    "impairment",
     "sharing",
     "policy",
 )
@@ -46,6 +47,8 @@ _ROOM_OF_KEY = {
     "source": "source",
     "generator": "arrivals",
     "between": "pattern",
+    "impairments": "impairment",
+    "back_impairments": "impairment",
     "sharing": "sharing",
     "elsewhere": "sharing",
     "sender": "policy",
@@ -53,7 +56,7 @@ _ROOM_OF_KEY = {
 
 
 def room_of(key: str) -> str | None:
-    """Tell which room the algorithm under a key of a scenario comes from.
+    """Find the room of the algorithm, or of the list of algorithms, under a key of a scenario.
 
     Parameters
     ----------

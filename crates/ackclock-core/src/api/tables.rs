@@ -117,6 +117,8 @@ fn column_of(reason: DropReason) -> &'static str {
         DropReason::Listed => "drops_listed",
         DropReason::Unmarkable => "drops_unmarkable",
         DropReason::TooBig => "drops_too_big",
+        DropReason::Wire => "drops_wire",
+        DropReason::Thinned => "drops_thinned",
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use wildmatch::WildMatch;
 
-use super::links::{Directed, Values, schedule, shared, sorted, unknown};
+use super::links::{Directed, Values, path_of, schedule, shared, sorted, unknown};
 use super::plan::{LinkSettings, Schedule};
 use crate::error::Problem;
 use crate::scenario::{LinkChange, Names};
@@ -62,6 +62,10 @@ pub(super) fn apply(
                 Some(qdisc) => (qdisc, format!("{path}.qdisc")),
                 None => (&old.qdisc, old.qdisc_path.clone()),
             };
+            let (impairments, impairments_path) = match &change.impairments {
+                Some(list) => (list.clone(), path_of(&path, "impairments", list)),
+                None => (old.impairments.clone(), old.impairments_path.clone()),
+            };
             let new = LinkSettings {
                 mtu: change
                     .mtu
@@ -71,6 +75,8 @@ pub(super) fn apply(
                 schedule: schedule.clone().or_else(|| old.schedule.clone()),
                 loss: change.loss.unwrap_or(old.loss),
                 drop: change.drop.as_ref().map_or_else(|| old.drop.clone(), |list| sorted(list)),
+                impairments,
+                impairments_path,
             };
             plan.settings = shared(&mut settings, new);
         }
@@ -87,7 +93,8 @@ fn check(path: &str, change: &LinkChange, problems: &mut Vec<Problem>) {
     values.loss("loss", change.loss);
     let changes_nothing = LinkChange { link: change.link.clone(), ..LinkChange::default() };
     if *change == changes_nothing {
-        let message = "changes nothing; expected a rate, delay, mtu, buffer, qdisc, weight, loss, schedule or drop";
+        let message = "changes nothing; expected a rate, delay, mtu, buffer, qdisc, weight, loss, schedule, drop or \
+                       impairments";
         problems.push(Problem::new(path, message));
     }
 }

@@ -8,6 +8,7 @@ use rustc_hash::FxHashSet;
 use super::plan::{LinkSettings, PlanFlow, PlanLink, Schedule};
 use crate::error::{Problem, suggestion};
 use crate::qdisc::Limit;
+use crate::registry::Spec;
 use crate::scenario::RateSpec;
 use crate::topology::{DuplexLink, Layout, LinkKind, key_path};
 use crate::units::{BitRate, BufferSize, Bytes, Span, Time};
@@ -84,6 +85,8 @@ fn common(kind: &LinkKind, delay: Span, problems: &mut Vec<Problem>) -> Common {
         schedule: rates("schedule", &spec.schedule),
         loss: spec.loss,
         drop: sorted(&spec.drop),
+        impairments_path: path_of(path, "impairments", &spec.impairments),
+        impairments: spec.impairments.clone(),
     };
     let (back_qdisc, qdisc_key) = match &spec.back_qdisc {
         Some(qdisc) => (qdisc, "back_qdisc"),
@@ -96,6 +99,8 @@ fn common(kind: &LinkKind, delay: Span, problems: &mut Vec<Problem>) -> Common {
         schedule: rates("back_schedule", &spec.back_schedule),
         loss: spec.back_loss,
         drop: sorted(&spec.back_drop),
+        impairments_path: path_of(path, "back_impairments", &spec.back_impairments),
+        impairments: spec.back_impairments.clone(),
     };
     let back_buffer = if spec.back_buffer.is_some() { "back_buffer" } else { "buffer" };
     let forward = Arc::new(forward);
@@ -104,6 +109,11 @@ fn common(kind: &LinkKind, delay: Span, problems: &mut Vec<Problem>) -> Common {
         settings: [forward, back],
         buffer_paths: ["buffer", back_buffer].map(|key| key_path(path, key).into()),
     }
+}
+
+/// The path of a list in the scenario; nothing where the list is empty, so that both directions are alike.
+pub(super) fn path_of(path: &str, key: &str, list: &[Spec]) -> String {
+    if list.is_empty() { String::new() } else { key_path(path, key) }
 }
 
 /// Tells of names that several links have.

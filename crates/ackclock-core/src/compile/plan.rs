@@ -154,6 +154,10 @@ pub struct LinkSettings {
     pub loss: f64,
     /// Numbers of arrivals to drop.
     pub drop: Vec<u64>,
+    /// What the wire does to packets.
+    pub impairments: Vec<Spec>,
+    /// Path of that list in the scenario, for messages.
+    pub impairments_path: String,
 }
 
 /// A rate over time.

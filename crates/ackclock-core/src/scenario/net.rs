@@ -14,7 +14,7 @@ use crate::units::{BitRate, BufferSize, Bytes, RateStep, Span};
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Net {
     /// Pairs of hosts that share one bottleneck.
-    Dumbbell(Dumbbell),
+    Dumbbell(Box<Dumbbell>),
     /// A chain of bottlenecks, one long path and a cross path over each.
     ParkingLot(ParkingLot),
     /// Routers in a ring, one host each.
@@ -111,6 +111,12 @@ pub struct Dumbbell {
     /// Arrivals at the bottleneck, right to left, that are dropped.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub back_drop: Vec<u64>,
+    /// What the wire of the bottleneck does to packets, left to right: jitter, reordering, bursty loss, ...
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub impairments: Vec<Spec>,
+    /// What the wire of the bottleneck does to packets, right to left.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub back_impairments: Vec<Spec>,
 }
 
 /// A chain of `hops` bottlenecks `r0 - r1 - ..`; a long pair `s0`-`d0` over all of them and, for each
@@ -263,6 +269,12 @@ pub struct LinkSpec {
     /// Arrivals from b to a that are dropped.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub back_drop: Vec<u64>,
+    /// What the wire does to packets from a to b: jitter, reordering, bursty loss, ...
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub impairments: Vec<Spec>,
+    /// What the wire does to packets from b to a.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub back_impairments: Vec<Spec>,
 }
 
 /// What is different at single directions of links, whatever the network's shape. What is left out stays
@@ -299,6 +311,9 @@ pub struct LinkChange {
     /// Arrivals that are dropped: numbers from 0 in order of arrival, at each of the links.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drop: Option<Vec<u64>>,
+    /// What the wire does to packets: jitter, reordering, bursty loss, ...
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub impairments: Option<Vec<Spec>>,
 }
 
 /// One name, or several.

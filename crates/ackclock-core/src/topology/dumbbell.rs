@@ -73,6 +73,8 @@ impl Topology for Dumbbell {
         bottleneck.schedule.clone_from(&self.schedule);
         bottleneck.drop.clone_from(&self.drop);
         bottleneck.back_drop.clone_from(&self.back_drop);
+        bottleneck.impairments.clone_from(&self.impairments);
+        bottleneck.back_impairments.clone_from(&self.back_impairments);
         let bottleneck = layout.kind(path, bottleneck);
         layout.link(bottleneck, routers, self.rate, delay);
         let access = layout.access_kind(path, self.access_buffer);

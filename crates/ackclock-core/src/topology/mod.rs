@@ -109,7 +109,7 @@ pub trait Topology {
 impl Topology for Net {
     fn layout(&self, path: &str) -> Result<Layout, Vec<Problem>> {
         let shape: &dyn Topology = match self {
-            Self::Dumbbell(x) => x,
+            Self::Dumbbell(x) => &**x,
             Self::ParkingLot(x) => x,
             Self::Ring(x) => x,
             Self::Star(x) => x,
@@ -160,6 +160,8 @@ fn links(buffer: BufferSize, qdisc: &Spec) -> LinkSpec {
         back_schedule: None,
         drop: Vec::new(),
         back_drop: Vec::new(),
+        impairments: Vec::new(),
+        back_impairments: Vec::new(),
     }
 }
 

@@ -10,6 +10,7 @@ mod aqm;
 mod bad_input;
 mod determinism;
 mod fairness;
+mod impairments;
 mod link_changes;
 mod networks;
 mod overload;

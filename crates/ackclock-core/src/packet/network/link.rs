@@ -9,6 +9,7 @@ use std::mem::offset_of;
 use crate::memory::{address, soon_at};
 use crate::packet::network::clock::Timescale;
 use crate::packet::network::computed_fifo::{LONG, Waiting};
+use crate::packet::network::impaired::Impaired;
 use crate::packet::network::queue_length::Occupancy;
 use crate::packet::network::rate::{NEVER, Pace, Rate};
 use crate::packet::process::logical_process::Stage;
@@ -42,6 +43,7 @@ pub(in crate::packet) struct Rare {
     drops: Drops,
     marks: u64,
     hazards: Option<Hazards>,
+    impaired: Option<Box<Impaired>>,
     /// Waits of the computed FIFO's packets that their slots cannot hold, first to last.
     long_waits: VecDeque<u64>,
 }
@@ -199,6 +201,34 @@ impl Link {
             self.rare.get_or_insert_default().hazards = hazards;
         }
         self.watched = true;
+    }
+
+    /// Gives the link's wire impairments. Every packet is then looked at.
+    pub(in crate::packet) fn impair(&mut self, impaired: Impaired) {
+        self.rare.get_or_insert_default().impaired = Some(Box::new(impaired));
+        self.watched = true;
+    }
+
+    /// The impairments of the link's wire, if it has some.
+    pub(in crate::packet) fn impaired(&self) -> Option<&Impaired> {
+        self.rare.as_ref()?.impaired.as_deref()
+    }
+
+    /// As [`Self::impaired`], to be changed.
+    pub(in crate::packet) fn impaired_mut(&mut self) -> Option<&mut Impaired> {
+        self.rare.as_mut()?.impaired.as_deref_mut()
+    }
+
+    /// The shortest time from an arrival here to one at the far end, for packets of `size` or more. What an
+    /// impairment holds goes on at its release, which takes no transmission.
+    pub(in crate::packet) fn shortest(&self, size: u16) -> u64 {
+        let transmission = if self.impaired().is_some() { 0 } else { self.rate.shortest(size) };
+        self.propagation().saturating_add(transmission)
+    }
+
+    /// When a packet that is released at `now` reaches the far end, words of the clock.
+    pub(in crate::packet) fn far_end(&self, now: u64) -> u64 {
+        self.scale.after(now, self.delay)
     }
 
     /// Why an arriving packet is lost before it reaches the queue, if it is.

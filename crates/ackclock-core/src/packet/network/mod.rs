@@ -2,6 +2,7 @@
 
 pub(in crate::packet) mod clock;
 pub(in crate::packet) mod computed_fifo;
+pub(in crate::packet) mod impaired;
 pub(in crate::packet) mod link;
 pub(in crate::packet) mod queue_length;
 pub(in crate::packet) mod rate;

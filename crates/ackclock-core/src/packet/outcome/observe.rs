@@ -20,8 +20,10 @@ pub enum Event {
     Arrival,
     /// Its transmission began.
     Departure,
-    /// It was dropped.
+    /// It was dropped before its transmission.
     Drop,
+    /// It was lost on the wire, after its transmission.
+    Loss,
 }
 
 impl Event {
@@ -31,6 +33,7 @@ impl Event {
             Self::Arrival => "arrival",
             Self::Departure => "departure",
             Self::Drop => "drop",
+            Self::Loss => "loss",
         }
     }
 }
@@ -257,7 +260,8 @@ impl Observer {
         packet: &Packet,
         reason: DropReason,
     ) {
-        self.packet(at, link, packet, Event::Drop);
+        let on_wire = matches!(reason, DropReason::Wire | DropReason::Thinned);
+        self.packet(at, link, packet, if on_wire { Event::Loss } else { Event::Drop });
         if self.want_drops && Self::keeps(&self.flow_filter, packet.flow.0) {
             self.drops.push(DropRow {
                 at: Time(self.scale.ps(at)),

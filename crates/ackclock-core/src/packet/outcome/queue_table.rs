@@ -29,12 +29,13 @@ pub fn queues(rows: &[PacketRow], links: usize) -> Vec<QueueRow> {
             let (packets, bytes) = &mut now[row.link as usize];
             let size = u64::from(row.size);
             // A packet that is dropped has arrived before, so it leaves like any other.
-            if row.event == Event::Arrival {
-                *packets += 1;
-                *bytes += size;
-            } else {
-                *packets -= 1;
-                *bytes -= size;
+            match row.event {
+                Event::Arrival => (*packets, *bytes) = (*packets + 1, *bytes + size),
+                Event::Departure | Event::Drop => {
+                    (*packets, *bytes) = (*packets - 1, *bytes - size);
+                }
+                // It has departed before.
+                Event::Loss => {}
             }
         }
         for row in moment {

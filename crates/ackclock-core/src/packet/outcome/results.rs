@@ -149,6 +149,8 @@ pub(in crate::packet) fn finish(mut sim: Sim, plan: &Plan) -> Result<Results, St
 #[derive(Default)]
 struct Books {
     sent: u64,
+    /// Copies that impairments made.
+    copied: u64,
     received: u64,
     dropped: u64,
     on_wires: u64,
@@ -170,7 +172,9 @@ impl Books {
         let base = sim.observer.base.links.get(l).copied().unwrap_or_default();
         let (drops, marks) = (link.drops(), link.marks());
         let (waiting, _) = link.waiting();
-        if counts.arrived_packets
+        // What is lost on the wire has departed before.
+        let (wire_lost, copies) = link.impaired().map_or((0, 0), |i| (i.lost, i.copies));
+        if counts.arrived_packets + wire_lost
             != counts.departed_packets + counts.dropped_packets + waiting as u64
         {
             let name = plan.links[l].name(&plan.nodes);
@@ -180,6 +184,7 @@ impl Books {
             self.in_queues += waiting as u64;
         }
         self.dropped += counts.dropped_packets;
+        self.copied += copies;
         for value in [
             counts.arrived_packets,
             counts.departed_bytes,
@@ -222,10 +227,11 @@ impl Books {
             |e: usize| sim.ends[e].endpoint.as_ref().map(|x| x.snapshot()).unwrap_or_default();
         let mut under_way = [0; 2];
         let lost = sim.losses[f];
+        let copies = lost.copies;
         for (e, lost) in [(2 * f, lost.data + lost.requests), (2 * f + 1, lost.acks)] {
             // Disciplines do not tell whose packets wait; `balance` counts them all together.
             let done = sim.ends[e ^ 1].received + lost;
-            under_way[e % 2] = sim.ends[e].sent.saturating_sub(done);
+            under_way[e % 2] = (sim.ends[e].sent + copies[e % 2]).saturating_sub(done);
             self.sent += sim.ends[e].sent;
             self.received += sim.ends[e].received;
             self.note(sim.ends[e].sent);
@@ -248,12 +254,12 @@ impl Books {
     }
 
     fn balance(&self) -> Result<(), String> {
-        let Self { sent, received, dropped, on_wires, in_queues, .. } = self;
-        if *sent == received + dropped + on_wires + in_queues {
+        let Self { sent, copied, received, dropped, on_wires, in_queues, .. } = self;
+        if sent + copied == received + dropped + on_wires + in_queues {
             return Ok(());
         }
         Err(format!(
-            "{sent} packets sent, but {received} received, {dropped} dropped, {on_wires} on wires and {in_queues} in queues"
+            "{sent} packets sent and {copied} copied, but {received} received, {dropped} dropped, {on_wires} on wires and {in_queues} in queues"
         ))
     }
 }

@@ -57,7 +57,7 @@ fn nanoseconds(span: u64) -> u32 {
     (span / 1000).min(u64::from(u32::MAX)) as u32
 }
 
-/// What a local event is, packed: two bits of kind, thirty of index.
+/// What a local event is, packed: three bits of kind, twenty-nine of index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::packet) struct What(pub(in crate::packet) u32);
 
@@ -72,22 +72,25 @@ pub(in crate::packet) enum Kind {
     Endpoint,
     /// A flow starts.
     Start,
+    /// A packet that an impairment of this link has held is released.
+    Release,
 }
 
 impl What {
-    const INDEX: u32 = (1 << 30) - 1;
+    const INDEX: u32 = (1 << 29) - 1;
 
     pub(in crate::packet) fn new(kind: Kind, index: u32) -> Self {
         debug_assert!(index <= Self::INDEX);
-        Self(((kind as u32) << 30) | index)
+        Self(((kind as u32) << 29) | index)
     }
 
     pub(in crate::packet) fn kind(self) -> Kind {
-        match self.0 >> 30 {
+        match self.0 >> 29 {
             0 => Kind::Free,
             1 => Kind::Disc,
             2 => Kind::Endpoint,
-            _ => Kind::Start,
+            3 => Kind::Start,
+            _ => Kind::Release,
         }
     }
 

@@ -9,9 +9,11 @@ use serde::Deserialize;
 use crate::agenda::Agenda;
 use crate::compile::{LinkSettings, Plan, PlanFlow, PlanLink, PlanSender, Schedule};
 use crate::error::Problem;
+use crate::impairment::{self, Impairment, ImpairmentEnv};
 use crate::memory::{give_back, in_large_pages};
 use crate::outbox::Outbox;
 use crate::packet::network::clock::{Timers, Timescale};
+use crate::packet::network::impaired::Impaired;
 use crate::packet::network::link::{Hazards, Link};
 use crate::packet::network::rate::{Opportunities, Rate, Steps};
 use crate::packet::network::ticket::Options;
@@ -70,19 +72,37 @@ fn links(plan: &Plan, custom: &dyn Custom, problems: &mut Vec<Problem>) -> Vec<L
     for (i, link) in plan.links.iter().enumerate() {
         let is_fifo = link.settings.qdisc.kind() == "fifo";
         let passing = || keys.get_or_init(|| plan.keys_through())[i].as_slice().into();
+        let mut limit = link.limit;
+        let is_impaired = !link.settings.impairments.is_empty();
+        // ns-2's drop-tail counts the packet in service.
+        if is_impaired && is_fifo && plan.era == Era::Ns2 && limit.packets != u32::MAX {
+            limit.packets = limit.packets.saturating_sub(1).max(1);
+        }
         let env = QdiscEnv {
             rate: link.rate,
             delay: link.delay,
-            limit: link.limit,
+            limit,
             mean_packet: link.mean_packet,
             keys: plan.key_count,
-            passing: if is_fifo { Arc::default() } else { passing() },
+            passing: if is_fifo && !is_impaired { Arc::default() } else { passing() },
             flows: through[i],
             round_trips: Arc::clone(&round_trips),
             era: plan.era,
         };
         match discipline(plan, link, i as u32, &env, custom, &mut known) {
-            Ok(disc) => links.push(build_link(plan, link, i as u64, disc)),
+            Ok(disc) => {
+                let mut built = build_link(plan, link, i as u64, disc);
+                if is_impaired {
+                    match impairments(link) {
+                        Ok(chain) => {
+                            let rng = Stream::new(plan.seed, Purpose::Impairment, i as u64);
+                            built.impair(Impaired::new(chain, rng));
+                        }
+                        Err(found) => problems.extend(found),
+                    }
+                }
+                links.push(built);
+            }
             Err(found) => problems.extend(found),
         }
     }
@@ -109,11 +129,30 @@ fn discipline<'a>(
     }
     // The plain FIFO is computed ahead; its parameters are checked as any other discipline's.
     let built = build_or_tell_all(qdisc, |spec| qdisc::build(spec, env, qdisc_path))?;
-    if qdisc.kind() != "fifo" {
+    if qdisc.kind() != "fifo" || !link.settings.impairments.is_empty() {
         return Ok(Some(built));
     }
     *known = Some(&link.settings);
     Ok(None)
+}
+
+/// The impairments of a link's wire.
+fn impairments(link: &PlanLink) -> Result<Vec<Box<dyn Impairment>>, Vec<Problem>> {
+    let LinkSettings { impairments, impairments_path, .. } = &*link.settings;
+    let env = ImpairmentEnv { delay: link.delay };
+    let (mut chain, mut problems) = (Vec::new(), Vec::new());
+    for (i, spec) in impairments.iter().enumerate() {
+        let path = format!("{impairments_path}[{i}]");
+        match build_or_tell_all(spec, |spec| impairment::build(spec, &env, &path)) {
+            Ok(made) => chain.push(made),
+            Err(found) => problems.extend(found),
+        }
+    }
+    if link.delay.0 == 0 {
+        let message = "need a link with a delay of more than 0 s";
+        problems.push(Problem::new(&**impairments_path, message));
+    }
+    if problems.is_empty() { Ok(chain) } else { Err(problems) }
 }
 
 /// Flows from which on it is worth the while to give back what making the plan and the run has left.
@@ -164,9 +203,7 @@ pub(in crate::packet) fn lay_out(
 
     let smallest = plan.flows.iter().map(smallest_packet).min().unwrap_or(SMALLEST_PACKET);
     // Of each link the shortest time from an arrival there to one at the far end.
-    let least =
-        |link: &Link| link.propagation().saturating_add(link.rate.shortest(smallest.max(1)));
-    let shortest: Vec<u64> = links.iter().map(least).collect();
+    let shortest: Vec<u64> = links.iter().map(|link| link.shortest(smallest.max(1))).collect();
     let follows = followers(plan, &links);
     let cut = cut(plan, &links, &shortest, &follows);
     let mut processes = Vec::with_capacity(cut.is_cluster.len());

@@ -278,7 +278,20 @@ mod tests {
 
     /// Campuses on a backbone, whose links are long or short by the speed of signals.
     fn campuses(seed: u64, era: &str, qdisc: &str, speed: f64) -> Plan {
+        impaired_campuses(seed, era, qdisc, speed, &[])
+    }
+
+    /// The same, with impairments on every wire.
+    fn impaired_campuses(
+        seed: u64,
+        era: &str,
+        qdisc: &str,
+        speed: f64,
+        impairments: &[&str],
+    ) -> Plan {
         let scenario = json!({
+            "links": if impairments.is_empty() { json!([]) }
+                     else { json!([{ "link": "*", "impairments": impairments }]) },
             "duration": "2 s", "seed": seed, "era": era, "routing": "delay",
             "net": { "kind": "tiers", "mans": 3, "lans": 3, "wan_nodes": 3, "wan_redundancy": 2,
                      "seed": seed,
@@ -359,6 +372,21 @@ mod tests {
             speed in prop::sample::select(vec![2e8, 1e9, 5e7]),
         ) {
             let plan = campuses(seed, if ns2 { "ns2" } else { "rfc" }, qdisc, speed);
+            prop_assert!(told(&plan, Cut::of) == told(&plan, apart));
+        }
+
+        #[test]
+        fn an_impaired_run_is_the_same_however_its_network_is_cut(
+            seed in 0u64..1000,
+            era in prop::sample::select(vec!["rfc", "2002", "ns2"]),
+            qdisc in prop::sample::select(vec!["fifo", "fq", "codel"]),
+            speed in prop::sample::select(vec![2e8, 5e7]),
+            impairments in prop::sample::subsequence(
+                vec!["jitter", "reorder", "duplicate", "gilbert-elliott", "arq", "aggregation"],
+                1..4,
+            ),
+        ) {
+            let plan = impaired_campuses(seed, era, qdisc, speed, &impairments);
             prop_assert!(told(&plan, Cut::of) == told(&plan, apart));
         }
 

@@ -35,6 +35,7 @@ impl Sim {
                 self.mark_link(index, now);
                 self.transmit(p, index as u32, now);
             }
+            Kind::Release => self.release(p, index as u32, now),
             Kind::Disc => {
                 self.mark_link(index, now);
                 let link = &mut self.links[index];

@@ -2,11 +2,13 @@
 
 use crate::ids::FlowId;
 use crate::packet::network::clock::Timescale;
+use crate::packet::network::impaired::Held;
 use crate::packet::network::link::Service;
 use crate::packet::network::ticket::Ticket;
 use crate::packet::outcome::observe::Event;
 use crate::packet::process::logical_process::{Channel, Key, Kind, What};
 use crate::packet::turn::simulator::{Hop, IDLE, Sim};
+use crate::units::Time;
 use crate::wire::{DropReason, Flags, Packet, Timed};
 
 impl Sim {
@@ -185,18 +187,9 @@ impl Sim {
         match &next {
             Some(Timed { at, packet }) => {
                 let (service, stage) = (link.service, link.stage);
-                if link.watched {
-                    self.observer.packet(now, link_id, packet, Event::Departure);
-                }
-                let channel = self.hops[packet.route as usize].channel;
-                let ticket = Ticket::of(packet, packet.route + 1, at.0, &mut self.options);
-                if channel != Hop::ON {
-                    self.put(channel, ticket);
-                } else if at.0 > self.end {
-                    self.beyond.push(ticket);
-                } else {
-                    let hop = self.hops[ticket.route()];
-                    self.batch.go_on(ticket, hop);
+                if !link.watched || !self.watch_departure(p, link_id, packet, now) {
+                    let ticket = Ticket::of(packet, packet.route + 1, at.0, &mut self.options);
+                    self.launch(packet.route, ticket);
                 }
                 let what = What::new(Kind::Free, link_id);
                 let ahead = self.scale.ps(service.end) - self.scale.ps(now);
@@ -206,6 +199,69 @@ impl Sim {
             None => link.service = Service { start: now, end: IDLE },
         }
         self.lose_all(link_id, now);
+    }
+
+    /// Puts a packet on the wire of the link at position `from` of the route table, which it reaches the end
+    /// of at its time.
+    #[inline(always)]
+    fn launch(&mut self, from: u32, ticket: Ticket) {
+        let channel = self.hops[from as usize].channel;
+        if channel != Hop::ON {
+            self.put(channel, ticket);
+        } else if ticket.at > self.end {
+            self.beyond.push(ticket);
+        } else {
+            let hop = self.hops[ticket.route()];
+            self.batch.go_on(ticket, hop);
+        }
+    }
+
+    /// Records a departure; whether impairments of the link hold the packet now.
+    #[cold]
+    #[inline(never)]
+    fn watch_departure(&mut self, p: usize, link_id: u32, packet: &Packet, now: u64) -> bool {
+        self.observer.packet(now, link_id, packet, Event::Departure);
+        let link = &mut self.links[link_id as usize];
+        let (end, stage) = (link.service.end, link.stage);
+        let sent = Time(self.scale.ps(end));
+        let Some(impaired) = link.impaired_mut() else { return false };
+        let fate = impaired.decide(packet, sent);
+        impaired.copies += u64::from(fate.copies);
+        let copied = &mut self.losses[packet.flow.index()].copies[usize::from(packet.is_ack())];
+        *copied += u64::from(fate.copies);
+        let held_for = fate.release.since(sent).0;
+        let release = self.scale.after(end, self.scale.word(held_for));
+        let ahead = held_for.saturating_add(sent.0 - self.scale.ps(now));
+        let lost = fate.is_lost.then_some(DropReason::Wire);
+        for copy in 0..=fate.copies {
+            let ticket = Ticket::of(packet, packet.route + 1, release, &mut self.options);
+            let held = Held { ticket, flow: packet.flow, lost };
+            impaired.hold(release, held, fate.replaces_ack && copy == 0);
+            // Events beyond any time are not: what is held for ever stays.
+            if release != u64::MAX {
+                let what = What::new(Kind::Release, link_id);
+                let key = Key::new(release, ahead, what.0);
+                self.next_local = self.next_local.min(key.at());
+                self.processes[p].stages[stage as usize].locals.push(key);
+            }
+        }
+        true
+    }
+
+    /// Releases the next packet that the impairments of a link have held.
+    pub(in crate::packet) fn release(&mut self, p: usize, link_id: u32, now: u64) {
+        self.running = p as u32;
+        let link = &mut self.links[link_id as usize];
+        let far_end = link.far_end(now);
+        let Some(impaired) = link.impaired_mut() else { return };
+        let Some(Held { mut ticket, flow, lost }) = impaired.release() else { return };
+        if let Some(reason) = lost {
+            impaired.lost += 1;
+            let packet = ticket.into_packet(flow, &mut self.options);
+            return self.lose(link_id, &packet, reason, now);
+        }
+        ticket.at = impaired.arrival(far_end);
+        self.launch(ticket.route() as u32 - 1, ticket);
     }
 
     /// A packet enters a link that follows at once after one with a discipline of its own.

@@ -5,6 +5,7 @@ use std::hint::black_box;
 use crate::agenda::{Agenda, Entry};
 use crate::outbox::Outbox;
 use crate::packet::network::clock::{Timers, Timescale};
+use crate::packet::network::impaired::Impaired;
 use crate::packet::network::link::Link;
 use crate::packet::network::ticket::{Options, Ticket};
 use crate::packet::outcome::observe::{Marks, Observer};
@@ -67,6 +68,8 @@ pub(in crate::packet) struct Losses {
     pub(in crate::packet) requests: u64,
     /// Data lost after the warm-up.
     pub(in crate::packet) window_data: u64,
+    /// Copies that impairments made: of data, of acknowledgements.
+    pub(in crate::packet) copies: [u64; 2],
 }
 
 /// State of a run.
@@ -298,7 +301,8 @@ impl Sim {
     /// Packets on wires.
     pub(in crate::packet) fn on_wires(&self) -> u64 {
         let on_wires = self.channels.iter().map(|c| c.queue.iter(&self.wires).count());
-        (on_wires.sum::<usize>() + self.beyond.len()) as u64
+        let held = self.links.iter().filter_map(Link::impaired).map(Impaired::len);
+        (on_wires.sum::<usize>() + held.sum::<usize>() + self.beyond.len()) as u64
     }
 }
 

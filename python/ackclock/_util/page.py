@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from io import StringIO
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock._util.json_text import json_text
-from ackclock.results.run import whole_folder
+from ackclock._util.output_folder import whole_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from pathlib import Path
 
     from matplotlib.figure import Figure
 
 __all__ = ["inline", "render", "save_report"]
 
 
-def render(template: str, filters: Mapping[str, Any] | None = None, **values: Any) -> str:
+def render(template: Path, filters: Mapping[str, Any] | None = None, **values: Any) -> str:
     """Fill a template of ackclock's; values are escaped.
 
     Parameters
     ----------
     template
-        Its file name.
+        Its file. What it extends or includes is beside it or beside this module.
     filters
         Functions that the template may use as filters.
     **values
@@ -32,14 +32,14 @@ def render(template: str, filters: Mapping[str, Any] | None = None, **values: An
     import jinja2
 
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("ackclock", "templates"),
+        loader=jinja2.FileSystemLoader([template.parent, Path(__file__).parent]),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
     environment.filters.update(filters or {})
-    return environment.get_template(template).render(**values)
+    return environment.get_template(template.name).render(**values)
 
 
 def inline(figure: Figure | str, prefix: str = "") -> str:

@@ -476,7 +476,7 @@ def write(results: Results, out: Path, command: str) -> Path:
         (out / f"{qdisc}.toml").write_text(runs[0].scenario.to_toml(), encoding="utf-8")
     first = results.runs["fifo"][0]
     page = render(
-        "demo.html",
+        Path(__file__).with_name("geant_demo.html"),
         answer=results.answer(),
         metrics=METRICS,
         rows=[(qdisc, results.cells(qdisc)) for qdisc in results.runs],

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock._util.json_text import json_text
-from ackclock.results.run import whole_folder
+from ackclock._util.output_folder import whole_folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

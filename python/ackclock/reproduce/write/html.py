@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import base64
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock._util.page import render
 from ackclock.reproduce.write.text import interval
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from ackclock.reproduce.run.measure import ClaimResult
     from ackclock.reproduce.run.reproduction import Drawn, Reproduction
 
@@ -40,7 +39,7 @@ def paper_page(done: Reproduction, folder: Path) -> str:
             many.setdefault(row["made_from"], []).append(row)
     used = dict.fromkeys(word for result in done.claims for word in result.claim.unstated)
     return render(
-        "paper.html",
+        Path(__file__).with_name("paper.html"),
         paper=done.paper,
         about=done.paper.about,
         tier=done.tier,
@@ -125,4 +124,4 @@ def index_page(folder: Path) -> str:
     for marker in sorted(folder.glob(f"*/{MARKER}")):
         found = json.loads(marker.read_text(encoding="utf-8"))
         papers.append({**found, "page": f"{marker.parent.name}/report.html"})
-    return render("papers.html", papers=papers, marks=MARKS)
+    return render(Path(__file__).with_name("papers.html"), papers=papers, marks=MARKS)

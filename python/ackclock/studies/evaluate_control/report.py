@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock._util.page import inline, render
@@ -35,7 +36,7 @@ def html(evaluation: Evaluation, command: str) -> str:
     names = [ENVIRONMENTS[name] for name in found.environments]
     told = evaluation.to_dict()
     return render(
-        "evaluate.html",
+        Path(__file__).with_name("evaluate.html"),
         {"mean": _mean},
         shade=_shade,
         found=found,

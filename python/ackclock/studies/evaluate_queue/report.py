@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -50,7 +51,7 @@ def html(done: QueueEvaluation, command: str) -> str:
         for name, found in done.scores.items()
     }
     return render(
-        "evaluate_queue.html",
+        Path(__file__).with_name("evaluate_queue.html"),
         {"mean": _mean},
         own=own,
         value=done.queue.value,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ackclock._util.page import inline, render, save_report
@@ -10,8 +11,6 @@ from ackclock._util.text_table import table
 from ackclock.studies.late_comer.situations import RATE_MBPS, SITUATIONS, TIERS
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from matplotlib.axes import Axes
 
     from ackclock.studies.late_comer.audit import Audit, Row
@@ -166,7 +165,7 @@ def write(found: Audit, folder: Path, command: str | None = None) -> Path:
         What the user typed.
     """
     page = render(
-        "audit.html",
+        Path(__file__).with_name("audit.html"),
         found=found,
         about=_about(found),
         head=HEAD,

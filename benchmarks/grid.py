@@ -78,10 +78,10 @@ def total(costs: dict[Stratum, list[tuple[float, float]]], which: int, runs: int
 
 def tcl(case: Any, queue: str) -> str:
     """Write a scenario for ``peers/ns2/environment.tcl``."""
-    from ackclock.scenario.environments.expansion import compiled
+    from ackclock.scenario.environments.expansion import expand
 
-    net = compiled(case.data)["net"]
-    cross = [flow for flow in compiled(case.data)["flows"] if "source" in flow]
+    net = expand(case.data)["net"]
+    cross = [flow for flow in expand(case.data)["flows"] if "source" in flow]
     capacity, rtts = net["rate"], net["rtts"]
     shortest = min(rtts)
     steps = cross[0]["source"]["schedule"] if cross else []

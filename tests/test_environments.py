@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import ackclock as ac
 from ackclock.scenario.environments import ENVIRONMENTS, scores
 from ackclock.scenario.environments.cross import sources
-from ackclock.scenario.environments.expansion import bandwidth, compiled, round_trips
+from ackclock.scenario.environments.expansion import bandwidth, expand, round_trips
 from ackclock.scenario.environments.form import settings
 from ackclock.scenario.environments.patterns import Pattern
 
@@ -83,10 +83,10 @@ def test_constrained_walks_never_grow_by_more_than_their_rule(name, bound):
 def test_the_seed_decides_bandwidth_and_round_trips_and_nothing_else_does():
     one = scenario("rw-high", seed=4)
     other = one.replace(**{"flows[*].cc": "miad", "net.qdisc": "red"})
-    assert compiled(one.data)["net"]["rtts"] == compiled(other.data)["net"]["rtts"]
-    assert compiled(one.data)["flows"][10] == compiled(other.data)["flows"][10]
+    assert expand(one.data)["net"]["rtts"] == expand(other.data)["net"]["rtts"]
+    assert expand(one.data)["flows"][10] == expand(other.data)["flows"][10]
     third = one.replace(seed=5)
-    assert compiled(one.data)["flows"][10] != compiled(third.data)["flows"][10]
+    assert expand(one.data)["flows"][10] != expand(third.data)["flows"][10]
     assert one.fingerprint == third.fingerprint != other.fingerprint
 
 
@@ -183,7 +183,7 @@ def test_transfers_come_faster_every_other_five_seconds_in_real_sq():
     fast = scenario("real-cons-high", cc="aimd", duration=60).run()
     left = [r.summary["environment"]["available_bps"] for r in (fast, run, slow)]
     assert left == sorted(left)
-    traffic = compiled(scenario("real-sq").data)["traffic"][0]["generator"]
+    traffic = expand(scenario("real-sq").data)["traffic"][0]["generator"]
     assert traffic["rate"] * 0.03 == pytest.approx(1)
     assert traffic["schedule"][1] == {"at": 5.0, "factor": pytest.approx(3)}
 

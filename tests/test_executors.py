@@ -228,7 +228,7 @@ def test_code_of_ones_own_travels_to_a_cluster_and_its_dashboard_answers(dask, t
 
 
 def test_workers_of_another_version_are_refused(dask, monkeypatch):
-    monkeypatch.setattr("ackclock.engines.registry.core_version", lambda: "0.0.0+other")
+    monkeypatch.setattr("ackclock._util.core.core_version", lambda: "0.0.0+other")
     with pytest.raises(AckclockError, match=r"has the packet engine in version .* 0\.0\.0\+other"):
         a_sweep(reps=1).run(cluster=dask.address, store=False)
 

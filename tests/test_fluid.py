@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ackclock as ac
+from ackclock.case import Case
 from ackclock.engines.fluid import FluidCase, FluidNet, Graph, Routers, Traffic
 from ackclock.engines.fluid.tables import bottlenecks, fair_shares
-from ackclock.engines.registry import Case, case, load_case
+from ackclock.engines.registry import case, load_case, open_parcel
 
 FIG_2 = {
     "name": "Fig. 2",
@@ -56,7 +57,7 @@ def test_a_case_is_a_case_of_the_engines(tmp_path):
     assert not question.is_random
     assert question.cost().cpu_s > 0
     assert pickle.loads(pickle.dumps(question)) == question
-    assert question.parcel().open() == question
+    assert open_parcel(question.parcel()) == question
     file = tmp_path / "fig2.toml"
     file.write_text(question.to_toml(), encoding="utf-8")
     assert load_case(file) == question

@@ -103,7 +103,7 @@ def test_saying_the_same_otherwise_is_the_same_run(file, place):
 
 def test_another_version_of_the_engine_is_another_run(file, place, monkeypatch):
     run(file, place)
-    monkeypatch.setattr("ackclock.engines.registry.core_version", lambda: "9.9.9+other")
+    monkeypatch.setattr("ackclock._util.core.core_version", lambda: "9.9.9+other")
     assert run(file, place).stored == 0
 
 

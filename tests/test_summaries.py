@@ -10,8 +10,8 @@ import pytest
 import ackclock as ac
 from ackclock.experiments.executors.task import Request, perform
 from ackclock.experiments.store import Store, query
-from ackclock.results.run import load_run
 from ackclock.results.summary import beside_tables, lacks, whole
+from ackclock.scenario.load import load_run
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ackclock as ac
+from ackclock.case import ENGINES, Case, Cost, Engine, Parcel
 from ackclock.engines import registry
 from ackclock.errors import AckclockError
 from ackclock.experiments import RankingWarning, file_form, metrics
@@ -466,13 +467,13 @@ class Line:
         return {"engine": "line", "a": self.a, "x": self.x}
 
     def parcel(self):
-        return registry.Parcel(self.to_document(), {})
+        return Parcel(self.to_document(), {})
 
     def check(self):
         return None
 
     def cost(self):
-        return registry.Cost(1, 1e-6)
+        return Cost(1, 1e-6)
 
     def execute(self, progress=None):
         from types import SimpleNamespace
@@ -486,8 +487,8 @@ class Line:
 
 
 def test_any_engine_may_be_swept(tmp_path, monkeypatch):
-    monkeypatch.setitem(registry.ENGINES, "line", registry.Engine("", lambda d, _: Line(**d)))
-    assert isinstance(Line(), registry.Case)
+    monkeypatch.setitem(ENGINES, "line", Engine("", lambda d, _: Line(**d)))
+    assert isinstance(Line(), Case)
     grid = ac.sweep({"engine": "line", "a": 3.0}, {"x": [1.0, 2.0, 4.0]}, reps=10)
     result = grid.run(store=tmp_path / "store")
     assert column(result.summary("values.y"), "mean") == [3.0, 6.0, 12.0]

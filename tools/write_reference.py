@@ -288,7 +288,7 @@ def _eras() -> list[str]:
 
 
 def _eras_page() -> str:
-    from ackclock.scenario.scenario import load
+    from ackclock.scenario.load import load
 
     eras = _eras()
     table: dict[str, dict[str, str]] = {}
@@ -313,7 +313,7 @@ def _eras_page() -> str:
 
 
 def _tables_page() -> str:
-    from ackclock.scenario.scenario import load
+    from ackclock.scenario.load import load
 
     names = [str(branch["const"]) for branch in schema.definition("Table")["oneOf"]]
     meaning = {str(b["const"]): b["description"] for b in schema.definition("Table")["oneOf"]}

@@ -52,8 +52,9 @@ if TYPE_CHECKING:
     )
     from ackclock.experiments import Axis, Precision, Sweep, SweepResult, sweep
     from ackclock.experiments.replication import Replication, replicate
-    from ackclock.results.run import Run, load_run
-    from ackclock.scenario.scenario import Scenario, load
+    from ackclock.results.run import Run
+    from ackclock.scenario.load import load, load_run
+    from ackclock.scenario.scenario import Scenario
 
     __version__: str
 
@@ -130,8 +131,8 @@ _HOME = {
     "UnsupportedError": "errors",
     "aqm": "catalogue.python_class",
     "control": "catalogue.python_class",
-    "load": "scenario.scenario",
-    "load_run": "results.run",
+    "load": "scenario.load",
+    "load_run": "scenario.load",
     "replicate": "experiments.replication",
     "sweep": "experiments",
 }

@@ -135,7 +135,7 @@ def suggestion(given: str, names: Iterable[str]) -> str:
     return f"expected one of: {', '.join(valid)}" if valid else "none is allowed here"
 
 
-def named(name: str, table: Mapping[str, _T], kind: str) -> _T:
+def named(name: object, table: Mapping[str, _T], kind: str, *, where: str = "") -> _T:
     """Find something by its name.
 
     Parameters
@@ -146,12 +146,15 @@ def named(name: str, table: Mapping[str, _T], kind: str) -> _T:
         What there is, by name.
     kind
         What the table holds, one of it, as in "there is no queue".
+    where
+        Begins the message: file and key.
 
     Raises
     ------
     UnsupportedError
         The table has no such name.
     """
-    if name not in table:
-        raise UnsupportedError(f'there is no {kind} "{name}"; {suggestion(name, table)}')
+    if not isinstance(name, str) or name not in table:
+        hint = suggestion(str(name), table)
+        raise UnsupportedError(f'{where}there is no {kind} "{name}"; {hint}')
     return table[name]

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from ackclock import _core
+from ackclock.catalogue.network_kinds import all_kinds
 
 __all__ = [
     "REPLAYED",
@@ -116,104 +117,21 @@ def entry(room: str, name: str) -> Data | None:
     return catalogue()[room].get(name)
 
 
-def _quantity(quantity: str, unit: str, description: str, default: object = None) -> Data:
-    kind = {"x-quantity": quantity, "x-unit": unit, "description": description}
-    return kind if default is None else {**kind, "default": default}
-
-
-def _weight(holder: str) -> Data:
-    text = f"{holder} that holds the routing weight; where it is not given the weight is 1."
-    return {"type": "string", "default": "weight", "description": text}
-
-
-_COMMON: Data = {
-    "buffer": {
-        "x-quantity": "buffer size",
-        "default": "1 bdp",
-        "description": "Buffer of every link.",
-    },
-    "qdisc": {
-        "$ref": "#/$defs/Spec",
-        "default": "fifo",
-        "description": "Queue discipline of every link.",
-    },
-    "signal_speed": {
-        "type": "number",
-        "exclusiveMinimum": 0,
-        "default": 2e8,
-        "description": "Speed in m/s by which length gives delay where none is given.",
-    },
-    "scale": {
-        "type": "number",
-        "exclusiveMinimum": 0,
-        "default": 1.0,
-        "description": "Every capacity is multiplied by this.",
-    },
-}
-
-_IMPORTED: dict[str, tuple[str, Data, list[str]]] = {
-    "topohub": (
-        "A real network of the TopoHub collection; its links' capacities by a stated rule.",
-        {
-            "name": {"type": "string", "description": "Name there, such as topozoo/Geant2009."},
-            "rate": _quantity("rate", "bit/s", "Capacity that the rule starts from."),
-            "rule": {
-                "enum": ["uniform", "degree"],
-                "default": "uniform",
-                "description": "uniform: every link has the rate; degree: the rate times the"
-                " smaller number of links at the two ends.",
-            },
-        },
-        ["name", "rate"],
-    ),
-    "graphml": (
-        "A network from a GraphML file, as in the Internet Topology Zoo.",
-        {
-            "file": {"type": "string", "description": "Path, relative to the scenario file."},
-            "rate": _quantity("rate", "bit/s", "Capacity of links whose speed is not given."),
-            "weight": _weight("Attribute of edges"),
-        },
-        ["file"],
-    ),
-    "csv": (
-        "A network from a folder with nodes.csv (id, name, lat, lon) and edges.csv"
-        " (source, target, capacity_bps, delay_s, length_km, weight).",
-        {
-            "folder": {"type": "string", "description": "Path, relative to the scenario file."},
-            "rate": _quantity("rate", "bit/s", "Capacity of links whose capacity is not given."),
-            "weight": _weight("Column of edges.csv"),
-        },
-        ["folder"],
-    ),
-}
-
-
 @cache
 def scenario() -> Data:
     """The schema of what users may write: the core's and the inputs that Python expands."""
     schema: Data = json.loads(_core.schema())
     branches = schema["$defs"]["Net"]["oneOf"]
-    for kind, (description, properties, required) in _IMPORTED.items():
+    for kind, added in all_kinds().items():
         branches.append(
             {
-                "description": description,
+                "description": added.description,
                 "type": "object",
-                "properties": {"kind": {"const": kind}, **properties, **_COMMON},
-                "required": ["kind", *required],
+                "properties": {"kind": {"const": kind}, **added.properties},
+                "required": ["kind", *added.required],
                 "additionalProperties": False,
             }
         )
-    from ackclock.scenario.environments import form
-
-    branches.append(
-        {
-            "description": form.TEXT,
-            "type": "object",
-            "properties": {"kind": {"const": "environment"}, **form.RULES},
-            "required": ["kind", "name"],
-            "additionalProperties": False,
-        }
-    )
     schema["$defs"]["RateSpec"]["oneOf"].append(
         {
             "description": "A Mahimahi trace file; path relative to the scenario file.",

@@ -55,8 +55,9 @@ def adversary(
     What is found is shrunk to the simplest pattern that still shows it. Controls are registry
     names, AIMD, AIAD, MIMD, MIAD (the instances of Akella et al.), file.py:Class, or tables.
     """
+    from ackclock._util.command_line import command_line
+    from ackclock._util.output_folder import may_replace
     from ackclock._util.units import parse
-    from ackclock.results.run import command_line, may_replace
     from ackclock.studies.adversary.search import MARKER, Arena
     from ackclock.studies.adversary.search import adversary as search
 

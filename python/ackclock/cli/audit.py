@@ -47,7 +47,8 @@ def latecomer(
     noise; each over round trips and buffers, against fair shares and against the closed forms of
     persistent congestion.
     """
-    from ackclock.results.run import command_line, may_replace
+    from ackclock._util.command_line import command_line
+    from ackclock._util.output_folder import may_replace
     from ackclock.studies.evaluate_control.grid import asked
     from ackclock.studies.late_comer.audit import audit as work
     from ackclock.studies.late_comer.page import MARKER

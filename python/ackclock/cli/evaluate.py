@@ -67,7 +67,8 @@ def _told(
     quiet: bool,
     **means: Any,
 ) -> None:
-    from ackclock.results.run import command_line, may_replace
+    from ackclock._util.command_line import command_line
+    from ackclock._util.output_folder import may_replace
 
     # Before the runs, so that no result is lost to a folder that cannot be written.
     if out is not None:

@@ -66,8 +66,8 @@ def fluid(
     NETWORK is a folder with edges.csv (source, target, capacity_bps) and, if wanted, nodes.csv; a
     CSV file of links; a GraphML file; or topohub:NAME. Links are full duplex.
     """
+    from ackclock._util.output_folder import may_replace
     from ackclock.errors import Problem, ScenarioError, suggestion
-    from ackclock.results.run import may_replace
     from ackclock.studies.bottlenecks.survey import SENDERS, survey
 
     problems = []

@@ -41,8 +41,8 @@ def game(
     """
     from dataclasses import replace
 
+    from ackclock._util.command_line import command_line
     from ackclock.experiments.store import look
-    from ackclock.results.run import command_line
     from ackclock.studies.game import load_game, plan, play
 
     made = load_game(file)

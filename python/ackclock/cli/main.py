@@ -5,7 +5,7 @@ Exit codes: 0 done, 1 a check failed, 2 wrong input, 3 interrupted, 70 our fault
 
 from __future__ import annotations
 
-import importlib
+import pkgutil
 import sys
 from typing import TYPE_CHECKING
 
@@ -47,8 +47,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in HOMES:
             return super().get_command(ctx, cmd_name)
-        module, _, name = HOMES[cmd_name].partition(":")
-        found: click.Command = getattr(importlib.import_module(module), name)
+        found: click.Command = pkgutil.resolve_name(HOMES[cmd_name])
         return found
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -69,7 +68,7 @@ def version() -> None:
 
 
 def _load(file: Path, changes: tuple[str, ...]) -> Scenario:
-    from ackclock.scenario.scenario import load
+    from ackclock.scenario.load import load
 
     scenario = load(file)
     return with_changes(changes, lambda given: scenario.replace(**given) if given else scenario)
@@ -160,7 +159,7 @@ def run(
 
 
 def _save(result: Run, out: Path) -> None:
-    from ackclock.results.run import command_line
+    from ackclock._util.command_line import command_line
 
     result.save(out, command=command_line())
 
@@ -222,7 +221,8 @@ def plot(
 ) -> None:
     """Draw a figure of the run bundle RUNDIR; its recipe travels in the file."""
     from ackclock import plot as plots
-    from ackclock.results.run import command_line, load_run
+    from ackclock._util.command_line import command_line
+    from ackclock.scenario.load import load_run
 
     figure = plots.draw(
         kind, load_run(rundir), flows=list(flows) or None, links=list(links) or None

@@ -115,8 +115,8 @@ def _folder(out: Path | None, paper: PaperData, *, several: bool, parts: bool) -
 
 
 def _means(workers: int | None, cluster: str | None, store: Path | None, *, quiet: bool) -> Means:
+    from ackclock._util.command_line import command_line
     from ackclock.reproduce.run.studies import Means
-    from ackclock.results.run import command_line
 
     return Means(
         workers=workers,
@@ -139,10 +139,10 @@ def _one(
     quiet: bool,
 ) -> tuple[dict[str, Any], list[str]]:
     """Reproduce one paper; what --json prints, and deviations that nobody expected."""
+    from ackclock._util.output_folder import may_replace
     from ackclock.reproduce.run.reproduction import reproduce
     from ackclock.reproduce.write.folder import MARKER, as_data, write
     from ackclock.reproduce.write.text import summary
-    from ackclock.results.run import may_replace
 
     # Before the runs, so that no result is lost to a folder that cannot be written.
     may_replace(folder, MARKER)
@@ -219,9 +219,9 @@ def _sensitivity(
     as_json: bool,
     quiet: bool,
 ) -> None:
+    from ackclock._util.output_folder import may_replace
     from ackclock.reproduce.run.sensitivity import sensitivity
     from ackclock.reproduce.write.sensitivity import MARKER, write
-    from ackclock.results.run import may_replace
 
     folder = out or Path("reproductions") / f"{paper.name}.{claim}"
     may_replace(folder, MARKER)

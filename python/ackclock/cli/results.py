@@ -220,7 +220,7 @@ def gc(
     Runs go only if asked for; --where, --old-versions and --older-than must all hold. While a
     sweep uses the store no run is removed.
     """
-    from ackclock.engines.registry import core_version
+    from ackclock._util.core import core_version
     from ackclock.experiments.store import Store
     from ackclock.experiments.store import query as queries
     from ackclock.experiments.store.garbage import collect

@@ -52,9 +52,9 @@ def sweep(
     Runs that the store has are not run again: a sweep that was stopped, by whatever, goes on where
     it was. Ctrl-C keeps the runs that finished.
     """
+    from ackclock._util.command_line import command_line
     from ackclock.experiments import summary
     from ackclock.experiments.file_form import load_sweep
-    from ackclock.results.run import command_line
 
     made = with_changes(changes, lambda given: load_sweep(file, tier=tier, changes=given))
     if dry_run:

@@ -34,7 +34,7 @@ from ackclock.experiments.sweeps import Replicates, Sweep
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ackclock.engines.registry import Case
+    from ackclock.case import Case
 
 __all__ = ["KEYS", "from_document", "load_sweep"]
 
@@ -79,7 +79,7 @@ def load_sweep(
     ScenarioError, SweepError
         The file cannot be read, or is wrong.
     """
-    from ackclock.engines.registry import read_document
+    from ackclock._util.documents import read_document
 
     at = Path(file)
     return from_document(read_document(at), at, tier=tier, changes=changes)

@@ -9,7 +9,7 @@ from ackclock._util.text_table import table, working_time
 from ackclock.errors import Problem, ScenarioError
 
 if TYPE_CHECKING:
-    from ackclock.engines.registry import Cost
+    from ackclock.case import Cost
     from ackclock.experiments.grid import Point
     from ackclock.experiments.store import Keeper
     from ackclock.experiments.sweeps import Sweep

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from ackclock.case import Case
+from ackclock.engines import registry
 from ackclock.errors import Problem, ScenarioError
 from ackclock.experiments.grid import Block, Choice, Point, SweepError, blocks, points
 
@@ -13,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from ackclock.engines.registry import Case
     from ackclock.experiments.plan import Plan
     from ackclock.experiments.result import SweepResult
     from ackclock.experiments.scheduler import Status
@@ -272,11 +273,9 @@ def sweep(
     ScenarioError
         A path leads nowhere, or takes no such value.
     """
-    from ackclock.engines import registry
-
     if isinstance(case, dict):
         case = registry.case(case)
-    assert isinstance(case, registry.Case)
+    assert isinstance(case, Case)
     if reps is not None and until is not None:
         raise SweepError("both reps and until are given; expected one of them")
     replicates = Replicates(1 if reps is None else reps, until)

@@ -18,9 +18,10 @@ from ackclock.errors import UnsupportedError, suggestion
 from ackclock.results.tcp_timestamps import Stamp, Way, stamps
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
-    from ackclock.results.run import Run
+    import pyarrow as pa
 
 __all__ = ["write"]
 
@@ -201,13 +202,19 @@ def _busiest(links: list[str]) -> str:
     return str(names[int(np.argmax(counts))])
 
 
-def write(run: Run, path: Path, link: str | None) -> Path:
+def write(
+    packets: pa.Table, summary: Mapping[str, Any], scenario: str, path: Path, link: str | None
+) -> Path:
     """Write the packets that left one link, either way.
 
     Parameters
     ----------
-    run
-        With the table ``packets``.
+    packets
+        The recorded table.
+    summary
+        Of the run.
+    scenario
+        What was run, as the core gets it.
     path
         File to write.
     link
@@ -218,11 +225,10 @@ def write(run: Run, path: Path, link: str | None) -> Path:
     Path
         The file.
     """
-    packets = run.table("packets")
     rows = packets.to_pylist()
     for row in rows:
         row.setdefault("flags", _ACK if row["is_ack"] else 0)
-    known = [str(entry["id"]) for entry in run.summary["links"]]
+    known = [str(entry["id"]) for entry in summary["links"]]
     if link is None:
         left = [str(row["link"]) for row in rows if row["event"] == "departure"]
         if not left:
@@ -231,12 +237,12 @@ def write(run: Run, path: Path, link: str | None) -> Path:
     elif link not in known:
         raise UnsupportedError(f'there is no link "{link}"; {suggestion(link, known)}')
     both = [link, *(name for name in [_reverse(link)] if name in known)]
-    flows = _flows(run, rows)
-    told = f"scenario {run.summary['scenario_hash']}, seed {run.summary['seed']}"
-    chunks = [_section(f"ackclock {run.summary['version']}", told), *map(_interface, both)]
+    flows = _flows(summary, scenario, rows)
+    told = f"scenario {summary['scenario_hash']}, seed {summary['seed']}"
+    chunks = [_section(f"ackclock {summary['version']}", told), *map(_interface, both)]
     # The core knows when a transmission begins as soon as the packet arrives; a tap sees it then.
     rows.sort(key=lambda row: float(row["time_s"]))
-    for row, stamp in zip(rows, _stamps(run, rows, flows), strict=True):
+    for row, stamp in zip(rows, _stamps(summary, scenario, rows, flows), strict=True):
         if row["event"] == "departure" and row["link"] in both:
             data, length = flows[str(row["flow"])].packet(row, stamp)
             at = round(row["time_s"] * 10**_NANOSECONDS)
@@ -274,10 +280,12 @@ def _captured(interface: int, stamp: int, data: bytes, length: int) -> bytes:
     return _block(6, head + data)
 
 
-def _stamps(run: Run, rows: list[dict[str, Any]], flows: dict[str, _Flow]) -> list[Stamp | None]:
+def _stamps(
+    summary: Mapping[str, Any], scenario: str, rows: list[dict[str, Any]], flows: dict[str, _Flow]
+) -> list[Stamp | None]:
     ends = {
         str(flow["id"]): (str(flow["src"]), str(flow["dst"]))
-        for flow in run.summary["flows"]
+        for flow in summary["flows"]
         if flows[str(flow["id"])].timestamps
     }
     if not ends:
@@ -285,7 +293,7 @@ def _stamps(run: Run, rows: list[dict[str, Any]], flows: dict[str, _Flow]) -> li
     from ackclock import _core
 
     # The summary tells a link's first rate: arrivals over one that changes are not known.
-    told = json.loads(_core.explain(run.scenario.core_json()))["links"]
+    told = json.loads(_core.explain(scenario))["links"]
     varying = {str(link["id"]) for link in told if link["varies"]}
     ways = {
         str(link["id"]): Way(
@@ -294,18 +302,18 @@ def _stamps(run: Run, rows: list[dict[str, Any]], flows: dict[str, _Flow]) -> li
             None if str(link["id"]) in varying else float(link["rate_bps"]),
             float(link["propagation_s"]),
         )
-        for link in run.summary["links"]
+        for link in summary["links"]
     }
     return stamps(rows, ways, ends)
 
 
-def _settings(run: Run) -> list[_Settings]:
+def _settings(summary: Mapping[str, Any], scenario: str) -> list[_Settings]:
     """All that flows of the scenario may have; none where segments are ns-2's."""
-    if run.summary["era"] != "rfc":
+    if summary["era"] != "rfc":
         return []
     from ackclock import _core
 
-    data = json.loads(_core.normalise(run.scenario.core_json()))
+    data = json.loads(_core.normalise(scenario))
     common = data.get("tcp", {})
     templates = [*data.get("flows", []), *(each["flow"] for each in data.get("traffic", []))]
     told = [{**common, **template.get("tcp", {})} for template in templates]
@@ -315,14 +323,16 @@ def _settings(run: Run) -> list[_Settings]:
     ]
 
 
-def _flows(run: Run, rows: list[dict[str, Any]]) -> dict[str, _Flow]:
+def _flows(
+    summary: Mapping[str, Any], scenario: str, rows: list[dict[str, Any]]
+) -> dict[str, _Flow]:
     nodes: dict[str, int] = {}
-    sizes = {str(flow["id"]): _Sizes() for flow in run.summary["flows"]}
+    sizes = {str(flow["id"]): _Sizes() for flow in summary["flows"]}
     for row in rows:
         sizes[str(row["flow"])].see(row)
-    settings = _settings(run)
+    settings = _settings(summary, scenario)
     made = {}
-    for index, flow in enumerate(run.summary["flows"]):
+    for index, flow in enumerate(summary["flows"]):
         name = str(flow["id"])
         ends = tuple(
             _address(1 + nodes.setdefault(str(flow[end]), len(nodes))) for end in ("src", "dst")

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import json
-import platform
-import sys
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ackclock._util.output_folder import may_replace, whole_folder
 from ackclock._util.text_table import engineering, table, working_time
-from ackclock.errors import AckclockError, UnsupportedError, suggestion
+from ackclock.errors import UnsupportedError, suggestion
+from ackclock.results.bundle import write_bundle
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Mapping
 
     import pyarrow as pa
 
     from ackclock._core import Output
-    from ackclock.scenario.scenario import Scenario
+    from ackclock.results.packet_case import PacketCase
 
-__all__ = ["BUNDLE_VERSION", "Run", "load_run", "may_replace", "whole_folder", "write_bundle"]
-
-BUNDLE_VERSION = 1
-"""Version of the run bundle's layout; raised when an old reader would misread a new bundle."""
+__all__ = ["TABLES", "Run"]
 
 TABLES = (
     "windows",
@@ -57,7 +50,7 @@ class Run:
 
     def __init__(
         self,
-        scenario: Scenario,
+        scenario: PacketCase,
         summary: dict[str, Any] | str,
         tables: Mapping[str, pa.Table],
     ) -> None:
@@ -84,7 +77,7 @@ class Run:
         return beside_tables(self._summary)
 
     @classmethod
-    def from_core(cls, scenario: Scenario, output: Output, cpu_s: float) -> Run:
+    def from_core(cls, scenario: PacketCase, output: Output, cpu_s: float) -> Run:
         """Take over the core's output and join the names of flows and links.
 
         Parameters
@@ -237,128 +230,5 @@ class Run:
         """
         from ackclock.results.pcapng import write
 
-        return write(self, Path(path), link)
-
-
-def write_bundle(
-    folder: Path,
-    write_case: Callable[[Path], object],
-    summary: Mapping[str, Any],
-    tables: Mapping[str, pa.Table],
-    command: str | None,
-) -> Path:
-    """Write a run bundle; it appears only when it is whole.
-
-    Parameters
-    ----------
-    folder
-        Is made, or replaced if it is a run bundle.
-    write_case
-        Writes ``scenario.toml``, and what it names, into a folder.
-    summary, tables
-        Of the run.
-    command
-        What the user typed, for the provenance.
-
-    Returns
-    -------
-    Path
-        The folder.
-    """
-    import pyarrow.parquet as pq
-
-    def fill(at: Path) -> None:
-        write_case(at)
-        _write_json(at / "summary.json", summary)
-        for name, rows in tables.items():
-            pq.write_table(rows, at / f"{name}.parquet", compression="zstd")
-        _write_json(at / "provenance.json", _provenance(summary, command))
-
-    return whole_folder(folder, fill, marker="provenance.json")
-
-
-def _provenance(summary: Mapping[str, Any], command: str | None) -> dict[str, Any]:
-    from importlib.metadata import version
-
-    return {
-        "bundle": "ackclock run",
-        "bundle_version": BUNDLE_VERSION,
-        "scenario_hash": summary.get("scenario_hash"),
-        "seed": summary.get("seed"),
-        "digest": summary.get("digest"),
-        "versions": {
-            "ackclock": summary.get("version"),
-            "python": platform.python_version(),
-            "numpy": version("numpy"),
-            "pyarrow": version("pyarrow"),
-        },
-        "host": {"system": platform.system(), "machine": platform.machine()},
-        "command": command,
-        "user_code": summary.get("user_code"),
-        "user_code_hash": summary.get("user_code_hash"),
-        "written_at": datetime.now(UTC).isoformat(timespec="seconds"),
-    }
-
-
-def _write_json(path: Path, data: object) -> None:
-    path.write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
-
-
-def load_run(folder: str | Path) -> Run:
-    """Read a run bundle.
-
-    Parameters
-    ----------
-    folder
-        What `Run.save` or ``ackclock run --out`` wrote.
-
-    Returns
-    -------
-    Run
-        Equal in summary and tables to the one written.
-
-    Raises
-    ------
-    AckclockError
-        It is not a run bundle, or one of another version.
-    """
-    import pyarrow.parquet as pq
-
-    from ackclock.scenario.scenario import load
-
-    at = Path(folder)
-    try:
-        provenance = json.loads((at / "provenance.json").read_text(encoding="utf-8"))
-        version = provenance["bundle_version"]
-        if provenance["bundle"] != "ackclock run":
-            raise KeyError("bundle")
-    except (OSError, ValueError, KeyError, TypeError):
-        message = f"{at} is not a run bundle: it has no readable provenance.json of one"
-        raise AckclockError(message) from None
-    if version != BUNDLE_VERSION:
-        message = (
-            f"{at} is a run bundle of version {version}; this ackclock reads {BUNDLE_VERSION}:"
-            " run the scenario again, or use the ackclock that provenance.json names"
-        )
-        raise AckclockError(message)
-    try:
-        summary = json.loads((at / "summary.json").read_text(encoding="utf-8"))
-        tables = {file.stem: pq.read_table(file) for file in sorted(at.glob("*.parquet"))}
-        return Run(load(at / "scenario.toml"), summary, tables)
-    except (OSError, ValueError) as error:
-        message = f"{at} is a damaged run bundle: {error}"
-        raise AckclockError(message) from None
-
-
-def command_line(arguments: Iterable[str] | None = None) -> str:
-    """Give the command as one would type it.
-
-    Parameters
-    ----------
-    arguments
-        Left out: those of this process.
-    """
-    import shlex
-
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    return shlex.join(["ackclock", *given])
+        packets = self.table("packets")
+        return write(packets, self.summary, self.scenario.core_json(), Path(path), link)

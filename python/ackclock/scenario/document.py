@@ -6,6 +6,8 @@ import copy
 import json
 from typing import TYPE_CHECKING, Any
 
+from ackclock._util import core
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -51,6 +53,4 @@ class Frozen:
     @property
     def engine_version(self) -> str:
         """Version of the core and a hash of its binary: other bits, other runs."""
-        from ackclock.engines.registry import core_version
-
-        return core_version()
+        return core.core_version()

@@ -1,4 +1,4 @@
-"""Finds what is wrong behind what is wrong, so that all is told at once.
+"""Finds errors masked by other errors, so that all are reported at once.
 
 A dumbbell whose round trip is wrong cannot be laid out, so nothing is known yet of its loss. The
 scenario is checked again twice: without the values that are wrong, and with others in place of
@@ -17,12 +17,13 @@ from ackclock.catalogue.form import missing, problems, wrong
 from ackclock.errors import ScenarioError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
+    from collections.abc import Callable, Iterable
 
     from ackclock.errors import Problem
 
-__all__ = ["behind"]
+    Probe = Callable[[schema.Data], list[Problem]]
+
+__all__ = ["find_hidden"]
 
 _ROUNDS = 8
 """Most problems that may hide one another in a row."""
@@ -34,7 +35,7 @@ _OTHER = 7
 """What stands for a wrong number: as a time, a rate, a size or a count nothing out of the way."""
 
 
-def behind(found: Iterable[Problem], data: schema.Data, file: Path | None) -> list[Problem]:
+def find_hidden(found: Iterable[Problem], data: schema.Data, probe: Probe) -> list[Problem]:
     """Find the problems that others hide.
 
     Parameters
@@ -43,8 +44,8 @@ def behind(found: Iterable[Problem], data: schema.Data, file: Path | None) -> li
         Those that are known.
     data
         The scenario as plain data.
-    file
-        Where it came from.
+    probe
+        Finds what is wrong at first sight with a scenario that is right in form.
 
     Returns
     -------
@@ -57,8 +58,8 @@ def behind(found: Iterable[Problem], data: schema.Data, file: Path | None) -> li
     for _ in range(_ROUNDS):
         told = [paths.text(steps) for steps in places if steps]
         tries = [_mended(data, places, which) for which in (0, 1)]
-        first = _told(tries[0], file)
-        second = first if tries[0] == tries[1] else _told(tries[1], file)
+        first = _told(tries[0], probe)
+        second = first if tries[0] == tries[1] else _told(tries[1], probe)
         both = [problem for problem in first if problem in second]
         new = [p for p in both if p.path and not any(map(p.touches, told))]
         if not new:
@@ -128,14 +129,6 @@ def _filled(rules: schema.Data, which: int) -> float | None:
     return values[which] if values else None
 
 
-def _told(data: schema.Data, file: Path | None) -> list[Problem]:
+def _told(data: schema.Data, probe: Probe) -> list[Problem]:
     """What is wrong with a scenario at first sight; nothing if its form is."""
-    from ackclock.scenario.scenario import Scenario
-
-    if problems(data):
-        return []
-    try:
-        Scenario.from_data(data, file)._predicted()
-    except ScenarioError as error:
-        return list(error.problems)
-    return []
+    return [] if problems(data) else probe(data)

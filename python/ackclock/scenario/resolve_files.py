@@ -6,7 +6,7 @@ import copy
 from typing import TYPE_CHECKING, Any
 
 from ackclock.catalogue import python_source
-from ackclock.scenario.networks import graph_import
+from ackclock.catalogue.network_kinds import kind_of
 from ackclock.scenario.traces import delivery, replayed
 
 if TYPE_CHECKING:
@@ -33,25 +33,9 @@ def expanded(data: Data, folder: Path) -> Data:
         A file cannot be read or is malformed; the message names file and line.
     """
     result = copy.deepcopy(data)
-    net = result["net"]
-    kind = net.get("kind")
-    if kind in ("topohub", "graphml", "csv"):
-        defaults = graph_import.LinkOptions()
-        options = graph_import.LinkOptions(
-            rate=net.get("rate"),
-            buffer=net.get("buffer", defaults.buffer),
-            qdisc=net.get("qdisc", defaults.qdisc),
-            signal_speed=net.get("signal_speed", defaults.signal_speed),
-            scale=net.get("scale", defaults.scale),
-            weight=net.get("weight", defaults.weight),
-        )
-        if kind == "topohub":
-            net = graph_import.topohub_data(net["name"], net.get("rule", "uniform"), options)
-        elif kind == "graphml":
-            net = graph_import.graphml_data(folder / net["file"], options)
-        else:
-            net = graph_import.csv_data(folder / net["folder"], options)
-        result["net"] = net
+    kind = kind_of(result["net"])
+    if kind is not None and kind.resolve is not None:
+        result["net"] = kind.resolve(result["net"], folder)
     _schedules(result["net"], "net", folder)
     for index, change in enumerate(result.get("links", ())):
         _schedules(change, f"links[{index}]", folder)

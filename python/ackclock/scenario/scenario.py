@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ackclock._util import paths
+from ackclock.case import Cost, Parcel, rest_of
+from ackclock.catalogue.network_kinds import expand, kind_of
 from ackclock.errors import Problem, ScenarioError, UnsupportedError
 from ackclock.scenario.document import Frozen
 
@@ -19,11 +21,10 @@ if TYPE_CHECKING:
 
     from ackclock.catalogue.python_source import Workshop
     from ackclock.catalogue.records import Record
-    from ackclock.engines.registry import Cost, Parcel
     from ackclock.results.run import Run
     from ackclock.scenario.explanation import Explanation
 
-__all__ = ["Scenario", "from_document", "load"]
+__all__ = ["Scenario"]
 
 Era = Literal["rfc", "1999", "2002", "2007", "ns2"]
 
@@ -122,9 +123,7 @@ class Scenario(Frozen):
 
         found = problems(data, None if file is None else str(file))
         if found:
-            from ackclock.scenario.hidden_problems import behind
-
-            raise ScenarioError([*found, *behind(found, data, file)])
+            raise ScenarioError([*found, *_hidden(found, data, file)])
         nothing = dict.fromkeys(Scenario.__slots__)
         self._freeze(_data=data, _file=file, **nothing)
 
@@ -255,9 +254,7 @@ class Scenario(Frozen):
 
     def _text_but_seed(self) -> str:
         """The core's text from after the seed on, the same for every seed; empty if it is not."""
-        from ackclock.scenario.environments.expansion import is_environment
-
-        if is_environment(self._data) or self._workshop():
+        if self._draws_network or self._workshop():
             return ""
         rest = {key: value for key, value in self._expanded().items() if key != "seed"}
         return f", {json.dumps(rest, allow_nan=False)[1:]}"
@@ -327,8 +324,6 @@ class Scenario(Frozen):
         UnsupportedError
             A class was defined in an interactive session, so its file is not to be had.
         """
-        from ackclock.engines.registry import Parcel
-
         if not self._workshop():
             return Parcel(self.to_document(), {})
         if '"session:' in json.dumps(self._data):
@@ -354,8 +349,6 @@ class Scenario(Frozen):
         ScenarioError
             With every problem at once.
         """
-        from ackclock.engines.registry import Cost
-
         # The core checks and predicts in one compilation; grids of thousands of points need both.
         if self._cost is None:
             try:
@@ -396,27 +389,28 @@ class Scenario(Frozen):
         """
         return self.run(progress=progress)
 
-    def _under_seed_one(self) -> Scenario:
-        from ackclock.scenario.environments.expansion import is_environment
+    @property
+    def _draws_network(self) -> bool:
+        """Whether the core's network depends on the seed."""
+        kind = kind_of(self._data["net"])
+        return kind is not None and kind.expand is not None
 
-        return self.replace(seed=1) if is_environment(self._data) else self
+    def _under_seed_one(self) -> Scenario:
+        return self.replace(seed=1) if self._draws_network else self
 
     def _workshop(self) -> Workshop:
         """The maker of the user's own algorithms that this scenario names."""
         from ackclock.catalogue.python_source import Workshop
-        from ackclock.scenario.environments.expansion import compiled
 
         folder = Path() if self._file is None else self._file.parent
-        return Workshop(compiled(self._expanded()), folder, self.seed)
+        return Workshop(expand(self._expanded()), folder, self.seed)
 
     def _located(self, problems: Iterable[Problem]) -> ScenarioError:
         file = None if self._file is None else str(self._file)
         return ScenarioError([dataclasses.replace(problem, file=file) for problem in problems])
 
     def _told(self, problems: tuple[Problem, ...] | list[Problem]) -> ScenarioError:
-        from ackclock.scenario.hidden_problems import behind
-
-        return self._located([*problems, *behind(problems, self._data, self._file)])
+        return self._located([*problems, *_hidden(problems, self._data, self._file)])
 
     def _raise_input(self, text: str) -> None:
         found = _problems(text)
@@ -492,9 +486,7 @@ class Scenario(Frozen):
         AlgorithmError
             An algorithm broke its contract.
         """
-        if engine != "packet":
-            message = f'there is no engine "{engine}"; expected: packet'
-            raise UnsupportedError(message)
+        rest_of({"engine": engine}, Scenario)
         changes: dict[str, Any] = {}
         if record is not None:
             changes["record.tables"] = list(record)
@@ -510,7 +502,6 @@ class Scenario(Frozen):
         from ackclock.catalogue.python_source import contained
         from ackclock.errors import AlgorithmError
         from ackclock.results.run import Run
-        from ackclock.scenario.environments.scoring import annotate
 
         # The core checks what it runs; to check here too would compile a scenario twice.
         text, workshop = self._checked_text()
@@ -525,70 +516,28 @@ class Scenario(Frozen):
         except _core.AlgorithmFailure as error:
             raise AlgorithmError(str(error)) from None
         done = Run.from_core(self, output, cpu_s)
-        annotate(done, self._data)
+        kind = kind_of(self._data["net"])
+        if kind is not None and kind.annotate is not None:
+            kind.annotate(done, self._data)
         if workshop is not None:
             done.summary.update(workshop.summary())
         return done
 
 
+def _hidden(found: Iterable[Problem], data: dict[str, Any], file: Path | None) -> list[Problem]:
+    """What is wrong besides, masked by what was found."""
+    from ackclock.scenario.hidden_problems import find_hidden
+
+    def probe(mended: dict[str, Any]) -> list[Problem]:
+        try:
+            Scenario.from_data(mended, file)._predicted()
+        except ScenarioError as error:
+            return list(error.problems)
+        return []
+
+    return find_hidden(found, data, probe)
+
+
 def _problems(text: str) -> list[Problem]:
     """The core's problems, as it tells them in JSON."""
     return [Problem(item["path"], item["message"]) for item in json.loads(text)]
-
-
-def load(source: str | Path) -> Scenario:
-    """Read a scenario from a TOML or JSON file, or from such text.
-
-    Parameters
-    ----------
-    source
-        A path, or the text itself (which then contains a line break or a brace).
-
-    Returns
-    -------
-    Scenario
-        Equal to the one that was written.
-
-    Raises
-    ------
-    ScenarioError
-        The file cannot be read or has problems; all are told at once.
-    """
-    from ackclock.engines.registry import parse_document, read_document
-
-    is_text = isinstance(source, str) and ("\n" in source or "{" in source)
-    file = None if is_text else Path(source)
-    data = parse_document(str(source)) if file is None else read_document(file)
-    return from_document(data, file)
-
-
-def from_document(document: dict[str, Any], file: Path | None = None) -> Scenario:
-    """Make a scenario of a document that may name the packet engine.
-
-    Parameters
-    ----------
-    document
-        The tables of the file; ``engine``, if given, is ``packet``.
-    file
-        Where they came from.
-
-    Raises
-    ------
-    ScenarioError
-        With every problem of form at once.
-    UnsupportedError
-        The document is for another engine.
-    """
-    from ackclock.engines.registry import ENGINES
-    from ackclock.errors import suggestion
-
-    data = dict(document)
-    engine = data.pop("engine", Scenario.engine)
-    if engine != Scenario.engine:
-        where = f"{file}: " if file is not None else ""
-        message = f'{where}engine: "{engine}" is not "packet", the engine of a Scenario'
-        if not isinstance(engine, str) or engine not in ENGINES:
-            hint = suggestion(str(engine), ENGINES)
-            message = f'{where}engine: there is no engine "{engine}"; {hint}'
-        raise UnsupportedError(message)
-    return Scenario.from_data(data, file)

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ackclock._util import paths
+from ackclock._util.documents import read_document
+from ackclock.case import Cost, Parcel, rest_of
 from ackclock.engines.fluid import document
-from ackclock.errors import Problem, ScenarioError, UnsupportedError
+from ackclock.errors import Problem, ScenarioError
 from ackclock.scenario.document import Frozen
 
 if TYPE_CHECKING:
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
 
     from ackclock.engines.fluid.generators import Graph, Traffic
     from ackclock.engines.fluid.net import FluidNet
-    from ackclock.engines.registry import Cost, Parcel
 
 __all__ = ["FluidCase", "FluidRun", "from_document", "load"]
 
@@ -194,8 +195,6 @@ class FluidCase(Frozen):
 
     def parcel(self) -> Parcel:
         """All that another machine needs to ask the same."""
-        from ackclock.engines.registry import Parcel
-
         return Parcel(self.to_document(), {})
 
     def graph(self) -> Graph:
@@ -274,8 +273,6 @@ class FluidCase(Frozen):
 
     def cost(self) -> Cost:
         """Predict what `execute` will need, for some tens of rounds of senders."""
-        from ackclock.engines.registry import Cost
-
         hops = len(self.net().hops)
         return Cost(50.0 * hops, 50.0 * hops * 40e-9)
 
@@ -375,13 +372,7 @@ def from_document(data: dict[str, Any], file: Path | None = None) -> FluidCase:
     UnsupportedError
         The document is for another engine.
     """
-    rest = dict(data)
-    engine = rest.pop("engine", FluidCase.engine)
-    if engine != FluidCase.engine:
-        where = f"{file}: " if file is not None else ""
-        message = f'{where}engine: "{engine}" is not "fluid", the engine of a FluidCase'
-        raise UnsupportedError(message)
-    return FluidCase(rest, file)
+    return FluidCase(rest_of(data, FluidCase, file), file)
 
 
 def load(file: str | Path) -> FluidCase:
@@ -397,7 +388,5 @@ def load(file: str | Path) -> FluidCase:
     ScenarioError
         It cannot be read, or has problems.
     """
-    from ackclock.engines.registry import read_document
-
     path = Path(file)
     return from_document(read_document(path), path)

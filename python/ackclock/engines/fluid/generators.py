@@ -7,7 +7,7 @@ To add a generator: a function in a module of its own, and one line in `NETS` or
 
 from __future__ import annotations
 
-import importlib
+import pkgutil
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -125,8 +125,7 @@ class Generator(NamedTuple):
         *arguments
             What it takes.
         """
-        module, _, function = self.home.partition(":")
-        return getattr(importlib.import_module(module), function)(*arguments)
+        return pkgutil.resolve_name(self.home)(*arguments)
 
 
 NETS: dict[str, Generator] = {

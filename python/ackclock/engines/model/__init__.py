@@ -9,8 +9,8 @@ To add a model: write the function, and one line in `MODELS`.
 
 from __future__ import annotations
 
-import importlib
 import inspect
+import pkgutil
 from typing import TYPE_CHECKING, Any
 
 from ackclock.errors import named
@@ -61,8 +61,7 @@ def model(name: str) -> Callable[..., Columns]:
     UnsupportedError
         There is no such model.
     """
-    module, _, function = named(name, MODELS, "model").partition(":")
-    found: Callable[..., Columns] = getattr(importlib.import_module(module), function)
+    found: Callable[..., Columns] = pkgutil.resolve_name(named(name, MODELS, "model"))
     return found
 
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ackclock._util import paths
+from ackclock.case import Cost, Parcel
 from ackclock.engines.model import MODELS, model, parameters
 from ackclock.errors import Problem, ScenarioError, UnsupportedError, suggestion
 
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from ackclock.engines.registry import Cost, Parcel
 
 __all__ = ["ModelCase", "ModelOutcome", "from_document"]
 
@@ -60,7 +60,7 @@ def _cell(value: Any) -> str:
 
 
 class ModelCase:
-    """A question to a closed form; see `ackclock.engines.registry.Case` for its members.
+    """A question to a closed form; see `ackclock.case.Case` for its members.
 
     Parameters
     ----------
@@ -127,8 +127,6 @@ class ModelCase:
 
     def parcel(self) -> Parcel:
         """All that another machine needs to ask the same."""
-        from ackclock.engines.registry import Parcel
-
         return Parcel(self.to_document(), {})
 
     def to_document(self) -> dict[str, Any]:
@@ -140,8 +138,6 @@ class ModelCase:
 
     def cost(self) -> Cost:
         """Predict: points of the grid, and a microsecond for each."""
-        from ackclock.engines.registry import Cost
-
         points = float(np.prod([len(values) for values in self._axes().values()], dtype=float))
         return Cost(points, points * S_PER_POINT)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ackclock.engines.registry import Case
+    from ackclock.case import Case
     from ackclock.experiments.executors.task import Executor
 
 __all__ = ["executor"]

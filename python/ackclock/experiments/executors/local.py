@@ -22,13 +22,14 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import TYPE_CHECKING, Self
 
 from ackclock.catalogue.python_source import told
+from ackclock.engines.registry import open_parcel
 from ackclock.errors import AckclockError
 from ackclock.experiments.executors.task import Finished, Record, Request, Task, perform
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ackclock.engines.registry import Case, Parcel
+    from ackclock.case import Case, Parcel
 
 __all__ = ["Processes", "Threads", "cores"]
 
@@ -164,7 +165,7 @@ def elsewhere(number: int, parcels: Parcels, wanted: list[tuple[str, str, int]])
     cases: dict[str, Case] = {}
     for name, (parcel, version) in parcels.items():
         if (name, version) not in _cases:
-            case = parcel.open()
+            case = open_parcel(parcel)
             if case.engine_version != version:
                 message = (
                     f"this worker has the {case.engine} engine in version {case.engine_version},"

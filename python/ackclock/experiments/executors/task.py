@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from ackclock.engines.registry import Case
+    from ackclock.case import Case
 
 __all__ = ["Executor", "Finished", "Record", "Request", "Task", "perform", "run_key"]
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from ackclock.engines.registry import Case
+    from ackclock.case import Case
     from ackclock.experiments.executors.task import Record
 
 __all__ = ["KEY", "Keeper", "Memory", "with_key"]

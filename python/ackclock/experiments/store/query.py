@@ -207,7 +207,7 @@ def export_run(store: Store, name: str, folder: Path) -> Path:
     import tomli_w
 
     from ackclock.experiments.store.keeper import KEY
-    from ackclock.results.run import write_bundle
+    from ackclock.results.bundle import write_bundle
     from ackclock.results.summary import read
 
     row = one_run(store, name)

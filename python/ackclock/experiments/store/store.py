@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from ackclock.engines.registry import Case
+    from ackclock.case import Case
     from ackclock.experiments.executors.task import Record
 
 __all__ = ["DEFAULT", "SCHEMA_VERSION", "Store", "StoreError", "default_place"]

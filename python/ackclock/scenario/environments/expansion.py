@@ -25,11 +25,10 @@ from ackclock.scenario.environments.transfers import compiled_transfers
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["KIND", "bandwidth", "compiled", "is_environment", "ring_bandwidths", "round_trips"]
+__all__ = ["bandwidth", "expand", "ring_bandwidths", "round_trips"]
 
 Data = dict[str, Any]
 
-KIND = "environment"
 CBR = "cbr"
 """What the names of constant-rate cross flows begin with."""
 
@@ -37,20 +36,8 @@ ACCESS_S = 0.001
 """One-way delay of access links [s]; part of the round trip."""
 
 
-def is_environment(data: Data) -> bool:
-    """Whether a scenario's network is an environment.
-
-    Parameters
-    ----------
-    data
-        The scenario.
-    """
-    net = data.get("net")
-    return isinstance(net, dict) and net.get("kind") == KIND
-
-
-def compiled(data: Data) -> Data:
-    """Copy a scenario with its environment spelled out; others are given back as they are.
+def expand(data: Data) -> Data:
+    """Copy a scenario with its environment spelled out.
 
     Parameters
     ----------
@@ -62,8 +49,6 @@ def compiled(data: Data) -> Data:
     ScenarioError
         The environment's settings contradict each other.
     """
-    if not is_environment(data):
-        return data
     chosen = settings(data["net"])
     found = _contradictions(data, chosen)
     if found:

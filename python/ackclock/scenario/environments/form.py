@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ackclock._util.units import parse
+from ackclock.catalogue.network_kinds import quantity
 from ackclock.scenario.environments.table import ENVIRONMENTS, FREE, Environment
 
 __all__ = ["RULES", "WAYS", "Settings", "settings"]
@@ -19,11 +20,6 @@ Data = dict[str, Any]
 WAYS = ("cbr", "cbr-flows", "link")
 """How available bandwidth is made: by one source whose rate varies, by a varying number of sources
 of fixed rate, or by the link's own rate."""
-
-
-def _quantity(quantity: str, unit: str, text: str, default: object = None) -> Data:
-    rules = {"x-quantity": quantity, "x-unit": unit, "description": text}
-    return rules if default is None else {**rules, "default": default}
 
 
 def _number(text: str, default: float, **bounds: float) -> Data:
@@ -58,14 +54,14 @@ RULES: Data = {
         "description": "ring: every test flow crosses two of `flows` bottlenecks, each shared with"
         " one other test flow and a cross traffic of its own (by cbr).",
     },
-    "capacity": _quantity(
+    "capacity": quantity(
         "rate",
         "bit/s",
         "Capacity C of the bottleneck. Left out: flows times B0, which is the largest step under"
         " the name steps and 10 Mbit/s under the names with real.",
     ),
-    "base": _quantity("rate", "bit/s", "B0 per test flow. Left out: as in Table 2."),
-    "step": _quantity("duration", "s", "Time between two changes of the bandwidth.", "5 s"),
+    "base": quantity("rate", "bit/s", "B0 per test flow. Left out: as in Table 2."),
+    "step": quantity("duration", "s", "Time between two changes of the bandwidth.", "5 s"),
     "floor": _number(
         "Least bandwidth of the random environments as a part of B0.", 0.1, minimum=0.001, maximum=1
     ),
@@ -75,8 +71,8 @@ RULES: Data = {
         "description": "With name steps: available bandwidth per test flow from given times on,"
         " the first at 0.",
     },
-    "period": _quantity("duration", "s", "With name steps: they repeat after this."),
-    "rtt": _quantity("duration", "s", "Round-trip propagation time.", "120 ms"),
+    "period": quantity("duration", "s", "With name steps: they repeat after this."),
+    "rtt": quantity("duration", "s", "Round-trip propagation time.", "120 ms"),
     "rtt_spread": _number(
         "Each test flow's round trip is drawn uniformly within this part about rtt.",
         0.05,
@@ -93,7 +89,7 @@ RULES: Data = {
         "default": "fifo",
         "description": "Queue discipline of the bottleneck.",
     },
-    "packet": _quantity("size", "B", "Packets of constant-rate sources on the wire.", "1000 B"),
+    "packet": quantity("size", "B", "Packets of constant-rate sources on the wire.", "1000 B"),
     "jitter": _number(
         "Of constant-rate sources, as of cbr; 0 invites phase effects.", 1.0, minimum=0, maximum=1
     ),
@@ -103,13 +99,13 @@ RULES: Data = {
         minimum=1,
         maximum=10,
     ),
-    "interval_low": _quantity(
+    "interval_low": quantity(
         "duration", "s", "Mean interval of transfers of real-cons-low, and of real-sq.", "30 ms"
     ),
-    "interval_high": _quantity(
+    "interval_high": quantity(
         "duration", "s", "Mean interval of transfers of real-cons-high, and of real-sq.", "10 ms"
     ),
-    "transfer_size": _quantity("size", "B", "Mean of the transfers' Pareto sizes.", "50 kB"),
+    "transfer_size": quantity("size", "B", "Mean of the transfers' Pareto sizes.", "50 kB"),
     "transfer_shape": _number(
         "Shape of the transfers' Pareto sizes.", 1.5, exclusiveMinimum=1, maximum=10
     ),
@@ -176,7 +172,7 @@ def settings(net: Data) -> Settings:
     def value(key: str) -> Any:
         return net.get(key, RULES[key].get("default"))
 
-    def quantity(key: str) -> float:
+    def parsed(key: str) -> float:
         return parse(value(key), RULES[key]["x-quantity"])
 
     environment = ENVIRONMENTS.get(net["name"], FREE)
@@ -198,19 +194,19 @@ def settings(net: Data) -> Settings:
         topology=str(value("topology")),
         capacity_bps=capacity,
         base_bps=base,
-        step_s=quantity("step"),
+        step_s=parsed("step"),
         floor=float(value("floor")),
         steps=steps,
         period_s=parse(net["period"], "duration") if "period" in net else None,
-        rtt_s=quantity("rtt"),
+        rtt_s=parsed("rtt"),
         rtt_spread=float(value("rtt_spread")),
         buffer=str(value("buffer")),
         qdisc=qdisc,
-        packet_bytes=round(quantity("packet")),
+        packet_bytes=round(parsed("packet")),
         jitter=float(value("jitter")),
         margin=float(value("margin")),
-        interval_low_s=quantity("interval_low"),
-        interval_high_s=quantity("interval_high"),
-        transfer_bytes=quantity("transfer_size"),
+        interval_low_s=parsed("interval_low"),
+        interval_high_s=parsed("interval_high"),
+        transfer_bytes=parsed("transfer_size"),
         transfer_shape=float(value("transfer_shape")),
     )

@@ -28,7 +28,6 @@ from ackclock._util.arrow import Tables
 from ackclock._util.units import parse
 from ackclock.scenario.environments.expansion import (
     CBR,
-    is_environment,
     meant_available,
     ring_bandwidths,
     round_trips,
@@ -39,7 +38,7 @@ from ackclock.scenario.environments.transfers import CROSS, HOLD
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ackclock.results.run import Run
+    from ackclock.case import Outcome
 
 __all__ = ["SCORES", "annotate", "scores"]
 
@@ -54,18 +53,16 @@ SCORES: dict[str, tuple[str, str]] = {
 """The paper's four metrics: what each is, and which end of it is good."""
 
 
-def annotate(run: Run, data: Data) -> None:
+def annotate(run: Outcome, data: Data) -> None:
     """Add ``environment`` to a run's summary and tables; leave out the flows of cross traffic.
 
     Parameters
     ----------
     run
-        A finished run.
+        A finished run in an environment.
     data
         Its scenario, before environments are spelled out.
     """
-    if not is_environment(data):
-        return
     chosen = settings(data["net"])
     flows = run.summary["flows"]
     test = [flow for flow in flows if not _is_cross(str(flow["id"]))]

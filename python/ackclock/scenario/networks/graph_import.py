@@ -343,11 +343,11 @@ def from_networkx(
     graph: nx.Graph[Any],
     *,
     rate: float | str | None = None,
-    buffer: str = "1 bdp",
-    qdisc: object = "fifo",
+    buffer: str = LinkOptions.buffer,
+    qdisc: object = LinkOptions.qdisc,
     signal_speed: float = SIGNAL_SPEED_M_S,
-    scale: float = 1.0,
-    weight: str = "weight",
+    scale: float = LinkOptions.scale,
+    weight: str = LinkOptions.weight,
 ) -> Record:
     """Make a network of a NetworkX graph.
 
@@ -392,11 +392,11 @@ def from_graphml(
     path: str | Path,
     *,
     rate: float | str | None = None,
-    buffer: str = "1 bdp",
-    qdisc: object = "fifo",
+    buffer: str = LinkOptions.buffer,
+    qdisc: object = LinkOptions.qdisc,
     signal_speed: float = SIGNAL_SPEED_M_S,
-    scale: float = 1.0,
-    weight: str = "weight",
+    scale: float = LinkOptions.scale,
+    weight: str = LinkOptions.weight,
 ) -> Record:
     """Make a network of a GraphML file, as in the Internet Topology Zoo.
 
@@ -421,11 +421,11 @@ def from_csv(
     folder: str | Path,
     *,
     rate: float | str | None = None,
-    buffer: str = "1 bdp",
-    qdisc: object = "fifo",
+    buffer: str = LinkOptions.buffer,
+    qdisc: object = LinkOptions.qdisc,
     signal_speed: float = SIGNAL_SPEED_M_S,
-    scale: float = 1.0,
-    weight: str = "weight",
+    scale: float = LinkOptions.scale,
+    weight: str = LinkOptions.weight,
 ) -> Record:
     """Make a network of nodes.csv and edges.csv.
 
@@ -453,10 +453,10 @@ def from_topohub(
     *,
     rate: float | str,
     rule: Rule = "uniform",
-    buffer: str = "1 bdp",
-    qdisc: object = "fifo",
+    buffer: str = LinkOptions.buffer,
+    qdisc: object = LinkOptions.qdisc,
     signal_speed: float = SIGNAL_SPEED_M_S,
-    scale: float = 1.0,
+    scale: float = LinkOptions.scale,
 ) -> Record:
     """Make a network of one in the TopoHub collection (installed with ackclock; no download).
 

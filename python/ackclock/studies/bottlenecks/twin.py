@@ -65,7 +65,6 @@ def scenario(
     ScenarioError
         The network was made without a graph.
     """
-    from ackclock.qdisc import Fq
     from ackclock.scenario.scenario import Scenario
 
     if net.graph is None:
@@ -84,7 +83,7 @@ def scenario(
         there = {"a": graph.nodes[u], "b": graph.nodes[v], "rate": rate, "delay": "1 ms"}
         links.append({**there, "back_rate": back.get((v, u), rate)})
     for link in links:
-        link |= {"qdisc": Fq().to_data(), "buffer": f"{buffer_packets} pkt"}
+        link |= {"qdisc": "fq", "buffer": f"{buffer_packets} pkt"}
     flows = []
     for flow, rate in enumerate(rates):
         if rate <= 0:

@@ -129,7 +129,7 @@ def load_game(file: str | Path) -> Game:
     """
     from pathlib import Path
 
-    from ackclock.engines.registry import read_document
+    from ackclock._util.documents import read_document
 
     at = Path(file)
     return from_document(read_document(at), at)

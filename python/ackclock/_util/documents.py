@@ -1,0 +1,132 @@
+"""Reads documents: TOML or JSON files as plain data."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from ackclock._util import paths
+from ackclock.errors import Problem, ScenarioError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+__all__ = ["parse_document", "read_document"]
+
+MOST_DEEP = 100
+"""Levels of tables and lists in a document; none that means something has ten."""
+
+
+def read_document(file: Path) -> dict[str, Any]:
+    """Read a TOML or JSON file as plain data.
+
+    Parameters
+    ----------
+    file
+        The path.
+
+    Raises
+    ------
+    ScenarioError
+        It cannot be read, or is neither.
+    """
+    try:
+        text = file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise _unreadable(file, f"cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise _unreadable(file, "is not UTF-8 text") from None
+    return parse_document(text, file)
+
+
+def parse_document(text: str, file: Path | None = None) -> dict[str, Any]:
+    """Parse TOML, or JSON if it begins with a brace or comes from a file named so.
+
+    Parameters
+    ----------
+    text
+        The document; a byte order mark before it is left out.
+    file
+        Where it came from, for the message.
+
+    Raises
+    ------
+    ScenarioError
+        It is neither, a key is given twice, or it is nested too deep.
+    """
+    import json
+    import tomllib
+
+    text = text.removeprefix("\ufeff")
+    is_json = text.lstrip().startswith("{") or (file is not None and file.suffix == ".json")
+    twice: list[str] = []
+
+    def table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) == len(pairs):
+            return found
+        counts = Counter(key for key, _ in pairs)
+        doubled = _Table(found)
+        doubled.twice = [key for key, count in counts.items() if count > 1]
+        twice.extend(doubled.twice)
+        return doubled
+
+    try:
+        data = json.loads(text, object_pairs_hook=table) if is_json else tomllib.loads(text)
+        deep = _is_deep(data)
+    except ValueError as error:
+        form = "JSON" if is_json else "TOML"
+        raise _unreadable(file, f"not valid {form}: {error}") from None
+    except RecursionError:
+        deep = True
+    if deep:
+        message = f"tables and lists are nested more than {MOST_DEEP} levels deep; expected a few"
+        raise _unreadable(file, message)
+    if not isinstance(data, dict):
+        what = "a list" if isinstance(data, list) else f"the value {data!r}"
+        message = f"holds {what} of JSON; expected an object, as in {{...}}"
+        raise _unreadable(file, message)
+    if twice:
+        name = None if file is None else str(file)
+        raise ScenarioError(
+            [
+                Problem(paths.text(list(steps)), "is given twice; expected it once", name)
+                for steps in _twice(data)
+            ]
+        )
+    return dict(data)
+
+
+class _Table(dict[str, Any]):
+    """An object of JSON that has keys more than once: `json` would keep the last and be silent."""
+
+    twice: list[str]
+
+
+def _twice(data: Any, steps: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """Where keys are that were given twice."""
+    if isinstance(data, _Table):
+        yield from ((*steps, key) for key in data.twice)
+    if isinstance(data, dict | list):
+        for key, value in data.items() if isinstance(data, dict) else enumerate(data):
+            yield from _twice(value, (*steps, key))
+
+
+def _is_deep(data: Any) -> bool:
+    """Whether something is nested deeper than code that calls itself can follow."""
+    level = [data] if isinstance(data, dict | list) else []
+    for _ in range(MOST_DEEP):
+        level = [
+            value
+            for outer in level
+            for value in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(value, dict | list)
+        ]
+        if not level:
+            return False
+    return True
+
+
+def _unreadable(file: Path | None, message: str) -> ScenarioError:
+    return ScenarioError([Problem("", message, None if file is None else str(file))])

@@ -1,0 +1,219 @@
+"""What an engine is asked, what it leaves, and which engines there are.
+
+A *case* is one question put to an engine: an immutable object made of a document (plain data, a
+TOML file) whose key ``engine`` says who answers. `ackclock.Scenario` is the case of the packet
+engine. Sweeps, executors, the store and reports know cases only by the protocol `Case`.
+
+To add an engine: write a class with the members of `Case` in a module of its own, and one line in
+`ENGINES`. `ackclock.engines.registry` makes cases of documents.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, runtime_checkable
+
+from ackclock.errors import UnsupportedError, named
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    import pyarrow as pa
+
+    Document = dict[str, Any]
+    Make = Callable[[Document, Path | None], "Case"]
+
+__all__ = ["ENGINES", "Case", "Cost", "Engine", "Outcome", "Parcel", "engine_named", "rest_of"]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a run is predicted to need.
+
+    Parameters
+    ----------
+    events
+        Events of the engine, or its elementary steps.
+    cpu_s
+        Time of one core [s].
+    """
+
+    events: float
+    cpu_s: float
+
+
+@dataclass(frozen=True)
+class Parcel:
+    """A case as text: for other processes, other machines, and archives.
+
+    Parameters
+    ----------
+    document
+        With its key ``engine``; names no files but those of the parcel.
+    files
+        Text of the files that the document names, by relative path: code of the user's own.
+    """
+
+    document: dict[str, Any]
+    files: Mapping[str, str]
+
+
+class Outcome(Protocol):
+    """What a finished run leaves. `ackclock.Run` is one."""
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """Plain data for JSON.
+
+        An outcome that has it as text already may have ``summary_json`` besides.
+        """
+
+    @property
+    def tables(self) -> Mapping[str, pa.Table]:
+        """Arrow tables by name; names of columns end in their units."""
+
+
+@runtime_checkable
+class Case(Protocol):
+    """One question put to an engine. Immutable; can be pickled."""
+
+    @property
+    def engine(self) -> str:
+        """Name of the engine in `ENGINES`."""
+
+    @property
+    def engine_version(self) -> str:
+        """Changes whenever the engine could give other results for the same case."""
+
+    @property
+    def name(self) -> str:
+        """A title; empty if there is none. Does not count for `fingerprint`."""
+
+    @property
+    def seed(self) -> int:
+        """Seed of every random number of the run."""
+
+    @property
+    def is_random(self) -> bool:
+        """Whether results depend on the seed; if not, one replicate is all there is."""
+
+    @property
+    def holds_lock(self) -> bool:
+        """Whether a run holds the interpreter's lock, so that only processes run in parallel."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash [hex] of the compiled question: cases that ask the same have the same.
+
+        Seed, name and what is recorded do not count.
+        """
+
+    @property
+    def recorded(self) -> str:
+        """What is recorded besides the summary, as canonical text; part of a stored run's key."""
+
+    def replace(self, **changes: Any) -> Self:
+        """Copy with values changed by path, as in ``**{"net.buffer": "2 bdp"}``; None: default.
+
+        Raises `ScenarioError` for a path that leads nowhere or a value that cannot be.
+        """
+
+    def seeded(self, seed: int) -> Self:
+        """Copy with another seed; cheap, for it is done for every run."""
+
+    def to_document(self) -> dict[str, Any]:
+        """Plain data that names no file of data; `case` makes a case of it that asks the same."""
+
+    def parcel(self) -> Parcel:
+        """All that another machine needs to ask the same; see `ackclock.engines.registry`."""
+
+    def check(self) -> None:
+        """Check form and meaning; raise `ScenarioError` with every problem at once."""
+
+    def cost(self) -> Cost:
+        """Predict what `execute` will need."""
+
+    def execute(self, progress: Callable[[float, float], object] | None = None) -> Outcome:
+        """Run to the end.
+
+        ``progress`` is called a few times a second with the fraction done and the simulated time
+        [s]; what it raises stops the run.
+        """
+
+
+class Engine(NamedTuple):
+    """An engine in the registry.
+
+    Parameters
+    ----------
+    title
+        One sentence.
+    home
+        ``module:function``: makes a case of a document and of the file it came from, if any.
+    """
+
+    title: str
+    home: str | Make
+
+
+ENGINES: dict[str, Engine] = {
+    "packet": Engine(
+        "every packet on every link, as discrete events", "ackclock.scenario.load:from_document"
+    ),
+    "fluid": Engine("rates in the steady state", "ackclock.engines.fluid.case:from_document"),
+    "model": Engine(
+        "closed forms over grids of their parameters", "ackclock.engines.model.case:from_document"
+    ),
+}
+"""Engines by name; modules are imported when one is first asked for."""
+
+
+def engine_named(name: object, file: Path | None = None) -> Engine:
+    """Find an engine.
+
+    Parameters
+    ----------
+    name
+        What a document says after ``engine =``.
+    file
+        Where the document came from.
+
+    Raises
+    ------
+    UnsupportedError
+        There is no such engine.
+    """
+    where = f"{file}: " if file is not None else ""
+    return named(name, ENGINES, "engine", where=f"{where}engine: ")
+
+
+def rest_of(
+    document: Mapping[str, Any], kind: type[Case], file: Path | None = None
+) -> dict[str, Any]:
+    """Take the key ``engine`` out of a document for one kind of case.
+
+    Parameters
+    ----------
+    document
+        Its ``engine``, if given, must be that of the kind.
+    kind
+        The class of the case.
+    file
+        Where the document came from.
+
+    Raises
+    ------
+    UnsupportedError
+        The document is for another engine, or for none that there is.
+    """
+    rest = dict(document)
+    given = rest.pop("engine", kind.engine)
+    if given != kind.engine:
+        engine_named(given, file)
+        where = f"{file}: " if file is not None else ""
+        message = (
+            f'{where}engine: "{given}" is not "{kind.engine}", the engine of a {kind.__name__}'
+        )
+        raise UnsupportedError(message)
+    return rest

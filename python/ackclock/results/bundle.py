@@ -1,0 +1,129 @@
+"""The run bundle: a folder with a run's scenario, summary, tables and provenance."""
+
+from __future__ import annotations
+
+import json
+import platform
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from ackclock._util.output_folder import whole_folder
+from ackclock.errors import AckclockError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    import pyarrow as pa
+
+__all__ = ["BUNDLE_VERSION", "read_bundle", "write_bundle"]
+
+BUNDLE_VERSION = 1
+"""Version of the run bundle's layout; raised when an old reader would misread a new bundle."""
+
+
+def write_bundle(
+    folder: Path,
+    write_case: Callable[[Path], object],
+    summary: Mapping[str, Any],
+    tables: Mapping[str, pa.Table],
+    command: str | None,
+) -> Path:
+    """Write a run bundle; it appears only when it is whole.
+
+    Parameters
+    ----------
+    folder
+        Is made, or replaced if it is a run bundle.
+    write_case
+        Writes ``scenario.toml``, and what it names, into a folder.
+    summary, tables
+        Of the run.
+    command
+        What the user typed, for the provenance.
+
+    Returns
+    -------
+    Path
+        The folder.
+    """
+    import pyarrow.parquet as pq
+
+    def fill(at: Path) -> None:
+        write_case(at)
+        _write_json(at / "summary.json", summary)
+        for name, rows in tables.items():
+            pq.write_table(rows, at / f"{name}.parquet", compression="zstd")
+        _write_json(at / "provenance.json", _provenance(summary, command))
+
+    return whole_folder(folder, fill, marker="provenance.json")
+
+
+def _provenance(summary: Mapping[str, Any], command: str | None) -> dict[str, Any]:
+    from importlib.metadata import version
+
+    return {
+        "bundle": "ackclock run",
+        "bundle_version": BUNDLE_VERSION,
+        "scenario_hash": summary.get("scenario_hash"),
+        "seed": summary.get("seed"),
+        "digest": summary.get("digest"),
+        "versions": {
+            "ackclock": summary.get("version"),
+            "python": platform.python_version(),
+            "numpy": version("numpy"),
+            "pyarrow": version("pyarrow"),
+        },
+        "host": {"system": platform.system(), "machine": platform.machine()},
+        "command": command,
+        "user_code": summary.get("user_code"),
+        "user_code_hash": summary.get("user_code_hash"),
+        "written_at": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def _write_json(path: Path, data: object) -> None:
+    path.write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
+
+
+def read_bundle(folder: Path) -> tuple[dict[str, Any], dict[str, pa.Table]]:
+    """Read summary and tables of a run bundle.
+
+    Parameters
+    ----------
+    folder
+        What `write_bundle` wrote.
+
+    Returns
+    -------
+    tuple
+        The summary, and the tables by name.
+
+    Raises
+    ------
+    AckclockError
+        It is not a run bundle, is damaged, or is one of another version.
+    """
+    import pyarrow.parquet as pq
+
+    try:
+        provenance = json.loads((folder / "provenance.json").read_text(encoding="utf-8"))
+        version = provenance["bundle_version"]
+        if provenance["bundle"] != "ackclock run":
+            raise KeyError("bundle")
+    except (OSError, ValueError, KeyError, TypeError):
+        message = f"{folder} is not a run bundle: it has no readable provenance.json of one"
+        raise AckclockError(message) from None
+    if version != BUNDLE_VERSION:
+        message = (
+            f"{folder} is a run bundle of version {version}; this ackclock reads {BUNDLE_VERSION}:"
+            " run the scenario again, or use the ackclock that provenance.json names"
+        )
+        raise AckclockError(message)
+    try:
+        summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+        tables = {file.stem: pq.read_table(file) for file in sorted(folder.glob("*.parquet"))}
+    except (OSError, ValueError) as error:
+        message = f"{folder} is a damaged run bundle: {error}"
+        raise AckclockError(message) from None
+    return summary, tables

@@ -1,0 +1,81 @@
+"""Reads scenarios from files and documents, and runs from their bundles."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ackclock._util.documents import parse_document, read_document
+from ackclock.case import rest_of
+from ackclock.results.bundle import read_bundle
+from ackclock.results.run import Run
+from ackclock.scenario.scenario import Scenario
+
+__all__ = ["from_document", "load", "load_run"]
+
+
+def load(source: str | Path) -> Scenario:
+    """Read a scenario from a TOML or JSON file, or from such text.
+
+    Parameters
+    ----------
+    source
+        A path, or the text itself (which then contains a line break or a brace).
+
+    Returns
+    -------
+    Scenario
+        Equal to the one that was written.
+
+    Raises
+    ------
+    ScenarioError
+        The file cannot be read or has problems; all are reported at once.
+    """
+    is_text = isinstance(source, str) and ("\n" in source or "{" in source)
+    file = None if is_text else Path(source)
+    data = parse_document(str(source)) if file is None else read_document(file)
+    return from_document(data, file)
+
+
+def from_document(document: dict[str, Any], file: Path | None = None) -> Scenario:
+    """Make a scenario of a document that may name the packet engine.
+
+    Parameters
+    ----------
+    document
+        The tables of the file; ``engine``, if given, is ``packet``.
+    file
+        Where they came from.
+
+    Raises
+    ------
+    ScenarioError
+        With every problem of form at once.
+    UnsupportedError
+        The document is for another engine.
+    """
+    return Scenario.from_data(rest_of(document, Scenario, file), file)
+
+
+def load_run(folder: str | Path) -> Run:
+    """Read a run bundle.
+
+    Parameters
+    ----------
+    folder
+        What `Run.save` or ``ackclock run --out`` wrote.
+
+    Returns
+    -------
+    Run
+        Equal in summary and tables to the one written.
+
+    Raises
+    ------
+    AckclockError
+        It is not a run bundle, or one of another version.
+    """
+    at = Path(folder)
+    summary, tables = read_bundle(at)
+    return Run(load(at / "scenario.toml"), summary, tables)

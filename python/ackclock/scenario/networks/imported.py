@@ -1,0 +1,111 @@
+"""Networks from collections and files: TopoHub, GraphML, CSV."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from ackclock.catalogue.network_kinds import NetworkKind, quantity
+from ackclock.scenario.networks.link_defaults import SIGNAL_SPEED_M_S, LinkOptions
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["CSV", "GRAPHML", "TOPOHUB"]
+
+Data = dict[str, Any]
+
+
+def _weight(holder: str) -> Data:
+    text = f"{holder} that holds the routing weight; where it is not given the weight is 1."
+    return {"type": "string", "default": LinkOptions.weight, "description": text}
+
+
+_COMMON: Data = {
+    "buffer": {
+        "x-quantity": "buffer size",
+        "default": LinkOptions.buffer,
+        "description": "Buffer of every link.",
+    },
+    "qdisc": {
+        "$ref": "#/$defs/Spec",
+        "default": LinkOptions.qdisc,
+        "description": "Queue discipline of every link.",
+    },
+    "signal_speed": {
+        "type": "number",
+        "exclusiveMinimum": 0,
+        "default": SIGNAL_SPEED_M_S,
+        "description": "Speed in m/s by which length gives delay where none is given.",
+    },
+    "scale": {
+        "type": "number",
+        "exclusiveMinimum": 0,
+        "default": LinkOptions.scale,
+        "description": "Every capacity is multiplied by this.",
+    },
+}
+
+
+def _options(net: Data) -> LinkOptions:
+    return LinkOptions(**{f.name: net[f.name] for f in fields(LinkOptions) if f.name in net})
+
+
+def _topohub(net: Data, folder: Path) -> Data:
+    from ackclock.scenario.networks.graph_import import topohub_data
+
+    del folder
+    return topohub_data(net["name"], net.get("rule", "uniform"), _options(net))
+
+
+def _graphml(net: Data, folder: Path) -> Data:
+    from ackclock.scenario.networks.graph_import import graphml_data
+
+    return graphml_data(folder / net["file"], _options(net))
+
+
+def _csv(net: Data, folder: Path) -> Data:
+    from ackclock.scenario.networks.graph_import import csv_data
+
+    return csv_data(folder / net["folder"], _options(net))
+
+
+TOPOHUB = NetworkKind(
+    "A real network of the TopoHub collection; its links' capacities by a stated rule.",
+    {
+        "name": {"type": "string", "description": "Name there, such as topozoo/Geant2009."},
+        "rate": quantity("rate", "bit/s", "Capacity that the rule starts from."),
+        "rule": {
+            "enum": ["uniform", "degree"],
+            "default": "uniform",
+            "description": "uniform: every link has the rate; degree: the rate times the"
+            " smaller number of links at the two ends.",
+        },
+        **_COMMON,
+    },
+    ("name", "rate"),
+    resolve=_topohub,
+)
+GRAPHML = NetworkKind(
+    "A network from a GraphML file, as in the Internet Topology Zoo.",
+    {
+        "file": {"type": "string", "description": "Path, relative to the scenario file."},
+        "rate": quantity("rate", "bit/s", "Capacity of links whose speed is not given."),
+        "weight": _weight("Attribute of edges"),
+        **_COMMON,
+    },
+    ("file",),
+    resolve=_graphml,
+)
+CSV = NetworkKind(
+    "A network from a folder with nodes.csv (id, name, lat, lon) and edges.csv"
+    " (source, target, capacity_bps, delay_s, length_km, weight).",
+    {
+        "folder": {"type": "string", "description": "Path, relative to the scenario file."},
+        "rate": quantity("rate", "bit/s", "Capacity of links whose capacity is not given."),
+        "weight": _weight("Column of edges.csv"),
+        **_COMMON,
+    },
+    ("folder",),
+    resolve=_csv,
+)

@@ -13,9 +13,9 @@ from click.testing import CliRunner
 from ackclock.cli.main import cli
 from ackclock.errors import AckclockError, ScenarioError
 from ackclock.scenario.scenario import Scenario
-from ackclock.studies import evaluate_queue
 from ackclock.studies.algorithm_argument import Subject
 from ackclock.studies.evaluate_queue import scenarios
+from ackclock.studies.evaluate_queue.run import evaluate_queue
 from ackclock.studies.evaluate_queue.score import Scores, better, ellipse
 
 if TYPE_CHECKING:
@@ -56,10 +56,10 @@ def test_better_is_beyond_doubt_in_one_and_not_worse_in_the_other():
 
 
 @pytest.mark.parametrize("tier", ["fast", "full"])
-@pytest.mark.parametrize("name", list(evaluate_queue.SCENARIOS))
+@pytest.mark.parametrize("name", list(scenarios.SCENARIOS))
 def test_every_scenario_is_right(name: str, tier: str):
     size = scenarios.TIERS[tier]
-    document = scenarios.document("fifo", evaluate_queue.SCENARIOS[name], size, seed=1)
+    document = scenarios.document("fifo", scenarios.SCENARIOS[name], size, seed=1)
     Scenario.from_data(document).check()
 
 
@@ -72,9 +72,9 @@ def test_the_full_tier_has_every_discipline_once():
 
 def test_no_queue_is_told(tmp_path: Path):
     with pytest.raises(ScenarioError, match='there is no qdisc "pye"; did you mean "pie"'):
-        evaluate_queue.evaluate_queue("pye", store=False)
+        evaluate_queue("pye", store=False)
     with pytest.raises(AckclockError, match='no tier "fats"; did you mean "fast"'):
-        evaluate_queue.evaluate_queue("pie", "fats", store=False)
+        evaluate_queue("pie", "fats", store=False)
     found = CliRunner().invoke(cli, ["evaluate-queue", "pye", "--store", str(tmp_path / "store")])
     assert found.exit_code != 0
     assert not (tmp_path / "store").exists()
@@ -88,7 +88,7 @@ def test_an_evaluation_gives_page_report_and_scores(tmp_path: Path):
         "    def on_enqueue(self, packet, queue):\n"
         "        return ac.Drop if queue.packets >= self.most else ac.Pass\n"
     )
-    done = evaluate_queue.evaluate_queue(
+    done = evaluate_queue(
         "mine.py:Short", reps=2, folder=tmp_path, store=False, progress=False, workers=1
     )
     # Ten packets of 1500 bytes at 20 Mbit/s take 6 ms; a quarter of the rate, 24 ms.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["main", "stubs"]
 
-PACKAGE = Path(__file__).resolve().parents[1] / "python" / "ackclock"
+STUBS = Path(__file__).resolve().parents[1] / "python/ackclock/catalogue/rooms"
 
 _HEAD = """# Written by `python tools/write_stubs.py`; do not edit.
 from typing import Any
@@ -64,9 +64,9 @@ def _class(name: str, rules: schema.Data) -> str:
     return "\n".join([*lines, "    ) -> None: ..."])
 
 
-def _module(classes: Iterable[tuple[str, schema.Data]], extra: str = "") -> str:
+def _module(classes: Iterable[tuple[str, schema.Data]]) -> str:
     body = "\n\n".join(_class(name, rules) for name, rules in classes)
-    text = f"{_HEAD}{extra}\n{body}\n"
+    text = f"{_HEAD}\n{body}\n"
     if "Any" not in text.split(_HEAD, 1)[1]:
         text = text.replace("from typing import Any\n\n", "")
     return text
@@ -80,12 +80,9 @@ def stubs() -> dict[str, str]:
         named = [(records.class_name(e["name"]), e["params"]) for e in entries]
         files[f"{room}.pyi"] = _module(named)
     shapes = [(records.class_name(kind), rules) for kind, rules in schema.net_kinds().items()]
-    functions = ("from_csv", "from_graphml", "from_networkx", "from_topohub")
-    extra = "from ackclock.scenario.networks.graph_import import (\n"
-    extra += "".join(f"    {name} as {name},\n" for name in functions) + ")\n"
-    files["topology.pyi"] = _module(shapes, extra)
+    files["topology.pyi"] = _module(shapes)
     names = ("Flow", "LinkChange", "TcpOptions", "Traffic")
-    files["catalogue/flows.pyi"] = _module([(name, schema.definition(name)) for name in names])
+    files["flows.pyi"] = _module([(name, schema.definition(name)) for name in names])
     return files
 
 
@@ -100,7 +97,7 @@ def main(arguments: list[str] | None = None) -> int:
     check = "--check" in (sys.argv[1:] if arguments is None else arguments)
     old = []
     for name, text in stubs().items():
-        path = PACKAGE / name
+        path = STUBS / name
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             old.append(name)
             if not check:

@@ -1,27 +1,10 @@
 """Traffic patterns: between which hosts flows go; ``dir(ackclock.pattern)`` lists the classes."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ackclock.catalogue.records import Record
+    from ackclock.catalogue.rooms.pattern import *
+else:
+    from ackclock.catalogue.rooms import attach_room
 
-
-def __getattr__(name: str) -> type[Record]:
-    from ackclock.catalogue.records import room
-    from ackclock.errors import suggestion
-
-    if name.startswith("_"):
-        raise AttributeError(name)
-    classes = room("pattern")
-    if name not in classes:
-        message = f"there is no ackclock.pattern.{name}; {suggestion(name, classes)}"
-        raise AttributeError(message)
-    return classes[name]
-
-
-def __dir__() -> list[str]:
-    from ackclock.catalogue.records import room
-
-    return sorted(room("pattern"))
+    __getattr__, __dir__ = attach_room(__name__)

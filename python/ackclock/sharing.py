@@ -1,27 +1,10 @@
 """Sharing rules of fluid links, one class per algorithm; ``dir(ackclock.sharing)`` lists them."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ackclock.catalogue.records import Record
+    from ackclock.catalogue.rooms.sharing import *
+else:
+    from ackclock.catalogue.rooms import attach_room
 
-
-def __getattr__(name: str) -> type[Record]:
-    from ackclock.catalogue.records import room
-    from ackclock.errors import suggestion
-
-    if name.startswith("_"):
-        raise AttributeError(name)
-    classes = room("sharing")
-    if name not in classes:
-        message = f"there is no ackclock.sharing.{name}; {suggestion(name, classes)}"
-        raise AttributeError(message)
-    return classes[name]
-
-
-def __dir__() -> list[str]:
-    from ackclock.catalogue.records import room
-
-    return sorted(room("sharing"))
+    __getattr__, __dir__ = attach_room(__name__)

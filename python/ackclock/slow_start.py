@@ -1,27 +1,10 @@
 """Slow start rules, one class per algorithm; ``dir(ackclock.slow_start)`` lists them."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ackclock.catalogue.records import Record
+    from ackclock.catalogue.rooms.slow_start import *
+else:
+    from ackclock.catalogue.rooms import attach_room
 
-
-def __getattr__(name: str) -> type[Record]:
-    from ackclock.catalogue.records import room
-    from ackclock.errors import suggestion
-
-    if name.startswith("_"):
-        raise AttributeError(name)
-    classes = room("slow_start")
-    if name not in classes:
-        message = f"there is no ackclock.slow_start.{name}; {suggestion(name, classes)}"
-        raise AttributeError(message)
-    return classes[name]
-
-
-def __dir__() -> list[str]:
-    from ackclock.catalogue.records import room
-
-    return sorted(room("slow_start"))
+    __getattr__, __dir__ = attach_room(__name__)

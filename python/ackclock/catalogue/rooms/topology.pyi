@@ -2,12 +2,6 @@
 from typing import Any
 
 from ackclock.catalogue.records import Record
-from ackclock.scenario.networks.graph_import import (
-    from_csv as from_csv,
-    from_graphml as from_graphml,
-    from_networkx as from_networkx,
-    from_topohub as from_topohub,
-)
 
 class Dumbbell(Record):
     def __init__(

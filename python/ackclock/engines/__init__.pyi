@@ -1,0 +1,9 @@
+from . import (
+    fluid,
+    model,
+)
+
+__all__ = [
+    "fluid",
+    "model",
+]

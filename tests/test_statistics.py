@@ -5,8 +5,8 @@ import math
 import pytest
 
 from ackclock._util.text_table import engineering, table
+from ackclock.analysis import jain
 from ackclock.experiments.replication import mean_interval
-from ackclock.plot.figures import jain
 
 
 def test_the_interval_of_three_values_by_hand():

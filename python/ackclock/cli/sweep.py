@@ -53,7 +53,6 @@ def sweep(
     it was. Ctrl-C keeps the runs that finished.
     """
     from ackclock._util.command_line import command_line
-    from ackclock.experiments import summary
     from ackclock.experiments.file_form import load_sweep
 
     made = with_changes(changes, lambda given: load_sweep(file, tier=tier, changes=given))
@@ -71,7 +70,7 @@ def sweep(
         command=command_line(),
     )
     if as_json:
-        print_json(summary.data(result))
+        print_json(result.to_dict())
     elif not quiet:
         click.echo(str(result))
     if result.interrupted:

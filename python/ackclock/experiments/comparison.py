@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ackclock._util.labels import label_column
 from ackclock._util.text_table import table as text_table
 from ackclock.experiments.statistics import Method, interval
 
@@ -78,7 +79,6 @@ class Comparison:
         intervals overlap); clear (whether the difference's interval leaves out 0).
         """
         from ackclock._util.arrow import array, table
-        from ackclock.experiments.result import label_column
 
         pairs = self.pairs
         made = {

@@ -27,9 +27,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock.errors import AckclockError, Problem, ScenarioError, suggestion
+from ackclock.experiments.design import Replicates
 from ackclock.experiments.grid import SweepError, blocks
 from ackclock.experiments.statistics import Precision
-from ackclock.experiments.sweeps import Replicates, Sweep
+from ackclock.experiments.sweeps import Sweep
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

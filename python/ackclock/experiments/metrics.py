@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ackclock.analysis import jain
 from ackclock.errors import AckclockError, suggestion
 
 if TYPE_CHECKING:
@@ -39,9 +40,7 @@ class MetricError(AckclockError):
 
 
 def _jain(values: npt.NDArray[np.float64]) -> float:
-    from ackclock.plot.figures import jain
-
-    return float(jain(values))
+    return jain(values) if len(values) else float("nan")
 
 
 FUNCTIONS: dict[str, Reduce] = {

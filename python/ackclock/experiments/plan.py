@@ -10,9 +10,9 @@ from ackclock.errors import Problem, ScenarioError
 
 if TYPE_CHECKING:
     from ackclock.case import Cost
+    from ackclock.experiments.design import Design
     from ackclock.experiments.grid import Point
     from ackclock.experiments.store import Keeper
-    from ackclock.experiments.sweeps import Sweep
 
 __all__ = ["Plan", "Slot", "plan", "prepared"]
 
@@ -107,7 +107,7 @@ class Prepared:
     cost: Cost
 
 
-def prepared(sweep: Sweep) -> list[Prepared]:
+def prepared(sweep: Design) -> list[Prepared]:
     """Check and compile every point.
 
     Parameters
@@ -147,7 +147,7 @@ def _where(points: list[Point]) -> str:
     return f"at {first or 'the only point'}{more}"
 
 
-def slot(sweep: Sweep, at: Prepared, replicate: int) -> Slot:
+def slot(sweep: Design, at: Prepared, replicate: int) -> Slot:
     """Name the run of a point and replicate.
 
     Parameters
@@ -166,7 +166,7 @@ def slot(sweep: Sweep, at: Prepared, replicate: int) -> Slot:
     return Slot(at.point.index, replicate, seed, run_key(case, at.fingerprint, seed))
 
 
-def plan(sweep: Sweep, workers: int | None, store: Keeper | None) -> Plan:
+def plan(sweep: Design, workers: int | None, store: Keeper | None) -> Plan:
     """Find out what a sweep would do.
 
     Parameters

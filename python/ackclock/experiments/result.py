@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ackclock._util.labels import label_column, own_name
 from ackclock.errors import AckclockError, suggestion
 from ackclock.experiments import metrics
 from ackclock.experiments.statistics import Method, interval
@@ -18,13 +19,21 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ackclock.experiments.comparison import Comparison
+    from ackclock.experiments.design import Design
     from ackclock.experiments.grid import Label
     from ackclock.experiments.metrics import Reader
     from ackclock.experiments.plan import Slot
     from ackclock.experiments.store.keeper import Keeper
-    from ackclock.experiments.sweeps import Sweep
 
 __all__ = ["SweepResult"]
+
+USUAL = (
+    "mean(flows.goodput_bps)",
+    "jain(flows.goodput_bps)",
+    "max(links.utilisation)",
+    "max(links.delay_mean_s)",
+)
+"""Metrics that a report shows if the sweep names none and its runs have them."""
 
 Groups = dict[tuple[Any, ...], dict[int, float]]
 """Value by group and replicate."""
@@ -53,7 +62,7 @@ class SweepResult:
 
     def __init__(
         self,
-        sweep: Sweep,
+        sweep: Design,
         slots: Sequence[Slot],
         keeper: Keeper,
         *,
@@ -318,13 +327,47 @@ class SweepResult:
         is_random = self.sweep.case.is_random
         return compare(groups, between, others, confidence, method, is_random=is_random)
 
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Metrics that a report shows: those of the sweep, or the usual ones that the runs have."""
+        if self.sweep.metrics or not self.slots:
+            return self.sweep.metrics
+        parsed = {metric: metrics.parse(metric) for metric in USUAL}
+        return tuple(
+            metric
+            for metric, one in parsed.items()
+            if one.table in self.tables and one.column in self.tables[one.table].column_names
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give counts and summaries as plain data, for JSON."""
+        case = self.sweep.case
+        return {
+            "name": self.sweep.name,
+            "engine": case.engine,
+            "version": case.engine_version,
+            "axes": list(self.axes),
+            "points": len(self.sweep.points),
+            "runs": len(self.slots),
+            "wanted": self.wanted,
+            "stored": self.stored,
+            "interrupted": self.interrupted,
+            "seconds": self.seconds,
+            "summary": {metric: self.summary(metric).to_pylist() for metric in self.metrics},
+        }
+
     def __repr__(self) -> str:
         return f"SweepResult({self.sweep!r}, {len(self.slots)} of {self.wanted} runs)"
 
     def __str__(self) -> str:
         from ackclock.experiments.summary import text
 
-        return text(self)
+        count = f"{len(self.slots):,} runs"
+        if self.interrupted or len(self.slots) < self.wanted:
+            count = f"{len(self.slots):,} of {self.wanted:,} runs"
+        stored = f", {self.stored:,} of them stored before" if self.stored else ""
+        shown = {metric: self.summary(metric) for metric in self.metrics}
+        return text(f"{self.sweep.name}: {count}{stored}", self.axes, shown)
 
 
 def _renamed(metric: metrics.Metric, table: pa.Table) -> metrics.Metric:
@@ -337,17 +380,6 @@ def _renamed(metric: metrics.Metric, table: pa.Table) -> metrics.Metric:
 
     where = tuple((name(key), value) for key, value in metric.where)
     return dataclasses.replace(metric, column=name(metric.column), where=where)
-
-
-def own_name(table: str, column: str) -> str:
-    """Name a table's column that an axis has the name of: ``flow_cc`` for ``cc`` of ``flows``.
-
-    Parameters
-    ----------
-    table, column
-        Their names.
-    """
-    return f"{table.removesuffix('s')}_{column}"
 
 
 class _Tidy(Mapping[str, "pa.Table"]):
@@ -434,31 +466,6 @@ def _places(result: SweepResult, slots: npt.NDArray[np.int64]) -> dict[str, Any]
     seeds = np.array([slot.seed for slot in result.slots], dtype=np.uint64)
     replicates = np.array([slot.replicate for slot in result.slots], dtype=np.int64)
     return {**columns, "seed": array(seeds[slots]), "replicate": array(replicates[slots])}
-
-
-def label_column(labels: Sequence[Any]) -> pa.Array:
-    """Labels as a column: numbers if all are, else text; null where a point has none.
-
-    Parameters
-    ----------
-    labels
-        One per row.
-    """
-    from ackclock._util.arrow import array
-
-    known = {type(label) for label in labels}
-    if known == {bool}:
-        return array(np.array(labels, dtype=np.bool_))
-    if known == {int}:
-        return array(np.array(labels, dtype=np.int64))
-    if known and known <= {int, float, type(None)}:
-        real = [float("nan") if label is None else label for label in labels]
-        return array(np.array(real, dtype=np.float64))
-    return array([None if label is None else _word(label) for label in labels])
-
-
-def _word(label: Label) -> str:
-    return str(label).lower() if isinstance(label, bool) else str(label)
 
 
 def _with_numbers(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections import deque
 from contextlib import ExitStack
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ackclock.errors import AckclockError
@@ -14,16 +13,17 @@ from ackclock.experiments.executors.task import Request, Task
 from ackclock.experiments.metrics import of_run
 from ackclock.experiments.plan import Prepared, Slot, prepared, slot
 from ackclock.experiments.result import SweepResult
+from ackclock.experiments.status_line import Status, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from ackclock.experiments.design import Design
     from ackclock.experiments.executors.task import Executor, Finished, Record
     from ackclock.experiments.grid import Label
     from ackclock.experiments.store import Keeper, Place
-    from ackclock.experiments.sweeps import Sweep
 
-__all__ = ["Status", "run"]
+__all__ = ["run"]
 
 TASK_S = 0.1
 """Predicted time that short runs are put together to [s]: long beside the cost of a task, short
@@ -33,42 +33,6 @@ MOST_IN_TASK = 64
 
 WAIT_S = 0.5
 """Time between two looks at what another sweep has done [s]."""
-
-
-@dataclass(frozen=True)
-class Status:
-    """How far a sweep is.
-
-    Parameters
-    ----------
-    name
-        Of the sweep.
-    where
-        Where runs happen.
-    wanted
-        Runs wanted in all, as far as is known.
-    stored
-        Of these, runs that the store had.
-    done
-        Runs done now, with the parts of those under way.
-    seconds
-        Time since the start [s].
-    left_s
-        Predicted time to the end [s]; None if not known yet.
-    """
-
-    name: str
-    where: str
-    wanted: int
-    stored: int
-    done: float
-    seconds: float
-    left_s: float | None
-
-    @property
-    def rate(self) -> float:
-        """Runs per second."""
-        return self.done / self.seconds if self.seconds > 0 else 0.0
 
 
 class Agenda:
@@ -82,7 +46,7 @@ class Agenda:
         Where runs may be already.
     """
 
-    def __init__(self, sweep: Sweep, keeper: Keeper) -> None:
+    def __init__(self, sweep: Design, keeper: Keeper) -> None:
         self.sweep = sweep
         self.keeper = keeper
         self.points = prepared(sweep)
@@ -266,7 +230,7 @@ class Pace:
 
 
 def run(
-    sweep: Sweep,
+    sweep: Design,
     *,
     workers: int | None,
     cluster: object | None,
@@ -281,7 +245,6 @@ def run(
     sweep, workers, cluster, store, progress, command
         As there.
     """
-    from ackclock.experiments.status_line import shown
     from ackclock.experiments.store import Store, opened
 
     with ExitStack() as stack:
@@ -318,7 +281,7 @@ def run(
 
 class _Drive:
     def __init__(
-        self, sweep: Sweep, agenda: Agenda, keeper: Keeper, tell: Callable[[Status], object]
+        self, sweep: Design, agenda: Agenda, keeper: Keeper, tell: Callable[[Status], object]
     ) -> None:
         self.sweep = sweep
         self.agenda = agenda

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ackclock._util.progress import Lines
@@ -12,9 +13,44 @@ from ackclock._util.text_table import clock
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ackclock.experiments.scheduler import Status
 
-__all__ = ["shown"]
+__all__ = ["Status", "shown"]
+
+
+@dataclass(frozen=True)
+class Status:
+    """How far a sweep is.
+
+    Parameters
+    ----------
+    name
+        Of the sweep.
+    where
+        Where runs happen.
+    wanted
+        Runs wanted in all, as far as is known.
+    stored
+        Of these, runs that the store had.
+    done
+        Runs done now, with the parts of those under way.
+    seconds
+        Time since the start [s].
+    left_s
+        Predicted time to the end [s]; None if not known yet.
+    """
+
+    name: str
+    where: str
+    wanted: int
+    stored: int
+    done: float
+    seconds: float
+    left_s: float | None
+
+    @property
+    def rate(self) -> float:
+        """Runs per second."""
+        return self.done / self.seconds if self.seconds > 0 else 0.0
 
 
 @contextmanager

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ackclock.case import Case
 from ackclock.engines import registry
 from ackclock.errors import Problem, ScenarioError
+from ackclock.experiments.design import Replicates
 from ackclock.experiments.grid import Block, Choice, Point, SweepError, blocks, points
 
 if TYPE_CHECKING:
@@ -17,34 +17,11 @@ if TYPE_CHECKING:
 
     from ackclock.experiments.plan import Plan
     from ackclock.experiments.result import SweepResult
-    from ackclock.experiments.scheduler import Status
     from ackclock.experiments.statistics import Precision
+    from ackclock.experiments.status_line import Status
     from ackclock.experiments.store import Keeper, Place
 
-__all__ = ["Replicates", "Sweep", "sweep"]
-
-
-@dataclass(frozen=True)
-class Replicates:
-    """How often each point is repeated: ``reps`` times, or until a precision is reached."""
-
-    reps: int = 1
-    until: Precision | None = None
-
-    def __post_init__(self) -> None:
-        if isinstance(self.reps, bool) or not isinstance(self.reps, int) or self.reps < 1:
-            message = f"reps is {self.reps!r}; expected a whole number, at least 1"
-            raise SweepError(message)
-
-    @property
-    def at_first(self) -> int:
-        """Replicates that every point gets."""
-        return self.until.at_least if self.until else self.reps
-
-    @property
-    def at_most(self) -> int:
-        """Replicates after which a point ends."""
-        return self.until.at_most if self.until else self.reps
+__all__ = ["Sweep", "sweep"]
 
 
 class Sweep:

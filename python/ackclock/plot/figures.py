@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ackclock.analysis import jain
 from ackclock.errors import AckclockError, UnsupportedError, suggestion
 from ackclock.plot.style import figure, line, style
 
@@ -21,31 +22,13 @@ if TYPE_CHECKING:
 
     Values = npt.NDArray[np.float64]
 
-__all__ = ["cwnd", "delay", "fairness", "jain", "network_map", "queue", "throughput"]
+__all__ = ["cwnd", "delay", "fairness", "network_map", "queue", "throughput"]
 
 _MOST_NAMED = 12
 """Beyond this many curves a legend hides more than it tells."""
 
 _MOST_INTERVALS = 120
 """Goodput over time is drawn as at most so many means."""
-
-
-def jain(values: npt.ArrayLike) -> float:
-    """Jain's fairness index, (sum x)^2 / (n sum x^2), of non-negative shares.
-
-    Parameters
-    ----------
-    values
-        One share per flow.
-
-    Returns
-    -------
-    float
-        From 1/n to 1; NaN where nothing was shared.
-    """
-    x = np.asarray(values, dtype=float)
-    squares = float(np.sum(x * x))
-    return float(np.sum(x)) ** 2 / (x.size * squares) if squares > 0 else float("nan")
 
 
 def _chosen(run: Run, kind: str, wanted: Sequence[int | str] | None) -> list[str]:
@@ -307,7 +290,8 @@ def fairness(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
     count = active.sum(axis=1)
     if not count.any():
         raise UnsupportedError("no flow lasts a whole interval; choose a shorter interval")
-    index = [jain(share[at]) for share, at in zip(shares, active, strict=True)]
+    pairs = zip(shares, active, strict=True)
+    index = [jain(share[at]) if at.any() else np.nan for share, at in pairs]
     time = rates[0][1][:length]
     made = figure(run.summary)
     axes = _axes(made, "Fairness of goodput" + _interval(rates), "time [s]", "Jain's index [1]")

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ackclock.analysis import jain
+
 if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
     Ids = npt.NDArray[np.uint32]
 
-__all__ = ["bottlenecks", "fair_shares", "jain", "routers", "tables", "text"]
+__all__ = ["bottlenecks", "fair_shares", "routers", "tables", "text"]
 
 _SAME = 1e-9
 """Rates nearer than this, relative to the larger, are the same."""
@@ -35,18 +37,6 @@ def routers(data: dict[str, Any]) -> Routers:
 
     given = data.get("routers", {})
     return Routers(given.get("sharing", "max-min"), given.get("elsewhere"), given.get("at"))
-
-
-def jain(rates: Floats) -> float:
-    """Compute Jain's fairness index: 1 where all are equal, 1/n where one has all; 0 for nothing.
-
-    Parameters
-    ----------
-    rates
-        Rate of each flow.
-    """
-    squares = float(np.square(rates).sum())
-    return float(rates.sum()) ** 2 / (len(rates) * squares) if squares > 0 else 0.0
 
 
 def fair_shares(net: FluidNet) -> Floats:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ackclock.analysis import jain
 from ackclock.engines.model.loss_throughput import square_root_law
 from ackclock.engines.model.pftk import rate_bps as pftk_rate
 
@@ -166,7 +167,7 @@ def _point(
         "drop_weighted_ratio": float((drop * got).sum() / got.sum()),
         "drop_max_ratio": float(_drop(flows, rtt_low * factor_low, rate, mss, constant)),
         "load": float(got.mean() * flows / rate),
-        "jain": float(got.mean() ** 2 / (got**2).mean()),
+        "jain": jain(got.ravel()),
     }
 
 

@@ -258,7 +258,7 @@ def export_table(store: Store, table: str, rows: Sequence[dict[str, Any]], out: 
     import pyarrow.parquet as pq
 
     from ackclock._util.arrow import array, numbers
-    from ackclock.experiments.result import label_column, own_name
+    from ackclock._util.labels import label_column, own_name
     from ackclock.experiments.store.keeper import KEY
 
     if out.suffix not in (".csv", ".parquet"):

@@ -70,8 +70,9 @@ def _first(sweep: Sweep, means: Means) -> dict[str, pa.Table]:
     """Tables of the first point, with a column for each axis."""
     import pyarrow as pa
 
-    from ackclock.experiments.result import own_name
-    from ackclock.experiments.sweeps import Replicates, Sweep
+    from ackclock._util.labels import own_name
+    from ackclock.experiments.design import Replicates
+    from ackclock.experiments.sweeps import Sweep
     from ackclock.reproduce.run.studies import tables_of
 
     point = sweep.points[0]
@@ -92,6 +93,6 @@ def _first(sweep: Sweep, means: Means) -> dict[str, pa.Table]:
 
 def _column(sweep: Sweep, axis: str) -> Any:
     """Labels of an axis, typed as in the tidy tables of the whole sweep."""
-    from ackclock.experiments.result import label_column
+    from ackclock._util.labels import label_column
 
     return label_column([point.labels[axis] for point in sweep.points])

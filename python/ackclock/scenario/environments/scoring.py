@@ -26,6 +26,7 @@ import numpy as np
 
 from ackclock._util.arrow import Tables
 from ackclock._util.units import parse
+from ackclock.analysis import jain
 from ackclock.scenario.environments.expansion import (
     CBR,
     meant_available,
@@ -143,7 +144,6 @@ def scores(summary: Mapping[str, Any]) -> dict[str, float]:
     flows = summary["flows"]
     got = [flow["goodput_bps"] for flow in flows]
     mean = sum(got) / len(got)
-    squares = sum(g * g for g in got)
     sent = sum(flow["sent_packets"] for flow in flows)
     nan = float("nan")
     delay = told["delay_s"]
@@ -154,7 +154,7 @@ def scores(summary: Mapping[str, Any]) -> dict[str, float]:
         "loss_percent": 100 * sum(f["lost_data_packets"] for f in flows) / sent if sent else nan,
         "delay_ms": 1e3 * delay if delay is not None else nan,
         "goodput_offered": told["got_bps"] / offered if offered else nan,
-        "jain": sum(got) ** 2 / (len(got) * squares) if squares > 0 else nan,
+        "jain": jain(got),
         "timeouts": sum(flow["timeouts"] for flow in flows) / len(flows),
     }
 

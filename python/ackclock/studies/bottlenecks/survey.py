@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ackclock.analysis import jain
 from ackclock.engines.fluid.net import FluidNet
 from ackclock.engines.fluid.outcome import Routers
-from ackclock.engines.fluid.tables import bottlenecks, jain, tables
+from ackclock.engines.fluid.tables import bottlenecks, tables
 from ackclock.errors import Problem, ScenarioError
 from ackclock.studies.bottlenecks.upgrades import least_wanting
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ackclock.experiments.result import SweepResult
-    from ackclock.experiments.scheduler import Status
+    from ackclock.experiments.status_line import Status
     from ackclock.studies.algorithm_argument import Subject
 
 __all__ = ["Evaluation", "evaluate"]

@@ -21,7 +21,7 @@ from ackclock.studies.evaluate_queue.score import METRICS, Scores, scored
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from ackclock.experiments.scheduler import Status
+    from ackclock.experiments.status_line import Status
     from ackclock.studies.algorithm_argument import Subject
 
 __all__ = ["MARKER", "QueueEvaluation", "evaluate_queue"]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ackclock.experiments.plan import Plan
-    from ackclock.experiments.scheduler import Status
+    from ackclock.experiments.status_line import Status
     from ackclock.experiments.store import Store
     from ackclock.experiments.sweeps import Sweep
     from ackclock.studies.game.form import Game

@@ -7,7 +7,6 @@ import pytest
 
 import ackclock as ac
 from ackclock.engines.fluid import FluidNet
-from ackclock.engines.fluid.alpha import alpha_fair
 
 ALPHAS = [0.5, 1, 2, 4, 8, 16]
 
@@ -24,7 +23,7 @@ def test_a_long_flow_over_n_links_of_1_gets_1_in_1_plus_the_alphath_root_of_n(al
     # Each link has one short flow too: x^-alpha = n (1 - x)^-alpha (Bonald and Massoulie 2001).
     n = 5
     net = FluidNet.from_routes(np.ones(n), [range(n), *([i] for i in range(n))])
-    rates = alpha_fair(net, alpha, solver)
+    rates = net.alpha_fair(alpha, solver)
     long = 1 / (1 + n ** (1 / alpha))
     exact = 1e-9 if solver == "newton" else 1e-4
     assert rates == pytest.approx([long] + [1 - long] * n, rel=exact)
@@ -47,7 +46,7 @@ def test_two_solvers_that_share_nothing_agree(alpha):
     for seed in range(3):
         rng = np.random.default_rng(seed)
         net = random_net(seed, weight=rng.uniform(0.5, 2, 60), demand=rng.uniform(0.2, 3, 60))
-        assert alpha_fair(net, alpha) == pytest.approx(alpha_fair(net, alpha, "clarabel"), rel=2e-3)
+        assert net.alpha_fair(alpha) == pytest.approx(net.alpha_fair(alpha, "clarabel"), rel=2e-3)
 
 
 @pytest.mark.parametrize("alpha", ALPHAS)
@@ -78,4 +77,4 @@ def test_a_wrong_alpha_or_solver_is_refused():
         with pytest.raises(ac.ScenarioError, match="expected 0 to 16"):
             random_net(1).alpha_fair(alpha)
     with pytest.raises(ac.ScenarioError, match='did you mean "newton"'):
-        alpha_fair(random_net(1), 1, "newtn")
+        random_net(1).alpha_fair(1, "newtn")

@@ -2,7 +2,7 @@ from .case import (
     FluidCase,
     FluidRun,
 )
-from .generators import (
+from .graph import (
     Graph,
     Traffic,
 )

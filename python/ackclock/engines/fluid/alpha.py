@@ -19,28 +19,50 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ackclock import _core
 from ackclock.errors import AckclockError, Problem, ScenarioError, suggestion
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from ackclock.engines.fluid.net import FluidNet
-
     Floats = npt.NDArray[np.float64]
+    Ids = npt.NDArray[np.uint32]
 
-__all__ = ["LARGEST_ALPHA", "alpha_fair"]
+__all__ = ["LARGEST_ALPHA", "Routed", "alpha_fair"]
 
 LARGEST_ALPHA = 16.0
 """Beyond this utilities of one network differ by more than double precision can hold."""
 
 
-def alpha_fair(net: FluidNet, alpha: float, solver: str = "newton") -> Floats:
+class Routed(NamedTuple):
+    """Capacities and routes as arrays; see `ackclock.engines.fluid.FluidNet` for each."""
+
+    capacity: Floats
+    offsets: Ids
+    hops: Ids
+    demand: Floats | None = None
+    weight: Floats | None = None
+
+    @property
+    def n_flows(self) -> int:
+        """Number of flows."""
+        return len(self.offsets) - 1
+
+    def max_min(self) -> Floats:
+        """Find the max-min allocation."""
+        nothing = np.empty(0)
+        weight = nothing if self.weight is None else self.weight
+        core = _core.FluidCore(self.capacity, self.offsets, self.hops, weight)
+        return core.max_min(nothing if self.demand is None else self.demand)
+
+
+def alpha_fair(net: Routed, alpha: float, solver: str = "newton") -> Floats:
     """Find the alpha-fair allocation.
 
     Parameters
     ----------
     net
-        Capacities, routes, demands, weights.
+        Capacities, routes, demands, weights, all in range.
     alpha
         0 (most in total; not unique) to `LARGEST_ALPHA`, or infinity (max-min).
     solver
@@ -84,13 +106,10 @@ def alpha_fair(net: FluidNet, alpha: float, solver: str = "newton") -> Floats:
     return rates
 
 
-def _single_links(net: FluidNet, alpha: float) -> Floats:
+def _single_links(net: Routed, alpha: float) -> Floats:
     """On one link x = (w / price)^(1/alpha): the max-min allocation of weights w^(1/alpha)."""
-    from ackclock.engines.fluid.net import FluidNet
-
     weight = None if net.weight is None else net.weight ** (1 / alpha)
-    same = FluidNet(net.capacity, net.offsets, net.hops, demand=net.demand, weight=weight)
-    return same.max_min()
+    return net._replace(weight=weight).max_min()
 
 
 class _Program(NamedTuple):
@@ -100,7 +119,7 @@ class _Program(NamedTuple):
     worth: Floats
 
 
-def _program(net: FluidNet, alpha: float, scale: Floats, moving: npt.NDArray[np.int64]) -> _Program:
+def _program(net: Routed, alpha: float, scale: Floats, moving: npt.NDArray[np.int64]) -> _Program:
     """Rates of moving flows relative to the scale, which is a point that fits."""
     from scipy import sparse
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from ackclock.engines.fluid.generators import Graph, Traffic
+    from ackclock.engines.fluid.graph import Graph, Traffic
     from ackclock.engines.fluid.net import FluidNet
 
 __all__ = ["FluidCase", "FluidRun", "from_document", "load"]
@@ -76,7 +76,7 @@ class FluidRun:
     def __str__(self) -> str:
         from ackclock.engines.fluid.tables import text
 
-        return text(self)
+        return text(self.case.name, self.summary, self.links)
 
 
 class FluidCase(Frozen):

@@ -6,20 +6,21 @@ problems are told in the same words.
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ackclock.catalogue import schema
-from ackclock.engines.fluid.generators import NETS, TRAFFIC, Graph, Traffic
+from ackclock.engines.fluid.generators import NETS, TRAFFIC
+from ackclock.engines.fluid.graph import Graph, Traffic
 from ackclock.errors import Problem, ScenarioError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from ackclock.engines.fluid.generators import Generator
+    from ackclock.engines.fluid.generator import Generator
 
 __all__ = [
     "FILE_NETS",
@@ -297,8 +298,28 @@ def traffic(given: Data, network: Graph, seed: int, folder: Path) -> Traffic:
 
 def _with_folder(given: Data, generator: Generator, folder: Path) -> Data:
     defaults = {k: v["default"] for k, v in generator.rules.items() if "default" in v}
-    extra = {"_folder": folder} if generator.names_files else {}
+    extra: Data = {"_folder": folder} if generator.names_files else {}
+    if generator.nests:
+        extra["_make"] = partial(_nested, folder=folder)
     return {**defaults, **given, **extra}
+
+
+def _nested(parameters: Data, folder: Path) -> tuple[Graph, Traffic]:
+    """The network and the traffic that a network of fluids holds, checked."""
+    from ackclock.catalogue.form import parameter_problems
+
+    whole = rules()
+    inner = {
+        "type": "object",
+        "properties": {key: whole["properties"][key] for key in ("net", "traffic")},
+        "$defs": whole["$defs"],
+    }
+    given = {key: parameters[key] for key in ("net", "traffic")}
+    problems = parameter_problems(inner, given)
+    if problems:
+        raise ScenarioError([Problem(f"net.{p.path}", p.message, p.file) for p in problems])
+    network = graph(given["net"], folder)
+    return network, traffic(given["traffic"], network, parameters["seed"], folder)
 
 
 def names_files(net: Data, traffic: Data) -> bool:
@@ -310,7 +331,7 @@ def names_files(net: Data, traffic: Data) -> bool:
         The tables, right in form.
     """
     kind, between = net.get("kind"), traffic.get("kind")
-    if kind == "leaves":
+    if kind in NETS and NETS[kind].nests:
         # What is inside has not been checked for form yet.
         of, by = net.get("net"), net.get("traffic")
         return not (isinstance(of, dict) and isinstance(by, dict)) or names_files(of, by)

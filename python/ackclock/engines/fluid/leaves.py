@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ackclock.engines.fluid.generators import Generator, Graph, Traffic
+from ackclock.engines.fluid.generator import Generator
+from ackclock.engines.fluid.graph import Graph, Traffic
 from ackclock.errors import Problem, ScenarioError
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ NET = Generator(
         },
     },
     ("net", "traffic"),
-    names_files=True,
+    nests=True,
 )
 
 TRAFFIC = Generator(
@@ -58,28 +59,14 @@ def augmented(parameters: dict[str, Any]) -> Graph:
     Parameters
     ----------
     parameters
-        ``net``, ``traffic``, ``seed``.
+        ``net``, ``traffic``, ``seed``, and ``_make``, which makes the graph and the flows of them.
 
     Raises
     ------
     ScenarioError
         Every problem of the network or the traffic; traffic without demands.
     """
-    from ackclock.catalogue.form import parameter_problems
-    from ackclock.engines.fluid import document
-
-    rules = document.rules()
-    inner = {
-        "type": "object",
-        "properties": {key: rules["properties"][key] for key in ("net", "traffic")},
-        "$defs": rules["$defs"],
-    }
-    given = {key: parameters[key] for key in ("net", "traffic")}
-    problems = parameter_problems(inner, given)
-    if problems:
-        raise ScenarioError([Problem(f"net.{p.path}", p.message, p.file) for p in problems])
-    graph = document.graph(given["net"], parameters["_folder"])
-    flows = document.traffic(given["traffic"], graph, parameters["seed"], parameters["_folder"])
+    graph, flows = parameters["_make"](parameters)
     if flows.demand is None or not np.isfinite(flows.demand).all():
         message = "has flows without a demand; expected demands, whose shares size the leaves"
         raise ScenarioError([Problem("net.traffic", message)])

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from ackclock.engines.fluid.generators import Graph, Traffic
+    from ackclock.engines.fluid.graph import Graph, Traffic
 
     Floats = npt.NDArray[np.float64]
     Ids = npt.NDArray[np.uint32]
@@ -200,13 +200,15 @@ class FluidNet:
         with _problems_of():
             return self._core.clamp(self._limits(demand))
 
-    def alpha_fair(self, alpha: float) -> Floats:
+    def alpha_fair(self, alpha: float, solver: str = "newton") -> Floats:
         """Find the alpha-fair allocation of Mo and Walrand.
 
         Parameters
         ----------
         alpha
             0: most in total; 1: proportional fairness; infinity: `max_min`.
+        solver
+            ``newton`` or ``clarabel``; see `ackclock.engines.fluid.alpha`.
 
         Returns
         -------
@@ -216,13 +218,14 @@ class FluidNet:
         Raises
         ------
         ScenarioError
-            ``alpha`` is out of range.
+            ``alpha`` is out of range, or there is no such solver.
         AckclockError
             The solver did not come to an optimum.
         """
-        from ackclock.engines.fluid.alpha import alpha_fair
+        from ackclock.engines.fluid.alpha import Routed, alpha_fair
 
-        return alpha_fair(self, alpha)
+        arrays = Routed(self.capacity, self.offsets, self.hops, self.demand, self.weight)
+        return alpha_fair(arrays, alpha, solver)
 
     def evaluate(
         self,

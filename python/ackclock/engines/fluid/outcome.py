@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ackclock import _core
-    from ackclock.engines.fluid.generators import Graph
+    from ackclock.engines.fluid.graph import Graph
 
     Floats = npt.NDArray[np.float64]
     Ids = npt.NDArray[np.uint32]
@@ -69,7 +69,7 @@ class Routers:
         if graph is None:
             message = "nodes are chosen, but the network was made without a graph"
             raise ScenarioError([Problem("routers.at", message)])
-        from ackclock.engines.fluid.generators import unknown_node
+        from ackclock.engines.fluid.graph import unknown_node
 
         chosen = set(graph.nodes if self.at is None else self.at)
         unknown = chosen - set(graph.nodes)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ackclock._util import csv_rows
-from ackclock.engines.fluid.generators import Generator, Traffic
+from ackclock.engines.fluid.generator import Generator
+from ackclock.engines.fluid.graph import Traffic
 from ackclock.errors import Problem, ScenarioError, suggestion
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from ackclock.engines.fluid.generators import Graph
+    from ackclock.engines.fluid.graph import Graph
 
     Row = tuple[str, str, str, Any]
     """Where it stands, from, to, demand."""

@@ -13,7 +13,7 @@ from ackclock.errors import Problem, ScenarioError
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from ackclock.engines.fluid.generators import Graph, Traffic
+    from ackclock.engines.fluid.graph import Graph, Traffic
 
     Ids = npt.NDArray[np.uint32]
 

@@ -9,10 +9,11 @@ import numpy as np
 from ackclock.analysis import jain
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy.typing as npt
     import pyarrow as pa
 
-    from ackclock.engines.fluid.case import FluidRun
     from ackclock.engines.fluid.net import FluidNet
     from ackclock.engines.fluid.outcome import Routers, Settled
 
@@ -192,22 +193,27 @@ def _totals(settled: Settled, ideal: Floats, books: Any) -> dict[str, Any]:
     }
 
 
-def text(run: FluidRun) -> str:
+def text(name: str, summary: Mapping[str, Any], links: pa.Table) -> str:
     """Write the summary of a run for people.
 
     Parameters
     ----------
-    run
-        The run.
+    name
+        Of the case.
+    summary
+        Of the run.
+    links
+        Its table.
     """
     from ackclock._util.text_table import table
 
-    s = run.summary
+    s = summary
     totals, unit = s["totals"], s["unit"]
     sender = {key: value for key, value in s["sender"].items() if key != "kind"}
     how = ", ".join(f"{key} {value:g}" for key, value in sender.items())
-    title = run.case.name or "case"
-    head = f"{title}: fluid engine, {s['sender']['kind']} senders{f' ({how})' if how else ''}"
+    head = (
+        f"{name or 'case'}: fluid engine, {s['sender']['kind']} senders{f' ({how})' if how else ''}"
+    )
 
     def amount(key: str) -> str:
         return f"{totals[key]:.6g}"
@@ -223,8 +229,8 @@ def text(run: FluidRun) -> str:
         f"settled in {totals['rounds']} rounds" if totals["converged"] else "; ".join(s["warnings"])
     )
     fair = f"Jain {totals['jain']:.4f}, least goodput {amount('least_goodput')}"
-    worst = run.links.sort_by([("zombies", "descending"), ("dead", "descending")]).slice(0, 10)
-    links = [
+    worst = links.sort_by([("zombies", "descending"), ("dead", "descending")]).slice(0, 10)
+    link_rows = [
         [
             str(row["id"]),
             f"{row['capacity']:.6g}",
@@ -237,5 +243,10 @@ def text(run: FluidRun) -> str:
         for row in worst.to_pylist()
     ]
     link_head = ["link", "capacity", "used", "flows", "holds back", "dead", "zombies"]
-    lines = [head, table(["total", unit, ""], rows), f"{fair}; {settled}", table(link_head, links)]
+    lines = [
+        head,
+        table(["total", unit, ""], rows),
+        f"{fair}; {settled}",
+        table(link_head, link_rows),
+    ]
     return "\n\n".join(lines)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.figure import Figure
 
-    from ackclock.engines.fluid.generators import Graph
+    from ackclock.engines.fluid.graph import Graph
 
     Floats = npt.NDArray[np.float64]
 

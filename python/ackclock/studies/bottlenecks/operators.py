@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ackclock._util import csv_rows
-from ackclock.engines.fluid.generators import Graph, Traffic
+from ackclock.engines.fluid.graph import Graph, Traffic
 from ackclock.errors import Problem, ScenarioError, suggestion
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ackclock.engines.fluid import FluidCase
-from ackclock.engines.fluid.leaves import augmented
+from ackclock.engines.fluid import document as fluid_document
 from ackclock.engines.fluid.patterns import hosts_of
 from ackclock.experiments.file_form import load_sweep
 from ackclock.reproduce.read.folder import PAPERS
@@ -44,7 +44,7 @@ def test_every_study_is_a_sweep_in_both_tiers():
 
 def test_leaves_of_geant_have_the_capacity_of_its_links():
     net = document("geant")["scenario"]["net"]
-    graph = augmented({**net, "seed": 1, "_folder": STUDIES})
+    graph = fluid_document.graph(net, STUDIES)
     leaf = np.array([">" in name for name in graph.nodes])
     # 36 links of 10 Gbit/s: every direction leaves one node.
     assert graph.capacity[leaf[graph.src]].sum() == pytest.approx(720e9)

@@ -1,4 +1,4 @@
-"""Impairments of a link's wire, one class per algorithm; ``dir(ackclock.impairment)`` lists them."""
+"""Impairments of links, one class per algorithm; ``dir(ackclock.impairment)`` lists them."""
 
 from typing import TYPE_CHECKING
 

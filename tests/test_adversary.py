@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 import ackclock as ac
 from ackclock.cli.main import main
 from ackclock.scenario.environments import scores
-from ackclock.studies.adversary.search import KEEP, Arena, adversary
+from ackclock.studies.adversary.arena import Arena
+from ackclock.studies.adversary.search import KEEP, adversary
 from ackclock.studies.adversary.shape import LOWEST, Shape
 
 OLD = {"era": "2002", "tcp.receiver_window": 10_000}

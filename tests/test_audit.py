@@ -12,7 +12,7 @@ from ackclock.cli.main import main
 from ackclock.errors import ScenarioError
 from ackclock.studies.algorithm_argument import Subject
 from ackclock.studies.evaluate_control.grid import asked
-from ackclock.studies.late_comer import audit, page, situations
+from ackclock.studies.late_comer import audit, rows, situations
 
 SMALL = situations.Tier((3,), (4,), (20,), ("2000 pkt",), 1, 8.0)
 
@@ -22,7 +22,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(situations.TIERS, "fast", SMALL)
 
 
-def row(found: audit.Audit, situation: str) -> audit.Row:
+def row(found: audit.Audit, situation: str) -> rows.Row:
     return next(r for r in found.rows if r.situation == situation)
 
 
@@ -84,14 +84,14 @@ def test_a_control_that_still_moves_is_told_to_need_more_time(monkeypatch: pytes
     ],
 )
 def test_verdicts(ratio: float, model: float | None, expected: str):
-    found = audit.verdict(ratio, model)
+    found = rows.verdict(ratio, model)
     assert expected in found
     assert ("persistent" in found) == ("persistent" in expected)
 
 
 def test_the_page_stands_alone_and_its_numbers_are_json(tmp_path: Path):
-    def made(situation: str, n: int, ratio: float, **other: Any) -> audit.Row:
-        model = audit.predicted(situation, n)
+    def made(situation: str, n: int, ratio: float, **other: Any) -> rows.Row:
+        model = rows.predicted(situation, n)
         assert model is not None
         shares = (1 / (1 + ratio), 1 - 1 / (1 + ratio)) if n == 2 else (0.0, 1.0)
         known = {
@@ -100,17 +100,17 @@ def test_the_page_stands_alone_and_its_numbers_are_json(tmp_path: Path):
             "share_predicted": model.shares[-1], "share_fair": 0.5, "shares": shares,
             "at_rest": True, "worst": "20 ms, 1 bdp", "utilisation": 0.99, "verdict": "x",
         }  # fmt: skip
-        return audit.Row(**{**known, **other})
+        return rows.Row(**{**known, **other})
 
-    rows = (made("sequential", 2, 1.6), made("joining", 1, float("inf"), overflows=True))
-    found = audit.Audit("mine", "fast", 20.0, 4, rows)
-    at = found.save(tmp_path / "audit", "ackclock audit latecomer mine")
+    measured = (made("sequential", 2, 1.6), made("joining", 1, float("inf"), overflows=True))
+    found = audit.Audit("mine", "fast", 20.0, 4, measured)
+    at = found.save(tmp_path / "audit", command="ackclock audit latecomer mine")
     html = (at / "index.html").read_text()
     assert "<svg" in html and "mine" in html
     assert "src=" not in html and "<link" not in html and "<script" not in html
-    data = json.loads((at / page.MARKER).read_text())
+    data = json.loads((at / found.MARKER).read_text())
     assert data["rows"][1]["ratio"] is None and data["rows"][0]["ratio"] == 1.6
-    assert "1.62" in page.text(found)
+    assert "1.62" in str(found)
 
 
 def test_wrong_input_is_told_in_a_sentence(capsys: pytest.CaptureFixture[str]):

@@ -58,11 +58,12 @@ def adversary(
     from ackclock._util.command_line import command_line
     from ackclock._util.output_folder import may_replace
     from ackclock._util.units import parse
-    from ackclock.studies.adversary.search import MARKER, Arena
+    from ackclock.studies.adversary.arena import Arena
+    from ackclock.studies.adversary.found import Found
     from ackclock.studies.adversary.search import adversary as search
 
     if out is not None:
-        may_replace(out, MARKER)
+        may_replace(out, Found.MARKER)
     controls = dict(_controls([control, *_split(against)]))
     if best and last:
         raise click.UsageError("--best and --last search different patterns; expected one of them")

@@ -50,11 +50,11 @@ def latecomer(
     from ackclock._util.command_line import command_line
     from ackclock._util.output_folder import may_replace
     from ackclock.studies.evaluate_control.grid import asked
+    from ackclock.studies.late_comer.audit import Audit
     from ackclock.studies.late_comer.audit import audit as work
-    from ackclock.studies.late_comer.page import MARKER
 
     if out is not None:
-        may_replace(out, MARKER)
+        may_replace(out, Audit.MARKER)
     silent = quiet or as_json
 
     def tell(line: str) -> None:
@@ -62,7 +62,7 @@ def latecomer(
             click.echo(line, err=True)
 
     found = work(asked(control, Path.cwd()), tier, gap_s=gap_s, workers=workers, tell=tell)
-    written = found.save(out, command_line()) if out is not None else None
+    written = found.save(out, command=command_line()) if out is not None else None
     if as_json:
         print_json(found.to_dict())
     elif not quiet:

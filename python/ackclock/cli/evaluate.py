@@ -35,10 +35,10 @@ def evaluate(control: str, **means: Any) -> None:
     Prints one page; --out also writes a report. An evaluation that was stopped goes on where it
     was.
     """
-    from ackclock.studies.evaluate_control.run import MARKER
+    from ackclock.studies.evaluate_control.run import Evaluation
     from ackclock.studies.evaluate_control.run import evaluate as work
 
-    _told(work, MARKER, control, **means)
+    _told(work, Evaluation.MARKER, control, **means)
 
 
 @click.command("evaluate-queue")
@@ -51,10 +51,10 @@ def evaluate_queue(queue: str, **means: Any) -> None:
     Prints one page; --out also writes a report. An evaluation that was stopped goes on where it
     was.
     """
-    from ackclock.studies.evaluate_queue.run import MARKER
+    from ackclock.studies.evaluate_queue.run import QueueEvaluation
     from ackclock.studies.evaluate_queue.run import evaluate_queue as work
 
-    _told(work, MARKER, queue, **means)
+    _told(work, QueueEvaluation.MARKER, queue, **means)
 
 
 def _told(

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 from ackclock.errors import AckclockError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from ackclock.experiments.metrics import Reader
 
-__all__ = ["Method", "Precision", "bootstrap_interval", "interval", "mean_interval"]
+__all__ = ["Mean", "Method", "Precision", "bootstrap_interval", "interval", "mean_interval"]
 
 Method = Literal["t", "bootstrap"]
 
@@ -119,6 +119,29 @@ def interval(
         message = f'there is no interval "{method}"; expected t or bootstrap'
         raise AckclockError(message)
     return methods[method](values, confidence)
+
+
+class Mean(NamedTuple):
+    """A mean with the ends of its 95 % interval; NaN where there are too few values."""
+
+    mean: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, values: Iterable[float]) -> Mean:
+        """Make one.
+
+        Parameters
+        ----------
+        values
+            One per replicate.
+        """
+        return cls(*mean_interval([float(value) for value in values]))
+
+    def to_list(self) -> list[float | None]:
+        """Mean and ends as plain data; None for what is not known."""
+        return [None if math.isnan(value) else value for value in self]
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy.typing as npt
     import pyarrow as pa
     from matplotlib.figure import Figure
 
-    from ackclock.studies.adversary.search import Found
+    from ackclock.experiments.statistics import Mean
+    from ackclock.studies.adversary.arena import Arena
+    from ackclock.studies.adversary.shape import Shape
 
 __all__ = ["pattern"]
 
@@ -29,13 +33,17 @@ def _rates(samples: pa.Table) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     return times[1:], 8 * np.diff(total) / np.diff(times)
 
 
-def pattern(found: Found) -> Figure:
+def pattern(arena: Arena, shape: Shape, goodput: Mapping[str, Mean]) -> Figure:
     """Draw goodput of the test flows over time, a panel for each control.
 
     Parameters
     ----------
-    found
-        What was found.
+    arena
+        Where.
+    shape
+        The pattern.
+    goodput
+        Of each control, over several runs.
     """
     import numpy as np
 
@@ -43,17 +51,16 @@ def pattern(found: Found) -> Figure:
     from ackclock.scenario.environments.expansion import bandwidth
     from ackclock.scenario.environments.form import settings
 
-    arena = found.arena
     controls = list(arena.controls)
     figure = style.figure(None, 7.2, 1.5 * len(controls) + 0.6)
     axes = figure.subplots(len(controls), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
     begin = arena.warmup_s
-    shown = min(max(TURNS_SHOWN * found.shape.period_s, LEAST_SHOWN_S), MOST_SHOWN_S)
+    shown = min(max(TURNS_SHOWN * shape.period_s, LEAST_SHOWN_S), MOST_SHOWN_S)
     end = min(begin + shown, arena.duration_s)
     # Some points in the shortest level, so that what follows it is seen to follow.
-    interval = min(0.2, min(seconds for _, seconds in found.shape.levels) / 3)
+    interval = min(0.2, min(seconds for _, seconds in shape.levels) / 3)
     for axis, control in zip(axes, controls, strict=True):
-        scenario = arena.scenario(found.shape, control, 1)
+        scenario = arena.scenario(shape, control, 1)
         meant = bandwidth(scenario.data, settings(scenario.data["net"]))
         times = np.append(meant.times_s, arena.duration_s)
         rates = np.append(meant.rates_bps, meant.rates_bps[-1]) * arena.flows / 1e6
@@ -61,8 +68,7 @@ def pattern(found: Found) -> Figure:
         run = scenario.run(record=["flow_samples"], interval=interval)
         at, rate = _rates(run.flow_samples)
         axis.plot(at, rate / 1e6, color="#0072B2", lw=1.2, label="goodput")
-        goodput = found.goodput[control]
-        axis.set_title(f"{control}: {goodput.mean:.2f} of the available", fontsize=9)
+        axis.set_title(f"{control}: {goodput[control].mean:.2f} of the available", fontsize=9)
         axis.set_ylabel("Mbit/s")
         axis.set_xlim(begin, end)
         axis.set_ylim(bottom=0)

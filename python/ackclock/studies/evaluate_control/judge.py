@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ackclock.errors import AckclockError
-from ackclock.experiments.statistics import mean_interval
+from ackclock.experiments.statistics import Mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -27,32 +27,12 @@ if TYPE_CHECKING:
     from ackclock.experiments.result import SweepResult
     from ackclock.studies.algorithm_argument import Subject
 
-__all__ = ["UNFAIR", "Judgement", "Mean", "judged"]
+__all__ = ["UNFAIR", "Judgement", "judged"]
 
 UNFAIR = 1.0
 """A control is called unfair where (max - min) / mean of goodputs is on average above this."""
 
 METRICS = ("goodput", "fairness", "loss_percent", "delay_ms", "timeouts")
-
-
-@dataclass(frozen=True)
-class Mean:
-    """A mean with the ends of its 95 % interval; NaN where there are too few values."""
-
-    mean: float
-    low: float
-    high: float
-
-    @classmethod
-    def of(cls, values: Iterable[float]) -> Mean:
-        """Make one.
-
-        Parameters
-        ----------
-        values
-            One per replicate.
-        """
-        return cls(*mean_interval(list(values)))
 
 
 @dataclass(frozen=True)

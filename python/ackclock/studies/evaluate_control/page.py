@@ -10,7 +10,8 @@ from ackclock._util.text_table import table
 from ackclock.studies.evaluate_control.judge import UNFAIR
 
 if TYPE_CHECKING:
-    from ackclock.studies.evaluate_control.judge import Judgement, Mean
+    from ackclock.experiments.statistics import Mean
+    from ackclock.studies.evaluate_control.judge import Judgement
 
 __all__ = ["page", "sentences"]
 

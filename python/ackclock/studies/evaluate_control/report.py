@@ -14,34 +14,38 @@ from ackclock.studies.evaluate_control.page import sentences
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from ackclock.studies.evaluate_control.judge import Judgement, Mean
-    from ackclock.studies.evaluate_control.run import Evaluation
+    from ackclock.experiments.statistics import Mean
+    from ackclock.studies.evaluate_control.judge import Judgement
 
 __all__ = ["chart", "html"]
 
 
-def html(evaluation: Evaluation, command: str) -> str:
+def html(found: Judgement, *, value: Any, tier: str, code: str | None, command: str) -> str:
     """Write the report.
 
     Parameters
     ----------
-    evaluation
-        What was found.
+    found
+        The judgement.
+    value
+        The control as a scenario says it.
+    tier
+        What was run.
+    code
+        Hash of user-defined code, if any ran.
     command
         What the user typed.
     """
     from ackclock import _core
 
-    found = evaluation.judgement
     names = [ENVIRONMENTS[name] for name in found.environments]
-    told = evaluation.to_dict()
     return render(
         Path(__file__).with_name("evaluate.html"),
         {"mean": _mean},
         shade=_shade,
         found=found,
-        tier=evaluation.tier,
-        value=evaluation.control.value,
+        tier=tier,
+        value=value,
         answer=sentences(found)[0],
         figure=inline(chart(found)),
         environments=names,
@@ -50,7 +54,7 @@ def html(evaluation: Evaluation, command: str) -> str:
         unfair=UNFAIR,
         command=command,
         version=_core.version(),
-        code=told["user_code_hash"],
+        code=code,
     )
 
 

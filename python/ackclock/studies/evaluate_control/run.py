@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock.errors import named
 from ackclock.studies.evaluate_control import grid
-from ackclock.studies.evaluate_control.judge import Judgement, Mean, judged
+from ackclock.studies.evaluate_control.judge import Judgement, judged
+from ackclock.studies.outcome import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ackclock.experiments.result import SweepResult
+    from ackclock.experiments.statistics import Mean
     from ackclock.experiments.status_line import Status
     from ackclock.studies.algorithm_argument import Subject
 
@@ -25,8 +26,11 @@ TRIAL_S = 20.0
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class Evaluation(Outcome):
     """A finished evaluation. Printing it gives the page."""
+
+    MARKER = "evaluation.json"
+    PAGE = "report.html"
 
     judgement: Judgement
     control: Subject
@@ -43,12 +47,8 @@ class Evaluation:
         """Everything as plain data, for JSON; what is not known is None."""
         found = self.judgement
 
-        def known(mean: Mean) -> list[float | None]:
-            ends = (mean.mean, mean.low, mean.high)
-            return [None if math.isnan(value) else value for value in ends]
-
         def row(keys: dict[str, str], **means: Mean) -> dict[str, Any]:
-            return {**keys, **{name: known(mean) for name, mean in means.items()}}
+            return {**keys, **{name: mean.to_list() for name, mean in means.items()}}
 
         return {
             "control": found.control,
@@ -68,7 +68,7 @@ class Evaluation:
                 for c in found.controls
             ],
             "worst": {
-                s: {"environment": e, "behind": other, "gap": known(gap)}
+                s: {"environment": e, "behind": other, "gap": gap.to_list()}
                 for s, (e, gap, other) in found.worst.items()
             },
             "sharing": [
@@ -82,37 +82,42 @@ class Evaluation:
         hashes = {s.get("user_code_hash") for s in self.shared.summaries.values()}
         return next((str(h) for h in hashes if h), None)
 
-    def save(self, folder: str | Path, *, command: str = "") -> Path:
-        """Write ``report.html``, ``page.txt``, ``evaluation.json`` and the scores as CSV.
+    def pages(self, command: str) -> dict[str, str]:
+        """The report and the page of text.
 
         Parameters
         ----------
-        folder
-            Is made, or replaced if it is one of ours.
         command
             What the user typed.
+        """
+        from ackclock.studies.evaluate_control.report import html
 
-        Returns
-        -------
-        Path
-            The report.
+        report = html(
+            self.judgement,
+            value=self.control.value,
+            tier=self.tier,
+            code=self._code_hash(),
+            command=command,
+        )
+        return {self.PAGE: report, "page.txt": str(self)}
+
+    def write_files(self, at: Path, command: str) -> None:
+        """Write the scores as CSV.
+
+        Parameters
+        ----------
+        at
+            The folder.
+        command
+            What the user typed.
         """
         import pyarrow.csv as pc
 
         from ackclock._util.arrow import plain_words
-        from ackclock._util.page import save_report
-        from ackclock.studies.evaluate_control.report import html
 
-        def tables(at: Path) -> None:
-            for name, result in (("alone", self.alone), ("shared", self.shared)):
-                pc.write_csv(plain_words(result.tables["environment"]), at / f"{name}.csv")
-
-        data = {**self.to_dict(), "command": command}
-        pages = {"report.html": html(self, command), "page.txt": str(self)}
-        return save_report(Path(folder), MARKER, data, pages, tables) / "report.html"
-
-
-MARKER = "evaluation.json"
+        del command
+        for name, result in (("alone", self.alone), ("shared", self.shared)):
+            pc.write_csv(plain_words(result.tables["environment"]), at / f"{name}.csv")
 
 
 def evaluate(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from ackclock.studies.evaluate_queue.run import QueueEvaluation
+    from ackclock.studies.algorithm_argument import Subject
     from ackclock.studies.evaluate_queue.score import Scores
 
 __all__ = ["chart", "html"]
@@ -33,40 +33,39 @@ DELAYS_MS = (0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000)
 """Where the axis may have ticks."""
 
 
-def html(done: QueueEvaluation, command: str) -> str:
+def html(queue: Subject, scores: Mapping[str, Scores], **about: Any) -> str:
     """Write the report.
 
     Parameters
     ----------
-    done
-        What was found.
-    command
-        What the user typed.
+    queue
+        The one asked about.
+    scores
+        By scenario.
+    **about
+        ``tier``; ``seeds`` and ``runs``, their numbers; ``code``, the hash of user-defined code if
+        any ran; ``command``, what the user typed.
     """
     from ackclock import _core
 
-    own = done.queue.label
+    own = queue.label
     behind = {
-        name: [queue for queue in found.queues if queue != own and better(found, queue, own)]
-        for name, found in done.scores.items()
+        name: [one for one in found.queues if one != own and better(found, one, own)]
+        for name, found in scores.items()
     }
     return render(
         Path(__file__).with_name("evaluate_queue.html"),
         {"mean": _mean},
         own=own,
-        value=done.queue.value,
-        scores=done.scores,
+        value=queue.value,
+        scores=scores,
         scenes=SCENARIOS,
         metrics=METRICS,
         behind=behind,
-        tier=done.tier,
-        seeds=done.seeds,
-        runs=done.runs,
-        answer=sentences(done.scores)[0],
-        figure=inline(chart(done.scores)),
-        command=command,
+        answer=sentences(scores)[0],
+        figure=inline(chart(scores)),
         version=_core.version(),
-        code=done.user_code_hash,
+        **about,
     )
 
 

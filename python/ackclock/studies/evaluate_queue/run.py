@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ from ackclock.studies.evaluate_queue.scenarios import (
     queues,
 )
 from ackclock.studies.evaluate_queue.score import METRICS, Scores, scored
+from ackclock.studies.outcome import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -24,14 +24,15 @@ if TYPE_CHECKING:
     from ackclock.experiments.status_line import Status
     from ackclock.studies.algorithm_argument import Subject
 
-__all__ = ["MARKER", "QueueEvaluation", "evaluate_queue"]
-
-MARKER = "queue-evaluation.json"
+__all__ = ["QueueEvaluation", "evaluate_queue"]
 
 
 @dataclass(frozen=True)
-class QueueEvaluation:
+class QueueEvaluation(Outcome):
     """A finished evaluation. Printing it gives the page."""
+
+    MARKER = "queue-evaluation.json"
+    PAGE = "report.html"
 
     queue: Subject
     tier: str
@@ -47,10 +48,6 @@ class QueueEvaluation:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data, for JSON; what is not known is None."""
-
-        def known(values: tuple[float, ...]) -> list[float | None]:
-            return [None if math.isnan(value) else value for value in values]
-
         return {
             "queue": self.queue.label,
             "tier": self.tier,
@@ -61,45 +58,54 @@ class QueueEvaluation:
                 {
                     "scenario": name,
                     "queue": queue,
-                    **{metric: known(found.mean(queue, metric)) for metric in METRICS},
+                    **{metric: found.mean(queue, metric).to_list() for metric in METRICS},
                 }
                 for name, found in self.scores.items()
                 for queue in found.queues
             ],
         }
 
-    def save(self, folder: str | Path, *, command: str = "") -> Path:
-        """Write ``report.html``, ``page.txt``, ``scores.csv`` and the scores as JSON.
+    def pages(self, command: str) -> dict[str, str]:
+        """The report and the page of text.
 
         Parameters
         ----------
-        folder
-            Is made, or replaced if it is one of ours.
         command
             What the user typed.
+        """
+        from ackclock.studies.evaluate_queue.report import html
 
-        Returns
-        -------
-        Path
-            The report.
+        report = html(
+            self.queue,
+            self.scores,
+            tier=self.tier,
+            seeds=self.seeds,
+            runs=self.runs,
+            code=self.user_code_hash,
+            command=command,
+        )
+        return {self.PAGE: report, "page.txt": str(self)}
+
+    def write_files(self, at: Path, command: str) -> None:
+        """Write the scores as CSV.
+
+        Parameters
+        ----------
+        at
+            The folder.
+        command
+            What the user typed.
         """
         import csv
 
-        from ackclock._util.page import save_report
-        from ackclock.studies.evaluate_queue.report import html
-
-        def table(at: Path) -> None:
-            with (at / "scores.csv").open("w", encoding="utf-8", newline="") as file:
-                write = csv.writer(file, lineterminator="\n")
-                write.writerow(["scenario", "queue", "metric", "replicate", "value"])
-                for name, found in self.scores.items():
-                    for (queue, metric), values in found.values.items():
-                        for number, value in enumerate(values):
-                            write.writerow([name, queue, metric, number, repr(float(value))])
-
-        data = {**self.to_dict(), "command": command}
-        pages = {"report.html": html(self, command), "page.txt": str(self)}
-        return save_report(Path(folder), MARKER, data, pages, table) / "report.html"
+        del command
+        with (at / "scores.csv").open("w", encoding="utf-8", newline="") as file:
+            write = csv.writer(file, lineterminator="\n")
+            write.writerow(["scenario", "queue", "metric", "replicate", "value"])
+            for name, found in self.scores.items():
+                for (queue, metric), values in found.values.items():
+                    for number, value in enumerate(values):
+                        write.writerow([name, queue, metric, number, repr(float(value))])
 
 
 def evaluate_queue(

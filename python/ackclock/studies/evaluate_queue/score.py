@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ackclock.analysis import jain
-from ackclock.experiments.statistics import mean_interval
+from ackclock.experiments.statistics import Mean, mean_interval
 from ackclock.studies.evaluate_queue.scenarios import BOTTLENECK, DROP_TAIL, RATE_BPS
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Scores:
         """Queues in order, the one asked about first."""
         return list(self.points)
 
-    def mean(self, queue: str, metric: str) -> tuple[float, float, float]:
+    def mean(self, queue: str, metric: str) -> Mean:
         """Find mean and ends of the 95 % interval.
 
         Parameters
@@ -61,7 +61,7 @@ class Scores:
         queue, metric
             Which.
         """
-        return mean_interval([float(v) for v in self.values[queue, metric]])
+        return Mean.of(self.values[queue, metric])
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ Replicates of all profiles share their random numbers, so gains are differences 
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ackclock.experiments.statistics import mean_interval
+from ackclock.experiments.statistics import Mean
+from ackclock.studies.game.judged import Findings, Gain, Judged
 from ackclock.studies.game.payoff import outcome
 from ackclock.studies.game.profiles import deviations, label
 
@@ -30,61 +30,7 @@ if TYPE_CHECKING:
 
     Real = npt.NDArray[np.float64]
 
-__all__ = ["Estimate", "Gain", "Judged", "Played", "plan", "play"]
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A mean with the ends of its 95 % interval."""
-
-    mean: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
-class Gain:
-    """What one player of a profile gains by changing its strategy.
-
-    Parameters
-    ----------
-    left, right
-        Names of the strategies.
-    gain
-        In payoff, of pairs of runs.
-    least
-        A gain that is worth moving for.
-    """
-
-    left: str
-    right: str
-    gain: Estimate
-    least: float
-
-
-@dataclass(frozen=True)
-class Judged:
-    """A profile of one network.
-
-    Parameters
-    ----------
-    profile
-        Players by strategy.
-    payoffs
-        Mean payoff of those who play a strategy, by name.
-    welfare
-        Sum of all payoffs.
-    gains
-        Every change by one player.
-    verdict
-        ``equilibrium``: nobody gains. ``left``: somebody gains. ``undecided``: noise allows both.
-    """
-
-    profile: Profile
-    payoffs: Mapping[str, Estimate]
-    welfare: Estimate
-    gains: tuple[Gain, ...]
-    verdict: str
+__all__ = ["Played", "plan", "play"]
 
 
 class Played:
@@ -124,8 +70,8 @@ class Played:
             verdict = "equilibrium"
         else:
             verdict = "undecided"
-        payoffs = {self.names[s]: _estimate(values) for s, values in seen[profile].items()}
-        return Judged(profile, payoffs, _estimate(welfare(seen, profile)), gains, verdict)
+        payoffs = {self.names[s]: Mean.of(values) for s, values in seen[profile].items()}
+        return Judged(profile, payoffs, Mean.of(welfare(seen, profile)), gains, verdict)
 
     def _gains(
         self, seen: Mapping[Profile, Mapping[int, Real]], profile: Profile
@@ -134,9 +80,9 @@ class Played:
             if moved in seen:
                 now, then = seen[profile][left], seen[moved][right]
                 least = self.game.tolerance * abs(float(now.mean()))
-                yield Gain(self.names[left], self.names[right], _estimate(then - now), least)
+                yield Gain(self.names[left], self.names[right], Mean.of(then - now), least)
 
-    def price(self, network: str) -> Estimate | None:
+    def price(self, network: str) -> Mean | None:
         """Welfare of the best profile over that of the worst equilibrium; None without one.
 
         The price of anarchy, of Koutsoupias & Papadimitriou, STACS 1999, for this game. Only for
@@ -154,9 +100,9 @@ class Played:
         best = max(judged, key=lambda one: one.welfare.mean).profile
         worst = min(resting, key=lambda one: one.welfare.mean).profile
         seen = self.seen[network]
-        return _estimate(welfare(seen, best) / welfare(seen, worst))
+        return Mean.of(welfare(seen, best) / welfare(seen, worst))
 
-    def replies(self, network: str) -> dict[str, dict[str, Estimate]]:
+    def replies(self, network: str) -> dict[str, dict[str, Mean]]:
         """Give the payoff of one player while all others play the same.
 
         Parameters
@@ -170,7 +116,7 @@ class Played:
             By what the others play, by what the one plays.
         """
         seen = self.seen[network]
-        found: dict[str, dict[str, Estimate]] = {}
+        found: dict[str, dict[str, Mean]] = {}
         for other, name in enumerate(self.names):
             row = {}
             for own, own_name in enumerate(self.names):
@@ -179,7 +125,7 @@ class Played:
                 profile[own] += 1
                 values = seen.get(tuple(profile))
                 if values is not None:
-                    row[own_name] = _estimate(values[own])
+                    row[own_name] = Mean.of(values[own])
             found[name] = row
         return found
 
@@ -193,16 +139,16 @@ class Played:
                     {
                         "profile": dict(zip(self.names, one.profile, strict=True)),
                         "verdict": one.verdict,
-                        "payoffs": {name: vars(e) for name, e in one.payoffs.items()},
-                        "welfare": vars(one.welfare),
+                        "payoffs": {name: e._asdict() for name, e in one.payoffs.items()},
+                        "welfare": one.welfare._asdict(),
                         "gains": [
-                            {"from": g.left, "to": g.right, **vars(g.gain), "least": g.least}
+                            {"from": g.left, "to": g.right, **g.gain._asdict(), "least": g.least}
                             for g in one.gains
                         ],
                     }
                     for one in self.judged(network)
                 ],
-                "price_of_selfishness": None if price is None else vars(price),
+                "price_of_selfishness": None if price is None else price._asdict(),
             }
         game = self.game
         return {
@@ -217,7 +163,13 @@ class Played:
     def __str__(self) -> str:
         from ackclock.studies.game.report import text
 
-        return text(self)
+        game = self.game
+        found = {
+            network: Findings(self.judged(network), self.replies(network), self.price(network))
+            for network in self.seen
+        }
+        head = f"{game.title}: {game.players} players"
+        return text(head, game.payoff.kind, game.reps, self.names, found)
 
 
 def welfare(seen: Mapping[Profile, Mapping[int, Real]], profile: Profile) -> Real:
@@ -233,10 +185,6 @@ def welfare(seen: Mapping[Profile, Mapping[int, Real]], profile: Profile) -> Rea
     shares = [profile[s] * values for s, values in seen[profile].items()]
     total: Real = np.sum(shares, axis=0)
     return total
-
-
-def _estimate(values: Real) -> Estimate:
-    return Estimate(*mean_interval([float(value) for value in values]))
 
 
 def _sweep(game: Game) -> Sweep:

@@ -10,32 +10,42 @@ from ackclock.studies.game.payoff import PAYOFFS
 from ackclock.studies.game.profiles import label
 
 if TYPE_CHECKING:
-    from ackclock.studies.game.empirical import Estimate, Judged, Played
+    from collections.abc import Mapping, Sequence
+
+    from ackclock.experiments.statistics import Mean
+    from ackclock.studies.game.judged import Findings, Judged
 
 __all__ = ["text"]
 
 
-def text(played: Played) -> str:
+def text(
+    head: str, payoff: str, reps: int, names: Sequence[str], found: Mapping[str, Findings]
+) -> str:
     """Write a page about a game.
 
     Parameters
     ----------
-    played
-        The game and what came out.
+    head
+        Title and number of players.
+    payoff
+        Its kind.
+    reps
+        Replications of each profile.
+    names
+        Of the strategies.
+    found
+        What came out, by network.
     """
-    game = played.game
-    parts = [
-        f"{game.title}: {game.players} players, payoff {game.payoff.kind}"
-        f" ({PAYOFFS[game.payoff.kind][2]}), {game.reps} replications, 95 % intervals"
-    ]
-    for network in played.seen:
-        parts += [_conclusion(played, network), _replies(played, network), _all(played, network)]
+    parts = [f"{head}, payoff {payoff} ({PAYOFFS[payoff][2]}), {reps} replications, 95 % intervals"]
+    for network, findings in found.items():
+        parts.append(_conclusion(network, names, findings))
+        parts.append(_replies(network, names, findings.replies))
+        parts.append(_all(network, names, findings.judged))
     return "\n\n".join(parts)
 
 
-def _conclusion(played: Played, network: str) -> str:
-    judged = played.judged(network)
-    names = played.names
+def _conclusion(network: str, names: Sequence[str], found: Findings) -> str:
+    judged, price = found.judged, found.price
     lines = [f"{network}"]
     resting = [one for one in judged if one.verdict == "equilibrium"]
     open_ = [one for one in judged if one.verdict == "undecided"]
@@ -49,30 +59,29 @@ def _conclusion(played: Played, network: str) -> str:
         lines.append(f"  within noise, perhaps also from: {told}")
     best = max(judged, key=lambda one: one.welfare.mean)
     lines.append(f"  best for all together: {label(best.profile, names)}")
-    price = played.price(network)
     if price is not None:
         lines.append(f"  price of selfishness: {_number(price)} (best welfare / worst equilibrium)")
     return "\n".join(lines)
 
 
-def _replies(played: Played, network: str) -> str:
+def _replies(network: str, names: Sequence[str], replies: Mapping[str, Mapping[str, Mean]]) -> str:
     rows = []
-    for other, row in played.replies(network).items():
+    for other, row in replies.items():
         best = max(row, key=lambda name: row[name].mean, default="")
-        told = [_number(row[name]) if name in row else "-" for name in played.names]
+        told = [_number(row[name]) if name in row else "-" for name in names]
         rows.append([other, *told, best])
-    head = ["all others play", *(f"one plays {name}" for name in played.names), "best reply"]
+    head = ["all others play", *(f"one plays {name}" for name in names), "best reply"]
     return f"{network}: payoff of one player\n{table(head, rows)}"
 
 
-def _all(played: Played, network: str) -> str:
+def _all(network: str, names: Sequence[str], judged: Sequence[Judged]) -> str:
     rows = []
-    for one in played.judged(network):
-        told = [_number(one.payoffs[n]) if n in one.payoffs else "-" for n in played.names]
+    for one in judged:
+        told = [_number(one.payoffs[n]) if n in one.payoffs else "-" for n in names]
         rows.append(
-            [label(one.profile, played.names), *told, _number(one.welfare), one.verdict, _way(one)]
+            [label(one.profile, names), *told, _number(one.welfare), one.verdict, _way(one)]
         )
-    head = ["profile", *played.names, "sum", "verdict", "largest gain"]
+    head = ["profile", *names, "sum", "verdict", "largest gain"]
     return f"{network}: payoff by strategy\n{table(head, rows)}"
 
 
@@ -84,7 +93,7 @@ def _way(one: Judged) -> str:
     return f"{most.left} to {most.right}: {_number(most.gain)}"
 
 
-def _number(value: Estimate) -> str:
+def _number(value: Mean) -> str:
     if math.isnan(value.low):
         return f"{value.mean:.3g}"
     return f"{value.mean:.3g} ± {(value.high - value.low) / 2:.2g}"

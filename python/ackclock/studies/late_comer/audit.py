@@ -14,96 +14,23 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from ackclock.studies.late_comer.rows import Row, predicted, verdict
 from ackclock.studies.late_comer.situations import SITUATIONS, TIERS, documents, sweep_of
+from ackclock.studies.outcome import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from ackclock.studies.algorithm_argument import Subject
 
-__all__ = ["Audit", "Predicted", "Row", "audit", "predicted", "verdict"]
+__all__ = ["Audit", "audit"]
 
 Data = dict[str, Any]
 Rates = Mapping[str, float]
 
-FAIR = 1.25
-"""A late-comer that gets up to this factor more or less than the others is treated fairly."""
-NEAR = 0.15
-"""A ratio this near to the model's, as a part of it, counts as what the model predicts."""
 RESTLESS = 0.012
 """Where the late-comer's part of what it and one other get changes by more than this, and the same
 way for all start times, from half to half of what is measured, the flows are not at rest."""
-
-
-@dataclass(frozen=True)
-class Predicted:
-    """What persistent congestion makes of a situation: late-comer over others, and shares."""
-
-    ratio: float
-    shares: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class Row:
-    """What was measured in one situation, for one number of flows, with or without losses."""
-
-    situation: str
-    flows: int
-    overflows: bool
-    ratio: float
-    low: float
-    high: float
-    predicted: float | None
-    share: float
-    share_predicted: float | None
-    share_fair: float
-    shares: tuple[float, ...]
-    at_rest: bool
-    worst: str
-    utilisation: float
-    verdict: str
-
-
-def predicted(situation: str, flows: int) -> Predicted | None:
-    """Give what equations (11) and (15) predict; None where they do not apply.
-
-    Parameters
-    ----------
-    situation
-        Key of the situation.
-    flows
-        Number n.
-    """
-    from ackclock.engines.model import fast
-
-    if situation == "sequential":
-        shares = tuple(map(float, fast.sequential_shares(flows)))
-        return Predicted(shares[-1] / shares[0], shares)
-    if situation == "joining":
-        found = fast.joining(flows)
-        old, new = float(found["share_old"]), float(found["share_new"])
-        return Predicted(float(found["fairness_ratio"]), (*[old] * flows, new))
-    return None
-
-
-def verdict(ratio: float, model: float | None) -> str:
-    """Judge a ratio: fair, favoured, favoured as the model predicts, or starved.
-
-    Parameters
-    ----------
-    ratio
-        What the late-comer gets over the others.
-    model
-        What persistent congestion would make of it.
-    """
-    if ratio < 1 / FAIR:
-        return "late-comer starved"
-    if ratio <= FAIR:
-        return "fair"
-    if model is not None and abs(ratio / model - 1) <= NEAR:
-        return "late-comer favoured, as by persistent congestion"
-    return "late-comer favoured"
 
 
 def _ratio(situation: str, rates: Rates) -> float:
@@ -123,8 +50,10 @@ def _shares(rates: Rates) -> tuple[float, ...]:
 
 
 @dataclass(frozen=True)
-class Audit:
+class Audit(Outcome):
     """A finished audit. Printing it gives the page."""
+
+    MARKER = "audit.json"
 
     control: str
     tier: str
@@ -177,25 +106,31 @@ class Audit:
     def __str__(self) -> str:
         from ackclock.studies.late_comer.page import text
 
-        return text(self)
+        return text(self.answer, self.rows, self.about)
+
+    @property
+    def about(self) -> str:
+        """What was run and how the numbers are to be read."""
+        from ackclock.studies.late_comer.page import about
+
+        return about(self.tier, self.runs, self.gap_s)
 
     def to_dict(self) -> Data:
         """Everything as plain data, for JSON."""
         return {**asdict(self), "answer": self.answer}
 
-    def save(self, folder: Path, command: str | None = None) -> Path:
-        """Write a page of its own and the numbers.
+    def pages(self, command: str) -> dict[str, str]:
+        """The page.
 
         Parameters
         ----------
-        folder
-            Is made, or replaced if it is an audit.
         command
             What the user typed.
         """
-        from ackclock.studies.late_comer.page import write
+        from ackclock.studies.late_comer.page import html
 
-        return write(self, folder, command)
+        page = html(self.control, self.answer, self.rows, about=self.about, command=command)
+        return {"index.html": page}
 
 
 @dataclass(frozen=True)

@@ -6,18 +6,18 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ackclock._util.page import inline, render, save_report
+from ackclock._util.page import inline, render
 from ackclock._util.text_table import table
+from ackclock.studies.late_comer.rows import Row, predicted
 from ackclock.studies.late_comer.situations import RATE_MBPS, SITUATIONS, TIERS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
 
-    from ackclock.studies.late_comer.audit import Audit, Row
+__all__ = ["about", "html", "text"]
 
-__all__ = ["text", "write"]
-
-MARKER = "audit.json"
 MOST = 1e3
 """Larger ratios are drawn as this."""
 HEAD = (
@@ -55,12 +55,23 @@ def _cells(row: Row) -> list[str]:
     ]
 
 
-def _about(found: Audit) -> str:
-    tier = TIERS[found.tier]
+def about(tier_name: str, runs: int, gap_s: float) -> str:
+    """Say what was run and how the numbers are to be read.
+
+    Parameters
+    ----------
+    tier_name
+        What was run.
+    runs
+        How many runs.
+    gap_s
+        Time between starts [s].
+    """
+    tier = TIERS[tier_name]
     rtts = ", ".join(f"{ms}" for ms in tier.rtts_ms)
     return (
-        f"{found.runs} runs over one link of {RATE_MBPS} Mbit/s: round trips of {rtts} ms, buffers"
-        f" of {', '.join(tier.buffers)}, {tier.starts} start times each, {found.gap_s:g} s between"
+        f"{runs} runs over one link of {RATE_MBPS} Mbit/s: round trips of {rtts} ms, buffers"
+        f" of {', '.join(tier.buffers)}, {tier.starts} start times each, {gap_s:g} s between"
         " starts. Shares are parts of what the flows of this kind get together. Shares and ratios"
         " are medians over round trips and buffers, apart for runs with and without losses, the"
         " range that of means over starts; the model is equation (11) or (15) of persistent"
@@ -70,25 +81,28 @@ def _about(found: Audit) -> str:
     )
 
 
-def text(found: Audit) -> str:
+def text(answer: str, rows: Sequence[Row], about: str) -> str:
     """Write the page as text.
 
     Parameters
     ----------
-    found
-        The audit.
+    answer
+        The whole in a sentence.
+    rows
+        What was measured.
+    about
+        As of the function of that name.
     """
-    rows = [_cells(row) for row in found.rows]
-    return "\n\n".join([found.answer, table(list(HEAD), rows), _about(found)])
+    return "\n\n".join([answer, table(list(HEAD), [_cells(row) for row in rows]), about])
 
 
-def _figure(found: Audit) -> str:
+def _figure(all_rows: Sequence[Row]) -> str:
     """Shares in order of arrival, and ratios over the number of flows, beside the model, as SVG."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9, 6.4), layout="constrained")
     for at, key in enumerate(("sequential", "joining")):
-        rows = [row for row in found.rows if row.situation == key]
+        rows = [row for row in all_rows if row.situation == key]
         _ratios(figure.add_subplot(2, 2, at + 1), key, rows)
         _shares(figure.add_subplot(2, 2, at + 3), key, rows)
     return inline(figure)
@@ -96,8 +110,6 @@ def _figure(found: Audit) -> str:
 
 def _ratios(axes: Axes, key: str, rows: list[Row]) -> None:
     from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
-
-    from ackclock.studies.late_comer.audit import predicted
 
     least = 2 if key == "sequential" else 1
     numbers = list(range(least, max(row.flows for row in rows) + 1))
@@ -131,8 +143,6 @@ def _ratios(axes: Axes, key: str, rows: list[Row]) -> None:
 def _shares(axes: Axes, key: str, rows: list[Row]) -> None:
     from matplotlib.ticker import MaxNLocator
 
-    from ackclock.studies.late_comer.audit import predicted
-
     most = max(row.flows for row in rows)
     model = predicted(key, most)
     length = most if key == "sequential" else most + 1
@@ -152,28 +162,26 @@ def _shares(axes: Axes, key: str, rows: list[Row]) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
-def write(found: Audit, folder: Path, command: str | None = None) -> Path:
-    """Write ``index.html`` and ``audit.json`` into a folder.
+def html(control: str, answer: str, rows: Sequence[Row], *, about: str, command: str) -> str:
+    """Write the page as a file that needs nothing else.
 
     Parameters
     ----------
-    found
-        The audit.
-    folder
-        Is made, or replaced if it is an audit.
+    control
+        Its label.
+    answer, rows, about
+        As of `text`.
     command
         What the user typed.
     """
-    page = render(
+    return render(
         Path(__file__).with_name("audit.html"),
-        found=found,
-        about=_about(found),
+        control=control,
+        answer=answer,
+        about=about,
         head=HEAD,
-        rows=[(_cells(row), row) for row in found.rows],
+        rows=[(_cells(row), row) for row in rows],
         situations=SITUATIONS.values(),
-        figure=_figure(found),
+        figure=_figure(rows),
         command=command,
-    )
-    return save_report(
-        folder, MARKER, {**found.to_dict(), "command": command}, {"index.html": page}
     )

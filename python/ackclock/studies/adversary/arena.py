@@ -1,0 +1,130 @@
+"""Where controls meet under a pattern of bandwidth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ackclock.scenario.environments import scores
+from ackclock.scenario.scenario import Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ackclock.studies.adversary.shape import Shape
+
+__all__ = ["Arena"]
+
+
+@dataclass(frozen=True)
+class Arena:
+    """Where the controls meet.
+
+    Parameters
+    ----------
+    controls
+        By label, as scenarios say them; the first is the one asked about.
+    peak_bps
+        Greatest available bandwidth per test flow [bit/s].
+    flows
+        Test flows.
+    duration_s
+        Length of a run [s].
+    settings
+        Further values of the scenario by path: queue, recovery, era, ...
+    """
+
+    controls: Mapping[str, Any]
+    peak_bps: float = 10e6
+    flows: int = 4
+    duration_s: float = 60.0
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def warmup_s(self) -> float:
+        """Time that is not judged [s]."""
+        return min(10.0, self.duration_s / 4)
+
+    def scenario(self, shape: Shape, control: str, seed: int) -> Scenario:
+        """Make the scenario of one control under one pattern.
+
+        Parameters
+        ----------
+        shape
+            The pattern.
+        control
+            Label.
+        seed
+            Of the run.
+        """
+        net = {
+            "kind": "environment",
+            "name": "steps",
+            "flows": self.flows,
+            "capacity": round(self.flows * self.peak_bps),
+            "steps": shape.steps(self.peak_bps),
+            "period": round(shape.period_s, 3),
+        }
+        flow = {
+            "pair": 0,
+            "count": self.flows,
+            "stagger": "100 ms",
+            "cc": self.controls[control],
+            "recovery": "sack",
+        }
+        data = {
+            "name": f"{control} under {shape.told(self.peak_bps)}",
+            "net": net,
+            "flows": [flow],
+            "duration": self.duration_s,
+            "warmup": self.warmup_s,
+            "seed": seed,
+        }
+        made = Scenario.from_data(data)
+        return made.replace(**self.settings) if self.settings else made
+
+    def goodputs(self, shape: Shape, seeds: Sequence[int]) -> dict[str, list[float]]:
+        """Goodput of every control under every seed.
+
+        Parameters
+        ----------
+        shape
+            The pattern.
+        seeds
+            Of the runs.
+        """
+        return {
+            control: [
+                scores(self.scenario(shape, control, seed).run().summary)["goodput"]
+                for seed in seeds
+            ]
+            for control in self.controls
+        }
+
+    def gaps(self, goodputs: Mapping[str, Sequence[float]], want: str = "worst") -> list[float]:
+        """Goodput of the control less that of its rival, seed by seed.
+
+        Parameters
+        ----------
+        goodputs
+            Of `goodputs`.
+        want
+            As of `rival`.
+        """
+        own, *_ = goodputs
+        rival = goodputs[self.rival({name: sum(all_) for name, all_ in goodputs.items()}, want)]
+        return [a - b for a, b in zip(goodputs[own], rival, strict=True)]
+
+    @staticmethod
+    def rival(means: Mapping[str, float], want: str) -> str:
+        """The other that the control is compared with: the best by mean, the same under all seeds.
+
+        Parameters
+        ----------
+        means
+            By control; the first is the one asked about.
+        want
+            ``worst``, ``best`` or ``last``; under ``last``, the rival is the worst of the others.
+        """
+        _, *others = means
+        return (min if want == "last" else max)(others, key=lambda name: means[name])

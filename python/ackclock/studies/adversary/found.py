@@ -1,0 +1,138 @@
+"""What a search for a pattern found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ackclock.studies.outcome import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from ackclock.experiments.statistics import Mean
+    from ackclock.scenario.scenario import Scenario
+    from ackclock.studies.adversary.arena import Arena
+    from ackclock.studies.adversary.shape import Shape
+
+__all__ = ["FRESH_SEEDS", "Found"]
+
+DOES = {
+    "worst": "loses to the best of the others",
+    "best": "does best of all",
+    "last": "does worst of all",
+}
+HEADS = {"worst": "worst pattern", "best": "best pattern", "last": "pattern of the last place"}
+"""How a search is told, by what it wants."""
+
+FRESH_SEEDS = 5
+"""Runs of each control under the found pattern, on seeds that the search did not see."""
+
+
+@dataclass(frozen=True)
+class Found(Outcome):
+    """What a search found. Printing it tells the pattern and the goodputs.
+
+    Parameters
+    ----------
+    arena
+        Where.
+    want
+        ``worst``, ``best`` or ``last``.
+    shape
+        The pattern, shrunk.
+    first
+        The pattern before it was shrunk.
+    goodput
+        Of each control, on fresh seeds.
+    gap
+        Of the control to the best other, on fresh seeds.
+    tried
+        Patterns that were run.
+    seed
+        Of the search.
+    """
+
+    MARKER = "adversary.json"
+
+    arena: Arena
+    want: str
+    shape: Shape
+    first: Shape
+    goodput: Mapping[str, Mean]
+    gap: Mean
+    tried: int
+    seed: int
+
+    @property
+    def holds(self) -> bool:
+        """Whether the fresh seeds show a gap of the sign that was searched."""
+        return self.gap.low > 0 if self.want == "best" else self.gap.high < 0
+
+    def scenario(self) -> Scenario:
+        """The scenario of the control under the pattern."""
+        return self.arena.scenario(self.shape, next(iter(self.arena.controls)), 1)
+
+    def __str__(self) -> str:
+        from ackclock._util.text_table import table
+
+        own = next(iter(self.arena.controls))
+        peak = self.arena.peak_bps
+        rows = [
+            [name, f"{mean.mean:.3f}", f"{mean.low:.3f}", f"{mean.high:.3f}"]
+            for name, mean in self.goodput.items()
+        ]
+        means = {name: mean.mean for name, mean in self.goodput.items()}
+        rival = self.arena.rival(means, self.want)
+        word = "less" if self.gap.mean < 0 else "more"
+        told = (
+            f"{own} gets {abs(self.gap.mean):.3f} of the bandwidth {word} than {rival}"
+            f" [{min(abs(self.gap.low), abs(self.gap.high)):.3f},"
+            f" {max(abs(self.gap.low), abs(self.gap.high)):.3f}]"
+            f" on {FRESH_SEEDS} seeds that the search did not see."
+        )
+        if not self.holds:
+            told = (
+                f"No pattern was found where {own} {DOES[self.want]}: the gap to {rival} is"
+                f" {self.gap.mean:+.3f} [{self.gap.low:+.3f}, {self.gap.high:+.3f}] on"
+                f" {FRESH_SEEDS} seeds that the search did not see."
+            )
+        head = f"{HEADS[self.want]} for {own}: {self.shape.told(peak)}"
+        count = f"{self.tried} patterns tried, seed {self.seed}; before shrinking:"
+        first = f"{count} {self.first.told(peak)}"
+        return "\n".join(
+            [head, "", table(["control", "goodput", "low", "high"], rows), "", told, first]
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain data."""
+        return {
+            "control": next(iter(self.arena.controls)),
+            "want": self.want,
+            "holds": self.holds,
+            "steps": self.shape.steps(self.arena.peak_bps),
+            "period_s": self.shape.period_s,
+            "goodput": {n: m.to_list() for n, m in self.goodput.items()},
+            "gap": self.gap.to_list(),
+            "tried": self.tried,
+            "seed": self.seed,
+        }
+
+    def write_files(self, at: Path, command: str) -> None:
+        """Write ``scenario.toml`` and ``pattern.svg``.
+
+        Parameters
+        ----------
+        at
+            The folder.
+        command
+            What the user typed.
+        """
+        from ackclock.plot import save
+        from ackclock.studies.adversary.draw import pattern
+
+        text = self.scenario().kept(at).to_toml()
+        (at / "scenario.toml").write_text(text, encoding="utf-8")
+        figure = pattern(self.arena, self.shape, self.goodput)
+        save(figure, at / "pattern.svg", command=command)

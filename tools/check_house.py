@@ -1,7 +1,9 @@
 """Checks the rules that keep the house in order; `make lint` runs it.
 
-1. Imports of the core go one way (table `MAY_IMPORT`).
-2. Files stay small: a warning above 400 lines, an error above 800.
+1. Imports of the core go one way (table `MAY_IMPORT`). Those of the package do too: its layers are
+   contracts in `pyproject.toml`, which import-linter checks.
+2. Files stay small: a warning above 400 lines, an error above 800. Folders hold at most 20 files of
+   code.
 3. No words that a finished file does not need, no paths of one machine.
 4. Every file that a registry names exists and opens with a title, a source and a rule.
 
@@ -13,6 +15,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,6 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 CORE = ROOT / "crates" / "ackclock-core" / "src"
 
 SOFT_LINES, HARD_LINES = 400, 800
+MOST_FILES = 20
 
 GROUND = {"units", "wire", "ids", "rng", "registry", "error", "outbox", "agenda", "memory"}
 """What anything may use: quantities, packets, identifiers, random numbers, the registry."""
@@ -210,6 +214,14 @@ def sizes(files: list[Path]) -> Iterator[tuple[Fault, bool]]:
                 yield fault, count > HARD_LINES
 
 
+def crowded(files: list[Path]) -> Iterator[Fault]:
+    """Folders with too many files of code."""
+    counts = Counter(path.parent for path in files if path.suffix in (".rs", ".py", ".pyi"))
+    for folder, count in sorted(counts.items()):
+        if count > MOST_FILES:
+            yield Fault(folder, 1, f"{count} files of code; the limit is {MOST_FILES}")
+
+
 def unwanted(files: list[Path]) -> Iterator[Fault]:
     """Words and paths that do not belong."""
     for path in files:
@@ -256,7 +268,8 @@ def headers(files: list[Path]) -> Iterator[Fault]:
 def main() -> int:
     """Check everything; 1 if anything is wrong."""
     files = tracked()
-    faults = [*wrong_imports(files), *unwanted(files), *dict.fromkeys(headers(files))]
+    faults = [*wrong_imports(files), *unwanted(files), *crowded(files)]
+    faults += dict.fromkeys(headers(files))
     for fault, too_long in sizes(files):
         if too_long:
             faults.append(fault)

@@ -21,7 +21,7 @@ from ackclock.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from ackclock.reproduce.read.paper import PaperData
+    from ackclock.reproduce.paper import PaperData
     from ackclock.reproduce.run.studies import Means
 
 __all__ = ["artifact", "reproduce"]
@@ -141,7 +141,8 @@ def _one(
     """Reproduce one paper; what --json prints, and deviations that nobody expected."""
     from ackclock._util.output_folder import may_replace
     from ackclock.reproduce.run.reproduction import reproduce
-    from ackclock.reproduce.write.folder import MARKER, as_data, write
+    from ackclock.reproduce.write.files import MARKER
+    from ackclock.reproduce.write.folder import as_data, write
     from ackclock.reproduce.write.text import summary
 
     # Before the runs, so that no result is lost to a folder that cannot be written.

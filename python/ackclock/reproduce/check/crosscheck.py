@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from ackclock.reproduce.read.paper import Figure, PaperData
+    from ackclock.reproduce.paper import Figure, PaperData
 
 __all__ = ["problems", "studies_of"]
 

@@ -7,8 +7,8 @@ import re
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ackclock.errors import suggestion
+from ackclock.reproduce.paper import Check, Claim, Expected
 from ackclock.reproduce.read import form
-from ackclock.reproduce.read.paper import Check, Claim, Expected
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

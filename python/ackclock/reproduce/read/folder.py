@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock.errors import Problem, ScenarioError, UnsupportedError, suggestion
+from ackclock.reproduce.paper import Expected, Figure, PaperData, Parameter, Study, Target
 from ackclock.reproduce.read import form, views
-from ackclock.reproduce.read.paper import Expected, Figure, PaperData, Parameter, Study, Target
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

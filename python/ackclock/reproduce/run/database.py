@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
-    from ackclock.reproduce.read.paper import PaperData
+    from ackclock.reproduce.paper import PaperData
 
 __all__ = ["Database"]
 

@@ -12,7 +12,7 @@ from ackclock.reproduce.read.folder import PaperError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from ackclock.reproduce.read.paper import Figure
+    from ackclock.reproduce.paper import Figure
     from ackclock.reproduce.run.database import Database
 
 __all__ = ["LAYERS", "Row", "csv_columns", "layers", "ordered"]

@@ -13,7 +13,7 @@ from ackclock.reproduce.run.judge import Part, Verdict, join, judge
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from ackclock.reproduce.read.paper import Check, Claim
+    from ackclock.reproduce.paper import Check, Claim
     from ackclock.reproduce.run.database import Database
 
 __all__ = ["ClaimResult", "measure"]

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock.errors import UnsupportedError, suggestion
 from ackclock.reproduce.check.crosscheck import studies_of
-from ackclock.reproduce.check.probe import probe
 from ackclock.reproduce.run.database import Database
 from ackclock.reproduce.run.layers import Row, layers
 from ackclock.reproduce.run.measure import ClaimResult, measure
+from ackclock.reproduce.run.probe import probe
 from ackclock.reproduce.run.studies import Means, StudyResult, run_study, sweep_of
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ackclock.experiments.sweeps import Sweep
-    from ackclock.reproduce.read.paper import Figure, PaperData
+    from ackclock.reproduce.paper import Figure, PaperData
 
 __all__ = ["Drawn", "Reproduction", "reproduce"]
 

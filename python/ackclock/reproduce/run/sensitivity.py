@@ -17,7 +17,7 @@ from ackclock.reproduce.run.studies import Means, StudyResult, run_study, sweep_
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from ackclock.reproduce.read.paper import Claim, PaperData, Parameter
+    from ackclock.reproduce.paper import Claim, PaperData, Parameter
 
 __all__ = ["Sensitivity", "Trial", "sensitivity", "shown"]
 
@@ -114,7 +114,7 @@ class Sensitivity:
 
     def __str__(self) -> str:
         from ackclock._util.text_table import table
-        from ackclock.reproduce.write.text import measured
+        from ackclock.reproduce.run.wording import measured
 
         rows = [[t.label, t.result.verdict, measured(t.result)] for t in self.trials]
         told = []

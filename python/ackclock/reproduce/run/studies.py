@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ackclock.experiments.result import SweepResult
     from ackclock.experiments.sweeps import Sweep
-    from ackclock.reproduce.read.paper import PaperData, Study
+    from ackclock.reproduce.paper import PaperData, Study
 
 __all__ = ["Means", "StudyResult", "run_study", "sweep_of", "tables_of"]
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ackclock.reproduce.read.paper import PaperData
+    from ackclock.reproduce.paper import PaperData
     from ackclock.reproduce.run.reproduction import Reproduction
     from ackclock.reproduce.run.studies import Means
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-    from ackclock.reproduce.read.paper import Figure
+    from ackclock.reproduce.paper import Figure
 
     Layers = Mapping[str, Sequence[Row]]
     Look = dict[str, Any]

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock._util.json_text import json_text
 from ackclock._util.output_folder import whole_folder
+from ackclock.reproduce.write.files import MARKER, figure_files
+from ackclock.reproduce.write.html import paper_page
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ackclock.reproduce.run.reproduction import Drawn, Reproduction
 
-__all__ = ["MARKER", "as_data", "claims_of", "figure_files", "write"]
-
-MARKER = "reproduction.json"
-"""The file by which a folder is known to be a reproduction."""
+__all__ = ["as_data", "claims_of", "write"]
 
 
 def write(done: Reproduction, folder: str | Path) -> Path:
@@ -40,7 +39,6 @@ def write(done: Reproduction, folder: str | Path) -> Path:
     AckclockError
         Something else is there.
     """
-    from ackclock.reproduce.write import html
 
     def fill(at: Path) -> None:
         (at / "figures").mkdir()
@@ -49,7 +47,7 @@ def write(done: Reproduction, folder: str | Path) -> Path:
                 _figure(done, drawn, at / "figures")
         _json(at / "claims.json", claims_of(done))
         _json(at / MARKER, provenance(done))
-        page = html.paper_page(done, at)
+        page = paper_page(done, at)
         (at / "report.html").write_text(page, encoding="utf-8")
 
     return whole_folder(Path(folder), fill, marker=MARKER)
@@ -104,18 +102,6 @@ def provenance(done: Reproduction) -> dict[str, Any]:
         "unexpected": [result.claim.id for result in done.deviations],
         "studies": {name: dict(result.provenance) for name, result in done.studies.items()},
     }
-
-
-def figure_files(id_: str) -> dict[str, str]:
-    """Names of the files of a figure by ending.
-
-    Parameters
-    ----------
-    id_
-        Of the figure.
-    """
-    stem = "fig-" + "".join(c if c.isalnum() or c in "._" else "-" for c in id_)
-    return {ending: f"figures/{stem}.{ending}" for ending in ("svg", "png", "csv")}
 
 
 def _figure(done: Reproduction, drawn: Drawn, folder: Path) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock._util.page import render
-from ackclock.reproduce.write.text import interval
+from ackclock.reproduce.run.wording import interval
+from ackclock.reproduce.write.files import MARKER, figure_files
 
 if TYPE_CHECKING:
     from ackclock.reproduce.run.measure import ClaimResult
@@ -93,8 +94,6 @@ def _claim(result: ClaimResult) -> dict[str, Any]:
 
 
 def _figure(done: Reproduction, drawn: Drawn, folder: Path) -> dict[str, Any]:
-    from ackclock.reproduce.write.folder import figure_files
-
     figure, files = drawn.figure, figure_files(drawn.figure.id)
     picture = ""
     if not drawn.missing:
@@ -118,8 +117,6 @@ def index_page(folder: Path) -> str:
     folder
         Reproductions are its subfolders.
     """
-    from ackclock.reproduce.write.folder import MARKER
-
     papers = []
     for marker in sorted(folder.glob(f"*/{MARKER}")):
         found = json.loads(marker.read_text(encoding="utf-8"))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ackclock._util.text_table import table
+from ackclock.reproduce.run.wording import measured
 
 if TYPE_CHECKING:
     from ackclock.reproduce.run.measure import ClaimResult
     from ackclock.reproduce.run.reproduction import Reproduction
 
-__all__ = ["interval", "measured", "summary"]
+__all__ = ["summary"]
 
 GROUP = 12
 """Claims made from the same file are counted, not listed, if there are more than this."""
@@ -70,35 +71,3 @@ def _verdict(result: ClaimResult) -> str:
 
 def _short(words: str, most: int) -> str:
     return words if len(words) <= most else words[: most - 3].rstrip() + "..."
-
-
-def interval(measured: float | None, low: float | None, high: float | None) -> str:
-    """Write a value with its interval: ``1.25 [1.2, 1.3]``.
-
-    Parameters
-    ----------
-    measured, low, high
-        None if unknown.
-    """
-    if measured is None:
-        return "-"
-    if low is None or high is None or low == high:
-        return f"{measured:.4g}"
-    return f"{measured:.4g} [{low:.4g}, {high:.4g}]"
-
-
-def measured(result: ClaimResult) -> str:
-    """Write what was measured for a claim; of several numbers the first that decides.
-
-    Parameters
-    ----------
-    result
-        The claim.
-    """
-    if not result.parts:
-        return "-"
-    order = {"missed": 0, "undecided": 1, "met": 2}
-    part = min(result.parts, key=lambda part: order[part.outcome])
-    text = interval(part.measured, part.low, part.high)
-    more = len(result.parts) - 1
-    return f"{text} and {more} more" if more else text

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ackclock.errors import Problem
     from ackclock.experiments.sweeps import Sweep
-    from ackclock.reproduce.read.paper import PaperData
+    from ackclock.reproduce.paper import PaperData
     from ackclock.reproduce.run.studies import Means
 
 __all__ = ["probe"]

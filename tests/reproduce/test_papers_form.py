@@ -10,7 +10,7 @@ from ackclock.errors import UnsupportedError
 from ackclock.reproduce.read import form
 from ackclock.reproduce.read.folder import PAPERS, PaperError, names, read
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture

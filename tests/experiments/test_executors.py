@@ -20,7 +20,7 @@ from ackclock.experiments.executors import local
 from ackclock.experiments.store import Store
 from conftest import SMALL
 
-EXAMPLES = Path(__file__).parents[1] / "examples"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 BINARY = Path(sys.executable).parent
 
 

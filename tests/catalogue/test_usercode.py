@@ -15,7 +15,7 @@ from ackclock.experiments.replication import replicate
 
 HERE = Path(__file__).parent
 SAMPLES = HERE / "usercode_samples.py"
-EXAMPLE = HERE.parent / "examples" / "my_control.toml"
+EXAMPLE = HERE.parents[1] / "examples" / "my_control.toml"
 
 
 def sample(name, **parameters):

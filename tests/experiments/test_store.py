@@ -128,7 +128,7 @@ def test_an_exported_run_is_the_run(file, place, tmp_path):
 
 
 def test_code_of_the_users_own_is_kept_with_its_runs(place, tmp_path):
-    code = Path(__file__).parents[1] / "examples" / "my_control.py"
+    code = Path(__file__).parents[2] / "examples" / "my_control.py"
     own = tmp_path / "own"
     own.mkdir()
     shutil.copy(code, own)

@@ -8,7 +8,7 @@ import pytest
 import ackclock as ac
 from ackclock._util import paths
 
-EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.toml"))
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.toml"))
 GOOD = """
 duration = "60 s"
 [net]

@@ -347,7 +347,7 @@ def test_pairs_without_a_path_are_those_of_the_matrix(tmp_path):
 
 
 def data(name):
-    beside = Path(__file__).resolve().parents[2] / "shared"
+    beside = Path(__file__).resolve().parents[3] / "shared"
     root = Path(os.environ.get("ACKCLOCK_DATA", beside))
     for folder in (root / name, root / "data" / name):
         if folder.is_dir():

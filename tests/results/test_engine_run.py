@@ -21,7 +21,7 @@ TOP_KEYS = {
     "scenario_hash", "seed", "version", "engine", "era", "duration_s", "window_s", "flows",
     "links", "totals",
 }  # fmt: skip
-EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.toml"))
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.toml"))
 
 
 def test_the_summary_keeps_its_contract(run):

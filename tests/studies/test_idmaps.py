@@ -14,7 +14,7 @@ import ackclock as ac
 from ackclock.errors import AckclockError
 from ackclock.studies import idmaps
 
-SHARED = Path(os.environ.get("ACKCLOCK_DATA", "") or Path(__file__).parents[2] / "shared")
+SHARED = Path(os.environ.get("ACKCLOCK_DATA", "") or Path(__file__).parents[3] / "shared")
 DATA = SHARED / "data" if (SHARED / "data").is_dir() else SHARED
 
 

@@ -428,7 +428,8 @@ def test_the_bundle_keeps_the_code_and_its_hash(tmp_path):
     assert "user_code" not in scenario().run().summary
 
 
-def test_the_command_line_runs_a_file_and_tells_a_users_own_error(tmp_path, capsys):
+def test_the_command_line_runs_a_file_and_tells_a_users_own_error(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     assert main(["run", str(EXAMPLE), "--set", "duration=10 s", "--json"]) == 0
     summary = json.loads(capsys.readouterr().out)
     assert summary["flows"][0]["cc"] == "python:DelayAimd"
@@ -437,6 +438,9 @@ def test_the_command_line_runs_a_file_and_tells_a_users_own_error(tmp_path, caps
     assert main(["run", str(file)]) == 2
     error = capsys.readouterr().err
     assert error.splitlines()[1].startswith(f'  File "{SAMPLES}", line ')
+    monkeypatch.chdir(HERE)
+    assert main(["run", str(file)]) == 2
+    assert f'  File "{SAMPLES.name}", line ' in capsys.readouterr().err
     assert "LookupError: the table has no such row\nin flow f0 at " in error
 
 

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -500,3 +501,23 @@ def test_an_error_in_a_run_names_its_place_and_keeps_the_others(place, tmp_path,
         grid.run(store=place, workers=1, progress=False)
     monkeypatch.undo()
     assert grid.run(store=place, progress=False).stored == 4
+
+
+def test_the_error_reported_is_that_of_the_first_run_in_order(monkeypatch):
+    from ackclock.experiments import scheduler
+    from ackclock.experiments.executors import local
+
+    grid = ac.sweep(ac.load(SMALL), {"net.buffer": ["5 pkt", "20 pkt"]})
+    second_failed = threading.Event()
+
+    def fails(request, progress=None):
+        if request.case.data["net"]["buffer"] == "20 pkt":
+            second_failed.set()
+            raise AckclockError("the second broke")
+        second_failed.wait(60)
+        raise AckclockError("the first broke")
+
+    monkeypatch.setattr(scheduler, "TASK_S", 0.0)
+    monkeypatch.setattr(local, "perform", fails)
+    with pytest.raises(AckclockError, match=r"^net\.buffer = 5 pkt, seed \d+: the first broke"):
+        grid.run(store=False, workers=2, progress=False)

@@ -204,6 +204,33 @@ const BYTE_UNITS: &[(&str, f64)] = &[
     ("GiB", 1_073_741_824.0),
 ];
 
+/// Units of a quantity ("duration", "rate", "size") with their factors to s, bit/s, B; empty for
+/// any other word.
+pub fn units(what: &str) -> &'static [(&'static str, f64)] {
+    match what {
+        "duration" => TIME_UNITS,
+        "rate" => RATE_UNITS,
+        "size" => BYTE_UNITS,
+        _ => &[],
+    }
+}
+
+/// A quantity given as text, in s, bit/s or B, not rounded to what the core counts in.
+///
+/// # Errors
+/// The text is no such quantity; one sentence.
+pub fn quantity(text: &str, what: &str) -> Result<f64, String> {
+    parse(text, units(what), what).and_then(|value| in_range(value, text, what))
+}
+
+fn in_range(value: f64, shown: impl fmt::Display, what: &str) -> Result<f64, String> {
+    if value.is_finite() && value >= 0.0 {
+        Ok(value)
+    } else {
+        Err(format!("{shown} is not a {what}: it must be finite and not negative"))
+    }
+}
+
 /// Splits "10 Mbps" into 10 and the factor of its unit.
 fn parse(text: &str, units: &[(&str, f64)], what: &str) -> Result<f64, String> {
     let text = text.trim();
@@ -224,7 +251,9 @@ fn parse(text: &str, units: &[(&str, f64)], what: &str) -> Result<f64, String> {
         .find(|(name, _)| *name == unit)
         .or_else(|| units.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit)))
         .map(|(_, factor)| value * factor)
-        .ok_or_else(|| format!("\"{unit}\" is not a unit of {what}; expected one of: {}", list()))
+        .ok_or_else(|| {
+            format!("\"{unit}\" in \"{text}\" is not a unit of {what}; expected one of: {}", list())
+        })
 }
 
 #[derive(Deserialize)]
@@ -246,12 +275,7 @@ fn read<'de, D: Deserializer<'de>>(
         Raw::Number(n) => n,
         Raw::Text(t) => parse(&t, units, what).map_err(D::Error::custom)?,
     };
-    if !value.is_finite() || value < 0.0 {
-        return Err(D::Error::custom(format!(
-            "{value} is not a {what}: it must be finite and not negative"
-        )));
-    }
-    Ok(value)
+    in_range(value, value, what).map_err(D::Error::custom)
 }
 
 /// Whole numbers are written without a fraction, so that a file read back is the same.
@@ -312,7 +336,7 @@ impl std::str::FromStr for BufferSize {
         let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
         let unit = &text[number.len()..];
         if unit.is_empty() {
-            return Err(HELP.to_owned());
+            return Err(format!("\"{text}\" is not a buffer size; {HELP}"));
         }
         let value: f64 = number
             .trim()
@@ -405,7 +429,7 @@ mod tests {
     fn wrong_units_say_what_was_expected() {
         let error = serde_json::from_str::<BitRate>("\"10 ms\"").unwrap_err().to_string();
         assert!(
-            error.contains("\"ms\" is not a unit of rate") && error.contains("Mbps"),
+            error.contains("\"ms\" in \"10 ms\" is not a unit of rate") && error.contains("Mbps"),
             "{error}"
         );
         assert!(
@@ -418,6 +442,14 @@ mod tests {
                 .contains("name its unit")
         );
         assert!("0 pkt".parse::<BufferSize>().unwrap_err().contains("more than zero"));
+    }
+
+    #[test]
+    fn a_quantity_is_not_rounded_and_not_negative() {
+        assert_eq!(quantity("0.5 bps", "rate"), Ok(0.5));
+        assert_eq!(quantity("1_500 ns", "duration"), Ok(1500.0 * 1e-9));
+        assert!(quantity("-1 kB", "size").unwrap_err().starts_with("-1 kB is not a size"));
+        assert!(quantity("1e999", "rate").unwrap_err().contains("finite"));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 mod fluid;
 mod pattern;
+mod units;
 mod user;
 
 use ackclock_core::api::{self, Column, Output, RunError};
@@ -80,6 +81,8 @@ mod _core {
     use super::fluid::{Allocation, FluidCore, Rates, layout, shortest_paths};
     #[pymodule_export]
     use super::pattern::pattern;
+    #[pymodule_export]
+    use super::units::{buffer_size, quantity, units_of};
     #[pymodule_export]
     use super::user::views::{Ack, Congestion, Packet, Queue, Verdict, Window};
     use super::{

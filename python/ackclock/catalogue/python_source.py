@@ -8,10 +8,12 @@ import dis
 import hashlib
 import importlib.util
 import json
+import os
 import random
 import sys
 import traceback
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock._util import paths
@@ -29,7 +31,6 @@ from ackclock.errors import AlgorithmError, Problem, ScenarioError, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 __all__ = ["Made", "Workshop", "check", "contained", "form_problem", "kept", "reference", "told"]
 
@@ -368,4 +369,6 @@ def told(error: BaseException) -> str | None:
     if not hasattr(error, "__ackclock_where__"):
         return None
     trace = _trace(error, {str(definition.file) for definition in known.values()})
-    return trace or "".join(traceback.format_exception(error)).rstrip()
+    whole = trace or "".join(traceback.format_exception(error)).rstrip()
+    # Files of the current folder by their short names, as a run in another process has them.
+    return whole.replace(f'File "{Path.cwd()}{os.sep}', 'File "')

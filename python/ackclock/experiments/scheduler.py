@@ -290,14 +290,15 @@ class _Drive:
         self.began = time.monotonic()
         self.done = 0
         self.pace = Pace()
+        self.failed: Finished | None = None
 
     def go(self, works: Executor) -> None:
         tasks: Iterator[Task] = iter(())
-        flying = 0
+        flying: set[int] = set()
         told = 0.0
         idle = False
         while True:
-            while flying < self._most_flying(works):
+            while self.failed is None and len(flying) < self._most_flying(works):
                 task = next(tasks, None)
                 if task is None:
                     tasks = self.agenda.tasks(self.pace)
@@ -305,8 +306,8 @@ class _Drive:
                 if task is None:
                     break
                 works.submit(task)
-                flying += 1
-            if flying == 0:
+                flying.add(task.number)
+            if not flying:
                 if not self.agenda.wait_for_others():
                     break
                 if idle:
@@ -315,8 +316,10 @@ class _Drive:
                 continue
             idle = False
             for finished in works.ready(0.2):
-                flying -= 1
+                flying.discard(finished.task.number)
                 self._take(finished)
+            if self.failed is not None and not any(n < self.failed.task.number for n in flying):
+                self._raise(self.failed)
             if time.monotonic() - told > 0.1:
                 told = time.monotonic()
                 self.tell(self._status(works))
@@ -339,8 +342,14 @@ class _Drive:
 
     def _take(self, finished: Finished) -> None:
         self._keep(finished)
-        if finished.error is not None:
+        if finished.error is None:
+            return
+        if finished.failed is None or isinstance(finished.error, KeyboardInterrupt):
             self._raise(finished)
+        # Reported is the first run in order that fails, whichever comes back first: what was
+        # submitted before it is waited for, and nothing more is begun.
+        if self.failed is None or finished.task.number < self.failed.task.number:
+            self.failed = finished
 
     def _keep(self, finished: Finished) -> None:
         cases = {request.key: request.case for request in finished.task.requests}
@@ -354,10 +363,15 @@ class _Drive:
         error, request = finished.error, finished.failed
         assert error is not None
         if request is not None and not isinstance(error, KeyboardInterrupt):
-            where = self.agenda.told(request.key)
-            error.add_note(f"in the run {where}, seed {request.seed}")
+            where = f"{self.agenda.told(request.key)}, seed {request.seed}"
+            note = f"in the run {where}"
+            error.add_note(note)
             if isinstance(error, AckclockError):
-                error.args = (f"{where}, seed {request.seed}: {error}", *error.args[1:])
+                error.args = (f"{where}: {error}", *error.args[1:])
+            # What a user-defined class raised in another process comes back as text.
+            words = getattr(error, "__ackclock_told__", None)
+            if words is not None:
+                error.__ackclock_told__ = f"{words}\n{note}"  # type: ignore[attr-defined]
         raise error
 
     def _status(self, works: Executor) -> Status:

@@ -101,15 +101,18 @@ def scenario(net: dict[str, Any], qdisc: str, seed: int, size: Size) -> Scenario
     size
         How much is simulated.
     """
+    import networkx as nx
+
     from ackclock.scenario.scenario import Scenario
 
     draw = random.Random(seed)
     cities = sorted({end for link in net["links"] for end in (link["a"], link["b"])})
-    reachable = _components(net)
+    joined = nx.Graph((link["a"], link["b"]) for link in net["links"])
+    part = {city: i for i, cities in enumerate(nx.connected_components(joined)) for city in cities}
     flows: list[dict[str, Any]] = []
     while len(flows) < size.flows:
         a, b = draw.sample(cities, 2)
-        if reachable[a] == reachable[b]:
+        if part[a] == part[b]:
             start = round(draw.uniform(0, size.warmup_s / 2), 6)
             flows.append({"src": a, "dst": b, "start": start, "cc": "cubic", "recovery": "sack"})
     links = [{**link, "qdisc": qdisc} for link in net["links"]]
@@ -123,16 +126,6 @@ def scenario(net: dict[str, Any], qdisc: str, seed: int, size: Size) -> Scenario
         "flows": flows,
     }
     return Scenario.from_data(data)
-
-
-def _components(net: dict[str, Any]) -> dict[str, str]:
-    """For each node the name of the part of the network that it is in."""
-    part: dict[str, str] = {}
-    for link in net["links"]:
-        a, b = part.setdefault(link["a"], link["a"]), part.setdefault(link["b"], link["b"])
-        if a != b:
-            part = {node: a if name == b else name for node, name in part.items()}
-    return part
 
 
 def max_min(run: Run) -> npt.NDArray[np.float64]:

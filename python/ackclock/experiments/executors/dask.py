@@ -10,6 +10,7 @@ from __future__ import annotations
 import queue
 import time
 import uuid
+from collections import Counter
 from concurrent.futures import CancelledError
 from typing import Any, Self
 
@@ -21,6 +22,9 @@ __all__ = ["Cluster"]
 
 CONNECT_S = 10.0
 """How long a scheduler has to answer [s]."""
+
+MOST_TURNS = 10
+"""How often a task is done again whose result was lost with its worker."""
 
 LOOK_S = 2.0
 """Time between two looks at how many workers there are [s]."""
@@ -50,6 +54,7 @@ class Cluster:
         self._cluster = cluster
         self._back: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._tasks: dict[Any, tuple[Task, Any]] = {}
+        self._turns: Counter[int] = Counter()
         self._threads = 0
         self._workers = 0
         self._looked = float("-inf")
@@ -126,7 +131,8 @@ class Cluster:
         task
             What is wanted.
         """
-        key = f"ackclock-{self._name}-{task.number}"
+        turn = self._turns[task.number]
+        key = f"ackclock-{self._name}-{task.number}-{turn}"
         future = self._client.submit(elsewhere, *packed(task), key=key, pure=False)
         self._tasks[key] = (task, future)
         future.add_done_callback(self._back.put)
@@ -155,16 +161,22 @@ class Cluster:
             return []
         task, _ = self._tasks.pop(future.key)
         try:
-            error = future.exception() if future.status == "error" else None
+            if future.status == "error":
+                return [Finished(task, (), _told(future.exception()), task.requests[0])]
             if future.status == "finished":
                 answer = future.result()
                 future.release()
                 return [unpacked(task, answer)]
-        except (OSError, TimeoutError, CancelledError) as lost:
+        except (OSError, TimeoutError) as lost:
             raise self._gone() from lost
-        if error is None:
+        except CancelledError:
+            pass
+        # A worker died between the end of the task and the reading of its result.
+        self._turns[task.number] += 1
+        if self._client.status != "running" or self._turns[task.number] > MOST_TURNS:
             raise self._gone()
-        return [Finished(task, (), _told(error), task.requests[0])]
+        self.submit(task)
+        return []
 
     def doing(self) -> float:
         """Part of the submitted runs that is done, in runs: not known before a task is back."""

@@ -217,13 +217,15 @@ def _truth(
     name: str, values: Sequence[float | bool], holds: str, goal: Target, *, is_exact: bool
 ) -> Part:
     """Share of replicates in which something is true, with its Clopper-Pearson interval."""
+    from scipy.stats import binomtest
+
     count, true = len(values), sum(bool(value) for value in values)
     share = true / count
     if is_exact:
         all_true = true == count
         outcome: Outcome = "met" if all_true or (holds == "mostly" and share > 0.5) else "missed"
         return Part(name, share, share, share, count, goal.text, outcome, f"true in {share:.0%}")
-    low, high = _clopper_pearson(true, count)
+    low, high = binomtest(true, count).proportion_ci(CONFIDENCE, method="exact")
     if holds == "always" and true < count:
         outcome = "missed"
     elif low > 0.5:
@@ -234,16 +236,6 @@ def _truth(
     if outcome == "undecided":
         why += ", which does not show that it is more often true than not"
     return Part(name, share, low, high, count, goal.text, outcome, why)
-
-
-def _clopper_pearson(true: int, count: int) -> tuple[float, float]:
-    """Exact interval of a share (Clopper and Pearson, Biometrika 26, 1934)."""
-    from scipy.special import betaincinv
-
-    tail = (1 - CONFIDENCE) / 2
-    low = float(betaincinv(true, count - true + 1, tail)) if true else 0.0
-    high = float(betaincinv(true + 1, count - true, 1 - tail)) if true < count else 1.0
-    return low, high
 
 
 def join(outcomes: Sequence[Outcome]) -> Outcome:

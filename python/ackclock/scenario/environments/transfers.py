@@ -25,10 +25,10 @@ the three links of a path, so that test flows and place-holders have ``rtt``.
 from __future__ import annotations
 
 import math
-import re
 from typing import TYPE_CHECKING, Any
 
-from ackclock._util.units import UNITS, parse
+from ackclock import _core
+from ackclock._util.units import parse
 from ackclock.errors import Problem, ScenarioError
 from ackclock.scenario.environments.form import FAIR, Settings, kind
 
@@ -116,19 +116,16 @@ def _arrivals(settings: Settings) -> Data:
 
 def _packets(settings: Settings) -> int:
     """The buffer in packets; a bandwidth-delay product is that of the test flows."""
-    if settings.buffer.strip() == "unlimited":
+    number, unit = _core.buffer_size(settings.buffer)
+    if unit == "unlimited":
         return UNLIMITED_PACKETS
-    match = re.fullmatch(r"\s*([^A-Za-z]+?)\s*([A-Za-z]+)\s*", settings.buffer)
-    assert match is not None, settings.buffer  # the form was checked
-    number, unit = float(match[1]), match[2]
-    if unit in ("bdp", "BDP"):
-        seconds = number * settings.rtt_s
-    elif unit in UNITS["duration"]:
-        seconds = parse(settings.buffer, "duration")
-    elif unit in UNITS["size"]:
-        seconds = 8 * parse(settings.buffer, "size") / settings.capacity_bps
-    else:
+    if unit == "packets":
         return int(number)
+    seconds = {
+        "bdp": number * settings.rtt_s,
+        "seconds": number,
+        "bytes": 8 * number / settings.capacity_bps,
+    }[unit]
     return max(round(seconds * settings.capacity_bps / 8 / settings.packet_bytes), 1)
 
 

@@ -1,0 +1,32 @@
+//! Quantities as the core reads them.
+
+use ackclock_core::units::{self, BufferSize};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+/// Units of a quantity (`duration`, `rate`, `size`) with their factors to s, bit/s, B.
+#[pyfunction]
+pub fn units_of(what: &str) -> Vec<(&'static str, f64)> {
+    units::units(what).to_vec()
+}
+
+/// A quantity given as text, in s, bit/s or B. Raises `ValueError` with one sentence.
+#[pyfunction]
+pub fn quantity(text: &str, what: &str) -> PyResult<f64> {
+    units::quantity(text, what).map_err(PyValueError::new_err)
+}
+
+/// A buffer size given as text: a number, and `packets`, `bytes`, `seconds`, `bdp` or `unlimited`.
+///
+/// Raises `ValueError` with one sentence.
+#[pyfunction]
+pub fn buffer_size(text: &str) -> PyResult<(f64, &'static str)> {
+    let size: BufferSize = text.parse().map_err(PyValueError::new_err)?;
+    Ok(match size {
+        BufferSize::Packets(n) => (f64::from(n), "packets"),
+        BufferSize::Bytes(n) => (n as f64, "bytes"),
+        BufferSize::Seconds(s) => (s, "seconds"),
+        BufferSize::Bdp(n) => (n, "bdp"),
+        BufferSize::Unlimited => (f64::INFINITY, "unlimited"),
+    })
+}

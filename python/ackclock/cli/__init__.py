@@ -1,1 +1,1 @@
-"""Commands of the command line that are more than a screen long, one file each."""
+"""The command line: what it begins with, and a file for each command."""

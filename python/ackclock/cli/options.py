@@ -1,4 +1,4 @@
-"""What several commands share: options, --set, and JSON on standard output."""
+"""What several commands share: options, --set, exit codes, and JSON on standard output."""
 
 from __future__ import annotations
 
@@ -10,9 +10,15 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ackclock.scenario.scenario import Scenario
+
 __all__ = [
     "CLUSTER",
     "DRY_RUN",
+    "EXIT_CHECK",
+    "EXIT_INPUT",
+    "EXIT_INTERNAL",
+    "EXIT_INTERRUPTED",
     "FILE",
     "JSON",
     "QUIET",
@@ -21,11 +27,15 @@ __all__ = [
     "STORE",
     "TIER",
     "WORKERS",
+    "load_scenario",
     "print_json",
     "with_changes",
 ]
 
 _T = TypeVar("_T")
+
+EXIT_CHECK, EXIT_INPUT, EXIT_INTERRUPTED, EXIT_INTERNAL = 1, 2, 3, 70
+"""Exit codes: a check failed, wrong input, interrupted, our fault."""
 
 SET = click.option(
     "--set",
@@ -110,6 +120,22 @@ def with_changes(changes: tuple[str, ...], make: Callable[[dict[str, Any]], _T])
             return make({**values, **names})
         except ScenarioError:
             raise error from None
+
+
+def load_scenario(file: Path, changes: tuple[str, ...]) -> Scenario:
+    """Read a scenario with the values of --set.
+
+    Parameters
+    ----------
+    file
+        The scenario.
+    changes
+        As typed, ``PATH=VALUE``.
+    """
+    from ackclock.scenario.load import load
+
+    scenario = load(file)
+    return with_changes(changes, lambda given: scenario.replace(**given) if given else scenario)
 
 
 def print_json(data: object) -> None:

@@ -1,0 +1,120 @@
+"""The command ``ackclock run``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from ackclock._util.progress import Bar
+from ackclock.cli.options import FILE, JSON, QUIET, SET, WORKERS, load_scenario, print_json
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ackclock.results.run import Run
+    from ackclock.scenario.scenario import Scenario
+
+__all__ = ["run"]
+
+
+@click.command()
+@click.argument("file", type=FILE)
+@SET
+@JSON
+@click.option("--out", type=FILE, metavar="DIR", help="Write the run bundle into DIR.")
+@click.option("--seed", type=click.IntRange(min=0), help="Replace the scenario's seed.")
+@click.option("--reps", type=click.IntRange(min=1), default=1, help="Replications.")
+@WORKERS
+@QUIET
+def run(
+    file: Path,
+    changes: tuple[str, ...],
+    *,
+    as_json: bool,
+    out: Path | None,
+    seed: int | None,
+    reps: int,
+    workers: int | None,
+    quiet: bool,
+) -> None:
+    """Simulate FILE and print the summary.
+
+    With --reps, seeds count on from the scenario's; means have 95 % Student-t intervals, and DIR
+    gets one run bundle per seed, in place of earlier runs. Ctrl-C keeps the replications that
+    finished.
+    """
+    scenario = load_scenario(file, changes)
+    if seed is not None:
+        scenario = scenario.replace(seed=seed)
+    if out is not None:
+        from ackclock._util.output_folder import may_replace, may_replicate
+
+        # Before the run, so that no result is lost to a folder that cannot be written.
+        (may_replace if reps == 1 else may_replicate)(out)
+    if reps > 1:
+        _run_many(scenario, reps, workers, out, as_json=as_json, quiet=quiet)
+        return
+    with Bar(scenario.name or file.stem, shown=not quiet) as update:
+        result = scenario.run(progress=lambda fraction, _: update(fraction))
+    try:
+        if out is not None:
+            _save(result, out)
+    finally:
+        # Also where the folder could not be written, as on a disk that is full.
+        if as_json:
+            print_json(result.summary)
+        elif not quiet:
+            click.echo(str(result))
+
+
+def _save(result: Run, out: Path) -> None:
+    from ackclock._util.command_line import command_line
+
+    result.save(out, command=command_line())
+
+
+def _run_many(
+    scenario: Scenario,
+    reps: int,
+    workers: int | None,
+    out: Path | None,
+    *,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    from ackclock._util.output_folder import clear_replications, write_tables
+    from ackclock.errors import AckclockError
+    from ackclock.experiments.replication import replicate
+
+    kept = 0
+    unwritten: AckclockError | None = None
+
+    def keep(_: int, result: Run) -> None:
+        nonlocal kept, unwritten
+        if out is None or unwritten is not None:
+            return
+        try:
+            # Earlier runs stay until there is something in their place.
+            if not kept:
+                clear_replications(out)
+            _save(result, out / f"seed-{result.summary['seed']}")
+            kept += 1
+        except AckclockError as error:
+            # The means are still worth their time.
+            unwritten = error
+
+    with Bar(scenario.name or "replications", shown=not quiet) as update:
+        result = replicate(scenario, reps, workers=workers, progress=update, on_finish=keep)
+    try:
+        if unwritten is not None:
+            raise unwritten
+        if out is not None and result.runs:
+            write_tables(out, {"means": result.means, "observations": result.observations})
+    finally:
+        if as_json:
+            print_json(result.to_dict())
+        elif not quiet:
+            click.echo(str(result))
+    if result.interrupted:
+        raise KeyboardInterrupt

@@ -11,6 +11,7 @@ import click
 from ackclock.cli.options import (
     CLUSTER,
     DRY_RUN,
+    EXIT_CHECK,
     FILE,
     JSON,
     QUIET,
@@ -104,7 +105,7 @@ def reproduce(
         print_json(printed if several else printed[0])
     if strict and unexpected:
         click.echo(f"deviations that are not listed as known: {', '.join(unexpected)}", err=True)
-        sys.exit(1)
+        sys.exit(EXIT_CHECK)
 
 
 def _folder(out: Path | None, paper: PaperData, *, several: bool, parts: bool) -> Path:

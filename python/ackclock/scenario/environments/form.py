@@ -12,6 +12,7 @@ from typing import Any
 from ackclock._util.units import parse
 from ackclock.catalogue.network_kinds import quantity
 from ackclock.scenario.environments.table import ENVIRONMENTS, FREE, Environment
+from ackclock.scenario.networks.link_defaults import LinkOptions
 
 __all__ = ["RULES", "WAYS", "Settings", "settings"]
 
@@ -81,7 +82,7 @@ RULES: Data = {
     ),
     "buffer": {
         "x-quantity": "buffer size",
-        "default": "1 bdp",
+        "default": LinkOptions.buffer,
         "description": "Buffer of the bottleneck.",
     },
     "qdisc": {

@@ -359,3 +359,17 @@ dst = "z"
     assert lines["net.links[*].buffer"] == "1 bdp"
     assert lines["net.links[0].qdisc"] == "fifo"
     assert lines["flows[0].cc"] == "cubic"
+
+
+def test_documents_of_programs_hold_plain_si_numbers():
+    """Programs that write scenarios pass numbers in bit/s, s and B; units are for what people type."""
+    data = {
+        "duration": 1,
+        "net": {
+            "kind": "graph",
+            "links": [{"a": "s", "b": "d", "rate": 5_000_000, "delay": 0.01, "buffer": "20 pkt"}],
+        },
+        "flows": [{"src": "s", "dst": "d", "start": 0.1}],
+    }
+    (flow,) = ac.Scenario.from_data(data).run().summary["flows"]
+    assert 0 < flow["goodput_bps"] < 5e6

@@ -6,6 +6,7 @@ import os
 import random
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -18,7 +19,7 @@ import ackclock as ac
 from ackclock.cli import main as cli
 from ackclock.errors import AckclockError
 from ackclock.experiments import file_form
-from ackclock.experiments.store import Store, StoreError, look, pack, query
+from ackclock.experiments.store import Store, StoreError, index, look, pack, query
 from ackclock.experiments.store.garbage import collect
 from conftest import SMALL
 
@@ -307,13 +308,81 @@ def test_two_sweeps_share_a_store_and_do_each_run_once(file, place):
         )
         for _ in range(2)
     ]  # fmt: skip
-    said = [json.loads(process.communicate(timeout=120)[0]) for process in both]
+    said = [json.loads(process.communicate()[0]) for process in both]
     assert [process.returncode for process in both] == [0, 0]
     assert [s["runs"] for s in said] == [160, 160]
     assert said[0]["summary"] == said[1]["summary"]
     assert len(keys_on_disk(place)) == len(set(keys_on_disk(place))) == 160
     # Each did what the other did not.
     assert sum(s["runs"] - s["stored"] for s in said) == 160
+
+
+HOLDER = """
+import sys
+from ackclock.experiments.store import Store
+store = Store(sys.argv[1], writes=True)
+print(len(store.claim(sys.argv[2:])), flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_claim_holds_as_long_as_its_holder_lives(place, monkeypatch):
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(place), "a", "b"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        assert holder.stdout.readline() == "2\n"
+        holder.send_signal(signal.SIGSTOP)
+        later = time.time() + 1e6
+        monkeypatch.setattr(time, "time", lambda: later)
+        with Store(place, writes=True) as other:
+            assert other.claim(["a", "b", "c"]) == {"c"}
+            holder.kill()
+            holder.wait()
+            assert other.claim(["a", "b", "c"]) == {"a", "b", "c"}
+            assert len(list((place / "writers").iterdir())) == 2
+            collect(other)
+            assert len(list((place / "writers").iterdir())) == 1
+    finally:
+        holder.kill()
+        holder.communicate()
+    assert not list((place / "writers").iterdir())
+
+
+def test_claims_end_with_the_store_and_not_with_another_in_the_same_program(place):
+    with Store(place, writes=True) as one:
+        assert one.claim(["a"]) == {"a"}
+        assert one.claim(["a"]) == {"a"}
+        with Store(place, writes=True) as other:
+            assert other.claim(["a", "b"]) == {"b"}
+        assert one.claim(["a", "b"]) == {"a", "b"}
+    with Store(place, writes=True) as other:
+        assert other.claim(["a", "b"]) == {"a", "b"}
+
+
+def test_an_index_in_use_is_waited_for_and_stays_shared(place, monkeypatch):
+    monkeypatch.setattr(index, "BUSY_S", 0.0)
+    with Store(place, writes=True) as one:
+        busy = sqlite3.connect(place / "index.sqlite", isolation_level=None)
+        busy.execute("BEGIN IMMEDIATE")
+        tries = 0
+        is_busy = index._is_busy
+
+        def counted(error):
+            nonlocal tries
+            tries += 1
+            if tries == 3:
+                busy.execute("ROLLBACK")
+            return is_busy(error)
+
+        monkeypatch.setattr(index, "_is_busy", counted)
+        assert one.claim(["a"]) == {"a"}
+        assert tries == 3
+        assert one.index.is_shared
+        busy.close()
+        with Store(place, writes=True) as other:
+            assert other.claim(["a"]) == set()
 
 
 def killed(file, place, kills, longest, seed):

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ackclock.experiments.store import pack
-from ackclock.experiments.store.store import Store, StoreError, locked
+from ackclock.experiments.store.locks import Presence, locked
+from ackclock.experiments.store.store import Store, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -115,6 +116,9 @@ def _leftovers(store: Store, found: Collected) -> None:
     old = time.time() - 3600 if not _locks(store) else float("inf")
     there = [f for f in (store.folder / "tmp").iterdir() if f.stat().st_mtime < old]
     found.leftovers = _drop(there, found)
+    if not found.dry:
+        for at in Presence.left(store.folder / "writers"):
+            at.unlink()
 
 
 def _locks(store: Store) -> bool:

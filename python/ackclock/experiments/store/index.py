@@ -9,13 +9,12 @@ from __future__ import annotations
 import functools
 import json
 import os
-import platform
 import sqlite3
 import threading
-import time
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from ackclock.experiments.store.locks import locked
 from ackclock.experiments.store.pack import COLUMNS, RUNS, rows_of
 
 if TYPE_CHECKING:
@@ -26,9 +25,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Index"]
 
-VERSION = 1
+VERSION = 2
+"""Of the tables below; an index of another version is made again."""
 
-"""Columns of ``runs.parquet`` that the index has."""
+BUSY_S = 5.0
+"""After this time without access it is tried again, so that Ctrl-C is noticed [s]."""
 
 _FORM = f"""
 CREATE TABLE IF NOT EXISTS meta (version INTEGER);
@@ -37,7 +38,7 @@ CREATE TABLE IF NOT EXISTS runs ({", ".join(COLUMNS)}, pack TEXT, PRIMARY KEY (k
     WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS runs_pack ON runs (pack);
 CREATE TABLE IF NOT EXISTS scenarios (scenario_hash TEXT PRIMARY KEY, document TEXT);
-CREATE TABLE IF NOT EXISTS claims (key TEXT PRIMARY KEY, owner TEXT, until REAL);
+CREATE TABLE IF NOT EXISTS claims (key TEXT PRIMARY KEY, owner TEXT);
 """
 
 _LONG = 16
@@ -48,20 +49,28 @@ _Method = TypeVar("_Method", bound="Callable[..., Any]")
 
 
 def _sturdy(method: _Method) -> _Method:
-    """A method that goes on in memory when the file breaks, or the disk it is on is full."""
+    """A method that goes on in memory when the file breaks, or the disk it is on is full.
+
+    While another program has the file, however long, it waits.
+    """
 
     @functools.wraps(method)
     def tried(self: Index, *args: Any, **kwargs: Any) -> Any:
         with self.lock:
-            try:
-                return method(self, *args, **kwargs)
-            except sqlite3.DatabaseError:
-                if not self.is_shared:
-                    raise
-                self.leave_file()
-                return method(self, *args, **kwargs)
+            while True:
+                try:
+                    return method(self, *args, **kwargs)
+                except sqlite3.DatabaseError as error:
+                    if not self.is_shared:
+                        raise
+                    if not _is_busy(error):
+                        self.leave_file()
 
     return cast("_Method", tried)
+
+
+class _AnotherVersionError(sqlite3.DatabaseError):
+    sqlite_errorcode = sqlite3.SQLITE_ERROR
 
 
 class Index:
@@ -82,29 +91,45 @@ class Index:
         self._packs = packs
         self.lock = threading.RLock()
         self.is_shared = writes
-        try:
-            self._base = self._opened(writes=writes)
-        except sqlite3.Error:
-            self._base = self._anew(writes=writes)
+        with ExitStack() as stack:
+            if writes:
+                # One at a time: a file that another is just making must not be taken for broken.
+                with suppress(OSError):
+                    locked(stack.enter_context(self._file.with_suffix(".lock").open("a")))
+            try:
+                self._base = self._opened(writes=writes)
+            except sqlite3.Error:
+                self._base = self._anew(writes=writes)
 
     def _opened(self, *, writes: bool) -> sqlite3.Connection:
+        while True:
+            try:
+                return self._open(writes=writes)
+            except sqlite3.Error as error:
+                if not _is_busy(error):
+                    raise
+
+    def _open(self, *, writes: bool) -> sqlite3.Connection:
         if writes:
-            base = sqlite3.connect(self._file, timeout=30, check_same_thread=False)
-            base.isolation_level = None
-            base.execute("PRAGMA journal_mode=WAL")
-            # Only a cache: after a crash of the machine it may be stale or broken.
-            base.execute("PRAGMA synchronous=OFF")
+            base = sqlite3.connect(self._file, timeout=BUSY_S, check_same_thread=False)
         else:
             base = sqlite3.connect(":memory:", check_same_thread=False)
+        with ExitStack() as stack:
+            stack.callback(base.close)
             base.isolation_level = None
-            self._copy_to(base)
-        base.executescript(_FORM)
-        found = base.execute("SELECT version FROM meta").fetchone()
-        if found is None:
-            base.execute("INSERT INTO meta VALUES (?)", (VERSION,))
-        elif found[0] != VERSION:
-            base.close()
-            raise sqlite3.DatabaseError("another version")
+            if writes:
+                base.execute("PRAGMA journal_mode=WAL")
+                # Only a cache: after a crash of the machine it may be stale or broken.
+                base.execute("PRAGMA synchronous=OFF")
+            else:
+                self._copy_to(base)
+            base.executescript(_FORM)
+            found = base.execute("SELECT version FROM meta").fetchone()
+            if found is None:
+                base.execute("INSERT INTO meta VALUES (?)", (VERSION,))
+            elif found[0] != VERSION:
+                raise _AnotherVersionError
+            stack.pop_all()
         return base
 
     def _copy_to(self, base: sqlite3.Connection) -> None:
@@ -248,61 +273,39 @@ class Index:
         return dict(self._base.execute(f"{query} GROUP BY key", values).fetchall())
 
     @_sturdy
-    def claim(self, keys: Collection[str], owner: str, seconds: float) -> set[str]:
-        """Note that a program is about to do runs.
+    def claim(self, keys: Collection[str], owner: str, is_alive: Callable[[str], bool]) -> set[str]:
+        """Note that a program is about to do runs. The claim holds as long as the program lives.
 
         Parameters
         ----------
         keys
             Keys of runs.
         owner
-            The program, as ``host:process:start``.
-        seconds
-            How long the claim holds if it is not renewed [s].
+            The program.
+        is_alive
+            Whether another program that has claimed runs still lives.
 
         Returns
         -------
         set of str
             Those that are neither kept nor claimed by another that lives.
         """
-        if not self.is_shared:
-            return set(keys)
-        listed = json.dumps(list(keys))
         within = "key IN (SELECT value FROM json_each(?))"
+        values = (json.dumps(list(keys)),)
         with self._transaction():
+            kept = self._base.execute(f"SELECT key FROM runs WHERE {within}", values).fetchall()
+            free = set(keys) - {row[0] for row in kept}
+            if not self.is_shared:
+                return free
             claimed = self._base.execute(
-                f"SELECT key, owner, until FROM claims WHERE {within}",
-                (listed,),
+                f"SELECT key, owner FROM claims WHERE {within}", values
             ).fetchall()
-            alive: dict[str, bool] = {owner: False}
-            now = time.time()
-            for _, other, until in claimed:
-                alive.setdefault(other, until > now and _lives(other))
-            taken = {key for key, other, _ in claimed if alive[other]}
-            kept = {row[0] for row in self._base.execute(
-                f"SELECT key FROM runs WHERE {within}",
-                (listed,),
-            )}  # fmt: skip
-            free = set(keys) - taken - kept
+            alive = {name: name != owner and is_alive(name) for name in {o for _, o in claimed}}
+            free -= {key for key, other in claimed if alive[other]}
             self._base.executemany(
-                "INSERT OR REPLACE INTO claims VALUES (?, ?, ?)",
-                ((key, owner, now + seconds) for key in free),
+                "INSERT OR REPLACE INTO claims VALUES (?, ?)", ((key, owner) for key in free)
             )
         return free
-
-    @_sturdy
-    def renew(self, owner: str, seconds: float) -> None:
-        """Say that a program still lives.
-
-        Parameters
-        ----------
-        owner, seconds
-            As of `claim`.
-        """
-        if self.is_shared:
-            with self._transaction():
-                until = time.time() + seconds
-                self._base.execute("UPDATE claims SET until = ? WHERE owner = ?", (until, owner))
 
     @_sturdy
     def release(self, owner: str) -> None:
@@ -369,22 +372,19 @@ class _Transaction:
             self._base.execute("BEGIN IMMEDIATE")
 
     def __exit__(self, kind: object, *_: object) -> None:
-        if self._begun:
-            self._base.execute("COMMIT" if kind is None else "ROLLBACK")
+        if not self._begun:
+            return
+        try:
+            if kind is None:
+                self._base.execute("COMMIT")
+        finally:
+            if self._base.in_transaction:
+                self._base.execute("ROLLBACK")
 
 
-def _lives(owner: str) -> bool:
-    """Whether a program may still be there: surely not if it is of this machine and gone."""
-    host, process, _ = owner.rsplit(":", 2)
-    if host != platform.node():
-        return True
-    try:
-        os.kill(int(process), 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+def _is_busy(error: sqlite3.Error) -> bool:
+    # The low byte is the kind of error, the rest its cause.
+    return error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
 def _plain(value: Any) -> Any:

@@ -21,6 +21,7 @@ from ackclock.errors import AckclockError
 from ackclock.experiments.store import pack
 from ackclock.experiments.store.index import Index
 from ackclock.experiments.store.keeper import joined
+from ackclock.experiments.store.locks import Presence, locked
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -42,10 +43,6 @@ COMMIT_S = 1.0
 
 COMMIT_RUNS = 2000
 """So many runs are written at once, though a second may not be over."""
-
-CLAIM_S = 30.0
-"""A claim that is not renewed is void after this time [s]."""
-
 
 _BESIDE = ".store.json."
 
@@ -105,7 +102,7 @@ class Store:
         self._writer: threading.Thread | None = None
         self._last_commit = float("-inf")
         self._use: Any = None
-        self._owner = f"{platform.node()}:{os.getpid()}:{time.time_ns()}"
+        self._presence: Presence | None = None
         if writes:
             self._prepare()
         else:
@@ -156,10 +153,12 @@ class Store:
                 beside.write_text(json.dumps(said) + "\n", encoding="utf-8")
                 beside.rename(mark)
             self._check()
-            for name in ("packs", "tmp"):
+            for name in ("packs", "tmp", "writers"):
                 (self.folder / name).mkdir(exist_ok=True)
             self._use = (self.folder / "use.lock").open("a")
             locked(self._use, shared=True)
+            with self.locked():
+                self._presence = Presence(self.folder / "writers")
         except OSError as error:
             raise self._unwritable(error) from None
 
@@ -184,8 +183,11 @@ class Store:
             if self._failure is not None:
                 raise self._failure
         finally:
-            with suppress(Exception):
-                self._index.release(self._owner)
+            if self._presence is not None:
+                with suppress(Exception):
+                    self._index.release(self._presence.name)
+                self._presence.end()
+                self._presence = None
             self._index.close()
             self._closed = True
             if self._use is not None:
@@ -432,20 +434,14 @@ class Store:
             raise self._failure
 
     def _write_on(self) -> None:
-        renewed = time.monotonic()
         while True:
             with self._wake:
                 while not self._is_due():
                     if self._closing and not self._waiting:
                         return
-                    self._wake.wait(0.1 if self._waiting else 5.0)
-                    if time.monotonic() - renewed > CLAIM_S / 4:
-                        break
-                entries = list(self._waiting) if self._is_due() else []
+                    self._wake.wait(0.1 if self._waiting else None)
+                entries = list(self._waiting)
             try:
-                if time.monotonic() - renewed > CLAIM_S / 4:
-                    self._index.renew(self._owner, CLAIM_S)
-                    renewed = time.monotonic()
                 self._commit(entries)
             except BaseException as error:
                 with self._wake:
@@ -453,9 +449,8 @@ class Store:
                     self._wake.notify_all()
                 return
             with self._wake:
-                if entries:
-                    del self._waiting[: len(entries)]
-                    self._last_commit = time.monotonic()
+                del self._waiting[: len(entries)]
+                self._last_commit = time.monotonic()
                 self._wake.notify_all()
 
     def _is_due(self) -> bool:
@@ -476,8 +471,6 @@ class Store:
         return made
 
     def _commit(self, entries: Sequence[pack.Entry]) -> None:
-        if not entries:
-            return
         with self.locked():
             # Another program may have done the same runs in the meantime: each is kept once.
             self._index.refresh()
@@ -546,9 +539,10 @@ class Store:
         keys
             Keys of runs.
         """
-        with self._wake:
-            self._start_writer()
-        return self._index.claim(keys, self._owner, CLAIM_S)
+        assert self._presence is not None
+        return self._index.claim(
+            keys, self._presence.name, lambda name: Presence.is_held(self.folder / "writers" / name)
+        )
 
 
 def _told(case: Case) -> dict[str, str]:
@@ -571,30 +565,3 @@ def _parcel(case: Case) -> tuple[dict[str, Any], dict[str, str]]:
         # A class of an interactive session: its text is not to be had.
         return case.to_document(), {}
     return parcel.document, dict(parcel.files)
-
-
-def locked(file: Any, *, shared: bool = False, wait: bool = True) -> bool:
-    """Lock a file until it is closed.
-
-    Parameters
-    ----------
-    file
-        Open.
-    shared
-        Whether others may have a shared lock too.
-    wait
-        Whether to wait for those who have it.
-
-    Returns
-    -------
-    bool
-        False if another has it and we do not wait.
-    """
-    import fcntl
-
-    how = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
-    try:
-        fcntl.flock(file, how if wait else how | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True

@@ -6,8 +6,10 @@
    code.
 3. No words that a finished file does not need, no paths of one machine.
 4. Every file that a registry names exists and opens with a title, a source and a rule.
+5. Folders in `PLAIN` use the vocabulary of CONTRIBUTING (table `WORDS`).
 
 `python tools/check_house.py` prints what is wrong and exits with 1 if anything is.
+`python tools/check_house.py --words` counts the words of `WORDS` by folder, in and outside `PLAIN`.
 """
 
 from __future__ import annotations
@@ -124,6 +126,23 @@ UNWANTED = {
 }
 """Patterns that no file may contain, and what to do about them."""
 
+WORDS = {
+    r"tell|tells|told|telling": "report, state, show; distinguish",
+    r"ask|asks|asked|asking": "request, query, require",
+    r"calls? up|called up|calling up": "prefetch",
+    r"(?:a user|the user|one)'s own|of (?:its|their|your|my|our) own": "user-defined; separate",
+    r"whoever|whence|thereof|seldom|heeds?|amiss|nought|hearkens?": "a plain word",
+    r"speaks?|spoken": "use, name, describe",
+    r"wants": "expects, needs, must be",
+    r"stands?(?! for\b| in for\b|-)": "is, is placed, is written",
+    r"is right|are right": "is correct, is valid, OK",
+    r"in words": "as text",
+}
+"""Words that say too little, and what to write in their place; CONTRIBUTING has the reasons."""
+
+PLAIN = ("CONTRIBUTING.md",)
+"""Files and folders, relative to the repository, that must be free of the words of `WORDS`."""
+
 TEXT = {".rs", ".py", ".pyi", ".toml", ".md", ".cff", ".html", ".yml", ".yaml"}
 
 GENERATED = {"uv.lock", "Cargo.lock", "LICENSE"}
@@ -234,6 +253,42 @@ def unwanted(files: list[Path]) -> Iterator[Fault]:
                     yield Fault(path, number, f'"{match.group()}": {advice}')
 
 
+def words(files: list[Path]) -> Iterator[Fault]:
+    """Find words that are outside the vocabulary, in comments, text and names."""
+    found = {
+        re.compile(rf"(?i)(?<![A-Za-z])(?:{pattern})(?![A-Za-z])"): advice
+        for pattern, advice in WORDS.items()
+    }
+    for path in files:
+        if path.suffix not in TEXT or path == Path(__file__).resolve():
+            continue
+        section = ""
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+            section = line if line.startswith("## ") else section
+            if path.name == "CONTRIBUTING.md" and section == "## Vocabulary":
+                continue
+            for pattern, advice in found.items():
+                for match in pattern.finditer(line):
+                    yield Fault(path, number, f'"{match.group()}": write {advice}')
+
+
+def print_counts(faults: Iterable[Fault]) -> None:
+    """Print how many words outside the vocabulary each folder has."""
+    counts: Counter[str] = Counter()
+    for fault in faults:
+        parts = fault.path.relative_to(ROOT).parts
+        depth = 4 if parts[0] == "crates" else 3 if parts[0] == "python" else 1
+        counts["/".join(parts[:depth])] += 1
+    for place, count in sorted(counts.items()):
+        sys.stdout.write(f"{count:5} {place}\n")
+
+
+def is_plain(path: Path) -> bool:
+    """Whether a file is in `PLAIN`."""
+    name = path.relative_to(ROOT).as_posix()
+    return any(name == place or name.startswith(f"{place}/") for place in PLAIN)
+
+
 def registered(files: list[Path]) -> Iterator[tuple[Path, int, Path]]:
     """Files that registries name: where it is said, the line, the file."""
     for path in files:
@@ -268,7 +323,11 @@ def headers(files: list[Path]) -> Iterator[Fault]:
 def main() -> int:
     """Check everything; 1 if anything is wrong."""
     files = tracked()
+    if "--words" in sys.argv[1:]:
+        print_counts(words(files))
+        return 0
     faults = [*wrong_imports(files), *unwanted(files), *crowded(files)]
+    faults += words([path for path in files if is_plain(path)])
     faults += dict.fromkeys(headers(files))
     for fault, too_long in sizes(files):
         if too_long:

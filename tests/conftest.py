@@ -3,8 +3,13 @@
 import signal
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 import ackclock as ac
+
+# How long an example takes says nothing on a machine that does other things too.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 SMALL = """
 name = "small"

@@ -138,4 +138,6 @@ def run(
     json: str,
     progress: Callable[[float, float], object] | None = None,
     make: Callable[[str, str, int], object] | None = None,
+    *,
+    interval_s: float = 0.2,
 ) -> Output: ...

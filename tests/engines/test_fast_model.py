@@ -35,7 +35,7 @@ def test_shares_and_queues_of_the_figures():
 
 
 @given(st.integers(1, 300))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_shares_fill_the_link_and_later_flows_get_more(n: int):
     shares = fast.sequential_shares(n)
     assert shares.sum() == pytest.approx(1, abs=1e-11)
@@ -65,7 +65,7 @@ def test_thresholds_of_rate_reduction():
 
 
 @given(st.floats(1, 1000), st.floats(-2, 0.99).filter(lambda t: abs(t) > 1e-3))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_the_correction_is_exact_with_the_right_sign(n: float, theta: float):
     found = fast_correction.correction(n, theta)
     assert found["estimated_flows"] == pytest.approx(n, rel=1e-9)
@@ -89,7 +89,7 @@ def test_equal_errors_leave_shares_equal_and_rate_targets_make_them_worse():
 
 
 @given(st.integers(1, 100), st.floats(1e-3, 1.0))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_a_pause_leaves_what_does_not_drain_and_the_ratio_fills_the_link(n: int, delay: float):
     found = fast.joining(n, propagation_s=delay)
     ratio, left = float(found["reduced_ratio"]), float(found["left_packets"])

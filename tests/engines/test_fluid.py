@@ -282,7 +282,7 @@ def test_a_flow_that_joins_and_leaves():
     assert dict(zip(back.links.tolist(), back.levels.tolist(), strict=True)) == {0: 1, 1: 2, 2: 4}
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(0, 2**32 - 1))
 def test_tables_of_random_networks_add_up(seed):
     rng = np.random.default_rng(seed)

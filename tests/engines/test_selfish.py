@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ackclock.engines.model.selfish import poisson_users, selfish_users, several_connections
@@ -28,7 +28,6 @@ def test_drop_tail_loses_what_erlang_says(load, room):
     assert 0 <= held <= room
 
 
-@settings(deadline=None)
 @given(RATES, st.sampled_from(sorted(bottleneck.QUEUES)))
 def test_nothing_is_made_or_lost_on_the_way(rates, name):
     behind = bottleneck.queue(name)
@@ -40,7 +39,6 @@ def test_nothing_is_made_or_lost_on_the_way(rates, name):
     assert got.goodput.sum() <= 1 + 1e-9
 
 
-@settings(deadline=None)
 @given(RATES, st.floats(0.01, 1.0))
 def test_behind_fq_nobody_pays_for_a_larger_rate(rates, more):
     """What a user gets does not depend on how much more than itself another sends."""

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 import ackclock as ac
+from ackclock.scenario import scenario
 
 FLOW_KEYS = {
     "id", "src", "dst", "cc", "recovery", "goodput_bps", "delivered_packets", "sent_packets",
@@ -116,17 +117,23 @@ def test_other_folders_and_other_versions_are_refused(run, tmp_path):
         ac.load_run(folder)
 
 
-def test_what_progress_raises_stops_the_run_as_it_is(small):
+def test_what_progress_raises_stops_the_run_as_it_is(small, monkeypatch):
     class EnoughError(Exception):
         pass
 
-    def progress(fraction, seconds):
-        assert 0 <= fraction <= 1
-        assert seconds >= 0
-        raise EnoughError
+    told = []
 
+    def progress(fraction, seconds):
+        told.append((fraction, seconds))
+        if len(told) == 3:
+            raise EnoughError
+
+    monkeypatch.setattr(scenario, "PROGRESS_S", 0.0)
     with pytest.raises(EnoughError):
         small.replace(duration="1 h", **{"record.tables": []}).run(progress=progress)
+    assert len(told) == 3
+    assert 0 < told[0][0] < told[1][0] < told[2][0] < 1
+    assert all(seconds == pytest.approx(3600 * fraction) for fraction, seconds in told)
 
 
 def test_meaning_is_checked_before_running(small):

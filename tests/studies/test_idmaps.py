@@ -46,7 +46,7 @@ def test_a_prefix_is_measured_at_its_first_host():
     assert float(service.rtt_s(1, 4)) == 9.0
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.sampled_from(["as", "barabasi-albert", "waxman"]), st.integers(1, 40), st.integers(0, 9))
 def test_where_ways_are_shortest_no_estimate_is_too_short(kind: str, tracers: int, seed: int):
     distances = idmaps.internetwork(kind, 60, seed)

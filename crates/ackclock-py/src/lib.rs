@@ -71,9 +71,6 @@ fn output(py: Python<'_>, output: Output) -> PyResult<Bound<'_, PyDict>> {
     Ok(result)
 }
 
-/// Least time between two calls of a run's `progress`.
-const PROGRESS_INTERVAL: std::time::Duration = std::time::Duration::from_millis(200);
-
 /// The simulation core. Use the `ackclock` package; this module is its inside.
 #[pymodule]
 mod _core {
@@ -86,10 +83,10 @@ mod _core {
     #[pymodule_export]
     use super::user::views::{Ack, Congestion, Packet, Queue, Verdict, Window};
     use super::{
-        AlgorithmFailure as AlgorithmFailureType, Bound, Failure, InputError as InputErrorType,
-        PROGRESS_INTERVAL, Py, PyAny, PyDict, PyErr, PyKeyboardInterrupt, PyModule,
-        PyModuleMethods, PyResult, PyRuntimeError, Python, RunError, UserCode, api, input_error,
-        output, problems_json, pyfunction,
+        AlgorithmFailure as AlgorithmFailureType, Bound, Failure, InputError as InputErrorType, Py,
+        PyAny, PyDict, PyErr, PyKeyboardInterrupt, PyModule, PyModuleMethods, PyResult,
+        PyRuntimeError, Python, RunError, UserCode, api, input_error, output, problems_json,
+        pyfunction,
     };
 
     #[pymodule_init]
@@ -159,15 +156,17 @@ mod _core {
 
     /// Runs a scenario with the interpreter lock released.
     ///
-    /// `progress(fraction, sim_time_s)` is called a few times a second; what it raises stops the
-    /// run and is raised here. `make(room, parameters, index)` makes the user's own algorithms.
+    /// `progress(fraction, sim_time_s)` is called every `interval_s` seconds of the wall clock, as
+    /// far as the run looks that often; what it raises stops the run and is raised here.
+    /// `make(room, parameters, index)` makes user-defined algorithms.
     #[pyfunction]
-    #[pyo3(signature = (json, progress=None, make=None))]
+    #[pyo3(signature = (json, progress=None, make=None, *, interval_s=0.2))]
     fn run<'py>(
         py: Python<'py>,
         json: &str,
         progress: Option<Py<PyAny>>,
         make: Option<Py<PyAny>>,
+        interval_s: f64,
     ) -> PyResult<Bound<'py, PyDict>> {
         let user = UserCode::new(make);
         let mut raised: Option<PyErr> = None;
@@ -176,7 +175,7 @@ mod _core {
         let result = py.detach(|| {
             api::run_with(json, &user, &mut |fraction, seconds| {
                 // The core asks every few milliseconds; the interpreter is asked now and then.
-                if told_at.elapsed() < PROGRESS_INTERVAL {
+                if told_at.elapsed().as_secs_f64() < interval_s {
                     return true;
                 }
                 #[expect(clippy::disallowed_methods, reason = "as above")]

@@ -28,6 +28,9 @@ __all__ = ["Scenario"]
 
 Era = Literal["rfc", "1999", "2002", "2007", "ns2"]
 
+PROGRESS_S = 0.2
+"""Least time between two calls of a run's ``progress`` [s]."""
+
 
 class Scenario(Frozen):
     """A simulation: a network, the flows on it, and how long it runs.
@@ -508,7 +511,7 @@ class Scenario(Frozen):
         try:
             began = time.thread_time()
             with contained():
-                output = _core.run(text, progress, workshop)
+                output = _core.run(text, progress, workshop, interval_s=PROGRESS_S)
             cpu_s = time.thread_time() - began
         except _core.InputError as error:
             self._raise_input(str(error))

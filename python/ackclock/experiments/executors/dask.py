@@ -20,9 +20,6 @@ from ackclock.experiments.executors.task import Finished, Task
 
 __all__ = ["Cluster"]
 
-CONNECT_S = 10.0
-"""How long a scheduler has to answer [s]."""
-
 MOST_TURNS = 10
 """How often a task is done again whose result was lost with its worker."""
 
@@ -74,7 +71,7 @@ class Cluster:
         self._own = True
         where = self._cluster if isinstance(self._cluster, str) else repr(self._cluster)
         try:
-            return Client(self._cluster, timeout=CONNECT_S, set_as_default=False)
+            return Client(self._cluster, set_as_default=False)
         except (OSError, TimeoutError, ValueError) as error:
             reason = str(error).split("\n")[0] or type(error).__name__
             message = (

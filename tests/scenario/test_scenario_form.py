@@ -362,7 +362,7 @@ dst = "z"
 
 
 def test_documents_of_programs_hold_plain_si_numbers():
-    """Programs that write scenarios pass numbers in bit/s, s and B; units are for what people type."""
+    """Programs that write scenarios pass bit/s, s and B; units are for what people type."""
     data = {
         "duration": 1,
         "net": {

@@ -140,7 +140,7 @@ WORDS = {
 }
 """Words that say too little, and what to write in their place; CONTRIBUTING has the reasons."""
 
-PLAIN = ("CONTRIBUTING.md",)
+PLAIN = ("CHANGELOG.md", "CONTRIBUTING.md", "README.md")
 """Files and folders, relative to the repository, that must be free of the words of `WORDS`."""
 
 TEXT = {".rs", ".py", ".pyi", ".toml", ".md", ".cff", ".html", ".yml", ".yaml"}

@@ -68,5 +68,5 @@ def test_parallel_links_written_the_other_way_round_add_up_by_direction(tmp_path
     nx.write_graphml(graph, tmp_path / "net.graphml")
     found = read_network(tmp_path / "net.graphml", merge_parallel=True).graph
     assert found.capacity.tolist() == [11.0, 22.0]
-    with pytest.raises(ac.ScenarioError, match="parallel links can be merged"):
+    with pytest.raises(ac.ScenarioError, match="--merge-parallel adds them up"):
         read_network(tmp_path / "net.graphml")

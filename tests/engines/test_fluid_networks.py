@@ -29,23 +29,72 @@ def write(folder, **files):
     return folder
 
 
-def test_a_pattern_goes_between_the_nodes_with_one_link():
-    case = FluidCase({"net": SHARED, "traffic": {"kind": "pattern", "between": "uniform-pairs"}})
+def pattern(**more):
+    return {"kind": "pattern", "between": "uniform-pairs", **more}
+
+
+def senders(net, **more):
+    case = FluidCase({"net": net, "traffic": pattern(**more)})
     flows = case.traffic()
-    names = case.graph().nodes
-    assert sorted(names[i] for i in flows.src) == ["a", "b", "c", "d"]
-    assert sorted(names[i] for i in flows.dst) == ["a", "b", "c", "d"]
-    assert flows.demand is None
-    other = case.replace(seed=2).traffic()
+    return sorted({case.graph().nodes[i] for i in flows.src}), case
+
+
+def test_a_pattern_goes_between_all_nodes_of_a_map_and_between_its_leaves_on_request():
+    everyone, case = senders(SHARED)
+    assert everyone == ["a", "b", "c", "d", "h"]
+    assert "between all 5 nodes" in str(case.execute())
+    leaves, case = senders(SHARED, hosts="leaves")
+    assert leaves == ["a", "b", "c", "d"]
+    assert "between the 4 leaves" in str(case.execute())
+    flows, other = case.traffic(), case.replace(seed=2).traffic()
     assert case.is_random
+    assert flows.demand is None
     assert [list(flows.src), list(flows.dst)] != [list(other.src), list(other.dst)]
+    ring = {"kind": "links", "links": [["a", "b", 1], ["b", "c", 1], ["c", "a", 1]]}
+    with pytest.raises(ac.ScenarioError, match="0 of 3 nodes have one neighbour"):
+        senders(ring, hosts="leaves")
+    with pytest.raises(ac.ScenarioError, match=r'traffic\.hosts: .*did you mean "leaves"'):
+        senders(ring, hosts="leafs")
+
+
+def test_real_and_drawn_maps_have_no_hosts_and_generated_networks_with_hosts_keep_them():
+    geant = {"kind": "topohub", "name": "sndlib/geant", "rate": "10 Gbps"}
+    assert len(senders(geant)[0]) == 22
+    # A tree: half of its nodes have one neighbour.
+    tree = {"kind": "barabasi", "nodes": 40, "edges": 40, "rate": 1}
+    assert len(senders(tree)[0]) == 40
+    assert all(name.startswith("e") for name in senders({**tree, "edge_nodes": 30})[0])
+    star = {"kind": "star", "hosts": 4, "rate": "1 Gbps", "delay": "1 ms"}
+    assert senders(star)[0] == ["h0", "h1", "h2", "h3"]
+    assert senders(star, hosts="all")[0] == ["h0", "h1", "h2", "h3", "r"]
+
+
+@pytest.mark.parametrize("seed", range(1, 11))
+def test_a_log_normal_matrix_has_a_demand_for_every_pair_of_every_backbone(seed):
+    net = {"kind": "oc-backbone", "seed": seed}
+    traffic = pattern(between={"kind": "log-normal", "sigma": 1.74}, demand=1)
+    flows = FluidCase({"net": net, "traffic": traffic}).traffic()
+    assert len(set(zip(flows.src, flows.dst, strict=True))) == 66 * 65
+
+
+def test_a_survey_asks_all_pairs_of_nodes_or_of_leaves_and_says_which(tmp_path, capsys):
+    # NSFNET-like: a square with two tails.
+    rows = ["a,b", "b,c", "c,d", "d,a", "a,x", "c,y"]
+    write(tmp_path, edges="source,target,capacity_bps\n" + "".join(f"{r},1e9\n" for r in rows))
+    assert main(["fluid", str(tmp_path)]) == 0
+    assert "30 flows, one for each ordered pair of all 6 nodes" in capsys.readouterr().out
+    assert main(["fluid", str(tmp_path), "--leaves"]) == 0
+    assert "2 flows, one for each ordered pair of the 2 leaves" in capsys.readouterr().out
+    (tmp_path / "edges.csv").write_text("source,target,capacity_bps\na,b,1\nb,c,1\nc,a,1\n")
+    assert main(["fluid", str(tmp_path), "--leaves"]) == 2
+    assert "--leaves" in capsys.readouterr().err
 
 
 def test_hosts_of_tiers_are_those_of_its_lans_as_in_the_packet_engine():
     net = {"kind": "tiers"}
     case = FluidCase({"net": net, "traffic": {"kind": "pattern", "between": "uniform-pairs"}})
     graph, flows = case.graph(), case.traffic()
-    names = {graph.nodes[i] for i in hosts_of(graph)}
+    names = {graph.nodes[i] for i in hosts_of(graph)[0]}
     assert names == {name for name in graph.nodes if name.startswith("l")}
     assert {graph.nodes[i] for i in flows.src} == names
 
@@ -84,6 +133,16 @@ LEAVES = {
         ],
     },
 }
+
+
+def test_links_without_capacity_are_one_sentence_that_names_the_option(tmp_path, capsys):
+    rows = "".join(f"n{i},n{i + 1},\n" for i in range(88))
+    write(tmp_path, edges=f"source,target,capacity_bps\n{rows}")
+    assert main(["fluid", str(tmp_path)]) == 2
+    told = capsys.readouterr().err
+    assert told.count("gives no capacity") == 1
+    assert "line 2: gives no capacity, nor do 87 other links; --rate sets one" in told
+    assert main(["fluid", str(tmp_path), "--rate", "1 Gbps"]) == 0
 
 
 def test_leaves_share_a_nodes_capacity_as_their_flows_share_its_traffic():
@@ -153,10 +212,10 @@ def test_everything_wrong_with_a_network_is_told_at_once(tmp_path):
     assert told == [
         'edges, line 3: has the capacity "0"; expected more than 0',
         'edges, line 4: joins "2" to itself',
-        "edges, line 5: joins 1 and 0 again, after edges, line 2; parallel links can be merged",
+        "edges, line 5: joins 1 and 0 again, after edges, line 2; --merge-parallel adds them up",
         'edges, line 6: has the capacity "nan"; expected more than 0',
         'edges, line 7: there is no node "9"; expected one of: 0, 1, 2, 3, 4',
-        "edges, line 8: gives no capacity, and no rate is given for such links",
+        "edges, line 8: gives no capacity; --rate sets one for such links",
         'edges, line 9: has the capacity "-1"; expected more than 0',
     ]
 
@@ -266,7 +325,15 @@ def test_a_survey_agrees_with_the_case_and_partial_enforcement_with_none_at_all(
 def test_the_command_prints_and_writes_the_same(tmp_path, capsys):
     write(tmp_path, edges="source,target,capacity_bps\na,h,2e6\nb,h,2e6\nh,c,1e6\n")
     out = tmp_path / "out"
-    arguments = ["fluid", str(tmp_path / "edges.csv"), "--upgrade", "1", "--out", str(out)]
+    arguments = [
+        "fluid",
+        str(tmp_path / "edges.csv"),
+        "--leaves",
+        "--upgrade",
+        "1",
+        "--out",
+        str(out),
+    ]
     assert main([*arguments, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told == json.loads((out / "survey.json").read_text())
@@ -325,7 +392,7 @@ def test_what_is_wrong_with_a_network_and_with_its_matrix_is_told_together(tmp_p
     assert [line.rpartition("/")[2] for line in told] == [
         'net.csv: edges, line 3: has the capacity "0"; expected more than 0',
         'net.csv: edges, line 4: joins "c" to itself',
-        "net.csv: edges, line 5: gives no capacity, and no rate is given for such links",
+        "net.csv: edges, line 5: gives no capacity; --rate sets one for such links",
         'matrix.csv: demands: line 2: the demand from a to b is "-5"; expected 0 or more',
         'matrix.csv: demands: line 3: the demand from a to c is "nan"; expected 0 or more',
         "matrix.csv: demands: line 5: a to d is there already: line 4",

@@ -24,6 +24,7 @@ _MOST = 12
 @click.option(
     "--demands", metavar="FILE", help="CSV: source, target, demand_bps. Left out: all pairs ask."
 )
+@click.option("--leaves", is_flag=True, help="All pairs of nodes with one neighbour, not of all.")
 @click.option("--rate", metavar="RATE", help="Capacity of links for which the file gives none.")
 @click.option("--merge-parallel", is_flag=True, help="Add up links between the same two nodes.")
 @click.option("--scale", type=float, default=1.0, show_default=True, help="Factor on demands.")
@@ -50,6 +51,7 @@ def fluid(
     network: str,
     *,
     demands: str | None,
+    leaves: bool,
     rate: str | None,
     merge_parallel: bool,
     scale: float,
@@ -77,6 +79,8 @@ def fluid(
         )
     if not (scale > 0 and scale < float("inf")):
         problems.append(Problem("--scale", f"is {scale}; expected more than 0"))
+    if leaves and demands is not None:
+        problems.append(Problem("--leaves", "has no effect on --demands; expected one of them"))
     if picture is not None and Path(picture).suffix not in (".svg", ".png", ".pdf"):
         problems.append(Problem("--map", f'"{picture}" should end in .svg, .png or .pdf'))
     if problems:
@@ -89,6 +93,7 @@ def fluid(
         rate=rate,
         merge_parallel=merge_parallel,
         scale=scale,
+        leaves=leaves,
         fair_at=None if fair_at is None else [n.strip() for n in fair_at.split(",") if n.strip()],
         upgrade=upgrade,
         factor=factor,
@@ -154,8 +159,11 @@ def _text(found: Survey) -> str:
     def rate(value: float | None) -> str:
         return engineering(value, "bit/s")
 
+    flows = f"{data['flows']} flows"
+    if data["flows_between"]:
+        flows += f", one for each ordered pair of {data['flows_between']}"
     lines = [
-        f"{data['network']}: {data['nodes']} nodes, {data['links']} links, {data['flows']} flows",
+        f"{data['network']}: {data['nodes']} nodes, {data['links']} links, {flows}",
         f"max-min: {rate(ideal['total_bps'])} in all, least {rate(ideal['least_bps'])}, Jain"
         f" {ideal['jain']:.4f}; links used {100 * ideal['utilisation_mean']:.1f} % on average;"
         f" {ideal['satisfied_flows']} flows have all that they ask for",

@@ -9,8 +9,8 @@ use crate::scenario::Net;
 use crate::sharing::{Sharing, SharingEnv};
 use crate::topology::Topology;
 
-/// A scenario's network spelled out, as JSON: names of nodes, names of those where flows of a pattern begin
-/// and end, and of each full-duplex link its ends, its rate there and back in bit/s, its routing weight and
+/// A scenario's network spelled out, as JSON: names of nodes, names of its hosts (null for a map of routers,
+/// which has none), and of each full-duplex link its ends, its rate there and back in bit/s, its routing weight and
 /// its name, if it has one.
 ///
 /// # Errors
@@ -28,7 +28,8 @@ pub fn layout(net: &str) -> Result<String, Vec<Problem>> {
             json!([a, b, l.rate.bps(), back.bps(), spec.weight, spec.id])
         })
         .collect();
-    let hosts: Vec<&str> = layout.hosts().into_iter().map(|host| layout.name(host)).collect();
+    let hosts: Option<Vec<&str>> = (!layout.is_map)
+        .then(|| layout.hosts().into_iter().map(|host| layout.name(host)).collect());
     Ok(json!({ "nodes": layout.nodes, "hosts": hosts, "links": links }).to_string())
 }
 

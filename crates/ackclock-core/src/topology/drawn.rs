@@ -49,7 +49,9 @@ pub(super) fn network(
         Some((wanted, radius)) => with_edge_nodes(path, base, wanted, radius, rng)?,
         None => base.largest_component(),
     };
-    layout(path, &graph, capacities, common)
+    let mut made = layout(path, &graph, capacities, common)?;
+    made.is_map = edge_nodes.is_none();
+    Ok(made)
 }
 
 /// Attaches edge nodes where there may be so many.

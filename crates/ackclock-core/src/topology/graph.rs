@@ -13,7 +13,7 @@ impl Topology for Graph {
     fn layout(&self, path: &str) -> Result<Layout, Vec<Problem>> {
         let mut problems = Vec::new();
         let mut known: FxHashMap<&str, NodeId> = FxHashMap::default();
-        let mut layout = Layout::default();
+        let mut layout = Layout { is_map: true, ..Layout::default() };
         for (i, node) in self.nodes.iter().enumerate() {
             if node.id.is_empty() {
                 problems.push(Problem::new(

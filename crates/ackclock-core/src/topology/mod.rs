@@ -33,6 +33,8 @@ pub struct Layout {
     pub pairs: Vec<(NodeId, NodeId)>,
     /// Where flows may begin and end; empty: wherever its links say.
     pub ends: Vec<NodeId>,
+    /// Whether it is a map of routers, without hosts of its own: a node with one link is a router like others.
+    pub is_map: bool,
 }
 
 /// What links that are described together have in common.

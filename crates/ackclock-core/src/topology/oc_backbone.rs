@@ -67,7 +67,7 @@ impl Topology for OcBackbone {
         let graph = gabriel(&places);
         let rates = rates(&graph, self.oc192, self.oc48);
         let nodes = (0..self.pops).map(|i| format!("p{i}")).collect();
-        let mut layout = Layout { nodes, ..Layout::default() };
+        let mut layout = Layout { nodes, is_map: true, ..Layout::default() };
         let kind = layout.kind(path, links(self.buffer, &self.qdisc));
         for (&(a, b), rate) in graph.links().iter().zip(rates) {
             let km = square(places[a as usize], places[b as usize]).sqrt();

@@ -143,6 +143,8 @@ class FluidCase(Frozen):
             flows = self.traffic()
             arrays += [flows.src, flows.dst, flows.demand, flows.weight]
             digest.update(json.dumps(None if flows.routes is None else list(flows.routes)).encode())
+        elif network.hosts is None:
+            digest.update(b"flows between all nodes")
         for array in arrays:
             digest.update(b"none" if array is None else np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
@@ -182,7 +184,11 @@ class FluidCase(Frozen):
         kind = data["net"]["kind"]
         files = NETS[kind].names_files if kind in NETS else kind in document.FILE_NETS
         if files:
-            data["net"] = document.plain_net(self.graph())
+            network = self.graph()
+            data["net"] = document.plain_net(network)
+            if data["traffic"]["kind"] == "pattern" and network.hosts is not None:
+                hosts = [network.nodes[host] for host in network.hosts]
+                data["traffic"].setdefault("hosts", hosts)
         if TRAFFIC[data["traffic"]["kind"]].names_files:
             data["traffic"] = document.plain_traffic(self.traffic(), self.graph())
         return {"engine": self.engine, **data}
@@ -313,6 +319,7 @@ class FluidCase(Frozen):
             "version": _version(),
             "engine": self.engine,
             "unit": said["unit"],
+            "flows_between": network.between,
             "sender": said["sender"],
             "routers": said["routers"],
             "totals": totals,

@@ -266,8 +266,11 @@ def _of_core(net: str) -> Graph:
         np.array(capacity, dtype=np.float64),
         np.array(cost, dtype=np.float64),
     )
-    hosts = np.array([number[name] for name in told["hosts"]], dtype=np.uint32)
-    for array in (*arrays, hosts):
+    hosts = None
+    if told["hosts"] is not None:
+        hosts = np.array([number[name] for name in told["hosts"]], dtype=np.uint32)
+        hosts.setflags(write=False)
+    for array in arrays:
         array.setflags(write=False)
     return Graph(tuple(told["nodes"]), *arrays, links=tuple(names), hosts=hosts)
 

@@ -36,8 +36,8 @@ class Graph:
     links
         Names of links; left out: ``a->b``.
     hosts
-        Nodes where flows of a pattern begin and end; left out: those with one neighbour, or all
-        nodes where fewer than two have one.
+        The network's hosts, where flows of a pattern begin and end. Left out: it is a map of
+        routers, and flows go between all nodes.
     """
 
     nodes: tuple[str, ...]
@@ -72,6 +72,8 @@ class Traffic:
     routes
         Node numbers along the way of each flow, both ends included, ``None`` for a shortest path;
         left out: shortest paths for all.
+    ends
+        Between which nodes flows were drawn, in words; empty where flows are listed.
     """
 
     src: Ids
@@ -79,6 +81,7 @@ class Traffic:
     demand: Floats | None = None
     weight: Floats | None = None
     routes: Sequence[Sequence[int] | None] | None = None
+    ends: str = ""
 
 
 _FEW = 12

@@ -92,6 +92,7 @@ def augmented(parameters: dict[str, Any]) -> Graph:
         np.concatenate([graph.capacity, out, into]),
         np.concatenate([cost, np.ones(2 * count)]),
         (*links, *added),
+        np.concatenate([first, last]),
     )
 
 

@@ -46,6 +46,8 @@ class FluidNet:
         Names and ends of links, for tables and messages.
     ends
         Sources and destinations of flows as node numbers, for tables.
+    between
+        Between which nodes flows were drawn, in words, for the summary; empty where it is unknown.
 
     Raises
     ------
@@ -64,6 +66,7 @@ class FluidNet:
         weight: npt.ArrayLike | None = None,
         graph: Graph | None = None,
         ends: tuple[Ids, Ids] | None = None,
+        between: str = "",
     ) -> None:
         self.capacity = _floats(capacity)
         self.offsets = np.ascontiguousarray(offsets, dtype=np.uint32)
@@ -72,6 +75,7 @@ class FluidNet:
         self.demand = None if demand is None else _floats(demand)
         self.graph = graph
         self.ends = ends
+        self.between = between
         weights = _NOTHING if self.weight is None else self.weight
         problems = _demand_problems(self.demand, len(self.offsets) - 1)
         try:
@@ -133,6 +137,7 @@ class FluidNet:
             weight=traffic.weight,
             graph=graph,
             ends=(traffic.src, traffic.dst),
+            between=traffic.ends,
         )
 
     @property

@@ -10,7 +10,7 @@ import numpy as np
 
 from ackclock._util import csv_rows
 from ackclock.engines.fluid.generator import Generator
-from ackclock.engines.fluid.graph import Traffic
+from ackclock.engines.fluid.graph import Traffic, unknown_node
 from ackclock.errors import Problem, ScenarioError, suggestion
 
 if TYPE_CHECKING:
@@ -44,10 +44,10 @@ PATTERN = Generator(
             "description": "What a flow of weight 1 has to send at most. Left out: no bound.",
         },
         "hosts": {
-            "type": "array",
+            "type": ["array", "string"],
             "items": {"type": "string"},
-            "description": "Nodes between which flows go. Left out: those with one link, or all"
-            " where fewer than two have one.",
+            "description": 'Nodes between which flows go: names, "all", or "leaves" for those'
+            " with one neighbour. Left out: the network's hosts, or all nodes where it has none.",
         },
     },
     ("between",),
@@ -80,27 +80,60 @@ _COLUMNS = (
 )
 
 
-def hosts_of(graph: Graph) -> npt.NDArray[np.uint32]:
+CHOICES = ("all", "leaves")
+"""Groups of nodes that ``traffic.hosts`` may name."""
+
+
+def hosts_of(
+    graph: Graph, chosen: str | Sequence[str] | None = None
+) -> tuple[npt.NDArray[np.uint32], str]:
     """Find the nodes where flows of a pattern begin and end.
 
     Parameters
     ----------
     graph
         The network.
+    chosen
+        Names of nodes; ``all``; ``leaves``, the nodes with one neighbour; None: the network's own
+        hosts, or all nodes where it has none.
 
     Returns
     -------
-    ndarray
-        The network's own hosts; if it names none, the nodes with one neighbour, or all nodes where
-        fewer than two have one.
+    tuple
+        Numbers of the nodes, and the choice in words.
+
+    Raises
+    ------
+    ScenarioError
+        Every unknown name; there are fewer than two leaves.
     """
-    if graph.hosts is not None:
-        return graph.hosts
     n = len(graph.nodes)
-    pairs = {(min(a, b), max(a, b)) for a, b in zip(graph.src, graph.dst, strict=True)}
-    ends = np.array(sorted(pairs), dtype=np.int64).reshape(-1)
-    single = np.flatnonzero(np.bincount(ends, minlength=n) == 1)
-    return (single if len(single) >= 2 else np.arange(n)).astype(np.uint32)
+    if chosen is None and graph.hosts is not None:
+        return graph.hosts, f"the {len(graph.hosts)} hosts"
+    if chosen is None or chosen == "all":
+        return np.arange(n, dtype=np.uint32), f"all {n} nodes"
+    if chosen == "leaves":
+        pairs = {(min(a, b), max(a, b)) for a, b in zip(graph.src, graph.dst, strict=True)}
+        ends = np.array(sorted(pairs), dtype=np.int64).reshape(-1)
+        leaves = np.flatnonzero(np.bincount(ends, minlength=n) == 1).astype(np.uint32)
+        if len(leaves) < 2:
+            message = (
+                f'is "leaves", but {len(leaves)} of {n} nodes have one neighbour; expected two'
+            )
+            raise ScenarioError([Problem("traffic.hosts", message)])
+        return leaves, f"the {len(leaves)} leaves, the nodes with one neighbour"
+    if isinstance(chosen, str):
+        message = f'is "{chosen}"; expected names of nodes, or {suggestion(chosen, CHOICES)}'
+        raise ScenarioError([Problem("traffic.hosts", message)])
+    number = {name: i for i, name in enumerate(graph.nodes)}
+    unknown = [
+        Problem(f"traffic.hosts[{i}]", unknown_node(name, number))
+        for i, name in enumerate(chosen)
+        if name not in number
+    ]
+    if unknown:
+        raise ScenarioError(unknown)
+    return np.array([number[name] for name in chosen], dtype=np.uint32), f"{len(chosen)} nodes"
 
 
 def drawn(parameters: dict[str, Any], graph: Graph, seed: int) -> Traffic:
@@ -123,17 +156,7 @@ def drawn(parameters: dict[str, Any], graph: Graph, seed: int) -> Traffic:
     from ackclock import _core
     from ackclock._util.units import parse
 
-    hosts = hosts_of(graph)
-    if "hosts" in parameters:
-        number = {name: i for i, name in enumerate(graph.nodes)}
-        unknown = [
-            Problem(f"traffic.hosts[{i}]", f'there is no node "{name}"; {suggestion(name, number)}')
-            for i, name in enumerate(parameters["hosts"])
-            if name not in number
-        ]
-        if unknown:
-            raise ScenarioError(unknown)
-        hosts = np.array([number[name] for name in parameters["hosts"]], dtype=np.uint32)
+    hosts, ends = hosts_of(graph, parameters.get("hosts"))
     spec = json.dumps(parameters["between"])
     try:
         src, dst, weight = _core.pattern(spec, len(hosts), parameters.get("flows"), seed)
@@ -145,7 +168,7 @@ def drawn(parameters: dict[str, Any], graph: Graph, seed: int) -> Traffic:
     demand = None
     if "demand" in parameters:
         demand = parse(parameters["demand"], "rate") * weight
-    return Traffic(hosts[src], hosts[dst], demand)
+    return Traffic(hosts[src], hosts[dst], demand, ends=ends)
 
 
 def matrix_rows(path: Path) -> list[Row]:

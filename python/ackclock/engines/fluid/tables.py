@@ -214,6 +214,8 @@ def text(name: str, summary: Mapping[str, Any], links: pa.Table) -> str:
     head = (
         f"{name or 'case'}: fluid engine, {s['sender']['kind']} senders{f' ({how})' if how else ''}"
     )
+    if s.get("flows_between"):
+        head += f"; {totals['flows']} flows between {s['flows_between']}"
 
     def amount(key: str) -> str:
         return f"{totals[key]:.6g}"

@@ -158,7 +158,7 @@ def graph(nodes: list[Node], edges: list[Edge], options: LinkOptions) -> dict[st
             continue
         rate = default if edge.rate is None else edge.rate
         if rate is None:
-            raise wrong(f"{edge.where} gives no capacity and no rate is given for such links")
+            raise wrong(f"{edge.where} gives no capacity; the key rate sets one for such links")
         scaled = rate * options.scale
         if not 1 <= scaled <= MOST_BPS:
             after = "" if options.scale == 1 else f", {scaled:g} after the scale {options.scale:g}"

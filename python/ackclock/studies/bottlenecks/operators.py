@@ -91,12 +91,21 @@ def read_network(
     capacity: list[tuple[float, float]] = []
     number = {name: i for i, name in enumerate(raw.nodes)}
     seen: dict[tuple[int, int], tuple[int, str]] = {}
+    bare = [
+        where
+        for where, _, _, given, back in raw.links
+        if default is None and ("" in (given, back) or given is None)
+    ]
     for where, a, b, given, back in raw.links:
         unknown = [n for n in dict.fromkeys((a, b)) if n not in number]
         problems += [
             Problem(where, f'there is no node "{n}"; {suggestion(n, number)}', text)
             for n in unknown
         ]
+        if where in bare[:1]:  # one sentence for all: many maps have no capacities
+            more = f", nor do {len(bare) - 1} other links" if len(bare) > 1 else ""
+            message = f"gives no capacity{more}; --rate sets one for such links"
+            problems.append(Problem(where, message, text))
         there = _capacity(given, default, where, text, problems)
         value = (
             there,
@@ -117,7 +126,9 @@ def read_network(
                 value = value[::-1]
             capacity[place] = (capacity[place][0] + value[0], capacity[place][1] + value[1])
         else:
-            message = f"joins {a} and {b} again, after {seen[key][1]}; parallel links can be merged"
+            message = (
+                f"joins {a} and {b} again, after {seen[key][1]}; --merge-parallel adds them up"
+            )
             problems.append(Problem(where, message, text))
     if not raw.links:
         problems.append(Problem("links", "there are none; expected one or more", text))
@@ -141,11 +152,7 @@ def _capacity(
     from ackclock._util.units import parse, quantity_problem
 
     if given is None or given == "":
-        if default is None:
-            problems.append(
-                Problem(where, "gives no capacity, and no rate is given for such links", file)
-            )
-        return default or 1.0
+        return default or 1.0  # without a default it is a problem, and 1.0 is never used
     value = math.nan
     if isinstance(given, str) and quantity_problem(given, "rate") is None:
         value = float(parse(given, "rate"))
@@ -272,7 +279,7 @@ def _from_topohub(name: str) -> _Raw:
 
 
 def read_demands(
-    network: Network, path: str | Path | None, *, scale: float = 1.0
+    network: Network, path: str | Path | None, *, scale: float = 1.0, leaves: bool = False
 ) -> tuple[Traffic, list[Problem]]:
     """Read a traffic matrix for a network, or ask for all pairs.
 
@@ -281,23 +288,32 @@ def read_demands(
     network
         The network; the matrix may use names or ids of its nodes.
     path
-        CSV with source, target and demand_bps; None: a flow without bound for every pair of nodes
-        with one link, or of all nodes where fewer than two have one.
+        CSV with source, target and demand_bps; None: a flow without bound for every pair of nodes.
     scale
         Factor on every demand.
+    leaves
+        Without a matrix: only pairs of nodes with one neighbour.
 
     Returns
     -------
     tuple
         The flows, and everything wrong with the matrix.
+
+    Raises
+    ------
+    ScenarioError
+        Fewer than two nodes have one neighbour, where only those are to ask.
     """
     from ackclock.engines.fluid.patterns import demands_of, hosts_of, matrix_rows
 
     graph = network.graph
     if path is None:
-        hosts = hosts_of(graph)
+        try:
+            hosts, ends = hosts_of(graph, "leaves" if leaves else "all")
+        except ScenarioError as error:
+            raise ScenarioError([Problem("--leaves", p.message) for p in error.problems]) from None
         pairs = np.array([(a, b) for a in hosts for b in hosts if a != b], dtype=np.uint32)
-        return Traffic(pairs[:, 0].copy(), pairs[:, 1].copy()), []
+        return Traffic(pairs[:, 0].copy(), pairs[:, 1].copy(), ends=ends), []
     rows = [
         (where, network.aliases.get(a, a), network.aliases.get(b, b), value)
         for where, a, b, value in matrix_rows(Path(path))

@@ -101,6 +101,7 @@ class Survey:
             "nodes": len(graph.nodes),
             "links": len(graph.src) // 2,
             "flows": self.net.n_flows,
+            "flows_between": self.net.between,
             "fair_at": None if self.fair_at is None else list(self.fair_at),
             "max_min": {
                 "total_bps": float(self.rates.sum()),
@@ -142,6 +143,7 @@ def survey(
     rate: float | str | None = None,
     merge_parallel: bool = False,
     scale: float = 1.0,
+    leaves: bool = False,
     fair_at: Sequence[str] | None = None,
     upgrade: int = 0,
     factor: float = 2.0,
@@ -153,13 +155,15 @@ def survey(
     network
         As of `read_network`.
     demands
-        CSV with source, target, demand_bps; None: a flow without bound for all pairs.
+        CSV with source, target, demand_bps; None: a flow without bound for all pairs of nodes.
     rate
         Capacity [bit/s] of links for which none is given.
     merge_parallel
         Whether parallel links become one.
     scale
         Factor on every demand.
+    leaves
+        Without demands: only pairs of nodes with one neighbour.
     fair_at
         Nodes whose outgoing links are max-min fair; all others share in proportion to what
         arrives, as FIFO does. None: all are fair.
@@ -188,7 +192,7 @@ def survey(
     except ScenarioError as error:
         wrong = [] if demands is None else matrix_problems(demands)
         raise ScenarioError([*error.problems, *wrong]) from None
-    traffic, problems = read_demands(made, demands, scale=scale)
+    traffic, problems = read_demands(made, demands, scale=scale, leaves=leaves)
     routers = Routers()
     if fair_at is not None:
         chosen = [made.aliases.get(name, name) for name in fair_at]

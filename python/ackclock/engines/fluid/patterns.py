@@ -117,9 +117,7 @@ def hosts_of(
         ends = np.array(sorted(pairs), dtype=np.int64).reshape(-1)
         leaves = np.flatnonzero(np.bincount(ends, minlength=n) == 1).astype(np.uint32)
         if len(leaves) < 2:
-            message = (
-                f'is "leaves", but {len(leaves)} of {n} nodes have one neighbour; expected two'
-            )
+            message = f'is "leaves", but {len(leaves)} of {n} nodes have one neighbour; expected 2'
             raise ScenarioError([Problem("traffic.hosts", message)])
         return leaves, f"the {len(leaves)} leaves, the nodes with one neighbour"
     if isinstance(chosen, str):

@@ -309,11 +309,11 @@ def read_demands(
     graph = network.graph
     if path is None:
         try:
-            hosts, ends = hosts_of(graph, "leaves" if leaves else "all")
+            hosts, between = hosts_of(graph, "leaves" if leaves else "all")
         except ScenarioError as error:
             raise ScenarioError([Problem("--leaves", p.message) for p in error.problems]) from None
         pairs = np.array([(a, b) for a in hosts for b in hosts if a != b], dtype=np.uint32)
-        return Traffic(pairs[:, 0].copy(), pairs[:, 1].copy(), ends=ends), []
+        return Traffic(pairs[:, 0].copy(), pairs[:, 1].copy(), ends=between), []
     rows = [
         (where, network.aliases.get(a, a), network.aliases.get(b, b), value)
         for where, a, b, value in matrix_rows(Path(path))

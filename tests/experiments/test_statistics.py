@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from ackclock._util.text_table import engineering, table
+from ackclock._util.number_text import engineering
+from ackclock._util.text_table import table
 from ackclock.analysis import jain
 from ackclock.experiments.replication import mean_interval
 

@@ -5,7 +5,7 @@ import math
 import pytest
 from click.testing import CliRunner
 
-from ackclock._util import progress, text_table
+from ackclock._util import number_text, progress
 from ackclock.cli.main import cli
 from ackclock.scenario import scenario
 
@@ -32,7 +32,7 @@ pair = 0
     ],
 )
 def test_times_are_said_as_people_say_them(seconds, said):
-    assert text_table.clock(seconds) == said
+    assert number_text.clock(seconds) == said
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_times_are_said_as_people_say_them(seconds, said):
     ],
 )
 def test_working_time_is_exact_while_it_is_short(seconds, said):
-    assert text_table.working_time(seconds) == said
+    assert number_text.working_time(seconds) == said
 
 
 def test_lines_come_ever_more_seldom_and_at_last_hourly(monkeypatch, capsys):

@@ -6,7 +6,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from ackclock._util.text_table import clock
+from ackclock._util.number_text import clock
 
 if TYPE_CHECKING:
     from collections.abc import Callable

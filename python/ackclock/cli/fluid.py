@@ -151,7 +151,8 @@ def _plain(by_sender: dict[str, Any]) -> Any:
 
 
 def _text(found: Survey) -> str:
-    from ackclock._util.text_table import engineering, table
+    from ackclock._util.number_text import engineering
+    from ackclock._util.text_table import table
 
     data = found.to_data()
     ideal = data["max_min"]

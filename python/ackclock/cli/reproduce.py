@@ -165,7 +165,8 @@ def _index(folder: Path) -> None:
 
 def _dry_run(papers: list[PaperData], tier: str, means: Means, *, as_json: bool) -> None:
     """Say what each study would run, and what of it is stored already."""
-    from ackclock._util.text_table import table, working_time
+    from ackclock._util.number_text import working_time
+    from ackclock._util.text_table import table
     from ackclock.experiments.store import look
     from ackclock.reproduce.run.studies import sweep_of
 

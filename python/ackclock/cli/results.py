@@ -69,7 +69,8 @@ def list_(
     place: Path | None, filters: tuple[str, ...], limit: int | None, *, as_json: bool
 ) -> None:
     """List runs, the latest last."""
-    from ackclock._util.text_table import table, working_time
+    from ackclock._util.number_text import working_time
+    from ackclock._util.text_table import table
     from ackclock.experiments.store import query
 
     store = _opened(place)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ackclock._util.text_table import table, working_time
+from ackclock._util.number_text import working_time
+from ackclock._util.text_table import table
 from ackclock.errors import Problem, ScenarioError
 
 if TYPE_CHECKING:

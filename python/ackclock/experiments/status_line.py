@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ackclock._util.number_text import clock
 from ackclock._util.progress import Lines
-from ackclock._util.text_table import clock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

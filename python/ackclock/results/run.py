@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ackclock._util.text_table import engineering, table, working_time
+from ackclock._util.number_text import engineering, working_time
+from ackclock._util.text_table import table
 from ackclock.errors import UnsupportedError, suggestion
 from ackclock.results.bundle import write_bundle
 

@@ -8,7 +8,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ackclock._util import paths
-from ackclock._util.text_table import engineering, table, working_time
+from ackclock._util.number_text import engineering, working_time
+from ackclock._util.text_table import table
 from ackclock.catalogue import schema
 
 if TYPE_CHECKING:

@@ -51,7 +51,7 @@ class Collected:
         return {name: getattr(self, name) for name in names}
 
     def __str__(self) -> str:
-        from ackclock._util.text_table import engineering
+        from ackclock._util.number_text import engineering
 
         parts = [
             f"{self.leftovers} leftovers of writers that were stopped",

@@ -11,10 +11,11 @@ import json
 import os
 import random
 import sys
+import threading
 import traceback
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ackclock._util import paths
 from ackclock.catalogue import schema
@@ -32,7 +33,17 @@ from ackclock.errors import AlgorithmError, Problem, ScenarioError, suggestion
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Made", "Workshop", "check", "contained", "form_problem", "kept", "reference", "told"]
+__all__ = [
+    "Made",
+    "Workshop",
+    "before_run",
+    "check",
+    "contained",
+    "form_problem",
+    "kept",
+    "reference",
+    "told",
+]
 
 
 def reference(value: Any) -> tuple[str, schema.Data] | None:
@@ -154,7 +165,40 @@ def _find(name: str, folder: Path) -> Definition:
             return known[key]
     here = [d.cls.__qualname__ for d in known.values() if d.file == file]
     what = suggestion(cls, here) if here else "it has no class decorated with @ackclock.control"
+    if file in _loading.stopped_at:
+        what = (
+            f"it was read up to line {_loading.stopped_at[file]}, which starts a run; put the class"
+            ' before that, or the run under if __name__ == "__main__":'
+        )
     raise _NotFoundError(f'{file.name} has no decorated class "{cls}"; {what}')
+
+
+class _StartsRunError(BaseException):
+    """A file that is loaded for its classes would start a run."""
+
+
+class _Loading(threading.local):
+    file: Path | None = None
+    is_quiet: ClassVar = False
+    stopped_at: ClassVar[dict[Path, int]] = {}
+
+
+_loading = _Loading()
+
+
+def before_run() -> None:
+    """Say that a run is about to start.
+
+    A file that is loaded for its classes goes no further: it is the script that the run is of, and
+    would run itself again. So a script needs no ``if __name__ == "__main__"``.
+    """
+    if _loading.file is not None:
+        raise _StartsRunError
+
+
+def load_quietly() -> None:
+    """Load files without what they print, for it was printed in the process that began."""
+    _Loading.is_quiet = True
 
 
 def _execute(file: Path) -> None:
@@ -167,8 +211,15 @@ def _execute(file: Path) -> None:
         raise _NotFoundError(f'"{file}" is not a Python file')
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
+    before, _loading.file = _loading.file, file
     try:
-        spec.loader.exec_module(module)
+        with redirect_stdout(None) if _loading.is_quiet else nullcontext():
+            spec.loader.exec_module(module)
+    except _StartsRunError as error:
+        lines = [
+            f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(file)
+        ]
+        _loading.stopped_at[file] = lines[0] or 0
     except BaseException as error:
         del sys.modules[name]
         if isinstance(error, KeyboardInterrupt) and not _is_raised(error):
@@ -187,6 +238,8 @@ def _execute(file: Path) -> None:
         kind = () if isinstance(error, DefinitionError) else (type(error).__name__,)
         told = ": ".join(filter(None, (*kind, what)))
         raise _NotFoundError(f"{file}, line {line}: {told}", trace) from error
+    finally:
+        _loading.file = before
 
 
 def _trace(error: BaseException, files: set[str]) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ackclock._util.text_table import table
+from ackclock.catalogue.python_source import before_run
 from ackclock.experiments.executors.local import Threads, cores
 from ackclock.experiments.executors.task import Finished, Request, Task
 from ackclock.experiments.statistics import mean_interval
@@ -189,6 +190,7 @@ def run_all(
             if on_finish is not None:
                 on_finish(index, finished[index])
 
+    before_run()
     with Threads(workers or cores()) as works:
         for index, scenario in enumerate(scenarios):
             works.submit(Task(index, (Request(str(index), scenario, scenario.seed),)))

@@ -245,8 +245,10 @@ def run(
     sweep, workers, cluster, store, progress, command
         As there.
     """
+    from ackclock.catalogue.python_source import before_run
     from ackclock.experiments.store import Store, opened
 
+    before_run()
     with ExitStack() as stack:
         keeper = stack.enter_context(opened(store))
         if isinstance(keeper, Store):

@@ -502,10 +502,11 @@ class Scenario(Frozen):
         import numpy as np  # noqa: F401  the core needs it; loading it is not the run's time
 
         from ackclock import _core
-        from ackclock.catalogue.python_source import contained
+        from ackclock.catalogue.python_source import before_run, contained
         from ackclock.errors import AlgorithmError
         from ackclock.results.run import Run
 
+        before_run()
         # The core checks what it runs; to check here too would compile a scenario twice.
         text, workshop = self._checked_text()
         try:

@@ -5,23 +5,15 @@ Threads, for the core releases the interpreter's lock; processes for cases that 
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import pickle
 import re
 import tempfile
 import threading
-from concurrent.futures import (
-    FIRST_COMPLETED,
-    Future,
-    ProcessPoolExecutor,
-    ThreadPoolExecutor,
-    wait,
-)
-from concurrent.futures.process import BrokenProcessPool
-from typing import TYPE_CHECKING, Self
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import TYPE_CHECKING, Any, Self
 
-from ackclock.catalogue.python_source import told
+from ackclock.catalogue.python_source import load_quietly, told
 from ackclock.engines.registry import open_parcel
 from ackclock.errors import AckclockError
 from ackclock.experiments.executors.task import Finished, Record, Request, Task, perform
@@ -139,8 +131,9 @@ class Threads:
         return [future.result() for future in found]
 
 
-def _keep_temporary_files_in(folder: str) -> None:
+def _begin_process(folder: str) -> None:
     tempfile.tempdir = folder
+    load_quietly()
 
 
 _cases: dict[tuple[str, str], Case] = {}
@@ -236,6 +229,9 @@ def unpacked(task: Task, answer: bytes) -> Finished:
 class Processes:
     """Runs in processes of this machine; one that dies has its runs done again.
 
+    They are loky's, for these do not begin with the program's main module: a script that runs a
+    sweep without ``if __name__ == "__main__"`` would begin itself again in each of them.
+
     Parameters
     ----------
     workers
@@ -274,14 +270,16 @@ class Processes:
         return self
 
     def _start(self) -> None:
-        context = multiprocessing.get_context("spawn")
-        self._pool = ProcessPoolExecutor(
-            self.parallel, context, _keep_temporary_files_in, (self._folder.name,)
+        from loky.process_executor import ProcessPoolExecutor
+
+        self._pool: Any = ProcessPoolExecutor(
+            self.parallel,
+            initializer=_begin_process,
+            initargs=(self._folder.name,),
         )
 
     def __exit__(self, *_: object) -> None:
         self.stop()
-        self._pool.shutdown(wait=True, cancel_futures=True)
         self._folder.cleanup()
 
     def submit(self, task: Task) -> None:
@@ -302,6 +300,8 @@ class Processes:
         timeout
             At most this long [s].
         """
+        from loky.process_executor import BrokenProcessPool
+
         found, _ = wait(self._waiting, timeout, return_when=FIRST_COMPLETED)
         results = []
         for future in found:
@@ -317,7 +317,7 @@ class Processes:
 
     def _again(self, tasks: list[Task]) -> list[Finished]:
         """Start anew after a process died; which task killed it is not known."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._pool.shutdown(wait=False, kill_workers=True)
         self._waiting.clear()
         self._start()
         lost = []
@@ -336,12 +336,11 @@ class Processes:
 
     def stop(self) -> list[Finished]:
         """Begin nothing new, kill what runs; give what had finished and was not yet taken."""
+        if self._stopped:
+            return []
         self._stopped = True
         found = [f for f in self._waiting if f.done() and not f.cancelled() and not f.exception()]
         results = [unpacked(self._waiting[future], future.result()) for future in found]
-        for future in self._waiting:
-            future.cancel()
         self._waiting.clear()
-        for process in list((getattr(self._pool, "_processes", None) or {}).values()):
-            process.kill()
+        self._pool.shutdown(wait=True, kill_workers=True)
         return results

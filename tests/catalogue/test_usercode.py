@@ -467,3 +467,20 @@ def test_a_class_of_a_script_serves_in_its_own_process(tmp_path):
     again = ac.load(tmp_path / "s.toml")
     assert again.data["flows"][0]["cc"]["class"] == f"{script}:Mine"
     assert again.run().summary["digest"] == done.stdout.strip()
+
+
+def test_the_command_line_sets_a_parameter_of_a_class_given_by_name(tmp_path, capsys):
+    example = Path(__file__).parents[2] / "examples" / "my_control.py"
+    (tmp_path / "mine.py").write_text(example.read_text())
+    file = tmp_path / "case.toml"
+    file.write_text(
+        'duration = "3 s"\nnet = { kind = "dumbbell", pairs = 2, rate = "5 Mbps", rtt = "40 ms" }\n'
+        'flows = [{ pair = 0 }, { id = "own", pair = 1, cc = "mine.py:DelayAimd" }]\n'
+    )
+    said = []
+    for change in ("flows[1].cc.target=3ms", "flows[own].cc.target=3 ms", "flows[1].cc.a=2"):
+        assert main(["run", str(file), "--json", "--set", change]) == 0
+        said.append(json.loads(capsys.readouterr().out)["digest"])
+    assert said[0] == said[1] != said[2]
+    assert main(["run", str(file), "--set", "flows[1].cc.targe=3ms"]) == 2
+    assert 'did you mean "target"' in capsys.readouterr().err

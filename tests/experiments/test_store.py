@@ -491,6 +491,23 @@ def test_runs_are_listed_and_filtered(file, place):
         assert len(query.find(store, [], 5)) == 5
         with pytest.raises(StoreError, match="is not a filter"):
             count("cc")
+        with pytest.raises(StoreError, match='no run has a key "nonsense"; expected one of: '):
+            count("nonsense=3")
+        with pytest.raises(StoreError, match=r'"net\.bufer"; did you mean "net\.buffer"'):
+            count("net.bufer=5 pkt")
+        with pytest.raises(StoreError, match=r'"flows\[0\].ccc"; did you mean "flows\[\*\]\.cc"'):
+            count("cc=Reno", "flows[0].ccc=vegas")
+
+
+def test_runs_are_filtered_by_a_flow_with_an_id(tmp_path, place):
+    case = ac.load(SMALL).replace(duration="4 s", record=None)
+    flows = [{"id": "bulk", "pair": 0, "cc": "aimd"}, {"id": "web", "pair": 1, "cc": "vegas"}]
+    over = {"flows[web].cc": ["vegas", "cubic"]}
+    ac.sweep(case.replace(flows=flows), over).run(store=place, progress=False)
+    with look(place) as store:
+        assert len(query.find(store, ["flows[bulk].cc=aimd"])) == 2
+        assert len(query.find(store, ["flows[web].cc=cubic"])) == 1
+        assert len(query.find(store, ["flows[bulk].cc=cubic"])) == 0
 
 
 def test_sql_goes_over_the_whole_store(file, place):

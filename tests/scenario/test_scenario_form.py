@@ -227,6 +227,29 @@ def test_a_parameter_may_be_set_on_an_algorithm_given_by_name(scenario):
     assert data == {"flows": [{"cc": {"kind": "x", "alpha": 3}}]}
 
 
+def test_a_parameter_may_be_set_on_a_class_given_by_name():
+    data = paths.replaced({"flows": [{"cc": "mine.py:Mine"}]}, {"flows[0].cc.target": "3ms"})
+    assert data["flows"][0]["cc"] == {"kind": "python", "class": "mine.py:Mine", "target": "3ms"}
+
+
+def test_a_path_names_an_entry_by_its_id():
+    data = {"flows": [{"id": "a"}, {"id": "1", "cc": "cubic"}, {"pair": 3}]}
+    changed = paths.replaced(
+        data, {"flows[a].start": 2, 'flows["1"].cc.beta': 0.5, "flows[1].x": 0}
+    )
+    assert changed["flows"] == [
+        {"id": "a", "start": 2},
+        {"id": "1", "cc": {"kind": "cubic", "beta": 0.5}, "x": 0},
+        {"pair": 3},
+    ]
+    with pytest.raises(
+        ac.ScenarioError, match=r'flows has no entry with id "ab"; did you mean "a"'
+    ):
+        paths.replaced(data, {"flows[ab].start": 2})
+    with pytest.raises(ac.ScenarioError, match="no entry has an id; number them from 0"):
+        paths.replaced({"flows": [{"pair": 0}]}, {"flows[a].start": 2})
+
+
 @pytest.mark.parametrize(
     ("path", "told"),
     [
@@ -236,6 +259,8 @@ def test_a_parameter_may_be_set_on_an_algorithm_given_by_name(scenario):
         ("net[0]", "not a list|no list"),
         ("", "is not a path"),
         ("a..b", "is not a path"),
+        ("[a].b", "is not a path"),
+        ("flows[].b", "is not a path"),
     ],
 )
 def test_a_path_that_leads_nowhere_is_told(scenario, path, told):
@@ -250,7 +275,9 @@ def test_scenarios_are_frozen(scenario):
     assert scenario.data["net"]["pairs"] == 2
 
 
-@pytest.mark.parametrize("path", ["net.buffer", "flows[3].start", "flows[*].cc", "a.b[0].c-d"])
+@pytest.mark.parametrize(
+    "path", ["net.buffer", "flows[3].start", "flows[*].cc", "a.b[0].c-d", "f[x y].z", 'f["7"].z']
+)
 def test_paths_are_written_as_they_were_read(path):
     assert paths.text(paths.split(path)) == path
 

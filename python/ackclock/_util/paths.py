@@ -1,4 +1,4 @@
-"""Paths into a scenario: ``net.buffer``, ``flows[3].start``, ``flows[*].cc``.
+"""Paths into a scenario: ``net.buffer``, ``flows[3].start``, ``flows[bulk].cc``, ``flows[*].cc``.
 
 The same strings serve in `Scenario.replace`, in ``--set`` and in error messages.
 """
@@ -7,16 +7,31 @@ from __future__ import annotations
 
 import copy
 import re
+from dataclasses import dataclass
 from typing import Any
 
 from ackclock.errors import Problem, ScenarioError, suggestion
 
-__all__ = ["replaced", "split", "text"]
+__all__ = ["Id", "Step", "position", "replaced", "split", "text"]
 
-Step = str | int | None
-"""A key, an index, or None for every index."""
 
-_STEP = re.compile(r"([A-Za-z_][A-Za-z0-9_-]*)|\[(\d+|\*)\]")
+@dataclass(frozen=True)
+class Id:
+    """An entry of a list by its key ``id``.
+
+    Parameters
+    ----------
+    name
+        The value of the key.
+    """
+
+    name: str
+
+
+Step = str | int | Id | None
+"""A key, an index, an entry by its id, or None for every index."""
+
+_STEP = re.compile(r"""([A-Za-z_][A-Za-z0-9_-]*)|\[(?:(\d+|\*)|"([^"]+)"|([^\]["*]+))\]""")
 
 
 def split(path: str) -> list[Step]:
@@ -30,7 +45,8 @@ def split(path: str) -> list[Step]:
     Returns
     -------
     list
-        Keys, indices, and None for ``[*]``.
+        Keys, indices, ids as `Id`, and None for ``[*]``. An id of digits stands in quotes:
+        ``flows["1"]``.
 
     Raises
     ------
@@ -38,17 +54,22 @@ def split(path: str) -> list[Step]:
         The text is not a path.
     """
     steps: list[Step] = []
-    position = 0
-    while position < len(path):
-        if steps and path[position] == ".":
-            position += 1
-        match = _STEP.match(path, position)
+    at = 0
+    while at < len(path):
+        if steps and path[at] == ".":
+            at += 1
+        match = _STEP.match(path, at)
         if match is None:
             break
-        key, index = match.groups()
-        steps.append(key if key else None if index == "*" else int(index))
-        position = match.end()
-    if not steps or position < len(path) or not isinstance(steps[0], str):
+        key, index, quoted, name = match.groups()
+        if key:
+            steps.append(key)
+        elif index:
+            steps.append(None if index == "*" else int(index))
+        else:
+            steps.append(Id(quoted or name))
+        at = match.end()
+    if not steps or at < len(path) or not isinstance(steps[0], str):
         message = "is not a path; expected something like net.buffer, flows[3].start or flows[*].cc"
         raise ScenarioError([Problem("", f'"{path}" {message}')])
     return steps
@@ -68,9 +89,25 @@ def text(steps: list[Any]) -> str:
             out += "[*]"
         elif isinstance(step, int):
             out += f"[{step}]"
+        elif isinstance(step, Id):
+            out += f'["{step.name}"]' if step.name.isdigit() else f"[{step.name}]"
         else:
             out += f".{step}" if out else step
     return out
+
+
+def position(entries: list[Any], entry: Id) -> int | None:
+    """Find an entry of a list by its id; None if there is none.
+
+    Parameters
+    ----------
+    entries
+        The list.
+    entry
+        The id.
+    """
+    ids = [item.get("id") if isinstance(item, dict) else None for item in entries]
+    return ids.index(entry.name) if entry.name in ids else None
 
 
 def replaced(data: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
@@ -122,11 +159,19 @@ def _set(at: Any, steps: list[Step], value: Any, path: str, done: list[Any]) -> 
             )
         elif isinstance(child, str) and isinstance(rest[0], str) and step != "id":
             # "aimd" is short for { kind = "aimd" }: a parameter may be set on it.
-            child = at[step] = {"kind": child}
+            child = at[step] = _spelled_out(child)
         _set(child, rest, value, path, [*done, step])
         return
     if not isinstance(at, list):
         raise ScenarioError([Problem(path, f"{text(done)} is not a list")])
+    if isinstance(step, Id):
+        found = position(at, step)
+        if found is None:
+            ids = [entry["id"] for entry in at if isinstance(entry, dict) and "id" in entry]
+            hint = suggestion(step.name, ids) if ids else "no entry has an id; number them from 0"
+            message = f'{text(done)} has no entry with id "{step.name}"; {hint}'
+            raise ScenarioError([Problem(path, message)])
+        step = found
     indices = range(len(at)) if step is None else [step]
     for index in indices:
         if index >= len(at):
@@ -136,3 +181,8 @@ def _set(at: Any, steps: list[Step], value: Any, path: str, done: list[Any]) -> 
             _set(at[index], rest, value, path, [*done, index])
         else:
             at[index] = copy.deepcopy(value)
+
+
+def _spelled_out(algorithm: str) -> dict[str, Any]:
+    is_class = ".py:" in algorithm or algorithm.startswith("session:")
+    return {"kind": "python", "class": algorithm} if is_class else {"kind": algorithm}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import re
 import sqlite3
 import threading
 from contextlib import ExitStack, closing, suppress
@@ -354,6 +355,19 @@ class Index:
         """
         found = self._base.execute(query, values).fetchall()
         return [dict(zip(names, row, strict=True)) for row in reversed(found)]
+
+    @_sturdy
+    def names(self) -> set[str]:
+        """List labels of runs and paths of their documents, ``[*]`` for any entry of a list."""
+        labels = self._base.execute("SELECT DISTINCT j.key FROM runs, json_each(labels) AS j")
+        places = self._base.execute(
+            "SELECT DISTINCT j.fullkey FROM scenarios, json_tree(document) AS j"
+            " WHERE j.key IS NOT NULL"
+        )
+        found = {row[0] for row in labels.fetchall()}
+        for (place,) in places.fetchall():
+            found.add(re.sub(r"\[\d+\]", "[*]", place.removeprefix("$.")).replace('"', ""))
+        return found
 
     @_sturdy
     def count(self) -> int:

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["condition", "export_run", "export_table", "find", "one_run", "sql", "views"]
 
 
+_FILTER = re.compile(r"^\s*([^!<>=]+?)\s*(!=|<=|>=|=|<|>)\s*(.*?)\s*$")
+
+
 def condition(text: str) -> tuple[str, list[Any]]:
     """Turn a filter into SQL over the index.
 
@@ -28,14 +31,14 @@ def condition(text: str) -> tuple[str, list[Any]]:
     text
         ``NAME=VALUE`` (also ``!=``, ``<``, ``<=``, ``>``, ``>=``): a column of the runs (engine,
         seed, name, sweep, version, ...), an axis of the sweep, or a path of the scenario such as
-        ``net.buffer`` or ``flows[*].cc``.
+        ``net.buffer``, ``flows[*].cc`` or ``flows[bulk].cc`` (by id).
 
     Raises
     ------
     StoreError
         It is none of these.
     """
-    match = re.match(r"^\s*([^!<>=]+?)\s*(!=|<=|>=|=|<|>)\s*(.*?)\s*$", text)
+    match = _FILTER.match(text)
     if match is None:
         raise StoreError(f'"{text}" is not a filter; expected NAME=VALUE, as in net.buffer="1 bdp"')
     name, sign, given = match.groups()
@@ -67,12 +70,13 @@ def _of_document(path: str, sign: str, value: Any) -> tuple[str, list[Any]]:
     from ackclock._util import paths
 
     steps = paths.split(path)
-    if steps.count(None) > 1:
-        raise StoreError(f'"{path}": expected at most one [*]')
+    several = [i for i, step in enumerate(steps) if step is None or isinstance(step, paths.Id)]
+    if len(several) > 1:
+        raise StoreError(f'"{path}": expected at most one [*] or [id]')
     before, after = steps, None
-    if None in steps:
-        cut = steps.index(None)
-        before, after = steps[:cut], steps[cut + 1 :]
+    one: paths.Step = None
+    for cut in several:
+        before, one, after = steps[:cut], steps[cut], steps[cut + 1 :]
     if after is None:
         place = _json_path(before)
         at = f"coalesce(json_extract(document, ? || '.kind'), json_extract(document, ?)) {sign} ?"
@@ -83,6 +87,8 @@ def _of_document(path: str, sign: str, value: Any) -> tuple[str, list[Any]]:
         test, inner = f"value {sign} ?", [value]
     else:
         inner = [place, place, value]
+    if isinstance(one, paths.Id):
+        test, inner = f"json_extract(value, '$.id') = ? AND {test}", [one.name, *inner]
     return (
         f"EXISTS (SELECT 1 FROM json_each(document, ?) WHERE {test})",
         [_json_path(before), *inner],
@@ -106,12 +112,40 @@ def find(
         See `condition`; all must hold.
     limit
         Only the last so many.
+
+    Raises
+    ------
+    StoreError
+        A filter names what no run of the store has.
     """
     store.refresh()
+    filters = list(filters)
     made = [condition(text) for text in filters]
     wheres = [where for where, _ in made]
     values = [value for _, values in made for value in values]
-    return store.index.select(wheres, values, limit)
+    found = store.index.select(wheres, values, limit)
+    if not found:
+        _check_names(store, filters)
+    return found
+
+
+def _check_names(store: Store, filters: Sequence[str]) -> None:
+    """Look whether a filter that nothing passes names something that there is."""
+    if not store.index.count():
+        return
+    own = set(COLUMNS) - {"labels", "tables"}
+    known = {_any_entry(name): name for name in sorted(own | store.index.names())}
+    for text in filters:
+        match = _FILTER.match(text)
+        assert match is not None
+        if _any_entry(match[1]) not in known:
+            hint = suggestion(match[1], known.values())
+            message = f'{store.folder}: no run has a key "{match[1]}"; {hint}'
+            raise StoreError(message)
+
+
+def _any_entry(name: str) -> str:
+    return re.sub(r"\[[^]]*\]", "[*]", name)
 
 
 def one_run(store: Store, name: str) -> dict[str, Any]:

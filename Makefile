@@ -29,7 +29,7 @@ help: ## list the targets
 setup: .venv/.built ## build everything into .venv; .venv/bin/ackclock is the command line
 
 demo: setup ## a real network, 120 TCP flows, four queues: figures and a page in out/demo
-	$(BIN)/python -m ackclock.studies.geant_demo --out out/demo
+	$(BIN)/ackclock demo --out out/demo
 
 test: setup ## all tests that take seconds
 	cargo test --workspace --exclude ackclock-py

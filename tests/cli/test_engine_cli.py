@@ -2,6 +2,7 @@
 
 import ast
 import json
+import os
 import re
 import subprocess
 import sys
@@ -176,3 +177,83 @@ def test_ctrl_c_gives_3_and_keeps_what_finished(small_file, tmp_path):
     assert done.returncode == 3, done.stderr
     assert "Traceback" not in done.stderr
     assert ac.load_run(next(iter(out.glob("seed-*")))).summary["seed"] >= 3
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["version"]])
+def test_the_version_is_printed(capsys, arguments):
+    assert cli.main(arguments) == 0
+    assert capsys.readouterr().out == f"{ac.__version__}\n"
+
+
+def test_list_and_show_print_json(capsys):
+    assert cli.main(["list", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert {entry["room"] for entry in listed} == set(schema.ROOMS)
+    assert ("cc", "vegas") in {(entry["room"], entry["name"]) for entry in listed}
+    assert cli.main(["list", "slow-start", "--json"]) == 0
+    assert {e["room"] for e in json.loads(capsys.readouterr().out)} == {"slow_start"}
+    assert cli.main(["show", "vegas", "--json"]) == 0
+    (shown,) = json.loads(capsys.readouterr().out)
+    assert shown["python"] == "ackclock.cc.Vegas"
+    assert {"alpha", "beta", "gamma"} <= set(shown["params"]["properties"])
+
+
+def test_check_prints_json_of_every_file(small_file, tmp_path, capsys):
+    wrong = tmp_path / "wrong.toml"
+    wrong.write_text(small_file.read_text().replace("pairs = 2", "pairs = 0"))
+    assert cli.main(["check", str(small_file), str(wrong), "--json"]) == 2
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    good, bad = json.loads(printed.out)
+    assert good == {"file": str(small_file), "ok": True, "problems": [], "warnings": []}
+    assert (bad["file"], bad["ok"]) == (str(wrong), False)
+    assert "net.pairs" in {problem["path"] for problem in bad["problems"]}
+
+
+def test_run_records_tables_and_a_capture(small_file, tmp_path, capsys):
+    out, capture = tmp_path / "out", tmp_path / "packets.pcapng"
+    command = ["run", str(small_file), "--out", str(out), "--set", "record.tables=['drops']"]
+    assert cli.main([*command, "--record", "windows", "--pcapng", str(capture)]) == 0
+    run = ac.load_run(out)
+    assert {"drops", "windows", "packets"} <= set(run.tables)
+    assert "rtts" not in run.tables
+    assert capture.read_bytes() == run.to_pcapng(tmp_path / "again.pcapng").read_bytes()
+    links = [link["id"] for link in run.summary["links"]]
+    access = next(link for link in links if link != links[0])
+    assert cli.main([*command, "--pcapng", str(capture), "--link", access]) == 0
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--record", "window"], 'no table "window"; did you mean "windows"'),
+        (["--pcapng", "x.pcapng", "--reps", "2"], "--pcapng writes the packets of one run"),
+        (["--link", "r0->r1"], "--link goes with --pcapng FILE"),
+    ],
+)
+def test_recording_options_that_cannot_be_are_refused(small_file, capsys, options, told):
+    assert cli.main(["run", str(small_file), *options]) == 2
+    assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("typed", "names"),
+    [
+        (["show", "veg"], ["vegas"]),
+        (["list", "slow"], ["slow-start"]),
+        (["evaluate", "cub"], ["cubic"]),
+        (["reproduce", "leg"], ["legout1999"]),
+        (["plot", "out", "--kind", "th"], ["throughput"]),
+        (["run", "x.toml", "--record", "dr"], ["drops"]),
+    ],
+)
+def test_the_shell_completes_names(typed, names):
+    words = " ".join(["ackclock", *typed])
+    done = subprocess.run(
+        [sys.executable, "-m", "ackclock"], capture_output=True, text=True, check=False,
+        env={**os.environ, "_ACKCLOCK_COMPLETE": "zsh_complete", "COMP_WORDS": words,
+             "COMP_CWORD": str(len(typed))},
+    )  # fmt: skip
+    lines = done.stdout.splitlines()
+    assert (lines[::3], lines[1::3]) == (["plain"] * len(names), names), done.stderr

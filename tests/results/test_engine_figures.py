@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import ackclock as ac
+from ackclock.cli.main import main
 from ackclock.studies import geant_demo
 
 KINDS = ("cwnd", "throughput", "queue", "delay", "fairness")
@@ -212,7 +213,7 @@ def test_a_figure_of_several_scenarios_names_each(run):
 
 @pytest.mark.slow
 def test_the_demonstration_page_is_whole_and_needs_no_network(tmp_path, capsys):
-    assert geant_demo.main(["--quick", "--out", str(tmp_path)]) == 0
+    assert main(["demo", "--quick", "--out", str(tmp_path)]) == 0
     printed = capsys.readouterr().out
     assert "Jain's index of goodput / max-min share: " in printed
     assert printed.count("Jain against max-min [1]") == 1

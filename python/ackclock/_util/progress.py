@@ -6,8 +6,6 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from ackclock._util.number_text import clock
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -68,6 +66,9 @@ class Bar:
         elif self.shown and 0 < fraction < 1:
 
             def line(elapsed: float) -> str:
+                # Here, for the command line imports this module and must not wait for NumPy.
+                from ackclock._util.number_text import clock
+
                 left = clock(elapsed * (1 - fraction) / fraction)
                 return f"{self.title}: {100 * fraction:.3g} %, about {left} left"
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ackclock.cli import completion
 from ackclock.cli.options import FILE, JSON, QUIET, SET, WORKERS, print_json, with_changes
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ __all__ = ["adversary"]
 
 
 @click.command()
-@click.argument("control")
+@click.argument("control", shell_complete=completion.algorithms("cc"))
 @click.option("--against", default="AIMD,AIAD,MIMD,MIAD", show_default=True, help="Others.")
 @click.option("--best", is_flag=True, help="Search where CONTROL does best instead of worst.")
 @click.option("--last", is_flag=True, help="Search where CONTROL does worst of all.")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from ackclock.cli import completion
 from ackclock.cli.options import FILE, JSON, QUIET, TIER, WORKERS, print_json
 
 __all__ = ["audit"]
@@ -17,7 +18,7 @@ def audit() -> None:
 
 
 @audit.command()
-@click.argument("control")
+@click.argument("control", shell_complete=completion.algorithms("cc"))
 @TIER
 @click.option(
     "--gap",

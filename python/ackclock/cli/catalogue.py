@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import click
 
+from ackclock.cli import completion
+from ackclock.cli.options import JSON, print_json
+
 __all__ = ["list_", "show"]
+
+
+_COLUMNS = ["room", "name", "title", "status"]
 
 
 class _WithRooms(click.Command):
@@ -19,8 +25,9 @@ class _WithRooms(click.Command):
 
 
 @click.command("list", cls=_WithRooms)
-@click.argument("room", required=False)
-def list_(room: str | None) -> None:
+@click.argument("room", required=False, shell_complete=completion.rooms)
+@JSON
+def list_(room: str | None, *, as_json: bool) -> None:
     """List algorithms, all or those of one ROOM."""
     from ackclock._util.text_table import table
     from ackclock.catalogue import schema
@@ -34,13 +41,20 @@ def list_(room: str | None) -> None:
         if room is None or name == room.replace("-", "_")
         for entry in entries.values()
     ]
-    click.echo(table(["room", "name", "title", "status"], rows, most=1000))
+    if as_json:
+        print_json([dict(zip(_COLUMNS, row, strict=True)) for row in rows])
+        return
+    click.echo(table(_COLUMNS, rows, most=1000))
 
 
 @click.command()
-@click.argument("name")
-def show(name: str) -> None:
-    """Show the algorithm NAME: source, parameters, defaults."""
+@click.argument("name", shell_complete=completion.algorithms())
+@JSON
+def show(name: str, *, as_json: bool) -> None:
+    """Show the algorithm NAME: source, parameters, defaults.
+
+    As JSON: a list, for a name may be in several rooms; parameters as their JSON Schema.
+    """
     from ackclock.catalogue import schema
     from ackclock.catalogue.records import class_name, documentation
     from ackclock.errors import suggestion
@@ -52,6 +66,18 @@ def show(name: str) -> None:
     if not found:
         hint = suggestion(name, sorted({entry["name"] for _, entry in every}))
         raise click.UsageError(f'there is no algorithm "{name}"; {hint}')
+    if as_json:
+        print_json(
+            [
+                {
+                    "room": room,
+                    "python": f"ackclock.{room}.{class_name(entry['name'])}",
+                    **{key: entry[key] for key in ("name", "title", "source", "status", "params")},
+                }
+                for room, entry in found
+            ]
+        )
+        return
     parts = []
     for room, entry in found:
         doc = documentation(entry["title"], entry["source"], entry["status"], entry["params"])

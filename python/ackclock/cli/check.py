@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from ackclock.cli.options import EXIT_INPUT, FILE, JSON, SET, load_scenario
+from ackclock.cli.options import EXIT_INPUT, FILE, JSON, SET, load_scenario, print_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,22 +18,39 @@ __all__ = ["check", "explain"]
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=FILE)
 @SET
-def check(files: tuple[Path, ...], changes: tuple[str, ...]) -> None:
-    """Check scenario FILES: form, names, routes, parameters. All problems are told."""
+@JSON
+def check(files: tuple[Path, ...], changes: tuple[str, ...], *, as_json: bool) -> None:
+    """Check scenario FILES: form, names, routes, parameters. All problems are reported.
+
+    As JSON: a list of file, ok, problems (path, message), warnings.
+    """
     from ackclock.errors import ScenarioError
 
-    failed = False
+    checked: list[dict[str, Any]] = []
     for file in files:
+        problems: list[dict[str, str]] = []
+        warnings: list[str] = []
         try:
-            found = load_scenario(file, changes)
-            warnings = found.explain().data["warnings"]
-            click.echo(f"{file}: right" + ("" if not warnings else ", but"))
-            for warning in warnings:
-                click.echo(f"  warning: {warning}")
+            warnings = load_scenario(file, changes).explain().data["warnings"]
+            if not as_json:
+                click.echo(f"{file}: right" + ("" if not warnings else ", but"))
+                for warning in warnings:
+                    click.echo(f"  warning: {warning}")
         except ScenarioError as error:
-            failed = True
-            click.echo(str(error), err=True)
-    if failed:
+            problems = [{"path": p.path, "message": p.message} for p in error.problems]
+            if not as_json:
+                click.echo(str(error), err=True)
+        checked.append(
+            {
+                "file": str(file),
+                "ok": not problems,
+                "problems": problems,
+                "warnings": warnings,
+            }
+        )
+    if as_json:
+        print_json(checked)
+    if not all(found["ok"] for found in checked):
         sys.exit(EXIT_INPUT)
 
 

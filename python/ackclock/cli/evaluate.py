@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ackclock.cli import completion
 from ackclock.cli.options import FILE, JSON, QUIET, REPS, STORE, TIER, WORKERS, print_json
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 @click.command()
-@click.argument("control")
+@click.argument("control", shell_complete=completion.algorithms("cc"))
 @_options
 def evaluate(control: str, **means: Any) -> None:
     """Compare CONTROL with AIMD, AIAD, MIMD, MIAD, CUBIC and Vegas in every setting.
@@ -42,7 +43,7 @@ def evaluate(control: str, **means: Any) -> None:
 
 
 @click.command("evaluate-queue")
-@click.argument("queue")
+@click.argument("queue", shell_complete=completion.algorithms("qdisc"))
 @_options
 def evaluate_queue(queue: str, **means: Any) -> None:
     """Compare QUEUE with drop tail and others in the scenarios of RFC 7928.

@@ -23,6 +23,7 @@ HOMES = {
     "artifact": "ackclock.cli.reproduce:artifact",
     "audit": "ackclock.cli.audit:audit",
     "check": "ackclock.cli.check:check",
+    "demo": "ackclock.cli.demo:demo",
     "evaluate": "ackclock.cli.evaluate:evaluate",
     "evaluate-queue": "ackclock.cli.evaluate:evaluate_queue",
     "explain": "ackclock.cli.check:explain",
@@ -52,7 +53,23 @@ class _Commands(click.Group):
         return sorted([*super().list_commands(ctx), *HOMES])
 
 
+def _print_version(ctx: click.Context, _: click.Parameter, value: object) -> None:
+    if value and not ctx.resilient_parsing:
+        from ackclock import _core
+
+        click.echo(_core.version())
+        ctx.exit()
+
+
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_print_version,
+    help="Print the version.",
+)
 def cli() -> None:
     """A laboratory for congestion control: ask what would happen, get an answer to trust."""
 

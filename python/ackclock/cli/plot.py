@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ackclock.cli import completion
 from ackclock.cli.options import FILE
 
 if TYPE_CHECKING:
@@ -16,7 +17,12 @@ __all__ = ["plot"]
 
 @click.command()
 @click.argument("rundir", type=FILE)
-@click.option("--kind", required=True, help="cwnd, throughput, queue, delay, fairness or map.")
+@click.option(
+    "--kind",
+    required=True,
+    shell_complete=completion.figures,
+    help="cwnd, throughput, queue, delay, fairness or map.",
+)
 @click.option("--out", type=FILE, required=True, metavar="FILE", help="SVG, PNG or PDF.")
 @click.option("--flow", "flows", multiple=True, help="Only this flow; may be repeated.")
 @click.option("--link", "links", multiple=True, help="Only this link; may be repeated.")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ackclock.cli import completion
 from ackclock.cli.options import (
     CLUSTER,
     DRY_RUN,
@@ -29,7 +30,7 @@ __all__ = ["artifact", "reproduce"]
 
 
 @click.command()
-@click.argument("papers", nargs=-1, metavar="[PAPER]...")
+@click.argument("papers", nargs=-1, metavar="[PAPER]...", shell_complete=completion.papers)
 @click.option("--list", "list_", is_flag=True, help="List the papers that ship with ackclock.")
 @click.option("--all", "all_", is_flag=True, help="Reproduce all of them.")
 @click.option("--figure", "figures", multiple=True, metavar="F", help="Only this; repeatable.")
@@ -238,7 +239,7 @@ def _sensitivity(
 
 
 @click.command()
-@click.argument("paper")
+@click.argument("paper", shell_complete=completion.papers)
 @TIER
 @click.option("--out", type=FILE, metavar="FILE", help="Left out: PAPER-TIER.tar.gz.")
 @WORKERS

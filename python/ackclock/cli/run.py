@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ackclock._util.progress import Bar
+from ackclock.cli import completion
 from ackclock.cli.options import FILE, JSON, QUIET, SET, WORKERS, load_scenario, print_json
 
 if TYPE_CHECKING:
@@ -23,6 +24,15 @@ __all__ = ["run"]
 @SET
 @JSON
 @click.option("--out", type=FILE, metavar="DIR", help="Write the run bundle into DIR.")
+@click.option(
+    "--record",
+    multiple=True,
+    metavar="TABLE",
+    shell_complete=completion.tables,
+    help="Record this table too, as windows or drops; may be repeated.",
+)
+@click.option("--pcapng", type=FILE, metavar="FILE", help="Write packets of a link as a capture.")
+@click.option("--link", metavar="ID", help="Link of --pcapng; left out: the one that carried most.")
 @click.option("--seed", type=click.IntRange(min=0), help="Replace the scenario's seed.")
 @click.option("--reps", type=click.IntRange(min=1), default=1, help="Replications.")
 @WORKERS
@@ -33,6 +43,9 @@ def run(
     *,
     as_json: bool,
     out: Path | None,
+    record: tuple[str, ...],
+    pcapng: Path | None,
+    link: str | None,
     seed: int | None,
     reps: int,
     workers: int | None,
@@ -44,9 +57,14 @@ def run(
     gets one run bundle per seed, in place of earlier runs. Ctrl-C keeps the replications that
     finished.
     """
+    if pcapng is not None and reps > 1:
+        raise click.UsageError("--pcapng writes the packets of one run; leave --reps out")
+    if link is not None and pcapng is None:
+        raise click.UsageError("--link goes with --pcapng FILE")
     scenario = load_scenario(file, changes)
     if seed is not None:
         scenario = scenario.replace(seed=seed)
+    scenario = _recording(scenario, [*record, *(["packets"] if pcapng is not None else [])])
     if out is not None:
         from ackclock._util.output_folder import may_replace, may_replicate
 
@@ -60,12 +78,30 @@ def run(
     try:
         if out is not None:
             _save(result, out)
+        if pcapng is not None:
+            result.to_pcapng(pcapng, link=link)
     finally:
         # Also where the folder could not be written, as on a disk that is full.
         if as_json:
             print_json(result.summary)
         elif not quiet:
             click.echo(str(result))
+
+
+def _recording(scenario: Scenario, tables: list[str]) -> Scenario:
+    """Add tables to those that the scenario records."""
+    from ackclock.errors import suggestion
+    from ackclock.results.run import TABLES
+
+    for name in tables:
+        if name not in TABLES:
+            raise click.UsageError(
+                f'--record: there is no table "{name}"; {suggestion(name, TABLES)}'
+            )
+    if not tables:
+        return scenario
+    given = scenario.data.get("record", {}).get("tables", [])
+    return scenario.replace(**{"record.tables": list(dict.fromkeys([*given, *tables]))})
 
 
 def _save(result: Run, out: Path) -> None:

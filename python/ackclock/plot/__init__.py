@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ackclock.results.run import Run
 
 __all__ = [
+    "KINDS",
     "cwnd",
     "delay",
     "draw",
@@ -24,6 +25,10 @@ __all__ = [
     "save",
     "throughput",
 ]
+
+
+KINDS = ("cwnd", "throughput", "queue", "delay", "fairness", "map")
+"""Names of figures that `draw` makes."""
 
 
 def draw(
@@ -59,7 +64,7 @@ def draw(
         return network_map(run)
     by_flow = {"cwnd": cwnd, "throughput": throughput, "delay": delay, "fairness": fairness}
     if kind not in by_flow:
-        hint = suggestion(kind, (*by_flow, "queue", "map"))
+        hint = suggestion(kind, KINDS)
         message = f'there is no figure "{kind}"; {hint}'
         raise UnsupportedError(message)
     return by_flow[kind](run, flows=flows)

@@ -1,11 +1,10 @@
 """The demonstration: one real network, many TCP flows, four queue disciplines in turn.
 
-``python -m ackclock.studies.geant_demo`` (or ``make demo``) runs it on all cores and writes a page.
+``ackclock demo`` (or ``make demo``) runs it on all cores and writes a page.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
 import sys
@@ -18,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ackclock._util.text_table import table
-from ackclock.errors import AckclockError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
     from ackclock.results.run import Run
     from ackclock.scenario.scenario import Scenario
 
-__all__ = ["main"]
+__all__ = ["demonstrate"]
 
 QDISCS = ("fifo", "red", "drr", "fq")
 
@@ -490,44 +488,28 @@ def write(results: Results, out: Path, command: str) -> Path:
     return path
 
 
-def main(arguments: list[str] | None = None) -> int:
+def demonstrate(out: Path, *, quick: bool = False) -> str:
     """Run the demonstration.
 
     Parameters
     ----------
-    arguments
-        Left out: those of this process.
+    out
+        Folder to write into.
+    quick
+        2 replications of 4 s.
 
     Returns
     -------
-    int
-        The exit code, as that of the command line.
+    str
+        The answer with its table, and where the page is.
     """
-    parser = argparse.ArgumentParser(
-        prog="python -m ackclock.studies.geant_demo", description=__doc__
-    )
-    parser.add_argument("--out", type=Path, default=Path("out/demo"), help="folder to write into")
-    parser.add_argument("--quick", action="store_true", help="2 replications of 4 s")
-    given = parser.parse_args(arguments)
-    size = Size(reps=2, duration_s=4.0, warmup_s=1.0) if given.quick else Size()
-    command = "python -m ackclock.studies.geant_demo" + (" --quick" if given.quick else "")
-    try:
-        results = simulate(size)
-        page = write(results, given.out, command)
-    except AckclockError as error:
-        sys.stderr.write(f"{error}\n")
-        return 2
-    except KeyboardInterrupt:
-        sys.stderr.write("interrupted\n")
-        return 3
+    size = Size(reps=2, duration_s=4.0, warmup_s=1.0) if quick else Size()
+    results = simulate(size)
+    page = write(results, out, "ackclock demo" + (" --quick" if quick else ""))
     head = ["qdisc", *(f"{metric.title} [{metric.unit}]" for metric in METRICS)]
     rows = [[qdisc, *results.cells(qdisc)] for qdisc in results.runs]
     count = f"GEANT 2009, {size.flows} CUBIC flows, {size.reps} replications"
-    answer = results.answer()
-    sys.stdout.write(f"\n{count}; mean ± half of the 95 % interval\n\n{table(head, rows)}\n\n")
-    sys.stdout.write(f"{answer}\n\npage: {page}\n")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    return (
+        f"\n{count}; mean ± half of the 95 % interval\n\n{table(head, rows)}\n\n"
+        f"{results.answer()}\n\npage: {page}"
+    )

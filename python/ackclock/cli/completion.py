@@ -1,0 +1,76 @@
+"""Names that the shell completes: read when TAB is pressed, never when a command runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from click.shell_completion import CompletionItem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    import click
+
+    Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
+
+__all__ = ["algorithms", "figures", "papers", "rooms", "tables"]
+
+
+def _completion(names: Callable[[], Iterable[tuple[str, str]]], *, files: bool = False) -> Complete:
+    def complete(ctx: click.Context, param: click.Parameter, typed: str) -> list[CompletionItem]:
+        del ctx, param
+        made = [CompletionItem(name, help=text) for name, text in names() if name.startswith(typed)]
+        return made if made or not files else [CompletionItem(typed, type="file")]
+
+    return complete
+
+
+def _catalogue() -> dict[str, dict[str, Any]]:
+    from ackclock.catalogue import schema
+
+    return schema.catalogue()
+
+
+def algorithms(*only: str) -> Complete:
+    """Complete names of algorithms, with their titles.
+
+    Parameters
+    ----------
+    only
+        Rooms, where a file with a class may stand in place of a name; left out: all.
+    """
+
+    def names() -> Iterable[tuple[str, str]]:
+        for room, entries in _catalogue().items():
+            if not only or room in only:
+                yield from ((entry["name"], entry["title"]) for entry in entries.values())
+
+    return _completion(names, files=bool(only))
+
+
+def _rooms() -> Iterable[tuple[str, str]]:
+    return ((room.replace("_", "-"), "") for room in _catalogue())
+
+
+def _papers() -> Iterable[tuple[str, str]]:
+    from ackclock.reproduce.read.folder import names
+
+    return ((name, "") for name in names())
+
+
+def _tables() -> Iterable[tuple[str, str]]:
+    from ackclock.results.run import TABLES
+
+    return ((name, "") for name in TABLES)
+
+
+def _figures() -> Iterable[tuple[str, str]]:
+    from ackclock.plot import KINDS
+
+    return ((name, "") for name in KINDS)
+
+
+rooms = _completion(_rooms)
+papers = _completion(_papers, files=True)
+tables = _completion(_tables)
+figures = _completion(_figures)

@@ -114,8 +114,6 @@ pub struct Linear<N> {
     first_cut: FirstCut,
     /// No cut has been made yet.
     uncut: bool,
-    /// The last cut was a timeout's.
-    timed_out: bool,
     rule: Rule,
     name: PhantomData<fn() -> N>,
 }
@@ -137,7 +135,6 @@ impl<N: Named> About<CcEnv> for Linear<N> {
             era: env.era,
             round: Round { slope: 0.0, left: 0.0, goal: 0.0, at: f64::NAN },
             uncut: true,
-            timed_out: false,
             name: PhantomData,
         })
     }
@@ -190,16 +187,12 @@ impl<N: Named> CongestionControl for Linear<N> {
                     window.ssthresh = if halve { used / 2.0 } else { cut }.max(2.0);
                 }
                 window.cwnd = 1.0;
-                self.timed_out = true;
             }
             Signal::FastRetransmit { .. } | Signal::EcnEcho => {
-                // ns-2 halves ssthresh, but not cwnd, at the first loss after a timeout.
-                let threshold = if halve && self.timed_out { used / 2.0 } else { cut };
-                window.ssthresh = threshold.max(2.0);
+                window.ssthresh = cut.max(2.0);
                 let fast = matches!(event.signal, Signal::FastRetransmit { .. });
                 let floor = if fast && self.era == Era::Rfc { 2.0 } else { 1.0 };
                 window.cwnd = cut.max(floor).min(before);
-                self.timed_out = false;
             }
         }
         self.uncut = false;

@@ -66,10 +66,11 @@ impl Clock {
         self.current = (ticks as u64).saturating_mul(self.tick);
     }
 
-    /// A timeout: doubles the backoff; beyond 8, SRTT is no longer trusted and moves into RTTVAR.
+    /// A timeout: doubles the backoff, up to 64 or, by RFC 2988, until the RTO is at its maximum;
+    /// beyond 8, SRTT is no longer trusted and moves into RTTVAR.
     pub(super) fn back_off(&mut self) {
-        if self.backoff < 64 {
-            self.backoff *= 2;
+        if self.backoff < 64 || (self.multiply_minimum && self.rto().0 < self.max_rto) {
+            self.backoff = self.backoff.saturating_mul(2);
         }
         if self.backoff > 8 {
             self.rttvar4 += self.srtt8 >> 3;

@@ -7,9 +7,11 @@
 //! new ACK:   sample the RTT, restart the timer, then open cwnd, then send
 //! reduction: ssthresh = int(b w), at least 2; cwnd = b w; b = 1/2 the first time and in slow start
 //! timeout:   ssthresh = int(w / 2), cwnd = 1, go back to highest_ack + 1
+//!            after an ECN reduction, or with nothing outstanding: ssthresh stays
 //! ```
-//! cwnd has no lower bound here: a control that subtracts may leave less than one packet, and the
-//! flow then waits for its timeout.
+//! cwnd has no lower bound here: an ECN-Echo at a window of one packet, or a control that subtracts,
+//! may leave less than one packet. The retransmission timer then runs although nothing is
+//! outstanding, and its expiry sets cwnd to 1.
 
 use super::Ns2Options;
 use super::clock::Clock;
@@ -111,6 +113,8 @@ pub(super) struct Machine {
     initial_window: u32,
     reduced: bool,
     announce_cwr: bool,
+    /// The last ECN reduction found a window of at most one packet.
+    ecn_at_one_packet: bool,
     /// The receiver's clock in the newest acknowledgement that had it.
     pub(super) peer_clock: u32,
     sent: Ring<Sent>,
@@ -161,6 +165,7 @@ impl Machine {
             timed: None,
             reduced: false,
             announce_cwr: false,
+            ecn_at_one_packet: false,
             peer_clock: 0,
             sent: Ring::new(),
             delivered_at: Time::ZERO,
@@ -235,6 +240,7 @@ impl Machine {
             }
         }
         let size = if request { self.config.ack_size } else { self.config.wire_size() };
+        let was_idle = self.highest_ack == self.maxseq;
         let packet = ctx.out.send(self.flow, number as u32, size as u16, flags);
         if self.config.timestamps {
             packet.ts = (self.clock.ticks(ctx.now) as u32).wrapping_add(1);
@@ -260,7 +266,7 @@ impl Machine {
             again,
         };
         self.sent.set(number, sent);
-        if self.timer == Deadline::NEVER {
+        if was_idle || self.timer == Deadline::NEVER {
             self.restart_timer(ctx.now);
         }
         self.cc.on_sent(ctx.now, in_flight);
@@ -269,6 +275,16 @@ impl Machine {
     /// Sets the timer one RTO from now.
     pub(super) fn restart_timer(&mut self, now: Time) {
         self.timer = Deadline { at: now + self.clock.rto(), armed: now };
+    }
+
+    /// Restarts the timer if something is outstanding, or if the window is too small to send again
+    /// without a timeout.
+    fn restart_or_cancel_timer(&mut self, now: Time) {
+        if self.highest_ack < self.maxseq || self.window.cwnd < 1.0 {
+            self.restart_timer(now);
+        } else {
+            self.timer = Deadline::NEVER;
+        }
     }
 
     /// Restarts the timer and gives up the measurement under way: its packet may be sent again.
@@ -282,11 +298,7 @@ impl Machine {
     pub(super) fn accept(&mut self, ack: &AckIn<'_>, ctx: &mut EndpointCtx<'_>) -> Ack {
         self.dupacks = 0;
         let told = self.accept_partial(ack, true, ctx);
-        if self.highest_ack < self.maxseq {
-            self.restart_timer(ctx.now);
-        } else {
-            self.timer = Deadline::NEVER;
-        }
+        self.restart_or_cancel_timer(ctx.now);
         if self.finite && self.highest_ack >= self.last && self.completed.is_none() {
             self.completed = Some(ctx.now);
         }
@@ -340,10 +352,10 @@ impl Machine {
         let timed = self.timed.filter(|&(number, _)| ack.number >= number);
         if timed.is_some() {
             self.timed = None;
-            self.clock.backoff = 1;
+            self.end_backoff(ack);
         }
         if self.config.timestamps && ack.ts != 0 && update {
-            self.clock.backoff = 1;
+            self.end_backoff(ack);
             let now = self.clock.ticks(ctx.now);
             let age = (now as u32).wrapping_add(1).wrapping_sub(ack.ts);
             self.clock.measure(now.saturating_sub(u64::from(age)), ctx.now);
@@ -362,9 +374,18 @@ impl Machine {
         }
     }
 
+    /// A new RTT sample ends the backoff of the timer, unless ECN-Echo keeps the window at one packet.
+    fn end_backoff(&mut self, ack: &AckIn<'_>) {
+        if !ack.echo || !self.ecn_at_one_packet {
+            self.clock.backoff = 1;
+            self.ecn_at_one_packet = false;
+        }
+    }
+
     /// Lets the window grow by a new acknowledgement.
     pub(super) fn open(&mut self, told: &Ack) {
         if !told.ecn_echo {
+            self.ecn_at_one_packet = false;
             if self.cc.uses_slow_start() && self.window.cwnd < self.window.ssthresh {
                 self.window.cwnd += 1.0;
             } else {
@@ -402,7 +423,7 @@ impl Machine {
         event
     }
 
-    /// Reduces the window by the control's rule, or by half where ns-2 insists on that.
+    /// Reduces the window by the control's rule, or by half where ns-2 requires that.
     fn reduce(&mut self, signal: Signal, now: Time) {
         let mut w = self.usable();
         if !self.options.precision_reduce {
@@ -424,13 +445,26 @@ impl Machine {
             next.cwnd = next.cwnd.trunc();
         }
         self.window = Window { cwnd: next.cwnd, ssthresh: next.ssthresh.trunc().max(2.0) };
+        self.mark_reduced();
+    }
+
+    fn mark_reduced(&mut self) {
         self.reduced = true;
         self.announce_cwr = self.config.ecn;
     }
 
-    /// Whether a third duplicate may reduce the window.
+    /// Sets cwnd to one packet and keeps ssthresh, as ns-2 does after an ECN reduction.
+    pub(super) fn close_to_one(&mut self) {
+        self.window = Window { cwnd: 1.0, ssthresh: self.window.ssthresh.max(2.0) };
+        self.mark_reduced();
+    }
+
+    /// Whether a third duplicate may reduce the window: it is for a packet sent after the last
+    /// reduction, or for the first data packet.
     pub(super) fn may_reduce(&self) -> bool {
-        self.highest_ack > self.recover || (!self.options.bug_fix && !self.config.ecn)
+        self.highest_ack > self.recover
+            || (!self.options.bug_fix && !self.config.ecn)
+            || (self.options.bugfix_ss && self.highest_ack == 0)
     }
 
     /// Whether a third duplicate that may not reduce the window may at least retransmit: it comes
@@ -453,27 +487,41 @@ impl Machine {
             self.recover = self.maxseq;
             self.action = Action::Ecn;
             self.counters.ecn_reductions += 1;
+            let at_one = self.window.cwnd <= 1.0;
+            if at_one && self.ecn_at_one_packet {
+                self.clock.back_off();
+            }
+            self.ecn_at_one_packet = at_one;
             self.reduce(Signal::EcnEcho, now);
         }
     }
 
     /// The timer expired. The caller sends afterwards.
+    ///
+    /// As in ns-2, what counts as a timeout is an expiry that halves ssthresh: not one that follows
+    /// an ECN reduction, nor one with nothing outstanding.
     pub(super) fn on_timeout(&mut self, now: Time) {
-        self.counters.timeouts += 1;
-        self.timeouts_in_a_row += 1;
-        if self.highest_ack < 0 {
+        self.window.cwnd = self.window.cwnd.max(1.0);
+        self.recover = self.maxseq;
+        if self.highest_ack < 0 && self.options.bugfix_ss {
             self.initial_window = 1;
         }
         self.dupwnd = 0;
-        let before = self.window.ssthresh;
-        let after_ecn = self.action == Action::Ecn;
-        self.reduce(Signal::Rto { consecutive: self.timeouts_in_a_row }, now);
-        if after_ecn {
-            self.window.ssthresh = before;
+        let is_idle = self.highest_ack == self.maxseq;
+        self.timeouts_in_a_row += 1;
+        let signal = Signal::Rto { consecutive: self.timeouts_in_a_row };
+        if is_idle || self.action == Action::Ecn {
+            let event = self.congestion(now, signal);
+            self.cc.on_congestion(&mut self.window.clone(), &event);
+            self.close_to_one();
+        } else {
+            self.counters.timeouts += 1;
+            self.reduce(signal, now);
         }
         self.action = Action::Timeout;
-        self.recover = self.maxseq;
-        self.clock.back_off();
+        if !is_idle {
+            self.clock.back_off();
+        }
         self.t_seqno = self.highest_ack + 1;
         self.restart_timer_untimed(now);
     }

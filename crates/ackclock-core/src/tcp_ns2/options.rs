@@ -1,5 +1,6 @@
 //! Variables of ns-2's agents that have no counterpart in [`TcpConfig`](crate::tcp::TcpConfig).
 
+use crate::scenario::Era;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +17,10 @@ pub struct Ns2Options {
     /// cwnd keeps its fraction when it is reduced. False: it becomes a whole number.
     #[serde(rename = "precisionReduce", alias = "precision_reduce")]
     pub precision_reduce: bool,
+    /// The loss of the first data packet may be repaired by a fast retransmit, and after the loss of
+    /// the connection request the initial window is 1. False by default in the eras before 2006.
+    #[serde(rename = "bugfix_ss")]
+    pub bugfix_ss: bool,
     /// No second fast retransmit for losses in the same window.
     #[serde(rename = "bugFix", alias = "bug_fix")]
     pub bug_fix: bool,
@@ -40,6 +45,7 @@ impl Default for Ns2Options {
     fn default() -> Self {
         Self {
             precision_reduce: true,
+            bugfix_ss: true,
             bug_fix: true,
             numdupacks: 3,
             first_decrease: true,
@@ -53,10 +59,21 @@ impl Default for Ns2Options {
 }
 
 impl Ns2Options {
-    /// From the scenario's map; an error names the variable.
-    pub fn from_map(map: &serde_json::Map<String, serde_json::Value>) -> Result<Self, String> {
-        let options: Self = serde_json::from_value(serde_json::Value::Object(map.clone()))
+    /// Defaults of an era: what ns-2 gained later is off.
+    pub fn of_era(era: Era) -> Self {
+        Self { bugfix_ss: !matches!(era, Era::Y1999 | Era::Y2002), ..Self::default() }
+    }
+
+    /// From the scenario's map over the era's defaults; an error names the variable.
+    pub fn from_map(
+        map: &serde_json::Map<String, serde_json::Value>,
+        era: Era,
+    ) -> Result<Self, String> {
+        let mut options: Self = serde_json::from_value(serde_json::Value::Object(map.clone()))
             .map_err(|e| e.to_string())?;
+        if !map.contains_key("bugfix_ss") {
+            options.bugfix_ss = Self::of_era(era).bugfix_ss;
+        }
         if options.numdupacks == 0 {
             return Err("numdupacks must be at least 1".to_owned());
         }
@@ -72,13 +89,15 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> Result<Ns2Options, String> {
-        Ns2Options::from_map(&serde_json::from_str(text).unwrap())
+        Ns2Options::from_map(&serde_json::from_str(text).unwrap(), Era::Y2002)
     }
 
     #[test]
     fn both_spellings_are_read_and_unknown_variables_are_named() {
         let given = parse(r#"{"precisionReduce": false, "bug_fix": false}"#).unwrap();
-        assert!(!given.precision_reduce && !given.bug_fix && given.rfc2988);
+        assert!(!given.precision_reduce && !given.bug_fix && given.rfc2988 && !given.bugfix_ss);
+        assert!(parse(r#"{"bugfix_ss": true}"#).unwrap().bugfix_ss);
+        assert!(Ns2Options::of_era(Era::Y2007).bugfix_ss);
         assert!(parse(r#"{"overhead": 1}"#).unwrap_err().contains("overhead"));
         assert!(parse(r#"{"numdupacks": 0}"#).unwrap_err().contains("numdupacks"));
     }

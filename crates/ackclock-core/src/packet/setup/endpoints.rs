@@ -141,10 +141,9 @@ fn ns2_pair(
         }
     }
     let options = match variables {
-        Some(map) => {
-            Ns2Options::from_map(map).map_err(|e| vec![Problem::new(path("tcp.ns2"), e)])?
-        }
-        None => Ns2Options::default(),
+        Some(map) => Ns2Options::from_map(map, plan.era)
+            .map_err(|e| vec![Problem::new(path("tcp.ns2"), e)])?,
+        None => Ns2Options::of_era(plan.era),
     };
     let env = CcEnv { mss: flow.tcp.mss, wire_size: flow.tcp.wire_size(), era: plan.era };
     let made = made_control(flow, id, cc, &env, custom)?;

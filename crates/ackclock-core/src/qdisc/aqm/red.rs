@@ -32,7 +32,7 @@
 //! | `bytes` | off | off | off | on | on |
 //! | `wait` | off | on | on | on | on |
 //! | `mean_packet` | the link's | 500 B | 500 B | 500 B | 500 B |
-//! | `mark_p` | 1 | 1 | 1 | 0.1 | 0.1 |
+//! | `mark_p` | 1 | 1 below `max_th`, else 0 | 1 below `max_th`, else 0 | 0.1 | 0.1 |
 //!
 //! In era `ns2` with `bytes`, a buffer of N packets is N `mean_packet` bytes, and an arrival is
 //! refused only when that much waits already.
@@ -189,6 +189,8 @@ pub struct Red {
     ecn: bool,
     /// Dropping replaces marking above this probability; 1: forced drops replace the random test.
     mark_p: f64,
+    /// Dropping replaces marking from this average on: ns-2 until 2005 marked below `max_th` only.
+    mark_below: f64,
     idle_decay: bool,
     ns2: bool,
     automatic: Automatic,
@@ -279,6 +281,11 @@ impl About<QdiscEnv> for Red {
             },
             ecn: params.ecn,
             mark_p,
+            mark_below: if ns2 && !recent && params.mark_p.is_none() {
+                max_th * unit
+            } else {
+                f64::INFINITY
+            },
             idle_decay: params.idle_decay,
             ns2,
             automatic,
@@ -329,7 +336,7 @@ impl Red {
             return Verdict::Pass;
         }
         self.spacing.reset();
-        if self.ecn && p_b <= self.mark_p {
+        if self.ecn && p_b <= self.mark_p && self.average.value < self.mark_below {
             Verdict::MarkElseDrop(DropReason::Unmarkable)
         } else if p_b >= 1.0 {
             Verdict::Drop(DropReason::Forced)

@@ -160,6 +160,38 @@ fn capable_packets_are_marked_up_to_mark_p() {
 }
 
 #[test]
+fn ns2_until_2005_marks_below_max_th_and_drops_above() {
+    let params = Params { max_p: 1.0, ecn: true, wait: Some(true), ..follow(1.0, 3.0) };
+    let fill = |era| {
+        let mut bench = bench(params.clone(), &QdiscEnv { era, ..env() });
+        // The third arrival finds two packets: p_b is 1/2, so one of the next three is marked.
+        for _ in 0..2 {
+            bench.arrive_with(0, 1000, Flags::ECT);
+        }
+        for _ in 0..3 {
+            bench.arrive_with(0, 1000, Flags::ECT);
+            bench.depart();
+        }
+        let below = (bench.marks, bench.drops().len());
+        bench.arrive_with(0, 1000, Flags::ECT);
+        let marks = bench.marks;
+        // At max_th, 3 packets, p_b is 1.
+        for _ in 0..3 {
+            bench.arrive_with(0, 1000, Flags::ECT);
+        }
+        (below, bench.marks - marks, bench.drops().len())
+    };
+    for era in [Era::Y1999, Era::Y2002] {
+        let (below, marks, drops) = fill(era);
+        assert_eq!((below, marks), ((1, 0), 0), "{era:?}");
+        assert!(drops > 0, "{era:?}");
+    }
+    let (below, marks, _) = fill(Era::Rfc);
+    assert_eq!(below.1, 0);
+    assert!(marks > 0);
+}
+
+#[test]
 fn max_p_adapts_towards_the_middle() {
     let params = Params { adaptive: true, ..follow(10.0, 20.0) };
     let mut bench = bench(params, &env());

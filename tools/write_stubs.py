@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,7 +34,11 @@ _BASIC = {
 }
 
 
-def _annotation(rules: schema.Data, *, optional: bool) -> str:
+_ALGORITHMS = {"cc": "AnyControl", "qdisc": "AnyQueue"}
+"""Where a user-defined class may stand too."""
+
+
+def _annotation(field: str, rules: schema.Data, *, optional: bool) -> str:
     if rules.get("x-quantity") == "buffer size":
         kinds = ["str"]
     elif "x-quantity" in rules:
@@ -45,7 +50,8 @@ def _annotation(rules: schema.Data, *, optional: bool) -> str:
         kinds = ["str"]
     else:
         words = records.type_words(rules)
-        kinds = ["Record", "str", "dict[str, Any]"] if words == "algorithm" else ["Any"]
+        algorithm = [_ALGORITHMS.get(field.removeprefix("back_"), "Record | str | dict[str, Any]")]
+        kinds = algorithm if words == "algorithm" else ["Any"]
     return " | ".join([*kinds, *(["None"] if optional and kinds != ["Any"] else [])])
 
 
@@ -60,14 +66,18 @@ def _class(name: str, rules: schema.Data) -> str:
     for field, given in fields.items():
         optional = optional or field not in required
         default = " = ..." if optional else ""
-        lines.append(f"        {field}: {_annotation(given, optional=optional)}{default},")
+        lines.append(f"        {field}: {_annotation(field, given, optional=optional)}{default},")
     return "\n".join([*lines, "    ) -> None: ..."])
 
 
 def _module(classes: Iterable[tuple[str, schema.Data]]) -> str:
     body = "\n\n".join(_class(name, rules) for name, rules in classes)
     text = f"{_HEAD}\n{body}\n"
-    if "Any" not in text.split(_HEAD, 1)[1]:
+    users = sorted(kind for kind in _ALGORITHMS.values() if kind in body)
+    if users:
+        imports = f"from ackclock.catalogue.user_types import {', '.join(users)}\n"
+        text = text.replace(_HEAD, _HEAD + imports)
+    if not re.search(r"\bAny\b", body):
         text = text.replace("from typing import Any\n\n", "")
     return text
 

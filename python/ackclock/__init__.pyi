@@ -12,6 +12,9 @@ from . import (
     source,
     topology,
 )
+from ._util.table_type import (
+    Table,
+)
 from ._util.version import (
     __version__,
 )
@@ -31,6 +34,16 @@ from .catalogue.python_class import (
     Seconds,
     aqm,
     control,
+)
+from .catalogue.user_types import (
+    Ack,
+    Aqm,
+    Congestion,
+    Control,
+    Packet,
+    Queue,
+    Verdict,
+    Window,
 )
 from .engines import (
     fluid,
@@ -72,20 +85,26 @@ from .scenario.scenario import (
 )
 
 __all__ = [
+    "Ack",
     "AckclockError",
     "AlgorithmError",
+    "Aqm",
     "Axis",
     "BitsPerSecond",
     "Bytes",
+    "Congestion",
+    "Control",
     "ConvergenceError",
     "DefinitionError",
     "Drop",
     "Flow",
     "LinkChange",
     "Mark",
+    "Packet",
     "Pass",
     "Precision",
     "Problem",
+    "Queue",
     "Replication",
     "Run",
     "Scenario",
@@ -93,9 +112,12 @@ __all__ = [
     "Seconds",
     "Sweep",
     "SweepResult",
+    "Table",
     "TcpOptions",
     "Traffic",
     "UnsupportedError",
+    "Verdict",
+    "Window",
     "__version__",
     "aqm",
     "arrivals",

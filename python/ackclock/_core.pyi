@@ -1,5 +1,5 @@
 from collections.abc import Callable
-from typing import Any, ClassVar, TypedDict
+from typing import Any, ClassVar, Literal, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -8,53 +8,133 @@ class InputError(ValueError): ...
 class AlgorithmFailure(RuntimeError): ...
 
 class Verdict:
+    """What an AQM decides."""
+
     Pass: ClassVar[Verdict]
+    """Let the packet pass."""
     Mark: ClassVar[Verdict]
+    """Mark it CE, or drop it if it is not ECN-capable."""
     Drop: ClassVar[Verdict]
+    """Drop it."""
 
 class Window:
+    """The congestion window of a flow: a method sets what it wants to change."""
+
     cwnd: float
+    """Congestion window [segments]."""
     ssthresh: float
+    """Slow start threshold [segments]; follows a window that is lowered, unless it is set."""
     pacing_bps: float | None
+    """Rate at which segments leave [bit/s]; None: they are clocked by acknowledgements."""
 
 class Ack:
-    now_s: float
-    acked: int
-    acks: int
-    in_flight: int
-    rtt_s: float | None
-    rtt_low_s: float | None
-    min_rtt_s: float | None
-    srtt_s: float | None
-    round: int
-    app_limited: bool
-    ecn_echo: bool
-    delivered: int
-    delivery_rate: float
+    """What was acknowledged since the last call."""
+
+    @property
+    def now_s(self) -> float:
+        """The present [s]."""
+    @property
+    def acked(self) -> int:
+        """Segments newly acknowledged."""
+    @property
+    def acks(self) -> int:
+        """Acknowledgements that did so."""
+    @property
+    def in_flight(self) -> int:
+        """Segments in flight."""
+    @property
+    def rtt_s(self) -> float | None:
+        """Mean of the round-trip samples since the last call [s]; None if there was none."""
+    @property
+    def rtt_low_s(self) -> float | None:
+        """The smallest of them [s]."""
+    @property
+    def min_rtt_s(self) -> float | None:
+        """Smallest sample of the flow [s]."""
+    @property
+    def srtt_s(self) -> float | None:
+        """Smoothed round-trip time (RFC 6298) [s]."""
+    @property
+    def round(self) -> int:
+        """Count of round trips."""
+    @property
+    def app_limited(self) -> bool:
+        """Whether the window was not what limited the sender when this data left."""
+    @property
+    def ecn_echo(self) -> bool:
+        """Whether an acknowledgement carried ECN-Echo."""
+    @property
+    def delivered(self) -> int:
+        """Segments delivered in total."""
+    @property
+    def delivery_rate(self) -> float:
+        """Delivery rate over the last round trip [segments/s]."""
 
 class Congestion:
-    now_s: float
-    kind: str
-    lost: int
-    consecutive: int
-    in_flight: int
-    in_use: float
-    min_rtt_s: float | None
-    srtt_s: float | None
+    """Why the window must be reduced."""
+
+    @property
+    def now_s(self) -> float:
+        """The present [s]."""
+    @property
+    def kind(self) -> Literal["loss", "ecn", "timeout"]:
+        """What happened."""
+    @property
+    def lost(self) -> int:
+        """Segments known lost (loss)."""
+    @property
+    def consecutive(self) -> int:
+        """Timeouts in a row (timeout)."""
+    @property
+    def in_flight(self) -> int:
+        """Segments in flight when it happened."""
+    @property
+    def in_use(self) -> float:
+        """The window that a decrease starts from (RFC 5681): cwnd, or what was in flight [segments]."""
+    @property
+    def min_rtt_s(self) -> float | None:
+        """Smallest sample of the flow [s]."""
+    @property
+    def srtt_s(self) -> float | None:
+        """Smoothed round-trip time [s]."""
 
 class Packet:
-    flow: int
-    seq: int
-    size_bytes: int
-    is_ack: bool
-    ecn_capable: bool
-    waited_s: float
+    """A packet in question."""
+
+    @property
+    def flow(self) -> int:
+        """Number of its flow."""
+    @property
+    def seq(self) -> int:
+        """Segment number, or the next one expected (acknowledgements)."""
+    @property
+    def size_bytes(self) -> int:
+        """Size on the wire [B]."""
+    @property
+    def is_ack(self) -> bool:
+        """Whether it is an acknowledgement."""
+    @property
+    def ecn_capable(self) -> bool:
+        """Whether it can be marked."""
+    @property
+    def waited_s(self) -> float:
+        """Time in this queue [s]; 0 on arrival."""
 
 class Queue:
-    now_s: float
-    packets: int
-    bytes: int
-    rate_bps: float
+    """The queue in question, without the packet."""
+
+    @property
+    def now_s(self) -> float:
+        """The present [s]."""
+    @property
+    def packets(self) -> int:
+        """Packets waiting."""
+    @property
+    def bytes(self) -> int:
+        """Bytes waiting."""
+    @property
+    def rate_bps(self) -> float:
+        """Rate of the link at the start [bit/s]."""
 
 class Output(TypedDict):
     summary: str

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    import pyarrow as pa
+    from ackclock._util.table_type import Table
 
     Document = dict[str, Any]
     Make = Callable[[Document, Path | None], "Case"]
@@ -70,7 +70,7 @@ class Outcome(Protocol):
         """
 
     @property
-    def tables(self) -> Mapping[str, pa.Table]:
+    def tables(self) -> Mapping[str, Table]:
         """Arrow tables by name; names of columns end in their units."""
 
 

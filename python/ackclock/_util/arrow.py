@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from ackclock._util.table_type import Table
+
 __all__ = [
     "Tables",
     "array",
@@ -183,7 +185,7 @@ def merged(parts: Sequence[Raw]) -> tuple[pa.Table, list[int]] | None:
     return _joined(every, {**names, **known}), lengths
 
 
-def table(columns: Mapping[str, pa.Array]) -> pa.Table:
+def table(columns: Mapping[str, pa.Array]) -> Table:
     """Join arrays to a table.
 
     Parameters
@@ -193,7 +195,8 @@ def table(columns: Mapping[str, pa.Array]) -> pa.Table:
     """
     import pyarrow as pa
 
-    return pa.Table.from_arrays(list(columns.values()), names=list(columns))
+    made: Table = pa.Table.from_arrays(list(columns.values()), names=list(columns))
+    return made
 
 
 def array(values: Sequence[str | None] | np.ndarray[Any, Any]) -> pa.Array:

@@ -42,12 +42,18 @@ __all__ = [
 T = TypeVar("T")
 
 Pass, Mark, Drop = Verdict.Pass, Verdict.Mark, Verdict.Drop
-Seconds = Annotated[float, "duration"]
-"""Annotation of a parameter in seconds that may also be given as ``"5 ms"``."""
-BitsPerSecond = Annotated[float, "rate"]
-"""Annotation of a parameter in bits per second that may also be given as ``"10 Mbps"``."""
-Bytes = Annotated[float, "size"]
-"""Annotation of a parameter in bytes that may also be given as ``"64 kB"``."""
+if TYPE_CHECKING:
+    # A parameter takes text besides, and the instance has a number: no annotation says both.
+    Seconds = float | Any
+    BitsPerSecond = float | Any
+    Bytes = float | Any
+else:
+    Seconds = Annotated[float, "duration"]
+    """Annotation of a parameter in seconds that may also be given as ``"5 ms"``."""
+    BitsPerSecond = Annotated[float, "rate"]
+    """Annotation of a parameter in bits per second that may also be given as ``"10 Mbps"``."""
+    Bytes = Annotated[float, "size"]
+    """Annotation of a parameter in bytes that may also be given as ``"64 kB"``."""
 
 SESSION = "session"
 _RESERVED = ("kind", "rng")

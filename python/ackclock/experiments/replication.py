@@ -15,8 +15,7 @@ from ackclock.experiments.statistics import mean_interval
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    import pyarrow as pa
-
+    from ackclock._util.table_type import Table
     from ackclock.results.run import Run
     from ackclock.scenario.scenario import Scenario
 
@@ -76,7 +75,7 @@ class Replication:
         ]
 
     @property
-    def observations(self) -> pa.Table:
+    def observations(self) -> Table:
         """Tidy table of single values: seed, kind (flow or link), id, metric, value."""
         from ackclock._util.arrow import array, table
 
@@ -92,7 +91,7 @@ class Replication:
         )
 
     @property
-    def means(self) -> pa.Table:
+    def means(self) -> Table:
         """Tidy table of means: kind, id, metric, mean, ci_low, ci_high, n.
 
         The ends of the interval are null for fewer than two values.

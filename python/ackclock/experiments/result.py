@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
+    from ackclock._util.table_type import Table
     from ackclock.experiments.comparison import Comparison
     from ackclock.experiments.design import Design
     from ackclock.experiments.grid import Label
@@ -78,7 +79,7 @@ class SweepResult:
         self.stored = stored
         self.seconds = seconds
         self.interrupted = interrupted
-        self.tables: Mapping[str, pa.Table] = _Tidy(self)
+        self.tables: Mapping[str, Table] = _Tidy(self)
         self._summaries: dict[str, dict[str, Any]] | None = None
 
     @property
@@ -228,7 +229,7 @@ class SweepResult:
         *,
         confidence: float = 0.95,
         method: Method = "t",
-    ) -> pa.Table:
+    ) -> Table:
         """Mean and confidence interval of a metric over replicates.
 
         Within a run the metric's function joins rows; axes that are not in ``by`` are averaged
@@ -265,7 +266,7 @@ class SweepResult:
         made = {name: label_column([group[i] for group in groups]) for i, name in enumerate(names)}
         return _with_numbers(made, ("mean", "ci_low", "ci_high"), rows, "seeds")
 
-    def values(self, metric: str | Reader) -> pa.Table:
+    def values(self, metric: str | Reader) -> Table:
         """Give a metric of every run: axes, seed, replicate, value.
 
         Parameters
@@ -382,7 +383,7 @@ def _renamed(metric: metrics.Metric, table: pa.Table) -> metrics.Metric:
     return dataclasses.replace(metric, column=name(metric.column), where=where)
 
 
-class _Tidy(Mapping[str, "pa.Table"]):
+class _Tidy(Mapping[str, "Table"]):
     """Tables of a result, made when first asked for."""
 
     def __init__(self, result: SweepResult) -> None:
@@ -470,7 +471,7 @@ def _places(result: SweepResult, slots: npt.NDArray[np.int64]) -> dict[str, Any]
 
 def _with_numbers(
     columns: dict[str, Any], names: Sequence[str], rows: Sequence[tuple[Any, ...]], count: str
-) -> pa.Table:
+) -> Table:
     from ackclock._util.arrow import array, table
 
     for i, name in enumerate(names):

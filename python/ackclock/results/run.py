@@ -13,9 +13,8 @@ from ackclock.results.bundle import write_bundle
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import pyarrow as pa
-
     from ackclock._core import Output
+    from ackclock._util.table_type import Table
     from ackclock.results.packet_case import PacketCase
 
 __all__ = ["TABLES", "Run"]
@@ -53,7 +52,7 @@ class Run:
         self,
         scenario: PacketCase,
         summary: dict[str, Any] | str,
-        tables: Mapping[str, pa.Table],
+        tables: Mapping[str, Table],
     ) -> None:
         self.scenario = scenario
         self._summary = summary
@@ -102,7 +101,7 @@ class Run:
         names = {kind: list(raw[f"{kind}s"]["id"]) for kind in ("flow", "link")}
         return cls(scenario, whole, Tables(raw, names))
 
-    def table(self, name: str) -> pa.Table:
+    def table(self, name: str) -> Table:
         """Fetch a table.
 
         Parameters
@@ -126,20 +125,60 @@ class Run:
             message = f'there is no table "{name}"; {suggestion(name, ("flows", "links", *TABLES))}'
         raise UnsupportedError(message)
 
-    def __getattr__(self, name: str) -> pa.Table:
-        if name in TABLES:
-            return self.table(name)
-        raise AttributeError(name)
-
     @property
-    def flows(self) -> pa.Table:
+    def flows(self) -> Table:
         """One row per flow."""
         return self.table("flows")
 
     @property
-    def links(self) -> pa.Table:
+    def links(self) -> Table:
         """One row per link and direction."""
         return self.table("links")
+
+    @property
+    def windows(self) -> Table:
+        """The congestion window, at each change."""
+        return self.table("windows")
+
+    @property
+    def rtts(self) -> Table:
+        """Round-trip samples."""
+        return self.table("rtts")
+
+    @property
+    def states(self) -> Table:
+        """Changes of the senders' states."""
+        return self.table("states")
+
+    @property
+    def drops(self) -> Table:
+        """Packets that were dropped."""
+        return self.table("drops")
+
+    @property
+    def queues(self) -> Table:
+        """Lengths of queues, at each change."""
+        return self.table("queues")
+
+    @property
+    def packets(self) -> Table:
+        """Packets on links."""
+        return self.table("packets")
+
+    @property
+    def flow_samples(self) -> Table:
+        """Each flow at equal intervals."""
+        return self.table("flow_samples")
+
+    @property
+    def link_samples(self) -> Table:
+        """Each link at equal intervals."""
+        return self.table("link_samples")
+
+    @property
+    def probes(self) -> Table:
+        """What probes saw."""
+        return self.table("probes")
 
     def __repr__(self) -> str:
         s = self.summary

@@ -2,6 +2,7 @@
 from typing import Any
 
 from ackclock.catalogue.records import Record
+from ackclock.catalogue.user_types import AnyControl, AnyQueue
 
 class Flow(Record):
     def __init__(
@@ -18,7 +19,7 @@ class Flow(Record):
         stop: float | str | None = ...,
         size: float | str | None = ...,
         every: float | str | None = ...,
-        cc: Record | str | dict[str, Any] | None = ...,
+        cc: AnyControl | None = ...,
         recovery: Record | str | dict[str, Any] | None = ...,
         slow_start: Record | str | dict[str, Any] | None = ...,
         source: Record | str | dict[str, Any] | None = ...,
@@ -35,7 +36,7 @@ class LinkChange(Record):
         delay: float | str | None = ...,
         mtu: float | str | None = ...,
         buffer: str | None = ...,
-        qdisc: Record | str | dict[str, Any] | None = ...,
+        qdisc: AnyQueue | None = ...,
         weight: float | None = ...,
         loss: float | None = ...,
         schedule: Any = ...,

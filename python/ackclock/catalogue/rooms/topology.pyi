@@ -2,6 +2,7 @@
 from typing import Any
 
 from ackclock.catalogue.records import Record
+from ackclock.catalogue.user_types import AnyQueue
 
 class Dumbbell(Record):
     def __init__(
@@ -15,8 +16,8 @@ class Dumbbell(Record):
         access_delay: float | str | None = ...,
         right_delays: list[Any] | tuple[Any, ...] | None = ...,
         buffer: str | None = ...,
-        qdisc: Record | str | dict[str, Any] | None = ...,
-        back_qdisc: Record | str | dict[str, Any] | None = ...,
+        qdisc: AnyQueue | None = ...,
+        back_qdisc: AnyQueue | None = ...,
         access_buffer: str | None = ...,
         loss: float | None = ...,
         schedule: Any = ...,
@@ -35,7 +36,7 @@ class ParkingLot(Record):
         access_rate: float | str | None = ...,
         access_delay: float | str | None = ...,
         buffer: str | None = ...,
-        qdisc: Record | str | dict[str, Any] | None = ...,
+        qdisc: AnyQueue | None = ...,
     ) -> None: ...
 
 class Ring(Record):
@@ -48,7 +49,7 @@ class Ring(Record):
         access_rate: float | str | None = ...,
         access_delay: float | str | None = ...,
         buffer: str | None = ...,
-        qdisc: Record | str | dict[str, Any] | None = ...,
+        qdisc: AnyQueue | None = ...,
     ) -> None: ...
 
 class Star(Record):
@@ -58,7 +59,7 @@ class Star(Record):
         rate: float | str,
         delay: float | str,
         buffer: str | None = ...,
-        qdisc: Record | str | dict[str, Any] | None = ...,
+        qdisc: AnyQueue | None = ...,
     ) -> None: ...
 
 class ErdosRenyi(Record):
@@ -72,7 +73,7 @@ class ErdosRenyi(Record):
         rate: float | str | None = ...,
         delay: float | str | None = ...,
         buffer: str | None = ...,
-        qdisc: Record | str | dict[str, Any] | None = ...,
+        qdisc: AnyQueue | None = ...,
         seed: int | None = ...,
     ) -> None: ...
 
@@ -87,7 +88,7 @@ class Barabasi(Record):
         rate: float | str | None = ...,
         delay: float | str | None = ...,
         buffer: str | None = ...,
-        qdisc: Record | str | dict[str, Any] | None = ...,
+        qdisc: AnyQueue | None = ...,
         seed: int | None = ...,
     ) -> None: ...
 
@@ -98,7 +99,7 @@ class Hot(Record):
         rate: float | str | None = ...,
         delay: float | str | None = ...,
         buffer: str | None = ...,
-        qdisc: Record | str | dict[str, Any] | None = ...,
+        qdisc: AnyQueue | None = ...,
     ) -> None: ...
 
 class Tiers(Record):
@@ -123,7 +124,7 @@ class Tiers(Record):
         lan_km: float | None = ...,
         signal_speed: float | None = ...,
         buffer: str | None = ...,
-        qdisc: Record | str | dict[str, Any] | None = ...,
+        qdisc: AnyQueue | None = ...,
         seed: int | None = ...,
     ) -> None: ...
 
@@ -135,7 +136,7 @@ class OcBackbone(Record):
         oc48: float | None = ...,
         width_km: float | None = ...,
         buffer: str | None = ...,
-        qdisc: Record | str | dict[str, Any] | None = ...,
+        qdisc: AnyQueue | None = ...,
         seed: int | None = ...,
     ) -> None: ...
 
@@ -153,7 +154,7 @@ class Topohub(Record):
         rate: float | str,
         rule: str | None = ...,
         buffer: str | None = ...,
-        qdisc: Record | str | dict[str, Any] | None = ...,
+        qdisc: AnyQueue | None = ...,
         signal_speed: float | None = ...,
         scale: float | None = ...,
     ) -> None: ...
@@ -165,7 +166,7 @@ class Graphml(Record):
         rate: float | str | None = ...,
         weight: str | None = ...,
         buffer: str | None = ...,
-        qdisc: Record | str | dict[str, Any] | None = ...,
+        qdisc: AnyQueue | None = ...,
         signal_speed: float | None = ...,
         scale: float | None = ...,
     ) -> None: ...
@@ -177,7 +178,7 @@ class Csv(Record):
         rate: float | str | None = ...,
         weight: str | None = ...,
         buffer: str | None = ...,
-        qdisc: Record | str | dict[str, Any] | None = ...,
+        qdisc: AnyQueue | None = ...,
         signal_speed: float | None = ...,
         scale: float | None = ...,
     ) -> None: ...
@@ -198,7 +199,7 @@ class Environment(Record):
         rtt: float | str | None = ...,
         rtt_spread: float | None = ...,
         buffer: str | None = ...,
-        qdisc: Record | str | dict[str, Any] | None = ...,
+        qdisc: AnyQueue | None = ...,
         packet: float | str | None = ...,
         jitter: float | None = ...,
         margin: float | None = ...,

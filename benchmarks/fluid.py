@@ -38,6 +38,8 @@ PEER_GOALS = {(1_000, 100_000): 3.0, (10_000, 100_000): 25.0}
 TIME_GOALS = {(10_000, 100_000): 0.08, (10_000, 1_000_000): 1.5, (10_000, 10_000_000): 20.0}
 BYTES_GOAL = 40.0
 EVALUATE_GOAL, LIMITED_GOAL = 0.010, 1.0
+ARRIVALS_GOAL = 60.0
+LOADS = (50, 90)
 SEED = 1
 
 
@@ -145,18 +147,20 @@ def growth(program: Path, folder: Path, core: int, largest: int) -> list[Figure]
     return figures
 
 
-def changes(program: Path, folder: Path, core: int) -> list[Figure]:
-    """One flow leaves: found around it against filling the network anew."""
+def arrivals(program: Path, folder: Path, core: int) -> list[Figure]:
+    """Finite flows that arrive and leave, rates solved anew at each event."""
     figures = []
-    for nodes, flows in PEER_SIZES:
-        net = folder / "change.bin"
-        report([program, "fluid-net", str(nodes), str(flows), str(SEED), net], core)
-        found = report([program, "fluid-change", net, "200", str(SEED)], core)
+    nodes, routes, count = 1_000, 10_000, 100_000
+    net = folder / "dynamics.bin"
+    report([program, "fluid-net", str(nodes), str(routes), str(SEED), net], core)
+    for percent in LOADS:
+        found = report([program, "fluid-dynamics", net, str(count), str(percent), str(SEED)], core)
+        what = f"arrivals at a load of {percent} %"
+        cpu = found["cpu_s"]
         figures += [
-            Figure("one flow leaves, whole network", nodes, flows, found["full_s"] * 1e3, "ms"),
-            Figure("one flow leaves, median", nodes, flows, found["median_s"] * 1e3, "ms"),
-            Figure("one flow leaves, mean", nodes, flows, found["mean_s"] * 1e3, "ms"),
-            Figure("flows that change, median", nodes, flows, found["changed_median"], "flows"),
+            Figure(what, nodes, count, cpu, "s", f"<= {ARRIVALS_GOAL:g}", cpu <= ARRIVALS_GOAL),
+            Figure(f"{what}, mean number active", nodes, count, found["mean_active"], "flows"),
+            Figure(f"{what}, solved per event", nodes, count, found["solved_per_event"], "flows"),
         ]
     return figures
 
@@ -211,7 +215,7 @@ def main() -> int:
             peer = simgrid(folder)
             if peer is not None:
                 figures += beside_simgrid(program, peer, folder, core, options.turns)
-            figures += changes(program, folder, core)
+            figures += arrivals(program, folder, core)
             figures += senders(program, core)
     except BenchmarkError as error:
         print(f"fluid.py: {error}", file=sys.stderr)

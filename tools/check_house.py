@@ -63,7 +63,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "compile": GROUND | ROOMS | {"scenario", "tcp"},
     "record": {"ids", "units"},
     "packet": GROUND | ROOMS | {"scenario", "compile", "record", "tcp", "tcp_ns2"},
-    "fluid": {"error", "sharing", "policy"},
+    "fluid": {"error", "rng", "sharing", "policy"},
     "api": GROUND | ROOMS | {"scenario", "compile", "packet", "record", "tcp"},
     # The endpoints: what joins a control, a slow start rule and a recovery into TCP.
     "tcp": GROUND | {"scenario", "record", "cc", "slow_start", "recovery"},

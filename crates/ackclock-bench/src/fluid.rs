@@ -6,7 +6,9 @@
 use std::fs;
 
 use ackclock_core::api;
-use ackclock_core::fluid::{self, FluidNet, Map, Options, Routers};
+use ackclock_core::fluid::{
+    self, Demand, DrawOptions, FluidNet, Map, Options, Policies, Routers, Rule, Sizes, Window,
+};
 use ackclock_core::rng::{Purpose, Stream};
 use serde_json::{Value, json};
 
@@ -180,12 +182,14 @@ pub(crate) fn hot(arguments: &[String]) -> Outcome<Value> {
     }
     let [flows, seed, repeat] = numbers(arguments, USAGE)?;
     let net = hot_net(flows, seed)?;
-    let policy = |name: &str| api::sender_policy(&json!(name), "sender").map_err(|e| e.to_string());
+    let policy = |name: &str| {
+        let made = api::sender_policy(&json!(name), "sender").map_err(|e| e.to_string());
+        made.map(Policies::all)
+    };
     let rule = || api::sharing_rule(&json!("max-min"), "sharing").map_err(|e| e.to_string());
     let routers = Routers::all(rule()?);
-    let naive =
-        fluid::fixed_point(&net, policy("naive")?.as_ref(), &routers, &[], &Options::default())
-            .map_err(|e| format!("{e:?}"))?;
+    let naive = fluid::fixed_point(&net, &policy("naive")?, &routers, &[], &Options::default())
+        .map_err(|e| format!("{e:?}"))?;
     let mut evaluate = Vec::new();
     for _ in 0..repeat.max(1) {
         let clock = Cpu::start();
@@ -202,9 +206,8 @@ pub(crate) fn hot(arguments: &[String]) -> Outcome<Value> {
         let mut told = Value::Null;
         for _ in 0..repeat.max(1) {
             let clock = Cpu::start();
-            let found =
-                fluid::fixed_point(&net, policy.as_ref(), &routers, &[], &Options::default())
-                    .map_err(|e| format!("{e:?}"))?;
+            let found = fluid::fixed_point(&net, &policy, &routers, &[], &Options::default())
+                .map_err(|e| format!("{e:?}"))?;
             times.push(clock.seconds());
             told = json!({
                 "rounds": found.rounds,
@@ -267,33 +270,34 @@ fn hot_net(flows: u64, seed: u64) -> Outcome<FluidNet> {
     FluidNet::new(capacity, routes.offsets, routes.hops, vec![]).map_err(|e| format!("{e:?}"))
 }
 
-/// `fluid-change NET EVENTS SEED`: a flow leaves and comes back, found around it against the whole
-/// network filled anew; medians, and how often the whole was filled.
-pub(crate) fn change(arguments: &[String]) -> Outcome<Value> {
-    const USAGE: &str = "usage: ackclock-bench fluid-change NET EVENTS SEED";
-    let [path, _, _] = arguments else { return Err(USAGE.to_owned()) };
-    let [events, seed] = numbers(&arguments[1..], USAGE)?;
+/// `fluid-dynamics NET ARRIVALS PERCENT SEED`: Poisson arrivals of flows with exponential sizes on
+/// the routes of NET, at a load of PERCENT on the most loaded link, max-min rates after each event.
+pub(crate) fn dynamics(arguments: &[String]) -> Outcome<Value> {
+    const USAGE: &str = "usage: ackclock-bench fluid-dynamics NET ARRIVALS PERCENT SEED";
+    let [path, _, _, _] = arguments else { return Err(USAGE.to_owned()) };
+    let [arrivals, percent, seed] = numbers(&arguments[1..], USAGE)?;
     let Arrays { capacity, offsets, hops } = read(path)?;
     let net = FluidNet::new(capacity, offsets, hops, vec![]).map_err(|e| format!("{e:?}"))?;
+    let share = vec![1.0 / net.flows() as f64; net.flows()];
+    let load = (0..net.links())
+        .map(|l| net.crossing(l).len() as f64 / (net.flows() as f64 * net.capacity()[l]))
+        .fold(0.0, f64::max);
+    let options = DrawOptions { seed, until: f64::INFINITY, count: arrivals };
+    let demand = Demand::Load(percent as f64 / 100.0);
+    let transfers = fluid::draw(&share, &Sizes::Exponential { mean: 1.0 }, demand, load, &options);
     let clock = Cpu::start();
-    let before = fluid::allocate(&net, &[]);
-    let full = clock.seconds();
-    let mut draw = Stream::new(seed, Purpose::Traffic, 1);
-    let (mut times, mut changed, mut whole) = (Vec::new(), Vec::new(), 0);
-    for _ in 0..events.max(1) {
-        let flow = draw.below(net.flows() as u64) as usize;
-        let clock = Cpu::start();
-        let update = fluid::remove_flow(&net, &[], &before, flow);
-        times.push(clock.seconds());
-        changed.push(update.rates.len() as f64);
-        whole += usize::from(update.whole);
-    }
+    let window = Window { until: f64::INFINITY, drain: true, interval: None };
+    let report = fluid::simulate(&net, &[], &transfers, &Rule::MaxMin, &window, &mut |_, _| true)
+        .map_err(|e| format!("{e:?}"))?;
+    let cpu = clock.seconds();
     Ok(json!({
-        "full_s": full,
-        "mean_s": times.iter().sum::<f64>() / times.len() as f64,
-        "median_s": median(times),
-        "changed_median": median(changed),
-        "whole": whole,
-        "events": events,
+        "cpu_s": cpu,
+        "us_per_event": 1e6 * cpu / report.events as f64,
+        "events": report.events,
+        "mean_active": report.mean_active,
+        "most_active": report.most_active,
+        "solved_per_event": report.effort.solved as f64 / report.events as f64,
+        "looked_at_per_event": report.effort.looked_at as f64 / report.events as f64,
+        "whole": report.effort.whole,
     }))
 }

@@ -8,7 +8,7 @@
 //! ackclock-bench fluid-net NODES FLOWS SEED OUT
 //! ackclock-bench fluid NET REPEAT [USAGE.csv]
 //! ackclock-bench fluid-hot FLOWS SEED REPEAT
-//! ackclock-bench fluid-change NET EVENTS SEED
+//! ackclock-bench fluid-dynamics NET ARRIVALS PERCENT SEED
 //! ```
 //!
 //! `run` simulates, R times over, and gives the CPU time of each. `setup` compiles the scenario and
@@ -75,7 +75,7 @@ fn main() -> ExitCode {
         Some("fluid-net") => fluid::generate(&arguments[1..]),
         Some("fluid") => fluid::solve(&arguments[1..]),
         Some("fluid-hot") => fluid::hot(&arguments[1..]),
-        Some("fluid-change") => fluid::change(&arguments[1..]),
+        Some("fluid-dynamics") => fluid::dynamics(&arguments[1..]),
         _ => order().and_then(|order| match order.command.as_str() {
             "run" => run(&order),
             "setup" => setup(&order),

@@ -30,6 +30,12 @@ pub enum Purpose {
     Pattern = 8,
     /// Impairments of a link, indexed by link.
     Impairment = 9,
+    /// Times at which the flows of a fluid case arrive.
+    FlowTime = 20,
+    /// Pairs between which the flows of a fluid case go.
+    FlowPair = 21,
+    /// Sizes of the flows of a fluid case.
+    FlowSize = 22,
 }
 
 /// A stream of random numbers.

@@ -5,7 +5,10 @@
 
 use ackclock_core::api::{sender_policy, sharing_rule};
 use ackclock_core::error::Problem;
-use ackclock_core::fluid::{self, FluidError, FluidNet, Options, Outcome, Routers, SweepOptions};
+use ackclock_core::fluid::{
+    self, Demand, DrawOptions, DynamicsError, FluidError, FluidNet, Options, Outcome, Policies,
+    Routers, Rule, Sizes, SweepOptions, Transfers, Window,
+};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -163,12 +166,13 @@ impl FluidCore {
 
     /// Where senders and network come to rest: rates, and how it went.
     #[expect(clippy::too_many_arguments, reason = "called by one Python function, by name")]
-    #[pyo3(signature = (*, policy, rules, of_link, limits, tolerance, damping, least_damping, rounds,
+    #[pyo3(signature = (*, policies, of_sender, rules, of_link, limits, tolerance, damping, least_damping, rounds,
                         sweep_tolerance, sweep_limit))]
     fn fixed_point<'py>(
         &self,
         py: Python<'py>,
-        policy: &str,
+        policies: &str,
+        of_sender: PyReadonlyArray1<'_, u8>,
         rules: &str,
         of_link: PyReadonlyArray1<'_, u8>,
         limits: Floats<'_>,
@@ -179,9 +183,7 @@ impl FluidCore {
         sweep_tolerance: f64,
         sweep_limit: usize,
     ) -> PyResult<(Rates, Bound<'py, PyDict>)> {
-        let spec: serde_json::Value = serde_json::from_str(policy)
-            .map_err(|e| input_error(&[Problem::new("sender", e.to_string())]))?;
-        let policy = sender_policy(&spec, "sender").map_err(|problem| input_error(&[problem]))?;
+        let policies = self::policies(policies, &of_sender.as_array().to_vec(), self.0.links())?;
         let routers = routers(rules, &of_link.as_array().to_vec(), self.0.links())?;
         let limits = floats(&limits);
         checked("demand", &limits, self.0.flows(), false)?;
@@ -193,7 +195,7 @@ impl FluidCore {
             sweep: SweepOptions { tolerance: sweep_tolerance, limit: sweep_limit },
         };
         let found = py
-            .detach(|| fluid::fixed_point(&self.0, policy.as_ref(), &routers, &limits, &options))
+            .detach(|| fluid::fixed_point(&self.0, &policies, &routers, &limits, &options))
             .map_err(error)?;
         let how = PyDict::new(py);
         how.set_item("converged", found.converged)?;
@@ -247,86 +249,209 @@ impl FluidCore {
         Ok(out)
     }
 
-    /// The max-min allocation with the level of each link, from which changes are found.
-    fn allocate(&self, py: Python<'_>, demand: Floats<'_>) -> PyResult<Allocation> {
-        let demand = floats(&demand);
-        checked("demand", &demand, self.0.flows(), false)?;
-        Ok(Allocation(py.detach(|| fluid::allocate(&self.0, &demand))))
-    }
-
-    /// What changes when a flow joins.
-    fn add_flow<'py>(
+    /// Runs finite flows that arrive and leave: arrays and counts by name.
+    #[expect(clippy::too_many_arguments, reason = "called by one Python function, by name")]
+    #[pyo3(signature = (*, time, flow, size, peak, until, drain, interval, senders, progress))]
+    fn simulate<'py>(
         &self,
         py: Python<'py>,
-        demand: Floats<'_>,
-        before: &Allocation,
-        route: Vec<u32>,
-        weight: f64,
-        wanted: f64,
-    ) -> PyResult<Changed<'py>> {
-        let demand = floats(&demand);
-        checked("demand", &demand, self.0.flows(), false)?;
-        checked("rate", &before.0.rate, self.0.flows(), true)?;
-        // The newcomer alone on the same links must be right.
-        let alone = vec![0, route.len() as u32];
-        FluidNet::new(self.0.capacity().to_vec(), alone, route.clone(), vec![weight])
-            .map_err(error)?;
-        checked("demand", &[wanted], 1, false)?;
-        let joining = fluid::Joining { route: &route, weight, demand: wanted };
-        let update = py.detach(|| fluid::add_flow(&self.0, &demand, &before.0, joining));
-        Ok(changed(py, update))
-    }
-
-    /// What changes when a flow leaves.
-    fn remove_flow<'py>(
-        &self,
-        py: Python<'py>,
-        demand: Floats<'_>,
-        before: &Allocation,
-        flow: usize,
-    ) -> PyResult<Changed<'py>> {
-        let demand = floats(&demand);
-        checked("demand", &demand, self.0.flows(), false)?;
-        checked("rate", &before.0.rate, self.0.flows(), true)?;
-        if flow >= self.0.flows() {
-            let message = format!("is {flow}; there are {} flows, numbered from 0", self.0.flows());
-            return Err(input_error(&[Problem::new("flow", message)]));
+        time: Floats<'_>,
+        flow: Ids<'_>,
+        size: Floats<'_>,
+        peak: Floats<'_>,
+        until: f64,
+        drain: bool,
+        interval: Option<f64>,
+        senders: Option<&Bound<'py, PyDict>>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let transfers =
+            Transfers { time: floats(&time), class: flow.as_array().to_vec(), size: floats(&size) };
+        let peak = floats(&peak);
+        checked("peak", &peak, self.0.flows(), false)?;
+        transfers_checked(&transfers, self.0.flows())?;
+        let offered = senders.map(|given| self.offered(given)).transpose()?;
+        let rule = match &offered {
+            None => Rule::MaxMin,
+            Some(given) => Rule::Senders {
+                policies: &given.policies,
+                routers: &given.routers,
+                options: &given.options,
+                reaction: given.reaction,
+            },
+        };
+        let window = Window { until, drain, interval };
+        let mut raised: Option<PyErr> = None;
+        let found = py.detach(|| {
+            fluid::simulate(&self.0, &peak, &transfers, &rule, &window, &mut |done, now| {
+                let went = Python::attach(|py| {
+                    py.check_signals()?;
+                    progress.as_ref().map_or(Ok(()), |call| call.call1(py, (done, now)).map(|_| ()))
+                });
+                raised = went.err();
+                raised.is_none()
+            })
+        });
+        if let Some(error) = raised {
+            return Err(error);
         }
-        let update = py.detach(|| fluid::remove_flow(&self.0, &demand, &before.0, flow));
-        Ok(changed(py, update))
+        let report = found.map_err(|failed| match failed {
+            DynamicsError::Fluid(fluid) => error(fluid),
+            DynamicsError::Stopped => PyRuntimeError::new_err("the run was stopped"),
+        })?;
+        let out = PyDict::new(py);
+        for (name, values) in [
+            ("completion", report.completion),
+            ("delivered", report.delivered),
+            ("offered", report.offered),
+            ("carried", report.carried),
+            ("samples", report.samples),
+            ("sampled_active", report.sampled_active),
+        ] {
+            out.set_item(name, values.into_pyarray(py))?;
+        }
+        for (name, value) in [
+            ("end", report.end),
+            ("mean_active", report.mean_active),
+            ("freed", report.freed),
+            ("taken_up", report.taken_up),
+        ] {
+            out.set_item(name, value)?;
+        }
+        for (name, value) in [
+            ("events", report.events),
+            ("most_active", report.most_active as u64),
+            ("solutions", report.effort.solutions),
+            ("whole", report.effort.whole),
+            ("solved", report.effort.solved),
+            ("unsettled", report.unsettled),
+        ] {
+            out.set_item(name, value)?;
+        }
+        Ok(out)
     }
 }
 
-/// A max-min allocation with what is needed to change it.
-#[pyclass(frozen, module = "ackclock._core")]
-pub(super) struct Allocation(fluid::Allocation);
+/// What senders and routers do in a run over time.
+struct Behaviour {
+    policies: Policies,
+    routers: Routers,
+    options: Options,
+    reaction: Option<f64>,
+}
 
-#[pymethods]
-impl Allocation {
-    /// Rate of each flow.
-    #[getter]
-    fn rate<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        PyArray1::from_slice(py, &self.0.rate)
-    }
-
-    /// Level of each link, rate per weight; infinite where it is not full.
-    #[getter]
-    fn level<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        PyArray1::from_slice(py, &self.0.level)
+impl FluidCore {
+    fn offered(&self, given: &Bound<'_, PyDict>) -> PyResult<Behaviour> {
+        let item = |name: &str| {
+            given.get_item(name)?.ok_or_else(|| PyRuntimeError::new_err(format!("no {name}")))
+        };
+        let rules: String = item("rules")?.extract()?;
+        let of_link: PyReadonlyArray1<'_, u8> = item("of_link")?.extract()?;
+        let named: String = item("policies")?.extract()?;
+        let of_sender: PyReadonlyArray1<'_, u8> = item("of_sender")?.extract()?;
+        Ok(Behaviour {
+            policies: policies(&named, &of_sender.as_array().to_vec(), self.0.links())?,
+            routers: routers(&rules, &of_link.as_array().to_vec(), self.0.links())?,
+            options: Options {
+                tolerance: item("tolerance")?.extract()?,
+                damping: item("damping")?.extract()?,
+                least_damping: item("least_damping")?.extract()?,
+                limit: item("rounds")?.extract()?,
+                sweep: SweepOptions {
+                    tolerance: item("sweep_tolerance")?.extract()?,
+                    limit: item("sweep_limit")?.extract()?,
+                },
+            },
+            reaction: item("reaction")?.extract()?,
+        })
     }
 }
 
-type Numbered<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>);
+/// Transfers whose arrays belong together, in order of time, with sizes above 0.
+fn transfers_checked(transfers: &Transfers, flows: usize) -> PyResult<()> {
+    let mut problems = Vec::new();
+    let count = transfers.time.len();
+    if transfers.class.len() != count || transfers.size.len() != count {
+        problems.push(Problem::new("transfers", "times, flows and sizes differ in number"));
+    }
+    let ordered = transfers.time.is_sorted_by(|a, b| a <= b);
+    if !ordered || transfers.time.iter().any(|t| !(*t >= 0.0 && t.is_finite())) {
+        problems.push(Problem::new("time", "expected finite times of 0 or more, in order"));
+    }
+    if transfers.class.iter().any(|&class| class as usize >= flows) {
+        problems.push(Problem::new("flow", format!("expected numbers below {flows}")));
+    }
+    if transfers.size.iter().any(|size| !(*size > 0.0 && size.is_finite())) {
+        problems.push(Problem::new("size", "expected finite sizes above 0"));
+    }
+    if problems.is_empty() { Ok(()) } else { Err(input_error(&problems)) }
+}
 
-/// Flows with their new rates, links with their new levels, and whether all was filled anew.
-type Changed<'py> = (Numbered<'py>, Numbered<'py>, bool);
+/// Policies by name, and which sender has which.
+fn policies(named: &str, of_link: &[u8], links: usize) -> PyResult<Policies> {
+    let specs: Vec<serde_json::Value> = serde_json::from_str(named)
+        .map_err(|e| input_error(&[Problem::new("sender", e.to_string())]))?;
+    let mut built = Vec::new();
+    for spec in specs {
+        built.push(sender_policy(&spec, "sender").map_err(|problem| input_error(&[problem]))?);
+    }
+    let is_complete = of_link.is_empty() || of_link.len() == links;
+    if !is_complete || built.is_empty() || of_link.iter().any(|&p| usize::from(p) >= built.len()) {
+        let message =
+            format!("must name one of {} policies for each of {links} links", built.len());
+        return Err(input_error(&[Problem::new("sender", message)]));
+    }
+    Ok(Policies { policies: built, of_link: of_link.to_vec() })
+}
 
-fn changed(py: Python<'_>, update: fluid::Updated) -> Changed<'_> {
-    let arrays = |pairs: Vec<(u32, f64)>| {
-        let (numbers, values): (Vec<u32>, Vec<f64>) = pairs.into_iter().unzip();
-        (numbers.into_pyarray(py), values.into_pyarray(py))
+/// Draws Poisson arrivals: times, flows, sizes.
+///
+/// `sizes` is the distribution as JSON; just one of `rate` and `load` is given.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "called by one Python function, by name")]
+#[pyo3(signature = (*, share, sizes, rate, load, load_per_rate, seed, until, count))]
+pub(super) fn draw_transfers<'py>(
+    py: Python<'py>,
+    share: Floats<'_>,
+    sizes: &str,
+    rate: Option<f64>,
+    load: Option<f64>,
+    load_per_rate: f64,
+    seed: u64,
+    until: f64,
+    count: u64,
+) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>)> {
+    let sizes = sizes_of(sizes)?;
+    let demand = match (rate, load) {
+        (Some(rate), None) => Demand::Rate(rate),
+        (None, Some(load)) => Demand::Load(load),
+        _ => {
+            let problem = Problem::new("arrivals", "expected one of rate and load");
+            return Err(input_error(&[problem]));
+        }
     };
-    (arrays(update.rates), arrays(update.levels), update.whole)
+    let options = DrawOptions { seed, until, count };
+    let share = floats(&share);
+    let found = py.detach(|| fluid::draw(&share, &sizes, demand, load_per_rate, &options));
+    Ok((found.time.into_pyarray(py), found.class.into_pyarray(py), found.size.into_pyarray(py)))
+}
+
+/// Mean of a distribution of sizes, given as JSON.
+#[pyfunction]
+pub(super) fn mean_size(sizes: &str) -> PyResult<f64> {
+    Ok(sizes_of(sizes)?.mean())
+}
+
+fn sizes_of(text: &str) -> PyResult<Sizes> {
+    let sizes: Sizes = serde_json::from_str(text)
+        .map_err(|e| input_error(&[Problem::new("sizes", e.to_string())]))?;
+    match sizes.check() {
+        Ok(()) => Ok(sizes),
+        Err(message) => {
+            let (name, rest) = message.split_once(' ').unwrap_or(("", &message));
+            Err(input_error(&[Problem::new(format!("sizes.{name}"), rest)]))
+        }
+    }
 }
 
 /// Routes of flows: offsets, links, and the flows without any path.

@@ -75,7 +75,7 @@ fn output(py: Python<'_>, output: Output) -> PyResult<Bound<'_, PyDict>> {
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use super::fluid::{Allocation, FluidCore, Rates, layout, shortest_paths};
+    use super::fluid::{FluidCore, Rates, draw_transfers, layout, mean_size, shortest_paths};
     #[pymodule_export]
     use super::pattern::pattern;
     #[pymodule_export]

@@ -12,11 +12,11 @@
 //! where they were some rounds ago without having settled (an oscillation). What oscillates even so
 //! is reported with its period.
 
-use crate::policy::{DemandPolicy, Hop, Sender, even};
+use crate::policy::{Hop, Sender, even};
 use crate::sharing::Arrivals;
 
 use super::sweep::{SweepOptions, Sweeper};
-use super::{FluidError, FluidNet, Outcome, Routers, brick_wall, or};
+use super::{FluidError, FluidNet, Outcome, Policies, Routers, brick_wall, or};
 
 /// How the iteration goes and when it ends.
 #[derive(Clone, Copy, Debug)]
@@ -71,12 +71,12 @@ pub struct FixedPoint {
 /// Links that feed each other in a circle did not settle for the last demands.
 pub fn fixed_point(
     net: &FluidNet,
-    policy: &dyn DemandPolicy,
+    policies: &Policies,
     routers: &Routers,
     limits: &[f64],
     options: &Options,
 ) -> Result<FixedPoint, FluidError> {
-    let mut senders = Senders::new(net, limits);
+    let senders = Senders::new(net, limits);
     let sweeper = (!routers.are_max_min()).then(|| Sweeper::new(net));
     let evaluate = |demand: &[f64]| match &sweeper {
         None => (brick_wall(net, demand), None),
@@ -88,11 +88,10 @@ pub fn fixed_point(
     let (mut outcome, mut restless) = evaluate(&demand);
     let (mut period, mut change) = (None, f64::INFINITY);
     for round in 1..=options.limit {
-        let told = policy.asks_routers().then(|| Told::new(net, &outcome, routers));
-        let wanted = senders.next(policy, &outcome, told.as_ref());
+        let wanted = senders.next(policies, &outcome, routers);
         change = senders.distance(&wanted, &demand);
         let settled = change <= options.tolerance && restless.is_none();
-        if settled || policy.is_open_loop() {
+        if settled || policies.are_open_loop() {
             if !settled {
                 (outcome, restless) = evaluate(&wanted);
                 change = 0.0;
@@ -155,7 +154,7 @@ impl Seen {
 }
 
 /// Flows by sender, and room to gather what a sender sees.
-struct Senders<'a> {
+pub(super) struct Senders<'a> {
     net: &'a FluidNet,
     limits: &'a [f64],
     offsets: Vec<u32>,
@@ -163,7 +162,7 @@ struct Senders<'a> {
 }
 
 impl<'a> Senders<'a> {
-    fn new(net: &'a FluidNet, limits: &'a [f64]) -> Self {
+    pub(super) fn new(net: &'a FluidNet, limits: &'a [f64]) -> Self {
         let (offsets, flows) = net.by_sender();
         Self { net, limits, offsets, flows }
     }
@@ -178,7 +177,7 @@ impl<'a> Senders<'a> {
     }
 
     /// The demands of Eq. (1).
-    fn first(&self) -> Vec<f64> {
+    pub(super) fn first(&self) -> Vec<f64> {
         let mut demand = vec![0.0; self.net.flows()];
         let mut next = Vec::new();
         for (link, flows) in self.each() {
@@ -197,13 +196,14 @@ impl<'a> Senders<'a> {
         }
     }
 
-    /// What the policy wants next.
-    fn next(
-        &mut self,
-        policy: &dyn DemandPolicy,
+    /// The demands that the policies choose, given the outcome of the present ones.
+    pub(super) fn next(
+        &self,
+        policies: &Policies,
         outcome: &Outcome,
-        told: Option<&Told>,
+        routers: &Routers,
     ) -> Vec<f64> {
+        let told = policies.ask_routers().then(|| Told::new(self.net, outcome, routers));
         let mut wanted = vec![0.0; self.net.flows()];
         let (mut demand, mut goodput, mut next) = (Vec::new(), Vec::new(), Vec::new());
         for (link, flows) in self.each() {
@@ -213,7 +213,9 @@ impl<'a> Senders<'a> {
                 demand.push(outcome.demand[flow as usize]);
                 goodput.push(outcome.goodput(self.net, flow as usize));
             }
-            let paths: Vec<&[Hop]> = told.map_or_else(Vec::new, |told| {
+            let policy = policies.policy(link);
+            let asked = told.as_ref().filter(|_| policy.asks_routers());
+            let paths: Vec<&[Hop]> = asked.map_or_else(Vec::new, |told| {
                 flows.iter().map(|&flow| &told.hops[self.net.range(flow as usize)]).collect()
             });
             next.clear();
@@ -278,12 +280,13 @@ impl Told {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::{PolicyEnv, build};
+    use crate::policy::{DemandPolicy, PolicyEnv, build};
     use crate::registry::Spec;
     use crate::sharing;
 
-    fn policy(spec: &serde_json::Value) -> Box<dyn DemandPolicy> {
-        build(&serde_json::from_value::<Spec>(spec.clone()).unwrap(), &PolicyEnv, "sender").unwrap()
+    fn policy(spec: &serde_json::Value) -> Policies {
+        let spec = serde_json::from_value::<Spec>(spec.clone()).unwrap();
+        Policies::all(build(&spec, &PolicyEnv, "sender").unwrap())
     }
 
     fn max_min_routers() -> Routers {
@@ -309,8 +312,7 @@ mod tests {
                 .unwrap();
                 let sender = policy(&serde_json::json!({"kind": "loss-load", "k": k}));
                 let fine = Options { tolerance: 1e-9, ..Options::default() };
-                let found =
-                    fixed_point(&net, sender.as_ref(), &Routers::all(rule), &[], &fine).unwrap();
+                let found = fixed_point(&net, &sender, &Routers::all(rule), &[], &fine).unwrap();
                 assert!(found.converged, "k {k} n {n}: {} {:?}", found.change, found.period);
                 let load: f64 = found.outcome.demand.iter().sum();
                 let through: f64 = found.outcome.goodputs(&net).iter().sum();
@@ -321,11 +323,30 @@ mod tests {
     }
 
     #[test]
+    fn each_sender_has_its_own_policy() {
+        // Two senders of 4 over one link of 4: the first sends all it can, the second 1.2 times what
+        // arrives, which is half of the link.
+        let net = FluidNet::new(vec![4.0; 3], vec![0, 2, 4], vec![0, 2, 1, 2], vec![]).unwrap();
+        let [naive, ratio] = [
+            serde_json::json!("naive"),
+            serde_json::json!({"kind": "limited-ratio", "alpha": 0.2}),
+        ]
+        .map(|spec| policy(&spec).policies.remove(0));
+        let mixed = Policies { policies: vec![naive, ratio], of_link: vec![0, 1, 0] };
+        let found =
+            fixed_point(&net, &mixed, &max_min_routers(), &[], &Options::default()).unwrap();
+        assert!(found.converged);
+        assert!((found.outcome.demand[0] - 4.0).abs() < 1e-5);
+        assert!((found.outcome.demand[1] - 2.4).abs() < 1e-5);
+        assert!(found.outcome.goodputs(&net).iter().all(|rate| (rate - 2.0).abs() < 1e-5));
+    }
+
+    #[test]
     fn the_application_bounds_the_demand() {
         let net = FluidNet::new(vec![4.0], vec![0, 1, 2], vec![0, 0], vec![]).unwrap();
         let found = fixed_point(
             &net,
-            policy(&serde_json::json!("naive")).as_ref(),
+            &policy(&serde_json::json!("naive")),
             &max_min_routers(),
             &[0.5, f64::INFINITY],
             &Options::default(),
@@ -356,10 +377,12 @@ mod tests {
             limit: 9,
             ..Options::default()
         };
-        let found = fixed_point(&net, &Part(0.1), &routers, &[], &hurried).unwrap();
+        let found = fixed_point(&net, &Policies::all(Box::new(Part(0.1))), &routers, &[], &hurried)
+            .unwrap();
         assert!(found.converged);
         assert!(found.outcome.leaving.iter().all(|rate| (rate - 0.1).abs() < 1e-12));
-        let refused = fixed_point(&net, &Part(1.0), &routers, &[], &hurried);
+        let refused =
+            fixed_point(&net, &Policies::all(Box::new(Part(1.0))), &routers, &[], &hurried);
         assert!(matches!(refused, Err(FluidError::NotConverged { sweeps: 3, .. })), "{refused:?}");
     }
 
@@ -376,11 +399,19 @@ mod tests {
     fn an_oscillation_is_reported_with_its_period_and_damping_ends_it() {
         let net = FluidNet::new(vec![4.0], vec![0, 1], vec![0], vec![]).unwrap();
         let plain = Options { least_damping: 1.0, limit: 50, ..Options::default() };
-        let found = fixed_point(&net, &Contrary, &max_min_routers(), &[], &plain).unwrap();
+        let found =
+            fixed_point(&net, &Policies::all(Box::new(Contrary)), &max_min_routers(), &[], &plain)
+                .unwrap();
         assert!(!found.converged);
         assert_eq!(found.period, Some(2));
-        let damped =
-            fixed_point(&net, &Contrary, &max_min_routers(), &[], &Options::default()).unwrap();
+        let damped = fixed_point(
+            &net,
+            &Policies::all(Box::new(Contrary)),
+            &max_min_routers(),
+            &[],
+            &Options::default(),
+        )
+        .unwrap();
         assert!(damped.converged && damped.damping < 1.0);
         assert!((damped.outcome.demand[0] - 2.0).abs() < 1e-5);
     }

@@ -1,11 +1,11 @@
-//! STAGE: the fluid engine. Rates instead of packets, in the steady state.
+//! STAGE: the fluid engine. Rates instead of packets, in the steady state and over time.
 //!
 //! A [`FluidNet`] is capacities and routes as flat arrays. [`max_min`] fills it up to the global
 //! max-min allocation; [`clamp`] does the same as the paper's Fig. 5 tells it, slowly. What routers
 //! that each look at their own link make of given demands is found by [`brick_wall`] where all are
 //! max-min, and by [`sweep`] for any mixture of [sharing rules](crate::sharing).
-//! [`fixed_point`] lets [senders](crate::policy) answer until nothing changes, and [`account`] tells
-//! what was dropped in vain.
+//! [`fixed_point`] lets [senders](crate::policy) answer until nothing changes, and [`account`] counts
+//! what was dropped in vain. [`simulate`] runs finite flows that arrive and leave.
 //!
 //! **Source**: J. McCullough, B. Raghavan, A. C. Snoeren, "The Role of End-to-End Congestion Control
 //! in Networks with Fairness-Enforcing Routers", 2010; D. Bertsekas, R. Gallager, "Data Networks",
@@ -14,9 +14,9 @@
 mod account;
 mod brick_wall;
 mod clamp;
+mod dynamics;
 mod fill;
 mod fixed_point;
-mod incremental;
 mod net;
 mod outcome;
 mod routing;
@@ -34,11 +34,14 @@ mod random_nets;
 pub use account::{Accounts, account};
 pub use brick_wall::brick_wall;
 pub use clamp::clamp;
+pub use dynamics::{
+    Demand, DrawOptions, DynamicsError, Effort, Report, Rule, Sizes, Transfers, Window, draw,
+    simulate,
+};
 pub use fill::max_min;
 pub use fixed_point::{FixedPoint, Options, fixed_point};
-pub use incremental::{Allocation, Joining, Updated, add_flow, allocate, remove_flow};
 pub use net::FluidNet;
-pub use outcome::{Outcome, Routers};
+pub use outcome::{Outcome, Policies, Routers};
 pub use routing::{Map, Routes, shortest_paths};
 pub use sweep::{SweepOptions, sweep};
 

@@ -136,37 +136,19 @@ impl FluidNet {
         (self.link_offsets, self.link_flows) = group(self.links(), pairs);
     }
 
-    /// Adds a flow at the end, or takes the flow `remove` out; the others keep their order.
-    pub(super) fn edited(
-        &self,
-        add: Option<(&[u32], f64)>,
-        remove: Option<usize>,
-    ) -> Result<Self, FluidError> {
-        let (mut offsets, mut hops, mut weight) =
-            (self.offsets.clone(), self.hops.clone(), self.weight.clone());
-        if let Some(flow) = remove {
-            let gone = self.range(flow);
-            let length = gone.len() as u32;
-            hops.drain(gone);
-            offsets.remove(flow + 1);
-            for offset in &mut offsets[flow + 1..] {
-                *offset -= length;
-            }
-            if !weight.is_empty() {
-                weight.remove(flow);
-            }
+    /// A network with these links whose flows are the given ones of this network, each as often as
+    /// it is named.
+    pub(super) fn of_flows(&self, flows: impl Iterator<Item = u32> + Clone) -> Self {
+        let mut net = Self { capacity: self.capacity.clone(), offsets: vec![0], ..Self::default() };
+        for flow in flows.clone() {
+            net.hops.extend_from_slice(self.route(flow as usize));
+            net.offsets.push(net.hops.len() as u32);
         }
-        if let Some((route, given)) = add {
-            hops.extend_from_slice(route);
-            offsets.push(hops.len() as u32);
-            if weight.is_empty() && given != 1.0 {
-                weight = vec![1.0; offsets.len() - 2];
-            }
-            if given != 1.0 || !weight.is_empty() {
-                weight.push(given);
-            }
+        if !self.weight.is_empty() {
+            net.weight = flows.map(|flow| self.weight[flow as usize]).collect();
         }
-        Self::new(self.capacity.clone(), offsets, hops, weight)
+        net.transpose();
+        net
     }
 }
 

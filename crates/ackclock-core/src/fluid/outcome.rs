@@ -1,5 +1,6 @@
 //! What links make of demands: the rate of each flow on each hop, and who shares how.
 
+use crate::policy::DemandPolicy;
 use crate::sharing::Sharing;
 
 use super::FluidNet;
@@ -75,5 +76,48 @@ impl Routers {
         let used = |rule: u8| self.of_link.is_empty() && rule == 0 || self.of_link.contains(&rule);
         (0..self.rules.len() as u8)
             .all(|rule| !used(rule) || self.rules[usize::from(rule)].is_max_min())
+    }
+}
+
+/// The policies of a network's senders: which sender has which.
+pub struct Policies {
+    /// The policies in use.
+    pub policies: Vec<Box<dyn DemandPolicy>>,
+    /// Per link, as the sender of the flows that begin on it, the number of its policy; empty: all
+    /// have the first.
+    pub of_link: Vec<u8>,
+}
+
+impl Policies {
+    /// The same policy for all senders.
+    pub fn all(policy: Box<dyn DemandPolicy>) -> Self {
+        Self { policies: vec![policy], of_link: Vec::new() }
+    }
+
+    /// The policy of the sender that is a link.
+    #[inline]
+    pub fn policy(&self, link: usize) -> &dyn DemandPolicy {
+        let number = self.of_link.get(link).copied().unwrap_or(0);
+        self.policies[usize::from(number)].as_ref()
+    }
+
+    /// The policies that some link has.
+    fn used(&self) -> impl Iterator<Item = &dyn DemandPolicy> {
+        let has = |number: usize| match self.of_link.as_slice() {
+            [] => number == 0,
+            of_link => of_link.iter().any(|&of| usize::from(of) == number),
+        };
+        let all = self.policies.iter().enumerate();
+        all.filter(move |(number, _)| has(*number)).map(|(_, policy)| policy.as_ref())
+    }
+
+    /// Whether the first answer of every sender is its last.
+    pub fn are_open_loop(&self) -> bool {
+        self.used().all(DemandPolicy::is_open_loop)
+    }
+
+    /// Whether some policy reads what routers report.
+    pub fn ask_routers(&self) -> bool {
+        self.used().any(DemandPolicy::asks_routers)
     }
 }

@@ -14,7 +14,7 @@ fn two_senders(to_d1: f64) -> FluidNet {
 fn naive(net: &FluidNet) -> Outcome {
     let policy = build(&Spec::from("naive"), &PolicyEnv, "sender").unwrap();
     let routers = Routers::all(Box::new(MaxMin));
-    fixed_point(net, policy.as_ref(), &routers, &[], &Options::default()).unwrap().outcome
+    fixed_point(net, &Policies::all(policy), &routers, &[], &Options::default()).unwrap().outcome
 }
 
 fn jain(rates: &[f64]) -> f64 {

@@ -3,7 +3,6 @@
 use proptest::prelude::*;
 
 use super::exact::{agrees, exactly, max_min as oracle, share};
-use super::incremental::change;
 use super::random_nets::{Whole, cases, networks};
 use super::*;
 use crate::policy::{PolicyEnv, build};
@@ -17,25 +16,6 @@ fn close(a: f64, b: f64) -> bool {
 
 fn all_close(a: &[f64], b: &[f64]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(x, y)| close(*x, *y))
-}
-
-/// The allocation after a flow joined or left, from what is said to have changed.
-fn updated(before: &Allocation, update: &Updated, removed: Option<usize>) -> Allocation {
-    let mut after = before.clone();
-    for &(flow, new) in &update.rates {
-        if flow as usize == after.rate.len() {
-            after.rate.push(new);
-        } else {
-            after.rate[flow as usize] = new;
-        }
-    }
-    for &(link, new) in &update.levels {
-        after.level[link as usize] = new;
-    }
-    if let Some(flow) = removed {
-        after.rate.remove(flow);
-    }
-    after
 }
 
 proptest! {
@@ -102,48 +82,6 @@ proptest! {
     }
 
     #[test]
-    fn a_flow_that_leaves_and_another_that_joins_change_the_rates_as_full_solutions_do(
-        net in networks(30, 40, true), picks in any::<[prop::sample::Index; 2]>()
-    ) {
-        // One after the other, so that the second stands on what the first left.
-        let gone = picks[0].index(net.routes.len());
-        let mut fewer = net.clone();
-        fewer.routes.remove(gone);
-        fewer.weight.remove(gone);
-        fewer.demand.remove(gone);
-        if fewer.routes.is_empty() {
-            return Ok(());
-        }
-        let (all, all_demand) = (net.net(), net.demands());
-        let (less, less_demand) = (fewer.net(), fewer.demands());
-        let before = allocate(&all, &all_demand);
-        let left = change(&all, &all_demand, &before, None, Some(gone as u32), f64::INFINITY);
-        prop_assert!(!left.whole);
-        let without = updated(&before, &left, Some(gone));
-        let full = max_min(&less, &less_demand);
-        prop_assert!(all_close(&without.rate, &full), "left {left:?} {without:?} {full:?}");
-
-        let model = picks[1].index(net.routes.len());
-        let route = &net.routes[model];
-        let joining = Joining { route, weight: f64::from(net.weight[model]), demand: all_demand[model] };
-        let joined = change(&less, &less_demand, &without, Some(joining), None, f64::INFINITY);
-        prop_assert!(!joined.whole);
-        let with = updated(&without, &joined, None);
-        let mut more = fewer.clone();
-        more.routes.push(route.clone());
-        more.weight.push(net.weight[model]);
-        more.demand.push(net.demand[model]);
-        let full = max_min(&more.net(), &more.demands());
-        prop_assert!(all_close(&with.rate, &full), "joined {joined:?} {with:?} {full:?}");
-
-        // The same where the work is bounded, and the whole network filled beyond the bound.
-        let bounded = remove_flow(&all, &all_demand, &before, gone);
-        prop_assert!(all_close(&updated(&before, &bounded, Some(gone)).rate, &without.rate));
-        let bounded = add_flow(&less, &less_demand, &without, joining);
-        prop_assert!(all_close(&updated(&without, &bounded, None).rate, &full));
-    }
-
-    #[test]
     fn the_books_add_up(net in networks(8, 20, true), mixed in any::<bool>()) {
         let (fluid, demand) = (net.net(), net.finite_demands());
         let ideal = max_min(&fluid, &[]);
@@ -194,9 +132,9 @@ fn ratio(alpha: f64) -> Box<dyn crate::policy::DemandPolicy> {
     build(&serde_json::from_value(spec).unwrap(), &PolicyEnv, "sender").unwrap()
 }
 
-fn settled(net: &FluidNet, policy: &dyn crate::policy::DemandPolicy) -> FixedPoint {
+fn settled(net: &FluidNet, policy: Box<dyn crate::policy::DemandPolicy>) -> FixedPoint {
     let routers = Routers::all(Box::new(MaxMin));
-    fixed_point(net, policy, &routers, &[], &Options::default()).unwrap()
+    fixed_point(net, &Policies::all(policy), &routers, &[], &Options::default()).unwrap()
 }
 
 /// Each flow with a sender of its own: a link before its route.
@@ -216,8 +154,8 @@ proptest! {
     fn a_full_balanced_sender_with_one_flow_is_a_naive_one(net in networks(8, 15, false)) {
         // M-13.
         let fluid = with_own_senders(&net).net();
-        let balanced = settled(&fluid, policy("full-balanced").as_ref());
-        let naive = settled(&fluid, policy("naive").as_ref());
+        let balanced = settled(&fluid, policy("full-balanced"));
+        let naive = settled(&fluid, policy("naive"));
         prop_assert!(balanced.converged && naive.converged);
         prop_assert!(all_close(&balanced.outcome.goodputs(&fluid), &naive.outcome.goodputs(&fluid)));
     }
@@ -238,7 +176,7 @@ proptest! {
         let fluid = with_own_senders(&net).net();
         let ideal = max_min(&fluid, &[]);
         let gap = |alpha: f64| -> Option<f64> {
-            let found = settled(&fluid, ratio(alpha).as_ref());
+            let found = settled(&fluid, ratio(alpha));
             found.converged.then(|| {
                 let goodput = found.outcome.goodputs(&fluid);
                 ideal.iter().zip(&goodput).map(|(m, g)| (m - g).abs()).fold(0.0, f64::max)

@@ -3,6 +3,7 @@
 //! A new rule: one file here that implements [`About`](crate::registry::About) and [`Sharing`], and
 //! one line in the registry at the end of this file.
 
+pub mod alpha_fair;
 pub mod loss_load;
 pub mod max_min;
 pub mod proportional;
@@ -52,6 +53,7 @@ crate::registry! {
         "sharing/max_min.rs" => max_min::MaxMin,
         "sharing/proportional.rs" => proportional::Proportional,
         "sharing/loss_load.rs" => loss_load::LossLoad,
+        "sharing/alpha_fair.rs" => alpha_fair::AlphaFair,
     }
 }
 

@@ -169,7 +169,8 @@ class FluidCore:
     def fixed_point(
         self,
         *,
-        policy: str,
+        policies: str,
+        of_sender: npt.NDArray[np.uint8],
         rules: str,
         of_link: npt.NDArray[np.uint8],
         limits: Floats,
@@ -183,20 +184,32 @@ class FluidCore:
     def rates(self, demand: Floats, leaving: Floats) -> Rates: ...
     def goodput(self, rates: Rates) -> Floats: ...
     def account(self, rates: Rates, ideal: Floats, access: int) -> dict[str, Any]: ...
-    def allocate(self, demand: Floats) -> Allocation: ...
-    def add_flow(
-        self, demand: Floats, before: Allocation, route: list[int], weight: float, wanted: float
-    ) -> tuple[tuple[Ids, Floats], tuple[Ids, Floats], bool]: ...
-    def remove_flow(
-        self, demand: Floats, before: Allocation, flow: int
-    ) -> tuple[tuple[Ids, Floats], tuple[Ids, Floats], bool]: ...
+    def simulate(
+        self,
+        *,
+        time: Floats,
+        flow: Ids,
+        size: Floats,
+        peak: Floats,
+        until: float,
+        drain: bool,
+        interval: float | None,
+        senders: dict[str, Any] | None,
+        progress: Callable[[float, float], object] | None,
+    ) -> dict[str, Any]: ...
 
-class Allocation:
-    @property
-    def rate(self) -> Floats: ...
-    @property
-    def level(self) -> Floats: ...
-
+def draw_transfers(
+    *,
+    share: Floats,
+    sizes: str,
+    rate: float | None,
+    load: float | None,
+    load_per_rate: float,
+    seed: int,
+    until: float,
+    count: int,
+) -> tuple[Floats, Ids, Floats]: ...
+def mean_size(sizes: str) -> float: ...
 def shortest_paths(
     nodes: int, src: Ids, dst: Ids, cost: Floats, from_: Ids, to: Ids, /
 ) -> tuple[Ids, Ids, Ids]: ...

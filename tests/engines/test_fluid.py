@@ -268,20 +268,6 @@ def test_the_textbooks_parking_lot():
     assert fair_shares(net).tolist() == [0.5, 0.5, 1.0, 2.0]
 
 
-def test_a_flow_that_joins_and_leaves():
-    net = FluidNet.from_routes([1, 2, 4], [[0], [1], [2]])
-    before = net.allocate()
-    assert before.rate.tolist() == before.level.tolist() == [1, 2, 4]
-    change = net.with_flow(before, [0, 1, 2])
-    assert dict(zip(change.flows.tolist(), change.rates.tolist(), strict=True)) == {
-        0: 0.5, 1: 1.5, 2: 3.5, 3: 0.5,
-    }  # fmt: skip
-    full = parking_lot().allocate()
-    back = parking_lot().without_flow(full, 0)
-    assert dict(zip(back.flows.tolist(), back.rates.tolist(), strict=True)) == {1: 1, 2: 2, 3: 4}
-    assert dict(zip(back.links.tolist(), back.levels.tolist(), strict=True)) == {0: 1, 1: 2, 2: 4}
-
-
 @settings(max_examples=50)
 @given(st.integers(0, 2**32 - 1))
 def test_tables_of_random_networks_add_up(seed):

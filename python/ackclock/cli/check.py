@@ -24,6 +24,7 @@ def check(files: tuple[Path, ...], changes: tuple[str, ...], *, as_json: bool) -
 
     As JSON: a list of file, ok, problems (path, message), warnings.
     """
+    from ackclock.cli.other_engines import load_other
     from ackclock.errors import ScenarioError
 
     checked: list[dict[str, Any]] = []
@@ -31,7 +32,11 @@ def check(files: tuple[Path, ...], changes: tuple[str, ...], *, as_json: bool) -
         problems: list[dict[str, str]] = []
         warnings: list[str] = []
         try:
-            warnings = load_scenario(file, changes).explain().data["warnings"]
+            other = load_other(file, changes)
+            if other is not None:
+                other.check()
+            else:
+                warnings = load_scenario(file, changes).explain().data["warnings"]
             if not as_json:
                 click.echo(f"{file}: right" + ("" if not warnings else ", but"))
                 for warning in warnings:

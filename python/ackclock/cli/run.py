@@ -61,6 +61,18 @@ def run(
         raise click.UsageError("--pcapng writes the packets of one run; leave --reps out")
     if link is not None and pcapng is None:
         raise click.UsageError("--link goes with --pcapng FILE")
+    from ackclock.cli.other_engines import load_other, run_other
+
+    other = load_other(file, changes)
+    if other is not None:
+        if pcapng is not None:
+            raise click.UsageError(f"--pcapng is for packets; {other.engine} cases have none")
+        if reps > 1:
+            message = f"--reps is for packets; replications of {other.engine} cases need a sweep"
+            raise click.UsageError(message)
+        question = other if seed is None else other.seeded(seed)
+        run_other(question, file, out, as_json=as_json, quiet=quiet)
+        return
     scenario = load_scenario(file, changes)
     if seed is not None:
         scenario = scenario.replace(seed=seed)

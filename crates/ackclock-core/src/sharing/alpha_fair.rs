@@ -3,8 +3,8 @@
 //! A link that knows the rates at which flows arrive, and nothing of their other links, gives them
 //! the rates with the largest sum of utilities among those that fit.
 //!
-//! **Source**: J. Mo, J. Walrand, "Fair end-to-end window-based congestion control", IEEE/ACM ToN
-//! 8(5), 2000, doi:10.1109/90.879343, applied to one link; the solution follows from its conditions
+//! **Source**: J. Mo, J. Walrand, "Fair end-to-end window-based congestion control", IEEE/ACM Trans.
+//! Networking 8(5), 2000, doi:10.1109/90.879343, applied to one link; the solution follows from its conditions
 //! of Karush, Kuhn and Tucker.
 //!
 //! **Rule** (a arrivals, w weights, C capacity, p the price of the link)
@@ -55,7 +55,7 @@ impl About<SharingEnv> for AlphaFair {
     const INFO: Info = Info {
         name: "alpha-fair",
         title: "Alpha-fair share of one link",
-        source: "Mo, Walrand, IEEE/ACM ToN 8(5), 2000, doi:10.1109/90.879343, for one link",
+        source: "Mo, Walrand, IEEE/ACM Trans. Networking 8(5), 2000, doi:10.1109/90.879343, for one link",
         status: Status::Variant,
     };
 

@@ -12,3 +12,9 @@ class LossLoad(Record):
         self,
         k: float | None = ...,
     ) -> None: ...
+
+class AlphaFair(Record):
+    def __init__(
+        self,
+        alpha: float | None = ...,
+    ) -> None: ...

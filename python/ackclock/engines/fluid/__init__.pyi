@@ -11,23 +11,21 @@ from .net import (
 )
 from .outcome import (
     Accounts,
-    Allocation,
-    Change,
     Rates,
     Routers,
+    Senders,
     Settled,
 )
 
 __all__ = [
     "Accounts",
-    "Allocation",
-    "Change",
     "FluidCase",
     "FluidNet",
     "FluidRun",
     "Graph",
     "Rates",
     "Routers",
+    "Senders",
     "Settled",
     "Traffic",
 ]

@@ -7,6 +7,7 @@ import hashlib
 import json
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +25,13 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from ackclock.engines.fluid.arrivals import Transfers
     from ackclock.engines.fluid.graph import Graph, Traffic
     from ackclock.engines.fluid.net import FluidNet
+    from ackclock.engines.fluid.systems import Systems
+
+    Made = tuple[dict[str, pa.Table], dict[str, Any], list[str]]
+    """Tables, totals, warnings."""
 
 __all__ = ["FluidCase", "FluidRun", "from_document", "load"]
 
@@ -50,7 +56,8 @@ class FluidRun:
     summary
         Plain data; ``totals`` has the sums.
     tables
-        ``flows``, ``links`` and ``totals``, which has one row.
+        ``flows``, ``links`` and ``totals``, which has one row; over time, if samples were wanted,
+        ``utilisation`` and ``active`` as well.
     """
 
     def __init__(
@@ -74,9 +81,10 @@ class FluidRun:
         return f"FluidRun({self.case!r})"
 
     def __str__(self) -> str:
-        from ackclock.engines.fluid.tables import text
+        from ackclock.engines.fluid import over_time, tables
 
-        return text(self.case.name, self.summary, self.links)
+        write = over_time.text if "completed" in self.summary["totals"] else tables.text
+        return write(self.case.name, self.summary, self.links)
 
 
 class FluidCase(Frozen):
@@ -85,8 +93,9 @@ class FluidCase(Frozen):
     Parameters
     ----------
     data
-        The document: tables ``net``, ``traffic`` and, if wanted, ``routers``, ``sender``,
-        ``solver``, ``routing``, ``access``, ``unit``, ``seed``, ``name``.
+        The document: tables ``net``, ``traffic`` and, if wanted, ``arrivals``, ``routers``,
+        ``sender``, ``systems``, ``paths``, ``solver``, ``allocation``, ``alpha``, ``routing``,
+        ``access``, ``unit``, ``seed``, ``name``.
     file
         Where it came from: relative paths inside are relative to it, messages name it.
 
@@ -117,15 +126,24 @@ class FluidCase(Frozen):
 
     def __repr__(self) -> str:
         name = f"{self.name!r}: " if self.name else ""
-        net, traffic = self._data["net"]["kind"], self._data["traffic"]["kind"]
+        net, traffic = self._data["net"]["kind"], self._data.get("traffic", {}).get("kind", "trace")
         return f"FluidCase({name}{net}, {traffic}, sender={self._data.get('sender', 'naive')!r})"
 
     @property
     def is_random(self) -> bool:
         """Whether results depend on the seed."""
+        return self._traffic_is_random or self._arrivals_kind == "poisson"
+
+    @property
+    def _traffic_is_random(self) -> bool:
         from ackclock.engines.fluid.generators import TRAFFIC
 
-        return TRAFFIC[self._data["traffic"]["kind"]].is_random
+        return "traffic" in self._data and TRAFFIC[self._data["traffic"]["kind"]].is_random
+
+    @property
+    def _arrivals_kind(self) -> str | None:
+        kind: str | None = self._data.get("arrivals", {}).get("kind")
+        return kind
 
     @property
     def fingerprint(self) -> str:
@@ -133,13 +151,20 @@ class FluidCase(Frozen):
         said = document.filled(self._data)
         for key in ("name", "seed", "net", "unit"):
             said.pop(key, None)
-        if not self.is_random:
+        if not self._traffic_is_random:
             said["traffic"] = None
+        if self._arrivals_kind == "trace":
+            said["arrivals"] = self._plain_arrivals()
+        if "paths" in said:
+            said["paths"] = self._plain_paths()
+        if said["allocation"] == "senders":
+            # As before there was another: stored runs keep their names.
+            said.pop("allocation")
         digest = hashlib.sha256(json.dumps(said, sort_keys=True, separators=(",", ":")).encode())
         network = self.graph()
         digest.update(json.dumps(network.nodes).encode())
         arrays = [network.src, network.dst, network.capacity, network.cost]
-        if not self.is_random:
+        if not self._traffic_is_random:
             flows = self.traffic()
             arrays += [flows.src, flows.dst, flows.demand, flows.weight]
             digest.update(json.dumps(None if flows.routes is None else list(flows.routes)).encode())
@@ -186,11 +211,15 @@ class FluidCase(Frozen):
         if files:
             network = self.graph()
             data["net"] = document.plain_net(network)
-            if data["traffic"]["kind"] == "pattern" and network.hosts is not None:
+            if data.get("traffic", {}).get("kind") == "pattern" and network.hosts is not None:
                 hosts = [network.nodes[host] for host in network.hosts]
                 data["traffic"].setdefault("hosts", hosts)
-        if TRAFFIC[data["traffic"]["kind"]].names_files:
+        if "traffic" in data and TRAFFIC[data["traffic"]["kind"]].names_files:
             data["traffic"] = document.plain_traffic(self.traffic(), self.graph())
+        if "file" in data.get("arrivals", {}):
+            data["arrivals"] = self._plain_arrivals()
+        if "file" in data.get("paths", {}):
+            data["paths"] = self._plain_paths()
         return {"engine": self.engine, **data}
 
     def to_toml(self) -> str:
@@ -224,8 +253,63 @@ class FluidCase(Frozen):
         ScenarioError
             Every problem of their meaning.
         """
+        if self._arrivals_kind == "trace":
+            return self._trace()[0]
         made: Traffic = self._told(document.traffic, self._data["traffic"], self.graph(), self.seed)
         return made
+
+    def transfers(self) -> Transfers:
+        """Make the finite flows that arrive and leave.
+
+        Raises
+        ------
+        ScenarioError
+            The case has no arrivals; every problem of theirs.
+        """
+        from ackclock.engines.fluid.arrivals import drawn
+
+        if self._arrivals_kind is None:
+            raise ScenarioError([Problem("arrivals", "the case has none; its flows last")])
+        if self._arrivals_kind == "trace":
+            return self._trace()[1]
+        share = self.traffic().demand
+        made: Transfers = self._located(
+            lambda: drawn(self._data["arrivals"], self.net(), share, self.seed)
+        )
+        return made
+
+    def systems(self) -> Systems | None:
+        """Read the autonomous systems; None where the case has none.
+
+        Raises
+        ------
+        ScenarioError
+            Every problem of theirs.
+        """
+        from ackclock.engines.fluid.systems import Systems
+
+        if "systems" not in self._data:
+            return None
+        made: Systems = self._located(lambda: Systems.read(self._data["systems"], self.graph()))
+        return made
+
+    def _trace(self) -> tuple[Traffic, Transfers]:
+        from ackclock.engines.fluid.arrivals import pairs_of_trace, trace_rows
+
+        rows = self._told(trace_rows, self._data["arrivals"])
+        made: tuple[Traffic, Transfers] = self._located(lambda: pairs_of_trace(rows, self.graph()))
+        return made
+
+    def _plain_arrivals(self) -> dict[str, Any]:
+        from ackclock.engines.fluid.arrivals import plain_trace, trace_rows
+
+        given = self._data["arrivals"]
+        return plain_trace(given, self._told(trace_rows, given))
+
+    def _plain_paths(self) -> dict[str, Any]:
+        from ackclock.engines.fluid.routing import path_rows
+
+        return {"listed": [path for _, path in self._told(path_rows, self._data["paths"])]}
 
     def net(self) -> FluidNet:
         """Make the engine's arrays: capacities and routed flows.
@@ -235,17 +319,11 @@ class FluidCase(Frozen):
         ScenarioError
             Every problem, pairs without a path among them.
         """
-        from ackclock.engines.fluid.net import FluidNet
-
         key = self._route_key()
         known = None if key is None else _ROUTED.get(key)
         if known is not None:
             return known
-        flows = self.traffic()
-        routing = self._data.get("routing", "hops")
-        made: FluidNet = self._located(
-            lambda: FluidNet.routed(self.graph(), flows, routing=routing)
-        )
+        made: FluidNet = self._located(self._routed)
         if key is not None and len(made.hops) <= _MOST_HOPS:
             for array in (made.capacity, made.offsets, made.hops, made.demand, made.weight):
                 if array is not None:
@@ -256,13 +334,30 @@ class FluidCase(Frozen):
                     del _ROUTED[next(iter(_ROUTED))]
         return made
 
+    def _routed(self) -> FluidNet:
+        from ackclock.engines.fluid.net import FluidNet
+        from ackclock.engines.fluid.routing import listed_paths, path_rows, with_paths
+
+        graph, flows = self.graph(), self.traffic()
+        if "paths" in self._data:
+            rows = self._told(path_rows, self._data["paths"])
+            flows = with_paths(flows, listed_paths(rows, graph), graph)
+        if self._arrivals_kind is not None:
+            # Demands are how often a pair is drawn; a flow takes what it can get.
+            flows = replace(flows, demand=None)
+        routing = self._data.get("routing", "hops")
+        return FluidNet.routed(graph, flows, routing=routing, systems=self.systems())
+
     def _route_key(self) -> str | None:
         """What routes depend on; None where that is also files, which may change."""
-        net, traffic = self._data["net"], self._data["traffic"]
-        if document.names_files(net, traffic):
+        net, traffic = self._data["net"], self._data.get("traffic")
+        paths, is_trace = self._data.get("paths"), self._arrivals_kind == "trace"
+        if document.names_files(net, traffic) or is_trace or "file" in (paths or {}):
             return None
-        seed = self.seed if self.is_random else None
-        return json.dumps([net, traffic, seed, self._data.get("routing")], sort_keys=True)
+        seed = self.seed if self._traffic_is_random else None
+        lasts = self._arrivals_kind is None
+        more = [self._data.get(key) for key in ("routing", "systems")]
+        return json.dumps([net, traffic, seed, paths, lasts, *more], sort_keys=True)
 
     def check(self) -> None:
         """Check meaning as well as form.
@@ -274,21 +369,27 @@ class FluidCase(Frozen):
         """
         from ackclock.engines.fluid.tables import routers
 
-        self._located(lambda: routers(self._data).of_link(self.graph()))
+        self._located(lambda: routers(self._data, self.systems()).of_link(self.graph()))
         self.net()
+        if self._arrivals_kind is not None:
+            self.transfers()
 
     def cost(self) -> Cost:
         """Predict what `execute` will need, for some tens of rounds of senders."""
         hops = len(self.net().hops)
+        if self._arrivals_kind is not None:
+            # Two events a flow, each of some tens of flows near what changes.
+            events = 2.0 * len(self.transfers().time)
+            return Cost(events, events * 50e-6)
         return Cost(50.0 * hops, 50.0 * hops * 40e-9)
 
     def execute(self, progress: Callable[[float, float], object] | None = None) -> FluidRun:
-        """Let the senders settle and keep the books.
+        """Let the senders settle and keep the books; or run finite flows over time.
 
         Parameters
         ----------
         progress
-            Called once, when done: the core does not stop on the way.
+            Called with the part that is done and the time [s]; for flows that last, once.
 
         Returns
         -------
@@ -302,16 +403,12 @@ class FluidCase(Frozen):
         ConvergenceError
             Links did not settle; it names them.
         """
-        from ackclock.engines.fluid.tables import routers, tables
-
         begun = time.process_time()
         said = document.filled(self._data)
-        network = self.net()
-        shared = routers(self._data)
-        settled = self._located(
-            lambda: network.fixed_point(said["sender"], shared, **said["solver"])
-        )
-        made, totals = tables(network, settled, said["access"])
+        if self._arrivals_kind is None:
+            made, totals, warnings = self._at_rest(said)
+        else:
+            made, totals, warnings = self._over_time(said, progress)
         totals["cpu_s"] = time.process_time() - begun
         summary = {
             "scenario_hash": self.fingerprint,
@@ -319,15 +416,67 @@ class FluidCase(Frozen):
             "version": _version(),
             "engine": self.engine,
             "unit": said["unit"],
-            "flows_between": network.between,
+            "flows_between": self.net().between,
+            "allocation": said["allocation"],
             "sender": said["sender"],
             "routers": said["routers"],
             "totals": totals,
-            "warnings": _warnings(settled),
+            "warnings": warnings,
         }
         if progress is not None:
             progress(1.0, 0.0)
         return FluidRun(self, summary, made)
+
+    def _at_rest(self, said: dict[str, Any]) -> Made:
+        """Rates of flows that last."""
+        from ackclock.engines.fluid.outcome import Senders, Settled
+        from ackclock.engines.fluid.tables import routers, tables
+
+        network, systems = self.net(), self.systems()
+        if said["allocation"] == "senders":
+            of_node = {} if systems is None else systems.sender
+            senders, shared = Senders(said["sender"], of_node), routers(self._data, systems)
+            settled = self._located(lambda: network.fixed_point(senders, shared, **said["solver"]))
+        else:
+            # What is offered is what fits: nothing is dropped.
+            alpha = said.get("alpha", np.inf)
+            rates = self._located(lambda: network.alpha_fair(alpha))
+            per_hop = np.repeat(rates, np.diff(network.offsets))
+            settled = Settled(
+                network.measured(rates, per_hop),
+                converged=True,
+                rounds=0,
+                change=0.0,
+                period=None,
+                damping=1.0,
+            )
+        return (*tables(network, settled, said["access"]), _warnings(settled))
+
+    def _over_time(
+        self, said: dict[str, Any], progress: Callable[[float, float], object] | None
+    ) -> Made:
+        """Finite flows that arrive and leave."""
+        from ackclock.engines.fluid import over_time
+        from ackclock.engines.fluid.outcome import Senders
+        from ackclock.engines.fluid.tables import routers
+
+        network, transfers, systems = self.net(), self.transfers(), self.systems()
+        senders = None
+        if said["allocation"] == "senders":
+            senders = Senders(said["sender"], {} if systems is None else systems.sender)
+        found = self._located(
+            lambda: over_time.simulate(
+                network,
+                transfers,
+                said["arrivals"],
+                senders=senders,
+                routers=routers(self._data, systems),
+                solver=said["solver"],
+                progress=progress,
+            )
+        )
+        made, totals = over_time.tables(network, transfers, said["arrivals"], found)
+        return made, totals, over_time.warnings(found, totals)
 
     def _told(self, make: Callable[..., Any], *arguments: Any) -> Any:
         folder = Path() if self._file is None else self._file.parent

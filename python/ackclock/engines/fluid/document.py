@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ackclock.catalogue import schema
+from ackclock.engines.fluid import arrivals, routing, systems
 from ackclock.engines.fluid.generators import NETS, TRAFFIC
 from ackclock.engines.fluid.graph import Graph, Traffic
 from ackclock.errors import Problem, ScenarioError
@@ -127,10 +128,26 @@ def rules() -> Data:
         },
         "net": {"oneOf": [*known["Net"]["oneOf"], *_kinds(NETS)], "description": "The network."},
         "traffic": {"oneOf": _kinds(TRAFFIC), "description": "The flows."},
+        "arrivals": arrivals.RULES,
         "routing": {
-            "enum": ["hops", "cost"],
+            "enum": list(routing.ROUTING),
             "default": "hops",
-            "description": "What routes minimise: links crossed, or the sum of their weights.",
+            "description": "What routes minimise: links crossed, the sum of their weights, systems"
+            " crossed, or these among the routes that policy allows.",
+        },
+        "paths": routing.PATHS,
+        "systems": systems.RULES,
+        "allocation": {
+            "enum": ["senders", "max-min", "alpha-fair"],
+            "default": "senders",
+            "description": "Who decides rates: senders and routers; or rates are the max-min or the"
+            " alpha-fair allocation of the whole network.",
+        },
+        "alpha": {
+            "type": "number",
+            "minimum": 0,
+            "default": 1.0,
+            "description": "Alpha of alpha-fair rates: 0, most in total; 1, proportional fairness.",
         },
         "routers": {
             "type": "object",
@@ -156,7 +173,7 @@ def rules() -> Data:
     return {
         "type": "object",
         "properties": properties,
-        "required": ["net", "traffic"],
+        "required": ["net"],
         "additionalProperties": False,
         "$defs": known,
     }
@@ -172,7 +189,18 @@ def form_problems(data: Data) -> list[Problem]:
     """
     from ackclock.catalogue.form import parameter_problems
 
-    return parameter_problems(rules(), data)
+    problems = parameter_problems(rules(), data)
+    given = data.get("arrivals")
+    is_trace = isinstance(given, dict) and given.get("kind") == "trace"
+    if is_trace and "traffic" in data:
+        message = "a trace names its own pairs; expected no table traffic beside it"
+        problems.append(Problem("traffic", message))
+    if not is_trace and "traffic" not in data:
+        problems.append(Problem("", '"traffic" is missing (The flows)'))
+    if given is not None and data.get("allocation") == "alpha-fair":
+        message = '"alpha-fair" is found for flows that last; expected max-min or senders'
+        problems.append(Problem("allocation", message))
+    return problems
 
 
 def filled(data: Data) -> Data:
@@ -195,9 +223,28 @@ def filled(data: Data) -> Data:
     result["routers"] = routers
     solver = {key: given["default"] for key, given in _SOLVER.items()}
     result["solver"] = {**solver, **data.get("solver", {})}
-    kind = data["traffic"]["kind"]
-    defaults = {k: v["default"] for k, v in TRAFFIC[kind].rules.items() if "default" in v}
-    result["traffic"] = {**defaults, **data["traffic"]}
+    if "traffic" in data:
+        kind = data["traffic"]["kind"]
+        defaults = {k: v["default"] for k, v in TRAFFIC[kind].rules.items() if "default" in v}
+        result["traffic"] = {**defaults, **data["traffic"]}
+    if "arrivals" in data:
+        kind = data["arrivals"]["kind"]
+        known = {b["properties"]["kind"]["const"]: b for b in arrivals.RULES["oneOf"]}
+        of_kind = known[kind]["properties"].items()
+        defaults = {k: v["default"] for k, v in of_kind if "default" in v}
+        result["arrivals"] = {**defaults, **data["arrivals"]}
+    if "systems" in data:
+        result["systems"] = [
+            {
+                key: _algorithm({"sharing": "sharing", "sender": "policy"}[key], value)
+                if key in ("sharing", "sender")
+                else value
+                for key, value in system.items()
+            }
+            for system in data["systems"]
+        ]
+    if result["allocation"] != "alpha-fair":
+        result.pop("alpha")
     return result
 
 
@@ -325,7 +372,7 @@ def _nested(parameters: Data, folder: Path) -> tuple[Graph, Traffic]:
     return network, traffic(given["traffic"], network, parameters["seed"], folder)
 
 
-def names_files(net: Data, traffic: Data) -> bool:
+def names_files(net: Data, traffic: Data | None) -> bool:
     """Whether a network or its traffic is read from files or packages, which may change.
 
     Parameters
@@ -333,7 +380,7 @@ def names_files(net: Data, traffic: Data) -> bool:
     net, traffic
         The tables, right in form.
     """
-    kind, between = net.get("kind"), traffic.get("kind")
+    kind, between = net.get("kind"), (traffic or {}).get("kind")
     if kind in NETS and NETS[kind].nests:
         # What is inside has not been checked for form yet.
         of, by = net.get("net"), net.get("traffic")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ackclock import _core
-from ackclock.engines.fluid.outcome import Accounts, Allocation, Change, Rates, Routers, Settled
+from ackclock.engines.fluid.outcome import Accounts, Rates, Routers, Senders, Settled
 from ackclock.errors import ConvergenceError, Problem, ScenarioError
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ackclock.engines.fluid.graph import Graph, Traffic
+    from ackclock.engines.fluid.systems import Systems
 
     Floats = npt.NDArray[np.float64]
     Ids = npt.NDArray[np.uint32]
@@ -106,7 +107,14 @@ class FluidNet:
         return cls(capacity, offsets, hops, **options)
 
     @classmethod
-    def routed(cls, graph: Graph, traffic: Traffic, *, routing: str = "hops") -> FluidNet:
+    def routed(
+        cls,
+        graph: Graph,
+        traffic: Traffic,
+        *,
+        routing: str = "hops",
+        systems: Systems | None = None,
+    ) -> FluidNet:
         """Make a network whose flows take shortest paths, or the routes given.
 
         Among paths of equal length the same is taken for the same graph and ends, always.
@@ -118,7 +126,9 @@ class FluidNet:
         traffic
             Flows.
         routing
-            ``hops`` or ``cost``: what routes minimise.
+            ``hops``, ``cost``, ``as-hops`` or ``valley-free``: what routes minimise.
+        systems
+            Autonomous systems of the nodes, for the last two.
 
         Raises
         ------
@@ -128,7 +138,7 @@ class FluidNet:
         """
         from ackclock.engines.fluid.routing import routes
 
-        offsets, hops = routes(graph, traffic, routing)
+        offsets, hops = routes(graph, traffic, routing, systems)
         return cls(
             graph.capacity,
             offsets,
@@ -270,7 +280,7 @@ class FluidNet:
 
     def fixed_point(
         self,
-        sender: Algorithm,
+        sender: Algorithm | Senders,
         routers: Routers | None = None,
         *,
         tolerance: float = 1e-6,
@@ -285,7 +295,8 @@ class FluidNet:
         Parameters
         ----------
         sender
-            Policy of all senders: a class of `ackclock.policy`, its name, or a table with ``kind``.
+            Policy of all senders: a class of `ackclock.policy`, its name, or a table with ``kind``;
+            or `Senders`, where senders differ.
         routers
             How links share; left out: max-min everywhere.
         tolerance
@@ -309,12 +320,13 @@ class FluidNet:
         ConvergenceError
             Links did not settle for some demands; it names them.
         """
-        from ackclock.catalogue.records import plain
-
         routers = routers or Routers()
+        senders = sender if isinstance(sender, Senders) else Senders(sender)
+        policies, of_sender = senders.of_link(self.graph)
         with _problems_of(self):
             rates, how = self._core.fixed_point(
-                policy=json.dumps(plain(sender)),
+                policies=policies,
+                of_sender=of_sender,
                 rules=routers.rules(),
                 of_link=routers.of_link(self.graph),
                 limits=self._limits(None),
@@ -359,59 +371,6 @@ class FluidNet:
         with _problems_of():
             return Accounts(**self._core.account(rates._core, best, access))
 
-    def allocate(self) -> Allocation:
-        """Find the max-min allocation in a form from which changes by one flow are found.
-
-        Returns
-        -------
-        Allocation
-            Rates as of `max_min`, and levels of links.
-        """
-        with _problems_of():
-            found = self._core.allocate(self._limits(None))
-        return Allocation(found.rate, found.level, found)
-
-    def with_flow(
-        self,
-        before: Allocation,
-        route: Sequence[int],
-        *,
-        demand: float = np.inf,
-        weight: float = 1.0,
-    ) -> Change:
-        """Find what changes in the max-min allocation when a flow joins.
-
-        The work is in proportion to the flows near what changes; where that is most of them, the
-        whole network is filled.
-
-        Parameters
-        ----------
-        before
-            The allocation before, as `allocate` gave it.
-        route
-            Links that the newcomer crosses.
-        demand, weight
-            Of the newcomer.
-        """
-        with _problems_of():
-            found = self._core.add_flow(
-                self._limits(None), before._core, list(route), weight, demand
-            )
-        return _change(found)
-
-    def without_flow(self, before: Allocation, flow: int) -> Change:
-        """Find what changes in the max-min allocation when a flow leaves; numbers stay as they are.
-
-        Parameters
-        ----------
-        before
-            The allocation before, as `allocate` gave it.
-        flow
-            The flow that leaves.
-        """
-        with _problems_of():
-            return _change(self._core.remove_flow(self._limits(None), before._core, flow))
-
     def _limits(self, demand: npt.ArrayLike | None) -> Floats:
         if demand is not None:
             return _floats(demand)
@@ -419,11 +378,6 @@ class FluidNet:
 
     def _rates(self, rates: _core.Rates) -> Rates:
         return Rates(rates.demand, self._core.goodput(rates), rates.sweeps, rates)
-
-
-def _change(found: tuple[tuple[Ids, Floats], tuple[Ids, Floats], bool]) -> Change:
-    (flows, rates), (links, levels), whole = found
-    return Change(flows, rates, links, levels, whole)
 
 
 def _floats(values: npt.ArrayLike) -> Floats:

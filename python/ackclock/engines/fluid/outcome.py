@@ -11,7 +11,7 @@ import numpy as np
 from ackclock.errors import Problem, ScenarioError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Ids = npt.NDArray[np.uint32]
     Algorithm = Any
 
-__all__ = ["Accounts", "Allocation", "Change", "Rates", "Routers", "Settled"]
+__all__ = ["Accounts", "Rates", "Routers", "Senders", "Settled"]
 
 
 @dataclass(frozen=True)
@@ -38,21 +38,28 @@ class Routers:
         Rule of all other links; left out: the same.
     at
         Names of the chosen nodes; left out: all.
+    of_node
+        Rules of the links that leave single nodes, by the node's name; they come before the others.
     """
 
     sharing: Algorithm = "max-min"
     elsewhere: Algorithm | None = None
     at: Sequence[str] | None = None
+    of_node: Mapping[str, Algorithm] = field(default_factory=dict)
 
     def rules(self) -> str:
-        """The one or two rules as the core takes them."""
+        """The rules as the core takes them."""
+        return json.dumps(self._numbered()[0])
+
+    def _numbered(self) -> tuple[list[Any], dict[str, int]]:
         from ackclock.catalogue.records import plain
 
-        given = [self.sharing] if self.elsewhere is None else [self.sharing, self.elsewhere]
-        return json.dumps(plain(given))
+        given = [plain(self.sharing)]
+        given.append(given[0] if self.elsewhere is None else plain(self.elsewhere))
+        return _numbered(given, self.of_node)
 
     def of_link(self, graph: Graph | None) -> npt.NDArray[np.uint8]:
-        """Per link 0 for the chosen rule, 1 for the other; empty: the chosen everywhere.
+        """Number of the rule of each link, ``(n_links,)``; empty: the first everywhere.
 
         Parameters
         ----------
@@ -64,21 +71,90 @@ class Routers:
         ScenarioError
             A node is not there.
         """
-        if self.elsewhere is None:
+        if self.elsewhere is None and not self.of_node:
             return np.empty(0, dtype=np.uint8)
-        if graph is None:
-            message = "nodes are chosen, but the network was made without a graph"
-            raise ScenarioError([Problem("routers.at", message)])
-        from ackclock.engines.fluid.graph import unknown_node
+        nodes = _known(graph, "routers.at", [*(self.at or ()), *self.of_node])
+        chosen = set(nodes if self.at is None else self.at)
+        default = np.array([0 if name in chosen else 1 for name in nodes], dtype=np.uint8)
+        for name, number in self._numbered()[1].items():
+            default[nodes.index(name)] = number
+        assert graph is not None, "invariant: its nodes are known"
+        return default[graph.src]
 
-        chosen = set(graph.nodes if self.at is None else self.at)
-        unknown = chosen - set(graph.nodes)
-        if unknown:
-            raise ScenarioError(
-                [Problem("routers.at", unknown_node(n, graph.nodes)) for n in sorted(unknown)]
-            )
-        fair = np.array([name in chosen for name in graph.nodes])
-        return np.where(fair[graph.src], 0, 1).astype(np.uint8)
+
+@dataclass(frozen=True)
+class Senders:
+    """What senders do.
+
+    Parameters
+    ----------
+    policy
+        Policy of all senders: a class of `ackclock.policy`, its name, or a table with ``kind``.
+    of_node
+        Policies of the senders at single nodes, by the node's name.
+    """
+
+    policy: Algorithm = "naive"
+    of_node: Mapping[str, Algorithm] = field(default_factory=dict)
+
+    def of_link(self, graph: Graph | None) -> tuple[str, npt.NDArray[np.uint8]]:
+        """The policies as the core takes them, and the number of that of each link's sender.
+
+        Parameters
+        ----------
+        graph
+            The network; must be known where nodes have policies of their own.
+
+        Raises
+        ------
+        ScenarioError
+            A node is not there.
+        """
+        from ackclock.catalogue.records import plain
+
+        policies, numbers = _numbered([plain(self.policy)], self.of_node)
+        if not numbers:
+            return json.dumps(policies), np.empty(0, dtype=np.uint8)
+        nodes = _known(graph, "sender", self.of_node)
+        of_node = np.array([numbers.get(name, 0) for name in nodes], dtype=np.uint8)
+        assert graph is not None, "invariant: its nodes are known"
+        return json.dumps(policies), of_node[graph.src]
+
+
+def _numbered(
+    first: list[Any], of_node: Mapping[str, Algorithm]
+) -> tuple[list[Any], dict[str, int]]:
+    """All different algorithms, the first ones given, and the number of each node's."""
+    from ackclock.catalogue.records import plain
+
+    numbers = {}
+    made = list(first)
+    for name, algorithm in of_node.items():
+        wanted = plain(algorithm)
+        if wanted not in made:
+            made.append(wanted)
+        numbers[name] = made.index(wanted)
+    if len(made) > _MOST_KINDS:
+        message = f"{len(made)} different algorithms are given; expected at most {_MOST_KINDS}"
+        raise ScenarioError([Problem("systems", message)])
+    return made, numbers
+
+
+_MOST_KINDS = 256
+"""Rules or policies that the core tells apart."""
+
+
+def _known(graph: Graph | None, path: str, names: Iterable[str]) -> list[str]:
+    """Names of the nodes, when all those given are among them."""
+    from ackclock.engines.fluid.graph import unknown_node
+
+    if graph is None:
+        message = "nodes are chosen, but the network was made without a graph"
+        raise ScenarioError([Problem(path, message)])
+    unknown = set(names) - set(graph.nodes)
+    if unknown:
+        raise ScenarioError([Problem(path, unknown_node(n, graph.nodes)) for n in sorted(unknown)])
+    return list(graph.nodes)
 
 
 @dataclass(frozen=True)
@@ -168,42 +244,3 @@ class Accounts:
     caused_edge: Floats
     uncaused: float
     uncaused_edge: float
-
-
-@dataclass(frozen=True)
-class Allocation:
-    """A max-min allocation with what is needed to change it by a flow.
-
-    Parameters
-    ----------
-    rate
-        Rate of each flow, ``(n_flows,)``.
-    level
-        Rate per weight at which each link is full, ``(n_links,)``; infinite where it is not.
-    """
-
-    rate: Floats
-    level: Floats
-    _core: _core.Allocation = field(repr=False)
-
-
-@dataclass(frozen=True)
-class Change:
-    """What a flow that joins or leaves changes in the max-min allocation.
-
-    Parameters
-    ----------
-    flows, rates
-        Flows whose rate is another now, and that rate. A flow that joined has the number after the
-        last; one that left is not told.
-    links, levels
-        Links whose level is another now, and that level.
-    whole
-        Whether the whole network was filled, because the change reached too far.
-    """
-
-    flows: Ids
-    rates: Floats
-    links: Ids
-    levels: Floats
-    whole: bool

@@ -3,27 +3,178 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ackclock import _core
+from ackclock._util import csv_rows
+from ackclock.engines.fluid.graph import unknown_node
 from ackclock.errors import Problem, ScenarioError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
     import numpy.typing as npt
 
     from ackclock.engines.fluid.graph import Graph, Traffic
+    from ackclock.engines.fluid.systems import Systems
 
     Ids = npt.NDArray[np.uint32]
+    Paths = dict[tuple[int, int], list[int]]
 
-__all__ = ["routes"]
+__all__ = ["PATHS", "ROUTING", "listed_paths", "path_rows", "routes", "with_paths"]
+
+ROUTING = ("hops", "cost", "as-hops", "valley-free")
+"""What routes minimise: links, the sum of their weights, or systems and then links."""
+
+PATHS: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "file": {
+            "type": "string",
+            "description": "CSV with a column path, names of nodes with ; between them; relative to"
+            " the case's file.",
+        },
+        "listed": {
+            "type": "array",
+            "items": {"type": "array", "items": {"type": "string"}},
+            "description": "Paths as lists of nodes, both ends included.",
+        },
+    },
+    "additionalProperties": False,
+    "description": "Routes of pairs, for any traffic; other pairs take routes as by `routing`.",
+}
+"""JSON Schema of the table ``paths``."""
 
 _TOLD = 20
 """Pairs without a path that are named; the rest is counted."""
 
 
-def routes(graph: Graph, traffic: Traffic, routing: str = "hops") -> tuple[Ids, Ids]:
+def path_rows(given: Mapping[str, Any], folder: Path) -> list[tuple[str, list[str]]]:
+    """Read the table ``paths``.
+
+    Parameters
+    ----------
+    given
+        The table, right in form.
+    folder
+        What a file is relative to.
+
+    Returns
+    -------
+    list of tuple
+        Where each path stands, and its nodes.
+
+    Raises
+    ------
+    ScenarioError
+        Neither or both of ``file`` and ``listed``; the file cannot be read.
+    """
+    if ("file" in given) == ("listed" in given):
+        raise ScenarioError([Problem("paths", "needs one of file and listed")])
+    if "listed" in given:
+        return [(f"paths.listed[{i}]", list(path)) for i, path in enumerate(given["listed"])]
+    path = folder / given["file"]
+    try:
+        rows = csv_rows.rows(path, ("path",))
+    except csv_rows.CsvError as error:
+        raise ScenarioError([Problem("paths.file", error.of(path))]) from None
+    return [
+        (f"paths.file: {path}, line {line}", [name.strip() for name in row["path"].split(";")])
+        for line, row in rows
+    ]
+
+
+def listed_paths(rows: Sequence[tuple[str, list[str]]], graph: Graph) -> Paths:
+    """Check paths against a network.
+
+    Parameters
+    ----------
+    rows
+        As `path_rows` gave them.
+    graph
+        The network.
+
+    Returns
+    -------
+    dict
+        Node numbers of each path by its two ends.
+
+    Raises
+    ------
+    ScenarioError
+        Every path with fewer than two nodes, an unknown node, a node twice, a missing link, or
+        the ends of another.
+    """
+    number = {name: i for i, name in enumerate(graph.nodes)}
+    links = set(zip(graph.src.tolist(), graph.dst.tolist(), strict=True))
+    problems: list[Problem] = []
+    found: Paths = {}
+    for where, names in rows:
+        unknown = [name for name in dict.fromkeys(names) if name not in number]
+        if unknown:
+            problems += [Problem(where, unknown_node(name, number)) for name in unknown]
+            continue
+        nodes = [number[name] for name in names]
+        if len(nodes) < 2 or len(set(nodes)) < len(nodes):
+            problems.append(Problem(where, "is no path; expected two or more different nodes"))
+            continue
+        problems += [
+            Problem(where, f"there is no link from {graph.nodes[a]} to {graph.nodes[b]}")
+            for a, b in itertools.pairwise(nodes)
+            if (a, b) not in links
+        ]
+        if (nodes[0], nodes[-1]) in found:
+            problems.append(Problem(where, f"{names[0]} to {names[-1]} has a path already"))
+        found[nodes[0], nodes[-1]] = nodes
+    if problems:
+        raise ScenarioError(problems[:_TOLD])
+    return found
+
+
+def with_paths(traffic: Traffic, paths: Paths, graph: Graph) -> Traffic:
+    """Give flows the paths of their pairs.
+
+    A flow that has a route keeps it. Where an end is a node with one link, such as a host or a
+    leaf, and the pair has no path of its own, the path between the nodes behind is taken.
+
+    Parameters
+    ----------
+    traffic
+        The flows.
+    paths
+        As `listed_paths` gave them.
+    graph
+        The network.
+    """
+    from dataclasses import replace
+
+    leads_to: dict[int, list[int]] = {}
+    comes_from: dict[int, list[int]] = {}
+    for a, b in zip(graph.src.tolist(), graph.dst.tolist(), strict=True):
+        leads_to.setdefault(a, []).append(b)
+        comes_from.setdefault(b, []).append(a)
+    given = traffic.routes or [None] * len(traffic.src)
+    made: list[Sequence[int] | None] = []
+    for a, b, own in zip(traffic.src.tolist(), traffic.dst.tolist(), given, strict=True):
+        route = own if own is not None else paths.get((a, b))
+        if route is None:
+            out, into = leads_to.get(a, []), comes_from.get(b, [])
+            starts = [([a], out[0])] if len(out) == 1 else []
+            ends = [([b], into[0])] if len(into) == 1 else []
+            for before, first in [([], a), *starts]:
+                for after, last in [([], b), *ends]:
+                    if route is None and (first, last) in paths:
+                        route = [*before, *paths[first, last], *after]
+        made.append(route)
+    return replace(traffic, routes=made)
+
+
+def routes(
+    graph: Graph, traffic: Traffic, routing: str = "hops", systems: Systems | None = None
+) -> tuple[Ids, Ids]:
     """Find the links that each flow crosses.
 
     Parameters
@@ -33,7 +184,9 @@ def routes(graph: Graph, traffic: Traffic, routing: str = "hops") -> tuple[Ids, 
     traffic
         Flows; routes given there are kept.
     routing
-        ``hops`` or ``cost``: what routes minimise.
+        One of `ROUTING`: what routes minimise.
+    systems
+        Systems of the nodes, for the last two.
 
     Returns
     -------
@@ -45,30 +198,39 @@ def routes(graph: Graph, traffic: Traffic, routing: str = "hops") -> tuple[Ids, 
     ScenarioError
         Every pair without a path, and every given route over links that are not there.
     """
-    if routing not in ("hops", "cost"):
-        message = f'there is no routing by "{routing}"; expected one of: hops, cost'
+    if routing not in ROUTING:
+        message = f'there is no routing by "{routing}"; expected one of: {", ".join(ROUTING)}'
         raise ScenarioError([Problem("routing", message)])
-    cost = np.empty(0) if routing == "hops" or graph.cost is None else graph.cost
-    offsets, hops, missing = _core.shortest_paths(
-        len(graph.nodes),
-        np.ascontiguousarray(graph.src, dtype=np.uint32),
-        np.ascontiguousarray(graph.dst, dtype=np.uint32),
-        np.ascontiguousarray(cost, dtype=np.float64),
-        np.ascontiguousarray(traffic.src, dtype=np.uint32),
-        np.ascontiguousarray(traffic.dst, dtype=np.uint32),
-    )
+    if routing in ("as-hops", "valley-free"):
+        from ackclock.engines.fluid.systems import policy_routes
+
+        if systems is None:
+            message = f'"{routing}" needs the autonomous systems of the nodes; expected systems'
+            raise ScenarioError([Problem("routing", message)])
+        offsets, hops, missing = policy_routes(graph, traffic, systems, routing)
+    else:
+        cost = np.empty(0) if routing == "hops" or graph.cost is None else graph.cost
+        offsets, hops, missing = _core.shortest_paths(
+            len(graph.nodes),
+            np.ascontiguousarray(graph.src, dtype=np.uint32),
+            np.ascontiguousarray(graph.dst, dtype=np.uint32),
+            np.ascontiguousarray(cost, dtype=np.float64),
+            np.ascontiguousarray(traffic.src, dtype=np.uint32),
+            np.ascontiguousarray(traffic.dst, dtype=np.uint32),
+        )
     given = traffic.routes or [None] * len(traffic.src)
     lost = [int(flow) for flow in missing if given[flow] is None]
+    which = "valley-free path" if routing == "valley-free" else "path"
     problems = [
         Problem(
             f"traffic.flows[{flow}]",
-            f"there is no path from {graph.nodes[traffic.src[flow]]}"
+            f"there is no {which} from {graph.nodes[traffic.src[flow]]}"
             f" to {graph.nodes[traffic.dst[flow]]}",
         )
         for flow in lost[:_TOLD]
     ]
     if len(lost) > _TOLD:
-        problems.append(Problem("traffic", f"{len(lost) - _TOLD} more pairs have no path"))
+        problems.append(Problem("traffic", f"{len(lost) - _TOLD} more pairs have no {which}"))
     if traffic.routes is None:
         if problems:
             raise ScenarioError(problems)

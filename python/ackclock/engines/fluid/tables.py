@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from ackclock.engines.fluid.net import FluidNet
     from ackclock.engines.fluid.outcome import Routers, Settled
+    from ackclock.engines.fluid.systems import Systems
 
     Floats = npt.NDArray[np.float64]
     Ids = npt.NDArray[np.uint32]
@@ -26,18 +27,22 @@ _SAME = 1e-9
 """Rates nearer than this, relative to the larger, are the same."""
 
 
-def routers(data: dict[str, Any]) -> Routers:
+def routers(data: dict[str, Any], systems: Systems | None = None) -> Routers:
     """Read the table ``routers`` of a document.
 
     Parameters
     ----------
     data
         The document.
+    systems
+        Autonomous systems, whose rules come before those of the table.
     """
     from ackclock.engines.fluid.outcome import Routers
 
     given = data.get("routers", {})
-    return Routers(given.get("sharing", "max-min"), given.get("elsewhere"), given.get("at"))
+    of_node = {} if systems is None else systems.sharing
+    rules = given.get("sharing", "max-min"), given.get("elsewhere"), given.get("at")
+    return Routers(*rules, of_node)
 
 
 def fair_shares(net: FluidNet) -> Floats:
@@ -211,9 +216,10 @@ def text(name: str, summary: Mapping[str, Any], links: pa.Table) -> str:
     totals, unit = s["totals"], s["unit"]
     sender = {key: value for key, value in s["sender"].items() if key != "kind"}
     how = ", ".join(f"{key} {value:g}" for key, value in sender.items())
-    head = (
-        f"{name or 'case'}: fluid engine, {s['sender']['kind']} senders{f' ({how})' if how else ''}"
-    )
+    who = f"{s['sender']['kind']} senders{f' ({how})' if how else ''}"
+    if s["allocation"] != "senders":
+        who = f"{s['allocation']} rates"
+    head = f"{name or 'case'}: fluid engine, {who}"
     if s.get("flows_between"):
         head += f"; {totals['flows']} flows between {s['flows_between']}"
 

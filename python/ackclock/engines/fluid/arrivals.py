@@ -1,0 +1,467 @@
+"""Finite flows of fluid cases: when they arrive, between which nodes, and how much they carry."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ackclock import _core
+from ackclock._util import csv_rows
+from ackclock._util.units import parse, quantity_problem
+from ackclock.engines.fluid.graph import Traffic, unknown_node
+from ackclock.errors import Problem, ScenarioError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    import numpy.typing as npt
+
+    from ackclock.engines.fluid.graph import Graph
+    from ackclock.engines.fluid.net import FluidNet
+
+    Floats = npt.NDArray[np.float64]
+    Data = dict[str, Any]
+
+__all__ = ["RULES", "Transfers", "bits", "drawn", "pairs_of_trace", "plain_trace", "trace_rows"]
+
+_SIZE: Data = {"type": ["number", "string"]}
+"""An amount: a number in what capacity 1 carries in a second, or text with a unit of bytes."""
+
+
+def _size(about: str) -> Data:
+    more = "; a number of bits (of capacity units times seconds), or text such as 1 MB"
+    return {**_SIZE, "description": about + more}
+
+
+def _sizes(kind: str, title: str, rules: Data, *required: str) -> Data:
+    return {
+        "description": title,
+        "type": "object",
+        "properties": {"kind": {"const": kind}, **rules},
+        "required": ["kind", *required],
+        "additionalProperties": False,
+    }
+
+
+_SHAPE: Data = {"type": "number", "exclusiveMinimum": 0, "description": "Shape of the tail."}
+
+SIZES: list[Data] = [
+    _sizes("fixed", "All flows alike.", {"mean": _size("The size")}, "mean"),
+    _sizes("exponential", "Exponential.", {"mean": _size("The mean")}, "mean"),
+    _sizes(
+        "pareto",
+        "Pareto.",
+        {
+            "mean": _size("The mean"),
+            "shape": {
+                "type": "number",
+                "exclusiveMinimum": 1,
+                "description": "Shape of the tail; below 2 the variance is infinite.",
+            },
+        },
+        "mean",
+        "shape",
+    ),
+    _sizes(
+        "bounded-pareto",
+        "Pareto between two bounds.",
+        {"least": _size("Least size"), "most": _size("Largest size"), "shape": _SHAPE},
+        "least",
+        "most",
+        "shape",
+    ),
+    _sizes(
+        "log-normal",
+        "Log-normal.",
+        {
+            "mean": _size("The mean"),
+            "sigma": {
+                "type": "number",
+                "minimum": 0,
+                "maximum": 20,
+                "description": "Standard deviation of the natural logarithm.",
+            },
+        },
+        "mean",
+        "sigma",
+    ),
+    _sizes(
+        "empirical",
+        "Values as listed.",
+        {
+            "values": {"type": "array", "description": "Sizes, as numbers or text."},
+            "weights": {
+                "type": "array",
+                "items": {"type": "number", "minimum": 0},
+                "description": "How often each occurs, relative to the others. Left out: all"
+                " alike.",
+            },
+        },
+        "values",
+    ),
+]
+"""Distributions of sizes, as JSON Schema."""
+
+_DURATION: Data = {"type": ["number", "string"], "x-quantity": "duration", "x-unit": "s"}
+
+_COMMON: Data = {
+    "duration": {**_DURATION, "description": "No flow arrives at or after this time."},
+    "count": {"type": "integer", "minimum": 1, "description": "Most arrivals."},
+    "drain": {
+        "type": "boolean",
+        "default": True,
+        "description": "Whether the run goes on until all flows have ended.",
+    },
+    "warmup": {
+        **_DURATION,
+        "default": 0.0,
+        "description": "Flows that arrive before this time do not count in the means.",
+    },
+    "peak": {
+        "type": ["number", "string"],
+        "exclusiveMinimum": 0,
+        "x-quantity": "rate",
+        "x-unit": "bit/s",
+        "description": "Largest rate of a flow. Left out: no bound.",
+    },
+    "interval": {
+        **_DURATION,
+        "description": "Length of the intervals over which the use of links is recorded. Left out:"
+        " it is not.",
+    },
+    "reaction": {
+        **_DURATION,
+        "default": 0.0,
+        "description": "Time between two answers of the senders to their goodputs; 0: senders and"
+        " network are at their fixed point after every event.",
+    },
+}
+
+RULES: Data = {
+    "oneOf": [
+        {
+            "description": "Poisson arrivals between the pairs of the traffic, in proportion to"
+            " their demands.",
+            "type": "object",
+            "properties": {
+                "kind": {"const": "poisson"},
+                "rate": {
+                    "type": "number",
+                    "exclusiveMinimum": 0,
+                    "description": "Flows per second in the whole network; excludes load.",
+                },
+                "load": {
+                    "type": "number",
+                    "exclusiveMinimum": 0,
+                    "description": "Mean load of the most loaded link, 1 being its capacity;"
+                    " excludes rate.",
+                },
+                "sizes": {"oneOf": SIZES, "description": "Sizes of flows."},
+                **_COMMON,
+            },
+            "required": ["kind", "sizes"],
+            "additionalProperties": False,
+        },
+        {
+            "description": "Flows as listed, in a file or here; without a table traffic.",
+            "type": "object",
+            "properties": {
+                "kind": {"const": "trace"},
+                "file": {
+                    "type": "string",
+                    "description": "CSV with time_s, source, target and size_bits; relative to the"
+                    " case's file.",
+                },
+                "flows": {
+                    "type": "array",
+                    "description": "Flows as [time, from, to, size], in order of time.",
+                },
+                **_COMMON,
+            },
+            "required": ["kind"],
+            "additionalProperties": False,
+        },
+    ],
+    "description": "Finite flows that arrive and leave. Left out: the flows of the traffic last.",
+}
+"""JSON Schema of the table ``arrivals``."""
+
+_COLUMNS = (
+    ("time_s", "time"),
+    ("source", "src", "from"),
+    ("target", "dst", "to", "destination"),
+    ("size_bits", "size"),
+)
+
+_TOLD = 20
+
+
+@dataclass(frozen=True)
+class Transfers:
+    """Finite flows in order of time.
+
+    Parameters
+    ----------
+    time
+        When each arrives [s], ``(n,)``.
+    flow
+        The flow of the network whose route and weight it has, ``(n,)``.
+    size
+        What it carries [bit, where capacities are in bit/s], ``(n,)``.
+    """
+
+    time: Floats
+    flow: npt.NDArray[np.uint32]
+    size: Floats
+
+
+def bits(value: object) -> float:
+    """Read an amount.
+
+    Parameters
+    ----------
+    value
+        A number, or text with a unit of bytes.
+
+    Raises
+    ------
+    ValueError
+        It is not a finite amount above 0.
+    """
+    if isinstance(value, str):
+        problem = quantity_problem(value, "size")
+        if problem:
+            raise ValueError(problem)
+        amount = 8.0 * parse(value, "size")
+    else:
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        amount = float(value) if is_number else math.nan  # type: ignore[arg-type]
+    if not (math.isfinite(amount) and amount > 0):
+        message = f"{value!r} is no size; expected a number above 0, or text such as 1 MB"
+        raise ValueError(message)
+    return amount
+
+
+def plain_sizes(given: Data) -> Data:
+    """Write the sizes of a distribution as numbers.
+
+    Parameters
+    ----------
+    given
+        Table ``sizes``, right in form.
+
+    Raises
+    ------
+    ScenarioError
+        Every amount that is none, and a distribution that cannot be.
+    """
+    problems: list[Problem] = []
+    made = dict(given)
+
+    def amount(value: object, path: str) -> float:
+        try:
+            return bits(value)
+        except ValueError as error:
+            problems.append(Problem(f"arrivals.sizes.{path}", str(error)))
+            return 1.0
+
+    for key in ("mean", "least", "most"):
+        if key in made:
+            made[key] = amount(made[key], key)
+    if "values" in made:
+        made["values"] = [amount(v, f"values[{i}]") for i, v in enumerate(made["values"])]
+    if problems:
+        raise ScenarioError(problems)
+    try:
+        _core.mean_size(json.dumps(made))
+    except _core.InputError as error:
+        found = json.loads(str(error))
+        raise ScenarioError(
+            [Problem(f"arrivals.{item['path']}", item["message"]) for item in found]
+        ) from None
+    return made
+
+
+def drawn(given: Data, net: FluidNet, share: Floats | None, seed: int) -> Transfers:
+    """Draw Poisson arrivals.
+
+    Parameters
+    ----------
+    given
+        Table ``arrivals`` of the kind ``poisson``, right in form.
+    net
+        Routes of the pairs.
+    share
+        How often each pair is drawn, relative to the others; None: all alike.
+    seed
+        Times, pairs and sizes each have a stream of their own.
+
+    Raises
+    ------
+    ScenarioError
+        Neither or both of ``rate`` and ``load``, no end, sizes that cannot be, no pair with a
+        demand.
+    """
+    problems = []
+    if ("rate" in given) == ("load" in given):
+        problems.append(Problem("arrivals", "needs one of rate and load"))
+    if "duration" not in given and "count" not in given:
+        problems.append(Problem("arrivals", "needs duration or count; else arrivals never end"))
+    part = np.ones(net.n_flows) if share is None else share
+    if not np.isfinite(part).all():
+        message = "has flows with a demand and flows without; expected all or none"
+        problems.append(Problem("traffic", message))
+    elif part.sum() <= 0:
+        problems.append(Problem("traffic", "has no pair with a demand above 0"))
+    if problems:
+        raise ScenarioError(problems)
+    sizes = plain_sizes(given["sizes"])
+    spec = json.dumps(sizes)
+    flows = np.repeat(part / part.sum(), np.diff(net.offsets))
+    loads = np.bincount(net.hops, flows, net.n_links) / net.capacity
+    time, flow, size = _core.draw_transfers(
+        share=np.ascontiguousarray(part, dtype=np.float64),
+        sizes=spec,
+        rate=given.get("rate"),
+        load=given.get("load"),
+        load_per_rate=float(loads.max()) * _core.mean_size(spec),
+        seed=seed,
+        until=parse(given["duration"], "duration") if "duration" in given else math.inf,
+        count=given.get("count", 2**63),
+    )
+    return Transfers(time, flow, size)
+
+
+Row = tuple[str, float, str, str, float]
+"""Where it stands, time, source, target, size."""
+
+
+def trace_rows(given: Data, folder: Path) -> list[Row]:
+    """Read a trace.
+
+    Parameters
+    ----------
+    given
+        Table ``arrivals`` of the kind ``trace``, right in form.
+    folder
+        What the file is relative to.
+
+    Raises
+    ------
+    ScenarioError
+        Neither or both of ``file`` and ``flows``, a file that cannot be read, every row that is
+        wrong or not in order of time.
+    """
+    if ("file" in given) == ("flows" in given):
+        raise ScenarioError([Problem("arrivals", "needs one of file and flows")])
+    problems: list[Problem] = []
+    listed: list[tuple[str, str, Sequence[Any]]] = []
+    if "file" in given:
+        path = folder / given["file"]
+        try:
+            read = csv_rows.rows(path, *_COLUMNS)
+        except csv_rows.CsvError as error:
+            raise ScenarioError([Problem("arrivals.file", error.of(path))]) from None
+        names = read[0][1] if read else {}
+        keys = [next((name for name in choice if name in names), "") for choice in _COLUMNS]
+        for line, row in read:
+            where = f"{path}, line {line}: "
+            listed.append(("arrivals.file", where, [_number(row[key]) for key in keys]))
+    else:
+        for i, row in enumerate(given["flows"]):
+            if not (isinstance(row, list | tuple) and len(row) == 4):
+                message = f"{row!r} is not a flow; expected [time, from, to, size]"
+                problems.append(Problem(f"arrivals.flows[{i}]", message))
+                continue
+            listed.append((f"arrivals.flows[{i}]", "", row))
+    found: list[Row] = []
+    last = 0.0
+    for path, where, (when, src, dst, size) in listed:
+        wrong = quantity_problem(when, "duration")
+        if wrong:
+            problems.append(Problem(path, f"{where}time: {wrong}"))
+            continue
+        time = parse(when, "duration")
+        if time < last:
+            message = f"{where}time {time:g} s is before the one above; expected times in order"
+            problems.append(Problem(path, message))
+        last = time
+        try:
+            found.append((where or f"{path}: ", time, str(src), str(dst), bits(size)))
+        except ValueError as error:
+            problems.append(Problem(path, f"{where}size: {error}"))
+    if "duration" in given:
+        end = parse(given["duration"], "duration")
+        found = [row for row in found if row[1] < end]
+    if not found and not problems:
+        problems.append(Problem("arrivals", "the trace has no flow before its end"))
+    if problems:
+        raise ScenarioError(problems[:_TOLD])
+    return found[: given.get("count", len(found))]
+
+
+def _number(text: str) -> Any:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def pairs_of_trace(rows: Sequence[Row], graph: Graph) -> tuple[Traffic, Transfers]:
+    """Make the pairs of a trace, in the order in which they occur, and its flows.
+
+    Parameters
+    ----------
+    rows
+        As `trace_rows` gave them.
+    graph
+        The network.
+
+    Raises
+    ------
+    ScenarioError
+        Every unknown node, and every flow to itself.
+    """
+    number = {name: i for i, name in enumerate(graph.nodes)}
+    problems: list[Problem] = []
+    pairs: dict[tuple[int, int], int] = {}
+    flow = []
+    for where, _, src, dst, _ in rows:
+        unknown = [name for name in dict.fromkeys((src, dst)) if name not in number]
+        message = "; ".join(unknown_node(name, number) for name in unknown)
+        if not unknown and src == dst:
+            message = f'"{src}" sends to itself; expected two different nodes'
+        if message:
+            problems.append(Problem("arrivals", f"{where}{message}"))
+            continue
+        pair = number[src], number[dst]
+        flow.append(pairs.setdefault(pair, len(pairs)))
+    if problems:
+        raise ScenarioError(problems[:_TOLD])
+    ends = np.array(list(pairs), dtype=np.uint32).reshape(-1, 2)
+    traffic = Traffic(ends[:, 0].copy(), ends[:, 1].copy())
+    transfers = Transfers(
+        np.array([row[1] for row in rows], dtype=np.float64),
+        np.array(flow, dtype=np.uint32),
+        np.array([row[4] for row in rows], dtype=np.float64),
+    )
+    return traffic, transfers
+
+
+def plain_trace(given: Data, rows: Sequence[Row]) -> Data:
+    """Write a trace as a table ``arrivals`` that names no file.
+
+    Parameters
+    ----------
+    given
+        The table.
+    rows
+        As `trace_rows` gave them.
+    """
+    rest = {key: value for key, value in given.items() if key != "file"}
+    return {**rest, "flows": [[time, src, dst, size] for _, time, src, dst, size in rows]}

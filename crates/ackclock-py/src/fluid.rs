@@ -404,7 +404,10 @@ fn policies(named: &str, of_link: &[u8], links: usize) -> PyResult<Policies> {
     Ok(Policies { policies: built, of_link: of_link.to_vec() })
 }
 
-/// Draws Poisson arrivals: times, flows, sizes.
+/// Times, flows and sizes.
+type Drawn<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>);
+
+/// Draws Poisson arrivals.
 ///
 /// `sizes` is the distribution as JSON; just one of `rate` and `load` is given.
 #[pyfunction]
@@ -420,7 +423,7 @@ pub(super) fn draw_transfers<'py>(
     seed: u64,
     until: f64,
     count: u64,
-) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>)> {
+) -> PyResult<Drawn<'py>> {
     let sizes = sizes_of(sizes)?;
     let demand = match (rate, load) {
         (Some(rate), None) => Demand::Rate(rate),

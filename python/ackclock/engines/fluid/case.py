@@ -158,7 +158,7 @@ class FluidCase(Frozen):
         if "paths" in said:
             said["paths"] = self._plain_paths()
         if said["allocation"] == "senders":
-            # As before there was another: stored runs keep their names.
+            # The default does not count, so that runs stored before it could be chosen are found.
             said.pop("allocation")
         digest = hashlib.sha256(json.dumps(said, sort_keys=True, separators=(",", ":")).encode())
         network = self.graph()

@@ -107,6 +107,7 @@ _FIGURE = _table(
         "x": _AXIS,
         "y": _AXIS,
         "value": _AXIS,
+        "links": _AXIS,
         "steps": _flag("Draw lines as steps."),
         "band": _flag("Draw the interval over replicates; true if left out."),
         "series": _list(

@@ -307,49 +307,69 @@ def _map(
     inside: Layers,
     layers: Layers,
 ) -> None:
-    """A network: links as lines, nodes as dots; width and area by size, shade by value."""
+    """A network: links as lines, nodes as dots; width and area by size, shade by value.
+
+    Nodes and links have scales of their own: theirs are different quantities. Labels of links stand
+    at their middles.
+    """
+    from matplotlib.cm import ScalarMappable
     from matplotlib.collections import LineCollection
     from matplotlib.colors import LinearSegmentedColormap, Normalize
 
     del layers
     rows = inside.get("data", ())
-    # Each panel has a scale of its own: what is rare in one would vanish on that of another.
-    values = [float(row["value"]) for row in rows if row["value"] is not None]
+    links = [row for row in rows if row["x2"] is not None]
+    nodes = [row for row in rows if row["x2"] is None]
     scale = LinearSegmentedColormap.from_list("ackclock", style.style()["map_colours"])
-    norm = Normalize(min(values, default=0.0), max(values, default=1.0) or 1.0)
     sizes = [float(row["size"]) for row in rows if row["size"] is not None]
     most = max(sizes, default=1.0) or 1.0
 
-    def colour(row: Row) -> Any:
-        return "#9aa5ab" if row["value"] is None else scale(norm(float(row["value"])))
+    def shades(kind: Sequence[Row], key: str) -> list[Any]:
+        # Each panel has scales of its own: what is rare in one would vanish on that of another.
+        values = [float(row["value"]) for row in kind if row["value"] is not None]
+        axis = entry.get(key, {})
+        low, high = axis.get("limits", (min(values, default=0.0), max(values, default=1.0) or 1.0))
+        norm = Normalize(low, high)
+        if values:
+            bar = axes.figure.colorbar(ScalarMappable(norm, scale), ax=axes, shrink=0.6)
+            bar.set_label(_label(axis))
+        plain = "#9aa5ab"
+        return [plain if r["value"] is None else scale(norm(float(r["value"]))) for r in kind]
 
-    links = [row for row in rows if row["x2"] is not None]
-    nodes = [row for row in rows if row["x2"] is None]
     ends = [[(row["x"], row["y"]), (row["x2"], row["y2"])] for row in links]
     widths = [0.4 + 2.5 * float(row["size"] or 0) / most for row in links]
-    axes.add_collection(LineCollection(ends, colors=[colour(r) for r in links], linewidths=widths))
+    axes.add_collection(
+        LineCollection(ends, colors=shades(links, "links"), linewidths=widths, zorder=1)
+    )
     areas = [4 + 90 * float(row["size"] or 0) / most for row in nodes]
     axes.scatter(
         [row["x"] for row in nodes],
         [row["y"] for row in nodes],
         s=areas,
-        c=[colour(row) for row in nodes],
+        c=shades(nodes, "value"),
         edgecolors="#444444",
         linewidths=0.3,
         zorder=3,
     )
+    words = 8 if len(nodes) <= _FEW_NODES else 6
     for row in nodes:
         if row["label"]:
-            axes.annotate(str(row["label"]), (row["x"], row["y"]), fontsize=6,
-                          xytext=(2, 2), textcoords="offset points")  # fmt: skip
+            axes.annotate(str(row["label"]), (row["x"], row["y"]), fontsize=words,
+                          xytext=(3, 3), textcoords="offset points", zorder=4)  # fmt: skip
+    for row in links:
+        if row["label"]:
+            middle = ((row["x"] + row["x2"]) / 2, (row["y"] + row["y2"]) / 2)
+            axes.annotate(str(row["label"]), middle, fontsize=words - 1, ha="center", va="center",
+                          bbox={"boxstyle": "round,pad=0.15", "fc": "white", "ec": "none",
+                                "alpha": 0.8}, zorder=2)  # fmt: skip
     axes.autoscale_view()
+    axes.margins(0.12)
     axes.set_aspect("equal")
     axes.set_axis_off()
-    if values:
-        from matplotlib.cm import ScalarMappable
 
-        bar = axes.figure.colorbar(ScalarMappable(norm, scale), ax=axes, shrink=0.6)
-        bar.set_label(_label(entry.get("value", {})))
+
+_FEW_NODES = 40
+"""Nodes up to which their names are written larger."""
 
 
 def _table(

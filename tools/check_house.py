@@ -130,13 +130,13 @@ WORDS = {
     r"tell|tells|told|telling": "report, state, show; distinguish",
     r"ask|asks|asked|asking": "request, query, require",
     r"calls? up|called up|calling up": "prefetch",
-    r"(?:a user|the user|one)'s own|of (?:its|their|your|my|our) own": "user-defined; separate",
+    r"(?:a user|the user|one)'s own|of (?:its|their|your|my|our) own(?! kind)": "user-defined; separate",
     r"whoever|whence|thereof|seldom|heeds?|amiss|nought|hearkens?": "a plain word",
     r"speaks?|spoken": "use, name, describe",
-    r"wants": "expects, needs, must be",
+    r"wants (?:a|an|the|to)": "expects, needs, must be",
     r"stands?(?! for\b| in for\b|-)": "is, is placed, is written",
     r"is right|are right": "is correct, is valid, OK",
-    r"in words": "as text",
+    r"in words of": "in terms of",
 }
 """Words that say too little, and what to write in their place; CONTRIBUTING has the reasons."""
 

@@ -8,7 +8,7 @@ Everything is imported when it is first used, so that ``import ackclock`` costs 
     flows = [ac.Flow(pair=0, cc=ac.cc.Aimd()), ac.Flow(pair=1, cc=ac.cc.Vegas())]
     print(ac.Scenario(net, flows, duration="30 s").run())
 
-What there is stands in ``__init__.pyi``, for type checkers and for the import alike.
+The public names are listed in ``__init__.pyi``, for type checkers and for the import alike.
 """
 
 import lazy_loader

@@ -1,10 +1,10 @@
-"""What an engine is asked, what it leaves, and which engines there are.
+"""Questions to engines, their outcomes, and the list of engines.
 
 A *case* is one question put to an engine: an immutable object made of a document (plain data, a
 TOML file) whose key ``engine`` says who answers. `ackclock.Scenario` is the case of the packet
 engine. Sweeps, executors, the store and reports know cases only by the protocol `Case`.
 
-To add an engine: write a class with the members of `Case` in a module of its own, and one line in
+To add an engine: write a class with the members of `Case` in a separate module, and one line in
 `ENGINES`. `ackclock.engines.registry` makes cases of documents.
 """
 
@@ -52,7 +52,7 @@ class Parcel:
     document
         With its key ``engine``; names no files but those of the parcel.
     files
-        Text of the files that the document names, by relative path: code of the user's own.
+        Text of the files that the document names, by relative path: user-defined code.
     """
 
     document: dict[str, Any]
@@ -104,7 +104,7 @@ class Case(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """Hash [hex] of the compiled question: cases that ask the same have the same.
+        """Hash [hex] of the compiled question; equal questions have equal hashes.
 
         Seed, name and what is recorded do not count.
         """
@@ -123,10 +123,10 @@ class Case(Protocol):
         """Copy with another seed; cheap, for it is done for every run."""
 
     def to_document(self) -> dict[str, Any]:
-        """Plain data that names no file of data; `case` makes a case of it that asks the same."""
+        """Plain data that names no file of data; `case` makes an equal case of it."""
 
     def parcel(self) -> Parcel:
-        """All that another machine needs to ask the same; see `ackclock.engines.registry`."""
+        """All that another machine needs to run the case; see `ackclock.engines.registry`."""
 
     def check(self) -> None:
         """Check form and meaning; raise `ScenarioError` with every problem at once."""
@@ -166,7 +166,7 @@ ENGINES: dict[str, Engine] = {
         "closed forms over grids of their parameters", "ackclock.engines.model.case:from_document"
     ),
 }
-"""Engines by name; modules are imported when one is first asked for."""
+"""Engines by name; modules are imported on first use."""
 
 
 def engine_named(name: object, file: Path | None = None) -> Engine:

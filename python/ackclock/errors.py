@@ -41,7 +41,7 @@ class Problem:
     file
         The file that the scenario came from, if any.
     trace
-        Traceback of a user's own code, from its own first line on; empty if none failed.
+        Traceback of user-defined code, from its first line on; empty if none failed.
     """
 
     path: str
@@ -50,7 +50,7 @@ class Problem:
     trace: str = ""
 
     def touches(self, path: str) -> bool:
-        """Tell whether this problem's place holds, is, or is inside another.
+        """Say whether this problem's place holds, is, or is inside another.
 
         Parameters
         ----------
@@ -66,7 +66,7 @@ class Problem:
 
 
 class ScenarioError(AckclockError):
-    """The scenario is wrong. All problems are told at once.
+    """The scenario is wrong. All problems are reported together.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class ScenarioError(AckclockError):
 
 
 class UnsupportedError(AckclockError):
-    """The chosen engine or format cannot do what was asked."""
+    """The chosen engine or format cannot do what was requested."""
 
 
 class AlgorithmError(AckclockError):
@@ -141,7 +141,7 @@ def named(name: object, table: Mapping[str, _T], kind: str, *, where: str = "") 
     Parameters
     ----------
     name
-        What was asked for.
+        What was requested.
     table
         What there is, by name.
     kind

@@ -74,7 +74,7 @@ def test_values_are_frozen_and_replaced_by_copies():
     assert net.pairs == 2
 
 
-def test_all_problems_of_a_value_are_told_at_once():
+def test_all_problems_of_a_value_are_reported_together():
     with pytest.raises(ac.ScenarioError) as caught:
         ac.topology.Dumbbell(pairs="two", rate="10 ms", bufer="1 bdp")
     assert {p.path for p in caught.value.problems} == {"pairs", "rate", "bufer"}

@@ -246,7 +246,7 @@ def test_an_exception_is_raised_as_it_is_with_a_note_and_the_users_line():
     assert "the line that the traceback shows" in last.line
 
 
-def test_a_wrong_type_is_told_at_the_users_line():
+def test_a_wrong_type_is_reported_at_the_users_line():
     with pytest.raises(TypeError) as caught:
         scenario(sample("Broken", how="text")).run()
     assert "the line that the message names" in traceback.extract_tb(caught.tb)[-1].line
@@ -260,12 +260,14 @@ def test_a_window_that_cannot_be_stops_the_run_and_names_class_file_and_line(how
     line = next(i for i, t in enumerate(text, 1) if "the line that the message names" in t)
     with pytest.raises(ac.AlgorithmError) as caught:
         scenario(sample("Broken", how=how), count=1).run()
-    told = str(caught.value)
-    assert told.startswith(f"Broken.on_ack ({SAMPLES}, line {line}) set cwnd to {value} segments")
-    assert "in flow f0 at " in told
+    reported = str(caught.value)
+    assert reported.startswith(
+        f"Broken.on_ack ({SAMPLES}, line {line}) set cwnd to {value} segments"
+    )
+    assert "in flow f0 at " in reported
 
 
-def test_a_returned_value_is_told():
+def test_a_returned_value_is_reported():
     with pytest.raises(ac.AlgorithmError, match=r"Broken\.on_ack .* returned 12\.0 in flow f0"):
         scenario(sample("Broken", how="return"), count=1).run()
 
@@ -289,7 +291,7 @@ def good(**members):
 
 
 @pytest.mark.parametrize(
-    ("members", "told"),
+    ("members", "reported"),
     [
         ({"on_ack": None}, "Mine has no method on_ack"),
         ({"on_ack": lambda self, window: None}, r"Mine\.on_ack\(self, window\) has the wrong"),
@@ -299,11 +301,11 @@ def good(**members):
         ({"__annotations__": {"rng": int}, "rng": 1}, r"Mine\.rng cannot be a parameter"),
     ],
 )
-def test_a_class_that_cannot_serve_is_refused_where_it_is_defined(members, told):
+def test_a_class_that_cannot_serve_is_refused_where_it_is_defined(members, reported):
     body = {name: value for name, value in good(**members).items() if value is not None}
     if "a" in members.get("__annotations__", {}) and members.get("a", 0) is None:
         body["a"] = None
-    with pytest.raises(ac.DefinitionError, match=told):
+    with pytest.raises(ac.DefinitionError, match=reported):
         ac.control(type("Mine", (), body))
 
 
@@ -314,7 +316,7 @@ def test_a_cadence_that_is_none_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("cc", "path", "told"),
+    ("cc", "path", "reported"),
     [
         ({"kind": "python"}, "flows[0].cc", '"class" is missing'),
         ({"kind": "python", "class": "mine"}, "flows[0].cc", "names no class of a file"),
@@ -326,15 +328,15 @@ def test_a_cadence_that_is_none_is_refused():
         (sample("Aimd", increase="x"), "flows[0].cc.increase", "'x' is not a number"),
     ],
 )
-def test_what_a_scenario_says_wrong_is_told_with_its_path(cc, path, told):
+def test_what_a_scenario_says_wrong_is_reported_with_its_path(cc, path, reported):
     with pytest.raises(ac.ScenarioError) as caught:
         scenario(cc, count=1).check()
     (problem,) = caught.value.problems
     assert problem.path in (path, path.removeprefix("flows[0]."))
-    assert told in problem.message
+    assert reported in problem.message
 
 
-def test_a_file_that_cannot_be_loaded_is_told_with_its_line(tmp_path):
+def test_a_file_that_cannot_be_loaded_is_reported_with_its_line(tmp_path):
     file = tmp_path / "mine.py"
     file.write_text("import ackclock as ac\n\nx = undefined\n")
     with pytest.raises(ac.ScenarioError, match="line 3: NameError: name 'undefined'"):
@@ -362,7 +364,7 @@ BODY += "    def on_congestion(self, window, event):\n        pass\n"
         ("1 / 0", "ZeroDivisionError: division by zero"),
     ],
 )
-def test_code_that_ends_or_fails_is_told_with_its_traceback(
+def test_code_that_ends_or_fails_is_reported_with_its_traceback(
     line, kind, place, reps, tmp_path, capsys
 ):
     own = tmp_path / "mine.py"
@@ -377,7 +379,7 @@ def test_code_that_ends_or_fails_is_told_with_its_traceback(
     first, second, *rest = trace.splitlines()
     assert first.startswith(f'  File "{own}", line {3 if place == "first" else 7}, in ')
     assert second.strip() == line
-    assert any(told.startswith(kind) for told in rest)
+    assert any(reported.startswith(kind) for reported in rest)
 
 
 @pytest.mark.parametrize("place", ["first", "second"])
@@ -428,7 +430,7 @@ def test_the_bundle_keeps_the_code_and_its_hash(tmp_path):
     assert "user_code" not in scenario().run().summary
 
 
-def test_the_command_line_runs_a_file_and_tells_a_users_own_error(tmp_path, capsys, monkeypatch):
+def test_the_command_line_runs_a_file_and_reports_a_users_own_error(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(["run", str(EXAMPLE), "--set", "duration=10 s", "--json"]) == 0
     summary = json.loads(capsys.readouterr().out)

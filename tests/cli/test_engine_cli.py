@@ -131,7 +131,7 @@ def test_the_help_of_list_names_every_room():
     assert [name.strip() for name in named] == list(schema.catalogue())
 
 
-def test_a_table_that_was_not_recorded_is_told_by_the_key_of_the_file(small_file, tmp_path):
+def test_a_table_that_was_not_recorded_is_reported_by_the_key_of_the_file(small_file, tmp_path):
     out = tmp_path / "out"
     assert cli.main(["run", str(small_file), "--out", str(out), "--set", "record.tables=[]"]) == 0
     done = ackclock("plot", out, "--kind", "queue", "--out", tmp_path / "x.svg")
@@ -144,15 +144,15 @@ def test_a_table_that_was_not_recorded_is_told_by_the_key_of_the_file(small_file
     assert done.returncode == 0, done.stderr
 
 
-def test_our_own_fault_is_told_as_such(monkeypatch, capsys):
+def test_an_internal_error_is_reported_as_such(monkeypatch, capsys):
     def broken(*_args, **_kwargs):
         raise ZeroDivisionError("inside")
 
     monkeypatch.setattr("ackclock.catalogue.schema.catalogue", broken)
     assert cli.main(["list"]) == cli.EXIT_INTERNAL
-    told = capsys.readouterr().err
-    assert "own fault" in told
-    assert "Traceback" not in told
+    reported = capsys.readouterr().err
+    assert "internal error" in reported
+    assert "Traceback" not in reported
 
 
 # Ctrl-C as soon as the first replication is saved.

@@ -61,8 +61,8 @@ def joining(
     rates = found.flows.to_pandas().set_index("id").goodput_bps
     new = float(rates["new"])
     probes = found.probes.to_pandas()
-    told = probes[(probes.flow == "new") & (probes.probe == "estimated_flows")].value
-    estimate = float(told.iloc[-1]) if len(told) else float("nan")
+    reported = probes[(probes.flow == "new") & (probes.probe == "estimated_flows")].value
+    estimate = float(reported.iloc[-1]) if len(reported) else float("nan")
     return new / float(rates.drop("new").mean()), new / 1e8, estimate
 
 

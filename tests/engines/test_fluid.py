@@ -63,7 +63,7 @@ def test_a_case_is_a_case_of_the_engines(tmp_path):
     assert load_case(file) == question
 
 
-def test_what_asks_the_same_has_the_same_fingerprint_and_what_does_not_has_another():
+def test_equal_questions_have_equal_fingerprints_and_different_ones_do_not():
     question = FluidCase(FIG_2)
     same = question.replace(name="another", seed=7, sender="naive", **{"solver.rounds": 2000})
     assert same.fingerprint == question.fingerprint
@@ -123,7 +123,7 @@ def test_a_network_of_a_packet_scenario_is_one_of_fluids_too():
     assert run.summary["unit"] == "bit/s"
 
 
-def test_unlimited_applications_ask_for_no_more_than_they_have():
+def test_unlimited_applications_request_no_more_than_they_have():
     flows = [{"src": "S1", "dst": "D1", "demand": 3}, ["S2", "D2"]]
     run = FluidCase({**FIG_2, "traffic": {"kind": "listed", "flows": flows}}).execute()
     assert run.flows["demand"].to_pylist() == [3, 20]
@@ -183,16 +183,16 @@ def test_links_that_do_not_settle_are_an_error_that_names_them():
     assert pickle.loads(pickle.dumps(caught.value)).links == caught.value.links
 
 
-def told(document):
+def problems_of(document):
     with pytest.raises(ac.ScenarioError) as caught:
         FluidCase(document).check()
     return [str(problem) for problem in caught.value.problems]
 
 
-def test_every_problem_of_a_network_is_told_at_once():
+def test_every_problem_of_a_network_is_reported_together():
     links = [["a", "b", 0], ["a", "a", 1], ["b", "c", -1], ["b", "a", 2], ["c", "d", float("nan")],
              ["c", "d"]]  # fmt: skip
-    found = told({"net": {"kind": "links", "links": links}, "traffic": FIG_2["traffic"]})
+    found = problems_of({"net": {"kind": "links", "links": links}, "traffic": FIG_2["traffic"]})
     assert found == [
         "net.links[0][2]: 0 is not a finite number above 0",
         'net.links[1]: joins "a" to itself',
@@ -203,7 +203,7 @@ def test_every_problem_of_a_network_is_told_at_once():
     ]
 
 
-def test_every_problem_of_traffic_is_told_at_once():
+def test_every_problem_of_traffic_is_reported_together():
     flows = [
         ["S1", "D9"],
         ["S1", "S1"],
@@ -212,7 +212,7 @@ def test_every_problem_of_traffic_is_told_at_once():
         {"src": "S1", "dst": "D1", "route": ["S1", "R1"]},
         "S1",
     ]
-    found = told({**FIG_2, "traffic": {"kind": "listed", "flows": flows}})
+    found = problems_of({**FIG_2, "traffic": {"kind": "listed", "flows": flows}})
     assert found == [
         'traffic.flows[0].dst: there is no node "D9"; expected one of: S1, R1, S2, R2, D1, D2',
         'traffic.flows[1]: goes from "S1" to itself',
@@ -223,10 +223,10 @@ def test_every_problem_of_traffic_is_told_at_once():
     ]
 
 
-def test_pairs_without_a_path_are_all_told():
+def test_pairs_without_a_path_are_all_reported():
     links = [["a", "b", 1], ["c", "d", 1]]
     flows = [["a", "c"], ["a", "b"], ["d", "b"]]
-    found = told(
+    found = problems_of(
         {
             "net": {"kind": "links", "links": links},
             "traffic": {"kind": "listed", "flows": flows},
@@ -240,15 +240,15 @@ def test_pairs_without_a_path_are_all_told():
 
 def test_wrong_names_suggest_the_right_ones():
     wrong = {**FIG_2, "sender": "limitted-ratio", "routers": {"sharing": "maxmin"}, "rounting": 1}
-    found = told(wrong)
+    found = problems_of(wrong)
     assert any('did you mean "limited-ratio"?' in line for line in found)
     assert any('did you mean "max-min"?' in line for line in found)
     assert any('did you mean "routing"?' in line for line in found)
-    found = told({**FIG_2, "routers": {"elsewhere": "proportional", "at": ["R9"]}})
+    found = problems_of({**FIG_2, "routers": {"elsewhere": "proportional", "at": ["R9"]}})
     assert found[0].startswith('routers.at: there is no node "R9"')
 
 
-def test_arrays_are_checked_and_all_problems_told():
+def test_arrays_are_checked_and_all_problems_reported():
     with pytest.raises(ac.ScenarioError) as caught:
         FluidNet([1, 0], [0, 1, 2], [0, 5], demand=[np.nan, -1], weight=[1, 0])
     assert [p.path for p in caught.value.problems] == [

@@ -17,7 +17,7 @@ def test_a_byte_order_mark_is_no_part_of_a_column(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ("source,target,capacity_bps\n0,1\n", "line 2: expected 3 values"),
         ("source,target,capacity_bps\n0,1,5,6\n", "line 2: expected 3 values"),
@@ -25,11 +25,11 @@ def test_a_byte_order_mark_is_no_part_of_a_column(tmp_path):
         ('source,target\n0,"' + "x" * 200_000 + '"\n', "line 2: this is not CSV"),
     ],
 )
-def test_rows_that_are_no_rows_are_told_with_their_line(tmp_path, text, told):
+def test_rows_that_are_no_rows_are_reported_with_their_line(tmp_path, text, reported):
     (tmp_path / "edges.csv").write_text(text, encoding="utf-8")
     with pytest.raises(ac.ScenarioError) as caught:
         read_network(tmp_path / "edges.csv")
-    assert told in str(caught.value)
+    assert reported in str(caught.value)
     (tmp_path / "d.csv").write_text(text.replace("capacity", "demand"), encoding="utf-8")
     with pytest.raises(ac.ScenarioError, match="demands: line"):
         matrix_rows(tmp_path / "d.csv")
@@ -55,7 +55,7 @@ def test_the_arcs_of_a_directed_graph_are_directions_with_capacities_of_their_ow
     assert graph.capacity.dtype == np.float64
 
 
-def test_an_arc_without_its_counterpart_is_told(tmp_path):
+def test_an_arc_without_its_counterpart_is_reported(tmp_path):
     file = arcs(tmp_path, ("a", "b", 10.0), ("b", "a", 10.0), ("b", "c", 30.0))
     with pytest.raises(ac.ScenarioError, match="link b - c: goes one way only"):
         read_network(file)

@@ -99,7 +99,7 @@ def test_hosts_of_tiers_are_those_of_its_lans_as_in_the_packet_engine():
     assert {graph.nodes[i] for i in flows.src} == names
 
 
-def test_a_log_normal_matrix_has_the_mean_demand_asked_for():
+def test_a_log_normal_matrix_has_the_mean_demand_requested():
     traffic = {
         "kind": "pattern",
         "between": {"kind": "log-normal", "sigma": 0.3},
@@ -112,7 +112,7 @@ def test_a_log_normal_matrix_has_the_mean_demand_asked_for():
     assert demand.mean() == pytest.approx(2e6, rel=0.015)
 
 
-def test_unknown_hosts_and_patterns_are_told():
+def test_unknown_hosts_and_patterns_are_reported():
     traffic = {"kind": "pattern", "between": "uniform-pairs", "hosts": ["a", "x", "y"]}
     with pytest.raises(ac.ScenarioError) as caught:
         FluidCase({"net": SHARED, "traffic": traffic}).check()
@@ -205,11 +205,11 @@ BAD_EDGES = (
 BAD_NODES = "id,name\n0,A\n1,B\n2,C\n3,D\n4,E\n"
 
 
-def test_everything_wrong_with_a_network_is_told_at_once(tmp_path):
+def test_everything_wrong_with_a_network_is_reported_together(tmp_path):
     with pytest.raises(ac.ScenarioError) as caught:
         read_network(write(tmp_path, nodes=BAD_NODES, edges=BAD_EDGES))
-    told = [f"{p.path}: {p.message}" for p in caught.value.problems]
-    assert told == [
+    reported = [f"{p.path}: {p.message}" for p in caught.value.problems]
+    assert reported == [
         'edges, line 3: has the capacity "0"; expected more than 0',
         'edges, line 4: joins "2" to itself',
         "edges, line 5: joins 1 and 0 again, after edges, line 2; --merge-parallel adds them up",
@@ -220,7 +220,7 @@ def test_everything_wrong_with_a_network_is_told_at_once(tmp_path):
     ]
 
 
-def test_everything_wrong_with_demands_is_told_with_pairs_that_have_no_path(tmp_path, capsys):
+def test_everything_wrong_with_demands_is_reported_with_pairs_that_have_no_path(tmp_path, capsys):
     write(
         tmp_path,
         nodes=BAD_NODES,
@@ -230,7 +230,7 @@ def test_everything_wrong_with_demands_is_told_with_pairs_that_have_no_path(tmp_
     code = main(
         ["fluid", str(tmp_path), "--demands", str(tmp_path / "demands.csv"), "--fair-at", "A,Q"]
     )
-    told = capsys.readouterr().err
+    reported = capsys.readouterr().err
     assert code == 2
     for sentence in (
         'there is no node "X"',
@@ -242,7 +242,7 @@ def test_everything_wrong_with_demands_is_told_with_pairs_that_have_no_path(tmp_
         "there is no path from B to E",
         'there is no node "Q"',
     ):
-        assert sentence in told, sentence
+        assert sentence in reported, sentence
 
 
 def line(capacities):
@@ -289,7 +289,7 @@ def test_one_by_one_finds_what_all_sets_find_where_links_do_not_depend_on_each_o
     assert set(all_sets[1].links) == {"a2 - b2", "a3 - b3"}
 
 
-def test_flows_that_have_all_they_ask_for_do_not_count_as_the_least():
+def test_flows_that_have_all_they_request_do_not_count_as_the_least():
     case = {
         "net": {"kind": "links", "links": [["a", "b", 10], ["c", "d", 4]]},
         "traffic": {
@@ -335,11 +335,11 @@ def test_the_command_prints_and_writes_the_same(tmp_path, capsys):
         str(out),
     ]
     assert main([*arguments, "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told == json.loads((out / "survey.json").read_text())
-    assert told["flows"] == 6
+    reported = json.loads(capsys.readouterr().out)
+    assert reported == json.loads((out / "survey.json").read_text())
+    assert reported["flows"] == 6
     # c receives from a and b over 1 Mbit/s.
-    held = {b["link"]: (b["flows"], b["rate_bps"]) for b in told["bottlenecks"]}
+    held = {b["link"]: (b["flows"], b["rate_bps"]) for b in reported["bottlenecks"]}
     assert held["h->c"] == (2, pytest.approx(5e5))
     assert {p.name for p in out.iterdir()} == {"survey.json", "flows.csv", "links.csv", "map.svg"}
     # Its own folder is replaced; one with something else is left alone.
@@ -350,7 +350,7 @@ def test_the_command_prints_and_writes_the_same(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "reported"),
     [
         (["nowhere"], "there is no such file"),
         (["topohub:sndlib/geent", "--rate", "1 Gbps"], 'did you mean "sndlib/geant"'),
@@ -360,9 +360,9 @@ def test_the_command_prints_and_writes_the_same(tmp_path, capsys):
         (["topohub:sndlib/geant", "--rate", "1 Gbps", "--map", "x.doc"], ".svg"),
     ],
 )
-def test_wrong_arguments_are_told(arguments, told, capsys):
+def test_wrong_arguments_are_reported(arguments, reported, capsys):
     assert main(["fluid", *arguments]) == 2
-    assert told in capsys.readouterr().err
+    assert reported in capsys.readouterr().err
 
 
 def test_a_map_shades_routers_by_what_they_drop():
@@ -382,14 +382,14 @@ def test_a_map_shades_routers_by_what_they_drop():
     assert dots.get_array().tolist() == pytest.approx([0, 0, 18, 0])
 
 
-def test_what_is_wrong_with_a_network_and_with_its_matrix_is_told_together(tmp_path):
+def test_what_is_wrong_with_a_network_and_with_its_matrix_is_reported_together(tmp_path):
     net, matrix = tmp_path / "net.csv", tmp_path / "matrix.csv"
     net.write_text("source,target,capacity_bps\na,b,1e9\nb,c,0\nc,c,1e9\nc,d,\n")
     matrix.write_text("source,target,demand_bps\na,b,-5\na,c,nan\na,d,1\na,d,2\n")
     with pytest.raises(ac.ScenarioError) as caught:
         survey(net, matrix)
-    told = [str(problem) for problem in caught.value.problems]
-    assert [line.rpartition("/")[2] for line in told] == [
+    reported = [str(problem) for problem in caught.value.problems]
+    assert [line.rpartition("/")[2] for line in reported] == [
         'net.csv: edges, line 3: has the capacity "0"; expected more than 0',
         'net.csv: edges, line 4: joins "c" to itself',
         "net.csv: edges, line 5: gives no capacity; --rate sets one for such links",
@@ -405,8 +405,8 @@ def test_pairs_without_a_path_are_those_of_the_matrix(tmp_path):
     matrix.write_text("source,target,demand_bps\na,x,5\na,aa,5\n")
     with pytest.raises(ac.ScenarioError) as caught:
         survey(net, matrix, fair_at=["q"])
-    told = [str(problem) for problem in caught.value.problems]
-    assert told == [
+    reported = [str(problem) for problem in caught.value.problems]
+    assert reported == [
         f'{matrix}: demands: line 3: there is no node "aa"; did you mean "a"?',
         '--fair-at: there is no node "q"; expected one of: a, b, x, y',
         f"{matrix}: demands: there is no path from a to x",

@@ -100,7 +100,7 @@ def test_users_with_fixed_rates_do_not_move():
     assert rest.rates[0] != 0.3
 
 
-def asked(queue, want):
+def measure(queue, want):
     points = selfish_users(
         np.array([queue]),
         np.array([want]),
@@ -114,7 +114,7 @@ def asked(queue, want):
 
 @pytest.mark.parametrize("want", ["concave", "loss-tolerant"])
 def test_selfish_users_flood_fifo_and_fill_fq(want):
-    fifo, fq = asked("fifo", want), asked("fq", want)
+    fifo, fq = measure("fifo", want), measure("fq", want)
     assert fifo["load"] == pytest.approx(4, abs=1e-3)
     assert fq["load"] == pytest.approx(1, abs=0.02)
     assert fq["equilibria"] == 1
@@ -153,7 +153,7 @@ def test_unlike_users_leave_room_even_under_fair_share():
     assert room("fifo", 1.0) > 0.01
 
 
-def test_unknown_names_are_told_with_the_nearest():
+def test_unknown_names_are_reported_with_the_nearest():
     with pytest.raises(AckclockError, match=r'no queue "ref".*red'):
         bottleneck.queue("ref")
     with pytest.raises(AckclockError, match=r'no want "liner".*linear'):

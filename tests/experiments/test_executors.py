@@ -135,7 +135,7 @@ def test_a_process_that_dies_has_its_runs_done_again(tmp_path):
     assert died.exists()
 
 
-def test_an_error_in_another_process_is_told_with_its_place(tmp_path):
+def test_an_error_in_another_process_is_reported_with_its_place(tmp_path):
     sweep = own_control(tmp_path)
     code = tmp_path / "my_control.py"
     broken = tmp_path / "broken.py"
@@ -149,7 +149,7 @@ def test_an_error_in_another_process_is_told_with_its_place(tmp_path):
     assert any("seed" in note for note in caught.value.__notes__)
 
 
-# A real Dask cluster: a scheduler and workers as programs of their own
+# A real Dask cluster: a scheduler and workers as separate programs
 
 
 class LocalDask:
@@ -204,13 +204,13 @@ def dask(tmp_path_factory):
 
 def test_a_cluster_gives_the_same_bits_though_a_worker_is_killed(dask, tmp_path):
     sweep, died = deadly_control(tmp_path)
-    told = []
+    reported = []
     with clusters.Cluster(dask.address) as works:
         assert (works.parallel, works.title) == (2, "2 threads of 2 Dask workers")
-    done = sweep.run(cluster=dask.address, store=tmp_path / "store", progress=told.append)
+    done = sweep.run(cluster=dask.address, store=tmp_path / "store", progress=reported.append)
     assert died.exists()
     assert sorted(worker.poll() is None for worker in dask.workers) == [False, True]
-    assert len(done.slots) == told[-1].done == 4
+    assert len(done.slots) == reported[-1].done == 4
     assert everything(done) == everything(sweep.run(store=False, workers=1))
     # And it is kept as if it had been run here.
     assert sweep.run(store=tmp_path / "store", progress=False).stored == 4
@@ -234,7 +234,7 @@ def test_workers_of_another_version_are_refused(dask, monkeypatch):
         a_sweep(reps=1).run(cluster=dask.address, store=False)
 
 
-def test_a_scheduler_that_goes_away_is_told_and_what_finished_is_kept(dask, tmp_path, monkeypatch):
+def test_a_lost_scheduler_is_reported_and_finished_runs_are_kept(dask, tmp_path, monkeypatch):
     monkeypatch.setattr(scheduler, "TASK_S", 0.0)  # a run a task
     sweep = a_sweep(reps=100, duration="40 s", tables=())
     ready = clusters.Cluster.ready
@@ -256,7 +256,7 @@ def test_a_scheduler_that_goes_away_is_told_and_what_finished_is_kept(dask, tmp_
         assert 200 > sweep.plan(store=store).stored == back > 5
 
 
-def test_a_scheduler_that_is_not_there_is_told(tmp_path):
+def test_a_scheduler_that_is_not_there_is_reported(tmp_path):
     config = pytest.importorskip("dask").config
     for address, words in [
         ("tcp://127.0.0.1:9", "no Dask scheduler answers"),

@@ -68,13 +68,13 @@ def test_max_min_shares_fill_the_link_and_no_one_can_get_more(demands, capacity)
     assert shares.sum() == pytest.approx(min(capacity, sum(demands)), rel=1e-9)
     level = shares.max()
     for share, demand in zip(shares, demands, strict=True):
-        # Who gets less than asked gets as much as anyone.
+        # Who gets less than requested gets as much as anyone.
         assert share <= demand * (1 + 1e-12)
         assert share == pytest.approx(demand, rel=1e-9) or share == pytest.approx(level, rel=1e-9)
 
 
 def test_max_min_shares_and_distance_by_hand():
-    # The second asks less than a third of 20; the others share the remaining 18, up to demand.
+    # The second requests less than a third of 20; the others share the remaining 18, up to demand.
     assert analysis.max_min_share([18, 2, 7], 20).tolist() == [11, 2, 7]
     # McCullough et al. 2010, figure 3: fire-hoses against the optimum.
     assert analysis.max_min_distance([6, 2, 14], [10, 2, 10]) == pytest.approx(8 / 22)

@@ -195,7 +195,7 @@ def test_an_index_that_is_broken_or_gone_is_made_again(file, place):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         (
             '{"format": "ackclock store", "schema_version": 99}',
@@ -205,12 +205,12 @@ def test_an_index_that_is_broken_or_gone_is_made_again(file, place):
         ("{", "not that of a store"),
     ],
 )
-def test_a_store_that_cannot_be_read_is_told_and_left(file, place, text, told, capsys):
+def test_a_store_that_cannot_be_read_is_reported_and_left(file, place, text, reported, capsys):
     place.mkdir()
     (place / "store.json").write_text(text)
     for arguments in (["sweep", file], ["results", "list"], ["results", "gc"]):
         assert cli.main([*map(str, arguments), "--store", str(place)]) == 2
-        assert told in capsys.readouterr().err
+        assert reported in capsys.readouterr().err
     assert [f.name for f in place.iterdir()] == ["store.json"]
 
 
@@ -222,7 +222,7 @@ def test_a_folder_of_other_things_is_no_store(file, tmp_path, capsys):
     assert "is a file" in capsys.readouterr().err
 
 
-def test_a_store_that_is_not_there_is_told(place, capsys):
+def test_a_store_that_is_not_there_is_reported(place, capsys):
     for arguments in (["list"], ["query", "SELECT 1"], ["show", "ab"], ["gc"]):
         assert cli.main(["results", *arguments, "--store", str(place)]) == 2
         assert "there is no store" in capsys.readouterr().err
@@ -232,7 +232,7 @@ def test_a_store_that_is_not_there_is_told(place, capsys):
 # Faults of the disk
 
 
-def test_a_full_disk_is_told_in_one_sentence_and_what_was_kept_stays(
+def test_a_full_disk_is_reported_in_one_sentence_and_what_was_kept_stays(
     file, place, monkeypatch, capsys
 ):
     run(file, place)
@@ -245,10 +245,10 @@ def test_a_full_disk_is_told_in_one_sentence_and_what_was_kept_stays(
     with monkeypatch.context() as patch:
         patch.setattr(pack, "_sync_file", full)
         assert cli.main(["sweep", str(file), "--store", str(place), "--json"]) == 2
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert told.err.count("\n") == 1
-    assert "could not be written: No space left on device" in told.err
+    reported = capsys.readouterr()
+    assert reported.out == ""
+    assert reported.err.count("\n") == 1
+    assert "could not be written: No space left on device" in reported.err
     assert keys_on_disk(place) == kept
     assert not list((place / "tmp").iterdir())
     assert run(file, place).stored == 12
@@ -262,7 +262,7 @@ sys.exit(cli.main(sys.argv[1:]))
 """
 
 
-def test_a_disk_that_really_takes_no_more_is_told(file, place):
+def test_a_disk_that_really_takes_no_more_is_reported(file, place):
     done = subprocess.run(
         [sys.executable, "-c", LIMITED, "sweep", str(file), "--store", str(place)],
         capture_output=True, text=True, check=False,
@@ -274,7 +274,7 @@ def test_a_disk_that_really_takes_no_more_is_told(file, place):
     assert len(keys_on_disk(place)) == 12
 
 
-def test_a_read_only_store_is_told_before_anything_runs_and_can_be_read(
+def test_a_read_only_store_is_reported_before_anything_runs_and_can_be_read(
     file, place, monkeypatch, capsys
 ):
     run(file, place)
@@ -543,7 +543,7 @@ def test_a_table_is_exported_with_its_labels(file, place, tmp_path):
     assert {r["flow_cc"] for r in made} == {"aimd"}
 
 
-def test_gc_removes_what_is_asked_and_keeps_the_rest_whole(file, place):
+def test_gc_removes_what_is_requested_and_keeps_the_rest_whole(file, place):
     first = run(file, place)
     with Store(place, writes=True) as store:
         going = [row["key"] for row in query.find(store, ["cc=Vegas"])]

@@ -98,7 +98,7 @@ def test_labels_are_the_shortest_that_differ(values, labels):
 
 
 @pytest.mark.parametrize(
-    ("over", "told"),
+    ("over", "reported"),
     [
         ({"net.bufer": ["1 pkt"]}, ['net.bufer: "bufer" is not a key', 'did you mean "buffer"']),
         ({"flows[7].cc": ["vegas"]}, ["flows[7].cc: there is no entry 7"]),
@@ -112,19 +112,19 @@ def test_labels_are_the_shortest_that_differ(values, labels):
         ({"cc": {"path": "flows[*].cc", "valus": [1]}}, ["cc: ", '"valus" is not a key']),
     ],
 )
-def test_a_wrong_grid_is_told_before_anything_runs(case, over, told):
+def test_a_wrong_grid_is_reported_before_anything_runs(case, over, reported):
     with pytest.raises(AckclockError) as caught:
         ac.sweep(case, over)
-    for words in told:
+    for words in reported:
         assert words in str(caught.value)
 
 
-def test_zipped_axes_of_different_lengths_are_told(case):
+def test_zipped_axes_of_different_lengths_are_reported(case):
     with pytest.raises(AckclockError, match=r"net.rate has 1, duration has 2"):
         ac.sweep(case, zipped=[{"net.rate": [1e6], "duration": [1, 2]}])
 
 
-def test_a_point_that_is_wrong_only_as_a_whole_is_told_with_its_place(case):
+def test_a_point_that_is_wrong_only_as_a_whole_is_reported_with_its_place(case):
     grid = ac.sweep(case, {"net.pairs": [2, 1], "net.buffer": ["2 pkt"]})
     with pytest.raises(AckclockError, match=r"pair: is 1.*at net.pairs = 1"):
         grid.plan()
@@ -186,7 +186,7 @@ def test_a_tier_changes_the_file_and_a_change_both(small_file):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         (FILE.replace("reps = 4", "rep = 4"), ['"rep" is not a key', 'did you mean "reps"']),
         (FILE.replace('"5 pkt", "20 pkt"', ""), ["net.buffer", "no values"]),
@@ -199,12 +199,12 @@ def test_a_tier_changes_the_file_and_a_change_both(small_file):
         (FILE.replace('"20 pkt"]\ncc', '"20 pxt"]\ncc'), ["net.buffer", "pxt"]),
     ],
 )
-def test_a_wrong_file_is_told_with_its_name(small_file, text, told):
+def test_a_wrong_file_is_reported_with_its_name(small_file, text, reported):
     file = small_file.parent / "sweep.toml"
     file.write_text(text)
     with pytest.raises(AckclockError) as caught:
         file_form.load_sweep(file)
-    for words in told:
+    for words in reported:
         assert words in str(caught.value)
     assert str(file.parent) in str(caught.value)
 
@@ -300,7 +300,7 @@ def test_metrics_pick_rows_columns_and_numbers(result):
 
 
 @pytest.mark.parametrize(
-    ("metric", "told"),
+    ("metric", "reported"),
     [
         ("flows.goodput_bps", "say which function joins them"),
         ("mean(flows.godput_bps)", 'did you mean "goodput_bps"'),
@@ -311,8 +311,8 @@ def test_metrics_pick_rows_columns_and_numbers(result):
         ("totals.evnts", 'did you mean "events"'),
     ],
 )
-def test_a_wrong_metric_is_told(result, metric, told):
-    with pytest.raises(AckclockError, match="(?s)" + told.replace("(", r"\(")):
+def test_a_wrong_metric_is_reported(result, metric, reported):
+    with pytest.raises(AckclockError, match="(?s)" + reported.replace("(", r"\(")):
         result.summary(metric)
 
 
@@ -407,7 +407,7 @@ def test_intervals_hold_their_mean_and_scale_with_their_values(values, factor):
         assert least - 1e-9 <= mean <= most + 1e-9
 
 
-def test_stopping_asks_for_more_until_the_half_width_is_small():
+def test_stopping_requests_more_until_the_half_width_is_small():
     until = ac.Precision("x", half_width=0.1, at_most=40, at_least=3)
     assert until.wanted([]) == 3
     assert until.wanted([5.0, 5.0, 5.0]) == 3
@@ -421,7 +421,7 @@ def test_stopping_asks_for_more_until_the_half_width_is_small():
 @pytest.mark.parametrize(
     "wrong", [{"half_width": 0}, {"at_least": 1}, {"at_most": 2}, {"confidence": 1}]
 )
-def test_a_precision_that_cannot_be_is_told(wrong):
+def test_a_precision_that_cannot_be_is_reported(wrong):
     with pytest.raises(AckclockError, match=f"until.{next(iter(wrong))}"):
         ac.Precision("x", **wrong)
 
@@ -444,7 +444,7 @@ def test_sequential_stopping_does_not_depend_on_workers(case):
 
 
 class Line:
-    """A case that is not a scenario: y = a x, no random numbers, a table of its own."""
+    """A case that is not a scenario: y = a x, no random numbers, a separate table."""
 
     engine, engine_version, name, seed = "line", "1", "", 1
     is_random = holds_lock = False
@@ -497,7 +497,7 @@ def test_any_engine_may_be_swept(tmp_path, monkeypatch):
     assert result.compare("totals.y", "x").warnings == ()
 
 
-def test_an_unknown_engine_is_told():
+def test_an_unknown_engine_is_reported():
     with pytest.raises(AckclockError, match='no engine "pakcet"; did you mean "packet"'):
         registry.case({"engine": "pakcet"})
 

@@ -44,16 +44,16 @@ def test_a_new_algorithm_is_one_file_and_two_lines(tool, core, room):
 
 
 @pytest.mark.parametrize(
-    ("room", "name", "told"),
+    ("room", "name", "reported"),
     [
         ("queues", "x", "no room"),
         ("cc", "My Rule", "not a registry name"),
         ("cc", "my-rule", "exists already"),
     ],
 )
-def test_what_cannot_be_is_told_and_nothing_is_written(tool, core, room, name, told):
+def test_what_cannot_be_is_reported_and_nothing_is_written(tool, core, room, name, reported):
     (core / "cc" / "my_rule.rs").write_text("mine")
     before = {path: path.read_text() for path in core.rglob("*.rs")}
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=reported):
         tool.begin(core, room, name)
     assert {path: path.read_text() for path in core.rglob("*.rs")} == before

@@ -41,12 +41,12 @@ def test_a_users_type_checker_knows_the_names_of_the_example(tmp_path):
     for name, text in (("example.py", program), ("wrong.py", wrong)):
         (tmp_path / name).write_text(text, encoding="utf-8")
     command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", ROOT / ".mypy_cache"]
-    told = subprocess.run(
+    reported = subprocess.run(
         [*command, "example.py", "wrong.py"],
         cwd=tmp_path,
         check=False,
         capture_output=True,
         text=True,
     ).stdout
-    assert "example.py" not in told, told
-    assert 'wrong.py:3: error: Argument "seed" to "run" of "Scenario"' in told, told
+    assert "example.py" not in reported, reported
+    assert 'wrong.py:3: error: Argument "seed" to "run" of "Scenario"' in reported, reported

@@ -85,9 +85,9 @@ def test_all_claims_of_the_ledger_are_there():
 
 def test_small_claims_hold_in_the_fast_tier(tmp_path, capsys):
     wanted = ("L-1", "L-2", "L-15", "L-21", "L-22")
-    asked = [part for claim in wanted for part in ("--claim", claim)]
+    requested = [part for claim in wanted for part in ("--claim", claim)]
     folders = ["--store", str(tmp_path / "store"), "--out", str(tmp_path / "out")]
-    assert main(["reproduce", "legout1999", *asked, *folders, "--workers", "1"]) == 0
-    told = [line.split()[:2] for line in capsys.readouterr().out.splitlines()]
+    assert main(["reproduce", "legout1999", *requested, *folders, "--workers", "1"]) == 0
+    reported = [line.split()[:2] for line in capsys.readouterr().out.splitlines()]
     for claim in wanted:
-        assert [claim, "reproduced"] in told
+        assert [claim, "reproduced"] in reported

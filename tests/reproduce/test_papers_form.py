@@ -58,7 +58,7 @@ def test_a_verdict_that_is_written_down_is_refused(paper):
     )
 
 
-def test_all_problems_of_all_files_are_told_at_once(paper):
+def test_all_problems_of_all_files_are_reported_together(paper):
     append(paper, "claims.toml", CLAIM + 'not_checkable = "no"\nunstated = ["recoveri"]\n')
     append(paper, "figures.toml", '\n[[figure]]\nid = "9"\ntitle = "t"\nkind = "pie"\ndata = 3\n')
     append(paper, "unstated.toml", '\n[[parameter]]\nid = "p"\nwhat = "w"\nreason = "r"\n')
@@ -123,7 +123,7 @@ def test_all_problems_of_all_files_are_told_at_once(paper):
         ),
     ],
 )
-def test_a_wrong_check_is_told_in_one_sentence(paper, check, message):
+def test_a_wrong_check_is_reported_in_one_sentence(paper, check, message):
     append(paper, "claims.toml", CLAIM + f"\n[[claim.check]]\n{check}\n")
     assert any(line.startswith(f"claims.toml: {message}") for line in wrong(paper)), wrong(paper)
 
@@ -134,16 +134,16 @@ def test_a_claim_is_checked_or_says_why_not(paper):
     assert wrong(paper) == [message]
 
 
-def test_an_erratum_stands_in_its_own_file(paper):
+def test_an_erratum_has_its_own_file(paper):
     append(paper, "claims.toml", CLAIM.replace('"N"', '"E"') + 'not_checkable = "no"\n')
     assert wrong(paper) == [
-        'claims.toml: claim[X].kind: errata, and only they, have kind "E" and stand in errata.toml'
+        'claims.toml: claim[X].kind: errata, and only they, have kind "E" and are in errata.toml'
     ]
 
 
 def test_expected_values_name_their_source(paper):
     (paper / "expected" / "bare.csv").write_text("a,b\n1,2\n")
-    assert "expected/bare.csv: says not where its values stand" in wrong(paper)[0]
+    assert "expected/bare.csv: has no source of its values" in wrong(paper)[0]
 
 
 def test_claims_are_made_from_the_rows_of_a_file(paper):
@@ -162,7 +162,7 @@ def test_a_paper_that_is_not_there_has_a_near_one():
         read("exmaple")
 
 
-def test_a_view_stands_where_it_is_named_also_in_other_views(paper):
+def test_a_view_replaces_its_name_also_in_other_views(paper):
     views = '[view]\nall = "SELECT 1 AS one"\ntwo = "SELECT one FROM views.all"\n'
     (paper / "views.toml").write_text(views)
     check = '[[claim.check]]\nmeasure = "SELECT one AS value FROM views.two AS t"\n'
@@ -179,7 +179,7 @@ def test_a_view_stands_where_it_is_named_also_in_other_views(paper):
         ("all = 'FROM views.all'", 'the view "all" of views.toml is made of itself'),
     ],
 )
-def test_a_view_that_is_wrong_is_told_once(paper, views, message):
+def test_a_view_that_is_wrong_is_reported_once(paper, views, message):
     (paper / "views.toml").write_text(f"[view]\n{views}\n")
     check = '[[claim.check]]\nmeasure = "SELECT 1 AS value FROM views.all"\n'
     append(paper, "claims.toml", CLAIM + check + "expect = { at_least = 1 }\n")

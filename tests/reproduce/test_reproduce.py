@@ -187,7 +187,7 @@ def test_every_claim_and_pair_of_the_papers_has_an_entry():
     assert {f"E{i}" for i in range(1, 8)} <= errata
 
 
-def test_a_study_that_a_tier_leaves_out_is_told(paper):
+def test_a_study_that_a_tier_leaves_out_is_reported(paper):
     study = paper / "scenarios" / "loss.toml"
     study.write_text(study.read_text().replace("[tiers.fast]", '[tiers.fast]\nskip = "hours"'))
     done = reproduce(read(paper), means=QUIET)
@@ -214,7 +214,7 @@ def edited(folder, name, old, new):
     return str(caught.value).replace(f"{folder}/", "")
 
 
-def test_a_measure_of_a_column_that_is_not_there_is_told_before_the_studies_run(paper, monkeypatch):
+def test_a_measure_of_an_unknown_column_is_reported_before_the_studies_run(paper, monkeypatch):
     monkeypatch.setattr("ackclock.reproduce.run.reproduction.run_study", None)
     message = edited(paper, "claims.toml", "ln(goodput_bps), ln(loss)", "ln(goodputs), ln(loss)")
     assert message.startswith("claims.toml: claim[S-2].check[0].measure: ")
@@ -279,7 +279,7 @@ def test_a_measure_of_a_column_that_is_not_there_is_told_before_the_studies_run(
         ),
     ],
 )
-def test_what_is_wrong_with_a_paper_is_told_with_file_and_key(paper, name, old, new, message):
+def test_what_is_wrong_with_a_paper_is_reported_with_file_and_key(paper, name, old, new, message):
     if not message:
         name, message = "errata.toml", 'claim[E1].check[0].measure: gives no column "value"'
     assert message in edited(paper, name, old, new)
@@ -365,7 +365,7 @@ def test_strict_fails_on_a_deviation_that_nobody_listed(paper, tmp_path, capsys)
         (["artifact", "example", "--out", "x.zip"], "expected FILE.tar.gz"),
     ],
 )
-def test_wrong_commands_are_told_in_one_sentence(arguments, message, capsys, tmp_path, monkeypatch):
+def test_a_wrong_command_gets_one_sentence(arguments, message, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(arguments) == 2
     assert message in capsys.readouterr().err

@@ -66,7 +66,7 @@ def test_fairness_is_of_the_flows_that_have_begun_and_are_not_done():
     assert "one of 2 flows has all" not in " ".join(text.get_text() for text in axes.texts)
 
 
-def test_fairness_without_a_flow_that_lasts_an_interval_is_told():
+def test_fairness_without_a_flow_that_lasts_an_interval_is_reported():
     text = COMERS.replace('"100 ms"', '"10 s"')
     with pytest.raises(ac.UnsupportedError, match="no flow lasts a whole interval"):
         ac.plot.fairness(ac.load(text).run())
@@ -117,7 +117,7 @@ def test_a_figure_of_some_queues_says_of_how_many_links(run):
     assert not ac.plot.queue(run, links=[0]).axes[0].texts
 
 
-def test_unknown_figures_flows_and_formats_are_told(run, tmp_path):
+def test_unknown_figures_flows_and_formats_are_reported(run, tmp_path):
     with pytest.raises(ac.UnsupportedError, match='did you mean "cwnd"'):
         ac.plot.draw("cwmd", run)
     with pytest.raises(ac.UnsupportedError, match="no entry 7"):

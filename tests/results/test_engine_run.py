@@ -121,19 +121,19 @@ def test_what_progress_raises_stops_the_run_as_it_is(small, monkeypatch):
     class EnoughError(Exception):
         pass
 
-    told = []
+    reported = []
 
     def progress(fraction, seconds):
-        told.append((fraction, seconds))
-        if len(told) == 3:
+        reported.append((fraction, seconds))
+        if len(reported) == 3:
             raise EnoughError
 
     monkeypatch.setattr(scenario, "PROGRESS_S", 0.0)
     with pytest.raises(EnoughError):
         small.replace(duration="1 h", **{"record.tables": []}).run(progress=progress)
-    assert len(told) == 3
-    assert 0 < told[0][0] < told[1][0] < told[2][0] < 1
-    assert all(seconds == pytest.approx(3600 * fraction) for fraction, seconds in told)
+    assert len(reported) == 3
+    assert 0 < reported[0][0] < reported[1][0] < reported[2][0] < 1
+    assert all(seconds == pytest.approx(3600 * fraction) for fraction, seconds in reported)
 
 
 def test_meaning_is_checked_before_running(small):
@@ -188,7 +188,7 @@ def test_queues_count_every_flow_though_packets_keep_one(small):
     assert 0 < one.packets.num_rows < every.packets.num_rows
 
 
-def test_sampled_tables_hold_what_was_asked_for(small):
+def test_sampled_tables_hold_what_was_requested(small):
     tables = {"record.tables": ["flow_samples", "link_samples"], "record.interval": None}
     every = small.replace(**tables).run()
     link = every.links["id"][0].as_py()

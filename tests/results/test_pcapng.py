@@ -50,7 +50,7 @@ record = {{ tables = ["packets", "rtts"]{record} }}
     ("size", "mss", "last"),
     [(1, 1460, 1), (1460, 1460, 1460), (1461, 1460, 1), (100_000, 9000, 1000), (None, 536, 536)],
 )
-def test_wireshark_finds_nothing_amiss_without_losses(tmp_path, timestamps, size, mss, last):
+def test_wireshark_finds_nothing_wrong_without_losses(tmp_path, timestamps, size, mss, last):
     tcp = f"timestamps = {timestamps}, mss = {mss}"
     run, left, seen = captured(tmp_path, tcp, size=size)
     assert run.summary["flows"][0]["lost_data_packets"] == 0
@@ -68,7 +68,7 @@ def test_wireshark_finds_nothing_amiss_without_losses(tmp_path, timestamps, size
     assert set(lengths[:-1]) <= {mss}
     assert lengths[-1] == last
     if size is not None:
-        # The SYN and the FIN have numbers of their own.
+        # The SYN and the FIN have separate numbers.
         assert sum(lengths) == size
         assert max(int(frame["tcp.ack_raw"]) for frame in seen) == size + 2
 

@@ -46,8 +46,8 @@ def test_lists_are_the_rows_of_the_tables(run: ac.Run) -> None:
         rows = run.tables[name].to_pylist()
         seen = run.summary[name]
         assert len(rows) == len(seen) > 0
-        for row, told in zip(rows, seen, strict=True):
-            assert told.items() >= {k: v for k, v in row.items() if k[:6] != "drops_"}.items()
+        for row, reported in zip(rows, seen, strict=True):
+            assert reported.items() >= {k: v for k, v in row.items() if k[:6] != "drops_"}.items()
 
 
 def test_what_is_not_known_is_none(run: ac.Run) -> None:
@@ -77,8 +77,8 @@ def test_kept_text_has_no_lists_and_gives_the_whole_back(run: ac.Run) -> None:
 
 
 def test_a_summary_that_is_whole_stays_as_it_is() -> None:
-    told = {"flows": [{"id": "a"}], "totals": {}}
-    assert whole(dict(told), lambda _: pytest.fail("nothing is to be read")) == told
+    reported = {"flows": [{"id": "a"}], "totals": {}}
+    assert whole(dict(reported), lambda _: pytest.fail("nothing is to be read")) == reported
     assert whole({"totals": {}}, lambda _: pytest.fail("no such list")) == {"totals": {}}
 
 

@@ -60,7 +60,7 @@ CASES = [
     (changed('"5 Mbps"', "0"), ["net.rate: is 0 bit/s", "more than zero"]),
     (changed('"20 pkt"', '"0 pkt"'), ['net.buffer: "0 pkt"', "more than zero"]),
     (changed('"20 pkt"', "20"), ["net.buffer: 20", "name its unit"]),
-    (changed('id = "b"', 'id = "a"'), ['flows[1].id: "a"', "a name of its own"]),
+    (changed('id = "b"', 'id = "a"'), ['flows[1].id: "a"', "a separate name"]),
     (changed("pair = 1", "pair = 7"), ["flows[1].pair: is 7", "expected 0 to 1"]),
     (changed("pair = 1", "pair = 1\ncount = 4000000000"), ["flows[1].count: is 4000000000"]),
     (changed("pair = 1", "pair = 1\ncount = 1000000000000"), ["flows[1].count: 1000000000000"]),
@@ -76,8 +76,8 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "told"), CASES, ids=lambda case: str(case)[:30] or "empty")
-def test_wrong_input_is_told_and_nothing_is_written(text, told, tmp_path, capsys):
+@pytest.mark.parametrize(("text", "reported"), CASES, ids=lambda case: str(case)[:30] or "empty")
+def test_wrong_input_is_reported_and_nothing_is_written(text, reported, tmp_path, capsys):
     (tmp_path / "net.graphml").write_text("<graphml><node")
     (tmp_path / "x.up").write_text("1\n2\nz\n")
     file = tmp_path / "bad.toml"
@@ -88,20 +88,20 @@ def test_wrong_input_is_told_and_nothing_is_written(text, told, tmp_path, capsys
     assert seen.out == ""
     lines = seen.err.splitlines()
     assert all(line.startswith(f"{file}: ") for line in lines)
-    for word in told:
+    for word in reported:
         assert word in seen.err
     assert len(lines) == (2 if text == "" else 1)
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_problems_of_form_and_of_meaning_are_told_together():
+def test_problems_of_form_and_of_meaning_are_reported_together():
     text = GOOD.replace("buffer", "bufer").replace("pair = 1", "pair = 7").replace("5 s", "0 s")
     with pytest.raises(ac.ScenarioError) as caught:
         ac.load(text)
     assert {p.path for p in caught.value.problems} == {"net.bufer", "duration", "flows[1].pair"}
 
 
-def test_what_follows_from_a_wrong_value_is_not_told():
+def test_what_follows_from_a_wrong_value_is_not_reported():
     with pytest.raises(ac.ScenarioError) as caught:
         ac.load(GOOD.replace("pair = 1", 'pair = "one"'))
     assert [p.path for p in caught.value.problems] == ["flows[1].pair"]
@@ -115,7 +115,7 @@ def test_a_flow_that_is_wrong_does_not_rename_those_after_it():
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "reported"),
     [
         ("file", "is a file"),
         ("full", "choose another"),
@@ -125,8 +125,8 @@ def test_a_flow_that_is_wrong_does_not_rename_those_after_it():
     ],
 )
 @pytest.mark.parametrize("reps", [1, 2])
-def test_a_folder_that_may_not_be_replaced_is_told_before_the_run(
-    name, told, reps, tmp_path, capsys
+def test_a_folder_that_may_not_be_replaced_is_reported_before_the_run(
+    name, reported, reps, tmp_path, capsys
 ):
     (tmp_path / "file").write_text("mine")
     (tmp_path / "full").mkdir()
@@ -139,7 +139,7 @@ def test_a_folder_that_may_not_be_replaced_is_told_before_the_run(
     assert cli.main(run) == cli.EXIT_INPUT
     seen = capsys.readouterr().err
     assert seen.startswith(str(tmp_path / name))
-    assert told in seen
+    assert reported in seen
     assert len(seen.splitlines()) == 1
     assert sorted(tmp_path.rglob("*")) == before
     assert (tmp_path / "full" / "mine.txt").read_text() == "mine"
@@ -159,7 +159,7 @@ def with_json(old, new):
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "told"),
+    ("name", "text", "reported"),
     [
         ("x.json", with_json('"1 Mbps"', HUGE), "net.rate: 1000"),
         ("x.json", with_json('"loss": 0', f'"loss": {HUGE}'), "net.loss: 1000"),
@@ -177,14 +177,14 @@ def with_json(old, new):
     ],
     ids=lambda case: str(case)[-25:],
 )
-def test_a_document_that_cannot_be_is_told_in_one_sentence(name, text, told, tmp_path, capsys):
+def test_an_impossible_document_gets_one_sentence(name, text, reported, tmp_path, capsys):
     file = tmp_path / name
     file.write_text(text)
     assert cli.main(["run", str(file)]) == cli.EXIT_INPUT
     seen = capsys.readouterr()
     assert seen.out == ""
     assert seen.err.startswith(f"{file}: ")
-    assert told in seen.err
+    assert reported in seen.err
     assert len(seen.err.splitlines()) == 1
     assert len(seen.err) < 300
 
@@ -202,8 +202,8 @@ def test_an_output_that_cannot_be_written_is_not_our_fault(capsys, monkeypatch):
 
     monkeypatch.setattr("ackclock._util.text_table.table", full)
     assert cli.main(["list"]) == cli.EXIT_INPUT
-    told = "the output could not be written: No space left on device\n"
-    assert capsys.readouterr().err == told
+    reported = "the output could not be written: No space left on device\n"
+    assert capsys.readouterr().err == reported
 
 
 @pytest.mark.parametrize("reps", [1, 2])

@@ -113,13 +113,13 @@ def test_ten_sources_leave_half_of_the_link():
 
 def test_what_the_constant_rate_source_and_the_test_flows_get_fills_the_link():
     run = scenario("steps", steps=[{"at": 0, "rate": "5 Mbps"}], capacity="100 Mbps").run()
-    told = run.summary["environment"]
-    assert told["available_bps"] == pytest.approx(50e6, rel=0.02)
-    assert told["offered_bps"] == 50e6
+    reported = run.summary["environment"]
+    assert reported["available_bps"] == pytest.approx(50e6, rel=0.02)
+    assert reported["offered_bps"] == 50e6
     link = next(link for link in run.summary["links"] if link["id"] == "r0->r1")
-    carried = told["capacity_bps"] - told["available_bps"] + told["got_bps"]
+    carried = reported["capacity_bps"] - reported["available_bps"] + reported["got_bps"]
     # Retransmissions of what had arrived and the queue at the ends are the difference.
-    assert carried / told["capacity_bps"] == pytest.approx(link["utilisation"], abs=0.01)
+    assert carried / reported["capacity_bps"] == pytest.approx(link["utilisation"], abs=0.01)
     assert [flow["id"] for flow in run.summary["flows"]] == [f"f{i}" for i in range(10)]
     assert run.flows.num_rows == 10
     row = run.table("environment").to_pylist()[0]
@@ -142,8 +142,8 @@ def test_one_source_under_fair_queueing_would_leave_too_much():
     """Section 3.3: a single source is held to 1 / (n + 1) of the link."""
     steps = [{"at": 0, "rate": "2 Mbps"}]
     run = scenario("steps", steps=steps, capacity="100 Mbps", qdisc="drr", by="cbr").run()
-    told = run.summary["environment"]
-    assert told["available_bps"] / told["capacity_bps"] == pytest.approx(10 / 11, abs=0.02)
+    reported = run.summary["environment"]
+    assert reported["available_bps"] / reported["capacity_bps"] == pytest.approx(10 / 11, abs=0.02)
 
 
 @pytest.mark.parametrize("name", ["sq-low", "rd-high"])
@@ -199,9 +199,9 @@ def test_in_a_ring_every_flow_crosses_two_bottlenecks():
 
 def test_scores_are_those_of_the_paper():
     flow = {"sent_packets": 100, "lost_data_packets": 1, "timeouts": 2}
-    told = {"got_bps": 3e6, "available_bps": 4e6, "offered_bps": 6e6, "delay_s": 0.02}
+    reported = {"got_bps": 3e6, "available_bps": 4e6, "offered_bps": 6e6, "delay_s": 0.02}
     summary = {
-        "environment": told,
+        "environment": reported,
         "flows": [{**flow, "goodput_bps": 1e6}, {**flow, "goodput_bps": 3e6}],
     }
     got = scores(summary)
@@ -234,7 +234,7 @@ def test_a_pattern_has_the_mean_of_its_steps():
         ({"net.name": "real-sq", "net.qdisc": "codel"}, 'net.qdisc: is "codel"; expected fifo'),
     ],
 )
-def test_what_is_wrong_is_told_in_one_sentence(change, message):
+def test_what_is_wrong_is_reported_in_one_sentence(change, message):
     with pytest.raises(ac.ScenarioError) as error:
         scenario("sq-high").replace(**change).check()
     assert message in str(error.value)

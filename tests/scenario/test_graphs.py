@@ -41,7 +41,7 @@ def test_csv_gives_rates_delays_and_merges_parallel_links(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("nodes", "edges", "told"),
+    ("nodes", "edges", "reported"),
     [
         (NODES, EDGES + "0,7,1,1,1\n", 'edges.csv, line 6: target "7"'),
         (NODES, EDGES + "0,2,fast,1,1\n", 'edges.csv, line 6: capacity_bps is "fast"'),
@@ -62,14 +62,14 @@ def test_csv_gives_rates_delays_and_merges_parallel_links(tmp_path):
         (NODES, "source,target\n", "no links"),
     ],
 )
-def test_a_malformed_file_is_told_with_its_line(tmp_path, nodes, edges, told):
+def test_a_malformed_file_is_reported_with_its_line(tmp_path, nodes, edges, reported):
     with pytest.raises(ac.ScenarioError) as caught:
         ac.topology.from_csv(folder(tmp_path, nodes, edges), rate="1 Mbps")
-    assert told in str(caught.value)
+    assert reported in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
-def test_a_missing_folder_is_told(tmp_path):
+def test_a_missing_folder_is_reported(tmp_path):
     with pytest.raises(ac.ScenarioError, match=r"nodes\.csv: cannot be read"):
         ac.topology.from_csv(tmp_path / "none", rate=1)
 
@@ -130,7 +130,7 @@ def test_parallel_edges_without_direction_add_up_both_ways():
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "reported"),
     [
         ([("a", "b", 1e6, 0.01)], "the link a->b has no way back b->a"),
         (
@@ -139,10 +139,10 @@ def test_parallel_edges_without_direction_add_up_both_ways():
         ),
     ],
 )
-def test_arcs_that_are_no_full_duplex_link_are_told(given, told):
+def test_arcs_that_are_no_full_duplex_link_are_reported(given, reported):
     with pytest.raises(ac.ScenarioError) as caught:
         ac.topology.from_networkx(arcs(*given))
-    assert told in str(caught.value)
+    assert reported in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
@@ -184,7 +184,7 @@ def test_weights_of_a_csv_file_choose_the_way(tmp_path, column):
     assert ac.load(file).expanded().data["net"]["links"] == list(net.links)
 
 
-def test_a_weight_that_is_none_is_told(tmp_path):
+def test_a_weight_that_is_none_is_reported(tmp_path):
     graph = triangle()
     with pytest.raises(ac.ScenarioError, match='no edge with the attribute "wieght"; did you mean'):
         ac.topology.from_networkx(graph, weight="wieght")
@@ -222,7 +222,7 @@ XY = '<node id="x"/><node id="yellow"/>'
 
 
 @pytest.mark.parametrize(
-    ("body", "head", "encoding", "told"),
+    ("body", "head", "encoding", "reported"),
     [
         (place("nan") + EDGE, LAT.format("double"), "utf-8", 'the node x: Latitude is "nan", exp'),
         (place("inf") + EDGE, LAT.format("double"), "utf-8", 'the node x: Latitude is "inf", exp'),
@@ -241,12 +241,12 @@ XY = '<node id="x"/><node id="yellow"/>'
         (XY + '<edge source="x" target="yellow"/>', "", "utf-8", "neither delay nor length"),
     ],
 )
-def test_wrong_graphml_is_told_with_node_or_link(tmp_path, capsys, body, head, encoding, told):
+def test_problems_of_graphml_name_node_or_link(tmp_path, capsys, body, head, encoding, reported):
     file = graphml(tmp_path / "g.graphml", body, head, encoding)
     with pytest.raises(ac.ScenarioError) as caught:
         ac.topology.from_graphml(file, rate="1 Mbps")
     assert str(file) in str(caught.value)
-    assert told in str(caught.value)
+    assert reported in str(caught.value)
     (tmp_path / "s.toml").write_text(
         'duration = 1\nnet = { kind = "graphml", file = "g.graphml", rate = "1 Mbps" }\n'
         '[[flows]]\nsrc = "x"\ndst = "y"\n'
@@ -279,7 +279,7 @@ def line(**of_node):
 
 
 @pytest.mark.parametrize(
-    ("of_node", "options", "told"),
+    ("of_node", "options", "reported"),
     [
         ({"pos": (1,)}, {}, 'the node 0: pos is "(1,)", expected (lon, lat)'),
         ({"pos": 5}, {}, 'the node 0: pos is "5", expected (lon, lat)'),
@@ -296,19 +296,19 @@ def line(**of_node):
         ({}, {"weight": 5}, "net.weight: 5 is not a name"),
     ],
 )
-def test_wrong_values_of_a_graph_are_told(of_node, options, told):
+def test_wrong_values_of_a_graph_are_reported(of_node, options, reported):
     with pytest.raises(ac.ScenarioError) as caught:
         ac.topology.from_networkx(line(**of_node), **options)
-    assert told in str(caught.value)
+    assert reported in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
-def test_what_is_no_graph_is_told():
+def test_what_is_no_graph_is_reported():
     with pytest.raises(ac.ScenarioError, match="expected a NetworkX graph, not int"):
         ac.topology.from_networkx(5)
 
 
-def test_nodes_that_are_written_the_same_are_told():
+def test_nodes_that_are_written_the_same_are_reported():
     graph = line()
     graph.add_edge(1, "1", rate=1e6, delay_s=0.01)
     with pytest.raises(ac.ScenarioError, match='two nodes that are written "1"'):
@@ -328,7 +328,7 @@ def test_csv_may_begin_with_a_byte_order_mark(tmp_path):
     )
 
 
-def test_topohub_tells_of_a_scale_and_a_name_in_one_sentence():
+def test_topohub_reports_a_scale_and_a_name_in_one_sentence():
     with pytest.raises(ac.ScenarioError, match="004 after the scale 1e-09") as caught:
         ac.topology.from_topohub("topozoo/Geant2009", rate="4 Mbps", scale=1e-9)
     assert len(caught.value.problems) == 1
@@ -339,7 +339,7 @@ def test_topohub_tells_of_a_scale_and_a_name_in_one_sentence():
         ac.topology.from_topohub("topozoo/Geant2009", rate=1e6, rule="degre")
 
 
-def test_broken_graphml_is_told_with_its_line(tmp_path):
+def test_broken_graphml_is_reported_with_its_line(tmp_path):
     file = tmp_path / "g.graphml"
     file.write_text("<graphml>\n<graph>\n</graphml>\n")
     with pytest.raises(ac.ScenarioError, match="line 3"):
@@ -389,7 +389,7 @@ schedule = { mahimahi_file = "x.up" }
 
 
 @pytest.mark.parametrize(
-    ("trace", "told"),
+    ("trace", "reported"),
     [
         ("1\n5\n3\n", 'x.up, line 3: "3"'),
         ("1\nx\n", 'x.up, line 2: "x"'),
@@ -397,12 +397,12 @@ schedule = { mahimahi_file = "x.up" }
         ("0\n0\n", "no time after 0 ms"),
     ],
 )
-def test_a_malformed_trace_is_told_with_its_line(tmp_path, trace, told):
+def test_a_malformed_trace_is_reported_with_its_line(tmp_path, trace, reported):
     (tmp_path / "x.up").write_text(trace)
     (tmp_path / "s.toml").write_text(MAHIMAHI)
     with pytest.raises(ac.ScenarioError) as caught:
         ac.load(tmp_path / "s.toml").expanded()
-    assert told in str(caught.value)
+    assert reported in str(caught.value)
     assert caught.value.problems[0].path == "net.schedule"
 
 

@@ -33,7 +33,7 @@ def test_a_link_changes_its_impairments_by_name():
 
 
 @pytest.mark.parametrize(
-    ("impairments", "told"),
+    ("impairments", "reported"),
     [
         (["jiter"], 'net.impairments[0]: there is no impairment "jiter"; did you mean "jitter"?'),
         (["arq", {"kind": "reorder", "extend": 1}], 'net.impairments[1].extend: "extend" is not a'),
@@ -41,7 +41,7 @@ def test_a_link_changes_its_impairments_by_name():
         ("jitter", 'net.impairments: "jitter" is not a list'),
     ],
 )
-def test_mistakes_are_reported_at_their_place(impairments, told):
+def test_mistakes_are_reported_at_their_place(impairments, reported):
     with pytest.raises(ac.ScenarioError) as caught:
         wifi().replace(**{"net.impairments": impairments}).check()
-    assert told in str(caught.value)
+    assert reported in str(caught.value)

@@ -44,11 +44,11 @@ def scenario():
     return ac.load(GOOD)
 
 
-def test_every_problem_is_told_at_once_with_its_path():
+def test_every_problem_is_reported_together_with_its_path():
     with pytest.raises(ac.ScenarioError) as caught:
         ac.load(BAD)
-    told = {problem.path: problem.message for problem in caught.value.problems}
-    assert set(told) == {
+    reported = {problem.path: problem.message for problem in caught.value.problems}
+    assert set(reported) == {
         "duration",
         "nam",
         "record.tables[0]",
@@ -60,11 +60,11 @@ def test_every_problem_is_told_at_once_with_its_path():
         "flows[0].cc",
         "flows[0].tcp.mss",
     }
-    assert 'did you mean "name"' in told["nam"]
-    assert 'did you mean "windows"' in told["record.tables[0]"]
-    assert 'did you mean "Mbps"' in told["net.rate"]
-    assert "name its unit" in told["net.buffer"]
-    assert 'did you mean "qdisc"' in told["net.qdsc"]
+    assert 'did you mean "name"' in reported["nam"]
+    assert 'did you mean "windows"' in reported["record.tables[0]"]
+    assert 'did you mean "Mbps"' in reported["net.rate"]
+    assert "name its unit" in reported["net.buffer"]
+    assert 'did you mean "qdisc"' in reported["net.qdsc"]
 
 
 def _paths(text):
@@ -89,7 +89,7 @@ def test_what_is_wrong_hides_nothing_else_that_is():
     assert _paths(text) == ["duration", "flows[0].pair", "flows[1].size", "flows[0].cc.b"]
 
 
-def test_a_key_that_is_missing_hides_nothing_and_what_hangs_on_it_is_not_told():
+def test_a_key_that_is_missing_hides_nothing_and_what_hangs_on_it_is_not_reported():
     text = GOOD.replace('rate = "10 Mbps"', "loss = 2").replace("pair = 0", "size = 0\npair = 2")
     text = text.replace('duration = "60 s"', 'warmup = "10 s"')
     # Whether the warm-up is too long depends on the duration; that there is no pair 2 on nothing.
@@ -99,7 +99,7 @@ def test_a_key_that_is_missing_hides_nothing_and_what_hangs_on_it_is_not_told():
 
 
 @pytest.mark.parametrize("size", ["0", '"5 kx"', "-3"])
-def test_what_follows_from_leaving_a_wrong_value_out_is_not_told(size):
+def test_what_follows_from_leaving_a_wrong_value_out_is_not_reported(size):
     # Without a size, `every` would have nothing to hand over.
     text = GOOD.replace("pair = 0", f"size = {size}\nevery = '1 s'\npair = 0")
     assert _paths(text) == ["flows[0].size"]
@@ -134,8 +134,8 @@ dst = "BE"
     file.write_text(text, encoding="utf-8")
     scenario = ac.load(file)
     assert ac.load(scenario.to_toml()) == ac.Scenario.from_data(scenario.data)
-    told = {link["id"]: link for link in scenario.explain().data["links"]}
-    assert [name for name, link in told.items() if link["varies"]] == ["NL->BE"]
+    reported = {link["id"]: link for link in scenario.explain().data["links"]}
+    assert [name for name, link in reported.items() if link["varies"]] == ["NL->BE"]
     # Two opportunities of 1500 bytes in 20 ms.
     run = scenario.run()
     assert 0.5e6 < run.summary["flows"][0]["goodput_bps"] < 1.2e6
@@ -158,7 +158,7 @@ links = [{ link = "h0->r", loss = 0.01 }]
 
 
 @pytest.mark.parametrize(
-    ("text", "path", "told"),
+    ("text", "path", "reported"),
     [
         ("duration = 1", "", '"net" is missing'),
         ("duration = 1\nnet = { kind = 'dumbel' }", "net.kind", 'did you mean "dumbbell"'),
@@ -173,10 +173,10 @@ links = [{ link = "h0->r", loss = 0.01 }]
         ("{", "", "not valid JSON"),
     ],
 )
-def test_a_problem_names_its_place_and_what_was_meant(text, path, told):
+def test_a_problem_names_its_place_and_what_was_meant(text, path, reported):
     with pytest.raises(ac.ScenarioError) as caught:
         ac.load(text + "\n")
-    assert any(p.path == path and told in p.message for p in caught.value.problems)
+    assert any(p.path == path and reported in p.message for p in caught.value.problems)
 
 
 def test_a_problem_in_a_file_names_the_file(tmp_path):
@@ -199,7 +199,7 @@ def test_what_is_written_reads_back_equal(file):
 
 
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
-def test_examples_begin_with_what_they_ask(file):
+def test_examples_begin_with_their_question(file):
     assert file.read_text().startswith("# ")
 
 
@@ -251,7 +251,7 @@ def test_a_path_names_an_entry_by_its_id():
 
 
 @pytest.mark.parametrize(
-    ("path", "told"),
+    ("path", "reported"),
     [
         ("net.bufer", 'did you mean "buffer"'),
         ("flow[*].cc", 'did you mean "flows"'),
@@ -263,8 +263,8 @@ def test_a_path_names_an_entry_by_its_id():
         ("flows[].b", "is not a path"),
     ],
 )
-def test_a_path_that_leads_nowhere_is_told(scenario, path, told):
-    with pytest.raises(ac.ScenarioError, match=told):
+def test_a_path_that_leads_nowhere_is_reported(scenario, path, reported):
+    with pytest.raises(ac.ScenarioError, match=reported):
         scenario.replace(**{path: 1})
 
 
@@ -342,8 +342,8 @@ pair = 2
 pair = 3
 source = { kind = "cbr", rate = "1 Mbps" }
 """
-    told = ac.load(text).explain()
-    lines = {line["path"]: (line["value"], line["source"]) for line in told.data["defaults"]}
+    reported = ac.load(text).explain()
+    lines = {line["path"]: (line["value"], line["source"]) for line in reported.data["defaults"]}
     assert lines["flows[*].cc"] == ("aimd (2 of 4)", "era 1999")
     assert lines["flows[*].recovery"] == ("reno (3 of 4)", "era 1999")
     assert lines["net.buffer"] == ("1 bdp", "every era")
@@ -352,7 +352,7 @@ source = { kind = "cbr", rate = "1 Mbps" }
     assert lines["net.access_rate"][0] == "ten times the bottleneck"
     assert lines["tcp.mss"][1] == "era 1999"
     assert not {"era", "duration", "net.rate", "net.rtt"} & set(lines)
-    assert "net.access_rate" in str(told)
+    assert "net.access_rate" in str(reported)
     given = ac.load(text).replace(**{"net.qdisc": "red", "flows[0].cc": "cubic"}).explain().data
     paths_of = {line["path"] for line in given["defaults"]}
     assert "flows[2].cc" in paths_of
@@ -360,12 +360,12 @@ source = { kind = "cbr", rate = "1 Mbps" }
 
 
 def test_traffic_without_a_template_is_explained():
-    told = ac.load("""
+    reported = ac.load("""
 duration = "2 s"
 net = { kind = "dumbbell", pairs = 2, rate = "10 Mbps" }
 traffic = [{ generator = "poisson" }]
 """).explain()
-    lines = {line["path"]: line["value"] for line in told.data["defaults"]}
+    lines = {line["path"]: line["value"] for line in reported.data["defaults"]}
     assert lines["traffic[0].flow.cc"] == "cubic"
 
 

@@ -1,4 +1,4 @@
-"""Trace files: what they say is what a list would, and what is wrong is told with its line."""
+"""Trace files: what they say is what a list would, and what is wrong is reported with its line."""
 
 import pytest
 
@@ -44,7 +44,7 @@ def test_a_file_says_what_a_list_would(load):
 def test_a_source_of_a_generators_flows_may_be_a_file(load):
     text = FILES.replace("generator = { kind", "generator = { count = 1, kind")
     text = text.replace("[[flows]]\npair = 1\n", "[traffic.flow]\nstart = 0\n")
-    # One arrival; what it sends stands in the other file.
+    # One arrival; what it sends is in the other file.
     run = load(text, arrivals="at\n0.5\n").run()
     assert [flow["delivered_bytes"] for flow in run.summary["flows"]] == [3500]
 
@@ -57,7 +57,7 @@ def test_objects_name_files_too(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "reported"),
     [
         ({"packets": "at\n0\n"}, "flows[0].source.file: PATH, line 1: there is no column size"),
         ({"packets": "at,size\n0\n"}, "PATH, line 2: expected 2 values"),
@@ -78,17 +78,17 @@ def test_objects_name_files_too(tmp_path):
         ({"text": FILES.replace('"packets.csv"', "3")}, "flows[0].source.file: 3 is not text"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_line(load, tmp_path, changes, told):
+def test_what_is_wrong_is_reported_with_its_line(load, tmp_path, changes, reported):
     with pytest.raises(ac.ScenarioError) as caught:
         load(**changes).check()
     name = next(iter(changes))
     path = str(tmp_path / f"{name}.csv")
     message = str(caught.value).replace(path, "PATH")
-    assert told in message
+    assert reported in message
     assert len(caught.value.problems) == 1
 
 
-def test_all_that_is_wrong_with_a_file_and_behind_it_is_told(load):
+def test_all_that_is_wrong_with_a_file_and_behind_it_is_reported(load):
     text = FILES.replace('rtt = "20 ms"', 'rtt = "20 ms", loss = 2')
     with pytest.raises(ac.ScenarioError) as caught:
         load(text, arrivals="at\nx\ny\n", packets="at\n1\n").check()
@@ -100,7 +100,7 @@ def test_all_that_is_wrong_with_a_file_and_behind_it_is_told(load):
     ]
 
 
-def test_a_time_of_more_digits_than_any_has_is_told(tmp_path):
+def test_a_time_of_more_digits_than_any_has_is_reported(tmp_path):
     text = """
 duration = 1
 net = { kind = "dumbbell", pairs = 1, rate = 1e6, rtt = 0.1, schedule = { mahimahi_file = "up" } }

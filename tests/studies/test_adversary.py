@@ -117,6 +117,6 @@ def test_shrinking_keeps_most_of_the_gap():
         (["AIMD", "--set", "net.bufer=3"], "bufer"),
     ],
 )
-def test_what_is_wrong_is_told_before_the_search(arguments, message, capsys):
+def test_what_is_wrong_is_reported_before_the_search(arguments, message, capsys):
     assert main(["adversary", *arguments]) == 2
     assert message in capsys.readouterr().err

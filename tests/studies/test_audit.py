@@ -11,7 +11,7 @@ import pytest
 from ackclock.cli.main import main
 from ackclock.errors import ScenarioError
 from ackclock.studies.algorithm_argument import Subject
-from ackclock.studies.evaluate_control.grid import asked
+from ackclock.studies.evaluate_control.grid import read_control
 from ackclock.studies.late_comer import audit, rows, situations
 
 SMALL = situations.Tier((3,), (4,), (20,), ("2000 pkt",), 1, 8.0)
@@ -59,7 +59,7 @@ def test_every_situation_has_a_flow_that_is_looked_at_and_others_to_compare_with
     assert seen == set(situations.SITUATIONS)
 
 
-def test_a_control_that_still_moves_is_told_to_need_more_time(monkeypatch: pytest.MonkeyPatch):
+def test_a_control_that_still_moves_is_reported_to_need_more_time(monkeypatch: pytest.MonkeyPatch):
     # LEDBAT grows by a segment per round trip: over 80 ms a queue of 100 ms takes it a minute.
     short = situations.Tier((2,), (1,), (80,), ("4000 pkt",), 1, 15.0)
     monkeypatch.setitem(situations.TIERS, "fast", short)
@@ -89,7 +89,7 @@ def test_verdicts(ratio: float, model: float | None, expected: str):
     assert ("persistent" in found) == ("persistent" in expected)
 
 
-def test_the_page_stands_alone_and_its_numbers_are_json(tmp_path: Path):
+def test_the_page_is_self_contained_and_its_numbers_are_json(tmp_path: Path):
     def made(situation: str, n: int, ratio: float, **other: Any) -> rows.Row:
         model = rows.predicted(situation, n)
         assert model is not None
@@ -113,7 +113,7 @@ def test_the_page_stands_alone_and_its_numbers_are_json(tmp_path: Path):
     assert "1.62" in str(found)
 
 
-def test_wrong_input_is_told_in_a_sentence(capsys: pytest.CaptureFixture[str]):
+def test_wrong_input_is_reported_in_a_sentence(capsys: pytest.CaptureFixture[str]):
     assert main(["audit", "latecomer", "fasst"]) == 2
     assert '"fast"' in capsys.readouterr().err
     assert main(["audit", "latecomer", "fast", "--tier", "quick"]) == 2
@@ -124,10 +124,10 @@ def test_wrong_input_is_told_in_a_sentence(capsys: pytest.CaptureFixture[str]):
         ('{kind = "fast", gamma = 2.0}', "gamma is 2"),
     ):
         with pytest.raises(ScenarioError, match=named):
-            asked(wrong, Path())
+            read_control(wrong, Path())
 
 
-def test_a_buffer_that_is_too_small_is_told_with_the_size_needed():
+def test_a_buffer_that_is_too_small_is_reported_with_the_size_needed():
     import ackclock as ac
 
     def warnings(buffer: str) -> list[str]:
@@ -137,12 +137,14 @@ def test_a_buffer_that_is_too_small_is_told_with_the_size_needed():
         return list(made.explain().data["warnings"])
 
     # Three flows one after another keep 230.0 packets queued, so 231 hold them.
-    (told,) = warnings("200 pkt")
-    assert "holds 200 packets" in told and "buffer of 230 packets or more" in told
+    (reported,) = warnings("200 pkt")
+    assert "holds 200 packets" in reported and "buffer of 230 packets or more" in reported
     assert warnings("231 pkt") == []
 
 
-def test_check_tells_a_buffer_that_is_too_small(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_check_warns_of_a_buffer_that_is_too_small(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
     file = tmp_path / "small.toml"
     text = """duration = "1 s"
 [net]
@@ -157,16 +159,16 @@ count = 2
 cc = { kind = "CONTROL" }
 """
 
-    def told(control: str, buffer: str) -> str:
+    def warnings_of(control: str, buffer: str) -> str:
         file.write_text(text.replace("CONTROL", control).replace("BUFFER", buffer))
         assert main(["check", str(file)]) == 0
         return capsys.readouterr().out
 
     # Two flows of alpha = 100 keep 100 (2 + 0.618) = 261.8 packets queued.
-    assert "expected a buffer of 262 packets or more" in told("fast", "200 pkt")
-    assert "warning" not in told("fast", "262 pkt")
+    assert "expected a buffer of 262 packets or more" in warnings_of("fast", "200 pkt")
+    assert "warning" not in warnings_of("fast", "262 pkt")
     # Vegas keeps up to 4: 4 x 2.618 = 10.5.
-    assert "expected a buffer of 11 packets or more" in told("vegas", "10 pkt")
+    assert "expected a buffer of 11 packets or more" in warnings_of("vegas", "10 pkt")
 
 
 def test_a_model_out_of_its_range_is_the_users_fault(

@@ -81,7 +81,7 @@ def test_scores_are_computed_seed_by_seed():
     assert found.rank_d["SACK + DRR", "Mine"].mean == pytest.approx(0.05)
     assert found.rank_c["SACK + DRR", "Mine"].mean == pytest.approx(0.1)
     assert found.rank_d["SACK + DRR", "AIMD"].mean == pytest.approx(0.025)
-    # Differences in D by seed: 0 and 0.05; two values cannot tell them apart.
+    # Differences in D by seed: 0 and 0.05; two values cannot distinguish them.
     assert found.best["SACK + DRR"] == ("AIMD", "Mine")
     assert found.worst["SACK + DRR"][0] == "cons-low"
     assert found.worst["SACK + DRR"][2] == "AIMD"
@@ -121,10 +121,10 @@ def test_a_control_of_ones_own_is_evaluated_from_its_file(tiny, tmp_path, monkey
     monkeypatch.chdir(tmp_path)
     (tmp_path / "gentle.py").write_text(TWENTY_LINES)
     assert main(["evaluate", "gentle.py:Gentle", "--json", "--store", "kept", "--reps", "1"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["control"] == "Gentle"
-    assert len(told["user_code_hash"]) == 64
-    assert {row["control"] for row in told["scores"]} >= {"Gentle", "CUBIC", "MIAD"}
+    reported = json.loads(capsys.readouterr().out)
+    assert reported["control"] == "Gentle"
+    assert len(reported["user_code_hash"]) == 64
+    assert {row["control"] for row in reported["scores"]} >= {"Gentle", "CUBIC", "MIAD"}
 
 
 LATE = """
@@ -164,11 +164,11 @@ def test_a_control_that_fails_is_stopped_at_its_line(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "late.py").write_text(LATE.format(fault=fault, after=after))
     assert main(["evaluate", "late.py:Late", "--store", "kept", "--quiet"]) == 2
-    told = capsys.readouterr().err.replace("NaN", "nan")
+    reported = capsys.readouterr().err.replace("NaN", "nan")
     for word in words:
-        assert word in told
-    assert "fault of its own" not in told
-    assert "site-packages" not in told
+        assert word in reported
+    assert "internal error" not in reported
+    assert "site-packages" not in reported
 
 
 @pytest.mark.parametrize(
@@ -180,13 +180,13 @@ def test_a_control_that_fails_is_stopped_at_its_line(
         ("{kind = ", "not a table"),
     ],
 )
-def test_what_is_no_control_is_told(control, message, tmp_path, monkeypatch):
+def test_what_is_no_control_is_reported(control, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ac.AckclockError) as error:
         evaluate(control, progress=False)
     assert message in str(error.value)
 
 
-def test_an_unknown_tier_is_told():
+def test_an_unknown_tier_is_reported():
     with pytest.raises(ac.AckclockError, match='did you mean "fast"'):
         evaluate("vegas", "fats")

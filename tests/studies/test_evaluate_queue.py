@@ -70,7 +70,7 @@ def test_the_full_tier_has_every_discipline_once():
     assert "fifo" not in names
 
 
-def test_no_queue_is_told(tmp_path: Path):
+def test_no_queue_is_reported(tmp_path: Path):
     with pytest.raises(ScenarioError, match='there is no qdisc "pye"; did you mean "pie"'):
         evaluate_queue("pye", store=False)
     with pytest.raises(AckclockError, match='no tier "fats"; did you mean "fast"'):
@@ -101,6 +101,6 @@ def test_an_evaluation_gives_page_report_and_scores(tmp_path: Path):
     text = report.read_text(encoding="utf-8")
     assert "<svg" in text
     assert not re.search(r"<(script|link|img|iframe)\b", text), "it needs no other file"
-    told = json.loads((tmp_path / "out" / "queue-evaluation.json").read_text(encoding="utf-8"))
-    assert len(told["scores"]) == 10 * 6
+    reported = json.loads((tmp_path / "out" / "queue-evaluation.json").read_text(encoding="utf-8"))
+    assert len(reported["scores"]) == 10 * 6
     assert str(done).startswith("Short beside drop tail, red, codel, fq-codel, pie")

@@ -162,7 +162,7 @@ def test_two_connections_get_twice_the_share_of_one():
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "reported"),
     [
         ({"game": {"players": 1}}, "game.players is 1; expected a whole number, at least 2"),
         ({"game": {}}, "game.players is missing"),
@@ -178,12 +178,12 @@ def test_two_connections_get_twice_the_share_of_one():
         ({"game": {"players": 4000}}, "profiles; expected at most"),
     ],
 )
-def test_what_is_wrong_is_told(changes, told):
-    with pytest.raises(GameError, match=told):
+def test_what_is_wrong_is_reported(changes, reported):
+    with pytest.raises(GameError, match=reported):
         from_document(document(**changes))
 
 
-def test_a_strategy_that_does_not_exist_is_told_with_its_place():
+def test_a_strategy_that_does_not_exist_is_reported_with_its_place():
     wrong = {"a": {"cc": "aimd"}, "b": {"cc": "cubik"}}
     with pytest.raises(AckclockError, match=r"cubik.*cubic"):
         play(from_document(document(strategies=wrong)), store=False, progress=False)

@@ -102,7 +102,7 @@ def test_uniform_factors_are_recognised():
     assert idmaps.Accuracy(np.full(10, 1.0)).from_uniform == 1.0
 
 
-def test_wrong_input_is_told():
+def test_wrong_input_is_reported():
     distances = line(0, 1, 2)
     for message, call in (
         (

@@ -49,7 +49,7 @@ def test_working_time_is_exact_while_it_is_short(seconds, said):
     assert number_text.working_time(seconds) == said
 
 
-def test_lines_come_ever_more_seldom_and_at_last_hourly(monkeypatch, capsys):
+def test_lines_come_ever_more_rarely_and_at_last_hourly(monkeypatch, capsys):
     now = 1000.0
     monkeypatch.setattr(progress.time, "monotonic", lambda: now)
     with progress.Bar("long", shown=True) as update:
@@ -73,7 +73,7 @@ def test_nothing_is_said_of_what_is_soon_over_or_to_be_quiet(monkeypatch, capsys
 
 
 @pytest.mark.parametrize("more", [[], ["--reps", "2"]])
-def test_a_run_tells_a_log_how_far_it_is(tmp_path, monkeypatch, more):
+def test_a_run_reports_a_log_how_far_it_is(tmp_path, monkeypatch, more):
     monkeypatch.setattr(progress, "FIRST_S", 0.0)
     monkeypatch.setattr(scenario, "PROGRESS_S", 0.0)
     file = tmp_path / "busy.toml"
@@ -86,7 +86,7 @@ def test_a_run_tells_a_log_how_far_it_is(tmp_path, monkeypatch, more):
     assert "left" not in CliRunner().invoke(cli, ["run", str(file), "--quiet", *more]).stderr
 
 
-def test_a_sweep_tells_a_log_how_far_it_is(tmp_path, monkeypatch):
+def test_a_sweep_reports_a_log_how_far_it_is(tmp_path, monkeypatch):
     monkeypatch.setattr(progress, "FIRST_S", 0.0)
     (tmp_path / "busy.toml").write_text(SCENARIO.format(seconds=20), encoding="utf-8")
     sweep = tmp_path / "sweep.toml"

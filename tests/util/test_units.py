@@ -52,7 +52,7 @@ def test_text_and_numbers_are_understood(text, quantity, value):
 
 
 @pytest.mark.parametrize(
-    ("value", "quantity", "told"),
+    ("value", "quantity", "reported"),
     [
         ("10 ms", "rate", "not a unit of rate"),
         (-1, "duration", "not negative"),
@@ -62,8 +62,8 @@ def test_text_and_numbers_are_understood(text, quantity, value):
         ("5 mss", "duration", 'did you mean "ms"'),
     ],
 )
-def test_a_wrong_quantity_is_told_in_a_sentence(value, quantity, told):
-    assert told in (quantity_problem(value, quantity) or "")
+def test_a_wrong_quantity_is_reported_in_a_sentence(value, quantity, reported):
+    assert reported in (quantity_problem(value, quantity) or "")
 
 
 @pytest.mark.parametrize("text", ["100 pkt", "64 kB", "20 ms", "1.5 bdp", "unlimited", "3 p"])

@@ -1,4 +1,4 @@
-"""Arrow tables from the core's columns, made when they are first asked for.
+"""Arrow tables from the core's columns, built on first use.
 
 pyarrow takes a second to load, more where pandas is installed, which it then loads to recognise
 pandas' types. A run that prints its summary needs neither; and built from buffers, tables never

@@ -1,4 +1,4 @@
-"""Folders of results: told before a run whether they may be written, and whole when they appear."""
+"""Folders of results: checked before a run, written completely or not at all."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ def whole_folder(folder: Path, fill: Any, marker: str) -> Path:
         It may not be replaced, or cannot be written.
     """
     may_replace(folder, marker)
-    with _told_of(folder):
+    with _name_folder_on_error(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
         beside = _beside(folder, folder.parent)
     try:
-        with _told_of(folder, beside):
+        with _name_folder_on_error(folder, beside):
             fill(beside)
             umask = os.umask(0)
             os.umask(umask)
@@ -111,14 +111,14 @@ def may_replicate(folder: Path) -> None:
 
 
 def clear_replications(folder: Path) -> None:
-    """Take earlier runs away, so that none stands beside the means of others.
+    """Take earlier runs away, so that none is left beside the means of others.
 
     Parameters
     ----------
     folder
         One that `may_replicate` found right.
     """
-    with _told_of(folder):
+    with _name_folder_on_error(folder):
         former = [at for at in _inside(folder) if _is_of_runs(at)]
         # By its marker a bundle is known, so that goes last.
         for at in sorted(former, key=lambda at: at.name == BUNDLE):
@@ -137,7 +137,7 @@ def write_tables(folder: Path, tables: Mapping[str, pa.Table]) -> None:
     """
     import pyarrow.parquet as pq
 
-    with _told_of(folder):
+    with _name_folder_on_error(folder):
         for name, rows in tables.items():
             pq.write_table(rows, folder / f"{name}.parquet")
 
@@ -152,14 +152,14 @@ def _is_of_runs(at: Path) -> bool:
         return True
     if at.name.startswith("seed-"):
         return (at / BUNDLE).is_file()
-    # A scenario of the user's own may have the name of one that a bundle keeps.
+    # A user-defined scenario may have the name of one that a bundle keeps.
     in_bundle = (at.parent / BUNDLE).is_file()
     return in_bundle and (at.name in _RUN or at.suffix == ".parquet")
 
 
 def _may_be_folder(folder: Path) -> None:
     """Check that a folder is there or could be made, by making another in the same place."""
-    with _told_of(folder):
+    with _name_folder_on_error(folder):
         if folder.exists() and not folder.is_dir():
             message = f"{folder} is a file; expected the name of a folder"
             raise AckclockError(message)
@@ -175,12 +175,12 @@ def _beside(folder: Path, place: Path) -> Path:
 
 
 @contextmanager
-def _told_of(folder: Path, beside: Path | None = None) -> Iterator[None]:
-    """Tell of a folder that cannot be written by its own name, not by that of one beside it."""
+def _name_folder_on_error(folder: Path, beside: Path | None = None) -> Iterator[None]:
+    """Name a folder that cannot be written, not the temporary one beside it."""
     try:
         yield
     except OSError as error:
-        # What is read in order to be written has a file name of its own.
+        # Errors of files that are read in order to be copied name these files.
         if beside is not None and not str(error.filename or beside).startswith(str(beside)):
             raise
         why = os.strerror(error.errno) if error.errno else str(error)

@@ -43,7 +43,7 @@ def render(template: Path, filters: Mapping[str, Any] | None = None, **values: A
 
 
 def inline(figure: Figure | str, prefix: str = "") -> str:
-    """Make SVG that stands inside a page.
+    """Make SVG that can be part of a page.
 
     Parameters
     ----------

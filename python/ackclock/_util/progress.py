@@ -1,4 +1,4 @@
-"""How long work tells how far it is: on a terminal by a bar, elsewhere by a line now and then."""
+"""Progress of long work: a bar on a terminal, a line at growing intervals elsewhere."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Lines:
         self._began = time.monotonic()
         self._next = FIRST_S
 
-    def tell(self, line: Callable[[float], str]) -> None:
+    def report(self, line: Callable[[float], str]) -> None:
         """Write what ``line`` makes of the seconds since the start, if the time has come for it."""
         elapsed = time.monotonic() - self._began
         if elapsed >= self._next:
@@ -72,7 +72,7 @@ class Bar:
                 left = clock(elapsed * (1 - fraction) / fraction)
                 return f"{self.title}: {100 * fraction:.3g} %, about {left} left"
 
-            self._lines.tell(line)
+            self._lines.report(line)
 
     def __exit__(self, *_: object) -> None:
         if self._progress is not None:

@@ -89,8 +89,8 @@ def quantity_problem(value: object, quantity: str) -> str | None:
         number = parse(value, quantity)
     except ValueError as error:
         return str(error)
-    most, told = _MOST[quantity]
-    return f"{value} is out of range; expected at most {told}" if number > most else None
+    most, limit = _MOST[quantity]
+    return f"{value} is out of range; expected at most {limit}" if number > most else None
 
 
 def buffer_problem(value: object) -> str | None:

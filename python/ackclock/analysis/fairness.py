@@ -108,7 +108,7 @@ def max_min_share(demands: Rates, capacity: float) -> npt.NDArray[np.float64]:
     Parameters
     ----------
     demands
-        What each flow asks; ``inf`` for as much as there is.
+        Demand of each flow; ``inf`` for as much as there is.
     capacity
         Of the link, in the same unit.
 
@@ -116,12 +116,12 @@ def max_min_share(demands: Rates, capacity: float) -> npt.NDArray[np.float64]:
     ----------
     D. Bertsekas, R. Gallager, Data Networks, 2nd ed., Prentice Hall 1992, section 6.5.2.
     """
-    asked = _rates(demands)
-    given = np.empty_like(asked)
+    demand = _rates(demands)
+    given = np.empty_like(demand)
     left = float(capacity)
-    order = np.argsort(asked, kind="stable")
+    order = np.argsort(demand, kind="stable")
     for done, flow in enumerate(order):
-        given[flow] = min(asked[flow], left / (asked.size - done))
+        given[flow] = min(demand[flow], left / (demand.size - done))
         left -= given[flow]
     return given
 
@@ -168,7 +168,7 @@ def fairness(
     value
         Column of the rates.
     by
-        Columns that tell runs apart.
+        Columns that distinguish runs.
 
     Returns
     -------

@@ -27,7 +27,7 @@ def grouped(
     table
         Any.
     by
-        Columns whose values tell groups apart.
+        Columns whose values distinguish groups.
     *needed
         Further columns that must be there.
 

@@ -61,7 +61,7 @@ def harm_table(
     value
         Column of the performance.
     by
-        Columns that tell groups apart, as victim and seed; both tables have them.
+        Columns that distinguish groups, as victim and seed; both tables have them.
     better
         Whether more or less is better.
 

@@ -1,6 +1,6 @@
 """Finds everything that is wrong with a scenario's form, all at once.
 
-The rules are the core's JSON Schema; what is ours is how a problem is told: one sentence with
+The rules are the core's JSON Schema; what is ours is how a problem is reported: one sentence with
 the value found, what was expected, and the nearest valid name. Meaning (does node X exist?) is
 checked by the core afterwards.
 """
@@ -125,7 +125,7 @@ def _missing(_: Any, required: Any, value: Any, rules: Any) -> Iterator[Validati
 
 
 def _choice(checker: Any, branches: Any, value: Any, _: Any) -> Iterator[ValidationError]:
-    """A choice between branches, told as one problem of the branch that was meant."""
+    """A choice between branches, reported as one problem of the branch that was meant."""
     branches = [b for b in branches if b.get("type") != "null"]
     if value is None:
         return
@@ -270,13 +270,13 @@ def problems(data: schema.Data, file: str | None = None) -> list[Problem]:
     Returns
     -------
     list of Problem
-        In the order of the schema; empty if the form is right.
+        In the order of the schema; empty if the form is valid.
     """
-    return _told(_scenario_checker().iter_errors(data), file)
+    return _problems(_scenario_checker().iter_errors(data), file)
 
 
 def wrong(data: schema.Data) -> list[list[paths.Step]]:
-    """Find where values of wrong form stand, and those that are missing would.
+    """Find the places of values of wrong form and of missing ones.
 
     Parameters
     ----------
@@ -325,10 +325,10 @@ def parameter_problems(rules: schema.Data, data: schema.Data) -> list[Problem]:
     """
     if "$defs" not in rules:
         rules = {**rules, "$defs": schema.scenario()["$defs"]}
-    return _told(_checker(rules).iter_errors(data), None)
+    return _problems(_checker(rules).iter_errors(data), None)
 
 
-def _told(errors: Iterator[ValidationError], file: str | None) -> list[Problem]:
+def _problems(errors: Iterator[ValidationError], file: str | None) -> list[Problem]:
     seen: dict[tuple[str, str], Problem] = {}
     for error in errors:
         path = paths.text(list(error.absolute_path))

@@ -1,6 +1,6 @@
 """The kinds of network that Python spells out before the core gets them: a registry.
 
-To add one: a `NetworkKind` in a module of its own, and one line in `KINDS`.
+To add one: a `NetworkKind` in a separate module, and one line in `KINDS`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class NetworkKind:
         Reads what the table ``[net]`` names, relative to a folder, and gives a table that names no
         file. Left out: the table names none.
     expand
-        Copies a whole scenario with the network in words of the core; what it makes may depend on
+        Copies a whole scenario with the network in the core's form; what it makes may depend on
         the scenario's seed. Left out: the core knows what `resolve` gives.
     annotate
         Adds what only this kind knows to the outcome of a run of the scenario.
@@ -96,7 +96,7 @@ def kind_of(net: object) -> NetworkKind | None:
 
 
 def expand(data: Data) -> Data:
-    """Copy a scenario with its network in words of the core.
+    """Copy a scenario with its network in the core's form.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""Controls and AQMs of a user's own: decorated classes and their parameters.
+"""User-defined controls and AQMs: decorated classes and their parameters.
 
-A class is known by a reference: ``file.py:Class`` where it stands at the top level of a file, else
+A class is known by a reference: ``file.py:Class`` where it is at the top level of a file, else
 ``session:Class``, which lasts as long as the process. A class once known is used for the whole
 process, as Python does with modules; its hash is that of the file when the class was defined.
 """
@@ -105,7 +105,7 @@ class _Parameter:
         return f"{value!r} is not {wanted}"
 
     def converted(self, value: Any) -> Any:
-        """Turn a value that is right into what the class works with."""
+        """Convert a valid value into what the class works with."""
         if self.quantity is not None and value is not None:
             return units.parse(value, self.quantity)
         whole = isinstance(value, int) and not isinstance(value, bool)
@@ -129,11 +129,11 @@ class Definition:
     room
         ``cc`` or ``qdisc``.
     word
-        What it is, in words.
+        What it is, as text.
     reference
         By which scenarios name it.
     file
-        Where it stands; None if in no file.
+        Its file; None if it is in none.
     text
         The source; empty if it is not to be had.
     sha256
@@ -319,7 +319,7 @@ def _parameters(cls: Any) -> dict[str, _Parameter]:
             continue
         title = f"{cls.__name__}.{field.name}"
         if field.name in _RESERVED:
-            message = f"{title} cannot be a parameter; the name has a meaning of its own"
+            message = f"{title} cannot be a parameter; the name is reserved"
             raise DefinitionError(message)
         default = field.default
         if field.default_factory is not dataclasses.MISSING:

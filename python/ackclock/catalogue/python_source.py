@@ -1,4 +1,4 @@
-"""Where a scenario names a user's own controls and AQMs: found, made for a run, kept with it."""
+"""Finds the user-defined algorithms of a scenario, makes them for a run, keeps their code."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ __all__ = [
     "before_run",
     "check",
     "contained",
+    "describe_failure",
     "form_problem",
     "kept",
     "reference",
-    "told",
 ]
 
 
 def reference(value: Any) -> tuple[str, schema.Data] | None:
-    """Take a user's own algorithm apart: reference and parameters; None if it is no such.
+    """Split a user-defined algorithm into reference and parameters; None for any other value.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def reference(value: Any) -> tuple[str, schema.Data] | None:
 
 
 def form_problem(value: Any) -> str | None:
-    """Say what is wrong with the form of a user's own algorithm; None if nothing is.
+    """Say what is wrong with the form of a user-defined algorithm; None if nothing is.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def form_problem(value: Any) -> str | None:
 
 
 def _specs(data: Any, steps: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], str]]:
-    """Every place of a user's own algorithm, with its room."""
+    """List the places of user-defined algorithms with their rooms."""
     items = data.items() if isinstance(data, dict) else enumerate(data)
     for key, value in items:
         room = schema.room_of(key) if isinstance(key, str) else None
@@ -139,7 +139,7 @@ def check(data: schema.Data, folder: Path) -> None:
 
 
 class _NotFoundError(Exception):
-    """Why a class is not to be had, in one sentence, and the user's own traceback if any."""
+    """Why a class is not available, in one sentence, and the traceback of user code if any."""
 
     def __init__(self, message: str, trace: str = "") -> None:
         super().__init__(message)
@@ -236,8 +236,8 @@ def _execute(file: Path) -> None:
         line = where[-1].lineno if where else getattr(error, "lineno", 0)
         what = error.msg if isinstance(error, SyntaxError) else str(error)
         kind = () if isinstance(error, DefinitionError) else (type(error).__name__,)
-        told = ": ".join(filter(None, (*kind, what)))
-        raise _NotFoundError(f"{file}, line {line}: {told}", trace) from error
+        text = ": ".join(filter(None, (*kind, what)))
+        raise _NotFoundError(f"{file}, line {line}: {text}", trace) from error
     finally:
         _loading.file = before
 
@@ -264,7 +264,7 @@ def _is_raised(error: BaseException) -> bool:
 
 @contextmanager
 def contained() -> Iterator[None]:
-    """Tell of a user's code that would end the program as of one that fails.
+    """Treat user code that would end the program as code that fails.
 
     Raises
     ------
@@ -277,9 +277,9 @@ def contained() -> Iterator[None]:
         trace = _trace(error, {str(definition.file) for definition in known.values()})
         if not trace or (isinstance(error, KeyboardInterrupt) and not _is_raised(error)):
             raise
-        message = f"code of the user's own raised {error!r}, which may not end the program"
+        message = f"user-defined code raised {error!r}, which may not end the program"
         failure = AlgorithmError(message)
-        failure.__ackclock_told__ = f"{trace}\n{message}"  # type: ignore[attr-defined]
+        failure.__ackclock_report__ = f"{trace}\n{message}"  # type: ignore[attr-defined]
         raise failure from error
 
 
@@ -295,7 +295,7 @@ class Made:
 
 
 class Workshop:
-    """Makes the user's own algorithms of one scenario, a new instance for every flow and run.
+    """Makes user-defined algorithms of one scenario, a new instance for every flow and run.
 
     Parameters
     ----------
@@ -311,7 +311,7 @@ class Workshop:
         self._seed = seed
         self._data = data
         self._folder = folder
-        # By what the core is told: the hash shortened, numbered where classes share it.
+        # By what is passed to the core: the hash shortened, numbered where classes share it.
         self._definitions: dict[str, Definition] = {}
         self._codes: dict[str, str] = {}
         for steps, _ in _specs(data):
@@ -409,7 +409,7 @@ def kept(data: schema.Data, folder: Path, target: Path) -> schema.Data:
     return data
 
 
-def told(error: BaseException) -> str | None:
+def describe_failure(error: BaseException) -> str | None:
     """Write what a user's code raised during a run, from its own first line on.
 
     Parameters
@@ -417,8 +417,8 @@ def told(error: BaseException) -> str | None:
     error
         Any exception; the result is None if it came from elsewhere.
     """
-    if hasattr(error, "__ackclock_told__"):
-        return str(error.__ackclock_told__)
+    if hasattr(error, "__ackclock_report__"):
+        return str(error.__ackclock_report__)
     if not hasattr(error, "__ackclock_where__"):
         return None
     trace = _trace(error, {str(definition.file) for definition in known.values()})

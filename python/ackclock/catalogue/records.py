@@ -54,7 +54,7 @@ class Record:
         return {"kind": self._kind, **self._given} if has_kind else self._given
 
     def to_data(self) -> Any:
-        """Give the value as it stands in a scenario file: a name, or a table."""
+        """Give the value as it is written in a scenario file: a name, or a table."""
         if self._kind is None:
             return dict(self._given)
         needs_table = self._given or "kind" in self._rules.get("properties", {})

@@ -68,7 +68,7 @@ def room_of(key: str) -> str | None:
 
 
 REPLAYED = {("source", "trace"): "packets", ("arrivals", "trace"): "arrivals"}
-"""Algorithms that replay a list, which may stand in a file, and the parameter that it is."""
+"""Algorithms that replay a list, which may be in a file, and the parameter that it is."""
 
 
 @cache

@@ -114,12 +114,12 @@ def _split(text: str) -> Iterator[str]:
 
 
 def _controls(names: list[str]) -> Iterator[tuple[str, Any]]:
-    from ackclock.studies.evaluate_control.grid import OTHERS, asked
+    from ackclock.studies.evaluate_control.grid import OTHERS, read_control
 
     known = {name.lower(): name for name in OTHERS}
     for name in names:
         if name.lower() in known:
             yield known[name.lower()], OTHERS[known[name.lower()]]
         else:
-            chosen = asked(name, Path())
+            chosen = read_control(name, Path())
             yield chosen.label, chosen.value

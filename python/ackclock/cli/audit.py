@@ -50,7 +50,7 @@ def latecomer(
     """
     from ackclock._util.command_line import command_line
     from ackclock._util.output_folder import may_replace
-    from ackclock.studies.evaluate_control.grid import asked
+    from ackclock.studies.evaluate_control.grid import read_control
     from ackclock.studies.late_comer.audit import Audit
     from ackclock.studies.late_comer.audit import audit as work
 
@@ -58,11 +58,13 @@ def latecomer(
         may_replace(out, Audit.MARKER)
     silent = quiet or as_json
 
-    def tell(line: str) -> None:
+    def report(line: str) -> None:
         if not silent:
             click.echo(line, err=True)
 
-    found = work(asked(control, Path.cwd()), tier, gap_s=gap_s, workers=workers, tell=tell)
+    found = work(
+        read_control(control, Path.cwd()), tier, gap_s=gap_s, workers=workers, report=report
+    )
     written = found.save(out, command=command_line()) if out is not None else None
     if as_json:
         print_json(found.to_dict())

@@ -39,7 +39,7 @@ def evaluate(control: str, **means: Any) -> None:
     from ackclock.studies.evaluate_control.run import Evaluation
     from ackclock.studies.evaluate_control.run import evaluate as work
 
-    _told(work, Evaluation.MARKER, control, **means)
+    _run_and_report(work, Evaluation.MARKER, control, **means)
 
 
 @click.command("evaluate-queue")
@@ -55,10 +55,10 @@ def evaluate_queue(queue: str, **means: Any) -> None:
     from ackclock.studies.evaluate_queue.run import QueueEvaluation
     from ackclock.studies.evaluate_queue.run import evaluate_queue as work
 
-    _told(work, QueueEvaluation.MARKER, queue, **means)
+    _run_and_report(work, QueueEvaluation.MARKER, queue, **means)
 
 
-def _told(
+def _run_and_report(
     work: Callable[..., Any],
     marker: str,
     subject: str,

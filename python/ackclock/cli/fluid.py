@@ -22,7 +22,7 @@ _MOST = 12
 @click.command()
 @click.argument("network")
 @click.option(
-    "--demands", metavar="FILE", help="CSV: source, target, demand_bps. Left out: all pairs ask."
+    "--demands", metavar="FILE", help="CSV: source, target, demand_bps. Left out: all pairs."
 )
 @click.option("--leaves", is_flag=True, help="All pairs of nodes with one neighbour, not of all.")
 @click.option("--rate", metavar="RATE", help="Capacity of links for which the file gives none.")
@@ -167,7 +167,7 @@ def _text(found: Survey) -> str:
         f"{data['network']}: {data['nodes']} nodes, {data['links']} links, {flows}",
         f"max-min: {rate(ideal['total_bps'])} in all, least {rate(ideal['least_bps'])}, Jain"
         f" {ideal['jain']:.4f}; links used {100 * ideal['utilisation_mean']:.1f} % on average;"
-        f" {ideal['satisfied_flows']} flows have all that they ask for",
+        f" {ideal['satisfied_flows']} flows have all that they request",
     ]
     rows = [
         [b["link"], rate(b["capacity_bps"]), str(b["flows"]), rate(b["rate_bps"])]

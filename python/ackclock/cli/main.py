@@ -37,7 +37,7 @@ HOMES = {
     "show": "ackclock.cli.catalogue:show",
     "sweep": "ackclock.cli.sweep:sweep",
 }
-"""Commands by name; a module is imported when its command is first asked for."""
+"""Commands by name; a module is imported on first use."""
 
 
 class _Commands(click.Group):
@@ -71,7 +71,7 @@ def _print_version(ctx: click.Context, _: click.Parameter, value: object) -> Non
     help="Print the version.",
 )
 def cli() -> None:
-    """A laboratory for congestion control: ask what would happen, get an answer to trust."""
+    """Simulate networks, compare congestion controls and queues, reproduce papers."""
 
 
 @cli.command()
@@ -125,11 +125,11 @@ def main(arguments: list[str] | None = None) -> int:
 def _failed(error: BaseException) -> int:
     from ackclock.errors import AckclockError
 
-    # An attribute, so that other errors need not wait for what `told` imports.
+    # An attribute, so that other errors need not wait for what `describe_failure` imports.
     if any(name.startswith("__ackclock_") for name in vars(error)):
-        from ackclock.catalogue.python_source import told
+        from ackclock.catalogue.python_source import describe_failure
 
-        click.echo(told(error), err=True)
+        click.echo(describe_failure(error), err=True)
         return EXIT_INPUT
     if isinstance(error, AckclockError):
         click.echo(str(error), err=True)
@@ -148,7 +148,7 @@ def _failed(error: BaseException) -> int:
 
     kind = type(error).__name__
     click.echo(
-        f"ackclock failed by its own fault ({kind}: {error}); please report it to the"
+        f"ackclock failed by an internal error ({kind}: {error}); please report it to the"
         " project with this command, its scenario, `ackclock version`, and the traceback that"
         " ACKCLOCK_TRACEBACK=1 prints.",
         err=True,

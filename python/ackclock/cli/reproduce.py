@@ -126,7 +126,7 @@ def _means(workers: int | None, cluster: str | None, store: Path | None, *, quie
         store=store,
         progress=not quiet,
         command=command_line(),
-        tell=(lambda _: None) if quiet else (lambda text: click.echo(text, err=True)),
+        report=(lambda _: None) if quiet else (lambda text: click.echo(text, err=True)),
     )
 
 

@@ -132,7 +132,7 @@ def show(run: str, place: Path | None, *, as_json: bool) -> None:
     if as_json:
         print_json(data)
         return
-    told = {
+    fields = {
         "run": data["key"],
         "sweep": data["sweep"],
         "at": ", ".join(f"{k} = {v}" for k, v in data["labels"].items()),
@@ -143,8 +143,8 @@ def show(run: str, place: Path | None, *, as_json: bool) -> None:
         "command": data["command"],
         "tables": ", ".join(data["tables"]),
     }
-    width = max(map(len, told))
-    head = "\n".join(f"{name:{width}}  {value}" for name, value in told.items() if value != "")
+    width = max(map(len, fields))
+    head = "\n".join(f"{name:{width}}  {value}" for name, value in fields.items() if value != "")
     click.echo(f"{head}\n\n{tomli_w.dumps(data['document'])}")
 
 
@@ -185,7 +185,7 @@ def export(
 @_STORE
 @JSON
 def query(sql: str, place: Path | None, *, as_json: bool) -> None:
-    """Ask the whole store in SQL (DuckDB).
+    """Query the whole store in SQL (DuckDB).
 
     Tables: runs, flows, links, and every recorded table; the column key joins them.
     """
@@ -216,10 +216,10 @@ def gc(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Remove leftovers of programs that were killed, damaged packs and doubles.
+    """Remove leftovers of killed programs, damaged packs and duplicates.
 
-    Runs go only if asked for; --where, --old-versions and --older-than must all hold. While a
-    sweep uses the store no run is removed.
+    Runs are removed only if --where, --old-versions or --older-than select them; all that are given
+    must hold. While a sweep uses the store, no run is removed.
     """
     from ackclock._util.core import core_version
     from ackclock.experiments.store import Store
@@ -228,11 +228,11 @@ def gc(
 
     _opened(place).close()
     with Store(place, writes=True) as store:
-        asked = list(filters)
+        conditions = list(filters)
         if old_versions:
-            asked.append(f"version!={core_version()}")
+            conditions.append(f"version!={core_version()}")
         if older_than is not None:
-            asked.append(f"finished_at<{time.time() - older_than * 86400}")
-        going = [row["key"] for row in queries.find(store, asked)] if asked else []
+            conditions.append(f"finished_at<{time.time() - older_than * 86400}")
+        going = [row["key"] for row in queries.find(store, conditions)] if conditions else []
         found = collect(store, going, dry=dry_run)
     print_json(found.to_dict()) if as_json else click.echo(str(found))

@@ -24,7 +24,7 @@ DEFAULT = "packet"
 
 
 def register(name: str, make: Make, title: str = "") -> None:
-    """Add an engine of one's own, for this process.
+    """Add a user-defined engine, for this process.
 
     Parameters
     ----------

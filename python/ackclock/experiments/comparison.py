@@ -103,7 +103,7 @@ class Comparison:
     @property
     def warnings(self) -> tuple[str, ...]:
         """A sentence for each pair whose ranking the data do not support."""
-        told = []
+        reported = []
         for pair in self.pairs:
             if pair.clear:
                 continue
@@ -117,8 +117,8 @@ class Comparison:
                     f"the {percent} interval of their difference, {pair.low:.4g} to"
                     f" {pair.high:.4g}, holds 0"
                 )
-            told.append(f"{pair.one} and {pair.other} cannot be ranked{where}: {why}")
-        return tuple(told)
+            reported.append(f"{pair.one} and {pair.other} cannot be ranked{where}: {why}")
+        return tuple(reported)
 
     def ranking(self, *others: Any) -> list[Any]:
         """Give the labels from the largest mean to the smallest.
@@ -156,7 +156,7 @@ class Comparison:
             ]
             for p in self.pairs
         ]
-        parts = [text_table(head, rows), *(f"warning: {told}" for told in self.warnings)]
+        parts = [text_table(head, rows), *(f"warning: {reported}" for reported in self.warnings)]
         return "\n".join(parts)
 
 

@@ -71,7 +71,7 @@ def load_sweep(
     file
         TOML, or JSON.
     tier
-        Name of one of the file's tiers; left out: the file as it stands.
+        Name of one of the file's tiers; left out: the file as it is.
     changes
         Values of the scenario by path, in place of the file's.
 

@@ -37,7 +37,7 @@ class Choice:
 
 
 class Axis:
-    """An axis with a short name and labels of one's own.
+    """An axis with a short name and labels.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def blocks(over: Over, zipped: Sequence[Over], listed: Sequence[Over]) -> tuple[
         if names.count(name) > 1:
             raise SweepError(f'the axis "{name}" is given more than once')
         if name in ("seed", "replicate", "point"):
-            hint = "replications set the seed; ask for more of them with reps"
+            hint = "replications set the seed; request more of them with reps"
             raise SweepError(f'"{name}" cannot be an axis: {hint}')
     return tuple(made)
 
@@ -214,8 +214,8 @@ def _zip(group: Over) -> Block:
     axes = {name: _axis(name, value) for name, value in group.items()}
     lengths = {name: len(axis.choices) for name, axis in axes.items()}
     if len(set(lengths.values())) > 1:
-        told = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-        raise SweepError(f"axes that move together need as many values each: {told}")
+        text = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        raise SweepError(f"axes that move together need as many values each: {text}")
     rows = zip(*(axis.choices for axis in axes.values()), strict=True)
     return Block(tuple(axes), tuple(rows))
 

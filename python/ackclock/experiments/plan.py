@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Plan", "Slot", "plan", "prepared"]
 
-MOST_TOLD = 10
+MOST_REPORTED = 10
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Slot:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a sweep would do. Printing it tells.
+    """What a sweep would do. Its text is the summary.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def prepared(sweep: Design) -> list[Prepared]:
         With every problem and the points where it is, up to ten.
     """
     made: list[Prepared] = []
-    # Often many points are wrong in the same way: that is told once.
+    # Many points often have the same fault: it is reported once.
     wrong: dict[Problem, list[Point]] = {}
     for point in sweep.points:
         try:
@@ -133,12 +133,14 @@ def prepared(sweep: Design) -> list[Prepared]:
                 wrong.setdefault(problem, []).append(point)
     if wrong:
         file = None if sweep.file is None else str(sweep.file)
-        told = [
+        reported = [
             Problem(p.path, f"{p.message} ({_where(at)})", file or p.file, p.trace)
             for p, at in wrong.items()
         ]
-        rest = [Problem("", f"and {len(told) - MOST_TOLD} more problems")]
-        raise ScenarioError([*told[:MOST_TOLD], *(rest if len(told) > MOST_TOLD else ())])
+        rest = [Problem("", f"and {len(reported) - MOST_REPORTED} more problems")]
+        raise ScenarioError(
+            [*reported[:MOST_REPORTED], *(rest if len(reported) > MOST_REPORTED else ())]
+        )
     return made
 
 

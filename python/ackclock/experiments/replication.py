@@ -31,24 +31,24 @@ class Replication:
         What was run.
     runs
         The finished runs in order of their seeds.
-    asked
+    planned
         How many runs were wanted.
     confidence
         Level of the intervals.
     """
 
     def __init__(
-        self, scenario: Scenario, runs: Sequence[Run], asked: int, confidence: float
+        self, scenario: Scenario, runs: Sequence[Run], planned: int, confidence: float
     ) -> None:
         self.scenario = scenario
         self.runs = tuple(runs)
-        self.asked = asked
+        self.planned = planned
         self.confidence = confidence
 
     @property
     def interrupted(self) -> bool:
         """Whether fewer runs finished than were wanted."""
-        return len(self.runs) < self.asked
+        return len(self.runs) < self.planned
 
     def _values(self) -> Iterator[tuple[int, str, str, str, float]]:
         for run in self.runs:
@@ -147,7 +147,7 @@ class Replication:
             for title, factor in [shown[row["metric"]]]
         ]
         percent = f"{100 * self.confidence:g} %"
-        count = f"{len(self.runs)} of {self.asked}" if self.interrupted else f"{len(self.runs)}"
+        count = f"{len(self.runs)} of {self.planned}" if self.interrupted else f"{len(self.runs)}"
         name = self.scenario.name or "scenario"
         head = f"{name}: {count} replications, {percent} Student-t intervals"
         return head + "\n\n" + table(["", "", "mean", "low", "high"], rows)

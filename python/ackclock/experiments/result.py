@@ -428,7 +428,7 @@ def _starts(result: SweepResult, name: str) -> npt.NDArray[np.int64]:
 def _tidy(result: SweepResult, name: str, raw: pa.Table) -> tuple[pa.Table, npt.NDArray[np.int64]]:
     """Order rows by slot, with axes, seed and replicate before them; and the rows of each slot.
 
-    A run that belongs to several slots, because their cases ask the same, is repeated.
+    A run that belongs to several slots, because their cases are equal, is repeated.
     """
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -36,7 +36,7 @@ WAIT_S = 0.5
 
 
 class Agenda:
-    """What is wanted: slots in the order of replicates, and what each finished run asks next.
+    """The slots in the order of replicates, and what each finished run adds to them.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ class Agenda:
                 self._decide(index)
 
     def _decide(self, index: int) -> None:
-        """Once all replicates asked for are there, ask for as many more as are wanted."""
+        """Request more replicates, if needed, once all requested ones are there."""
         assert self.until is not None
         places = self._of_point[index]
         if any(place.key not in self.finished for place in places):
@@ -189,7 +189,7 @@ class Agenda:
         """
         return self.points[min(self._points_of[key])].point.labels
 
-    def told(self, key: str) -> str:
+    def describe(self, key: str) -> str:
         """Say where in the grid a run is.
 
         Parameters
@@ -255,8 +255,8 @@ def run(
             keeper.describe({"sweep": sweep.name, "command": command})
         agenda = Agenda(sweep, keeper)
         sample = sweep.case_at(agenda.points[0].point)
-        tell = stack.enter_context(shown(progress))
-        drive = _Drive(sweep, agenda, keeper, tell)
+        report = stack.enter_context(shown(progress))
+        drive = _Drive(sweep, agenda, keeper, report)
         interrupted = False
         try:
             if agenda.finished != agenda.wanted_keys:
@@ -283,12 +283,12 @@ def run(
 
 class _Drive:
     def __init__(
-        self, sweep: Design, agenda: Agenda, keeper: Keeper, tell: Callable[[Status], object]
+        self, sweep: Design, agenda: Agenda, keeper: Keeper, report: Callable[[Status], object]
     ) -> None:
         self.sweep = sweep
         self.agenda = agenda
         self.keeper = keeper
-        self.tell = tell
+        self.report = report
         self.began = time.monotonic()
         self.done = 0
         self.pace = Pace()
@@ -297,7 +297,7 @@ class _Drive:
     def go(self, works: Executor) -> None:
         tasks: Iterator[Task] = iter(())
         flying: set[int] = set()
-        told = 0.0
+        last_report = 0.0
         idle = False
         while True:
             while self.failed is None and len(flying) < self._most_flying(works):
@@ -322,10 +322,10 @@ class _Drive:
                 self._take(finished)
             if self.failed is not None and not any(n < self.failed.task.number for n in flying):
                 self._raise(self.failed)
-            if time.monotonic() - told > 0.1:
-                told = time.monotonic()
-                self.tell(self._status(works))
-        self.tell(self._status(works))
+            if time.monotonic() - last_report > 0.1:
+                last_report = time.monotonic()
+                self.report(self._status(works))
+        self.report(self._status(works))
 
     def keep(self, every: list[Finished]) -> None:
         """Keep the runs of tasks that were stopped.
@@ -365,15 +365,15 @@ class _Drive:
         error, request = finished.error, finished.failed
         assert error is not None
         if request is not None and not isinstance(error, KeyboardInterrupt):
-            where = f"{self.agenda.told(request.key)}, seed {request.seed}"
+            where = f"{self.agenda.describe(request.key)}, seed {request.seed}"
             note = f"in the run {where}"
             error.add_note(note)
             if isinstance(error, AckclockError):
                 error.args = (f"{where}: {error}", *error.args[1:])
             # What a user-defined class raised in another process comes back as text.
-            words = getattr(error, "__ackclock_told__", None)
+            words = getattr(error, "__ackclock_report__", None)
             if words is not None:
-                error.__ackclock_told__ = f"{words}\n{note}"  # type: ignore[attr-defined]
+                error.__ackclock_report__ = f"{words}\n{note}"  # type: ignore[attr-defined]
         raise error
 
     def _status(self, works: Executor) -> Status:

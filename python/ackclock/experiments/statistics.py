@@ -95,7 +95,7 @@ def bootstrap_interval(
 def interval(
     values: Sequence[float], confidence: float = 0.95, method: Method = "t"
 ) -> tuple[float, float, float]:
-    """Mean with an interval of the method asked for.
+    """Mean with an interval of the method requested.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ class Precision:
     metric
         One number per run, as of `SweepResult.summary`.
     half_width
-        Relative half-width asked for, as 0.02 for 2 %.
+        Relative half-width requested, as 0.02 for 2 %.
     at_most
         Replicates after which a point ends in any case.
     at_least

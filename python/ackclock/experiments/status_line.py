@@ -70,7 +70,7 @@ def shown(progress: bool | Callable[[Status], object]) -> Iterator[Callable[[Sta
         return
     if not sys.stderr.isatty():
         lines = Lines()
-        yield lambda status: lines.tell(lambda _: f"{status.name}: {told(status)}")
+        yield lambda status: lines.report(lambda _: f"{status.name}: {describe(status)}")
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn
@@ -78,24 +78,24 @@ def shown(progress: bool | Callable[[Status], object]) -> Iterator[Callable[[Sta
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
-        TextColumn("{task.fields[told]}"),
+        TextColumn("{task.fields[status]}"),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None, told="")
+        task = bar.add_task("", total=None, status="")
 
-        def tell(status: Status) -> None:
+        def report(status: Status) -> None:
             bar.update(
                 task,
                 description=status.name,
                 total=status.wanted,
                 completed=status.stored + status.done,
-                told=told(status),
+                status=describe(status),
             )
 
-        yield tell
+        yield report
 
 
-def told(status: Status) -> str:
+def describe(status: Status) -> str:
     """Write a state in one line.
 
     Parameters

@@ -95,7 +95,7 @@ class Sweep:
         return self._cases[point.index]
 
     def _paths_exist(self) -> None:
-        """Try each choice, so that a wrong path or value is told before anything else happens.
+        """Try each choice, so that a wrong path or value is reported before anything else happens.
 
         One that is wrong alone may be right together with the other axes, as a flow's new field
         with the flows of another axis; so it is tried with the first choices of these too.
@@ -108,7 +108,7 @@ class Sweep:
                 if error is not None:
                     names = zip(block.names, row, strict=True)
                     where = ", ".join(f'axis "{name}", {choice.label}' for name, choice in names)
-                    found.setdefault(" ".join(block.names), self._told(error, where))
+                    found.setdefault(" ".join(block.names), self._at_point(error, where))
         if found:
             raise ScenarioError([problem for error in found.values() for problem in error.problems])
 
@@ -121,7 +121,7 @@ class Sweep:
             return error
         return None
 
-    def _told(self, error: ScenarioError, where: str) -> ScenarioError:
+    def _at_point(self, error: ScenarioError, where: str) -> ScenarioError:
         file = None if self.file is None else str(self.file)
         return ScenarioError(
             [
@@ -143,7 +143,7 @@ class Sweep:
         Raises
         ------
         ScenarioError
-            A point of the grid is not a case; every wrong point is told, up to ten.
+            A point of the grid is not a case; every wrong point is reported, up to ten.
         """
         from ackclock.experiments.plan import plan
 
@@ -170,8 +170,8 @@ class Sweep:
             Folder that keeps the runs; left out: ``$ACKCLOCK_STORE`` or ``ackclock-store`` in the
             current folder; False: nowhere, results are in memory only.
         progress
-            Show a bar on a terminal and a line now and then elsewhere; or a function that is told
-            the state a few times a second.
+            Show a bar on a terminal and lines at growing intervals elsewhere; or a function that
+            receives the state a few times a second.
         command
             What the user typed, for the provenance.
 

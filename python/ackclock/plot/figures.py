@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["cwnd", "delay", "fairness", "network_map", "queue", "throughput"]
 
 _MOST_NAMED = 12
-"""Beyond this many curves a legend hides more than it tells."""
+"""Beyond this many curves a legend hides more than it shows."""
 
 _MOST_INTERVALS = 120
 """Goodput over time is drawn as at most so many means."""
@@ -145,12 +145,12 @@ def _interval(rates: list[tuple[str, Values, Values]]) -> str:
 def _narrowest(run: Run) -> dict[str, float]:
     """The rate of the narrowest link on each flow's route [bit/s]; empty where it is not known."""
     try:
-        told = run.scenario.explain().data
-    except AckclockError:  # code of one's own that the scenario names may be gone since it ran
+        reported = run.scenario.explain().data
+    except AckclockError:  # user-defined code that the scenario names may be gone since it ran
         return {}
-    if any(link["varies"] for link in told["links"]):
+    if any(link["varies"] for link in reported["links"]):
         return {}
-    return {str(flow["id"]): flow["bottleneck_bps"] for flow in told["flows"]}
+    return {str(flow["id"]): flow["bottleneck_bps"] for flow in reported["flows"]}
 
 
 def throughput(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
@@ -259,7 +259,7 @@ def _at_work(run: Run, flows: Sequence[int | str] | None) -> list[npt.NDArray[np
         run.table("flow_samples"), "flow", _chosen(run, "flows", flows), columns
     ):
         done = (flying == 0) & (sent == sent[-1]) & (sent > 0)
-        # Nothing follows the last sample, so it cannot tell that a source sends no more.
+        # Nothing follows the last sample, so it cannot show that a source sends no more.
         done[-1:] = done[-2:-1]
         step = -(-len(time) // _MOST_INTERVALS)
         at, over = time[::step], done[::step]

@@ -45,7 +45,7 @@ class Expected:
     file
         The CSV file.
     source
-        Where in the paper the values stand: the comment lines at its head.
+        Where in the paper the values are: the comment lines at its head.
     """
 
     name: str

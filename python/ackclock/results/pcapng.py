@@ -238,8 +238,8 @@ def write(
         raise UnsupportedError(f'there is no link "{link}"; {suggestion(link, known)}')
     both = [link, *(name for name in [_reverse(link)] if name in known)]
     flows = _flows(summary, scenario, rows)
-    told = f"scenario {summary['scenario_hash']}, seed {summary['seed']}"
-    chunks = [_section(f"ackclock {summary['version']}", told), *map(_interface, both)]
+    comment = f"scenario {summary['scenario_hash']}, seed {summary['seed']}"
+    chunks = [_section(f"ackclock {summary['version']}", comment), *map(_interface, both)]
     # The core knows when a transmission begins as soon as the packet arrives; a tap sees it then.
     rows.sort(key=lambda row: float(row["time_s"]))
     for row, stamp in zip(rows, _stamps(summary, scenario, rows, flows), strict=True):
@@ -264,7 +264,7 @@ def _option(code: int, value: bytes) -> bytes:
 
 
 def _section(program: str, comment: str) -> bytes:
-    # Byte-order magic, version 1.0, length of the section not told.
+    # Byte-order magic, version 1.0, length of the section unspecified.
     head = struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1)
     options = _option(4, program.encode()) + _option(1, comment.encode()) + _option(0, b"")
     return _block(0x0A0D0D0A, head + options)
@@ -292,9 +292,9 @@ def _stamps(
         return [None] * len(rows)
     from ackclock import _core
 
-    # The summary tells a link's first rate: arrivals over one that changes are not known.
-    told = json.loads(_core.explain(scenario))["links"]
-    varying = {str(link["id"]) for link in told if link["varies"]}
+    # The summary has a link's first rate: arrivals over one that changes are not known.
+    links = json.loads(_core.explain(scenario))["links"]
+    varying = {str(link["id"]) for link in links if link["varies"]}
     ways = {
         str(link["id"]): Way(
             str(link["src"]),
@@ -316,10 +316,10 @@ def _settings(summary: Mapping[str, Any], scenario: str) -> list[_Settings]:
     data = json.loads(_core.normalise(scenario))
     common = data.get("tcp", {})
     templates = [*data.get("flows", []), *(each["flow"] for each in data.get("traffic", []))]
-    told = [{**common, **template.get("tcp", {})} for template in templates]
+    settings = [{**common, **template.get("tcp", {})} for template in templates]
     return [
         _Settings(**{key: tcp[key] for key in _Settings._fields if tcp.get(key) is not None})
-        for tcp in told
+        for tcp in settings
     ]
 
 

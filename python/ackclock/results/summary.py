@@ -85,11 +85,11 @@ def whole(summary: dict[str, Any], rows: Callable[[str], list[Row]]) -> dict[str
 
 def _with_reasons(row: Row) -> Row:
     """A link's row with the reasons of its drops as one table, that has only those there were."""
-    told = {name: value for name, value in row.items() if not name.startswith(REASON)}
-    if len(told) < len(row):
-        told["drop_reasons"] = {
+    reported = {name: value for name, value in row.items() if not name.startswith(REASON)}
+    if len(reported) < len(row):
+        reported["drop_reasons"] = {
             name.removeprefix(REASON).replace("_", "-"): count
             for name, count in row.items()
             if name.startswith(REASON) and count
         }
-    return told
+    return reported

@@ -23,7 +23,7 @@ _TIE_S = 5e-10
 
 @dataclass(slots=True)
 class Stamp:
-    """The timestamp option of one packet; 0 is what the table does not tell."""
+    """The timestamp option of one packet; 0 where the table has no value."""
 
     value: int = 0
     echo: int = 0
@@ -97,7 +97,7 @@ def stamps(
 
 
 def _twins(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    """What tells a packet from others of the network; a queue may mark it on the way."""
+    """What distinguishes a packet from others of the network; a queue may mark it on the way."""
     blocks = tuple(row.get(f"sack{n}_{end}", 0) for n in (1, 2, 3) for end in ("start", "end"))
     return row["flow"], row["is_ack"], row["seq"], row["flags"] & ~_CE, blocks
 

@@ -21,7 +21,7 @@ __all__ = ["Explanation", "left_out"]
 def left_out(data: schema.Data) -> list[schema.Data]:
     """List what a scenario is silent on outside of ``tcp``: path, value, source.
 
-    Elements of a list that are silent on the same are told together.
+    Elements of a list that are silent on the same are reported together.
 
     Parameters
     ----------
@@ -95,8 +95,8 @@ def _tcp_of(era: str) -> _Lines:
     from ackclock import _core
 
     net = {"kind": "dumbbell", "pairs": 1, "rate": 1e6, "rtt": 0.1}
-    asked = {"net": net, "flows": [{"pair": 0}], "duration": 1, "era": era}
-    (flow,) = json.loads(_core.explain(json.dumps(asked)))["flows"]
+    requested = {"net": net, "flows": [{"pair": 0}], "duration": 1, "era": era}
+    (flow,) = json.loads(_core.explain(json.dumps(requested)))["flows"]
     return {key: (str(flow[key]), f"era {era}") for key in ("cc", "recovery", "slow_start")}
 
 

@@ -2,8 +2,8 @@
 
 A dumbbell whose round trip is wrong cannot be laid out, so nothing is known yet of its loss. The
 scenario is checked again twice: without the values that are wrong, and with others in place of
-numbers. Values that it must have are filled in, differently. What is told both times in the same
-words is so whatever should have stood there.
+numbers. Values that it must have are filled in, differently. A problem that is reported both times
+in the same form does not depend on the missing values.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def find_hidden(found: Iterable[Problem], data: schema.Data, probe: Probe) -> li
     data
         The scenario as plain data.
     probe
-        Finds what is wrong at first sight with a scenario that is right in form.
+        Finds the first problems of a scenario of valid form.
 
     Returns
     -------
@@ -56,12 +56,12 @@ def find_hidden(found: Iterable[Problem], data: schema.Data, probe: Probe) -> li
     hidden: list[Problem] = []
     places = wrong(data) or [_steps(problem.path) for problem in found]
     for _ in range(_ROUNDS):
-        told = [paths.text(steps) for steps in places if steps]
+        known_places = [paths.text(steps) for steps in places if steps]
         tries = [_mended(data, places, which) for which in (0, 1)]
-        first = _told(tries[0], probe)
-        second = first if tries[0] == tries[1] else _told(tries[1], probe)
+        first = _first_problems(tries[0], probe)
+        second = first if tries[0] == tries[1] else _first_problems(tries[1], probe)
         both = [problem for problem in first if problem in second]
-        new = [p for p in both if p.path and not any(map(p.touches, told))]
+        new = [p for p in both if p.path and not any(map(p.touches, known_places))]
         if not new:
             break
         hidden += new
@@ -129,6 +129,6 @@ def _filled(rules: schema.Data, which: int) -> float | None:
     return values[which] if values else None
 
 
-def _told(data: schema.Data, probe: Probe) -> list[Problem]:
+def _first_problems(data: schema.Data, probe: Probe) -> list[Problem]:
     """What is wrong with a scenario at first sight; nothing if its form is."""
     return [] if problems(data) else probe(data)

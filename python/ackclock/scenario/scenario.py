@@ -71,7 +71,7 @@ class Scenario(Frozen):
     """
 
     __slots__ = ("_but_seed", "_cost", "_full", "_hash")
-    # What is known of it, found when first asked for: with files read, its fingerprint, checked,
+    # What is known of it, found on first use: with files read, its fingerprint, checked,
     # and the core's text from after the seed on (empty where more than the seed depends on it).
     _full: dict[str, Any] | None
     _hash: str | None
@@ -212,7 +212,7 @@ class Scenario(Frozen):
         return Scenario.from_data(self._expanded(), self._file)
 
     def kept(self, target: Path) -> Scenario:
-        """Copy as `expanded` whose classes of the user's own are in files of a folder.
+        """Copy as `expanded` whose user-defined classes are in files of a folder.
 
         Parameters
         ----------
@@ -242,18 +242,18 @@ class Scenario(Frozen):
         return self._core_text()[0]
 
     def _core_text(self) -> tuple[str, Workshop | None]:
-        """What the core gets: the text, and the maker of the user's own algorithms if any."""
+        """What the core gets: the text, and the maker of user-defined algorithms if any."""
         if self._but_seed:
             return f'{{"seed": {self.seed}{self._but_seed}', None
         workshop = self._workshop()
         return json.dumps(workshop.core_form(), allow_nan=False), workshop or None
 
     def _checked_text(self) -> tuple[str, Workshop | None]:
-        """As `_core_text`; a file that cannot be read is told with all else that is wrong."""
+        """As `_core_text`; a file that cannot be read is reported with all else that is wrong."""
         try:
             return self._core_text()
         except ScenarioError as error:
-            raise self._told(error.problems) from None
+            raise self._with_hidden(error.problems) from None
 
     def _text_but_seed(self) -> str:
         """The core's text from after the seed on, the same for every seed; empty if it is not."""
@@ -286,7 +286,7 @@ class Scenario(Frozen):
 
     @property
     def holds_lock(self) -> bool:
-        """Whether Python code of the user's own runs inside the engine."""
+        """Whether user-defined Python code runs inside the engine."""
         return bool(self._workshop())
 
     @property
@@ -295,7 +295,7 @@ class Scenario(Frozen):
         return json.dumps(self._data.get("record", {}), sort_keys=True, separators=(",", ":"))
 
     def seeded(self, seed: int) -> Scenario:
-        """Copy with another seed; all else is right already and is not checked again.
+        """Copy with another seed; all else is valid already and is not checked again.
 
         Parameters
         ----------
@@ -316,11 +316,11 @@ class Scenario(Frozen):
         return copied
 
     def to_document(self) -> dict[str, Any]:
-        """Plain data that needs no other file, but for classes of the user's own."""
+        """Plain data that needs no other file, but for user-defined classes."""
         return {"engine": self.engine, **copy.deepcopy(self._expanded())}
 
     def parcel(self) -> Parcel:
-        """The document with the code of the user's own classes.
+        """The document with the code of user-defined classes.
 
         Raises
         ------
@@ -357,7 +357,7 @@ class Scenario(Frozen):
             try:
                 predicted = self._predicted()
             except ScenarioError as error:
-                raise self._told(error.problems) from None
+                raise self._with_hidden(error.problems) from None
             cost = Cost(float(predicted["events"]), float(predicted["cpu_s"]))
             object.__setattr__(self, "_cost", cost)
         assert self._cost is not None
@@ -402,7 +402,7 @@ class Scenario(Frozen):
         return self.replace(seed=1) if self._draws_network else self
 
     def _workshop(self) -> Workshop:
-        """The maker of the user's own algorithms that this scenario names."""
+        """The maker of user-defined algorithms that this scenario names."""
         from ackclock.catalogue.python_source import Workshop
 
         folder = Path() if self._file is None else self._file.parent
@@ -412,13 +412,13 @@ class Scenario(Frozen):
         file = None if self._file is None else str(self._file)
         return ScenarioError([dataclasses.replace(problem, file=file) for problem in problems])
 
-    def _told(self, problems: tuple[Problem, ...] | list[Problem]) -> ScenarioError:
+    def _with_hidden(self, problems: tuple[Problem, ...] | list[Problem]) -> ScenarioError:
         return self._located([*problems, *_hidden(problems, self._data, self._file)])
 
     def _raise_input(self, text: str) -> None:
         found = _problems(text)
         if found:
-            raise self._told(found)
+            raise self._with_hidden(found)
 
     def check(self) -> None:
         """Check meaning as well as form: names, routes, parameters.
@@ -485,7 +485,7 @@ class Scenario(Frozen):
         Raises
         ------
         ScenarioError
-            The scenario is wrong; every problem is told.
+            The scenario is wrong; every problem is reported.
         AlgorithmError
             An algorithm broke its contract.
         """
@@ -543,5 +543,5 @@ def _hidden(found: Iterable[Problem], data: dict[str, Any], file: Path | None) -
 
 
 def _problems(text: str) -> list[Problem]:
-    """The core's problems, as it tells them in JSON."""
+    """The core's problems, as it reports them in JSON."""
     return [Problem(item["path"], item["message"]) for item in json.loads(text)]

@@ -17,8 +17,8 @@ __all__ = ["delivery", "replayed"]
 _MOST_MS = 9_000_000_000
 """What a scenario may last, in milliseconds."""
 
-_TOLD = 20
-"""Most problems of a file that are told."""
+_MOST_REPORTED = 20
+"""Most problems of a file that are reported."""
 
 
 def replayed(room: str, spec: schema.Data, folder: Path, where: str) -> schema.Data:
@@ -57,8 +57,8 @@ def replayed(room: str, spec: schema.Data, folder: Path, where: str) -> schema.D
     problems, entries, last = [], [], 0.0
     for line, row in rows:
         one = {name: row[name] for name in rules if row.get(name)}
-        told = ((name, _wrong(name, one, entry)) for name in rules)
-        wrong = [f"{name}: {message}" for name, message in told if message]
+        reported = ((name, _wrong(name, one, entry)) for name in rules)
+        wrong = [f"{name}: {message}" for name, message in reported if message]
         if not wrong:
             values = {name: _value(one[name], rules[name]) for name in one}
             entries.append(values)
@@ -67,7 +67,7 @@ def replayed(room: str, spec: schema.Data, folder: Path, where: str) -> schema.D
             last = values["at"]
         problems += [Problem(where, f"{path}, line {line}: {message}") for message in wrong]
     if problems:
-        raise ScenarioError(problems[:_TOLD])
+        raise ScenarioError(problems[:_MOST_REPORTED])
     return {**rest, key: entries}
 
 
@@ -123,11 +123,11 @@ def delivery(file: Path, where: str) -> list[int]:
         # More digits than any time has; Python refuses to read very many.
         time = int(text[:20]) if text.isdigit() else -1
         if time < before:
-            told = f'{file}, line {number}: "{text[:20]}" is not a whole number of milliseconds'
-            raise wrong(f"{told} that is at least the one before ({before})")
+            reported = f'{file}, line {number}: "{text[:20]}" is not a whole number of milliseconds'
+            raise wrong(f"{reported} that is at least the one before ({before})")
         if time > _MOST_MS:
-            told = f'{file}, line {number}: "{text[:20]}" is out of range'
-            raise wrong(f"{told}; expected at most {_MOST_MS} ms")
+            reported = f'{file}, line {number}: "{text[:20]}" is out of range'
+            raise wrong(f"{reported}; expected at most {_MOST_MS} ms")
         times.append(time)
     if not times or times[-1] == 0:
         raise wrong(f"{file} has no time after 0 ms; expected one time in milliseconds per line")

@@ -1,1 +1,1 @@
-"""Ready-made studies: each asks one question of many runs and writes a report."""
+"""Ready-made studies: each answers one question from many runs and writes a report."""

@@ -1,4 +1,4 @@
-"""What a user asks about: an algorithm by name, a class in a file, or a table."""
+"""The algorithm under study, as an argument: a name, a class in a file, or a table."""
 
 from __future__ import annotations
 
@@ -11,19 +11,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-__all__ = ["Subject", "asked"]
+__all__ = ["Subject", "read_subject"]
 
 
 @dataclass(frozen=True)
 class Subject:
-    """An algorithm asked about: its name in tables, and how a scenario says it."""
+    """An algorithm under study: its name in tables, and how a scenario says it."""
 
     label: str
     value: Any
 
 
-def asked(text: str, folder: Path, key: str, trial: Callable[[Any], dict[str, Any]]) -> Subject:
-    """Read what the user asked about, and check it.
+def read_subject(
+    text: str, folder: Path, key: str, trial: Callable[[Any], dict[str, Any]]
+) -> Subject:
+    """Read and check the algorithm under study.
 
     Parameters
     ----------
@@ -67,7 +69,7 @@ def asked(text: str, folder: Path, key: str, trial: Callable[[Any], dict[str, An
 
 
 def _placed(value: Any, folder: Path) -> Any:
-    """Name the file of a class by its whole path, for sweeps stand in no folder."""
+    """Name the file of a class by its whole path, for sweeps have no folder."""
     name = value.get("class") if isinstance(value, dict) else value
     if not isinstance(name, str) or ".py:" not in name:
         return value

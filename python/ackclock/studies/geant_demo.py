@@ -51,7 +51,7 @@ DELAY = Metric("delay", "queueing delay", "ms", 1e3)
 USED = Metric("used", "busiest links used", "%", 100.0)
 METRICS = (MEAN, MINIMUM, FAIR, JAIN, LOSS, DELAY, USED)
 BUSIEST = 10
-"""Directions of links whose mean utilisation tells whether the network was congested."""
+"""Directions of links whose mean utilisation shows whether the network was congested."""
 
 
 @dataclass(frozen=True)
@@ -138,10 +138,12 @@ def max_min(run: Run) -> npt.NDArray[np.float64]:
     """
     from ackclock.engines.fluid import FluidNet
 
-    told = run.scenario.explain().data
-    number = {link["id"]: i for i, link in enumerate(told["links"])}
-    routes = [[number[f"{a}->{b}"] for a, b in pairwise(flow["route"])] for flow in told["flows"]]
-    return FluidNet.from_routes([link["rate_bps"] for link in told["links"]], routes).max_min()
+    explained = run.scenario.explain().data
+    number = {link["id"]: i for i, link in enumerate(explained["links"])}
+    routes = [
+        [number[f"{a}->{b}"] for a, b in pairwise(flow["route"])] for flow in explained["flows"]
+    ]
+    return FluidNet.from_routes([link["rate_bps"] for link in explained["links"]], routes).max_min()
 
 
 def measured(run: Run) -> dict[str, float]:
@@ -245,10 +247,10 @@ class Results:
 
         out = []
         most, least, clear = self.extremes(FAIR)
-        told = "Sharing is fairest" if clear else "Sharing is about as fair under each"
+        head = "Sharing is fairest" if clear else "Sharing is about as fair under each"
         ideal = np.mean([run["jain_of_shares"] for run in self.values[most]])
         out.append(
-            f"{told}, by Jain's index of goodput / max-min share: {both(most, least, FAIR)}. Raw"
+            f"{head}, by Jain's index of goodput / max-min share: {both(most, least, FAIR)}. Raw"
             f" goodputs give {mean(most, JAIN)} against {mean(least, JAIN)}, for routes differ: the"
             f" max-min shares themselves have {ideal:.3g}"
         )
@@ -260,14 +262,14 @@ class Results:
                 f"The slowest flow gets about as much under each: {both(most, least, MINIMUM)}"
             )
         most, least, clear = self.extremes(DELAY)
-        told = "Packets wait least" if clear else "Packets wait about as long under each"
+        head = "Packets wait least" if clear else "Packets wait about as long under each"
         cost = self.difference(least, QDISCS[0], LOSS)
         price = ""
         if least != QDISCS[0] and cost[1] > 0:
             price = (
                 f", at a loss of {mean(least, LOSS)} % against {mean(QDISCS[0], LOSS)} % under FIFO"
             )
-        out.append(f"{told}, per link: {both(least, most, DELAY)}{price}")
+        out.append(f"{head}, per link: {both(least, most, DELAY)}{price}")
         return ". ".join(out) + "."
 
 
@@ -379,14 +381,14 @@ def _figure(results: Results, width: float = 7.2, height: float = 4.0) -> Figure
     from ackclock.plot.style import figure
 
     made = figure(None, width, height)
-    _told(results, made)
+    _record_recipe(results, made)
     return made
 
 
-def _told(results: Results, made: Figure, qdiscs: Sequence[str] = QDISCS) -> None:
+def _record_recipe(results: Results, made: Figure, qdiscs: Sequence[str] = QDISCS) -> None:
     from ackclock.plot.style import recipe
 
-    # Every seed draws other flows, so its scenarios have hashes of their own: those of the first
+    # Every seed draws other flows, so its scenarios have other hashes: those of the first
     # stand for them.
     first = {qdisc: results.runs[qdisc][0].summary for qdisc in qdiscs}
     recipe(
@@ -407,7 +409,7 @@ def _map(results: Results) -> Figure:
             name = str(link["id"])
             used[name] = used.get(name, 0.0) + link["utilisation"] / len(runs)
     made = network_map(runs[0], used)
-    _told(results, made, ["fifo"])
+    _record_recipe(results, made, ["fifo"])
     return made
 
 

@@ -1,6 +1,6 @@
 """Hands the catalogue's classes out as attributes of modules.
 
-The modules are `ackclock.cc` and its like. Beside this file stands what type checkers see of each,
+The modules are `ackclock.cc` and its like. Beside this file are the stubs that type checkers read,
 written by ``tools/write_stubs.py``.
 """
 
@@ -28,7 +28,7 @@ def attach(module: str, classes: Classes, others: tuple[str, ...] = ()) -> Face:
     module
         Its name.
     classes
-        Gives the classes by name; called when one is first asked for.
+        Gives the classes by name; called on first use.
     others
         What the module defines itself.
     """

@@ -5,7 +5,7 @@ over all rates that fit. On a network where every flow crosses one link it has a
 two solvers are at hand, both in rates relative to the max-min allocation, which keeps their numbers
 near 1:
 
-- ``newton``: a primal-dual interior point method of our own. The utilities are separable, so that a
+- ``newton``: a built-in primal-dual interior point method. The utilities are separable, so that a
   step is one system of equations as large as the number of links. It holds for every alpha above 0.
 - ``clarabel``: the conic solver of that name, exponential cones at 1, power cones elsewhere; the
   linear program at 0. It ends early where alpha and the network are large.

@@ -52,7 +52,7 @@ class FluidRun:
     Parameters
     ----------
     case
-        What was asked.
+        The question.
     summary
         Plain data; ``totals`` has the sums.
     tables
@@ -202,7 +202,7 @@ class FluidCase(Frozen):
         return copied
 
     def to_document(self) -> dict[str, Any]:
-        """Plain data that names no file and asks the same."""
+        """Plain data that names no file; an equal case can be made of it."""
         from ackclock.engines.fluid.generators import NETS, TRAFFIC
 
         data = copy.deepcopy(self._data)
@@ -229,7 +229,7 @@ class FluidCase(Frozen):
         return tomli_w.dumps({"engine": self.engine, **self._data})
 
     def parcel(self) -> Parcel:
-        """All that another machine needs to ask the same."""
+        """All that another machine needs to run the case."""
         return Parcel(self.to_document(), {})
 
     def graph(self) -> Graph:
@@ -241,7 +241,9 @@ class FluidCase(Frozen):
             Every problem of its meaning.
         """
         if self._graph is None:
-            object.__setattr__(self, "_graph", self._told(document.graph, self._data["net"]))
+            object.__setattr__(
+                self, "_graph", self._build_located(document.graph, self._data["net"])
+            )
         assert self._graph is not None
         return self._graph
 
@@ -399,7 +401,7 @@ class FluidCase(Frozen):
         Raises
         ------
         ScenarioError
-            The case is wrong; every problem is told.
+            The case is wrong; every problem is reported.
         ConvergenceError
             Links did not settle; it names them.
         """

@@ -1,7 +1,7 @@
 """The form of fluid cases: what a document may say, and what it says after defaults.
 
 The rules are a JSON Schema made of the registries, checked like those of packet scenarios, so that
-problems are told in the same words.
+problems are reported in the same form.
 """
 
 from __future__ import annotations
@@ -209,7 +209,7 @@ def filled(data: Data) -> Data:
     Parameters
     ----------
     data
-        A document that is right in form.
+        A document of valid form.
     """
     result = dict(data)
     for key, given in rules()["properties"].items():
@@ -288,13 +288,13 @@ def _of_core(net: str) -> Graph:
     from ackclock import _core
 
     try:
-        told = json.loads(_core.layout(net))
+        layout = json.loads(_core.layout(net))
     except _core.InputError as error:
         found = [Problem(item["path"], item["message"]) for item in json.loads(str(error))]
         raise ScenarioError(found) from None
-    number = {name: i for i, name in enumerate(told["nodes"])}
+    number = {name: i for i, name in enumerate(layout["nodes"])}
     ends, capacity, cost, names = [], [], [], []
-    for a, b, rate, back_rate, weight, name in told["links"]:
+    for a, b, rate, back_rate, weight, name in layout["links"]:
         ends += [(number[a], number[b]), (number[b], number[a])]
         capacity += [rate, back_rate]
         cost += [weight, weight]
@@ -314,12 +314,12 @@ def _of_core(net: str) -> Graph:
         np.array(cost, dtype=np.float64),
     )
     hosts = None
-    if told["hosts"] is not None:
-        hosts = np.array([number[name] for name in told["hosts"]], dtype=np.uint32)
+    if layout["hosts"] is not None:
+        hosts = np.array([number[name] for name in layout["hosts"]], dtype=np.uint32)
         hosts.setflags(write=False)
     for array in arrays:
         array.setflags(write=False)
-    return Graph(tuple(told["nodes"]), *arrays, links=tuple(names), hosts=hosts)
+    return Graph(tuple(layout["nodes"]), *arrays, links=tuple(names), hosts=hosts)
 
 
 def traffic(given: Data, network: Graph, seed: int, folder: Path) -> Traffic:

@@ -1,7 +1,7 @@
 """The registries of what makes the networks and the traffic of fluid cases.
 
 Any network of a packet scenario is one of a fluid case too; `NETS` holds those that only fluids
-know. To add one: a `Generator` and its function in a module of their own, and one line here.
+know. To add one: a `Generator` and its function in a separate module, and one line here.
 """
 
 from __future__ import annotations

@@ -193,7 +193,7 @@ class Settled:
     converged
         Whether no demand changed by more than the tolerance.
     rounds
-        How often the senders were asked.
+        How often the senders were queried.
     change
         Largest change of a demand in the last round, relative to the sender's link.
     period

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ackclock.engines.fluid.graph import Graph
 
     Row = tuple[str, str, str, Any]
-    """Where it stands, from, to, demand."""
+    """Its place in the document, from, to, demand."""
 
 __all__ = ["MATRIX", "PATTERN", "demands_of", "drawn", "from_matrix", "hosts_of", "matrix_rows"]
 
@@ -206,7 +206,7 @@ def demands_of(
     Parameters
     ----------
     rows
-        Where each stands, its ends and its demand.
+        For each, its place in the document, its ends and its demand.
     nodes
         Names of nodes.
     where

@@ -48,7 +48,7 @@ PATHS: dict[str, Any] = {
 }
 """JSON Schema of the table ``paths``."""
 
-_TOLD = 20
+_MOST_REPORTED = 20
 """Pairs without a path that are named; the rest is counted."""
 
 
@@ -227,7 +227,7 @@ def routes(
             f"there is no {which} from {graph.nodes[traffic.src[flow]]}"
             f" to {graph.nodes[traffic.dst[flow]]}",
         )
-        for flow in lost[:_TOLD]
+        for flow in lost[:_MOST_REPORTED]
     ]
     if len(lost) > _TOLD:
         problems.append(Problem("traffic", f"{len(lost) - _TOLD} more pairs have no {which}"))

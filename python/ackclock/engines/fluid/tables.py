@@ -46,7 +46,7 @@ def routers(data: dict[str, Any], systems: Systems | None = None) -> Routers:
 
 
 def fair_shares(net: FluidNet) -> Floats:
-    """Find what each flow would get if all flows on its links asked for all they can.
+    """Find what each flow would get if all flows on its links were greedy.
 
     It is the least, over the links of its route, of capacity divided by flows (by weight): what
     max-min routers grant it whatever others do.
@@ -69,7 +69,7 @@ def bottlenecks(net: FluidNet, rates: Floats) -> npt.NDArray[np.int64]:
     """Find the bottleneck of each flow in the max-min allocation, ``(n_flows,)``.
 
     It is the first link of its route that is full and on which no flow has more (by weight); -1
-    where there is none, because the flow has all that it asks for.
+    where there is none, because the flow has all that it requests.
 
     Parameters
     ----------

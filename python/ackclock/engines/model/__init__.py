@@ -45,7 +45,7 @@ MODELS: dict[str, str] = {
     "fast_fluid": "ackclock.engines.model.fast_dynamics:fluid",
     "fast_stability": "ackclock.engines.model.fast_dynamics:stability",
 }
-"""Models by name, as ``module:function``; modules are imported when one is first asked for."""
+"""Models by name, as ``module:function``; modules are imported on first use."""
 
 
 def model(name: str) -> Callable[..., Columns]:

@@ -100,8 +100,8 @@ class ModelCase:
     @property
     def fingerprint(self) -> str:
         """Hash of model and parameters."""
-        asked = {key: self._document.get(key) for key in ("model", "params")}
-        text = json.dumps(asked, sort_keys=True, separators=(",", ":"))
+        question = {key: self._document.get(key) for key in ("model", "params")}
+        text = json.dumps(question, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
 
     def replace(self, **changes: Any) -> Self:
@@ -126,7 +126,7 @@ class ModelCase:
         return self
 
     def parcel(self) -> Parcel:
-        """All that another machine needs to ask the same."""
+        """All that another machine needs to run the case."""
         return Parcel(self.to_document(), {})
 
     def to_document(self) -> dict[str, Any]:

@@ -46,7 +46,7 @@ def integrate(
     initial_packets: float = 2.0,
     samples: int = 500,
 ) -> Trajectory:
-    """Integrate equation (1) for flows over one link, with the queue as a state of its own.
+    """Integrate equation (1) for flows over one link, with the queue as a separate state.
 
     Per round trip d + q the window moves by gamma (alpha - q' x), where x = w / (d + q) and q' is
     the delay beyond what the flow takes for propagation: the least delay since its start.
@@ -87,7 +87,7 @@ def integrate(
     times = np.linspace(0.0, duration_s, samples)
     rates, queue = np.zeros((len(starts), samples)), np.zeros(samples)
     bounds = np.append(starts, duration_s)
-    # State: windows, then queueing delay, then what each takes for queueing of its own (least).
+    # State: windows, then queueing delay, then the least queueing delay that each has seen.
     windows, delay, least = np.zeros(0), 0.0, np.zeros(0)
 
     def move(_: float, state: Real) -> Real:

@@ -1,7 +1,7 @@
 """Selfish users of one queue: where they come to rest, how good that is, what greed takes.
 
-The queue, the wants and the ways of looking for a rate are in `ackclock.engines.model.users`. What
-is asked of them are the properties of A. Legout & E. Biersack, "Beyond TCP-friendliness", Eurecom
+The queue, the utilities and the searches for a rate are in `ackclock.engines.model.users`. What
+is computed are the properties of A. Legout & E. Biersack, "Beyond TCP-friendliness", Eurecom
 1999, section 2.2: stability (a Nash equilibrium exists and is the only one), efficiency (nobody can
 gain without another's loss; it is reached fast), robustness (a greedy user takes nothing from the
 others).
@@ -31,7 +31,7 @@ MIXED = ("linear", "concave", "loss-tolerant", "delay-sensitive")
 """What users want, one after the other, where they are ``mixed``."""
 
 
-def _wants(name: str, users: int) -> list[Want]:
+def _utilities(name: str, users: int) -> list[Want]:
     from ackclock.engines.model.users.bottleneck import want
 
     names = MIXED if name == "mixed" else (name,)
@@ -54,11 +54,13 @@ def _outcomes(behind: Queue, found: Sequence[Real]) -> list[Real]:
     return kept
 
 
-def _asked(name: str, wanted: str, users: int, most: float, starts: int, seed: int) -> list[float]:
+def _find_rest(
+    name: str, wanted: str, users: int, most: float, starts: int, seed: int
+) -> list[float]:
     from ackclock.engines.model.users import bottleneck, search
 
     behind = bottleneck.queue(name)
-    wants = _wants(wanted, users)
+    wants = _utilities(wanted, users)
     value = bottleneck.value_of(behind, wants)
     begin = _starts(users, starts, seed)
     rests = [search.settle(value, start, most, rounds=60, tolerance=1e-5) for start in begin]
@@ -155,7 +157,7 @@ def selfish_users(
     """
     rows = np.array(
         [
-            _asked(str(q), str(w), int(n), float(r), int(k), int(s))
+            _find_rest(str(q), str(w), int(n), float(r), int(k), int(s))
             for q, w, n, r, k, s in zip(queue, want, users, most, starts, seed, strict=True)
         ]
     )
@@ -174,7 +176,7 @@ def several_connections(
     Parameters
     ----------
     queue, want, most
-        As of `selfish_users`; each connection wants the same.
+        As of `selfish_users`; all connections have the same utility.
     connections
         Of the user.
     others
@@ -191,7 +193,7 @@ def several_connections(
     for q, w, m, n, r in zip(queue, want, connections, others, most, strict=True):
         behind = bottleneck.queue(str(q))
         count = int(m) + int(n)
-        value = bottleneck.value_of(behind, _wants(str(w), count))
+        value = bottleneck.value_of(behind, _utilities(str(w), count))
         start = np.full(count, 0.5 / count)
         rates = search.settle(value, start, float(r), rounds=60, tolerance=1e-5).rates
         goodput = behind.got(rates).goodput

@@ -159,7 +159,7 @@ class Cluster:
         task, _ = self._tasks.pop(future.key)
         try:
             if future.status == "error":
-                return [Finished(task, (), _told(future.exception()), task.requests[0])]
+                return [Finished(task, (), _describe_error(future.exception()), task.requests[0])]
             if future.status == "finished":
                 answer = future.result()
                 future.release()
@@ -193,7 +193,7 @@ class Cluster:
         return found
 
 
-def _told(error: BaseException) -> BaseException:
+def _describe_error(error: BaseException) -> BaseException:
     from distributed import KilledWorker
 
     if isinstance(error, KilledWorker):

@@ -13,7 +13,7 @@ import threading
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any, Self
 
-from ackclock.catalogue.python_source import load_quietly, told
+from ackclock.catalogue.python_source import describe_failure, load_quietly
 from ackclock.engines.registry import open_parcel
 from ackclock.errors import AckclockError
 from ackclock.experiments.executors.task import Finished, Record, Request, Task, perform
@@ -189,9 +189,9 @@ _COPY = re.compile(r"[^\s\"(]*/ackclock-\d+-[0-9a-f]+/code/(?:\d+/)?")
 
 def _at_home(error: BaseException) -> None:
     """Make an error fit for travel: tracebacks stay here, the user's files are elsewhere."""
-    words = told(error)
+    words = describe_failure(error)
     if words is not None:
-        error.__ackclock_told__ = _COPY.sub("", words)  # type: ignore[attr-defined]
+        error.__ackclock_report__ = _COPY.sub("", words)  # type: ignore[attr-defined]
     if isinstance(error, AckclockError):
         error.args = tuple(_COPY.sub("", a) if isinstance(a, str) else a for a in error.args)
 

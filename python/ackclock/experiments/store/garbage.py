@@ -31,7 +31,7 @@ class Collected:
     doubles
         Runs that two packs had.
     runs
-        Runs that were asked to be removed.
+        Runs whose removal was requested.
     bytes
         Bytes that are free then.
     dry
@@ -57,7 +57,7 @@ class Collected:
             f"{self.leftovers} leftovers of writers that were stopped",
             f"{self.damaged} damaged packs",
             f"{self.doubles} runs that were there twice",
-            f"{self.runs} runs asked for",
+            f"{self.runs} runs requested",
         ]
         verb = "would remove" if self.dry else "removed"
         return f"{verb} {', '.join(parts)}: {engineering(float(self.bytes), 'B')}"

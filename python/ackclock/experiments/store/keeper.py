@@ -1,4 +1,4 @@
-"""What a sweep asks of the place that keeps its runs; and the place that is memory only."""
+"""The interface of a sweep to its store; and a store that is memory only."""
 
 from __future__ import annotations
 

@@ -194,7 +194,7 @@ def views(store: Store) -> dict[str, list[str]]:
 
 
 def sql(store: Store, query: str) -> pa.Table:
-    """Ask the whole store in SQL, by DuckDB.
+    """Query the whole store in SQL, by DuckDB.
 
     Parameters
     ----------
@@ -285,7 +285,7 @@ def export_table(store: Store, table: str, rows: Sequence[dict[str, Any]], out: 
     Raises
     ------
     StoreError
-        No run has such a table, or the file's name tells no format.
+        No run has such a table, or the file's name has no known ending.
     """
     import numpy as np
     import pyarrow.compute as pc

@@ -2,7 +2,7 @@
 
 A run's key is the hash of the compiled scenario, the seed and the version of the engine, so a run
 that is there need never be run again. Finished runs are written in packs
-(`ackclock.experiments.store.pack`) by a thread of its own, about once a second: what is lost when
+(`ackclock.experiments.store.pack`) by a separate thread, about once a second: what is lost when
 the machine stops is at most the runs that finished within that second.
 """
 
@@ -257,7 +257,7 @@ class Store:
 
     @property
     def places(self) -> Mapping[str, str]:
-        """Packs of the runs that were asked for."""
+        """Packs of the runs that were requested."""
         return self._places
 
     @property
@@ -403,7 +403,7 @@ class Store:
     def _columns(self, record: Record, case: Case, labels: Mapping[str, Any]) -> dict[str, Any]:
         # By identity, and the case is held: no other can get the same.
         if id(case) not in self._documents:
-            self._documents[id(case)] = (case, _told(case))
+            self._documents[id(case)] = (case, _describe(case))
         return {
             **self._documents[id(case)][1],
             "seed": record.seed,
@@ -503,7 +503,7 @@ class Store:
             locked(self._use, shared=True)
 
     def rewrite(self, name: str, keys: set[str]) -> str:
-        """Write some runs of a pack as a pack of their own. The old one stays.
+        """Write some runs of a pack as a separate pack. The old one stays.
 
         Parameters
         ----------
@@ -545,7 +545,7 @@ class Store:
         )
 
 
-def _told(case: Case) -> dict[str, str]:
+def _describe(case: Case) -> dict[str, str]:
     """What the store says of every run of a case."""
     parcel = _parcel(case)
     return {

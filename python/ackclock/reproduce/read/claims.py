@@ -24,14 +24,14 @@ class Reader(Protocol):
 
     folder: Path
 
-    def tell(self, file: Path, path: str, message: str) -> None:
+    def report(self, file: Path, path: str, message: str) -> None:
         """Note a problem."""
 
     def document(self, name: str, rules: Mapping[str, Any], *, needed: bool = True) -> Any:
         """Read a TOML file and check its form."""
 
     def unique(self, file: Path, kind: str, entries: Sequence[Mapping[str, Any]]) -> None:
-        """Tell ids that are there twice."""
+        """Report ids that are there twice."""
 
 
 def claims(reader: Reader, expected: Mapping[str, Expected]) -> dict[str, Claim]:
@@ -52,10 +52,10 @@ def claims(reader: Reader, expected: Mapping[str, Expected]) -> dict[str, Claim]
             if not {"id", "statement", "kind", "where"} <= set(entry):
                 continue
             if entry["id"] in made:
-                reader.tell(file, f"claim[{entry['id']}].id", "is there more than once")
+                reader.report(file, f"claim[{entry['id']}].id", "is there more than once")
             if (name == "errata.toml") != (entry["kind"] == "E"):
-                message = 'errata, and only they, have kind "E" and stand in errata.toml'
-                reader.tell(file, f"claim[{entry['id']}].kind", message)
+                message = 'errata, and only they, have kind "E" and are in errata.toml'
+                reader.report(file, f"claim[{entry['id']}].kind", message)
             made[entry["id"]] = _claim(reader, file, entry)
     return made
 
@@ -70,7 +70,7 @@ def _entries(
         if source is None:
             known = [f"{name}.csv" for name in expected]
             message = f'there is no file "{entry.get("file")}" in expected'
-            reader.tell(file, f"{place}.file", f"{message}; {suggestion('', known)}")
+            reader.report(file, f"{place}.file", f"{message}; {suggestion('', known)}")
             continue
         for row in csv_rows(source.file):
             try:
@@ -78,7 +78,7 @@ def _entries(
                 yield {**_filled(rest, row), "made_from": source.file.name}
             except KeyError as error:
                 message = f"{source.file.name} has no column {error}; {suggestion('', row)}"
-                reader.tell(file, place, message)
+                reader.report(file, place, message)
                 break
 
 
@@ -108,9 +108,9 @@ def _filled(value: Any, row: Mapping[str, str]) -> Any:
 def _claim(reader: Reader, file: Path, entry: Mapping[str, Any]) -> Claim:
     place = f"claim[{entry['id']}]"
     if "check" in entry and "not_checkable" in entry:
-        reader.tell(file, place, "has check and also not_checkable; expected one of them")
+        reader.report(file, place, "has check and also not_checkable; expected one of them")
     if "check" not in entry and "not_checkable" not in entry:
-        reader.tell(file, place, "needs a check, or not_checkable with the reason")
+        reader.report(file, place, "needs a check, or not_checkable with the reason")
     checks = []
     for number, check in enumerate(entry.get("check", ())):
         if isinstance(check, dict) and {"measure", "expect"} <= set(check):
@@ -133,18 +133,18 @@ def _expectation(reader: Reader, file: Path, place: str, check: Mapping[str, Any
     if len(has) != 1:
         what = f"has {' and '.join(has)}" if has else "says nothing"
         message = f"{what}; expected exactly one of {', '.join(BOUNDS)}"
-        reader.tell(file, f"{place}.expect", message)
+        reader.report(file, f"{place}.expect", message)
     if ("equals" in expect) != ("tolerance" in expect):
         message = "equals needs a tolerance, 0 if it is exact; only equals has one"
-        reader.tell(file, f"{place}.expect", message)
+        reader.report(file, f"{place}.expect", message)
     tolerance = expect.get("tolerance", 0)
     if isinstance(tolerance, str) and not re.fullmatch(r"\d+(\.\d+)? ?%", tolerance):
         message = f'"{tolerance}" is not a tolerance; expected a number or something like "5 %"'
-        reader.tell(file, f"{place}.expect.tolerance", message)
+        reader.report(file, f"{place}.expect.tolerance", message)
     elif isinstance(tolerance, int | float) and tolerance < 0:
         message = f"{tolerance} is negative; expected a distance, at least 0"
-        reader.tell(file, f"{place}.expect.tolerance", message)
+        reader.report(file, f"{place}.expect.tolerance", message)
     elif tolerance not in (0, "0 %") and not check.get("reason"):
-        reader.tell(file, f"{place}.reason", "is missing: why this tolerance and no other?")
+        reader.report(file, f"{place}.reason", "is missing: why this tolerance and no other?")
     if "between" in expect and list(expect["between"]) != sorted(expect["between"]):
-        reader.tell(file, f"{place}.expect.between", "has its ends in the wrong order")
+        reader.report(file, f"{place}.expect.between", "has its ends in the wrong order")

@@ -35,7 +35,7 @@ FOLDERS = {"scenarios", "expected"}
 
 
 class PaperError(ScenarioError):
-    """A paper's folder is wrong. All problems are told at once."""
+    """A paper's folder is wrong. All problems are reported together."""
 
 
 def names() -> list[str]:
@@ -82,7 +82,7 @@ def read(paper: str | Path) -> PaperData:
     UnsupportedError
         There is no such paper.
     PaperError
-        Its files are wrong; every problem is told.
+        Its files are wrong; every problem is reported.
     """
     return _Reader(find(paper)).paper()
 
@@ -95,7 +95,7 @@ class _Reader:
         self.found: list[Problem] = []
         self._views: Mapping[str, str] = {}
 
-    def tell(self, file: Path, path: str, message: str) -> None:
+    def report(self, file: Path, path: str, message: str) -> None:
         """Note a problem.
 
         Parameters
@@ -133,7 +133,7 @@ class _Reader:
             claims=claims(self, expected),
             parameters=self._parameters(unstated),
         )
-        # References are looked at even where other entries are wrong: all is told at once.
+        # References are looked at even where other entries are wrong: all is reported together.
         self.found += crosscheck.problems(made)
         if self.found:
             raise PaperError(list(dict.fromkeys(self.found)))
@@ -154,7 +154,7 @@ class _Reader:
         Returns
         -------
         dict
-            Only what has the right form; the rest is told.
+            Only what has the right form; the rest is reported.
         """
         from ackclock.catalogue.form import parameter_problems
 
@@ -163,25 +163,25 @@ class _Reader:
             data = tomllib.loads(file.read_text(encoding="utf-8"))
         except FileNotFoundError:
             if needed:
-                self.tell(file, "", "there is no such file; every paper has one")
+                self.report(file, "", "there is no such file; every paper has one")
             return {}
         except UnicodeDecodeError:
-            self.tell(file, "", "is not UTF-8 text")
+            self.report(file, "", "is not UTF-8 text")
             return {}
         except tomllib.TOMLDecodeError as error:
-            self.tell(file, "", f"not valid TOML: {error}")
+            self.report(file, "", f"not valid TOML: {error}")
             return {}
         wrong = [*self._verdicts(data), *parameter_problems(dict(rules), data)]
         for problem in wrong:
-            self.tell(file, _by_id(problem.path, data), problem.message)
+            self.report(file, _by_id(problem.path, data), problem.message)
         data = _without(data, [problem.path for problem in wrong])
         if name == views.FILE:
             return data
 
-        def tell(path: str, message: str) -> None:
-            self.tell(file, _by_id(path, data), message)
+        def report(path: str, message: str) -> None:
+            self.report(file, _by_id(path, data), message)
 
-        return views.filled(data, self._views, tell)
+        return views.filled(data, self._views, report)
 
     @staticmethod
     def _verdicts(data: Any) -> list[Problem]:
@@ -197,18 +197,18 @@ class _Reader:
         for path in sorted(self.folder.iterdir()):
             known = FOLDERS if path.is_dir() else TOP
             if path.name not in known and not path.name.startswith((".", "__")):
-                self.tell(path, "", f"is not part of a paper; {suggestion(path.name, known)}")
+                self.report(path, "", f"is not part of a paper; {suggestion(path.name, known)}")
 
     def _named(self, kind: str, ending: str) -> Iterable[Path]:
         for file in sorted((self.folder / kind).glob("*")):
             if file.suffix != ending:
-                self.tell(file, "", f"is not a {ending} file")
+                self.report(file, "", f"is not a {ending} file")
             elif not _NAME.fullmatch(file.stem) or file.stem == "expected":
                 message = (
                     f'"{file.stem}" cannot be used in queries; expected lower-case letters,'
                     " digits and _, beginning with a letter"
                 )
-                self.tell(file, "", message)
+                self.report(file, "", message)
             else:
                 yield file
 
@@ -223,8 +223,8 @@ class _Reader:
                     head.append(line.lstrip("# ").strip())
             source = " ".join(head)
             if not source:
-                message = "says not where its values stand; expected a first line # Source: ..."
-                self.tell(file, "", message)
+                message = "has no source of its values; expected a first line # Source: ..."
+                self.report(file, "", message)
             made[file.stem] = Expected(file.stem, file, source.removeprefix("Source: "))
         return made
 
@@ -234,14 +234,14 @@ class _Reader:
             try:
                 document = tomllib.loads(file.read_text(encoding="utf-8"))
             except ValueError as error:
-                self.tell(file, "", f"not valid TOML: {error}")
+                self.report(file, "", f"not valid TOML: {error}")
                 continue
             tiers = document.get("tiers", {})
             skipped = {}
             for tier, settings in tiers.items() if isinstance(tiers, dict) else ():
                 if tier not in form.TIERS:
                     hint = suggestion(tier, form.TIERS)
-                    self.tell(file, f"tiers.{tier}", f'there is no tier "{tier}"; {hint}')
+                    self.report(file, f"tiers.{tier}", f'there is no tier "{tier}"; {hint}')
                 if isinstance(settings, dict) and "skip" in settings:
                     skipped[tier] = str(settings["skip"])
             made[file.stem] = Study(file.stem, file, document, skipped)
@@ -268,9 +268,9 @@ class _Reader:
             place = f"parameter[{entry['id']}]"
             if ("not_settable" in entry) == ("sets" in entry):
                 message = "needs either sets, or not_settable with the reason"
-                self.tell(file, place, message)
+                self.report(file, place, message)
             if "sets" in entry and not {"default", "values"} <= set(entry):
-                self.tell(file, place, "needs default and values beside sets")
+                self.report(file, place, "needs default and values beside sets")
             sets = tuple(
                 Target(t["study"], t["path"])
                 for t in _tables(entry.get("sets"))
@@ -283,12 +283,12 @@ class _Reader:
         return made
 
     def unique(self, file: Path, kind: str, entries: Sequence[Mapping[str, Any]]) -> None:
-        """Tell ids that are there twice.
+        """Report ids that are there twice.
 
         Parameters
         ----------
         file, kind
-            Where the entries stand.
+            The file of the entries.
         entries
             Tables with an id.
         """
@@ -296,7 +296,7 @@ class _Reader:
         for entry in entries:
             name = str(entry.get("id"))
             if name in seen and "id" in entry:
-                self.tell(file, f"{kind}[{name}].id", "is there more than once")
+                self.report(file, f"{kind}[{name}].id", "is there more than once")
             seen.add(name)
 
 

@@ -1,6 +1,6 @@
 """The form of a paper's files, as JSON Schema: keys, types, and a sentence about each.
 
-`docs/reference/papers.md` tells the same to people; a test keeps the two together.
+`docs/reference/papers.md` states the same to people; a test keeps the two together.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ PAPER = _table(
         "venue": _text("Journal, conference or report."),
         "doi": _text("DOI, without the resolver."),
         "url": _text("Where it can be read."),
-        "abstract": _text("What it says, in words of one's own."),
+        "abstract": _text("What it says, in your own words."),
         "era": _text("Whose defaults the reproduction uses."),
         "tiers": _table(dict.fromkeys(TIERS, _TIER), (), "What each tier leaves out."),
     },
@@ -98,7 +98,7 @@ _KINDS_OF_FIGURE = ("line", "scatter", "bar", "matrix", "map", "table")
 _FIGURE = _table(
     {
         "id": _text("As in the paper: 8, 13a, T2."),
-        "title": _text("Title, in words of one's own."),
+        "title": _text("Title, in your own words."),
         "caption": _text("What to see in it."),
         "kind": _names(_KINDS_OF_FIGURE, "How the rows are drawn."),
         "data": _text(_SQL + " Columns x, y; further series, panel, replicate, low, high."),

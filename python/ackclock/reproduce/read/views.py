@@ -1,6 +1,6 @@
 """Named queries of a paper: what several claims and figures begin with is written once.
 
-``views.toml`` has them by name. Where a query says ``views.NAME``, the named query stands there in
+``views.toml`` has them by name. Where a query says ``views.NAME``, the named query is inserted in
 brackets, before anything else looks at the text.
 """
 
@@ -14,7 +14,7 @@ from ackclock.errors import suggestion
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    Tell = Callable[[str, str], object]
+    Report = Callable[[str, str], object]
 
 __all__ = ["FILE", "filled"]
 
@@ -25,10 +25,10 @@ _QUERIES = ("measure", "data", "printed", "model")
 """Keys whose values are queries."""
 
 _NOTHING = "(SELECT NULL)"
-"""Stands where a view is wrong: that is told once, and not by what reads the query next."""
+"""Replaces a wrong view, so that its problem is reported once and not again by its readers."""
 
 
-def filled(value: Any, views: Mapping[str, str], tell: Tell, path: str = "") -> Any:
+def filled(value: Any, views: Mapping[str, str], report: Report, path: str = "") -> Any:
     """Copy a document with the named queries in place.
 
     Parameters
@@ -37,8 +37,8 @@ def filled(value: Any, views: Mapping[str, str], tell: Tell, path: str = "") -> 
         The document, or a part of it.
     views
         Queries by name.
-    tell
-        Is told path and message of names that there are not, and of views made of themselves.
+    report
+        Receives path and message of names that there are not, and of views made of themselves.
     path
         Of the value in the document.
     """
@@ -47,24 +47,26 @@ def filled(value: Any, views: Mapping[str, str], tell: Tell, path: str = "") -> 
         for key, item in value.items():
             at = f"{path}.{key}" if path else key
             is_query = key in _QUERIES and isinstance(item, str)
-            made[key] = _put(item, views, tell, at) if is_query else filled(item, views, tell, at)
+            made[key] = (
+                _put(item, views, report, at) if is_query else filled(item, views, report, at)
+            )
         return made
     if isinstance(value, list):
-        return [filled(item, views, tell, f"{path}[{i}]") for i, item in enumerate(value)]
+        return [filled(item, views, report, f"{path}[{i}]") for i, item in enumerate(value)]
     return value
 
 
 def _put(
-    text: str, views: Mapping[str, str], tell: Tell, path: str, inside: tuple[str, ...] = ()
+    text: str, views: Mapping[str, str], report: Report, path: str, inside: tuple[str, ...] = ()
 ) -> str:
     def one(match: re.Match[str]) -> str:
         name = match[1]
         if name not in views:
-            tell(path, f'there is no view "{name}" in {FILE}; {suggestion(name, views)}')
+            report(path, f'there is no view "{name}" in {FILE}; {suggestion(name, views)}')
             return _NOTHING
         if name in inside:
-            tell(path, f'the view "{name}" of {FILE} is made of itself')
+            report(path, f'the view "{name}" of {FILE} is made of itself')
             return _NOTHING
-        return f"({_put(views[name].strip(), views, tell, path, (*inside, name))})"
+        return f"({_put(views[name].strip(), views, report, path, (*inside, name))})"
 
     return _NAMED.sub(one, text)

@@ -45,7 +45,7 @@ class Database:
         study
             Its name.
         tables
-            By name; fetched when a query asks.
+            By name; fetched when a query needs them.
         """
         for schema, name in [pair for pair in self._made if pair[0] == study]:
             self._connection.execute(f'DROP VIEW "{schema}"."{name}"')
@@ -61,7 +61,7 @@ class Database:
         text
             One SELECT.
         file, place
-            Where it stands, for messages.
+            Its place, for messages.
 
         Raises
         ------
@@ -97,7 +97,7 @@ class Database:
         try:
             return finish(self._connection.sql(text))
         except duckdb.Error as error:
-            raise PaperError([Problem(place, _told(error), str(file))]) from None
+            raise PaperError([Problem(place, _describe_error(error), str(file))]) from None
 
     def _need(self, schema: str, name: str, file: Path, place: str) -> None:
         from ackclock.errors import suggestion
@@ -121,7 +121,7 @@ class Database:
         self._made.add((schema, name))
 
 
-def _told(error: duckdb.Error) -> str:
+def _describe_error(error: duckdb.Error) -> str:
     """A database's message as one sentence."""
     lines = [line.strip() for line in str(error).splitlines()]
     said = [line for line in lines if line and not line.startswith(("LINE ", "^"))]

@@ -1,4 +1,4 @@
-"""Decides from an interval whether a claim is met; docs/explanation/verdicts.md tells the rule.
+"""Decides from an interval whether a claim is met; docs/explanation/verdicts.md states the rule.
 
 An interval that lies in what is expected supports the claim; one that lies outside refutes it; one
 that does both decides nothing.

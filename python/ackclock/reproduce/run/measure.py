@@ -118,13 +118,13 @@ def _about(check: Check, what: str) -> str:
 
 def _reason(claim: Claim, parts: list[Part], outcome: str) -> str:
     decisive = [part for part in parts if part.outcome == outcome]
-    told = [f"{part.name}: {part.why}" if part.name else part.why for part in decisive[:3]]
-    if len(decisive) > len(told):
-        told.append(f"and {len(decisive) - len(told)} more")
+    reported = [f"{part.name}: {part.why}" if part.name else part.why for part in decisive[:3]]
+    if len(decisive) > len(reported):
+        reported.append(f"and {len(decisive) - len(reported)} more")
     if outcome != "met" and len(decisive) < len(parts):
-        told.insert(0, f"{len(decisive)} of {len(parts)} numbers")
+        reported.insert(0, f"{len(decisive)} of {len(parts)} numbers")
     head = "undecided: " if outcome == "undecided" else ""
-    text = head + "; ".join(told)
+    text = head + "; ".join(reported)
     if outcome == "missed" and claim.known_deviation:
         text += f". Known: {claim.known_deviation}"
     if outcome == "met" and claim.known_deviation:

@@ -46,7 +46,7 @@ def probe(
     Raises
     ------
     PaperError
-        Queries name tables or columns that there are not; all are told.
+        Queries name tables or columns that there are not; all are reported.
     """
     database = Database(paper)
     for name, sweep in sweeps.items():

@@ -35,7 +35,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """A paper, reproduced as far as was asked.
+    """A paper, reproduced as far as was requested.
 
     Parameters
     ----------
@@ -46,11 +46,11 @@ class Reproduction:
     claims
         Every claim with its verdict.
     figures
-        Figures asked for.
+        Figures requested.
     studies
         Studies that were run.
     arguments
-        What of the paper was asked for, as on the command line; empty for all of it.
+        What of the paper was requested, as on the command line; empty for all of it.
     """
 
     paper: PaperData
@@ -146,14 +146,14 @@ def reproduce(
         database.add(name, result.tables)
     for name in paper.studies:
         if name not in done:
-            missing.setdefault(name, "not run: only a part of the paper was asked for")
+            missing.setdefault(name, "not run: only a part of the paper was requested")
     random = {name: result.is_random for name, result in done.items()}
     arguments = [*(f"--figure={id_}" for id_ in figures), *(f"--claim={id_}" for id_ in claims)]
     return Reproduction(
         paper,
         tier,
         tuple(
-            ClaimResult(claim, (), "not-checkable", "not asked for")
+            ClaimResult(claim, (), "not-checkable", "not requested")
             if claims and claim not in wanted_claims
             else measure(claim, database, random, missing)
             for claim in paper.claims.values()
@@ -187,7 +187,7 @@ def _run(
         points, reps = len(sweep.points), sweep.replicates
         times = f"{reps.at_first} to {reps.at_most}" if reps.until else str(reps.at_first)
         what = f"{points} point{'s' * (points != 1)}, {times} replicate{'s' * (times != '1')}"
-        means.tell(f"study {number} of {len(sweeps)}, {name}: {what}")
+        means.report(f"study {number} of {len(sweeps)}, {name}: {what}")
         yield name, run_study(paper, paper.studies[name], tier, means, made=sweep)
 
 

@@ -64,7 +64,7 @@ class Sensitivity:
     Parameters
     ----------
     paper, claim, tier
-        What was asked.
+        What was requested.
     trials
         The defaults first.
     parameters
@@ -117,17 +117,17 @@ class Sensitivity:
         from ackclock.reproduce.run.wording import measured
 
         rows = [[t.label, t.result.verdict, measured(t.result)] for t in self.trials]
-        told = []
+        reported = []
         for name, by in self.region.items():
             holds = by.get("reproduced", [])
             every = sum(len(values) for values in by.values())
             where = ", ".join(shown(value) for value in holds) or "no value tried"
             where = "every value tried" if len(holds) == every else where
-            told.append(f"holds for {name}: {where}")
-        told += [f"not varied, {name}: {reason}" for name, reason in self.fixed.items()]
+            reported.append(f"holds for {name}: {where}")
+        reported += [f"not varied, {name}: {reason}" for name, reason in self.fixed.items()]
         head = f"{self.paper.name} {self.claim.id}, tier {self.tier}: {self.claim.statement}"
         body = table(["values", "verdict", "measured [95 %]"], rows, most=1000)
-        return "\n\n".join([head, body, "\n".join(told)])
+        return "\n\n".join([head, body, "\n".join(reported)])
 
 
 def _with_default(parameter: Parameter) -> list[Any]:
@@ -178,7 +178,7 @@ def sensitivity(
         message = f"{claim} rests on no unstated parameter that can be varied"
         raise UnsupportedError(f"{message}: {named}" if named else message)
     choices = list(_choices(parameters, pairs=pairs))
-    # All sweeps are made first: a value that cannot be is told before anything runs.
+    # All sweeps are made first: a value that cannot be is reported before anything runs.
     for values in choices:
         for study in needed:
             sweep_of(paper, paper.studies[study], tier, _changes(parameters, study, values))
@@ -186,8 +186,8 @@ def sensitivity(
     kept: dict[str, StudyResult] = {}
     trials = []
     for number, values in enumerate(choices, start=1):
-        told = f"trial {number} of {len(choices)}, {written(values)}"
-        run = functools.partial(_study, paper, parameters, values, tier, means, kept, told)
+        reported = f"trial {number} of {len(choices)}, {written(values)}"
+        run = functools.partial(_study, paper, parameters, values, tier, means, kept, reported)
         result = _judged(paper, entry, needed, tier, database, run)
         trials.append(Trial(values, result))
     return Sensitivity(paper, entry, tier, tuple(trials), tuple(parameters), fixed)
@@ -239,14 +239,14 @@ def _study(
     tier: str,
     means: Means,
     kept: dict[str, StudyResult],
-    told: str,
+    reported: str,
     name: str,
 ) -> StudyResult:
     """Run a study at other values; studies that these values do not touch are run once."""
     changes = _changes(parameters, name, values)
     key = f"{name} {json.dumps(changes, sort_keys=True)}"
     if key not in kept:
-        means.tell(f"{told}: study {name}")
+        means.report(f"{reported}: study {name}")
         kept[key] = run_study(paper, paper.studies[name], tier, means, changes)
     return kept[key]
 

@@ -30,7 +30,7 @@ class Means:
     store: Any = None
     progress: Any = True
     command: str | None = None
-    tell: Callable[[str], object] = field(default=lambda _: None)
+    report: Callable[[str], object] = field(default=lambda _: None)
 
 
 @dataclass(frozen=True)
@@ -104,15 +104,15 @@ def _unstated(paper: PaperData, study: Study, error: ScenarioError) -> ScenarioE
         for target in parameter.sets
         if target.study == study.name
     }
-    told = []
+    reported = []
     for problem in error.problems:
         parameter = by_path.get(problem.path)
         if parameter is None:
-            told.append(problem)
+            reported.append(problem)
         else:
             message = f"study {study.name}, {problem.path}: {problem.message}"
-            told.append(Problem(f"parameter[{parameter.id}]", message, str(parameter.file)))
-    return PaperError(told)
+            reported.append(Problem(f"parameter[{parameter.id}]", message, str(parameter.file)))
+    return PaperError(reported)
 
 
 def run_study(

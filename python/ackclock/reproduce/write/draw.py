@@ -196,10 +196,10 @@ def _legend(axes: Axes, layers: Layers, *, outside: bool) -> None:
         return
     shown = [h for h, _ in pairs], [text for _, text in pairs]
     if outside:
-        # Bars begin at the axis and stand side by side: inside there is no free place.
+        # Bars begin at the axis, side by side: there is no free place inside.
         axes.figure.legend(*shown, loc="outside upper center", ncols=min(len(pairs), 6))
     else:
-        # Many would cover the curves, so they stand beside them.
+        # Many would cover the curves, so they are placed beside them.
         many = len(pairs) > MOST_INSIDE and len(axes.figure.axes) == 1
         place: Look = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if many else {}
         axes.legend(*shown, **place)

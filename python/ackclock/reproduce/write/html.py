@@ -1,4 +1,4 @@
-"""The pages: one for a paper, one over all papers. Nothing in them asks a network."""
+"""The pages: one for a paper, one over all papers. They load nothing from a network."""
 
 from __future__ import annotations
 

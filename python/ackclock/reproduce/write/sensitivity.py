@@ -23,7 +23,7 @@ LOOK = {
     "deviates": {"color": "#D55E00", "marker": "X"},
     "not-checkable": {"color": "#6b7280", "marker": "$?$"},
 }
-"""Verdicts are told by colour, by mark and by word."""
+"""Verdicts are shown by colour, by mark and by word."""
 
 
 def write(done: Sensitivity, folder: str | Path) -> Path:

@@ -46,12 +46,12 @@ def summary(done: Reproduction) -> str:
     files = dict.fromkeys(result.claim.made_from for result in done.claims if result not in listed)
     for file in files:
         own = [result for result in done.claims if result.claim.made_from == file]
-        told = ", ".join(
+        text = ", ".join(
             f"{count} {verdict}"
             for verdict in ("reproduced", "deviates", "not-checkable")
             if (count := sum(result.verdict == verdict for result in own))
         )
-        parts.append(f"{len(own)} claims of {file}: {told}")
+        parts.append(f"{len(own)} claims of {file}: {text}")
     if done.figures:
         drawn = [item.figure.id for item in done.figures if not item.missing]
         others = len(done.figures) - len(drawn)

@@ -86,7 +86,7 @@ def _contradictions(data: Data, chosen: Settings) -> list[Problem]:
     if chosen.topology == "ring" and chosen.flows < 5:
         message = f"is {chosen.flows}; a ring of two bottlenecks per flow needs at least 5"
         found.append(Problem("net.flows", message))
-    # The shortest path has 4 access delays of its own; the rest is the bottleneck's.
+    # The shortest path has 4 access delays; the rest is the bottleneck's.
     least = 8 * ACCESS_S
     if chosen.rtt_s * (1 - chosen.rtt_spread) < least:
         message = f"with its spread is below {least * 1e3:g} ms, the delay of the access links"
@@ -118,7 +118,7 @@ def _too_many_sources(data: Data, chosen: Settings) -> list[Problem]:
         return [Problem("net.steps", message)]
     count = sources(least, chosen.flows, chosen.capacity_bps)
     if count > MOST_SOURCES:
-        message = f"asks for {count} sources of fixed rate; expected at most {MOST_SOURCES}"
+        message = f"requests {count} sources of fixed rate; expected at most {MOST_SOURCES}"
         return [Problem("net.floor", message)]
     return []
 
@@ -149,7 +149,7 @@ def bandwidth(data: Data, chosen: Settings, *, link: int | None = None) -> Patte
     chosen
         Its environment; not one of TCP transfers.
     link
-        In a ring, the number of the link, each with draws of its own.
+        In a ring, the number of the link, each with separate draws.
     """
     duration = parse(data["duration"], "duration")
     if chosen.environment.rule == "steps":

@@ -1,6 +1,6 @@
 """The form of ``[net] kind = "environment"``: keys, units, defaults, one sentence each.
 
-The defaults that the paper does not give stand here and nowhere else. `Settings` is the table with
+The defaults that the paper does not give are defined here only. `Settings` is the table with
 all of them filled in.
 """
 
@@ -40,7 +40,7 @@ TEXT = (
 RULES: Data = {
     "name": {
         "enum": [*ENVIRONMENTS, FREE.name],
-        "description": "Environment of Table 2, or steps for a pattern of one's own.",
+        "description": "Environment of Table 2, or steps for a user-defined pattern.",
     },
     "flows": _count("Number of test flows n.", 10),
     "by": {
@@ -53,7 +53,7 @@ RULES: Data = {
         "enum": ["dumbbell", "ring"],
         "default": "dumbbell",
         "description": "ring: every test flow crosses two of `flows` bottlenecks, each shared with"
-        " one other test flow and a cross traffic of its own (by cbr).",
+        " one other test flow and separate cross traffic (by cbr).",
     },
     "capacity": quantity(
         "rate",

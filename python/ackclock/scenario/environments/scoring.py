@@ -67,16 +67,16 @@ def annotate(run: Outcome, data: Data) -> None:
     chosen = settings(data["net"])
     flows = run.summary["flows"]
     test = [flow for flow in flows if not _is_cross(str(flow["id"]))]
-    told = _told(data, chosen, test, flows)
-    run.summary["environment"] = told
+    measured = _measure(data, chosen, test, flows)
+    run.summary["environment"] = measured
     run.summary["flows"] = test
     kept = {str(flow["id"]) for flow in test}
     assert isinstance(run.tables, Tables)
     run.tables.keep("flows", [str(flow["id"]) in kept for flow in flows])
-    numbers = {key: value for key, value in told.items() if not isinstance(value, str)}
+    numbers = {key: value for key, value in measured.items() if not isinstance(value, str)}
     columns = {**numbers, **scores(run.summary)}
     row: Data = {key: np.array([_number(value)]) for key, value in columns.items()}
-    run.tables.put("environment", {"name": [told["name"]], "by": [told["by"]], **row})
+    run.tables.put("environment", {"name": [measured["name"]], "by": [measured["by"]], **row})
 
 
 def _number(value: float | None) -> float:
@@ -87,7 +87,7 @@ def _is_cross(name: str) -> bool:
     return any(name.startswith(part) and name != part + "s" for part in (CBR, CROSS, HOLD))
 
 
-def _told(data: Data, chosen: Settings, test: Sequence[Data], flows: Sequence[Data]) -> Data:
+def _measure(data: Data, chosen: Settings, test: Sequence[Data], flows: Sequence[Data]) -> Data:
     begin = parse(data.get("warmup", 0), "duration")
     end = parse(data["duration"], "duration")
     wire = _wire(data)
@@ -140,20 +140,22 @@ def scores(summary: Mapping[str, Any]) -> dict[str, float]:
         ``goodput``, ``fairness``, ``loss_percent``, ``delay_ms``, and besides
         ``goodput_offered``, ``jain``, ``timeouts`` (per flow). NaN for what is not known.
     """
-    told = summary["environment"]
+    measured = summary["environment"]
     flows = summary["flows"]
     got = [flow["goodput_bps"] for flow in flows]
     mean = sum(got) / len(got)
     sent = sum(flow["sent_packets"] for flow in flows)
     nan = float("nan")
-    delay = told["delay_s"]
-    offered = told["offered_bps"]
+    delay = measured["delay_s"]
+    offered = measured["offered_bps"]
     return {
-        "goodput": told["got_bps"] / told["available_bps"] if told["available_bps"] > 0 else nan,
+        "goodput": measured["got_bps"] / measured["available_bps"]
+        if measured["available_bps"] > 0
+        else nan,
         "fairness": (max(got) - min(got)) / mean if mean > 0 else nan,
         "loss_percent": 100 * sum(f["lost_data_packets"] for f in flows) / sent if sent else nan,
         "delay_ms": 1e3 * delay if delay is not None else nan,
-        "goodput_offered": told["got_bps"] / offered if offered else nan,
+        "goodput_offered": measured["got_bps"] / offered if offered else nan,
         "jain": jain(got),
         "timeouts": sum(flow["timeouts"] for flow in flows) / len(flows),
     }
@@ -173,7 +175,7 @@ def _era_sizes(era: str) -> tuple[int, int]:
     from ackclock import _core
 
     net = {"kind": "dumbbell", "pairs": 1, "rate": 1e6, "rtt": 0.1}
-    asked = {"net": net, "flows": [{"pair": 0}], "duration": 1, "era": era}
-    lines = json.loads(_core.explain(json.dumps(asked)))["defaults"]
+    requested = {"net": net, "flows": [{"pair": 0}], "duration": 1, "era": era}
+    lines = json.loads(_core.explain(json.dumps(requested)))["defaults"]
     values = {line["path"]: line["value"] for line in lines}
     return int(values["tcp.mss"].split()[0]), int(values["tcp.header"].split()[0])

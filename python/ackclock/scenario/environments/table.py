@@ -107,4 +107,4 @@ ENVIRONMENTS: dict[str, Environment] = {env.name: env for env in _all()}
 """By name, in the order of Table 2."""
 
 FREE = Environment("steps", "steps", "steps", 10 * MBPS, 0.0, 0.0, "as a list of steps says")
-"""A pattern of one's own."""
+"""A user-defined pattern."""

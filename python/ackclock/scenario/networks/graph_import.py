@@ -41,7 +41,7 @@ Rule = Literal["uniform", "degree"]
 
 
 def _named(ids: list[str], names: list[str]) -> list[str]:
-    """Names where every node has one of its own, ids otherwise."""
+    """Names where these are unique, ids otherwise."""
     unique = all(names) and len(set(names)) == len(names)
     return names if unique else ids
 
@@ -162,7 +162,7 @@ def graphml_data(path: Path, options: LinkOptions) -> dict[str, Any]:
     opener: Any = {".gz": gzip.open, ".bz2": bz2.open}.get(path.suffix, open)
     try:
         with opener(path, "rb") as file, warnings.catch_warnings():
-            # NetworkX tells of ports, which no link needs, by the path of its own source.
+            # NetworkX warns of ports, which no link needs, with the path of its source.
             warnings.simplefilter("ignore", UserWarning)
             _check_ids(ET.parse(file).getroot(), path)
             file.seek(0)
@@ -179,7 +179,7 @@ def graphml_data(path: Path, options: LinkOptions) -> dict[str, Any]:
 
 
 def _check_ids(root: Element, path: Path) -> None:
-    """Tell what NetworkX accepts: an id twice, and an edge to a node that is not there."""
+    """Report what NetworkX accepts: duplicate ids, and edges to unknown nodes."""
     graph = root.find("{*}graph")
     if graph is None:
         return
@@ -187,7 +187,7 @@ def _check_ids(root: Element, path: Path) -> None:
     for node in graph.findall(".//{*}node"):
         name = str(node.get("id"))
         if name in ids:
-            raise wrong(f"{path}: two nodes have the id {_quoted(name)}; expected one of its own")
+            raise wrong(f"{path}: two nodes have the id {_quoted(name)}; expected unique ids")
         ids.add(name)
     for edge in graph.findall("{*}edge"):
         ends = [str(edge.get("source")), str(edge.get("target"))]
@@ -229,7 +229,7 @@ def csv_data(folder: Path, options: LinkOptions) -> dict[str, Any]:
     for line, row in rows:
         before = lines.setdefault(row["id"], line)
         if before != line:
-            text = f"the id {_quoted(row['id'])} is that of line {before}; expected one of its own"
+            text = f"the id {_quoted(row['id'])} is that of line {before}; expected unique ids"
             raise wrong(f"{path}, line {line}: {text}")
     names = _named(ids, [row.get("name", "") for _, row in rows])
     name = dict(zip(ids, names, strict=True))
@@ -239,8 +239,8 @@ def csv_data(folder: Path, options: LinkOptions) -> dict[str, Any]:
     ]
     path = folder / "edges.csv"
     edges = []
-    asked = [options.weight] if options.weight != LinkOptions.weight else []
-    for line, row in _rows(path, ["source", "target", *asked]):
+    requested = [options.weight] if options.weight != LinkOptions.weight else []
+    for line, row in _rows(path, ["source", "target", *requested]):
         for end in ("source", "target"):
             if row[end] not in name:
                 raise wrong(f'{path}, line {line}: {end} "{row[end]}" is not in nodes.csv')

@@ -16,7 +16,7 @@ SIGNAL_SPEED_M_S = 2e8
 """Speed of light in fibre, about two thirds of that in vacuum."""
 MOST_BPS, MOST_S = 1e15, 9e6
 _RANGE = "1 bit/s to 1000 Tbps"
-"""What the core's counters hold, told here while file and line are known."""
+"""What the core's counters hold, reported here while file and line are known."""
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ class Arena:
     Parameters
     ----------
     controls
-        By label, as scenarios say them; the first is the one asked about.
+        By label, as scenarios say them; the first is the one under study.
     peak_bps
         Greatest available bandwidth per test flow [bit/s].
     flows
@@ -73,7 +73,7 @@ class Arena:
             "recovery": "sack",
         }
         data = {
-            "name": f"{control} under {shape.told(self.peak_bps)}",
+            "name": f"{control} under {shape.describe(self.peak_bps)}",
             "net": net,
             "flows": [flow],
             "duration": self.duration_s,
@@ -122,7 +122,7 @@ class Arena:
         Parameters
         ----------
         means
-            By control; the first is the one asked about.
+            By control; the first is the one under study.
         want
             ``worst``, ``best`` or ``last``; under ``last``, the rival is the worst of the others.
         """

@@ -24,7 +24,7 @@ DOES = {
     "last": "does worst of all",
 }
 HEADS = {"worst": "worst pattern", "best": "best pattern", "last": "pattern of the last place"}
-"""How a search is told, by what it wants."""
+"""How a result is headed, by the goal of the search."""
 
 FRESH_SEEDS = 5
 """Runs of each control under the found pattern, on seeds that the search did not see."""
@@ -32,7 +32,7 @@ FRESH_SEEDS = 5
 
 @dataclass(frozen=True)
 class Found(Outcome):
-    """What a search found. Printing it tells the pattern and the goodputs.
+    """What a search found. Its text has the pattern and the goodputs.
 
     Parameters
     ----------
@@ -86,23 +86,23 @@ class Found(Outcome):
         means = {name: mean.mean for name, mean in self.goodput.items()}
         rival = self.arena.rival(means, self.want)
         word = "less" if self.gap.mean < 0 else "more"
-        told = (
+        text = (
             f"{own} gets {abs(self.gap.mean):.3f} of the bandwidth {word} than {rival}"
             f" [{min(abs(self.gap.low), abs(self.gap.high)):.3f},"
             f" {max(abs(self.gap.low), abs(self.gap.high)):.3f}]"
             f" on {FRESH_SEEDS} seeds that the search did not see."
         )
         if not self.holds:
-            told = (
+            text = (
                 f"No pattern was found where {own} {DOES[self.want]}: the gap to {rival} is"
                 f" {self.gap.mean:+.3f} [{self.gap.low:+.3f}, {self.gap.high:+.3f}] on"
                 f" {FRESH_SEEDS} seeds that the search did not see."
             )
-        head = f"{HEADS[self.want]} for {own}: {self.shape.told(peak)}"
+        head = f"{HEADS[self.want]} for {own}: {self.shape.describe(peak)}"
         count = f"{self.tried} patterns tried, seed {self.seed}; before shrinking:"
-        first = f"{count} {self.first.told(peak)}"
+        first = f"{count} {self.first.describe(peak)}"
         return "\n".join(
-            [head, "", table(["control", "goodput", "low", "high"], rows), "", told, first]
+            [head, "", table(["control", "goodput", "low", "high"], rows), "", text, first]
         )
 
     def to_dict(self) -> dict[str, Any]:

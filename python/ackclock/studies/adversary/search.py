@@ -9,7 +9,7 @@ Rule::
     worst: the pattern of least gap;  best: of greatest
     last: the least gap to the worst of the others, where the control is the worst of all
     shrunk: while a simpler pattern keeps 80 % of the gap, take it
-    told: the gap on seeds that the search did not see, with its 95 % interval
+    reported: the gap on seeds that the search did not see, with its 95 % interval
 
 The optimiser is SciPy's differential evolution: it needs no gradient, bears noise, is seeded, and
 works on a population at once, so its result does not depend on the number of threads.

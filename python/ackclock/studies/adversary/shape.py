@@ -2,7 +2,7 @@
 
 A pattern of K levels is 2K numbers in [0, 1]: rates on a logarithmic scale from a twentieth of the
 peak to the peak, durations on one from 0.1 s, about a round trip, to 20 s. `simpler` gives the
-patterns next to one that are simpler to tell.
+patterns next to one that are simpler to describe.
 """
 
 from __future__ import annotations
@@ -83,8 +83,8 @@ class Shape:
             for near in _near(seconds, ROUND_S):
                 yield Shape((*levels[:i], (part, near), *levels[i + 1 :]))
 
-    def told(self, peak_bps: float) -> str:
-        """Say it in words.
+    def describe(self, peak_bps: float) -> str:
+        """Describe the pattern in one line.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""An operator's own network and demands, read with everything wrong about them told at once."""
+"""Reads an operator's network and demands, and reports all problems together."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def _float(value: Any) -> float:
 
 
 def _names(raw: _Raw) -> dict[str, str]:
-    """Names of nodes by id: their labels where each has one of its own."""
+    """Names of nodes by id: their labels where these are unique."""
     labels = [label for label, _, _ in raw.nodes.values()]
     unique = all(labels) and len(set(labels)) == len(labels)
     return {node: label if unique else node for node, (label, _, _) in raw.nodes.items()}
@@ -281,7 +281,7 @@ def _from_topohub(name: str) -> _Raw:
 def read_demands(
     network: Network, path: str | Path | None, *, scale: float = 1.0, leaves: bool = False
 ) -> tuple[Traffic, list[Problem]]:
-    """Read a traffic matrix for a network, or ask for all pairs.
+    """Read a traffic matrix for a network, or take all pairs.
 
     Parameters
     ----------

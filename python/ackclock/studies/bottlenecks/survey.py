@@ -57,7 +57,7 @@ class Survey:
     fair_at
         Routers that are fair; None: all.
     upgrades
-        For the least rate and for the total; empty if not asked for.
+        For the least rate and for the total; empty if not requested.
     factor
         What upgraded links' capacities are multiplied by.
     """

@@ -60,7 +60,7 @@ def duplex(net: FluidNet) -> list[tuple[int, ...]]:
     net
         A network with a graph.
     """
-    assert net.graph is not None, "invariant: upgrades are asked for on a network with a graph"
+    assert net.graph is not None, "invariant: upgrades are requested on a network with a graph"
     groups: dict[tuple[int, int], list[int]] = {}
     for link, (a, b) in enumerate(zip(net.graph.src, net.graph.dst, strict=True)):
         groups.setdefault((min(a, b), max(a, b)), []).append(link)
@@ -93,7 +93,7 @@ def best_upgrades(net: FluidNet, count: int, *, factor: float = 2.0) -> tuple[Up
 
 
 def least_wanting(net: FluidNet, rates: npt.NDArray[np.float64]) -> float:
-    """Find the least rate of the flows that get less than they ask for; infinite if there is none.
+    """Find the least rate of the flows that get less than they request; infinite if there is none.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""What an evaluation runs: the control asked about and six others, in every setting.
+"""What an evaluation runs: the control under study and six others, in every setting.
 
 Two sweeps. In ``alone`` all test flows of a run use one control. In ``shared`` half of them use the
-control asked about, half another one.
+control under study, half another one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ackclock.experiments.sweeps import Sweep
 
-__all__ = ["OTHERS", "SETTINGS", "TIERS", "Tier", "alone", "asked", "document", "shared"]
+__all__ = ["OTHERS", "SETTINGS", "TIERS", "Tier", "alone", "document", "read_control", "shared"]
 
 Data = dict[str, Any]
 
@@ -82,8 +82,8 @@ TIERS = {
 """Fast: a minute or two; full: everything."""
 
 
-def asked(text: str, folder: Path) -> Subject:
-    """Read which control the user asked about.
+def read_control(text: str, folder: Path) -> Subject:
+    """Read and check the control under study.
 
     Parameters
     ----------
@@ -97,13 +97,13 @@ def asked(text: str, folder: Path) -> Subject:
     ScenarioError
         It is no control.
     """
-    found = algorithm_argument.asked(
+    found = algorithm_argument.read_subject(
         text, folder, "cc", lambda value: document(value, TIERS["fast"], seed=1)
     )
     taken = {other.lower(): other for other in OTHERS}
     label = found.label
     if label.lower() in taken and found.value != OTHERS[taken[label.lower()]]:
-        label = f"{label} (asked)"
+        label = f"{label} (under study)"
     return Subject(label, found.value)
 
 
@@ -134,7 +134,7 @@ def alone(control: Subject, tier: Tier, *, seed: int, reps: int) -> Sweep:
     Parameters
     ----------
     control
-        The one asked about.
+        The one under study.
     tier
         How much.
     seed
@@ -165,7 +165,7 @@ def shared(control: Subject, tier: Tier, *, seed: int, reps: int) -> Sweep:
     Parameters
     ----------
     control
-        The one asked about.
+        The one under study.
     tier
         How much.
     seed

@@ -58,7 +58,7 @@ class Judgement:
     Parameters
     ----------
     control
-        Label of the control asked about.
+        Label of the control under study.
     controls, settings, environments
         Labels.
     rank_d, rank_c
@@ -131,7 +131,7 @@ def judged(control: Subject, alone: SweepResult, shared: SweepResult) -> Judgeme
     Parameters
     ----------
     control
-        The one asked about.
+        The one under study.
     alone, shared
         Results of `ackclock.studies.evaluate_control.grid`'s sweeps, whole.
 
@@ -211,7 +211,7 @@ def _best(
     for name in controls:
         pairs = zip(per_rep[setting, name], per_rep[setting, first], strict=True)
         apart = Mean.of(a - b for a, b in pairs)
-        # Fewer than two replicates tell nothing apart, and then the first stands alone.
+        # Fewer than two replicates distinguish nothing, and then only the first is best.
         if name != first and apart.low <= 0:
             found.append(name)
     return tuple(sorted(found, key=mean))

@@ -34,8 +34,8 @@ def page(found: Judgement, tier: str) -> str:
         f" {found.seeds} seeds, tier {tier}: {found.runs:,} runs, {found.cpu_s:.0f} s of one core"
     )
     parts = [head, _goodput(found), _sharing(found), _cost(found)]
-    told = [textwrap.fill(text, 100) for text in sentences(found)]
-    return "\n\n".join([*parts, *told])
+    reported = [textwrap.fill(text, 100) for text in sentences(found)]
+    return "\n\n".join([*parts, *reported])
 
 
 def _goodput(found: Judgement) -> str:

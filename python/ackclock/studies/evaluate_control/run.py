@@ -165,7 +165,7 @@ def evaluate(
         It was stopped; what had finished is kept.
     """
     size: grid.Tier = named(tier, grid.TIERS, "tier")
-    chosen = grid.asked(control, folder or Path())
+    chosen = grid.read_control(control, folder or Path())
     count = reps or size.reps
     _trial(chosen, seed)
     results = []

@@ -97,18 +97,18 @@ def sentences(scores: Mapping[str, Scores]) -> list[str]:
     rival = DROP_TAIL if own != DROP_TAIL else next(iter(scores.values())).queues[1]
     wins = [name for name, found in scores.items() if better(found, own, rival)]
     losses = [name for name, found in scores.items() if better(found, rival, own)]
-    told = f"{own} is better than {rival} in {len(wins)} of {len(scores)} scenarios"
-    told += f", worse in {', '.join(losses)}." if losses else " and worse in none."
+    text = f"{own} is better than {rival} in {len(wins)} of {len(scores)} scenarios"
+    text += f", worse in {', '.join(losses)}." if losses else " and worse in none."
     worst = max(scores, key=lambda name: scores[name].mean(own, "delay_ms")[0])
     delay, low, high = scores[worst].mean(own, "delay_ms")
     least = min(scores, key=lambda name: scores[name].mean(own, "goodput")[0])
-    told += (
+    text += (
         f" Its longest delay is {delay:.1f} ms [{low:.1f}, {high:.1f}] in {worst}"
         f" ({SCENARIOS[worst].title}), its lowest goodput"
         f" {scores[least].mean(own, 'goodput')[0]:.3f}"
         f" in {least} ({SCENARIOS[least].title})."
     )
-    return [told]
+    return [text]
 
 
 def _cell(value: float, digits: int) -> str:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["chart", "html"]
 
 COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
-"""Okabe and Ito's; the queue asked about has the first."""
+"""Okabe and Ito's; the queue under study has the first."""
 
 LEAST_DELAY_MS = 0.1
 """Shorter delays are drawn as this."""
@@ -39,7 +39,7 @@ def html(queue: Subject, scores: Mapping[str, Scores], **about: Any) -> str:
     Parameters
     ----------
     queue
-        The one asked about.
+        The one under study.
     scores
         By scenario.
     **about

@@ -11,9 +11,9 @@ from ackclock.studies.evaluate_queue.scenarios import (
     SCENARIOS,
     TIERS,
     Tier,
-    asked,
     document,
     queues,
+    read_queue,
 )
 from ackclock.studies.evaluate_queue.score import METRICS, Scores, scored
 from ackclock.studies.outcome import Outcome
@@ -157,7 +157,7 @@ def evaluate_queue(
     from ackclock.scenario.scenario import Scenario
 
     size: Tier = named(tier, TIERS, "tier")
-    chosen = asked(queue, folder or Path())
+    chosen = read_queue(queue, folder or Path())
     count = reps or size.reps
     # First in this process: a class that fails does so at once, with its own error.
     Scenario.from_data(document(chosen.value, SCENARIOS["capacity"], size, seed=seed)).run()

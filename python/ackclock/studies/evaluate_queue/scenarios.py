@@ -1,8 +1,8 @@
-"""What an evaluation of a queue runs: the situations that RFC 7928 asks for, at one bottleneck.
+"""What an evaluation of a queue runs: the scenarios of RFC 7928, at one bottleneck.
 
 **Source**: Kuhn, Natarajan, Khademi & Ros, "Characterization Guidelines for Active Queue Management
 (AQM)", RFC 7928, sections 3 and 5 to 8. The RFC leaves rates, numbers of flows and bursts open;
-those here are told in the reference of the command.
+those here are in the reference of the command.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-__all__ = ["SCENARIOS", "TIERS", "Scene", "Tier", "asked", "document", "queues"]
+__all__ = ["SCENARIOS", "TIERS", "Scene", "Tier", "document", "queues", "read_queue"]
 
 Data = dict[str, Any]
 
@@ -147,8 +147,8 @@ def document(value: Any, scene: Scene, tier: Tier, *, seed: int) -> Data:
     return made
 
 
-def asked(text: str, folder: Path) -> Subject:
-    """Read which queue discipline the user asked about.
+def read_queue(text: str, folder: Path) -> Subject:
+    """Read and check the queue discipline under study.
 
     Parameters
     ----------
@@ -163,22 +163,22 @@ def asked(text: str, folder: Path) -> Subject:
         It is no queue discipline.
     """
     scene = SCENARIOS["friendly"]
-    found = algorithm_argument.asked(
+    found = algorithm_argument.read_subject(
         text, folder, "qdisc", lambda value: document(value, scene, TIERS["fast"], seed=1)
     )
     label = found.label
     if isinstance(found.value, dict) and len(found.value) > 1:
-        label += " (asked)"
+        label += " (under study)"
     return Subject(DROP_TAIL if label == "fifo" else label, found.value)
 
 
 def queues(own: Subject, tier: Tier) -> dict[str, Any]:
-    """The disciplines that are compared, the one asked about first.
+    """The disciplines that are compared, the one under study first.
 
     Parameters
     ----------
     own
-        The one asked about.
+        The one under study.
     tier
         How much.
     """

@@ -50,7 +50,7 @@ class Scores:
 
     @property
     def queues(self) -> list[str]:
-        """Queues in order, the one asked about first."""
+        """Queues in order, the one under study first."""
         return list(self.points)
 
     def mean(self, queue: str, metric: str) -> Mean:

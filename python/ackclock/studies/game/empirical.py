@@ -198,8 +198,8 @@ def _sweep(game: Game) -> Sweep:
     try:
         base = case(document, game.file)
     except ScenarioError as error:
-        told = [Problem(f"scenario.{p.path}", p.message, p.file) for p in error.problems]
-        raise ScenarioError(told) from None
+        reported = [Problem(f"scenario.{p.path}", p.message, p.file) for p in error.problems]
+        raise ScenarioError(reported) from None
     over = {"profile": Axis("flows", flows)}
     if any(game.networks.values()):
         over["network"] = Axis(None, {name: dict(c) for name, c in game.networks.items()})

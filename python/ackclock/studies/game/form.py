@@ -1,7 +1,7 @@
 """The file form of a game: players, strategies, networks, a payoff, a scenario; TOML or JSON.
 
 [game]
-players = 4                       # each has a pair of hosts of its own
+players = 4                       # each has a separate pair of hosts
 payoff = "goodput"                # what a player wants
 reps = 5
 
@@ -95,7 +95,7 @@ class Game:
         return list(profiles(self.players, len(self.strategies)))
 
     def flows(self, profile: Profile) -> list[dict[str, Any]]:
-        """Flows of a profile; the player's number stands before the dot of a flow's id.
+        """Flows of a profile; the player's number is before the dot of a flow's id.
 
         Parameters
         ----------
@@ -199,7 +199,7 @@ def _strategy(name: str, fields: Any) -> dict[str, Any]:
         raise GameError(f'strategies.{name}: {fields!r} is not a table, as in {{ cc = "cubic" }}')
     for key in ("pair", "src", "dst", "id"):
         if key in fields:
-            raise GameError(f"strategies.{name}.{key}: each player has a pair of its own")
+            raise GameError(f"strategies.{name}.{key}: each player has a separate pair")
     connections = fields.get("connections", 1)
     if isinstance(connections, bool) or not isinstance(connections, int) or connections < 1:
         message = f"strategies.{name}.connections is {connections!r}; expected at least 1"
@@ -223,8 +223,8 @@ def _table(document: Mapping[str, Any], key: str) -> dict[str, Any]:
 def _whole(settings: Mapping[str, Any], key: str, default: int | None, least: int) -> int:
     value = settings.get(key, default)
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        told = "is missing" if value is None else f"is {value!r}"
-        raise GameError(f"game.{key} {told}; expected a whole number, at least {least}")
+        text = "is missing" if value is None else f"is {value!r}"
+        raise GameError(f"game.{key} {text}; expected a whole number, at least {least}")
     return value
 
 

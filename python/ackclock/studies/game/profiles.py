@@ -23,7 +23,7 @@ class Deviation(NamedTuple):
 
 
 def profiles(players: int, strategies: int) -> Iterator[Profile]:
-    """Every way in which players may choose, whoever they are.
+    """Every way in which players may choose, up to their order.
 
     Parameters
     ----------

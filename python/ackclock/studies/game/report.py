@@ -50,13 +50,13 @@ def _conclusion(network: str, names: Sequence[str], found: Findings) -> str:
     resting = [one for one in judged if one.verdict == "equilibrium"]
     open_ = [one for one in judged if one.verdict == "undecided"]
     if resting:
-        told = "; ".join(label(one.profile, names) for one in resting)
-        lines.append(f"  nobody gains by moving from: {told}")
+        profiles = "; ".join(label(one.profile, names) for one in resting)
+        lines.append(f"  nobody gains by moving from: {profiles}")
     else:
         lines.append("  no profile is shown to be an equilibrium")
     if open_:
-        told = "; ".join(label(one.profile, names) for one in open_)
-        lines.append(f"  within noise, perhaps also from: {told}")
+        profiles = "; ".join(label(one.profile, names) for one in open_)
+        lines.append(f"  within noise, perhaps also from: {profiles}")
     best = max(judged, key=lambda one: one.welfare.mean)
     lines.append(f"  best for all together: {label(best.profile, names)}")
     if price is not None:
@@ -68,8 +68,8 @@ def _replies(network: str, names: Sequence[str], replies: Mapping[str, Mapping[s
     rows = []
     for other, row in replies.items():
         best = max(row, key=lambda name: row[name].mean, default="")
-        told = [_number(row[name]) if name in row else "-" for name in names]
-        rows.append([other, *told, best])
+        cells = [_number(row[name]) if name in row else "-" for name in names]
+        rows.append([other, *cells, best])
     head = ["all others play", *(f"one plays {name}" for name in names), "best reply"]
     return f"{network}: payoff of one player\n{table(head, rows)}"
 
@@ -77,9 +77,9 @@ def _replies(network: str, names: Sequence[str], replies: Mapping[str, Mapping[s
 def _all(network: str, names: Sequence[str], judged: Sequence[Judged]) -> str:
     rows = []
     for one in judged:
-        told = [_number(one.payoffs[n]) if n in one.payoffs else "-" for n in names]
+        cells = [_number(one.payoffs[n]) if n in one.payoffs else "-" for n in names]
         rows.append(
-            [label(one.profile, names), *told, _number(one.welfare), one.verdict, _way(one)]
+            [label(one.profile, names), *cells, _number(one.welfare), one.verdict, _way(one)]
         )
     head = ["profile", *names, "sum", "verdict", "largest gain"]
     return f"{network}: payoff by strategy\n{table(head, rows)}"

@@ -34,7 +34,7 @@ class Accuracy:
 
     @property
     def within_two(self) -> float:
-        """Share of pairs whose estimate is right within a factor of two: IDMaps' aim."""
+        """Share of pairs whose estimate is correct within a factor of two: IDMaps' aim."""
         return float(((self.factors >= 0.5) & (self.factors <= 2)).mean())
 
     @property

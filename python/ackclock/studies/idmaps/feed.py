@@ -24,7 +24,7 @@ def green(
     service
         The estimates.
     router
-        Host at which the queue stands; sources are taken to be there too.
+        Host at which the queue is; sources are taken to be there too.
     destinations
         Destination host of each flow, in the order of the scenario's flows.
     **parameters

@@ -1,4 +1,4 @@
-"""Where tracers stand.
+"""Placement of tracers.
 
 **Source**: Jamin, Jin, Jin, Raz, Shavitt & Zhang, "On the placement of Internet instrumentation",
 INFOCOM 2000 (doi:10.1109/INFCOM.2000.832199), whose heuristics are minimum k-centre, k-HST, and
@@ -91,7 +91,7 @@ def _k_median(distances: Distances, tracers: int, rng: Rng) -> list[int]:
 def _k_hst(distances: Distances, tracers: int, rng: Rng) -> list[int]:
     """A 2-HST: parts are cut into parts of half the radius; the widest part is cut first.
 
-    A tracer stands at the node from which its part was grown.
+    A tracer is placed at the node from which its part was grown.
     """
     rtt = distances.rtt_s
     everyone = np.arange(len(distances))

@@ -2,7 +2,7 @@
 
 **Source**: Francis, Jamin, Jin, Jin, Raz, Shavitt & Zhang, "IDMaps: A global Internet host distance
 estimation service", IEEE/ACM Trans. Networking 9(5), 2001 (doi:10.1109/90.958323), as Kapadia,
-Thulasidasan & Feng 2002, section IV-A, tell it.
+Thulasidasan & Feng 2002, section IV-A, describe it.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Tests that any control of the registry, or of a user's own file, can be put through."""
+"""Tests that any control of the registry, or of a file of the user, can be put through."""

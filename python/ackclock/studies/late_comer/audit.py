@@ -68,14 +68,14 @@ class Audit(Outcome):
         # A buffer that overflows empties now and then and shows the propagation delay.
         pure = [row for row in pure if not row.overflows] or pure
         restless = sum(not row.at_rest for row in pure)
-        told = self._judged([row for row in pure if row.at_rest])
+        reported = self._judged([row for row in pure if row.at_rest])
         if not restless:
-            return told
+            return reported
         more = (
             f"{restless} of {len(pure)} cases among its own kind had not come to rest;"
             f" --gap {4 * self.gap_s:g} gives them more time."
         )
-        return f"{told} {more}".strip()
+        return f"{reported} {more}".strip()
 
     def _judged(self, pure: list[Row]) -> str:
         favoured = [row for row in pure if "favoured" in row.verdict]
@@ -230,21 +230,21 @@ def audit(
     *,
     gap_s: float | None = None,
     workers: int | None = None,
-    tell: Callable[[str], object] = lambda _: None,
+    report: Callable[[str], object] = lambda _: None,
 ) -> Audit:
     """Put a control through every situation.
 
     Parameters
     ----------
     control
-        As `ackclock.studies.evaluate_control.grid.asked` reads it.
+        As `ackclock.studies.evaluate_control.grid.read_control` reads it.
     tier
         ``fast`` or ``full``.
     gap_s
         Time between starts, and that which is measured [s]; left out: the tier's.
     workers
         Runs at a time; left out: one per core.
-    tell
+    report
         Gets a line when a situation begins.
 
     Raises
@@ -262,7 +262,7 @@ def audit(
     rows: list[Row] = []
     runs = 0
     for situation, flows, document in documents(control.value, size):
-        tell(f"{SITUATIONS[situation].title}, n = {flows}")
+        report(f"{SITUATIONS[situation].title}, n = {flows}")
         sweep = sweep_of(document, size, f"{situation}, n = {flows}")
         found = _measured(sweep.run(workers=workers), size.gap_s, document["duration"])
         runs += len(found)

@@ -111,7 +111,7 @@ def documents(value: Any, tier: Tier) -> Iterator[tuple[str, int, Data]]:
             "warmup": last + gap,
             "seed": 1,
             "era": "rfc",
-            # Halves of what is measured tell whether the flows were at rest.
+            # Halves of what is measured show whether the flows were at rest.
             "record": {"tables": ["flow_samples"], "interval": gap / 2},
         }
 

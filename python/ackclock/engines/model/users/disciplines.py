@@ -41,7 +41,7 @@ def total(load: float) -> float:
 def fifo(rates: Real) -> Real:
     """Share congestion in proportion to rates: c_i = r_i / (1 - Σ r).
 
-    So does any discipline that does not tell users apart, RED's early drops included.
+    So does any discipline that does not distinguish users, RED's early drops included.
 
     Parameters
     ----------

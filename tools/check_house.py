@@ -130,7 +130,7 @@ WORDS = {
     r"tell|tells|told|telling": "report, state, show; distinguish",
     r"ask|asks|asked|asking": "request, query, require",
     r"calls? up|called up|calling up": "prefetch",
-    r"(?:a user|the user|one)'s own|of (?:its|their|your|my|our) own(?! kind)": "user-defined; separate",
+    r"(?:a user|the user|one)'s own|of (?:its|their|my|our) own(?! kind)": "separate",
     r"whoever|whence|thereof|seldom|heeds?|amiss|nought|hearkens?": "a plain word",
     r"speaks?|spoken": "use, name, describe",
     r"wants (?:a|an|the|to)": "expects, needs, must be",

@@ -38,7 +38,7 @@ def check(files: tuple[Path, ...], changes: tuple[str, ...], *, as_json: bool) -
             else:
                 warnings = load_scenario(file, changes).explain().data["warnings"]
             if not as_json:
-                click.echo(f"{file}: right" + ("" if not warnings else ", but"))
+                click.echo(f"{file}: OK" + ("" if not warnings else ", with warnings:"))
                 for warning in warnings:
                     click.echo(f"  warning: {warning}")
         except ScenarioError as error:

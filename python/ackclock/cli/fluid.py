@@ -167,7 +167,7 @@ def _text(found: Survey) -> str:
         f"{data['network']}: {data['nodes']} nodes, {data['links']} links, {flows}",
         f"max-min: {rate(ideal['total_bps'])} in all, least {rate(ideal['least_bps'])}, Jain"
         f" {ideal['jain']:.4f}; links used {100 * ideal['utilisation_mean']:.1f} % on average;"
-        f" {ideal['satisfied_flows']} flows have all that they request",
+        f" {ideal['satisfied_flows']} flows get their full demand",
     ]
     rows = [
         [b["link"], rate(b["capacity_bps"]), str(b["flows"]), rate(b["rate_bps"])]

@@ -1,4 +1,4 @@
-"""A congestion control of one's own: AIMD that also steps back when its packets wait too long."""
+"""A user-defined congestion control: AIMD that also steps back when its packets wait too long."""
 
 import ackclock as ac
 

@@ -77,7 +77,7 @@ def test_a_log_normal_matrix_has_a_demand_for_every_pair_of_every_backbone(seed)
     assert len(set(zip(flows.src, flows.dst, strict=True))) == 66 * 65
 
 
-def test_a_survey_asks_all_pairs_of_nodes_or_of_leaves_and_says_which(tmp_path, capsys):
+def test_a_survey_takes_all_pairs_of_nodes_or_of_leaves_and_says_which(tmp_path, capsys):
     # NSFNET-like: a square with two tails.
     rows = ["a,b", "b,c", "c,d", "d,a", "a,x", "c,y"]
     write(tmp_path, edges="source,target,capacity_bps\n" + "".join(f"{r},1e9\n" for r in rows))
@@ -139,9 +139,9 @@ def test_links_without_capacity_are_one_sentence_that_names_the_option(tmp_path,
     rows = "".join(f"n{i},n{i + 1},\n" for i in range(88))
     write(tmp_path, edges=f"source,target,capacity_bps\n{rows}")
     assert main(["fluid", str(tmp_path)]) == 2
-    told = capsys.readouterr().err
-    assert told.count("gives no capacity") == 1
-    assert "line 2: gives no capacity, nor do 87 other links; --rate sets one" in told
+    reported = capsys.readouterr().err
+    assert reported.count("gives no capacity") == 1
+    assert "line 2: gives no capacity, nor do 87 other links; --rate sets one" in reported
     assert main(["fluid", str(tmp_path), "--rate", "1 Gbps"]) == 0
 
 

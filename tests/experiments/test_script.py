@@ -81,8 +81,8 @@ def test_a_class_that_comes_after_a_run_is_missed_with_the_reason(tmp_path):
         'duration = "4 s"\nnet = { kind = "dumbbell", pairs = 1, rate = "5 Mbps", rtt = "40 ms" }\n'
         'flows = [{ pair = 0, cc = "mine.py:Late" }]\n'
     )
-    with pytest.raises(ac.ScenarioError) as told:
+    with pytest.raises(ac.ScenarioError) as caught:
         ac.load(scenario).check()
     assert f'no decorated class "Late"; it was read up to line {line}, which starts a run' in str(
-        told.value
+        caught.value
     )

@@ -302,7 +302,7 @@ def read_demands(
     Raises
     ------
     ScenarioError
-        Fewer than two nodes have one neighbour, where only those are to ask.
+        Fewer than two nodes have one neighbour, where only those are to send.
     """
     from ackclock.engines.fluid.patterns import demands_of, hosts_of, matrix_rows
 

@@ -1,7 +1,7 @@
 """Run the same scenarios in ackclock, ns-2 and ns-3 and compare their CPU time and results.
 
 All run on one processor, one after another, in turns. The time that counts is the CPU time of the
-run itself without set-up; per-flow results stand beside it, so that a simulator which is fast
+run itself without set-up; per-flow results are beside it, so that a simulator which is fast
 because it does something else shows. Simulators that are not installed are named and skipped.
 """
 
@@ -203,7 +203,7 @@ def build_ns3(prefix: Path, folder: Path) -> tuple[Path | None, str]:
     rpath = f"-Wl,--disable-new-dtags,-rpath,{libraries[0].parent}"
     command += [PEERS / "ns3" / "dumbbell.cc", *libraries, rpath]
     print("building the ns-3 program ...", file=sys.stderr)
-    # Releases of ns-3 differ in the C++ that their headers need, and stand.
+    # Releases of ns-3 differ in the C++ that their headers need.
     for standard in ("c++17", "c++20", "c++23"):
         done = subprocess.run(
             [*map(str, command), f"-std={standard}"], capture_output=True, text=True, check=False
@@ -392,11 +392,11 @@ def main() -> int:
             for group in groups:
                 for turn in range(options.repeat):
                     # The other way round in every other turn, so that a machine whose speed drifts
-                    # is not to the advantage of whoever comes first.
+                    # does not favour the simulator that runs first.
                     for case in reversed(group) if turn % 2 else group:
                         case.runs.append(case.execute(folder / "flows.csv"))
-                        told = f"{case.scenario} {case.flows} {case.simulator} turn {turn + 1}"
-                        print(f"{told}: {case.runs[-1].run_s:.3f} s", file=sys.stderr)
+                        line = f"{case.scenario} {case.flows} {case.simulator} turn {turn + 1}"
+                        print(f"{line}: {case.runs[-1].run_s:.3f} s", file=sys.stderr)
                 # After every group, so that an interrupted benchmark leaves what it measured.
                 table += rows(group)
                 text = write(table, notes, options.out)

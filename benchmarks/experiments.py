@@ -1,7 +1,7 @@
 """What the layer above the engine costs: sweeps, the store, the start of the command line.
 
 ``python benchmarks/experiments.py [layer] [short] [store] [start] [--quick]`` measures all, or what
-is named, and prints what was asked for beside it. Run it on a quiet machine with the Python of
+is named, and prints the goal beside it. Run it on a quiet machine with the Python of
 ``make setup``. Figures are CPU time where other programs would disturb the clock.
 """
 
@@ -124,7 +124,7 @@ def layer(quick: bool) -> None:  # noqa: FBT001
     found = compared(0.5, 8 if quick else 24, 2)
     print(
         f"runs of 0.5 s: the layer adds {100 * (1 / found['cpu'] - 1):.1f} % of CPU time,"
-        f" {100 * (1 / found['clock'] - 1):.1f} % by the clock (asked: under 5 %)"
+        f" {100 * (1 / found['clock'] - 1):.1f} % by the clock (goal: under 5 %)"
     )
 
 
@@ -134,7 +134,7 @@ def short(quick: bool) -> None:  # noqa: FBT001
     found = compared(0.010, count, len(os.sched_getaffinity(0)))
     print(
         f"{count} runs of 10 ms: {100 * found['cpu']:.1f} % of the CPU time is the engine's,"
-        f" {100 * found['clock']:.1f} % of its speed by the clock (asked: 90 %)"
+        f" {100 * found['clock']:.1f} % of its speed by the clock (goal: 90 %)"
     )
 
 
@@ -169,7 +169,7 @@ def store(quick: bool) -> None:  # noqa: FBT001
             "filter": [*listed, *filters],
             "filter --json": [*listed, *filters, "--json"],
         }.items():
-            print(f"ackclock results {name}: {timed(arguments)} (asked: under 2 s)")
+            print(f"ackclock results {name}: {timed(arguments)} (goal: under 2 s)")
         took = []
         for _ in range(3):
             begin = time.perf_counter()
@@ -198,8 +198,8 @@ def timed(arguments: list[str], times: int = 3) -> str:
 def start(quick: bool) -> None:  # noqa: FBT001
     """The command line's start."""
     for arguments in (["--help"], ["results", "--help"], ["version"]):
-        told = timed(arguments, 5 if quick else 20)
-        print(f"ackclock {' '.join(arguments)}: {told} (asked: under 0.3 s)")
+        times = timed(arguments, 5 if quick else 20)
+        print(f"ackclock {' '.join(arguments)}: {times} (goal: under 0.3 s)")
 
 
 PARTS = {"layer": layer, "short": short, "store": store, "start": start}

@@ -190,11 +190,11 @@ def senders(program: Path, core: int) -> list[Figure]:
             limited <= LIMITED_GOAL,
         ),
     ]
-    for name, told in found["senders"].items():
-        if not told["converged"]:
+    for name, settled in found["senders"].items():
+        if not settled["converged"]:
             message = f"{name} senders did not settle on HOT"
             raise BenchmarkError(message)
-        figures.append(Figure(f"rounds of {name}, HOT", nodes, flows, told["rounds"], "rounds"))
+        figures.append(Figure(f"rounds of {name}, HOT", nodes, flows, settled["rounds"], "rounds"))
     return figures
 
 

@@ -112,9 +112,9 @@ def against_ns2(sweep: Sweep, seconds: float) -> list[tuple[str, float, float, f
             script = PEERS / "ns2" / "environment.tcl"
             out = Path(folder) / "flows.csv"
             said = measured([program, script, file, str(seconds), out], None).output
-        told = dict(word.split("=", 1) for word in said.split() if "=" in word)
+        fields = dict(word.split("=", 1) for word in said.split() if "=" in word)
         name = f"{labels['environment']}, {labels['router']}"
-        rows.append((name, totals["cpu_s"], float(told["run_cpu_s"]), totals["packet_hops"]))
+        rows.append((name, totals["cpu_s"], float(fields["run_cpu_s"]), totals["packet_hops"]))
     return rows
 
 

@@ -110,7 +110,7 @@ def cost(command: list[str], core: int, env: dict[str, str]) -> tuple[str, float
         return out.read(), usage.ru_utime + usage.ru_stime
 
 
-def told(name: str, delivered: list[int], sent: int, seconds: float, cpu_s: float) -> str:
+def format_row(name: str, delivered: list[int], sent: int, seconds: float, cpu_s: float) -> str:
     """Say what a run gave and cost."""
     rate = PACKET_BITS / seconds / 1000
     mean = statistics.mean(delivered) * rate
@@ -150,13 +150,13 @@ def main() -> int:
             rows = json.loads(output)["flows"]
             delivered = [row["delivered_packets"] for row in rows]
             sent = sum(row["sent_packets"] for row in rows)
-            print(told("ackclock", delivered, sent, options.seconds, ours), flush=True)
+            print(format_row("ackclock", delivered, sent, options.seconds, ours), flush=True)
             for name, how in peers.items():
                 _, theirs = cost(peer, core, {"PEERS_TCP": "reno-1999", **how})
                 rows = table(flows)
                 delivered = [int(row["delivered_packets"]) for row in rows]
                 sent = sum(int(row["sent_packets"]) for row in rows)
-                print(told(name, delivered, sent, options.seconds, theirs), flush=True)
+                print(format_row(name, delivered, sent, options.seconds, theirs), flush=True)
                 ratios[name].append(theirs / ours)
     medians = {name: statistics.median(found) for name, found in ratios.items()}
     for name, ratio in medians.items():

@@ -28,7 +28,7 @@ class Finished:
     """A process that ended well.
 
     ``peak_kib`` counts from the fork on, so it is never less than what this script holds, some
-    15 MiB; the bench program tells its own.
+    15 MiB; the bench program reports its memory itself.
     """
 
     output: str
@@ -106,7 +106,7 @@ def bench_at_once(
 
     A machine that is busy changes its speed twofold within seconds. Programs that take turns every
     few milliseconds meet the same moments, so the ratios of their CPU times hold where times hold
-    nothing. They tell what one costs beside the other: each has its part of the caches.
+    nothing. They compare the cost of the two: each has its part of the caches.
     """
     with tempfile.TemporaryDirectory() as folder:
         running = []

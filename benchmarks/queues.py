@@ -69,13 +69,13 @@ def queues(program: Path, flows: int, seconds: float, repeat: int, core: int) ->
     good = True
     for name, values in cost.items():
         ratio = statistics.median(ratios[name])
-        told = ""
+        note = ""
         if name in PROMISED:
             kept = ratio <= MOST_TIMES_FIFO
             good = good and kept
-            told = f"  {'at' if kept else 'MORE THAN'} most {MOST_TIMES_FIFO}"
+            note = f"  {'at' if kept else 'MORE THAN'} most {MOST_TIMES_FIFO}"
         middle = statistics.median(values)
-        print(f"{name:18} {middle:9.1f} {ratio:11.2f} {hops[name] / 1e6:7.1f}{told}")
+        print(f"{name:18} {middle:9.1f} {ratio:11.2f} {hops[name] / 1e6:7.1f}{note}")
     return good
 
 
@@ -99,7 +99,7 @@ def against_ns2(program: Path, flows: int, seconds: float, repeat: int, core: in
                 str(seconds),
                 folder / "out.csv",
             ]
-            theirs, told = _process(tcl, core)
+            theirs, note = _process(tcl, core)
             ratios.append(theirs / own)
             report = json.loads(said)
             delivered = sum(
@@ -109,7 +109,7 @@ def against_ns2(program: Path, flows: int, seconds: float, repeat: int, core: in
                 f"ackclock {own:.2f} s, {report['delivered_packets']} packets delivered; "
                 f"ns-2 {theirs:.2f} s, {delivered}: {theirs / own:.1f} times"
             )
-            print(told.strip(), file=sys.stderr)
+            print(note.strip(), file=sys.stderr)
     ratio = statistics.median(ratios)
     kept = ratio >= LEAST_TIMES_NS2
     print(

@@ -101,7 +101,7 @@ def speed_figures(
     """Measure the speed with ever more flows through a bottleneck that grows with them."""
     figures: list[Figure] = []
     for hosts, scenario in (
-        ("hosts of their own", scenarios.scaled),
+        ("separate hosts", scenarios.scaled),
         ("1000 pairs of hosts", scenarios.shared),
     ):
         if any(n % 1000 for n in sizes) and scenario is scenarios.shared:

@@ -79,8 +79,8 @@ def _shell(command: str, folder: Path) -> str:
         check=False,
     )
     # How far long work was is of its moment, and no part of the page.
-    told = [line for line in done.stderr.splitlines(keepends=True) if not PROGRESS.search(line)]
-    return done.stdout + "".join(told)
+    kept = [line for line in done.stderr.splitlines(keepends=True) if not PROGRESS.search(line)]
+    return done.stdout + "".join(kept)
 
 
 def _console(body: str, folder: Path) -> str:
@@ -151,7 +151,9 @@ def main() -> int:
     for path in pages([name for name in sys.argv[1:] if name != "--update"]):
         try:
             fixed, differences = checked(path)
-        except Exception as error:  # a page's program failed: tell it, and go on to the next page
+        except (
+            Exception
+        ) as error:  # a page's program failed: report it and continue with the next page
             sys.stdout.write(f"{path}: a block failed: {type(error).__name__}: {error}\n")
             wrong += 1
             continue

@@ -1,6 +1,6 @@
 """Begins a new algorithm: `make new ROOM=cc NAME=my-rule`.
 
-Writes one file with the parts of the house in their order and a rule that is right but plain, and
+Writes one file with all parts in their order and a rule that is valid but plain, and
 adds the two lines to the room's `mod.rs` (the module and its registry entry). What the new file
 builds, runs in a scenario and passes its test at once; every part that is marked `<...>` is the
 author's to say.

@@ -197,13 +197,13 @@ def _room_page(room: str) -> str:
     )  # fmt: skip
     used = sorted({entry["status"] for entry in entries})
     parts.append("; ".join(f"*{name}*: {STATUSES.get(name, name)}" for name in used) + ".")
-    told: dict[str, str] = {}
+    written: dict[str, str] = {}
     for entry in entries:
-        parts += _algorithm(room, entry, told)
+        parts += _algorithm(room, entry, written)
     return "\n\n".join(parts) + "\n"
 
 
-def _algorithm(room: str, entry: schema.Data, told: dict[str, str]) -> Iterator[str]:
+def _algorithm(room: str, entry: schema.Data, written: dict[str, str]) -> Iterator[str]:
     name, file = entry["name"], entry["file"]
     anchor = _anchor(room, name)
     python = f"ackclock.{room}.{records.class_name(name)}"
@@ -220,11 +220,11 @@ def _algorithm(room: str, entry: schema.Data, told: dict[str, str]) -> Iterator[
     header = _header(file)
     if not header:
         return
-    if file in told:
-        first = f"[{told[file]}](#{_anchor(room, told[file])})"
-        yield f"Rule, deviations and eras: as told under {first}."
+    if file in written:
+        first = f"[{written[file]}](#{_anchor(room, written[file])})"
+        yield f"Rule, deviations and eras: as described under {first}."
         return
-    told[file] = name
+    written[file] = name
     yield f":::{{admonition}} What {Path(file).name} says\n:class: note\n\n{header}\n:::"
 
 
@@ -293,10 +293,10 @@ def _eras_page() -> str:
     eras = _eras()
     table: dict[str, dict[str, str]] = {}
     for era in eras:
-        told = load(EXAMPLE).replace(era=era).explain().data
+        explained = load(EXAMPLE).replace(era=era).explain().data
         for key in ("cc", "recovery"):
-            table.setdefault(f"flows[*].{key}", {})[era] = f"`{told['flows'][0][key]}`"
-        for line in told["defaults"]:
+            table.setdefault(f"flows[*].{key}", {})[era] = f"`{explained['flows'][0][key]}`"
+        for line in explained["defaults"]:
             if line["path"].startswith("tcp."):
                 table.setdefault(line["path"], {})[era] = line["value"]
     rows = ([f"`{path}`", *(values.get(era, "") for era in eras)] for path, values in table.items())
@@ -324,7 +324,7 @@ def _tables_page() -> str:
         _generated("a run"),
         "# Tables of a run",
         "Arrow tables of a `Run`, Parquet files of a run bundle. Names of columns end in their"
-        " units. `flows` and `links` are always there; the others where `record.tables` asks.",
+        " units. `flows` and `links` are always there; the others on request by `record.tables`.",
     ]
     for name in ("flows", "links", *names):
         columns = run.table(name).schema

@@ -42,7 +42,7 @@ impl About<SharingEnv> for {{Name}} {
 
 impl Sharing for {{Name}} {
     fn share(&self, arrivals: &Arrivals<'_>, leaving: &mut [f64]) {
-        // Who comes first in the list gets all that it asks for.
+        // Who comes first in the list gets its full demand.
         let mut left = arrivals.capacity;
         for (out, arrived) in leaving.iter_mut().zip(arrivals.rate) {
             *out = arrived.min(left);

@@ -203,20 +203,20 @@ pub(crate) fn hot(arguments: &[String]) -> Outcome<Value> {
     for name in ["full-balanced", "full-share", "naive-ratio", "limited-ratio"] {
         let policy = policy(name)?;
         let mut times = Vec::new();
-        let mut told = Value::Null;
+        let mut settled = Value::Null;
         for _ in 0..repeat.max(1) {
             let clock = Cpu::start();
             let found = fluid::fixed_point(&net, &policy, &routers, &[], &Options::default())
                 .map_err(|e| format!("{e:?}"))?;
             times.push(clock.seconds());
-            told = json!({
+            settled = json!({
                 "rounds": found.rounds,
                 "converged": found.converged,
                 "goodput": found.outcome.goodputs(&net).iter().sum::<f64>(),
             });
         }
-        told["cpu_s"] = json!(median(times));
-        senders.insert(name.to_owned(), told);
+        settled["cpu_s"] = json!(median(times));
+        senders.insert(name.to_owned(), settled);
     }
     Ok(json!({
         "links": net.links(),

@@ -1,4 +1,4 @@
-//! Runs scenarios and tells what they cost. The scripts in `benchmarks/` write the scenarios and
+//! Runs scenarios and reports their cost. The scripts in `benchmarks/` write the scenarios and
 //! read the one line of JSON that each command prints.
 //!
 //! ```text
@@ -166,7 +166,7 @@ fn flow_table(results: &Results) -> String {
     table
 }
 
-/// Builds everything a run needs, and tells its memory: `plan` is what the compiled scenario holds,
+/// Builds everything a run needs, and reports its memory: `plan` is what the compiled scenario holds,
 /// `engine` what is added when every flow is ready and none has started.
 fn setup(order: &Order) -> Outcome<Value> {
     let text = fs::read_to_string(&order.scenario).map_err(|e| e.to_string())?;

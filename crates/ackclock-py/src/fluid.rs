@@ -147,7 +147,7 @@ impl FluidCore {
         Ok(Rates(py.detach(|| fluid::brick_wall(&self.0, &demand))))
     }
 
-    /// Rates where links share by rules of their own.
+    /// Rates where links have different sharing rules.
     fn sweep(
         &self,
         py: Python<'_>,

@@ -116,7 +116,7 @@ mod _core {
 
     /// Everything wrong with a scenario, as a JSON list of {path, message}.
     ///
-    /// `make(room, parameters, index)` makes the user's own algorithms; what it raises is raised.
+    /// `make(room, parameters, index)` makes user-defined algorithms; its exceptions are passed on.
     #[pyfunction]
     #[pyo3(signature = (json, make=None))]
     fn check(py: Python<'_>, json: &str, make: Option<Py<PyAny>>) -> PyResult<String> {
@@ -170,19 +170,19 @@ mod _core {
     ) -> PyResult<Bound<'py, PyDict>> {
         let user = UserCode::new(make);
         let mut raised: Option<PyErr> = None;
-        #[expect(clippy::disallowed_methods, reason = "progress is told by the clock of the wall")]
-        let mut told_at = std::time::Instant::now();
+        #[expect(clippy::disallowed_methods, reason = "progress is reported by wall-clock time")]
+        let mut reported_at = std::time::Instant::now();
         let result = py.detach(|| {
             api::run_with(json, &user, &mut |fraction, seconds| {
-                // The core asks every few milliseconds; the interpreter is asked now and then.
-                if told_at.elapsed().as_secs_f64() < interval_s {
+                // The core calls this every few milliseconds; the interpreter runs at the interval only.
+                if reported_at.elapsed().as_secs_f64() < interval_s {
                     return true;
                 }
                 #[expect(clippy::disallowed_methods, reason = "as above")]
                 {
-                    told_at = std::time::Instant::now();
+                    reported_at = std::time::Instant::now();
                 }
-                let told = Python::attach(|py| {
+                let reported = Python::attach(|py| {
                     // On the main thread this is where Ctrl-C becomes KeyboardInterrupt.
                     py.check_signals()?;
                     match &progress {
@@ -190,7 +190,7 @@ mod _core {
                         None => Ok(()),
                     }
                 });
-                match told {
+                match reported {
                     Ok(()) => true,
                     Err(error) => {
                         raised = Some(error);

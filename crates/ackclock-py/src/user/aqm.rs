@@ -44,7 +44,7 @@ impl PyAqm {
         }
     }
 
-    fn ask(&self, method: &Method, packet: &Wire, waited: Span, state: &QueueState) -> Decision {
+    fn decide(&self, method: &Method, packet: &Wire, waited: Span, state: &QueueState) -> Decision {
         if self.owner.slot.failed() {
             return Decision::Pass; // the run is about to stop
         }
@@ -84,7 +84,7 @@ impl PyAqm {
 
 impl Aqm for PyAqm {
     fn on_enqueue(&mut self, packet: &Wire, queue: &QueueState, _rng: &mut Stream) -> Decision {
-        self.ask(&self.on_enqueue, packet, Span::ZERO, queue)
+        self.decide(&self.on_enqueue, packet, Span::ZERO, queue)
     }
 
     fn on_dequeue(
@@ -95,7 +95,7 @@ impl Aqm for PyAqm {
         _rng: &mut Stream,
     ) -> Decision {
         match &self.on_dequeue {
-            Some(method) => self.ask(method, packet, queue.now.since(since), queue),
+            Some(method) => self.decide(method, packet, queue.now.since(since), queue),
             None => Decision::Pass,
         }
     }

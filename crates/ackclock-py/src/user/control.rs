@@ -36,7 +36,7 @@ impl Gathered {
         self.ecn_echo |= ack.ecn_echo;
     }
 
-    fn told(&self, now: Time, last: &cc::Ack) -> Ack {
+    fn summarise(&self, now: Time, last: &cc::Ack) -> Ack {
         let low = self.rtt_low.map(Span::seconds);
         Ack {
             now_s: now.seconds(),
@@ -192,8 +192,8 @@ impl PyControl {
         }
     }
 
-    fn tell(&mut self, window: &mut cc::Window, now: Time) {
-        let fact = std::mem::take(&mut self.gathered).told(now, &self.last);
+    fn call_on_ack(&mut self, window: &mut cc::Window, now: Time) {
+        let fact = std::mem::take(&mut self.gathered).summarise(now, &self.last);
         let left = call((&self.owner, &self.on_ack, &self.window), window, now, fact);
         self.settle(window, left.as_ref());
         // Slow start would at once give back what the control has taken away.
@@ -216,12 +216,12 @@ impl CongestionControl for PyControl {
             Cadence::Every(_) => false,
         };
         if due {
-            self.tell(window, ack.now);
+            self.call_on_ack(window, ack.now);
         }
     }
 
     fn on_congestion(&mut self, window: &mut cc::Window, event: &cc::Congestion) {
-        // What came before tells of a window that is no more.
+        // Earlier acknowledgements describe a window that no longer applies.
         self.gathered = Gathered::default();
         let (kind, lost, consecutive) = match event.signal {
             Signal::FastRetransmit { lost } => ("loss", lost, 0),
@@ -271,7 +271,7 @@ impl CongestionControl for PyControl {
         // As with acknowledgements: slow start and recovery are not this control's.
         let slow_start = self.uses_slow_start && window.cwnd < window.ssthresh;
         if !slow_start && !self.recovering {
-            self.tell(window, now);
+            self.call_on_ack(window, now);
         }
     }
 

@@ -22,7 +22,7 @@ use ackclock_core::units::{Span, Time};
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 
-/// What kinds of a user's own begin with.
+/// Prefix of the kinds of user-defined algorithms.
 const PREFIX: &str = "python:";
 
 /// How a user's code failed.

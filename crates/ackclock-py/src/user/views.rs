@@ -36,7 +36,7 @@ impl Window {
         Self { cwnd: 1.0, ssthresh: f64::INFINITY, pacing_bps: None, answered: false, doubt: None }
     }
 
-    /// Notes who set a value that cannot stand; it may yet be put right before the method ends.
+    /// Notes who set an invalid value; it may be corrected before the method ends.
     #[cold]
     fn note(&mut self, py: Python<'_>) -> PyResult<()> {
         let frame = py.import("sys")?.call_method1("_getframe", (0,))?;

@@ -60,7 +60,7 @@ CASES = [
     (changed('"5 Mbps"', "0"), ["net.rate: is 0 bit/s", "more than zero"]),
     (changed('"20 pkt"', '"0 pkt"'), ['net.buffer: "0 pkt"', "more than zero"]),
     (changed('"20 pkt"', "20"), ["net.buffer: 20", "name its unit"]),
-    (changed('id = "b"', 'id = "a"'), ['flows[1].id: "a"', "a separate name"]),
+    (changed('id = "b"', 'id = "a"'), ['flows[1].id: "a"', "is the name of an earlier flow"]),
     (changed("pair = 1", "pair = 7"), ["flows[1].pair: is 7", "expected 0 to 1"]),
     (changed("pair = 1", "pair = 1\ncount = 4000000000"), ["flows[1].count: is 4000000000"]),
     (changed("pair = 1", "pair = 1\ncount = 1000000000000"), ["flows[1].count: 1000000000000"]),

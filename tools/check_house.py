@@ -140,8 +140,24 @@ WORDS = {
 }
 """Words that say too little, and what to write in their place; CONTRIBUTING has the reasons."""
 
-PLAIN = ("CHANGELOG.md", "CONTRIBUTING.md", "README.md")
+PLAIN = (
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "README.md",
+    "benchmarks",
+    "crates/ackclock-bench",
+    "crates/ackclock-py",
+    "docs",
+    "examples",
+    "pyproject.toml",
+    "python",
+    "tests",
+    "tools",
+)
 """Files and folders, relative to the repository, that must be free of the words of `WORDS`."""
+
+NOT_YET_PLAIN = {"docs/explanation/engine.md"}
+"""Files within `PLAIN` that are not checked yet."""
 
 TEXT = {".rs", ".py", ".pyi", ".toml", ".md", ".cff", ".html", ".yml", ".yaml"}
 
@@ -286,6 +302,8 @@ def print_counts(faults: Iterable[Fault]) -> None:
 def is_plain(path: Path) -> bool:
     """Whether a file is in `PLAIN`."""
     name = path.relative_to(ROOT).as_posix()
+    if name in NOT_YET_PLAIN:
+        return False
     return any(name == place or name.startswith(f"{place}/") for place in PLAIN)
 
 

@@ -225,16 +225,16 @@ def test_run_records_tables_and_a_capture(small_file, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "reported"),
     [
         (["--record", "window"], 'no table "window"; did you mean "windows"'),
         (["--pcapng", "x.pcapng", "--reps", "2"], "--pcapng writes the packets of one run"),
         (["--link", "r0->r1"], "--link goes with --pcapng FILE"),
     ],
 )
-def test_recording_options_that_cannot_be_are_refused(small_file, capsys, options, told):
+def test_recording_options_that_cannot_be_are_refused(small_file, capsys, options, reported):
     assert cli.main(["run", str(small_file), *options]) == 2
-    assert told in capsys.readouterr().err
+    assert reported in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

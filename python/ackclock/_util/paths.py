@@ -45,7 +45,7 @@ def split(path: str) -> list[Step]:
     Returns
     -------
     list
-        Keys, indices, ids as `Id`, and None for ``[*]``. An id of digits stands in quotes:
+        Keys, indices, ids as `Id`, and None for ``[*]``. An id of digits is quoted:
         ``flows["1"]``.
 
     Raises

@@ -37,7 +37,7 @@ def algorithms(*only: str) -> Complete:
     Parameters
     ----------
     only
-        Rooms, where a file with a class may stand in place of a name; left out: all.
+        Rooms, where a file with a class may replace a name; left out: all.
     """
 
     def names() -> Iterable[tuple[str, str]]:

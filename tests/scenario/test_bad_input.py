@@ -234,7 +234,7 @@ def test_names_that_look_like_numbers_may_be_set(tmp_path, capsys):
 
 
 def test_packets_that_vanish_are_our_fault(tmp_path, capsys, monkeypatch):
-    def broken(*_args):
+    def broken(*_args, **_options):
         raise RuntimeError("packets were not conserved: 3 packets sent, but 2 received")
 
     monkeypatch.setattr("ackclock._core.run", broken)

@@ -35,7 +35,7 @@ _BASIC = {
 
 
 _ALGORITHMS = {"cc": "AnyControl", "qdisc": "AnyQueue"}
-"""Where a user-defined class may stand too."""
+"""Where a user-defined class is allowed too."""
 
 
 def _annotation(field: str, rules: schema.Data, *, optional: bool) -> str:

@@ -18,7 +18,7 @@ class Verdict:
     """Drop it."""
 
 class Window:
-    """The congestion window of a flow: a method sets what it wants to change."""
+    """The congestion window of a flow: a method sets what it changes."""
 
     cwnd: float
     """Congestion window [segments]."""

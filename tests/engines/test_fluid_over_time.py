@@ -97,7 +97,7 @@ def test_a_case_over_time_is_a_case_of_the_engines():
     assert question.cost().events == 1000
 
 
-def test_flows_that_had_not_ended_are_told():
+def test_flows_that_had_not_ended_are_reported():
     run = one_link(load=1.5, duration="100 s", drain=False).execute()
     totals = run.summary["totals"]
     assert totals["unfinished"] > 100
@@ -206,7 +206,7 @@ def test_command_line(tmp_path):
     assert done.exit_code == 0, done.output
 
 
-def test_bad_input_is_told_by_name():
+def test_bad_input_is_reported_by_name():
     assert problems_of(lambda: one_link(count=5)) == ["arrivals: needs one of rate and load"]
     assert problems_of(lambda: one_link(rate=1.0)) == [
         "arrivals: needs duration or count; else arrivals never end"

@@ -59,7 +59,7 @@ def test_leaves_and_hosts_take_the_paths_of_the_nodes_behind():
     assert way(question) == ["a>c->a", "a->d", "d->c", "c->c<a"]
 
 
-def test_wrong_paths_are_told():
+def test_wrong_paths_are_reported():
     wrong = {"listed": [["a"], ["a", "c"], ["a", "b", "x"], ["a", "b", "a"]]}
     found = problems_of(listed(["a", "c"], paths=wrong))
     assert found[0].startswith("paths.listed[0]: is no path")
@@ -113,19 +113,19 @@ def test_each_system_has_its_own_rule_and_its_own_senders():
     assert flows["goodput"] == pytest.approx([4 - 2 / 3, 2 / 3], abs=1e-3)
 
 
-def test_wrong_systems_are_told():
-    def told(systems, routing="valley-free"):
+def test_wrong_systems_are_reported():
+    def problems_with(systems, routing="valley-free"):
         return problems_of(listed(["x1", "z1"], net=NET, systems=systems, routing=routing))
 
-    assert "there is no other system" in told(SYSTEMS[:-1])[0]
+    assert "there is no other system" in problems_with(SYSTEMS[:-1])[0]
     lonely = [*SYSTEMS[:2], {**SYSTEMS[2], "peers": ["Y"]}, *SYSTEMS[3:-1]]
-    assert '"w1" has no system' in told(lonely)[0]
+    assert '"w1" has no system' in problems_with(lonely)[0]
     both = [*SYSTEMS[:-1], {**SYSTEMS[-1], "nodes": ["w1", "x1"]}]
-    assert told(both) == ['systems[5].nodes[1]: "x1" belongs to "X" already']
+    assert problems_with(both) == ['systems[5].nodes[1]: "x1" belongs to "X" already']
     unsaid = [{k: v for k, v in s.items() if k != "peers"} for s in SYSTEMS]
-    assert '"P" and "Q" share a link' in told(unsaid)[0]
+    assert '"P" and "Q" share a link' in problems_with(unsaid)[0]
     against = [*SYSTEMS[:3], {**SYSTEMS[3], "providers": ["X"]}, *SYSTEMS[4:]]
-    assert "another relation" in told(against)[0]
+    assert "another relation" in problems_with(against)[0]
     assert "expected systems" in problems_of(listed(["a", "c"], routing="valley-free"))[0]
 
 

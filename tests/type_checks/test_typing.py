@@ -47,20 +47,20 @@ def test_a_script_passes_and_faults_are_found(files, tmp_path):
     right, wrong = files
     assert mypy(right, tmp_path) == (0, "Success: no issues found in 1 source file\n")
     first = len(right.read_text().splitlines()) + 1
-    code, told = mypy(wrong, tmp_path)
+    code, reported = mypy(wrong, tmp_path)
     assert code == 1
     for line, (_, what) in enumerate(WRONG, first):
-        assert f"wrong.py:{line}: error:" in told, what
+        assert f"wrong.py:{line}: error:" in reported, what
 
 
 def test_pyright_agrees(files):
     right, wrong = files
     assert pyright(right) == (0, "0 errors, 0 warnings, 0 notes\n")
     first = len(right.read_text().splitlines()) + 1
-    code, told = pyright(wrong)
+    code, reported = pyright(wrong)
     assert code == 1
     for line, (_, what) in enumerate(WRONG, first):
-        assert f"wrong.py:{line}:" in told, what
+        assert f"wrong.py:{line}:" in reported, what
 
 
 def test_the_sample_runs():

@@ -384,7 +384,7 @@ def _renamed(metric: metrics.Metric, table: pa.Table) -> metrics.Metric:
 
 
 class _Tidy(Mapping[str, "Table"]):
-    """Tables of a result, made when first asked for."""
+    """Tables of a result, made on first use."""
 
     def __init__(self, result: SweepResult) -> None:
         self._result = result

@@ -198,7 +198,7 @@ _COLUMNS = (
     ("size_bits", "size"),
 )
 
-_TOLD = 20
+_MOST_REPORTED = 20
 
 
 @dataclass(frozen=True)
@@ -299,7 +299,7 @@ def drawn(given: Data, net: FluidNet, share: Floats | None, seed: int) -> Transf
     share
         How often each pair is drawn, relative to the others; None: all alike.
     seed
-        Times, pairs and sizes each have a stream of their own.
+        Times, pairs and sizes have separate streams.
 
     Raises
     ------
@@ -338,7 +338,7 @@ def drawn(given: Data, net: FluidNet, share: Floats | None, seed: int) -> Transf
 
 
 Row = tuple[str, float, str, str, float]
-"""Where it stands, time, source, target, size."""
+"""Its place in the document, time, source, target, size."""
 
 
 def trace_rows(given: Data, folder: Path) -> list[Row]:
@@ -401,7 +401,7 @@ def trace_rows(given: Data, folder: Path) -> list[Row]:
     if not found and not problems:
         problems.append(Problem("arrivals", "the trace has no flow before its end"))
     if problems:
-        raise ScenarioError(problems[:_TOLD])
+        raise ScenarioError(problems[:_MOST_REPORTED])
     return found[: given.get("count", len(found))]
 
 
@@ -442,7 +442,7 @@ def pairs_of_trace(rows: Sequence[Row], graph: Graph) -> tuple[Traffic, Transfer
         pair = number[src], number[dst]
         flow.append(pairs.setdefault(pair, len(pairs)))
     if problems:
-        raise ScenarioError(problems[:_TOLD])
+        raise ScenarioError(problems[:_MOST_REPORTED])
     ends = np.array(list(pairs), dtype=np.uint32).reshape(-1, 2)
     traffic = Traffic(ends[:, 0].copy(), ends[:, 1].copy())
     transfers = Transfers(

@@ -257,7 +257,9 @@ class FluidCase(Frozen):
         """
         if self._arrivals_kind == "trace":
             return self._trace()[0]
-        made: Traffic = self._told(document.traffic, self._data["traffic"], self.graph(), self.seed)
+        made: Traffic = self._build_located(
+            document.traffic, self._data["traffic"], self.graph(), self.seed
+        )
         return made
 
     def transfers(self) -> Transfers:
@@ -298,7 +300,7 @@ class FluidCase(Frozen):
     def _trace(self) -> tuple[Traffic, Transfers]:
         from ackclock.engines.fluid.arrivals import pairs_of_trace, trace_rows
 
-        rows = self._told(trace_rows, self._data["arrivals"])
+        rows = self._build_located(trace_rows, self._data["arrivals"])
         made: tuple[Traffic, Transfers] = self._located(lambda: pairs_of_trace(rows, self.graph()))
         return made
 
@@ -306,12 +308,12 @@ class FluidCase(Frozen):
         from ackclock.engines.fluid.arrivals import plain_trace, trace_rows
 
         given = self._data["arrivals"]
-        return plain_trace(given, self._told(trace_rows, given))
+        return plain_trace(given, self._build_located(trace_rows, given))
 
     def _plain_paths(self) -> dict[str, Any]:
         from ackclock.engines.fluid.routing import path_rows
 
-        return {"listed": [path for _, path in self._told(path_rows, self._data["paths"])]}
+        return {"listed": [path for _, path in self._build_located(path_rows, self._data["paths"])]}
 
     def net(self) -> FluidNet:
         """Make the engine's arrays: capacities and routed flows.
@@ -342,7 +344,7 @@ class FluidCase(Frozen):
 
         graph, flows = self.graph(), self.traffic()
         if "paths" in self._data:
-            rows = self._told(path_rows, self._data["paths"])
+            rows = self._build_located(path_rows, self._data["paths"])
             flows = with_paths(flows, listed_paths(rows, graph), graph)
         if self._arrivals_kind is not None:
             # Demands are how often a pair is drawn; a flow takes what it can get.
@@ -480,7 +482,7 @@ class FluidCase(Frozen):
         made, totals = over_time.tables(network, transfers, said["arrivals"], found)
         return made, totals, over_time.warnings(found, totals)
 
-    def _told(self, make: Callable[..., Any], *arguments: Any) -> Any:
+    def _build_located(self, make: Callable[..., Any], *arguments: Any) -> Any:
         folder = Path() if self._file is None else self._file.parent
         return self._located(lambda: make(*arguments, folder))
 

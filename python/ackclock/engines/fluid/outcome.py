@@ -103,7 +103,7 @@ class Senders:
         Parameters
         ----------
         graph
-            The network; must be known where nodes have policies of their own.
+            The network; must be known where nodes have different policies.
 
         Raises
         ------
@@ -141,7 +141,7 @@ def _numbered(
 
 
 _MOST_KINDS = 256
-"""Rules or policies that the core tells apart."""
+"""Rules or policies that the core distinguishes."""
 
 
 def _known(graph: Graph | None, path: str, names: Iterable[str]) -> list[str]:

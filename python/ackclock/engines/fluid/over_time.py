@@ -309,12 +309,12 @@ def warnings(found: Mapping[str, Any], totals: Mapping[str, Any]) -> list[str]:
     totals
         As `tables` gave them.
     """
-    told = []
+    reported = []
     if totals["unfinished"]:
-        told.append(
+        reported.append(
             f"{totals['unfinished']} flows had not ended and are not in the means, which favours"
             " short flows; with drain = true the run goes on until all have ended"
         )
     if found["unsettled"]:
-        told.append(f"senders did not settle after {found['unsettled']} events")
-    return told
+        reported.append(f"senders did not settle after {found['unsettled']} events")
+    return reported

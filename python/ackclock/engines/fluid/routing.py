@@ -65,7 +65,7 @@ def path_rows(given: Mapping[str, Any], folder: Path) -> list[tuple[str, list[st
     Returns
     -------
     list of tuple
-        Where each path stands, and its nodes.
+        Place of each path in the document, and its nodes.
 
     Raises
     ------
@@ -130,7 +130,7 @@ def listed_paths(rows: Sequence[tuple[str, list[str]]], graph: Graph) -> Paths:
             problems.append(Problem(where, f"{names[0]} to {names[-1]} has a path already"))
         found[nodes[0], nodes[-1]] = nodes
     if problems:
-        raise ScenarioError(problems[:_TOLD])
+        raise ScenarioError(problems[:_MOST_REPORTED])
     return found
 
 
@@ -138,7 +138,7 @@ def with_paths(traffic: Traffic, paths: Paths, graph: Graph) -> Traffic:
     """Give flows the paths of their pairs.
 
     A flow that has a route keeps it. Where an end is a node with one link, such as a host or a
-    leaf, and the pair has no path of its own, the path between the nodes behind is taken.
+    leaf, and the pair has no explicit path, the path between the nodes behind is taken.
 
     Parameters
     ----------
@@ -229,8 +229,10 @@ def routes(
         )
         for flow in lost[:_MOST_REPORTED]
     ]
-    if len(lost) > _TOLD:
-        problems.append(Problem("traffic", f"{len(lost) - _TOLD} more pairs have no {which}"))
+    if len(lost) > _MOST_REPORTED:
+        problems.append(
+            Problem("traffic", f"{len(lost) - _MOST_REPORTED} more pairs have no {which}")
+        )
     if traffic.routes is None:
         if problems:
             raise ScenarioError(problems)

@@ -59,7 +59,7 @@ RULES: Data = {
 }
 """JSON Schema of the list ``systems``."""
 
-_TOLD = 20
+_MOST_REPORTED = 20
 
 
 @dataclass(frozen=True)
@@ -130,11 +130,11 @@ class Systems:
                         continue
                     k = number[other]
                     if relation[i, k] not in (2, value):
-                        message = f'"{other}" stands in another relation to it already'
+                        message = f'"{other}" has another relation to it already'
                         problems.append(Problem(path, message))
                     relation[i, k], relation[k, i] = value, -value
         if problems:
-            raise ScenarioError(problems[:_TOLD])
+            raise ScenarioError(problems[:_MOST_REPORTED])
         _adopt(of_node, graph)
         sharing: dict[str, Any] = {}
         sender: dict[str, Any] = {}
@@ -211,7 +211,7 @@ def policy_routes(
                         f'"{systems.names[a]}" and "{systems.names[b]}" share a link; expected one'
                         " to name the other among its providers or peers",
                     )
-                    for a, b in pairs[:_TOLD]
+                    for a, b in pairs[:_MOST_REPORTED]
                 ]
             )
         up, peer, down = (~inside & (relation == r) for r in (1, 0, -1))

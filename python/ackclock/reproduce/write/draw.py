@@ -309,7 +309,7 @@ def _map(
 ) -> None:
     """A network: links as lines, nodes as dots; width and area by size, shade by value.
 
-    Nodes and links have scales of their own: theirs are different quantities. Labels of links stand
+    Nodes and links have separate scales: they are different quantities. Labels of links are
     at their middles.
     """
     from matplotlib.cm import ScalarMappable
@@ -325,7 +325,7 @@ def _map(
     most = max(sizes, default=1.0) or 1.0
 
     def shades(kind: Sequence[Row], key: str) -> list[Any]:
-        # Each panel has scales of its own: what is rare in one would vanish on that of another.
+        # Each panel has separate scales: what is small in one would vanish on that of another.
         values = [float(row["value"]) for row in kind if row["value"] is not None]
         axis = entry.get(key, {})
         low, high = axis.get("limits", (min(values, default=0.0), max(values, default=1.0) or 1.0))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ackclock._util.html_table import show_tables
 from ackclock._util.labels import label_column, own_name
 from ackclock.errors import AckclockError, suggestion
 from ackclock.experiments import metrics
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     import numpy.typing as npt
+    import pandas as pd
     import pyarrow as pa
+    import xarray as xr
 
     from ackclock._util.table_type import Table
     from ackclock.experiments.comparison import Comparison
@@ -81,6 +84,7 @@ class SweepResult:
         self.interrupted = interrupted
         self.tables: Mapping[str, Table] = _Tidy(self)
         self._summaries: dict[str, dict[str, Any]] | None = None
+        show_tables()
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -356,6 +360,68 @@ class SweepResult:
             "seconds": self.seconds,
             "summary": {metric: self.summary(metric).to_pylist() for metric in self.metrics},
         }
+
+    def to_pandas(self, metrics: Sequence[str] | None = None) -> pd.DataFrame:
+        """Give metrics of every run as a pandas data frame: a row per run.
+
+        Parameters
+        ----------
+        metrics
+            As of `summary`; left out: those of the sweep.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns: axes, ``seed``, ``replicate``, and each metric by its text.
+
+        Raises
+        ------
+        AckclockError
+            pandas is not installed.
+        """
+        from ackclock.experiments.frames import data_frame
+
+        return data_frame(self._columns(metrics))
+
+    def to_xarray(self, metrics: Sequence[str] | None = None) -> xr.Dataset:
+        """Give metrics of every run as an xarray data set: a dimension per axis.
+
+        Parameters
+        ----------
+        metrics
+            As of `summary`; left out: those of the sweep.
+
+        Returns
+        -------
+        xarray.Dataset
+            Dimensions: axes, with their labels in the order of the sweep, and ``replicate``.
+            Variables: ``seed``, and each metric by its text; NaN where there is no run.
+
+        Raises
+        ------
+        AckclockError
+            xarray is not installed.
+        """
+        from ackclock.experiments.frames import data_set
+
+        return data_set(self._columns(metrics), [*self.axes, "replicate"])
+
+    def _columns(self, metrics: Sequence[str] | None) -> dict[str, Any]:
+        wanted = self.metrics if metrics is None else metrics
+        return {
+            **{axis: self.labels(axis) for axis in self.axes},
+            "seed": [slot.seed for slot in self.slots],
+            "replicate": [slot.replicate for slot in self.slots],
+            **{metric: self.per_run(metric) for metric in wanted},
+        }
+
+    def _repr_html_(self) -> str:
+        from ackclock._util.html_table import fragment, html_table, of_table
+
+        parts = []
+        for metric in self.metrics:
+            parts += [html_table([metric], []), of_table(self.summary(metric))]
+        return fragment(repr(self), *parts)
 
     def __repr__(self) -> str:
         return f"SweepResult({self.sweep!r}, {len(self.slots)} of {self.wanted} runs)"

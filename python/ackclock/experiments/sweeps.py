@@ -198,6 +198,15 @@ class Sweep:
             command=command,
         )
 
+    def _repr_html_(self) -> str:
+        from ackclock._util.html_table import fragment, html_table
+
+        rows = []
+        for axis in self.axes:
+            labels = dict.fromkeys(point.labels.get(axis) for point in self.points)
+            rows.append([axis, ", ".join(str(label) for label in labels if label is not None)])
+        return fragment(repr(self), html_table(["axis", "values"], rows))
+
     def __repr__(self) -> str:
         sizes = " x ".join(str(len(block.rows)) for block in self.grid) or "1"
         return f"Sweep({self.name!r}, {sizes} points over {', '.join(self.axes) or 'nothing'})"

@@ -47,10 +47,11 @@ def figure(summary: dict[str, Any] | None, width: float = 7.2, height: float = 4
         In inches.
     """
     import matplotlib as mpl
-    from matplotlib.figure import Figure
+
+    from ackclock.plot.notebook import NotebookFigure
 
     with mpl.rc_context(style()["rc"]):
-        made = Figure(figsize=(width, height), layout="constrained")
+        made = NotebookFigure(figsize=(width, height), layout="constrained")
     if summary is not None:
         recipe(
             made,

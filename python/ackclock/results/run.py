@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ackclock._util.html_table import fragment, html_table, show_tables
 from ackclock._util.number_text import engineering, working_time
 from ackclock._util.text_table import table
 from ackclock.errors import UnsupportedError, suggestion
@@ -57,6 +58,7 @@ class Run:
         self.scenario = scenario
         self._summary = summary
         self.tables = tables
+        show_tables()
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -184,15 +186,18 @@ class Run:
         s = self.summary
         return f"Run({self.scenario!r}, seed={s['seed']}, tables={sorted(self.tables)})"
 
-    def __str__(self) -> str:
+    def _head(self) -> str:
         s = self.summary
         begin, end = s["duration_s"] - s["window_s"], s["duration_s"]
         title = self.scenario.name or "scenario"
-        head = (
+        return (
             f"{title}: {s['engine']} engine, era {s['era']}, seed {s['seed']},"
             f" {s['duration_s']:g} s simulated, measured from {begin:g} s to {end:g} s"
         )
-        flows = [
+
+    def _flow_rows(self) -> tuple[list[str], list[list[str]]]:
+        head = ["flow", "ends", "cc", "recovery", "goodput", "retransmits", "timeouts", "srtt"]
+        return head, [
             [
                 str(flow["id"]),
                 f"{flow['src']} -> {flow['dst']}",
@@ -203,9 +208,12 @@ class Run:
                 f"{flow['timeouts']}",
                 engineering(flow.get("srtt_mean_s"), "s"),
             ]
-            for flow in s["flows"]
+            for flow in self.summary["flows"]
         ]
-        links = [
+
+    def _link_rows(self) -> tuple[list[str], list[list[str]]]:
+        head = ["link", "used", "drops", "marks", "queue pkt", "p99 pkt", "queueing delay"]
+        return head, [
             [
                 str(link["id"]),
                 f"{100 * link['utilisation']:.1f} %",
@@ -215,17 +223,28 @@ class Run:
                 f"{link['queue_p99_packets']:.0f}",
                 engineering(link["delay_mean_s"], "s"),
             ]
-            for link in sorted(s["links"], key=lambda link: -link["utilisation"])
+            for link in sorted(self.summary["links"], key=lambda link: -link["utilisation"])
         ]
-        totals = s["totals"]
+
+    def _foot(self) -> str:
+        totals = self.summary["totals"]
         cpu = working_time(totals.get("cpu_s"))
         count = f"{totals['packet_hops']:,} packet hops, {totals['events']:,} events"
-        flow_head = ["flow", "ends", "cc", "recovery", "goodput", "retransmits", "timeouts", "srtt"]
-        link_head = ["link", "used", "drops", "marks", "queue pkt", "p99 pkt", "queueing delay"]
-        parts = [head, table(flow_head, flows), table(link_head, links)]
-        if s.get("warnings"):
-            parts.append("\n".join(f"warning: {warning}" for warning in s["warnings"]))
-        return "\n\n".join([*parts, f"{count}, {cpu} of one core"])
+        return f"{count}, {cpu} of one core"
+
+    def _warnings(self) -> list[str]:
+        return [f"warning: {warning}" for warning in self.summary.get("warnings") or ()]
+
+    def __str__(self) -> str:
+        parts = [self._head(), table(*self._flow_rows()), table(*self._link_rows())]
+        if told := self._warnings():
+            parts.append("\n".join(told))
+        return "\n\n".join([*parts, self._foot()])
+
+    def _repr_html_(self) -> str:
+        flows, links = html_table(*self._flow_rows()), html_table(*self._link_rows())
+        told = [html_table(["warnings"], [[line] for line in self._warnings()])]
+        return fragment(self._head(), flows, links, *(told if self._warnings() else []))
 
     def save(self, folder: str | Path, *, command: str | None = None) -> Path:
         """Write the run bundle: scenario, summary, one Parquet file per table, provenance.

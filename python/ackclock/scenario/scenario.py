@@ -162,6 +162,17 @@ class Scenario(Frozen):
         title = f"{name!r}: " if name else ""
         return f"Scenario({title}{net}, flows={count}, duration={self._data['duration']!r})"
 
+    def _repr_html_(self) -> str:
+        from ackclock._util.html_table import fragment, html_table
+
+        flows = self._data.get("flows", [])
+        names = list(dict.fromkeys(key for flow in flows for key in flow))
+        rows = [[_cell(flow.get(name, "")) for name in names] for flow in flows]
+        net = [[key, _cell(value)] for key, value in self._data["net"].items()]
+        given = [[k, _cell(v)] for k, v in self._data.items() if k not in ("net", "flows")]
+        parts = [html_table(["network", ""], net), html_table(["run", ""], given)]
+        return fragment(repr(self), *parts, *([html_table(names, rows)] if rows else []))
+
     @property
     def net(self) -> Record:
         """The network."""
@@ -526,6 +537,14 @@ class Scenario(Frozen):
         if workshop is not None:
             done.summary.update(workshop.summary())
         return done
+
+
+def _cell(value: Any) -> str:
+    """A value of a document: text as it is, an algorithm by its name, the rest as JSON."""
+    if isinstance(value, dict) and set(value) == {"kind"}:
+        return str(value["kind"])
+    text = value if isinstance(value, str) else json.dumps(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def _hidden(found: Iterable[Problem], data: dict[str, Any], file: Path | None) -> list[Problem]:

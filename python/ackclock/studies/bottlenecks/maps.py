@@ -85,7 +85,8 @@ def draw(
         Unit of rates.
     """
     from matplotlib.collections import LineCollection
-    from matplotlib.figure import Figure
+
+    from ackclock.plot.notebook import NotebookFigure
 
     at = arranged(graph, places)
     n = len(graph.nodes)
@@ -93,7 +94,7 @@ def draw(
     size = 8 + 150 * capacity / capacity.max()
     width = 0.4 + 3 * np.sqrt(graph.capacity / graph.capacity.max())
     used = links["utilisation"].to_numpy()
-    figure = Figure(figsize=(11, 5.2), layout="constrained")
+    figure = NotebookFigure(figsize=(11, 5.2), layout="constrained")
     if title:
         figure.suptitle(title)
     panels = figure.subplots(1, 2)

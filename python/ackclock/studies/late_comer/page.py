@@ -98,9 +98,9 @@ def text(answer: str, rows: Sequence[Row], about: str) -> str:
 
 def _figure(all_rows: Sequence[Row]) -> str:
     """Shares in order of arrival, and ratios over the number of flows, beside the model, as SVG."""
-    from matplotlib.figure import Figure
+    from ackclock.plot.notebook import NotebookFigure
 
-    figure = Figure(figsize=(9, 6.4), layout="constrained")
+    figure = NotebookFigure(figsize=(9, 6.4), layout="constrained")
     for at, key in enumerate(("sequential", "joining")):
         rows = [row for row in all_rows if row.situation == key]
         _ratios(figure.add_subplot(2, 2, at + 1), key, rows)

@@ -1,0 +1,61 @@
+"""Values of runs as pandas and xarray have them; both are optional."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ackclock.errors import AckclockError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pandas as pd
+    import xarray as xr
+
+__all__ = ["data_frame", "data_set"]
+
+
+def data_frame(columns: Mapping[str, Any]) -> pd.DataFrame:
+    """Join columns to a data frame.
+
+    Parameters
+    ----------
+    columns
+        Lists or arrays of equal length by name.
+
+    Raises
+    ------
+    AckclockError
+        pandas is not installed.
+    """
+    try:
+        import pandas as pd
+    except ImportError:
+        message = 'a data frame needs the extra "pandas": pip install "ackclock[pandas]"'
+        raise AckclockError(message) from None
+    return pd.DataFrame(columns)
+
+
+def data_set(columns: Mapping[str, Any], axes: Sequence[str]) -> xr.Dataset:
+    """Spread columns over a grid.
+
+    Parameters
+    ----------
+    columns
+        Lists or arrays of equal length by name.
+    axes
+        Those that become dimensions, with their values in the order in which they come.
+
+    Raises
+    ------
+    AckclockError
+        xarray is not installed.
+    """
+    try:
+        import xarray  # noqa: F401  pandas makes the data set
+    except ImportError:
+        message = 'a data set needs the extra "xarray": pip install "ackclock[xarray]"'
+        raise AckclockError(message) from None
+    made: xr.Dataset = data_frame(columns).set_index([*axes]).to_xarray()
+    # The index sorts values; a sweep has them in an order of its own.
+    return made.reindex({axis: list(dict.fromkeys(columns[axis])) for axis in axes})

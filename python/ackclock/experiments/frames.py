@@ -57,5 +57,5 @@ def data_set(columns: Mapping[str, Any], axes: Sequence[str]) -> xr.Dataset:
         message = 'a data set needs the extra "xarray": pip install "ackclock[xarray]"'
         raise AckclockError(message) from None
     made: xr.Dataset = data_frame(columns).set_index([*axes]).to_xarray()
-    # The index sorts values; a sweep has them in an order of its own.
+    # The index sorts values; a sweep keeps the order in which they were given.
     return made.reindex({axis: list(dict.fromkeys(columns[axis])) for axis in axes})

@@ -237,14 +237,14 @@ class Run:
 
     def __str__(self) -> str:
         parts = [self._head(), table(*self._flow_rows()), table(*self._link_rows())]
-        if told := self._warnings():
-            parts.append("\n".join(told))
+        if notes := self._warnings():
+            parts.append("\n".join(notes))
         return "\n\n".join([*parts, self._foot()])
 
     def _repr_html_(self) -> str:
         flows, links = html_table(*self._flow_rows()), html_table(*self._link_rows())
-        told = [html_table(["warnings"], [[line] for line in self._warnings()])]
-        return fragment(self._head(), flows, links, *(told if self._warnings() else []))
+        notes = [html_table(["warnings"], [[line] for line in self._warnings()])]
+        return fragment(self._head(), flows, links, *(notes if self._warnings() else []))
 
     def save(self, folder: str | Path, *, command: str | None = None) -> Path:
         """Write the run bundle: scenario, summary, one Parquet file per table, provenance.

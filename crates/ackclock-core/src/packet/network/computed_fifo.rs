@@ -4,9 +4,9 @@
 //! and for the books: one step a hop instead of two. The books are kept as packets come; what belongs
 //! to those that still wait is taken off when somebody looks.
 
-use crate::packet::network::clock::Timescale;
-use crate::packet::network::link::Counts;
+use crate::packet::network::counts::Counts;
 use crate::packet::network::queue_length::Occupancy;
+use crate::packet::process::clock::Timescale;
 use crate::packet::storage::ring::Ring;
 
 /// A packet that waits: when its transmission starts; how long it waits for that in picoseconds, with

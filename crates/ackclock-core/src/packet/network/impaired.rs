@@ -2,6 +2,7 @@
 //! release, in order of release. From then on they take the link's propagation delay, so a release has no
 //! effect elsewhere sooner than that: such a link's lookahead is its propagation delay alone.
 
+use crate::packet::storage::ticket::Ticket;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fmt;
@@ -10,7 +11,6 @@ use rustc_hash::FxHashMap;
 
 use crate::ids::FlowId;
 use crate::impairment::{Fate, Impairment};
-use crate::packet::network::ticket::Ticket;
 use crate::rng::Stream;
 use crate::units::Time;
 use crate::wire::{DropReason, Packet};

@@ -7,35 +7,17 @@ use std::collections::VecDeque;
 use std::mem::offset_of;
 
 use crate::memory::{address, soon_at};
-use crate::packet::network::clock::Timescale;
 use crate::packet::network::computed_fifo::{LONG, Waiting};
+use crate::packet::network::counts::{Counts, Drops};
 use crate::packet::network::impaired::Impaired;
 use crate::packet::network::queue_length::Occupancy;
 use crate::packet::network::rate::{NEVER, Pace, Rate};
-use crate::packet::process::logical_process::Stage;
-use crate::packet::turn::simulator::IDLE;
+use crate::packet::process::clock::Timescale;
+use crate::packet::process::event::Stage;
 use crate::qdisc::{Limit, QdiscCtx, QueueDisc};
 use crate::rng::Stream;
 use crate::units::Time;
 use crate::wire::{DropReason, Packet, Timed};
-
-/// What passed through a link so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::packet) struct Counts {
-    pub(in crate::packet) arrived_packets: u64,
-    pub(in crate::packet) departed_packets: u64,
-    pub(in crate::packet) departed_bytes: u64,
-    pub(in crate::packet) dropped_packets: u64,
-    /// Sum of waiting times of departed packets.
-    pub(in crate::packet) wait_ps: u128,
-}
-
-/// What was dropped at a link: how much of it acknowledgements, and why.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::packet) struct Drops {
-    pub(in crate::packet) acks: u64,
-    pub(in crate::packet) by_reason: [u64; DropReason::COUNT],
-}
 
 /// What many links never have: drops, marks, hazards, long waits.
 #[derive(Debug, Default)]
@@ -84,6 +66,9 @@ pub(in crate::packet) struct Hazards {
     /// Largest packet.
     pub(in crate::packet) mtu: u16,
 }
+
+/// The end of service of a link that is idle and has a discipline of its own.
+pub(in crate::packet) const IDLE: u64 = u64::MAX;
 
 /// One direction of a link. What every packet touches stands first, close together.
 #[repr(C, align(64))]

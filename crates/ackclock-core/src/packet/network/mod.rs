@@ -1,9 +1,11 @@
 //! Links: rate, queue, delay, and the packets under way on them.
 
-pub(in crate::packet) mod clock;
 pub(in crate::packet) mod computed_fifo;
+pub(in crate::packet) mod counts;
+pub(in crate::packet) mod end;
 pub(in crate::packet) mod impaired;
 pub(in crate::packet) mod link;
 pub(in crate::packet) mod queue_length;
 pub(in crate::packet) mod rate;
-pub(in crate::packet) mod ticket;
+pub(in crate::packet) mod route;
+pub(in crate::packet) mod wires;

@@ -1,12 +1,13 @@
 //! What a run sees of itself: event tables, samples, and the mark at the end of the warm-up.
 
+use crate::packet::network::counts::Counts;
+use crate::packet::network::end::End;
+use crate::packet::network::link::Link;
+use crate::packet::process::clock::Timescale;
+use crate::packet::process::logical_process::Process;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::packet::network::clock::Timescale;
-use crate::packet::network::link::{Counts, Link};
-use crate::packet::process::logical_process::Process;
-use crate::packet::turn::simulator::End;
 use crate::record::{FlowSample, FlowSamples, Recorder};
 use crate::tcp::Snapshot;
 use crate::units::Time;

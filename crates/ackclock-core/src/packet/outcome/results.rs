@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::compile::{Plan, Schedule};
-use crate::packet::network::link::{Counts, Link};
+use crate::packet::network::counts::Counts;
+use crate::packet::network::link::Link;
 use crate::packet::outcome::observe::{DropRow, Event, LinkSample, PacketRow};
 use crate::packet::turn::simulator::Sim;
 use crate::record::{FlowSamples, Recorder};

@@ -15,111 +15,18 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use crate::packet::network::clock::Timescale;
 use crate::packet::process::channel_heads::Heads;
+use crate::packet::process::clock::Timescale;
+use crate::packet::process::event::{Key, Stage};
 use crate::packet::process::event_heap::Heap;
-use crate::packet::storage::wire_queue::Queue;
-use crate::packet::turn::stub_hosts::Stubs;
 
-/// A place in the order of a process's events, packed into one word that compares at once: the time,
-/// then how long before it the event was scheduled (longer goes first), then what it is.
-///
-/// The second part counts nanoseconds and saturates at 4.29 s; events scheduled within the same
-/// nanosecond for the same picosecond run by identity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::packet) struct Key(pub(in crate::packet) u128);
-
-impl Key {
-    /// Later than every event.
-    pub(in crate::packet) const NEVER: Self = Self(u128::MAX);
-
-    #[inline]
-    pub(in crate::packet) fn new(at: u64, ahead: u64, what: u32) -> Self {
-        Self(u128::from(at) << 64 | u128::from(!nanoseconds(ahead)) << 32 | u128::from(what))
-    }
-
-    /// When.
-    #[inline]
-    pub(in crate::packet) fn at(self) -> u64 {
-        (self.0 >> 64) as u64
-    }
-
-    /// What: the link that a packet has come over, or a [`What`].
-    #[inline]
-    pub(in crate::packet) fn what(self) -> u32 {
-        self.0 as u32
-    }
-}
-
-/// Whole nanoseconds of a span in picoseconds, 4.29 s at most.
-#[inline]
-fn nanoseconds(span: u64) -> u32 {
-    (span / 1000).min(u64::from(u32::MAX)) as u32
-}
-
-/// What a local event is, packed: three bits of kind, twenty-nine of index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::packet) struct What(pub(in crate::packet) u32);
-
-/// The kinds of local event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::packet) enum Kind {
-    /// A transmission on this link ends.
-    Free,
-    /// A queue discipline's timer.
-    Disc,
-    /// An endpoint's timer; index = 2 flow (sender) or 2 flow + 1 (receiver).
-    Endpoint,
-    /// A flow starts.
-    Start,
-    /// A packet that an impairment of this link has held is released.
-    Release,
-}
-
-impl What {
-    const INDEX: u32 = (1 << 29) - 1;
-
-    pub(in crate::packet) fn new(kind: Kind, index: u32) -> Self {
-        debug_assert!(index <= Self::INDEX);
-        Self(((kind as u32) << 29) | index)
-    }
-
-    pub(in crate::packet) fn kind(self) -> Kind {
-        match self.0 >> 29 {
-            0 => Kind::Free,
-            1 => Kind::Disc,
-            2 => Kind::Endpoint,
-            3 => Kind::Start,
-            _ => Kind::Release,
-        }
-    }
-
-    pub(in crate::packet) fn index(self) -> usize {
-        (self.0 & Self::INDEX) as usize
-    }
-}
-
-/// Packets on the wire from one link to one stage of a process, in order of arrival.
-#[derive(Debug)]
-#[repr(align(32))]
-pub(in crate::packet) struct Channel {
-    pub(in crate::packet) queue: Queue,
-    /// The process that reads.
-    pub(in crate::packet) to: u32,
-    /// Its number among the channels of that stage.
-    pub(in crate::packet) entrant: u32,
-    /// The stage that reads.
-    pub(in crate::packet) stage: Stage,
-}
-
-/// The two stages of a process. Links that lead into a node come before the node itself; nothing
-/// leads back, so the first stage may run ahead of the second.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::packet) enum Stage {
-    /// Links that lead to the node (or the one link between routers).
-    Entry = 0,
-    /// The node: its endpoints and outgoing links.
-    Node = 1,
+/// How far a process is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::packet) struct Clock {
+    /// Nothing before this is left to do.
+    pub(in crate::packet) done: u64,
+    /// Its next event, as far as is known.
+    pub(in crate::packet) next: u64,
 }
 
 /// Numbers that are mostly few: those of a host, of which a large network has many, lie within.
@@ -146,6 +53,9 @@ impl Pending {
     /// In place of a link: more than one, or one of another kind, or endpoints.
     pub(in crate::packet) const NO_RELAY: u32 = u32::MAX;
 
+    /// In place of an outlet: the process is no stub.
+    pub(in crate::packet) const NO_OUTLET: u32 = u32::MAX;
+
     fn new() -> Self {
         Self {
             heads: Heads::many(0),
@@ -153,7 +63,7 @@ impl Pending {
             locals: Heap::new(),
             lookahead: u64::MAX,
             relay: Self::NO_RELAY,
-            outlet: Stubs::NONE,
+            outlet: Self::NO_OUTLET,
         }
     }
 
@@ -191,6 +101,12 @@ impl Process {
             endpoints: Few::new(),
             sources: SmallVec::new(),
         }
+    }
+
+    /// Whether it is a cluster, whose packets are handled one by one.
+    #[inline(always)]
+    pub(in crate::packet) fn is_cluster(&self) -> bool {
+        matches!(self.stages[Stage::Node as usize].heads, Heads::One(_))
     }
 
     /// Gives back the memory that building left over.

@@ -1,6 +1,8 @@
 //! Logical processes: their state, their pending events, the choice of the next one.
 
 pub(in crate::packet) mod channel_heads;
+pub(in crate::packet) mod clock;
+pub(in crate::packet) mod event;
 pub(in crate::packet) mod event_heap;
 pub(in crate::packet) mod logical_process;
 pub(in crate::packet) mod min_tree;

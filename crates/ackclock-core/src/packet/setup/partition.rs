@@ -6,8 +6,8 @@ use rustworkx_core::petgraph::unionfind::UnionFind;
 use crate::compile::{Plan, PlanLink};
 use crate::ids::LinkId;
 use crate::packet::network::link::Link;
-use crate::packet::process::logical_process::{Process, Stage};
-use crate::packet::turn::stub_hosts::Stubs;
+use crate::packet::process::event::Stage;
+use crate::packet::process::logical_process::{Pending, Process};
 
 /// A link that a packet passes in less time than the transmission of so many packets is short.
 const SHORT: u64 = 4;
@@ -175,7 +175,7 @@ pub(in crate::packet) type Stretch = (u32, u32, u64);
 /// happens at a node reaches another process over one of them; what happens at a link that leads
 /// to the node has yet to pass the node. What stays in a cluster need not wait.
 ///
-/// By process, the one that it leads to, if it is a stub; otherwise [`Stubs::NONE`].
+/// By process, the one that it leads to, if it is a stub; otherwise [`Pending::NO_OUTLET`].
 pub(in crate::packet) fn lookaheads(
     mut stretches: Vec<Stretch>,
     stages: &[Stage],
@@ -218,11 +218,11 @@ type Source = (u32, u32, u64);
 
 /// By process, its outlet, if it is a stub: a host that leads to one process, which has no endpoints.
 fn outlets(sources: &[Source], cut: &Cut, processes: &[Process]) -> Vec<u32> {
-    const SEVERAL: u32 = Stubs::NONE - 1;
-    let mut leads_to = vec![Stubs::NONE; processes.len()];
+    const SEVERAL: u32 = Pending::NO_OUTLET - 1;
+    let mut leads_to = vec![Pending::NO_OUTLET; processes.len()];
     for &(to, from, _) in sources {
         let known = &mut leads_to[from as usize];
-        *known = if *known == Stubs::NONE { to } else { SEVERAL };
+        *known = if *known == Pending::NO_OUTLET { to } else { SEVERAL };
     }
     let is_host = |p: usize| !processes[p].endpoints.is_empty();
     let outlet = |(p, &to): (usize, &u32)| {
@@ -232,7 +232,7 @@ fn outlets(sources: &[Source], cut: &Cut, processes: &[Process]) -> Vec<u32> {
             && cut.stubs_wait
             && !cut.is_cluster[p]
             && !cut.is_cluster[to as usize];
-        if is_stub { to } else { Stubs::NONE }
+        if is_stub { to } else { Pending::NO_OUTLET }
     };
     leads_to.iter().enumerate().map(outlet).collect()
 }
@@ -241,14 +241,14 @@ fn outlets(sources: &[Source], cut: &Cut, processes: &[Process]) -> Vec<u32> {
 fn past_stubs(sources: &mut Vec<Source>, outlets: &[u32]) {
     let times_out: FxHashMap<u32, u64> = sources
         .iter()
-        .filter(|&&(_, from, _)| outlets[from as usize] != Stubs::NONE)
+        .filter(|&&(_, from, _)| outlets[from as usize] != Pending::NO_OUTLET)
         .map(|&(_, from, time)| (from, time))
         .collect();
     let past = |&(to, from, time): &Source| {
         Some((outlets[to as usize], from, time.saturating_add(*times_out.get(&to)?)))
     };
     let more: Vec<_> = sources.iter().filter_map(past).collect();
-    sources.retain(|&(_, from, _)| outlets[from as usize] == Stubs::NONE);
+    sources.retain(|&(_, from, _)| outlets[from as usize] == Pending::NO_OUTLET);
     sources.extend(more);
     sources.sort_unstable();
     sources.dedup_by_key(|&mut (to, from, _)| (to, from));

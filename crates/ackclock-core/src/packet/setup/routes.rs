@@ -6,10 +6,12 @@ use rustc_hash::FxHashMap;
 
 use crate::ids::LinkId;
 use crate::memory::in_large_pages;
-use crate::packet::process::logical_process::{Channel, Process, Stage};
+use crate::packet::network::route::Hop;
+use crate::packet::network::wires::Channel;
+use crate::packet::process::event::Stage;
+use crate::packet::process::logical_process::Process;
 use crate::packet::setup::partition::{Cut, Stretch, stretches, time_of};
 use crate::packet::storage::wire_queue::Queue;
-use crate::packet::turn::simulator::Hop;
 
 /// What is known of links before routes are laid.
 #[derive(Clone, Copy)]

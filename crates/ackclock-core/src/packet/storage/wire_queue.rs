@@ -4,10 +4,10 @@
 //! is still near the processor. A queue hands a chunk back as soon as it is read, and whoever writes
 //! next gets the one that was handed back last: no more memory is in use than packets are under way.
 
+use crate::packet::storage::ticket::Ticket;
 use std::ops::Range;
 
 use crate::memory::{in_large_pages, soon};
-use crate::packet::network::ticket::Ticket;
 
 /// Packets of a chunk, which is six cache lines. A power of two: a place tells its chunk at once.
 const ROOM: u32 = 16;

@@ -1,9 +1,11 @@
 //! The work of one stage of a process: what came over its channels, and its local events, in order.
 
-use crate::packet::network::ticket::Ticket;
-use crate::packet::process::logical_process::{Key, Pending, Stage, What};
+use crate::packet::network::route::Hop;
+use crate::packet::process::event::{Key, Stage, What};
+use crate::packet::process::logical_process::Pending;
+use crate::packet::storage::ticket::Ticket;
 use crate::packet::turn::batch::{Batch, Onward};
-use crate::packet::turn::simulator::{Hop, Sim};
+use crate::packet::turn::simulator::Sim;
 
 /// Packets between one that is sent on and the one whose way is called up.
 const AHEAD: usize = 6;

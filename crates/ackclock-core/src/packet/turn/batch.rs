@@ -1,9 +1,9 @@
 //! The packets that a process handles in one go, and what it finds out on the way.
 
-use crate::packet::network::ticket::Ticket;
+use crate::packet::network::route::Hop;
 use crate::packet::storage::bucket_sort::Spare;
 use crate::packet::storage::buckets::Parts;
-use crate::packet::turn::simulator::Hop;
+use crate::packet::storage::ticket::Ticket;
 
 /// A packet that a link has let go, and the step that follows at once.
 #[derive(Clone, Copy, Debug)]

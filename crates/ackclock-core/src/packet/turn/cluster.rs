@@ -7,20 +7,13 @@
 
 use crate::memory::soon;
 use crate::packet::process::channel_heads::Heads;
-use crate::packet::process::logical_process::{Pending, Process, Stage};
+use crate::packet::process::event::Stage;
+use crate::packet::process::logical_process::Pending;
 use crate::packet::turn::simulator::Sim;
 
 /// Events after which a cluster lets others have a turn: so a run that is one cluster can be stopped.
 /// Tests have short ones.
 const TURN: u32 = if cfg!(test) { 3 } else { 1024 };
-
-impl Process {
-    /// Whether it is a cluster.
-    #[inline(always)]
-    pub(in crate::packet) fn is_cluster(&self) -> bool {
-        matches!(self.stages[Stage::Node as usize].heads, Heads::One(_))
-    }
-}
 
 impl Sim {
     /// Handles the events of a cluster before `until`, in order. The time before which nothing is left

@@ -1,8 +1,8 @@
 //! Local events, and the calls to endpoints.
 
 use crate::ids::FlowId;
-use crate::packet::network::ticket::Ticket;
-use crate::packet::process::logical_process::{Key, Kind, Stage, What};
+use crate::packet::process::event::{Key, Kind, Stage, What};
+use crate::packet::storage::ticket::Ticket;
 use crate::packet::turn::simulator::Sim;
 use crate::tcp::{Deadline, Endpoint, EndpointCtx};
 use crate::units::Time;

@@ -1,13 +1,14 @@
 //! A packet's way: into a link, through it, and onto the wire; or to its drop.
 
-use crate::ids::FlowId;
-use crate::packet::network::clock::Timescale;
 use crate::packet::network::impaired::Held;
-use crate::packet::network::link::Service;
-use crate::packet::network::ticket::Ticket;
+use crate::packet::network::link::{IDLE, Service};
+use crate::packet::network::route::{Hop, owner};
+use crate::packet::network::wires::Channel;
 use crate::packet::outcome::observe::Event;
-use crate::packet::process::logical_process::{Channel, Key, Kind, What};
-use crate::packet::turn::simulator::{Hop, IDLE, Sim};
+use crate::packet::process::clock::Timescale;
+use crate::packet::process::event::{Key, Kind, What};
+use crate::packet::storage::ticket::Ticket;
+use crate::packet::turn::simulator::Sim;
 use crate::units::Time;
 use crate::wire::{DropReason, Flags, Packet, Timed};
 
@@ -317,10 +318,4 @@ impl Sim {
         }
         self.observer.drop(now, link, packet, reason);
     }
-}
-
-/// Whose packet it is: the end of its route tells.
-pub(in crate::packet) fn owner(hops: &[Hop], ticket: Ticket) -> FlowId {
-    let end = hops[ticket.route()..].iter().find(|hop| hop.link == Hop::DELIVER);
-    FlowId(end.map_or(u32::MAX, |hop| hop.channel / 2))
 }

@@ -1,9 +1,11 @@
 //! Finds the packets of a batch, in the order of their arrival.
 
 use crate::memory::soon;
-use crate::packet::network::ticket::Ticket;
-use crate::packet::process::logical_process::{Channel, Key, Pending, Stage};
+use crate::packet::network::wires::Channel;
+use crate::packet::process::event::{Key, Stage};
+use crate::packet::process::logical_process::Pending;
 use crate::packet::storage::bucket_sort::{self as sort, Form};
+use crate::packet::storage::ticket::Ticket;
 use crate::packet::turn::batch::Batch;
 use crate::packet::turn::simulator::Sim;
 

@@ -9,11 +9,14 @@
 use std::ops::Range;
 
 use crate::memory::{address, soon, soon_at};
+use crate::packet::network::end::End;
 use crate::packet::network::link::Link;
-use crate::packet::network::ticket::Ticket;
-use crate::packet::process::logical_process::{Channel, Pending};
+use crate::packet::network::route::Hop;
+use crate::packet::network::wires::Channel;
+use crate::packet::process::logical_process::Pending;
+use crate::packet::storage::ticket::Ticket;
 use crate::packet::turn::batch::Onward;
-use crate::packet::turn::simulator::{End, Hop, Sim};
+use crate::packet::turn::simulator::Sim;
 use crate::tcp::{Receiver, Sender};
 
 /// Processes from which on it pays to call them up, and packets too: to each belong a few kilobytes. In

@@ -4,73 +4,24 @@ use std::hint::black_box;
 
 use crate::agenda::{Agenda, Entry};
 use crate::outbox::Outbox;
-use crate::packet::network::clock::{Timers, Timescale};
+use crate::packet::network::end::{End, Losses};
 use crate::packet::network::impaired::Impaired;
 use crate::packet::network::link::Link;
-use crate::packet::network::ticket::{Options, Ticket};
+use crate::packet::network::route::Hop;
+use crate::packet::network::wires::Channel;
 use crate::packet::outcome::observe::{Marks, Observer};
-use crate::packet::process::logical_process::{Channel, Process, Stage};
+use crate::packet::process::clock::{Timers, Timescale};
+use crate::packet::process::event::Stage;
+use crate::packet::process::logical_process::{Clock, Process};
 use crate::packet::setup::custom::Custom;
+use crate::packet::storage::ticket::{Options, Ticket};
 use crate::packet::storage::wire_queue::Store;
 use crate::packet::turn::batch::Batch;
 use crate::packet::turn::prefetch::Scout;
 use crate::packet::turn::stub_hosts::Stubs;
 use crate::rng::Stream;
-use crate::tcp::Endpoint;
 use crate::units::Time;
 use crate::wire::{DropReason, Packet};
-
-/// One step of a route: the link to enter and the channel that the link's output takes from there.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::packet) struct Hop {
-    pub(in crate::packet) link: u32,
-    pub(in crate::packet) channel: u32,
-}
-
-impl Hop {
-    /// In place of a link: the end of a route. The packet is handed to an endpoint, whose number
-    /// stands in place of the channel.
-    pub(in crate::packet) const DELIVER: u32 = u32::MAX;
-    /// In place of a channel: the next link of the route follows at once. All that reaches that
-    /// link comes over this one, in order, and it is a plain FIFO: what it does with a packet is
-    /// known as soon as the packet is sent to it.
-    pub(in crate::packet) const ON: u32 = u32::MAX;
-}
-
-/// One end of a flow: one cache line.
-#[repr(align(64))]
-pub(in crate::packet) struct End {
-    pub(in crate::packet) endpoint: Option<Box<dyn Endpoint>>,
-    /// Where its packets enter the route table.
-    pub(in crate::packet) route: u32,
-    /// Time of its pending entry among the local events.
-    pub(in crate::packet) pending: u64,
-    /// Packets handed to the network and got from it.
-    pub(in crate::packet) sent: u64,
-    pub(in crate::packet) received: u64,
-}
-
-/// How far a process is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::packet) struct Clock {
-    /// Nothing before this is left to do.
-    pub(in crate::packet) done: u64,
-    /// Its next event, as far as is known.
-    pub(in crate::packet) next: u64,
-}
-
-/// Losses of one flow.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::packet) struct Losses {
-    pub(in crate::packet) data: u64,
-    pub(in crate::packet) acks: u64,
-    /// Connection requests.
-    pub(in crate::packet) requests: u64,
-    /// Data lost after the warm-up.
-    pub(in crate::packet) window_data: u64,
-    /// Copies that impairments made: of data, of acknowledgements.
-    pub(in crate::packet) copies: [u64; 2],
-}
 
 /// State of a run.
 pub(in crate::packet) struct Sim {
@@ -308,6 +259,3 @@ impl Sim {
 
 /// Turns of processes between two calls that tell how far the run is.
 const LOOK: u64 = 8192;
-
-/// The end of service of a link that is idle and has a discipline of its own.
-pub(in crate::packet) const IDLE: u64 = u64::MAX;

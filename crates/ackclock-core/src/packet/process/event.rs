@@ -1,0 +1,89 @@
+//! Local events of a process: their order, their kinds, and the stage that they belong to.
+
+/// A place in the order of a process's events, packed into one word that compares at once: the time,
+/// then how long before it the event was scheduled (longer goes first), then what it is.
+///
+/// The second part counts nanoseconds and saturates at 4.29 s; events scheduled within the same
+/// nanosecond for the same picosecond run by identity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::packet) struct Key(pub(in crate::packet) u128);
+
+impl Key {
+    /// Later than every event.
+    pub(in crate::packet) const NEVER: Self = Self(u128::MAX);
+
+    #[inline]
+    pub(in crate::packet) fn new(at: u64, ahead: u64, what: u32) -> Self {
+        Self(u128::from(at) << 64 | u128::from(!nanoseconds(ahead)) << 32 | u128::from(what))
+    }
+
+    /// When.
+    #[inline]
+    pub(in crate::packet) fn at(self) -> u64 {
+        (self.0 >> 64) as u64
+    }
+
+    /// What: the link that a packet has come over, or a [`What`].
+    #[inline]
+    pub(in crate::packet) fn what(self) -> u32 {
+        self.0 as u32
+    }
+}
+
+/// Whole nanoseconds of a span in picoseconds, 4.29 s at most.
+#[inline]
+fn nanoseconds(span: u64) -> u32 {
+    (span / 1000).min(u64::from(u32::MAX)) as u32
+}
+
+/// What a local event is, packed: three bits of kind, twenty-nine of index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::packet) struct What(pub(in crate::packet) u32);
+
+/// The kinds of local event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::packet) enum Kind {
+    /// A transmission on this link ends.
+    Free,
+    /// A queue discipline's timer.
+    Disc,
+    /// An endpoint's timer; index = 2 flow (sender) or 2 flow + 1 (receiver).
+    Endpoint,
+    /// A flow starts.
+    Start,
+    /// A packet that an impairment of this link has held is released.
+    Release,
+}
+
+impl What {
+    const INDEX: u32 = (1 << 29) - 1;
+
+    pub(in crate::packet) fn new(kind: Kind, index: u32) -> Self {
+        debug_assert!(index <= Self::INDEX);
+        Self(((kind as u32) << 29) | index)
+    }
+
+    pub(in crate::packet) fn kind(self) -> Kind {
+        match self.0 >> 29 {
+            0 => Kind::Free,
+            1 => Kind::Disc,
+            2 => Kind::Endpoint,
+            3 => Kind::Start,
+            _ => Kind::Release,
+        }
+    }
+
+    pub(in crate::packet) fn index(self) -> usize {
+        (self.0 & Self::INDEX) as usize
+    }
+}
+
+/// The two stages of a process. Links that lead into a node come before the node itself; nothing
+/// leads back, so the first stage may run ahead of the second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::packet) enum Stage {
+    /// Links that lead to the node (or the one link between routers).
+    Entry = 0,
+    /// The node: its endpoints and outgoing links.
+    Node = 1,
+}

@@ -1,14 +1,14 @@
-//! Who is next, of many processes, channels or classes: an eight-ary tournament by time.
+//! An 8-ary tournament tree that selects the next of many processes, channels or classes by time.
 //!
-//! Every match notes its winner, so the next one is at hand without a search. What a winner does
-//! changes mostly its own time, and then the matches on its way to the final are played again; one
-//! that is woken earlier only wins more of them. A match is decided without a jump that a processor
-//! would have to guess, which in a heap is most of the time.
+//! Every match keeps its winner, so the next entry is available without a search. Mostly the time of the
+//! overall winner changes: then only the matches on its path are replayed. An entry whose time decreases
+//! updates its path as far as it wins. Matches are decided without branches that a processor would have to
+//! predict; in a heap most of the time goes to such mispredictions.
 
-/// Contestants of a match.
+/// Entries of a match.
 const ARITY: usize = 8;
 
-/// A contestant of a match: its time, and who it is.
+/// An entry of a match: its time and its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Entry {
     pub(crate) time: u64,
@@ -16,74 +16,73 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    const OUT: Self = Self { time: Agenda::OUT, who: 0 };
+    const NONE: Self = Self { time: Agenda::NEVER, who: 0 };
 }
 
-/// The times of a fixed number of contestants; [`Agenda::OUT`] for one that has nothing to do.
+/// The times of a fixed number of entries; [`Agenda::NEVER`] for one without a time.
 #[derive(Debug)]
 pub(crate) struct Agenda {
-    /// By contestant, filled up to whole matches.
+    /// By entry, padded to whole matches.
     times: Vec<u64>,
-    /// Winners of the first matches, of those between them, and so on up to the contestants of the
-    /// final.
+    /// Winners of the first round, of the second, and so on up to the entries of the final.
     rounds: Vec<Vec<Entry>>,
     /// The winner of the final.
     first: Entry,
-    /// Whether four at most contest the final: then half a match is enough.
+    /// Whether the final has at most four entries: then half a match is enough.
     has_small_final: bool,
 }
 
 impl Agenda {
-    /// One that has nothing to do.
-    pub(crate) const OUT: u64 = u64::MAX;
+    /// The time of an entry without one.
+    pub(crate) const NEVER: u64 = u64::MAX;
 
-    /// All of `contestants`, with nothing to do.
-    pub(crate) fn new(contestants: usize) -> Self {
+    /// For so many entries, none with a time.
+    pub(crate) fn new(entries: usize) -> Self {
         let mut rounds = Vec::new();
-        let mut width = contestants.max(1).div_ceil(ARITY);
+        let mut width = entries.max(1).div_ceil(ARITY);
         let mut has_small_final = false;
         while width > 1 {
             has_small_final = width <= 4;
-            rounds.push(vec![Entry::OUT; width.next_multiple_of(ARITY)]);
+            rounds.push(vec![Entry::NONE; width.next_multiple_of(ARITY)]);
             width = width.div_ceil(ARITY);
         }
-        let times = vec![Self::OUT; contestants.max(1).next_multiple_of(ARITY)];
-        Self { times, rounds, first: Entry::OUT, has_small_final }
+        let times = vec![Self::NEVER; entries.max(1).next_multiple_of(ARITY)];
+        Self { times, rounds, first: Entry::NONE, has_small_final }
     }
 
-    /// The one with the least time, of several the one with the smallest number.
+    /// The entry with the least time, of several the one with the smallest number.
     #[inline(always)]
     pub(crate) fn first(&self) -> Entry {
         self.first
     }
 
-    /// The first of the part of all contestants, about a fiftieth, that this one belongs to.
+    /// The first entry of the subtree, about a fiftieth of all entries, that `who` belongs to.
     #[inline]
-    pub(crate) fn next_beside(&self, who: u32) -> u32 {
+    pub(crate) fn first_beside(&self, who: u32) -> u32 {
         let depth = self.rounds.len().saturating_sub(2);
         let place = who as usize / ARITY.pow(depth as u32 + 1);
         self.rounds.get(depth).map_or(self.first.who, |round| round[place].who)
     }
 
-    /// What a change of its time touches first: the time, and the winner of its first match.
+    /// What [`Self::set`] reads first for an entry: its time, and the winner of its first match.
     #[inline]
-    pub(crate) fn places(&self, who: u32) -> (&u64, Option<&Entry>) {
+    pub(crate) fn parts_of(&self, who: u32) -> (&u64, Option<&Entry>) {
         let winner = self.rounds.first().map(|round| &round[who as usize / ARITY]);
         (&self.times[who as usize], winner)
     }
 
-    /// The time of a contestant.
+    /// The time of an entry.
     #[inline]
     pub(crate) fn get(&self, who: u32) -> u64 {
         self.times[who as usize]
     }
 
-    /// Changes the time of a contestant.
+    /// Sets the time of an entry.
     #[inline]
     pub(crate) fn set(&mut self, who: u32, time: u64) {
         self.times[who as usize] = time;
         if self.first.who == who {
-            return self.play_again(who);
+            return self.replay(who);
         }
         let mut changed = Entry { time, who };
         let mut place = who as usize / ARITY;
@@ -102,9 +101,9 @@ impl Agenda {
         self.first = self.first.min(changed);
     }
 
-    /// Plays all matches of a contestant again.
+    /// Replays all matches on the path of an entry.
     #[inline]
-    fn play_again(&mut self, who: u32) {
+    fn replay(&mut self, who: u32) {
         let mut place = who as usize / ARITY;
         for depth in 0..self.rounds.len() {
             self.rounds[depth][place] = self.winner(depth, place);
@@ -117,27 +116,29 @@ impl Agenda {
         };
     }
 
-    /// Who wins a final with no contestants but the first four.
+    /// The winner of a final among the first four entries.
     #[inline(always)]
     fn winner_of_four(&self) -> Entry {
         let Some(four) = self.rounds.last().and_then(|round| round.first_chunk::<4>()) else {
-            return Entry::OUT;
+            return Entry::NONE;
         };
         let of = |place: usize| (four[place].time, place);
         four[better(better(of(0), of(1)), better(of(2), of(3))).1]
     }
 
-    /// Who wins a match whose winner has this place in a round, or in the final after all rounds.
+    /// The winner of the match at this place of a round, or of the final after all rounds.
     #[inline(always)]
     fn winner(&self, depth: usize, place: usize) -> Entry {
         let begin = place * ARITY;
         let Some(below) = depth.checked_sub(1) else {
-            let Some(group) = self.times[begin..].first_chunk::<ARITY>() else { return Entry::OUT };
+            let Some(group) = self.times[begin..].first_chunk::<ARITY>() else {
+                return Entry::NONE;
+            };
             let (time, winner) = least(|place| group[place]);
             return Entry { time, who: (begin + winner) as u32 };
         };
         let Some(group) = self.rounds[below][begin..].first_chunk::<ARITY>() else {
-            return Entry::OUT;
+            return Entry::NONE;
         };
         group[least(|place| group[place].time).1]
     }
@@ -149,8 +150,8 @@ fn better(a: (u64, usize), b: (u64, usize)) -> (u64, usize) {
     if b.0 < a.0 { b } else { a }
 }
 
-/// The least of the keys of eight places and its place, the first of several: in pairs, so that no
-/// decision waits for more than two others.
+/// The least key of eight places and its place, the first of several. It compares in pairs, so that no
+/// comparison waits for more than two others.
 #[inline(always)]
 fn least(key: impl Fn(usize) -> u64) -> (u64, usize) {
     let of = |place| (key(place), place);
@@ -172,16 +173,16 @@ mod tests {
             changes in prop::collection::vec((0u32..700, 0u64..100), 0..300),
         ) {
             let mut agenda = Agenda::new(processes);
-            let mut list = vec![Agenda::OUT; processes];
+            let mut list = vec![Agenda::NEVER; processes];
             for (process, time) in changes.into_iter().filter(|c| (c.0 as usize) < processes) {
-                let time = if time > 80 { Agenda::OUT } else { time };
+                let time = if time > 80 { Agenda::NEVER } else { time };
                 agenda.set(process, time);
                 list[process as usize] = time;
-                let least = list.iter().copied().min().unwrap_or(Agenda::OUT);
+                let least = list.iter().copied().min().unwrap_or(Agenda::NEVER);
                 let first = agenda.first();
                 prop_assert_eq!(first.time, least);
                 prop_assert_eq!(list[first.who as usize], least);
-                if least != Agenda::OUT {
+                if least != Agenda::NEVER {
                     let earliest = list.iter().position(|&time| time == least);
                     prop_assert_eq!(Some(first.who as usize), earliest);
                 }

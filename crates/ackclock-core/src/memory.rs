@@ -1,28 +1,28 @@
-//! What the processor and the allocator are told of memory.
+//! Hints to the processor and the allocator about memory.
 
-/// Tells the processor that a value will be used soon.
+/// Asks the processor to load the cache lines of a value that will be used soon.
 #[inline(always)]
-pub(crate) fn soon<T: ?Sized>(value: &T) {
-    soon_at(address(value), size_of_val(value));
+pub(crate) fn prefetch<T: ?Sized>(value: &T) {
+    prefetch_at(address(value), size_of_val(value));
 }
 
-/// Where a value is.
+/// The address of a value.
 #[inline(always)]
 pub(crate) fn address<T: ?Sized>(value: &T) -> usize {
     std::ptr::from_ref(value).cast::<u8>().addr()
 }
 
-/// Tells the processor that so many bytes from an address on will be used soon.
+/// Asks the processor to load so many bytes from an address on.
 #[inline(always)]
-#[expect(unsafe_code, reason = "there is no safe way to say it")]
-pub(crate) fn soon_at(address: usize, bytes: usize) {
+#[expect(unsafe_code, reason = "there is no safe prefetch instruction")]
+pub(crate) fn prefetch_at(address: usize, bytes: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         let begin = std::ptr::without_provenance::<i8>(address);
         for line in (0..bytes).step_by(64) {
-            // SAFETY: a prefetch is a hint. It reads and writes nothing that the program could see, and
-            // no address makes it fault, so it has nothing to ask of its pointer.
+            // SAFETY: a prefetch is a hint. It reads and writes nothing that the program could observe,
+            // and no address makes it fault, so it has no requirements of its pointer.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(begin.wrapping_add(line)) };
         }
     }
@@ -30,14 +30,14 @@ pub(crate) fn soon_at(address: usize, bytes: usize) {
     let _ = (address, bytes);
 }
 
-/// Asks for large pages under a table of some megabytes, both where it is in use and where it is to
-/// grow. Its records are touched in no order, and to find where the small page of one lies takes a
-/// processor longer than to fetch what it holds.
-#[expect(unsafe_code, reason = "there is no safe way to say it")]
-pub(crate) fn in_large_pages<T>(table: &Vec<T>) {
+/// Requests large pages for a table of some megabytes, for the part in use and for the part into which
+/// it will grow. Its records are accessed in no order, and translating the address of a record on a
+/// small page takes longer than loading the record.
+#[expect(unsafe_code, reason = "there is no safe interface to madvise")]
+pub(crate) fn use_large_pages<T>(table: &Vec<T>) {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
-        // The smallest page there is on any machine; advice on a part of one is refused.
+        // The smallest page size of any machine; advice on part of a page is refused.
         const PAGE: usize = 4096;
         const LARGE_PAGE: usize = 1 << 21;
         if table.capacity() * size_of::<T>() < 2 * LARGE_PAGE {
@@ -52,9 +52,8 @@ pub(crate) fn in_large_pages<T>(table: &Vec<T>) {
         ] {
             if end > begin {
                 let first = table.as_ptr().with_addr(begin).cast_mut().cast();
-                // SAFETY: both are advice on how to back memory, which lies within one allocation of
-                // ours: neither changes what it holds, and where the system does not know or heed it,
-                // nothing happens.
+                // SAFETY: both are advice on how to back memory that lies within one allocation of this
+                // program. Neither changes its content; a system that does not support it ignores it.
                 unsafe { libc::madvise(first, end - begin, advice) };
             }
         }
@@ -63,13 +62,12 @@ pub(crate) fn in_large_pages<T>(table: &Vec<T>) {
     let _ = table;
 }
 
-/// Gives memory that is free back to the operating system: where large tables have been made and thrown
-/// away, the allocator keeps it.
-#[expect(unsafe_code, reason = "there is no safe way to say it")]
-pub(crate) fn give_back() {
+/// Returns free memory to the operating system: the allocator keeps what temporary large tables used.
+#[expect(unsafe_code, reason = "there is no safe interface to malloc_trim")]
+pub(crate) fn release_free_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: the function may be called at any time by any thread; it takes the allocator's locks, and
-    // touches nothing but memory that is free.
+    // SAFETY: the function may be called at any time by any thread; it takes the allocator's locks and
+    // changes only memory that is free.
     unsafe {
         libc::malloc_trim(0)
     };
@@ -80,13 +78,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_table_in_large_pages_holds_what_it_held_and_grows() {
+    fn a_table_in_large_pages_keeps_its_content_and_grows() {
         let mut table: Vec<u64> = Vec::with_capacity(2_000_000);
         table.extend(0..1_000_001);
-        in_large_pages(&table);
+        use_large_pages(&table);
         table.extend(1_000_001..3_000_000);
-        in_large_pages(&table);
+        use_large_pages(&table);
         assert!(table.into_iter().eq(0..3_000_000));
-        in_large_pages(&Vec::<u64>::new());
+        use_large_pages(&Vec::<u64>::new());
     }
 }

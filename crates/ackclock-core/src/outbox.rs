@@ -1,10 +1,10 @@
-//! The hatch through which endpoints send.
+//! The packets that an endpoint sends during a call.
 
 use crate::ids::FlowId;
 use crate::wire::{Flags, Packet};
 
-/// What an endpoint sends during a call: packets written in place, because a packet that is built
-/// elsewhere and moved at once stalls the move.
+/// Packets that an endpoint sends during a call. They are written in place: moving a packet right after it
+/// was written in parts stalls.
 #[derive(Debug, Default)]
 pub struct Outbox {
     packets: Vec<Packet>,
@@ -12,7 +12,7 @@ pub struct Outbox {
 }
 
 impl Outbox {
-    /// Sends a packet without options; they may be added to what is returned.
+    /// Sends a packet without options and returns it, so that options can be added.
     #[inline(always)]
     pub fn send(&mut self, flow: FlowId, seq: u32, size: u16, flags: Flags) -> &mut Packet {
         if self.sent == self.packets.len() {
@@ -36,13 +36,13 @@ impl Outbox {
         &self.packets[..self.sent]
     }
 
-    /// Forgets what was sent.
+    /// Removes all packets.
     #[inline(always)]
     pub fn clear(&mut self) {
         self.sent = 0;
     }
 
-    /// Takes the packets that were sent, in order.
+    /// Removes and returns the packets that were sent, in order.
     pub fn take(&mut self) -> Vec<Packet> {
         let taken = self.packets.drain(..self.sent).collect();
         self.sent = 0;
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_used_again_and_carry_nothing_over() {
+    fn slots_are_reused_and_keep_no_options() {
         let mut out = Outbox::default();
         let first = out.send(FlowId(1), 5, 1000, Flags::ECT);
         first.ts = 9;

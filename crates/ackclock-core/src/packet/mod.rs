@@ -1,7 +1,9 @@
 //! STAGE 3a: the packet engine. One packet on one link at a time, to the picosecond.
 //!
-//! [`run`] takes a [`Plan`](crate::compile::Plan) and returns what happened. How it goes so fast is
-//! told in `process/logical_process.rs`; how a link works in `network/link.rs`.
+//! [`run`] takes a [`Plan`](crate::compile::Plan) and returns its [`Results`]. The rooms, each of which uses
+//! only those before it: `storage` (tickets, queues), `process` (clock, events, schedule), `network` (links,
+//! wires, ends of flows), `outcome` (recording, ledger, results), `turn` (the run), `setup` (from a plan to
+//! a run). `docs/explanation/engine.md` explains the engine.
 
 mod network;
 mod outcome;
@@ -10,13 +12,20 @@ mod setup;
 mod storage;
 mod turn;
 
-pub use outcome::observe::{DropRow, Event, LinkSample, PacketRow};
 pub use outcome::queue_table::{QueueRow, queues};
 pub use outcome::results::{FlowResult, LinkResult, Results};
+pub use outcome::rows::{DropRow, Event, LinkSample, PacketRow};
 pub use setup::custom::{Custom, Made, Place, RegistryOnly};
+
+use std::any::Any;
+
+use process::clock::{Clock, Picoseconds, Seconds};
+use setup::build::build;
+use turn::simulator::RunEnd;
 
 use crate::compile::Plan;
 use crate::error::Problem;
+use crate::scenario::Era;
 use crate::units::Time;
 
 /// Why a run did not end as it should.
@@ -28,13 +37,13 @@ pub enum RunError {
     Algorithm(String),
     /// The caller stopped it.
     Interrupted,
-    /// The books do not balance: a fault of the engine, told with its ledger.
+    /// Packets were not conserved: a fault of the engine, with its counts.
     Conservation(String),
 }
 
 /// Runs a plan to its end.
 ///
-/// `progress` is called now and then with the simulated time and stops the run by returning false.
+/// `progress` is called from time to time with the simulated time and stops the run by returning false.
 ///
 /// # Errors
 /// Bad algorithm parameters, an algorithm that fails, or a stop by `progress`.
@@ -42,7 +51,7 @@ pub fn run(plan: &Plan, progress: &mut dyn FnMut(Time) -> bool) -> Result<Result
     run_with(plan, &RegistryOnly, progress)
 }
 
-/// Runs a plan to its end with algorithms of a user's own.
+/// Runs a plan to its end with user-defined algorithms.
 ///
 /// # Errors
 /// As [`run`]; what `custom` reports as its failure is [`RunError::Algorithm`].
@@ -51,25 +60,48 @@ pub fn run_with(
     custom: &dyn Custom,
     progress: &mut dyn FnMut(Time) -> bool,
 ) -> Result<Results, RunError> {
-    let mut sim = setup::build::build(plan, custom).map_err(RunError::Input)?;
-    if !sim.run(custom, progress) {
+    if plan.era == Era::Ns2 {
+        run_on::<Seconds>(plan, custom, progress)
+    } else {
+        run_on::<Picoseconds>(plan, custom, progress)
+    }
+}
+
+fn run_on<C: Clock>(
+    plan: &Plan,
+    custom: &dyn Custom,
+    progress: &mut dyn FnMut(Time) -> bool,
+) -> Result<Results, RunError> {
+    let mut sim = build::<C>(plan, custom).map_err(RunError::Input)?;
+    if sim.run(&|| custom.failure(), progress) == RunEnd::Interrupted {
         return Err(RunError::Interrupted);
     }
     if let Some(failure) = sim.failure.take() {
         return Err(RunError::Algorithm(failure));
     }
-    outcome::results::finish(sim, plan).map_err(RunError::Conservation)
+    sim.into_ended().finish(plan).map_err(RunError::Conservation)
 }
 
-/// Lays a run out and does not run it: what every flow takes up before the first has started.
+/// A run that is built and not started, for measuring the memory of a network.
+#[expect(missing_debug_implementations, reason = "it only holds memory")]
+pub struct Ready {
+    _sim: Box<dyn Any>,
+}
+
+/// Builds a run without running it.
 ///
 /// # Errors
 /// Bad algorithm parameters.
-pub fn ready(plan: &Plan) -> Result<impl Sized + use<>, Vec<Problem>> {
-    setup::build::build(plan, &RegistryOnly)
+pub fn ready(plan: &Plan) -> Result<Ready, Vec<Problem>> {
+    let sim: Box<dyn Any> = if plan.era == Era::Ns2 {
+        Box::new(build::<Seconds>(plan, &RegistryOnly)?)
+    } else {
+        Box::new(build::<Picoseconds>(plan, &RegistryOnly)?)
+    };
+    Ok(Ready { _sim: sim })
 }
 
-/// Builds every algorithm and throws it away: finds all bad parameters at once.
+/// Builds every algorithm and discards it: finds all bad parameters at once.
 pub fn check(plan: &Plan, custom: &dyn Custom) -> Vec<Problem> {
-    setup::build::problems(plan, custom)
+    setup::build::find_problems(plan, custom)
 }

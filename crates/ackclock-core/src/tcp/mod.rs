@@ -66,7 +66,7 @@ pub trait Endpoint: Send {
     /// The earliest of this endpoint's own timers.
     fn deadline(&self) -> Deadline;
     /// A packet will arrive soon: calls up what it will touch and what lies apart from the endpoint.
-    fn call_up(&self) {}
+    fn prefetch(&self) {}
     /// State now, for the summary.
     fn snapshot(&self) -> Snapshot;
     /// Fills in what this end knows of its flow's state now.

@@ -25,7 +25,7 @@
 use std::mem::offset_of;
 
 use crate::ids::FlowId;
-use crate::memory::soon;
+use crate::memory::prefetch;
 use crate::record::FlowSample;
 use crate::tcp::ranges::Ranges;
 use crate::tcp::{Deadline, Endpoint, EndpointCtx, Snapshot, TcpConfig};
@@ -293,8 +293,8 @@ impl Endpoint for Receiver {
         self.deadline
     }
 
-    fn call_up(&self) {
-        self.early.as_slice().last().inspect(|range| soon(*range));
+    fn prefetch(&self) {
+        self.early.as_slice().last().inspect(|range| prefetch(*range));
     }
 
     fn snapshot(&self) -> Snapshot {

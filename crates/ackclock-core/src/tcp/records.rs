@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::cc::SentRecord;
-use crate::memory::soon;
+use crate::memory::prefetch;
 use crate::units::Time;
 
 pub(super) const SACKED: u32 = 1 << 31;
@@ -76,8 +76,8 @@ impl Records {
 
     /// Calls up the record of a segment.
     #[inline(always)]
-    pub(super) fn call_up(&self, seq: u32) {
-        self.ring.get(self.place(seq)).inspect(|record| soon(*record));
+    pub(super) fn prefetch(&self, seq: u32) {
+        self.ring.get(self.place(seq)).inspect(|record| prefetch(*record));
     }
 
     #[inline]

@@ -152,9 +152,9 @@ impl Scoreboard {
 
     /// Calls up what an acknowledgement and the segments that it lets go will touch.
     #[inline(always)]
-    pub(crate) fn call_up(&self) {
-        self.ring.call_up(self.una);
-        self.ring.call_up(self.nxt);
+    pub(crate) fn prefetch(&self) {
+        self.ring.prefetch(self.una);
+        self.ring.prefetch(self.nxt);
     }
 
     /// What is known of an outstanding segment.

@@ -1,23 +1,23 @@
-//! The computed FIFO: the departure of a packet is known when it arrives.
+//! The computed FIFO: the departure of a packet is computed when it arrives.
 //!
-//! So the packet goes to the wire at once, and only its times and its size wait here, for the limit
-//! and for the books: one step a hop instead of two. The books are kept as packets come; what belongs
-//! to those that still wait is taken off when somebody looks.
+//! The packet goes to the wire at once, and only its times and its size wait here, for the queue limit and
+//! the statistics: one step a hop instead of two. Counts include packets on arrival; what belongs to those
+//! that still wait is subtracted when counts are read.
 
 use crate::packet::network::counts::Counts;
 use crate::packet::network::queue_length::Occupancy;
-use crate::packet::process::clock::Timescale;
+use crate::packet::process::clock::Clock;
 use crate::packet::storage::ring::Ring;
 
-/// A packet that waits: when its transmission starts; how long it waits for that in picoseconds, with
-/// its size 48 bits up.
+/// A packet that waits: when its transmission starts; its waiting time in picoseconds, and from bit 48 on
+/// its size.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
     start: u64,
     wait: u64,
 }
 
-/// A wait that a slot cannot hold (281 s and more) stands in a list of the link's own.
+/// In place of a waiting time that a slot cannot hold (281 s and more): it is in a list of the link.
 pub(in crate::packet) const LONG: u64 = (1 << 48) - 1;
 
 impl Slot {
@@ -30,7 +30,7 @@ impl Slot {
 /// Packets whose transmission has not begun.
 #[derive(Debug)]
 pub(in crate::packet) struct Waiting {
-    /// When the first of them begins; [`Self::NONE`] if none waits.
+    /// When the transmission of the first begins; [`Self::NONE`] if none waits.
     pub(in crate::packet) next: u64,
     slots: Ring<Slot>,
     backlog: u64,
@@ -44,10 +44,10 @@ impl Waiting {
         Self { next: Self::NONE, slots: Ring::new(), backlog: 0 }
     }
 
-    /// Calls up what the next packet to wait will touch.
+    /// Prefetches what the next packet that waits will touch.
     #[inline(always)]
-    pub(in crate::packet) fn call_up(&self) {
-        self.slots.call_up();
+    pub(in crate::packet) fn prefetch(&self) {
+        self.slots.prefetch();
     }
 
     /// Packets that wait.
@@ -67,10 +67,10 @@ impl Waiting {
         self.slots.back().map(|slot| slot.start)
     }
 
-    /// Notes how many wait, before some begin.
+    /// Notes how many packets wait, before transmissions begin.
     #[inline(always)]
-    pub(in crate::packet) fn note(&mut self) {
-        self.slots.note();
+    pub(in crate::packet) fn note_length(&mut self) {
+        self.slots.note_length();
     }
 
     /// A packet begins to wait at `now` for `wait`, both in picoseconds; `start` is a word of the clock.
@@ -89,23 +89,22 @@ impl Waiting {
         self.backlog += u64::from(size);
     }
 
-    /// The first packet begins its transmission; when, its size, and whether its wait was long.
+    /// The transmission of the first packet begins; returns when, its size, and whether its wait was long.
     #[inline(always)]
-    pub(in crate::packet) fn begin(
+    pub(in crate::packet) fn begin<C: Clock>(
         &mut self,
-        scale: Timescale,
         occupancy: &mut Occupancy,
     ) -> (u64, u16, bool) {
         let Some(slot) = self.slots.pop() else { return (0, 0, false) };
-        occupancy.fall(scale.ps(slot.start), self.slots.len());
+        occupancy.fall(C::ps(slot.start), self.slots.len());
         self.next = self.slots.front().map_or(Self::NONE, |next| next.start);
         self.backlog -= u64::from(slot.size());
         (slot.start, slot.size(), slot.wait & LONG == LONG)
     }
 
-    /// What is left of `counts`, which count packets as they come, for those that have begun; `long`
-    /// are the long waits, first to last.
-    pub(in crate::packet) fn begun(
+    /// `counts`, which include all packets that have arrived, without those that wait; `long` are the long
+    /// waiting times, first to last.
+    pub(in crate::packet) fn subtract_from(
         &self,
         mut counts: Counts,
         mut long: impl Iterator<Item = u64>,

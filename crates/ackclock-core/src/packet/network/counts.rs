@@ -13,7 +13,7 @@ pub(in crate::packet) struct Counts {
     pub(in crate::packet) wait_ps: u128,
 }
 
-/// What was dropped at a link: how much of it acknowledgements, and why.
+/// What was dropped at a link: acknowledgements among it, and reasons.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::packet) struct Drops {
     pub(in crate::packet) acks: u64,

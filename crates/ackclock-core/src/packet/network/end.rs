@@ -1,6 +1,10 @@
-//! The ends of flows: endpoints, and what was sent, received and lost.
+//! The ends of flows: endpoints, their random numbers and timers, and what was sent, received and lost.
 
+use crate::outbox::Outbox;
+use crate::packet::process::clock::{Clock, Timers};
+use crate::rng::Stream;
 use crate::tcp::Endpoint;
+use crate::wire::{Flags, Packet};
 
 /// One end of a flow: one cache line.
 #[repr(align(64))]
@@ -10,7 +14,7 @@ pub(in crate::packet) struct End {
     pub(in crate::packet) route: u32,
     /// Time of its pending entry among the local events.
     pub(in crate::packet) pending: u64,
-    /// Packets handed to the network and got from it.
+    /// Packets handed to the network and received from it.
     pub(in crate::packet) sent: u64,
     pub(in crate::packet) received: u64,
 }
@@ -26,4 +30,48 @@ pub(in crate::packet) struct Losses {
     pub(in crate::packet) window_data: u64,
     /// Copies that impairments made: of data, of acknowledgements.
     pub(in crate::packet) copies: [u64; 2],
+}
+
+/// The ends of all flows.
+pub(in crate::packet) struct Flows<C> {
+    /// 2 flow: sender, 2 flow + 1: receiver.
+    pub(in crate::packet) ends: Vec<End>,
+    /// Random numbers of each end.
+    pub(in crate::packet) rngs: Vec<Stream>,
+    /// By flow.
+    pub(in crate::packet) losses: Vec<Losses>,
+    pub(in crate::packet) timers: Timers<C>,
+    /// Packets that the endpoint that is being called sends.
+    pub(in crate::packet) outbox: Outbox,
+}
+
+impl<C: Clock> Flows<C> {
+    pub(in crate::packet) fn new(ends: Vec<End>, rngs: Vec<Stream>) -> Self {
+        let count = ends.len();
+        Self {
+            ends,
+            rngs,
+            losses: vec![Losses::default(); count / 2],
+            timers: Timers::new(count),
+            outbox: Outbox::default(),
+        }
+    }
+
+    /// Counts a packet that the network lost, in the measurement window or before.
+    pub(in crate::packet) fn count_loss(&mut self, packet: &Packet, is_in_window: bool) {
+        let losses = &mut self.losses[packet.flow.index()];
+        if packet.is_ack() {
+            losses.acks += 1;
+        } else if packet.flags.has(Flags::SYN) {
+            losses.requests += 1;
+        } else {
+            losses.data += 1;
+            losses.window_data += u64::from(is_in_window);
+        }
+    }
+
+    /// Counts copies of a packet that an impairment made.
+    pub(in crate::packet) fn count_copies(&mut self, packet: &Packet, copies: u64) {
+        self.losses[packet.flow.index()].copies[usize::from(packet.is_ack())] += copies;
+    }
 }

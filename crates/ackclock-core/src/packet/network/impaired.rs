@@ -1,6 +1,6 @@
-//! The wire of a link with impairments: packets that have been transmitted are held here until their
-//! release, in order of release. From then on they take the link's propagation delay, so a release has no
-//! effect elsewhere sooner than that: such a link's lookahead is its propagation delay alone.
+//! The wire of a link with impairments. Packets that have been transmitted are held here until their
+//! release, in order of release; from then on they take the link's propagation delay. The lookahead of such
+//! a link is therefore its propagation delay alone.
 
 use crate::packet::storage::ticket::Ticket;
 use std::cmp::Reverse;
@@ -15,12 +15,12 @@ use crate::rng::Stream;
 use crate::units::Time;
 use crate::wire::{DropReason, Packet};
 
-/// A packet that is held.
+/// A packet that an impairment holds.
 #[derive(Debug)]
 pub(in crate::packet) struct Held {
     pub(in crate::packet) ticket: Ticket,
     pub(in crate::packet) flow: FlowId,
-    /// Why it is dropped when its time has come, if it is.
+    /// Why it is dropped at its release, if it is.
     pub(in crate::packet) lost: Option<DropReason>,
 }
 
@@ -59,7 +59,7 @@ impl Impaired {
         }
     }
 
-    /// What becomes of a packet whose transmission ends at `sent`.
+    /// Decides the fate of a packet whose transmission ends at `sent`.
     pub(in crate::packet) fn decide(&mut self, packet: &Packet, sent: Time) -> Fate {
         let mut fate = Fate::at(sent);
         for impairment in &mut self.chain {
@@ -73,7 +73,7 @@ impl Impaired {
     }
 
     /// Holds a packet until `release`, a word of the clock. If it `replaces` an acknowledgement of its flow
-    /// that is held, that one is dropped in its time.
+    /// that is held, the older one is dropped at its release.
     pub(in crate::packet) fn hold(&mut self, release: u64, held: Held, replaces: bool) {
         let flow = held.flow;
         let slot = if let Some(slot) = self.free.pop() {
@@ -93,7 +93,7 @@ impl Impaired {
         self.count += 1;
     }
 
-    /// The packet that is released next.
+    /// Removes and returns the packet that is released next.
     pub(in crate::packet) fn release(&mut self) -> Option<Held> {
         let Reverse((_, _, slot)) = self.order.pop()?;
         let held = self.slots[slot as usize].take()?;
@@ -104,9 +104,9 @@ impl Impaired {
         Some(held)
     }
 
-    /// When a packet that would be at the far end at `at` is there. Packets of one link never are at the same
-    /// instant, which would leave their order open: one is a unit of the clock behind the other.
-    pub(in crate::packet) fn arrival(&mut self, at: u64) -> u64 {
+    /// When a packet that would arrive at the far end at `at` does so. Packets of one link never arrive at the
+    /// same time, which would leave their order open: one is a unit of the clock behind the other.
+    pub(in crate::packet) fn space_arrival(&mut self, at: u64) -> u64 {
         self.last = at.max(self.last.saturating_add(1));
         self.last
     }

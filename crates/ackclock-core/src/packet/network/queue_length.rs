@@ -1,19 +1,19 @@
 //! Time-weighted distribution of a queue's length.
 //!
-//! The time spent at a length is the sum of the times at which it was left less the sum of those at
-//! which it was reached. So it is enough to note, between each two neighbouring lengths, the times
-//! of the rises less those of the falls: one addition for each change.
+//! The time spent at a length is the sum of the times at which it was left less the sum of the times at
+//! which it was reached. So it suffices to keep, for each pair of neighbouring lengths, the sum of the
+//! times of rises less that of falls: one addition for each change.
 
-use crate::memory::soon;
+use crate::memory::prefetch;
 
-/// Longest length told apart; longer ones are counted as this.
+/// Greatest length that is distinguished; longer ones count as this.
 const CAP: usize = 1 << 16;
 
 /// How long (in ps) the queue had each length, since the last reset.
 #[derive(Debug, Default)]
 pub(in crate::packet) struct Occupancy {
-    /// Entry n: times of rises from n to n + 1 less times of falls back. It may overflow on the
-    /// way, as differences of its entries are what counts.
+    /// Entry n: times of rises from n to n + 1 less times of falls back. It may overflow, as only
+    /// differences of entries are used.
     crossings: Vec<u64>,
     /// Time and length at the last reset.
     begin: u64,
@@ -41,10 +41,10 @@ impl Occupancy {
         }
     }
 
-    /// Calls up the notes of short lengths.
+    /// Prefetches the entries of short lengths.
     #[inline(always)]
-    pub(in crate::packet) fn call_up(&self) {
-        self.crossings.first().inspect(|crossing| soon(*crossing));
+    pub(in crate::packet) fn prefetch(&self) {
+        self.crossings.first().inspect(|crossing| prefetch(*crossing));
     }
 
     /// The length falls to `len` from one more.
@@ -55,7 +55,7 @@ impl Occupancy {
         }
     }
 
-    /// The queue has `len` packets from `now` on. Serves queues whose every change is told here.
+    /// The queue has `len` packets from `now` on. For queues of which every change is reported.
     #[inline]
     pub(in crate::packet) fn set(&mut self, now: u64, len: usize) {
         while (self.len as usize) < len {
@@ -68,10 +68,10 @@ impl Occupancy {
         }
     }
 
-    /// Forgets everything before `now`, when the queue has `len` packets.
+    /// Restarts at `now`, when the queue has `len` packets.
     pub(in crate::packet) fn reset(&mut self, now: u64, len: usize) {
         self.crossings.fill(0);
-        // Falls from here on need a place.
+        // Later falls need an entry.
         self.crossings.resize(self.crossings.len().max(len.min(CAP)), 0);
         self.begin = now;
         (self.begin_len, self.len) = (len as u32, len as u32);

@@ -21,7 +21,7 @@ impl Rate {
         }
     }
 
-    /// Transmission time of `size` bytes as far as it is known without looking at the schedule.
+    /// Transmission time of `size` bytes at the rate in force at the latest start; 0 for opportunities.
     #[inline]
     pub(in crate::packet) fn estimate(&self, size: u16) -> u64 {
         match self {
@@ -43,11 +43,11 @@ impl Rate {
         }
     }
 
-    /// The first change of the scheduled rate, of those after the first `told`, that has come by `now`.
-    pub(in crate::packet) fn change(&self, told: usize, now: u64) -> Option<(u64, BitRate)> {
+    /// The change of the scheduled rate after the first `known`, if it has happened by `now`.
+    pub(in crate::packet) fn change(&self, known: usize, now: u64) -> Option<(u64, BitRate)> {
         match self {
             Self::Steps(s) => {
-                s.steps.get(told).filter(|s| s.0 <= now).map(|&(at, rate)| (at, BitRate(rate)))
+                s.steps.get(known).filter(|s| s.0 <= now).map(|&(at, rate)| (at, BitRate(rate)))
             }
             Self::Constant(_) | Self::Opportunities(_) => None,
         }
@@ -56,7 +56,7 @@ impl Rate {
     /// Bits still to be sent at `now` of a packet of `size` bytes that has left at `end`.
     pub(in crate::packet) fn unsent_bits(&self, now: u64, end: u64, size: u16) -> f64 {
         match self {
-            // It waits for its opportunity and then leaves at once.
+            // It waits for its opportunity and is then sent at once.
             Self::Opportunities(_) => f64::from(size) * 8.0,
             Self::Constant(_) | Self::Steps(_) => self.capacity_bits(now, end),
         }
@@ -72,44 +72,46 @@ impl Rate {
     }
 }
 
-/// Transmission times at a constant rate without a division: whole picoseconds a byte, and the rest
-/// in units of 2^-64 ps.
+/// Transmission times at a constant rate without a division: whole picoseconds a byte, and the remainder in
+/// units of 2^-64 ps.
 ///
 /// For rate r and s bytes, [`BitRate::transmission`] is floor((8e12 s + floor(r / 2)) / r), which is
 /// floor((8e12 s + r / 2) / r): if r is odd, no whole number lies between the two sums. Split 8e12 into
-/// whole multiples of r and a rest: the fraction rest s / r + 1 / 2 is a multiple of 1 / 2r, and its
+/// whole multiples of r and a remainder m: the fraction m s / r + 1 / 2 is a multiple of 1 / 2r, and its
 /// first term is rounded up here, by less than s / 2^64 < 2^-48. So the floor is the same where
 /// r <= 2^47.
 ///
-/// In words of 32 bits, as a link has little room in its first cache lines.
+/// Fields have 32 bits to fit into the first cache lines of a link.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::packet) struct Pace {
     whole: u32,
-    /// The rest's upper half and lower half.
+    /// The remainder's upper and lower half.
     part: [u32; 2],
 }
 
 impl Pace {
-    /// In place of whole picoseconds.
+    /// In place of whole picoseconds: the rate is not constant, or out of range.
     const UNKNOWN: u32 = u32::MAX;
 
-    /// Whether the rate is constant and the rest of this holds.
+    /// The transmission times are unknown.
+    pub(in crate::packet) const NONE: Self = Self { whole: Self::UNKNOWN, part: [0; 2] };
+
+    /// Whether the rate is constant, so that transmission times are known.
     #[inline(always)]
-    pub(in crate::packet) fn is_steady(self) -> bool {
+    pub(in crate::packet) fn is_constant(self) -> bool {
         self.whole != Self::UNKNOWN
     }
 
     pub(in crate::packet) fn of(rate: &Rate) -> Self {
-        let unknown = Self { whole: Self::UNKNOWN, part: [0; 2] };
-        let Rate::Constant(BitRate(rate @ 1..=0x8000_0000_0000)) = *rate else { return unknown };
+        let Rate::Constant(BitRate(rate @ 1..=0x8000_0000_0000)) = *rate else { return Self::NONE };
         let byte = 8 * PS_PER_S;
         let part = (u128::from(byte % rate) << 64).div_ceil(u128::from(rate)) as u64;
         // Below 1863 bit/s a byte takes too long.
-        let Ok(whole) = u32::try_from(byte / rate) else { return unknown };
+        let Ok(whole) = u32::try_from(byte / rate) else { return Self::NONE };
         Self { whole, part: [(part >> 32) as u32, part as u32] }
     }
 
-    /// How long `size` bytes take.
+    /// The transmission time of `size` bytes.
     #[inline(always)]
     pub(in crate::packet) fn transmission(self, size: u16) -> u64 {
         let size = u64::from(size);
@@ -124,7 +126,7 @@ fn bytes(size: u16) -> Bytes {
     Bytes(u64::from(size))
 }
 
-/// A rate that changes in steps: a packet in transmission feels each change at once.
+/// A rate that changes in steps, which apply to a packet in transmission at once.
 #[derive(Debug)]
 pub(in crate::packet) struct Steps {
     /// (from ps, bit/s), by time, the first at 0.
@@ -269,8 +271,8 @@ mod tests {
             size in prop_oneof![0u16..200, any::<u16>()],
         ) {
             let pace = Pace::of(&Rate::Constant(BitRate(rate)));
-            prop_assert_eq!(pace.is_steady(), rate >= 1863);
-            if !pace.is_steady() {
+            prop_assert_eq!(pace.is_constant(), rate >= 1863);
+            if !pace.is_constant() {
                 return Ok(());
             }
             prop_assert_eq!(pace.transmission(size), BitRate(rate).transmission(bytes(size)).0);
@@ -278,9 +280,9 @@ mod tests {
     }
 
     #[test]
-    fn a_pace_knows_what_it_cannot() {
-        assert!(!Pace::of(&Rate::Constant(BitRate(0))).is_steady());
-        assert!(!Pace::of(&Rate::Constant(BitRate((1 << 47) + 1))).is_steady());
+    fn a_pace_is_refused_for_rates_out_of_range() {
+        assert!(!Pace::of(&Rate::Constant(BitRate(0))).is_constant());
+        assert!(!Pace::of(&Rate::Constant(BitRate((1 << 47) + 1))).is_constant());
         // Half a picosecond is rounded up: 1 byte at 16 Tb/s.
         let pace = Pace::of(&Rate::Constant(BitRate(16_000_000_000_000)));
         assert_eq!((pace.transmission(1), pace.transmission(3)), (1, 2));

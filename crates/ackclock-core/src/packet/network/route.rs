@@ -1,6 +1,7 @@
-//! Routes of packets: steps in one flat table.
+//! Routes of packets: the steps of all routes in one flat table.
 
 use crate::ids::FlowId;
+use crate::memory::use_large_pages;
 use crate::packet::storage::ticket::Ticket;
 
 /// One step of a route: the link to enter and the channel that the link's output takes from there.
@@ -11,17 +12,51 @@ pub(in crate::packet) struct Hop {
 }
 
 impl Hop {
-    /// In place of a link: the end of a route. The packet is handed to an endpoint, whose number
-    /// stands in place of the channel.
+    /// In place of a link: the end of a route. The packet is delivered to the endpoint whose number is in
+    /// place of the channel.
     pub(in crate::packet) const DELIVER: u32 = u32::MAX;
-    /// In place of a channel: the next link of the route follows at once. All that reaches that
-    /// link comes over this one, in order, and it is a plain FIFO: what it does with a packet is
-    /// known as soon as the packet is sent to it.
+    /// In place of a channel: the packet enters the next link of the route at once. That link is a plain FIFO
+    /// that only this link leads to, so the packet's departure there is known as soon as it is sent.
     pub(in crate::packet) const ON: u32 = u32::MAX;
 }
 
-/// Whose packet it is: the end of its route tells.
-pub(in crate::packet) fn owner(hops: &[Hop], ticket: Ticket) -> FlowId {
-    let end = hops[ticket.route()..].iter().find(|hop| hop.link == Hop::DELIVER);
-    FlowId(end.map_or(u32::MAX, |hop| hop.channel / 2))
+/// The route table.
+#[derive(Debug)]
+pub(in crate::packet) struct Routes {
+    hops: Vec<Hop>,
+}
+
+impl Routes {
+    pub(in crate::packet) fn new(hops: Vec<Hop>) -> Self {
+        Self { hops }
+    }
+
+    /// Moves the table to large pages.
+    pub(in crate::packet) fn use_large_pages(&self) {
+        use_large_pages(&self.hops);
+    }
+
+    /// The step at a position of the table.
+    #[inline(always)]
+    pub(in crate::packet) fn at(&self, position: usize) -> &Hop {
+        &self.hops[position]
+    }
+
+    /// The step that a packet takes now.
+    #[inline(always)]
+    pub(in crate::packet) fn hop(&self, ticket: Ticket) -> Hop {
+        self.hops[ticket.route()]
+    }
+
+    /// The link that a packet has left last.
+    #[inline(always)]
+    pub(in crate::packet) fn last_link(&self, ticket: Ticket) -> u32 {
+        self.hops[ticket.route() - 1].link
+    }
+
+    /// The flow of a packet, which follows from the end of its route.
+    pub(in crate::packet) fn owner(&self, ticket: Ticket) -> FlowId {
+        let end = self.hops[ticket.route()..].iter().find(|hop| hop.link == Hop::DELIVER);
+        FlowId(end.map_or(u32::MAX, |hop| hop.channel / 2))
+    }
 }

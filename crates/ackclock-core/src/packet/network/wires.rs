@@ -1,17 +1,50 @@
-//! Channels: packets on the wire from one link to one stage of a process.
+//! The packets on wires: a channel from each link to each stage of a process that its packets reach next.
 
+use crate::memory::use_large_pages;
 use crate::packet::process::event::Stage;
-use crate::packet::storage::wire_queue::Queue;
+use crate::packet::storage::ticket::{Options, Ticket};
+use crate::packet::storage::wire_queue::{Queue, Store};
 
 /// Packets on the wire from one link to one stage of a process, in order of arrival.
 #[derive(Debug)]
 #[repr(align(32))]
 pub(in crate::packet) struct Channel {
     pub(in crate::packet) queue: Queue,
-    /// The process that reads.
+    /// The process that the packets reach.
     pub(in crate::packet) to: u32,
-    /// Its number among the channels of that stage.
+    /// The channel's number among those of that stage.
     pub(in crate::packet) entrant: u32,
-    /// The stage that reads.
+    /// The stage that the packets reach.
     pub(in crate::packet) stage: Stage,
+}
+
+/// All packets on wires.
+pub(in crate::packet) struct Wires {
+    /// Those of one stage are consecutive.
+    pub(in crate::packet) channels: Vec<Channel>,
+    /// The packets of all channels.
+    pub(in crate::packet) store: Store,
+    /// Options of packets on wires.
+    pub(in crate::packet) options: Options,
+    /// Packets that arrive somewhere only after the end of the run.
+    pub(in crate::packet) beyond: Vec<Ticket>,
+}
+
+impl Wires {
+    pub(in crate::packet) fn new(channels: Vec<Channel>) -> Self {
+        Self { channels, store: Store::new(), options: Options::default(), beyond: Vec::new() }
+    }
+
+    /// Moves the tables of a run with so many flows to large pages.
+    pub(in crate::packet) fn use_large_pages(&mut self, flows: usize) {
+        self.store.reserve(2 * flows);
+        self.options.reserve(flows);
+        use_large_pages(&self.channels);
+    }
+
+    /// The number of packets.
+    pub(in crate::packet) fn count(&self) -> usize {
+        let in_channels = self.channels.iter().map(|c| c.queue.iter(&self.store).count());
+        in_channels.sum::<usize>() + self.beyond.len()
+    }
 }

@@ -1,5 +1,9 @@
-//! What a run yields: observations, tables, results.
+//! What a run leaves: recorded tables, counts, the ledger, results.
 
+pub(in crate::packet) mod ledger;
+pub(in crate::packet) mod marks;
 pub(in crate::packet) mod observe;
 pub(in crate::packet) mod queue_table;
 pub(in crate::packet) mod results;
+pub(in crate::packet) mod rows;
+pub(in crate::packet) mod run_end;

@@ -1,8 +1,8 @@
-//! The table `queues`: what waits at every link after every moment at which that changes.
+//! The table `queues`: the packets that wait at each link, after each time at which their number changes.
 //!
-//! It is counted from the rows of `packets` after the run, so the engine pays for one table only.
+//! It is computed from the rows of `packets` after the run, so the engine records one table only.
 
-use crate::packet::outcome::observe::{Event, PacketRow};
+use crate::packet::outcome::rows::{Event, PacketRow};
 use crate::units::Time;
 
 /// A row of the `queues` table.
@@ -18,11 +18,11 @@ pub struct QueueRow {
     pub bytes: u64,
 }
 
-/// Counts the queues of `links` links from packet rows in order of time. What happens at one link
-/// at one moment makes one row.
+/// Counts the queues of `links` links from packet rows in order of time. All events at one link at one
+/// time make one row.
 pub fn queues(rows: &[PacketRow], links: usize) -> Vec<QueueRow> {
     let mut now = vec![(0u32, 0u64); links];
-    let mut told = now.clone();
+    let mut reported = now.clone();
     let mut out = Vec::new();
     for moment in rows.chunk_by(|a, b| a.at == b.at) {
         for row in moment {
@@ -40,8 +40,8 @@ pub fn queues(rows: &[PacketRow], links: usize) -> Vec<QueueRow> {
         }
         for row in moment {
             let link = row.link as usize;
-            if told[link] != now[link] {
-                told[link] = now[link];
+            if reported[link] != now[link] {
+                reported[link] = now[link];
                 let (packets, bytes) = now[link];
                 out.push(QueueRow { at: row.at, link: row.link, packets, bytes });
             }

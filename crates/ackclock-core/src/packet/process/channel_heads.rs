@@ -1,62 +1,53 @@
-//! The channels of a stage by the arrival of their first packets.
+//! The channels of one stage, ordered by the arrival time of their first packets.
 
 use crate::agenda::Agenda;
-use crate::packet::process::min_tree::Least;
+use crate::packet::process::min_tree::MinTree;
 
-/// When each of a fixed number of channels has something; `u64::MAX` for one that has nothing.
+/// Arrival times of the first packets of a fixed number of channels; `u64::MAX` for an empty channel.
 #[derive(Debug)]
 pub(in crate::packet) enum Heads {
-    /// Emptied in batches: which channel is first does not matter.
-    Many(Least),
-    /// Emptied one packet at a time. Few processes are clusters: a box keeps the others small.
-    One(Box<Agenda>),
+    /// Channels are emptied in batches: their order does not matter.
+    Batched(MinTree),
+    /// Channels are emptied one packet at a time. Few processes are clusters: a box keeps the others small.
+    Single(Box<Agenda>),
 }
 
 impl Heads {
-    /// Of so many channels, to be emptied in batches.
-    pub(in crate::packet) fn many(channels: usize) -> Self {
-        Self::Many(Least::new(channels))
+    /// For so many channels, to be emptied in batches.
+    pub(in crate::packet) fn batched(channels: usize) -> Self {
+        Self::Batched(MinTree::new(channels))
     }
 
-    /// Of so many channels, to be emptied one packet at a time.
-    pub(in crate::packet) fn one(channels: usize) -> Self {
-        Self::One(Box::new(Agenda::new(channels)))
+    /// For so many channels, to be emptied one packet at a time.
+    pub(in crate::packet) fn single(channels: usize) -> Self {
+        Self::Single(Box::new(Agenda::new(channels)))
     }
 
-    /// The time of the first.
+    /// The earliest arrival.
     #[inline(always)]
     pub(in crate::packet) fn first(&self) -> u64 {
         match self {
-            Self::Many(least) => least.first(),
-            Self::One(agenda) => agenda.first().time,
+            Self::Batched(tree) => tree.first(),
+            Self::Single(agenda) => agenda.first().time,
         }
     }
 
-    /// Changes the time of a channel.
+    /// Sets the time of a channel.
     #[inline(always)]
     pub(in crate::packet) fn set(&mut self, channel: u32, time: u64) {
         match self {
-            Self::Many(least) => least.set(channel, time),
-            Self::One(agenda) => agenda.set(channel, time),
+            Self::Batched(tree) => tree.set(channel, time),
+            Self::Single(agenda) => agenda.set(channel, time),
         }
     }
 
-    /// Appends every channel below `bound` to a list, in the order in which they are to be visited; of
-    /// those that are emptied one packet at a time, none.
-    pub(in crate::packet) fn list_below(&self, bound: u64, list: &mut Vec<u32>) {
-        match self {
-            Self::Many(least) => least.list_below(bound, list),
-            Self::One(_) => {}
-        }
-    }
-
-    /// Visits every channel below `bound`; each takes the time that `visit` returns, which must not
-    /// be below it.
+    /// Visits every channel below `bound`; each gets the time that `visit` returns, which must not be below
+    /// `bound`.
     #[inline(always)]
-    pub(in crate::packet) fn below(&mut self, bound: u64, mut visit: impl FnMut(u32) -> u64) {
+    pub(in crate::packet) fn visit_below(&mut self, bound: u64, mut visit: impl FnMut(u32) -> u64) {
         match self {
-            Self::Many(least) => least.below(bound, visit),
-            Self::One(agenda) => {
+            Self::Batched(tree) => tree.visit_below(bound, visit),
+            Self::Single(agenda) => {
                 while agenda.first().time < bound {
                     let channel = agenda.first().who;
                     agenda.set(channel, visit(channel));

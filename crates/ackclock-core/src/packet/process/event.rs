@@ -1,10 +1,10 @@
-//! Local events of a process: their order, their kinds, and the stage that they belong to.
+//! Local events of a process: their order, their kinds, and the stage that handles them.
 
-/// A place in the order of a process's events, packed into one word that compares at once: the time,
-/// then how long before it the event was scheduled (longer goes first), then what it is.
+/// The position of an event in the order of its process, packed into one integer: the time, then how long
+/// before that time the event was scheduled (longer goes first), then its identity.
 ///
 /// The second part counts nanoseconds and saturates at 4.29 s; events scheduled within the same
-/// nanosecond for the same picosecond run by identity.
+/// nanosecond for the same time run in the order of identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::packet) struct Key(pub(in crate::packet) u128);
 
@@ -17,13 +17,13 @@ impl Key {
         Self(u128::from(at) << 64 | u128::from(!nanoseconds(ahead)) << 32 | u128::from(what))
     }
 
-    /// When.
+    /// The time of the event.
     #[inline]
     pub(in crate::packet) fn at(self) -> u64 {
         (self.0 >> 64) as u64
     }
 
-    /// What: the link that a packet has come over, or a [`What`].
+    /// The identity: the link over which a packet arrived, or a [`What`].
     #[inline]
     pub(in crate::packet) fn what(self) -> u32 {
         self.0 as u32
@@ -36,7 +36,7 @@ fn nanoseconds(span: u64) -> u32 {
     (span / 1000).min(u64::from(u32::MAX)) as u32
 }
 
-/// What a local event is, packed: three bits of kind, twenty-nine of index.
+/// The identity of a local event: three bits of kind, twenty-nine bits of index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::packet) struct What(pub(in crate::packet) u32);
 
@@ -78,11 +78,11 @@ impl What {
     }
 }
 
-/// The two stages of a process. Links that lead into a node come before the node itself; nothing
-/// leads back, so the first stage may run ahead of the second.
+/// The two stages of a process. Links that lead into a node feed the node; nothing leads back, so the
+/// first stage may run ahead of the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::packet) enum Stage {
-    /// Links that lead to the node (or the one link between routers).
+    /// Links that lead to the node, or the one link between routers.
     Entry = 0,
     /// The node: its endpoints and outgoing links.
     Node = 1,

@@ -1,8 +1,8 @@
-//! A 4-ary min-heap of small `Copy` keys: for events that are few at a time.
+//! A 4-ary min-heap of small `Copy` keys, for the few local events of a process.
 //!
 //! Keys are compared in full, so the order of equal times never depends on the heap's shape.
 
-/// A min-heap with four children a node, whose keys lie together in cache.
+/// A min-heap with four children a node, which share cache lines.
 #[derive(Debug)]
 pub(in crate::packet) struct Heap<K> {
     keys: Vec<K>,

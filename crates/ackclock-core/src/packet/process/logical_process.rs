@@ -1,56 +1,54 @@
-//! Logical processes: the units that run late, in batches.
+//! Logical processes: the units that run in turns, each turn a batch of events.
 //!
-//! A process is a node with flow endpoints, together with its outgoing links and the links that
-//! routers have to it; or a single link between routers. Whatever reaches a process at time t has no
-//! effect elsewhere before t + lookahead, where lookahead is the least (propagation delay + shortest
-//! transmission) of the links to be passed on the way through. So a process may wait until that
-//! moment and then handle, in one go, everything that reached it up to then, and whatever else is
-//! certain by then to come first (Chandy & Misra 1979, CACM 24(4), doi:10.1145/358598.358613, with
-//! one clock). Processes that could wait hardly at all are made one (`turn/cluster.rs`); hosts with one way out
-//! wait for the link that they lead to (`turn/stub_hosts.rs`). The order in which
-//! processes run cannot change any result: within a process events run by (time, time of scheduling,
-//! identity), and none of these depends on other processes' progress.
+//! A process is a node with flow endpoints, together with its outgoing links and the links from routers
+//! to it; or a single link between routers; or a cluster of nearby nodes (`turn/cluster.rs`). What reaches
+//! a process at time t has no effect elsewhere before t + lookahead, where lookahead is the least sum of
+//! propagation delay and shortest transmission on the way through. So a process can wait until then and
+//! handle all packets that arrived in the meantime in one batch (Chandy & Misra 1979, CACM 24(4),
+//! doi:10.1145/358598.358613, here with one thread and a global order). Within a process events run in the
+//! order of (time, time of scheduling, identity), none of which depends on other processes' progress, so
+//! no schedule of the processes can change a result. `docs/explanation/engine.md` explains it in full.
 
 use std::ops::Range;
 
 use smallvec::SmallVec;
 
 use crate::packet::process::channel_heads::Heads;
-use crate::packet::process::clock::Timescale;
+use crate::packet::process::clock::Clock;
 use crate::packet::process::event::{Key, Stage};
 use crate::packet::process::event_heap::Heap;
 
-/// How far a process is.
+/// How far a process has run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::packet) struct Clock {
-    /// Nothing before this is left to do.
+pub(in crate::packet) struct Progress {
+    /// All events before this time have been handled.
     pub(in crate::packet) done: u64,
-    /// Its next event, as far as is known.
+    /// A lower bound of its next event.
     pub(in crate::packet) next: u64,
 }
 
-/// Numbers that are mostly few: those of a host, of which a large network has many, lie within.
+/// A list that is mostly short: that of a host, of which a large network has many, is stored inline.
 type Few = SmallVec<[u32; 4]>;
 
 /// Pending events of one stage.
 #[derive(Debug)]
 pub(in crate::packet) struct Pending {
-    /// Channels by the arrival of their heads.
+    /// Channels by the arrival of their first packets.
     pub(in crate::packet) heads: Heads,
     /// Its channels.
     pub(in crate::packet) channels: Range<u32>,
-    /// Timers and ends of transmission.
+    /// Timers, ends of transmissions, starts of flows.
     pub(in crate::packet) locals: Heap<Key>,
-    /// What happens here has no effect outside the process sooner than this.
+    /// Least time from an event here to its effect outside the process.
     pub(in crate::packet) lookahead: u64,
-    /// The one computed FIFO link that all packets of this stage enter, if it has no more to do.
+    /// The computed FIFO link that is all of this stage, or [`Self::NO_RELAY`].
     pub(in crate::packet) relay: u32,
-    /// The number of the outlet that the process leads to, if it is a stub (`turn/stub_hosts.rs`).
+    /// The number of the process's outlet, if it is a stub (`turn/stub_hosts.rs`).
     pub(in crate::packet) outlet: u32,
 }
 
 impl Pending {
-    /// In place of a link: more than one, or one of another kind, or endpoints.
+    /// In place of a link: the stage has several links, one of another kind, or endpoints.
     pub(in crate::packet) const NO_RELAY: u32 = u32::MAX;
 
     /// In place of an outlet: the process is no stub.
@@ -58,7 +56,7 @@ impl Pending {
 
     fn new() -> Self {
         Self {
-            heads: Heads::many(0),
+            heads: Heads::batched(0),
             channels: 0..0,
             locals: Heap::new(),
             lookahead: u64::MAX,
@@ -89,7 +87,7 @@ pub(in crate::packet) struct Process {
     pub(in crate::packet) next_mark: u64,
     /// Its endpoints: 2 flow (sender), 2 flow + 1 (receiver).
     pub(in crate::packet) endpoints: Few,
-    /// The processes that packets come from, and the shortest time that each takes.
+    /// The processes that packets come from, with the shortest time from each.
     pub(in crate::packet) sources: SmallVec<[(u32, u64); 1]>,
 }
 
@@ -106,16 +104,16 @@ impl Process {
     /// Whether it is a cluster, whose packets are handled one by one.
     #[inline(always)]
     pub(in crate::packet) fn is_cluster(&self) -> bool {
-        matches!(self.stages[Stage::Node as usize].heads, Heads::One(_))
+        matches!(self.stages[Stage::Node as usize].heads, Heads::Single(_))
     }
 
-    /// Gives back the memory that building left over.
-    pub(in crate::packet) fn settle_down(&mut self) {
+    /// Releases the spare memory of its lists.
+    pub(in crate::packet) fn shrink(&mut self) {
         self.endpoints.shrink_to_fit();
         self.sources.shrink_to_fit();
     }
 
-    /// The first local event of a stage, and the time of that or of an earlier mark.
+    /// The first local event of a stage, and its time or that of an earlier sample.
     #[inline(always)]
     pub(in crate::packet) fn local(&self, stage: Stage) -> (Key, u64) {
         let local = self.stages[stage as usize].local();
@@ -123,14 +121,13 @@ impl Process {
         (local, local.at().min(mark))
     }
 
-    /// The time of its next event, and the soonest that any event it has can have an effect outside;
-    /// `expected` is when something may come to its first stage that it does not have yet.
+    /// The time of its next event, and the earliest effect outside of any of its events; `expected` is the
+    /// earliest arrival at its first stage of a packet that has not been sent yet.
     #[inline]
-    pub(in crate::packet) fn due(&self, scale: Timescale, expected: u64) -> (u64, u64) {
+    pub(in crate::packet) fn due<C: Clock>(&self, expected: u64) -> (u64, u64) {
         let [entry, node] = [self.stages[0].next().min(expected), self.stages[1].next()];
-        let effect = scale
-            .bound(entry, self.stages[0].lookahead)
-            .min(scale.bound(node, self.stages[1].lookahead));
+        let effect =
+            C::bound(entry, self.stages[0].lookahead).min(C::bound(node, self.stages[1].lookahead));
         (entry.min(node), effect)
     }
 }
@@ -141,7 +138,7 @@ mod tests {
 
     /// Networks with a hundred thousand flows have two hosts a flow.
     #[test]
-    fn a_host_is_small_and_has_no_lists_elsewhere() {
+    fn a_host_is_small_and_stores_its_lists_inline() {
         assert!(size_of::<Process>() <= 232);
         let mut host = Process::new();
         host.endpoints.push(0);

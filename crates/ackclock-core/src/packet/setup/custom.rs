@@ -1,4 +1,4 @@
-//! Algorithms that are not in the registry: those that a user brings to a run.
+//! User-defined algorithms: those that are not in the registry.
 
 use std::fmt;
 
@@ -7,22 +7,22 @@ use crate::error::Problem;
 use crate::qdisc::{QdiscEnv, QueueDisc};
 use crate::registry::Spec;
 
-/// What a user's algorithm was made of, or why it cannot be; `None` leaves the spec to the registry.
+/// A user-defined algorithm, or why it cannot be built; `None` leaves the spec to the registry.
 pub type Made<A> = Option<Result<Box<A>, Problem>>;
 
-/// Who it is that an algorithm is made for.
+/// The flow or link that an algorithm is built for.
 #[derive(Clone, Copy)]
 pub struct Place<'a> {
     /// Number of the flow or link.
     pub index: u32,
-    /// Its name. Few ask for it, and there may be very many links.
+    /// Its name, formatted on demand: there may be very many links.
     pub name: &'a dyn fmt::Display,
-    /// Where the algorithm stands in the scenario.
+    /// Path of the algorithm in the scenario.
     pub path: &'a str,
 }
 
-/// A source of algorithms that is asked before the registry. One instance is made for every flow
-/// and every link of every run.
+/// A source of algorithms that precedes the registry. One instance is built for every flow and every link
+/// of every run.
 pub trait Custom: Sync {
     /// The congestion control that `spec` names.
     fn cc(&self, _spec: &Spec, _env: &CcEnv, _place: Place<'_>) -> Made<dyn CongestionControl> {
@@ -38,7 +38,7 @@ pub trait Custom: Sync {
     }
 }
 
-/// Nothing but the registry.
+/// The registry only.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RegistryOnly;
 
@@ -94,8 +94,8 @@ mod tests {
         }
     }
 
-    /// Knows "mine" (the registry's aimd), "lost" and, for links, "counting", after `AFTER` packets
-    /// of which it says that it failed.
+    /// Has "mine" (the registry's aimd), "lost" and, for links, "counting"; it reports a failure after
+    /// `AFTER` packets of the last.
     #[derive(Default)]
     struct Mine(Arc<AtomicU32>);
 
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_control_of_ones_own_takes_the_place_of_the_registrys() {
+    fn a_user_defined_control_precedes_the_registry() {
         let own = run_with(&scenario("mine", "fifo"), &Mine::default(), &mut |_, _| true).unwrap();
         let theirs = run(&scenario("aimd", "fifo"), &mut |_, _| true).unwrap();
         assert_eq!(digest(&own.summary), digest(&theirs.summary));
@@ -138,16 +138,16 @@ mod tests {
     #[test]
     fn a_control_that_fails_stops_the_run() {
         let stopped = run_with(&scenario("lost", "fifo"), &Mine::default(), &mut |_, _| true);
-        let Err(RunError::Algorithm(told)) = stopped else { panic!("{stopped:?}") };
-        assert!(told.starts_with("congestion control lost set cwnd to NaN"), "{told}");
+        let Err(RunError::Algorithm(reason)) = stopped else { panic!("{stopped:?}") };
+        assert!(reason.starts_with("congestion control lost set cwnd to NaN"), "{reason}");
     }
 
     #[test]
     fn a_discipline_that_fails_stops_the_run_soon() {
         let mine = Mine::default();
         let stopped = run_with(&scenario("aimd", "counting"), &mine, &mut |_, _| true);
-        assert!(matches!(stopped, Err(RunError::Algorithm(told)) if told == "counted enough"));
-        // Not later than what was under way at once.
+        assert!(matches!(stopped, Err(RunError::Algorithm(reason)) if reason == "counted enough"));
+        // Not later than the packets of one turn.
         assert!((AFTER..2 * AFTER).contains(&mine.0.load(Ordering::Relaxed)));
     }
 }

@@ -1,4 +1,4 @@
-//! From a planned flow to its two endpoints.
+//! Builds the two endpoints of a planned flow.
 
 use std::sync::Arc;
 
@@ -46,15 +46,16 @@ pub(in crate::packet) fn build(
                 let message = "sets variables of ns-2's agents; expected an ns-2 era beside it";
                 return Err(vec![Problem::new(format!("{}.tcp.ns2", flow.path), message)]);
             }
-            rfc(plan, flow, id, [cc, recovery, slow_start], control, custom)
+            build_rfc_pair(plan, flow, id, [cc, recovery, slow_start], control, custom)
         }
         PlanSender::Tcp { cc, recovery, slow_start, ns2, .. } => {
-            ns2_pair(plan, flow, id, [cc, recovery, slow_start], ns2.as_ref(), custom)
+            build_ns2_pair(plan, flow, id, [cc, recovery, slow_start], ns2.as_ref(), custom)
         }
     }
 }
 
-fn rfc(
+/// Builds a sender and receiver by the RFCs.
+fn build_rfc_pair(
     plan: &Plan,
     flow: &PlanFlow,
     id: FlowId,
@@ -65,7 +66,7 @@ fn rfc(
     let env = CcEnv { mss: flow.tcp.mss, wire_size: flow.tcp.wire_size(), era: plan.era };
     let recovery_env = RecoveryEnv { limited_transmit: flow.tcp.limited_transmit };
     let path = |key: &str| format!("{}.{key}", flow.path);
-    let made = made_control(flow, id, cc, &env, custom);
+    let made = build_control(flow, id, cc, &env, custom);
     let made_recovery =
         build_or_tell_all(recovery, |spec| recovery::build(spec, &recovery_env, &path("recovery")));
     let made_slow_start =
@@ -97,8 +98,8 @@ fn rfc(
     Ok((Box::new(sender), Box::new(Receiver::new(&parts))))
 }
 
-/// The congestion control of a flow: one of the user's own is made once, whatever is wrong with it.
-fn made_control(
+/// Builds the congestion control of a flow. A user-defined one is built once, whatever is wrong with it.
+fn build_control(
     flow: &PlanFlow,
     id: FlowId,
     cc: &Spec,
@@ -112,8 +113,8 @@ fn made_control(
     }
 }
 
-/// ns-2's sender and sink: recovery and slow start are parts of its agents.
-fn ns2_pair(
+/// Builds ns-2's sender and sink: recovery and slow start are parts of its agents.
+fn build_ns2_pair(
     plan: &Plan,
     flow: &PlanFlow,
     id: FlowId,
@@ -128,7 +129,7 @@ fn ns2_pair(
         let message = format!("there is no loss recovery \"{}\"; {hint}", recovery.kind());
         return Err(vec![Problem::new(path("recovery"), message)]);
     };
-    // What ns-2's agents would not heed must not be given.
+    // Parameters that ns-2's agents would ignore are refused.
     for (key, spec, name) in
         [("recovery", recovery, recovery.kind()), ("slow_start", slow_start, "standard")]
     {
@@ -146,7 +147,7 @@ fn ns2_pair(
         None => Ns2Options::of_era(plan.era),
     };
     let env = CcEnv { mss: flow.tcp.mss, wire_size: flow.tcp.wire_size(), era: plan.era };
-    let made = made_control(flow, id, cc, &env, custom)?;
+    let made = build_control(flow, id, cc, &env, custom)?;
     let sender = Ns2Sender::new(Ns2Parts {
         flow: id,
         config: TcpConfig::clone(&flow.tcp),

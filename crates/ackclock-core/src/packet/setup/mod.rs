@@ -1,7 +1,9 @@
-//! Setting up: a plan becomes links, processes and endpoints.
+//! From a plan to a simulation that is ready to run.
 
 pub(in crate::packet) mod build;
 pub(in crate::packet) mod custom;
 pub(in crate::packet) mod endpoints;
+pub(in crate::packet) mod links;
+pub(in crate::packet) mod observer;
 pub(in crate::packet) mod partition;
 pub(in crate::packet) mod routes;

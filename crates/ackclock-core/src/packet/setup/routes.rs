@@ -5,36 +5,36 @@ use std::mem;
 use rustc_hash::FxHashMap;
 
 use crate::ids::LinkId;
-use crate::memory::in_large_pages;
+use crate::memory::use_large_pages;
 use crate::packet::network::route::Hop;
 use crate::packet::network::wires::Channel;
 use crate::packet::process::event::Stage;
 use crate::packet::process::logical_process::Process;
-use crate::packet::setup::partition::{Cut, Stretch, stretches, time_of};
+use crate::packet::setup::partition::{Partition, Stretch, shortest_time_of, split_into_stretches};
 use crate::packet::storage::wire_queue::Queue;
 
-/// What is known of links before routes are laid.
+/// The partition of the network, and what routes need to know of its links.
 #[derive(Clone, Copy)]
-pub(in crate::packet) struct Ground<'a> {
-    pub(in crate::packet) cut: &'a Cut,
-    /// By link, its shortest time.
+pub(in crate::packet) struct Layout<'a> {
+    pub(in crate::packet) partition: &'a Partition,
+    /// By link, the shortest time from an arrival there to one at its far end.
     pub(in crate::packet) shortest: &'a [u64],
     /// By link, its stage.
     pub(in crate::packet) stages: &'a [Stage],
-    /// Which links follow at once after another.
+    /// By link, whether packets enter it at once after another link (`find_followers`).
     pub(in crate::packet) follows: &'a [bool],
 }
 
 /// Routes that are being laid.
 pub(in crate::packet) struct Router<'a> {
-    ground: Ground<'a>,
+    layout: Layout<'a>,
     hops: Vec<Hop>,
     channels: Vec<Channel>,
-    /// By link, the channel that was opened first, from it to a process and stage. Most have no other.
+    /// By link, the channel that was opened first, from it to a process and stage. Most links have no other.
     opened: Vec<(u32, Stage, u32)>,
-    /// The others.
+    /// The other channels, by link, process and stage.
     known: FxHashMap<(u32, u32, u32), u32>,
-    /// By stage of a process, its channels.
+    /// By stage of a process, the number of its channels.
     entrants: Vec<u32>,
     stretches: Vec<Stretch>,
 }
@@ -43,10 +43,10 @@ pub(in crate::packet) struct Router<'a> {
 pub(in crate::packet) struct Laid {
     /// The steps of all routes.
     pub(in crate::packet) hops: Vec<Hop>,
-    /// Those of a stage follow one another.
+    /// Those of one stage are consecutive.
     pub(in crate::packet) channels: Vec<Channel>,
-    /// From links that something enters from a channel or an endpoint, to processes that are reached
-    /// next: the shortest time. One for each step of each route.
+    /// From links that packets enter from a channel or an endpoint, to the processes that they reach next:
+    /// the shortest time. One for each step of each route.
     pub(in crate::packet) stretches: Vec<Stretch>,
 }
 
@@ -55,46 +55,46 @@ const NOT_OPENED: (u32, Stage, u32) = (u32::MAX, Stage::Entry, u32::MAX);
 
 impl<'a> Router<'a> {
     /// For routes of so many steps in all, their ends counted.
-    pub(in crate::packet) fn new(ground: Ground<'a>, steps: usize) -> Self {
+    pub(in crate::packet) fn new(layout: Layout<'a>, steps: usize) -> Self {
         let router = Self {
-            ground,
+            layout,
             hops: Vec::with_capacity(steps),
-            // Memory that is asked for and not used is none.
+            // Memory that is reserved and never written takes no room.
             channels: Vec::with_capacity(steps),
-            opened: vec![NOT_OPENED; ground.stages.len()],
+            opened: vec![NOT_OPENED; layout.stages.len()],
             known: FxHashMap::default(),
-            entrants: vec![0; 2 * ground.cut.is_cluster.len()],
+            entrants: vec![0; 2 * layout.partition.is_cluster.len()],
             stretches: Vec::with_capacity(steps),
         };
-        in_large_pages(&router.hops);
-        in_large_pages(&router.channels);
+        use_large_pages(&router.hops);
+        use_large_pages(&router.channels);
         router
     }
 
-    /// Appends a route that ends at endpoint `end` in process `last`; its first position.
+    /// Appends a route that ends at endpoint `end` in process `last`; returns its first position.
     pub(in crate::packet) fn lay(&mut self, route: &[LinkId], last: u32, end: u32) -> u32 {
-        let Ground { cut, shortest, stages, follows } = self.ground;
+        let Layout { partition, shortest, stages, follows } = self.layout;
         let first = self.hops.len() as u32;
-        for (stretch, next) in stretches(route, follows) {
+        for (stretch, next) in split_into_stretches(route, follows) {
             let [before @ .., end] = stretch else { continue };
             self.hops.extend(before.iter().map(|link| Hop { link: link.0, channel: Hop::ON }));
             let (to, stage) = match next {
-                Some(next) => (cut.link_process[next], stages[next]),
+                Some(next) => (partition.link_process[next], stages[next]),
                 None => (last, Stage::Node),
             };
-            self.stretches.push((stretch[0].0, to, time_of(stretch, shortest)));
-            let channel = self.channel(end.0, to, stage);
+            self.stretches.push((stretch[0].0, to, shortest_time_of(stretch, shortest)));
+            let channel = self.find_channel(end.0, to, stage);
             self.hops.push(Hop { link: end.0, channel });
         }
         self.hops.push(Hop { link: Hop::DELIVER, channel: end });
         first
     }
 
-    /// The channel from a link to a stage of a process, opened when it is needed first.
-    fn channel(&mut self, from: u32, to: u32, stage: Stage) -> u32 {
+    /// Finds the channel from a link to a stage of a process, or opens it.
+    fn find_channel(&mut self, from: u32, to: u32, stage: Stage) -> u32 {
         let Self { channels, opened, known, entrants, .. } = self;
         let mut open = || {
-            let count = &mut entrants[nth(to, stage)];
+            let count = &mut entrants[stage_index(to, stage)];
             let entrant = mem::replace(count, *count + 1);
             channels.push(Channel { queue: Queue::EMPTY, to, stage, entrant });
             channels.len() as u32 - 1
@@ -109,8 +109,7 @@ impl<'a> Router<'a> {
         *known.entry((from, to, stage as u32)).or_insert_with(open)
     }
 
-    /// Ends the work: numbers the channels anew, so that those of a stage follow one another, and tells
-    /// the stages.
+    /// Renumbers the channels so that those of a stage are consecutive, and assigns them to the stages.
     pub(in crate::packet) fn finish(self, processes: &mut [Process]) -> Laid {
         let Self { mut hops, mut channels, entrants, stretches, .. } = self;
         channels.shrink_to_fit();
@@ -124,13 +123,14 @@ impl<'a> Router<'a> {
         for ((pending, &begin), count) in stages.zip(&begins).zip(&entrants) {
             pending.channels = begin..begin + count;
         }
-        let number = |channel: &Channel| begins[nth(channel.to, channel.stage)] + channel.entrant;
+        let number =
+            |channel: &Channel| begins[stage_index(channel.to, channel.stage)] + channel.entrant;
         let mut numbers: Vec<u32> = channels.iter().map(number).collect();
         for hop in hops.iter_mut().filter(|hop| hop.link != Hop::DELIVER && hop.channel != Hop::ON)
         {
             hop.channel = numbers[hop.channel as usize];
         }
-        // Each goes to its place, and the one that was there on to its own.
+        // Each channel is swapped to its place, until all are there.
         for place in 0..channels.len() {
             while numbers[place] as usize != place {
                 let its = numbers[place] as usize;
@@ -142,7 +142,7 @@ impl<'a> Router<'a> {
     }
 }
 
-/// The place of a stage of a process among all stages.
-fn nth(process: u32, stage: Stage) -> usize {
+/// The index of a stage of a process among all stages.
+fn stage_index(process: u32, stage: Stage) -> usize {
     2 * process as usize + stage as usize
 }

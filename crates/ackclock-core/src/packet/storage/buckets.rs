@@ -1,42 +1,42 @@
-//! Lists into which packets are put as they come, so that those which touch memory that is near are
-//! handled one after the other.
+//! Buckets of packets by key, for cache locality.
 //!
-//! In order of time each packet of a batch is of another flow, and in a network larger than the caches
-//! every link and channel that it comes to has to be fetched from far away; and so, time and again,
-//! is a batch that is itself larger than a cache.
+//! In order of time, consecutive packets of a large batch belong to different flows, and in a network
+//! larger than the caches each link and channel that they touch has to be loaded from memory. Packets of
+//! one bucket touch memory that is close together, and are handled one after the other.
 
-/// Lists of packets by a key; within each of them they keep their order.
+/// Packets in buckets by key; within a bucket they keep their order.
 #[derive(Debug)]
-pub(in crate::packet) struct Parts<T> {
-    lists: Vec<Vec<T>>,
-    /// Bits of a key that make no difference.
+pub(in crate::packet) struct Buckets<T> {
+    buckets: Vec<Vec<T>>,
+    /// Low bits of a key that are ignored.
     shift: u32,
-    /// Lists that are not empty.
+    /// Buckets that are not empty.
     used: Vec<u32>,
 }
 
-impl<T> Default for Parts<T> {
+impl<T> Default for Buckets<T> {
     fn default() -> Self {
-        Self { lists: vec![Vec::new()], shift: Self::ONE, used: Vec::new() }
+        Self { buckets: vec![Vec::new()], shift: Self::SINGLE, used: Vec::new() }
     }
 }
 
-impl<T> Parts<T> {
-    /// With this shift there is one list.
-    const ONE: u32 = u64::BITS - 1;
+impl<T> Buckets<T> {
+    /// With this shift there is one bucket.
+    const SINGLE: u32 = u64::BITS - 1;
 
-    /// One list for all keys.
-    pub(in crate::packet) fn join(&mut self) {
-        self.shift = Self::ONE;
+    /// Uses one bucket for all keys. All buckets must be empty.
+    pub(in crate::packet) fn merge(&mut self) {
+        debug_assert!(self.is_empty(), "a bucket is in use");
+        self.shift = Self::SINGLE;
     }
 
-    /// So many lists at most, for keys up to `last`. All must be empty.
-    pub(in crate::packet) fn split(&mut self, last: u64, lists: usize) {
-        debug_assert!(self.is_empty(), "a list is in use");
-        let too_narrow = last / lists as u64;
+    /// Uses at most `buckets` buckets for keys up to `last`. All buckets must be empty.
+    pub(in crate::packet) fn split(&mut self, last: u64, buckets: usize) {
+        debug_assert!(self.is_empty(), "a bucket is in use");
+        let too_narrow = last / buckets as u64;
         self.shift = u64::BITS - too_narrow.leading_zeros();
-        let lists = (last >> self.shift) as usize + 1;
-        self.lists.resize_with(lists.max(self.lists.len()), Vec::new);
+        let buckets = (last >> self.shift) as usize + 1;
+        self.buckets.resize_with(buckets.max(self.buckets.len()), Vec::new);
     }
 
     #[inline(always)]
@@ -46,29 +46,24 @@ impl<T> Parts<T> {
 
     #[inline(always)]
     pub(in crate::packet) fn push(&mut self, key: u64, item: T) {
-        let part = key >> self.shift;
-        let list = &mut self.lists[part as usize];
-        if list.is_empty() {
-            self.used.push(part as u32);
+        let index = key >> self.shift;
+        let bucket = &mut self.buckets[index as usize];
+        if bucket.is_empty() {
+            self.used.push(index as u32);
         }
-        list.push(item);
+        bucket.push(item);
     }
 
-    /// Those that are not empty can be taken by their keys, the least first.
-    pub(in crate::packet) fn order(&mut self) {
-        self.used.sort_unstable_by(|a, b| b.cmp(a));
-    }
-
-    /// Takes a list that is not empty, to be given back as this part when it is.
+    /// Takes a bucket that is not empty, with its index.
     pub(in crate::packet) fn take(&mut self) -> Option<(u32, Vec<T>)> {
-        let part = self.used.pop()?;
-        Some((part, std::mem::take(&mut self.lists[part as usize])))
+        let index = self.used.pop()?;
+        Some((index, std::mem::take(&mut self.buckets[index as usize])))
     }
 
-    /// Gives back the memory of a list, for the same part: its next packets will be as many.
-    pub(in crate::packet) fn give_back(&mut self, part: u32, list: Vec<T>) {
-        debug_assert!(list.is_empty(), "packets would be lost");
-        self.lists[part as usize] = list;
+    /// Returns the memory of an emptied bucket to its index, whose next packets will be as many.
+    pub(in crate::packet) fn give_back(&mut self, index: u32, bucket: Vec<T>) {
+        debug_assert!(bucket.is_empty(), "packets would be lost");
+        self.buckets[index as usize] = bucket;
     }
 }
 
@@ -79,29 +74,30 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lists_come_in_order_and_nothing_is_lost(
+        fn buckets_separate_keys_keep_order_and_lose_nothing(
             last in 0u64..100,
             most in 1usize..20,
             keys in prop::collection::vec(0u64..100, 0..200),
         ) {
-            let mut parts = Parts::default();
-            parts.split(last, most);
+            let mut buckets = Buckets::default();
+            buckets.split(last, most);
             let keys: Vec<u64> = keys.into_iter().filter(|&key| key <= last).collect();
             for (place, &key) in keys.iter().enumerate() {
-                parts.push(key, (place, key));
+                buckets.push(key, (place, key));
             }
-            prop_assert_eq!(parts.is_empty(), keys.is_empty());
-            parts.order();
-            let (mut all, mut lists) = (Vec::new(), 0);
-            while let Some((part, mut list)) = parts.take() {
-                lists += 1;
-                prop_assert!(list.is_sorted_by_key(|&(place, _)| place));
-                let after = all.last().map_or(0, |&(_, key): &(usize, u64)| key >> parts.shift);
-                prop_assert!(list.iter().all(|&(_, key)| key >> parts.shift >= after));
-                all.append(&mut list);
-                parts.give_back(part, list);
+            prop_assert_eq!(buckets.is_empty(), keys.is_empty());
+            let (mut all, mut ranges) = (Vec::new(), Vec::new());
+            while let Some((index, mut bucket)) = buckets.take() {
+                prop_assert!(bucket.is_sorted_by_key(|&(place, _)| place));
+                let lowest = bucket.iter().map(|&(_, key)| key).min();
+                ranges.push((lowest, bucket.iter().map(|&(_, key)| key).max()));
+                all.append(&mut bucket);
+                buckets.give_back(index, bucket);
             }
-            prop_assert!(lists <= most);
+            prop_assert!(ranges.len() <= most);
+            // Each bucket has a range of keys of its own.
+            ranges.sort_unstable();
+            prop_assert!(ranges.windows(2).all(|pair| pair[0].1 < pair[1].0));
             all.sort_unstable();
             prop_assert!(all.into_iter().eq(keys.into_iter().enumerate()));
         }

@@ -1,4 +1,4 @@
-//! Containers for packets: wires, rings, buckets.
+//! Packets at rest and their containers: tickets, wire queues, rings, buckets.
 
 pub(in crate::packet) mod bucket_sort;
 pub(in crate::packet) mod buckets;

@@ -1,21 +1,20 @@
-//! The ring in which wait those who stand before one link.
+//! Ring buffer of the packets queued at one link.
 
-use crate::memory::soon;
+use crate::memory::prefetch;
 
-/// A first-in first-out ring that grows by doubling, and halves when a whole turn has used less than
-/// three eighths of it: a ring that is larger than it need be walks through memory that has left the
-/// cache.
+/// A first-in first-out ring buffer. It doubles when full and halves when a whole cycle has used less
+/// than three eighths of it: a ring larger than needed cycles through memory that has left the cache.
 #[derive(Debug)]
 pub(in crate::packet) struct Ring<T> {
     buffer: Box<[T]>,
-    /// Positions count up for ever and wrap; a mask makes places of them.
+    /// Positions increase and wrap around; a mask maps them to slots.
     head: u32,
     tail: u32,
-    /// Longest that was noted in this turn.
+    /// Greatest length noted in this cycle.
     peak: u32,
 }
 
-/// A ring never gets smaller than this.
+/// Smallest capacity of a ring that has held an item.
 const SMALLEST: usize = 8;
 
 impl<T: Copy + Default> Ring<T> {
@@ -29,7 +28,7 @@ impl<T: Copy + Default> Ring<T> {
     }
 
     #[inline(always)]
-    fn place(&self, position: u32) -> usize {
+    fn slot(&self, position: u32) -> usize {
         position as usize & self.buffer.len().wrapping_sub(1)
     }
 
@@ -38,61 +37,61 @@ impl<T: Copy + Default> Ring<T> {
         if self.head == self.tail {
             return None;
         }
-        self.buffer.get(self.place(self.head))
+        self.buffer.get(self.slot(self.head))
     }
 
-    /// Calls up the first item and the place of the next.
+    /// Prefetches the first item and the slot of the next push.
     #[inline(always)]
-    pub(in crate::packet) fn call_up(&self) {
-        self.buffer.get(self.place(self.head)).inspect(|place| soon(*place));
-        self.buffer.get(self.place(self.tail)).inspect(|place| soon(*place));
+    pub(in crate::packet) fn prefetch(&self) {
+        self.buffer.get(self.slot(self.head)).inspect(|slot| prefetch(*slot));
+        self.buffer.get(self.slot(self.tail)).inspect(|slot| prefetch(*slot));
     }
 
     pub(in crate::packet) fn back(&self) -> Option<&T> {
         if self.head == self.tail {
             return None;
         }
-        self.buffer.get(self.place(self.tail.wrapping_sub(1)))
+        self.buffer.get(self.slot(self.tail.wrapping_sub(1)))
     }
 
     #[inline(always)]
     pub(in crate::packet) fn pop(&mut self) -> Option<T> {
         let item = *self.front()?;
-        self.leave();
+        self.remove_first();
         Some(item)
     }
 
-    /// Lets the first item go. A ring that is empty begins again: it need not walk through
-    /// all of its memory. Place 0 is where a turn begins.
+    /// Removes the first item. A ring that becomes empty starts over, so that it does not cycle through
+    /// all of its memory. A cycle begins at slot 0.
     #[inline(always)]
-    fn leave(&mut self) {
+    fn remove_first(&mut self) {
         self.head = self.head.wrapping_add(1);
         if self.head == self.tail {
             (self.head, self.tail) = (1, 1);
         }
     }
 
-    /// Notes how long it is, which must happen before items leave.
+    /// Notes the current length; to be called before items are removed.
     #[inline(always)]
-    pub(in crate::packet) fn note(&mut self) {
+    pub(in crate::packet) fn note_length(&mut self) {
         self.peak = self.peak.max(self.len() as u32);
     }
 
     #[inline(always)]
     pub(in crate::packet) fn push(&mut self, item: T) {
-        let mut place = self.place(self.tail);
-        if place == 0 || self.len() == self.buffer.len() {
-            self.turn();
-            place = self.place(self.tail);
+        let mut slot = self.slot(self.tail);
+        if slot == 0 || self.len() == self.buffer.len() {
+            self.begin_cycle();
+            slot = self.slot(self.tail);
         }
-        self.buffer[place] = item;
+        self.buffer[slot] = item;
         self.tail = self.tail.wrapping_add(1);
     }
 
-    /// The ring is full, or the next push begins a new turn.
+    /// The ring is full, or the next push begins a new cycle.
     #[cold]
     #[inline(never)]
-    fn turn(&mut self) {
+    fn begin_cycle(&mut self) {
         let capacity = self.buffer.len();
         if self.len() == capacity {
             self.resize((2 * capacity).max(SMALLEST));
@@ -114,8 +113,7 @@ impl<T: Copy + Default> Ring<T> {
 
     /// All items, first to last.
     pub(in crate::packet) fn iter(&self) -> impl Iterator<Item = &T> {
-        (0..self.len() as u32)
-            .filter_map(|i| self.buffer.get(self.place(self.head.wrapping_add(i))))
+        (0..self.len() as u32).filter_map(|i| self.buffer.get(self.slot(self.head.wrapping_add(i))))
     }
 }
 
@@ -136,7 +134,7 @@ mod tests {
                     None => { prop_assert_eq!(ring.pop(), queue.pop_front()); }
                 }
                 prop_assert_eq!(ring.front(), queue.front());
-                ring.note();
+                ring.note_length();
                 prop_assert_eq!(ring.len(), queue.len());
                 prop_assert_eq!(ring.back(), queue.back());
                 prop_assert!(ring.iter().eq(queue.iter()));

@@ -1,23 +1,24 @@
-//! Packets on the wire, small enough to move fast.
+//! Compact form of packets on the wire.
 
 use crate::ids::FlowId;
-use crate::memory::{in_large_pages, soon};
+use crate::memory::{prefetch, use_large_pages};
 use crate::wire::{Flags, MAX_SACK_BLOCKS, Packet, SackBlock};
 
-/// A packet on the wire: all of it but its owner, whom the route knows, and its options, which few
-/// packets have. Three whole words, because what is stored in parts and loaded whole stalls the load.
+/// A packet on the wire, without its flow, which follows from its route, and without its options, which
+/// few packets have. It is three whole words: a wide load of what was stored in parts stalls.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::packet) struct Ticket {
     /// Arrival at the far end.
     pub(in crate::packet) at: u64,
-    /// Position in the route table, and 32 bits up the sequence number.
-    way: u64,
-    /// Place of its options or [`Options::NONE`], 32 bits up the bytes on the wire, 48 up the flags.
-    load: u64,
+    /// Position in the route table; from bit 32 on the sequence number.
+    route_seq: u64,
+    /// Index of its options or [`Options::NONE`]; from bit 32 on the bytes on the wire, from bit 48 on
+    /// the flags.
+    content: u64,
 }
 
 impl Ticket {
-    /// A ticket of `packet`; its options go to `options`.
+    /// The ticket of `packet`; its options are stored in `options`.
     #[inline(always)]
     pub(in crate::packet) fn of(
         packet: &Packet,
@@ -25,71 +26,71 @@ impl Ticket {
         at: u64,
         options: &mut Options,
     ) -> Self {
-        let place = if packet.sack_count == 0 && packet.ts == 0 {
+        let index = if packet.sack_count == 0 && packet.ts == 0 {
             Options::NONE
         } else {
-            options.put(packet)
+            options.insert(packet)
         };
-        let load =
-            u64::from(place) | u64::from(packet.size) << 32 | u64::from(packet.flags.0) << 48;
-        Self { at, way: u64::from(route) | u64::from(packet.seq) << 32, load }
+        let content =
+            u64::from(index) | u64::from(packet.size) << 32 | u64::from(packet.flags.0) << 48;
+        Self { at, route_seq: u64::from(route) | u64::from(packet.seq) << 32, content }
     }
 
-    /// Its words: the arrival, and two that only this file reads.
+    /// Its words: the arrival, and two that only this file interprets.
     #[inline(always)]
     pub(in crate::packet) fn parts(self) -> (u64, u64, u64) {
-        (self.at, self.way, self.load)
+        (self.at, self.route_seq, self.content)
     }
 
     /// The ticket with these words.
     #[inline(always)]
-    pub(in crate::packet) fn from_parts(at: u64, way: u64, load: u64) -> Self {
-        Self { at, way, load }
+    pub(in crate::packet) fn from_parts(at: u64, route_seq: u64, content: u64) -> Self {
+        Self { at, route_seq, content }
     }
 
     /// Position in the route table.
     #[inline(always)]
     pub(in crate::packet) fn route(self) -> usize {
-        self.way as u32 as usize
+        self.route_seq as u32 as usize
     }
 
     /// Bytes on the wire.
     #[inline(always)]
     pub(in crate::packet) fn size(self) -> u16 {
-        (self.load >> 32) as u16
+        (self.content >> 32) as u16
     }
 
     #[inline(always)]
     pub(in crate::packet) fn flags(self) -> Flags {
-        Flags((self.load >> 48) as u16)
+        Flags((self.content >> 48) as u16)
     }
 
-    /// The same at the next step of its route, to be reached at `at`.
+    /// The same packet at the next step of its route, where it arrives at `at`.
     #[inline(always)]
-    pub(in crate::packet) fn step(self, at: u64) -> Self {
-        Self { at, way: self.way + 1, load: self.load }
+    pub(in crate::packet) fn advance(self, at: u64) -> Self {
+        Self { at, route_seq: self.route_seq + 1, content: self.content }
     }
 
-    /// Whether it has no options.
+    /// Whether the packet has no options.
     #[inline(always)]
     pub(in crate::packet) fn is_bare(self) -> bool {
-        self.load as u32 == Options::NONE
+        self.content as u32 == Options::NONE
     }
 
-    /// The packet of `flow`; its options are taken out of `options`.
+    /// The packet of `flow`; removes its options from `options`.
     #[inline(never)]
     pub(in crate::packet) fn into_packet(self, flow: FlowId, options: &mut Options) -> Packet {
         let mut packet = self.header(flow);
         if !self.is_bare() {
-            options.take(self.load as u32, &mut packet);
+            options.remove(self.content as u32, &mut packet);
         }
         packet
     }
 
-    /// The packet, looked at and left where it is.
-    pub(in crate::packet) fn look(self, flow: FlowId, options: &Options) -> Packet {
+    /// A copy of the packet for inspection; its options stay in `options`.
+    pub(in crate::packet) fn inspect(self, flow: FlowId, options: &Options) -> Packet {
         let mut packet = self.header(flow);
-        if let Some(&list) = options.lists.get(self.load as u32 as usize) {
+        if let Some(&list) = options.lists.get(self.content as u32 as usize) {
             (packet.ts, packet.ts_peer, packet.sack_count, packet.sack) = list;
         }
         packet
@@ -98,8 +99,9 @@ impl Ticket {
     /// The packet of `flow` without options.
     #[inline(always)]
     pub(in crate::packet) fn header(self, flow: FlowId) -> Packet {
-        let mut packet = Packet::new(flow, (self.way >> 32) as u32, self.size(), self.flags());
-        packet.route = self.way as u32;
+        let mut packet =
+            Packet::new(flow, (self.route_seq >> 32) as u32, self.size(), self.flags());
+        packet.route = self.route_seq as u32;
         packet
     }
 }
@@ -107,7 +109,7 @@ impl Ticket {
 /// Timestamps of sender and receiver, number of SACK blocks, SACK blocks.
 type OptionList = (u32, u32, u8, [SackBlock; MAX_SACK_BLOCKS]);
 
-/// Options of the packets that are on wires and have some.
+/// Options of those packets on wires that have some.
 #[derive(Debug, Default)]
 pub(in crate::packet) struct Options {
     lists: Vec<OptionList>,
@@ -115,34 +117,34 @@ pub(in crate::packet) struct Options {
 }
 
 impl Options {
-    /// In place of a place: no options.
+    /// In place of an index: no options.
     pub(in crate::packet) const NONE: u32 = u32::MAX;
 
-    /// Calls up those of a packet.
+    /// Prefetches the options of a packet.
     #[inline(always)]
-    pub(in crate::packet) fn call_up(&self, ticket: Ticket) {
-        self.lists.get(ticket.load as u32 as usize).inspect(|list| soon(*list));
+    pub(in crate::packet) fn prefetch(&self, ticket: Ticket) {
+        self.lists.get(ticket.content as u32 as usize).inspect(|list| prefetch(*list));
     }
 
-    /// Makes room for those of so many packets, in large pages.
+    /// Reserves memory for the options of so many packets, in large pages.
     pub(in crate::packet) fn reserve(&mut self, packets: usize) {
         self.lists.reserve(packets);
-        in_large_pages(&self.lists);
+        use_large_pages(&self.lists);
     }
 
     #[inline(never)]
-    fn put(&mut self, packet: &Packet) -> u32 {
+    fn insert(&mut self, packet: &Packet) -> u32 {
         let list = (packet.ts, packet.ts_peer, packet.sack_count, packet.sack);
-        if let Some(place) = self.free.pop() {
-            self.lists[place as usize] = list;
-            return place;
+        if let Some(index) = self.free.pop() {
+            self.lists[index as usize] = list;
+            return index;
         }
         self.lists.push(list);
         self.lists.len() as u32 - 1
     }
 
-    fn take(&mut self, place: u32, packet: &mut Packet) {
-        (packet.ts, packet.ts_peer, packet.sack_count, packet.sack) = self.lists[place as usize];
-        self.free.push(place);
+    fn remove(&mut self, index: u32, packet: &mut Packet) {
+        (packet.ts, packet.ts_peer, packet.sack_count, packet.sack) = self.lists[index as usize];
+        self.free.push(index);
     }
 }

@@ -1,15 +1,15 @@
-//! The queues in which packets on the wire wait to arrive, in chunks of a common store.
+//! Queues of packets on wires, in chunks of a common store.
 //!
-//! A ring of its own for each queue would walk through all of its memory before it comes back to what
-//! is still near the processor. A queue hands a chunk back as soon as it is read, and whoever writes
-//! next gets the one that was handed back last: no more memory is in use than packets are under way.
+//! A ring buffer per queue would cycle through all of its memory before it returns to what is still in
+//! the cache. Here a queue returns a chunk as soon as it has been read, and the next writer gets the chunk
+//! that was returned last: no more memory is in use than packets are on wires.
 
-use crate::packet::storage::ticket::Ticket;
 use std::ops::Range;
 
-use crate::memory::{in_large_pages, soon};
+use crate::memory::{prefetch, use_large_pages};
+use crate::packet::storage::ticket::Ticket;
 
-/// Packets of a chunk, which is six cache lines. A power of two: a place tells its chunk at once.
+/// Packets of a chunk, which is six cache lines. A power of two: a place determines its chunk by a shift.
 const ROOM: u32 = 16;
 
 /// In place of a chunk or of a place: none.
@@ -26,36 +26,32 @@ impl Chunk {
     }
 }
 
-/// All chunks of a run. Their places count on from chunk to chunk.
+/// All chunks of a run. Places are numbered from chunk to chunk.
 #[derive(Debug)]
 pub(in crate::packet) struct Store {
     chunks: Vec<Chunk>,
-    /// By chunk, the next of its queue.
+    /// By chunk, the next one of its queue, or of the free list.
     next: Vec<u32>,
-    /// Chunks that no queue has, in a list of their own: which is next is known without a look at them.
-    free: Vec<u32>,
+    /// The first free chunk.
+    free: u32,
 }
 
 impl Store {
-    /// Chunks between one that is taken and one that is called up.
-    const AHEAD: usize = 4;
-
     pub(in crate::packet) fn new() -> Self {
-        Self { chunks: Vec::new(), next: Vec::new(), free: Vec::new() }
+        Self { chunks: Vec::new(), next: Vec::new(), free: NONE }
     }
 
-    /// Makes room for so many chunks, in large pages.
+    /// Reserves memory for so many chunks, in large pages.
     pub(in crate::packet) fn reserve(&mut self, chunks: usize) {
         self.chunks.reserve(chunks);
-        in_large_pages(&self.chunks);
+        use_large_pages(&self.chunks);
     }
 
     #[inline(always)]
     fn take(&mut self) -> u32 {
-        let Some(chunk) = self.free.pop() else { return self.make() };
-        // Those that are taken soon come nearer.
-        let soon_taken = self.free.len().checked_sub(Self::AHEAD).map(|at| self.free[at]);
-        soon_taken.inspect(|&chunk| soon(&self.chunks[chunk as usize].0[0]));
+        let chunk = self.free;
+        let Some(&next) = self.next.get(chunk as usize) else { return self.make() };
+        self.free = next;
         chunk
     }
 
@@ -64,14 +60,13 @@ impl Store {
     fn make(&mut self) -> u32 {
         self.chunks.push(Chunk::default());
         self.next.push(NONE);
-        // Giving a chunk back never has to wait for memory.
-        self.free.reserve(self.chunks.len());
         self.chunks.len() as u32 - 1
     }
 
     #[inline(always)]
-    fn hand_back(&mut self, chunk: u32) {
-        self.free.push(chunk);
+    fn give_back(&mut self, chunk: u32) {
+        self.next[chunk as usize] = self.free;
+        self.free = chunk;
     }
 
     #[inline(always)]
@@ -101,7 +96,7 @@ pub(in crate::packet) struct Queue {
 }
 
 impl Queue {
-    /// An empty one has no chunk; the next packet takes one.
+    /// An empty queue has no chunk; the next packet takes one.
     pub(in crate::packet) const EMPTY: Self = Self { head: NONE, tail: NONE };
 
     #[inline(always)]
@@ -115,13 +110,13 @@ impl Queue {
         store.get(self.head)
     }
 
-    /// Calls up the first packets, of which mostly some arrive together.
+    /// Prefetches the first packets, of which several often arrive together.
     #[inline(always)]
-    pub(in crate::packet) fn call_up_first(self, store: &Store) {
+    pub(in crate::packet) fn prefetch_first(self, store: &Store) {
         const LINE: usize = 64 / size_of::<Ticket>() + 1;
         if let Some(Chunk(tickets)) = store.chunks.get((self.head / ROOM) as usize) {
             let here = &tickets[self.in_first_chunk()];
-            here.iter().step_by(LINE).take(3).for_each(soon);
+            here.iter().step_by(LINE).take(3).for_each(prefetch);
         }
     }
 
@@ -133,22 +128,22 @@ impl Queue {
         (self.head % ROOM) as usize..end as usize
     }
 
-    /// Calls up a packet that comes some time after the first, if it stands in the same chunk: then the
-    /// line that it is in is there when those before it have gone.
+    /// Prefetches a packet some places after the first, if it is in the same chunk: its cache line is then
+    /// loaded when those before it have left.
     #[inline(always)]
-    pub(in crate::packet) fn call_up_ahead(self, store: &Store) {
+    pub(in crate::packet) fn prefetch_ahead(self, store: &Store) {
         const AHEAD: u32 = 5;
         if let Some(Chunk(tickets)) = store.chunks.get((self.head / ROOM) as usize) {
-            soon(&tickets[(self.head % ROOM + AHEAD).min(ROOM - 1) as usize]);
+            prefetch(&tickets[(self.head % ROOM + AHEAD).min(ROOM - 1) as usize]);
         }
     }
 
-    /// Calls up the first packet and the place of the next.
+    /// Prefetches the first packet and the place of the next push.
     #[inline(always)]
-    pub(in crate::packet) fn call_up(self, store: &Store) {
-        self.front(store).inspect(|first| soon(*first));
+    pub(in crate::packet) fn prefetch(self, store: &Store) {
+        self.front(store).inspect(|first| prefetch(*first));
         if !is_last(self.tail) {
-            store.get(self.tail + 1).inspect(|next| soon(*next));
+            store.get(self.tail + 1).inspect(|next| prefetch(*next));
         }
     }
 
@@ -173,7 +168,7 @@ impl Queue {
         self.tail = chunk * ROOM;
     }
 
-    /// Takes the first packet, and tells when the next arrives.
+    /// Removes the first packet; returns it with the arrival time of the next.
     #[inline(always)]
     pub(in crate::packet) fn pop(&mut self, store: &mut Store) -> Option<(Ticket, u64)> {
         let chunk = store.chunks.get((self.head / ROOM) as usize)?;
@@ -182,23 +177,23 @@ impl Queue {
             self.head += 1;
             return Some((first, chunk.at(self.head).at));
         }
-        self.leave(store);
+        self.leave_chunk(store);
         Some((first, self.front(store).map_or(u64::MAX, |next| next.at)))
     }
 
     /// The last packet of the first chunk has been read.
     #[inline(always)]
-    fn leave(&mut self, store: &mut Store) {
+    fn leave_chunk(&mut self, store: &mut Store) {
         let chunk = self.head / ROOM;
-        store.hand_back(chunk);
         if chunk == self.tail / ROOM {
             *self = Self::EMPTY;
         } else {
             self.head = store.next[chunk as usize] * ROOM;
         }
+        store.give_back(chunk);
     }
 
-    /// Puts a packet that was popped just now back to the front.
+    /// Puts the packet that was popped last back to the front.
     #[cold]
     #[inline(never)]
     pub(in crate::packet) fn put_back(&mut self, store: &mut Store, ticket: Ticket) {
@@ -214,8 +209,8 @@ impl Queue {
         store.set(self.head, ticket);
     }
 
-    /// Takes the packets that arrive before `until`, some at a time; the arrival of the first that is
-    /// left.
+    /// Removes the packets that arrive before `until` and passes them to `take` in runs; returns the arrival
+    /// time of the first that is left.
     #[inline(always)]
     pub(in crate::packet) fn take_before(
         &mut self,
@@ -231,7 +226,7 @@ impl Queue {
                 self.head += taken as u32;
                 return later.at;
             }
-            self.leave(store);
+            self.leave_chunk(store);
         }
         u64::MAX
     }
@@ -263,7 +258,7 @@ mod tests {
         Ticket::from_parts(at, 0, 0)
     }
 
-    /// What is done to one of three queues.
+    /// An operation on one of three queues.
     #[derive(Clone, Copy, Debug)]
     enum Step {
         Push(u64),
@@ -328,12 +323,17 @@ mod tests {
             for queue in &mut queues {
                 prop_assert_eq!(queue.take_before(&mut store, u64::MAX, |_| {}), u64::MAX);
             }
-            store.free.sort_unstable();
-            prop_assert!(store.free.into_iter().eq(0..store.chunks.len() as u32), "a chunk is lost");
+            // Every chunk is in the free list, once.
+            let next = |&chunk: &u32| Some(store.next[chunk as usize]).filter(|&next| next != NONE);
+            let first = Some(store.free).filter(|&first| first != NONE);
+            let limit = store.chunks.len() + 1;
+            let mut free: Vec<u32> = std::iter::successors(first, next).take(limit).collect();
+            free.sort_unstable();
+            prop_assert!(free.into_iter().eq(0..store.chunks.len() as u32), "a chunk is lost");
         }
     }
 
-    /// A queue that always holds a few packets, however many pass, uses a few chunks.
+    /// A queue that always holds few packets uses few chunks, however many packets pass.
     #[test]
     fn memory_is_used_again() {
         let (mut store, mut queue) = (Store::new(), Queue::EMPTY);

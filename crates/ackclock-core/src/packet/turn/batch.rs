@@ -1,104 +1,102 @@
-//! The packets that a process handles in one go, and what it finds out on the way.
+//! The packets that a process handles in one turn, and what they cause.
 
 use crate::packet::network::route::Hop;
 use crate::packet::storage::bucket_sort::Spare;
-use crate::packet::storage::buckets::Parts;
+use crate::packet::storage::buckets::Buckets;
 use crate::packet::storage::ticket::Ticket;
 
-/// A packet that a link has let go, and the step that follows at once.
+/// A packet that has left a link, and the step of its route that it takes at once.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::packet) struct Onward {
     pub(in crate::packet) ticket: Ticket,
     pub(in crate::packet) hop: Hop,
 }
 
-/// Packets that are handled in one go.
+/// The packets of one turn.
 #[derive(Debug, Default)]
 pub(in crate::packet) struct Batch {
     pub(in crate::packet) tickets: Vec<Ticket>,
-    /// The order in which they are handled: keys of [`super::sort`], or plain places.
+    /// The order in which they are handled: sort keys, or plain indices of tickets.
     pub(in crate::packet) order: Vec<u64>,
-    /// The bits of these that hold the place among the tickets.
-    pub(in crate::packet) places: u64,
+    /// Mask of the bits of an entry of `order` that hold the index.
+    pub(in crate::packet) index_mask: u64,
     pub(in crate::packet) spare: Spare,
-    /// Channels that had been empty, and when the packet that they have now arrives.
+    /// Channels that were empty, and the arrival of the packet that they have now.
     pub(in crate::packet) woken: Vec<(u32, u64)>,
-    /// Whether these wait until all have been found.
+    /// Whether the readers of these are woken when all of them have been found.
     pub(in crate::packet) wakes_later: bool,
-    /// Whether some have gone from a link to a channel, not on to the next link.
+    /// Whether some packets have gone from a link to a channel, not on to the next link.
     pub(in crate::packet) stops: bool,
-    /// Packets of later times.
-    pub(in crate::packet) later: Parts<Ticket>,
-    /// The process whose next batch is being filled, and the times between which it lies.
-    filled: u32,
-    pub(in crate::packet) begin: u64,
-    filled_until: u64,
-    /// What came to that process within these times, and so need not wait in a channel.
-    pub(in crate::packet) coming: Vec<Ticket>,
-    /// Packets that a link has let go, on their way to the plain FIFO that follows at once.
-    pub(in crate::packet) onward: Parts<Onward>,
-    /// Channels to be emptied.
-    pub(in crate::packet) due: Vec<u32>,
+    /// The process whose next batch is being collected, and the interval of time of that batch.
+    collector: u32,
+    begin: u64,
+    until: u64,
+    /// Packets for that batch that did not have to wait in a channel.
+    collected: Vec<Ticket>,
+    /// Stubs that run before their outlet.
+    pub(in crate::packet) due_stubs: Vec<u32>,
+    /// Packets that have left a link and enter the next plain FIFO at once, by that link.
+    pub(in crate::packet) onward: Buckets<Onward>,
 }
 
 impl Batch {
-    /// A packet goes on to the plain FIFO that follows at once, when the stage is done.
+    /// Defers a packet that enters the plain FIFO at once until the stage is done.
     #[inline(always)]
-    pub(in crate::packet) fn go_on(&mut self, ticket: Ticket, hop: Hop) {
+    pub(in crate::packet) fn defer(&mut self, ticket: Ticket, hop: Hop) {
         self.onward.push(u64::from(hop.link), Onward { ticket, hop });
     }
 
-    /// Begins to fill the next batch of a process, in which nothing will be before `begin`, nor at `until` or
+    /// Begins to collect the next batch of a process, which has no packets before `begin`, nor at `until` or
     /// later.
-    pub(in crate::packet) fn fill(&mut self, process: u32, begin: u64, until: u64) {
-        (self.filled, self.begin, self.filled_until) = (process, begin, until);
+    pub(in crate::packet) fn collect_for(&mut self, process: u32, begin: u64, until: u64) {
+        (self.collector, self.begin, self.until) = (process, begin, until);
     }
 
-    /// What comes from now on waits in channels.
-    pub(in crate::packet) fn close(&mut self) {
-        self.filled_until = 0;
+    /// Ends collecting: packets from now on wait in channels.
+    pub(in crate::packet) fn end_collecting(&mut self) {
+        self.until = 0;
     }
 
-    /// Takes a packet into the batch that is being filled, if it belongs there.
+    /// Takes a packet into the batch that is being collected, if it belongs there; returns whether it does.
     #[inline(always)]
-    pub(in crate::packet) fn take_in(&mut self, process: u32, ticket: Ticket) -> bool {
-        let belongs = ticket.at < self.filled_until && process == self.filled;
+    pub(in crate::packet) fn collect(&mut self, process: u32, ticket: Ticket) -> bool {
+        let belongs = ticket.at < self.until && process == self.collector;
         if belongs {
-            debug_assert!(ticket.at >= self.begin, "a batch begins before it should");
-            self.coming.push(ticket);
+            debug_assert!(ticket.at >= self.begin, "a packet is earlier than its batch");
+            self.collected.push(ticket);
         }
         belongs
     }
 
-    /// What has come for the next batch of a process.
+    /// Whether packets have been collected for the batch of a process.
     #[inline(always)]
-    pub(in crate::packet) fn coming_to(&self, process: usize) -> &[Ticket] {
-        if self.filled as usize == process { &self.coming } else { &[] }
+    pub(in crate::packet) fn has_collected_for(&self, process: usize) -> bool {
+        self.collector as usize == process && !self.collected.is_empty()
     }
 
-    /// Begins with what has come for the batch of a process.
-    pub(in crate::packet) fn take_coming(&mut self, process: usize) {
+    /// Starts the batch of a process with the packets that have been collected for it.
+    pub(in crate::packet) fn start(&mut self, process: usize) {
         self.tickets.clear();
-        if self.filled as usize == process {
-            std::mem::swap(&mut self.tickets, &mut self.coming);
+        if self.collector as usize == process {
+            std::mem::swap(&mut self.tickets, &mut self.collected);
         }
     }
 
-    /// When the first and the last of the packets at hand arrive.
+    /// The arrivals of the first and the last packet.
     pub(in crate::packet) fn times(&self) -> Option<(u64, u64)> {
         let times = || self.tickets.iter().map(|ticket| ticket.at);
         Some((times().min()?, times().max()?))
     }
 
-    /// The packet that an entry of the order stands for.
+    /// The packet of an entry of the order.
     #[inline(always)]
-    pub(in crate::packet) fn ticket(&self, key: u64) -> Ticket {
-        self.tickets[(key & self.places) as usize]
+    pub(in crate::packet) fn ticket(&self, entry: u64) -> Ticket {
+        self.tickets[(entry & self.index_mask) as usize]
     }
 
-    /// The packet that is handled as the one of this number.
+    /// The packet at a place of the order.
     #[inline(always)]
     pub(in crate::packet) fn at(&self, place: usize) -> Option<&Ticket> {
-        self.tickets.get((self.order.get(place)? & self.places) as usize)
+        self.tickets.get((self.order.get(place)? & self.index_mask) as usize)
     }
 }

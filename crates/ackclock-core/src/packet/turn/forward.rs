@@ -1,22 +1,20 @@
-//! A packet's way: into a link, through it, and onto the wire; or to its drop.
+//! The way of a packet: into a link, through it, and onto the wire; or to its drop.
 
-use crate::packet::network::impaired::Held;
-use crate::packet::network::link::{IDLE, Service};
-use crate::packet::network::route::{Hop, owner};
+use crate::packet::network::link::Service;
+use crate::packet::network::route::Hop;
 use crate::packet::network::wires::Channel;
-use crate::packet::outcome::observe::Event;
-use crate::packet::process::clock::Timescale;
+use crate::packet::outcome::rows::Event;
+use crate::packet::process::clock::Clock;
 use crate::packet::process::event::{Key, Kind, What};
 use crate::packet::storage::ticket::Ticket;
 use crate::packet::turn::simulator::Sim;
-use crate::units::Time;
-use crate::wire::{DropReason, Flags, Packet, Timed};
+use crate::wire::{DropReason, Packet, Timed};
 
-impl Sim {
-    /// Sends a packet that has arrived on its way.
+impl<C: Clock> Sim<C> {
+    /// Takes the next step of a packet's route when it arrives.
     #[inline(always)]
     pub(in crate::packet) fn forward(&mut self, p: usize, ticket: Ticket) {
-        let hop = self.hops[ticket.route()];
+        let hop = self.routes.hop(ticket);
         if hop.link == Hop::DELIVER {
             self.deliver(p, hop.channel as usize, ticket);
         } else {
@@ -24,90 +22,87 @@ impl Sim {
         }
     }
 
-    /// A packet enters a link at its time, sent by an endpoint of the process (`here`) or come over
-    /// another link, and goes on as far as its way is known; or, if it is to `WAIT`, over this link alone:
-    /// then it goes on with all others that wait.
+    /// A packet enters a link when it arrives there, sent by an endpoint of the process (`here`) or over
+    /// another link, and passes further links as far as its departures are known. With `DEFER` it passes
+    /// this link only, and is sent on later together with others.
     #[inline(always)]
-    pub(in crate::packet) fn enter<const WAIT: bool>(
+    pub(in crate::packet) fn enter<const DEFER: bool>(
         &mut self,
         p: usize,
         mut hop: Hop,
         ticket: Ticket,
         mut here: bool,
     ) {
-        let (mut now, mut way, load) = ticket.parts();
-        // Whole tickets are made only where they are handed over: one in memory, changed in part,
-        // would stall the copy of the whole.
+        // Tickets are assembled only where they are passed on: a wide load of a ticket that was changed in
+        // part stalls.
+        let (mut now, mut position, content) = ticket.parts();
         let whole = Ticket::from_parts;
         loop {
-            // Found again only after what is rare.
-            let mut link = &mut self.links[hop.link as usize];
+            // The link is looked up again only after rare calls.
+            let mut link = &mut self.links.list[hop.link as usize];
             if now >= link.plain_until {
-                if !self.look(p, hop.link, whole(now, way, load), here) {
+                if !self.check_arrival(p, hop.link, whole(now, position, content)) {
                     return;
                 }
-                link = &mut self.links[hop.link as usize];
+                link = &mut self.links.list[hop.link as usize];
             }
             link.count_arrival();
             if link.settle(now) {
-                self.settle_tie(hop.link, whole(now, way, load), here);
-                link = &mut self.links[hop.link as usize];
+                self.settle_tie(hop.link, whole(now, position, content), here);
+                link = &mut self.links.list[hop.link as usize];
             }
             let Some(at) = link.admit(now, ticket.size()) else {
-                let ticket = whole(now, way, load);
+                let ticket = whole(now, position, content);
                 return self.refuse(hop.link, ticket, DropReason::Overflow, now);
             };
             if link.watched {
-                self.tell_departure(hop.link, whole(now, way, load));
+                self.record_computed_departure(hop.link, whole(now, position, content));
             }
-            way += 1;
+            position += 1;
             if hop.channel != Hop::ON {
-                return self.put(hop.channel, whole(at, way, load));
+                return self.put_on_wire(hop.channel, whole(at, position, content));
             }
-            if at > self.end {
-                self.beyond.push(whole(at, way, load));
+            if at > self.schedule.end {
+                self.wires.beyond.push(whole(at, position, content));
                 return;
             }
-            if WAIT {
-                let hop = self.hops[way as u32 as usize];
-                self.batch.go_on(whole(at, way, load), hop);
+            let ticket = whole(at, position, content);
+            hop = self.routes.hop(ticket);
+            if DEFER {
+                self.batch.defer(ticket, hop);
                 return;
             }
             now = at;
             here = false;
-            hop = self.hops[way as u32 as usize];
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn tell_departure(&mut self, link: u32, ticket: Ticket) {
-        let packet = ticket.look(owner(&self.hops, ticket), &self.options);
-        self.observer.departure_ahead(&self.links[link as usize], link, &packet);
+    fn record_computed_departure(&mut self, link: u32, ticket: Ticket) {
+        let packet = ticket.inspect(self.routes.owner(ticket), &self.wires.options);
+        let state = &self.links.list[link as usize];
+        self.observer.record_computed_departure(state, link, &packet);
     }
 
-    /// A packet arrives at a link that is due for a sample, or has hazards, observers or a discipline
-    /// of its own; whether it is still to be handled.
+    /// A packet arrives at a link that is due for a sample, is watched, or has a discipline. Returns whether it
+    /// is to enter the computed FIFO.
     #[inline(never)]
-    fn look(&mut self, p: usize, link_id: u32, ticket: Ticket, here: bool) -> bool {
+    fn check_arrival(&mut self, p: usize, link_id: u32, ticket: Ticket) -> bool {
         let now = ticket.at;
-        self.mark_link(link_id as usize, now);
-        let link = &mut self.links[link_id as usize];
+        self.sample_link(link_id as usize, now);
+        let link = &mut self.links.list[link_id as usize];
         if link.watched {
-            let packet = ticket.look(owner(&self.hops, ticket), &self.options);
-            self.observer.packet(now, link_id, &packet, Event::Arrival);
-            if let Some(reason) = link.hazard(&packet) {
+            let packet = ticket.inspect(self.routes.owner(ticket), &self.wires.options);
+            self.observer.record_packet(now, link_id, &packet, Event::Arrival);
+            if let Some(reason) = link.check_hazards(&packet) {
                 link.count_arrival();
                 self.refuse(link_id, ticket, reason, now);
                 return false;
             }
         }
         if link.disc.is_none() {
-            if self.scale == Timescale::Picoseconds {
-                return true;
-            }
-            self.enter_in_seconds(p, link_id, ticket, here);
-            return false;
+            return true;
         }
         link.count_arrival();
         self.enqueue(p, link_id, ticket, now);
@@ -117,169 +112,84 @@ impl Sim {
     #[cold]
     #[inline(never)]
     fn refuse(&mut self, link: u32, ticket: Ticket, reason: DropReason, now: u64) {
-        let packet = ticket.into_packet(owner(&self.hops, ticket), &mut self.options);
+        let packet = ticket.into_packet(self.routes.owner(ticket), &mut self.wires.options);
         self.lose(link, &packet, reason, now);
     }
 
-    /// A packet enters a link with a discipline of its own.
-    fn enqueue(&mut self, p: usize, link_id: u32, ticket: Ticket, now: u64) {
-        let flow = owner(&self.hops, ticket);
-        let link = &mut self.links[link_id as usize];
-        // Each packet is made where it is handed over: one that is moved stalls the move.
+    /// A packet enters a link with a discipline.
+    fn enqueue(&mut self, p: usize, link: u32, ticket: Ticket, now: u64) {
+        let flow = self.routes.owner(ticket);
+        // The packet is built in the argument: moving it right after it was written stalls.
         if ticket.is_bare() {
-            link.enqueue(ticket.header(flow), now, &self.keys, &mut self.dropped);
+            self.links.enqueue(link, ticket.header(flow), now);
         } else {
-            let packet = ticket.into_packet(flow, &mut self.options);
-            link.enqueue(packet, now, &self.keys, &mut self.dropped);
+            self.links.enqueue(link, ticket.into_packet(flow, &mut self.wires.options), now);
         }
-        let idle = link.service.end == IDLE;
-        self.lose_all(link_id, now);
-        if idle {
-            self.transmit(p, link_id, now);
+        let is_idle = self.links.list[link as usize].service.end == Service::IDLE;
+        self.lose_dropped(link, now);
+        if is_idle {
+            self.transmit(p, link, now);
         }
     }
 
-    /// A packet arrives at the very time at which a transmission ends: whichever was scheduled
-    /// first goes first.
+    /// A packet arrives exactly when a transmission ends: the event that was scheduled first is first.
     #[cold]
     #[inline(never)]
     fn settle_tie(&mut self, link: u32, ticket: Ticket, here: bool) {
         let ahead = if here {
             0
         } else {
-            let from = self.hops[ticket.route() - 1].link;
-            self.links[from as usize].flight(ticket.size())
+            let from = self.routes.last_link(ticket);
+            self.links.list[from as usize].flight(ticket.size())
         };
-        self.links[link as usize].turn(ticket.at, ahead);
+        self.links.list[link as usize].settle_tie(ticket.at, ahead);
     }
 
-    /// What [`Self::enter`] does for a computed FIFO, where the clock counts seconds: the common way
-    /// stays free of the question.
-    fn enter_in_seconds(&mut self, p: usize, link_id: u32, mut ticket: Ticket, here: bool) {
-        let link = &mut self.links[link_id as usize];
-        link.count_arrival();
-        if link.settle_any(ticket.at) {
-            self.settle_tie(link_id, ticket, here);
-        }
-        let link = &mut self.links[link_id as usize];
-        let Some(at) = link.admit_in_seconds(ticket.at, ticket.size()) else {
-            return self.refuse(link_id, ticket, DropReason::Overflow, ticket.at);
-        };
-        if link.watched {
-            self.tell_departure(link_id, ticket);
-        }
-        let channel = self.hops[ticket.route()].channel;
-        ticket = ticket.step(at);
-        if channel != Hop::ON {
-            self.put(channel, ticket);
-        } else if at > self.end {
-            self.beyond.push(ticket);
-        } else {
-            let next = self.hops[ticket.route()];
-            self.follow(p, next, ticket);
-        }
-    }
-
-    /// Begins the next transmission of an idle link with a discipline of its own.
+    /// Begins the next transmission of a link with a discipline whose transmitter is free.
     #[inline]
     pub(in crate::packet) fn transmit(&mut self, p: usize, link_id: u32, now: u64) {
-        let link = &mut self.links[link_id as usize];
-        let next = link.transmit(now, &self.keys, &mut self.dropped);
+        let (link, next) = self.links.transmit(link_id, now);
         match &next {
             Some(Timed { at, packet }) => {
                 let (service, stage) = (link.service, link.stage);
                 if !link.watched || !self.watch_departure(p, link_id, packet, now) {
-                    let ticket = Ticket::of(packet, packet.route + 1, at.0, &mut self.options);
+                    let options = &mut self.wires.options;
+                    let ticket = Ticket::of(packet, packet.route + 1, at.0, options);
                     self.launch(packet.route, ticket);
                 }
                 let what = What::new(Kind::Free, link_id);
-                let ahead = self.scale.ps(service.end) - self.scale.ps(now);
-                let key = Key::new(service.end, ahead, what.0);
-                self.add_local(p, stage, key);
+                let ahead = C::ps(service.end) - C::ps(now);
+                self.schedule.add_local(p, stage, Key::new(service.end, ahead, what.0));
             }
-            None => link.service = Service { start: now, end: IDLE },
+            None => link.service = Service { start: now, end: Service::IDLE },
         }
-        self.lose_all(link_id, now);
+        self.lose_dropped(link_id, now);
     }
 
-    /// Puts a packet on the wire of the link at position `from` of the route table, which it reaches the end
-    /// of at its time.
+    /// Puts a packet on the wire of the link at position `from` of the route table; it arrives at the far end at
+    /// its time.
     #[inline(always)]
-    fn launch(&mut self, from: u32, ticket: Ticket) {
-        let channel = self.hops[from as usize].channel;
+    pub(in crate::packet) fn launch(&mut self, from: u32, ticket: Ticket) {
+        let channel = self.routes.at(from as usize).channel;
         if channel != Hop::ON {
-            self.put(channel, ticket);
-        } else if ticket.at > self.end {
-            self.beyond.push(ticket);
+            self.put_on_wire(channel, ticket);
+        } else if ticket.at > self.schedule.end {
+            self.wires.beyond.push(ticket);
         } else {
-            let hop = self.hops[ticket.route()];
-            self.batch.go_on(ticket, hop);
+            self.batch.defer(ticket, self.routes.hop(ticket));
         }
     }
 
-    /// Records a departure; whether impairments of the link hold the packet now.
-    #[cold]
-    #[inline(never)]
-    fn watch_departure(&mut self, p: usize, link_id: u32, packet: &Packet, now: u64) -> bool {
-        self.observer.packet(now, link_id, packet, Event::Departure);
-        let link = &mut self.links[link_id as usize];
-        let (end, stage) = (link.service.end, link.stage);
-        let sent = Time(self.scale.ps(end));
-        let Some(impaired) = link.impaired_mut() else { return false };
-        let fate = impaired.decide(packet, sent);
-        impaired.copies += u64::from(fate.copies);
-        let copied = &mut self.losses[packet.flow.index()].copies[usize::from(packet.is_ack())];
-        *copied += u64::from(fate.copies);
-        let held_for = fate.release.since(sent).0;
-        let release = self.scale.after(end, self.scale.word(held_for));
-        let ahead = held_for.saturating_add(sent.0 - self.scale.ps(now));
-        let lost = fate.is_lost.then_some(DropReason::Wire);
-        for copy in 0..=fate.copies {
-            let ticket = Ticket::of(packet, packet.route + 1, release, &mut self.options);
-            let held = Held { ticket, flow: packet.flow, lost };
-            impaired.hold(release, held, fate.replaces_ack && copy == 0);
-            // Events beyond any time are not: what is held for ever stays.
-            if release != u64::MAX {
-                let what = What::new(Kind::Release, link_id);
-                let key = Key::new(release, ahead, what.0);
-                self.next_local = self.next_local.min(key.at());
-                self.processes[p].stages[stage as usize].locals.push(key);
-            }
-        }
-        true
-    }
-
-    /// Releases the next packet that the impairments of a link have held.
-    pub(in crate::packet) fn release(&mut self, p: usize, link_id: u32, now: u64) {
-        self.running = p as u32;
-        let link = &mut self.links[link_id as usize];
-        let far_end = link.far_end(now);
-        let Some(impaired) = link.impaired_mut() else { return };
-        let Some(Held { mut ticket, flow, lost }) = impaired.release() else { return };
-        if let Some(reason) = lost {
-            impaired.lost += 1;
-            let packet = ticket.into_packet(flow, &mut self.options);
-            return self.lose(link_id, &packet, reason, now);
-        }
-        ticket.at = impaired.arrival(far_end);
-        self.launch(ticket.route() as u32 - 1, ticket);
-    }
-
-    /// A packet enters a link that follows at once after one with a discipline of its own.
-    fn follow(&mut self, p: usize, hop: Hop, ticket: Ticket) {
-        self.enter::<false>(p, hop, ticket, false);
-    }
-
-    /// Puts a packet on the wire.
+    /// Puts a packet into a channel, or into the batch that is being collected for the channel's reader.
     #[inline(always)]
-    fn put(&mut self, channel_id: u32, ticket: Ticket) {
-        let Channel { queue, to, .. } = &mut self.channels[channel_id as usize];
-        let first = queue.is_empty();
-        if first && self.batch.take_in(*to, ticket) {
+    fn put_on_wire(&mut self, channel_id: u32, ticket: Ticket) {
+        let Channel { queue, to, .. } = &mut self.wires.channels[channel_id as usize];
+        let is_first = queue.is_empty();
+        if is_first && self.batch.collect(*to, ticket) {
             return;
         }
-        queue.push(&mut self.wires, ticket);
-        if first {
+        queue.push(&mut self.wires.store, ticket);
+        if is_first {
             if self.batch.wakes_later {
                 self.batch.woken.push((channel_id, ticket.at));
             } else {
@@ -288,34 +198,34 @@ impl Sim {
         }
     }
 
+    /// Counts and records the packets that a discipline has dropped.
     #[inline(always)]
-    pub(in crate::packet) fn lose_all(&mut self, link: u32, now: u64) {
-        if !self.dropped.is_empty() {
-            self.lose_some(link, now);
+    pub(in crate::packet) fn lose_dropped(&mut self, link: u32, now: u64) {
+        if !self.links.dropped.is_empty() {
+            self.lose_all(link, now);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn lose_some(&mut self, link: u32, now: u64) {
-        let mut dropped = std::mem::take(&mut self.dropped);
+    fn lose_all(&mut self, link: u32, now: u64) {
+        let mut dropped = std::mem::take(&mut self.links.dropped);
         for (packet, reason) in dropped.drain(..) {
             self.lose(link, &packet, reason, now);
         }
-        self.dropped = dropped;
+        self.links.dropped = dropped;
     }
 
-    fn lose(&mut self, link: u32, packet: &Packet, reason: DropReason, now: u64) {
-        self.links[link as usize].count_drop(packet, reason);
-        let losses = &mut self.losses[packet.flow.index()];
-        if packet.is_ack() {
-            losses.acks += 1;
-        } else if packet.flags.has(Flags::SYN) {
-            losses.requests += 1;
-        } else {
-            losses.data += 1;
-            losses.window_data += u64::from(now >= self.warmup);
-        }
-        self.observer.drop(now, link, packet, reason);
+    /// Counts and records a packet that is dropped at a link.
+    pub(in crate::packet) fn lose(
+        &mut self,
+        link: u32,
+        packet: &Packet,
+        reason: DropReason,
+        now: u64,
+    ) {
+        self.links.list[link as usize].count_drop(packet, reason);
+        self.flows.count_loss(packet, now >= self.observer.warmup);
+        self.observer.record_drop(now, link, packet, reason);
     }
 }

@@ -6,6 +6,8 @@ pub(in crate::packet) mod cluster;
 pub(in crate::packet) mod deliver;
 pub(in crate::packet) mod forward;
 pub(in crate::packet) mod gather;
+pub(in crate::packet) mod impair;
 pub(in crate::packet) mod prefetch;
+pub(in crate::packet) mod prefetcher;
 pub(in crate::packet) mod simulator;
 pub(in crate::packet) mod stub_hosts;

@@ -1,251 +1,246 @@
-//! Calls up what is soon to be touched, where a network is larger than the caches.
+//! Prefetches state for upcoming processes and packets, where a network is larger than the caches.
 //!
-//! With tens of thousands of flows hardly anything that a packet touches is still near the processor
-//! from the packet before, and each look at it waits for memory longer than the packet's whole work
-//! takes. What is next is known, though: the next packets of a batch by their order, and the next
-//! processes, all but surely, as the firsts of the agenda's parts; of stubs, surely. So the addresses are told some
-//! turns ahead, in steps, for the address of one thing stands in another.
+//! With tens of thousands of flows hardly anything that a packet touches is still in the cache from the
+//! packet before, and waiting for memory takes longer than the packet's work. But the next accesses are
+//! known: the next packets of a batch by their order, and the next processes, almost certainly, as the
+//! winners of the agenda's subtrees; the next stubs, certainly. So their addresses are prefetched some
+//! steps ahead, in stages, because the address of one object is stored in another.
 
 use std::ops::Range;
 
-use crate::memory::{address, soon, soon_at};
-use crate::packet::network::end::End;
+use crate::memory::{prefetch, prefetch_at};
 use crate::packet::network::link::Link;
 use crate::packet::network::route::Hop;
 use crate::packet::network::wires::Channel;
+use crate::packet::process::clock::Clock;
 use crate::packet::process::logical_process::Pending;
 use crate::packet::storage::ticket::Ticket;
 use crate::packet::turn::batch::Onward;
 use crate::packet::turn::simulator::Sim;
 use crate::tcp::{Receiver, Sender};
 
-/// Processes from which on it pays to call them up, and packets too: to each belong a few kilobytes. In
-/// tests it always does.
-const LARGE: usize = if cfg!(test) { 1 } else { 1000 };
-const VERY_LARGE: usize = if cfg!(test) { 1 } else { 5000 };
-
-/// Packets between the first word of a packet to come and the packet, and steps between.
+/// Distances, in packets of a batch, between the packet that is handled and the one whose ticket, route,
+/// links, and queues are prefetched.
 const TICKET: usize = 24;
 const ROUTE: usize = 16;
-const PLACE: usize = 10;
-const CONTENT: usize = 5;
+const LINKS: usize = 10;
+const QUEUES: usize = 5;
 
-/// Processes that are among the next, as they were found.
-#[derive(Debug, Default)]
-pub(in crate::packet) struct Scout {
-    /// Whether processes are called up.
-    pub(in crate::packet) processes: bool,
-    /// Whether packets are.
-    pub(in crate::packet) packets: bool,
-    seen: [u32; 16],
-    count: usize,
-    /// By end, where clusters are.
-    stands: Vec<Stand>,
-}
+/// Distance between the packet that is sent on and the one whose links are prefetched in a small network.
+const ONWARD: usize = 6;
 
-/// The addresses of what a packet for an endpoint touches. Its [`End`] leads there, but is itself far from
-/// the processor: whoever asks it waits twice.
-#[derive(Clone, Copy, Debug)]
-struct Stand {
-    endpoint: usize,
-    /// The link that the endpoint's answer enters.
-    answer: usize,
-}
+/// Distance between the channel whose reader is woken and the one whose reader is prefetched.
+const WOKEN: usize = 8;
 
-impl Scout {
-    /// For a network of so many processes.
-    pub(in crate::packet) fn new(processes: usize) -> Self {
-        let (large, very) = (processes >= LARGE, processes >= VERY_LARGE);
-        Self { processes: large, packets: very, ..Self::default() }
-    }
+/// Distance between the stub that runs and the one that is prefetched.
+const STUBS: usize = 10;
 
-    /// Notes where endpoints are and the links that they send to.
-    pub(in crate::packet) fn survey(&mut self, ends: &[End], hops: &[Hop], links: &[Link]) {
-        let place = |end: &End| {
-            let endpoint = end.endpoint.as_deref().map_or(0, address);
-            let link = hops.get(end.route as usize).and_then(|hop| links.get(hop.link as usize));
-            Stand { endpoint, answer: link.map_or(0, address) }
-        };
-        self.stands = ends.iter().map(place).collect();
-    }
+/// Packets of a batch that is so short that the prefetched process covers what they touch.
+const SHORT: usize = 32;
 
-    /// Notes a process; those seen 2, 4, 6 and 8 processes before.
+impl<C: Clock> Sim<C> {
+    /// Prefetches the process that runs soon after `who`.
     #[inline(always)]
-    fn note(&mut self, p: u32) -> [usize; 4] {
-        self.count = self.count.wrapping_add(1);
-        let at = self.count;
-        self.seen[at % 16] = p;
-        [2, 4, 6, 8].map(|ago| self.seen[at.wrapping_sub(ago) % 16] as usize)
+    pub(in crate::packet) fn prefetch_next_process(&mut self, who: u32) {
+        if self.prefetcher.processes {
+            self.prefetch_process(self.schedule.agenda.first_beside(who));
+        }
     }
-}
 
-impl Sim {
-    /// A packet is at its end: calls up what the endpoint touches. Since the last one dozens of other
-    /// flows have had their turns.
+    /// Prefetches one of the next stubs, when the one at `place` runs.
     #[inline(always)]
-    pub(in crate::packet) fn call_up_end_of(&self, ticket: Ticket) {
-        let hop = self.hops[ticket.route()];
-        if hop.link != Hop::DELIVER {
-            return;
+    pub(in crate::packet) fn prefetch_next_stub(&mut self, stubs: &[u32], place: usize) {
+        if self.prefetcher.processes
+            && let Some(&next) = stubs.get(place + STUBS)
+        {
+            self.prefetch_process(next);
         }
-        let index = hop.channel as usize;
-        soon(&self.ends[index]);
-        let Some(&Stand { endpoint, answer }) = self.scout.stands.get(index) else { return };
-        // Senders and receivers come in no order; what is asked here need not be guessed later.
-        if index.is_multiple_of(2) {
-            soon_at(endpoint, Sender::BUSY_BYTES);
-        } else {
-            soon_at(endpoint, Receiver::BUSY_BYTES);
-        }
-        soon_at(answer, Link::BUSY_BYTES);
     }
 
-    /// Process `p` is among the next.
-    pub(in crate::packet) fn call_up_process(&mut self, p: u32) {
-        let [second, third, fourth, last] = self.scout.note(p);
-        soon(&self.processes[p as usize]);
-        soon(&self.clocks[p as usize]);
-        self.stubs.place(p).inspect(|effect| soon(*effect));
-        self.call_up_lists(second);
-        self.call_up_ends(third);
-        self.call_up_links(fourth);
-        self.call_up_queues(last);
+    /// Process `p` is among the next: prefetches it, and further parts of processes noted before.
+    fn prefetch_process(&mut self, p: u32) {
+        let [second, third, fourth, last] = self.prefetcher.note_process(p);
+        prefetch(&self.schedule.processes[p as usize]);
+        prefetch(&self.schedule.progress[p as usize]);
+        self.schedule.stubs.effect_of(p).inspect(|effect| prefetch(*effect));
+        self.prefetch_lists(second);
+        self.prefetch_ends(third);
+        self.prefetch_links(fourth);
+        self.prefetch_queues(last);
     }
 
-    fn call_up_lists(&self, p: usize) {
-        let process = &self.processes[p];
+    fn prefetch_lists(&self, p: usize) {
+        let process = &self.schedule.processes[p];
         for pending in &process.stages {
-            pending.locals.peek().inspect(|key| soon(*key));
+            pending.locals.peek().inspect(|key| prefetch(*key));
         }
-        process.endpoints.first().inspect(|index| soon(*index));
-        process.sources.first().inspect(|source| soon(*source));
+        process.endpoints.first().inspect(|index| prefetch(*index));
+        process.sources.first().inspect(|source| prefetch(*source));
     }
 
     fn first_channel(&self, pending: &Pending) -> Option<&Channel> {
         let Range { start, end } = pending.channels;
-        self.channels.get(start as usize..end as usize)?.first()
+        self.wires.channels.get(start as usize..end as usize)?.first()
     }
 
-    fn call_up_ends(&self, p: usize) {
-        let process = &self.processes[p];
+    fn prefetch_ends(&self, p: usize) {
+        let process = &self.schedule.processes[p];
         for pending in &process.stages {
-            self.first_channel(pending).inspect(|channel| soon(*channel));
+            self.first_channel(pending).inspect(|channel| prefetch(*channel));
         }
-        process.endpoints.first().inspect(|index| soon(&self.ends[**index as usize]));
+        process.endpoints.first().inspect(|index| prefetch(&self.flows.ends[**index as usize]));
     }
 
-    fn call_up_links(&self, p: usize) {
-        let process = &self.processes[p];
+    fn prefetch_links(&self, p: usize) {
+        let process = &self.schedule.processes[p];
         for pending in &process.stages {
             let channel = self.first_channel(pending);
-            channel.inspect(|channel| channel.queue.call_up_first(&self.wires));
+            channel.inspect(|channel| channel.queue.prefetch_first(&self.wires.store));
         }
         let Some(&index) = process.endpoints.first() else { return };
-        let end = &self.ends[index as usize];
-        end.endpoint.as_deref().inspect(|endpoint| soon(*endpoint));
-        let hop = self.hops[end.route as usize];
-        self.links.get(hop.link as usize).inspect(|link| link.call_up());
-        self.channels.get(hop.channel as usize).inspect(|channel| soon(*channel));
+        let end = &self.flows.ends[index as usize];
+        end.endpoint.as_deref().inspect(|endpoint| prefetch(*endpoint));
+        let hop = self.routes.at(end.route as usize);
+        self.links.list.get(hop.link as usize).inspect(|link| link.prefetch());
+        self.wires.channels.get(hop.channel as usize).inspect(|channel| prefetch(*channel));
     }
 
-    fn call_up_queues(&self, p: usize) {
-        let Some(&index) = self.processes[p].endpoints.first() else { return };
-        let end = &self.ends[index as usize];
-        end.endpoint.as_deref().inspect(|endpoint| endpoint.call_up());
-        let hop = self.hops[end.route as usize];
-        self.links.get(hop.link as usize).inspect(|link| link.call_up_queue());
-        let channel = self.channels.get(hop.channel as usize);
-        channel.inspect(|channel| channel.queue.call_up(&self.wires));
+    fn prefetch_queues(&self, p: usize) {
+        let Some(&index) = self.schedule.processes[p].endpoints.first() else { return };
+        let end = &self.flows.ends[index as usize];
+        end.endpoint.as_deref().inspect(|endpoint| endpoint.prefetch());
+        let hop = self.routes.at(end.route as usize);
+        self.links.list.get(hop.link as usize).inspect(|link| link.prefetch_queue());
+        let channel = self.wires.channels.get(hop.channel as usize);
+        channel.inspect(|channel| channel.queue.prefetch(&self.wires.store));
     }
 
-    /// The process that reads a channel is soon to be woken.
+    /// Prefetches what the endpoint of a packet touches, if the packet is at the end of its route. Dozens of
+    /// other flows have had packets since its last one.
     #[inline(always)]
-    pub(in crate::packet) fn call_up_woken(&self, channel: u32) {
-        let Channel { to, stage, .. } = self.channels[channel as usize];
-        soon(&self.processes[to as usize].stages[stage as usize]);
-        // Where there are stubs, nearly all that is woken is one, which has no place in the agenda.
-        if let Some(effect) = self.stubs.place(to) {
-            return soon(effect);
+    pub(in crate::packet) fn prefetch_endpoint_of(&self, ticket: Ticket) {
+        let hop = self.routes.hop(ticket);
+        if hop.link != Hop::DELIVER {
+            return;
         }
-        soon(&self.clocks[to as usize]);
-        let (time, winner) = self.agenda.places(to);
-        soon(time);
-        winner.inspect(|winner| soon(*winner));
+        let index = hop.channel as usize;
+        prefetch(&self.flows.ends[index]);
+        let Some(end) = self.prefetcher.ends.get(index) else { return };
+        // Senders and receivers come in no order: this branch saves a mispredicted one later.
+        if index.is_multiple_of(2) {
+            prefetch_at(end.endpoint, Sender::BUSY_BYTES);
+        } else {
+            prefetch_at(end.endpoint, Receiver::BUSY_BYTES);
+        }
+        prefetch_at(end.answer, Link::<C>::BUSY_BYTES);
     }
 
-    /// The packet at `place` of the batch is about to be handled: those after it come nearer.
-    pub(in crate::packet) fn call_up_packets(&self, place: usize) {
+    /// Prefetches one of the next processes to be woken, when the one at `place` is.
+    #[inline(always)]
+    pub(in crate::packet) fn prefetch_next_woken(&self, woken: &[(u32, u64)], place: usize) {
+        if !self.prefetcher.packets {
+            return;
+        }
+        let Some(&(channel, _)) = woken.get(place + WOKEN) else { return };
+        let Channel { to, stage, .. } = self.wires.channels[channel as usize];
+        prefetch(&self.schedule.processes[to as usize].stages[stage as usize]);
+        // Where there are stubs, nearly all processes that are woken are stubs, which are not in the agenda.
+        if let Some(effect) = self.schedule.stubs.effect_of(to) {
+            return prefetch(effect);
+        }
+        prefetch(&self.schedule.progress[to as usize]);
+        let (time, winner) = self.schedule.agenda.parts_of(to);
+        prefetch(time);
+        winner.inspect(|winner| prefetch(*winner));
+    }
+
+    /// Whether the packets of the batch of process `p` are prefetched while it is handled.
+    #[inline(always)]
+    pub(in crate::packet) fn prefetches_batch(&self, p: usize) -> bool {
+        let is_covered =
+            self.batch.order.len() <= SHORT && self.schedule.processes[p].endpoints.len() == 1;
+        self.prefetcher.packets && !is_covered
+    }
+
+    /// Prefetches for the packets after the one at `place` of the batch.
+    pub(in crate::packet) fn prefetch_packets(&self, place: usize) {
         let packet = |ahead: usize| self.batch.at(place + ahead);
-        packet(TICKET).inspect(|ticket| soon(*ticket));
-        packet(ROUTE).inspect(|ticket| soon(&self.hops[ticket.route()]));
+        packet(TICKET).inspect(|ticket| prefetch(*ticket));
+        packet(ROUTE).inspect(|ticket| prefetch(self.routes.at(ticket.route())));
         let next =
-            |ahead| packet(ahead).map(|&ticket| Onward { ticket, hop: self.hops[ticket.route()] });
-        next(PLACE).inspect(|next| self.call_up_way(next));
-        next(CONTENT).inspect(|next| self.call_up_content(next));
+            |ahead| packet(ahead).map(|&ticket| Onward { ticket, hop: self.routes.hop(ticket) });
+        next(LINKS).inspect(|next| self.prefetch_passed_links(next));
+        next(QUEUES).inspect(|next| self.prefetch_passed_queues(next));
     }
 
-    /// The same where all packets enter one link, and those that go on from there do so later.
-    pub(in crate::packet) fn call_up_relayed(&self, place: usize) {
-        // Little is done with each, so they come by fast.
+    /// The same for a batch that enters one link: packets that pass it at once are handled later.
+    pub(in crate::packet) fn prefetch_relayed(&self, place: usize) {
+        // The work for each packet is short, so distances are doubled.
         let packet = |ahead: usize| self.batch.at(place + 2 * ahead);
-        packet(TICKET).inspect(|ticket| soon(*ticket));
-        // The step after it, too: it is mostly in the same line.
+        packet(TICKET).inspect(|ticket| prefetch(*ticket));
+        // The step after it, too: it is mostly in the same cache line.
         packet(ROUTE).inspect(|ticket| {
-            soon(&self.hops[ticket.route()]);
-            soon(&self.hops[ticket.route() + 1]);
+            prefetch(self.routes.at(ticket.route()));
+            prefetch(self.routes.at(ticket.route() + 1));
         });
         if !self.batch.stops {
             return;
         }
         let channel = |ahead| {
-            packet(ahead).and_then(|t| self.channels.get(self.hops[t.route()].channel as usize))
+            let hop = packet(ahead).map(|ticket| self.routes.hop(*ticket));
+            hop.and_then(|hop| self.wires.channels.get(hop.channel as usize))
         };
-        channel(PLACE).inspect(|channel| soon(*channel));
-        channel(CONTENT).inspect(|channel| channel.queue.call_up(&self.wires));
+        channel(LINKS).inspect(|channel| prefetch(*channel));
+        channel(QUEUES).inspect(|channel| channel.queue.prefetch(&self.wires.store));
     }
 
-    /// The same for packets that go on later.
-    pub(in crate::packet) fn call_up_onward(&self, onward: &[Onward], place: usize) {
-        onward.get(place + PLACE).inspect(|next| self.call_up_way(next));
-        onward.get(place + CONTENT).inspect(|next| self.call_up_content(next));
-    }
-
-    /// Calls up what a packet will find where it waits, and where it comes to.
+    /// Prefetches for the packets that are sent on after the one at `place`.
     #[inline(always)]
-    fn call_up_content(&self, next: &Onward) {
-        match self.way(next, |link| self.links[link as usize].call_up_queue()) {
-            Ok(channel) => channel.queue.call_up(&self.wires),
+    pub(in crate::packet) fn prefetch_onward(&self, onward: &[Onward], place: usize) {
+        if self.prefetcher.packets {
+            onward.get(place + LINKS).inspect(|next| self.prefetch_passed_links(next));
+            onward.get(place + QUEUES).inspect(|next| self.prefetch_passed_queues(next));
+        } else {
+            onward.get(place + ONWARD).inspect(|next| self.prefetch_passed_links(next));
+        }
+    }
+
+    /// Prefetches the queues in which a packet may wait, and where it stops.
+    #[inline(always)]
+    fn prefetch_passed_queues(&self, next: &Onward) {
+        match self.follow_route(next, |link| self.links.list[link as usize].prefetch_queue()) {
+            Ok(channel) => channel.queue.prefetch(&self.wires.store),
             Err(end) => {
-                self.ends[end].endpoint.as_deref().inspect(|endpoint| soon(*endpoint));
+                self.flows.ends[end].endpoint.as_deref().inspect(|endpoint| prefetch(*endpoint));
             }
         }
     }
 
-    /// Calls up the links that a packet passes at once, and where it comes to.
+    /// Prefetches the links that a packet passes at once, and where it stops.
     #[inline(always)]
-    pub(in crate::packet) fn call_up_way(&self, next: &Onward) {
-        match self.way(next, |link| self.links[link as usize].call_up()) {
-            Ok(channel) => soon(channel),
-            Err(end) => soon(&self.ends[end]),
+    fn prefetch_passed_links(&self, next: &Onward) {
+        match self.follow_route(next, |link| self.links.list[link as usize].prefetch()) {
+            Ok(channel) => prefetch(channel),
+            Err(end) => prefetch(&self.flows.ends[end]),
         }
     }
 
-    /// The links that a packet passes at once, from its next step on, and the channel that it
-    /// comes to, or the end of its flow.
+    /// Visits the links that a packet passes at once from its next step on; returns the channel in which it
+    /// stops, or the end of its flow.
     #[inline(always)]
-    fn way(&self, next: &Onward, mut link: impl FnMut(u32)) -> Result<&Channel, usize> {
+    fn follow_route(&self, next: &Onward, mut visit: impl FnMut(u32)) -> Result<&Channel, usize> {
         let Onward { ticket, mut hop } = *next;
-        let mut route = ticket.route();
+        let mut position = ticket.route();
         loop {
             if hop.link == Hop::DELIVER {
                 return Err(hop.channel as usize);
             }
-            link(hop.link);
+            visit(hop.link);
             if hop.channel != Hop::ON {
-                return Ok(&self.channels[hop.channel as usize]);
+                return Ok(&self.wires.channels[hop.channel as usize]);
             }
-            route += 1;
-            hop = self.hops[route];
+            position += 1;
+            hop = *self.routes.at(position);
         }
     }
 }

@@ -11,7 +11,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::memory::soon;
+use crate::memory::prefetch;
 use crate::qdisc::aqm::Prototype;
 use crate::qdisc::fair::longest::Longest;
 use crate::qdisc::links::{Chain, Links};
@@ -146,10 +146,10 @@ impl Classes {
 
     /// Calls up what the next packet of a class will touch when it leaves.
     #[inline(always)]
-    pub(in crate::qdisc) fn call_up(&self, class: u32) {
+    pub(in crate::qdisc) fn prefetch(&self, class: u32) {
         if let Some(id) = self.queues.get(class as usize).and_then(|queue| queue.chain.head()) {
-            soon(self.links.note(id));
-            soon(&self.slots[id as usize]);
+            prefetch(self.links.note(id));
+            prefetch(&self.slots[id as usize]);
         }
     }
 

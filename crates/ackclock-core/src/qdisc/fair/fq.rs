@@ -309,7 +309,7 @@ impl QueueDisc for Fq {
         self.left(class, next, finish);
         // What is next comes nearer while this packet is sent on.
         if let Some((_, class)) = self.order.first() {
-            self.classes.call_up(class);
+            self.classes.prefetch(class);
         }
         // Last, so that the packet goes straight to where it is wanted.
         self.classes.serve(class, ctx)

@@ -12,7 +12,7 @@ use crate::agenda::{Agenda, Entry};
 /// How many may stand behind a newcomer in a line.
 const NEAR: u32 = 4;
 
-const NOBODY: Entry = Entry { time: Agenda::OUT, who: u32::MAX };
+const NOBODY: Entry = Entry { time: Agenda::NEVER, who: u32::MAX };
 
 /// Members in order. One whose rank has changed stays until it is the first, or room is needed.
 #[derive(Debug)]
@@ -114,7 +114,7 @@ fn rank(key: f64) -> u64 {
 /// Members `0..` with keys of zero or more, not NaN.
 #[derive(Debug)]
 pub(in crate::qdisc) struct Tournament {
-    /// By member: its key as a whole number of the same order, [`Agenda::OUT`] if it is not there.
+    /// By member: its key as a whole number of the same order, [`Agenda::NEVER`] if it is not there.
     ranks: Vec<u64>,
     lines: [Line; 2],
     /// Those that are in no line, and how many they are.
@@ -141,14 +141,14 @@ impl Tournament {
     pub(in crate::qdisc) fn first(&self) -> Option<(f64, u32)> {
         let Entry { time, who } = self.first;
         // That of no number.
-        (time != Agenda::OUT).then(|| (f64::from_bits(time), who))
+        (time != Agenda::NEVER).then(|| (f64::from_bits(time), who))
     }
 
     /// The key of a member, `None` if it is not there.
     #[inline(always)]
     pub(in crate::qdisc) fn key(&self, id: u32) -> Option<f64> {
         let rank = *self.ranks.get(id as usize)?;
-        (rank != Agenda::OUT).then(|| f64::from_bits(rank))
+        (rank != Agenda::NEVER).then(|| f64::from_bits(rank))
     }
 
     /// Inserts a member, or changes its key.
@@ -175,7 +175,7 @@ impl Tournament {
     #[inline(always)]
     pub(in crate::qdisc) fn set_first(&mut self, key: Option<f64>) {
         let who = self.first.who;
-        let time = key.map_or(Agenda::OUT, rank);
+        let time = key.map_or(Agenda::NEVER, rank);
         self.ranks[who as usize] = time;
         self.leave_others(who);
         if key.is_some() {
@@ -188,7 +188,7 @@ impl Tournament {
     #[inline]
     pub(in crate::qdisc) fn remove(&mut self, id: u32) {
         let Some(rank) = self.ranks.get_mut(id as usize) else { return };
-        *rank = Agenda::OUT;
+        *rank = Agenda::NEVER;
         self.leave_others(id);
         if self.first.who == id {
             self.settle();
@@ -206,8 +206,8 @@ impl Tournament {
     #[cold]
     #[inline(never)]
     fn stray_no_more(&mut self, id: u32) {
-        if self.others.get(id) != Agenda::OUT {
-            self.others.set(id, Agenda::OUT);
+        if self.others.get(id) != Agenda::NEVER {
+            self.others.set(id, Agenda::NEVER);
             self.strays -= 1;
         }
     }
@@ -252,7 +252,7 @@ impl Tournament {
     #[inline(never)]
     fn grow(&mut self, count: usize) {
         let old = self.ranks.len() as u32;
-        self.ranks.resize(count.next_power_of_two(), Agenda::OUT);
+        self.ranks.resize(count.next_power_of_two(), Agenda::NEVER);
         let before = std::mem::replace(&mut self.others, Agenda::new(self.ranks.len()));
         for id in 0..old {
             self.others.set(id, before.get(id));

@@ -2,7 +2,7 @@
 
 use super::{Sender, Stage};
 use crate::cc::{Ack, Signal};
-use crate::memory::{address, soon_at};
+use crate::memory::{address, prefetch_at};
 use crate::recovery::{AckIn, Digest};
 use crate::tcp::{Advance, EndpointCtx};
 use crate::units::{Span, Time};
@@ -17,7 +17,7 @@ fn since_timestamp(now: Time, echo: u32) -> Option<Span> {
 
 impl Sender {
     pub(super) fn on_ack(&mut self, packet: &Packet, ctx: &mut EndpointCtx<'_>) {
-        self.call_up_parts();
+        self.prefetch_parts();
         self.count.acks_received += 1;
         let ack = packet.seq;
         // RFC 9293: what was acknowledged before, and what was never sent, says nothing.
@@ -72,12 +72,12 @@ impl Sender {
 
     /// Calls up the parts that lie elsewhere, all at once: each would be waited for in its turn.
     #[inline(always)]
-    fn call_up_parts(&self) {
+    fn prefetch_parts(&self) {
         // What they touch of themselves lies in their first line or two.
         const HOT: usize = 80;
-        self.board.call_up();
-        soon_at(address(&*self.recovery), HOT);
-        soon_at(address(&*self.cc), HOT);
+        self.board.prefetch();
+        prefetch_at(address(&*self.recovery), HOT);
+        prefetch_at(address(&*self.cc), HOT);
     }
 
     /// Takes the round-trip sample of an acknowledgement of new data, if it is one.

@@ -38,7 +38,7 @@ use std::sync::Arc;
 
 use crate::cc::{Congestion, CongestionControl, Signal, Window};
 use crate::ids::FlowId;
-use crate::memory::soon;
+use crate::memory::prefetch;
 use crate::record::{FlowSample, WindowRow};
 use crate::recovery::{LossRecovery, Phase};
 use crate::slow_start::SlowStart;
@@ -404,10 +404,10 @@ impl Endpoint for Sender {
         self.earliest
     }
 
-    fn call_up(&self) {
-        self.board.call_up();
-        soon(&*self.cc);
-        soon(&*self.recovery);
+    fn prefetch(&self) {
+        self.board.prefetch();
+        prefetch(&*self.cc);
+        prefetch(&*self.recovery);
     }
 
     fn snapshot(&self) -> Snapshot {

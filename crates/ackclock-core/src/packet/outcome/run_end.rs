@@ -1,0 +1,135 @@
+//! From the last state of a run to its results.
+
+use crate::compile::Plan;
+use crate::packet::network::end::Flows;
+use crate::packet::network::link::Link;
+use crate::packet::network::links::Links;
+use crate::packet::network::wires::Wires;
+use crate::packet::outcome::ledger::Ledger;
+use crate::packet::outcome::observe::Observer;
+use crate::packet::outcome::results::Results;
+use crate::packet::outcome::rows::Event;
+use crate::packet::process::clock::Clock;
+use crate::packet::process::logical_process::Process;
+use crate::units::Span;
+
+/// The state of a run at its end.
+pub(in crate::packet) struct EndedRun<C> {
+    pub(in crate::packet) links: Links<C>,
+    pub(in crate::packet) wires: Wires,
+    pub(in crate::packet) flows: Flows<C>,
+    pub(in crate::packet) processes: Vec<Process>,
+    pub(in crate::packet) observer: Observer<C>,
+    /// The end of simulated time.
+    pub(in crate::packet) end: u64,
+    /// Turns of processes.
+    pub(in crate::packet) turns: u64,
+    /// Local events handled.
+    pub(in crate::packet) events: u64,
+}
+
+impl<C: Clock> EndedRun<C> {
+    /// Takes the last samples, checks that packets were conserved, and makes the results.
+    ///
+    /// # Errors
+    /// If a count does not balance.
+    pub(in crate::packet) fn finish(mut self, plan: &Plan) -> Result<Results, String> {
+        let Self { links, wires, flows, processes, observer, end, .. } = &mut self;
+        for (p, process) in processes.iter_mut().enumerate() {
+            observer.sample_ends(p, process, &flows.ends, *end);
+        }
+        for l in 0..links.list.len() {
+            observer.sample_link(l, &mut links.list, *end);
+            links.list[l].settle(*end + 1);
+        }
+        let on_wires = wires.count() + links.held();
+        let mut ledger = Ledger::new(on_wires as u64);
+        let links = &links.list;
+        let mut link_results = Vec::with_capacity(links.len());
+        for (l, link) in links.iter().enumerate() {
+            link_results.push(ledger.add_link(link, l, *end, &observer.base, plan)?);
+        }
+        let flow_results =
+            (0..plan.flows.len()).map(|f| ledger.add_flow(flows, f, &observer.base)).collect();
+        ledger.balance()?;
+
+        let hops = links.iter().map(Link::arrived).sum();
+        let Self { observer, .. } = self;
+        let mut results = Results {
+            window_s: Span(plan.duration.0 - plan.warmup.0).seconds(),
+            packet_hops: hops,
+            events: hops + self.events,
+            activations: self.turns,
+            flows: flow_results,
+            links: link_results,
+            warnings: Vec::new(),
+            digest: ledger.digest,
+            recorder: observer.recorder,
+            packets: observer.packets,
+            drops: observer.drops,
+            flow_samples: observer.flow_samples.unwrap_or_default(),
+            link_samples: observer.link_samples.unwrap_or_default(),
+        };
+        // Processes do not run in order of time; tables are in order of time.
+        results.packets.retain(|r| r.at <= plan.duration);
+        results.packets.sort_by_key(|r| (r.at, r.event == Event::Departure, r.link));
+        results.drops.sort_by_key(|r| (r.at, r.link));
+        results.recorder.windows.sort_by_key(|r| (r.at, r.flow));
+        results.recorder.rtts.sort_by_key(|r| (r.at, r.flow));
+        results.recorder.states.sort_by_key(|r| (r.at, r.flow));
+        results.warnings = find_suspect_outcomes(&results, plan);
+        Ok(results)
+    }
+}
+
+/// Reports outcomes that are impossible, or so unlikely that the scenario should be checked.
+fn find_suspect_outcomes(results: &Results, plan: &Plan) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for (link, seen) in plan.links.iter().zip(&results.links) {
+        if seen.utilisation > 1.0 + 1e-6 {
+            warnings.push(format!(
+                "link {}: utilisation {:.6} is above 1",
+                link.name(&plan.nodes),
+                seen.utilisation
+            ));
+        }
+    }
+    for (flow, seen) in plan.flows.iter().zip(&results.flows) {
+        let narrow = flow
+            .route
+            .iter()
+            .map(|l| plan.links[l.index()].rate.bps())
+            .fold(f64::INFINITY, f64::min);
+        let bits =
+            (seen.receiver.delivered_bytes - seen.receiver_at_warmup.delivered_bytes) as f64 * 8.0;
+        let scheduled =
+            flow.route.iter().any(|l| plan.links[l.index()].settings.schedule.is_some());
+        let end = flow.stop.map_or(plan.duration, |stop| stop.min(plan.duration));
+        let active = Span(end.0.saturating_sub(flow.start.0.max(plan.warmup.0))).seconds();
+        // A packet may have been under way when the window began.
+        let most = narrow * results.window_s * 1.001 + 8.0 * 65_536.0;
+        // Data that had arrived out of order by then, and was delivered later.
+        let before = &seen.receiver_at_warmup;
+        let early = before
+            .received_packets
+            .saturating_sub(before.duplicate_packets + before.delivered_packets);
+        let early = early * u64::from(flow.tcp.mss);
+        if !scheduled && bits > most {
+            let excess = "goodput is above the rate of its narrowest link";
+            let reason = if bits > most + early as f64 * 8.0 {
+                String::new()
+            } else {
+                format!(
+                    ", as {early} B that had arrived by the end of the warm-up waited for a lost packet \
+                     until later"
+                )
+            };
+            warnings.push(format!("flow {}: {excess}{reason}", flow.name));
+        }
+        if active > 5.0 && seen.receiver.delivered_packets == 0 {
+            warnings.push(format!("flow {}: nothing was delivered in {active:.1} s", flow.name));
+        }
+    }
+    warnings.truncate(100);
+    warnings
+}

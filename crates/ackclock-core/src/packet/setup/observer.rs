@@ -1,0 +1,59 @@
+//! Builds the observer of a plan: what is recorded, of which flows and links, and when samples are taken.
+
+use crate::compile::Plan;
+use crate::packet::outcome::marks::Marks;
+use crate::packet::outcome::observe::{Baseline, Observer};
+use crate::packet::process::clock::Clock;
+use crate::record::{FlowSamples, Recorder, Wanted};
+use crate::scenario::Table;
+
+/// Builds the observer of a run with so many processes.
+pub(in crate::packet) fn build_observer<C: Clock>(plan: &Plan, processes: usize) -> Observer<C> {
+    let record = &plan.record;
+    let has = |t: Table| record.tables.contains(&t);
+    let marks_of = |table, count| {
+        let interval = record.interval.filter(|_| has(table)).map(|every| every.0.max(1));
+        Marks::new(interval, plan.warmup.0, count)
+    };
+    let rows = record.interval.map_or(0, |every| (plan.duration.0 / every.0.max(1) + 1) as usize);
+    let mut observer = Observer {
+        want_packets: has(Table::Packets) || has(Table::Queues),
+        want_queues: has(Table::Queues),
+        want_drops: has(Table::Drops),
+        flow_samples: has(Table::FlowSamples).then(|| FlowSamples::new(plan.flows.len(), rows)),
+        link_samples: has(Table::LinkSamples).then(|| Vec::with_capacity(rows * plan.links.len())),
+        base: if plan.warmup.0 == 0 {
+            Baseline::default()
+        } else {
+            Baseline::of(plan.flows.len(), plan.links.len())
+        },
+        warmup: C::word(plan.warmup.0),
+        end_marks: marks_of(Table::FlowSamples, processes),
+        link_marks: marks_of(Table::LinkSamples, plan.links.len()),
+        recorder: Recorder::default(),
+        flow_filter: Vec::new(),
+        link_filter: Vec::new(),
+        packets: Vec::new(),
+        drops: Vec::new(),
+    };
+    observer.recorder.wanted = Wanted {
+        windows: has(Table::Windows),
+        rtts: has(Table::Rtts),
+        states: has(Table::States),
+        drops: has(Table::Drops),
+        packets: has(Table::Packets) || has(Table::Queues),
+    };
+    if let Some(flows) = &record.flows {
+        let mut keep = vec![false; plan.flows.len()];
+        for flow in flows {
+            keep[*flow as usize] = true;
+        }
+        observer.recorder.keep.clone_from(&keep);
+        observer.flow_filter = keep;
+    }
+    if let Some(names) = &record.links {
+        observer.link_filter =
+            plan.links.iter().map(|l| names.contains(&l.name(&plan.nodes))).collect();
+    }
+    observer
+}

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::net::{fifo, one_bdp};
+use super::defaults::{fifo, one_bdp};
 use crate::registry::Spec;
 use crate::units::{BitRate, BufferSize, Span};
 

@@ -3,6 +3,7 @@
 //! Nothing here is computed: names become ids, units become numbers and defaults are filled in by
 //! [`crate::compile`].
 
+mod defaults;
 mod era;
 mod flow;
 mod generated;

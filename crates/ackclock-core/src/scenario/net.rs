@@ -5,6 +5,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::defaults::{fifo, one_bdp};
 use super::generated::{Barabasi, ErdosRenyi, Hot, OcBackbone, Tiers};
 use crate::registry::Spec;
 use crate::units::{BitRate, BufferSize, Bytes, RateStep, Span};
@@ -346,14 +347,8 @@ pub enum RateSpec {
 fn access_delay() -> Span {
     Span::from_millis(1)
 }
-pub(super) fn one_bdp() -> BufferSize {
-    BufferSize::Bdp(1.0)
-}
 fn unlimited() -> BufferSize {
     BufferSize::Unlimited
-}
-pub(super) fn fifo() -> Spec {
-    Spec::from("fifo")
 }
 fn mtu() -> Bytes {
     Bytes(65_535)

@@ -91,6 +91,24 @@ fn a_direction_may_have_a_delay_of_its_own() {
     assert!((0.309..0.315).contains(&srtt), "{srtt}");
 }
 
+/// On both clocks one packet is in transmission when the rate becomes zero, and no other departs after it.
+#[test]
+fn nothing_departs_in_an_outage_that_does_not_end() {
+    for (era, qdisc) in [("rfc", "fifo"), ("rfc", "drr"), ("ns2", "fifo"), ("ns2", "drr")] {
+        let departed = |duration: &str| {
+            let outage = json!({"steps": [{"at": "2 s", "rate": 0}]});
+            let change = json!({"link": "r0->r1", "qdisc": qdisc, "schedule": outage});
+            let mut scenario = parking_lot(json!([change]));
+            extend(&mut scenario, json!({"era": era, "duration": duration}));
+            run(scenario).results.links[0].departed
+        };
+        // Timeouts of the senders bring further packets to the link between the two times.
+        let (early, late) = (departed("2.5 s"), departed("12 s"));
+        assert!(early > 1000, "{era} {qdisc}: {early}");
+        assert_eq!(early, late, "{era} {qdisc}");
+    }
+}
+
 #[test]
 fn mistakes_are_told_with_what_was_expected() {
     for (change, path, parts) in [

@@ -299,7 +299,7 @@ impl<C: Clock> Link<C> {
         }
         let from = C::ps(start);
         let end = self.rate.end(from, size);
-        C::word(end - from)
+        C::word(end.saturating_sub(from))
     }
 
     /// When the transmission of the packet that the FIFO admitted last begins.

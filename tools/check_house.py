@@ -1,7 +1,8 @@
 """Checks the rules that keep the house in order; `make lint` runs it.
 
-1. Imports of the core go one way (table `MAY_IMPORT`). Those of the package do too: its layers are
-   contracts in `pyproject.toml`, which import-linter checks.
+1. Imports of the core go one way: between its parts by the table `MAY_IMPORT`, between the rooms of
+   a part by `LAYERS`, and no files of a part form a circle. Those of the package do too: its layers
+   are contracts in `pyproject.toml`, which import-linter checks.
 2. Files stay small: a warning above 400 lines, an error above 800. Folders hold at most 20 files of
    code.
 3. No words that a finished file does not need, no paths of one machine.
@@ -20,6 +21,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+
+import rust_modules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -118,6 +121,9 @@ ITEMS: dict[tuple[str, str], set[str]] = {
 }
 """Where only some names of a part may be imported: these."""
 
+LAYERS = {"packet": ("storage", "process", "network", "outcome", "turn", "setup")}
+"""Part of the core -> its rooms, lowest first: each imports only itself and the ones before it."""
+
 UNWANTED = {
     r"\b(TODO|FIXME|XXX|HACK)\b": "finish it, or say in the documentation what is missing",
     r"\bunimplemented!|\btodo!": "finish it",
@@ -146,6 +152,11 @@ PLAIN = (
     "README.md",
     "benchmarks",
     "crates/ackclock-bench",
+    "crates/ackclock-core/src/agenda.rs",
+    "crates/ackclock-core/src/memory.rs",
+    "crates/ackclock-core/src/outbox.rs",
+    "crates/ackclock-core/src/packet",
+    "crates/ackclock-core/src/record",
     "crates/ackclock-py",
     "docs",
     "examples",
@@ -236,6 +247,29 @@ def wrong_imports(files: list[Path]) -> Iterator[Fault]:
                     allowed = ", ".join(sorted(ITEMS[part, other]))
                     message = f"{part} imports {other}::{name}; of {other} it may import {allowed}"
                     yield Fault(path, line, message)
+
+
+def tangled(files: list[Path]) -> Iterator[Fault]:
+    """Find imports against the layers of a part, and circles among the files of a part."""
+    rust = [path for path in files if path.suffix == ".rs" and CORE in path.parents]
+    tests = test_files(rust)
+    graph = rust_modules.imports([path for path in rust if path not in tests], CORE)
+    for part, layers in LAYERS.items():
+        wrong = rust_modules.against_layers(graph, CORE / part, layers)
+        for path, line, here, there in wrong:
+            allowed = ", ".join(layers[: layers.index(here)]) or "no other"
+            message = f"{part}/{here} imports {part}/{there}; it may import {allowed}"
+            yield Fault(path, line, message)
+    for part in sorted({path.relative_to(CORE).parts[0] for path in graph}):
+        within = {
+            path: [other for other in arrows if part in other.relative_to(CORE).parts[:1]]
+            for path, arrows in graph.items()
+            if part in path.relative_to(CORE).parts[:1]
+        }
+        circle = rust_modules.circle_in(within)
+        if circle:
+            names = " -> ".join(str(path.relative_to(CORE)) for path in circle)
+            yield Fault(circle[0], 1, f"imports form a circle: {names}")
 
 
 def sizes(files: list[Path]) -> Iterator[tuple[Fault, bool]]:
@@ -344,7 +378,7 @@ def main() -> int:
     if "--words" in sys.argv[1:]:
         print_counts(words(files))
         return 0
-    faults = [*wrong_imports(files), *unwanted(files), *crowded(files)]
+    faults = [*wrong_imports(files), *tangled(files), *unwanted(files), *crowded(files)]
     faults += words([path for path in files if is_plain(path)])
     faults += dict.fromkeys(headers(files))
     for fault, too_long in sizes(files):

@@ -1,6 +1,6 @@
 //! Hints to the processor and the allocator about memory.
 
-/// Asks the processor to load the cache lines of a value that will be used soon.
+/// Makes the processor load the cache lines of a value that will be used soon.
 #[inline(always)]
 pub(crate) fn prefetch<T: ?Sized>(value: &T) {
     prefetch_at(address(value), size_of_val(value));
@@ -12,7 +12,7 @@ pub(crate) fn address<T: ?Sized>(value: &T) -> usize {
     std::ptr::from_ref(value).cast::<u8>().addr()
 }
 
-/// Asks the processor to load so many bytes from an address on.
+/// Makes the processor load so many bytes from an address on.
 #[inline(always)]
 #[expect(unsafe_code, reason = "there is no safe prefetch instruction")]
 pub(crate) fn prefetch_at(address: usize, bytes: usize) {

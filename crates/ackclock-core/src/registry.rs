@@ -150,7 +150,7 @@ fn words(sentence: &str) -> impl Iterator<Item = &str> {
 
 /// Builds what `spec` names, or tells all that is wrong with its parameters: one that a sentence is about is
 /// left out, and it is built again.
-pub fn build_or_tell_all<T>(
+pub fn build_or_report_all<T>(
     spec: &Spec,
     build: impl Fn(&Spec) -> Result<T, Problem>,
 ) -> Result<T, Vec<Problem>> {
@@ -256,7 +256,7 @@ mod tests {
     fn told(spec: Value) -> Vec<String> {
         let spec = serde_json::from_value(spec).unwrap();
         let env = CcEnv { mss: 1000, wire_size: 1000, era: Era::Rfc };
-        let made = build_or_tell_all(&spec, |spec| cc::build(spec, &env, "cc"));
+        let made = build_or_report_all(&spec, |spec| cc::build(spec, &env, "cc"));
         made.err().unwrap_or_default().into_iter().map(|problem| problem.path).collect()
     }
 

@@ -12,7 +12,7 @@ use super::plan::{PlanFlow, PlanSender};
 use super::routes::Routes;
 use crate::error::Problem;
 use crate::ids::NodeId;
-use crate::registry::{Spec, build_or_tell_all};
+use crate::registry::{Spec, build_or_report_all};
 use crate::rng::{Purpose, Stream};
 use crate::scenario::{Flow, Scenario};
 use crate::tcp::TcpConfig;
@@ -152,7 +152,7 @@ impl Context<'_> {
             return None;
         }
         let build = |spec: &Spec| pattern::build(spec, &pattern::PatternEnv, &at);
-        let pattern = match build_or_tell_all(spec, build) {
+        let pattern = match build_or_report_all(spec, build) {
             Ok(pattern) => pattern,
             Err(problems) => {
                 self.problems.extend(problems);
@@ -191,7 +191,7 @@ impl Context<'_> {
         let (env, at) =
             (arrivals::ArrivalsEnv { era: self.scenario.era }, format!("{path}.generator"));
         let build = |spec: &Spec| arrivals::build(spec, &env, &at);
-        let mut arrivals = match build_or_tell_all(generator, build) {
+        let mut arrivals = match build_or_report_all(generator, build) {
             Ok(arrivals) => arrivals,
             Err(problems) => {
                 self.problems.extend(problems);

@@ -1,19 +1,19 @@
-//! Samples of flows, as a log of visits. An end of a flow comes by seldom, and then one state holds for
-//! several samples: it is noted once, next to what was noted last, where memory is near. The table is made
-//! of the log when somebody asks for it.
+//! Samples of flows, logged per endpoint visit and tabulated on demand. Between two visits of an endpoint its
+//! state holds for several samples: it is logged once, at the end of the log, which is in the cache; a table
+//! would be written at places all over memory.
 
 use std::fmt;
 
 use super::FlowSample;
 
-/// What the sender's end tells of a [`FlowSample`], as plain numbers.
+/// The fields of a [`FlowSample`] that the sender knows, as plain numbers.
 type SenderSample = [u32; 7];
 
-/// What an end has been since it was visited before.
+/// The state of an end since its previous visit.
 #[derive(Clone, Copy, Debug)]
 struct Visit<T> {
     flow: u32,
-    /// Its samples up to this one are noted now.
+    /// The number of its samples up to this visit.
     until: u32,
     state: T,
 }
@@ -40,9 +40,9 @@ impl FlowSamples {
     pub(crate) fn note(&mut self, end: usize, until: usize, state: &FlowSample) {
         let (flow, until) = (end as u32 / 2, until as u32);
         if end.is_multiple_of(2) {
-            self.senders.push(Visit { flow, until, state: numbers(state) });
+            self.senders.push(Visit { flow, until, state: to_numbers(state) });
         } else {
-            let state = halves(state.delivered_bytes);
+            let state = split_halves(state.delivered_bytes);
             self.receivers.push(Visit { flow, until, state });
         }
     }
@@ -72,10 +72,12 @@ impl FlowSamples {
             row.ssthresh = f32::from_bits(ssthresh);
             row.in_flight = in_flight;
             row.srtt_s = f32::from_bits(srtt);
-            row.sent_packets = whole([low, high]);
+            row.sent_packets = join_halves([low, high]);
             row.retransmits = retransmits;
         });
-        self.fill(&mut rows, &self.receivers, |row, state| row.delivered_bytes = whole(*state));
+        self.fill(&mut rows, &self.receivers, |row, state| {
+            row.delivered_bytes = join_halves(*state);
+        });
         rows
     }
 
@@ -83,27 +85,27 @@ impl FlowSamples {
         &self,
         rows: &mut [FlowSample],
         visits: &[Visit<T>],
-        tell: impl Fn(&mut FlowSample, &T),
+        set: impl Fn(&mut FlowSample, &T),
     ) {
         let mut noted = vec![0; self.flows];
         for Visit { flow, until, state } in visits {
             let (flow, until) = (*flow as usize, (*until as usize).min(self.per_flow));
             for interval in std::mem::replace(&mut noted[flow], until)..until {
-                tell(&mut rows[interval * self.flows + flow], state);
+                set(&mut rows[interval * self.flows + flow], state);
             }
         }
     }
 }
 
-/// The table: the order of the log depends on which process ran first.
+/// Prints the table: the order of the log depends on the order in which processes ran.
 impl fmt::Debug for FlowSamples {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.rows()).finish()
     }
 }
 
-fn numbers(state: &FlowSample) -> SenderSample {
-    let [low, high] = halves(state.sent_packets);
+fn to_numbers(state: &FlowSample) -> SenderSample {
+    let [low, high] = split_halves(state.sent_packets);
     [
         state.cwnd.to_bits(),
         state.ssthresh.to_bits(),
@@ -115,11 +117,11 @@ fn numbers(state: &FlowSample) -> SenderSample {
     ]
 }
 
-fn halves(number: u64) -> [u32; 2] {
+fn split_halves(number: u64) -> [u32; 2] {
     [number as u32, (number >> 32) as u32]
 }
 
-fn whole([low, high]: [u32; 2]) -> u64 {
+fn join_halves([low, high]: [u32; 2]) -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }
 

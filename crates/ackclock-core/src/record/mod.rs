@@ -1,6 +1,6 @@
-//! Observations: what a run remembers beside its counters.
+//! Observations: tables that a run records beside its counters.
 //!
-//! A table that is not asked for costs one predictable branch.
+//! A table that is not requested costs one predictable branch.
 
 mod flow_samples;
 
@@ -27,9 +27,9 @@ pub struct Wanted {
 /// A row of the `windows` table, written after every acknowledgement and timeout when recorded exactly.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WindowRow {
-    /// When.
+    /// Time of the event.
     pub at: Time,
-    /// Which flow.
+    /// The flow.
     pub flow: FlowId,
     /// cwnd in segments.
     pub cwnd: f64,
@@ -44,15 +44,15 @@ pub struct WindowRow {
 /// A sender's change of state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StateRow {
-    /// When.
+    /// Time of the event.
     pub at: Time,
-    /// Which flow.
+    /// The flow.
     pub flow: FlowId,
-    /// The state entered: `slow-start`, `avoidance`, `recovery`, `loss`, `idle`, `done`, or a control's own.
+    /// The state entered: `slow-start`, `avoidance`, `recovery`, `loss`, `idle`, `done`, or a state of the control.
     pub state: &'static str,
 }
 
-/// A flow at a sampling time, as told by its two ends: each fills in what it knows.
+/// A flow at a sampling time. Each of its two ends fills in the fields that it knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FlowSample {
     /// cwnd in segments.
@@ -74,9 +74,9 @@ pub struct FlowSample {
 /// An RTT sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RttRow {
-    /// When.
+    /// Time of the event.
     pub at: Time,
-    /// Which flow.
+    /// The flow.
     pub flow: FlowId,
     /// The sample.
     pub rtt: Span,
@@ -85,9 +85,9 @@ pub struct RttRow {
 /// Collects the rows of one run.
 #[derive(Debug, Default)]
 pub struct Recorder {
-    /// What is asked for.
+    /// The requested tables.
     pub wanted: Wanted,
-    /// Whose rows are kept, by flow; beyond the list everybody's.
+    /// By flow, whether its rows are kept; flows beyond the list are kept.
     pub keep: Vec<bool>,
     /// Table `windows`.
     pub windows: Vec<WindowRow>,

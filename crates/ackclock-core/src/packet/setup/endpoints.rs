@@ -10,7 +10,7 @@ use crate::error::{Problem, suggestion};
 use crate::ids::FlowId;
 use crate::packet::setup::custom::{Custom, Place};
 use crate::recovery::{self, RecoveryEnv};
-use crate::registry::{Spec, build_or_tell_all};
+use crate::registry::{Spec, build_or_report_all};
 use crate::scenario::Era;
 use crate::slow_start;
 use crate::tcp::{Endpoint, Receiver, ReceiverParts, Sender, SenderParts, TcpConfig};
@@ -38,7 +38,7 @@ pub(in crate::packet) fn build(
                 era: plan.era,
             };
             let path = format!("{}.source", flow.path);
-            let sender = build_or_tell_all(spec, |spec| source::build(spec, &env, &path))?;
+            let sender = build_or_report_all(spec, |spec| source::build(spec, &env, &path))?;
             Ok((sender, Box::new(DatagramSink::default())))
         }
         PlanSender::Tcp { cc, recovery, slow_start, ns2, control } if plan.era == Era::Rfc => {
@@ -67,10 +67,11 @@ fn build_rfc_pair(
     let recovery_env = RecoveryEnv { limited_transmit: flow.tcp.limited_transmit };
     let path = |key: &str| format!("{}.{key}", flow.path);
     let made = build_control(flow, id, cc, &env, custom);
-    let made_recovery =
-        build_or_tell_all(recovery, |spec| recovery::build(spec, &recovery_env, &path("recovery")));
+    let made_recovery = build_or_report_all(recovery, |spec| {
+        recovery::build(spec, &recovery_env, &path("recovery"))
+    });
     let made_slow_start =
-        build_or_tell_all(slow_start, |spec| slow_start::build(spec, &env, &path("slow_start")));
+        build_or_report_all(slow_start, |spec| slow_start::build(spec, &env, &path("slow_start")));
     let (made, made_recovery, made_slow_start) = match (made, made_recovery, made_slow_start) {
         (Ok(cc), Ok(recovery), Ok(slow_start)) => (cc, recovery, slow_start),
         (cc, recovery, slow_start) => {
@@ -109,7 +110,7 @@ fn build_control(
     let path = format!("{}.cc", flow.path);
     match custom.cc(cc, env, Place { index: id.0, name: &flow.name, path: &path }) {
         Some(made) => made.map_err(|problem| vec![problem]),
-        None => build_or_tell_all(cc, |spec| cc::build(spec, env, &path)),
+        None => build_or_report_all(cc, |spec| cc::build(spec, env, &path)),
     }
 }
 

@@ -328,7 +328,7 @@ mod tests {
         compile(&serde_json::from_value(scenario).unwrap()).unwrap()
     }
 
-    /// TCP and datagrams, each flow between two hosts of its own, through routers.
+    /// TCP and datagrams, each flow between two hosts that no other flow uses, through routers.
     fn hosts_on_routers(seed: u64, era: &str, qdisc: &str, kind: &str, ms: &[u64]) -> Plan {
         let ms = |k: usize| format!("{} ms", ms[k]);
         let net = if kind == "dumbbell" {

@@ -7,7 +7,7 @@
 /// Packets in buckets by key; within a bucket they keep their order.
 #[derive(Debug)]
 pub(in crate::packet) struct Buckets<T> {
-    buckets: Vec<Vec<T>>,
+    lists: Vec<Vec<T>>,
     /// Low bits of a key that are ignored.
     shift: u32,
     /// Buckets that are not empty.
@@ -16,7 +16,7 @@ pub(in crate::packet) struct Buckets<T> {
 
 impl<T> Default for Buckets<T> {
     fn default() -> Self {
-        Self { buckets: vec![Vec::new()], shift: Self::SINGLE, used: Vec::new() }
+        Self { lists: vec![Vec::new()], shift: Self::SINGLE, used: Vec::new() }
     }
 }
 
@@ -36,7 +36,7 @@ impl<T> Buckets<T> {
         let too_narrow = last / buckets as u64;
         self.shift = u64::BITS - too_narrow.leading_zeros();
         let buckets = (last >> self.shift) as usize + 1;
-        self.buckets.resize_with(buckets.max(self.buckets.len()), Vec::new);
+        self.lists.resize_with(buckets.max(self.lists.len()), Vec::new);
     }
 
     #[inline(always)]
@@ -47,7 +47,7 @@ impl<T> Buckets<T> {
     #[inline(always)]
     pub(in crate::packet) fn push(&mut self, key: u64, item: T) {
         let index = key >> self.shift;
-        let bucket = &mut self.buckets[index as usize];
+        let bucket = &mut self.lists[index as usize];
         if bucket.is_empty() {
             self.used.push(index as u32);
         }
@@ -57,13 +57,13 @@ impl<T> Buckets<T> {
     /// Takes a bucket that is not empty, with its index.
     pub(in crate::packet) fn take(&mut self) -> Option<(u32, Vec<T>)> {
         let index = self.used.pop()?;
-        Some((index, std::mem::take(&mut self.buckets[index as usize])))
+        Some((index, std::mem::take(&mut self.lists[index as usize])))
     }
 
     /// Returns the memory of an emptied bucket to its index, whose next packets will be as many.
     pub(in crate::packet) fn give_back(&mut self, index: u32, bucket: Vec<T>) {
         debug_assert!(bucket.is_empty(), "packets would be lost");
-        self.buckets[index as usize] = bucket;
+        self.lists[index as usize] = bucket;
     }
 }
 
@@ -95,7 +95,7 @@ mod tests {
                 buckets.give_back(index, bucket);
             }
             prop_assert!(ranges.len() <= most);
-            // Each bucket has a range of keys of its own.
+            // The key ranges of buckets do not overlap.
             ranges.sort_unstable();
             prop_assert!(ranges.windows(2).all(|pair| pair[0].1 < pair[1].0));
             all.sort_unstable();

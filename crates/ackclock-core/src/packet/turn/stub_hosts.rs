@@ -1,6 +1,6 @@
 //! Stubs: hosts whose only way out leads to one link between routers, their outlet.
 //!
-//! A stub takes no turns of its own. What it sends affects nothing before its outlet's turn, so that turn
+//! A stub takes no separate turns. What it sends affects nothing before its outlet's turn, so that turn
 //! begins with the stubs: those with events that can reach the outlet within the turn run as far as they can.
 //! No packet on its way to the outlet then waits for a host, so the outlet's turns last about twice as long
 //! as if hosts took turns themselves, and hosts run less often, with larger batches. They run in the order of

@@ -96,9 +96,9 @@ def against_layers(
     graph: Graph, folder: Path, layers: Sequence[str]
 ) -> Iterator[tuple[Path, int, str, str]]:
     """Yield imports of a higher layer (``layers``: lowest first): file, line, both layers."""
-    height = {folder / layer: place for place, layer in enumerate(layers)}
+    layer_of = {file: file.relative_to(folder).parts[0] for file in graph if folder in file.parents}
     for file, arrows in graph.items():
         for target, line in arrows.items():
-            here, there = height.get(file.parent), height.get(target.parent)
-            if here is not None and there is not None and there > here:
-                yield file, line, layers[here], layers[there]
+            here, there = layer_of.get(file, ""), layer_of.get(target, "")
+            if here in layers and there in layers and layers.index(there) > layers.index(here):
+                yield file, line, here, there

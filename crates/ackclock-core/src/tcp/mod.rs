@@ -65,7 +65,7 @@ pub trait Endpoint: Send {
     fn on_timer(&mut self, ctx: &mut EndpointCtx<'_>);
     /// The earliest of this endpoint's own timers.
     fn deadline(&self) -> Deadline;
-    /// A packet will arrive soon: calls up what it will touch and what lies apart from the endpoint.
+    /// Prefetches what a packet that arrives soon will touch outside of the endpoint itself.
     fn prefetch(&self) {}
     /// State now, for the summary.
     fn snapshot(&self) -> Snapshot;

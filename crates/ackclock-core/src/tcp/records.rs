@@ -74,7 +74,7 @@ impl Records {
         &self.ring[self.place(seq)]
     }
 
-    /// Calls up the record of a segment.
+    /// Prefetches the record of a segment.
     #[inline(always)]
     pub(super) fn prefetch(&self, seq: u32) {
         self.ring.get(self.place(seq)).inspect(|record| prefetch(*record));

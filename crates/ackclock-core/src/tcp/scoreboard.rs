@@ -150,7 +150,7 @@ impl Scoreboard {
         self.top[0].max(self.una)
     }
 
-    /// Calls up what an acknowledgement and the segments that it lets go will touch.
+    /// Prefetches what an acknowledgement and the segments that it releases will touch.
     #[inline(always)]
     pub(crate) fn prefetch(&self) {
         self.ring.prefetch(self.una);

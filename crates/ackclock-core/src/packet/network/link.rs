@@ -1,13 +1,16 @@
 //! One direction of a link: a queue, a transmitter, a wire, and counts of what passed.
 //!
-//! Under plain FIFO the departure of a packet is computed when it arrives (`network/computed_fifo.rs`). Any
-//! other discipline stores its packets and yields one whenever a transmission ends.
+//! Under plain FIFO the departure of a packet is computed when it arrives (`network/link/fifo.rs`). Any other
+//! discipline stores its packets and yields one whenever a transmission ends (`network/link/discipline.rs`).
+
+mod discipline;
+mod fifo;
 
 use std::marker::PhantomData;
 use std::mem::offset_of;
 
 use crate::memory::{address, prefetch_at};
-use crate::packet::network::computed_fifo::{LONG, Waiting};
+use crate::packet::network::computed_fifo::Waiting;
 use crate::packet::network::counts::{Counts, Drops};
 use crate::packet::network::impaired::Impaired;
 use crate::packet::network::queue_length::Occupancy;
@@ -15,10 +18,9 @@ use crate::packet::network::rare::{Hazards, Managed, Rare};
 use crate::packet::network::rate::{Pace, Rate};
 use crate::packet::process::clock::Clock;
 use crate::packet::process::event::Stage;
-use crate::qdisc::{Limit, QdiscCtx, QueueDisc};
+use crate::qdisc::{Limit, QueueDisc};
 use crate::rng::Stream;
-use crate::units::Time;
-use crate::wire::{DropReason, Packet, Timed};
+use crate::wire::{DropReason, Packet};
 
 /// A transmission that began at `start` and ends at `end`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -205,178 +207,6 @@ impl<C: Clock> Link<C> {
         self.arrived_packets += 1;
     }
 
-    /// Removes the packets whose transmission began before `now` from the computed FIFO; returns whether a
-    /// transmission begins exactly at `now`.
-    #[inline(always)]
-    pub(in crate::packet) fn settle(&mut self, now: u64) -> bool {
-        if self.waiting.next < now {
-            self.waiting.note_length();
-            while self.waiting.next < now {
-                self.begin_next();
-            }
-        }
-        self.waiting.next == now
-    }
-
-    /// Begins the transmissions of the computed FIFO at `now` that were scheduled (the transmission before
-    /// them began) earlier than `ahead` picoseconds before `now`.
-    pub(in crate::packet) fn settle_tie(&mut self, now: u64, ahead: u64) {
-        let sent = C::ps(now).saturating_sub(ahead);
-        while self.waiting.next == now && C::ps(self.service.start) < sent {
-            self.begin_next();
-        }
-    }
-
-    /// Begins the transmission of the first packet that waits.
-    #[inline(always)]
-    fn begin_next(&mut self) {
-        let is_long;
-        (self.service.start, self.serving, is_long) = self.waiting.begin::<C>(&mut self.occupancy);
-        if is_long && let Some(rare) = &mut self.rare {
-            rare.long_waits.pop_front();
-        }
-    }
-
-    /// Whether the settled computed FIFO accepts one more packet.
-    #[inline(always)]
-    fn has_room(&self, size: u16) -> bool {
-        self.waiting.len() < self.limit_packets as usize
-            && !(self.limits_bytes && self.waiting.backlog() + u64::from(size) > self.limit_bytes)
-    }
-
-    /// Offers a packet to the settled FIFO; returns the time of its arrival at the far end, or `None` if
-    /// there is no room.
-    #[inline(always)]
-    pub(in crate::packet) fn admit(&mut self, now: u64, size: u16) -> Option<u64> {
-        if !self.has_room(size) {
-            return None;
-        }
-        self.departed_packets += 1;
-        self.departed_bytes += u64::from(size);
-        // `service.end` is when the last accepted packet has left.
-        let free = self.service.end;
-        let start = if free > now || self.waiting.next != Waiting::NONE {
-            let present = C::ps(now);
-            let wait = C::ps(free) - present;
-            self.wait_ps += u128::from(wait);
-            if wait >= LONG {
-                self.note_long_wait(wait);
-            }
-            self.waiting.push(present, wait, free, size, &mut self.occupancy);
-            free
-        } else {
-            self.service.start = now;
-            self.serving = size;
-            now
-        };
-        let (end, arrival) = self.send(start, size);
-        self.service.end = end;
-        Some(arrival)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn note_long_wait(&mut self, wait: u64) {
-        self.rare.get_or_insert_default().long_waits.push_back(wait);
-    }
-
-    /// When a transmission that starts at `start` ends, and when its packet arrives at the far end.
-    #[inline(always)]
-    fn send(&mut self, start: u64, size: u16) -> (u64, u64) {
-        let transmission = if self.pace.is_constant() {
-            self.pace.transmission(size)
-        } else {
-            self.transmission_at(start, size)
-        };
-        (C::after(start, transmission), C::arrival(start, transmission, self.delay))
-    }
-
-    /// The transmission time of a packet whose transmission starts at `start`, as a word of the clock.
-    #[inline(never)]
-    fn transmission_at(&mut self, start: u64, size: u16) -> u64 {
-        if let Rate::Constant(rate) = self.rate {
-            return C::transmission(rate, size);
-        }
-        let from = C::ps(start);
-        let end = self.rate.end(from, size);
-        C::word(end.saturating_sub(from))
-    }
-
-    /// When the transmission of the packet that the FIFO admitted last begins.
-    pub(in crate::packet) fn latest_start(&self) -> u64 {
-        self.waiting.last_start().unwrap_or(self.service.start)
-    }
-
-    /// Gives a packet to the discipline.
-    pub(in crate::packet) fn enqueue(
-        &mut self,
-        packet: Packet,
-        now: u64,
-        keys: &[[u32; 2]],
-        dropped: &mut Vec<(Packet, DropReason)>,
-    ) {
-        let Some(managed) = &mut self.disc else { return };
-        let present = C::ps(now);
-        managed.report_rate(&self.rate, present);
-        let Managed { disc, rng, .. } = &mut **managed;
-        let mut ctx = QdiscCtx { now: Time(present), rng, keys, dropped, marks: 0 };
-        disc.enqueue(packet, &mut ctx);
-        let marks = ctx.marks;
-        self.occupancy.set(present, disc.len());
-        self.count_marks(marks);
-    }
-
-    /// Begins the transmission of the next packet of the discipline; returns the packet with the time of its
-    /// arrival at the far end, a word of the clock.
-    #[inline(always)]
-    pub(in crate::packet) fn transmit(
-        &mut self,
-        now: u64,
-        keys: &[[u32; 2]],
-        dropped: &mut Vec<(Packet, DropReason)>,
-    ) -> Option<Timed> {
-        let Some(managed) = &mut self.disc else { return None };
-        let present = C::ps(now);
-        managed.report_rate(&self.rate, present);
-        let Managed { disc, rng, .. } = &mut **managed;
-        let mut ctx = QdiscCtx { now: Time(present), rng, keys, dropped, marks: 0 };
-        let mut next = disc.dequeue(&mut ctx);
-        let marks = ctx.marks;
-        self.occupancy.set(present, disc.len());
-        self.count_marks(marks);
-        if let Some(Timed { at, packet }) = &mut next {
-            let size = packet.size;
-            self.wait_ps += u128::from(present - at.0);
-            self.departed_packets += 1;
-            self.departed_bytes += u64::from(size);
-            let (end, arrival) = self.send(now, size);
-            self.service = Service { start: now, end };
-            self.serving = size;
-            // The packet is changed in place: moving it right after it was written stalls.
-            *at = Time(arrival);
-        }
-        next
-    }
-
-    /// Runs the discipline's timer.
-    pub(in crate::packet) fn run_timer(
-        &mut self,
-        now: u64,
-        keys: &[[u32; 2]],
-        dropped: &mut Vec<(Packet, DropReason)>,
-    ) {
-        if let Some(managed) = &mut self.disc {
-            let present = C::ps(now);
-            managed.report_rate(&self.rate, present);
-            let Managed { disc, rng, .. } = &mut **managed;
-            let mut ctx = QdiscCtx { now: Time(present), rng, keys, dropped, marks: 0 };
-            disc.on_timer(&mut ctx);
-            let marks = ctx.marks;
-            self.occupancy.set(present, disc.len());
-            self.count_marks(marks);
-        }
-    }
-
     /// Packets and bytes that wait.
     pub(in crate::packet) fn waiting(&self) -> (usize, u64) {
         match &self.disc {
@@ -448,82 +278,4 @@ impl<C: Clock> Link<C> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::{Arc, Mutex};
-
-    use super::*;
-    use crate::ids::FlowId;
-    use crate::packet::network::rate::Steps;
-    use crate::packet::process::clock::Picoseconds;
-    use crate::rng::Purpose;
-    use crate::units::{BitRate, Bytes};
-    use crate::wire::Flags;
-
-    /// Networks with a hundred thousand flows have several links a flow.
-    #[test]
-    fn a_link_takes_four_cache_lines() {
-        assert_eq!(size_of::<Link<Picoseconds>>(), 256);
-        // A packet that does not wait touches the first two.
-        assert_eq!(offset_of!(Link<Picoseconds>, wait_ps), 128);
-    }
-
-    /// Records the changes of the link's rate that are reported to it.
-    struct RateLog(Arc<Mutex<Vec<(u64, u64)>>>);
-
-    impl QueueDisc for RateLog {
-        fn enqueue(&mut self, packet: Packet, ctx: &mut QdiscCtx<'_>) {
-            ctx.drop(packet, DropReason::Early);
-        }
-        fn dequeue(&mut self, _ctx: &mut QdiscCtx<'_>) -> Option<Timed> {
-            None
-        }
-        fn len(&self) -> usize {
-            0
-        }
-        fn backlog(&self) -> Bytes {
-            Bytes(0)
-        }
-        fn on_rate(&mut self, at: Time, rate: BitRate) {
-            self.0.lock().unwrap().push((at.0, rate.0));
-        }
-    }
-
-    #[test]
-    fn each_rate_is_reported_once_to_a_discipline_before_it_is_called() {
-        let seen = Arc::new(Mutex::new(Vec::new()));
-        let disc = Box::new(RateLog(Arc::clone(&seen)));
-        let steps = [(0, BitRate(5)), (20, BitRate(7)), (30, BitRate(8)), (90, BitRate(9))];
-        let rate = Rate::Steps(Box::new(Steps::new(BitRate(1), &steps)));
-        let rng = Stream::new(1, Purpose::Qdisc, 0);
-        let mut link = Link::<Picoseconds>::new(rate, 0, Limit::NONE, Some(disc), rng);
-        let mut dropped = Vec::new();
-        let packet = || Packet::new(FlowId(0), 0, 1000, Flags::default());
-        link.enqueue(packet(), 10, &[[0, 0]], &mut dropped);
-        assert_eq!(*seen.lock().unwrap(), [(0, 5)]);
-        assert!(link.transmit(30, &[[0, 0]], &mut dropped).is_none());
-        assert_eq!(*seen.lock().unwrap(), [(0, 5), (20, 7), (30, 8)]);
-        link.run_timer(89, &[[0, 0]], &mut dropped);
-        assert_eq!(seen.lock().unwrap().len(), 3);
-    }
-
-    #[test]
-    fn counts_include_waiting_times_of_any_length() {
-        // 1 bit/s: a packet of 100 B takes 800 s, so the second waits 800 s and the third 1600 s.
-        let rate = Rate::Constant(BitRate(1));
-        let rng = Stream::new(1, Purpose::Qdisc, 0);
-        let mut link = Link::<Picoseconds>::new(rate, 0, Limit::NONE, None, rng);
-        let second = 1_000_000_000_000;
-        for _ in 0..3 {
-            link.count_arrival();
-            link.settle(0);
-            assert!(link.admit(0, 100).is_some());
-        }
-        assert_eq!((link.counts().departed_packets, link.counts().wait_ps), (1, 0));
-        link.settle(801 * second);
-        let counts = link.counts();
-        assert_eq!((counts.departed_packets, counts.wait_ps), (2, 800 * u128::from(second)));
-        link.settle(1601 * second);
-        let counts = link.counts();
-        assert_eq!((counts.departed_packets, counts.wait_ps), (3, 2400 * u128::from(second)));
-    }
-}
+mod tests;

@@ -31,7 +31,7 @@ pub(in crate::packet) struct Sim<C> {
     pub(in crate::packet) schedule: Schedule<C>,
     /// What is recorded.
     pub(in crate::packet) observer: Observer<C>,
-    /// Packets that the process that runs handles in one go.
+    /// Packets that the process that runs handles in one turn.
     pub(in crate::packet) batch: Box<Batch>,
     pub(in crate::packet) prefetcher: Prefetcher,
     pub(in crate::packet) tally: Tally,

@@ -144,7 +144,7 @@ impl Classes {
         Some(*self.links.note(self.links.next(id)?))
     }
 
-    /// Calls up what the next packet of a class will touch when it leaves.
+    /// Prefetches what the next packet of a class will touch when it leaves.
     #[inline(always)]
     pub(in crate::qdisc) fn prefetch(&self, class: u32) {
         if let Some(id) = self.queues.get(class as usize).and_then(|queue| queue.chain.head()) {

@@ -70,7 +70,7 @@ impl Sender {
         self.record_window(ctx);
     }
 
-    /// Calls up the parts that lie elsewhere, all at once: each would be waited for in its turn.
+    /// Prefetches the parts that are stored elsewhere, all at once: their loads would wait one after the other.
     #[inline(always)]
     fn prefetch_parts(&self) {
         // What they touch of themselves lies in their first line or two.

@@ -1,0 +1,80 @@
+//! Calls to the queue discipline of a link.
+
+use super::{Link, Service};
+use crate::packet::network::rare::Managed;
+use crate::packet::process::clock::Clock;
+use crate::qdisc::QdiscCtx;
+use crate::units::Time;
+use crate::wire::{DropReason, Packet, Timed};
+
+impl<C: Clock> Link<C> {
+    /// Gives a packet to the discipline.
+    pub(in crate::packet) fn enqueue(
+        &mut self,
+        packet: Packet,
+        now: u64,
+        keys: &[[u32; 2]],
+        dropped: &mut Vec<(Packet, DropReason)>,
+    ) {
+        let Some(managed) = &mut self.disc else { return };
+        let present = C::ps(now);
+        managed.report_rate(&self.rate, present);
+        let Managed { disc, rng, .. } = &mut **managed;
+        let mut ctx = QdiscCtx { now: Time(present), rng, keys, dropped, marks: 0 };
+        disc.enqueue(packet, &mut ctx);
+        let marks = ctx.marks;
+        self.occupancy.set(present, disc.len());
+        self.count_marks(marks);
+    }
+
+    /// Begins the transmission of the next packet of the discipline; returns the packet with the time of its
+    /// arrival at the far end, a word of the clock.
+    #[inline(always)]
+    pub(in crate::packet) fn transmit(
+        &mut self,
+        now: u64,
+        keys: &[[u32; 2]],
+        dropped: &mut Vec<(Packet, DropReason)>,
+    ) -> Option<Timed> {
+        let Some(managed) = &mut self.disc else { return None };
+        let present = C::ps(now);
+        managed.report_rate(&self.rate, present);
+        let Managed { disc, rng, .. } = &mut **managed;
+        let mut ctx = QdiscCtx { now: Time(present), rng, keys, dropped, marks: 0 };
+        let mut next = disc.dequeue(&mut ctx);
+        let marks = ctx.marks;
+        self.occupancy.set(present, disc.len());
+        self.count_marks(marks);
+        if let Some(Timed { at, packet }) = &mut next {
+            let size = packet.size;
+            self.wait_ps += u128::from(present - at.0);
+            self.departed_packets += 1;
+            self.departed_bytes += u64::from(size);
+            let (end, arrival) = self.send(now, size);
+            self.service = Service { start: now, end };
+            self.serving = size;
+            // The packet is changed in place: moving it right after it was written stalls.
+            *at = Time(arrival);
+        }
+        next
+    }
+
+    /// Runs the discipline's timer.
+    pub(in crate::packet) fn run_timer(
+        &mut self,
+        now: u64,
+        keys: &[[u32; 2]],
+        dropped: &mut Vec<(Packet, DropReason)>,
+    ) {
+        if let Some(managed) = &mut self.disc {
+            let present = C::ps(now);
+            managed.report_rate(&self.rate, present);
+            let Managed { disc, rng, .. } = &mut **managed;
+            let mut ctx = QdiscCtx { now: Time(present), rng, keys, dropped, marks: 0 };
+            disc.on_timer(&mut ctx);
+            let marks = ctx.marks;
+            self.occupancy.set(present, disc.len());
+            self.count_marks(marks);
+        }
+    }
+}

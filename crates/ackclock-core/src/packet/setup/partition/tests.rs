@@ -1,0 +1,155 @@
+//! Properties of partitions, and of runs on different partitions.
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+use crate::compile::compile;
+use crate::packet::outcome::results::Results;
+use crate::packet::process::clock::{Picoseconds, Seconds};
+use crate::packet::setup::build::build_with;
+use crate::packet::setup::custom::RegistryOnly;
+use crate::packet::turn::simulator::{RunEnd, Sim};
+use crate::scenario::Era;
+
+fn build<C: Clock>(plan: &Plan) -> Sim<C> {
+    build_with(plan, &RegistryOnly, Partition::of).unwrap()
+}
+
+fn results_on<C: Clock>(plan: &Plan, is_default: bool) -> Results {
+    let apart = |plan: &Plan, _: &[Link<C>], _: &[u64], _: &[bool]| {
+        let partition = Partition::by_group(plan, &vec![None; plan.nodes.len()]);
+        Partition { stubs_wait: false, ..partition }
+    };
+    let mut sim =
+        if is_default { build::<C>(plan) } else { build_with(plan, &RegistryOnly, apart).unwrap() };
+    assert_eq!(sim.run(&|| None, &mut |_| true), RunEnd::Ended);
+    sim.into_ended().finish(plan).unwrap()
+}
+
+/// Everything that a run reports except the number of turns.
+fn results(plan: &Plan, is_default: bool) -> String {
+    let mut results = if plan.era == Era::Ns2 {
+        results_on::<Seconds>(plan, is_default)
+    } else {
+        results_on::<Picoseconds>(plan, is_default)
+    };
+    results.activations = 0;
+    format!("{results:?}")
+}
+
+/// Campuses on a backbone, whose links are long or short by the speed of signals.
+fn campuses(seed: u64, era: &str, qdisc: &str, speed: f64) -> Plan {
+    impaired_campuses(seed, era, qdisc, speed, &[])
+}
+
+/// The same, with impairments on every wire.
+fn impaired_campuses(seed: u64, era: &str, qdisc: &str, speed: f64, impairments: &[&str]) -> Plan {
+    let scenario = json!({
+        "links": if impairments.is_empty() { json!([]) }
+                 else { json!([{ "link": "*", "impairments": impairments }]) },
+        "duration": "2 s", "seed": seed, "era": era, "routing": "delay",
+        "net": { "kind": "tiers", "mans": 3, "lans": 3, "wan_nodes": 3, "wan_redundancy": 2,
+                 "seed": seed,
+                 "signal_speed": speed, "buffer": "20 pkt", "qdisc": qdisc },
+        "flows": [{ "id": "tcp", "between": { "kind": "exponential-pairs", "exponent": 0 },
+                    "count": 12, "start_jitter": "100 ms", "recovery": "sack" }],
+        "record": { "tables": ["packets", "drops", "flow_samples", "link_samples", "windows"],
+                    "interval": "50 ms" },
+    });
+    compile(&serde_json::from_value(scenario).unwrap()).unwrap()
+}
+
+/// TCP and datagrams, each flow between two hosts that no other flow uses, through routers.
+fn hosts_on_routers(seed: u64, era: &str, qdisc: &str, kind: &str, ms: &[u64]) -> Plan {
+    let ms = |k: usize| format!("{} ms", ms[k]);
+    let net = if kind == "dumbbell" {
+        json!({ "kind": kind, "pairs": 4, "rate": "2 Mbps", "delay": ms(0), "buffer": "9 pkt",
+                "access_rate": "10 Mbps", "access_delay": ms(1), "qdisc": qdisc,
+                "right_delays": [ms(2), "1 ms", ms(3), "200 ms"] })
+    } else {
+        json!({ "kind": kind, "hops": 3, "rate": "2 Mbps", "delay": ms(0), "buffer": "9 pkt",
+                "access_rate": "10 Mbps", "access_delay": ms(1), "qdisc": qdisc })
+    };
+    let flow = |pair: usize| match pair {
+        3 => json!({ "pair": 3, "source": { "kind": "exponential-on-off", "rate": "1 Mbps" } }),
+        _ => json!({ "pair": pair, "start_jitter": "300 ms", "recovery": "sack" }),
+    };
+    let scenario = json!({
+        "duration": "3 s", "seed": seed, "era": era, "warmup": "1 s", "net": net,
+        "flows": (0..4).map(flow).collect::<Vec<_>>(),
+        "record": { "tables": ["packets", "drops", "flow_samples", "link_samples", "windows"],
+                    "interval": "50 ms" },
+    });
+    compile(&serde_json::from_value(scenario).unwrap()).unwrap()
+}
+
+/// On a dumbbell every host is one; where one router joins all, none is.
+#[test]
+fn hosts_whose_only_way_out_is_a_link_between_routers_are_stubs() {
+    let count = |net: serde_json::Value| {
+        let flows = json!([{ "pair": 0, "count": 3 }]);
+        let scenario = json!({ "duration": "1 s", "net": net, "flows": flows });
+        let plan = compile(&serde_json::from_value(scenario).unwrap()).unwrap();
+        build::<Picoseconds>(&plan).schedule.stubs.count()
+    };
+    let dumbbell = json!({ "kind": "dumbbell", "pairs": 3, "rate": "10 Mbps", "delay": "20 ms" });
+    let star = json!({ "kind": "star", "hosts": 6, "rate": "10 Mbps", "delay": "20 ms" });
+    assert_eq!((count(dumbbell), count(star)), (6, 0));
+}
+
+#[test]
+fn near_nodes_are_one_process_and_far_ones_are_not() {
+    let count = |speed| {
+        let sim = build::<Picoseconds>(&campuses(1, "rfc", "fifo", speed));
+        let processes = &sim.schedule.processes;
+        let clusters = processes.iter().filter(|process| process.is_cluster()).count();
+        (clusters, processes.len())
+    };
+    let ((near, few), (far, many)) = (count(2e8), count(2e4));
+    assert!(near > 0 && far == 0 && few < many, "{near} of {few}, {far} of {many}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn results_do_not_depend_on_the_partition(
+        seed in 0u64..1000,
+        ns2 in any::<bool>(),
+        qdisc in prop::sample::select(vec!["fifo", "fq", "drr", "red", "codel"]),
+        speed in prop::sample::select(vec![2e8, 1e9, 5e7]),
+    ) {
+        let plan = campuses(seed, if ns2 { "ns2" } else { "rfc" }, qdisc, speed);
+        prop_assert!(results(&plan, true) == results(&plan, false));
+    }
+
+    #[test]
+    fn results_with_impairments_do_not_depend_on_the_partition(
+        seed in 0u64..1000,
+        era in prop::sample::select(vec!["rfc", "2002", "ns2"]),
+        qdisc in prop::sample::select(vec!["fifo", "fq", "codel"]),
+        speed in prop::sample::select(vec![2e8, 5e7]),
+        impairments in prop::sample::subsequence(
+            vec!["jitter", "reorder", "duplicate", "gilbert-elliott", "arq", "aggregation"],
+            1..4,
+        ),
+    ) {
+        let plan = impaired_campuses(seed, era, qdisc, speed, &impairments);
+        prop_assert!(results(&plan, true) == results(&plan, false));
+    }
+
+    #[test]
+    fn results_do_not_depend_on_whether_stubs_wait(
+        seed in 0u64..1000,
+        era in prop::sample::select(vec!["rfc", "ns2", "2002"]),
+        qdisc in prop::sample::select(vec!["fifo", "fq", "red", "pie"]),
+        kind in prop::sample::select(vec!["dumbbell", "parking-lot"]),
+        delays in prop::collection::vec(30u64..90, 4),
+    ) {
+        let plan = hosts_on_routers(seed, era, qdisc, kind, &delays);
+        let stubs = build::<Picoseconds>(&plan).schedule.stubs.count();
+        prop_assert!(stubs > 3, "{stubs} stubs");
+        prop_assert!(results(&plan, true) == results(&plan, false));
+    }
+}

@@ -1,6 +1,7 @@
 """Finite flows of the fluid engine: documents, traces, closed forms, packets, bad input."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from click.testing import CliRunner
 import ackclock as ac
 from ackclock.cli.main import cli
 from ackclock.engines.fluid import FluidCase
-from ackclock.engines.registry import case, open_parcel
+from ackclock.engines.registry import case, load_case, open_parcel
 from ackclock.errors import ScenarioError
 
 ONE = {"kind": "links", "links": [["a", "b", "10 Mbps"]], "directed": True}
@@ -204,6 +205,15 @@ def test_command_line(tmp_path):
     sweep.write_text(tomli_w.dumps(document))
     done = CliRunner().invoke(cli, ["sweep", str(sweep), "--store", str(tmp_path / "store")])
     assert done.exit_code == 0, done.output
+
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples" / "fluid").glob("*.toml"))
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
+def test_the_examples_run(file):
+    totals = load_case(file).execute().summary["totals"]
+    assert totals["goodput"] > 0
 
 
 def test_bad_input_is_reported_by_name():

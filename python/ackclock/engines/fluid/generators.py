@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ackclock.engines.fluid import leaves, listed, patterns
+from ackclock.engines.fluid import leaves, listed, patterns, ranked
 
 if TYPE_CHECKING:
     from ackclock.engines.fluid.generator import Generator
@@ -23,5 +23,6 @@ TRAFFIC: dict[str, Generator] = {
     "pattern": patterns.PATTERN,
     "matrix": patterns.MATRIX,
     "leaves": leaves.TRAFFIC,
+    "ranked": ranked.RANKED,
 }
 """Traffic of fluid cases by ``kind``."""

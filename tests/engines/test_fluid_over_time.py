@@ -186,7 +186,7 @@ def test_command_line(tmp_path):
     file = tmp_path / "one.toml"
     file.write_text(one_link(load=0.5, count=300).to_toml())
     done = CliRunner().invoke(cli, ["check", str(file)])
-    assert (done.exit_code, done.stdout) == (0, f"{file}: right\n")
+    assert (done.exit_code, done.stdout) == (0, f"{file}: OK\n")
     done = CliRunner().invoke(cli, ["run", str(file), "--json", "--out", str(tmp_path / "out")])
     assert done.exit_code == 0
     assert json.loads(done.stdout)["totals"]["completed"] == 300

@@ -151,7 +151,7 @@ def _plain(by_sender: dict[str, Any]) -> Any:
 
 
 def _text(found: Survey) -> str:
-    from ackclock._util.number_text import engineering
+    from ackclock._util.number_text import engineering, number, percent
     from ackclock._util.text_table import table
 
     data = found.to_data()
@@ -166,7 +166,7 @@ def _text(found: Survey) -> str:
     lines = [
         f"{data['network']}: {data['nodes']} nodes, {data['links']} links, {flows}",
         f"max-min: {rate(ideal['total_bps'])} in all, least {rate(ideal['least_bps'])}, Jain"
-        f" {ideal['jain']:.4f}; links used {100 * ideal['utilisation_mean']:.1f} % on average;"
+        f" {ideal['jain']:.4f}; links used {percent(ideal['utilisation_mean'])} on average;"
         f" {ideal['satisfied_flows']} flows get their full demand",
     ]
     rows = [
@@ -184,7 +184,7 @@ def _text(found: Survey) -> str:
         [
             name,
             rate(t["goodput"]),
-            f"{100 * t['fraction_of_clamp']:.1f} %",
+            percent(t["fraction_of_clamp"]),
             rate(t["least_goodput"]),
             f"{t['jain']:.4f}",
             rate(t["dead"]),
@@ -212,7 +212,8 @@ def _text(found: Survey) -> str:
         how = "all sets tried" if u["exact"] else "one after the other"
         least = u["least_wanting_bps"]
         lines.append(
-            f"{data['upgrade_factor']:g} times the capacity of {', '.join(u['links'])} ({how})"
+            f"{number(data['upgrade_factor'])} times the capacity of"
+            f" {', '.join(u['links'])} ({how})"
             f" raises the {u['goal']} most: {rate(u['total_bps'])} in all, "
             + ("all flows satisfied" if least is None else f"least {rate(least)}")
         )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ackclock._util.number_text import without_rounding
 from ackclock.analysis import jain
 
 if TYPE_CHECKING:
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ackclock.engines.fluid.net import FluidNet
-    from ackclock.engines.fluid.outcome import Routers, Settled
+    from ackclock.engines.fluid.outcome import Accounts, Rates, Routers, Settled
     from ackclock.engines.fluid.systems import Systems
 
     Floats = npt.NDArray[np.float64]
@@ -114,7 +116,7 @@ def tables(
     assert net.graph is not None, "invariant: a case has a graph"
     assert net.ends is not None, "invariant: a case has flows with ends"
     ideal, rates = net.max_min(), settled.rates
-    books = net.account(rates, ideal, access=access)
+    books = _without_rounding(net, net.account(rates, ideal, access=access), rates)
     held = bottlenecks(net, ideal)
     nodes, links = list(net.graph.nodes), net.graph.link_names()
     lengths = np.diff(net.offsets)
@@ -131,7 +133,7 @@ def tables(
             "max_min": array(ideal),
             "fair_share": array(fair_shares(net)),
             "bottleneck": _links_or_null(links, held),
-            "dead": array(rates.demand - rates.goodput),
+            "dead": array(without_rounding(rates.demand - rates.goodput, rates.demand)),
             "dead_beyond_access": array(books.flow_dead),
             "zombies_suffered": array(books.suffered),
             "zombies_caused": array(books.caused),
@@ -163,6 +165,27 @@ def tables(
     return {"flows": flows, "links": link_table, "totals": table(row)}, totals
 
 
+def _without_rounding(net: FluidNet, books: Accounts, rates: Rates) -> Accounts:
+    """Replace rounding errors of sums and differences of rates by zeros: they are no drops."""
+    # A flow's rates are those of the links that it crosses.
+    largest = np.maximum.reduceat(net.capacity[net.hops], net.offsets[:-1])
+    of_flow = np.maximum(largest, np.where(np.isfinite(rates.demand), rates.demand, 0.0))
+    whole = float(net.capacity.max())
+    of_link = net.capacity
+    return replace(
+        books,
+        dead=without_rounding(books.dead, of_link),
+        zombies=without_rounding(books.zombies, of_link),
+        zombies_edge=without_rounding(books.zombies_edge, of_link),
+        flow_dead=without_rounding(books.flow_dead, of_flow),
+        suffered=without_rounding(books.suffered, of_flow),
+        caused=without_rounding(books.caused, of_flow),
+        caused_edge=without_rounding(books.caused_edge, of_flow),
+        uncaused=without_rounding(books.uncaused, whole),
+        uncaused_edge=without_rounding(books.uncaused_edge, whole),
+    )
+
+
 def _links_or_null(names: list[str], numbers: npt.NDArray[np.int64]) -> pa.Array:
     import pyarrow as pa
 
@@ -173,20 +196,21 @@ def _links_or_null(names: list[str], numbers: npt.NDArray[np.int64]) -> pa.Array
 def _totals(settled: Settled, ideal: Floats, books: Any) -> dict[str, Any]:
     demand, goodput = settled.rates.demand, settled.rates.goodput
     best, got = float(ideal.sum()), float(goodput.sum())
+    size = np.maximum(ideal, goodput)
     return {
         "flows": len(goodput),
         "offered": float(demand.sum()),
         "goodput": got,
         "clamp_goodput": best,
         "fraction_of_clamp": got / best if best > 0 else 1.0,
-        "dead": float((demand - goodput).sum()),
+        "dead": float(without_rounding(demand - goodput, demand).sum()),
         "dead_beyond_access": float(books.flow_dead.sum()),
         "zombies": float(books.zombies.sum()),
         "zombies_edge": float(books.zombies_edge.sum()),
         "uncaused": books.uncaused,
         "uncaused_edge": books.uncaused_edge,
-        "unasked": float(np.maximum(ideal - demand, 0).sum()),
-        "above": float(np.maximum(goodput - ideal, 0).sum()),
+        "unasked": float(without_rounding(np.maximum(ideal - demand, 0), size).sum()),
+        "above": float(without_rounding(np.maximum(goodput - ideal, 0), size).sum()),
         "least_goodput": float(goodput.min()),
         "jain": jain(goodput),
         "clamp_jain": jain(ideal),
@@ -210,12 +234,13 @@ def text(name: str, summary: Mapping[str, Any], links: pa.Table) -> str:
     links
         Its table.
     """
+    from ackclock._util.number_text import engineering, number, percent
     from ackclock._util.text_table import table
 
     s = summary
     totals, unit = s["totals"], s["unit"]
     sender = {key: value for key, value in s["sender"].items() if key != "kind"}
-    how = ", ".join(f"{key} {value:g}" for key, value in sender.items())
+    how = ", ".join(f"{key} {number(value)}" for key, value in sender.items())
     who = f"{s['sender']['kind']} senders{f' ({how})' if how else ''}"
     if s["allocation"] != "senders":
         who = f"{s['allocation']} rates"
@@ -223,12 +248,16 @@ def text(name: str, summary: Mapping[str, Any], links: pa.Table) -> str:
     if s.get("flows_between"):
         head += f"; {totals['flows']} flows between {s['flows_between']}"
 
+    def rate(value: float) -> str:
+        # Other units, as "flow unit", have no decimal prefix.
+        return engineering(value, unit) if unit == "bit/s" else number(value)
+
     def amount(key: str) -> str:
-        return f"{totals[key]:.6g}"
+        return rate(totals[key])
 
     rows = [
         ["offered", amount("offered"), ""],
-        ["goodput", amount("goodput"), f"{100 * totals['fraction_of_clamp']:.2f} % of max-min"],
+        ["goodput", amount("goodput"), f"{percent(totals['fraction_of_clamp'], 2)} of max-min"],
         ["max-min goodput", amount("clamp_goodput"), f"Jain {totals['clamp_jain']:.4f}"],
         ["dead", amount("dead"), f"{amount('dead_beyond_access')} beyond access routers"],
         ["zombies", amount("zombies"), f"{amount('zombies_edge')} by the formula per link"],
@@ -241,12 +270,12 @@ def text(name: str, summary: Mapping[str, Any], links: pa.Table) -> str:
     link_rows = [
         [
             str(row["id"]),
-            f"{row['capacity']:.6g}",
-            f"{100 * row['utilisation']:.1f} %",
+            rate(row["capacity"]),
+            percent(row["utilisation"]),
             f"{row['flows']}",
             f"{row['bottlenecked_flows']}",
-            f"{row['dead']:.4g}",
-            f"{row['zombies']:.4g}",
+            rate(row["dead"]),
+            rate(row["zombies"]),
         ]
         for row in worst.to_pylist()
     ]

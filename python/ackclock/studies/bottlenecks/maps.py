@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ackclock._util.number_text import without_rounding
+
 if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
@@ -112,7 +114,9 @@ def draw(
         )
         axes.add_collection(lines)
         # Drops happen at the router that a link leaves.
-        value = np.bincount(graph.src, links[column].to_numpy(), n)
+        dropped = np.bincount(graph.src, links[column].to_numpy(), n).astype(np.float64)
+        # A rounding error must not become the darkest shade of a map.
+        value = without_rounding(dropped, capacity.astype(np.float64))
         top = value.max() if value.max() > 0 else 1.0
         dots = axes.scatter(
             *at.T, s=size, c=value, cmap="viridis_r", vmin=0, vmax=top, edgecolors="black",

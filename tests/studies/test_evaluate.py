@@ -9,9 +9,11 @@ import pytest
 
 import ackclock as ac
 from ackclock.cli.main import main
+from ackclock.experiments.statistics import Mean
 from ackclock.studies.algorithm_argument import Subject
 from ackclock.studies.evaluate_control import grid
-from ackclock.studies.evaluate_control.judge import judged
+from ackclock.studies.evaluate_control.judge import Judgement, Neighbour, judged
+from ackclock.studies.evaluate_control.page import page, sentences
 from ackclock.studies.evaluate_control.run import evaluate
 
 TINY = grid.Tier(("cons-low", "sq-low"), ("cons-low",), 30.0, 4.0, 2)
@@ -85,14 +87,72 @@ def test_scores_are_computed_seed_by_seed():
     assert found.best["SACK + DRR"] == ("AIMD", "Mine")
     assert found.worst["SACK + DRR"][0] == "cons-low"
     assert found.worst["SACK + DRR"][2] == "AIMD"
-    assert found.is_unfair("SACK + DRR", "AIMD")
+    assert found.is_unfair("SACK + DRR", "AIMD")  # 2 under both seeds
     assert not found.is_unfair("SACK + DRR", "Mine")
     assert found.metrics["SACK + DRR", "Mine", "delay_ms"].mean == 30.0
     shared = found.neighbours["DRR", "AIMD"]
     assert shared.share.mean == 1.5
-    assert shared.harm.mean == 0.25
-    assert math.isnan(shared.harm.low)
+    assert shared.kept.mean == 0.75
+    assert math.isnan(shared.kept.low)
+    assert not shared.is_harmed
     assert found.cpu_s == 4.0
+
+
+def judgement(kept, spread, gap):
+    """A judgement of one setting in which only what the sentences read is of interest."""
+    zero = Mean.of([0.0, 0.0])
+    return Judgement(
+        control="Mine",
+        controls=("Mine", "Vegas"),
+        settings=("SACK + RED",),
+        environments=("sq-high",),
+        rank_d={("SACK + RED", c): zero for c in ("Mine", "Vegas")},
+        rank_c={("SACK + RED", c): zero for c in ("Mine", "Vegas")},
+        best={"SACK + RED": ("Mine",)},
+        metrics={
+            ("SACK + RED", c, m): Mean.of(spread)
+            for c in ("Mine", "Vegas")
+            for m in ("fairness", "loss_percent", "delay_ms")
+        },
+        worst={"SACK + RED": ("sq-high", Mean.of(gap), "Vegas")},
+        gaps={("SACK + RED", "sq-high"): Mean.of(gap)},
+        neighbours={
+            ("RED", "Vegas"): Neighbour(Mean.of([1.0, 1.0]), Mean.of(kept)),
+            ("RED", "AIMD"): Neighbour(Mean.of([1.0, 1.0]), Mean.of([1.2, 3.0])),
+        },
+        seeds=len(kept),
+        runs=1,
+        cpu_s=1.0,
+    )
+
+
+def test_no_sentence_says_more_than_its_interval():
+    # A neighbour that gains is not harmed most; a spread of 0.58 is not even; gaps may be chance.
+    told = sentences(judgement(kept=[1.1, 1.1], spread=[0.57, 0.59], gap=[0.0, 0.2]))[0]
+    assert "harms" not in told
+    assert "no other gets less" in told
+    assert "evenly" not in told
+    assert "at most 0.58" in told
+    assert "furthest behind" not in told
+    # Each of the three beyond its interval.
+    told = sentences(judgement(kept=[0.2, 0.21], spread=[1.8, 1.81], gap=[0.2, 0.21]))[0]
+    assert "a flow of Vegas gets 20 % [14 %, 27 %] of its" in told
+    assert "share unevenly with SACK + RED." in told
+    assert "furthest behind the best in sq-high with SACK + RED, where Vegas gets most" in told
+    # Not decided, and no seeds to decide it.
+    told = sentences(judgement(kept=[0.2, 1.9], spread=[0.2, 1.9], gap=[0.2, 0.21]))[0]
+    assert "Whether flows of its own kind share unevenly with SACK + RED is open." in told
+    assert "no other gets less" in told
+    told = sentences(judgement(kept=[0.2], spread=[1.8], gap=[0.2]))[0]
+    assert (
+        told == "One seed gives no intervals: the tables show one sample, and no finding follows."
+    )
+
+
+def test_no_loss_of_a_neighbour_is_below_nothing():
+    text = page(judgement(kept=[3.31, 3.31], spread=[0.5, 0.5], gap=[0.1, 0.1]), "fast")
+    assert "(331 %)" in text
+    assert "-" not in text.split("Sharing with SACK")[1].split("\n")[3].replace("drop-tail", "")
 
 
 def test_a_registry_control_is_compared_with_all_others(tiny, tmp_path):

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["UNFAIR", "Judgement", "judged"]
 
 UNFAIR = 1.0
-"""A control is called unfair where (max - min) / mean of goodputs is on average above this."""
+"""A control is called unfair where the mean of (max - min) / mean of goodputs, over seeds, is above
+this by its 95 % interval."""
 
 METRICS = ("goodput", "fairness", "loss_percent", "delay_ms", "timeouts")
 
@@ -43,12 +44,18 @@ class Neighbour:
     ----------
     share
         Goodput of an own flow over that of a flow of the other; 1 is equal.
-    harm
-        Part of its goodput that a flow of the other loses to having own flows for neighbours.
+    kept
+        Goodput of a flow of the other beside own flows, over its goodput among its own kind: 1
+        where they change nothing, 0 where they take all, above 1 where it gains.
     """
 
     share: Mean
-    harm: Mean
+    kept: Mean
+
+    @property
+    def is_harmed(self) -> bool:
+        """Whether the other gets less than among its own kind, beyond the 95 % interval."""
+        return self.kept.high < 1
 
 
 @dataclass(frozen=True)
@@ -95,14 +102,14 @@ class Judgement:
     cpu_s: float
 
     def is_unfair(self, setting: str, control: str) -> bool:
-        """Whether a control shares unevenly among its own kind.
+        """Whether a control shares unevenly among its own kind, beyond the 95 % interval.
 
         Parameters
         ----------
         setting, control
             Labels.
         """
-        return self.metrics[setting, control, "fairness"].mean > UNFAIR
+        return self.metrics[setting, control, "fairness"].low > UNFAIR
 
     @property
     def won(self) -> list[str]:
@@ -254,12 +261,12 @@ def _neighbours(shared: SweepResult, alone: SweepResult) -> dict[tuple[str, str]
         mine, theirs = _mean(kinds["own"]), _mean(kinds["other"])
         before = _mean(alone_bps[router, other, environment, replicate])
         share = mine / theirs if theirs > 0 else float("nan")
-        harm = (before - theirs) / before if before > 0 else float("nan")
-        shares[router, other][replicate].append((share, harm))
+        kept = theirs / before if before > 0 else float("nan")
+        shares[router, other][replicate].append((share, kept))
     return {
         place: Neighbour(
             Mean.of(_mean(share for share, _ in pairs) for pairs in by_rep.values()),
-            Mean.of(_mean(harm for _, harm in pairs) for pairs in by_rep.values()),
+            Mean.of(_mean(kept for _, kept in pairs) for pairs in by_rep.values()),
         )
         for place, by_rep in shares.items()
     }

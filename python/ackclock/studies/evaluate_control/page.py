@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import textwrap
 from typing import TYPE_CHECKING
 
+from ackclock._util.number_text import bounds, interval, number, percent
 from ackclock._util.text_table import table
 from ackclock.studies.evaluate_control.judge import UNFAIR
 
@@ -51,7 +51,7 @@ def _goodput(found: Judgement) -> str:
                 f"{order.index(own) + 1}/{len(order)}",
                 _interval(found.rank_d[s, own]),
                 _interval(found.rank_c[s, own]),
-                f"{place}: {gap.mean:.2f} to {other}",
+                f"{place}: {number(gap.mean, 2)} to {other}",
                 best,
             ]
         )
@@ -59,7 +59,7 @@ def _goodput(found: Judgement) -> str:
     about = (
         "Goodput behind the best, as a part of the available bandwidth: D mean, C worst over"
         f" environments;\nbest: not distinguishable from the least D; * unfair, (max-min)/mean > "
-        f"{UNFAIR:g}"
+        f"{number(UNFAIR)} beyond its interval"
     )
     return f"{about}\n{table(names, rows)}"
 
@@ -69,14 +69,15 @@ def _sharing(found: Judgement) -> str:
     others = list(dict.fromkeys(other for _, other in found.neighbours))
     rows = []
     for router in routers:
-        cells = [router, f"{found.metrics[f'SACK + {router}', found.control, 'fairness'].mean:.2f}"]
+        cells = [router, _interval(found.metrics[f"SACK + {router}", found.control, "fairness"])]
         for other in others:
             one = found.neighbours[router, other]
-            cells.append(f"{_short(one.share.mean)} ({100 * one.harm.mean:+.0f} %)")
+            cells.append(f"{number(one.share.mean, 3)} ({percent(one.kept.mean, 0)})")
         rows.append(cells)
     about = (
         f"Sharing with SACK: (max-min)/mean among its own kind; beside five flows of another,"
-        f" goodput of a flow of {found.control}\nover one of theirs (and what theirs lose to it)"
+        f" goodput of a flow of {found.control}\nover one of"
+        " theirs (and theirs over its goodput among its own kind)"
     )
     return f"{about}\n{table(['router', 'own kind', *others], rows)}"
 
@@ -86,12 +87,12 @@ def _cost(found: Judgement) -> str:
     rows = []
     for s in found.settings:
         cells = [s]
-        for metric, digits in (("loss_percent", 2), ("delay_ms", 1)):
+        for metric, figures in (("loss_percent", 3), ("delay_ms", 3)):
             mine = found.metrics[s, own, metric]
             rest = [found.metrics[s, c, metric].mean for c in found.controls if c != own]
             cells += [
-                f"{mine.mean:.{digits}f}",
-                f"{min(rest):.{digits}f} to {max(rest):.{digits}f}",
+                number(mine.mean, figures),
+                f"{number(min(rest), figures)} to {number(max(rest), figures)}",
             ]
         rows.append(cells)
     names = ["setting", "loss [%]", "others", "queueing delay [ms]", "others"]
@@ -99,50 +100,79 @@ def _cost(found: Judgement) -> str:
 
 
 def sentences(found: Judgement) -> list[str]:
-    """What to read out of the tables.
+    """What the intervals support; a finding that they do not support is not said.
 
     Parameters
     ----------
     found
         The judgement.
     """
+    if found.seeds < 2:
+        return ["One seed gives no intervals: the tables show one sample, and no finding follows."]
+    told = [_winner(found), _furthest(found), _own_kind(found), _harm(found)]
+    return [" ".join(part for part in told if part)]
+
+
+def _winner(found: Judgement) -> str:
     own, won = found.control, found.won
     lost = [s for s in found.settings if s not in won]
     if not lost:
-        first = f"{own} is among the best in all {len(won)} settings."
-    elif not won:
-        first = f"{own} is among the best in no setting."
-    else:
-        first = f"{own} is among the best in {len(won)} of {len(found.settings)} settings"
-        first += f", not with {', '.join(lost)}."
-    s = max(found.settings, key=lambda name: found.worst[name][1].mean)
+        return f"{own} is among the best in all {len(won)} settings."
+    if not won:
+        return f"{own} is among the best in no setting."
+    return (
+        f"{own} is among the best in {len(won)} of {len(found.settings)} settings, not with"
+        f" {', '.join(lost)}."
+    )
+
+
+def _furthest(found: Judgement) -> str:
+    behind = [s for s in found.settings if found.worst[s][1].low > 0]
+    if not behind:
+        return ""
+    s = max(behind, key=lambda name: found.worst[name][1].mean)
     place, gap, other = found.worst[s]
-    worst = (
-        f"It is furthest behind in {place} with {s}: {gap.mean:.2f} of the bandwidth less than"
-        f" {other} [{gap.low:.2f}, {gap.high:.2f}]."
+    return (
+        f"It is furthest behind the best in {place} with {s}, where {other} gets most:"
+        f" {bounds(*gap, figures=2)} of the bandwidth."
     )
-    unfair = [name for name in found.settings if found.is_unfair(name, own)]
-    fair = "Flows of its own kind share evenly in every setting."
+
+
+def _own_kind(found: Judgement) -> str:
+    own = found.control
+    spread = {s: found.metrics[s, own, "fairness"] for s in found.settings}
+    unfair = [s for s in found.settings if found.is_unfair(s, own)]
+    open_ = [s for s in found.settings if s not in unfair and not spread[s].high <= UNFAIR]
+    told = []
     if unfair:
-        fair = f"Flows of its own kind share unevenly with {', '.join(unfair)}."
-    router, rival = max(found.neighbours, key=lambda key: _known(found.neighbours[key].harm.mean))
-    harm = found.neighbours[router, rival].harm
-    harmed = (
-        f"It does most harm to {rival} with {router}: a flow of {rival} has"
-        f" {abs(100 * harm.mean):.0f} % {'less' if harm.mean >= 0 else 'more'} than among its own."
+        told.append(f"Flows of its own kind share unevenly with {', '.join(unfair)}.")
+    if open_:
+        told.append(
+            f"Whether they do with {', '.join(open_)} is open."
+            if unfair
+            else f"Whether flows of its own kind share unevenly with {', '.join(open_)} is open."
+        )
+    if not told:
+        most = max(spread, key=lambda s: spread[s].mean)
+        told.append(
+            f"Among flows of its own kind (max - min) / mean of goodputs is at most"
+            f" {interval(*spread[most])}, with {most}."
+        )
+    return " ".join(told)
+
+
+def _harm(found: Judgement) -> str:
+    harmed = [place for place, one in found.neighbours.items() if one.is_harmed]
+    if not harmed:
+        return "Beside it no other gets less than among its own kind, by these intervals."
+    router, rival = min(harmed, key=lambda place: found.neighbours[place].kept.mean)
+    kept = found.neighbours[router, rival].kept
+    parts = f"{percent(kept.mean, 0)} [{percent(max(kept.low, 0.0), 0)}, {percent(kept.high, 0)}]"
+    return (
+        f"It harms {rival} most, with {router}: beside it a flow of {rival} gets {parts} of its"
+        " goodput among its own kind."
     )
-    return [" ".join([first, worst, fair, harmed])]
-
-
-def _known(value: float) -> float:
-    return -math.inf if math.isnan(value) else value
-
-
-def _short(value: float) -> str:
-    return f"{value:.2f}" if value < 10 else f"{value:.0f}"
 
 
 def _interval(value: Mean) -> str:
-    if math.isnan(value.low):
-        return f"{value.mean:.3f}"
-    return f"{value.mean:.3f} ± {(value.high - value.low) / 2:.3f}"
+    return interval(*value, figures=3)

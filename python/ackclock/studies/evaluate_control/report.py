@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ackclock._util.number_text import interval, number, percent
 from ackclock._util.page import inline, render
 from ackclock.scenario.environments import ENVIRONMENTS
 from ackclock.studies.evaluate_control.judge import UNFAIR
@@ -41,7 +42,7 @@ def html(found: Judgement, *, value: Any, tier: str, code: str | None, command: 
     names = [ENVIRONMENTS[name] for name in found.environments]
     return render(
         Path(__file__).with_name("evaluate.html"),
-        {"mean": _mean},
+        {"mean": _mean, "percent": percent, "number": number},
         shade=_shade,
         found=found,
         tier=tier,
@@ -87,12 +88,8 @@ def chart(found: Judgement) -> Figure:
     return figure
 
 
-def _mean(value: Mean, digits: int = 3) -> str:
-    if math.isnan(value.mean):
-        return "-"
-    if math.isnan(value.low):
-        return f"{value.mean:.{digits}f}"
-    return f"{value.mean:.{digits}f} ± {(value.high - value.low) / 2:.{digits}f}"
+def _mean(value: Mean) -> str:
+    return interval(*value, figures=3)
 
 
 def _shade(value: float, most: float = 0.3) -> Any:

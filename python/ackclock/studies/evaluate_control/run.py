@@ -72,7 +72,7 @@ class Evaluation(Outcome):
                 for s, (e, gap, other) in found.worst.items()
             },
             "sharing": [
-                row({"router": router, "other": other}, share=n.share, harm=n.harm)
+                row({"router": router, "other": other}, share=n.share, kept=n.kept)
                 for (router, other), n in found.neighbours.items()
             ],
             "user_code_hash": self._code_hash(),

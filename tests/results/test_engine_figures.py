@@ -9,6 +9,7 @@ import pytest
 
 import ackclock as ac
 from ackclock.cli.main import main
+from ackclock.plot.capacity import mean_capacity
 from ackclock.studies import geant_demo
 
 KINDS = ("cwnd", "throughput", "queue", "delay", "fairness")
@@ -102,11 +103,39 @@ def test_goodput_far_below_or_below_the_narrowest_link_has_its_own_axis():
     assert high.texts[0].get_text() == "dotted: narrowest link, 20 Mbit/s"
 
 
-def test_no_line_is_drawn_where_the_rate_of_a_link_changes():
-    steps = 'buffer = "30 pkt", schedule = { steps = [{ at = "4 s", rate = "2 Mbps" }] }'
+def test_the_capacity_of_a_link_whose_rate_changes_is_drawn_and_bounds_the_axis():
+    steps = 'buffer = "30 pkt", schedule = { steps = [{ at = 5, rate = "10 Mbps" }] }'
     axes = ac.plot.throughput(ac.load(HOLES.replace('buffer = "30 pkt"', steps)).run()).axes[0]
-    assert len(axes.lines) == 1
-    assert axes.texts[0].get_text() == "a peak may be bytes that had waited for a lost packet"
+    dotted = next(one for one in axes.lines if one.get_linestyle() == ":")
+    drawn = dotted.get_ydata()
+    assert drawn[0] == pytest.approx(20)
+    assert drawn[-1] == pytest.approx(10)
+    assert axes.get_ylim()[1] <= 1.15 * 20 + 1e-9
+    assert "capacity of the link whose rate changes" in axes.texts[0].get_text()
+    assert axes.get_ylabel() == "goodput, delivered in order [Mbit/s]"
+
+
+def test_the_mean_capacity_of_a_schedule_is_what_can_leave_between_two_times():
+    times = np.array([0.0, 0.010, 0.015, 0.030])
+    # 2 packets of 12,000 bits by 10 ms, the third at 15 ms; the trace repeats every 15 ms.
+    trace = {"mahimahi": [4, 8, 15]}
+    assert mean_capacity(0.0, trace, times) == pytest.approx([2.4e6, 2.4e6, 2.4e6])
+    steps = {"steps": [{"at": "10 ms", "rate": "1 Mbps"}, {"at": 0.020, "rate": 4e6}]}
+    assert mean_capacity(2e6, steps, times) == pytest.approx([2e6, 1e6, 3e6])
+
+
+def test_a_legend_names_the_ends_of_flows_that_have_no_id_of_their_own():
+    net = {"kind": "dumbbell", "pairs": 2, "rate": "10 Mbps", "rtt": "20 ms"}
+    flows = [{"pair": 0}, {"pair": 1}, {"pair": 1}, {"pair": 1, "id": "mine"}]
+    case = ac.Scenario.from_data({"net": net, "flows": flows, "duration": 1})
+    axes = ac.plot.cwnd(case.run(record=["windows"])).axes[0]
+    names = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert [name.partition(" (")[0] for name in names] == [
+        "s0 -> d0",
+        "s1 -> d1 [1]",
+        "s1 -> d1 [2]",
+        "mine",
+    ]
 
 
 def test_a_figure_of_some_queues_says_of_how_many_links(run):

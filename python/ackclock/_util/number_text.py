@@ -6,6 +6,7 @@ function        writes                                for example
 `number`        a number without a unit               ``12,220,000``, ``0.0314``
 `engineering`   a quantity with a decimal prefix      ``12.2 Mbit/s``
 `percent`       a part of a whole                     ``12.2 %``
+`decimals`      a number of a column                  ``12.20``
 `interval`      a mean with half its interval         ``2.50 ± 0.12``, ``2.5``
 `bounds`        a mean with the ends of its interval  ``2.5 [2.4, 2.6]``
 `metric`        a value of a metric, by its name      ``12.2 Mbit/s``
@@ -32,6 +33,7 @@ __all__ = [
     "ROUNDING",
     "bounds",
     "clock",
+    "decimals",
     "engineering",
     "interval",
     "metric",
@@ -158,6 +160,21 @@ def percent(part: float | None, digits: int = 1, *, sign: bool = False) -> str:
     plus = "+" if sign else ""
     value = round(100 * part, digits) + 0.0  # no minus before a zero
     return f"{value:{plus},.{digits}f} %"
+
+
+def decimals(value: float | None, digits: int) -> str:
+    """Write a number with so many digits after the point, for columns that are compared.
+
+    Parameters
+    ----------
+    value
+        The number; None or NaN gives a dash.
+    digits
+        Digits after the point.
+    """
+    if value is None or math.isnan(value):
+        return "-"
+    return f"{round(value, digits) + 0.0:,.{digits}f}"  # no minus before a zero
 
 
 def interval(

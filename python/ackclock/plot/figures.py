@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ackclock._util.number_text import engineering, number
 from ackclock.analysis import jain
 from ackclock.errors import AckclockError, UnsupportedError, suggestion
+from ackclock.plot.capacity import mean_capacity, schedules
 from ackclock.plot.style import figure, line, style
 
 if TYPE_CHECKING:
@@ -89,11 +92,21 @@ def _legend(axes: Axes) -> None:
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
 
 
-def _label(run: Run, name: str) -> str:
-    for flow in run.summary["flows"]:
-        if str(flow["id"]) == name and flow.get("cc") not in (None, "", name):
-            return f"{name} ({flow['cc']})"
-    return name
+def _labels(run: Run) -> dict[str, str]:
+    """What a legend calls each flow: its id and control, or its ends where it was given no id."""
+    flows = run.summary["flows"]
+    ends = [f"{flow['src']} -> {flow['dst']}" for flow in flows]
+    shared = {one for one, count in Counter(ends).items() if count > 1}
+    made = {}
+    for i, (flow, way) in enumerate(zip(flows, ends, strict=True)):
+        name = str(flow["id"])
+        label = name
+        if name == f"f{i}":
+            label = f"{way} [{i}]" if way in shared else way
+        if flow.get("cc") not in (None, "", name):
+            label += f" ({flow['cc']})"
+        made[name] = label
+    return made
 
 
 def cwnd(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
@@ -109,11 +122,11 @@ def cwnd(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
     rows = run.tables.get("windows") or run.tables.get("flow_samples") or run.table("windows")
     made = figure(run.summary)
     axes = _axes(made, "Congestion window", "time [s]", "cwnd [segments]")
-    names = _chosen(run, "flows", flows)
+    names, labels = _chosen(run, "flows", flows), _labels(run)
     for i, (name, time, window) in enumerate(
         _series(rows, "flow", names, ["time_s", "cwnd_segments"])
     ):
-        axes.plot(time, window, drawstyle="steps-post", label=_label(run, name), **line(i))
+        axes.plot(time, window, drawstyle="steps-post", label=labels[name], **line(i))
     axes.set_ylim(bottom=0)
     _legend(axes)
     return made
@@ -139,7 +152,7 @@ def _rates(run: Run, flows: Sequence[int | str] | None) -> list[tuple[str, Value
 def _interval(rates: list[tuple[str, Values, Values]]) -> str:
     """The interval of rates in words, for a title."""
     middles = rates[0][1] if rates else np.zeros(0)
-    return f", means over {middles[1] - middles[0]:.3g} s" if len(middles) > 1 else ""
+    return f", means over {number(middles[1] - middles[0], 3)} s" if len(middles) > 1 else ""
 
 
 def _narrowest(run: Run) -> dict[str, float]:
@@ -153,11 +166,25 @@ def _narrowest(run: Run) -> dict[str, float]:
     return {str(flow["id"]): flow["bottleneck_bps"] for flow in reported["flows"]}
 
 
+def _varying(run: Run, rates: list[tuple[str, Values, Values]]) -> Values | None:
+    """Mean rate of the link whose rate changes, by interval [bit/s]; None if not just one does."""
+    try:
+        found = schedules(run.scenario.expanded().data)
+    except AckclockError:  # a trace file may be gone since it ran
+        return None
+    if len(found) != 1 or not rates or len(rates[0][1]) < 2:
+        return None
+    middles = rates[0][1]
+    half = (middles[1] - middles[0]) / 2
+    return mean_capacity(*found[0], np.append(middles - half, middles[-1] + half))
+
+
 def throughput(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
     """Goodput of flows over time. Needs the table ``flow_samples``.
 
     Goodput is delivered in order: what waited for a lost packet is delivered at once with it, and
-    its rate may be above that of any link. The axis ends a little above the narrowest link.
+    its rate may be above that of any link. The capacity is drawn, and the axis ends a little
+    above: that of the narrowest link, or of the link whose rate changes.
 
     Parameters
     ----------
@@ -168,18 +195,32 @@ def throughput(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
     """
     made = figure(run.summary)
     rates = _rates(run, flows)
-    axes = _axes(made, "Goodput" + _interval(rates), "time [s]", "goodput [Mbit/s]")
+    axes = _axes(
+        made, "Goodput" + _interval(rates), "time [s]", "goodput, delivered in order [Mbit/s]"
+    )
+    labels = _labels(run)
     for i, (name, time, rate) in enumerate(rates):
-        axes.plot(time, rate / 1e6, label=_label(run, name), **line(i))
+        axes.plot(time, rate / 1e6, label=labels[name], **line(i))
     limits = _narrowest(run)
     known = [(rate.max(), limits[name]) for name, _, rate in rates if name in limits]
-    if not known:
+    varying = _varying(run, rates)
+    if varying is not None:
+        axes.step(
+            rates[0][1], varying / 1e6, where="mid", color="#666666", linewidth=1, linestyle=":"
+        )
+        text = "dotted: capacity of the link whose rate changes"
+        top = float(varying.max())
+        if any(rate.max() > top for _, _, rate in rates):
+            axes.set_ylim(top=1.15 * top / 1e6)
+            text += "; peaks above it are bytes that had waited for a lost packet"
+        _note(axes, text)
+    elif not known:
         _note(axes, "a peak may be bytes that had waited for a lost packet")
     elif any(rate > limit / 2 for rate, limit in known):  # far below, curves would be flat for it
         top = max(limit for _, limit in known)
         one = all(limit == top for _, limit in known)
         what, own = ("narrowest link", "it") if one else ("widest bottleneck", "a flow's own")
-        text = f"dotted: {what}, {top / 1e6:.4g} Mbit/s"
+        text = f"dotted: {what}, {engineering(top, 'bit/s')}"
         if any(rate > limit for rate, limit in known):
             axes.set_ylim(top=min(axes.get_ylim()[1], 1.15 * top / 1e6))
             text += f"; peaks above {own} are bytes that had waited for a lost packet"
@@ -237,10 +278,10 @@ def delay(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
     """
     made = figure(run.summary)
     axes = _axes(made, "Round-trip times", "round-trip time [ms]", "share of samples at most this")
-    names = _chosen(run, "flows", flows)
+    names, labels = _chosen(run, "flows", flows), _labels(run)
     for i, (name, values) in enumerate(_series(run.table("rtts"), "flow", names, ["rtt_s"])):
         if len(values):
-            axes.ecdf(values * 1e3, label=_label(run, name), **line(i))
+            axes.ecdf(values * 1e3, label=labels[name], **line(i))
     axes.set_ylim(0, 1)
     _legend(axes)
     return made

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from ackclock._util.number_text import bounds, interval, number, percent
+from ackclock._util.number_text import bounds, decimals, interval, number, percent
 from ackclock._util.text_table import table
 from ackclock.studies.evaluate_control.judge import UNFAIR
 
@@ -51,7 +51,7 @@ def _goodput(found: Judgement) -> str:
                 f"{order.index(own) + 1}/{len(order)}",
                 _interval(found.rank_d[s, own]),
                 _interval(found.rank_c[s, own]),
-                f"{place}: {number(gap.mean, 2)} to {other}",
+                f"{place}: {decimals(gap.mean, 2)} to {other}",
                 best,
             ]
         )
@@ -72,7 +72,7 @@ def _sharing(found: Judgement) -> str:
         cells = [router, _interval(found.metrics[f"SACK + {router}", found.control, "fairness"])]
         for other in others:
             one = found.neighbours[router, other]
-            cells.append(f"{number(one.share.mean, 3)} ({percent(one.kept.mean, 0)})")
+            cells.append(f"{decimals(one.share.mean, 2)} ({percent(one.kept.mean, 0)})")
         rows.append(cells)
     about = (
         f"Sharing with SACK: (max-min)/mean among its own kind; beside five flows of another,"
@@ -87,12 +87,12 @@ def _cost(found: Judgement) -> str:
     rows = []
     for s in found.settings:
         cells = [s]
-        for metric, figures in (("loss_percent", 3), ("delay_ms", 3)):
+        for metric, digits in (("loss_percent", 2), ("delay_ms", 1)):
             mine = found.metrics[s, own, metric]
             rest = [found.metrics[s, c, metric].mean for c in found.controls if c != own]
             cells += [
-                number(mine.mean, figures),
-                f"{number(min(rest), figures)} to {number(max(rest), figures)}",
+                decimals(mine.mean, digits),
+                f"{decimals(min(rest), digits)} to {decimals(max(rest), digits)}",
             ]
         rows.append(cells)
     names = ["setting", "loss [%]", "others", "queueing delay [ms]", "others"]

@@ -9,7 +9,10 @@ from hypothesis import strategies as st
 
 import ackclock as ac
 from ackclock.cli.main import main
+from ackclock.experiments.executors import task
+from ackclock.experiments.store import Store
 from ackclock.scenario.environments import scores
+from ackclock.studies.adversary import runs
 from ackclock.studies.adversary.arena import Arena
 from ackclock.studies.adversary.search import KEEP, adversary
 from ackclock.studies.adversary.shape import LOWEST, Shape
@@ -80,7 +83,13 @@ def test_a_search_finds_a_pattern_that_holds_on_fresh_seeds(tmp_path):
     assert found.holds
     assert found.gap.mean < -0.1
     assert len(found.shape.levels) <= 2
-    folder = found.save(tmp_path / "out", command="ackclock adversary AIMD")
+    page = found.save(tmp_path / "out", command="ackclock adversary AIMD")
+    folder = page.parent
+    text = page.read_text()
+    assert found.answer() in text.replace("&#39;", "'")
+    assert "<svg" in text
+    assert 'src="' not in text
+    assert text.count("<table>") == text.count('<div class="scroll"><table>') == 2
     scenario = ac.load(folder / "scenario.toml")
     again = scores(scenario.replace(seed=1001).run().summary)["goodput"]
     assert found.goodput["AIMD"].low - 0.1 < again < found.goodput["AIMD"].high + 0.1
@@ -93,6 +102,52 @@ def test_the_number_of_threads_does_not_change_what_is_found():
     arena = Arena(PAIR, flows=2, duration_s=15, settings=OLD)
     one, two = (adversary(arena, levels=1, budget=12, seed=5, workers=w) for w in (1, 2))
     assert one == two
+
+
+def test_a_search_that_was_stopped_goes_on_where_it_was(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    command = ["adversary", "AIMD", "--against", "MIMD", "--flows", "2", "--duration", "15 s"]
+    command += ["--levels", "1", "--budget", "12", "--store", "kept", "--json"]
+    begun = itertools.count()
+
+    def stopped(request, progress=None):
+        if next(begun) == 5:
+            raise KeyboardInterrupt
+        return task.perform(request, progress)
+
+    monkeypatch.setattr(runs, "perform", stopped)
+    assert main([*command, "--workers", "1"]) == 3
+    with Store("kept") as store:
+        kept = store.index.count()
+    assert kept >= 5
+    capsys.readouterr()
+    monkeypatch.undo()
+    monkeypatch.chdir(tmp_path)
+    again = []
+
+    def counted(request, progress=None):
+        again.append(request.key)
+        return task.perform(request, progress)
+
+    monkeypatch.setattr(runs, "perform", counted)
+    assert main(command) == 0
+    first = capsys.readouterr().out
+    assert json.loads(first)["tried"] >= 10
+    with Store("kept") as store:
+        assert store.index.count() == kept + len(set(again))
+    again.clear()
+    assert main(command) == 0
+    assert capsys.readouterr().out == first
+    assert again == []
+
+
+def test_a_search_reports_how_far_it_is():
+    told = []
+    arena = Arena(PAIR, flows=2, duration_s=10, settings=OLD)
+    adversary(arena, levels=1, budget=10, seed=5, progress=told.append)
+    assert told == sorted(told)
+    assert told[0] == 1 / 10
+    assert told[-1] == 1
 
 
 def test_shrinking_keeps_most_of_the_gap():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ackclock.cli import completion
-from ackclock.cli.options import FILE, JSON, QUIET, SET, WORKERS, print_json, with_changes
+from ackclock.cli.options import FILE, JSON, QUIET, SET, STORE, WORKERS, print_json, with_changes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +30,8 @@ __all__ = ["adversary"]
 @click.option("--flows", type=click.IntRange(min=1), default=4, show_default=True)
 @click.option("--duration", default="60 s", show_default=True, help="Length of a run.")
 @WORKERS
-@click.option("--out", type=FILE, metavar="DIR", help="Write scenario and plot into DIR.")
+@STORE
+@click.option("--out", type=FILE, metavar="DIR", help="Write report, scenario, plot into DIR.")
 @JSON
 @QUIET
 def adversary(
@@ -47,6 +48,7 @@ def adversary(
     flows: int,
     duration: str,
     workers: int | None,
+    store: Path | None,
     out: Path | None,
     as_json: bool,
     quiet: bool,
@@ -54,10 +56,12 @@ def adversary(
     """Search the bandwidth pattern under which CONTROL loses most to the best of others.
 
     What is found is shrunk to the simplest pattern that still shows it. Controls are registry
-    names, AIMD, AIAD, MIMD, MIAD (the instances of Akella et al.), file.py:Class, or tables.
+    names, AIMD, AIAD, MIMD, MIAD (the instances of Akella et al.), file.py:Class, or tables. A
+    search that was stopped goes on where it was.
     """
     from ackclock._util.command_line import command_line
     from ackclock._util.output_folder import may_replace
+    from ackclock._util.progress import Bar
     from ackclock._util.units import parse
     from ackclock.studies.adversary.arena import Arena
     from ackclock.studies.adversary.found import Found
@@ -84,22 +88,26 @@ def adversary(
         return made
 
     made = with_changes(changes, arena)
-    found = search(
-        made,
-        want="best" if best else "last" if last else "worst",
-        levels=levels,
-        budget=budget,
-        seed=seed,
-        workers=workers,
-    )
-    if out is not None:
-        found.save(out, command=command_line())
+    command = command_line()
+    with Bar(f"adversary {control}", shown=not quiet) as progress:
+        found = search(
+            made,
+            want="best" if best else "last" if last else "worst",
+            levels=levels,
+            budget=budget,
+            seed=seed,
+            workers=workers,
+            store=store,
+            command=command,
+            progress=progress,
+        )
+    written = None if out is None else found.save(out, command=command)
     if as_json:
         print_json(found.to_dict())
     elif not quiet:
         click.echo(str(found))
-        if out is not None:
-            click.echo(f"\nwrote {out / 'scenario.toml'} and {out / 'pattern.svg'}")
+        if written is not None:
+            click.echo(f"\nwrote {written}")
 
 
 def _split(text: str) -> Iterator[str]:

@@ -58,6 +58,7 @@ def mean_capacity(rate_bps: float, schedule: Data, times_s: Values) -> Values:
     ndarray
         Shape ``(n,)``.
     """
+    times_s = np.maximum(times_s, 0.0)
     if "mahimahi" in schedule:
         turns = np.asarray(schedule["mahimahi"], dtype=np.float64) / 1e3
         rounds, rest = np.divmod(times_s, turns[-1])

@@ -126,6 +126,19 @@ def _measure(data: Data, chosen: Settings, test: Sequence[Data], flows: Sequence
     }
 
 
+def goodput(summary: Mapping[str, Any]) -> float:
+    """Goodput of a run as a part of the available bandwidth; NaN where there is none.
+
+    Parameters
+    ----------
+    summary
+        Of a run in an environment; its flows may be left out.
+    """
+    told = summary["environment"]
+    available: float = told["available_bps"]
+    return float(told["got_bps"] / available) if available > 0 else float("nan")
+
+
 def scores(summary: Mapping[str, Any]) -> dict[str, float]:
     """Compute the paper's metrics of a run.
 
@@ -149,9 +162,7 @@ def scores(summary: Mapping[str, Any]) -> dict[str, float]:
     delay = measured["delay_s"]
     offered = measured["offered_bps"]
     return {
-        "goodput": measured["got_bps"] / measured["available_bps"]
-        if measured["available_bps"] > 0
-        else nan,
+        "goodput": goodput(summary),
         "fairness": (max(got) - min(got)) / mean if mean > 0 else nan,
         "loss_percent": 100 * sum(f["lost_data_packets"] for f in flows) / sent if sent else nan,
         "delay_ms": 1e3 * delay if delay is not None else nan,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ackclock.scenario.environments import scores
+from ackclock.experiments.store.keeper import Memory
 from ackclock.scenario.scenario import Scenario
+from ackclock.studies.adversary.runs import Runs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -83,7 +84,9 @@ class Arena:
         made = Scenario.from_data(data)
         return made.replace(**self.settings) if self.settings else made
 
-    def goodputs(self, shape: Shape, seeds: Sequence[int]) -> dict[str, list[float]]:
+    def goodputs(
+        self, shape: Shape, seeds: Sequence[int], runs: Runs | None = None
+    ) -> dict[str, list[float]]:
         """Goodput of every control under every seed.
 
         Parameters
@@ -92,12 +95,12 @@ class Arena:
             The pattern.
         seeds
             Of the runs.
+        runs
+            What does and keeps them; left out: nothing is kept.
         """
+        done = runs or Runs(Memory())
         return {
-            control: [
-                scores(self.scenario(shape, control, seed).run().summary)["goodput"]
-                for seed in seeds
-            ]
+            control: [done.goodput(self.scenario(shape, control, seed)) for seed in seeds]
             for control in self.controls
         }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ackclock._util.number_text import bounds, decimals
 from ackclock.studies.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ class Found(Outcome):
     """
 
     MARKER = "adversary.json"
+    PAGE = "report.html"
 
     arena: Arena
     want: str
@@ -74,36 +76,61 @@ class Found(Outcome):
         """The scenario of the control under the pattern."""
         return self.arena.scenario(self.shape, next(iter(self.arena.controls)), 1)
 
+    def answer(self) -> str:
+        """The finding in a sentence, by its interval."""
+        own = next(iter(self.arena.controls))
+        rival = self.arena.rival(
+            {name: mean.mean for name, mean in self.goodput.items()}, self.want
+        )
+        seeds = f"on {FRESH_SEEDS} seeds that the search did not see"
+        if not self.holds:
+            gap = bounds(*self.gap, figures=3)
+            return (
+                f"No pattern was found where {own} {DOES[self.want]}: the gap to {rival} is {gap}"
+                f" {seeds}."
+            )
+        sign, word = (1, "more") if self.gap.mean > 0 else (-1, "less")
+        ends = sorted((sign * self.gap.low, sign * self.gap.high))
+        gap = bounds(sign * self.gap.mean, *ends, figures=3)
+        return f"{own} gets {gap} of the bandwidth {word} than {rival} {seeds}."
+
     def __str__(self) -> str:
         from ackclock._util.text_table import table
 
         own = next(iter(self.arena.controls))
         peak = self.arena.peak_bps
         rows = [
-            [name, f"{mean.mean:.3f}", f"{mean.low:.3f}", f"{mean.high:.3f}"]
-            for name, mean in self.goodput.items()
+            [name, *(decimals(value, 3) for value in mean)] for name, mean in self.goodput.items()
         ]
-        means = {name: mean.mean for name, mean in self.goodput.items()}
-        rival = self.arena.rival(means, self.want)
-        word = "less" if self.gap.mean < 0 else "more"
-        text = (
-            f"{own} gets {abs(self.gap.mean):.3f} of the bandwidth {word} than {rival}"
-            f" [{min(abs(self.gap.low), abs(self.gap.high)):.3f},"
-            f" {max(abs(self.gap.low), abs(self.gap.high)):.3f}]"
-            f" on {FRESH_SEEDS} seeds that the search did not see."
-        )
-        if not self.holds:
-            text = (
-                f"No pattern was found where {own} {DOES[self.want]}: the gap to {rival} is"
-                f" {self.gap.mean:+.3f} [{self.gap.low:+.3f}, {self.gap.high:+.3f}] on"
-                f" {FRESH_SEEDS} seeds that the search did not see."
-            )
         head = f"{HEADS[self.want]} for {own}: {self.shape.describe(peak)}"
         count = f"{self.tried} patterns tried, seed {self.seed}; before shrinking:"
         first = f"{count} {self.first.describe(peak)}"
-        return "\n".join(
-            [head, "", table(["control", "goodput", "low", "high"], rows), "", text, first]
+        goodput = table(["control", "goodput", "low", "high"], rows)
+        return "\n".join([head, "", goodput, "", self.answer(), first])
+
+    def pages(self, command: str) -> dict[str, str]:
+        """The report and the page of text.
+
+        Parameters
+        ----------
+        command
+            What the user typed.
+        """
+        from ackclock.studies.adversary.report import html
+
+        report = html(
+            self.arena,
+            self.shape,
+            self.first,
+            self.goodput,
+            head=HEADS[self.want],
+            answer=self.answer(),
+            seeds=FRESH_SEEDS,
+            tried=self.tried,
+            seed=self.seed,
+            command=command,
         )
+        return {self.PAGE: report, "page.txt": str(self)}
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data."""

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from ackclock.experiments.store import Place
     from ackclock.studies.adversary.arena import Arena
 
 __all__ = ["adversary"]
@@ -49,6 +50,8 @@ def adversary(
     budget: int = 200,
     seed: int = 1,
     workers: int | None = None,
+    store: Place = False,
+    command: str | None = None,
     progress: Callable[[float], object] | None = None,
 ) -> Found:
     """Search.
@@ -68,6 +71,11 @@ def adversary(
         Of the search.
     workers
         Runs at a time; left out: one per core.
+    store
+        Folder that keeps the runs, so that a search that was stopped goes on where it was; True or
+        None for the default one; False: nothing is kept.
+    command
+        What the user typed, for the provenance.
     progress
         Called with the fraction done.
 
@@ -80,6 +88,8 @@ def adversary(
     from scipy.optimize import Bounds, differential_evolution
 
     from ackclock.experiments.replication import cores
+    from ackclock.experiments.store import Store, opened
+    from ackclock.studies.adversary.runs import Runs
 
     if len(arena.controls) < 2:
         raise AckclockError("there is no other control to compare with")
@@ -90,44 +100,51 @@ def adversary(
     seeds = range(1, 1 + SEEDS)
     known: dict[Shape, float] = {}
 
-    def gap(shape: Shape) -> float:
-        if shape not in known:
-            gaps = arena.gaps(arena.goodputs(shape, seeds), want)
-            known[shape] = sign * sum(gaps) / len(gaps)
-            if progress is not None:
-                progress(min(len(known) / budget, 1.0))
-        return known[shape]
+    with opened(store) as keeper:
+        if isinstance(keeper, Store):
+            keeper.describe(
+                {"sweep": f"adversary {next(iter(arena.controls))}", "command": command}
+            )
+        runs = Runs(keeper)
 
-    def cost(numbers: npt.NDArray[np.float64]) -> float:
-        return gap(Shape.of([float(x) for x in numbers]))
+        def gap(shape: Shape) -> float:
+            if shape not in known:
+                gaps = arena.gaps(arena.goodputs(shape, seeds, runs), want)
+                known[shape] = sign * sum(gaps) / len(gaps)
+                if progress is not None:
+                    progress(min(len(known) / budget, 1.0))
+            return known[shape]
 
-    rounds = max(budget // population - 1, 1)
-    draws = np.random.default_rng(seed)
-    with ThreadPoolExecutor(workers or cores()) as pool:
-        result = differential_evolution(
-            cost,
-            Bounds([0.0] * (2 * levels), [1.0] * (2 * levels)),
-            init=draws.random((population, 2 * levels)),
-            maxiter=rounds,
-            rng=draws,
-            polish=False,
-            updating="deferred",
-            workers=pool.map,
-            tol=0.0,
+        def cost(numbers: npt.NDArray[np.float64]) -> float:
+            return gap(Shape.of([float(x) for x in numbers]))
+
+        rounds = max(budget // population - 1, 1)
+        draws = np.random.default_rng(seed)
+        with ThreadPoolExecutor(workers or cores()) as pool:
+            result = differential_evolution(
+                cost,
+                Bounds([0.0] * (2 * levels), [1.0] * (2 * levels)),
+                init=draws.random((population, 2 * levels)),
+                maxiter=rounds,
+                rng=draws,
+                polish=False,
+                updating="deferred",
+                workers=pool.map,
+                tol=0.0,
+            )
+        first = Shape.of([float(x) for x in result.x])
+        shape = _shrunk(first, gap)
+        fresh = arena.goodputs(shape, range(1001, 1001 + FRESH_SEEDS), runs)
+        return Found(
+            arena=arena,
+            want=want,
+            shape=shape,
+            first=first,
+            goodput={name: Mean.of(values) for name, values in fresh.items()},
+            gap=Mean.of(arena.gaps(fresh, want)),
+            tried=len(known),
+            seed=seed,
         )
-    first = Shape.of([float(x) for x in result.x])
-    shape = _shrunk(first, gap)
-    fresh = arena.goodputs(shape, range(1001, 1001 + FRESH_SEEDS))
-    return Found(
-        arena=arena,
-        want=want,
-        shape=shape,
-        first=first,
-        goodput={name: Mean.of(values) for name, values in fresh.items()},
-        gap=Mean.of(arena.gaps(fresh, want)),
-        tried=len(known),
-        seed=seed,
-    )
 
 
 def _shrunk(shape: Shape, gap: Callable[[Shape], float]) -> Shape:

@@ -142,12 +142,12 @@ def test_a_search_that_was_stopped_goes_on_where_it_was(tmp_path, monkeypatch, c
 
 
 def test_a_search_reports_how_far_it_is():
-    told = []
+    reported = []
     arena = Arena(PAIR, flows=2, duration_s=10, settings=OLD)
-    adversary(arena, levels=1, budget=10, seed=5, progress=told.append)
-    assert told == sorted(told)
-    assert told[0] == 1 / 10
-    assert told[-1] == 1
+    adversary(arena, levels=1, budget=10, seed=5, progress=reported.append)
+    assert reported == sorted(reported)
+    assert reported[0] == 1 / 10
+    assert reported[-1] == 1
 
 
 def test_shrinking_keeps_most_of_the_gap():

@@ -128,24 +128,25 @@ def judgement(kept, spread, gap):
 
 def test_no_sentence_says_more_than_its_interval():
     # A neighbour that gains is not harmed most; a spread of 0.58 is not even; gaps may be chance.
-    told = sentences(judgement(kept=[1.1, 1.1], spread=[0.57, 0.59], gap=[0.0, 0.2]))[0]
-    assert "harms" not in told
-    assert "no other gets less" in told
-    assert "evenly" not in told
-    assert "at most 0.58" in told
-    assert "furthest behind" not in told
+    reported = sentences(judgement(kept=[1.1, 1.1], spread=[0.57, 0.59], gap=[0.0, 0.2]))[0]
+    assert "harms" not in reported
+    assert "no other gets less" in reported
+    assert "evenly" not in reported
+    assert "at most 0.58" in reported
+    assert "furthest behind" not in reported
     # Each of the three beyond its interval.
-    told = sentences(judgement(kept=[0.2, 0.21], spread=[1.8, 1.81], gap=[0.2, 0.21]))[0]
-    assert "a flow of Vegas gets 20 % [14 %, 27 %] of its" in told
-    assert "share unevenly with SACK + RED." in told
-    assert "furthest behind the best in sq-high with SACK + RED, where Vegas gets most" in told
+    reported = sentences(judgement(kept=[0.2, 0.21], spread=[1.8, 1.81], gap=[0.2, 0.21]))[0]
+    assert "a flow of Vegas gets 20 % [14 %, 27 %] of its" in reported
+    assert "share unevenly with SACK + RED." in reported
+    assert "furthest behind the best in sq-high with SACK + RED, where Vegas gets most" in reported
     # Not decided, and no seeds to decide it.
-    told = sentences(judgement(kept=[0.2, 1.9], spread=[0.2, 1.9], gap=[0.2, 0.21]))[0]
-    assert "Whether flows of its own kind share unevenly with SACK + RED is open." in told
-    assert "no other gets less" in told
-    told = sentences(judgement(kept=[0.2], spread=[1.8], gap=[0.2]))[0]
+    reported = sentences(judgement(kept=[0.2, 1.9], spread=[0.2, 1.9], gap=[0.2, 0.21]))[0]
+    assert "Whether its flows share unevenly with SACK + RED is open." in reported
+    assert "no other gets less" in reported
+    reported = sentences(judgement(kept=[0.2], spread=[1.8], gap=[0.2]))[0]
     assert (
-        told == "One seed gives no intervals: the tables show one sample, and no finding follows."
+        reported
+        == "One seed gives no intervals: the tables show one sample, and no finding follows."
     )
 
 

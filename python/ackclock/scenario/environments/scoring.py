@@ -134,9 +134,9 @@ def goodput(summary: Mapping[str, Any]) -> float:
     summary
         Of a run in an environment; its flows may be left out.
     """
-    told = summary["environment"]
-    available: float = told["available_bps"]
-    return float(told["got_bps"] / available) if available > 0 else float("nan")
+    measured = summary["environment"]
+    available: float = measured["available_bps"]
+    return float(measured["got_bps"] / available) if available > 0 else float("nan")
 
 
 def scores(summary: Mapping[str, Any]) -> dict[str, float]:

@@ -109,8 +109,8 @@ def sentences(found: Judgement) -> list[str]:
     """
     if found.seeds < 2:
         return ["One seed gives no intervals: the tables show one sample, and no finding follows."]
-    told = [_winner(found), _furthest(found), _own_kind(found), _harm(found)]
-    return [" ".join(part for part in told if part)]
+    texts = [_winner(found), _furthest(found), _own_kind(found), _harm(found)]
+    return [" ".join(part for part in texts if part)]
 
 
 def _winner(found: Judgement) -> str:
@@ -143,22 +143,22 @@ def _own_kind(found: Judgement) -> str:
     spread = {s: found.metrics[s, own, "fairness"] for s in found.settings}
     unfair = [s for s in found.settings if found.is_unfair(s, own)]
     open_ = [s for s in found.settings if s not in unfair and not spread[s].high <= UNFAIR]
-    told = []
+    texts = []
     if unfair:
-        told.append(f"Flows of its own kind share unevenly with {', '.join(unfair)}.")
+        texts.append(f"Its flows share unevenly with {', '.join(unfair)}.")
     if open_:
-        told.append(
+        texts.append(
             f"Whether they do with {', '.join(open_)} is open."
             if unfair
-            else f"Whether flows of its own kind share unevenly with {', '.join(open_)} is open."
+            else f"Whether its flows share unevenly with {', '.join(open_)} is open."
         )
-    if not told:
+    if not texts:
         most = max(spread, key=lambda s: spread[s].mean)
-        told.append(
-            f"Among flows of its own kind (max - min) / mean of goodputs is at most"
+        texts.append(
+            f"Among its flows (max - min) / mean of goodputs is at most"
             f" {interval(*spread[most])}, with {most}."
         )
-    return " ".join(told)
+    return " ".join(texts)
 
 
 def _harm(found: Judgement) -> str:

@@ -33,7 +33,18 @@ CORE = ROOT / "crates" / "ackclock-core" / "src"
 SOFT_LINES, HARD_LINES = 400, 800
 MOST_FILES = 20
 
-GROUND = {"units", "wire", "ids", "rng", "registry", "error", "outbox", "agenda", "memory"}
+GROUND = {
+    "units",
+    "wire",
+    "ids",
+    "rng",
+    "registry",
+    "error",
+    "outbox",
+    "agenda",
+    "memory",
+    "dscp",
+}
 """What anything may use: quantities, packets, identifiers, random numbers, the registry."""
 
 ROOMS = {
@@ -58,11 +69,12 @@ MAY_IMPORT: dict[str, set[str]] = {
     "ids": set(),
     "agenda": set(),
     "memory": set(),
+    "dscp": {"error"},
     "wire": {"ids", "units"},
     "outbox": {"ids", "wire"},
     "registry": {"error"},
     # Stages, in the order in which data goes; each may use the stages before it and the rooms.
-    "scenario": {"units", "registry"},
+    "scenario": {"units", "registry", "dscp"},
     "compile": GROUND | ROOMS | {"scenario", "tcp"},
     "record": {"ids", "units"},
     "packet": GROUND | ROOMS | {"scenario", "compile", "record", "tcp", "tcp_ns2"},

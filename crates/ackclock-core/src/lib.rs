@@ -11,6 +11,7 @@ mod agenda;
 pub mod api;
 pub mod cc;
 pub mod compile;
+pub mod dscp;
 pub mod error;
 pub mod fluid;
 pub mod ids;

@@ -28,6 +28,12 @@ impl Flags {
     pub const FIN: Self = Self(1 << 8);
     /// Sent by an unresponsive source: no transport acknowledges it.
     pub const DATAGRAM: Self = Self(1 << 9);
+    /// Among the first packets of its connection, for which its sender requests priority.
+    pub const FIRST: Self = Self(1 << 10);
+    /// Carries the option that accumulates the time spent in queues ([`Packet::queued`]).
+    pub const AQT: Self = Self(1 << 11);
+    /// Carries a label of core-stateless routers ([`Packet::label`]).
+    pub const LABEL: Self = Self(1 << 12);
 
     /// Whether all bits of `other` are set.
     #[inline]
@@ -75,7 +81,7 @@ pub type SackBlock = (u32, u32);
 /// every packet is accounted for.
 ///
 /// Sequence numbers count segments of one MSS; a byte sequence number is `seq * mss`.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 #[repr(C)]
 pub struct Packet {
     /// Data: number of the segment. ACK: the next segment expected (cumulative).
@@ -95,7 +101,10 @@ pub struct Packet {
     pub sack_count: u8,
     /// Header bits. Not beside `size`: the two, stored apart, would be loaded as one, which stalls.
     pub flags: Flags,
-    /// SACK blocks, most recent first.
+    /// The rate label of core-stateless routers, if [`Flags::LABEL`] is set: bytes per second and unit of
+    /// weight. Dynamic packet state, in the IP header.
+    pub label: f32,
+    /// SACK blocks, most recent first. With [`Flags::AQT`] the last place holds the time spent in queues.
     pub sack: [SackBlock; MAX_SACK_BLOCKS],
 }
 
@@ -112,6 +121,7 @@ impl Packet {
             size,
             sack_count: 0,
             flags,
+            label: 0.0,
             sack: [(0, 0); MAX_SACK_BLOCKS],
         }
     }
@@ -122,6 +132,31 @@ impl Packet {
         self.flags.has(Flags::ACK)
     }
 
+    /// Time spent in queues that the option has accumulated, to a [`TIMESTAMP_TICK`]: of the packet itself, or,
+    /// in an acknowledgement, of the data packet that it echoes. `None` without the option.
+    #[inline]
+    pub fn queued(&self) -> Option<Span> {
+        let (ticks, _) = self.sack[MAX_SACK_BLOCKS - 1];
+        self.flags.has(Flags::AQT).then(|| TIMESTAMP_TICK * u64::from(ticks))
+    }
+
+    /// Puts the option on the packet, with this time.
+    pub fn set_queued(&mut self, queued: Span) {
+        self.flags.set(Flags::AQT);
+        let ticks = u32::try_from(queued.0 / TIMESTAMP_TICK.0).unwrap_or(u32::MAX);
+        self.sack[MAX_SACK_BLOCKS - 1] = (ticks, 0);
+        self.sack_count = self.sack_count.min(MAX_SACK_BLOCKS as u8 - 1);
+    }
+
+    /// The packet has waited in a queue: the option is brought up to date. An acknowledgement only echoes.
+    pub fn add_queued(&mut self, waited: Span) {
+        if let Some(queued) = self.queued()
+            && !self.is_ack()
+        {
+            self.set_queued(queued + waited);
+        }
+    }
+
     /// The valid SACK blocks.
     #[inline]
     pub fn sack_blocks(&self) -> &[SackBlock] {
@@ -130,7 +165,7 @@ impl Packet {
 }
 
 /// A packet and the time that matters where it is: arrival time in flight, enqueue time in a queue.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub struct Timed {
     /// Arrival or enqueue time.
     pub at: Time,

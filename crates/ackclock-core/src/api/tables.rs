@@ -90,6 +90,8 @@ pub(super) fn links(plan: &Plan, results: &Results) -> Columns {
         ("delay_mean_s", f(&|l| l.delay_mean_s)),
         ("waiting_packets", n(&|l| l.waiting)),
         ("loss_ratio", f(&loss_ratio)),
+        ("state_flows", n(&|l| l.state.flows)),
+        ("state_bytes", n(&|l| l.state.bytes)),
     ];
     table.extend(
         DropReason::ALL

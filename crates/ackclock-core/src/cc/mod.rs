@@ -69,6 +69,8 @@ pub struct Ack {
     pub rtt: Option<Span>,
     /// Smallest sample so far.
     pub min_rtt: Span,
+    /// The sample without the time that the data waited in queues, where packets accumulate that (AQT).
+    pub propagation: Option<Span>,
     /// Smoothed round-trip time (RFC 6298); zero before the first sample.
     pub srtt: Span,
     /// Count of round trips: rises once per window of data.
@@ -135,6 +137,7 @@ impl Ack {
             in_flight: 0,
             rtt: None,
             min_rtt: Span::ZERO,
+            propagation: None,
             srtt: Span::ZERO,
             round: 0,
             app_limited: false,

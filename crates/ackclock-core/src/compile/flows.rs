@@ -295,6 +295,8 @@ impl Context<'_> {
             path: Arc::clone(path),
             src,
             dst,
+            pair: if let Ends::Told { pair } = ends { pair } else { None },
+            dscp: flow.dscp.unwrap_or_default(),
             start: Time(start.0) + late,
             stop: flow.stop.filter(|_| sound).map(|s| Time(s.0)),
             size: if flow.every.is_some() { None } else { size },

@@ -3,8 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::dscp::Dscp;
 use crate::ids::{LinkId, NodeId};
-use crate::qdisc::Limit;
+use crate::qdisc::{FlowFacts, Limit};
 use crate::registry::Spec;
 use crate::scenario::{Era, Record};
 use crate::tcp::TcpConfig;
@@ -54,6 +55,27 @@ impl Plan {
             .iter()
             .map(|flow| Span(way(&flow.route).saturating_add(way(&flow.ack_route))))
             .collect()
+    }
+
+    /// Every flow as disciplines with classes know it.
+    pub fn facts(&self) -> Arc<[FlowFacts]> {
+        let nodes: Vec<Arc<str>> = self.nodes.iter().map(|name| name.as_str().into()).collect();
+        let facts = |flow: &PlanFlow| {
+            let (sender, control): (Arc<str>, _) = match &*flow.sender {
+                PlanSender::Tcp { control, .. } => ("tcp".into(), Some(Arc::clone(control))),
+                PlanSender::Source(spec) => (spec.kind().into(), None),
+            };
+            FlowFacts {
+                id: Arc::clone(&flow.name),
+                src: Arc::clone(&nodes[flow.src.index()]),
+                dst: Arc::clone(&nodes[flow.dst.index()]),
+                pair: flow.pair,
+                dscp: flow.dscp,
+                sender,
+                control,
+            }
+        };
+        self.flows.iter().map(facts).collect()
     }
 
     /// Flows through each link: those whose data passes or, where there is none, whose
@@ -204,6 +226,10 @@ pub struct PlanFlow {
     pub src: NodeId,
     /// Receiving node.
     pub dst: NodeId,
+    /// Host pair, if it was given by one.
+    pub pair: Option<u32>,
+    /// Differentiated services code point.
+    pub dscp: Dscp,
     /// Start.
     pub start: Time,
     /// Nothing new is sent after this.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use super::testing::{Bench, env};
+use super::testing::{Bench, env as plain, marked};
 use super::{Limit, QdiscEnv, QueueDisc, build, catalogue};
 use crate::registry::Spec;
 use crate::scenario::Era;
@@ -34,10 +34,16 @@ fn operations() -> impl Strategy<Value = Vec<Operation>> {
     prop::collection::vec(operation, 1..300)
 }
 
+/// Flows 1 and 4 are of the code point EF.
+fn env() -> QdiscEnv {
+    let flows = [("f0", 0), ("f1", 46), ("f2", 0), ("f3", 0), ("f4", 46), ("f5", 0)];
+    QdiscEnv { facts: marked(&flows), ..plain() }
+}
+
 /// Every entry of the registry as it is, and the schedulers with every AQM inside.
 fn specs() -> Vec<Spec> {
     let mut specs: Vec<Spec> = catalogue().iter().map(|e| Spec::from(e.info.name)).collect();
-    for outer in ["drr", "fq"] {
+    for outer in ["drr", "fq", "wf2q-plus"] {
         for inner in super::aqm::catalogue() {
             let aqm = serde_json::json!({ "kind": inner.info.name, "ecn": true });
             let table = serde_json::json!({ "kind": outer, "aqm": aqm });
@@ -64,6 +70,25 @@ fn specs() -> Vec<Spec> {
         serde_json::json!({ "kind": "sfb", "levels": 1, "bins": 2, "target": 1, "d1": 0.9, "rehash": "10 ms", "warmup": "10 ms" }),
         serde_json::json!({ "kind": "sred", "zombies": 5, "overwrite": 1, "max_p": 1, "ecn": true }),
         serde_json::json!({ "kind": "afd", "shadow": 4, "sample": 1, "target": 1, "ecn": true }),
+        serde_json::json!({ "kind": "wf2q-plus", "victim": "head", "longest": "packets", "weights": [3, 0.5] }),
+        serde_json::json!({ "kind": "hpfq", "victim": "head", "classes": [
+            { "weight": 2, "classes": [
+                { "takes": { "flows": ["f0"] }, "aqm": "codel" },
+                { "takes": { "dscp": ["ef"] }, "weight": 0.3 },
+                { "takes": { "acks": false, "flows": ["f2", "f3"] }, "split": true, "aqm": "pie" },
+            ] },
+            { "split": true },
+        ] }),
+        serde_json::json!({ "kind": "priority", "classes": [
+            { "takes": { "dscp": ["ef"] }, "aqm": { "kind": "red", "min_th": 1, "max_th": 3, "ecn": true } },
+            { "takes": { "flows": ["f0", "f?"] }, "aqm": { "kind": "pie", "update": "7 ms" } },
+            {},
+        ] }),
+        serde_json::json!({ "kind": "wrr", "quantum": 70, "classes": [
+            { "weight": 3, "takes": { "dscp": ["ef"] }, "aqm": "codel" }, { "weight": 0.7 },
+        ] }),
+        serde_json::json!({ "kind": "core-stateless", "weights": [2, 0.5], "k": "1 ms", "k_link": "1 ms",
+            "k_congested": "1 ms", "threshold": 0 }),
         serde_json::json!({ "kind": "rem", "gamma": 1, "phi": 2, "target": 0, "ecn": true }),
     ] {
         specs.push(serde_json::from_value(table).unwrap());

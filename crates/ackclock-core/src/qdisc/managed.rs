@@ -5,7 +5,7 @@
 //! limit part of its rule (see [`Plain::limit`]).
 
 use super::store::Store;
-use super::{Aqm, Limit, QdiscCtx, QdiscEnv, QueueDisc, QueueState, Verdict};
+use super::{Aqm, Limit, QdiscCtx, QdiscEnv, QueueDisc, QueueState, State, Verdict};
 use crate::registry::{About, Info};
 use crate::units::{BitRate, Bytes, Span, Time};
 use crate::wire::{DropReason, Packet, Timed};
@@ -107,6 +107,10 @@ impl<A: Aqm> QueueDisc for Managed<A> {
 
     fn on_rate(&mut self, at: Time, rate: BitRate) {
         self.aqm.on_rate(at, rate);
+    }
+
+    fn state(&self) -> State {
+        self.aqm.state()
     }
 
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {

@@ -12,6 +12,8 @@
 //! in [`aqm`] to let it serve inside DRR and FQ.
 
 pub mod aqm;
+mod classifier;
+pub mod core_stateless;
 pub mod fair;
 mod links;
 pub mod managed;
@@ -25,6 +27,8 @@ mod reference;
 mod testing;
 
 use std::sync::Arc;
+
+pub use classifier::FlowFacts;
 
 use crate::registry;
 use crate::rng::Stream;
@@ -79,6 +83,8 @@ pub struct QdiscEnv {
     /// Round-trip propagation of every flow, by its number. Only a discipline whose source assumes
     /// that a router knows it may look.
     pub round_trips: Arc<[Span]>,
+    /// Every flow by its number, for disciplines with `classes`; empty where no link has one, or nobody knows.
+    pub facts: Arc<[FlowFacts]>,
     /// Defaults of this era apply where a parameter is left out.
     pub era: Era,
 }
@@ -123,6 +129,15 @@ impl QdiscCtx<'_> {
     }
 }
 
+/// What a discipline keeps besides the packets that wait.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct State {
+    /// Flows or classes of which it keeps something each; bins and the like, which are a fixed number, not.
+    pub flows: u64,
+    /// Bytes, those for flows included, as held here: what a router would need is of this order.
+    pub bytes: u64,
+}
+
 /// A queue discipline. Every packet given to `enqueue` is later returned by `dequeue` or given to
 /// `ctx.drop`, exactly once.
 pub trait QueueDisc: Send {
@@ -147,6 +162,10 @@ pub trait QueueDisc: Send {
     /// The link's scheduled rate changed to `rate` at `at`: told before the first other call from then
     /// on. Delivery opportunities are no rate.
     fn on_rate(&mut self, _at: Time, _rate: BitRate) {}
+    /// What it keeps now besides packets. Left out: itself, and nothing of any flow.
+    fn state(&self) -> State {
+        State { flows: 0, bytes: size_of_val(self) as u64 }
+    }
     /// Internal state by name, for recording.
     fn probes(&self, _out: &mut dyn FnMut(&'static str, f64)) {}
 }
@@ -218,6 +237,10 @@ pub trait Aqm: Send {
     /// The link's scheduled rate changed to `rate` at `at`: told before the first other call from then
     /// on.
     fn on_rate(&mut self, _at: Time, _rate: BitRate) {}
+    /// What it keeps now besides packets. Left out: itself, and nothing of any flow.
+    fn state(&self) -> State {
+        State { flows: 0, bytes: size_of_val(self) as u64 }
+    }
     /// Internal state by name, for recording.
     fn probes(&self, _out: &mut dyn FnMut(&'static str, f64)) {}
 }
@@ -229,6 +252,11 @@ registry! { /// Builds the queue discipline that `spec` names; `path` says where
     "qdisc/aqm/rio.rs" => managed::Managed<aqm::rio::Rio>,
     "qdisc/fair/drr.rs" => fair::drr::Drr,
     "qdisc/fair/fq.rs" => fair::fq::Fq,
+    "qdisc/fair/wf2q_plus.rs" => fair::wf2q_plus::Wf2qPlus,
+    "qdisc/fair/hpfq.rs" => fair::hpfq::Hpfq,
+    "qdisc/fair/priority.rs" => fair::priority::Priority,
+    "qdisc/fair/wrr.rs" => fair::wrr::Wrr,
+    "qdisc/core_stateless.rs" => core_stateless::CoreStateless,
     "qdisc/fair/sfq.rs" => fair::sfq::Sfq,
     "qdisc/aqm/codel.rs" => managed::Managed<aqm::codel::Codel>,
     "qdisc/fair/fq_codel.rs" => fair::fq_codel::FqCodel,

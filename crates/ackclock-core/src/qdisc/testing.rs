@@ -1,6 +1,9 @@
 //! A bench for tests: one discipline, its clock, its random stream, its dropped packets.
 
-use super::{Limit, QdiscCtx, QdiscEnv, QueueDisc};
+use std::sync::Arc;
+
+use super::{FlowFacts, Limit, QdiscCtx, QdiscEnv, QueueDisc, State};
+use crate::dscp::Dscp;
 use crate::ids::FlowId;
 use crate::rng::{Purpose, Stream};
 use crate::scenario::Era;
@@ -18,8 +21,23 @@ pub(super) fn env() -> QdiscEnv {
         passing: [].into(),
         flows: 8,
         round_trips: (1..=8).map(|i| Span::from_millis(50 * i)).collect(),
+        facts: [].into(),
         era: Era::Rfc,
     }
+}
+
+/// Flows of these names and code points, as a router knows them.
+pub(super) fn marked(flows: &[(&str, u64)]) -> Arc<[FlowFacts]> {
+    let facts = |&(id, dscp): &(&str, u64)| FlowFacts {
+        id: id.into(),
+        src: "a".into(),
+        dst: "b".into(),
+        pair: None,
+        dscp: Dscp::new(dscp).unwrap(),
+        sender: "tcp".into(),
+        control: None,
+    };
+    flows.iter().map(facts).collect()
 }
 
 /// A discipline under test. Flow number and class key are the same.
@@ -69,6 +87,11 @@ impl<Q: QueueDisc> Bench<Q> {
         self.seq += 1;
         self.with(|q, ctx| q.enqueue(Packet::new(FlowId(key), seq, size, flags), ctx));
         seq
+    }
+
+    /// A packet arrives that has left another bench.
+    pub(super) fn pass(&mut self, packet: Packet) {
+        self.with(|q, ctx| q.enqueue(packet, ctx));
     }
 
     pub(super) fn depart(&mut self) -> Option<Timed> {
@@ -124,6 +147,9 @@ impl QueueDisc for Box<dyn QueueDisc> {
     }
     fn on_rate(&mut self, at: Time, rate: BitRate) {
         (**self).on_rate(at, rate);
+    }
+    fn state(&self) -> State {
+        (**self).state()
     }
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {
         (**self).probes(out);

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::dscp::Dscp;
 use crate::registry::Spec;
 use crate::units::{Bytes, Span};
 
@@ -61,6 +62,10 @@ pub struct Flow {
     /// An unresponsive source (`cbr`, `pareto-on-off`, ...) in place of TCP.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<Spec>,
+    /// Differentiated services code point of all its packets, either way: a number of 0 to 63, or a name as
+    /// `ef`, `af41`, `cs1`. Left out: 0. Disciplines with `classes` may look at it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dscp: Option<Dscp>,
     /// TCP settings of this flow; what is left out comes from the scenario's `tcp`, then from the era.
     pub tcp: TcpOptions,
     /// This many copies of the flow (pairs count on from `pair`).
@@ -122,6 +127,15 @@ pub struct TcpOptions {
     /// Data packets carry RIO's mark "Out" (of profile); acknowledgements do not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub out_of_profile: Option<bool>,
+    /// So many of the first data packets of a connection, and its request, are marked for priority: routers
+    /// with the `priority` discipline send them at once, so that a late-comer measures propagation. With delayed
+    /// acknowledgements it takes as many as one acknowledgement waits for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_priority: Option<u32>,
+    /// Packets carry an option to which every queue adds the time that they waited (AQT); the smallest round
+    /// trip that the control is told of is then without queueing on the way of the data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub aqt: Option<bool>,
     /// Limited transmit (RFC 3042).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limited_transmit: Option<bool>,

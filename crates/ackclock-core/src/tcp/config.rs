@@ -35,6 +35,10 @@ pub struct TcpConfig {
     pub ecn: bool,
     /// Data packets carry RIO's mark "Out".
     pub out_of_profile: bool,
+    /// Data packets of a connection that are marked for priority.
+    pub first_priority: u32,
+    /// Packets accumulate the time that they wait in queues.
+    pub aqt: bool,
     /// Limited transmit.
     pub limited_transmit: bool,
     /// Restart window after idle.
@@ -71,6 +75,8 @@ impl TcpConfig {
             timestamps: false,
             ecn: false,
             out_of_profile: false,
+            first_priority: 0,
+            aqt: false,
             limited_transmit: true,
             idle_restart: true,
             min_rto: Span::from_millis(1000), // RFC 6298 (2.4)
@@ -140,6 +146,8 @@ impl TcpConfig {
             timestamps,
             ecn,
             out_of_profile,
+            first_priority,
+            aqt,
             limited_transmit,
             idle_restart,
             min_rto,

@@ -16,6 +16,7 @@
 //! echo:      TS.Recent, taken from a segment with seq <= last ACK sent and a timestamp not older; one that
 //!            is half a turn of the clock old (134 s) gives way to any (RFC 7323 section 5.5)
 //! ECN:       ECE on every ACK from a CE until a CWR
+//! AQT:       the time that the segment which caused this ACK waited in queues; none on a delayed ACK's timeout
 //! wire size: ack_size + 12 with timestamps + 8 n + 4 with n SACK blocks
 //! ```
 //! The option of n blocks has 8 n + 2 bytes, and TCP headers are a multiple of four long.
@@ -185,7 +186,7 @@ impl Receiver {
         self.history_len = kept as u8;
     }
 
-    fn fill_sack(&self, packet: &mut Packet) {
+    fn fill_sack(&self, most: usize, packet: &mut Packet) {
         let mut count = 0;
         let remembered = self.history[..usize::from(self.history_len)]
             .iter()
@@ -193,7 +194,7 @@ impl Receiver {
         // Blocks that fell out of the history come last, newest data first.
         let others = self.early.as_slice().iter().rev().copied();
         for block in remembered.chain(others) {
-            if count == MAX_SACK_BLOCKS {
+            if count == most {
                 break;
             }
             if !packet.sack[..count].contains(&block) {
@@ -206,7 +207,7 @@ impl Receiver {
     }
 
     #[inline]
-    fn acknowledge(&mut self, extra: Flags, ctx: &mut EndpointCtx<'_>) {
+    fn acknowledge(&mut self, extra: Flags, queued: Option<Span>, ctx: &mut EndpointCtx<'_>) {
         let mut flags = Flags::ACK | extra;
         if self.echo_ce {
             flags.set(Flags::ECE);
@@ -217,8 +218,14 @@ impl Receiver {
             packet.ts_peer = timestamp(ctx.now);
             packet.size += TIMESTAMP_BYTES as u16;
         }
+        let mut room = MAX_SACK_BLOCKS;
+        if let Some(queued) = queued {
+            // The option takes the room of a block.
+            packet.set_queued(queued);
+            room -= 1;
+        }
         if self.sack && !self.early.is_empty() {
-            self.fill_sack(packet);
+            self.fill_sack(room, packet);
         }
         self.acks_sent += 1;
         self.pending = 0;
@@ -257,7 +264,7 @@ impl Receiver {
             }
         }
         if at_once {
-            self.acknowledge(Flags::default(), ctx);
+            self.acknowledge(Flags::default(), packet.queued(), ctx);
         } else if self.pending == 1 {
             self.deadline = Deadline { at: ctx.now + self.delayed_ack_timeout, armed: ctx.now };
         }
@@ -277,7 +284,7 @@ impl Endpoint for Receiver {
             if packet.ts != 0 && self.ts_recent == 0 {
                 (self.ts_recent, self.ts_recent_at) = (packet.ts, ctx.now);
             }
-            self.acknowledge(Flags::SYN, ctx);
+            self.acknowledge(Flags::SYN, packet.queued(), ctx);
         } else if !packet.is_ack() {
             self.on_data(&packet, ctx);
         }
@@ -285,7 +292,7 @@ impl Endpoint for Receiver {
 
     fn on_timer(&mut self, ctx: &mut EndpointCtx<'_>) {
         if self.pending > 0 && ctx.now >= self.deadline.at {
-            self.acknowledge(Flags::default(), ctx);
+            self.acknowledge(Flags::default(), None, ctx);
         }
     }
 

@@ -19,5 +19,6 @@ mod random;
 mod rates;
 mod recording;
 mod routes;
+mod schedulers;
 mod short_flows;
 mod tcp_laws;

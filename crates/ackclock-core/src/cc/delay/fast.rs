@@ -279,6 +279,11 @@ impl Fast {
 
 impl CongestionControl for Fast {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        if let Some(propagation) = ack.propagation
+            && self.known.is_none()
+        {
+            self.base = self.base.min(propagation.seconds());
+        }
         self.sample(ack.rtt, window.cwnd);
         let Some(mean) = self.mean else { return };
         let grows = may_grow(ack, self.era);

@@ -7,6 +7,7 @@ use crate::packet::network::link::Link;
 use crate::packet::outcome::observe::Baseline;
 use crate::packet::outcome::results::{FlowResult, LinkResult};
 use crate::packet::process::clock::Clock;
+use crate::qdisc::State;
 use crate::units::PS_PER_S;
 
 /// The ledger of a run: every packet sent was received or dropped, or is under way.
@@ -97,6 +98,7 @@ impl Ledger {
             queue_mean,
             queue_p99,
             delay_mean_s: mean_wait(&counts, &base, departed),
+            state: link.disc.as_ref().map_or(State::default(), |managed| managed.disc.state()),
         })
     }
 

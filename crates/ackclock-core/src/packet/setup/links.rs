@@ -14,7 +14,7 @@ use crate::packet::network::rate::{Opportunities, Rate, Steps};
 use crate::packet::process::clock::Clock;
 use crate::packet::setup::custom::{Custom, Place};
 use crate::qdisc::{self, QdiscEnv, QueueDisc};
-use crate::registry::build_or_report_all;
+use crate::registry::{Spec, build_or_report_all};
 use crate::rng::{Purpose, Stream};
 use crate::scenario::{Era, Table};
 use crate::units::Span;
@@ -28,11 +28,12 @@ pub(in crate::packet) fn build_links<C: Clock>(
     let mut links = Vec::with_capacity(plan.links.len());
     use_large_pages(&links);
     let round_trips: Arc<[Span]> = plan.round_trips().into();
-    let (through, keys) = (plan.flows_through(), OnceCell::new());
+    let (through, keys, facts) = (plan.flows_through(), OnceCell::new(), OnceCell::new());
     let mut known = None;
     for (i, link) in plan.links.iter().enumerate() {
         let is_fifo = link.settings.qdisc.kind() == "fifo";
         let passing = || keys.get_or_init(|| plan.keys_through())[i].as_slice().into();
+        let facts_of = || Arc::clone(facts.get_or_init(|| plan.facts()));
         let mut limit = link.limit;
         let is_impaired = !link.settings.impairments.is_empty();
         // ns-2's drop-tail counts the packet in service.
@@ -48,6 +49,7 @@ pub(in crate::packet) fn build_links<C: Clock>(
             passing: if is_fifo && !is_impaired { Arc::default() } else { passing() },
             flows: through[i],
             round_trips: Arc::clone(&round_trips),
+            facts: if has_classes(link) { facts_of() } else { Arc::default() },
             era: plan.era,
         };
         match build_discipline(plan, link, i as u32, &env, custom, &mut known) {
@@ -68,6 +70,14 @@ pub(in crate::packet) fn build_links<C: Clock>(
         }
     }
     links
+}
+
+/// Whether a link's discipline has classes that look at more of a packet than its key.
+fn has_classes(link: &PlanLink) -> bool {
+    match &link.settings.qdisc {
+        Spec::Name(name) => name == "priority",
+        spec @ Spec::Table(table) => table.contains_key("classes") || spec.kind() == "priority",
+    }
 }
 
 /// Builds the discipline of a link, unless it is the computed FIFO. `known` are the last settings of a
@@ -140,7 +150,10 @@ fn build_link<C: Clock>(
     let mut built = Link::new(rate, link.delay.0, limit, disc, rng);
     let loss = (*loss > 0.0).then(|| (*loss, Stream::new(plan.seed, Purpose::Loss, index)));
     let hazardous = loss.is_some() || !drop.is_empty() || *mtu != u16::MAX;
-    let watched = plan.record.tables.iter().any(|t| matches!(t, Table::Packets | Table::Queues));
+    // Queues add to an option of the packets, which a plain FIFO does not look at otherwise.
+    let adds = plan.flows.iter().any(|flow| flow.tcp.aqt);
+    let watched =
+        adds || plan.record.tables.iter().any(|t| matches!(t, Table::Packets | Table::Queues));
     if hazardous || watched {
         let listed = drop.iter().copied().collect();
         built.watch(hazardous.then_some(Hazards { loss, listed, mtu: *mtu }));

@@ -2,6 +2,7 @@
 
 use crate::ids::FlowId;
 use crate::memory::{prefetch, use_large_pages};
+use crate::units::Span;
 use crate::wire::{Flags, MAX_SACK_BLOCKS, Packet, SackBlock};
 
 /// A packet on the wire, without its flow, which follows from its route, and without its options, which
@@ -26,7 +27,10 @@ impl Ticket {
         at: u64,
         options: &mut Options,
     ) -> Self {
-        let index = if packet.sack_count == 0 && packet.ts == 0 {
+        let index = if packet.sack_count == 0
+            && packet.ts == 0
+            && packet.flags.0 & (Flags::LABEL | Flags::AQT).0 == 0
+        {
             Options::NONE
         } else {
             options.insert(packet)
@@ -91,7 +95,7 @@ impl Ticket {
     pub(in crate::packet) fn inspect(self, flow: FlowId, options: &Options) -> Packet {
         let mut packet = self.header(flow);
         if let Some(&list) = options.lists.get(self.content as u32 as usize) {
-            (packet.ts, packet.ts_peer, packet.sack_count, packet.sack) = list;
+            list.onto(&mut packet);
         }
         packet
     }
@@ -106,8 +110,24 @@ impl Ticket {
     }
 }
 
-/// Timestamps of sender and receiver, number of SACK blocks, SACK blocks.
-type OptionList = (u32, u32, u8, [SackBlock; MAX_SACK_BLOCKS]);
+/// What few packets have.
+#[derive(Clone, Copy, Debug)]
+struct OptionList {
+    ts: u32,
+    ts_peer: u32,
+    label: f32,
+    sack_count: u8,
+    sack: [SackBlock; MAX_SACK_BLOCKS],
+}
+
+impl OptionList {
+    #[inline(always)]
+    fn onto(self, packet: &mut Packet) {
+        let Self { ts, ts_peer, label, sack_count, sack } = self;
+        (packet.ts, packet.ts_peer, packet.label) = (ts, ts_peer, label);
+        (packet.sack_count, packet.sack) = (sack_count, sack);
+    }
+}
 
 /// Options of those packets on wires that have some.
 #[derive(Debug, Default)]
@@ -132,9 +152,22 @@ impl Options {
         use_large_pages(&self.lists);
     }
 
+    /// A packet has waited: the option that accumulates that is brought up to date, if the packet has it.
+    pub(in crate::packet) fn add_queued(&mut self, ticket: Ticket, waited: Span) {
+        if ticket.flags().has(Flags::AQT)
+            && let Some(list) = self.lists.get_mut(ticket.content as u32 as usize)
+        {
+            let mut packet = Packet::new(FlowId(0), 0, 0, ticket.flags());
+            list.onto(&mut packet);
+            packet.add_queued(waited);
+            list.sack = packet.sack;
+        }
+    }
+
     #[inline(never)]
     fn insert(&mut self, packet: &Packet) -> u32 {
-        let list = (packet.ts, packet.ts_peer, packet.sack_count, packet.sack);
+        let Packet { ts, ts_peer, label, sack_count, sack, .. } = *packet;
+        let list = OptionList { ts, ts_peer, label, sack_count, sack };
         if let Some(index) = self.free.pop() {
             self.lists[index as usize] = list;
             return index;
@@ -144,7 +177,7 @@ impl Options {
     }
 
     fn remove(&mut self, index: u32, packet: &mut Packet) {
-        (packet.ts, packet.ts_peer, packet.sack_count, packet.sack) = self.lists[index as usize];
+        self.lists[index as usize].onto(packet);
         self.free.push(index);
     }
 }

@@ -8,7 +8,8 @@ use crate::packet::process::clock::Clock;
 use crate::packet::process::event::{Key, Kind, What};
 use crate::packet::storage::ticket::Ticket;
 use crate::packet::turn::simulator::Sim;
-use crate::wire::{DropReason, Packet, Timed};
+use crate::units::Span;
+use crate::wire::{DropReason, Flags, Packet, Timed};
 
 impl<C: Clock> Sim<C> {
     /// Takes the next step of a packet's route when it arrives.
@@ -83,6 +84,10 @@ impl<C: Clock> Sim<C> {
         let packet = ticket.inspect(self.routes.owner(ticket), &self.wires.options);
         let state = &self.links.list[link as usize];
         self.observer.record_computed_departure(state, link, &packet);
+        if ticket.flags().has(Flags::AQT) {
+            let waited = C::ps(state.latest_start()) - C::ps(ticket.at);
+            self.wires.options.add_queued(ticket, Span(waited));
+        }
     }
 
     /// A packet arrives at a link that is due for a sample, is watched, or has a discipline. Returns whether it

@@ -27,6 +27,13 @@ impl Active {
         Self { window, latest, links, order: Chain::default(), count: 0 }
     }
 
+    /// Flows that are remembered, and bytes for them.
+    pub(in crate::qdisc) fn state(&self) -> (usize, usize) {
+        // When it came last, and its neighbours in that order.
+        let each = size_of::<Time>() + 2 * size_of::<u32>();
+        (self.count as usize, self.count as usize * each)
+    }
+
     /// A packet of `key` passes; how many flows had one less than a window ago, itself included.
     #[inline]
     pub(in crate::qdisc) fn packet(&mut self, key: u32, now: Time) -> u32 {

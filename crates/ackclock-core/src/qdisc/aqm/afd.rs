@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::qdisc::aqm::red::fraction;
 use crate::qdisc::managed::Plain;
-use crate::qdisc::{Aqm, Limit, QdiscEnv, QueueState, Verdict};
+use crate::qdisc::{Aqm, Limit, QdiscEnv, QueueState, State, Verdict};
 use crate::registry::{About, Info, Status};
 use crate::rng::Stream;
 use crate::units::Span;
@@ -177,6 +177,13 @@ impl Aqm for Afd {
         let change = self.alpha * (self.before - self.target) - self.beta * (queue - self.target);
         self.m_fair = (self.m_fair + change).clamp(0.0, self.size as f64);
         self.before = queue;
+    }
+
+    fn state(&self) -> State {
+        let counted = self.counts.iter().filter(|&&count| count > 0).count();
+        let words = self.shadow.len() + counted;
+        let bytes = size_of::<Self>() + words * size_of::<u32>();
+        State { flows: counted as u64, bytes: bytes as u64 }
     }
 
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {

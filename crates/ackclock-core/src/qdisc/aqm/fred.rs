@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use crate::qdisc::aqm::curve::{Average, Curve, Spacing, Spread};
 use crate::qdisc::aqm::red::fraction;
 use crate::qdisc::managed::Plain;
-use crate::qdisc::{Aqm, Limit, QdiscEnv, QueueState, Verdict};
+use crate::qdisc::{Aqm, Limit, QdiscEnv, QueueState, State, Verdict};
 use crate::registry::{About, Info, Status};
 use crate::rng::Stream;
 use crate::units::{BitRate, Time};
@@ -239,6 +239,12 @@ impl Aqm for Fred {
     fn on_rate(&mut self, at: Time, rate: BitRate) {
         let w_q = self.average.w_q();
         self.average.set_rate(at, packet_rate(rate, self.mean), w_q);
+    }
+
+    fn state(&self) -> State {
+        // Of flows without packets here nothing would have to be kept.
+        let bytes = size_of::<Self>() + self.active as usize * size_of::<Flow>();
+        State { flows: u64::from(self.active), bytes: bytes as u64 }
     }
 
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {

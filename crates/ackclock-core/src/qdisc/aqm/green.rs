@@ -29,7 +29,7 @@ use crate::qdisc::aqm::active::Active;
 use crate::qdisc::aqm::passive::Passive;
 use crate::qdisc::aqm::zombies::Zombies;
 use crate::qdisc::managed::Plain;
-use crate::qdisc::{Aqm, Limit, QdiscEnv, QueueState, Verdict};
+use crate::qdisc::{Aqm, Limit, QdiscEnv, QueueState, State, Verdict};
 use crate::registry::{About, Info, Status};
 use crate::rng::Stream;
 use crate::units::{BitRate, Span, Time};
@@ -328,6 +328,22 @@ impl Aqm for Green {
                 known.used *= change;
             }
         }
+    }
+
+    fn state(&self) -> State {
+        let (counted, of_count) = match &self.flows {
+            Flows::Window(active) => active.state(),
+            Flows::Hits(zombies) => (0, zombies.state_bytes()),
+            Flows::Known(_) => (0, 0),
+        };
+        // Round-trip times that the router is given stand for a service that knows them: no state of its own.
+        let kept = match self.source {
+            Rtt::Ideal | Rtt::Estimate => 0,
+            Rtt::Table | Rtt::Handshake | Rtt::Timestamps => self.known.len(),
+        };
+        let flows = kept.max(self.measured.len()).max(counted);
+        let tables = kept * size_of::<Known>() + self.measured.len() * size_of::<Passive>();
+        State { flows: flows as u64, bytes: (size_of::<Self>() + tables + of_count) as u64 }
     }
 
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {

@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::qdisc::aqm::red::fraction;
 use crate::qdisc::managed::Plain;
-use crate::qdisc::{Aqm, Limit, QdiscEnv, QueueState, Verdict};
+use crate::qdisc::{Aqm, Limit, QdiscEnv, QueueState, State, Verdict};
 use crate::registry::{About, Info, Status};
 use crate::rng::Stream;
 use crate::units::{Span, Time};
@@ -415,6 +415,14 @@ impl Aqm for Sfb {
         }
         self.departed += 1;
         Verdict::Pass
+    }
+
+    fn state(&self) -> State {
+        let bytes = |table: &Table| {
+            table.bins.len() * size_of::<Bin>() + table.thaws.len() * size_of::<Time>()
+        };
+        let tables = bytes(&self.table) + self.next.as_ref().map_or(0, bytes);
+        State { flows: 0, bytes: (size_of::<Self>() + tables) as u64 }
     }
 
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use crate::qdisc::aqm::red::fraction;
 use crate::qdisc::aqm::zombies::Zombies;
 use crate::qdisc::managed::Plain;
-use crate::qdisc::{Aqm, Limit, QdiscEnv, QueueState, Verdict};
+use crate::qdisc::{Aqm, Limit, QdiscEnv, QueueState, State, Verdict};
 use crate::registry::{About, Info, Status};
 use crate::rng::Stream;
 use crate::wire::{DropReason, Packet};
@@ -132,6 +132,11 @@ impl Aqm for Sred {
         }
         self.p = self.p_zap(hit, self.taken(queue));
         if rng.uniform() < self.p { self.verdict } else { Verdict::Pass }
+    }
+
+    fn state(&self) -> State {
+        let bytes = size_of::<Self>() + self.zombies.state_bytes();
+        State { flows: 0, bytes: bytes as u64 }
     }
 
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {

@@ -43,6 +43,11 @@ impl Zombies {
         hit
     }
 
+    /// Bytes of the list.
+    pub(in crate::qdisc) fn state_bytes(&self) -> usize {
+        self.size * size_of::<u32>()
+    }
+
     /// The estimated number of active flows, at least 1 and at most `most`.
     #[inline]
     pub(in crate::qdisc) fn flows(&self, most: f64) -> f64 {

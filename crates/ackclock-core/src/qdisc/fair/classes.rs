@@ -89,6 +89,11 @@ pub(in crate::qdisc) struct Classes {
     longest: Longest,
     prototype: Option<Box<dyn Prototype>>,
     aqms: Vec<Option<Box<dyn Aqm>>>,
+    /// Whether there are AQMs.
+    managed: bool,
+    /// Interval of the timer of which the AQMs' intervals are multiples, and how often it has run.
+    tick: Option<Span>,
+    ticks: u64,
 }
 
 impl Classes {
@@ -107,9 +112,39 @@ impl Classes {
             limit,
             measure,
             longest: Longest::default(),
+            managed: prototype.is_some(),
+            tick: prototype.as_ref().and_then(|aqm| aqm.timer_interval()),
+            ticks: 0,
             prototype,
             aqms: Vec::new(),
         }
+    }
+
+    /// The timer's interval divides this one.
+    pub(in crate::qdisc) fn expect_timer(&mut self, interval: Option<Span>) {
+        if let Some(interval) = interval {
+            let divisor = self.tick.map_or(interval.0, |tick| common_divisor(tick.0, interval.0));
+            self.tick = Some(Span(divisor));
+        }
+    }
+
+    /// Gives a class an AQM of its own.
+    pub(in crate::qdisc) fn set_aqm(&mut self, class: u32, aqm: Box<dyn Aqm>) {
+        self.expect_timer(aqm.timer_interval());
+        if self.aqms.len() <= class as usize {
+            self.aqms.resize_with(class as usize + 1, || None);
+        }
+        if self.queues.len() <= class as usize {
+            self.grow(class);
+        }
+        self.aqms[class as usize] = Some(aqm);
+        self.managed = true;
+    }
+
+    /// Bytes of the classes themselves and of their AQMs, without packets.
+    pub(in crate::qdisc) fn state_bytes(&self) -> usize {
+        let aqms: u64 = self.aqms.iter().flatten().map(|aqm| aqm.state().bytes).sum();
+        self.queues.len() * size_of::<Queue>() + aqms as usize
     }
 
     /// Packets in all classes.
@@ -156,7 +191,7 @@ impl Classes {
     /// Whether AQMs have a say in what leaves.
     #[inline(always)]
     pub(in crate::qdisc) fn managed(&self) -> bool {
-        self.prototype.is_some()
+        self.managed
     }
 
     /// Whether more waits than the buffer holds.
@@ -195,11 +230,14 @@ impl Classes {
         packet: Packet,
         ctx: &mut QdiscCtx<'_>,
     ) -> Option<Packet> {
-        let Some(prototype) = &self.prototype else { return Some(packet) };
         if self.aqms.len() <= class as usize {
             self.aqms.resize_with(class as usize + 1, || None);
         }
-        let aqm = self.aqms[class as usize].get_or_insert_with(|| prototype.fresh());
+        let place = &mut self.aqms[class as usize];
+        if place.is_none() {
+            *place = self.prototype.as_ref().map(|prototype| prototype.fresh());
+        }
+        let Some(aqm) = place else { return Some(packet) };
         let state = self.queues[class as usize].state(class, ctx.now);
         execute(aqm.on_enqueue(&packet, &state, ctx.rng), packet, ctx)
     }
@@ -233,7 +271,7 @@ impl Classes {
         if self.queues.len() <= class as usize {
             self.grow(class);
         }
-        if self.prototype.is_none() {
+        if !self.managed {
             return Some(self.store(class, packet, tag, ctx.now));
         }
         let packet = self.judge_arrival(class, packet, ctx)?;
@@ -312,7 +350,7 @@ impl Classes {
     #[inline(always)]
     pub(in crate::qdisc) fn serve(&mut self, class: u32, ctx: &mut QdiscCtx<'_>) -> Option<Timed> {
         let id = self.queues.get(class as usize)?.chain.head()?;
-        if self.prototype.is_none() {
+        if !self.managed {
             return self.take(class, id);
         }
         let leaving = self.take(class, id)?;
@@ -328,13 +366,19 @@ impl Classes {
 
     /// Interval of the AQMs' timer.
     pub(in crate::qdisc) fn timer_interval(&self) -> Option<Span> {
-        self.prototype.as_ref().and_then(|aqm| aqm.timer_interval())
+        self.tick
     }
 
     /// The AQMs' timer.
     pub(in crate::qdisc) fn on_timer(&mut self, now: Time) {
+        self.ticks += 1;
+        let elapsed = self.tick.unwrap_or_default().0.saturating_mul(self.ticks);
         for class in 0..self.aqms.len() {
-            if let Some(aqm) = &mut self.aqms[class] {
+            if let Some(aqm) = &mut self.aqms[class]
+                && aqm
+                    .timer_interval()
+                    .is_some_and(|interval| elapsed.is_multiple_of(interval.0.max(1)))
+            {
                 aqm.on_timer(&self.queues[class].state(class as u32, now));
             }
         }
@@ -349,6 +393,13 @@ impl Classes {
             prototype.on_rate(at, rate);
         }
     }
+}
+
+fn common_divisor(mut a: u64, mut b: u64) -> u64 {
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a
 }
 
 /// The bucket of a class key: a fixed hash, the same in every run; `salt` selects another.

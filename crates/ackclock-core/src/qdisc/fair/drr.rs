@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use crate::qdisc::aqm::inner;
 use crate::qdisc::fair::classes::{Classes, Measure, Victim};
 use crate::qdisc::links::{Chain, Links};
-use crate::qdisc::{QdiscCtx, QdiscEnv, QueueDisc};
+use crate::qdisc::{QdiscCtx, QdiscEnv, QueueDisc, State};
 use crate::registry::{About, Info, Spec, Status};
 use crate::scenario::Era;
 use crate::units::{BitRate, Bytes, Span, Time};
@@ -194,6 +194,11 @@ impl QueueDisc for Drr {
 
     fn on_rate(&mut self, at: Time, rate: BitRate) {
         self.classes.on_rate(at, rate);
+    }
+
+    fn state(&self) -> State {
+        let bytes = self.classes.state_bytes() + self.turns.len() * size_of::<Turn>();
+        State { flows: self.turns.len() as u64, bytes: bytes as u64 }
     }
 
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {

@@ -21,16 +21,15 @@
 //! **Defaults by era**: `victim` is `tail` in all (ns-2's FQ has a separate drop-tail buffer for each
 //! of at most 32 flows; there is no shared buffer to imitate).
 
-use std::sync::Arc;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::qdisc::aqm::inner;
 use crate::qdisc::fair::classes::{Classes, Head, Measure, Victim};
 use crate::qdisc::fair::gps::{Gps, greater};
+use crate::qdisc::fair::numbering::Numbering;
 use crate::qdisc::fair::tournament::Tournament;
-use crate::qdisc::{QdiscCtx, QdiscEnv, QueueDisc};
+use crate::qdisc::{QdiscCtx, QdiscEnv, QueueDisc, State};
 use crate::registry::{About, Info, Spec, Status};
 use crate::units::{BitRate, Bytes, Span, Time};
 use crate::wire::{Packet, Timed};
@@ -100,12 +99,8 @@ enum Clock {
 /// Weighted fair queueing.
 pub struct Fq {
     classes: Classes,
-    /// Keys of the classes; empty: a class is its key. In a large network few of all keys pass one
-    /// link: numbered without gaps, in the keys' order, what is known of them lies close together.
-    passing: Arc<[u32]>,
-    /// Neighbours in `passing` for a distance of 2^32 if all are equally far from each other, which is
-    /// tried first.
-    density: u64,
+    /// Classes are the keys, numbered.
+    numbering: Numbering,
     /// Of the classes of which a packet has come, and those between them.
     tags: Vec<Tags>,
     /// By class; 1 beyond.
@@ -130,19 +125,11 @@ impl About<QdiscEnv> for Fq {
             return Err(format!("weights has {weight} but every weight must be more than 0"));
         }
         let aqm = inner(params.aqm.as_ref(), env)?;
-        let mut weights = params.weights;
-        let mut density = 0;
-        if let [first, .., last] = *env.passing {
-            let step = (last - first) / (env.passing.len() as u32 - 1);
-            density = (1 << 32) / u64::from(step.max(1)) + 1;
-        }
-        if !env.passing.is_empty() {
-            weights = env.passing.iter().map(|&key| weight(&weights, key)).collect();
-        }
+        let numbering = Numbering::new(&env.passing);
+        let weights = numbering.renumber(params.weights, 1.0);
         Ok(Self {
             classes: Classes::new(env.limit, params.longest, aqm),
-            passing: Arc::clone(&env.passing),
-            density,
+            numbering,
             tags: Vec::new(),
             weights,
             clock: match params.virtual_time {
@@ -179,17 +166,6 @@ impl Tags {
 }
 
 impl Fq {
-    /// The class of a key.
-    #[inline]
-    fn class(&self, key: u32) -> u32 {
-        let Some(&first) = self.passing.first() else { return key };
-        let guess = ((u64::from(key.wrapping_sub(first)) * self.density) >> 32) as u32;
-        if self.passing.get(guess as usize) == Some(&key) {
-            return guess;
-        }
-        self.passing.partition_point(|&passing| passing < key) as u32
-    }
-
     /// Makes room for the tags of a class.
     #[cold]
     #[inline(never)]
@@ -277,7 +253,7 @@ impl Fq {
 
 impl QueueDisc for Fq {
     fn enqueue(&mut self, packet: Packet, ctx: &mut QdiscCtx<'_>) {
-        let class = self.class(ctx.key(&packet));
+        let class = self.numbering.of(ctx.key(&packet));
         let size = packet.size;
         if self.tags.len() <= class as usize {
             self.grow(class);
@@ -337,6 +313,13 @@ impl QueueDisc for Fq {
             gps.set_rate(rate);
         }
         self.classes.on_rate(at, rate);
+    }
+
+    fn state(&self) -> State {
+        // Each class with its rank among those that wait and those that GPS serves.
+        let each = size_of::<Tags>() + 2 * size_of::<u64>();
+        let bytes = self.classes.state_bytes() + self.tags.len() * each;
+        State { flows: self.tags.len() as u64, bytes: bytes as u64 }
     }
 
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use crate::qdisc::aqm::codel::{self, Codel};
 use crate::qdisc::fair::classes::{Classes, Measure, Victim, bucket};
 use crate::qdisc::links::{Chain, Links};
-use crate::qdisc::{Limit, QdiscCtx, QdiscEnv, QueueDisc};
+use crate::qdisc::{Limit, QdiscCtx, QdiscEnv, QueueDisc, State};
 use crate::registry::{About, Info, Status};
 use crate::units::{Bytes, Span};
 use crate::wire::{Packet, Timed};
@@ -205,6 +205,11 @@ impl QueueDisc for FqCodel {
 
     fn backlog(&self) -> Bytes {
         self.classes.backlog()
+    }
+
+    fn state(&self) -> State {
+        let bytes = self.classes.state_bytes() + self.accounts.len() * size_of::<Account>();
+        State { flows: 0, bytes: bytes as u64 }
     }
 
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {

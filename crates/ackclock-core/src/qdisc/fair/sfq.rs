@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::qdisc::fair::classes::{Classes, Measure, Victim, bucket};
 use crate::qdisc::links::{Chain, Links};
-use crate::qdisc::{QdiscCtx, QdiscEnv, QueueDisc};
+use crate::qdisc::{QdiscCtx, QdiscEnv, QueueDisc, State};
 use crate::registry::{About, Info, Status};
 use crate::scenario::Era;
 use crate::units::Bytes;
@@ -143,6 +143,10 @@ impl QueueDisc for Sfq {
 
     fn len(&self) -> usize {
         self.classes.total()
+    }
+
+    fn state(&self) -> State {
+        State { flows: 0, bytes: self.classes.state_bytes() as u64 }
     }
 
     fn backlog(&self) -> Bytes {

@@ -15,6 +15,11 @@ fn since_timestamp(now: Time, echo: u32) -> Option<Span> {
     (echo != 0 && ticks < 1 << 31).then(|| TIMESTAMP_TICK * u64::from(ticks))
 }
 
+/// A round-trip sample without the time that the packet acknowledged waited in queues, if that is known.
+fn propagation(packet: &Packet, rtt: Span) -> Option<Span> {
+    packet.queued().map(|queued| Span(rtt.0.saturating_sub(queued.0)))
+}
+
 impl Sender {
     pub(super) fn on_ack(&mut self, packet: &Packet, ctx: &mut EndpointCtx<'_>) {
         self.prefetch_parts();
@@ -96,6 +101,9 @@ impl Sender {
             advance.clean_sent_at.map(|at| ctx.now.since(at))
         }?;
         self.take_sample(rtt, ctx);
+        if let Some(propagation) = propagation(packet, rtt) {
+            self.min_rtt = self.min_rtt.min(propagation);
+        }
         Some(rtt)
     }
 
@@ -153,6 +161,7 @@ impl Sender {
             in_flight: self.board.pipe(),
             rtt,
             min_rtt: self.min_rtt(),
+            propagation: rtt.and_then(|rtt| propagation(packet, rtt)),
             srtt: self.rto.srtt(),
             round: self.deliveries.round,
             app_limited: advance.newest.app_limited,

@@ -144,6 +144,9 @@ impl Sender {
         if self.config.out_of_profile {
             flags.set(Flags::OUT);
         }
+        if seq < self.config.first_priority {
+            flags.set(Flags::FIRST);
+        }
         let payload = if last { self.last_payload } else { self.config.mss };
         let mut size = (payload + self.config.header) as u16;
         let (mut ts, mut ts_peer) = (0, 0);
@@ -154,6 +157,9 @@ impl Sender {
         let packet = ctx.out.send(self.flow, seq, size, flags);
         packet.ts = ts;
         packet.ts_peer = ts_peer;
+        if self.config.aqt {
+            packet.set_queued(Span::ZERO);
+        }
         self.count.sent_packets += 1;
         self.count.sent_bytes += u64::from(size);
         self.last_sent_at = ctx.now;
@@ -173,7 +179,11 @@ impl Sender {
             size += TIMESTAMP_BYTES as u16;
             ts = timestamp(ctx.now);
         }
-        ctx.out.send(self.flow, 0, size, Flags::SYN).ts = ts;
+        let mut flags = Flags::SYN;
+        if self.config.first_priority > 0 {
+            flags.set(Flags::FIRST);
+        }
+        ctx.out.send(self.flow, 0, size, flags).ts = ts;
         self.arm_retransmission_timer(ctx.now);
     }
 

@@ -4,8 +4,8 @@ use super::{Link, Service};
 use crate::packet::network::rare::Managed;
 use crate::packet::process::clock::Clock;
 use crate::qdisc::QdiscCtx;
-use crate::units::Time;
-use crate::wire::{DropReason, Packet, Timed};
+use crate::units::{Span, Time};
+use crate::wire::{DropReason, Flags, Packet, Timed};
 
 impl<C: Clock> Link<C> {
     /// Gives a packet to the discipline.
@@ -47,7 +47,11 @@ impl<C: Clock> Link<C> {
         self.count_marks(marks);
         if let Some(Timed { at, packet }) = &mut next {
             let size = packet.size;
-            self.wait_ps += u128::from(present - at.0);
+            let waited = present - at.0;
+            self.wait_ps += u128::from(waited);
+            if packet.flags.has(Flags::AQT) {
+                packet.add_queued(Span(waited));
+            }
             self.departed_packets += 1;
             self.departed_bytes += u64::from(size);
             let (end, arrival) = self.send(now, size);

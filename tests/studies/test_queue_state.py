@@ -1,0 +1,32 @@
+"""State of queue disciplines, as counted in runs."""
+
+import pytest
+
+from ackclock.studies.queue_state import queue_state
+
+
+@pytest.mark.parametrize("qdisc", ["fifo", "red", "codel", "green-hits", "sfb", "sred"])
+def test_queues_without_flows_keep_nothing_of_them(qdisc):
+    spec = {"kind": "green", "count": "hits"} if qdisc == "green-hits" else qdisc
+    state = queue_state(spec)
+    assert state.flows == (0, 0)
+    assert state.bytes_per_flow == 0
+    assert str(state) == f"{state.bytes[0]} B, nothing per flow"
+
+
+@pytest.mark.parametrize("qdisc", ["fred", "fq", "wf2q-plus", "hpfq", "drr", "core-stateless"])
+def test_queues_with_flows_keep_something_of_each(qdisc):
+    state = queue_state(qdisc)
+    # Of 40 flows under FRED a few may have nothing waiting at the end; classes are data and acknowledgements.
+    assert 18 <= state.flows[0] <= 41
+    assert state.flows[1] >= 1.8 * state.flows[0]
+    assert state.bytes_per_flow >= 8
+
+
+def test_sfb_keeps_its_bins():
+    # L levels of N bins, each with a probability and a length (16 B), and a time of the last change (8 B).
+    small, large = (
+        queue_state({"kind": "sfb", "levels": 2, "bins": bins}).bytes[0] for bins in (10, 30)
+    )
+    assert (large - small) % (2 * 20) == 0
+    assert large > small

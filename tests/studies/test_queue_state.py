@@ -17,14 +17,14 @@ def test_queues_without_flows_keep_nothing_of_them(qdisc):
 @pytest.mark.parametrize("qdisc", ["fred", "fq", "wf2q-plus", "hpfq", "drr", "core-stateless"])
 def test_queues_with_flows_keep_something_of_each(qdisc):
     state = queue_state(qdisc)
-    # Of 40 flows under FRED a few may have nothing waiting at the end; classes are data and acknowledgements.
+    # Under FRED a few may have nothing waiting at the end.
     assert 18 <= state.flows[0] <= 41
     assert state.flows[1] >= 1.8 * state.flows[0]
     assert state.bytes_per_flow >= 8
 
 
 def test_sfb_keeps_its_bins():
-    # L levels of N bins, each with a probability and a length (16 B), and a time of the last change (8 B).
+    # Two levels of 20 more bins each: whole bytes for every one of them.
     small, large = (
         queue_state({"kind": "sfb", "levels": 2, "bins": bins}).bytes[0] for bins in (10, 30)
     )

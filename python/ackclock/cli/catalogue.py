@@ -28,9 +28,10 @@ class _WithRooms(click.Command):
 @click.argument("room", required=False, shell_complete=completion.rooms)
 @JSON
 def list_(room: str | None, *, as_json: bool) -> None:
-    """List algorithms, all or those of one ROOM; of queue disciplines with the state that each keeps.
+    """List algorithms, all or those of one ROOM.
 
-    State is counted in two short runs of each, with 20 and with 40 flows.
+    Of queue disciplines (ROOM qdisc) with the state that each keeps besides packets, counted in
+    two short runs with 20 and with 40 flows.
     """
     from ackclock._util.text_table import table
     from ackclock.catalogue import schema

@@ -1,7 +1,7 @@
 """How much state a queue discipline keeps besides packets, counted in runs.
 
-Constant-rate flows overload a link, so that all of them have packets waiting; what the discipline keeps at
-the end is counted with a number of flows and with twice as many.
+Constant-rate flows overload a link, so that all of them have packets waiting; what the discipline
+keeps at the end is counted with a number of flows and with twice as many.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class QueueState:
     """What a discipline keeps, per flow and besides."""
 
     flows: tuple[int, int]
-    """Flows or classes of which it kept something, in the run of `FLOWS` flows and in that of twice as many."""
+    """Flows or classes of which it kept something, with `FLOWS` flows and with twice as many."""
     bytes: tuple[int, int]
     """Bytes kept in the two runs, as the core holds them."""
 
@@ -55,7 +55,7 @@ def queue_state(qdisc: str | Mapping[str, Any]) -> QueueState:
 
 
 def _run(qdisc: str | Mapping[str, Any], flows: int) -> tuple[int, int]:
-    from ackclock.scenario import Scenario
+    from ackclock.scenario.scenario import Scenario
 
     link = {"a": "a", "b": "b", "rate": "10 Mbps", "delay": "1 ms", "buffer": "200 pkt"}
     scenario = Scenario.from_data(

@@ -62,6 +62,47 @@ class Fq(Record):
         aqm: Record | str | dict[str, Any] | None = ...,
     ) -> None: ...
 
+class Wf2qPlus(Record):
+    def __init__(
+        self,
+        weights: list[Any] | tuple[Any, ...] | None = ...,
+        victim: Any = ...,
+        longest: Any = ...,
+        aqm: Record | str | dict[str, Any] | None = ...,
+    ) -> None: ...
+
+class Hpfq(Record):
+    def __init__(
+        self,
+        classes: list[Any] | tuple[Any, ...] | None = ...,
+        victim: Any = ...,
+        longest: Any = ...,
+    ) -> None: ...
+
+class Priority(Record):
+    def __init__(
+        self,
+        classes: list[Any] | tuple[Any, ...] | None = ...,
+    ) -> None: ...
+
+class Wrr(Record):
+    def __init__(
+        self,
+        classes: list[Any] | tuple[Any, ...] | None = ...,
+        quantum: float | str | None = ...,
+    ) -> None: ...
+
+class CoreStateless(Record):
+    def __init__(
+        self,
+        role: Any = ...,
+        weights: list[Any] | tuple[Any, ...] | None = ...,
+        k: float | str | None = ...,
+        k_link: float | str | None = ...,
+        k_congested: float | str | None = ...,
+        threshold: float | str | None = ...,
+    ) -> None: ...
+
 class Sfq(Record):
     def __init__(
         self,

@@ -30,6 +30,8 @@ pub enum Purpose {
     Pattern = 8,
     /// Impairments of a link, indexed by link.
     Impairment = 9,
+    /// A flow's congestion control, indexed by flow.
+    Control = 10,
     /// Times at which the flows of a fluid case arrive.
     FlowTime = 20,
     /// Pairs between which the flows of a fluid case go.

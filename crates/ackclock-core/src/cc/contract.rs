@@ -17,6 +17,8 @@ enum Operation {
     Timer,
     Idle { ms: u64 },
     Recovered,
+    LostPacket { tx_in_flight: u32, lost: u32 },
+    Spurious,
 }
 
 fn operation() -> impl Strategy<Value = Operation> {
@@ -31,6 +33,10 @@ fn operation() -> impl Strategy<Value = Operation> {
         2 => Just(Operation::Timer),
         2 => (0u64..100_000).prop_map(|ms| Operation::Idle { ms }),
         2 => Just(Operation::Recovered),
+        3 => (1u32..200, 1u32..20).prop_map(
+            |(tx_in_flight, lost)| Operation::LostPacket { tx_in_flight, lost }
+        ),
+        1 => Just(Operation::Spurious),
     ]
 }
 
@@ -40,6 +46,9 @@ fn drive(name: &str, era: Era, operations: &[Operation]) -> Vec<(u64, u64)> {
     let mut window = Window { cwnd: 2.0, ssthresh: f64::INFINITY };
     let (mut now, mut round, mut consecutive) = (Time::ZERO, 0, 0);
     let mut min_rtt = Span::MAX;
+    let (mut delivered, mut recovering) = (0, false);
+    let samples = control.wants_samples();
+    control.on_start(&window, now, Span::ZERO);
     let mut seen = Vec::new();
     for operation in operations {
         now += Span::from_millis(7);
@@ -63,8 +72,30 @@ fn drive(name: &str, era: Era, operations: &[Operation]) -> Vec<(u64, u64)> {
                     in_flight: flight,
                     app_limited: limited,
                     ecn_echo: echo,
+                    delivered: delivered + u64::from(acked),
+                    sample: samples.then(|| {
+                        let mut sample = RateSample {
+                            has_data: true,
+                            newly_acked: acked,
+                            delivered: u64::from(acked) + delivered % 50,
+                            prior_delivered: delivered - delivered % 50,
+                            send_elapsed: rtt,
+                            ack_elapsed: rtt,
+                            is_app_limited: limited,
+                            tx_in_flight: flight,
+                            lost: round % 7,
+                            rtt: Some(rtt),
+                            is_cwnd_limited: !limited,
+                            in_recovery: recovering,
+                            has_selective_acks: true,
+                            ..RateSample::default()
+                        };
+                        sample.complete(min_rtt);
+                        sample
+                    }),
                     ..Ack::at(now, acked)
                 };
+                delivered += u64::from(acked);
                 control.on_ack(&mut window, &ack);
                 control.on_sent(now, flight);
             }
@@ -72,8 +103,10 @@ fn drive(name: &str, era: Era, operations: &[Operation]) -> Vec<(u64, u64)> {
             Operation::Loss => {
                 let signal = Signal::FastRetransmit { lost: 1 };
                 control.on_congestion(&mut window, &congestion(signal));
+                recovering = true;
                 assert!(window.cwnd <= before, "{name}: {before} to {}", window.cwnd);
-                assert!(window.ssthresh.is_finite(), "{name}");
+                // A control without slow start has no use for ssthresh.
+                assert!(window.ssthresh.is_finite() || samples, "{name}");
             }
             Operation::Echo => {
                 control.on_congestion(&mut window, &congestion(Signal::EcnEcho));
@@ -91,14 +124,34 @@ fn drive(name: &str, era: Era, operations: &[Operation]) -> Vec<(u64, u64)> {
             }
             Operation::Idle { ms } => {
                 now += Span::from_millis(ms);
-                window.cwnd = window.cwnd.min(2.0); // restart after idle
+                if samples {
+                    control.on_restart(&mut window, now);
+                } else {
+                    window.cwnd = window.cwnd.min(2.0); // restart after idle
+                }
             }
-            Operation::Recovered => control.on_recovery_end(&mut window, now),
+            Operation::Recovered => {
+                recovering = false;
+                control.on_recovery_end(&mut window, now);
+            }
+            Operation::LostPacket { tx_in_flight, lost } => {
+                let lost = u64::from(lost.min(tx_in_flight));
+                let packet = Lost { tx_in_flight, lost, delivered, ..Lost::at(now, flight) };
+                control.on_lost(&mut window, &packet);
+            }
+            Operation::Spurious => {
+                let event = congestion(Signal::Spurious);
+                let held = window;
+                control.on_spurious(&mut window, &event, &held);
+                assert!(window.cwnd >= before, "{name}: {before} to {}", window.cwnd);
+            }
         }
         assert!(window.cwnd.is_finite() && window.cwnd >= 1.0, "{name}: cwnd {}", window.cwnd);
         assert!(window.ssthresh >= 2.0, "{name}: ssthresh {}", window.ssthresh);
         control.probes(&mut |probe, value| assert!(value.is_finite(), "{name}.{probe}"));
         assert!(!control.phase().is_empty() && control.failure().is_none());
+        assert!(control.send_quantum() >= 1, "{name}");
+        assert!(control.pacing_rate().is_none_or(|rate| rate.0 > 0) || !samples, "{name}");
         seen.push((window.cwnd.to_bits(), window.ssthresh.to_bits()));
     }
     seen

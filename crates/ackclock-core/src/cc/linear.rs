@@ -194,6 +194,7 @@ impl<N: Named> CongestionControl for Linear<N> {
                 let floor = if fast && self.era == Era::Rfc { 2.0 } else { 1.0 };
                 window.cwnd = cut.max(floor).min(before);
             }
+            Signal::Spurious => return,
         }
         self.uncut = false;
     }

@@ -11,6 +11,7 @@ pub mod delay;
 pub mod linear;
 pub mod loss;
 pub mod mixed;
+pub mod sample;
 pub mod usage;
 
 #[cfg(test)]
@@ -18,6 +19,9 @@ mod contract;
 #[cfg(test)]
 pub(crate) mod test_support;
 
+pub use sample::{Lost, RateSample};
+
+use crate::rng::Stream;
 use crate::scenario::Era;
 use crate::units::{BitRate, Span, Time};
 
@@ -85,6 +89,8 @@ pub struct Ack {
     pub delivery_rate: f64,
     /// Record of the newest segment acknowledged.
     pub newest: SentRecord,
+    /// The rate sample, for controls that want it ([`CongestionControl::wants_samples`]).
+    pub sample: Option<RateSample>,
 }
 
 /// Why the window must be reduced.
@@ -103,6 +109,8 @@ pub enum Signal {
     },
     /// ECN-Echo arrived; at most once per window.
     EcnEcho,
+    /// The reductions since the last acknowledged loss answered no loss: what was taken for lost has arrived.
+    Spurious,
 }
 
 /// A congestion event: at most one per window of data, except timeouts.
@@ -115,6 +123,8 @@ pub struct Congestion {
     pub signal: Signal,
     /// `FlightSize` in segments when it happened (RFC 5681).
     pub in_flight: u32,
+    /// Segments in flight now, without those that are known lost.
+    pub pipe: u32,
     /// Smallest round-trip sample so far.
     pub min_rtt: Span,
     /// Smoothed round-trip time.
@@ -145,6 +155,7 @@ impl Ack {
             delivered: 0,
             delivery_rate: 0.0,
             newest,
+            sample: None,
         }
     }
 }
@@ -152,7 +163,7 @@ impl Ack {
 impl Congestion {
     /// A congestion event with everything but its signal and flight size neutral.
     pub fn at(now: Time, signal: Signal, in_flight: u32) -> Self {
-        Self { now, signal, in_flight, min_rtt: Span::ZERO, srtt: Span::ZERO }
+        Self { now, signal, in_flight, pipe: in_flight, min_rtt: Span::ZERO, srtt: Span::ZERO }
     }
 }
 
@@ -163,8 +174,34 @@ pub trait CongestionControl: Send {
     /// Congestion: sets `cwnd` and `ssthresh`. After a timeout `cwnd` must be the loss window,
     /// 1 segment (RFC 5681 section 3.1) unless the control's source says otherwise.
     fn on_congestion(&mut self, window: &mut Window, event: &Congestion);
+    /// Whether the sender takes a rate sample of each packet for this control. Then `on_ack` gets every
+    /// acknowledgement that reports a delivery or a loss, also in recovery, with [`Ack::sample`]; `on_lost`
+    /// gets every loss; `on_recovery_end` is also called when what a timeout wrote off is repaired; and no
+    /// restart window applies after idleness (RFC 5681 section 4.1), as `on_restart` is called instead.
+    fn wants_samples(&self) -> bool {
+        false
+    }
+    /// A segment was declared lost.
+    fn on_lost(&mut self, _window: &mut Window, _lost: &Lost) {}
+    /// Data is about to leave after the application had none and nothing was in flight.
+    fn on_restart(&mut self, _window: &mut Window, _now: Time) {}
+    /// The control keeps the flow below what the path carries, so samples are to be marked as limited by the
+    /// application.
+    fn holds_back(&self) -> bool {
+        false
+    }
+    /// Random numbers of this flow's control, before anything else is called.
+    fn take_stream(&mut self, _stream: Stream) {}
+    /// Data may flow from now on; `srtt` is that of the handshake, zero without one.
+    fn on_start(&mut self, _window: &Window, _now: Time, _srtt: Span) {}
     /// A segment was sent (`in_flight` includes it).
     fn on_sent(&mut self, _now: Time, _in_flight: u32) {}
+    /// A loss that was answered turns out to be none ([`Signal::Spurious`]); `before` is the window before the
+    /// answer. Unless the control knows better, it gets back what it had (RFC 4015 section 3).
+    fn on_spurious(&mut self, window: &mut Window, _event: &Congestion, before: &Window) {
+        window.ssthresh = window.ssthresh.max(before.ssthresh);
+        window.cwnd = window.cwnd.max(before.cwnd);
+    }
     /// Recovery ended; the window is deflated to what `on_congestion` set.
     fn on_recovery_end(&mut self, _window: &mut Window, _now: Time) {}
     /// Interval of [`Self::on_timer`], if wanted.
@@ -180,6 +217,14 @@ pub trait CongestionControl: Send {
     /// Rate at which segments may leave; `None`: clocked by acknowledgements.
     fn pacing_rate(&self) -> Option<BitRate> {
         None
+    }
+    /// Segments that leave together when the pacing rate lets one leave, at least 1.
+    fn send_quantum(&self) -> u32 {
+        1
+    }
+    /// Segments by which the flow may catch up at once with its pacing rate, after the window held it back.
+    fn burst_budget(&self) -> u32 {
+        0
     }
     /// Segments that the control means to keep in queues, if it has such an aim: a buffer that holds
     /// less is told to the user.

@@ -6,6 +6,7 @@ mod rate;
 mod receiver;
 mod records;
 mod rto;
+mod sampler;
 mod scoreboard;
 mod sender;
 #[cfg(test)]

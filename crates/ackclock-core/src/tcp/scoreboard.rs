@@ -255,7 +255,13 @@ impl Scoreboard {
     }
 
     /// Takes a SACK block; returns how many outstanding segments it newly reports.
+    #[inline]
     pub fn sack(&mut self, block: SackBlock) -> u32 {
+        self.sack_each(block, |_| ())
+    }
+
+    /// Like [`Self::sack`]; calls `each` with every segment newly reported.
+    pub fn sack_each(&mut self, block: SackBlock, mut each: impl FnMut(u32)) -> u32 {
         let block = (block.0.max(self.una), block.1.min(self.nxt));
         let Self { ring, rxt, sacked_below_rxt, top, sacked, .. } = self;
         let mut fresh = 0;
@@ -263,6 +269,7 @@ impl Scoreboard {
             fresh += to - from;
             *sacked_below_rxt += to.min(*rxt) - from.min(*rxt);
             for seq in from..to {
+                each(seq);
                 ring.mark(seq, SACKED);
                 raise(top, seq + 1);
             }

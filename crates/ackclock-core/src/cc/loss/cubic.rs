@@ -167,6 +167,7 @@ impl CongestionControl for Cubic {
                 window.cwnd = keep.max(floor).min(before);
                 false
             }
+            Signal::Spurious => return,
         };
         self.cwnd_prior = before;
         let converge = self.params.fast_convergence && before < self.last_max;

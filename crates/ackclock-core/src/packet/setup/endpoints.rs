@@ -11,6 +11,7 @@ use crate::ids::FlowId;
 use crate::packet::setup::custom::{Custom, Place};
 use crate::recovery::{self, RecoveryEnv};
 use crate::registry::{Spec, build_or_report_all};
+use crate::rng::{Purpose, Stream};
 use crate::scenario::Era;
 use crate::slow_start;
 use crate::tcp::{Endpoint, Receiver, ReceiverParts, Sender, SenderParts, TcpConfig};
@@ -66,7 +67,10 @@ fn build_rfc_pair(
     let env = CcEnv { mss: flow.tcp.mss, wire_size: flow.tcp.wire_size(), era: plan.era };
     let recovery_env = RecoveryEnv { limited_transmit: flow.tcp.limited_transmit };
     let path = |key: &str| format!("{}.{key}", flow.path);
-    let made = build_control(flow, id, cc, &env, custom);
+    let made = build_control(flow, id, cc, &env, custom).map(|mut control| {
+        control.take_stream(Stream::new(plan.seed, Purpose::Control, u64::from(id.0)));
+        control
+    });
     let made_recovery = build_or_report_all(recovery, |spec| {
         recovery::build(spec, &recovery_env, &path("recovery"))
     });
@@ -79,6 +83,7 @@ fn build_rfc_pair(
             return Err(problems.into_iter().flatten().flatten().collect());
         }
     };
+    let sack = made_recovery.uses_sack();
     let sender = Sender::new(SenderParts {
         flow: id,
         config: Arc::clone(&flow.tcp),
@@ -90,12 +95,8 @@ fn build_rfc_pair(
         recovery: made_recovery,
         slow_start: made_slow_start,
     });
-    let parts = ReceiverParts {
-        flow: id,
-        config: TcpConfig::clone(&flow.tcp),
-        sack: recovery.kind() == "sack",
-        size: flow.size,
-    };
+    let parts =
+        ReceiverParts { flow: id, config: TcpConfig::clone(&flow.tcp), sack, size: flow.size };
     Ok((Box::new(sender), Box::new(Receiver::new(&parts))))
 }
 

@@ -3,7 +3,7 @@
 use super::{Sender, Stage};
 use crate::cc::{Ack, Signal};
 use crate::memory::{address, prefetch_at};
-use crate::recovery::{AckIn, Digest};
+use crate::recovery::{AckIn, Digest, Phase};
 use crate::tcp::{Advance, EndpointCtx};
 use crate::units::{Span, Time};
 use crate::wire::{Flags, Packet, TIMESTAMP_TICK, timestamp};
@@ -30,11 +30,24 @@ impl Sender {
             return;
         }
         let now = ctx.now;
+        if self.sampler.is_some() {
+            self.begin_sample(packet, now);
+        }
         let advance = (ack > self.board.una()).then(|| self.board.advance(ack));
         let mut heard = AckIn::at(now);
         if self.uses_sack && packet.sack_count > 0 {
-            for &block in packet.sack_blocks() {
-                heard.sacked += self.board.sack(block);
+            match &mut self.sampler {
+                None => {
+                    for &block in packet.sack_blocks() {
+                        heard.sacked += self.board.sack(block);
+                    }
+                }
+                Some(sampler) => {
+                    let mut each = |seq| sampler.on_delivered(seq, now);
+                    for &block in packet.sack_blocks() {
+                        heard.sacked += self.board.sack_each(block, &mut each);
+                    }
+                }
             }
             if heard.sacked > 0 {
                 self.deliveries.on_sacked(now, heard.sacked);
@@ -53,9 +66,12 @@ impl Sender {
             heard.duplicate = self.board.outstanding() > 0;
         }
 
+        let phase = if self.sampler.is_some() { self.recovery.phase() } else { Phase::Open };
         let digest = self.recovery.on_ack(&mut self.board, &heard);
         let answered_ecn = self.react(packet, &digest, now);
-        if let Some(advance) = &advance
+        if self.sampler.is_some() {
+            self.give_sample(packet, &digest, &heard, phase);
+        } else if let Some(advance) = &advance
             && !digest.hold_window
             && digest.entered.is_none()
             && !answered_ecn
@@ -169,6 +185,7 @@ impl Sender {
             delivered: self.deliveries.delivered,
             delivery_rate: self.deliveries.rate,
             newest: advance.newest.record,
+            sample: None,
         };
         if self.in_slow_start() {
             self.slow_start.on_ack(&mut self.window, &ack);

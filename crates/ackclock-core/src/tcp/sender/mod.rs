@@ -30,6 +30,7 @@
 //! Defaults by era: `TcpConfig`.
 
 mod ack;
+mod samples;
 mod send;
 mod timers;
 
@@ -44,6 +45,7 @@ use crate::recovery::{LossRecovery, Phase};
 use crate::slow_start::SlowStart;
 use crate::tcp::rate::Deliveries;
 use crate::tcp::receiver::segments_of;
+use crate::tcp::sampler::Sampler;
 use crate::tcp::{Deadline, Endpoint, EndpointCtx, Rto, Scoreboard, Snapshot, TcpConfig, probes};
 use crate::units::{Bytes, Span, Time};
 use crate::wire::{Flags, Packet};
@@ -154,6 +156,8 @@ pub struct Sender {
     last_sent_at: Time,
     config: Arc<TcpConfig>,
     bursts: Option<Box<Bursts>>,
+    /// For controls that want rate samples.
+    sampler: Option<Box<Sampler>>,
     retransmission: Deadline,
     pacing: Deadline,
     tick: Deadline,
@@ -200,6 +204,7 @@ impl Sender {
             },
             board: Scoreboard::default(),
             uses_sack: recovery.uses_sack(),
+            sampler: cc.wants_samples().then(Box::default),
             cc,
             recovery,
             slow_start,
@@ -240,6 +245,9 @@ impl Sender {
     /// The application hands over data up to this segment of the transfer and no more. Without a call
     /// all of it is there from the start.
     pub fn supply_until(&mut self, segment: u32, ctx: &mut EndpointCtx<'_>) {
+        if self.sampler.is_some() {
+            self.check_application_limit(ctx.now);
+        }
         self.available = segment.min(self.total);
         if self.stage == Stage::Open {
             self.send(ctx, u32::MAX);
@@ -263,6 +271,7 @@ impl Sender {
         let event = Congestion {
             min_rtt: self.min_rtt(),
             srtt: self.rto.srtt(),
+            pipe: self.recovery.pipe(&self.board),
             ..Congestion::at(now, signal, flight)
         };
         self.cc.on_congestion(&mut self.window, &event);
@@ -332,7 +341,9 @@ impl Sender {
 
     #[cold]
     fn record_state(&mut self, ctx: &mut EndpointCtx<'_>) {
-        let state = match (self.stage, self.recovery.phase()) {
+        // A control that models the path goes through its own states also in recovery.
+        let phase = if self.sampler.is_some() { Phase::Open } else { self.recovery.phase() };
+        let state = match (self.stage, phase) {
             (Stage::Done, _) => "done",
             (Stage::Idle | Stage::SynSent, _) => "idle",
             (Stage::Open, Phase::Recovery) => "recovery",

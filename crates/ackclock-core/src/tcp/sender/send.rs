@@ -26,10 +26,16 @@ impl Sender {
             return;
         }
         let now = ctx.now;
+        if self.sampler.is_some() {
+            self.restart_samples(now);
+        }
         let rate = self.cc.pacing_rate();
+        // Segments that leave together, without waiting for one another.
+        let quantum = if rate.is_some() { self.cc.send_quantum().max(1) } else { 1 };
+        let mut together = 0;
         loop {
             if let Some(rate) = rate
-                && (now < self.next_paced || rate.0 == 0)
+                && ((now < self.next_paced && together == 0) || rate.0 == 0)
             {
                 // At rate 0 only the control itself can start the flow again.
                 if rate.0 > 0 {
@@ -53,18 +59,26 @@ impl Sender {
                         self.finish(now);
                     } else if !new_data && burst > 0 {
                         self.note_application_limit();
+                    } else if let Some(sampler) = &mut self.sampler
+                        && new_data
+                    {
+                        sampler.note_full_window();
                     }
                     return;
                 }
             };
             if let Some(rate) = rate {
-                self.next_paced = now.max(self.next_paced) + gap(rate, Bytes(u64::from(size)));
+                let gap = gap(rate, Bytes(u64::from(size)));
+                let credit = gap * u64::from(self.cc.burst_budget());
+                let earliest = Time(now.0.saturating_sub(credit.0));
+                self.next_paced = earliest.max(self.next_paced) + gap;
+                together = (together + 1) % quantum;
             }
         }
     }
 
     #[inline]
-    fn may_send_new(&self, now: Time) -> bool {
+    pub(super) fn may_send_new(&self, now: Time) -> bool {
         self.board.nxt() < self.available
             && now <= self.stop
             && self.board.outstanding() < self.config.receiver_window
@@ -82,6 +96,7 @@ impl Sender {
     /// RFC 5681 section 4.1.
     fn restart_after_idle(&mut self, now: Time) {
         if self.config.idle_restart
+            && self.sampler.is_none()
             && self.count.sent_packets > 0
             && now.since(self.last_sent_at) > self.rto.timeout()
         {
@@ -110,6 +125,9 @@ impl Sender {
         let in_flight = self.board.pipe() + 1;
         let stamp = self.stamp(ctx.now, in_flight);
         let seq = self.board.send_new(&stamp);
+        if let Some(sampler) = &mut self.sampler {
+            sampler.on_sent(seq, ctx.now, in_flight, false);
+        }
         let mut flags = Flags::default();
         if self.config.ecn {
             flags.set(Flags::ECT);
@@ -125,6 +143,9 @@ impl Sender {
         let in_flight = self.board.pipe();
         let stamp = self.stamp(ctx.now, in_flight);
         self.board.send_again(seq, &stamp);
+        if let Some(sampler) = &mut self.sampler {
+            sampler.on_sent(seq, ctx.now, in_flight, true);
+        }
         self.count.retransmits += 1;
         self.put(seq, Flags::RETX, in_flight, ctx)
     }
@@ -212,6 +233,7 @@ impl Sender {
         }
         self.arm_tick(ctx.now);
         self.deliveries.restart(ctx.now);
+        self.cc.on_start(&self.window, ctx.now, self.rto.srtt());
         self.send(ctx, u32::MAX);
         self.record_window(ctx);
     }
@@ -230,5 +252,8 @@ impl Sender {
         }
         self.rest();
         self.board.release();
+        if let Some(sampler) = &mut self.sampler {
+            sampler.release();
+        }
     }
 }

@@ -47,6 +47,9 @@ impl Sender {
     /// Runs what is due.
     pub(super) fn run_timers(&mut self, ctx: &mut EndpointCtx<'_>) {
         let now = ctx.now;
+        if self.sampler.is_some() {
+            self.check_application_limit(now);
+        }
         if self.retransmission.at <= now {
             self.on_timeout(ctx);
         }
@@ -94,6 +97,10 @@ impl Sender {
         self.recovery.on_rto(&mut self.board);
         self.deliveries.end_application_limit();
         self.reduce(Signal::Rto { consecutive: self.consecutive }, flight, now);
+        if self.sampler.is_some() {
+            // Also what had been sent again.
+            self.declare_losses(0, now);
+        }
         if self.stage != Stage::Open {
             return;
         }

@@ -4,6 +4,7 @@ mod clockwork;
 mod control;
 mod fall_floyd;
 mod random;
+mod samples;
 mod wire;
 
 use std::sync::{Arc, Mutex};

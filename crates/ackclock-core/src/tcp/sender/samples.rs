@@ -1,0 +1,126 @@
+//! Rate samples, for controls that model the path; other senders never come here.
+
+use super::{Sender, Stage};
+use crate::cc::{Ack, SentRecord};
+use crate::recovery::{AckIn, Digest, Phase};
+use crate::units::{Span, Time};
+use crate::wire::{Flags, Packet};
+
+impl Sender {
+    /// The draft's `CheckIfApplicationLimited`.
+    #[inline(never)]
+    pub(super) fn check_application_limit(&mut self, now: Time) {
+        let unsent = self.board.nxt() < self.available && now <= self.stop;
+        let pipe = self.recovery.pipe(&self.board);
+        if let Some(sampler) = &mut self.sampler
+            && self.stage == Stage::Open
+            && !unsent
+            && f64::from(pipe) < self.window.cwnd
+            && sampler.is_repaired()
+        {
+            sampler.limit_by_application(pipe);
+        }
+    }
+
+    /// Before the acknowledgement goes onto the scoreboard.
+    #[inline(never)]
+    pub(super) fn begin_sample(&mut self, packet: &Packet, now: Time) {
+        self.check_application_limit(now);
+        let Some(sampler) = &mut self.sampler else { return };
+        sampler.begin();
+        for seq in self.board.una()..packet.seq {
+            if !self.board.is_sacked(seq) {
+                sampler.on_delivered(seq, now);
+            }
+        }
+        sampler.advance(packet.seq);
+    }
+
+    /// Reports losses and the sample to the control; `before`: what the recovery did until now.
+    #[inline(never)]
+    pub(super) fn give_sample(
+        &mut self,
+        packet: &Packet,
+        digest: &Digest,
+        heard: &AckIn,
+        before: Phase,
+    ) {
+        let now = heard.now;
+        let phase = self.recovery.phase();
+        let noted = self.sampler.as_ref().map_or(0, |sampler| sampler.losses_noted);
+        self.declare_losses(noted, now);
+        // Without SACK the scoreboard knows of none: the first outstanding segment of a fast recovery is.
+        let repairs = digest.entered.is_some() || heard.acked > 0;
+        if !self.uses_sack && repairs && phase == Phase::Recovery && self.board.outstanding() > 0 {
+            self.declare_lost(self.board.una(), now);
+        }
+        if before == Phase::Loss && phase == Phase::Open {
+            self.cc.on_recovery_end(&mut self.window, now);
+        }
+        let flow_min_rtt = self.min_rtt;
+        let Some(sampler) = &mut self.sampler else { return };
+        let Some(mut sample) = sampler.finish(now, flow_min_rtt) else { return };
+        sample.in_recovery = phase != Phase::Open || digest.entered.is_some();
+        sample.has_selective_acks = self.uses_sack;
+        let delivered = sampler.delivered();
+        let pipe = self.recovery.pipe(&self.board);
+        let ack = Ack {
+            acked: sample.newly_acked,
+            in_flight: pipe,
+            rtt: sample.rtt,
+            min_rtt: if flow_min_rtt == Span::MAX { Span::ZERO } else { flow_min_rtt },
+            srtt: self.rto.srtt(),
+            round: self.deliveries.round,
+            app_limited: sample.is_app_limited,
+            ecn_echo: self.config.ecn && packet.flags.has(Flags::ECE),
+            delivered,
+            delivery_rate: sample.delivery_rate,
+            newest: SentRecord {
+                sent_at: now,
+                delivered: sample.prior_delivered,
+                delivered_at: sample.prior_time,
+                in_flight: sample.tx_in_flight,
+            },
+            sample: Some(sample),
+            ..Ack::at(now, 0)
+        };
+        self.cc.on_ack(&mut self.window, &ack);
+        if self.cc.holds_back()
+            && let Some(sampler) = &mut self.sampler
+        {
+            sampler.limit_by_application(pipe);
+        }
+        self.check_window(now);
+    }
+
+    /// Reports each segment at or above `from` that the recovery has given up.
+    pub(super) fn declare_losses(&mut self, from: u32, now: Time) {
+        let below = self.board.lost_below();
+        for seq in from.max(self.board.una())..below {
+            if !self.board.is_sacked(seq) {
+                self.declare_lost(seq, now);
+            }
+        }
+        if let Some(sampler) = &mut self.sampler {
+            sampler.losses_noted = below;
+        }
+    }
+
+    fn declare_lost(&mut self, seq: u32, now: Time) {
+        let selective = self.uses_sack;
+        if let Some(sampler) = &mut self.sampler
+            && let Some(lost) = sampler.lose(seq, now, selective)
+        {
+            self.cc.on_lost(&mut self.window, &lost);
+        }
+    }
+
+    /// Data is about to leave: the control learns of it if the application had none and nothing is in flight.
+    #[inline(never)]
+    pub(super) fn restart_samples(&mut self, now: Time) {
+        let idle = self.sampler.as_ref().is_some_and(|sampler| sampler.is_app_limited());
+        if idle && self.may_send_new(now) && self.recovery.pipe(&self.board) == 0 {
+            self.cc.on_restart(&mut self.window, now);
+        }
+    }
+}

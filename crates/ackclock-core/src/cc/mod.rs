@@ -11,6 +11,7 @@ pub mod delay;
 pub mod linear;
 pub mod loss;
 pub mod mixed;
+pub mod model;
 pub mod sample;
 pub mod usage;
 
@@ -260,5 +261,7 @@ crate::registry! {
         "cc/delay/fast_corrected.rs" => delay::fast_corrected::FastCorrected,
         "cc/delay/ledbat.rs" => delay::ledbat::Ledbat,
         "cc/mixed/compound.rs" => mixed::compound::Compound,
+        "cc/model/bbr.rs" => model::bbr::Bbr,
+        "cc/model/bbr3.rs" => model::bbr3::Bbr3,
     }
 }

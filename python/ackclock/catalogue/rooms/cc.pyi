@@ -165,3 +165,32 @@ class Compound(Record):
         zeta: float | None = ...,
         low_window: float | None = ...,
     ) -> None: ...
+
+class Bbr(Record):
+    def __init__(
+        self,
+        high_gain: float | None = ...,
+        cwnd_gain: float | None = ...,
+        rtprop_filter_len: float | str | None = ...,
+        probe_rtt_duration: float | str | None = ...,
+    ) -> None: ...
+
+class Bbr3(Record):
+    def __init__(
+        self,
+        startup_pacing_gain: float | None = ...,
+        drain_pacing_gain: float | None = ...,
+        probe_up_pacing_gain: float | None = ...,
+        probe_down_pacing_gain: float | None = ...,
+        cwnd_gain: float | None = ...,
+        probe_up_cwnd_gain: float | None = ...,
+        probe_rtt_cwnd_gain: float | None = ...,
+        loss_thresh: float | None = ...,
+        beta: float | None = ...,
+        headroom: float | None = ...,
+        pacing_margin: float | None = ...,
+        startup_full_loss_count: int | None = ...,
+        min_rtt_filter_len: float | str | None = ...,
+        probe_rtt_interval: float | str | None = ...,
+        probe_rtt_duration: float | str | None = ...,
+    ) -> None: ...

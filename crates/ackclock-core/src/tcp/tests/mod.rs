@@ -3,6 +3,7 @@
 mod clockwork;
 mod control;
 mod fall_floyd;
+mod model;
 mod random;
 mod samples;
 mod wire;

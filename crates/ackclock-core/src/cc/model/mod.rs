@@ -1,0 +1,5 @@
+//! Controls that model the path: its rate and its round-trip time, from rate samples.
+
+pub mod bbr;
+pub mod bbr3;
+mod filters;

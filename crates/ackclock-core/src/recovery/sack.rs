@@ -170,7 +170,8 @@ impl LossRecovery for Sack {
     }
 
     fn next(&mut self, board: &mut Scoreboard, offer: &Offer) -> Next {
-        if let Some(seq) = self.first.take() {
+        // The pacer may have held it until it was acknowledged.
+        if let Some(seq) = self.first.take().filter(|&seq| seq == board.una()) {
             if let Some(prr) = &mut self.prr {
                 // SetPipe counts the segment already; the meter works from what was there before.
                 prr.meter(board.pipe() - 1, offer.cwnd);

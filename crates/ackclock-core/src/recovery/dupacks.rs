@@ -86,6 +86,14 @@ impl DupAcks {
         self.loss_end = board.nxt();
     }
 
+    /// What was being repaired is in flight after all.
+    pub(super) fn resume(&mut self, board: &mut Scoreboard) {
+        board.resume();
+        self.count = 0;
+        self.limited_sent = 0;
+        self.leave_recovery();
+    }
+
     pub(super) fn next(&mut self, board: &mut Scoreboard, offer: &Offer) -> Next {
         if let Some(seq) = self.retransmit.take()
             && seq == board.una()

@@ -13,6 +13,7 @@
 mod dupacks;
 pub mod newreno;
 mod prr;
+pub mod rack;
 pub mod reno;
 pub mod sack;
 pub mod tahoe;
@@ -20,7 +21,8 @@ pub mod tahoe;
 mod testing;
 
 use crate::tcp::Scoreboard;
-use crate::units::Time;
+use crate::units::{Span, Time};
+use crate::wire::SackBlock;
 
 /// What a new recovery is told about its flow.
 #[derive(Clone, Copy, Debug)]
@@ -45,12 +47,27 @@ pub struct AckIn {
     /// A duplicate acknowledgement (RFC 5681 section 2): acknowledges nothing new while data is
     /// outstanding.
     pub duplicate: bool,
+    /// Smoothed round-trip time, this acknowledgement's sample included; zero before the first.
+    pub srtt: Span,
+    /// Smallest round-trip sample so far; zero before the first.
+    pub min_rtt: Span,
+    /// Segments that the receiver reports as received twice (RFC 2883).
+    pub dsack: Option<SackBlock>,
 }
 
 impl AckIn {
     /// An acknowledgement of nothing, for recoveries that are driven by hand.
     pub fn at(now: Time) -> Self {
-        Self { now, acked: 0, sacked: 0, delivered: 0, duplicate: false }
+        Self {
+            now,
+            acked: 0,
+            sacked: 0,
+            delivered: 0,
+            duplicate: false,
+            srtt: Span::ZERO,
+            min_rtt: Span::ZERO,
+            dsack: None,
+        }
     }
 }
 
@@ -85,6 +102,8 @@ pub struct Offer {
     pub cwnd: f64,
     /// There is new data, and the receiver's window has room for it.
     pub new_data: bool,
+    /// The control models the path and sets what may be in flight also in recovery: nothing else meters it.
+    pub models_path: bool,
 }
 
 /// What leaves next.
@@ -115,7 +134,7 @@ pub trait LossRecovery: Send {
     /// An acknowledgement arrived and is on the scoreboard.
     fn on_ack(&mut self, board: &mut Scoreboard, ack: &AckIn) -> Digest;
     /// The retransmission timer expired: all that is outstanding and not SACKed is lost.
-    fn on_rto(&mut self, board: &mut Scoreboard);
+    fn on_rto(&mut self, board: &mut Scoreboard, now: Time);
     /// What leaves next. The caller does as it is told, so the answer is already accounted for, except
     /// that a new segment enters the scoreboard when the sender puts it there.
     fn next(&mut self, board: &mut Scoreboard, offer: &Offer) -> Next;
@@ -127,6 +146,28 @@ pub trait LossRecovery: Send {
     fn uses_sack(&self) -> bool {
         false
     }
+    /// The loss that was being repaired is none: what was given up is in flight.
+    fn on_spurious(&mut self, board: &mut Scoreboard);
+    /// Whether it marks losses on the scoreboard segment by segment. Only then the calls below are made.
+    fn marks_losses(&self) -> bool {
+        false
+    }
+    /// An acknowledgement newly reports an outstanding segment as delivered; `on_ack` follows.
+    fn on_delivered(&mut self, _board: &Scoreboard, _seq: u32, _now: Time) {}
+    /// A segment, new or not, was sent and is on the scoreboard.
+    fn on_sent(&mut self, _board: &Scoreboard, _seq: u32, _now: Time) {}
+    /// When [`Self::on_timer`] is due; [`Time::MAX`]: never.
+    fn deadline(&self) -> Time {
+        Time::MAX
+    }
+    /// The time of [`Self::deadline`] has come.
+    fn on_timer(&mut self, _board: &mut Scoreboard, _now: Time) -> Digest {
+        Digest::default()
+    }
+    /// Segments that the last call of `on_ack`, `on_timer` or `on_rto` marked lost.
+    fn losses(&self) -> &[u32] {
+        &[]
+    }
 }
 
 crate::registry! {
@@ -136,6 +177,7 @@ crate::registry! {
         "recovery/reno.rs" => reno::Reno,
         "recovery/newreno.rs" => newreno::NewReno,
         "recovery/sack.rs" => sack::Sack,
+        "recovery/rack.rs" => rack::Rack,
     }
 }
 
@@ -159,7 +201,7 @@ mod tests {
             }
             let spec: Spec = serde_json::from_value(table).unwrap();
             let recovery = build(&spec, &env, "recovery").unwrap();
-            assert_eq!(recovery.uses_sack(), entry.info.name == "sack");
+            assert_eq!(recovery.uses_sack(), ["sack", "rack"].contains(&entry.info.name));
         }
         let problem = build(&Spec::from("newrenno"), &env, "recovery").err().unwrap();
         assert!(problem.message.contains("did you mean \"newreno\"?"), "{problem}");

@@ -25,6 +25,7 @@ use super::dupacks::DupAcks;
 use super::{AckIn, Digest, LossRecovery, Next, Offer, Phase, RecoveryEnv};
 use crate::registry::{About, Info, Status};
 use crate::tcp::Scoreboard;
+use crate::units::Time;
 
 /// Parameters of NewReno.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
@@ -115,13 +116,17 @@ impl LossRecovery for NewReno {
         Digest::default()
     }
 
-    fn on_rto(&mut self, board: &mut Scoreboard) {
+    fn on_rto(&mut self, board: &mut Scoreboard, _now: Time) {
         self.dupacks.go_back(board);
         self.recover = Some(board.nxt());
     }
 
     fn next(&mut self, board: &mut Scoreboard, offer: &Offer) -> Next {
         self.dupacks.next(board, offer)
+    }
+
+    fn on_spurious(&mut self, board: &mut Scoreboard) {
+        self.dupacks.resume(board);
     }
 
     fn pipe(&self, board: &Scoreboard) -> u32 {

@@ -44,7 +44,7 @@ impl Prr {
         let sacked_before = sacked.saturating_sub(ack.sacked);
         *self = Self {
             recover_fs: (board.outstanding() + ack.acked).saturating_sub(sacked_before).max(1),
-            lost_seen: board.lost_below(),
+            lost_seen: board.losses_found(),
             ..Self::default()
         };
         self.on_ack(board, ack);
@@ -52,8 +52,8 @@ impl Prr {
 
     /// An acknowledgement in recovery.
     pub(super) fn on_ack(&mut self, board: &Scoreboard, ack: &AckIn) {
-        let further_loss = board.lost_below() > self.lost_seen;
-        self.lost_seen = board.lost_below();
+        let further_loss = board.losses_found() > self.lost_seen;
+        self.lost_seen = board.losses_found();
         self.delivered += ack.delivered;
         self.fresh = Some(Fresh { delivered: ack.delivered, safe: ack.acked > 0 && !further_loss });
     }

@@ -27,6 +27,7 @@ use super::dupacks::DupAcks;
 use super::{AckIn, Digest, LossRecovery, Next, Offer, Phase, RecoveryEnv};
 use crate::registry::{About, Info, Status};
 use crate::tcp::Scoreboard;
+use crate::units::Time;
 
 /// Parameters of Reno.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
@@ -90,7 +91,7 @@ impl LossRecovery for Reno {
         Digest::default()
     }
 
-    fn on_rto(&mut self, board: &mut Scoreboard) {
+    fn on_rto(&mut self, board: &mut Scoreboard, _now: Time) {
         self.dupacks.go_back(board);
         if self.guard {
             self.recover = Some(board.nxt());
@@ -99,6 +100,10 @@ impl LossRecovery for Reno {
 
     fn next(&mut self, board: &mut Scoreboard, offer: &Offer) -> Next {
         self.dupacks.next(board, offer)
+    }
+
+    fn on_spurious(&mut self, board: &mut Scoreboard) {
+        self.dupacks.resume(board);
     }
 
     fn pipe(&self, board: &Scoreboard) -> u32 {

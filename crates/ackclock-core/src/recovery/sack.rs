@@ -28,6 +28,7 @@ use super::prr::Prr;
 use super::{AckIn, Digest, Entry, LossRecovery, Next, Offer, Phase, RecoveryEnv};
 use crate::registry::{About, Info, Status};
 use crate::tcp::{DUP_THRESH, Scoreboard};
+use crate::units::Time;
 
 /// Parameters of SACK recovery.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -159,7 +160,7 @@ impl LossRecovery for Sack {
         digest
     }
 
-    fn on_rto(&mut self, board: &mut Scoreboard) {
+    fn on_rto(&mut self, board: &mut Scoreboard, _now: Time) {
         board.lose_all();
         self.phase = Phase::Loss;
         self.recovery_point = board.nxt();
@@ -216,6 +217,14 @@ impl LossRecovery for Sack {
                 Next::New
             }
         }
+    }
+
+    fn on_spurious(&mut self, board: &mut Scoreboard) {
+        board.resume();
+        self.phase = Phase::Open;
+        self.dupacks = 0;
+        self.rescued = 0;
+        self.first = None;
     }
 
     fn pipe(&self, board: &Scoreboard) -> u32 {

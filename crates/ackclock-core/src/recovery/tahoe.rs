@@ -25,6 +25,7 @@ use super::dupacks::DupAcks;
 use super::{AckIn, Digest, LossRecovery, Next, Offer, Phase, RecoveryEnv};
 use crate::registry::{About, Info, Status};
 use crate::tcp::Scoreboard;
+use crate::units::Time;
 
 /// Parameters of Tahoe.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
@@ -72,13 +73,13 @@ impl LossRecovery for Tahoe {
             && self.recover.is_none_or(|recover| board.una() > recover)
         {
             let entry = self.dupacks.entry(board);
-            self.on_rto(board);
+            self.on_rto(board, ack.now);
             return Digest { entered: Some(entry), cwnd: Some(1.0), ..Digest::default() };
         }
         Digest::default()
     }
 
-    fn on_rto(&mut self, board: &mut Scoreboard) {
+    fn on_rto(&mut self, board: &mut Scoreboard, _now: Time) {
         self.dupacks.go_back(board);
         if self.guard {
             self.recover = Some(board.nxt());
@@ -87,6 +88,10 @@ impl LossRecovery for Tahoe {
 
     fn next(&mut self, board: &mut Scoreboard, offer: &Offer) -> Next {
         self.dupacks.next(board, offer)
+    }
+
+    fn on_spurious(&mut self, board: &mut Scoreboard) {
+        self.dupacks.resume(board);
     }
 
     fn pipe(&self, board: &Scoreboard) -> u32 {

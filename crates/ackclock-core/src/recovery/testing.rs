@@ -79,7 +79,7 @@ impl Bench {
     }
 
     pub(super) fn rto(&mut self) {
-        self.recovery.on_rto(&mut self.board);
+        self.recovery.on_rto(&mut self.board, Time(self.clock));
     }
 
     pub(super) fn pipe(&self) -> u32 {
@@ -96,11 +96,11 @@ impl Bench {
 
     /// All that may leave now, with new data at hand; it is sent.
     pub(super) fn allowed(&mut self, cwnd: f64) -> Vec<Next> {
-        self.drain(Offer { cwnd, new_data: true })
+        self.drain(Offer { cwnd, new_data: true, models_path: false })
     }
 
     pub(super) fn allowed_without_data(&mut self, cwnd: f64) -> Vec<Next> {
-        self.drain(Offer { cwnd, new_data: false })
+        self.drain(Offer { cwnd, new_data: false, models_path: false })
     }
 
     fn drain(&mut self, offer: Offer) -> Vec<Next> {

@@ -124,6 +124,17 @@ pub struct TcpOptions {
     /// ECN (RFC 3168).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<bool>,
+    /// The receiver reports duplicates by SACK blocks (DSACK, RFC 2883), and the sender takes back a reduction
+    /// all of whose retransmissions were duplicates (RFC 3708).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dsack: Option<bool>,
+    /// The sender takes back a reduction when a timestamp shows that the original has arrived (RFC 3522,
+    /// 4015); needs `timestamps`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub eifel: Option<bool>,
+    /// After a timeout the sender finds out by new data whether it was needless (F-RTO, RFC 5682).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frto: Option<bool>,
     /// Data packets carry RIO's mark "Out" (of profile); acknowledgements do not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub out_of_profile: Option<bool>,

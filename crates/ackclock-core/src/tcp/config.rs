@@ -33,6 +33,12 @@ pub struct TcpConfig {
     pub timestamps: bool,
     /// ECN.
     pub ecn: bool,
+    /// The receiver reports duplicates (RFC 2883).
+    pub dsack: bool,
+    /// Needless repairs are found out by timestamps (RFC 3522).
+    pub eifel: bool,
+    /// Needless timeouts are found out by what leaves after them (RFC 5682).
+    pub frto: bool,
     /// Data packets carry RIO's mark "Out".
     pub out_of_profile: bool,
     /// Data packets of a connection that are marked for priority.
@@ -74,6 +80,9 @@ impl TcpConfig {
             syn: true,
             timestamps: false,
             ecn: false,
+            dsack: false,
+            eifel: false,
+            frto: false,
             out_of_profile: false,
             first_priority: 0,
             aqt: false,
@@ -145,6 +154,9 @@ impl TcpConfig {
             syn,
             timestamps,
             ecn,
+            dsack,
+            eifel,
+            frto,
             out_of_profile,
             first_priority,
             aqt,

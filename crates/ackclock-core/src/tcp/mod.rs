@@ -110,6 +110,8 @@ pub struct Snapshot {
     pub recoveries: u64,
     /// Sender: reductions of the window by ECN.
     pub ecn_reductions: u64,
+    /// Sender: reductions taken back, because nothing had been lost.
+    pub spurious: u64,
     /// Sender: acknowledgements that arrived.
     pub acks_received: u64,
     /// Sender: sum of RTT samples in seconds.

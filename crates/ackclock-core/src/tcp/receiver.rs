@@ -3,7 +3,7 @@
 //! What: puts data in order and answers with acknowledgements.
 //!
 //! **Source**: RFC 5681 section 4.2 and RFC 9293 section 3.8.6.3 (delayed ACK), RFC 2018 section 4
-//! (SACK), RFC 7323 section 4.3 (which timestamp is echoed), RFC 3168 section 6.1.3 (ECN), RFC 8257
+//! (SACK), RFC 2883 (DSACK), RFC 7323 section 4.3 (which timestamp is echoed), RFC 3168 section 6.1.3 (ECN), RFC 8257
 //! section 3.2 (an acknowledgement at once where CE begins or ends).
 //!
 //! **Rule**
@@ -13,6 +13,7 @@
 //! else:      when the first segment not acknowledged has waited delayed_ack_timeout
 //! SACK:      first the block with the segment that caused this ACK, then the blocks most recently
 //!            reported first, 3 at most
+//! DSACK:     (an option) before them, the segment that has come again
 //! echo:      TS.Recent, taken from a segment with seq <= last ACK sent and a timestamp not older; one that
 //!            is half a turn of the clock old (134 s) gives way to any (RFC 7323 section 5.5)
 //! ECN:       ECE on every ACK from a CE until a CWR
@@ -68,6 +69,8 @@ pub struct Receiver {
     last_ack_sent: u32,
     mss: u32,
     sack: bool,
+    /// Duplicates are reported.
+    dsack: bool,
     timestamps: bool,
     /// ECE is to be set.
     echo_ce: bool,
@@ -88,6 +91,8 @@ pub struct Receiver {
     ts_recent: u32,
     total_bytes: u64,
     duplicates: u64,
+    /// A segment received again that the next acknowledgement reports.
+    duplicate: Option<u32>,
 }
 
 impl Receiver {
@@ -105,6 +110,8 @@ impl Receiver {
             history: [0; HISTORY],
             history_len: 0,
             sack: *sack,
+            dsack: *sack && config.dsack,
+            duplicate: None,
             timestamps: config.timestamps,
             echo_ce: false,
             last_ce: false,
@@ -188,6 +195,10 @@ impl Receiver {
 
     fn fill_sack(&self, most: usize, packet: &mut Packet) {
         let mut count = 0;
+        if let Some(seq) = self.duplicate {
+            packet.sack[0] = (seq, seq + 1);
+            count = 1;
+        }
         let remembered = self.history[..usize::from(self.history_len)]
             .iter()
             .filter_map(|&seq| self.early.find(seq));
@@ -197,7 +208,9 @@ impl Receiver {
             if count == most {
                 break;
             }
-            if !packet.sack[..count].contains(&block) {
+            // The first may be the duplicate, which the block that it lies in follows.
+            let first = usize::from(self.duplicate.is_some()).min(count);
+            if !packet.sack[first..count].contains(&block) {
                 packet.sack[count] = block;
                 count += 1;
             }
@@ -224,8 +237,9 @@ impl Receiver {
             packet.set_queued(queued);
             room -= 1;
         }
-        if self.sack && !self.early.is_empty() {
+        if self.sack && (!self.early.is_empty() || self.duplicate.is_some()) {
             self.fill_sack(room, packet);
+            self.duplicate = None;
         }
         self.acks_sent += 1;
         self.pending = 0;
@@ -261,6 +275,9 @@ impl Receiver {
             at_once = true;
             if seq < self.next || !self.store(seq) {
                 self.duplicates += 1;
+                if self.dsack {
+                    self.duplicate = Some(seq);
+                }
             }
         }
         if at_once {

@@ -10,7 +10,8 @@ pub(super) const SACKED: u32 = 1 << 31;
 pub(super) const RETRANSMITTED: u32 = 1 << 30;
 const APP_LIMITED: u32 = 1 << 29;
 const APART: u32 = 1 << 28;
-const COUNT: u32 = APART - 1;
+pub(super) const LOST: u32 = 1 << 27;
+const COUNT: u32 = LOST - 1;
 
 /// What is noted when a segment leaves.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -84,6 +85,12 @@ impl Records {
     pub(super) fn mark(&mut self, seq: u32, marks: u32) {
         let place = self.place(seq);
         self.ring[place].bits |= marks;
+    }
+
+    #[inline]
+    pub(super) fn unmark(&mut self, seq: u32, marks: u32) {
+        let place = self.place(seq);
+        self.ring[place].bits &= !marks;
     }
 
     /// Notes that a segment leaves.

@@ -20,8 +20,10 @@
 //! Deviations: "more than (DupThresh - 1) * SMSS bytes SACKed above" is counted in segments, which
 //! differs by nothing, as only the last segment of a transfer may be short.
 
+mod marks;
+
 use crate::tcp::ranges::Ranges;
-use crate::tcp::records::{RETRANSMITTED, Record, Records, SACKED, Stamp};
+use crate::tcp::records::{LOST, RETRANSMITTED, Record, Records, SACKED, Stamp};
 use crate::units::Time;
 use crate::wire::SackBlock;
 
@@ -60,6 +62,12 @@ pub struct Scoreboard {
     sacked_below_rxt: u32,
     /// The three highest SACKed segments ever, descending, each plus one (0: none).
     top: [u32; DUP_THRESH as usize],
+    /// Segments that a recovery with marks of its own has taken out of the pipe.
+    marked: u32,
+    /// Losses that it has found.
+    losses: u32,
+    /// A recovery marks what is lost; then `lost_below`, `top` and `rxt` rest.
+    by_marks: bool,
     sacked: Ranges,
 }
 
@@ -110,6 +118,7 @@ impl Scoreboard {
         let bound = self.lost_below.max(self.una);
         let sacked_above = self.top.iter().filter(|&&t| t > bound).count() as u32;
         (self.nxt - bound - sacked_above) + (self.rxt - self.una - self.sacked_below_rxt)
+            - self.marked
     }
 
     /// Segments now considered lost, sent again or not.
@@ -183,7 +192,9 @@ impl Scoreboard {
 
     /// Notes a retransmission. Does not move HighRxt.
     pub fn send_again(&mut self, seq: u32, stamp: &Stamp) {
-        let sacked = self.record(seq).bits & SACKED;
+        let before = self.record(seq);
+        let (sacked, lost) = (before.bits & SACKED, before.is(LOST));
+        self.marked -= u32::from(lost);
         self.ring.put(seq, stamp, RETRANSMITTED | sacked);
     }
 
@@ -208,7 +219,7 @@ impl Scoreboard {
     pub fn advance(&mut self, ack: u32) -> Advance {
         debug_assert!(self.una < ack && ack <= self.nxt);
         // One segment, sent once and not SACKed, is by far the most common.
-        if ack == self.una + 1 && !self.record(self.una).is(SACKED | RETRANSMITTED) {
+        if ack == self.una + 1 && !self.record(self.una).is(SACKED | RETRANSMITTED | LOST) {
             let newest = self.ring.stamp(self.una);
             let clean_sent_at = Some(newest.record.sent_at);
             self.una = ack;
@@ -227,6 +238,7 @@ impl Scoreboard {
         for seq in self.una..ack {
             let record = self.ring.at(seq);
             bits_seen |= record.bits;
+            self.marked -= u32::from(self.by_marks && record.is(SACKED | LOST));
             if !record.is(SACKED) {
                 delivered += 1;
                 if !record.is(RETRANSMITTED) {
@@ -263,6 +275,9 @@ impl Scoreboard {
     /// Like [`Self::sack`]; calls `each` with every segment newly reported.
     pub fn sack_each(&mut self, block: SackBlock, mut each: impl FnMut(u32)) -> u32 {
         let block = (block.0.max(self.una), block.1.min(self.nxt));
+        if self.by_marks {
+            return self.sack_marked(block, each);
+        }
         let Self { ring, rxt, sacked_below_rxt, top, sacked, .. } = self;
         let mut fresh = 0;
         sacked.insert(block, |from, to| {
@@ -282,6 +297,13 @@ impl Scoreboard {
     pub fn lose_all(&mut self) {
         self.lost_below = self.nxt;
         self.gone_below = self.nxt;
+        self.restart_retransmission();
+    }
+
+    /// What was given up is in flight after all: only what SACK blocks say counts as lost.
+    pub fn resume(&mut self) {
+        self.lost_below = self.top[DUP_THRESH as usize - 1].saturating_sub(1);
+        self.gone_below = 0;
         self.restart_retransmission();
     }
 

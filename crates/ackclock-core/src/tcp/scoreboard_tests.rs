@@ -16,6 +16,10 @@ impl Scoreboard {
             let above = (s + 1..self.nxt).filter(|&x| self.is_sacked(x)).count();
             above > 2 || s < written_off
         };
+        if self.by_marks {
+            let gone = |s: &u32| self.is_sacked(*s) || self.is_marked_lost(*s);
+            return (self.una..self.nxt).filter(|s| !gone(s)).count() as u32;
+        }
         let mut pipe = 0;
         for s in self.una..self.nxt {
             if self.is_sacked(s) {

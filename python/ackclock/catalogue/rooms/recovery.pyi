@@ -25,3 +25,10 @@ class Sack(Record):
         self,
         prr: bool | None = ...,
     ) -> None: ...
+
+class Rack(Record):
+    def __init__(
+        self,
+        tlp: bool | None = ...,
+        prr: bool | None = ...,
+    ) -> None: ...

@@ -105,6 +105,12 @@ pub(super) fn tcp_problems(tcp: &TcpConfig) -> Vec<(&'static str, String)> {
             wrong(key, "is zero, expected at least 1".to_owned());
         }
     }
+    if tcp.eifel && !tcp.timestamps {
+        wrong(
+            "eifel",
+            "finds needless repairs by timestamps, expected timestamps = true".to_owned(),
+        );
+    }
     if tcp.min_rto > tcp.max_rto {
         wrong("min_rto", "is more than max_rto".to_owned());
     }

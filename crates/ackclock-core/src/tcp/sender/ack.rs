@@ -30,24 +30,15 @@ impl Sender {
             return;
         }
         let now = ctx.now;
-        if self.sampler.is_some() {
-            self.begin_sample(packet, now);
+        if self.tracks {
+            self.begin_tracking(packet, now);
         }
         let advance = (ack > self.board.una()).then(|| self.board.advance(ack));
         let mut heard = AckIn::at(now);
         if self.uses_sack && packet.sack_count > 0 {
-            match &mut self.sampler {
-                None => {
-                    for &block in packet.sack_blocks() {
-                        heard.sacked += self.board.sack(block);
-                    }
-                }
-                Some(sampler) => {
-                    let mut each = |seq| sampler.on_delivered(seq, now);
-                    for &block in packet.sack_blocks() {
-                        heard.sacked += self.board.sack_each(block, &mut each);
-                    }
-                }
+            for &block in packet.sack_blocks() {
+                heard.sacked +=
+                    if self.tracks { self.track_sack(block, now) } else { self.board.sack(block) };
             }
             if heard.sacked > 0 {
                 self.deliveries.on_sacked(now, heard.sacked);
@@ -66,10 +57,16 @@ impl Sender {
             heard.duplicate = self.board.outstanding() > 0;
         }
 
-        let phase = if self.sampler.is_some() { self.recovery.phase() } else { Phase::Open };
+        let mut phase = Phase::Open;
+        if self.tracks {
+            phase = self.recovery.phase();
+            (heard.srtt, heard.min_rtt) = (self.rto.srtt(), self.min_rtt());
+            heard.dsack = self.duplicate_block(packet);
+            self.find_spurious(packet, &heard, now);
+        }
         let digest = self.recovery.on_ack(&mut self.board, &heard);
         let answered_ecn = self.react(packet, &digest, now);
-        if self.sampler.is_some() {
+        if self.tracks && self.sampler.is_some() {
             self.give_sample(packet, &digest, &heard, phase);
         } else if let Some(advance) = &advance
             && !digest.hold_window

@@ -33,6 +33,7 @@ mod ack;
 mod samples;
 mod send;
 mod timers;
+mod undo;
 
 use std::mem::offset_of;
 use std::sync::Arc;
@@ -49,6 +50,8 @@ use crate::tcp::sampler::Sampler;
 use crate::tcp::{Deadline, Endpoint, EndpointCtx, Rto, Scoreboard, Snapshot, TcpConfig, probes};
 use crate::units::{Bytes, Span, Time};
 use crate::wire::{Flags, Packet};
+
+use undo::Undo;
 
 /// Largest window that a control may set, in segments.
 const MAX_WINDOW: f64 = 2_147_483_648.0;
@@ -120,6 +123,7 @@ struct RareCounts {
     timeouts: u64,
     recoveries: u64,
     ecn_reductions: u64,
+    spurious: u64,
     completed_s: f64,
 }
 
@@ -134,6 +138,8 @@ pub struct Sender {
     cwr_pending: bool,
     /// A mark came while the window was one segment: nothing leaves before the retransmission timer.
     held_by_ecn: bool,
+    /// There is a sampler, marks, or a search for needless repairs.
+    tracks: bool,
     window: Window,
     board: Scoreboard,
     cc: Box<dyn CongestionControl>,
@@ -156,8 +162,6 @@ pub struct Sender {
     last_sent_at: Time,
     config: Arc<TcpConfig>,
     bursts: Option<Box<Bursts>>,
-    /// For controls that want rate samples.
-    sampler: Option<Box<Sampler>>,
     retransmission: Deadline,
     pacing: Deadline,
     tick: Deadline,
@@ -166,6 +170,14 @@ pub struct Sender {
     // So far what every packet touches.
     slow_start: Box<dyn SlowStart>,
     // So far what those of slow start do.
+    /// For controls that want rate samples.
+    sampler: Option<Box<Sampler>>,
+    /// For recoveries that mark losses: segments that the block in hand newly reports.
+    marks: Option<Vec<u32>>,
+    /// Where needless repairs are to be found out.
+    undo: Option<Box<Undo>>,
+    /// The recovery's own timer.
+    repair: Deadline,
     rare_count: RareCounts,
     request: Request,
     next_paced: Time,
@@ -180,7 +192,7 @@ pub struct Sender {
 
 impl Sender {
     /// The bytes at its beginning that most packets touch.
-    pub(crate) const BUSY_BYTES: usize = offset_of!(Self, rare_count);
+    pub(crate) const BUSY_BYTES: usize = offset_of!(Self, sampler);
 
     /// A sender that has not started.
     pub fn new(parts: SenderParts) -> Self {
@@ -202,7 +214,14 @@ impl Sender {
                 cwnd: f64::from(initial_window.min(config.receiver_window.max(1))),
                 ssthresh: config.initial_ssthresh,
             },
-            board: Scoreboard::default(),
+            board: if recovery.marks_losses() {
+                Scoreboard::with_marks()
+            } else {
+                Scoreboard::default()
+            },
+            tracks: cc.wants_samples() || recovery.marks_losses() || Undo::is_wanted(&config),
+            marks: recovery.marks_losses().then(Vec::new),
+            undo: Undo::is_wanted(&config).then(Box::default),
             uses_sack: recovery.uses_sack(),
             sampler: cc.wants_samples().then(Box::default),
             cc,
@@ -223,6 +242,7 @@ impl Sender {
             retransmission: Deadline::NEVER,
             pacing: Deadline::NEVER,
             tick: Deadline::NEVER,
+            repair: Deadline::NEVER,
             earliest: Deadline::NEVER,
             consecutive: 0,
             next_paced: Time::ZERO,
@@ -274,6 +294,9 @@ impl Sender {
             pipe: self.recovery.pipe(&self.board),
             ..Congestion::at(now, signal, flight)
         };
+        if let Some(undo) = &mut self.undo {
+            undo.on_reduction(signal, &self.window, &self.board, &self.config);
+        }
         self.cc.on_congestion(&mut self.window, &event);
         self.reduced_at = Some(self.board.nxt());
         self.cwr_pending = self.config.ecn;
@@ -314,6 +337,7 @@ impl Sender {
         self.retransmission = Deadline::NEVER;
         self.pacing = Deadline::NEVER;
         self.tick = Deadline::NEVER;
+        self.repair = Deadline::NEVER;
         self.bursts = None;
     }
 
@@ -323,6 +347,12 @@ impl Sender {
         let mut earliest = self.retransmission;
         // Most senders have none of the others.
         let burst = self.bursts.as_ref().map_or(Deadline::NEVER, |bursts| bursts.next);
+        if self.tracks {
+            self.arm_repair_timer(ctx.now);
+            if (self.repair.at, self.repair.armed) < (earliest.at, earliest.armed) {
+                earliest = self.repair;
+            }
+        }
         if self.pacing.at.min(self.tick.at).min(burst.at) != Time::MAX {
             for other in [self.pacing, self.tick, burst] {
                 if (other.at, other.armed) < (earliest.at, earliest.armed) {
@@ -436,6 +466,7 @@ impl Endpoint for Sender {
             timeouts: self.rare_count.timeouts,
             recoveries: self.rare_count.recoveries,
             ecn_reductions: self.rare_count.ecn_reductions,
+            spurious: self.rare_count.spurious,
             acks_received: self.count.acks_received,
             rtt_sum_s: self.count.rtt_sum_s,
             rtt_count: self.count.rtt_count,

@@ -4,7 +4,7 @@ use super::{Sender, Stage};
 use crate::cc::{Ack, SentRecord};
 use crate::recovery::{AckIn, Digest, Phase};
 use crate::units::{Span, Time};
-use crate::wire::{Flags, Packet};
+use crate::wire::{Flags, Packet, SackBlock};
 
 impl Sender {
     /// The draft's `CheckIfApplicationLimited`.
@@ -24,16 +24,62 @@ impl Sender {
 
     /// Before the acknowledgement goes onto the scoreboard.
     #[inline(never)]
-    pub(super) fn begin_sample(&mut self, packet: &Packet, now: Time) {
-        self.check_application_limit(now);
-        let Some(sampler) = &mut self.sampler else { return };
-        sampler.begin();
+    pub(super) fn begin_tracking(&mut self, packet: &Packet, now: Time) {
+        if self.sampler.is_some() {
+            self.check_application_limit(now);
+        }
+        if let Some(sampler) = &mut self.sampler {
+            sampler.begin();
+        }
         for seq in self.board.una()..packet.seq {
             if !self.board.is_sacked(seq) {
-                sampler.on_delivered(seq, now);
+                self.track_delivery(seq, now);
             }
         }
-        sampler.advance(packet.seq);
+        if let Some(sampler) = &mut self.sampler {
+            sampler.advance(packet.seq);
+        }
+    }
+
+    /// A segment, new or not, was sent.
+    #[inline(never)]
+    pub(super) fn track_sent(&mut self, seq: u32, in_flight: u32, again: bool, now: Time) {
+        if let Some(sampler) = &mut self.sampler {
+            sampler.on_sent(seq, now, in_flight, again);
+        }
+        if self.marks.is_some() {
+            self.recovery.on_sent(&self.board, seq, now);
+        }
+        if again && let Some(undo) = &mut self.undo {
+            undo.on_resent(now);
+        }
+    }
+
+    fn track_delivery(&mut self, seq: u32, now: Time) {
+        if let Some(sampler) = &mut self.sampler {
+            sampler.on_delivered(seq, now);
+        }
+        if self.marks.is_some() {
+            self.recovery.on_delivered(&self.board, seq, now);
+        }
+    }
+
+    /// Takes a SACK block; returns how many outstanding segments it newly reports.
+    pub(super) fn track_sack(&mut self, block: SackBlock, now: Time) -> u32 {
+        let mut fresh = self.marks.take().unwrap_or_default();
+        fresh.clear();
+        let count = self.board.sack_each(block, |seq| fresh.push(seq));
+        let marks = self.recovery.marks_losses();
+        for &seq in &fresh {
+            if let Some(sampler) = &mut self.sampler {
+                sampler.on_delivered(seq, now);
+            }
+            if marks {
+                self.recovery.on_delivered(&self.board, seq, now);
+            }
+        }
+        self.marks = marks.then_some(fresh);
+        count
     }
 
     /// Reports losses and the sample to the control; `before`: what the recovery did until now.
@@ -47,8 +93,7 @@ impl Sender {
     ) {
         let now = heard.now;
         let phase = self.recovery.phase();
-        let noted = self.sampler.as_ref().map_or(0, |sampler| sampler.losses_noted);
-        self.declare_losses(noted, now);
+        self.declare_new_losses(now);
         // Without SACK the scoreboard knows of none: the first outstanding segment of a fast recovery is.
         let repairs = digest.entered.is_some() || heard.acked > 0;
         if !self.uses_sack && repairs && phase == Phase::Recovery && self.board.outstanding() > 0 {
@@ -91,6 +136,20 @@ impl Sender {
             sampler.limit_by_application(pipe);
         }
         self.check_window(now);
+    }
+
+    /// Reports each segment that the recovery has given up since the last call.
+    pub(super) fn declare_new_losses(&mut self, now: Time) {
+        if self.marks.is_some() {
+            let mut i = 0;
+            while let Some(&seq) = self.recovery.losses().get(i) {
+                self.declare_lost(seq, now);
+                i += 1;
+            }
+            return;
+        }
+        let noted = self.sampler.as_ref().map_or(0, |sampler| sampler.losses_noted);
+        self.declare_losses(noted, now);
     }
 
     /// Reports each segment at or above `from` that the recovery has given up.

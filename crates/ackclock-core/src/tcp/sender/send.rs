@@ -26,8 +26,13 @@ impl Sender {
             return;
         }
         let now = ctx.now;
-        if self.sampler.is_some() {
-            self.restart_samples(now);
+        if self.tracks {
+            if self.sampler.is_some() {
+                self.restart_samples(now);
+            }
+            if self.tests_timeout(ctx) {
+                return;
+            }
         }
         let rate = self.cc.pacing_rate();
         // Segments that leave together, without waiting for one another.
@@ -47,7 +52,8 @@ impl Sender {
             if new_data && self.board.outstanding() == 0 {
                 self.restart_after_idle(now);
             }
-            let offer = Offer { cwnd: self.window.cwnd, new_data };
+            let models_path = self.tracks && self.sampler.is_some();
+            let offer = Offer { cwnd: self.window.cwnd, new_data, models_path };
             let size = match self.recovery.next(&mut self.board, &offer) {
                 Next::Retransmit(seq) => self.send_again(seq, ctx),
                 Next::New => {
@@ -59,8 +65,9 @@ impl Sender {
                         self.finish(now);
                     } else if !new_data && burst > 0 {
                         self.note_application_limit();
-                    } else if let Some(sampler) = &mut self.sampler
+                    } else if self.tracks
                         && new_data
+                        && let Some(sampler) = &mut self.sampler
                     {
                         sampler.note_full_window();
                     }
@@ -118,15 +125,15 @@ impl Sender {
     }
 
     #[inline]
-    fn send_new(&mut self, ctx: &mut EndpointCtx<'_>) -> u16 {
+    pub(super) fn send_new(&mut self, ctx: &mut EndpointCtx<'_>) -> u16 {
         if self.board.outstanding() == 0 {
             self.deliveries.restart(ctx.now);
         }
         let in_flight = self.board.pipe() + 1;
         let stamp = self.stamp(ctx.now, in_flight);
         let seq = self.board.send_new(&stamp);
-        if let Some(sampler) = &mut self.sampler {
-            sampler.on_sent(seq, ctx.now, in_flight, false);
+        if self.tracks {
+            self.track_sent(seq, in_flight, false, ctx.now);
         }
         let mut flags = Flags::default();
         if self.config.ecn {
@@ -143,8 +150,8 @@ impl Sender {
         let in_flight = self.board.pipe();
         let stamp = self.stamp(ctx.now, in_flight);
         self.board.send_again(seq, &stamp);
-        if let Some(sampler) = &mut self.sampler {
-            sampler.on_sent(seq, ctx.now, in_flight, true);
+        if self.tracks {
+            self.track_sent(seq, in_flight, true, ctx.now);
         }
         self.count.retransmits += 1;
         self.put(seq, Flags::RETX, in_flight, ctx)

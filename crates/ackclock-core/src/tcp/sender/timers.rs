@@ -50,6 +50,9 @@ impl Sender {
         if self.sampler.is_some() {
             self.check_application_limit(now);
         }
+        if self.tracks && self.repair.at.min(self.retransmission.at) <= now {
+            self.on_repair_timer(ctx);
+        }
         if self.retransmission.at <= now {
             self.on_timeout(ctx);
         }
@@ -76,6 +79,43 @@ impl Sender {
         }
     }
 
+    /// The recovery's timer; it runs at a timeout, too, because a probe comes before it (RFC 8985 section 7.2).
+    #[cold]
+    fn on_repair_timer(&mut self, ctx: &mut EndpointCtx<'_>) {
+        let now = ctx.now;
+        if self.stage != Stage::Open || self.repair.at == Time::MAX {
+            return;
+        }
+        let sent = self.count.sent_packets;
+        let digest = self.recovery.on_timer(&mut self.board, now);
+        if let Some(entry) = digest.entered {
+            self.rare_count.recoveries += 1;
+            self.reduce(Signal::FastRetransmit { lost: entry.lost }, entry.flight, now);
+        }
+        if self.sampler.is_some() {
+            self.declare_new_losses(now);
+        }
+        // A probe or a first repair need not wait for the pacer.
+        self.next_paced = now;
+        self.send(ctx, u32::MAX);
+        if self.stage == Stage::Open && self.count.sent_packets > sent {
+            self.arm_retransmission_timer(now);
+        }
+        self.record_window(ctx);
+    }
+
+    /// Takes over the time that the recovery wants to be called at.
+    pub(super) fn arm_repair_timer(&mut self, now: Time) {
+        let at = if self.stage == Stage::Open && self.marks.is_some() {
+            self.recovery.deadline()
+        } else {
+            Time::MAX
+        };
+        if at != self.repair.at {
+            self.repair = Deadline { at, armed: now };
+        }
+    }
+
     fn on_timeout(&mut self, ctx: &mut EndpointCtx<'_>) {
         let now = ctx.now;
         self.retransmission = Deadline::NEVER;
@@ -94,12 +134,16 @@ impl Sender {
         self.consecutive += 1;
         let held = self.window.ssthresh;
         let flight = self.board.flight();
-        self.recovery.on_rto(&mut self.board);
+        self.recovery.on_rto(&mut self.board, now);
         self.deliveries.end_application_limit();
         self.reduce(Signal::Rto { consecutive: self.consecutive }, flight, now);
         if self.sampler.is_some() {
-            // Also what had been sent again.
-            self.declare_losses(0, now);
+            if self.marks.is_some() {
+                self.declare_new_losses(now);
+            } else {
+                // Also what had been sent again.
+                self.declare_losses(0, now);
+            }
         }
         if self.stage != Stage::Open {
             return;

@@ -5,6 +5,7 @@ mod control;
 mod fall_floyd;
 mod model;
 mod random;
+mod repair;
 mod samples;
 mod wire;
 

@@ -5,7 +5,9 @@ use serde_json::json;
 
 use super::wire::{Fate, Left, Setup};
 use super::{at, ms};
+use crate::cc::{self, CcEnv};
 use crate::registry::Spec;
+use crate::scenario::Era;
 use crate::tcp::{Endpoint, Sender};
 use crate::units::Bytes;
 use crate::wire::Flags;
@@ -30,6 +32,8 @@ fn spec() -> impl Strategy<Value = Spec> {
         Just(json!({"kind": "newreno", "impatient": false, "avoid_burst": true})),
         Just(json!("sack")),
         Just(json!({"kind": "sack", "prr": true})),
+        Just(json!("rack")),
+        Just(json!({"kind": "rack", "tlp": false, "prr": false})),
     ]
     .prop_map(|value| serde_json::from_value(value).unwrap())
 }
@@ -57,6 +61,8 @@ proptest! {
         data in prop::collection::vec(fate(), 0..150),
         acks in prop::collection::vec(fate(), 0..150),
         bytes in 1u64..120_000,
+        control in prop_oneof![2 => Just(None), 1 => Just(Some("bbr")), 1 => Just(Some("bbr3"))],
+        undo in (any::<bool>(), any::<bool>(), any::<bool>()),
         options in (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), 1u32..4, 1u32..12),
     ) {
         let (syn, timestamps, ecn, limited, delayed_ack, window) = options;
@@ -67,6 +73,11 @@ proptest! {
             c.limited_transmit = limited;
             c.delayed_ack = delayed_ack;
             c.initial_window = window;
+            (c.dsack, c.eifel, c.frto) = (undo.0, undo.1 && timestamps, undo.2);
+        });
+        setup.cc = control.map(|name| {
+            let env = CcEnv { mss: 1000, wire_size: 1040, era: Era::Rfc };
+            cc::build(&Spec::from(name), &env, "cc").unwrap()
         });
         setup.recovery = recovery;
         setup.size = Some(Bytes(bytes));
@@ -98,7 +109,7 @@ proptest! {
 /// A long transfer with one packet in 97 lost: a recovery that sends much more than was lost is wrong.
 #[test]
 fn what_is_sent_again_is_what_was_lost() {
-    for recovery in ["tahoe", "reno", "newreno", "sack"] {
+    for recovery in ["tahoe", "reno", "newreno", "sack", "rack"] {
         let mut wire =
             Setup::new(recovery)
                 .segments(20_000)

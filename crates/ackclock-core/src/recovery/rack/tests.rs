@@ -1,0 +1,229 @@
+//! Sequences computed by hand: a round trip of 100 ms, so a reordering window of 25 ms.
+
+use super::*;
+use crate::cc::SentRecord;
+use crate::tcp::Stamp;
+
+fn ms(n: u64) -> Span {
+    Span::from_millis(n)
+}
+
+fn at(n: u64) -> Time {
+    Time::ZERO + ms(n)
+}
+
+struct Bench {
+    board: Scoreboard,
+    rack: Rack,
+}
+
+impl Bench {
+    fn new(params: Params) -> Self {
+        let env = RecoveryEnv { limited_transmit: true };
+        let mut rack = Rack::new(params, &env).unwrap();
+        (rack.srtt, rack.min_rtt) = (ms(100), ms(100));
+        Self { board: Scoreboard::with_marks(), rack }
+    }
+
+    fn plain() -> Self {
+        Self::new(Params { prr: false, ..Params::default() })
+    }
+
+    fn stamp(now: Time) -> Stamp {
+        let record = SentRecord { sent_at: now, delivered: 0, delivered_at: now, in_flight: 1 };
+        Stamp { record, app_limited: false }
+    }
+
+    /// Sends one new segment at each of these times, in ms.
+    fn send(&mut self, times: impl IntoIterator<Item = u64>) {
+        for time in times {
+            let seq = self.board.send_new(&Self::stamp(at(time)));
+            self.rack.on_sent(&self.board, seq, at(time));
+        }
+    }
+
+    fn acknowledge(&mut self, now: u64, ack: u32, blocks: &[(u32, u32)]) -> Digest {
+        self.acknowledge_with(now, ack, blocks, None)
+    }
+
+    fn acknowledge_with(
+        &mut self,
+        now: u64,
+        ack: u32,
+        blocks: &[(u32, u32)],
+        dsack: Option<(u32, u32)>,
+    ) -> Digest {
+        let mut heard = AckIn { srtt: ms(100), min_rtt: ms(100), dsack, ..AckIn::at(at(now)) };
+        for seq in self.board.una()..ack {
+            if !self.board.is_sacked(seq) {
+                self.rack.on_delivered(&self.board, seq, at(now));
+            }
+        }
+        if ack > self.board.una() {
+            let advance = self.board.advance(ack);
+            (heard.acked, heard.delivered) = (advance.acked, advance.delivered);
+        }
+        for &block in blocks {
+            let mut fresh = Vec::new();
+            heard.sacked += self.board.sack_each(block, |seq| fresh.push(seq));
+            for seq in fresh {
+                self.rack.on_delivered(&self.board, seq, at(now));
+            }
+        }
+        heard.delivered += heard.sacked;
+        self.rack.on_ack(&mut self.board, &heard)
+    }
+
+    /// All that may leave at `now`, in ms.
+    fn leave(&mut self, now: u64, cwnd: f64, new_data: bool) -> Vec<Next> {
+        let mut all = Vec::new();
+        loop {
+            let offer = Offer { cwnd, new_data, models_path: false };
+            let next = self.rack.next(&mut self.board, &offer);
+            let seq = match next {
+                Next::Retransmit(seq) => {
+                    self.board.send_again(seq, &Self::stamp(at(now)));
+                    seq
+                }
+                Next::New => self.board.send_new(&Self::stamp(at(now))),
+                Next::Nothing => return all,
+            };
+            self.rack.on_sent(&self.board, seq, at(now));
+            all.push(next);
+        }
+    }
+}
+
+/// 1 left at 1 ms and arrives at 101: 0 is lost when it is a round trip and a quarter old, at 125 ms.
+#[test]
+fn a_segment_is_lost_a_quarter_of_a_round_trip_late() {
+    let mut bench = Bench::plain();
+    bench.send(0..5);
+    assert!(bench.acknowledge(101, 0, &[(1, 2)]).entered.is_none());
+    assert_eq!(bench.rack.deadline(), at(125));
+    assert_eq!(bench.board.pipe(), 4);
+    let entry = bench.rack.on_timer(&mut bench.board, at(125)).entered.unwrap();
+    assert_eq!((entry.lost, entry.flight), (1, 5));
+    assert_eq!(bench.rack.losses(), [0]);
+    // 2, 3 and 4 are in flight; the first repair leaves whatever the window says.
+    assert_eq!(bench.board.pipe(), 3);
+    assert_eq!(bench.leave(125, 1.0, true), [Next::Retransmit(0)]);
+    assert_eq!(bench.board.pipe(), 4);
+}
+
+/// Three SACKed and no reordering seen: at once, as with three duplicates.
+#[test]
+fn three_later_ones_reveal_a_loss_at_once() {
+    let mut bench = Bench::plain();
+    bench.send(0..6);
+    assert!(bench.acknowledge(101, 0, &[(1, 2)]).entered.is_none());
+    assert!(bench.acknowledge(102, 0, &[(1, 3)]).entered.is_none());
+    assert!(bench.acknowledge(103, 0, &[(1, 4)]).entered.is_some());
+    assert_eq!(bench.rack.losses(), [0]);
+}
+
+/// The retransmission left at 103, new data at 104: when that arrives at 204, the retransmission is lost.
+#[test]
+fn a_lost_retransmission_is_found_without_a_timeout() {
+    let mut bench = Bench::plain();
+    bench.send(0..4);
+    assert!(bench.acknowledge(103, 0, &[(1, 4)]).entered.is_some());
+    assert_eq!(bench.leave(103, 1.0, false), [Next::Retransmit(0)]);
+    bench.send([104]);
+    assert!(bench.acknowledge(204, 0, &[(4, 5)]).entered.is_none());
+    assert_eq!(bench.rack.losses(), [0]);
+    assert_eq!(bench.leave(204, 1.0, false), [Next::Retransmit(0)]);
+    assert!(bench.acknowledge(304, 5, &[]).ended);
+    assert_eq!((bench.board.pipe(), bench.rack.phase()), (0, Phase::Open));
+}
+
+/// 0 arrives after 1: from then on three later ones wait for the window of 25 ms.
+#[test]
+fn reordering_that_was_seen_is_waited_for() {
+    let mut bench = Bench::plain();
+    bench.send(0..8);
+    bench.acknowledge(101, 0, &[(1, 2)]);
+    bench.acknowledge(102, 2, &[]);
+    assert!(bench.acknowledge(107, 2, &[(3, 8)]).entered.is_none());
+    // Segment 2 left at 2 ms; the newest, 7, took 100.
+    assert_eq!(bench.rack.deadline(), at(127));
+}
+
+/// A DSACK makes the window of 25 ms one of 50, once a round trip.
+#[test]
+fn a_duplicate_widens_the_window() {
+    let mut bench = Bench::plain();
+    bench.send(0..8);
+    bench.acknowledge(101, 0, &[(1, 2)]);
+    bench.acknowledge(102, 2, &[]);
+    bench.acknowledge_with(103, 3, &[], Some((0, 1)));
+    bench.acknowledge_with(104, 4, &[], Some((0, 1)));
+    bench.acknowledge(106, 4, &[(5, 7)]);
+    assert_eq!(bench.rack.deadline(), at(4 + 100 + 50));
+}
+
+/// Two round trips after the last segment left: it goes again, or new data if there is some.
+#[test]
+fn a_probe_leaves_after_two_round_trips() {
+    for (new_data, probe) in [(false, Next::Retransmit(4)), (true, Next::New)] {
+        let mut bench = Bench::plain();
+        bench.send(0..5);
+        assert_eq!(bench.rack.deadline(), at(204));
+        assert!(bench.rack.on_timer(&mut bench.board, at(204)).entered.is_none());
+        assert_eq!(bench.leave(204, 1.0, new_data), [probe]);
+        // One probe at a time.
+        assert_eq!(bench.rack.deadline(), Time::MAX);
+    }
+}
+
+#[test]
+fn one_segment_in_flight_waits_for_the_delayed_acknowledgement_too() {
+    let mut bench = Bench::plain();
+    bench.send([0]);
+    assert_eq!(bench.rack.deadline(), at(400));
+    let mut none = Bench::new(Params { tlp: false, prr: false });
+    none.send([0]);
+    assert_eq!(none.rack.deadline(), Time::MAX);
+}
+
+/// The last of five was lost and the probe repaired it: acknowledged beyond it, the control is to answer. With
+/// a DSACK nothing was lost.
+#[test]
+fn a_loss_that_the_probe_repaired_is_answered() {
+    for (dsack, answered) in [(None, true), (Some((4, 5)), false)] {
+        let mut bench = Bench::plain();
+        bench.send(0..5);
+        bench.acknowledge(110, 4, &[]);
+        bench.rack.on_timer(&mut bench.board, at(510));
+        assert_eq!(bench.leave(510, 1.0, false), [Next::Retransmit(4)]);
+        bench.send([511]);
+        let digest = bench.acknowledge_with(611, 6, &[], dsack);
+        assert_eq!(digest.entered.is_some(), answered);
+        assert_eq!(bench.rack.phase(), Phase::Open);
+    }
+}
+
+/// At 150 ms 0 is lost as the first, 1 and 2 are more than a round trip and a window old, 3 is not.
+#[test]
+fn a_timeout_gives_up_only_what_is_late() {
+    let mut bench = Bench::plain();
+    bench.send([0, 1, 2, 3, 20, 60]);
+    // The first sample: segment 4 took 100 ms.
+    bench.acknowledge(120, 0, &[(4, 5)]);
+    bench.rack.on_rto(&mut bench.board, at(127));
+    assert_eq!(bench.rack.losses(), [0, 1, 2]);
+    assert_eq!(bench.board.pipe(), 2);
+    assert_eq!(bench.rack.phase(), Phase::Loss);
+    assert_eq!(bench.leave(127, 3.0, true), [Next::Retransmit(0)]);
+}
+
+#[test]
+fn what_was_no_loss_is_in_flight_again() {
+    let mut bench = Bench::plain();
+    bench.send(0..6);
+    bench.acknowledge(104, 0, &[(2, 5)]);
+    assert_eq!((bench.rack.losses().len(), bench.board.pipe()), (2, 1));
+    bench.rack.on_spurious(&mut bench.board);
+    assert_eq!((bench.board.pipe(), bench.rack.phase()), (3, Phase::Open));
+    assert_eq!(bench.leave(104, 3.0, true), []);
+}

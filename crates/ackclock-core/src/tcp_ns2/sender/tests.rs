@@ -41,7 +41,7 @@ impl Flow {
             cc: Box::new(FourFifths),
         });
         let mut flow = Self { sender, now: Time(1), out: Vec::new() };
-        assert_eq!(flow.call(|sender, ctx| sender.start(ctx)), [0]);
+        assert_eq!(flow.call(crate::tcp::Endpoint::start), [0]);
         flow
     }
 
@@ -86,7 +86,7 @@ impl Flow {
     fn expire(&mut self) -> Vec<u32> {
         self.now = self.sender.deadline().at;
         assert!(self.now < Time::MAX, "no timer is running");
-        self.call(|sender, ctx| sender.on_timer(ctx))
+        self.call(crate::tcp::Endpoint::on_timer)
     }
 
     fn window(&self) -> (f64, f64) {

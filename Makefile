@@ -48,6 +48,7 @@ lint: setup ## formatting, clippy, ruff, types, layers, stubs, rules of the hous
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo --no-cache
 	$(BIN)/python tools/write_stubs.py --check
+	$(BIN)/python tools/write_readme.py --check
 
 bench: setup ## speed beside ns-2 and ns-3 where they are installed, and growth with size; many minutes
 	$(PYTHON) benchmarks/compare.py

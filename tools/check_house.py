@@ -72,7 +72,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "dscp": {"error"},
     "wire": {"ids", "units"},
     "outbox": {"ids", "wire"},
-    "registry": {"error"},
+    "registry": {"units", "error"},
     # Stages, in the order in which data goes; each may use the stages before it and the rooms.
     "scenario": {"units", "registry", "dscp"},
     "compile": GROUND | ROOMS | {"scenario", "tcp"},

@@ -18,6 +18,7 @@ __all__ = [
     "ScenarioError",
     "UnsupportedError",
     "named",
+    "nearest",
     "suggestion",
 ]
 
@@ -42,12 +43,21 @@ class Problem:
         The file that the scenario came from, if any.
     trace
         Traceback of user-defined code, from its first line on; empty if none failed.
+    value
+        The value found, as text; None if the problem is not of one value.
+    range
+        What was expected, where that is a range, as ``more than 0 and at most 1``.
+    nearest
+        The valid name nearest to the one found, where one is near.
     """
 
     path: str
     message: str
     file: str | None = None
     trace: str = ""
+    value: str | None = None
+    range: str | None = None
+    nearest: str | None = None
 
     def touches(self, path: str) -> bool:
         """Say whether this problem's place holds, is, or is inside another.
@@ -112,6 +122,21 @@ class ConvergenceError(AckclockError):
         return (ConvergenceError, (self.links, self.change, self.sweeps))
 
 
+def nearest(given: str, names: Iterable[str]) -> str | None:
+    """Find the name that was probably meant; None if none is near.
+
+    Parameters
+    ----------
+    given
+        The name found.
+    names
+        The valid names.
+    """
+    lower = {name.lower(): name for name in names}
+    near = difflib.get_close_matches(given.lower(), lower, n=1, cutoff=0.6)
+    return lower[near[0]] if near else None
+
+
 def suggestion(given: str, names: Iterable[str]) -> str:
     """Say which name was probably meant.
 
@@ -128,10 +153,9 @@ def suggestion(given: str, names: Iterable[str]) -> str:
         ``did you mean "x"?``, or the list of valid names if none is near.
     """
     valid = list(names)
-    lower = {name.lower(): name for name in valid}
-    near = difflib.get_close_matches(given.lower(), lower, n=1, cutoff=0.6)
-    if near:
-        return f'did you mean "{lower[near[0]]}"?'
+    near = nearest(given, valid)
+    if near is not None:
+        return f'did you mean "{near}"?'
     return f"expected one of: {', '.join(valid)}" if valid else "none is allowed here"
 
 

@@ -64,7 +64,10 @@ CASES = [
     (changed("pair = 1", "pair = 7"), ["flows[1].pair: is 7", "expected 0 to 1"]),
     (changed("pair = 1", "pair = 1\ncount = 4000000000"), ["flows[1].count: is 4000000000"]),
     (changed("pair = 1", "pair = 1\ncount = 1000000000000"), ["flows[1].count: 1000000000000"]),
-    (changed('"aimd"', '{ kind = "aimd", a = -1 }'), ["flows[0].cc.a: aimd", "a is -1"]),
+    (
+        changed('"aimd"', '{ kind = "aimd", a = -1 }'),
+        ["flows[0].cc.a: -1 is out of range; expected more than 0"],
+    ),
     (changed('"aimd"', '"vegsa"'), ['flows[0].cc: there is no cc "vegsa"', 'did you mean "vegas"']),
     (changed('"5 s"', '"1e30 s"'), ["duration: 1e30 s", "at most 9000000 s"]),
     (changed('"5 s"', '"5 s"\nseed = 99999999999999999999'), ["seed: 99999999999999999999"]),

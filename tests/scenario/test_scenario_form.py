@@ -86,7 +86,7 @@ def test_what_is_wrong_hides_nothing_else_that_is():
     # Parameters of algorithms, of a flow that leads nowhere too, beside a time that is none.
     text = GOOD.replace("pair = 0", 'pair = 5\ncc = { kind = "aimd", b = 2 }') + "size = 0"
     text = text.replace('duration = "60 s"', "duration = 0\nwarmup = 0")
-    assert _paths(text) == ["duration", "flows[0].pair", "flows[1].size", "flows[0].cc.b"]
+    assert _paths(text) == ["flows[0].cc.b", "duration", "flows[0].pair", "flows[1].size"]
 
 
 def test_a_key_that_is_missing_hides_nothing_and_what_hangs_on_it_is_not_reported():

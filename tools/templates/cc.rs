@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::usage::{in_use, may_grow};
 use super::{Ack, CcEnv, Congestion, CongestionControl, Signal, Window};
+use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 use crate::scenario::Era;
 
@@ -24,7 +25,8 @@ use crate::scenario::Era;
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Part of the window that is kept at a loss, in (0, 1).
+    /// Part of the window that is kept at a loss.
+    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub keep: f64,
 }
 
@@ -50,10 +52,7 @@ impl About<CcEnv> for {{Name}} {
         status: Status::Variant,
     };
 
-    fn new(params: Params, env: &CcEnv) -> Result<Self, String> {
-        if !(params.keep > 0.0 && params.keep < 1.0) {
-            return Err(format!("keep is {}, expected between 0 and 1", params.keep));
-        }
+    fn new(params: Params, env: &CcEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self { keep: params.keep, era: env.era })
     }
 }

@@ -16,6 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{DemandPolicy, PolicyEnv, Sender};
+use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 
 /// Parameters of {{Name}}.
@@ -35,7 +36,7 @@ impl About<PolicyEnv> for {{Name}} {
         status: Status::Variant,
     };
 
-    fn new(_: Params, _env: &PolicyEnv) -> Result<Self, String> {
+    fn new(_: Params, _env: &PolicyEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self)
     }
 }

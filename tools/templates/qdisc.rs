@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::store::Store;
 use super::{Limit, QdiscCtx, QdiscEnv, QueueDisc};
+use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 use crate::units::Bytes;
 use crate::wire::{DropReason, Packet, Timed};
@@ -42,7 +43,7 @@ impl About<QdiscEnv> for {{Name}} {
         status: Status::Variant,
     };
 
-    fn new(_: Params, env: &QdiscEnv) -> Result<Self, String> {
+    fn new(_: Params, env: &QdiscEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self { store: Store::default(), limit: env.limit })
     }
 }

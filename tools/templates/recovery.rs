@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::dupacks::DupAcks;
 use super::{AckIn, Digest, LossRecovery, Next, Offer, Phase, RecoveryEnv};
+use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 use crate::tcp::Scoreboard;
 
@@ -40,7 +41,7 @@ impl About<RecoveryEnv> for {{Name}} {
         status: Status::Variant,
     };
 
-    fn new(_: Params, env: &RecoveryEnv) -> Result<Self, String> {
+    fn new(_: Params, env: &RecoveryEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self { dupacks: DupAcks::new(env.limited_transmit) })
     }
 }

@@ -16,6 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Arrivals, Sharing, SharingEnv};
+use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 
 /// Parameters of {{Name}}.
@@ -35,7 +36,7 @@ impl About<SharingEnv> for {{Name}} {
         status: Status::Variant,
     };
 
-    fn new(_: Params, _env: &SharingEnv) -> Result<Self, String> {
+    fn new(_: Params, _env: &SharingEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self)
     }
 }

@@ -17,13 +17,15 @@ use serde::{Deserialize, Serialize};
 
 use super::{SlowStart, SlowStartEnv};
 use crate::cc::{Ack, Window};
+use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 
 /// Parameters of {{Name}}.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Segments by which the window grows for each segment acknowledged, in (0, 1].
+    /// Growth of the window for each segment acknowledged.
+    #[schemars(range(max = 1), extend("exclusiveMinimum" = 0, "x-unit" = "segments"))]
     pub growth: f64,
 }
 
@@ -48,10 +50,7 @@ impl About<SlowStartEnv> for {{Name}} {
         status: Status::Variant,
     };
 
-    fn new(params: Params, _: &SlowStartEnv) -> Result<Self, String> {
-        if !(params.growth > 0.0 && params.growth <= 1.0) {
-            return Err(format!("growth is {}, expected more than 0, at most 1", params.growth));
-        }
+    fn new(params: Params, _: &SlowStartEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self { growth: params.growth })
     }
 }

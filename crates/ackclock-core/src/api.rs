@@ -81,12 +81,12 @@ pub fn pattern(
     hosts: u32,
     flows: Option<u32>,
     seed: u64,
-) -> Result<Vec<Demand>, Problem> {
+) -> Result<Vec<Demand>, Vec<Problem>> {
     let spec = read(spec, "between")?;
     let pattern = pattern::build(&spec, &pattern::PatternEnv, "between")?;
     if hosts < 2 {
         let message = format!("needs two hosts and has {hosts}; expected more nodes");
-        return Err(Problem::new("between", message));
+        return Err(Problem::new("between", message).into());
     }
     Ok(pattern.draw(hosts, flows, &mut Stream::new(seed, Purpose::Pattern, 0)))
 }

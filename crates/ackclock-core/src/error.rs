@@ -2,19 +2,74 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 /// One problem: where, what was found, what was expected.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Problem {
     /// Path of the value in the scenario, as in `net.links[3].rate`.
     pub path: String,
     /// One sentence: what is wrong, what was expected, the nearest valid name where there is one.
     pub message: String,
+    /// The value found, as it was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
+    /// What was expected, where that is a range: `more than 0 and at most 1`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub range: Option<String>,
+    /// The valid name nearest to the one found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nearest: Option<String>,
 }
 
 impl Problem {
     /// A problem at `path`.
     pub fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { path: path.into(), message: message.into() }
+        let (path, message) = (path.into(), message.into());
+        Self { path, message, value: None, range: None, nearest: None }
+    }
+
+    /// A value outside its range. `range` is in words: `more than min_th, 5 packets`.
+    pub fn out_of_range(path: impl Into<String>, value: impl fmt::Display, range: &str) -> Self {
+        let message = format!("{value} is out of range; expected {range}");
+        let (value, range) = (Some(value.to_string()), Some(range.to_owned()));
+        Self { value, range, ..Self::new(path, message) }
+    }
+
+    /// A name that does not exist. `what` says so; the nearest of the valid `names` follows.
+    pub fn unknown(path: impl Into<String>, what: &str, given: &str, names: &[&str]) -> Self {
+        let message = format!("{what}; {}", suggestion(given, names));
+        let nearest = nearest(given, names.iter().copied()).map(str::to_owned);
+        Self { value: Some(given.to_owned()), nearest, ..Self::new(path, message) }
+    }
+
+    /// The problem with the value found.
+    #[must_use]
+    pub fn with_value(self, value: impl fmt::Display) -> Self {
+        Self { value: Some(value.to_string()), ..self }
+    }
+
+    /// The problem of a part of what stands at `path`.
+    #[must_use]
+    pub fn inside(mut self, path: &str) -> Self {
+        self.path = match (path, self.path.as_str()) {
+            ("", _) => self.path,
+            (path, "") => path.to_owned(),
+            (path, below) if below.starts_with('[') => format!("{path}{below}"),
+            (path, below) => format!("{path}.{below}"),
+        };
+        self
+    }
+}
+
+/// The problems of a part of what stands at `path`.
+pub fn inside(path: &str, problems: Vec<Problem>) -> Vec<Problem> {
+    problems.into_iter().map(|problem| problem.inside(path)).collect()
+}
+
+impl From<Problem> for Vec<Problem> {
+    fn from(problem: Problem) -> Self {
+        vec![problem]
     }
 }
 

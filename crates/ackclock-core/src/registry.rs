@@ -2,11 +2,17 @@
 //!
 //! A new algorithm is one file that implements [`About`] and one line in the room's `registry!`.
 
+mod rules;
+
+pub use rules::{Rules, range};
+
+use std::sync::LazyLock;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
-use crate::error::{Problem, suggestion};
+use crate::error::{Problem, inside};
 
 /// How far an implementation follows a published text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -33,16 +39,32 @@ pub struct Info {
     pub status: Status,
 }
 
+/// What the rest of the program may rely on of an algorithm, beyond its room's trait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fact {
+    /// A queue discipline that keeps flows apart and gives each its share.
+    Fair,
+    /// A sender policy that may offer more than its own link carries.
+    Overdrives,
+}
+
 /// Implemented by every algorithm: its parameters, its identity, its constructor.
 ///
 /// `Env` is what the room tells a new instance about its surroundings.
 pub trait About<Env>: Sized {
-    /// Parameters with documented fields; their `Default` is the only place defaults live.
+    /// Parameters with documented fields. Each range and unit stands in an attribute of the field, each
+    /// default in `Default`, and nowhere else.
     type Params: Default + Serialize + DeserializeOwned + JsonSchema;
     /// Identity and source.
     const INFO: Info;
-    /// Builds an instance. An error is one sentence that names the parameter and what it may be.
-    fn new(params: Self::Params, env: &Env) -> Result<Self, String>;
+    /// What others may rely on; most have nothing to say here.
+    const FACTS: &'static [Fact] = &[];
+    /// Builds an instance from parameters that are in range.
+    ///
+    /// # Errors
+    /// Parameters that contradict each other or the surroundings; paths are relative to the algorithm.
+    fn new(params: Self::Params, env: &Env) -> Result<Self, Vec<Problem>>;
 }
 
 /// An algorithm as a scenario names it: a bare name, or a table with `kind` and parameters.
@@ -65,16 +87,14 @@ impl Spec {
     }
 
     /// The parameters without `kind`.
-    pub fn params(&self) -> Value {
+    pub fn params(&self) -> Map<String, Value> {
         match self {
-            Self::Name(_) => Value::Object(Map::new()),
-            Self::Table(table) => Value::Object(
-                table
-                    .iter()
-                    .filter(|(k, _)| *k != "kind")
-                    .map(|(k, v)| (k.clone(), v.clone()))
-                    .collect(),
-            ),
+            Self::Name(_) => Map::new(),
+            Self::Table(table) => table
+                .iter()
+                .filter(|(k, _)| *k != "kind")
+                .map(|(k, v)| (k.clone(), v.clone()))
+                .collect(),
         }
     }
 }
@@ -91,6 +111,8 @@ pub struct Entry {
     /// Identity and source.
     #[serde(flatten)]
     pub info: Info,
+    /// What others may rely on.
+    pub facts: &'static [Fact],
     /// Rust file of the algorithm, from which its page of the reference is made.
     pub file: &'static str,
     /// JSON Schema of the parameters, defaults included.
@@ -98,116 +120,35 @@ pub struct Entry {
 }
 
 /// Parses parameters and builds an algorithm; used by the macro below.
-pub fn build<Env, A: About<Env>>(spec: &Spec, env: &Env, path: &str) -> Result<A, Problem> {
-    A::new(params::<Env, A>(spec, path)?, env).map_err(|e| {
-        let message = format!("{}: {e}", A::INFO.name);
-        // The sentence begins with the parameter at fault; that may be one which was not given.
-        match words(&e).next().filter(|word| params_of(spec).any(|key| key == *word)) {
-            Some(key) => Problem::new(format!("{path}.{key}"), message),
-            None => Problem::new(path, message),
-        }
-    })
-}
-
-fn params<Env, A: About<Env>>(spec: &Spec, path: &str) -> Result<A::Params, Problem> {
-    // Most have none, and it is asked of every flow and link of a network.
-    if params_of(spec).next().is_none() {
-        return Ok(A::Params::default());
-    }
-    let params = spec.params();
-    let known: Vec<String> = known_fields::<Env, A>();
-    if let Value::Object(given) = &params {
-        for key in given.keys() {
-            if !known.iter().any(|k| k == key) {
-                let names: Vec<&str> = known.iter().map(String::as_str).collect();
-                return Err(Problem::new(
-                    format!("{path}.{key}"),
-                    format!(
-                        "{} has no parameter \"{key}\"; {}",
-                        A::INFO.name,
-                        suggestion(key, &names)
-                    ),
-                ));
-            }
-        }
-    }
-    serde_json::from_value(params)
-        .map_err(|e| Problem::new(path, format!("parameters of {}: {e}", A::INFO.name)))
-}
-
-/// The names of the parameters that are given.
-fn params_of(spec: &Spec) -> impl Iterator<Item = &String> {
-    let table = match spec {
-        Spec::Name(_) => None,
-        Spec::Table(table) => Some(table),
-    };
-    table.into_iter().flat_map(Map::keys).filter(|key| *key != "kind")
-}
-
-fn words(sentence: &str) -> impl Iterator<Item = &str> {
-    sentence.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
-}
-
-/// Builds what `spec` names, or tells all that is wrong with its parameters: one that a sentence is about is
-/// left out, and it is built again.
-pub fn build_or_report_all<T>(
+///
+/// # Errors
+/// Every parameter that is unknown, has the wrong form or is out of its range; where there is none, what
+/// [`About::new`] refuses.
+pub fn build<Env, A: About<Env>>(
     spec: &Spec,
-    build: impl Fn(&Spec) -> Result<T, Problem>,
-) -> Result<T, Vec<Problem>> {
-    let mut problem = match build(spec) {
-        Ok(made) => return Ok(made),
-        Err(problem) => problem,
-    };
-    let (mut rest, mut left_out, mut problems) = (spec.clone(), Vec::new(), Vec::new());
-    loop {
-        let about = |key: &String| words(&problem.message).any(|word| word == key);
-        let blamed = |key: &&String| problem.path.rsplit('.').next() == Some(key);
-        let named =
-            params_of(&rest).find(blamed).or_else(|| params_of(&rest).find(|key| about(key)));
-        let named = named.cloned();
-        // What is said of one that was left out would hold of its default only.
-        if !left_out.iter().any(about) {
-            problems.push(problem);
-        }
-        match (&mut rest, named) {
-            (Spec::Table(table), Some(key)) => {
-                table.remove(&key);
-                left_out.push(key);
+    env: &Env,
+    path: &str,
+    rules: &LazyLock<Rules>,
+) -> Result<A, Vec<Problem>> {
+    // Most have no parameters, and every flow and link of a network comes by here.
+    let params = match spec.params() {
+        params if params.is_empty() => A::Params::default(),
+        params => {
+            let problems = rules.problems(&params);
+            if !problems.is_empty() {
+                return Err(inside(path, problems));
             }
-            _ => return Err(problems),
+            serde_json::from_value(Value::Object(params))
+                .map_err(|e| Problem::new(path, format!("parameters of {}: {e}", A::INFO.name)))?
         }
-        problem = match build(&rest) {
-            Ok(_) => return Err(problems),
-            Err(next) => next,
-        };
-    }
-}
-
-fn known_fields<Env, A: About<Env>>() -> Vec<String> {
-    match serde_json::to_value(A::Params::default()) {
-        Ok(Value::Object(map)) => map.keys().cloned().collect(),
-        _ => Vec::new(),
-    }
+    };
+    A::new(params, env).map_err(|problems| inside(path, problems))
 }
 
 /// The catalogue entry of one algorithm.
 pub fn entry<Env, A: About<Env>>(file: &'static str) -> Entry {
-    let mut params = schemars::schema_for!(A::Params).to_value();
-    // Defaults come from `Default` alone: written into the schema here, so they cannot disagree.
-    if let Ok(Value::Object(defaults)) = serde_json::to_value(A::Params::default())
-        && let Some(Value::Object(properties)) = params.get_mut("properties")
-    {
-        for (key, value) in defaults {
-            if let Some(Value::Object(property)) = properties.get_mut(&key) {
-                property.insert("default".to_owned(), value);
-            }
-        }
-    }
-    // Parameters that share a part by `flatten` do not say so themselves; `build` refuses all others.
-    if let Value::Object(schema) = &mut params {
-        schema.insert("additionalProperties".to_owned(), Value::Bool(false));
-    }
-    Entry { info: A::INFO, file, params }
+    let params = Rules::of::<A::Params>().into_schema();
+    Entry { info: A::INFO, facts: A::FACTS, file, params }
 }
 
 /// Declares a room's registry: `build(spec, env, path)` and `catalogue()`.
@@ -219,23 +160,20 @@ macro_rules! registry {
             spec: &$crate::registry::Spec,
             env: &$env,
             path: &str,
-        ) -> Result<Box<$object>, $crate::error::Problem> {
+        ) -> Result<Box<$object>, Vec<$crate::error::Problem>> {
             $(
                 if spec.kind() == <$algorithm as $crate::registry::About<$env>>::INFO.name {
-                    return $crate::registry::build::<$env, $algorithm>(spec, env, path)
+                    static RULES: std::sync::LazyLock<$crate::registry::Rules> =
+                        std::sync::LazyLock::new(
+                            $crate::registry::Rules::of::<<$algorithm as $crate::registry::About<$env>>::Params>,
+                        );
+                    return $crate::registry::build::<$env, $algorithm>(spec, env, path, &RULES)
                         .map(|a| Box::new(a) as Box<$object>);
                 }
             )+
             let names = [$(<$algorithm as $crate::registry::About<$env>>::INFO.name),+];
-            Err($crate::error::Problem::new(
-                path,
-                format!(
-                    "there is no {} \"{}\"; {}",
-                    $room,
-                    spec.kind(),
-                    $crate::error::suggestion(spec.kind(), &names)
-                ),
-            ))
+            let what = format!("there is no {} \"{}\"", $room, spec.kind());
+            Err($crate::error::Problem::unknown(path, &what, spec.kind(), &names).into())
         }
 
         /// Every algorithm of this room.
@@ -243,6 +181,17 @@ macro_rules! registry {
             vec![$($crate::registry::entry::<$env, $algorithm>($file)),+]
         }
     };
+}
+
+/// What is said of parameters that cannot be, for tests: `path: message`, one a line.
+#[cfg(test)]
+pub(crate) fn refusal<Env, A: About<Env>>(params: impl Serialize, env: &Env) -> String {
+    let Ok(Value::Object(mut table)) = serde_json::to_value(params) else { return String::new() };
+    table.insert("kind".to_owned(), A::INFO.name.into());
+    let rules = LazyLock::new(Rules::of::<A::Params> as fn() -> Rules);
+    let built = build::<Env, A>(&Spec::Table(table), env, "", &rules);
+    let lines = built.err().unwrap_or_default();
+    lines.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
@@ -253,22 +202,34 @@ mod tests {
     use crate::cc::{self, CcEnv};
     use crate::scenario::Era;
 
-    fn told(spec: Value) -> Vec<String> {
+    fn found(spec: Value) -> Vec<Problem> {
         let spec = serde_json::from_value(spec).unwrap();
         let env = CcEnv { mss: 1000, wire_size: 1000, era: Era::Rfc };
-        let made = build_or_report_all(&spec, |spec| cc::build(spec, &env, "cc"));
-        made.err().unwrap_or_default().into_iter().map(|problem| problem.path).collect()
+        cc::build(&spec, &env, "cc").err().unwrap_or_default()
+    }
+
+    fn places(spec: Value) -> Vec<String> {
+        found(spec).into_iter().map(|problem| problem.path).collect()
     }
 
     #[test]
-    fn all_parameters_at_fault_are_told_by_name() {
-        assert_eq!(told(json!({ "kind": "cubic", "beta": 2, "c": -1 })), ["cc.c", "cc.beta"]);
+    fn all_parameters_at_fault_are_reported_by_path() {
+        assert_eq!(places(json!({ "kind": "cubic", "beta": 2, "c": -1 })), ["cc.beta", "cc.c"]);
         assert_eq!(
-            told(json!({ "kind": "cubic", "beta": 2, "gamma": 1 })),
-            ["cc.gamma", "cc.beta"]
+            places(json!({ "kind": "cubic", "beta": 2, "gamma": 1 })),
+            ["cc.beta", "cc.gamma"]
         );
-        assert!(told(json!({ "kind": "cubic", "beta": 0.7 })).is_empty());
-        assert_eq!(told(json!("cubik")), ["cc"]);
+        assert!(places(json!({ "kind": "cubic", "beta": 0.7 })).is_empty());
+        assert_eq!(places(json!("cubik")), ["cc"]);
+    }
+
+    #[test]
+    fn a_problem_carries_value_range_and_nearest_name() {
+        let problems = found(json!({ "kind": "cubic", "beta": 2, "fast_convergance": true }));
+        assert_eq!(problems[0].value.as_deref(), Some("2"));
+        assert_eq!(problems[0].range.as_deref(), Some("more than 0 and less than 1"));
+        assert_eq!(problems[1].nearest.as_deref(), Some("fast_convergence"));
+        assert_eq!(found(json!("cubik"))[0].nearest.as_deref(), Some("cubic"));
     }
 
     /// A bare name is built with the defaults, so there must be one for each parameter.
@@ -286,9 +247,8 @@ mod tests {
     }
 
     #[test]
-    fn what_holds_of_a_default_only_is_not_told() {
-        // Without its alpha, that beta is below the default of alpha.
-        assert_eq!(told(json!({ "kind": "fast", "alpha": -1, "beta": 2 })), ["cc.alpha"]);
-        assert_eq!(told(json!({ "kind": "fast", "alpha": 3, "beta": 2 })), ["cc.beta"]);
+    fn what_parameters_say_together_is_checked_when_each_is_in_range() {
+        assert_eq!(places(json!({ "kind": "fast", "alpha": -1, "beta": 2 })), ["cc.alpha"]);
+        assert_eq!(places(json!({ "kind": "fast", "alpha": 3, "beta": 2 })), ["cc.beta"]);
     }
 }

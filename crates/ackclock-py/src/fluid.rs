@@ -64,7 +64,7 @@ fn routers(rules: &str, of_link: &[u8], links: usize) -> PyResult<Routers> {
         .map_err(|e| input_error(&[Problem::new("routers", e.to_string())]))?;
     let mut built = Vec::new();
     for spec in specs {
-        built.push(sharing_rule(&spec, "routers").map_err(|problem| input_error(&[problem]))?);
+        built.push(sharing_rule(&spec, "routers").map_err(|problems| input_error(&problems))?);
     }
     let right = of_link.is_empty() || of_link.len() == links;
     if !right || built.is_empty() || of_link.iter().any(|&r| usize::from(r) >= built.len()) {
@@ -393,7 +393,7 @@ fn policies(named: &str, of_link: &[u8], links: usize) -> PyResult<Policies> {
         .map_err(|e| input_error(&[Problem::new("sender", e.to_string())]))?;
     let mut built = Vec::new();
     for spec in specs {
-        built.push(sender_policy(&spec, "sender").map_err(|problem| input_error(&[problem]))?);
+        built.push(sender_policy(&spec, "sender").map_err(|problems| input_error(&problems))?);
     }
     let is_complete = of_link.is_empty() || of_link.len() == links;
     if !is_complete || built.is_empty() || of_link.iter().any(|&p| usize::from(p) >= built.len()) {

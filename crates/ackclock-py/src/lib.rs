@@ -31,11 +31,7 @@ pyo3::create_exception!(
 );
 
 fn problems_json(problems: &[Problem]) -> String {
-    let list: Vec<serde_json::Value> = problems
-        .iter()
-        .map(|p| serde_json::json!({ "path": p.path, "message": p.message }))
-        .collect();
-    serde_json::Value::Array(list).to_string()
+    serde_json::json!(problems).to_string()
 }
 
 fn input_error(problems: &[Problem]) -> PyErr {
@@ -79,7 +75,7 @@ mod _core {
     #[pymodule_export]
     use super::pattern::pattern;
     #[pymodule_export]
-    use super::units::{buffer_size, quantity, units_of};
+    use super::units::{buffer_size, quantity, range_words, units_of};
     #[pymodule_export]
     use super::user::views::{Ack, Congestion, Packet, Queue, Verdict, Window};
     use super::{

@@ -19,7 +19,7 @@ pub(crate) fn pattern<'py>(
 ) -> PyResult<Drawn<'py>> {
     let drawn = py
         .detach(|| api::pattern(json, hosts, flows, seed))
-        .map_err(|problem| crate::input_error(&[problem]))?;
+        .map_err(|problems| crate::input_error(&problems))?;
     let from: Vec<u32> = drawn.iter().map(|d| d.from).collect();
     let to: Vec<u32> = drawn.iter().map(|d| d.to).collect();
     let weight: Vec<f64> = drawn.iter().map(|d| d.weight).collect();

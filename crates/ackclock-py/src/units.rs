@@ -1,5 +1,6 @@
 //! Quantities as the core reads them.
 
+use ackclock_core::registry;
 use ackclock_core::units::{self, BufferSize};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -29,4 +30,13 @@ pub fn buffer_size(text: &str) -> PyResult<(f64, &'static str)> {
         BufferSize::Bdp(n) => (n, "bdp"),
         BufferSize::Unlimited => (f64::INFINITY, "unlimited"),
     })
+}
+
+/// The range that a JSON Schema gives a value, in words and with its unit; none if it has no bound.
+///
+/// Raises `ValueError` if the text is not JSON.
+#[pyfunction]
+pub fn range_words(schema: &str) -> PyResult<Option<String>> {
+    let rules = serde_json::from_str(schema).map_err(|e| PyValueError::new_err(e.to_string()))?;
+    Ok(registry::range(&rules))
 }

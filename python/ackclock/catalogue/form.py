@@ -7,9 +7,11 @@ checked by the core afterwards.
 
 from __future__ import annotations
 
+import json
 import math
 import reprlib
 import sys
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -17,15 +19,16 @@ import jsonschema
 from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
+from ackclock import _core
 from ackclock._util import paths
-from ackclock._util.units import quantity_problem
+from ackclock._util.units import UNITS, parse, quantity_problem
 from ackclock.catalogue import schema
-from ackclock.errors import Problem, suggestion
+from ackclock.errors import Problem, nearest, suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-__all__ = ["missing", "parameter_problems", "problems", "wrong"]
+__all__ = ["missing", "parameter_problems", "problems", "range_words", "wrong"]
 
 _WORDS = {
     "object": "a table",
@@ -96,13 +99,64 @@ def _quantity(_: Any, quantity: str, value: Any, rules: Any) -> Iterator[Validat
         yield ValidationError(message)
 
 
-def _bound(word: str, holds: Any) -> Any:
+def _bound(holds: Any) -> Any:
     def check(_: Any, bound: float, value: Any, rules: Any) -> Iterator[ValidationError]:
-        number = _is(value, "number") and "x-quantity" not in rules
-        if number and not _is_huge(value) and math.isfinite(value) and not holds(value, bound):
-            yield ValidationError(f"{value} is out of range; expected {word} {bound:g}")
+        number, shown = _in_si(value, rules)
+        if number is not None and not holds(number, bound):
+            expected = range_words(rules)
+            error = _FormError(f"{shown} is out of range; expected {expected}")
+            error.value, error.range = shown, expected
+            yield error
 
     return check
+
+
+def _in_si(value: Any, rules: Any) -> tuple[float | None, str]:
+    """A value as a finite number, None if it is none, and how to show it."""
+    if "x-quantity" in rules:
+        unit = "" if isinstance(value, str) else f" {rules.get('x-unit', '')}"
+        if quantity_problem(value, rules["x-quantity"]) or rules["x-quantity"] not in UNITS:
+            return None, ""
+        return parse(value, rules["x-quantity"]), f"{value}{unit}"
+    usable = _is(value, "number") and not _is_huge(value) and math.isfinite(value)
+    return (value, str(value)) if usable else (None, "")
+
+
+def range_words(rules: schema.Data) -> str | None:
+    """Describe a value's range with its unit, as the core does; None if it has no bound.
+
+    Parameters
+    ----------
+    rules
+        The value's JSON Schema.
+    """
+    return _core.range_words(json.dumps({key: rules[key] for key in _RANGE if key in rules}))
+
+
+_RANGE = (
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "x-unit",
+    "x-quantity",
+)
+
+
+class _FormError(ValidationError):
+    """A mistake with what a `Problem` says of it beyond path and message."""
+
+    value: str | None = None
+    range: str | None = None
+    nearest: str | None = None
+
+
+def _unnamed(message: str, given: str, names: Iterable[str], **more: Any) -> ValidationError:
+    """The error of a name that does not exist."""
+    valid = list(names)
+    error = _FormError(f"{message}; {suggestion(given, valid)}", **more)
+    error.value, error.nearest = given, nearest(given, valid)
+    return error
 
 
 def _unknown_keys(_: Any, allowed: Any, value: Any, rules: Any) -> Iterator[ValidationError]:
@@ -111,9 +165,7 @@ def _unknown_keys(_: Any, allowed: Any, value: Any, rules: Any) -> Iterator[Vali
     known = [key for key in rules.get("properties", {}) if key != "kind"]
     for key in value:
         if key != "kind" and key not in known:
-            yield ValidationError(
-                f'"{key}" is not a key here; {suggestion(str(key), known)}', path=[key]
-            )
+            yield _unnamed(f'"{key}" is not a key here', str(key), known, path=[key])
 
 
 def _missing(_: Any, required: Any, value: Any, rules: Any) -> Iterator[ValidationError]:
@@ -146,8 +198,10 @@ def _choice(checker: Any, branches: Any, value: Any, _: Any) -> Iterator[Validat
 
 def _one_of_names(value: Any, names: list[Any]) -> Iterator[ValidationError]:
     if value not in names:
-        hint = suggestion(value, names) if isinstance(value, str) else f"expected {names}"
-        yield ValidationError(f"{_show(value)} is not known here; {hint}")
+        if isinstance(value, str):
+            yield _unnamed(f"{_show(value)} is not known here", value, names)
+        else:
+            yield ValidationError(f"{_show(value)} is not known here; expected {names}")
 
 
 def _tagged(checker: Any, branches: Any, value: Any) -> Iterator[ValidationError]:
@@ -157,8 +211,8 @@ def _tagged(checker: Any, branches: Any, value: Any) -> Iterator[ValidationError
     elif "kind" not in value:
         yield ValidationError(f'"kind" is missing; expected one of: {", ".join(kinds)}')
     elif value["kind"] not in kinds:
-        hint = suggestion(str(value["kind"]), kinds)
-        yield ValidationError(f"{_show(value['kind'])} is not known here; {hint}", path=["kind"])
+        message = f"{_show(value['kind'])} is not known here"
+        yield _unnamed(message, str(value["kind"]), kinds, path=["kind"])
     else:
         yield from checker.descend(value, kinds[value["kind"]])
 
@@ -172,7 +226,7 @@ def _keyed(checker: Any, branches: Any, value: Any) -> Iterator[ValidationError]
     if key in by_key:
         yield from checker.descend(value, by_key[key])
     else:
-        yield ValidationError(f'"{key}" is not a key here; {suggestion(key, by_key)}', path=[key])
+        yield _unnamed(f'"{key}" is not a key here', str(key), by_key, path=[key])
 
 
 def _properties(checker: Any, properties: Any, value: Any, _: Any) -> Iterator[ValidationError]:
@@ -223,7 +277,7 @@ def _algorithm(room: str, value: Any) -> Iterator[ValidationError]:
         )
         return
     if name not in names:
-        yield ValidationError(f'there is no {word} "{name}"; {suggestion(name, names)}')
+        yield _unnamed(f'there is no {word} "{name}"', name, names)
         return
     yield from _checker(names[name]["params"]).iter_errors(given)
 
@@ -233,10 +287,10 @@ _VALIDATOR: Any = extend(
     {
         "type": _type,
         "x-quantity": _quantity,
-        "minimum": _bound("at least", lambda v, b: v >= b),
-        "maximum": _bound("at most", lambda v, b: v <= b),
-        "exclusiveMinimum": _bound("more than", lambda v, b: v > b),
-        "exclusiveMaximum": _bound("less than", lambda v, b: v < b),
+        "minimum": _bound(lambda v, b: v >= b),
+        "maximum": _bound(lambda v, b: v <= b),
+        "exclusiveMinimum": _bound(lambda v, b: v > b),
+        "exclusiveMaximum": _bound(lambda v, b: v < b),
         "additionalProperties": _unknown_keys,
         "required": _missing,
         "oneOf": _choice,
@@ -332,5 +386,8 @@ def _problems(errors: Iterator[ValidationError], file: str | None) -> list[Probl
     seen: dict[tuple[str, str], Problem] = {}
     for error in errors:
         path = paths.text(list(error.absolute_path))
-        seen.setdefault((path, error.message), Problem(path, error.message, file))
+        problem = Problem(path, error.message, file)
+        if isinstance(error, _FormError):
+            problem = replace(problem, value=error.value, range=error.range, nearest=error.nearest)
+        seen.setdefault((path, error.message), problem)
     return list(seen.values())

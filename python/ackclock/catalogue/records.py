@@ -171,16 +171,6 @@ def type_words(rules: schema.Data) -> str:
     return " or ".join(kinds)
 
 
-def _range(rules: schema.Data) -> str:
-    words = {
-        "minimum": ">=",
-        "exclusiveMinimum": ">",
-        "maximum": "<=",
-        "exclusiveMaximum": "<",
-    }
-    return ", ".join(f"{sign} {rules[key]:g}" for key, sign in words.items() if key in rules)
-
-
 def documentation(title: str, source: str, status: str, rules: schema.Data) -> str:
     """Write a docstring.
 
@@ -195,12 +185,14 @@ def documentation(title: str, source: str, status: str, rules: schema.Data) -> s
     rules
         JSON Schema of the parameters.
     """
+    from ackclock.catalogue.form import range_words
+
     lines = [title.rstrip(".") + "."]
     fields = _fields(rules)
     if fields:
         lines += ["", "Parameters", "----------"]
         for name, field in fields.items():
-            bounds = _range(field)
+            bounds = range_words(field)
             known = "default" in field and field["default"] is not None
             default = f", default {field['default']!r}" if known else ""
             lines.append(f"{name} : {type_words(field)}{default}")

@@ -563,4 +563,4 @@ def _hidden(found: Iterable[Problem], data: dict[str, Any], file: Path | None) -
 
 def _problems(text: str) -> list[Problem]:
     """The core's problems, as it reports them in JSON."""
-    return [Problem(item["path"], item["message"]) for item in json.loads(text)]
+    return [Problem(**item) for item in json.loads(text)]

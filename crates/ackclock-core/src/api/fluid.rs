@@ -37,7 +37,7 @@ pub fn layout(net: &str) -> Result<String, Vec<Problem>> {
 ///
 /// # Errors
 /// There is no such rule, or a parameter is wrong.
-pub fn sharing_rule(spec: &Value, path: &str) -> Result<Box<dyn Sharing>, Problem> {
+pub fn sharing_rule(spec: &Value, path: &str) -> Result<Box<dyn Sharing>, Vec<Problem>> {
     crate::sharing::build(&algorithm(spec, path)?, &SharingEnv, path)
 }
 
@@ -45,7 +45,7 @@ pub fn sharing_rule(spec: &Value, path: &str) -> Result<Box<dyn Sharing>, Proble
 ///
 /// # Errors
 /// There is no such policy, or a parameter is wrong.
-pub fn sender_policy(spec: &Value, path: &str) -> Result<Box<dyn DemandPolicy>, Problem> {
+pub fn sender_policy(spec: &Value, path: &str) -> Result<Box<dyn DemandPolicy>, Vec<Problem>> {
     crate::policy::build(&algorithm(spec, path)?, &PolicyEnv, path)
 }
 

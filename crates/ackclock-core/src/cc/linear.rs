@@ -43,6 +43,7 @@ use serde::{Deserialize, Serialize};
 
 use super::usage::{in_use, may_grow};
 use super::{Ack, CcEnv, Congestion, CongestionControl, Signal, Window};
+use crate::error::Problem;
 use crate::registry::{About, Info};
 use crate::scenario::Era;
 
@@ -122,7 +123,7 @@ impl<N: Named> About<CcEnv> for Linear<N> {
     type Params = N;
     const INFO: Info = N::INFO;
 
-    fn new(params: N, env: &CcEnv) -> Result<Self, String> {
+    fn new(params: N, env: &CcEnv) -> Result<Self, Vec<Problem>> {
         let (count, first_cut) = match env.era {
             Era::Rfc => (Count::Segments, FirstCut::Rule),
             Era::Ns2 => (Count::Acks, FirstCut::Half),

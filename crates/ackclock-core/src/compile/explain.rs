@@ -247,8 +247,7 @@ fn label(spec: &Spec) -> String {
         Spec::Name(name) => name.clone(),
         Spec::Table(_) => {
             let params = spec.params();
-            let list: Vec<String> =
-                params.as_object().into_iter().flatten().map(|(k, v)| format!("{k}={v}")).collect();
+            let list: Vec<String> = params.iter().map(|(k, v)| format!("{k}={v}")).collect();
             if list.is_empty() {
                 spec.kind().to_owned()
             } else {

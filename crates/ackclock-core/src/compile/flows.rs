@@ -12,7 +12,7 @@ use super::plan::{PlanFlow, PlanSender};
 use super::routes::Routes;
 use crate::error::Problem;
 use crate::ids::NodeId;
-use crate::registry::{Spec, build_or_report_all};
+use crate::registry::Spec;
 use crate::rng::{Purpose, Stream};
 use crate::scenario::{Flow, Scenario};
 use crate::tcp::TcpConfig;
@@ -151,8 +151,7 @@ impl Context<'_> {
             self.wrong(at, "draws both ends; expected neither pair, src nor dst beside it");
             return None;
         }
-        let build = |spec: &Spec| pattern::build(spec, &pattern::PatternEnv, &at);
-        let pattern = match build_or_report_all(spec, build) {
+        let pattern = match pattern::build(spec, &pattern::PatternEnv, &at) {
             Ok(pattern) => pattern,
             Err(problems) => {
                 self.problems.extend(problems);
@@ -190,8 +189,7 @@ impl Context<'_> {
         }
         let (env, at) =
             (arrivals::ArrivalsEnv { era: self.scenario.era }, format!("{path}.generator"));
-        let build = |spec: &Spec| arrivals::build(spec, &env, &at);
-        let mut arrivals = match build_or_report_all(generator, build) {
+        let mut arrivals = match arrivals::build(generator, &env, &at) {
             Ok(arrivals) => arrivals,
             Err(problems) => {
                 self.problems.extend(problems);

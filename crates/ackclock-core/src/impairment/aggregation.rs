@@ -17,6 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Fate, Impairment, ImpairmentEnv};
+use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 use crate::rng::Stream;
 use crate::units::{Span, Time};
@@ -26,7 +27,8 @@ use crate::wire::{Flags, Packet};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AggregationParams {
-    /// Time T between two releases, more than 0.
+    /// Time T between two releases.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub interval: Span,
     /// Whether an acknowledgement takes the place of an older one of its flow that waits.
     pub thin_acks: bool,
@@ -53,10 +55,7 @@ impl About<ImpairmentEnv> for Aggregation {
         status: Status::Specified,
     };
 
-    fn new(params: AggregationParams, _: &ImpairmentEnv) -> Result<Self, String> {
-        if params.interval.0 == 0 {
-            return Err("interval is 0 s, but it must be more than 0 s".into());
-        }
+    fn new(params: AggregationParams, _: &ImpairmentEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self { interval: params.interval.0, thin_acks: params.thin_acks })
     }
 }

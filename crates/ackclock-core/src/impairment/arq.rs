@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use super::order::Order;
 use super::{Fate, Impairment, ImpairmentEnv};
+use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 use crate::rng::Stream;
 use crate::units::Span;
@@ -28,11 +29,13 @@ use crate::wire::Packet;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ArqParams {
-    /// Loss ratio q of one attempt, in [0, 1).
+    /// Loss ratio q of one attempt.
+    #[schemars(range(min = 0), extend("exclusiveMaximum" = 1))]
     pub loss: f64,
     /// Time T from one attempt to the next. Left out: twice the link's propagation delay.
     pub turnaround: Option<Span>,
-    /// Attempts n before a packet is given up, from 1.
+    /// Attempts n before a packet is given up.
+    #[schemars(range(min = 1))]
     pub attempts: u32,
     /// Whether the link delivers in order.
     pub in_order: bool,
@@ -61,13 +64,7 @@ impl About<ImpairmentEnv> for Arq {
         status: Status::Specified,
     };
 
-    fn new(params: ArqParams, env: &ImpairmentEnv) -> Result<Self, String> {
-        if !(params.loss >= 0.0 && params.loss < 1.0) {
-            return Err(format!("loss is {}, but it must be in [0, 1)", params.loss));
-        }
-        if params.attempts == 0 {
-            return Err("attempts is 0, but it must be at least 1".into());
-        }
+    fn new(params: ArqParams, env: &ImpairmentEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self {
             loss: params.loss,
             turnaround: params.turnaround.unwrap_or(env.delay * 2),

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::order::Order;
 use super::{Fate, Impairment, ImpairmentEnv};
+use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 use crate::rng::Stream;
 use crate::units::Span;
@@ -58,9 +59,9 @@ impl About<ImpairmentEnv> for DelaySteps {
         status: Status::Specified,
     };
 
-    fn new(params: DelayStepsParams, _: &ImpairmentEnv) -> Result<Self, String> {
+    fn new(params: DelayStepsParams, _: &ImpairmentEnv) -> Result<Self, Vec<Problem>> {
         if params.steps.windows(2).any(|w| w[1].at <= w[0].at) {
-            return Err("steps must have ascending times".into());
+            return Err(Problem::new("steps", "are not in order of time without repetition").into());
         }
         Ok(Self { steps: params.steps, passed: 0, order: params.keep_order.then(Order::default) })
     }

@@ -14,6 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Fate, Impairment, ImpairmentEnv};
+use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 use crate::rng::Stream;
 use crate::wire::Packet;
@@ -22,7 +23,8 @@ use crate::wire::Packet;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DuplicateParams {
-    /// Share of packets that are copied, from 0 to 1.
+    /// Share of packets that are copied.
+    #[schemars(range(min = 0, max = 1))]
     pub probability: f64,
 }
 
@@ -46,8 +48,7 @@ impl About<ImpairmentEnv> for Duplicate {
         status: Status::Specified,
     };
 
-    fn new(params: DuplicateParams, _: &ImpairmentEnv) -> Result<Self, String> {
-        super::probability("probability", params.probability)?;
+    fn new(params: DuplicateParams, _: &ImpairmentEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self { probability: params.probability })
     }
 }

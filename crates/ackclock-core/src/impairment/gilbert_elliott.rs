@@ -19,6 +19,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Fate, Impairment, ImpairmentEnv};
+use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 use crate::rng::Stream;
 use crate::wire::Packet;
@@ -27,13 +28,17 @@ use crate::wire::Packet;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct GilbertElliottParams {
-    /// Probability p that a good channel is bad for the next packet, from 0 to 1.
+    /// Probability p that a good channel is bad for the next packet.
+    #[schemars(range(min = 0, max = 1))]
     pub to_bad: f64,
-    /// Probability r that a bad channel is good for the next packet, in (0, 1].
+    /// Probability r that a bad channel is good for the next packet.
+    #[schemars(range(max = 1), extend("exclusiveMinimum" = 0))]
     pub to_good: f64,
-    /// Loss ratio while the channel is good, from 0 to 1.
+    /// Loss ratio while the channel is good.
+    #[schemars(range(min = 0, max = 1))]
     pub loss_good: f64,
-    /// Loss ratio while the channel is bad, from 0 to 1.
+    /// Loss ratio while the channel is bad.
+    #[schemars(range(min = 0, max = 1))]
     pub loss_bad: f64,
 }
 
@@ -59,19 +64,7 @@ impl About<ImpairmentEnv> for GilbertElliott {
         status: Status::Specified,
     };
 
-    fn new(params: GilbertElliottParams, _: &ImpairmentEnv) -> Result<Self, String> {
-        let GilbertElliottParams { to_bad, to_good, loss_good, loss_bad } = params;
-        for (name, value) in [
-            ("to_bad", to_bad),
-            ("to_good", to_good),
-            ("loss_good", loss_good),
-            ("loss_bad", loss_bad),
-        ] {
-            super::probability(name, value)?;
-        }
-        if to_good == 0.0 {
-            return Err("to_good is 0, but a bad channel must become good again".into());
-        }
+    fn new(params: GilbertElliottParams, _: &ImpairmentEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self { params, is_bad: None })
     }
 }

@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::order::Order;
 use super::{Fate, Impairment, ImpairmentEnv};
+use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 use crate::rng::Stream;
 use crate::units::Span;
@@ -52,7 +53,8 @@ pub struct JitterParams {
     pub mean: Span,
     /// Half the width of `uniform` (at most `mean`), standard deviation of `normal`.
     pub spread: Span,
-    /// Shape parameter of `pareto`, more than 1.
+    /// Shape parameter of `pareto`.
+    #[schemars(extend("exclusiveMinimum" = 1))]
     pub tail: f64,
     /// Holding times of `samples`, at least one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -89,15 +91,15 @@ impl About<ImpairmentEnv> for Jitter {
         status: Status::Specified,
     };
 
-    fn new(params: JitterParams, _: &ImpairmentEnv) -> Result<Self, String> {
+    fn new(params: JitterParams, _: &ImpairmentEnv) -> Result<Self, Vec<Problem>> {
         if params.shape == Shape::Uniform && params.spread > params.mean {
-            return Err("spread is more than mean, but no packet is held for less than 0 s".into());
-        }
-        if !(params.tail > 1.0 && params.tail.is_finite()) {
-            return Err(format!("tail is {}, but it must be more than 1", params.tail));
+            let (spread, mean) = (params.spread.seconds(), params.mean.seconds());
+            let range = format!("at most mean, {mean} s: no packet is held for less than 0 s");
+            return Err(Problem::out_of_range("spread", format!("{spread} s"), &range).into());
         }
         if (params.shape == Shape::Samples) == params.samples.is_empty() {
-            return Err("samples must be given for the shape \"samples\", and for no other".into());
+            let message = "go with the shape \"samples\" only; expected both or neither";
+            return Err(Problem::new("samples", message).into());
         }
         Ok(Self { params, order: Order::default() })
     }
@@ -137,7 +139,10 @@ impl Impairment for Jitter {
 #[cfg(test)]
 mod tests {
     use super::super::testing::{fates, mean_hold, rng};
+    use serde_json::json;
+
     use super::*;
+    use crate::registry::refusal;
 
     fn jitter(params: JitterParams) -> Jitter {
         Jitter::new(params, &ImpairmentEnv { delay: Span::from_seconds(0.01) }).unwrap()
@@ -208,15 +213,10 @@ mod tests {
     #[test]
     fn what_cannot_be_is_refused() {
         let env = ImpairmentEnv { delay: Span::ZERO };
-        let of = |params| Jitter::new(params, &env).err().unwrap_or_default();
-        let wide = JitterParams {
-            shape: Shape::Uniform,
-            spread: Span::from_seconds(1.0),
-            ..JitterParams::default()
-        };
+        let of = |params| refusal::<ImpairmentEnv, Jitter>(params, &env);
+        let wide = json!({ "shape": "uniform", "spread": "1 s" });
         assert!(of(wide).starts_with("spread"));
-        assert!(of(JitterParams { tail: 1.0, ..JitterParams::default() }).starts_with("tail"));
-        let none = JitterParams { shape: Shape::Samples, ..JitterParams::default() };
-        assert!(of(none).starts_with("samples"));
+        assert_eq!(of(json!({ "tail": 1 })), "tail: 1 is out of range; expected more than 1");
+        assert!(of(json!({ "shape": "samples" })).starts_with("samples"));
     }
 }

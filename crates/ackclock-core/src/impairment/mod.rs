@@ -65,15 +65,6 @@ pub trait Impairment: Send {
     fn pass(&mut self, packet: &Packet, fate: &mut Fate, rng: &mut Stream);
 }
 
-/// That a parameter is a probability.
-fn probability(name: &str, value: f64) -> Result<(), String> {
-    if (0.0..=1.0).contains(&value) {
-        Ok(())
-    } else {
-        Err(format!("{name} is {value}, but it must be from 0 to 1"))
-    }
-}
-
 crate::registry! {
     /// Builds an impairment by name.
     "impairment": dyn Impairment, ImpairmentEnv {

@@ -16,6 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Fate, Impairment, ImpairmentEnv};
+use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 use crate::rng::Stream;
 use crate::units::Span;
@@ -25,7 +26,8 @@ use crate::wire::Packet;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReorderParams {
-    /// Share of packets that are late, from 0 to 1.
+    /// Share of packets that are late.
+    #[schemars(range(min = 0, max = 1))]
     pub probability: f64,
     /// How late they are.
     pub extent: Span,
@@ -51,8 +53,7 @@ impl About<ImpairmentEnv> for Reorder {
         status: Status::Specified,
     };
 
-    fn new(params: ReorderParams, _: &ImpairmentEnv) -> Result<Self, String> {
-        super::probability("probability", params.probability)?;
+    fn new(params: ReorderParams, _: &ImpairmentEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self { params })
     }
 }

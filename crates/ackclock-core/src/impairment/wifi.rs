@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use super::order::Order;
 use super::{Fate, Impairment, ImpairmentEnv};
+use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 use crate::rng::Stream;
 use crate::units::Span;
@@ -86,9 +87,9 @@ impl About<ImpairmentEnv> for Wifi {
         status: Status::Specified,
     };
 
-    fn new(params: WifiParams, _: &ImpairmentEnv) -> Result<Self, String> {
+    fn new(params: WifiParams, _: &ImpairmentEnv) -> Result<Self, Vec<Problem>> {
         if params.steps.windows(2).any(|w| w[1].at <= w[0].at) {
-            return Err("steps must have ascending times".into());
+            return Err(Problem::new("steps", "are not in order of time without repetition").into());
         }
         let first = (0, share(params.jitter));
         let later = params.steps.iter().map(|step| (step.at.0, share(step.jitter)));

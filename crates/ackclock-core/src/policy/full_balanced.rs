@@ -17,6 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{DemandPolicy, PolicyEnv, Sender, in_proportion};
+use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 
 /// The full-balanced sender has no parameters.
@@ -36,7 +37,7 @@ impl About<PolicyEnv> for FullBalanced {
         status: Status::Specified,
     };
 
-    fn new(_params: FullBalancedParams, _env: &PolicyEnv) -> Result<Self, String> {
+    fn new(_params: FullBalancedParams, _env: &PolicyEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self)
     }
 }

@@ -14,6 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{DemandPolicy, PolicyEnv, Sender};
+use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 
 /// The full-share sender has no parameters.
@@ -33,7 +34,7 @@ impl About<PolicyEnv> for FullShare {
         status: Status::Specified,
     };
 
-    fn new(_params: FullShareParams, _env: &PolicyEnv) -> Result<Self, String> {
+    fn new(_params: FullShareParams, _env: &PolicyEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self)
     }
 }

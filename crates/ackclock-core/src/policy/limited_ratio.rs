@@ -15,14 +15,16 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{DemandPolicy, PolicyEnv, Sender, checked_alpha, even};
+use super::{DemandPolicy, PolicyEnv, Sender, even};
+use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 
 /// Parameters of the limited ratio sender.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LimitedRatioParams {
-    /// Fraction by which the demand exceeds the goodput, 0 or more.
+    /// Fraction by which the demand exceeds the goodput.
+    #[schemars(range(min = 0))]
     pub alpha: f64,
 }
 
@@ -46,8 +48,8 @@ impl About<PolicyEnv> for LimitedRatio {
         status: Status::Specified,
     };
 
-    fn new(params: LimitedRatioParams, _env: &PolicyEnv) -> Result<Self, String> {
-        Ok(Self { alpha: checked_alpha(params.alpha)? })
+    fn new(params: LimitedRatioParams, _env: &PolicyEnv) -> Result<Self, Vec<Problem>> {
+        Ok(Self { alpha: params.alpha })
     }
 }
 
@@ -66,7 +68,10 @@ impl DemandPolicy for LimitedRatio {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+    use crate::registry::refusal;
 
     fn sent(capacity: f64, goodput: &[f64]) -> Vec<f64> {
         let policy = LimitedRatio { alpha: 0.25 };
@@ -87,8 +92,7 @@ mod tests {
 
     #[test]
     fn an_alpha_below_0_is_refused() {
-        let refused =
-            LimitedRatio::new(LimitedRatioParams { alpha: -0.1 }, &PolicyEnv).err().unwrap();
-        assert!(refused.contains("0 or more"), "{refused}");
+        let refused = refusal::<PolicyEnv, LimitedRatio>(json!({ "alpha": -0.1 }), &PolicyEnv);
+        assert_eq!(refused, "alpha: -0.1 is out of range; expected at least 0");
     }
 }

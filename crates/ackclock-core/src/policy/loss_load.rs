@@ -18,7 +18,8 @@
 //! Defaults by era: k = 10, the value that the paper names.
 
 use super::{DemandPolicy, Hop, PolicyEnv, Sender};
-use crate::registry::{About, Info, Status};
+use crate::error::Problem;
+use crate::registry::{About, Fact, Info, Status};
 
 /// The penalty k is that of the routers, which tell it to all.
 pub use crate::sharing::loss_load::LossLoadParams;
@@ -37,8 +38,10 @@ impl About<PolicyEnv> for LossLoad {
         status: Status::Reconstructed,
     };
 
-    fn new(params: LossLoadParams, _env: &PolicyEnv) -> Result<Self, String> {
-        Ok(Self { k: params.checked()? })
+    const FACTS: &'static [Fact] = &[Fact::Overdrives];
+
+    fn new(params: LossLoadParams, _env: &PolicyEnv) -> Result<Self, Vec<Problem>> {
+        Ok(Self { k: params.k })
     }
 }
 

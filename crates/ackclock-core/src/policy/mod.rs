@@ -73,15 +73,6 @@ pub(crate) fn in_proportion(goodput: &[f64], total: f64, next: &mut [f64]) {
     }
 }
 
-/// Checks a ratio alpha.
-pub(crate) fn checked_alpha(alpha: f64) -> Result<f64, String> {
-    if alpha >= 0.0 && alpha.is_finite() {
-        Ok(alpha)
-    } else {
-        Err(format!("alpha is {alpha}, but it must be 0 or more"))
-    }
-}
-
 /// What a new policy is told about its surroundings: nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PolicyEnv;
@@ -101,7 +92,7 @@ crate::registry! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::Spec;
+    use crate::registry::{Fact, Spec};
     use proptest::prelude::*;
 
     proptest! {
@@ -127,7 +118,7 @@ mod tests {
                 let paths = if policy.asks_routers() { &paths[..] } else { &[] };
                 policy.demand(&Sender { capacity, demand: &demand, goodput: &goodput, paths }, &mut next);
                 prop_assert!(next.iter().all(|d| d.is_finite() && *d >= 0.0), "{}: {next:?}", entry.info.name);
-                if !["naive-ratio", "loss-load"].contains(&entry.info.name) {
+                if !entry.facts.contains(&Fact::Overdrives) {
                     let total: f64 = next.iter().sum();
                     prop_assert!(total <= capacity * (1.0 + 1e-9), "{}: {total}", entry.info.name);
                 }

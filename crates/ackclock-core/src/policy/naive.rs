@@ -14,6 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{DemandPolicy, PolicyEnv, Sender, even};
+use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 
 /// The naive fire-hose has no parameters.
@@ -33,7 +34,7 @@ impl About<PolicyEnv> for Naive {
         status: Status::Specified,
     };
 
-    fn new(_params: NaiveParams, _env: &PolicyEnv) -> Result<Self, String> {
+    fn new(_params: NaiveParams, _env: &PolicyEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self)
     }
 }

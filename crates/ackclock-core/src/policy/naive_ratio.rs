@@ -16,14 +16,16 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{DemandPolicy, PolicyEnv, Sender, checked_alpha};
-use crate::registry::{About, Info, Status};
+use super::{DemandPolicy, PolicyEnv, Sender};
+use crate::error::Problem;
+use crate::registry::{About, Fact, Info, Status};
 
 /// Parameters of the naive ratio sender.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct NaiveRatioParams {
-    /// Fraction by which the demand exceeds the goodput, 0 or more.
+    /// Fraction by which the demand exceeds the goodput.
+    #[schemars(range(min = 0))]
     pub alpha: f64,
 }
 
@@ -47,8 +49,10 @@ impl About<PolicyEnv> for NaiveRatio {
         status: Status::Specified,
     };
 
-    fn new(params: NaiveRatioParams, _env: &PolicyEnv) -> Result<Self, String> {
-        Ok(Self { alpha: checked_alpha(params.alpha)? })
+    const FACTS: &'static [Fact] = &[Fact::Overdrives];
+
+    fn new(params: NaiveRatioParams, _env: &PolicyEnv) -> Result<Self, Vec<Problem>> {
+        Ok(Self { alpha: params.alpha })
     }
 }
 

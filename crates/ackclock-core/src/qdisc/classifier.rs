@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use wildmatch::WildMatch;
 
 use crate::dscp::Dscp;
-use crate::error::suggestion;
+use crate::error::Problem;
 use crate::wire::{Flags, Packet};
 
 /// What is known of a flow by which a router may classify.
@@ -100,7 +100,7 @@ impl Takes {
     }
 
     /// What of the lists no flow of the scenario has: a mistake, mostly of spelling.
-    fn check<'a>(&'a self, path: &str, facts: &'a [FlowFacts]) -> Result<(), String> {
+    fn check<'a>(&'a self, path: &str, facts: &'a [FlowFacts]) -> Result<(), Problem> {
         let ids = || facts.iter().map(|f| &*f.id).collect::<Vec<_>>();
         let nodes = || facts.iter().flat_map(|f| [&*f.src, &*f.dst]).collect::<Vec<_>>();
         let senders = || {
@@ -122,13 +122,14 @@ impl Takes {
                 names.sort_unstable();
                 names.dedup();
                 names.truncate(1000);
-                let near = suggestion(text, &names);
-                return Err(format!("{path}.{key}[{i}] is \"{text}\" but no {what}; {near}"));
+                let what = format!("is \"{text}\" but no {what}");
+                return Err(Problem::unknown(format!("{path}.{key}[{i}]"), &what, text, &names));
             }
         }
         for (i, pair) in self.pairs.iter().flatten().enumerate() {
             if !facts.iter().any(|f| f.pair == Some(*pair)) {
-                return Err(format!("{path}.pairs[{i}] is {pair} but no flow has this pair"));
+                let message = format!("is {pair} but no flow has this pair");
+                return Err(Problem::new(format!("{path}.pairs[{i}]"), message));
             }
         }
         Ok(())
@@ -146,7 +147,7 @@ pub(super) struct Classifier {
 
 impl Classifier {
     /// Of classes in the order in which they are asked, each with its path for messages.
-    pub(super) fn new(classes: &[(String, &Takes)], facts: &[FlowFacts]) -> Result<Self, String> {
+    pub(super) fn new(classes: &[(String, &Takes)], facts: &[FlowFacts]) -> Result<Self, Problem> {
         if !facts.is_empty() {
             classes.iter().try_for_each(|(path, takes)| takes.check(path, facts))?;
         }
@@ -225,11 +226,11 @@ mod tests {
     fn a_name_that_no_flow_has_is_refused() {
         let told = |json: serde_json::Value| {
             let one = takes(json);
-            Classifier::new(&[("classes[0]".to_owned(), &one)], &facts()).unwrap_err()
+            Classifier::new(&[("classes[0]".to_owned(), &one)], &facts()).unwrap_err().to_string()
         };
         let text = told(serde_json::json!({ "flows": ["wbe0"] }));
         let start =
-            "classes[0].flows[0] is \"wbe0\" but no flow has this id; did you mean \"web0\"?";
+            "classes[0].flows[0]: is \"wbe0\" but no flow has this id; did you mean \"web0\"?";
         assert_eq!(text, start);
         assert!(told(serde_json::json!({ "pairs": [7] })).contains("no flow has this pair"));
     }

@@ -220,7 +220,7 @@ fn every_default_is_a_valid_parameter_set_in_every_era() {
 fn unknown_names_and_parameters_are_told() {
     let error = |json: serde_json::Value| {
         let spec: Spec = serde_json::from_value(json).unwrap();
-        build(&spec, &env(), "net.qdisc").map(|_| ()).unwrap_err().to_string()
+        build(&spec, &env(), "net.qdisc").map(|_| ()).unwrap_err()[0].to_string()
     };
     assert_eq!(
         error("fq-codl".into()),
@@ -228,6 +228,6 @@ fn unknown_names_and_parameters_are_told() {
     );
     assert_eq!(
         error(serde_json::json!({ "kind": "drr", "quantun": 3 })),
-        "net.qdisc.quantun: drr has no parameter \"quantun\"; did you mean \"quantum\"?"
+        "net.qdisc.quantun: \"quantun\" is not a key here; did you mean \"quantum\"?"
     );
 }

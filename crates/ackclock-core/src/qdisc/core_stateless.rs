@@ -25,6 +25,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::error::Problem;
 use crate::qdisc::fair::numbering::Numbering;
 use crate::qdisc::store::Store;
 use crate::qdisc::{Limit, QdiscCtx, QdiscEnv, QueueDisc, State};
@@ -51,13 +52,17 @@ pub enum Role {
 pub struct Params {
     /// Which packets this router labels: `auto` those without a label, `edge` all, `core` none.
     pub role: Role,
-    /// Weights by class key, each > 0, where packets are labelled; beyond the list 1.
+    /// Weights by class key where packets are labelled; beyond the list 1.
+    #[schemars(extend("items" = { "type": "number", "exclusiveMinimum": 0 }))]
     pub weights: Vec<f64>,
-    /// K: averaging time of a flow's rate, > 0.
+    /// K: averaging time of a flow's rate.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub k: Span,
-    /// Averaging time of the link's rates, > 0.
+    /// Averaging time of the link's rates.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub k_link: Span,
-    /// How long a link is congested, or not, before the fair share is estimated anew, > 0.
+    /// How long a link is congested, or not, before the fair share is estimated anew.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub k_congested: Span,
     /// A link that is not congested stays so while less than this waits. Left out: a quarter of the buffer; 0 B where
     /// that has no limit.
@@ -193,17 +198,7 @@ impl About<QdiscEnv> for CoreStateless {
         status: Status::Reconstructed,
     };
 
-    fn new(params: Params, env: &QdiscEnv) -> Result<Self, String> {
-        if let Some(weight) = params.weights.iter().find(|w| !(**w > 0.0 && w.is_finite())) {
-            return Err(format!("weights has {weight} but every weight must be more than 0"));
-        }
-        for (name, span) in
-            [("k", params.k), ("k_link", params.k_link), ("k_congested", params.k_congested)]
-        {
-            if span == Span::ZERO {
-                return Err(format!("{name} is 0 s but must be more than that"));
-            }
-        }
+    fn new(params: Params, env: &QdiscEnv) -> Result<Self, Vec<Problem>> {
         let Limit { packets, bytes } = env.limit;
         let buffer = (u64::from(packets) * u64::from(env.mean_packet)).min(bytes);
         let quarter = if env.limit == Limit::NONE { 0 } else { buffer / 4 };

@@ -6,6 +6,7 @@
 
 use super::store::Store;
 use super::{Aqm, Limit, QdiscCtx, QdiscEnv, QueueDisc, QueueState, State, Verdict};
+use crate::error::Problem;
 use crate::registry::{About, Info};
 use crate::units::{BitRate, Bytes, Span, Time};
 use crate::wire::{DropReason, Packet, Timed};
@@ -31,7 +32,7 @@ impl<A: Plain> About<QdiscEnv> for Managed<A> {
     type Params = A::Params;
     const INFO: Info = A::INFO;
 
-    fn new(params: A::Params, env: &QdiscEnv) -> Result<Self, String> {
+    fn new(params: A::Params, env: &QdiscEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self { store: Store::default(), limit: A::limit(env), aqm: A::new(params, env)? })
     }
 }

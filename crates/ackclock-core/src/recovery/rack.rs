@@ -28,6 +28,7 @@ use serde::{Deserialize, Serialize};
 
 use super::prr::Prr;
 use super::{AckIn, Digest, Entry, LossRecovery, Next, Offer, Phase, RecoveryEnv};
+use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 use crate::tcp::{DUP_THRESH, Scoreboard};
 use crate::units::{Span, Time};
@@ -102,7 +103,7 @@ impl About<RecoveryEnv> for Rack {
         status: Status::Specified,
     };
 
-    fn new(params: Params, _env: &RecoveryEnv) -> Result<Self, String> {
+    fn new(params: Params, _env: &RecoveryEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self {
             tlp: params.tlp,
             prr: params.prr.then(Box::default),

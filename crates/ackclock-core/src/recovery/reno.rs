@@ -25,6 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use super::dupacks::DupAcks;
 use super::{AckIn, Digest, LossRecovery, Next, Offer, Phase, RecoveryEnv};
+use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 use crate::tcp::Scoreboard;
 use crate::units::Time;
@@ -61,7 +62,7 @@ impl About<RecoveryEnv> for Reno {
         status: Status::Specified,
     };
 
-    fn new(params: Params, env: &RecoveryEnv) -> Result<Self, String> {
+    fn new(params: Params, env: &RecoveryEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self { dupacks: DupAcks::new(env.limited_transmit), recover: None, guard: params.guard })
     }
 }

@@ -26,6 +26,7 @@ use serde::{Deserialize, Serialize};
 
 use super::prr::Prr;
 use super::{AckIn, Digest, Entry, LossRecovery, Next, Offer, Phase, RecoveryEnv};
+use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 use crate::tcp::{DUP_THRESH, Scoreboard};
 use crate::units::Time;
@@ -67,7 +68,7 @@ impl About<RecoveryEnv> for Sack {
         status: Status::Specified,
     };
 
-    fn new(params: Params, env: &RecoveryEnv) -> Result<Self, String> {
+    fn new(params: Params, env: &RecoveryEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self {
             phase: Phase::Open,
             dupacks: 0,

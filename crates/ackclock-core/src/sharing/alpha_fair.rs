@@ -26,16 +26,15 @@ use serde::{Deserialize, Serialize};
 
 use super::max_min::MaxMin;
 use super::{Arrivals, Sharing, SharingEnv};
+use crate::error::Problem;
 use crate::registry::{About, Info, Status};
-
-/// Beyond this, weights raised to 1/alpha are all 1 in double precision for practical purposes.
-const LARGEST_ALPHA: f64 = 1e6;
 
 /// Parameters of the alpha-fair share.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AlphaFairParams {
-    /// Aversion to unequal rates, above 0, at most 1e6.
+    /// Aversion to unequal rates, more than 0.
+    #[schemars(range(min = 0, max = 1_000_000))]
     pub alpha: f64,
 }
 
@@ -59,16 +58,11 @@ impl About<SharingEnv> for AlphaFair {
         status: Status::Variant,
     };
 
-    fn new(params: AlphaFairParams, _: &SharingEnv) -> Result<Self, String> {
-        let alpha = params.alpha;
-        if alpha == 0.0 {
-            return Err("alpha is 0, where every division that fills a link is optimal, so that \
-                        a link has no rule; expected above 0, or for a whole network \
-                        allocation = \"alpha-fair\" with alpha = 0"
-                .to_owned());
-        }
-        if !(alpha > 0.0 && alpha <= LARGEST_ALPHA) {
-            return Err(format!("alpha is {alpha}, but it must be above 0 and at most 1e6"));
+    fn new(params: AlphaFairParams, _: &SharingEnv) -> Result<Self, Vec<Problem>> {
+        if params.alpha == 0.0 {
+            let range = "more than 0: at 0 every division that fills a link is optimal, and a link has no \
+                         rule; for a whole network there is allocation = \"alpha-fair\"";
+            return Err(Problem::out_of_range("alpha", params.alpha, range).into());
         }
         Ok(Self { params })
     }
@@ -89,8 +83,11 @@ impl Sharing for AlphaFair {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+    use crate::registry::refusal;
 
     fn shared(alpha: f64, capacity: f64, rate: &[f64], weight: &[f64]) -> Vec<f64> {
         let mut leaving = vec![0.0; rate.len()];
@@ -112,9 +109,11 @@ mod tests {
 
     #[test]
     fn alpha_0_is_refused_with_the_reason() {
-        let refused = AlphaFair::new(AlphaFairParams { alpha: 0.0 }, &SharingEnv).err().unwrap();
-        assert!(refused.contains("expected above 0"), "{refused}");
-        assert!(AlphaFair::new(AlphaFairParams { alpha: f64::NAN }, &SharingEnv).is_err());
+        let refused = refusal::<SharingEnv, AlphaFair>(json!({ "alpha": 0 }), &SharingEnv);
+        assert!(
+            refused.starts_with("alpha: 0 is out of range; expected more than 0:"),
+            "{refused}"
+        );
     }
 
     proptest! {

@@ -23,30 +23,21 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Arrivals, Sharing, SharingEnv};
+use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 
 /// Parameters of loss-load routers and of the senders that answer them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LossLoadParams {
-    /// Penalty: the power of a flow's rate to which its loss is proportional, above 0, 64 or less.
+    /// Penalty: the power of a flow's rate to which its loss is proportional.
+    #[schemars(range(max = 64), extend("exclusiveMinimum" = 0))]
     pub k: f64,
 }
 
 impl Default for LossLoadParams {
     fn default() -> Self {
         Self { k: 10.0 }
-    }
-}
-
-impl LossLoadParams {
-    /// The penalty, if it is one. Routers and senders have the same.
-    pub(crate) fn checked(&self) -> Result<f64, String> {
-        if self.k > 0.0 && self.k <= 64.0 {
-            Ok(self.k)
-        } else {
-            Err(format!("k is {}, but it must be above 0 and at most 64", self.k))
-        }
     }
 }
 
@@ -64,8 +55,8 @@ impl About<SharingEnv> for LossLoad {
         status: Status::Reconstructed,
     };
 
-    fn new(params: LossLoadParams, _env: &SharingEnv) -> Result<Self, String> {
-        Ok(Self { k: params.checked()? })
+    fn new(params: LossLoadParams, _env: &SharingEnv) -> Result<Self, Vec<Problem>> {
+        Ok(Self { k: params.k })
     }
 }
 
@@ -106,7 +97,10 @@ impl Sharing for LossLoad {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+    use crate::registry::refusal;
 
     #[test]
     fn equal_flows_lose_the_same_and_fill_the_link() {
@@ -142,7 +136,7 @@ mod tests {
 
     #[test]
     fn a_penalty_of_zero_is_refused() {
-        let refused = LossLoad::new(LossLoadParams { k: 0.0 }, &SharingEnv).err().unwrap();
-        assert!(refused.contains("above 0"), "{refused}");
+        let refused = refusal::<SharingEnv, LossLoad>(json!({ "k": 0 }), &SharingEnv);
+        assert_eq!(refused, "k: 0 is out of range; expected more than 0 and at most 64");
     }
 }

@@ -19,6 +19,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Arrivals, Sharing, SharingEnv};
+use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 
 /// Max-min sharing has no parameters; weights belong to flows.
@@ -38,7 +39,7 @@ impl About<SharingEnv> for MaxMin {
         status: Status::Specified,
     };
 
-    fn new(_params: MaxMinParams, _env: &SharingEnv) -> Result<Self, String> {
+    fn new(_params: MaxMinParams, _env: &SharingEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self)
     }
 }

@@ -17,6 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Arrivals, Sharing, SharingEnv};
+use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 
 /// Proportional sharing has no parameters.
@@ -36,7 +37,7 @@ impl About<SharingEnv> for Proportional {
         status: Status::Specified,
     };
 
-    fn new(_params: ProportionalParams, _env: &SharingEnv) -> Result<Self, String> {
+    fn new(_params: ProportionalParams, _env: &SharingEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self)
     }
 }

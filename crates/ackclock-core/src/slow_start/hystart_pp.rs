@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use super::{SlowStart, SlowStartEnv};
 use crate::cc::usage::may_grow;
 use crate::cc::{Ack, Window};
+use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 use crate::scenario::Era;
 use crate::units::Span;
@@ -33,15 +34,20 @@ pub struct HystartParams {
     pub min_rtt_thresh: Span,
     /// Largest rise that is asked for (`MAX_RTT_THRESH`).
     pub max_rtt_thresh: Span,
-    /// Divisor of the round-trip time that gives the rise asked for (`MIN_RTT_DIVISOR`), 1 or more.
+    /// Divisor of the round-trip time that gives the rise asked for (`MIN_RTT_DIVISOR`).
+    #[schemars(range(min = 1))]
     pub min_rtt_divisor: u32,
-    /// Samples that a round must have (`N_RTT_SAMPLE`), 1 or more.
+    /// Samples that a round must have (`N_RTT_SAMPLE`).
+    #[schemars(range(min = 1))]
     pub n_rtt_sample: u32,
-    /// How much slower conservative slow start grows (`CSS_GROWTH_DIVISOR`), 2 or more.
+    /// How much slower conservative slow start grows (`CSS_GROWTH_DIVISOR`).
+    #[schemars(range(min = 2))]
     pub css_growth_divisor: u32,
-    /// Rounds of conservative slow start (`CSS_ROUNDS`), 1 or more.
+    /// Rounds of conservative slow start (`CSS_ROUNDS`).
+    #[schemars(range(min = 1))]
     pub css_rounds: u32,
-    /// Most segments that one acknowledgement adds (L), 1 or more; without pacing 8.
+    /// Most segments that one acknowledgement adds (L); without pacing 8.
+    #[schemars(range(min = 1), extend("x-unit" = "segments"))]
     pub limit: u32,
 }
 
@@ -86,20 +92,12 @@ impl About<SlowStartEnv> for HystartPlusPlus {
         status: Status::Specified,
     };
 
-    fn new(params: HystartParams, env: &SlowStartEnv) -> Result<Self, String> {
-        for (name, value, least) in [
-            ("min_rtt_divisor", params.min_rtt_divisor, 1),
-            ("n_rtt_sample", params.n_rtt_sample, 1),
-            ("css_growth_divisor", params.css_growth_divisor, 2),
-            ("css_rounds", params.css_rounds, 1),
-            ("limit", params.limit, 1),
-        ] {
-            if value < least {
-                return Err(format!("{name} is {value}, but it must be {least} or more"));
-            }
-        }
+    fn new(params: HystartParams, env: &SlowStartEnv) -> Result<Self, Vec<Problem>> {
         if params.min_rtt_thresh > params.max_rtt_thresh {
-            return Err("min_rtt_thresh is more than max_rtt_thresh, but it must not be".to_owned());
+            let least = params.min_rtt_thresh.seconds();
+            let value = format!("{} s", params.max_rtt_thresh.seconds());
+            let range = format!("at least min_rtt_thresh, {least} s");
+            return Err(Problem::out_of_range("max_rtt_thresh", value, &range).into());
         }
         Ok(Self {
             params,

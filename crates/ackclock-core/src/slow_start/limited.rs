@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::{SlowStart, SlowStartEnv};
 use crate::cc::usage::may_grow;
 use crate::cc::{Ack, Window};
+use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 use crate::scenario::Era;
 
@@ -25,7 +26,8 @@ use crate::scenario::Era;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LimitedParams {
-    /// Window in segments up to which slow start is the standard one, 2 or more.
+    /// Window in segments up to which slow start is the standard one.
+    #[schemars(range(min = 2), extend("x-unit" = "segments"))]
     pub max_ssthresh: f64,
 }
 
@@ -50,13 +52,7 @@ impl About<SlowStartEnv> for Limited {
         status: Status::Specified,
     };
 
-    fn new(params: LimitedParams, env: &SlowStartEnv) -> Result<Self, String> {
-        if !(params.max_ssthresh >= 2.0 && params.max_ssthresh.is_finite()) {
-            return Err(format!(
-                "max_ssthresh is {}, but it must be 2 or more (segments)",
-                params.max_ssthresh
-            ));
-        }
+    fn new(params: LimitedParams, env: &SlowStartEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self { max_ssthresh: params.max_ssthresh, era: env.era })
     }
 }
@@ -73,8 +69,11 @@ impl SlowStart for Limited {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::cc::test_support::env;
+    use crate::registry::refusal;
     use crate::units::Time;
 
     #[test]
@@ -93,7 +92,7 @@ mod tests {
     #[test]
     fn a_max_ssthresh_below_2_is_refused() {
         let refused =
-            Limited::new(LimitedParams { max_ssthresh: 1.0 }, &env(Era::Rfc)).err().unwrap();
-        assert!(refused.contains("2 or more"), "{refused}");
+            refusal::<SlowStartEnv, Limited>(json!({ "max_ssthresh": 1 }), &env(Era::Rfc));
+        assert_eq!(refused, "max_ssthresh: 1 is out of range; expected at least 2 (segments)");
     }
 }

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{SlowStart, SlowStartEnv};
 use crate::cc::{Ack, Window};
+use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 
 /// No parameters.
@@ -37,7 +38,7 @@ impl About<SlowStartEnv> for NoSlowStart {
         status: Status::Variant,
     };
 
-    fn new(_: NoneParams, _: &SlowStartEnv) -> Result<Self, String> {
+    fn new(_: NoneParams, _: &SlowStartEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self)
     }
 }

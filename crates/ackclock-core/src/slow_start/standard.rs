@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::{SlowStart, SlowStartEnv};
 use crate::cc::usage::may_grow;
 use crate::cc::{Ack, Window};
+use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 use crate::scenario::Era;
 
@@ -25,7 +26,8 @@ use crate::scenario::Era;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct StandardParams {
-    /// Most segments that one acknowledgement adds, 1 or more (RFC 3465: 2).
+    /// Most segments that one acknowledgement adds (RFC 3465: 2).
+    #[schemars(range(min = 1), extend("x-unit" = "segments"))]
     pub limit: u32,
 }
 
@@ -50,10 +52,7 @@ impl About<SlowStartEnv> for Standard {
         status: Status::Specified,
     };
 
-    fn new(params: StandardParams, env: &SlowStartEnv) -> Result<Self, String> {
-        if params.limit == 0 {
-            return Err("limit is 0, but it must be 1 or more (segments)".to_owned());
-        }
+    fn new(params: StandardParams, env: &SlowStartEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self { limit: params.limit, era: env.era })
     }
 }
@@ -68,8 +67,11 @@ impl SlowStart for Standard {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::cc::test_support::env;
+    use crate::registry::refusal;
     use crate::units::Time;
 
     fn after(limit: u32, acks: &[u32]) -> f64 {
@@ -95,7 +97,7 @@ mod tests {
         let mut window = Window { cwnd: 2.0, ssthresh: f64::INFINITY };
         rule.on_ack(&mut window, &Ack { ecn_echo: true, ..Ack::at(Time::ZERO, 1) });
         assert_eq!(window.cwnd, 2.0);
-        let refused = Standard::new(StandardParams { limit: 0 }, &env(Era::Rfc)).err().unwrap();
-        assert!(refused.contains("limit is 0"), "{refused}");
+        let refused = refusal::<SlowStartEnv, Standard>(json!({ "limit": 0 }), &env(Era::Rfc));
+        assert_eq!(refused, "limit: 0 is out of range; expected at least 1 (segments)");
     }
 }

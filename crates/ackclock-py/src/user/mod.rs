@@ -21,6 +21,7 @@ use ackclock_core::registry::Spec;
 use ackclock_core::units::{Span, Time};
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
+use serde_json::Value;
 
 /// Prefix of the kinds of user-defined algorithms.
 const PREFIX: &str = "python:";
@@ -171,7 +172,11 @@ impl UserCode {
         let word = if room == "cc" { "flow" } else { "link" };
         Some(Python::attach(|py| {
             let built = (|| {
-                let made = make.bind(py).call1((room, spec.params().to_string(), place.index))?;
+                let made = make.bind(py).call1((
+                    room,
+                    Value::Object(spec.params()).to_string(),
+                    place.index,
+                ))?;
                 let owner = Owner {
                     class: made.getattr("class_name")?.extract()?,
                     file: made.getattr("file")?.extract()?,

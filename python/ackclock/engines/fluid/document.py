@@ -290,7 +290,7 @@ def _of_core(net: str) -> Graph:
     try:
         layout = json.loads(_core.layout(net))
     except _core.InputError as error:
-        found = [Problem(item["path"], item["message"]) for item in json.loads(str(error))]
+        found = [Problem(**item) for item in json.loads(str(error))]
         raise ScenarioError(found) from None
     number = {name: i for i, name in enumerate(layout["nodes"])}
     ends, capacity, cost, names = [], [], [], []

@@ -394,7 +394,7 @@ def _demand_problems(demand: Floats | None, flows: int) -> list[Problem]:
 
 
 def _problems(error: Exception) -> list[Problem]:
-    return [Problem(item["path"], item["message"]) for item in json.loads(str(error))]
+    return [Problem(**item) for item in json.loads(str(error))]
 
 
 class _problems_of:  # noqa: N801  (a context, used like a function)

@@ -160,7 +160,8 @@ def drawn(parameters: dict[str, Any], graph: Graph, seed: int) -> Traffic:
         src, dst, weight = _core.pattern(spec, len(hosts), parameters.get("flows"), seed)
     except _core.InputError as error:
         found = [
-            Problem(f"traffic.{item['path']}", item["message"]) for item in json.loads(str(error))
+            Problem(**{**item, "path": f"traffic.{item['path']}"})
+            for item in json.loads(str(error))
         ]
         raise ScenarioError(found) from None
     demand = None

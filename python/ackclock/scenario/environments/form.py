@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ackclock._util.units import parse
+from ackclock.catalogue import schema
 from ackclock.catalogue.network_kinds import quantity
 from ackclock.scenario.environments.table import ENVIRONMENTS, FREE, Environment
 from ackclock.scenario.networks.link_defaults import LinkOptions
@@ -143,11 +144,7 @@ class Settings:
     @property
     def is_fair(self) -> bool:
         """Whether the bottleneck keeps flows apart."""
-        return kind(self.qdisc) in FAIR
-
-
-FAIR = ("drr", "fq", "sfq", "fq-codel")
-"""Disciplines that give each flow its share."""
+        return is_fair(self.qdisc)
 
 
 def kind(qdisc: Any) -> str:
@@ -159,6 +156,23 @@ def kind(qdisc: Any) -> str:
         As a scenario has it.
     """
     return str(qdisc.get("kind", "")) if isinstance(qdisc, dict) else str(qdisc)
+
+
+def fair_disciplines() -> list[str]:
+    """Names of the disciplines that keep flows apart and give each its share."""
+    entries = schema.catalogue()["qdisc"].values()
+    return [entry["name"] for entry in entries if "fair" in entry["facts"]]
+
+
+def is_fair(qdisc: Any) -> bool:
+    """Whether a queue discipline keeps flows apart and gives each its share.
+
+    Parameters
+    ----------
+    qdisc
+        As a scenario has it.
+    """
+    return kind(qdisc) in fair_disciplines()
 
 
 def settings(net: Data) -> Settings:
@@ -179,7 +193,7 @@ def settings(net: Data) -> Settings:
     environment = ENVIRONMENTS.get(net["name"], FREE)
     flows = int(value("flows"))
     qdisc = value("qdisc")
-    default = "cbr-flows" if kind(qdisc) in FAIR else "cbr"
+    default = "cbr-flows" if is_fair(qdisc) else "cbr"
     steps = tuple(
         (parse(step["at"], "duration"), parse(step["rate"], "rate"))
         for step in net.get("steps", ())

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 from ackclock import _core
 from ackclock._util.units import parse
 from ackclock.errors import Problem, ScenarioError
-from ackclock.scenario.environments.form import FAIR, Settings, kind
+from ackclock.scenario.environments.form import Settings, fair_disciplines, kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -132,7 +132,7 @@ def _packets(settings: Settings) -> int:
 def _shared(data: Data, settings: Settings, buffer: int) -> Data:
     """Queue and buffer of the link that test flows share with the transfers."""
     name = kind(settings.qdisc)
-    if name in FAIR:
+    if name in fair_disciplines():
         return {"qdisc": settings.qdisc, "buffer": f"{2 * buffer} pkt"}
     out_of_reach = {"in_min_th": 20.0 * buffer, "in_max_th": 40.0 * buffer, "in_max_p": 0.01}
     if name == "fifo":
@@ -146,7 +146,7 @@ def _shared(data: Data, settings: Settings, buffer: int) -> Data:
             **red_numbers(given, data.get("era", "rfc"), settings),
         }
     else:
-        message = f'is "{name}"; expected fifo, red, or one of: {", ".join(FAIR)}'
+        message = f'is "{name}"; expected fifo, red, or one of: {", ".join(fair_disciplines())}'
         where = f"in the environment {settings.environment.name}"
         raise ScenarioError([Problem("net.qdisc", f"{message} {where}")])
     return {"qdisc": rio, "buffer": f"{2 * buffer} pkt"}

@@ -23,33 +23,17 @@ use crate::cc::delay::fast::Fast;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct CalmParams {
-    /// Rounds over which means are taken, 2 or more.
+    /// Rounds over which means are taken.
+    #[schemars(range(min = 2), extend("x-unit" = "round trips"))]
     pub stable_rounds: u32,
-    /// Part of alpha and of the round trip by which a flow at rest may deviate, in (0, 1).
+    /// Part of alpha and of the round trip by which a flow at rest may deviate.
+    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub stable_tolerance: f64,
 }
 
 impl Default for CalmParams {
     fn default() -> Self {
         Self { stable_rounds: 10, stable_tolerance: 0.01 }
-    }
-}
-
-impl CalmParams {
-    pub(in crate::cc) fn check(&self) -> Result<(), String> {
-        if self.stable_rounds < 2 {
-            return Err(format!(
-                "stable_rounds is {}, but it must be 2 or more",
-                self.stable_rounds
-            ));
-        }
-        if !(self.stable_tolerance > 0.0 && self.stable_tolerance < 1.0) {
-            return Err(format!(
-                "stable_tolerance is {}, but it must be between 0 and 1, both excluded",
-                self.stable_tolerance
-            ));
-        }
-        Ok(())
     }
 }
 

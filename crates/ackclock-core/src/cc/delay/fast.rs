@@ -31,6 +31,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cc::usage::{in_use, may_grow};
 use crate::cc::{Ack, CcEnv, Congestion, CongestionControl, Signal, Window};
+use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 use crate::scenario::Era;
 use crate::units::{Span, Time};
@@ -58,26 +59,33 @@ pub enum FastForm {
 pub struct FastParams {
     /// `published` or `ns2`; sets what is left out below.
     pub form: FastForm,
-    /// Segments to keep queued, more than 0.
+    /// Segments to keep queued.
+    #[schemars(extend("exclusiveMinimum" = 0, "x-unit" = "segments"))]
     pub alpha: f64,
     /// `ns2` only: the window moves if fewer than alpha or at least beta segments are queued; alpha or
     /// more. Left out: alpha.
+    #[schemars(extend("x-unit" = "segments"))]
     pub beta: Option<f64>,
-    /// Gain of a step, in (0, 1].
+    /// Gain of a step.
+    #[schemars(range(max = 1), extend("exclusiveMinimum" = 0))]
     pub gamma: f64,
-    /// Time between updates, more than 0. Left out: a round trip; `ns2`: 10 ms.
+    /// Time between updates. Left out: a round trip; `ns2`: 10 ms.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub interval: Option<Span>,
-    /// The window moves in every so-many-th round trip, 1 or more. Left out: 1; `ns2`: 2.
+    /// The window moves in every so-many-th round trip. Left out: 1; `ns2`: 2.
+    #[schemars(range(min = 1), extend("x-unit" = "round trips"))]
     pub every: Option<u32>,
-    /// Below this queueing delay the window doubles per round trip, 0 or more.
+    /// Below this queueing delay the window doubles per round trip.
     pub mi_threshold: Span,
-    /// Weight of a sample in the mean round trip where windows are small, in (0, 1]. Left out: 1/4;
-    /// `ns2`: 1/256.
+    /// Weight of a sample in the mean round trip where windows are small. Left out: 1/4; `ns2`: 1/256.
+    #[schemars(range(max = 1), extend("exclusiveMinimum" = 0))]
     pub rtt_weight: Option<f64>,
-    /// An update multiplies the window by no more than this, more than 1. Left out: 2; `ns2`: no bound
-    /// above a window of 4.
+    /// An update multiplies the window by no more than this. Left out: 2; `ns2`: no bound above a
+    /// window of 4.
+    #[schemars(extend("exclusiveMinimum" = 1))]
     pub max_growth: Option<f64>,
-    /// Propagation and transmission time of the path, more than 0, in place of the smallest round trip.
+    /// Propagation and transmission time of the path, in place of the smallest round trip.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub base_rtt: Option<Span>,
 }
 
@@ -95,46 +103,6 @@ impl Default for FastParams {
             max_growth: None,
             base_rtt: None,
         }
-    }
-}
-
-impl FastParams {
-    /// One sentence about the first parameter that is out of range.
-    fn check(&self) -> Result<(), String> {
-        if !(self.alpha > 0.0 && self.alpha.is_finite()) {
-            return Err(format!("alpha is {}, but it must be more than 0 (segments)", self.alpha));
-        }
-        if !(self.gamma > 0.0 && self.gamma <= 1.0) {
-            return Err(format!(
-                "gamma is {}, but it must be more than 0 and at most 1",
-                self.gamma
-            ));
-        }
-        if let Some(beta) = self.beta
-            && !(beta >= self.alpha && beta.is_finite())
-        {
-            return Err(format!("beta is {beta}, but it must be alpha, {}, or more", self.alpha));
-        }
-        if self.interval == Some(Span::ZERO) {
-            return Err("interval is 0, but it must be more than 0, as \"10 ms\"".to_owned());
-        }
-        if self.every == Some(0) {
-            return Err("every is 0, but it must be 1 or more (round trips)".to_owned());
-        }
-        if let Some(weight) = self.rtt_weight
-            && !(weight > 0.0 && weight <= 1.0)
-        {
-            return Err(format!("rtt_weight is {weight}, but it must be more than 0, at most 1"));
-        }
-        if let Some(growth) = self.max_growth
-            && (growth.is_nan() || growth <= 1.0)
-        {
-            return Err(format!("max_growth is {growth}, but it must be more than 1"));
-        }
-        if self.base_rtt == Some(Span::ZERO) {
-            return Err("base_rtt is 0, but it must be more than 0, as \"20 ms\"".to_owned());
-        }
-        Ok(())
     }
 }
 
@@ -176,8 +144,13 @@ impl About<CcEnv> for Fast {
         status: Status::Reconstructed,
     };
 
-    fn new(params: FastParams, env: &CcEnv) -> Result<Self, String> {
-        params.check()?;
+    fn new(params: FastParams, env: &CcEnv) -> Result<Self, Vec<Problem>> {
+        if let Some(beta) = params.beta
+            && beta < params.alpha
+        {
+            let range = format!("at least alpha, {} segments", params.alpha);
+            return Err(Problem::out_of_range("beta", beta, &range).into());
+        }
         let ns2 = params.form == FastForm::Ns2;
         let interval = params.interval.map(Span::seconds);
         Ok(Self {

@@ -34,6 +34,7 @@ use serde::{Deserialize, Serialize};
 use crate::cc::delay::calm::{Calm, CalmParams, Rest};
 use crate::cc::delay::fast::{Fast, FastParams};
 use crate::cc::{Ack, CcEnv, Congestion, CongestionControl, Window};
+use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 use crate::units::{Span, Time};
 
@@ -57,16 +58,20 @@ pub struct FastCorrectedParams {
     /// Those of the detection of rest.
     #[serde(flatten)]
     pub calm: CalmParams,
-    /// Part by which the window is lowered, from -1 to less than 1, not 0; negative: raised. Positive
-    /// values may empty the queue; below 0.1 in magnitude the measurement is poor.
+    /// Part by which the window is lowered, not 0; negative: raised. Positive values may empty the queue;
+    /// below 0.1 in magnitude the measurement is poor.
+    #[schemars(range(min = -1), extend("exclusiveMaximum" = 1))]
     pub theta: f64,
-    /// Length of the probe in round trips, more than 0, at most 1: other flows must not react within.
+    /// Length of the probe in round trips: other flows must not react within.
+    #[schemars(range(max = 1), extend("exclusiveMinimum" = 0, "x-unit" = "round trips"))]
     pub t_epsilon: f64,
     /// `line` or `last`; with `line` and a single sample, as `last`.
     pub reading: Reading,
-    /// Valid measurements that a flow makes, 1 or more.
+    /// Valid measurements that a flow makes.
+    #[schemars(range(min = 1))]
     pub measurements: u32,
-    /// Measurements that are discarded before the flow gives up, 1 or more: every one disturbs others.
+    /// Measurements that are discarded before the flow gives up: every one disturbs others.
+    #[schemars(range(min = 1))]
     pub attempts: u32,
 }
 
@@ -161,33 +166,14 @@ impl About<CcEnv> for FastCorrected {
         status: Status::Specified,
     };
 
-    fn new(params: FastCorrectedParams, env: &CcEnv) -> Result<Self, String> {
+    fn new(params: FastCorrectedParams, env: &CcEnv) -> Result<Self, Vec<Problem>> {
         let FastCorrectedParams { fast, calm, theta, t_epsilon, reading, measurements, attempts } =
             params;
         if theta == 0.0 {
-            return Err(
-                "theta is 0, but it must not be: only a change of the window shows how many \
-                        flows there are (-0.5 is usual)"
-                    .to_owned(),
-            );
+            let range = "a value other than 0: only a change of the window shows how many flows there are \
+                         (-0.5 is usual)";
+            return Err(Problem::out_of_range("theta", theta, range).into());
         }
-        if !(-1.0..1.0).contains(&theta) {
-            return Err(format!("theta is {theta}, but it must be from -1 to less than 1, not 0"));
-        }
-        if !(t_epsilon > 0.0 && t_epsilon <= 1.0) {
-            return Err(format!(
-                "t_epsilon is {t_epsilon}, but it must be more than 0 and at most 1 (round trips)"
-            ));
-        }
-        if measurements == 0 {
-            return Err(
-                "measurements is 0, but it must be 1 or more; without any, use fast".to_owned()
-            );
-        }
-        if attempts == 0 {
-            return Err("attempts is 0, but it must be 1 or more".to_owned());
-        }
-        calm.check()?;
         Ok(Self {
             fast: Fast::new(fast, env)?,
             calm: Calm::new(calm),

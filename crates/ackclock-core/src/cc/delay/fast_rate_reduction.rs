@@ -27,6 +27,7 @@ use serde::{Deserialize, Serialize};
 use crate::cc::delay::calm::{Calm, CalmParams, Rest};
 use crate::cc::delay::fast::{Fast, FastParams};
 use crate::cc::{Ack, CcEnv, Congestion, CongestionControl, Window};
+use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 use crate::scenario::Era;
 use crate::units::{BitRate, Span, Time};
@@ -41,9 +42,11 @@ pub struct FastRateReductionParams {
     /// Those of the detection of rest.
     #[serde(flatten)]
     pub calm: CalmParams,
-    /// The rate is divided by this, more than 1. Left out: alpha, at least 2.
+    /// The rate is divided by this. Left out: alpha, at least 2.
+    #[schemars(extend("exclusiveMinimum" = 1))]
     pub factor: Option<f64>,
-    /// Length of the reduction in round trips, more than 0.
+    /// Length of the reduction in round trips.
+    #[schemars(extend("exclusiveMinimum" = 0, "x-unit" = "round trips"))]
     pub duration: f64,
 }
 
@@ -97,18 +100,9 @@ impl About<CcEnv> for FastRateReduction {
         status: Status::Reconstructed,
     };
 
-    fn new(params: FastRateReductionParams, env: &CcEnv) -> Result<Self, String> {
+    fn new(params: FastRateReductionParams, env: &CcEnv) -> Result<Self, Vec<Problem>> {
         let FastRateReductionParams { fast, calm, factor, duration } = params;
         let factor = factor.unwrap_or(fast.alpha.max(2.0));
-        if !(factor > 1.0 && factor.is_finite()) {
-            return Err(format!("factor is {factor}, but it must be more than 1"));
-        }
-        if !(duration > 0.0 && duration.is_finite()) {
-            return Err(format!(
-                "duration is {duration}, but it must be more than 0 (round trips)"
-            ));
-        }
-        calm.check()?;
         Ok(Self {
             fast: Fast::new(fast, env)?,
             calm: Calm::new(calm),
@@ -195,8 +189,11 @@ impl CongestionControl for FastRateReduction {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::cc::test_support::env;
+    use crate::registry::refusal;
 
     fn ack(ms: u64, round: u64, rtt: Span) -> Ack {
         Ack { rtt: Some(rtt), round, ..Ack::at(Time::ZERO + Span::from_millis(ms), 1) }
@@ -237,17 +234,13 @@ mod tests {
 
     #[test]
     fn values_out_of_range_are_named() {
-        type Change = fn(&mut FastRateReductionParams);
-        let wrong: [(&str, Change); 3] = [
-            ("factor is 1", |p| p.factor = Some(1.0)),
-            ("duration is 0", |p| p.duration = 0.0),
-            ("alpha is -1", |p| (p.fast.alpha, p.factor) = (-1.0, Some(3.0))),
-        ];
-        for (expected, change) in wrong {
-            let mut params = FastRateReductionParams::default();
-            change(&mut params);
-            let message = FastRateReduction::new(params, &env(Era::Rfc)).err().unwrap();
-            assert!(message.contains(expected), "{message}");
+        for (given, expected) in [
+            (json!({ "factor": 1 }), "factor: 1 is out of range; expected more than 1"),
+            (json!({ "duration": 0 }), "duration: 0 is out of range; expected more than 0"),
+            (json!({ "alpha": -1 }), "alpha: -1 is out of range; expected more than 0"),
+        ] {
+            let message = refusal::<CcEnv, FastRateReduction>(given, &env(Era::Rfc));
+            assert!(message.starts_with(expected), "{message}");
         }
     }
 }

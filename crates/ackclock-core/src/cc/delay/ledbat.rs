@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cc::usage::{in_use, may_grow};
 use crate::cc::{Ack, CcEnv, Congestion, CongestionControl, Signal, Window};
+use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 use crate::scenario::Era;
 use crate::units::{Span, Time};
@@ -34,15 +35,20 @@ const BIN: Span = Span::from_millis(60_000);
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LedbatParams {
-    /// Queueing delay to keep, more than 0, at most 100 ms (RFC 6817 section 2.5).
+    /// Queueing delay to keep (RFC 6817 section 2.5).
+    #[schemars(range(max = 0.1), extend("exclusiveMinimum" = 0))]
     pub target: Span,
-    /// Gain, in (0, 1]: at 1 it grows no faster than TCP.
+    /// Gain: at 1 it grows no faster than TCP.
+    #[schemars(range(max = 1), extend("exclusiveMinimum" = 0))]
     pub gain: f64,
-    /// Segments by which the window may exceed what is in flight, more than 0.
+    /// Segments by which the window may exceed what is in flight.
+    #[schemars(extend("exclusiveMinimum" = 0, "x-unit" = "segments"))]
     pub allowed_increase: f64,
-    /// Minutes of the delay history, 1 or more.
+    /// Length of the delay history.
+    #[schemars(range(min = 1), extend("x-unit" = "minutes"))]
     pub base_history: u32,
-    /// Samples of which the least is the present delay, 1 or more.
+    /// Samples of which the least is the present delay.
+    #[schemars(range(min = 1), extend("x-unit" = "samples"))]
     pub current_filter: u32,
     /// Begin with slow start, until the first loss or half of the target delay.
     pub slow_start: bool,
@@ -82,25 +88,7 @@ impl About<CcEnv> for Ledbat {
         status: Status::Variant,
     };
 
-    fn new(params: LedbatParams, env: &CcEnv) -> Result<Self, String> {
-        if params.target == Span::ZERO || params.target > Span::from_millis(100) {
-            return Err(format!(
-                "target is {} s, but it must be more than 0 and at most 0.1 s",
-                params.target.seconds()
-            ));
-        }
-        if !(params.gain > 0.0 && params.gain <= 1.0) {
-            return Err(format!("gain is {}, but it must be more than 0, at most 1", params.gain));
-        }
-        if !(params.allowed_increase > 0.0 && params.allowed_increase.is_finite()) {
-            return Err(format!(
-                "allowed_increase is {}, but it must be more than 0 (segments)",
-                params.allowed_increase
-            ));
-        }
-        if params.base_history == 0 || params.current_filter == 0 {
-            return Err("base_history and current_filter must be 1 or more".to_owned());
-        }
+    fn new(params: LedbatParams, env: &CcEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self {
             slow: params.slow_start,
             params,
@@ -184,8 +172,11 @@ impl CongestionControl for Ledbat {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::cc::test_support::env;
+    use crate::registry::refusal;
 
     fn ledbat(change: impl Fn(&mut LedbatParams)) -> Ledbat {
         let mut params = LedbatParams { current_filter: 1, ..LedbatParams::default() };
@@ -254,8 +245,8 @@ mod tests {
 
     #[test]
     fn a_target_above_the_rfcs_bound_is_refused() {
-        let params = LedbatParams { target: Span::from_millis(101), ..LedbatParams::default() };
-        let message = Ledbat::new(params, &env(Era::Rfc)).err().unwrap();
-        assert!(message.contains("target is 0.101 s"), "{message}");
+        let message = refusal::<CcEnv, Ledbat>(json!({ "target": "101 ms" }), &env(Era::Rfc));
+        let expected = "target: 101 ms is out of range; expected more than 0 and at most 0.1 s";
+        assert_eq!(message, expected);
     }
 }

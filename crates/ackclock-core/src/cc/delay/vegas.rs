@@ -25,6 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cc::usage::{in_use, may_grow};
 use crate::cc::{Ack, CcEnv, Congestion, CongestionControl, Signal, Window};
+use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 use crate::scenario::Era;
 
@@ -35,13 +36,17 @@ const BURST: u32 = 2;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct VegasParams {
-    /// Fewest segments to keep queued, 0 or more. Left out: 2 in the RFC era, else 1.
+    /// Fewest segments to keep queued. Left out: 2 in the RFC era, else 1.
+    #[schemars(range(min = 0), extend("x-unit" = "segments"))]
     pub alpha: Option<f64>,
     /// Most segments to keep queued, alpha or more. Left out: 4 in the RFC era, else 3.
+    #[schemars(extend("x-unit" = "segments"))]
     pub beta: Option<f64>,
-    /// Queued segments that end slow start, 0 or more.
+    /// Queued segments that end slow start.
+    #[schemars(range(min = 0), extend("x-unit" = "segments"))]
     pub gamma: f64,
-    /// Factor kept after a loss, in (0, 1).
+    /// Factor kept after a loss.
+    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub loss_factor: f64,
 }
 
@@ -79,22 +84,12 @@ impl About<CcEnv> for Vegas {
         status: Status::Specified,
     };
 
-    fn new(params: VegasParams, env: &CcEnv) -> Result<Self, String> {
+    fn new(params: VegasParams, env: &CcEnv) -> Result<Self, Vec<Problem>> {
         let (alpha, beta) = if env.era == Era::Rfc { (2.0, 4.0) } else { (1.0, 3.0) };
         let (alpha, beta) = (params.alpha.unwrap_or(alpha), params.beta.unwrap_or(beta));
-        if !(alpha >= 0.0 && alpha <= beta && beta.is_finite()) {
-            return Err(format!(
-                "alpha is {alpha} and beta is {beta}, but 0 <= alpha <= beta must hold"
-            ));
-        }
-        if !(params.gamma >= 0.0 && params.gamma.is_finite()) {
-            return Err(format!("gamma is {}, but it must be 0 or more", params.gamma));
-        }
-        if !(params.loss_factor > 0.0 && params.loss_factor < 1.0) {
-            return Err(format!(
-                "loss_factor is {}, but it must be between 0 and 1, both excluded",
-                params.loss_factor
-            ));
+        if alpha > beta {
+            let range = format!("at least alpha, {alpha} segments");
+            return Err(Problem::out_of_range("beta", beta, &range).into());
         }
         Ok(Self {
             alpha,

@@ -9,14 +9,18 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::{Count, FirstCut, Linear, Rule};
+use crate::error::Problem;
 use crate::registry::{Info, Status};
 
 /// Parameters of one named rule.
 pub trait Named: Default + Serialize + DeserializeOwned + JsonSchema {
     /// Identity and source.
     const INFO: Info;
-    /// The four numbers, or one sentence about the wrong one.
-    fn rule(&self) -> Result<Rule, String>;
+    /// The four numbers.
+    ///
+    /// # Errors
+    /// They contradict each other.
+    fn rule(&self) -> Result<Rule, Vec<Problem>>;
     /// What growth counts, if said.
     fn count(&self) -> Option<Count>;
     /// How early cuts are made, if said.
@@ -59,7 +63,7 @@ macro_rules! named {
                 ),
                 status: Status::Specified,
             };
-            fn rule(&self) -> Result<Rule, String> {
+            fn rule(&self) -> Result<Rule, Vec<Problem>> {
                 let $p = self;
                 $rule
             }
@@ -76,96 +80,67 @@ macro_rules! named {
     };
 }
 
-fn positive(name: &str, value: f64) -> Result<f64, String> {
-    if value > 0.0 && value.is_finite() {
-        Ok(value)
-    } else {
-        Err(format!("{name} is {value}, but it must be more than 0 (segments)"))
-    }
-}
-
-fn growing(name: &str, value: f64) -> Result<f64, String> {
-    if value > 1.0 && value.is_finite() {
-        Ok(value)
-    } else {
-        Err(format!("{name} is {value}, but a factor of increase must be more than 1"))
-    }
-}
-
-fn kept(name: &str, value: f64) -> Result<f64, String> {
-    if value > 0.0 && value < 1.0 {
-        Ok(value)
-    } else {
-        Err(format!(
-            "{name} is {value}, but the factor kept after a loss must be between 0 and 1, \
-             both excluded"
-        ))
-    }
-}
-
-fn not_positive(name: &str, value: f64) -> Result<f64, String> {
-    if value <= 0.0 && value.is_finite() {
-        Ok(value)
-    } else {
-        Err(format!("{name} is {value}, but what a loss adds must be 0 or less (segments)"))
-    }
-}
-
 named! {
     /// Parameters of AIMD: `w <- w + a` per round trip, `w <- b w` on loss.
     AimdParams, Aimd, "aimd", "Additive increase, multiplicative decrease", "3.2";
-    /// Increase per round trip in segments, more than 0.
+    /// Increase per round trip.
+    #[schemars(extend("exclusiveMinimum" = 0, "x-unit" = "segments"))]
     a = 1.0;
-    /// Factor kept after a loss, in (0, 1).
+    /// Factor kept after a loss.
+    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     b = 0.5;
-    |p| Ok(Rule { a_i: positive("a", p.a)?, b_i: 1.0, a_d: 0.0, b_d: kept("b", p.b)? })
+    |p| Ok(Rule { a_i: p.a, b_i: 1.0, a_d: 0.0, b_d: p.b })
 }
 
 named! {
     /// Parameters of AIAD: `w <- w + a` per round trip, `w <- w - d` on loss.
     AiadParams, Aiad, "aiad", "Additive increase, additive decrease", "3.2";
-    /// Increase per round trip in segments, more than 0.
+    /// Increase per round trip.
+    #[schemars(extend("exclusiveMinimum" = 0, "x-unit" = "segments"))]
     a = 1.0;
-    /// Decrease on loss in segments, more than 0.
+    /// Decrease on loss.
+    #[schemars(extend("exclusiveMinimum" = 0, "x-unit" = "segments"))]
     d = 3.0;
-    |p| Ok(Rule { a_i: positive("a", p.a)?, b_i: 1.0, a_d: -positive("d", p.d)?, b_d: 1.0 })
+    |p| Ok(Rule { a_i: p.a, b_i: 1.0, a_d: -p.d, b_d: 1.0 })
 }
 
 named! {
     /// Parameters of MIMD: `w <- a w` per round trip, `w <- b w` on loss.
     MimdParams, Mimd, "mimd", "Multiplicative increase, multiplicative decrease", "3.2";
-    /// Factor of increase per round trip, more than 1.
+    /// Factor of increase per round trip.
+    #[schemars(extend("exclusiveMinimum" = 1))]
     a = 1.125;
-    /// Factor kept after a loss, in (0, 1).
+    /// Factor kept after a loss.
+    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     b = 0.8;
-    |p| Ok(Rule { a_i: 0.0, b_i: growing("a", p.a)?, a_d: 0.0, b_d: kept("b", p.b)? })
+    |p| Ok(Rule { a_i: 0.0, b_i: p.a, a_d: 0.0, b_d: p.b })
 }
 
 named! {
     /// Parameters of MIAD: `w <- a w` per round trip, `w <- w - d` on loss.
     MiadParams, Miad, "miad", "Multiplicative increase, additive decrease", "3.2";
-    /// Factor of increase per round trip, more than 1.
+    /// Factor of increase per round trip.
+    #[schemars(extend("exclusiveMinimum" = 1))]
     a = 1.125;
-    /// Decrease on loss in segments, more than 0.
+    /// Decrease on loss.
+    #[schemars(extend("exclusiveMinimum" = 0, "x-unit" = "segments"))]
     d = 3.0;
-    |p| Ok(Rule { a_i: 0.0, b_i: growing("a", p.a)?, a_d: -positive("d", p.d)?, b_d: 1.0 })
+    |p| Ok(Rule { a_i: 0.0, b_i: p.a, a_d: -p.d, b_d: 1.0 })
 }
 
 named! {
     /// Parameters of AIMAD: `w <- w + a_i` per round trip, `w <- a_d + b_d w` on loss.
     AimadParams, Aimad, "aimad", "Additive increase, multiplicative and additive decrease", "5.2";
-    /// Increase per round trip in segments, more than 0.
+    /// Increase per round trip.
+    #[schemars(extend("exclusiveMinimum" = 0, "x-unit" = "segments"))]
     a_i = 1.0;
-    /// Added on loss in segments, 0 or less.
+    /// Added on loss.
+    #[schemars(range(max = 0), extend("x-unit" = "segments"))]
     a_d = -1.0;
-    /// Factor kept after a loss, in (0, 1).
+    /// Factor kept after a loss.
+    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     b_d = 0.9;
-    |p| Ok(Rule {
-        a_i: positive("a_i", p.a_i)?,
-        b_i: 1.0,
-        a_d: not_positive("a_d", p.a_d)?,
-        b_d: kept("b_d", p.b_d)?,
-    })
+    |p| Ok(Rule { a_i: p.a_i, b_i: 1.0, a_d: p.a_d, b_d: p.b_d })
 }
 
 named! {
@@ -173,49 +148,43 @@ named! {
     /// from S. Gorinsky, H. Vin, TR2000-18 (2000), with `b_d = 0.5`; 0.8 is the source's.
     MaimdParams, Maimd, "maimd",
     "Multiplicative and additive increase, multiplicative decrease", "5.2";
-    /// Added per round trip in segments, more than 0.
+    /// Added per round trip.
+    #[schemars(extend("exclusiveMinimum" = 0, "x-unit" = "segments"))]
     a_i = 1.0;
-    /// Factor of increase per round trip, more than 1.
+    /// Factor of increase per round trip.
+    #[schemars(extend("exclusiveMinimum" = 1))]
     b_i = 1.1;
-    /// Factor kept after a loss, in (0, 1).
+    /// Factor kept after a loss.
+    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     b_d = 0.8;
-    |p| Ok(Rule {
-        a_i: positive("a_i", p.a_i)?,
-        b_i: growing("b_i", p.b_i)?,
-        a_d: 0.0,
-        b_d: kept("b_d", p.b_d)?,
-    })
+    |p| Ok(Rule { a_i: p.a_i, b_i: p.b_i, a_d: 0.0, b_d: p.b_d })
 }
 
 named! {
     /// Parameters of the general rule: `w <- a_i + b_i w` per round trip, `w <- a_d + b_d w` on
     /// loss.
     GeneralParams, General, "linear", "General linear control", "5.1";
-    /// Added per round trip in segments, 0 or more.
+    /// Added per round trip.
+    #[schemars(range(min = 0), extend("x-unit" = "segments"))]
     a_i = 1.0;
-    /// Factor per round trip, 1 or more.
+    /// Factor per round trip.
+    #[schemars(range(min = 1))]
     b_i = 1.0;
-    /// Added on loss in segments, 0 or less.
+    /// Added on loss.
+    #[schemars(range(max = 0), extend("x-unit" = "segments"))]
     a_d = 0.0;
-    /// Factor kept after a loss, in (0, 1].
+    /// Factor kept after a loss.
+    #[schemars(range(max = 1), extend("exclusiveMinimum" = 0))]
     b_d = 0.5;
     |p| {
-        if !(p.a_i >= 0.0 && p.a_i.is_finite() && p.b_i >= 1.0 && p.b_i.is_finite()) {
-            return Err(format!(
-                "a_i is {} and b_i is {}, but a_i must be 0 or more and b_i 1 or more",
-                p.a_i, p.b_i
-            ));
-        }
         if p.a_i + p.b_i <= 1.0 {
-            return Err("a_i = 0 with b_i = 1 never grows; raise one of them".to_owned());
+            let message = "a_i = 0 with b_i = 1 never grows; expected a larger value of one of them";
+            return Err(Problem::new("a_i", message).into());
         }
-        if !(p.b_d > 0.0 && p.b_d <= 1.0) {
-            return Err(format!("b_d is {}, but it must be more than 0 and at most 1", p.b_d));
+        if p.b_d - p.a_d.abs() >= 1.0 {
+            let message = "a_d = 0 with b_d = 1 never shrinks; expected a smaller value of one of them";
+            return Err(Problem::new("a_d", message).into());
         }
-        let a_d = not_positive("a_d", p.a_d)?;
-        if p.b_d - a_d.abs() >= 1.0 {
-            return Err("a_d = 0 with b_d = 1 never shrinks; lower one of them".to_owned());
-        }
-        Ok(Rule { a_i: p.a_i, b_i: p.b_i, a_d, b_d: p.b_d })
+        Ok(Rule { a_i: p.a_i, b_i: p.b_i, a_d: p.a_d, b_d: p.b_d })
     }
 }

@@ -1,11 +1,11 @@
 use super::*;
 use crate::cc::test_support::env;
-use crate::registry::{Spec, build};
+use crate::registry::Spec;
 use crate::units::Time;
 
 fn make<N: Named>(json: serde_json::Value, era: Era) -> Linear<N> {
     let serde_json::Value::Object(table) = json else { panic!("a table") };
-    build::<CcEnv, Linear<N>>(&Spec::Table(table), &env(era), "cc").unwrap()
+    Linear::new(serde_json::from_value(table.into()).unwrap(), &env(era)).unwrap()
 }
 
 fn ack(control: &mut impl CongestionControl, window: &mut Window, acks: u32, each: u32) -> f64 {
@@ -162,19 +162,19 @@ fn a_bad_parameter_is_named_in_one_sentence() {
     let error = |kind: &str, field: &str, value: f64| {
         let table = serde_json::json!({"kind": kind, field: value});
         let serde_json::Value::Object(table) = table else { unreachable!() };
-        crate::cc::build(&Spec::Table(table), &env(Era::Rfc), "cc").err().unwrap().message
+        crate::cc::build(&Spec::Table(table), &env(Era::Rfc), "cc").err().unwrap()[0].to_string()
     };
     for (kind, field, value, part) in [
-        ("aimd", "a", 0.0, "a is 0, but it must be more than 0"),
-        ("aimd", "b", 1.0, "between 0 and 1"),
-        ("aiad", "d", -3.0, "d is -3"),
+        ("aimd", "a", 0.0, "a: 0.0 is out of range; expected more than 0"),
+        ("aimd", "b", 1.0, "more than 0 and less than 1"),
+        ("aiad", "d", -3.0, "d: -3.0 is out of range"),
         ("mimd", "a", 1.0, "more than 1"),
-        ("aimad", "a_d", 1.0, "0 or less"),
+        ("aimad", "a_d", 1.0, "at most 0"),
         ("maimd", "b_i", 0.9, "more than 1"),
         ("linear", "a_i", 0.0, "never grows"),
         ("linear", "b_d", 1.0, "never shrinks"),
     ] {
         let message = error(kind, field, value);
-        assert!(message.starts_with(kind) && message.contains(part), "{message}");
+        assert!(message.starts_with("cc.") && message.contains(part), "{message}");
     }
 }

@@ -29,6 +29,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cc::usage::in_use;
 use crate::cc::{Ack, CcEnv, Congestion, CongestionControl, Signal, Window};
+use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 use crate::scenario::Era;
 use crate::units::Time;
@@ -37,9 +38,11 @@ use crate::units::Time;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CubicParams {
-    /// Aggressiveness C in segments per second cubed, more than 0 (RFC 9438 section 5.1: 0.4).
+    /// Aggressiveness C (RFC 9438 section 5.1: 0.4).
+    #[schemars(extend("exclusiveMinimum" = 0, "x-unit" = "segments/s^3"))]
     pub c: f64,
-    /// Factor kept after a loss, in (0, 1) (RFC 9438 section 4.6: 0.7).
+    /// Factor kept after a loss (RFC 9438 section 4.6: 0.7).
+    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub beta: f64,
     /// Fast convergence (RFC 9438 section 4.7).
     pub fast_convergence: bool,
@@ -88,16 +91,7 @@ impl About<CcEnv> for Cubic {
         status: Status::Specified,
     };
 
-    fn new(params: CubicParams, env: &CcEnv) -> Result<Self, String> {
-        if !(params.c > 0.0 && params.c.is_finite()) {
-            return Err(format!("c is {}, but it must be more than 0", params.c));
-        }
-        if !(params.beta > 0.0 && params.beta < 1.0) {
-            return Err(format!(
-                "beta is {}, but it must be between 0 and 1, both excluded",
-                params.beta
-            ));
-        }
+    fn new(params: CubicParams, env: &CcEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self { params, era: env.era, w_max: None, last_max: 0.0, cwnd_prior: 0.0, stage: None })
     }
 }

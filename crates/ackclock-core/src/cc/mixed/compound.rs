@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cc::usage::{in_use, may_grow};
 use crate::cc::{Ack, CcEnv, Congestion, CongestionControl, Signal, Window};
+use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 use crate::scenario::Era;
 
@@ -26,17 +27,23 @@ use crate::scenario::Era;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CompoundParams {
-    /// Factor of the growth of the delay window, more than 0.
+    /// Factor of the growth of the delay window.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub alpha: f64,
-    /// Part of the window that a loss takes, in (0, 1).
+    /// Part of the window that a loss takes.
+    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub beta: f64,
-    /// Exponent of the growth of the delay window, in [0, 1).
+    /// Exponent of the growth of the delay window.
+    #[schemars(range(min = 0), extend("exclusiveMaximum" = 1))]
     pub k: f64,
-    /// Queued segments from which the delay window shrinks, more than 0.
+    /// Queued segments from which the delay window shrinks.
+    #[schemars(extend("exclusiveMinimum" = 0, "x-unit" = "segments"))]
     pub gamma: f64,
-    /// How much of the queue the delay window gives back, more than 0.
+    /// How much of the queue the delay window gives back.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub zeta: f64,
-    /// Least window in segments for which there is a delay window, 0 or more.
+    /// Least window in segments for which there is a delay window.
+    #[schemars(range(min = 0), extend("x-unit" = "segments"))]
     pub low_window: f64,
 }
 
@@ -68,22 +75,7 @@ impl About<CcEnv> for Compound {
         status: Status::Specified,
     };
 
-    fn new(params: CompoundParams, env: &CcEnv) -> Result<Self, String> {
-        let positive = [("alpha", params.alpha), ("gamma", params.gamma), ("zeta", params.zeta)];
-        for (name, value) in positive {
-            if !(value > 0.0 && value.is_finite()) {
-                return Err(format!("{name} is {value}, but it must be more than 0"));
-            }
-        }
-        if !(params.beta > 0.0 && params.beta < 1.0) {
-            return Err(format!("beta is {}, but it must be between 0 and 1", params.beta));
-        }
-        if !(0.0..1.0).contains(&params.k) {
-            return Err(format!("k is {}, but it must be from 0 to less than 1", params.k));
-        }
-        if params.low_window.is_nan() || params.low_window < 0.0 {
-            return Err(format!("low_window is {}, but it must be 0 or more", params.low_window));
-        }
+    fn new(params: CompoundParams, env: &CcEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self {
             params,
             era: env.era,
@@ -161,8 +153,11 @@ impl CongestionControl for Compound {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::cc::test_support::env;
+    use crate::registry::refusal;
     use crate::units::{Span, Time};
 
     fn compound() -> Compound {
@@ -230,8 +225,7 @@ mod tests {
 
     #[test]
     fn values_out_of_range_are_named() {
-        let params = CompoundParams { k: 1.0, ..CompoundParams::default() };
-        let message = Compound::new(params, &env(Era::Rfc)).err().unwrap();
-        assert!(message.contains("k is 1"), "{message}");
+        let message = refusal::<CcEnv, Compound>(json!({ "k": 1 }), &env(Era::Rfc));
+        assert_eq!(message, "k: 1 is out of range; expected at least 0 and less than 1");
     }
 }

@@ -32,6 +32,7 @@ use serde::{Deserialize, Serialize};
 
 use super::filters::{RecentMax, Rounds};
 use crate::cc::{Ack, CcEnv, Congestion, CongestionControl, RateSample, Signal, Window};
+use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 use crate::rng::{Purpose, Stream};
 use crate::units::{BitRate, Span, Time};
@@ -54,11 +55,14 @@ const QUANTUM_BYTES: f64 = 65_536.0;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BbrParams {
-    /// `BBRHighGain`, more than 1: 2/ln 2 doubles the rate each round.
+    /// `BBRHighGain`: 2/ln 2 doubles the rate each round.
+    #[schemars(extend("exclusiveMinimum" = 1))]
     pub high_gain: f64,
-    /// cwnd gain of `ProbeBW`, 1 or more.
+    /// cwnd gain of `ProbeBW`.
+    #[schemars(range(min = 1))]
     pub cwnd_gain: f64,
-    /// `RTpropFilterLen`, more than 0.
+    /// `RTpropFilterLen`.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub rtprop_filter_len: Span,
     /// `ProbeRTTDuration`.
     pub probe_rtt_duration: Span,
@@ -133,16 +137,7 @@ impl About<CcEnv> for Bbr {
         status: Status::Specified,
     };
 
-    fn new(params: BbrParams, env: &CcEnv) -> Result<Self, String> {
-        if !(params.high_gain > 1.0 && params.high_gain.is_finite()) {
-            return Err(format!("high_gain is {}, but it must be more than 1", params.high_gain));
-        }
-        if !(params.cwnd_gain >= 1.0 && params.cwnd_gain.is_finite()) {
-            return Err(format!("cwnd_gain is {}, but it must be 1 or more", params.cwnd_gain));
-        }
-        if params.rtprop_filter_len == Span::ZERO {
-            return Err("rtprop_filter_len is 0 s, but it must be more than 0".to_owned());
-        }
+    fn new(params: BbrParams, env: &CcEnv) -> Result<Self, Vec<Problem>> {
         let gain = params.high_gain;
         Ok(Self {
             params,

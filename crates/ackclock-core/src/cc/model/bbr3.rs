@@ -35,6 +35,7 @@ use serde::{Deserialize, Serialize};
 
 use super::filters::{RecentMax, Rounds};
 use crate::cc::{Ack, CcEnv, Congestion, CongestionControl, Lost, RateSample, Signal, Window};
+use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 use crate::rng::{Purpose, Stream};
 use crate::units::{BitRate, Span, Time};
@@ -61,33 +62,47 @@ const NOMINAL_RTT_SECONDS: f64 = 1e-3;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Bbr3Params {
-    /// `StartupPacingGain`, more than 1: 4 ln 2 doubles the rate each round.
+    /// `StartupPacingGain`: 4 ln 2 doubles the rate each round.
+    #[schemars(extend("exclusiveMinimum" = 1))]
     pub startup_pacing_gain: f64,
-    /// `DrainPacingGain`, in (0, 1).
+    /// `DrainPacingGain`.
+    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub drain_pacing_gain: f64,
-    /// Pacing gain of `ProbeBW_UP`, more than 1.
+    /// Pacing gain of `ProbeBW_UP`.
+    #[schemars(extend("exclusiveMinimum" = 1))]
     pub probe_up_pacing_gain: f64,
-    /// Pacing gain of `ProbeBW_DOWN`, in (0, 1).
+    /// Pacing gain of `ProbeBW_DOWN`.
+    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub probe_down_pacing_gain: f64,
-    /// `DefaultCwndGain`, 1 or more.
+    /// `DefaultCwndGain`.
+    #[schemars(range(min = 1))]
     pub cwnd_gain: f64,
-    /// cwnd gain of `ProbeBW_UP`, 1 or more.
+    /// cwnd gain of `ProbeBW_UP`.
+    #[schemars(range(min = 1))]
     pub probe_up_cwnd_gain: f64,
-    /// `ProbeRTTCwndGain`, in (0, 1].
+    /// `ProbeRTTCwndGain`.
+    #[schemars(range(max = 1), extend("exclusiveMinimum" = 0))]
     pub probe_rtt_cwnd_gain: f64,
-    /// `LossThresh`: share of losses in a round trip that a probe may cause, in (0, 1).
+    /// `LossThresh`: share of losses in a round trip that a probe may cause.
+    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub loss_thresh: f64,
-    /// `Beta`: least share that a bound keeps in a round with losses, in (0, 1).
+    /// `Beta`: least share that a bound keeps in a round with losses.
+    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub beta: f64,
-    /// `Headroom`: share of `inflight_longterm` left to others, in [0, 1).
+    /// `Headroom`: share of `inflight_longterm` left to others.
+    #[schemars(range(min = 0), extend("exclusiveMaximum" = 1))]
     pub headroom: f64,
-    /// `PacingMarginPercent` / 100: how far below bw it paces, in [0, 1).
+    /// `PacingMarginPercent` / 100: how far below bw it paces.
+    #[schemars(range(min = 0), extend("exclusiveMaximum" = 1))]
     pub pacing_margin: f64,
-    /// `BBRStartupFullLossCnt`: ranges lost in a round that end Startup, 1 or more.
+    /// `BBRStartupFullLossCnt`: ranges lost in a round that end Startup.
+    #[schemars(range(min = 1))]
     pub startup_full_loss_count: u32,
-    /// `MinRTTFilterLen`, more than 0.
+    /// `MinRTTFilterLen`.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub min_rtt_filter_len: Span,
-    /// `ProbeRTTInterval`, more than 0.
+    /// `ProbeRTTInterval`.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub probe_rtt_interval: Span,
     /// `ProbeRTTDuration`.
     pub probe_rtt_duration: Span,
@@ -112,58 +127,6 @@ impl Default for Bbr3Params {
             probe_rtt_interval: Span::from_millis(5000),
             probe_rtt_duration: Span::from_millis(200),
         }
-    }
-}
-
-impl Bbr3Params {
-    fn check(&self) -> Result<(), String> {
-        let above_one = [
-            ("startup_pacing_gain", self.startup_pacing_gain),
-            ("probe_up_pacing_gain", self.probe_up_pacing_gain),
-        ];
-        for (name, value) in above_one {
-            if !(value > 1.0 && value.is_finite()) {
-                return Err(format!("{name} is {value}, but it must be more than 1"));
-            }
-        }
-        for (name, value) in
-            [("cwnd_gain", self.cwnd_gain), ("probe_up_cwnd_gain", self.probe_up_cwnd_gain)]
-        {
-            if !(value >= 1.0 && value.is_finite()) {
-                return Err(format!("{name} is {value}, but it must be 1 or more"));
-            }
-        }
-        for (name, value) in [
-            ("drain_pacing_gain", self.drain_pacing_gain),
-            ("probe_down_pacing_gain", self.probe_down_pacing_gain),
-            ("loss_thresh", self.loss_thresh),
-            ("beta", self.beta),
-        ] {
-            if !(value > 0.0 && value < 1.0) {
-                return Err(format!("{name} is {value}, but it must be in (0, 1)"));
-            }
-        }
-        if !(self.probe_rtt_cwnd_gain > 0.0 && self.probe_rtt_cwnd_gain <= 1.0) {
-            let value = self.probe_rtt_cwnd_gain;
-            return Err(format!("probe_rtt_cwnd_gain is {value}, but it must be in (0, 1]"));
-        }
-        for (name, value) in [("headroom", self.headroom), ("pacing_margin", self.pacing_margin)] {
-            if !(0.0..1.0).contains(&value) {
-                return Err(format!("{name} is {value}, but it must be in [0, 1)"));
-            }
-        }
-        if self.startup_full_loss_count == 0 {
-            return Err("startup_full_loss_count is 0, but it must be 1 or more".to_owned());
-        }
-        for (name, value) in [
-            ("min_rtt_filter_len", self.min_rtt_filter_len),
-            ("probe_rtt_interval", self.probe_rtt_interval),
-        ] {
-            if value == Span::ZERO {
-                return Err(format!("{name} is 0 s, but it must be more than 0"));
-            }
-        }
-        Ok(())
     }
 }
 
@@ -271,8 +234,7 @@ impl About<CcEnv> for Bbr3 {
         status: Status::Specified,
     };
 
-    fn new(params: Bbr3Params, env: &CcEnv) -> Result<Self, String> {
-        params.check()?;
+    fn new(params: Bbr3Params, env: &CcEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self {
             mss: f64::from(env.mss),
             wire_bits: f64::from(env.wire_size) * 8.0,

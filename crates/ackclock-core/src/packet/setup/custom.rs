@@ -106,7 +106,10 @@ mod tests {
                     || place.index == 1
             );
             match spec.kind() {
-                "mine" => Some(crate::cc::build(&"aimd".into(), env, place.path)),
+                "mine" => Some(
+                    crate::cc::build(&"aimd".into(), env, place.path)
+                        .map_err(|mut problems| problems.remove(0)),
+                ),
                 "lost" => Some(Ok(Box::new(Lost::default()))),
                 _ => None,
             }

@@ -10,7 +10,7 @@ use crate::error::{Problem, suggestion};
 use crate::ids::FlowId;
 use crate::packet::setup::custom::{Custom, Place};
 use crate::recovery::{self, RecoveryEnv};
-use crate::registry::{Spec, build_or_report_all};
+use crate::registry::Spec;
 use crate::rng::{Purpose, Stream};
 use crate::scenario::Era;
 use crate::slow_start;
@@ -39,7 +39,7 @@ pub(in crate::packet) fn build(
                 era: plan.era,
             };
             let path = format!("{}.source", flow.path);
-            let sender = build_or_report_all(spec, |spec| source::build(spec, &env, &path))?;
+            let sender = source::build(spec, &env, &path)?;
             Ok((sender, Box::new(DatagramSink::default())))
         }
         PlanSender::Tcp { cc, recovery, slow_start, ns2, control } if plan.era == Era::Rfc => {
@@ -71,11 +71,8 @@ fn build_rfc_pair(
         control.take_stream(Stream::new(plan.seed, Purpose::Control, u64::from(id.0)));
         control
     });
-    let made_recovery = build_or_report_all(recovery, |spec| {
-        recovery::build(spec, &recovery_env, &path("recovery"))
-    });
-    let made_slow_start =
-        build_or_report_all(slow_start, |spec| slow_start::build(spec, &env, &path("slow_start")));
+    let made_recovery = recovery::build(recovery, &recovery_env, &path("recovery"));
+    let made_slow_start = slow_start::build(slow_start, &env, &path("slow_start"));
     let (made, made_recovery, made_slow_start) = match (made, made_recovery, made_slow_start) {
         (Ok(cc), Ok(recovery), Ok(slow_start)) => (cc, recovery, slow_start),
         (cc, recovery, slow_start) => {
@@ -111,7 +108,7 @@ fn build_control(
     let path = format!("{}.cc", flow.path);
     match custom.cc(cc, env, Place { index: id.0, name: &flow.name, path: &path }) {
         Some(made) => made.map_err(|problem| vec![problem]),
-        None => build_or_report_all(cc, |spec| cc::build(spec, env, &path)),
+        None => cc::build(cc, env, &path),
     }
 }
 
@@ -135,7 +132,7 @@ fn build_ns2_pair(
     for (key, spec, name) in
         [("recovery", recovery, recovery.kind()), ("slow_start", slow_start, "standard")]
     {
-        if spec.kind() != name || spec.params() != Value::Object(Map::new()) {
+        if spec.kind() != name || !spec.params().is_empty() {
             let message = format!(
                 "is part of ns-2's agent in an ns-2 era; expected plain \"{name}\" (further \
                  variables go to tcp.ns2)"

@@ -14,7 +14,7 @@ use crate::packet::network::rate::{Opportunities, Rate, Steps};
 use crate::packet::process::clock::Clock;
 use crate::packet::setup::custom::{Custom, Place};
 use crate::qdisc::{self, QdiscEnv, QueueDisc};
-use crate::registry::{Spec, build_or_report_all};
+use crate::registry::Spec;
 use crate::rng::{Purpose, Stream};
 use crate::scenario::{Era, Table};
 use crate::units::Span;
@@ -99,7 +99,7 @@ fn build_discipline<'a>(
         return Ok(None);
     }
     // The parameters of the computed FIFO are checked as those of any other discipline.
-    let built = build_or_report_all(qdisc, |spec| qdisc::build(spec, env, qdisc_path))?;
+    let built = qdisc::build(qdisc, env, qdisc_path)?;
     if qdisc.kind() != "fifo" || !link.settings.impairments.is_empty() {
         return Ok(Some(built));
     }
@@ -114,7 +114,7 @@ fn build_impairments(link: &PlanLink) -> Result<Vec<Box<dyn Impairment>>, Vec<Pr
     let (mut chain, mut problems) = (Vec::new(), Vec::new());
     for (i, spec) in impairments.iter().enumerate() {
         let path = format!("{impairments_path}[{i}]");
-        match build_or_report_all(spec, |spec| impairment::build(spec, &env, &path)) {
+        match impairment::build(spec, &env, &path) {
             Ok(made) => chain.push(made),
             Err(found) => problems.extend(found),
         }

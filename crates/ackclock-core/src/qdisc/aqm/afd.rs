@@ -18,7 +18,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::qdisc::aqm::red::fraction;
+use crate::error::Problem;
 use crate::qdisc::managed::Plain;
 use crate::qdisc::{Aqm, Limit, QdiscEnv, QueueState, State, Verdict};
 use crate::registry::{About, Info, Status};
@@ -30,13 +30,17 @@ use crate::wire::{DropReason, Packet};
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Samples in the shadow buffer; > 0.
+    /// Samples in the shadow buffer.
+    #[schemars(range(min = 1))]
     pub shadow: u32,
-    /// One arrival in this many is sampled; >= 1.
+    /// One arrival in this many is sampled.
+    #[schemars(range(min = 1))]
     pub sample: f64,
-    /// Queue \[packets\] aimed at; >= 0. Left out: a quarter of the buffer, 100 if that has no limit.
+    /// Queue aimed at. Left out: a quarter of the buffer, 100 if that has no limit.
+    #[schemars(range(min = 0), extend("x-unit" = "packets"))]
     pub target: Option<f64>,
-    /// Time between two updates of the fair number; > 0.
+    /// Time between two updates of the fair number.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub update: Span,
     /// Gain on the queue at the update before.
     pub alpha: f64,
@@ -89,25 +93,10 @@ impl About<QdiscEnv> for Afd {
         status: Status::Reconstructed,
     };
 
-    fn new(params: Params, env: &QdiscEnv) -> Result<Self, String> {
-        if params.shadow == 0 {
-            return Err("shadow is 0 but must be at least 1 sample".to_owned());
-        }
-        fraction("1 / sample", 1.0 / params.sample)?;
-        if params.update == Span::ZERO {
-            return Err("update is 0 s but must be more than that".to_owned());
-        }
-        for (name, gain) in [("alpha", params.alpha), ("beta", params.beta)] {
-            if !gain.is_finite() {
-                return Err(format!("{name} is {gain} but must be a number"));
-            }
-        }
+    fn new(params: Params, env: &QdiscEnv) -> Result<Self, Vec<Problem>> {
         let target = params.target.unwrap_or_else(|| {
             env.limit.in_packets(env.mean_packet).map_or(100.0, |most| most / 4.0)
         });
-        if !(target >= 0.0 && target.is_finite()) {
-            return Err(format!("target is {target} but must be at least 0 packets"));
-        }
         Ok(Self {
             limit: env.limit,
             shadow: Vec::new(),

@@ -17,7 +17,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::qdisc::aqm::red::fraction;
+use crate::error::Problem;
 use crate::qdisc::managed::Plain;
 use crate::qdisc::{Aqm, Limit, QdiscEnv, QueueState, Verdict};
 use crate::registry::{About, Info, Status};
@@ -29,14 +29,17 @@ use crate::wire::{DropReason, Packet};
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// What an overflow adds to the probability; in (0, 1].
+    /// What an overflow adds to the probability.
+    #[schemars(range(max = 1), extend("exclusiveMinimum" = 0))]
     pub d1: f64,
-    /// What an idle link takes off; in (0, 1].
+    /// What an idle link takes off.
+    #[schemars(range(max = 1), extend("exclusiveMinimum" = 0))]
     pub d2: f64,
-    /// Least time between two changes; > 0.
+    /// Least time between two changes.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub freeze: Span,
-    /// Overflow is already told when this many packets \[packets\] wait; > 0. Left out: when there
-    /// is no room.
+    /// Overflow is already told when this many packets wait. Left out: when there is no room.
+    #[schemars(range(min = 1), extend("x-unit" = "packets"))]
     pub threshold: Option<u32>,
     /// ECN-capable packets are marked instead of dropped early.
     pub ecn: bool,
@@ -74,15 +77,7 @@ impl About<QdiscEnv> for Blue {
         status: Status::Reconstructed,
     };
 
-    fn new(params: Params, env: &QdiscEnv) -> Result<Self, String> {
-        fraction("d1", params.d1)?;
-        fraction("d2", params.d2)?;
-        if params.freeze == Span::ZERO {
-            return Err("freeze is 0 s but must be more than that".to_owned());
-        }
-        if params.threshold == Some(0) {
-            return Err("threshold is 0 but must be at least 1 packet".to_owned());
-        }
+    fn new(params: Params, env: &QdiscEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self { params, limit: env.limit, p: 0.0, changed: Time::ZERO, idle: false })
     }
 }

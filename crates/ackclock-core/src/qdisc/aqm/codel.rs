@@ -16,6 +16,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::error::Problem;
 use crate::qdisc::managed::Plain;
 use crate::qdisc::{Aqm, QdiscEnv, QueueState, Verdict};
 use crate::registry::{About, Info, Status};
@@ -27,11 +28,14 @@ use crate::wire::{DropReason, Packet};
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Sojourn time that may stand; > 0.
+    /// Sojourn time that may stand.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub target: Span,
-    /// Time for which the sojourn time must exceed `target` before the first drop; > 0.
+    /// Time for which the sojourn time must exceed `target` before the first drop.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub interval: Span,
-    /// Bytes that may always wait; left out: the link's typical packet.
+    /// Backlog that may always wait; left out: the link's typical packet.
+    #[schemars(extend("x-unit" = "B"))]
     pub mtu: Option<u32>,
     /// ECN-capable packets are marked instead of dropped.
     pub ecn: bool,
@@ -75,12 +79,7 @@ impl About<QdiscEnv> for Codel {
         status: Status::Specified,
     };
 
-    fn new(params: Params, env: &QdiscEnv) -> Result<Self, String> {
-        for (name, span) in [("target", params.target), ("interval", params.interval)] {
-            if span == Span::ZERO {
-                return Err(format!("{name} is 0 s but must be more than that"));
-            }
-        }
+    fn new(params: Params, env: &QdiscEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self {
             target: params.target,
             interval: params.interval,
@@ -180,9 +179,12 @@ impl Aqm for Codel {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::qdisc::managed::Managed;
     use crate::qdisc::testing::{Bench, env};
+    use crate::registry::refusal;
     use crate::wire::Flags;
 
     fn bench(params: Params) -> Bench<Managed<Codel>> {
@@ -265,7 +267,7 @@ mod tests {
 
     #[test]
     fn zero_times_are_refused() {
-        let text = Codel::new(Params { target: Span::ZERO, ..Params::default() }, &env());
-        assert_eq!(text.unwrap_err(), "target is 0 s but must be more than that");
+        let text = refusal::<QdiscEnv, Codel>(json!({ "target": "0 ms" }), &env());
+        assert_eq!(text, "target: 0 ms is out of range; expected more than 0 s");
     }
 }

@@ -15,6 +15,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::error::Problem;
 use crate::qdisc::managed::Plain;
 use crate::qdisc::{Aqm, Limit, QdiscEnv, QueueState, Verdict};
 use crate::registry::{About, Info, Status};
@@ -40,7 +41,7 @@ impl About<QdiscEnv> for Fifo {
         status: Status::Specified,
     };
 
-    fn new(_: Params, _: &QdiscEnv) -> Result<Self, String> {
+    fn new(_: Params, _: &QdiscEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self)
     }
 }

@@ -20,8 +20,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::error::Problem;
 use crate::qdisc::aqm::curve::{Average, Curve, Spacing, Spread};
-use crate::qdisc::aqm::red::fraction;
 use crate::qdisc::managed::Plain;
 use crate::qdisc::{Aqm, Limit, QdiscEnv, QueueState, State, Verdict};
 use crate::registry::{About, Info, Status};
@@ -33,17 +33,22 @@ use crate::wire::{DropReason, Packet};
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Average queue \[packets\] from which packets are dropped; > 0. Left out: a quarter of the
-    /// buffer, 5 if that has no limit.
+    /// Average queue from which packets are dropped. Left out: a quarter of the buffer, 5 if that has
+    /// no limit.
+    #[schemars(extend("exclusiveMinimum" = 0, "x-unit" = "packets"))]
     pub min_th: Option<f64>,
-    /// Average queue \[packets\] from which all are dropped, or with `many_flows` all but two a
-    /// flow; > `min_th`. Left out: twice `min_th`.
+    /// Average queue from which all are dropped, or with `many_flows` all but two a flow; more than `min_th`.
+    /// Left out: twice `min_th`.
+    #[schemars(extend("x-unit" = "packets"))]
     pub max_th: Option<f64>,
-    /// Drop probability at `max_th`; in (0, 1].
+    /// Drop probability at `max_th`.
+    #[schemars(range(max = 1), extend("exclusiveMinimum" = 0))]
     pub max_p: f64,
-    /// Weight of a step in the average; in (0, 1].
+    /// Weight of a step in the average.
+    #[schemars(range(max = 1), extend("exclusiveMinimum" = 0))]
     pub w_q: f64,
-    /// Packets that a flow may have waiting without being dropped at random; >= 1.
+    /// Packets that a flow may have waiting without being dropped at random.
+    #[schemars(range(min = 1), extend("x-unit" = "packets"))]
     pub min_q: u32,
     /// Above `max_th` every flow may have two packets waiting.
     pub many_flows: bool,
@@ -101,29 +106,19 @@ impl About<QdiscEnv> for Fred {
         status: Status::Reconstructed,
     };
 
-    fn new(params: Params, env: &QdiscEnv) -> Result<Self, String> {
+    fn new(params: Params, env: &QdiscEnv) -> Result<Self, Vec<Problem>> {
         let quarter = || env.limit.in_packets(env.mean_packet).map_or(5.0, |most| most / 4.0);
         // A buffer of no packets at all still needs thresholds in order.
         let min_th = params.min_th.unwrap_or_else(|| quarter().max(0.25));
-        if !(min_th > 0.0 && min_th.is_finite()) {
-            return Err(format!("min_th is {min_th} but must be more than 0 packets"));
-        }
         let max_th = params.max_th.unwrap_or(2.0 * min_th);
-        if !(max_th > min_th && max_th.is_finite()) {
-            return Err(format!(
-                "max_th is {max_th} but must be more than min_th, {min_th} packets"
-            ));
-        }
-        if params.min_q == 0 {
-            return Err("min_q is 0 but must be at least 1 packet".to_owned());
+        if max_th <= min_th {
+            let range = format!("more than min_th, {min_th} packets");
+            return Err(Problem::out_of_range("max_th", max_th, &range).into());
         }
         Ok(Self {
             limit: env.limit,
-            average: Average::new(
-                fraction("w_q", params.w_q)?,
-                packet_rate(env.rate, env.mean_packet),
-            ),
-            curve: Curve::new(min_th, max_th, fraction("max_p", params.max_p)?, false),
+            average: Average::new(params.w_q, packet_rate(env.rate, env.mean_packet)),
+            curve: Curve::new(min_th, max_th, params.max_p, false),
             spacing: Spacing::default(),
             mean: env.mean_packet,
             min_q: f64::from(params.min_q),

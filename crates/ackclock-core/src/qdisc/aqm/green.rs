@@ -25,6 +25,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::error::Problem;
 use crate::qdisc::aqm::active::Active;
 use crate::qdisc::aqm::passive::Passive;
 use crate::qdisc::aqm::zombies::Zombies;
@@ -83,19 +84,23 @@ pub enum Draw {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// The constant of the square-root law; > 0. 0.93: random losses, delayed acknowledgements.
+    /// The constant of the square-root law. 0.93: random losses, delayed acknowledgements.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub c: f64,
     /// Where the number of active flows comes from.
     pub count: Count,
-    /// With `window`: a flow is active if it had a packet within this time; > 0.
+    /// With `window`: a flow is active if it had a packet within this time.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub window: Span,
-    /// With `known`: the number of flows; > 0. Left out: the flows of the scenario through the link.
+    /// With `known`: the number of flows. Left out: the flows of the scenario through the link.
+    #[schemars(extend("exclusiveMinimum" = 0, "x-unit" = "flows"))]
     pub n: Option<f64>,
     /// Where a flow's round-trip time comes from.
     pub rtt: Rtt,
     /// With `estimate`: how often the factor is drawn.
     pub draw: Draw,
-    /// With `estimate`: least factor; > 0.
+    /// With `estimate`: least factor.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub low: f64,
     /// With `estimate`: greatest factor; at least `low`.
     pub high: f64,
@@ -103,9 +108,11 @@ pub struct Params {
     pub lifetime: Span,
     /// With `table`: the round-trip time of each flow, by its number.
     pub table: Vec<Span>,
-    /// Round-trip times of `ideal` and `estimate` are multiplied by this; > 0.
+    /// Round-trip times of `ideal` and `estimate` are multiplied by this.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub scale: f64,
-    /// Segment size \[B\]; > 0. Left out: the size of each packet.
+    /// Segment size. Left out: the size of each packet.
+    #[schemars(range(min = 1), extend("x-unit" = "B"))]
     pub mss: Option<u32>,
     /// ECN-capable packets are marked instead of dropped.
     pub ecn: bool,
@@ -185,27 +192,14 @@ impl About<QdiscEnv> for Green {
         status: Status::Specified,
     };
 
-    fn new(params: Params, env: &QdiscEnv) -> Result<Self, String> {
-        for (name, value) in [
-            ("c", params.c),
-            ("low", params.low),
-            ("scale", params.scale),
-            ("n", params.n.unwrap_or(1.0)),
-            ("mss", params.mss.map_or(1.0, f64::from)),
-        ] {
-            if !(value > 0.0 && value.is_finite()) {
-                return Err(format!("{name} is {value} but must be more than 0"));
-            }
-        }
-        if !(params.high >= params.low && params.high.is_finite()) {
-            let (low, high) = (params.low, params.high);
-            return Err(format!("high is {high} but must be at least low, {low}"));
-        }
-        if params.window == Span::ZERO {
-            return Err("window is 0 s but must be more than that".to_owned());
+    fn new(params: Params, env: &QdiscEnv) -> Result<Self, Vec<Problem>> {
+        let (low, high) = (params.low, params.high);
+        if high < low {
+            return Err(Problem::out_of_range("high", high, &format!("at least low, {low}")).into());
         }
         if params.rtt == Rtt::Table && params.table.is_empty() {
-            return Err("table is empty but must list the round-trip time of each flow".to_owned());
+            let message = "is empty; expected the round-trip time of each flow";
+            return Err(Problem::new("table", message).into());
         }
         // A link may start at rate 0; then nothing that arrives can be within its share.
         let gain = gain(params.c, env.rate);

@@ -25,6 +25,7 @@ use red::Red;
 use rem::Rem;
 
 use super::{Aqm, Limit, QdiscEnv};
+use crate::error::Problem;
 use crate::registry;
 use crate::registry::Spec;
 
@@ -55,7 +56,7 @@ registry! {
 pub(in crate::qdisc) fn inner(
     spec: Option<&Spec>,
     env: &QdiscEnv,
-) -> Result<Option<Box<dyn Prototype>>, String> {
+) -> Result<Option<Box<dyn Prototype>>, Vec<Problem>> {
     let env = QdiscEnv { limit: Limit::NONE, ..env.clone() };
-    spec.map(|spec| build(spec, &env, "aqm")).transpose().map_err(|problem| problem.to_string())
+    spec.map(|spec| build(spec, &env, "aqm")).transpose()
 }

@@ -21,6 +21,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::error::Problem;
 use crate::qdisc::managed::Plain;
 use crate::qdisc::{Aqm, QdiscEnv, QueueState, Verdict};
 use crate::registry::{About, Info, Status};
@@ -43,19 +44,24 @@ pub enum Delay {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Delay that the controller aims at; > 0.
+    /// Delay that the controller aims at.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub target: Span,
-    /// Time between two updates of the probability; > 0.
+    /// Time between two updates of the probability.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub update: Span,
     /// Length of a burst that passes untouched.
     pub max_burst: Span,
-    /// Weight \[1/s\] of the distance from the target; >= 0.
+    /// Weight of the distance from the target.
+    #[schemars(range(min = 0), extend("x-unit" = "1/s"))]
     pub alpha: f64,
-    /// Weight \[1/s\] of the change of the delay; >= 0.
+    /// Weight of the change of the delay.
+    #[schemars(range(min = 0), extend("x-unit" = "1/s"))]
     pub beta: f64,
     /// How the delay is estimated.
     pub delay: Delay,
-    /// Bytes over which the departure rate is measured; from 1 to 65536.
+    /// Bytes over which the departure rate is measured.
+    #[schemars(range(min = 1, max = 65536))]
     pub dq_threshold: Bytes,
     /// Drops are kept from clustering and from staying away (section 5.4).
     pub derandomise: bool,
@@ -63,9 +69,11 @@ pub struct Params {
     pub cap: bool,
     /// ECN-capable packets are marked instead of dropped while the probability is below `mark_ecnth`.
     pub ecn: bool,
-    /// Probability from which capable packets are dropped too; in \[0, 1\].
+    /// Probability from which capable packets are dropped too.
+    #[schemars(range(min = 0, max = 1))]
     pub mark_ecnth: f64,
-    /// Mean packet size \[B\]; left out: the link's.
+    /// Mean packet size; left out: the link's.
+    #[schemars(extend("x-unit" = "B"))]
     pub mean_packet: Option<u32>,
 }
 
@@ -146,24 +154,8 @@ impl About<QdiscEnv> for Pie {
         status: Status::Specified,
     };
 
-    fn new(params: Params, env: &QdiscEnv) -> Result<Self, String> {
-        for (name, span) in [("target", params.target), ("update", params.update)] {
-            if span == Span::ZERO {
-                return Err(format!("{name} is 0 s but must be more than that"));
-            }
-        }
-        for (name, gain) in [("alpha", params.alpha), ("beta", params.beta)] {
-            if !(gain >= 0.0 && gain.is_finite()) {
-                return Err(format!("{name} is {gain} but must not be negative"));
-            }
-        }
-        if !(0.0..=1.0).contains(&params.mark_ecnth) {
-            return Err(format!("mark_ecnth is {} but must be from 0 to 1", params.mark_ecnth));
-        }
+    fn new(params: Params, env: &QdiscEnv) -> Result<Self, Vec<Problem>> {
         let threshold = params.dq_threshold.0;
-        if !(1..=65_536).contains(&threshold) {
-            return Err(format!("dq_threshold is {threshold} B but must be from 1 to 65536 B"));
-        }
         Ok(Self {
             mean_packet: u64::from(params.mean_packet.unwrap_or(env.mean_packet)),
             p: 0.0,

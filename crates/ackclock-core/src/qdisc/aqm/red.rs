@@ -40,6 +40,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::error::Problem;
 use crate::qdisc::aqm::curve::{Average, Curve, Spacing, Spread};
 use crate::qdisc::managed::Plain;
 use crate::qdisc::{Aqm, Limit, QdiscEnv, QueueState, Verdict};
@@ -53,13 +54,17 @@ use crate::wire::{DropReason, Packet};
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Average queue \[packets\] from which packets are dropped; > 0. Left out: by era.
+    /// Average queue from which packets are dropped. Left out: by era.
+    #[schemars(extend("exclusiveMinimum" = 0, "x-unit" = "packets"))]
     pub min_th: Option<f64>,
-    /// Average queue \[packets\] at which the probability is `max_p`; > `min_th`. Left out: by era.
+    /// Average queue at which the probability is `max_p`; more than `min_th`. Left out: by era.
+    #[schemars(extend("x-unit" = "packets"))]
     pub max_th: Option<f64>,
-    /// Drop probability at `max_th`; in (0, 1].
+    /// Drop probability at `max_th`.
+    #[schemars(range(max = 1), extend("exclusiveMinimum" = 0))]
     pub max_p: f64,
-    /// Weight of an arrival in the average; in (0, 1]. Left out: by era.
+    /// Weight of an arrival in the average. Left out: by era.
+    #[schemars(range(max = 1), extend("exclusiveMinimum" = 0))]
     pub w_q: Option<f64>,
     /// Above `max_th` the probability rises on a line to 1 at twice `max_th`; else it is 1. Left out: by era.
     pub gentle: Option<bool>,
@@ -71,10 +76,12 @@ pub struct Params {
     pub adaptive: bool,
     /// ECN-capable packets are marked instead of dropped early.
     pub ecn: bool,
-    /// With `ecn`: packets are dropped, not marked, while the probability exceeds this; in \[0, 1\].
-    /// Left out: by era.
+    /// With `ecn`: packets are dropped, not marked, while the probability exceeds this. Left out: by
+    /// era.
+    #[schemars(range(min = 0, max = 1))]
     pub mark_p: Option<f64>,
-    /// Mean packet size \[B\] for idle time, bytes mode and automatic parameters; > 0. Left out: by era.
+    /// Mean packet size for idle time, bytes mode and automatic parameters. Left out: by era.
+    #[schemars(range(min = 1), extend("x-unit" = "B"))]
     pub mean_packet: Option<u32>,
     /// The average decays over idle time.
     pub idle_decay: bool,
@@ -82,9 +89,11 @@ pub struct Params {
     pub target_delay: Span,
     /// Adaptive: least time between two changes of `max_p`.
     pub interval: Span,
-    /// Adaptive: `max_p` is not lowered below this; in (0, 1]. Left out: min(0.01, 80 kbit/s / rate).
+    /// Adaptive: `max_p` is not lowered below this. Left out: min(0.01, 80 kbit/s / rate).
+    #[schemars(range(max = 1), extend("exclusiveMinimum" = 0))]
     pub bottom: Option<f64>,
-    /// Adaptive: `max_p` is not raised above this; in (0, 1].
+    /// Adaptive: `max_p` is not raised above this.
+    #[schemars(range(max = 1), extend("exclusiveMinimum" = 0))]
     pub top: f64,
 }
 
@@ -202,15 +211,6 @@ pub struct Red {
     p: f64,
 }
 
-/// One sentence if `value` is outside (0, 1].
-pub(in crate::qdisc) fn fraction(name: &str, value: f64) -> Result<f64, String> {
-    if value > 0.0 && value <= 1.0 {
-        Ok(value)
-    } else {
-        Err(format!("{name} is {value} but must be more than 0 and at most 1"))
-    }
-}
-
 impl About<QdiscEnv> for Red {
     type Params = Params;
     const INFO: Info = Info {
@@ -220,38 +220,28 @@ impl About<QdiscEnv> for Red {
         status: Status::Specified,
     };
 
-    fn new(params: Params, env: &QdiscEnv) -> Result<Self, String> {
+    fn new(params: Params, env: &QdiscEnv) -> Result<Self, Vec<Problem>> {
         let ns2 = env.era != Era::Rfc;
         let recent = matches!(env.era, Era::Y2007 | Era::Ns2);
         let y1999 = env.era == Era::Y1999;
         let mean = params.mean_packet.unwrap_or(if ns2 { 500 } else { env.mean_packet });
-        if mean == 0 {
-            return Err("mean_packet is 0 but must be at least 1 byte".to_owned());
-        }
         let bytes = params.bytes.unwrap_or(recent);
         let fixed = |given: Option<f64>, value: f64| given.or(y1999.then_some(value));
         let automatic = Automatic {
             min_th: fixed(params.min_th, 5.0),
             max_th: params.max_th.or((y1999 && params.min_th.is_none()).then_some(15.0)),
-            w_q: fixed(params.w_q.map(|w_q| fraction("w_q", w_q)).transpose()?, 0.002),
+            w_q: fixed(params.w_q, 0.002),
             bottom: params.bottom,
             target_delay: params.target_delay,
             delay: env.delay,
             mean,
         };
         let Derived { packet_rate, min_th, max_th, w_q, bottom } = automatic.at(env.rate);
-        if !(min_th > 0.0 && min_th.is_finite()) {
-            return Err(format!("min_th is {min_th} but must be more than 0 packets"));
-        }
-        if !(max_th > min_th && max_th.is_finite()) {
-            return Err(format!(
-                "max_th is {max_th} but must be more than min_th, {min_th} packets"
-            ));
+        if max_th <= min_th {
+            let range = format!("more than min_th, {min_th} packets");
+            return Err(Problem::out_of_range("max_th", max_th, &range).into());
         }
         let mark_p = params.mark_p.unwrap_or(if recent { 0.1 } else { 1.0 });
-        if !(0.0..=1.0).contains(&mark_p) {
-            return Err(format!("mark_p is {mark_p} but must be from 0 to 1"));
-        }
         let unit = if bytes { f64::from(mean) } else { 1.0 };
         let mut limit = env.limit;
         let lenient = bytes && env.era == Era::Ns2;
@@ -264,7 +254,7 @@ impl About<QdiscEnv> for Red {
             curve: Curve::new(
                 min_th * unit,
                 max_th * unit,
-                fraction("max_p", params.max_p)?,
+                params.max_p,
                 params.gentle.unwrap_or(!y1999),
             ),
             spacing: Spacing::default(),
@@ -272,8 +262,8 @@ impl About<QdiscEnv> for Red {
             adaptation: if params.adaptive {
                 Some(Adaptation {
                     interval: params.interval,
-                    bottom: fraction("bottom", bottom)?,
-                    top: fraction("top", params.top)?,
+                    bottom,
+                    top: params.top,
                     last: Time::ZERO,
                 })
             } else {

@@ -16,6 +16,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::error::Problem;
 use crate::qdisc::managed::Plain;
 use crate::qdisc::{Aqm, QdiscEnv, QueueState, Verdict};
 use crate::registry::{About, Info, Status};
@@ -27,15 +28,20 @@ use crate::wire::{DropReason, Packet};
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Time between two updates of the price; > 0.
+    /// Time between two updates of the price.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub update: Span,
-    /// Gain of the price; > 0.
+    /// Gain of the price.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub gamma: f64,
-    /// Weight of the backlog against the rate; >= 0.
+    /// Weight of the backlog against the rate.
+    #[schemars(range(min = 0))]
     pub alpha: f64,
-    /// Base of the marking probability; > 1.
+    /// Base of the marking probability.
+    #[schemars(extend("exclusiveMinimum" = 1))]
     pub phi: f64,
-    /// Backlog \[packets\] aimed at; >= 0.
+    /// Backlog aimed at.
+    #[schemars(range(min = 0), extend("x-unit" = "packets"))]
     pub target: f64,
     /// ECN-capable packets are marked instead of dropped.
     pub ecn: bool,
@@ -75,20 +81,7 @@ impl About<QdiscEnv> for Rem {
         status: Status::Reconstructed,
     };
 
-    fn new(params: Params, env: &QdiscEnv) -> Result<Self, String> {
-        if params.update == Span::ZERO {
-            return Err("update is 0 s but must be more than that".to_owned());
-        }
-        for (name, value, least) in [("gamma", params.gamma, 0.0), ("phi", params.phi, 1.0)] {
-            if !(value > least && value.is_finite()) {
-                return Err(format!("{name} is {value} but must be more than {least}"));
-            }
-        }
-        for (name, value) in [("alpha", params.alpha), ("target", params.target)] {
-            if !(value >= 0.0 && value.is_finite()) {
-                return Err(format!("{name} is {value} but must be at least 0"));
-            }
-        }
+    fn new(params: Params, env: &QdiscEnv) -> Result<Self, Vec<Problem>> {
         let mean_packet = f64::from(env.mean_packet.max(1));
         let capacity = env.rate.bps() * params.update.seconds() / (8.0 * mean_packet);
         Ok(Self { params, mean_packet, capacity, arrived_bytes: 0, price: 0.0, p: 0.0 })

@@ -17,8 +17,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::error::Problem;
 use crate::qdisc::aqm::curve::{Average, Curve, Spacing, Spread};
-use crate::qdisc::aqm::red::{fraction, full};
+use crate::qdisc::aqm::red::full;
 use crate::qdisc::managed::Plain;
 use crate::qdisc::{Aqm, Limit, QdiscEnv, QueueState, Verdict};
 use crate::registry::{About, Info, Status};
@@ -31,19 +32,26 @@ use crate::wire::{DropReason, Flags, Packet};
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Average of In packets \[packets\] from which In packets are dropped; > 0.
+    /// Average of In packets from which In packets are dropped.
+    #[schemars(extend("exclusiveMinimum" = 0, "x-unit" = "packets"))]
     pub in_min_th: f64,
-    /// Average of In packets \[packets\] at which their probability is `in_max_p`; > `in_min_th`.
+    /// Average of In packets at which their probability is `in_max_p`; more than `in_min_th`.
+    #[schemars(extend("x-unit" = "packets"))]
     pub in_max_th: f64,
-    /// Drop probability of In packets at `in_max_th`; in (0, 1].
+    /// Drop probability of In packets at `in_max_th`.
+    #[schemars(range(max = 1), extend("exclusiveMinimum" = 0))]
     pub in_max_p: f64,
-    /// Average of all packets \[packets\] from which Out packets are dropped; > 0.
+    /// Average of all packets from which Out packets are dropped.
+    #[schemars(extend("exclusiveMinimum" = 0, "x-unit" = "packets"))]
     pub out_min_th: f64,
-    /// Average of all packets \[packets\] at which Out's probability is `out_max_p`; > `out_min_th`.
+    /// Average of all packets at which Out's probability is `out_max_p`; more than `out_min_th`.
+    #[schemars(extend("x-unit" = "packets"))]
     pub out_max_th: f64,
-    /// Drop probability of Out packets at `out_max_th`; in (0, 1].
+    /// Drop probability of Out packets at `out_max_th`.
+    #[schemars(range(max = 1), extend("exclusiveMinimum" = 0))]
     pub out_max_p: f64,
-    /// Weight of an arrival in both averages; in (0, 1].
+    /// Weight of an arrival in both averages.
+    #[schemars(range(max = 1), extend("exclusiveMinimum" = 0))]
     pub w_q: f64,
     /// Above the maximum thresholds the probability rises on a line to 1 at twice their value.
     pub gentle: bool,
@@ -51,7 +59,8 @@ pub struct Params {
     pub wait: Option<bool>,
     /// ECN-capable packets are marked instead of dropped while the average is below the maximum threshold.
     pub ecn: bool,
-    /// Mean packet size \[B\] for idle time; > 0. Left out: by era.
+    /// Mean packet size for idle time. Left out: by era.
+    #[schemars(range(min = 1), extend("x-unit" = "B"))]
     pub mean_packet: Option<u32>,
 }
 
@@ -110,25 +119,17 @@ impl About<QdiscEnv> for Rio {
         status: Status::Reconstructed,
     };
 
-    fn new(params: Params, env: &QdiscEnv) -> Result<Self, String> {
+    fn new(params: Params, env: &QdiscEnv) -> Result<Self, Vec<Problem>> {
         let ns2 = env.era != Era::Rfc;
         let mean = params.mean_packet.unwrap_or(if ns2 { 500 } else { env.mean_packet });
-        if mean == 0 {
-            return Err("mean_packet is 0 but must be at least 1 byte".to_owned());
-        }
-        let w_q = fraction("w_q", params.w_q)?;
         let kind = |name: &str, min: f64, max: f64, p: f64| {
-            if !(min > 0.0 && min.is_finite()) {
-                return Err(format!("{name}_min_th is {min} but must be more than 0 packets"));
-            }
-            if !(max > min && max.is_finite()) {
-                return Err(format!(
-                    "{name}_max_th is {max} but must be more than {name}_min_th, {min} packets"
-                ));
+            if max <= min {
+                let range = format!("more than {name}_min_th, {min} packets");
+                return Err(Problem::out_of_range(format!("{name}_max_th"), max, &range));
             }
             Ok(Kind {
-                average: Average::new(w_q, packet_rate(env.rate, mean)),
-                curve: Curve::new(min, max, fraction(&format!("{name}_max_p"), p)?, params.gentle),
+                average: Average::new(params.w_q, packet_rate(env.rate, mean)),
+                curve: Curve::new(min, max, p, params.gentle),
                 spacing: Spacing::default(),
                 p: 0.0,
             })
@@ -267,9 +268,12 @@ impl Aqm for Rio {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::qdisc::managed::Managed;
     use crate::qdisc::testing::{Bench, env};
+    use crate::registry::refusal;
 
     /// Averages equal the queues seen; Out is sure to go from 3 waiting, In from 3 In waiting.
     fn sharp() -> Params {
@@ -313,8 +317,7 @@ mod tests {
 
     #[test]
     fn thresholds_out_of_order_are_refused() {
-        let wrong = Params { in_max_th: 15.0, ..Params::default() };
-        let text = Rio::new(wrong, &env()).unwrap_err();
-        assert_eq!(text, "in_max_th is 15 but must be more than in_min_th, 15 packets");
+        let text = refusal::<QdiscEnv, Rio>(json!({ "in_max_th": 15 }), &env());
+        assert_eq!(text, "in_max_th: 15 is out of range; expected more than in_min_th, 15 packets");
     }
 }

@@ -22,7 +22,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::qdisc::aqm::red::fraction;
+use crate::error::Problem;
 use crate::qdisc::managed::Plain;
 use crate::qdisc::{Aqm, Limit, QdiscEnv, QueueState, State, Verdict};
 use crate::registry::{About, Info, Status};
@@ -34,28 +34,36 @@ use crate::wire::{DropReason, Packet};
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Levels of the filter, L; 1 to 16.
+    /// Levels of the filter, L.
+    #[schemars(range(min = 1, max = 16))]
     pub levels: u32,
-    /// Bins in each level, N; > 0, and `bins` to the power `levels` at most 2^60.
+    /// Bins in each level, N; `bins` to the power `levels` is at most 2^60.
+    #[schemars(range(min = 1))]
     pub bins: u32,
-    /// What a full bin adds to its probability; in (0, 1].
+    /// What a full bin adds to its probability.
+    #[schemars(range(max = 1), extend("exclusiveMinimum" = 0))]
     pub d1: f64,
-    /// What an empty bin takes off; in (0, 1].
+    /// What an empty bin takes off.
+    #[schemars(range(max = 1), extend("exclusiveMinimum" = 0))]
     pub d2: f64,
     /// Least time between two changes of a bin's probability; 0: every arrival changes it.
     pub freeze: Span,
-    /// Packets \[packets\] from which a bin is full; > 0. Left out: 1.5 times buffer / `bins`,
-    /// at least 1; 20 if the buffer has no limit.
+    /// Packets from which a bin is full. Left out: 1.5 times buffer / `bins`, at least 1; 20 if the
+    /// buffer has no limit.
+    #[schemars(range(min = 1), extend("x-unit" = "packets"))]
     pub target: Option<u32>,
-    /// Packets \[packets\] that a flow's emptiest bin never exceeds; > 0. Left out: 1.25 `target`.
+    /// Packets that a flow's emptiest bin never exceeds. Left out: 1.25 `target`.
+    #[schemars(range(min = 1), extend("x-unit" = "packets"))]
     pub max: Option<u32>,
     /// Time after which new hash functions come into use; 0: never.
     pub rehash: Span,
     /// Time for which the new table learns beside the old one; at most `rehash`.
     pub warmup: Span,
-    /// Packets that an unresponsive flow gets through \[1/s\]; >= 0.
+    /// Packets that an unresponsive flow gets through.
+    #[schemars(range(min = 0), extend("x-unit" = "1/s"))]
     pub penalty_rate: f64,
-    /// Packets that unresponsive flows may send at once; >= 1.
+    /// Packets that unresponsive flows may send at once.
+    #[schemars(range(min = 1))]
     pub penalty_burst: f64,
     /// ECN-capable packets are marked instead of dropped.
     pub ecn: bool,
@@ -234,50 +242,29 @@ impl About<QdiscEnv> for Sfb {
         status: Status::Reconstructed,
     };
 
-    fn new(params: Params, env: &QdiscEnv) -> Result<Self, String> {
-        if !(1..=16).contains(&params.levels) {
-            return Err(format!("levels is {} but must be 1 to 16", params.levels));
-        }
-        let states = u64::from(params.bins).checked_pow(params.levels);
-        if params.bins == 0 || states.is_none_or(|n| n > 1 << 60) {
-            let (bins, levels) = (params.bins, params.levels);
-            return Err(format!(
-                "bins is {bins} but must be more than 0, and with {levels} levels {bins}^{levels} at most 2^60"
-            ));
+    fn new(params: Params, env: &QdiscEnv) -> Result<Self, Vec<Problem>> {
+        let (bins, levels) = (params.bins, params.levels);
+        if u64::from(bins).checked_pow(levels).is_none_or(|states| states > 1 << 60) {
+            let range = format!("{bins}^{levels}, to the power of the levels, of at most 2^60");
+            return Err(Problem::out_of_range("bins", bins, &range).into());
         }
         if params.warmup > params.rehash {
-            return Err(format!(
-                "warmup is {} s but must be at most rehash, {} s",
-                params.warmup.seconds(),
-                params.rehash.seconds()
-            ));
-        }
-        if !(params.penalty_rate >= 0.0 && params.penalty_rate.is_finite()) {
-            return Err(format!("penalty_rate is {} but must be at least 0", params.penalty_rate));
-        }
-        if !(params.penalty_burst >= 1.0 && params.penalty_burst.is_finite()) {
-            return Err(format!(
-                "penalty_burst is {} but must be at least 1",
-                params.penalty_burst
-            ));
+            let (warmup, rehash) = (params.warmup.seconds(), params.rehash.seconds());
+            let range = format!("at most rehash, {rehash} s");
+            return Err(Problem::out_of_range("warmup", format!("{warmup} s"), &range).into());
         }
         let share = |most: f64| (1.5 * most / f64::from(params.bins)).round().max(1.0) as u32;
         let target = params
             .target
             .unwrap_or_else(|| env.limit.in_packets(env.mean_packet).map_or(20, share));
         let max = params.max.unwrap_or_else(|| target.saturating_add(target.div_ceil(4)));
-        for (name, value) in [("target", target), ("max", max)] {
-            if value == 0 {
-                return Err(format!("{name} is 0 but must be at least 1 packet"));
-            }
-        }
         Ok(Self {
             limit: env.limit,
             rule: Rule {
                 levels: params.levels as usize,
                 width: params.bins,
-                d1: fraction("d1", params.d1)?,
-                d2: fraction("d2", params.d2)?,
+                d1: params.d1,
+                d2: params.d2,
                 freeze: params.freeze,
                 target,
             },

@@ -17,7 +17,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::qdisc::aqm::red::fraction;
+use crate::error::Problem;
 use crate::qdisc::aqm::zombies::Zombies;
 use crate::qdisc::managed::Plain;
 use crate::qdisc::{Aqm, Limit, QdiscEnv, QueueState, State, Verdict};
@@ -29,11 +29,14 @@ use crate::wire::{DropReason, Packet};
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Length of the zombie list; > 0.
+    /// Length of the zombie list.
+    #[schemars(range(min = 1))]
     pub zombies: u32,
-    /// Probability that a zombie that was not hit is overwritten; in (0, 1].
+    /// Probability that a zombie that was not hit is overwritten.
+    #[schemars(range(max = 1), extend("exclusiveMinimum" = 0))]
     pub overwrite: f64,
-    /// Drop probability of a queue of a third of the buffer or more; in (0, 1].
+    /// Drop probability of a queue of a third of the buffer or more.
+    #[schemars(range(max = 1), extend("exclusiveMinimum" = 0))]
     pub max_p: f64,
     /// Flows that hit are dropped more often (full SRED).
     pub full: bool,
@@ -67,14 +70,11 @@ impl About<QdiscEnv> for Sred {
         status: Status::Reconstructed,
     };
 
-    fn new(params: Params, env: &QdiscEnv) -> Result<Self, String> {
-        if params.zombies == 0 {
-            return Err("zombies is 0 but must be at least 1".to_owned());
-        }
+    fn new(params: Params, env: &QdiscEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self {
             limit: env.limit,
-            zombies: Zombies::new(params.zombies, fraction("overwrite", params.overwrite)?),
-            max_p: fraction("max_p", params.max_p)?,
+            zombies: Zombies::new(params.zombies, params.overwrite),
+            max_p: params.max_p,
             full: params.full,
             verdict: if params.ecn {
                 Verdict::MarkElseDrop(DropReason::Unmarkable)

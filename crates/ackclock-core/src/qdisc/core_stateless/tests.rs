@@ -2,6 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::qdisc::testing::{Bench, env};
+use crate::registry::refusal;
 use crate::units::PS_PER_S;
 
 fn made(json: serde_json::Value, env: &QdiscEnv) -> CoreStateless {
@@ -141,14 +142,11 @@ fn the_core_keeps_nothing_of_flows() {
 
 #[test]
 fn what_is_out_of_range_is_refused() {
-    let error = |json| {
-        let params: Params = serde_json::from_value(json).unwrap();
-        CoreStateless::new(params, &link()).map(|_| ()).unwrap_err()
-    };
+    let error = |json| refusal::<QdiscEnv, CoreStateless>(json, &link());
     let text = error(serde_json::json!({ "k_link": 0 }));
-    assert_eq!(text, "k_link is 0 s but must be more than that");
+    assert_eq!(text, "k_link: 0 s is out of range; expected more than 0 s");
     let text = error(serde_json::json!({ "weights": [0] }));
-    assert_eq!(text, "weights has 0 but every weight must be more than 0");
+    assert_eq!(text, "weights[0]: 0 is out of range; expected more than 0");
 }
 
 proptest! {

@@ -22,11 +22,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::error::Problem;
 use crate::qdisc::aqm::inner;
 use crate::qdisc::fair::classes::{Classes, Measure, Victim};
 use crate::qdisc::links::{Chain, Links};
 use crate::qdisc::{QdiscCtx, QdiscEnv, QueueDisc, State};
-use crate::registry::{About, Info, Spec, Status};
+use crate::registry::{About, Fact, Info, Spec, Status};
 use crate::scenario::Era;
 use crate::units::{BitRate, Bytes, Span, Time};
 use crate::wire::{Packet, Timed};
@@ -35,8 +36,9 @@ use crate::wire::{Packet, Timed};
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Bytes that a class may send in a turn; > 0. Left out: by era. Below the packet size the
-    /// discipline is fairer in the short term and slower to compute.
+    /// Bytes that a class may send in a turn. Left out: by era. Below the packet size the discipline is
+    /// fairer in the short term and slower to compute.
+    #[schemars(range(min = 1))]
     pub quantum: Option<Bytes>,
     /// Which packet of the longest queue is pushed out. Left out: by era.
     pub victim: Option<Victim>,
@@ -74,13 +76,12 @@ impl About<QdiscEnv> for Drr {
         status: Status::Specified,
     };
 
-    fn new(params: Params, env: &QdiscEnv) -> Result<Self, String> {
+    const FACTS: &'static [Fact] = &[Fact::Fair];
+
+    fn new(params: Params, env: &QdiscEnv) -> Result<Self, Vec<Problem>> {
         let old = env.era != Era::Rfc;
         let typical = if old { 250 } else { u64::from(env.mean_packet) };
         let quantum = params.quantum.map_or(typical, |q| q.0);
-        if quantum == 0 {
-            return Err("quantum is 0 B but must be at least 1 B".to_owned());
-        }
         let aqm = inner(params.aqm.as_ref(), env)?;
         Ok(Self {
             classes: Classes::new(env.limit, params.longest, aqm),

@@ -24,13 +24,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::error::Problem;
 use crate::qdisc::aqm::inner;
 use crate::qdisc::fair::classes::{Classes, Head, Measure, Victim};
 use crate::qdisc::fair::gps::{Gps, greater};
 use crate::qdisc::fair::numbering::Numbering;
 use crate::qdisc::fair::tournament::Tournament;
 use crate::qdisc::{QdiscCtx, QdiscEnv, QueueDisc, State};
-use crate::registry::{About, Info, Spec, Status};
+use crate::registry::{About, Fact, Info, Spec, Status};
 use crate::units::{BitRate, Bytes, Span, Time};
 use crate::wire::{Packet, Timed};
 
@@ -49,10 +50,11 @@ pub enum VirtualTime {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Weights by class key, each > 0; classes beyond the list have weight 1. The scenario's `classes`
+    /// Weights by class key; classes beyond the list have weight 1. The scenario's `classes`
     /// tells what a class is. With `stream`, key 2 i is the data of flow i (counted from 0) and 2 i + 1
     /// its acknowledgements; with `flow`, key i is flow i; with `source` and `pair`, nodes and pairs are
     /// counted as the flows name them.
+    #[schemars(extend("items" = { "type": "number", "exclusiveMinimum": 0 }))]
     pub weights: Vec<f64>,
     /// Which virtual time stamps arrivals.
     pub virtual_time: VirtualTime,
@@ -120,10 +122,9 @@ impl About<QdiscEnv> for Fq {
         status: Status::Specified,
     };
 
-    fn new(params: Params, env: &QdiscEnv) -> Result<Self, String> {
-        if let Some(weight) = params.weights.iter().find(|w| !(**w > 0.0 && w.is_finite())) {
-            return Err(format!("weights has {weight} but every weight must be more than 0"));
-        }
+    const FACTS: &'static [Fact] = &[Fact::Fair];
+
+    fn new(params: Params, env: &QdiscEnv) -> Result<Self, Vec<Problem>> {
         let aqm = inner(params.aqm.as_ref(), env)?;
         let numbering = Numbering::new(&env.passing);
         let weights = numbering.renumber(params.weights, 1.0);

@@ -18,32 +18,35 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::error::Problem;
 use crate::qdisc::aqm::codel::{self, Codel};
 use crate::qdisc::fair::classes::{Classes, Measure, Victim, bucket};
 use crate::qdisc::links::{Chain, Links};
 use crate::qdisc::{Limit, QdiscCtx, QdiscEnv, QueueDisc, State};
-use crate::registry::{About, Info, Status};
+use crate::registry::{About, Fact, Info, Status};
 use crate::units::{Bytes, Span};
 use crate::wire::{Packet, Timed};
-
-/// Most queues, so that a slip of the finger does not take all memory.
-const MAX_QUEUES: u32 = 65_536;
 
 /// Parameters of [`FqCodel`].
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Number of queues; from 1 to 65536.
+    /// Number of queues.
+    #[schemars(range(min = 1, max = 65536))]
     pub queues: u32,
-    /// Bytes that a queue may send in a turn; > 0.
+    /// Bytes that a queue may send in a turn.
+    #[schemars(range(min = 1))]
     pub quantum: Bytes,
-    /// CoDel's target; > 0.
+    /// CoDel's target.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub target: Span,
-    /// CoDel's interval; > 0.
+    /// CoDel's interval.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub interval: Span,
     /// ECN-capable packets are marked instead of dropped by CoDel.
     pub ecn: bool,
-    /// Most packets dropped at once when the buffer is exceeded; > 0.
+    /// Most packets dropped at once when the buffer is exceeded.
+    #[schemars(range(min = 1))]
     pub drop_batch: u32,
     /// Selects the hash function.
     pub salt: u32,
@@ -99,22 +102,10 @@ impl About<QdiscEnv> for FqCodel {
         status: Status::Specified,
     };
 
-    fn new(params: Params, env: &QdiscEnv) -> Result<Self, String> {
-        let counts = [
-            ("queues", u64::from(params.queues)),
-            ("quantum", params.quantum.0),
-            ("drop_batch", u64::from(params.drop_batch)),
-        ];
-        if let Some((name, _)) = counts.iter().find(|(_, n)| *n == 0) {
-            return Err(format!("{name} is 0 but must be at least 1"));
-        }
-        if params.queues > MAX_QUEUES {
-            let queues = params.queues;
-            return Err(format!("queues is {queues} but must be at most {MAX_QUEUES}"));
-        }
-        let Ok(quantum) = i64::try_from(params.quantum.0) else {
-            return Err(format!("quantum is {} B but must be less than 2^63 B", params.quantum.0));
-        };
+    const FACTS: &'static [Fact] = &[Fact::Fair];
+
+    fn new(params: Params, env: &QdiscEnv) -> Result<Self, Vec<Problem>> {
+        let quantum = i64::try_from(params.quantum.0).unwrap_or(i64::MAX);
         let codel = Codel::new(
             codel::Params {
                 target: params.target,
@@ -219,8 +210,11 @@ impl QueueDisc for FqCodel {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::qdisc::testing::{Bench, env};
+    use crate::registry::refusal;
     use crate::wire::DropReason;
 
     fn bench(params: Params, packets: u32) -> Bench<FqCodel> {
@@ -312,8 +306,7 @@ mod tests {
 
     #[test]
     fn zero_counts_are_refused() {
-        let wrong = Params { quantum: Bytes(0), ..Params::default() };
-        let text = FqCodel::new(wrong, &env()).map(|_| ()).unwrap_err();
-        assert_eq!(text, "quantum is 0 but must be at least 1");
+        let text = refusal::<QdiscEnv, FqCodel>(json!({ "quantum": 0 }), &env());
+        assert_eq!(text, "quantum: 0 B is out of range; expected at least 1 B");
     }
 }

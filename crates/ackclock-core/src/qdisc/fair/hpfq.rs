@@ -27,12 +27,13 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::error::{Problem, inside};
 use crate::qdisc::aqm::{Prototype, inner};
 use crate::qdisc::classifier::{Classifier, Takes};
 use crate::qdisc::fair::classes::{Measure, Victim};
 use crate::qdisc::fair::hierarchy::{Tree, TreeParts};
 use crate::qdisc::{QdiscCtx, QdiscEnv, QueueDisc, State};
-use crate::registry::{About, Info, Spec, Status};
+use crate::registry::{About, Fact, Info, Spec, Status};
 use crate::units::{BitRate, Bytes, Span, Time};
 use crate::wire::{Packet, Timed};
 
@@ -43,7 +44,8 @@ pub struct Class {
     /// Name, for people.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// Share beside its siblings', > 0.
+    /// Share beside its siblings'.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub weight: f64,
     /// Classes into which it is divided; each takes packets as if it stood alone.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -126,26 +128,23 @@ fn plant<'a>(
     classes: &'a [Class],
     env: &QdiscEnv,
     leaves: &mut Vec<(Listed<'a>, Leaf)>,
-) -> Result<(), String> {
+) -> Result<(), Vec<Problem>> {
     for (i, class) in classes.iter().enumerate() {
         let path = format!("{path}[{i}]");
         let Class { weight, classes, takes, split, aqm, .. } = class;
-        if !(*weight > 0.0 && weight.is_finite()) {
-            return Err(format!("{path}.weight is {weight} but must be more than 0"));
-        }
         if !classes.is_empty() {
             let misplaced =
                 [("takes", *takes != Takes::default()), ("split", *split), ("aqm", aqm.is_some())];
             if let Some((key, _)) = misplaced.iter().find(|(_, is_given)| *is_given) {
-                return Err(format!(
-                    "{path}.{key} is given beside {path}.classes; expected it in those classes"
-                ));
+                let message =
+                    format!("is given beside {path}.classes; expected it in those classes");
+                return Err(Problem::new(format!("{path}.{key}"), message).into());
             }
             let server = tree.add_server(below, *weight);
             plant(tree, server, &format!("{path}.classes"), classes, env, leaves)?;
             continue;
         }
-        let aqm = inner(aqm.as_ref(), env).map_err(|e| format!("{path}.{e}"))?;
+        let aqm = inner(aqm.as_ref(), env).map_err(|found| inside(&path, found))?;
         let leaf = if *split {
             let server = tree.add_server(below, *weight);
             // Queues that are yet to be made have a timer too.
@@ -172,7 +171,9 @@ impl About<QdiscEnv> for Hpfq {
         status: Status::Reconstructed,
     };
 
-    fn new(params: Params, env: &QdiscEnv) -> Result<Self, String> {
+    const FACTS: &'static [Fact] = &[Fact::Fair];
+
+    fn new(params: Params, env: &QdiscEnv) -> Result<Self, Vec<Problem>> {
         let Params { mut classes, victim, longest: measure } = params;
         if classes.is_empty() {
             classes.push(Class { split: true, ..Class::default() });

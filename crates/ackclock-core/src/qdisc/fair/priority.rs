@@ -18,6 +18,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::error::{Problem, inside};
 use crate::qdisc::aqm::inner;
 use crate::qdisc::classifier::{Classifier, Takes};
 use crate::qdisc::fair::classes::{Classes, Measure, Victim};
@@ -65,7 +66,7 @@ impl About<QdiscEnv> for Priority {
         status: Status::Specified,
     };
 
-    fn new(params: Params, env: &QdiscEnv) -> Result<Self, String> {
+    fn new(params: Params, env: &QdiscEnv) -> Result<Self, Vec<Problem>> {
         let mut listed = params.classes;
         if listed.is_empty() {
             let takes = Takes { first: Some(true), ..Takes::default() };
@@ -77,7 +78,7 @@ impl About<QdiscEnv> for Priority {
         let classifier = Classifier::new(&takes, &env.facts)?;
         let mut classes = Classes::new(env.limit, Measure::Packets, None);
         for (i, class) in listed.iter().enumerate() {
-            let aqm = inner(class.aqm.as_ref(), env).map_err(|e| format!("{}.{e}", path(i)))?;
+            let aqm = inner(class.aqm.as_ref(), env).map_err(|found| inside(&path(i), found))?;
             if let Some(aqm) = aqm {
                 classes.set_aqm(i as u32, aqm.fresh());
             }
@@ -212,7 +213,7 @@ mod tests {
         // Both intervals are multiples of the timer's.
         assert_eq!(disc.timer_interval(), Some(Span::from_millis(5)));
         let bad = serde_json::json!({ "classes": [{}, { "aqm": "pei" }] });
-        let text = Priority::new(params(bad), &env()).map(|_| ()).unwrap_err();
+        let text = Priority::new(params(bad), &env()).map(|_| ()).unwrap_err()[0].to_string();
         assert!(text.starts_with("classes[1].aqm: there is no AQM \"pei\""), "{text}");
     }
 }

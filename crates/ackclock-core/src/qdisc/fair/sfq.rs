@@ -17,16 +17,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::error::Problem;
 use crate::qdisc::fair::classes::{Classes, Measure, Victim, bucket};
 use crate::qdisc::links::{Chain, Links};
 use crate::qdisc::{QdiscCtx, QdiscEnv, QueueDisc, State};
-use crate::registry::{About, Info, Status};
+use crate::registry::{About, Fact, Info, Status};
 use crate::scenario::Era;
 use crate::units::Bytes;
 use crate::wire::{DropReason, Packet, Timed};
-
-/// Most queues, so that a slip of the finger does not take all memory.
-const MAX_BUCKETS: u32 = 65_536;
 
 /// Who loses a packet when the buffer runs full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -42,7 +40,8 @@ pub enum Rule {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Number of queues; from 1 to 65536. Left out: by era.
+    /// Number of queues. Left out: by era.
+    #[schemars(range(min = 1, max = 65536))]
     pub buckets: Option<u32>,
     /// Who loses a packet when the buffer runs full. Left out: by era.
     pub rule: Option<Rule>,
@@ -71,15 +70,11 @@ impl About<QdiscEnv> for Sfq {
         status: Status::Reconstructed,
     };
 
-    fn new(params: Params, env: &QdiscEnv) -> Result<Self, String> {
+    const FACTS: &'static [Fact] = &[Fact::Fair];
+
+    fn new(params: Params, env: &QdiscEnv) -> Result<Self, Vec<Problem>> {
         let old = env.era != Era::Rfc;
         let buckets = params.buckets.unwrap_or(if old { 16 } else { 128 });
-        if buckets == 0 {
-            return Err("buckets is 0 but must be at least 1".to_owned());
-        }
-        if buckets > MAX_BUCKETS {
-            return Err(format!("buckets is {buckets} but must be at most {MAX_BUCKETS}"));
-        }
         let room = if env.limit.packets == u32::MAX && env.limit.bytes != u64::MAX {
             env.limit.bytes / u64::from(env.mean_packet.max(1))
         } else {
@@ -156,9 +151,12 @@ impl QueueDisc for Sfq {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::qdisc::Limit;
     use crate::qdisc::testing::{Bench, env};
+    use crate::registry::refusal;
 
     fn bench(packets: u32, era: Era, params: Params) -> Bench<Sfq> {
         let env = QdiscEnv { limit: Limit { packets, bytes: u64::MAX }, era, ..env() };
@@ -216,8 +214,7 @@ mod tests {
 
     #[test]
     fn no_buckets_are_refused() {
-        let wrong = Params { buckets: Some(0), ..Params::default() };
-        let text = Sfq::new(wrong, &env()).map(|_| ()).unwrap_err();
-        assert_eq!(text, "buckets is 0 but must be at least 1");
+        let text = refusal::<QdiscEnv, Sfq>(json!({ "buckets": 0 }), &env());
+        assert_eq!(text, "buckets: 0 is out of range; expected from 1 to 65536");
     }
 }

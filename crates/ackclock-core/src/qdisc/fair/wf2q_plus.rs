@@ -28,12 +28,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::error::Problem;
 use crate::qdisc::aqm::inner;
 use crate::qdisc::fair::classes::{Measure, Victim};
 use crate::qdisc::fair::hierarchy::{Tree, TreeParts};
 use crate::qdisc::fair::numbering::Numbering;
 use crate::qdisc::{QdiscCtx, QdiscEnv, QueueDisc, State};
-use crate::registry::{About, Info, Spec, Status};
+use crate::registry::{About, Fact, Info, Spec, Status};
 use crate::units::{BitRate, Bytes, Span, Time};
 use crate::wire::{Packet, Timed};
 
@@ -41,8 +42,9 @@ use crate::wire::{Packet, Timed};
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Weights by class key, each > 0; classes beyond the list have weight 1. What a class is, and its key,
+    /// Weights by class key; classes beyond the list have weight 1. What a class is, and its key,
     /// is as for `fq`.
+    #[schemars(extend("items" = { "type": "number", "exclusiveMinimum": 0 }))]
     pub weights: Vec<f64>,
     /// Which packet of the longest queue is pushed out.
     pub victim: Victim,
@@ -74,10 +76,9 @@ impl About<QdiscEnv> for Wf2qPlus {
         status: Status::Reconstructed,
     };
 
-    fn new(params: Params, env: &QdiscEnv) -> Result<Self, String> {
-        if let Some(weight) = params.weights.iter().find(|w| !(**w > 0.0 && w.is_finite())) {
-            return Err(format!("weights has {weight} but every weight must be more than 0"));
-        }
+    const FACTS: &'static [Fact] = &[Fact::Fair];
+
+    fn new(params: Params, env: &QdiscEnv) -> Result<Self, Vec<Problem>> {
         let aqm = inner(params.aqm.as_ref(), env)?;
         let numbering = Numbering::new(&env.passing);
         let weights = numbering.renumber(params.weights, 1.0);

@@ -18,6 +18,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::error::{Problem, inside};
 use crate::qdisc::aqm::inner;
 use crate::qdisc::classifier::{Classifier, Takes};
 use crate::qdisc::fair::classes::{Classes, Measure, Victim};
@@ -34,7 +35,8 @@ pub struct Class {
     /// Name, for people.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// Share beside the other classes', > 0.
+    /// Share beside the other classes'.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub weight: f64,
     /// Packets that it takes; left out: all. A packet belongs to the first class that takes it, and to the
     /// last one if none does.
@@ -56,7 +58,9 @@ impl Default for Class {
 pub struct Params {
     /// Classes. Left out: one that takes all.
     pub classes: Vec<Class>,
-    /// Bytes that the class of the smallest weight may send in a turn; > 0. Left out: the link's typical packet.
+    /// Bytes that the class of the smallest weight may send in a turn. Left out: the link's typical
+    /// packet.
+    #[schemars(range(min = 1))]
     pub quantum: Option<Bytes>,
 }
 
@@ -88,11 +92,8 @@ impl About<QdiscEnv> for Wrr {
         status: Status::Specified,
     };
 
-    fn new(params: Params, env: &QdiscEnv) -> Result<Self, String> {
+    fn new(params: Params, env: &QdiscEnv) -> Result<Self, Vec<Problem>> {
         let quantum = params.quantum.map_or(u64::from(env.mean_packet), |quantum| quantum.0);
-        if quantum == 0 {
-            return Err("quantum is 0 B but must be at least 1 B".to_owned());
-        }
         let mut listed = params.classes;
         if listed.is_empty() {
             listed.push(Class::default());
@@ -103,12 +104,9 @@ impl About<QdiscEnv> for Wrr {
         let least = listed.iter().map(|class| class.weight).fold(f64::INFINITY, f64::min);
         for (i, class) in listed.iter().enumerate() {
             let (path, weight) = (format!("classes[{i}]"), class.weight);
-            if !(weight > 0.0 && weight.is_finite()) {
-                return Err(format!("{path}.weight is {weight} but must be more than 0"));
-            }
             let quantum = quantum as f64 * weight / least;
             turns.push(Turn { weight, quantum, ..Turn::default() });
-            let aqm = inner(class.aqm.as_ref(), env).map_err(|e| format!("{path}.{e}"))?;
+            let aqm = inner(class.aqm.as_ref(), env).map_err(|found| inside(&path, found))?;
             if let Some(aqm) = aqm {
                 classes.set_aqm(i as u32, aqm.fresh());
             }

@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::sizes::Sizes;
 use super::{Arrival, Arrivals, ArrivalsEnv};
+use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 use crate::rng::Stream;
 use crate::units::{BitRate, Span, Time};
@@ -31,9 +32,11 @@ const DEFAULT_RATE: f64 = 10.0;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PoissonParams {
-    /// Arrivals per second, more than 0; excludes `load`. Left out without `load`: 10.
+    /// Mean rate of arrivals; excludes `load`. Left out without `load`: 10.
+    #[schemars(extend("exclusiveMinimum" = 0, "x-unit" = "1/s"))]
     pub rate: Option<f64>,
-    /// Offered payload per second, more than 0; excludes `rate`.
+    /// Offered payload per second; excludes `rate`.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub load: Option<BitRate>,
     /// Sizes of the transfers' payload.
     pub sizes: Sizes,
@@ -44,10 +47,12 @@ pub struct PoissonParams {
     /// Most arrivals.
     pub count: Option<u64>,
     /// Each transfer goes between a pair drawn from 0 to this less one; left out: the template's.
+    #[schemars(range(min = 1))]
     pub pairs: Option<u32>,
     /// Factors of the intensity from given times on, counted from `start`; 1 before the first.
     pub schedule: Vec<FactorStep>,
     /// The schedule repeats after this; left out: its last factor holds for ever.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub period: Option<Span>,
 }
 
@@ -57,7 +62,8 @@ pub struct PoissonParams {
 pub struct FactorStep {
     /// From this time on, counted from `start`.
     pub at: Span,
-    /// The intensity is multiplied by this, 0 or more.
+    /// The intensity is multiplied by this.
+    #[schemars(range(min = 0))]
     pub factor: f64,
 }
 
@@ -81,49 +87,33 @@ impl About<ArrivalsEnv> for Poisson {
         status: Status::Specified,
     };
 
-    fn new(params: PoissonParams, _: &ArrivalsEnv) -> Result<Self, String> {
-        params.sizes.check()?;
+    fn new(params: PoissonParams, _: &ArrivalsEnv) -> Result<Self, Vec<Problem>> {
+        params.sizes.check().map_err(|problem| problem.inside("sizes"))?;
         let lambda = match (params.rate, params.load) {
-            (Some(_), Some(_)) => return Err("give rate or load, not both".to_owned()),
-            (None, Some(BitRate(0))) => {
-                return Err("load is 0 bit/s, but it must be more than 0".to_owned());
+            (Some(_), Some(_)) => {
+                return Err(Problem::new("rate", "excludes load; expected one of them").into());
             }
             (None, Some(load)) => load.bps() / (8.0 * params.sizes.mean()),
             (rate, None) => rate.unwrap_or(DEFAULT_RATE),
         };
-        if !(lambda > 0.0 && lambda.is_finite()) {
-            return Err(format!(
-                "rate is {lambda}, but it must be more than 0 (arrivals per second)"
-            ));
-        }
-        if params.pairs == Some(0) {
-            return Err("pairs is 0, but it must be 1 or more".to_owned());
-        }
         check_schedule(&params.schedule, params.period)?;
         Ok(Self { params, lambda, last: Span::ZERO, count: 0 })
     }
 }
 
-fn check_schedule(schedule: &[FactorStep], period: Option<Span>) -> Result<(), String> {
+fn check_schedule(schedule: &[FactorStep], period: Option<Span>) -> Result<(), Problem> {
+    let wrong = |message: &str| Err(Problem::new("schedule", message));
     if !schedule.is_sorted_by(|a, b| a.at < b.at) {
-        return Err("schedule must be in order of time without repetition".to_owned());
-    }
-    if let Some(step) = schedule.iter().find(|s| !(s.factor >= 0.0 && s.factor.is_finite())) {
-        return Err(format!("schedule has the factor {}, but it must be 0 or more", step.factor));
+        return wrong("is not in order of time without repetition");
     }
     let silent = |s: &FactorStep| s.factor <= 0.0;
     if schedule.first().is_some_and(|s| s.at == Span::ZERO) && schedule.iter().all(silent) {
-        return Err("schedule has only factors of 0, so nothing would ever arrive".to_owned());
+        return wrong("has only factors of 0, so nothing would ever arrive; expected another one");
     }
-    if let Some(period) = period {
-        if period == Span::ZERO {
-            return Err("period is 0 s, but it must be more than 0".to_owned());
-        }
-        if schedule.last().is_some_and(|s| s.at >= period) {
-            return Err(
-                "schedule has a step at or after period, but all must be before it".to_owned()
-            );
-        }
+    if let (Some(period), Some(last)) = (period, schedule.last())
+        && last.at >= period
+    {
+        return wrong("has a step at or after period; expected all before it");
     }
     Ok(())
 }

@@ -13,8 +13,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::error::Problem;
 use crate::rng::Stream;
-use crate::traffic::pareto_shape;
 use crate::units::Bytes;
 
 /// A distribution of payload sizes.
@@ -23,20 +23,24 @@ use crate::units::Bytes;
 pub enum Sizes {
     /// All the same.
     Fixed {
-        /// The size, more than 0.
+        /// The size.
+        #[schemars(range(min = 1))]
         mean: Bytes,
     },
     /// Exponential.
     Exponential {
-        /// Mean, more than 0.
+        /// Mean.
+        #[schemars(range(min = 1))]
         mean: Bytes,
     },
     /// Pareto.
     Pareto {
-        /// Mean before the cap, more than 0.
+        /// Mean before the cap.
+        #[schemars(range(min = 1))]
         mean: Bytes,
-        /// Shape, more than 1 (below 2 the variance is infinite).
+        /// Shape (below 2 the variance is infinite).
         #[serde(default = "web_shape")]
+        #[schemars(extend("exclusiveMinimum" = 1))]
         shape: f64,
         /// Larger sizes become this; left out: no cap.
         #[serde(default)]
@@ -56,22 +60,14 @@ impl Default for Sizes {
 }
 
 impl Sizes {
-    /// One sentence about a wrong parameter.
-    pub(super) fn check(&self) -> Result<(), String> {
-        let mean = match *self {
-            Self::Fixed { mean } | Self::Exponential { mean } | Self::Pareto { mean, .. } => mean,
-        };
-        if mean.0 == 0 {
-            return Err("sizes.mean is 0 B, but it must be more than 0".to_owned());
-        }
-        if let Self::Pareto { shape, cap, .. } = *self {
-            pareto_shape(shape).map_err(|e| format!("sizes.{e}"))?;
-            if cap.is_some_and(|cap| (cap.0 as f64) < smallest(mean, shape)) {
-                return Err(format!(
-                    "sizes.cap is below {:.0} B, the smallest size of this mean and shape",
-                    smallest(mean, shape)
-                ));
-            }
+    /// That a cap does not lie below all sizes.
+    pub(super) fn check(&self) -> Result<(), Problem> {
+        if let Self::Pareto { mean, shape, cap: Some(cap) } = *self
+            && (cap.0 as f64) < smallest(mean, shape)
+        {
+            let least = smallest(mean, shape);
+            let range = format!("at least {least:.0} B, the smallest size of this mean and shape");
+            return Err(Problem::out_of_range("cap", format!("{} B", cap.0), &range));
         }
         Ok(())
     }

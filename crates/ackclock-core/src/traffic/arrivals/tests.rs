@@ -158,13 +158,13 @@ fn poisson_with(sizes: &serde_json::Value) -> serde_json::Value {
 #[test]
 fn a_bad_parameter_is_named_in_one_sentence() {
     for (json, part) in [
-        (serde_json::json!({"kind": "poisson", "rate": 0}), "rate is 0"),
-        (serde_json::json!({"kind": "poisson", "load": 0}), "load is 0"),
-        (serde_json::json!({"kind": "poisson", "rate": 1, "load": 1}), "not both"),
-        (serde_json::json!({"kind": "poisson", "pairs": 0}), "pairs is 0"),
+        (serde_json::json!({"kind": "poisson", "rate": 0}), "rate: 0 is out of range"),
+        (serde_json::json!({"kind": "poisson", "load": 0}), "load: 0 bit/s is out of range"),
+        (serde_json::json!({"kind": "poisson", "rate": 1, "load": 1}), "excludes load"),
+        (serde_json::json!({"kind": "poisson", "pairs": 0}), "pairs: 0 is out of range"),
         (
             poisson_with(&serde_json::json!({"kind": "pareto", "mean": 9, "shape": 1})),
-            "sizes.shape is 1",
+            "sizes.shape: 1 is out of range",
         ),
         (
             serde_json::json!({"kind": "poisson", "sizes": {"kind": "fixed", "mean": 0}}),
@@ -174,7 +174,7 @@ fn a_bad_parameter_is_named_in_one_sentence() {
             poisson_with(
                 &serde_json::json!({"kind": "pareto", "mean": 300, "shape": 1.5, "cap": 50}),
             ),
-            "sizes.cap is below 100 B",
+            "sizes.cap: 50 B is out of range; expected at least 100 B",
         ),
         (
             serde_json::json!({"kind": "poisson", "schedule": [{"at": 0, "factor": 0}]}),
@@ -195,7 +195,7 @@ fn a_bad_parameter_is_named_in_one_sentence() {
         let text = json.to_string();
         let spec: Spec = serde_json::from_value(json).unwrap();
         let env = ArrivalsEnv { era: Era::Rfc };
-        let message = build(&spec, &env, "traffic").err().expect(&text).message;
+        let message = build(&spec, &env, "traffic").err().expect(&text)[0].to_string();
         assert!(message.contains(part), "{text}: {message}");
     }
 }

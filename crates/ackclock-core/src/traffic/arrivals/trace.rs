@@ -12,6 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Arrival, Arrivals, ArrivalsEnv};
+use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 use crate::rng::Stream;
 use crate::units::{Bytes, Span, Time};
@@ -34,7 +35,8 @@ pub struct TraceArrivalsParams {
 pub struct TraceArrival {
     /// When, counted from the start of the run.
     pub at: Span,
-    /// Payload, more than 0; left out: endless.
+    /// Payload; left out: endless.
+    #[schemars(range(min = 1))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<Bytes>,
     /// Host pair; left out: the template's.
@@ -56,13 +58,10 @@ impl About<ArrivalsEnv> for TraceArrivals {
         status: Status::Variant,
     };
 
-    fn new(params: TraceArrivalsParams, _: &ArrivalsEnv) -> Result<Self, String> {
+    fn new(params: TraceArrivalsParams, _: &ArrivalsEnv) -> Result<Self, Vec<Problem>> {
         let mut entries = params.arrivals;
         if !entries.is_sorted_by_key(|e| e.at) {
-            return Err("arrivals must be in order of time".to_owned());
-        }
-        if let Some(i) = entries.iter().position(|e| e.size == Some(Bytes(0))) {
-            return Err(format!("arrivals[{i}].size is 0 B, but it must be more than 0"));
+            return Err(Problem::new("arrivals", "are not in order of time").into());
         }
         if let Some(until) = params.until {
             entries.retain(|e| e.at < until);

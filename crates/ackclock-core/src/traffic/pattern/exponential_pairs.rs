@@ -18,6 +18,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Demand, Pattern, PatternEnv, by_rank};
+use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 use crate::rng::Stream;
 
@@ -36,7 +37,8 @@ pub enum Ranks {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ExponentialPairsParams {
-    /// Exponent lambda, 0 or more; 0 is uniform.
+    /// Exponent lambda; 0 is uniform.
+    #[schemars(range(min = 0))]
     pub exponent: f64,
     /// Over what the exponential runs.
     pub ranks: Ranks,
@@ -62,12 +64,8 @@ impl About<PatternEnv> for ExponentialPairs {
         status: Status::Specified,
     };
 
-    fn new(params: ExponentialPairsParams, _: &PatternEnv) -> Result<Self, String> {
-        if params.exponent >= 0.0 && params.exponent.is_finite() {
-            Ok(Self { params })
-        } else {
-            Err(format!("exponent is {}, but it must be 0 or more", params.exponent))
-        }
+    fn new(params: ExponentialPairsParams, _: &PatternEnv) -> Result<Self, Vec<Problem>> {
+        Ok(Self { params })
     }
 }
 

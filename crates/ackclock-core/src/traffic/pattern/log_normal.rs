@@ -17,6 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Demand, Pattern, PatternEnv};
+use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 use crate::rng::Stream;
 
@@ -24,7 +25,8 @@ use crate::rng::Stream;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LogNormalParams {
-    /// Standard deviation of the natural logarithm of a demand, 0 to 20.
+    /// Standard deviation of the natural logarithm of a demand.
+    #[schemars(range(min = 0, max = 20))]
     pub sigma: f64,
 }
 
@@ -48,12 +50,8 @@ impl About<PatternEnv> for LogNormal {
         status: Status::Reconstructed,
     };
 
-    fn new(params: LogNormalParams, _: &PatternEnv) -> Result<Self, String> {
-        if (0.0..=20.0).contains(&params.sigma) {
-            Ok(Self { params })
-        } else {
-            Err(format!("sigma is {}, but it must be 0 to 20", params.sigma))
-        }
+    fn new(params: LogNormalParams, _: &PatternEnv) -> Result<Self, Vec<Problem>> {
+        Ok(Self { params })
     }
 }
 

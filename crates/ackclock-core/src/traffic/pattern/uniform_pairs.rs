@@ -17,6 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Demand, Pattern, PatternEnv, shuffled};
+use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 use crate::rng::Stream;
 
@@ -37,7 +38,7 @@ impl About<PatternEnv> for UniformPairs {
         status: Status::Specified,
     };
 
-    fn new(_: UniformPairsParams, _: &PatternEnv) -> Result<Self, String> {
+    fn new(_: UniformPairsParams, _: &PatternEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self)
     }
 }

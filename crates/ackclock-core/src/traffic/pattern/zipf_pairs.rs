@@ -16,6 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Demand, Pattern, PatternEnv, by_rank};
+use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 use crate::rng::Stream;
 
@@ -23,7 +24,8 @@ use crate::rng::Stream;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ZipfPairsParams {
-    /// Exponent s, 0 or more; 0 is uniform.
+    /// Exponent s; 0 is uniform.
+    #[schemars(range(min = 0))]
     pub exponent: f64,
 }
 
@@ -47,12 +49,8 @@ impl About<PatternEnv> for ZipfPairs {
         status: Status::Specified,
     };
 
-    fn new(params: ZipfPairsParams, _: &PatternEnv) -> Result<Self, String> {
-        if params.exponent >= 0.0 && params.exponent.is_finite() {
-            Ok(Self { params })
-        } else {
-            Err(format!("exponent is {}, but it must be 0 or more", params.exponent))
-        }
+    fn new(params: ZipfPairsParams, _: &PatternEnv) -> Result<Self, Vec<Problem>> {
+        Ok(Self { params })
     }
 }
 

@@ -19,7 +19,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Outlet, SourceEnv, not_too_fast};
+use super::{Outlet, SourceEnv};
+use crate::error::Problem;
 use crate::record::FlowSample;
 use crate::registry::{About, Info, Status};
 use crate::tcp::{Deadline, Endpoint, EndpointCtx, Snapshot};
@@ -31,11 +32,14 @@ use crate::wire::Packet;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CbrParams {
-    /// Rate on the wire before the first step of `schedule`, more than 0.
+    /// Rate on the wire before the first step of `schedule`.
+    #[schemars(range(max = 1_000_000_000_000_000_u64), extend("exclusiveMinimum" = 0))]
     pub rate: BitRate,
-    /// Packet size on the wire, 1 B to 65535 B.
+    /// Packet size on the wire.
+    #[schemars(range(min = 1, max = 65535))]
     pub packet: Bytes,
-    /// Largest delay of a packet after its place as a fraction of the interval, in [0, 1].
+    /// Largest delay of a packet after its place as a fraction of the interval.
+    #[schemars(range(min = 0, max = 1))]
     pub jitter: f64,
     /// Rates from given times on (0 = silence), counted from the flow's start.
     pub schedule: Vec<RateStep>,
@@ -98,16 +102,8 @@ impl About<SourceEnv> for Cbr {
         status: Status::Specified,
     };
 
-    fn new(params: CbrParams, env: &SourceEnv) -> Result<Self, String> {
-        if params.rate.0 == 0 {
-            return Err("rate is 0, but it must be more than 0".to_owned());
-        }
-        let fastest = params.schedule.iter().map(|s| s.rate).fold(params.rate, BitRate::max);
-        not_too_fast(fastest)?;
-        let size = packet_size("packet", params.packet)?;
-        if !(0.0..=1.0).contains(&params.jitter) {
-            return Err(format!("jitter is {}, but it must be 0 to 1", params.jitter));
-        }
+    fn new(params: CbrParams, env: &SourceEnv) -> Result<Self, Vec<Problem>> {
+        let size = packet_size(params.packet);
         Ok(Self {
             outlet: Outlet::new(env),
             size,
@@ -122,15 +118,15 @@ impl About<SourceEnv> for Cbr {
 }
 
 /// The schedule and the periods as one list without gaps, from time zero.
-fn stretches(params: &CbrParams) -> Result<Vec<Stretch>, String> {
+fn stretches(params: &CbrParams) -> Result<Vec<Stretch>, Problem> {
     if !params.schedule.is_sorted_by(|a, b| a.at < b.at) {
-        return Err("schedule must be in order of time without repetition".to_owned());
+        return Err(Problem::new("schedule", "is not in order of time without repetition"));
     }
     if params.periods.iter().any(|p| p.on >= p.off) {
-        return Err("periods must each have on before off".to_owned());
+        return Err(Problem::new("periods", "has one with off before on"));
     }
     if !params.periods.is_sorted_by(|a, b| a.off <= b.on) {
-        return Err("periods must be in order of time and must not overlap".to_owned());
+        return Err(Problem::new("periods", "are not in order of time, or overlap"));
     }
     let mut times = vec![Span::ZERO];
     times.extend(params.schedule.iter().map(|s| s.at));

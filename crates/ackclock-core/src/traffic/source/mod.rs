@@ -17,7 +17,7 @@ pub use sink::DatagramSink;
 use crate::ids::FlowId;
 use crate::scenario::Era;
 use crate::tcp::{Deadline, Endpoint, EndpointCtx, Snapshot};
-use crate::units::{BitRate, Span, Time};
+use crate::units::{Span, Time};
 use crate::wire::Flags;
 
 /// What a new source is told about its flow.
@@ -31,15 +31,6 @@ pub struct SourceEnv {
     pub stop: Option<Span>,
     /// Defaults of this era apply where a parameter is left out.
     pub era: Era,
-}
-
-/// Beyond the fastest link a rate is a mistake, and packets without number would leave at once.
-fn not_too_fast(rate: BitRate) -> Result<(), String> {
-    const MOST: u64 = 1_000_000_000_000_000;
-    if rate.0 <= MOST {
-        return Ok(());
-    }
-    Err(format!("rate is {} bit/s, but it must be at most {MOST} bit/s", rate.0))
 }
 
 /// The way out that all sources share: numbers, counts, and the stop time.

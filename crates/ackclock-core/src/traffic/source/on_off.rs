@@ -20,12 +20,13 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::{Outlet, SourceEnv, not_too_fast};
+use super::{Outlet, SourceEnv};
+use crate::error::Problem;
 use crate::record::FlowSample;
 use crate::registry::{About, Info, Status};
 use crate::rng::Stream;
 use crate::tcp::{Deadline, Endpoint, EndpointCtx, Snapshot};
-use crate::traffic::{packet_size, pareto_shape};
+use crate::traffic::packet_size;
 use crate::units::{BitRate, Bytes, PS_PER_S, Span, Time};
 use crate::wire::Packet;
 
@@ -33,11 +34,14 @@ use crate::wire::Packet;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ExponentialParams {
-    /// Peak rate on the wire, more than 0.
+    /// Peak rate on the wire.
+    #[schemars(range(max = 1_000_000_000_000_000_u64), extend("exclusiveMinimum" = 0))]
     pub rate: BitRate,
-    /// Packet size on the wire, 1 B to 65535 B.
+    /// Packet size on the wire.
+    #[schemars(range(min = 1, max = 65535))]
     pub packet: Bytes,
-    /// Mean length of a burst, more than 0.
+    /// Mean length of a burst.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub burst: Span,
     /// Mean length of a silence.
     pub idle: Span,
@@ -47,15 +51,19 @@ pub struct ExponentialParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ParetoParams {
-    /// Peak rate on the wire, more than 0.
+    /// Peak rate on the wire.
+    #[schemars(range(max = 1_000_000_000_000_000_u64), extend("exclusiveMinimum" = 0))]
     pub rate: BitRate,
-    /// Packet size on the wire, 1 B to 65535 B.
+    /// Packet size on the wire.
+    #[schemars(range(min = 1, max = 65535))]
     pub packet: Bytes,
-    /// Mean length of a burst, more than 0.
+    /// Mean length of a burst.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub burst: Span,
     /// Mean length of a silence.
     pub idle: Span,
-    /// Shape of both distributions, more than 1 (below 2 the variance is infinite).
+    /// Shape of both distributions (below 2 the variance is infinite).
+    #[schemars(extend("exclusiveMinimum" = 1))]
     pub shape: f64,
 }
 
@@ -83,8 +91,6 @@ pub trait Law: Default + Serialize + DeserializeOwned + JsonSchema + Send {
     const INFO: Info;
     /// Peak rate, packet size, mean burst, mean silence.
     fn common(&self) -> (BitRate, Bytes, Span, Span);
-    /// One sentence about a wrong parameter of this law.
-    fn check(&self) -> Result<(), String>;
     /// A length of the given mean in seconds.
     fn draw(&self, mean: f64, rng: &mut Stream) -> f64;
 }
@@ -102,9 +108,6 @@ impl Law for ExponentialParams {
     fn common(&self) -> (BitRate, Bytes, Span, Span) {
         (self.rate, self.packet, self.burst, self.idle)
     }
-    fn check(&self) -> Result<(), String> {
-        Ok(())
-    }
     fn draw(&self, mean: f64, rng: &mut Stream) -> f64 {
         rng.exponential(mean)
     }
@@ -119,9 +122,6 @@ impl Law for ParetoParams {
     };
     fn common(&self) -> (BitRate, Bytes, Span, Span) {
         (self.rate, self.packet, self.burst, self.idle)
-    }
-    fn check(&self) -> Result<(), String> {
-        pareto_shape(self.shape).map(|_| ())
     }
     fn draw(&self, mean: f64, rng: &mut Stream) -> f64 {
         rng.pareto(mean, self.shape)
@@ -152,20 +152,12 @@ impl<L: Law> About<SourceEnv> for OnOff<L> {
     type Params = L;
     const INFO: Info = L::INFO;
 
-    fn new(law: L, env: &SourceEnv) -> Result<Self, String> {
+    fn new(law: L, env: &SourceEnv) -> Result<Self, Vec<Problem>> {
         let (rate, packet, burst, idle) = law.common();
-        if rate.0 == 0 {
-            return Err("rate is 0, but it must be more than 0".to_owned());
-        }
-        not_too_fast(rate)?;
-        if burst == Span::ZERO {
-            return Err("burst is 0 s, but it must be more than 0".to_owned());
-        }
-        law.check()?;
         Ok(Self {
             law,
             outlet: Outlet::new(env),
-            size: packet_size("packet", packet)?,
+            size: packet_size(packet),
             rate: rate.0,
             burst: burst.seconds(),
             idle: idle.seconds(),

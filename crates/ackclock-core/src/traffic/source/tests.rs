@@ -209,11 +209,11 @@ fn every_source_stands_on_its_defaults_replays_equal_and_obeys_its_stop() {
 #[test]
 fn a_bad_parameter_is_named_in_one_sentence() {
     for (json, part) in [
-        (serde_json::json!({"kind": "cbr", "rate": 0}), "rate is 0"),
-        (serde_json::json!({"kind": "cbr", "packet": 0}), "packet is 0 B"),
-        (serde_json::json!({"kind": "cbr", "packet": 65_536}), "1 B to 65535 B"),
-        (serde_json::json!({"kind": "cbr", "jitter": 1.5}), "jitter is 1.5"),
-        (serde_json::json!({"kind": "cbr", "periods": [{"on": 2, "off": 1}]}), "on before off"),
+        (serde_json::json!({"kind": "cbr", "rate": 0}), "rate: 0 bit/s is out of range"),
+        (serde_json::json!({"kind": "cbr", "packet": 0}), "packet: 0 B is out of range"),
+        (serde_json::json!({"kind": "cbr", "packet": 65_536}), "from 1 to 65535 B"),
+        (serde_json::json!({"kind": "cbr", "jitter": 1.5}), "jitter: 1.5 is out of range"),
+        (serde_json::json!({"kind": "cbr", "periods": [{"on": 2, "off": 1}]}), "off before on"),
         (
             serde_json::json!({
                 "kind": "cbr", "periods": [{"on": 0, "off": 2}, {"on": 1, "off": 3}]
@@ -226,15 +226,21 @@ fn a_bad_parameter_is_named_in_one_sentence() {
             }),
             "in order",
         ),
-        (serde_json::json!({"kind": "pareto-on-off", "shape": 1.0}), "shape is 1"),
+        (serde_json::json!({"kind": "pareto-on-off", "shape": 1.0}), "shape: 1.0 is out of range"),
         (serde_json::json!({"kind": "pareto-on-off", "packet": 70_000}), "65535"),
-        (serde_json::json!({"kind": "exponential-on-off", "rate": 0}), "rate is 0"),
-        (serde_json::json!({"kind": "exponential-on-off", "burst": 0}), "burst is 0"),
+        (
+            serde_json::json!({"kind": "exponential-on-off", "rate": 0}),
+            "rate: 0 bit/s is out of range",
+        ),
+        (
+            serde_json::json!({"kind": "exponential-on-off", "burst": 0}),
+            "burst: 0 s is out of range",
+        ),
         (serde_json::json!({"kind": "trace", "packets": [[2, 1], [1, 1]]}), "in order"),
         (serde_json::json!({"kind": "trace", "packets": [[2, 0]]}), "packets[0].size"),
     ] {
         let text = json.to_string();
-        let message = build(&spec(json), &env(None), "source").err().expect(&text).message;
+        let message = build(&spec(json), &env(None), "source").err().expect(&text)[0].to_string();
         assert!(message.contains(part), "{text}: {message}");
     }
 }

@@ -13,6 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Outlet, SourceEnv};
+use crate::error::Problem;
 use crate::record::FlowSample;
 use crate::registry::{About, Info, Status};
 use crate::tcp::{Deadline, Endpoint, EndpointCtx, Snapshot};
@@ -26,7 +27,8 @@ use crate::wire::Packet;
 pub struct TraceParams {
     /// What leaves when, in order of time.
     pub packets: Vec<TraceEntry>,
-    /// Largest packet on the wire, 1 B to 65535 B.
+    /// Largest packet on the wire.
+    #[schemars(range(min = 1, max = 65535))]
     pub packet: Bytes,
 }
 
@@ -36,7 +38,8 @@ pub struct TraceParams {
 pub struct TraceEntry {
     /// When, counted from the flow's start.
     pub at: Span,
-    /// How many bytes on the wire, more than 0.
+    /// How many bytes on the wire.
+    #[schemars(range(min = 1))]
     pub size: Bytes,
 }
 
@@ -64,13 +67,10 @@ impl About<SourceEnv> for Trace {
         status: Status::Variant,
     };
 
-    fn new(params: TraceParams, env: &SourceEnv) -> Result<Self, String> {
-        let packet = packet_size("packet", params.packet)?;
+    fn new(params: TraceParams, env: &SourceEnv) -> Result<Self, Vec<Problem>> {
+        let packet = packet_size(params.packet);
         if !params.packets.is_sorted_by_key(|e| e.at) {
-            return Err("packets must be in order of time".to_owned());
-        }
-        if let Some(i) = params.packets.iter().position(|e| e.size.0 == 0) {
-            return Err(format!("packets[{i}].size is 0 B, but it must be more than 0"));
+            return Err(Problem::new("packets", "are not in order of time").into());
         }
         let entries = params.packets;
         Ok(Self { outlet: Outlet::new(env), packet, entries, next: 0, origin: Time::ZERO })

@@ -1,8 +1,11 @@
 //! FAST against steps computed by hand and against its equilibrium.
 
+use serde_json::json;
+
 use super::*;
 use crate::cc::SentRecord;
 use crate::cc::test_support::env;
+use crate::registry::refusal;
 
 fn fast(change: impl Fn(&mut FastParams)) -> Fast {
     let mut params = FastParams { alpha: 50.0, ..FastParams::default() };
@@ -167,22 +170,16 @@ fn losses_halve_and_timeouts_leave_one_segment_or_in_ns2_two() {
 
 #[test]
 fn values_out_of_range_are_named() {
-    type Change = fn(&mut FastParams);
-    let wrong: [(&str, Change); 9] = [
-        ("alpha is 0", |p| p.alpha = 0.0),
-        ("alpha is NaN", |p| p.alpha = f64::NAN),
-        ("gamma is 1.5", |p| p.gamma = 1.5),
-        ("gamma is 0", |p| p.gamma = 0.0),
-        ("beta is 10", |p| p.beta = Some(10.0)),
-        ("interval", |p| p.interval = Some(Span::ZERO)),
-        ("every", |p| p.every = Some(0)),
-        ("max_growth", |p| p.max_growth = Some(1.0)),
-        ("base_rtt", |p| p.base_rtt = Some(Span::ZERO)),
-    ];
-    for (expected, change) in wrong {
-        let mut params = FastParams::default();
-        change(&mut params);
-        let message = Fast::new(params, &env(Era::Rfc)).err().unwrap();
-        assert!(message.contains(expected), "{message}");
+    for (given, expected) in [
+        (json!({ "alpha": 0 }), "alpha: 0 is out of range; expected more than 0 (segments)"),
+        (json!({ "gamma": 1.5 }), "gamma: 1.5 is out of range; expected more than 0 and at most 1"),
+        (json!({ "gamma": 0 }), "gamma: 0 is out of range; expected more than 0 and at most 1"),
+        (json!({ "beta": 10 }), "beta: 10 is out of range; expected at least alpha, 100 segments"),
+        (json!({ "interval": "0 ms" }), "interval: 0 ms is out of range; expected more than 0 s"),
+        (json!({ "every": 0 }), "every: 0 is out of range; expected at least 1 (round trips)"),
+        (json!({ "max_growth": 1 }), "max_growth: 1 is out of range; expected more than 1"),
+        (json!({ "base_rtt": 0 }), "base_rtt: 0 s is out of range; expected more than 0 s"),
+    ] {
+        assert_eq!(refusal::<CcEnv, Fast>(given, &env(Era::Rfc)), expected);
     }
 }

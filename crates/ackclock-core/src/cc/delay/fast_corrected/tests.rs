@@ -1,7 +1,10 @@
 //! The correction against flows at rest worked out by hand.
 
+use serde_json::json;
+
 use super::*;
 use crate::cc::test_support::env;
+use crate::registry::refusal;
 use crate::scenario::Era;
 
 fn control(theta: f64) -> FastCorrected {
@@ -129,22 +132,20 @@ fn the_probe_lets_half_a_segment_more_leave_per_acknowledgement_and_then_takes_i
 
 #[test]
 fn values_out_of_range_are_named() {
-    type Change = fn(&mut FastCorrectedParams);
-    let wrong: [(&str, Change); 9] = [
-        ("attempts", |p| p.attempts = 0),
-        ("theta is 0,", |p| p.theta = 0.0),
-        ("theta is 1,", |p| p.theta = 1.0),
-        ("theta is NaN", |p| p.theta = f64::NAN),
-        ("t_epsilon is 2", |p| p.t_epsilon = 2.0),
-        ("measurements", |p| p.measurements = 0),
-        ("stable_rounds is 1", |p| p.calm.stable_rounds = 1),
-        ("stable_tolerance", |p| p.calm.stable_tolerance = 1.0),
-        ("gamma is 2", |p| p.fast.gamma = 2.0),
-    ];
-    for (expected, change) in wrong {
-        let mut params = FastCorrectedParams::default();
-        change(&mut params);
-        let message = FastCorrected::new(params, &env(Era::Rfc)).err().unwrap();
-        assert!(message.contains(expected), "{message}");
+    for (given, expected) in [
+        (json!({ "attempts": 0 }), "attempts: 0 is out of range; expected at least 1"),
+        (json!({ "theta": 0 }), "theta: 0 is out of range; expected a value other than 0"),
+        (json!({ "theta": 1 }), "theta: 1 is out of range; expected at least -1 and less than 1"),
+        (
+            json!({ "t_epsilon": 2 }),
+            "t_epsilon: 2 is out of range; expected more than 0 and at most 1",
+        ),
+        (json!({ "measurements": 0 }), "measurements: 0 is out of range"),
+        (json!({ "stable_rounds": 1 }), "stable_rounds: 1 is out of range; expected at least 2"),
+        (json!({ "stable_tolerance": 1 }), "stable_tolerance: 1 is out of range"),
+        (json!({ "gamma": 2 }), "gamma: 2 is out of range"),
+    ] {
+        let message = refusal::<CcEnv, FastCorrected>(given, &env(Era::Rfc));
+        assert!(message.starts_with(expected), "{message}");
     }
 }

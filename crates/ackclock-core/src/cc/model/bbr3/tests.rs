@@ -1,8 +1,11 @@
 //! Sequences computed by hand from the draft: 1000-byte segments, a path of 400 segments/s and 100 ms, so a BDP
 //! of 40 segments.
 
+use serde_json::json;
+
 use super::*;
 use crate::cc::test_support::env;
+use crate::registry::refusal;
 use crate::scenario::Era;
 
 const RTT_MS: u64 = 100;
@@ -363,14 +366,21 @@ fn the_quantum_is_a_millisecond_within_its_bounds() {
 
 #[test]
 fn parameters_out_of_range_are_refused_by_name() {
-    let refused = |change: fn(&mut Bbr3Params)| {
-        let mut params = Bbr3Params::default();
-        change(&mut params);
-        Bbr3::new(params, &env(Era::Rfc)).err().unwrap()
-    };
-    assert!(refused(|p| p.beta = 1.0).starts_with("beta is 1"));
-    assert!(refused(|p| p.headroom = 1.0).starts_with("headroom is 1"));
-    assert!(refused(|p| p.drain_pacing_gain = f64::NAN).starts_with("drain_pacing_gain is NaN"));
-    assert!(refused(|p| p.startup_pacing_gain = 1.0).starts_with("startup_pacing_gain is 1"));
-    assert!(refused(|p| p.probe_rtt_interval = Span::ZERO).starts_with("probe_rtt_interval"));
+    for (given, expected) in [
+        (json!({ "beta": 1 }), "beta: 1 is out of range; expected more than 0 and less than 1"),
+        (
+            json!({ "headroom": 1 }),
+            "headroom: 1 is out of range; expected at least 0 and less than 1",
+        ),
+        (
+            json!({ "startup_pacing_gain": 1 }),
+            "startup_pacing_gain: 1 is out of range; expected more than 1",
+        ),
+        (
+            json!({ "probe_rtt_interval": 0 }),
+            "probe_rtt_interval: 0 s is out of range; expected more than 0 s",
+        ),
+    ] {
+        assert_eq!(refusal::<CcEnv, Bbr3>(given, &env(Era::Rfc)), expected);
+    }
 }

@@ -1,6 +1,9 @@
+use serde_json::json;
+
 use super::*;
 use crate::qdisc::managed::Managed;
 use crate::qdisc::testing::{Bench, env};
+use crate::registry::refusal;
 
 /// FRED whose average is the present queue, with thresholds 4 and 8.
 fn bench(params: &Params) -> Bench<Managed<Fred>> {
@@ -96,6 +99,6 @@ fn thresholds_come_from_the_buffer() {
     let limit = Limit { packets: 200, bytes: u64::MAX };
     let fred = Fred::new(Params::default(), &QdiscEnv { limit, ..env() }).unwrap();
     assert_eq!((fred.curve.min_th as u32, fred.curve.max_th as u32), (50, 100));
-    let error = Fred::new(Params { max_th: Some(1.0), ..Params::default() }, &env());
-    assert_eq!(error.unwrap_err(), "max_th is 1 but must be more than min_th, 5 packets");
+    let error = refusal::<QdiscEnv, Fred>(json!({ "max_th": 1 }), &env());
+    assert_eq!(error, "max_th: 1 is out of range; expected more than min_th, 5 packets");
 }

@@ -1,8 +1,11 @@
 use std::sync::Arc;
 
+use serde_json::json;
+
 use super::*;
 use crate::qdisc::managed::Managed;
 use crate::qdisc::testing::{Bench, env};
+use crate::registry::refusal;
 use crate::units::BitRate;
 
 /// The bottleneck of "GREEN + IDMaps": 155 Mbit/s, flow i with a round trip of `rtts[i]` ms.
@@ -179,15 +182,14 @@ fn ecn_capable_packets_are_marked_and_never_dropped_early() {
 
 #[test]
 fn wrong_parameters_are_told() {
-    let error = |params: Params| Green::new(params, &env()).unwrap_err();
-    let default = Params::default;
-    assert_eq!(error(Params { c: 0.0, ..default() }), "c is 0 but must be more than 0");
+    let error = |params| refusal::<QdiscEnv, Green>(params, &env());
+    assert_eq!(error(json!({ "c": 0 })), "c: 0 is out of range; expected more than 0");
     assert_eq!(
-        error(Params { low: 2.0, high: 1.5, ..default() }),
-        "high is 1.5 but must be at least low, 2"
+        error(json!({ "low": 2.0, "high": 1.5 })),
+        "high: 1.5 is out of range; expected at least low, 2"
     );
     assert_eq!(
-        error(Params { rtt: Rtt::Table, ..default() }),
-        "table is empty but must list the round-trip time of each flow"
+        error(json!({ "rtt": "table" })),
+        "table: is empty; expected the round-trip time of each flow"
     );
 }

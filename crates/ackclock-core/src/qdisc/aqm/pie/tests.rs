@@ -1,6 +1,9 @@
+use serde_json::json;
+
 use super::*;
 use crate::qdisc::managed::Managed;
 use crate::qdisc::testing::{Bench, env};
+use crate::registry::refusal;
 use crate::wire::Flags;
 
 fn pie(params: Params) -> Pie {
@@ -124,9 +127,9 @@ fn capable_packets_are_marked_below_a_tenth_and_dropped_above() {
 
 #[test]
 fn bad_parameters_are_told() {
-    let wrong = Params { dq_threshold: Bytes(0), ..Params::default() };
-    let text = Pie::new(wrong, &env()).unwrap_err();
-    assert_eq!(text, "dq_threshold is 0 B but must be from 1 to 65536 B");
-    let wrong = Params { alpha: -1.0, ..Params::default() };
-    assert_eq!(Pie::new(wrong, &env()).unwrap_err(), "alpha is -1 but must not be negative");
+    let error = |params| refusal::<QdiscEnv, Pie>(params, &env());
+    let text = error(json!({ "dq_threshold": 0 }));
+    assert_eq!(text, "dq_threshold: 0 B is out of range; expected from 1 to 65536 B");
+    let text = error(json!({ "alpha": -1 }));
+    assert_eq!(text, "alpha: -1 is out of range; expected at least 0 (1/s)");
 }

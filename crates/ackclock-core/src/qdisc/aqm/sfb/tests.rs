@@ -1,6 +1,9 @@
+use serde_json::json;
+
 use super::*;
 use crate::qdisc::managed::Managed;
 use crate::qdisc::testing::{Bench, env};
+use crate::registry::refusal;
 use crate::wire::Flags;
 
 fn bench(params: Params) -> Bench<Managed<Sfb>> {
@@ -193,14 +196,13 @@ fn sizes_come_from_the_buffer_and_wrong_ones_are_told() {
     let params = Params { levels: 2, bins: 23, ..Params::default() };
     let sfb = Sfb::new(params, &QdiscEnv { limit, ..env() }).unwrap();
     assert_eq!((sfb.rule.target, sfb.max), (13, 17));
-    let error = |params: Params| Sfb::new(params, &env()).unwrap_err();
-    assert_eq!(error(Params { levels: 0, ..Params::default() }), "levels is 0 but must be 1 to 16");
-    assert_eq!(
-        error(Params { bins: 300, ..Params::default() }),
-        "bins is 300 but must be more than 0, and with 8 levels 300^8 at most 2^60"
-    );
-    assert_eq!(
-        error(Params { warmup: Span::from_millis(700_000), ..Params::default() }),
-        "warmup is 700 s but must be at most rehash, 600 s"
-    );
+    let error = |params| refusal::<QdiscEnv, Sfb>(params, &env());
+    let text = error(json!({ "levels": 0 }));
+    assert_eq!(text, "levels: 0 is out of range; expected from 1 to 16");
+    let text = error(json!({ "bins": 300 }));
+    let expected =
+        "bins: 300 is out of range; expected 300^8, to the power of the levels, of at most 2^60";
+    assert_eq!(text, expected);
+    let text = error(json!({ "warmup": "700 s" }));
+    assert_eq!(text, "warmup: 700 s is out of range; expected at most rehash, 600 s");
 }

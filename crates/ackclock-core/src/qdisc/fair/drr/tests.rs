@@ -1,6 +1,9 @@
+use serde_json::json;
+
 use super::*;
 use crate::qdisc::Limit;
 use crate::qdisc::testing::{Bench, env};
+use crate::registry::refusal;
 use crate::wire::DropReason;
 
 fn bench(quantum: u64, limit: Limit, era: Era, params: Params) -> Bench<Drr> {
@@ -130,18 +133,15 @@ fn every_class_has_its_own_aqm() {
 
 #[test]
 fn bad_parameters_are_told() {
-    let error = |json: serde_json::Value| {
-        let params: Params = serde_json::from_value(json).unwrap();
-        Drr::new(params, &env()).map(|_| ()).unwrap_err()
-    };
+    let error = |params| refusal::<QdiscEnv, Drr>(params, &env());
     assert_eq!(
-        error(serde_json::json!({ "quantum": 0 })),
-        "quantum is 0 B but must be at least 1 B"
+        error(json!({ "quantum": 0 })),
+        "quantum: 0 B is out of range; expected at least 1 B"
     );
     assert_eq!(
-        error(serde_json::json!({ "aqm": "codl" })),
+        error(json!({ "aqm": "codl" })),
         "aqm: there is no AQM \"codl\"; did you mean \"codel\"?"
     );
-    let wrong = serde_json::json!({ "aqm": { "kind": "red", "w_q": 2 } });
-    assert_eq!(error(wrong), "aqm.w_q: red: w_q is 2 but must be more than 0 and at most 1");
+    let wrong = json!({ "aqm": { "kind": "red", "w_q": 2 } });
+    assert_eq!(error(wrong), "aqm.w_q: 2 is out of range; expected more than 0 and at most 1");
 }

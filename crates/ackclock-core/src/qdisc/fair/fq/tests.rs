@@ -1,8 +1,11 @@
 use proptest::prelude::*;
 
+use serde_json::json;
+
 use super::*;
 use crate::qdisc::Limit;
 use crate::qdisc::testing::{Bench, env};
+use crate::registry::refusal;
 use crate::units::{BitRate, PS_PER_S};
 use crate::wire::DropReason;
 
@@ -76,9 +79,8 @@ fn drops_from_the_head_do_not_cost_the_class_its_share() {
 
 #[test]
 fn bad_weights_are_refused() {
-    let wrong = Params { weights: vec![1.0, 0.0], ..Params::default() };
-    let text = Fq::new(wrong, &env()).map(|_| ()).unwrap_err();
-    assert_eq!(text, "weights has 0 but every weight must be more than 0");
+    let text = refusal::<QdiscEnv, Fq>(json!({ "weights": [1, 0] }), &env());
+    assert_eq!(text, "weights[1]: 0 is out of range; expected more than 0");
 }
 
 /// An arrival: time in units of 0.1 ms after the one before, class, size.

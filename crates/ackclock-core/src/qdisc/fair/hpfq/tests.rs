@@ -6,6 +6,7 @@ use crate::qdisc::Limit;
 use crate::qdisc::fair::reference::{Arrival, serve};
 use crate::qdisc::fair::wf2q_plus::Wf2qPlus;
 use crate::qdisc::testing::{Bench, env, marked};
+use crate::registry::refusal;
 use crate::wire::{DropReason, Flags};
 
 const NAMES: [(&str, u64); 6] = [("f0", 0), ("f1", 0), ("f2", 0), ("f3", 0), ("f4", 0), ("f5", 0)];
@@ -14,7 +15,7 @@ fn with_flows() -> QdiscEnv {
     QdiscEnv { facts: marked(&NAMES), ..env() }
 }
 
-fn made(classes: &Value, env: &QdiscEnv) -> Result<Hpfq, String> {
+fn made(classes: &Value, env: &QdiscEnv) -> Result<Hpfq, Vec<Problem>> {
     Hpfq::new(serde_json::from_value(json!({ "classes": classes })).unwrap(), env)
 }
 
@@ -248,18 +249,18 @@ fn each_class_has_its_own_aqm() {
 
 #[test]
 fn what_is_wrong_is_told_with_its_path() {
-    let error = |classes| made(&classes, &with_flows()).map(|_| ()).unwrap_err();
+    let error = |classes| refusal::<QdiscEnv, Hpfq>(json!({ "classes": classes }), &with_flows());
     assert_eq!(
         error(json!([{ "classes": [{}, { "weight": 0 }] }])),
-        "classes[0].classes[1].weight is 0 but must be more than 0"
+        "classes[0].classes[1].weight: 0 is out of range; expected more than 0"
     );
     assert_eq!(
         error(json!([{ "split": true, "classes": [{}] }])),
-        "classes[0].split is given beside classes[0].classes; expected it in those classes"
+        "classes[0].split: is given beside classes[0].classes; expected it in those classes"
     );
     assert_eq!(
         error(json!([{ "takes": { "flows": ["f9x"] } }])),
-        "classes[0].takes.flows[0] is \"f9x\" but no flow has this id; did you mean \"f0\"?"
+        "classes[0].takes.flows[0]: is \"f9x\" but no flow has this id; did you mean \"f0\"?"
     );
     assert!(error(json!([{ "aqm": "rde" }])).starts_with("classes[0].aqm: there is no AQM"));
 }

@@ -5,6 +5,7 @@ use crate::qdisc::Limit;
 use crate::qdisc::fair::fq::Fq;
 use crate::qdisc::fair::reference::{Arrival, serve};
 use crate::qdisc::testing::{Bench, env};
+use crate::registry::refusal;
 use crate::wire::DropReason;
 
 fn params(weights: &[f64]) -> Params {
@@ -86,8 +87,8 @@ fn after_an_idle_link_nobody_owes_anything() {
 
 #[test]
 fn bad_weights_are_refused() {
-    let text = Wf2qPlus::new(params(&[1.0, -1.0]), &env()).map(|_| ()).unwrap_err();
-    assert_eq!(text, "weights has -1 but every weight must be more than 0");
+    let text = refusal::<QdiscEnv, Wf2qPlus>(params(&[1.0, -1.0]), &env());
+    assert_eq!(text, "weights[1]: -1.0 is out of range; expected more than 0");
 }
 
 /// The worst-case fair index of a class, in seconds: the longest that one of its packets waits beyond what

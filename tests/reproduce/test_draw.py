@@ -19,3 +19,23 @@ def test_a_table_lies_in_its_figure_whole(words):
     inside, whole = table.get_window_extent(), canvas.bbox
     assert 0 <= inside.x0 < inside.x1 <= whole.x1
     assert 0 <= inside.y0 < inside.y1 <= whole.y1
+
+
+def test_a_table_underlines_the_cells_that_a_column_names():
+    rows = [
+        {"control": "AIMD", "loss": 1.0, "delay": 5.0, "best": "loss"},
+        {"control": "AIAD", "loss": 2.0, "delay": 4.0, "best": "delay"},
+        {"control": "MIMD", "loss": 3.0, "delay": 6.0, "best": ""},
+    ]
+    given = [Row({**at, "panel": None}, float("nan"), float("nan"), 1) for at in rows]
+    entry = {"kind": "table", "underline": "best"}
+    canvas = draw(SimpleNamespace(entry=entry), {"data": given})
+    canvas.draw_without_rendering()
+    (axes,) = canvas.axes
+    (table,) = axes.tables
+    assert max(column for _, column in table.get_celld()) == 2  # "best" is not drawn
+    lines = [line.get_window_extent() for line in axes.lines]
+    for place, box in zip([(1, 1), (2, 2)], sorted(lines, key=lambda b: b.x0), strict=True):
+        text = table[place].get_text().get_window_extent()
+        assert (box.x0, box.x1) == pytest.approx((text.x0, text.x1), abs=2)
+        assert abs((box.y0 + box.y1) / 2 - text.y0) < 3

@@ -25,10 +25,12 @@ if TYPE_CHECKING:
 __all__ = ["MODELS", "model", "parameters"]
 
 MODELS: dict[str, str] = {
+    "chiu_jain_conditions": "ackclock.engines.model.linear_conditions:chiu_jain_conditions",
     "chiu_jain_phase": "ackclock.engines.model.linear:chiu_jain_phase",
     "fairness_bound": "ackclock.engines.model.green:fairness_bound",
     "green_drop": "ackclock.engines.model.green:green_drop",
     "green_operating_point": "ackclock.engines.model.green:green_operating_point",
+    "linear_sequence": "ackclock.engines.model.linear:linear_sequence",
     "linear_steady_state": "ackclock.engines.model.linear:linear_steady_state",
     "loss_load_equilibrium": "ackclock.engines.model.loss_load:loss_load_equilibrium",
     "pftk": "ackclock.engines.model.pftk:pftk",
@@ -36,6 +38,7 @@ MODELS: dict[str, str] = {
     "selfish_users": "ackclock.engines.model.selfish:selfish_users",
     "several_connections": "ackclock.engines.model.selfish:several_connections",
     "square_root_law": "ackclock.engines.model.loss_throughput:square_root_law",
+    "ten_percent_rules": "ackclock.engines.model.linear_conditions:ten_percent_rules",
     "fast_sequential": "ackclock.engines.model.fast:sequential",
     "fast_sequential_flows": "ackclock.engines.model.fast:sequential_flows",
     "fast_joining": "ackclock.engines.model.fast:joining",

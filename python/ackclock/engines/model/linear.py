@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-__all__ = ["chiu_jain_phase", "linear_steady_state"]
+__all__ = ["chiu_jain_phase", "linear_sequence", "linear_steady_state"]
 
 Array = "npt.NDArray[np.float64]"
 NEAR = 1e-12
@@ -80,6 +80,51 @@ def linear_steady_state(
         "window": window,
         "unique": unique,
         "fair": unique & (beta < 1),
+    }
+
+
+def linear_sequence(
+    a_i: npt.NDArray[np.float64],
+    b_i: npt.NDArray[np.float64],
+    a_d: npt.NDArray[np.float64],
+    b_d: npt.NDArray[np.float64],
+    k_i: npt.NDArray[np.int64],
+    k_d: npt.NDArray[np.int64] = 1,  # type: ignore[assignment]
+    start: npt.NDArray[np.float64] = 10.0,  # type: ignore[assignment]
+    cycles: npt.NDArray[np.int64] = 10,  # type: ignore[assignment]
+) -> Mapping[str, npt.NDArray[Any]]:
+    """The window of one flow over cycles of ``k_i`` increases and then ``k_d`` decreases.
+
+    Parameters
+    ----------
+    a_i, b_i, a_d, b_d, k_i, k_d
+        The rule and its cycle, as of `linear_steady_state`.
+    start
+        Window at the beginning [segments].
+    cycles
+        Number of cycles.
+
+    Returns
+    -------
+    mapping
+        A row per update, and one for the beginning: ``point``, ``update``, ``window`` [segments].
+    """
+    given = np.broadcast_arrays(a_i, b_i, a_d, b_d, k_i, k_d, start, cycles)
+    rows: list[tuple[int, int, float]] = []
+    for point, (up_add, up, down_add, down, rises, falls, first, count) in enumerate(
+        zip(*(np.atleast_1d(values) for values in given), strict=True)
+    ):
+        window = float(first)
+        cycle = [(up_add, up)] * int(rises) + [(down_add, down)] * int(falls)
+        rows.append((point, 0, window))
+        for number, (add, factor) in enumerate(cycle * int(count), 1):
+            window = float(add + factor * window)
+            rows.append((point, number, window))
+    table = np.array(rows, dtype=float)
+    return {
+        "point": table[:, 0].astype(np.int64),
+        "update": table[:, 1].astype(np.int64),
+        "window": table[:, 2],
     }
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
+    from matplotlib.text import Text
 
     from ackclock.reproduce.paper import Figure
 
@@ -378,12 +379,15 @@ def _table(
     inside: Layers,
     layers: Layers,
 ) -> None:
-    """The rows as they come, up to forty; the CSV file has all."""
-    del entry, layers
+    """The rows as they come, up to forty; the CSV file has all.
+
+    The column ``underline`` of the entry names those of each row that are underlined.
+    """
+    del layers
     rows = [row.at for row in inside.get("data", ())][:MOST_ROWS]
     axes.set_axis_off()
     if rows:
-        names = [name for name in rows[0] if name != "panel"]
+        names = [name for name in rows[0] if name not in ("panel", entry.get("underline"))]
         cells = [[_cell(row[name]) for name in names] for row in rows]
         made = axes.table(cells, colLabels=names, loc="center", cellLoc="right")
         made.auto_set_font_size(value=False)
@@ -396,6 +400,22 @@ def _table(
             canvas.draw_without_rendering()
             wide = made.get_window_extent().width / canvas.dpi + 0.4
             canvas.set_figwidth(max(canvas.get_figwidth(), wide))
+            canvas.draw_without_rendering()
+            marked = [str(row.get(entry.get("underline", ""), "")).split(", ") for row in rows]
+            for line, columns in enumerate(marked, 1):
+                for name in set(columns).intersection(names):
+                    _underline(axes, made[line, names.index(name)].get_text())
+
+
+def _underline(axes: Axes, text: Text) -> None:
+    """Draw a line below a text whose place is known."""
+    from matplotlib.lines import Line2D
+
+    box = text.get_window_extent().transformed(axes.transAxes.inverted())
+    line = Line2D([box.x0, box.x1], [box.y0, box.y0], color="#222222", lw=0.9,
+                  transform=axes.transAxes, clip_on=False)  # fmt: skip
+    line.set_in_layout(False)
+    axes.add_line(line)
 
 
 def _cell(value: Any) -> str:

@@ -183,16 +183,22 @@ def export(
 @results.command()
 @click.argument("sql")
 @_STORE
+@click.option(
+    "--unconfined",
+    is_flag=True,
+    help="Let the query reach files, network and extensions, without bounds of memory and time.",
+)
 @JSON
-def query(sql: str, place: Path | None, *, as_json: bool) -> None:
+def query(sql: str, place: Path | None, *, unconfined: bool, as_json: bool) -> None:
     """Query the whole store in SQL (DuckDB).
 
-    Tables: runs, flows, links, and every recorded table; the column key joins them.
+    Tables: runs, flows, links, and every recorded table; the column key joins them. A query reads
+    these tables only, within 2 GiB of memory and 300 s, unless --unconfined is given.
     """
     from ackclock._util.text_table import table
     from ackclock.experiments.store import query as queries
 
-    found = queries.sql(_opened(place), sql)
+    found = queries.sql(_opened(place), sql, confined=not unconfined)
     if as_json:
         click.echo(json.dumps(found.to_pylist(), default=str))
         return

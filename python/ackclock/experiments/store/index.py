@@ -16,6 +16,7 @@ from contextlib import ExitStack, closing, suppress
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ackclock.experiments.store.locks import locked
+from ackclock.experiments.store.names import check_packs
 from ackclock.experiments.store.pack import COLUMNS, RUNS, rows_of
 
 if TYPE_CHECKING:
@@ -118,6 +119,9 @@ class Index:
         with ExitStack() as stack:
             stack.callback(base.close)
             base.isolation_level = None
+            # The file may come from somebody else: its views and triggers call no function that
+            # has effects.
+            base.execute("PRAGMA trusted_schema=OFF")
             if writes:
                 base.execute("PRAGMA journal_mode=WAL")
                 # Only a cache: after a crash of the machine it may be stale or broken.
@@ -200,10 +204,11 @@ class Index:
             if said is None or digest(pack / RUNS) != said["files"][RUNS]["sha256"]:
                 return False
             rows = rows_of(pack, "runs")
-        except OSError:
+            assert rows is not None
+            self._insert(name, rows)
+        except (OSError, ValueError, KeyError):
+            # Not a table, or one without the columns of runs.
             return False
-        assert rows is not None
-        self._insert(name, rows)
         return True
 
     def _transaction(self) -> Any:
@@ -271,7 +276,9 @@ class Index:
         if keys is not None:
             query += " WHERE key IN (SELECT value FROM json_each(?))"
             values = (json.dumps(list(keys)),)
-        return dict(self._base.execute(f"{query} GROUP BY key", values).fetchall())
+        found = dict(self._base.execute(f"{query} GROUP BY key", values).fetchall())
+        check_packs(self._packs, set(found.values()))
+        return found
 
     @_sturdy
     def claim(self, keys: Collection[str], owner: str, is_alive: Callable[[str], bool]) -> set[str]:
@@ -328,7 +335,9 @@ class Index:
             SELECT key, pack FROM runs AS r
             WHERE pack > (SELECT min(pack) FROM runs AS o WHERE o.key = r.key)
         """
-        return self._base.execute(query).fetchall()
+        found: list[tuple[str, str]] = self._base.execute(query).fetchall()
+        check_packs(self._packs, {name for _, name in found})
+        return found
 
     @_sturdy
     def select(

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ackclock.experiments.store.keeper import KEY, joined, with_key
+from ackclock.experiments.store.names import check_manifest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -222,6 +223,11 @@ def manifest(pack: Path) -> dict[str, Any] | None:
     ----------
     pack
         Its folder.
+
+    Raises
+    ------
+    StoreError
+        It names files that no pack has.
     """
     try:
         text = (pack / MANIFEST).read_bytes()
@@ -229,7 +235,7 @@ def manifest(pack: Path) -> dict[str, Any] | None:
         return None
     if hashlib.sha256(text).hexdigest()[:32] != pack.name:
         return None
-    return dict(json.loads(text))
+    return check_manifest(pack, text)
 
 
 def is_whole(pack: Path) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock.errors import AckclockError, suggestion
 from ackclock.experiments.store import pack
+from ackclock.experiments.store.names import check_files
 from ackclock.experiments.store.pack import COLUMNS
 from ackclock.experiments.store.store import Store, StoreError
 
@@ -193,7 +194,7 @@ def views(store: Store) -> dict[str, list[str]]:
     return files
 
 
-def sql(store: Store, query: str) -> pa.Table:
+def sql(store: Store, query: str, *, confined: bool = True) -> pa.Table:
     """Query the whole store in SQL, by DuckDB.
 
     Parameters
@@ -202,28 +203,54 @@ def sql(store: Store, query: str) -> pa.Table:
         The store.
     query
         Over ``runs`` and every recorded table by its name; ``key`` joins them.
+    confined
+        Whether the query is kept from files, network and extensions, and its memory and time are
+        bounded.
 
     Raises
     ------
     StoreError
-        DuckDB refuses the query.
+        DuckDB refuses the query, or it exceeds the bounds.
     """
     import duckdb
 
-    with duckdb.connect() as base:
-        for name, files in views(store).items():
-            if not files:
-                continue
-            listed = ", ".join("'" + file.replace("'", "''") + "'" for file in files)
-            base.execute(
-                f'CREATE VIEW "{name}" AS'
-                f" SELECT * FROM read_parquet([{listed}], union_by_name = true)"
-            )
+    from ackclock._util.confined_sql import QueryLimitError, connect, fetch
+
+    files = views(store)
+    # Opening thousands of packs takes time: only those tables that the text can mean.
+    words = set(re.findall(r"\w+", query.lower()))
+    with connect(confined=confined) as base:
+        for name in [name for name in files if name in words] or files:
+            if files[name]:
+                base.register(name, _dataset(files[name]))
         try:
+            if confined:
+                return fetch(base, query)
             return base.sql(query).to_arrow_table()
+        except QueryLimitError as error:
+            raise StoreError(f"{error}, or give --unconfined") from None
         except (duckdb.Error, AttributeError) as error:
             what = "the query gives no table" if isinstance(error, AttributeError) else str(error)
-            raise StoreError(f"query: {what.splitlines()[0]}") from None
+            hint = "; see --unconfined" if isinstance(error, duckdb.PermissionException) else ""
+            raise StoreError(f"query: {what.splitlines()[0]}{hint}") from None
+
+
+def _dataset(files: Sequence[str]) -> Any:
+    """Give the rows of many files as one table, which is read as far as a query needs."""
+    import pyarrow as pa
+    import pyarrow.dataset as ds
+    import pyarrow.parquet as pq
+
+    schemas = []
+    for file in files:
+        fields = [
+            # The dictionaries of packs differ in the type of their indices.
+            field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
+            for field in pq.read_schema(file)
+        ]
+        schemas.append(pa.schema(fields))
+    whole = pa.unify_schemas(schemas, promote_options="permissive")
+    return ds.dataset(list(files), schema=whole, format="parquet")
 
 
 def export_run(store: Store, name: str, folder: Path) -> Path:
@@ -255,10 +282,12 @@ def export_run(store: Store, name: str, folder: Path) -> Path:
     def write_case(at: Path) -> None:
         document = {**json.loads(row["document"]), "seed": row["seed"]}
         (at / "scenario.toml").write_text(tomli_w.dumps(document), encoding="utf-8")
-        for file, text in json.loads(row["files"]).items():
+        for file, text in files.items():
             (at / file).parent.mkdir(parents=True, exist_ok=True)
             (at / file).write_text(text, encoding="utf-8")
 
+    # Before anything is written.
+    files = check_files(key, json.loads(row["files"]))
     summary = read(row["summary"], tables)
     return write_bundle(folder, write_case, summary, tables, row["command"] or None)
 

@@ -22,6 +22,7 @@ from ackclock.experiments.store import pack
 from ackclock.experiments.store.index import Index
 from ackclock.experiments.store.keeper import joined
 from ackclock.experiments.store.locks import Presence, locked
+from ackclock.experiments.store.names import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -45,10 +46,6 @@ COMMIT_RUNS = 2000
 """So many runs are written at once, though a second may not be over."""
 
 _BESIDE = ".store.json."
-
-
-class StoreError(AckclockError):
-    """A store cannot be read or written."""
 
 
 def default_place() -> Path:

@@ -18,10 +18,10 @@ Reads = frozenset[tuple[str, str]]
 
 
 def connect() -> duckdb.DuckDBPyConnection:
-    """Open an empty database in memory that touches no file and gives the same order always."""
-    import duckdb
+    """Open an empty database in memory that reads no file and gives the same order always."""
+    from ackclock._util.confined_sql import connect as confined
 
-    return duckdb.connect(":memory:", config={"threads": 1, "python_enable_replacements": False})
+    return confined(threads=1)
 
 
 @cache

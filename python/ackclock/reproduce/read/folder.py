@@ -194,6 +194,10 @@ class _Reader:
         ]
 
     def _unknown_files(self) -> None:
+        inside = self.folder.resolve()
+        for path in sorted(self.folder.rglob("*")):
+            if path.is_symlink() and not path.resolve().is_relative_to(inside):
+                self.report(path, "", "is a link that leads out of the paper's folder")
         for path in sorted(self.folder.iterdir()):
             known = FOLDERS if path.is_dir() else TOP
             if path.name not in known and not path.name.startswith((".", "__")):

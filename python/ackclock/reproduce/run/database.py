@@ -5,8 +5,9 @@ from __future__ import annotations
 import types
 from typing import TYPE_CHECKING, Any
 
+from ackclock._util.confined_sql import QueryLimitError, connect, fetch, quoted
 from ackclock.errors import Problem
-from ackclock.reproduce.check.queries import connect, reads
+from ackclock.reproduce.check.queries import reads
 from ackclock.reproduce.read.folder import PaperError
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class Database:
 
     def __init__(self, paper: PaperData) -> None:
         self.paper = paper
-        self._connection = connect()
+        self._connection = connect(threads=1)
         self._studies: dict[str, Mapping[str, pa.Table]] = {}
         self._made: set[tuple[str, str]] = set()
         _functions(self._connection)
@@ -48,7 +49,7 @@ class Database:
             By name; fetched when a query needs them.
         """
         for schema, name in [pair for pair in self._made if pair[0] == study]:
-            self._connection.execute(f'DROP VIEW "{schema}"."{name}"')
+            self._connection.execute(f"DROP VIEW {quoted(schema)}.{quoted(name)}")
             self._connection.unregister(f"{schema}__{name}")
             self._made.discard((schema, name))
         self._studies[study] = tables
@@ -68,7 +69,7 @@ class Database:
         PaperError
             It names a table or column that there is not, or fails otherwise.
         """
-        return self._run(text, file, place, lambda query: query.to_arrow_table())
+        return self._run(text, file, place, fetch)
 
     def columns(self, text: str, file: Path, place: str) -> list[str]:
         """Names of a query's columns, without running it.
@@ -83,7 +84,7 @@ class Database:
         PaperError
             It names a table or column that there is not.
         """
-        names: list[str] = self._run(text, file, place, lambda query: query.columns)
+        names: list[str] = self._run(text, file, place, _columns)
         return names
 
     def _run(self, text: str, file: Path, place: str, finish: Any) -> Any:
@@ -95,7 +96,9 @@ class Database:
         for schema, name in sorted(tables):
             self._need(schema, name, file, place)
         try:
-            return finish(self._connection.sql(text))
+            return finish(self._connection, text)
+        except QueryLimitError as error:
+            raise PaperError([Problem(place, str(error), str(file))]) from None
         except duckdb.Error as error:
             raise PaperError([Problem(place, _describe_error(error), str(file))]) from None
 
@@ -104,21 +107,38 @@ class Database:
 
         if (schema, name) in self._made:
             return
-        run = self._connection.execute
-        run(f'CREATE SCHEMA IF NOT EXISTS "{schema}"')
-        if schema == "expected":
-            path = str(self.paper.expected[name].file).replace("'", "''")
-            options = "header = true, comment = '#', sample_size = -1"
-            run(f'CREATE TABLE "{schema}"."{name}" AS FROM read_csv(\'{path}\', {options})')
-            self._made.add((schema, name))
-            return
-        tables = self._studies.get(schema, {})
+        if not schema:
+            message = f'the table "{name[:200]}" is named without its study; expected STUDY.TABLE'
+            raise PaperError([Problem(place, message, str(file))])
+        if schema == "expected" and name in self.paper.expected:
+            tables: Mapping[str, pa.Table] = {name: _values(self.paper.expected[name].file)}
+        else:
+            tables = self._studies.get(schema, {})
         if name not in tables:
             message = f'the study "{schema}" has no table "{name}"; {suggestion(name, tables)}'
             raise PaperError([Problem(place, message, str(file))])
+        run = self._connection.execute
+        run(f"CREATE SCHEMA IF NOT EXISTS {quoted(schema)}")
         self._connection.register(f"{schema}__{name}", tables[name])
-        run(f'CREATE VIEW "{schema}"."{name}" AS FROM "{schema}__{name}"')
+        run(f"CREATE VIEW {quoted(schema)}.{quoted(name)} AS FROM {quoted(f'{schema}__{name}')}")
         self._made.add((schema, name))
+
+
+def _columns(connection: duckdb.DuckDBPyConnection, text: str) -> list[str]:
+    return list(connection.sql(text).columns)
+
+
+def _values(file: Path) -> pa.Table:
+    """Read a file of expected values in a separate database, for queries reach no file."""
+    import duckdb
+
+    with connect(confined=False) as base:
+        try:
+            return base.read_csv(
+                str(file), header=True, comment="#", sample_size=-1
+            ).to_arrow_table()
+        except duckdb.Error as error:
+            raise PaperError([Problem("", _describe_error(error), str(file))]) from None
 
 
 def _describe_error(error: duckdb.Error) -> str:

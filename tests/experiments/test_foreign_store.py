@@ -1,0 +1,169 @@
+"""A store from somebody else: its names lead nowhere outside, its queries read nothing else."""
+
+import hashlib
+import json
+import shutil
+import sqlite3
+
+import pyarrow.parquet as pq
+import pytest
+
+import ackclock as ac
+from ackclock._util import confined_sql
+from ackclock.cli import main as cli
+from ackclock.experiments.store import StoreError, look, query
+from ackclock.experiments.store.names import check_files
+from conftest import SMALL
+
+
+@pytest.fixture
+def place(tmp_path):
+    place = tmp_path / "store"
+    ac.sweep(ac.load(SMALL), {"flows[0].cc": ["aimd"]}).run(store=place, progress=False)
+    return place
+
+
+def forge(place, change):
+    """Change a pack and name it after its new manifest, as its sender can."""
+    at = next((place / "packs").iterdir())
+    said = json.loads((at / "manifest.json").read_text())
+    change(at, said)
+    for file in said["files"]:
+        if (at / file).is_file():
+            content = (at / file).read_bytes()
+            digest = hashlib.sha256(content).hexdigest()
+            said["files"][file] = {"bytes": len(content), "sha256": digest}
+    text = json.dumps(said)
+    (at / "manifest.json").write_text(text)
+    at.rename(at.parent / hashlib.sha256(text.encode()).hexdigest()[:32])
+    for file in place.glob("index.sqlite*"):
+        file.unlink()
+
+
+def replace_column(at, name, value):
+    table = pq.read_table(at / "runs.parquet", partitioning=None)
+    column = table.column_names.index(name)
+    table = table.set_column(column, name, [[value] * table.num_rows])
+    pq.write_table(table, at / "runs.parquet")
+
+
+def exported_key(place):
+    with look(place) as store:
+        return query.find(store)[0]["key"]
+
+
+@pytest.mark.parametrize("name", ["../../escaped.txt", "/tmp/escaped.txt", "a/../../b", "a//b", ""])
+def test_an_export_writes_no_file_outside_its_folder(place, tmp_path, name):
+    forge(place, lambda at, _: replace_column(at, "files", json.dumps({name: "x"})))
+    before = sorted(tmp_path.rglob("*"))
+    with look(place) as store, pytest.raises(StoreError, match="expected a relative path inside"):
+        query.export_run(store, exported_key(place), tmp_path / "a" / "b" / "out")
+    made = [path for path in sorted(tmp_path.rglob("*")) if path not in before]
+    assert [path for path in made if not path.is_relative_to(place)] == []
+
+
+def test_files_of_a_scenario_in_folders_are_accepted():
+    files = {"mine.py": "x = 1", "traces/two words.csv": "0,1"}
+    assert check_files("0" * 64, files) == files
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../../../escaped.parquet",
+        "/tmp/escaped.parquet",
+        "a\" AS SELECT 1; COPY (SELECT 1) TO 'escaped'; --.parquet",
+        "flows.csv",
+    ],
+)
+def test_a_manifest_that_names_no_table_is_refused_in_one_sentence(place, name, capsys):
+    def add(at, said):
+        said["files"][name] = {"bytes": 1, "sha256": "0" * 64}
+
+    forge(place, add)
+    assert cli.main(["results", "query", "SELECT 1", "--store", str(place)]) == 2
+    message = capsys.readouterr().err.strip()
+    assert "the manifest lists" in message
+    assert len(message.splitlines()) == 1
+
+
+def test_a_manifest_of_another_form_is_refused(place):
+    forge(place, lambda _, said: said.update(files={"gone.parquet": 3}))
+    with pytest.raises(StoreError, match="has not the form"), look(place) as store:
+        query.find(store)
+
+
+def test_an_index_that_names_a_folder_elsewhere_moves_nothing(place, tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    with look(place) as store:
+        query.find(store)
+    base = sqlite3.connect(place / "index.sqlite")
+    base.execute("UPDATE runs SET pack = ?", (str(elsewhere),))
+    base.commit()
+    base.close()
+    with look(place) as store, pytest.raises(StoreError, match=r"index\.sqlite names a pack"):
+        query.sql(store, "SELECT * FROM runs")
+    assert elsewhere.is_dir()
+
+
+def test_a_query_reads_no_file(place, tmp_path, capsys):
+    secret = tmp_path / "secret.txt"
+    secret.write_text("the secret")
+    for text in (
+        f"SELECT content FROM read_text('{secret}')",
+        f"SELECT * FROM '{secret}'",
+        f"COPY (SELECT 1) TO '{tmp_path / 'made'}'",
+        "INSTALL httpfs",
+        "SET enable_external_access = true",
+    ):
+        assert cli.main(["results", "query", text, "--store", str(place)]) == 2
+        said = capsys.readouterr()
+        assert "the secret" not in said.out + said.err
+        assert len(said.err.strip().splitlines()) == 1
+    assert not (tmp_path / "made").exists()
+
+
+def test_an_unconfined_query_reads_files(place, tmp_path, capsys):
+    (tmp_path / "known.txt").write_text("as requested")
+    text = f"SELECT content FROM read_text('{tmp_path / 'known.txt'}')"
+    assert cli.main(["results", "query", text, "--unconfined", "--store", str(place)]) == 0
+    assert "as requested" in capsys.readouterr().out
+
+
+def test_a_query_over_too_many_rows_ends_with_one_sentence(place, monkeypatch, capsys):
+    monkeypatch.setattr(confined_sql, "TIME_S", 0.5)
+    text = "SELECT sum(hash(range)) FROM range(100000000000)"
+    assert cli.main(["results", "query", text, "--store", str(place)]) == 2
+    message = capsys.readouterr().err.strip()
+    assert message.startswith("the query was ended after 0.5 s")
+    assert len(message.splitlines()) == 1
+
+
+def test_a_result_that_is_too_large_ends_with_one_sentence(place, monkeypatch, capsys):
+    monkeypatch.setattr(confined_sql, "MEMORY_BYTES", 64 * 2**20)
+    text = "SELECT range FROM range(100000000000)"
+    assert cli.main(["results", "query", text, "--store", str(place)]) == 2
+    message = capsys.readouterr().err.strip()
+    assert message.startswith("the result of the query exceeds 64 MiB")
+    assert len(message.splitlines()) == 1
+
+
+def test_packs_with_different_columns_are_one_table(place):
+    other = ac.load(SMALL).replace(duration="4 s", **{"record.tables": ["drops"]})
+    ac.sweep(other, {"flows[0].cc": ["cubic", "vegas"]}).run(store=place, progress=False)
+    with look(place) as store:
+        found = query.sql(store, "SELECT cc, count(*) AS n FROM flows GROUP BY 1 ORDER BY 1")
+        windows = query.sql(store, "SELECT count(DISTINCT key) AS n FROM windows")
+    assert {row["cc"]: row["n"] for row in found.to_pylist()} == {"aimd": 1, "cubic": 1, "vegas": 4}
+    assert windows.to_pylist() == [{"n": 1}]
+
+
+def test_a_pack_that_is_no_table_counts_as_damaged(place):
+    def break_it(at, _):
+        (at / "runs.parquet").write_text("no table")
+
+    forge(place, break_it)
+    with look(place) as store:
+        assert query.find(store) == []
+    shutil.rmtree(place)

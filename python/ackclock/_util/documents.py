@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["parse_document", "read_document"]
+__all__ = ["MOST_DEEP", "check_depth", "parse_document", "read_document"]
 
 MOST_DEEP = 100
 """Levels of tables and lists in a document; none that means something has ten."""
@@ -81,8 +81,7 @@ def parse_document(text: str, file: Path | None = None) -> dict[str, Any]:
     except RecursionError:
         deep = True
     if deep:
-        message = f"tables and lists are nested more than {MOST_DEEP} levels deep; expected a few"
-        raise _unreadable(file, message)
+        raise _too_deep(file)
     if not isinstance(data, dict):
         what = "a list" if isinstance(data, list) else f"the value {data!r}"
         message = f"holds {what} of JSON; expected an object, as in {{...}}"
@@ -111,6 +110,30 @@ def _twice(data: Any, steps: tuple[str | int, ...] = ()) -> Iterator[tuple[str |
     if isinstance(data, dict | list):
         for key, value in data.items() if isinstance(data, dict) else enumerate(data):
             yield from _twice(value, (*steps, key))
+
+
+def check_depth(data: object, file: Path | None = None) -> None:
+    """Refuse plain data that is nested deeper than `MOST_DEEP` levels.
+
+    Parameters
+    ----------
+    data
+        The tables of a document.
+    file
+        Where they came from, for the message.
+
+    Raises
+    ------
+    ScenarioError
+        It is.
+    """
+    if _is_deep(data):
+        raise _too_deep(file)
+
+
+def _too_deep(file: Path | None) -> ScenarioError:
+    message = f"tables and lists are nested more than {MOST_DEEP} levels deep; expected a few"
+    return _unreadable(file, message)
 
 
 def _is_deep(data: Any) -> bool:

@@ -42,6 +42,7 @@ __all__ = [
     "describe_failure",
     "form_problem",
     "kept",
+    "list_classes",
     "reference",
 ]
 
@@ -81,15 +82,23 @@ def form_problem(value: Any) -> str | None:
     return None
 
 
-def _specs(data: Any, steps: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], str]]:
-    """List the places of user-defined algorithms with their rooms."""
+def list_classes(data: Any, steps: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], str]]:
+    """List the places of user-defined algorithms with their rooms.
+
+    Parameters
+    ----------
+    data
+        A scenario as plain data, or a part of it.
+    steps
+        Where the part is.
+    """
     items = data.items() if isinstance(data, dict) else enumerate(data)
     for key, value in items:
         room = schema.room_of(key) if isinstance(key, str) else None
         if room is not None and reference(value) is not None:
             yield (*steps, key), room
         elif isinstance(value, dict | list):
-            yield from _specs(value, (*steps, key))
+            yield from list_classes(value, (*steps, key))
 
 
 def _at(data: Any, steps: tuple[Any, ...]) -> Any:
@@ -114,7 +123,7 @@ def check(data: schema.Data, folder: Path) -> None:
         A class is not to be had, or a parameter is wrong.
     """
     found: list[Problem] = []
-    for steps, room in _specs(data):
+    for steps, room in list_classes(data):
         path = paths.text(list(steps))
         name, given = reference(_at(data, steps)) or ("", {})
         try:
@@ -314,7 +323,7 @@ class Workshop:
         # By what is passed to the core: the hash shortened, numbered where classes share it.
         self._definitions: dict[str, Definition] = {}
         self._codes: dict[str, str] = {}
-        for steps, _ in _specs(data):
+        for steps, _ in list_classes(data):
             name, _ = reference(_at(data, steps)) or ("", {})
             definition = _find(name, folder)
             if definition.reference not in self._codes:
@@ -332,7 +341,7 @@ class Workshop:
         if not self:
             return self._data
         data = copy.deepcopy(self._data)
-        for steps, _ in list(_specs(data)):
+        for steps, _ in list(list_classes(data)):
             name, given = reference(_at(data, steps)) or ("", {})
             definition = _find(name, self._folder)
             kind = f"python:{definition.cls.__name__}"
@@ -392,7 +401,7 @@ def kept(data: schema.Data, folder: Path, target: Path) -> schema.Data:
     """
     data = copy.deepcopy(data)
     places: dict[Path, str] = {}
-    for steps, _ in list(_specs(data)):
+    for steps, _ in list(list_classes(data)):
         name, given = reference(_at(data, steps)) or ("", {})
         definition = _find(name, folder)
         file = definition.file

@@ -12,8 +12,9 @@ import keyword
 from functools import cache
 from typing import Any, ClassVar
 
+from ackclock._util.documents import MOST_DEEP
 from ackclock.catalogue import schema
-from ackclock.errors import ScenarioError
+from ackclock.errors import Problem, ScenarioError
 
 __all__ = ["Record", "class_name", "from_data", "plain", "record", "room", "shape"]
 
@@ -111,13 +112,18 @@ def _fields(rules: schema.Data) -> dict[str, schema.Data]:
     return {k: v for k, v in rules.get("properties", {}).items() if k != "kind"}
 
 
-def plain(value: Any) -> Any:
+def plain(value: Any, _depth: int = 0) -> Any:
     """Turn records, tuples and NumPy numbers inside a value into plain data.
 
     Parameters
     ----------
     value
         Any value a user gave.
+
+    Raises
+    ------
+    ScenarioError
+        It is nested deeper than any scenario, or contains itself.
     """
     if isinstance(value, Record):
         return value.to_data()
@@ -125,10 +131,16 @@ def plain(value: Any) -> Any:
         from ackclock.catalogue.python_class import to_data
 
         return to_data(value)
-    if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items() if item is not None}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
+    if isinstance(value, dict | list | tuple):
+        if _depth > MOST_DEEP:
+            message = (
+                f"tables and lists are nested more than {MOST_DEEP} levels deep; expected a few"
+            )
+            raise ScenarioError([Problem("", message)])
+        inner = _depth + 1
+        if isinstance(value, dict):
+            return {key: plain(item, inner) for key, item in value.items() if item is not None}
+        return [plain(item, inner) for item in value]
     if hasattr(value, "item") and not isinstance(value, str | bytes):
         return value.item()
     return value

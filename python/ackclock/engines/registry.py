@@ -10,7 +10,7 @@ import pkgutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ackclock._util.documents import read_document
+from ackclock._util.documents import check_depth, read_document
 from ackclock.case import ENGINES, Case, Engine, engine_named
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ def case(document: Mapping[str, Any], file: Path | None = None) -> Case:
     ScenarioError
         The document is wrong.
     """
+    check_depth(document, file)
     rest = dict(document)
     home = engine_named(rest.pop("engine", DEFAULT), file).home
     made: Case = (pkgutil.resolve_name(home) if isinstance(home, str) else home)(rest, file)

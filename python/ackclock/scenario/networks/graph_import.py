@@ -12,6 +12,7 @@ from ackclock._util import csv_rows
 from ackclock._util.units import parse
 from ackclock.errors import suggestion
 from ackclock.scenario.networks import link_defaults
+from ackclock.scenario.networks.graphml import open_graphml
 from ackclock.scenario.networks.link_defaults import (
     SIGNAL_SPEED_M_S,
     Edge,
@@ -152,27 +153,20 @@ def graphml_data(path: Path, options: LinkOptions) -> dict[str, Any]:
     options
         What the file does not say.
     """
-    import bz2
-    import gzip
     import warnings
     import xml.etree.ElementTree as ET
 
     import networkx as nx
 
-    opener: Any = {".gz": gzip.open, ".bz2": bz2.open}.get(path.suffix, open)
+    file = open_graphml(path)
     try:
-        with opener(path, "rb") as file, warnings.catch_warnings():
+        with warnings.catch_warnings():
             # NetworkX warns of ports, which no link needs, with the path of its source.
             warnings.simplefilter("ignore", UserWarning)
             _check_ids(ET.parse(file).getroot(), path)
             file.seek(0)
             graph = nx.read_graphml(file)
-    except OSError as error:
-        raise wrong(f"cannot read {path}: {error.strerror or error}") from None
-    except ET.ParseError as error:
-        line, column = error.position
-        raise wrong(f"{path}, line {line}, column {column}: this is not well-formed XML") from None
-    except (nx.NetworkXError, LookupError, ValueError, EOFError) as error:
+    except (ET.ParseError, nx.NetworkXError, LookupError, ValueError) as error:
         why = f"unknown type or value {error}" if isinstance(error, KeyError) else error
         raise wrong(f"{path} is not GraphML as understood here: {why}") from None
     return networkx_data(graph, options, str(path))

@@ -224,11 +224,10 @@ def _from_graphml(path: Path) -> _Raw:
 
     import networkx as nx
 
+    from ackclock.scenario.networks.graphml import open_graphml
+
     try:
-        graph = nx.read_graphml(path)
-    except OSError as error:
-        message = f"cannot be read: {error.strerror}"
-        raise ScenarioError([Problem("", message, str(path))]) from None
+        graph = nx.read_graphml(open_graphml(path))
     except (ET.ParseError, nx.NetworkXError, KeyError, ValueError, IndexError) as error:
         message = f"is not GraphML as understood here: {error}"
         raise ScenarioError([Problem("", message, str(path))]) from None

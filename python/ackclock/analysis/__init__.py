@@ -7,7 +7,9 @@ In the queries of papers the functions of `SQL` can be used on lists.
 
 from __future__ import annotations
 
+from ackclock.analysis.ack_compression import ack_compression, compression_of
 from ackclock.analysis.competitive import competitive
+from ackclock.analysis.congestion import congested_users, congestion_events
 from ackclock.analysis.fairness import (
     fairness,
     jain,
@@ -20,7 +22,11 @@ from ackclock.analysis.harm import harm, harm_table
 
 __all__ = [
     "SQL",
+    "ack_compression",
     "competitive",
+    "compression_of",
+    "congested_users",
+    "congestion_events",
     "fairness",
     "harm",
     "harm_table",

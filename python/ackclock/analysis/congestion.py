@@ -121,7 +121,7 @@ def _events(
             }
 
 
-def _periods(rows: pa.Table, ends: npt.NDArray[np.float64]) -> dict[str, npt.NDArray[np.float64]]:
+def _periods(rows: pa.Table, ends: npt.NDArray[Any]) -> dict[str, npt.NDArray[np.float64]]:
     """What one user got and sent in each period: cumulative counts at their ends, subtracted."""
     at = np.array(rows["time_s"].to_pylist(), dtype=float)
     place = np.searchsorted(at, ends + 1e-9, side="right") - 1

@@ -16,6 +16,7 @@
 //! R = |f - w| r / (w |dr|),  n = max(R (R - 1), 0),  C = R w / r
 //! D <- D - n alpha / C                       w <- alpha + D C / (n + 1)
 //! dr = 0, of the wrong sign, or D <= 0: the measurement is discarded and repeated after the next rest
+//! a segment lost during the probe: discarded too; theta <- `theta_backoff` theta for those after (footnote 5)
 //! ```
 //! Deviations: equation (22) as printed has the wrong sign (a smaller window drains the queue), and (23)
 //! with it gives a wrong n; the magnitudes above are what the derivation means. (1 + sqrt(1 + 4 n))/2 in
@@ -73,6 +74,9 @@ pub struct FastCorrectedParams {
     /// Measurements that are discarded before the flow gives up: every one disturbs others.
     #[schemars(range(min = 1))]
     pub attempts: u32,
+    /// Theta is multiplied by this after a probe that lost segments (1: it stays).
+    #[schemars(range(max = 1), extend("exclusiveMinimum" = 0))]
+    pub theta_backoff: f64,
 }
 
 impl Default for FastCorrectedParams {
@@ -85,6 +89,7 @@ impl Default for FastCorrectedParams {
             reading: Reading::Line,
             measurements: 1,
             attempts: 5,
+            theta_backoff: 1.0,
         }
     }
 }
@@ -152,6 +157,7 @@ pub struct FastCorrected {
     reading: Reading,
     left: u32,
     attempts: u32,
+    theta_backoff: f64,
     probe: Option<Probe>,
     found: Option<Found>,
     discarded: u32,
@@ -167,8 +173,16 @@ impl About<CcEnv> for FastCorrected {
     };
 
     fn new(params: FastCorrectedParams, env: &CcEnv) -> Result<Self, Vec<Problem>> {
-        let FastCorrectedParams { fast, calm, theta, t_epsilon, reading, measurements, attempts } =
-            params;
+        let FastCorrectedParams {
+            fast,
+            calm,
+            theta,
+            t_epsilon,
+            reading,
+            measurements,
+            attempts,
+            theta_backoff,
+        } = params;
         if theta == 0.0 {
             let range = "a value other than 0: only a change of the window shows how many flows there are \
                          (-0.5 is usual)";
@@ -177,6 +191,7 @@ impl About<CcEnv> for FastCorrected {
         Ok(Self {
             fast: Fast::new(fast, env)?,
             calm: Calm::new(calm),
+            theta_backoff,
             theta,
             t_epsilon,
             reading,
@@ -273,6 +288,7 @@ impl CongestionControl for FastCorrected {
         if let Some(probe) = self.probe.take() {
             window.cwnd = probe.window.min(before);
             self.discarded += 1;
+            self.theta *= self.theta_backoff;
         }
         self.calm.restart();
         self.fast.on_congestion(window, event);
@@ -296,6 +312,7 @@ impl CongestionControl for FastCorrected {
         out("estimated_capacity_segments_per_s", self.found.map_or(0.0, |f| f.capacity));
         out("measured", f64::from(u8::from(self.found.is_some())));
         out("discarded", f64::from(self.discarded));
+        out("theta", self.theta);
     }
 }
 

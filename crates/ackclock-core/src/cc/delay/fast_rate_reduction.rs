@@ -11,12 +11,13 @@
 //!
 //! **Rule** (w, r: window and mean round trip once the flow has come to rest)
 //! ```text
-//! reduced:  for `duration` round trips r, segments leave at the rate w / r / factor
+//! reduced:  for `duration` round trips r, segments leave at the rate w / r / factor; with `pause` none does
 //! resumed:  for one round trip, segments leave at the rate w / r
 //! after:    FAST, with the smallest round trip that was seen
 //! ```
 //! Deviations: when the rate is reduced, and for how long, is not said there; here after rest, for one
-//! round trip, the time within which the queue must have drained.
+//! round trip, the time within which the queue must have drained. `pause` is the source's most favourable
+//! case (section 5, before equation 19), an infinite factor; its end is noticed within 1 ms.
 //!
 //! Defaults by era: as `fast`. The factor is alpha, as the source is said to advise. Outside the RFC era,
 //! whose senders alone are paced, the window is divided in place of the rate.
@@ -48,6 +49,8 @@ pub struct FastRateReductionParams {
     /// Length of the reduction in round trips.
     #[schemars(extend("exclusiveMinimum" = 0, "x-unit" = "round trips"))]
     pub duration: f64,
+    /// No segment leaves during the reduction; excludes `factor`, and is for the RFC era.
+    pub pause: bool,
 }
 
 impl Default for FastRateReductionParams {
@@ -57,6 +60,7 @@ impl Default for FastRateReductionParams {
             calm: CalmParams::default(),
             factor: None,
             duration: 1.0,
+            pause: false,
         }
     }
 }
@@ -85,6 +89,7 @@ pub struct FastRateReduction {
     calm: Calm,
     factor: f64,
     duration: f64,
+    pause: bool,
     wire_bits: f64,
     era: Era,
     stage: Stage,
@@ -101,17 +106,36 @@ impl About<CcEnv> for FastRateReduction {
     };
 
     fn new(params: FastRateReductionParams, env: &CcEnv) -> Result<Self, Vec<Problem>> {
-        let FastRateReductionParams { fast, calm, factor, duration } = params;
+        let FastRateReductionParams { fast, calm, factor, duration, pause } = params;
+        if pause && factor.is_some() {
+            return Err(Problem::new("pause", "excludes factor: it stands for an infinite one").into());
+        }
+        if pause && env.era != Era::Rfc {
+            return Err(Problem::new("pause", "needs the era rfc, whose senders are paced").into());
+        }
         let factor = factor.unwrap_or(fast.alpha.max(2.0));
         Ok(Self {
             fast: Fast::new(fast, env)?,
             calm: Calm::new(calm),
             factor,
             duration,
+            pause,
             wire_bits: 8.0 * f64::from(env.wire_size),
             era: env.era,
             stage: Stage::Waiting,
         })
+    }
+}
+
+impl FastRateReduction {
+    /// Sends at the former rate for a round trip.
+    fn resume(&mut self, window: &mut Window, now: Time) {
+        if let Stage::Reduced { until, rate, rtt, window: before } = self.stage
+            && now >= until
+        {
+            window.cwnd = before;
+            self.stage = Stage::Resumed { until: now + Span::from_seconds(rtt), rate };
+        }
     }
 }
 
@@ -129,13 +153,9 @@ impl CongestionControl for FastRateReduction {
                     }
                 }
             }
-            Stage::Reduced { until, rate, rtt, window: before } => {
+            Stage::Reduced { window: before, .. } => {
                 self.fast.sample(ack.rtt, before);
-                if ack.now >= until {
-                    window.cwnd = before;
-                    let until = ack.now + Span::from_seconds(rtt);
-                    self.stage = Stage::Resumed { until, rate };
-                }
+                self.resume(window, ack.now);
             }
             Stage::Resumed { until, .. } => {
                 self.fast.sample(ack.rtt, window.cwnd);
@@ -160,8 +180,18 @@ impl CongestionControl for FastRateReduction {
         false
     }
 
+    /// In a pause there are no acknowledgements to end it.
+    fn timer_interval(&self) -> Option<Span> {
+        (self.pause && self.stage != Stage::Done).then_some(Span::from_millis(1))
+    }
+
+    fn on_timer(&mut self, window: &mut Window, now: Time) {
+        self.resume(window, now);
+    }
+
     fn pacing_rate(&self) -> Option<BitRate> {
         let rate = match self.stage {
+            Stage::Reduced { .. } if self.pause => return Some(BitRate(0)),
             Stage::Reduced { rate, .. } => rate / self.factor,
             Stage::Resumed { rate, .. } => rate,
             Stage::Waiting | Stage::Done => return None,
@@ -230,6 +260,34 @@ mod tests {
         assert_eq!(control.stage, Stage::Done);
         assert!(control.pacing_rate().is_none());
         assert!((control.fast.base() - 0.032).abs() < 1e-12);
+    }
+
+    #[test]
+    fn in_a_pause_nothing_leaves_and_a_timer_ends_it() {
+        let params = FastRateReductionParams { pause: true, ..FastRateReductionParams::default() };
+        let mut control = FastRateReduction::new(params.clone(), &env(Era::Rfc)).unwrap();
+        let mut window = Window { cwnd: 250.0, ssthresh: f64::INFINITY };
+        let at = |ms| Time::ZERO + Span::from_millis(ms);
+        control.stage =
+            Stage::Reduced { until: at(50), rate: 5000.0, rtt: 0.05, window: window.cwnd };
+        control.on_ack(&mut window, &ack(49, 1, Span::from_millis(40)));
+        assert_eq!((control.pacing_rate(), control.phase()), (Some(BitRate(0)), "reduced"));
+        assert_eq!(control.timer_interval(), Some(Span::from_millis(1)));
+        control.on_timer(&mut window, at(49));
+        assert_eq!(control.phase(), "reduced");
+        control.on_timer(&mut window, at(50));
+        // 5000 segments of 1040 bytes a second.
+        assert_eq!((control.pacing_rate(), window.cwnd), (Some(BitRate(41_600_000)), 250.0));
+        control.on_ack(&mut window, &ack(100, 2, Span::from_millis(30)));
+        assert_eq!((control.stage, control.timer_interval()), (Stage::Done, None));
+        assert!((control.fast.base() - 0.030).abs() < 1e-12);
+        for (params, era, expected) in [
+            (params.clone(), Era::Y2007, "era rfc"),
+            (FastRateReductionParams { factor: Some(9.0), ..params }, Era::Rfc, "excludes factor"),
+        ] {
+            let problems = FastRateReduction::new(params, &env(era)).err().unwrap();
+            assert!(problems[0].message.contains(expected), "{problems:?}");
+        }
     }
 
     #[test]

@@ -149,3 +149,22 @@ fn values_out_of_range_are_named() {
         assert!(message.starts_with(expected), "{message}");
     }
 }
+
+/// Footnote 5 of the source: drops are avoided by smaller values of theta in later measurements.
+#[test]
+fn a_lossy_probe_makes_theta_smaller_and_another_loss_does_not() {
+    let params = FastCorrectedParams { theta_backoff: 0.5, ..FastCorrectedParams::default() };
+    let mut control = FastCorrected::new(params, &env(Era::Rfc)).unwrap();
+    let mut window = Window { cwnd: 100.0, ssthresh: f64::INFINITY };
+    let lost = crate::cc::Signal::FastRetransmit { lost: 1 };
+    for (probing, theta, discarded) in [(false, -0.5, 0), (true, -0.25, 1), (true, -0.125, 2)] {
+        control.probe = probing.then_some(probe(4.0, -0.5).0);
+        control.on_congestion(&mut window, &Congestion::at(Time::ZERO, lost, 100));
+        assert_eq!((control.theta, control.discarded), (theta, discarded));
+    }
+    // The next probe lets 1 + 1/8 segments leave for each that is acknowledged.
+    let (next, _) = probe(4.0, -0.125);
+    window.cwnd = next.window;
+    control.go_on(next, &mut window, &Ack::at(Time::ZERO, 8));
+    assert!((window.cwnd - next.window - 1.0).abs() < 1e-12, "{}", window.cwnd);
+}

@@ -10,6 +10,7 @@
 pub mod delay;
 pub mod linear;
 pub mod loss;
+pub mod mark;
 pub mod mixed;
 pub mod model;
 pub mod sample;
@@ -215,6 +216,12 @@ pub trait CongestionControl: Send {
     fn uses_slow_start(&self) -> bool {
         true
     }
+    /// Whether the control counts marks itself: each acknowledgement carries the mark of the segments that it
+    /// acknowledges (no echo until CWR), [`Self::on_congestion`] reports no ECN-Echo, and the flow is
+    /// ECN-capable.
+    fn counts_marks(&self) -> bool {
+        false
+    }
     /// Rate at which segments may leave; `None`: clocked by acknowledgements.
     fn pacing_rate(&self) -> Option<BitRate> {
         None
@@ -255,6 +262,12 @@ crate::registry! {
         "cc/linear.rs" => linear::Maimd,
         "cc/linear.rs" => linear::General,
         "cc/loss/cubic.rs" => loss::cubic::Cubic,
+        "cc/loss/binomial.rs" => loss::binomial::Binomial,
+        "cc/loss/binomial.rs" => loss::binomial::Iiad,
+        "cc/loss/binomial.rs" => loss::binomial::Sqrt,
+        "cc/loss/aild.rs" => loss::aild::Aild,
+        "cc/loss/rtt_squared.rs" => loss::rtt_squared::RttSquared,
+        "cc/mark/decbit.rs" => mark::decbit::Decbit,
         "cc/delay/vegas.rs" => delay::vegas::Vegas,
         "cc/delay/fast.rs" => delay::fast::Fast,
         "cc/delay/fast_rate_reduction.rs" => delay::fast_rate_reduction::FastRateReduction,

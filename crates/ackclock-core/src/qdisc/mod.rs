@@ -268,4 +268,5 @@ registry! { /// Builds the queue discipline that `spec` names; `path` says where
     "qdisc/aqm/sred.rs" => managed::Managed<aqm::sred::Sred>,
     "qdisc/aqm/afd.rs" => managed::Managed<aqm::afd::Afd>,
     "qdisc/aqm/rem.rs" => managed::Managed<aqm::rem::Rem>,
+    "qdisc/aqm/decbit.rs" => managed::Managed<aqm::decbit::Decbit>,
 } }

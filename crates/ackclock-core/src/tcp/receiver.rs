@@ -16,7 +16,7 @@
 //! DSACK:     (an option) before them, the segment that has come again
 //! echo:      TS.Recent, taken from a segment with seq <= last ACK sent and a timestamp not older; one that
 //!            is half a turn of the clock old (134 s) gives way to any (RFC 7323 section 5.5)
-//! ECN:       ECE on every ACK from a CE until a CWR
+//! ECN:       ECE on every ACK from a CE until a CWR; for controls that count marks, on the ACK that covers it
 //! AQT:       the time that the segment which caused this ACK waited in queues; none on a delayed ACK's timeout
 //! wire size: ack_size + 12 with timestamps + 8 n + 4 with n SACK blocks
 //! ```
@@ -51,6 +51,8 @@ pub struct ReceiverParts {
     pub sack: bool,
     /// Payload of the whole transfer, if it is finite.
     pub size: Option<Bytes>,
+    /// Echo the mark of each packet once, with the acknowledgement that covers it, not until CWR.
+    pub echo_each: bool,
 }
 
 /// The receiving end. What every packet touches stands first, as in [`super::Sender`].
@@ -76,6 +78,8 @@ pub struct Receiver {
     echo_ce: bool,
     /// The last data packet carried CE.
     last_ce: bool,
+    /// ECE lasts for one ACK.
+    echo_each: bool,
     history_len: u8,
     /// Segments that arrived out of order.
     early: Ranges,
@@ -101,7 +105,7 @@ impl Receiver {
 
     /// A receiver that has got nothing.
     pub fn new(parts: &ReceiverParts) -> Self {
-        let ReceiverParts { flow, config, sack, size } = parts;
+        let ReceiverParts { flow, config, sack, size, echo_each } = parts;
         let total = size.map_or(u32::MAX, |bytes| segments_of(bytes, config.mss));
         Self {
             flow: *flow,
@@ -112,6 +116,7 @@ impl Receiver {
             sack: *sack,
             dsack: *sack && config.dsack,
             duplicate: None,
+            echo_each: *echo_each,
             timestamps: config.timestamps,
             echo_ce: false,
             last_ce: false,
@@ -224,6 +229,7 @@ impl Receiver {
         let mut flags = Flags::ACK | extra;
         if self.echo_ce {
             flags.set(Flags::ECE);
+            self.echo_ce = !self.echo_each;
         }
         let packet = ctx.out.send(self.flow, self.next, self.ack_size as u16, flags);
         if self.timestamps {
@@ -257,7 +263,7 @@ impl Receiver {
         let ce = packet.flags.has(Flags::CE);
         let ce_changed = ce != self.last_ce;
         self.last_ce = ce;
-        if packet.flags.has(Flags::CWR) {
+        if packet.flags.has(Flags::CWR) && !self.echo_each {
             self.echo_ce = false;
         }
         self.echo_ce |= ce;

@@ -79,6 +79,51 @@ class Cubic(Record):
         reno_friendly: bool | None = ...,
     ) -> None: ...
 
+class Binomial(Record):
+    def __init__(
+        self,
+        alpha: float | None = ...,
+        beta: float | None = ...,
+        k: float | None = ...,
+        l: float | None = ...,
+    ) -> None: ...
+
+class Iiad(Record):
+    def __init__(
+        self,
+        alpha: float | None = ...,
+        beta: float | None = ...,
+    ) -> None: ...
+
+class Sqrt(Record):
+    def __init__(
+        self,
+        alpha: float | None = ...,
+        beta: float | None = ...,
+    ) -> None: ...
+
+class Aild(Record):
+    def __init__(
+        self,
+        alpha: float | None = ...,
+        beta: float | None = ...,
+    ) -> None: ...
+
+class RttSquared(Record):
+    def __init__(
+        self,
+        c: float | None = ...,
+        b: float | None = ...,
+    ) -> None: ...
+
+class Decbit(Record):
+    def __init__(
+        self,
+        threshold: float | None = ...,
+        increase: float | None = ...,
+        factor: float | None = ...,
+    ) -> None: ...
+
 class Vegas(Record):
     def __init__(
         self,
@@ -120,6 +165,7 @@ class FastRateReduction(Record):
         stable_tolerance: float | None = ...,
         factor: float | None = ...,
         duration: float | None = ...,
+        pause: bool | None = ...,
     ) -> None: ...
 
 class FastCorrected(Record):
@@ -142,6 +188,7 @@ class FastCorrected(Record):
         reading: Any = ...,
         measurements: int | None = ...,
         attempts: int | None = ...,
+        theta_backoff: float | None = ...,
     ) -> None: ...
 
 class Ledbat(Record):

@@ -238,3 +238,9 @@ class Rem(Record):
         target: float | None = ...,
         ecn: bool | None = ...,
     ) -> None: ...
+
+class Decbit(Record):
+    def __init__(
+        self,
+        threshold: float | None = ...,
+    ) -> None: ...

@@ -108,7 +108,9 @@ impl About<CcEnv> for FastRateReduction {
     fn new(params: FastRateReductionParams, env: &CcEnv) -> Result<Self, Vec<Problem>> {
         let FastRateReductionParams { fast, calm, factor, duration, pause } = params;
         if pause && factor.is_some() {
-            return Err(Problem::new("pause", "excludes factor: it stands for an infinite one").into());
+            return Err(
+                Problem::new("pause", "excludes factor: it stands for an infinite one").into()
+            );
         }
         if pause && env.era != Era::Rfc {
             return Err(Problem::new("pause", "needs the era rfc, whose senders are paced").into());

@@ -81,9 +81,15 @@ fn build_rfc_pair(
         }
     };
     let sack = made_recovery.uses_sack();
+    let echo_each = made.counts_marks();
+    let config = if echo_each && !flow.tcp.ecn {
+        Arc::new(TcpConfig { ecn: true, ..TcpConfig::clone(&flow.tcp) })
+    } else {
+        Arc::clone(&flow.tcp)
+    };
     let sender = Sender::new(SenderParts {
         flow: id,
-        config: Arc::clone(&flow.tcp),
+        config: Arc::clone(&config),
         size: flow.size,
         bursts: flow.bursts,
         stop: flow.stop,
@@ -92,8 +98,13 @@ fn build_rfc_pair(
         recovery: made_recovery,
         slow_start: made_slow_start,
     });
-    let parts =
-        ReceiverParts { flow: id, config: TcpConfig::clone(&flow.tcp), sack, size: flow.size };
+    let parts = ReceiverParts {
+        flow: id,
+        config: TcpConfig::clone(&config),
+        sack,
+        size: flow.size,
+        echo_each,
+    };
     Ok((Box::new(sender), Box::new(Receiver::new(&parts))))
 }
 
@@ -147,6 +158,13 @@ fn build_ns2_pair(
     };
     let env = CcEnv { mss: flow.tcp.mss, wire_size: flow.tcp.wire_size(), era: plan.era };
     let made = build_control(flow, id, cc, &env, custom)?;
+    if made.counts_marks() {
+        let message = format!(
+            "{} counts the mark of each packet, which ns-2's sinks do not echo; expected era rfc",
+            cc.kind()
+        );
+        return Err(vec![Problem::new(path("cc"), message)]);
+    }
     let sender = Ns2Sender::new(Ns2Parts {
         flow: id,
         config: TcpConfig::clone(&flow.tcp),

@@ -6,6 +6,7 @@ pub mod afd;
 pub mod blue;
 pub mod codel;
 pub(in crate::qdisc) mod curve;
+pub mod decbit;
 pub mod fifo;
 pub mod fred;
 pub mod green;

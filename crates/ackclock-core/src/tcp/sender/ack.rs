@@ -153,7 +153,8 @@ impl Sender {
             return false;
         }
         let new_window = self.reduced_at.is_none_or(|at| self.board.una() > at);
-        if self.config.ecn && packet.flags.has(Flags::ECE) && new_window {
+        if self.config.ecn && packet.flags.has(Flags::ECE) && new_window && !self.cc.counts_marks()
+        {
             self.rare_count.ecn_reductions += 1;
             // @src rfc3168#6.1.2: whole segments leave, so below two the window is one.
             self.held_by_ecn |= self.window.cwnd < 2.0;

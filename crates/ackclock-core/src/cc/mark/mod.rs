@@ -1,0 +1,3 @@
+//! Controls whose signal is the routers' mark of each packet.
+
+pub mod decbit;

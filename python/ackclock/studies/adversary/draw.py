@@ -52,7 +52,7 @@ def pattern(arena: Arena, shape: Shape, goodput: Mapping[str, Mean]) -> Figure:
     from ackclock.scenario.environments.form import settings
 
     controls = list(arena.controls)
-    figure = style.figure(None, 7.2, 1.5 * len(controls) + 0.6)
+    figure = style.figure(None, 7.2, 1.5 * len(controls) + 0.9)
     axes = figure.subplots(len(controls), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
     begin = arena.warmup_s
     shown = min(max(TURNS_SHOWN * shape.period_s, LEAST_SHOWN_S), MOST_SHOWN_S)
@@ -72,6 +72,7 @@ def pattern(arena: Arena, shape: Shape, goodput: Mapping[str, Mean]) -> Figure:
         axis.set_ylabel("Mbit/s")
         axis.set_xlim(begin, end)
         axis.set_ylim(bottom=0)
-    axes[0].legend(fontsize=8, loc="upper right")
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper right", ncols=2, fontsize=8)
     axes[-1].set_xlabel("time [s]")
     return figure

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ackclock.analysis.fairness import jain
 from ackclock.errors import AckclockError
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class Accuracy:
     @property
     def jain_bound(self) -> float:
         """Jain's index of GREEN's flows by the square-root law: (E u)² / E u²."""
-        return float(self.factors.mean() ** 2 / (self.factors**2).mean())
+        return jain(self.factors)
 
     @property
     def load(self) -> float:

@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -225,6 +226,22 @@ def test_the_demonstration_measures_flows_of_different_routes_by_their_max_min_s
     assert values["fair"] > 0.999
 
 
+def test_a_curve_of_the_demonstration_shows_where_another_lies_on_it():
+    """Four queues with the same goodputs: of two neighbours, the lower line is the wider one."""
+    summary = {
+        "flows": [{"goodput_bps": 1e6}, {"goodput_bps": 3e6}],
+        "scenario_hash": "a" * 64,
+        "version": "0",
+    }
+    runs = {qdisc: [SimpleNamespace(summary=summary)] for qdisc in geant_demo.QDISCS}
+    figure = geant_demo._goodputs(geant_demo.Results(geant_demo.Size(reps=1), "", runs))
+    lines = figure.axes[0].lines
+    assert [line.get_label() for line in lines] == list(geant_demo.QDISCS)
+    for under, over in (lines[:2], lines[2:]):
+        assert under.get_linewidth() > 2 * over.get_linewidth()
+        assert under.get_zorder() < over.get_zorder()
+
+
 def test_a_figure_of_several_scenarios_names_each(run):
     import matplotlib.figure
 
@@ -245,7 +262,7 @@ def test_the_demonstration_page_is_whole_and_needs_no_network(tmp_path, capsys):
     assert main(["demo", "--quick", "--out", str(tmp_path)]) == 0
     printed = capsys.readouterr().out
     assert "Jain's index of goodput / max-min share: " in printed
-    assert printed.count("Jain against max-min [1]") == 1
+    assert printed.count("Jain against max-min") == 1
     page = (tmp_path / "index.html").read_text()
     assert page.count("<th>Jain against max-min") == 2
     for name, qdiscs in {

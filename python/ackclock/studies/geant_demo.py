@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ackclock._util.number_text import interval, number
 from ackclock._util.text_table import table
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ QDISCS = ("fifo", "red", "drr", "fq")
 
 @dataclass(frozen=True)
 class Metric:
-    """A column of the result."""
+    """A column of the result; the unit is empty where there is none."""
 
     key: str
     title: str
@@ -44,8 +45,8 @@ class Metric:
 
 MEAN = Metric("mean", "mean goodput", "Mbit/s", 1e-6)
 MINIMUM = Metric("minimum", "minimum goodput", "kbit/s", 1e-3)
-FAIR = Metric("fair", "Jain against max-min", "1", 1.0)
-JAIN = Metric("jain", "Jain, raw", "1", 1.0)
+FAIR = Metric("fair", "Jain against max-min", "", 1.0)
+JAIN = Metric("jain", "Jain, raw", "", 1.0)
 LOSS = Metric("loss", "loss", "%", 100.0)
 DELAY = Metric("delay", "queueing delay", "ms", 1e3)
 USED = Metric("used", "busiest links used", "%", 100.0)
@@ -208,11 +209,11 @@ class Results:
 
     def cells(self, qdisc: str) -> list[str]:
         """The table's row."""
-        return [written(*self.interval(qdisc, metric)) for metric in METRICS]
+        return [interval(*self.interval(qdisc, metric)) for metric in METRICS]
 
     def differences(self, qdisc: str) -> list[str]:
         """The row of the table of differences from FIFO."""
-        return [written(*self.difference(qdisc, QDISCS[0], m), sign=True) for m in METRICS]
+        return [interval(*self.difference(qdisc, QDISCS[0], m), sign=True) for m in METRICS]
 
     def extremes(self, metric: Metric) -> tuple[str, str, bool]:
         """Disciplines of the largest and smallest mean; whether they differ clearly."""
@@ -237,32 +238,28 @@ class Results:
         def mean(qdisc: str, metric: Metric) -> str:
             # An index near 1 is not to read as 1.
             digits = 4 if metric is FAIR else 3
-            return f"{self.interval(qdisc, metric)[0]:.{digits}g}"
+            return number(self.interval(qdisc, metric)[0], digits)
 
         def both(one: str, other: str, metric: Metric) -> str:
-            unit = f" {metric.unit}" if metric.unit != "1" else ""
+            unit = f" {metric.unit}" if metric.unit else ""
             alike = " and ".join(q.upper() for q in self.alike(one, metric))
             first, second = mean(one, metric), mean(other, metric)
             return f"{first}{unit} under {alike} against {second}{unit} under {other.upper()}"
 
         out = []
         most, least, clear = self.extremes(FAIR)
-        head = "Sharing is fairest" if clear else "Sharing is about as fair under each"
-        ideal = np.mean([run["jain_of_shares"] for run in self.values[most]])
+        head = "Sharing is fairest" if clear else "Which queue shares most fairly is not clear"
+        ideal = float(np.mean([run["jain_of_shares"] for run in self.values[most]]))
         out.append(
             f"{head}, by Jain's index of goodput / max-min share: {both(most, least, FAIR)}. Raw"
             f" goodputs give {mean(most, JAIN)} against {mean(least, JAIN)}, for routes differ: the"
-            f" max-min shares themselves have {ideal:.3g}"
+            f" max-min shares themselves have {number(ideal, 3)}"
         )
         most, least, clear = self.extremes(MINIMUM)
-        if clear:
-            out.append(f"The slowest flow gets {both(most, least, MINIMUM)}")
-        else:
-            out.append(
-                f"The slowest flow gets about as much under each: {both(most, least, MINIMUM)}"
-            )
+        head = "The slowest flow gets" if clear else "What is best for the slowest is not clear:"
+        out.append(f"{head} {both(most, least, MINIMUM)}")
         most, least, clear = self.extremes(DELAY)
-        head = "Packets wait least" if clear else "Packets wait about as long under each"
+        head = "Packets wait least" if clear else "Where packets wait least is not clear"
         cost = self.difference(least, QDISCS[0], LOSS)
         price = ""
         if least != QDISCS[0] and cost[1] > 0:
@@ -271,28 +268,6 @@ class Results:
             )
         out.append(f"{head}, per link: {both(least, most, DELAY)}{price}")
         return ". ".join(out) + "."
-
-
-def written(mean: float, low: float, high: float, *, sign: bool = False) -> str:
-    """Write a mean with the half width of its interval, both to the digits that mean something.
-
-    Parameters
-    ----------
-    mean, low, high
-        Mean and interval.
-    sign
-        Whether a plus is written.
-    """
-    plus = "+" if sign else ""
-    half = (high - low) / 2
-    if not half > 0:
-        return f"{mean:{plus}.3g}"
-    # Two figures of the half width, as far as the mean has four.
-    digits = 1 - int(np.floor(np.log10(half)))
-    if not sign and mean != 0:
-        digits = min(digits, 3 - int(np.floor(np.log10(abs(mean)))))
-    digits = max(0, digits)
-    return f"{mean:{plus},.{digits}f} ± {half:,.{digits}f}"
 
 
 def simulate(size: Size) -> Results:
@@ -340,11 +315,15 @@ def _goodputs(results: Results) -> Figure:
     for i, (qdisc, runs) in enumerate(results.runs.items()):
         values = [flow["goodput_bps"] / 1e6 for run in runs for flow in run.summary["flows"]]
         every += values
-        axes.ecdf(values, label=qdisc, **{**line(i), "linestyle": ("-", "--")[i % 2]})
+        # DRR and FQ give almost the same curve: a narrow line on a wide one hides it nowhere.
+        wide = i % 2 == 0
+        look = {"color": line(i)["color"], "linewidth": 3.5 if wide else 1.3}
+        look |= {"alpha": 0.55, "zorder": 2} if wide else {"alpha": 1.0, "zorder": 3}
+        axes.ecdf(values, label=qdisc, **look)
     least = min(value for value in every if value > 0)
     axes.set_xscale("log")
     axes.set_xlim(max(least, 1e-3 * max(every)), max(every))
-    axes.xaxis.set_major_formatter("{x:g}")
+    axes.xaxis.set_major_formatter(lambda value, _: number(value))
     axes.set_ylim(0, 1)
     axes.legend(loc="upper left", frameon=False)
     return made
@@ -365,12 +344,13 @@ def _comparison(results: Results) -> Figure:
             half = 0.0 if np.isnan(low) else (high - low) / 2
             colour = line(i)["color"]
             top = max(top, mean + half)
-            ax.errorbar([i], [mean], yerr=[half], fmt="o", color=colour, capsize=4)
+            drawn = ax.errorbar([i], [mean], yerr=[half], fmt="o", color=colour, capsize=4)
+            drawn.lines[0].set_clip_on(False)  # a dot on the axis is whole
         ax.set_xticks(range(len(results.runs)), list(results.runs))
         ax.set_xlim(-0.5, len(results.runs) - 0.5)
         ax.set_ylim(0, 1.1 * top if top > 0 else 1.0)
         ax.set_title(metric.title, fontsize=10, loc="left")
-        ax.set_ylabel(f"[{metric.unit}]")
+        ax.set_ylabel(f"[{metric.unit}]" if metric.unit else "")
         ax.grid(axis="y", color="#dddddd", linewidth=0.6)
         ax.set_axisbelow(True)
         ax.spines[["top", "right"]].set_visible(False)
@@ -508,7 +488,8 @@ def demonstrate(out: Path, *, quick: bool = False) -> str:
     size = Size(reps=2, duration_s=4.0, warmup_s=1.0) if quick else Size()
     results = simulate(size)
     page = write(results, out, "ackclock demo" + (" --quick" if quick else ""))
-    head = ["qdisc", *(f"{metric.title} [{metric.unit}]" for metric in METRICS)]
+    units = [f" [{metric.unit}]" if metric.unit else "" for metric in METRICS]
+    head = ["qdisc", *(m.title + unit for m, unit in zip(METRICS, units, strict=True))]
     rows = [[qdisc, *results.cells(qdisc)] for qdisc in results.runs]
     count = f"GEANT 2009, {size.flows} CUBIC flows, {size.reps} replications"
     return (

@@ -351,6 +351,40 @@ def test_differences_are_paired_by_replicate():
         assert made.ranking() == ["a", "b"]
 
 
+def test_text_of_a_comparison_has_the_unit_of_its_metric():
+    groups = {name: {at: 1e6 * value for at, value in row.items()} for name, row in GROUPS.items()}
+    made = compare(groups, "cc", [], 0.95, "t", is_random=True, metric="mean(flows.goodput_bps)")
+    # 1 ± 1.2421 Mbit/s
+    assert "-242.1 kbit/s to 2.242 Mbit/s, holds 0" in made.warnings[0]
+    row = " ".join(str(made).splitlines()[1].split())
+    assert row == "a - b 1 Mbit/s -242.1 kbit/s 2.242 Mbit/s 3 not clear"
+    with pytest.warns(RankingWarning, match="to 2.242 Mbit/s, holds 0"):
+        made.ranking()
+
+
+def test_text_of_summaries_has_the_unit_of_each_metric():
+    from ackclock._util.arrow import array, table
+    from ackclock.experiments.summary import text
+
+    def row(mean, low, high):
+        columns = {"mean": mean, "ci_low": low, "ci_high": high}
+        cells = {name: array(np.array([value])) for name, value in columns.items()}
+        return table({"net.buffer": array(["1 bdp"]), **cells, "seeds": array(np.array([3]))})
+
+    given = {
+        "mean(flows.goodput_bps)": row(7_049_000.0, 6_464_000.0, np.nan),
+        "links[r0->r1].delay_mean_s": row(0.006672, 0.0057341, 0.00761),
+        "jain(flows.goodput_bps)": row(0.98766, 0.5, 1.0),
+    }
+    made = text("title", ["net.buffer"], given)
+    lines = [" ".join(line.split()) for line in made.splitlines() if "1 bdp" in line]
+    assert lines == [
+        "1 bdp 7.049 Mbit/s 6.464 Mbit/s - 3",
+        "1 bdp 6.672 ms 5.734 ms 7.61 ms 3",
+        "1 bdp 0.9877 0.5 1 3",
+    ]
+
+
 def test_a_difference_may_be_clear_though_intervals_overlap():
     near = {("a",): {0: 10.0, 1: 12.0, 2: 14.0}, ("b",): {0: 9.0, 1: 11.01, 2: 12.99}}
     made = compare(near, "cc", [], 0.95, "t", is_random=True)

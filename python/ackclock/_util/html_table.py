@@ -6,6 +6,8 @@ import sys
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from ackclock._util.number_text import number
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -70,7 +72,7 @@ def of_table(table: Table) -> str:
 
 
 def _short(value: object) -> object:
-    return f"{value:.6g}" if isinstance(value, float) else value
+    return number(value, 6) if isinstance(value, float) else value
 
 
 def show_tables() -> None:

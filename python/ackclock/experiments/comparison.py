@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ackclock._util import number_text
 from ackclock._util.labels import label_column
 from ackclock._util.text_table import table as text_table
 from ackclock.experiments.statistics import Method, interval
@@ -60,15 +61,23 @@ class Comparison:
         Every pair of labels, under all other labels.
     confidence
         Level of the intervals.
+    metric
+        What was compared, such as ``mean(flows.goodput_bps)``; text has its unit.
     """
 
     def __init__(
-        self, between: str, others: Sequence[str], pairs: Sequence[Pair], confidence: float
+        self,
+        between: str,
+        others: Sequence[str],
+        pairs: Sequence[Pair],
+        confidence: float,
+        metric: str = "",
     ) -> None:
         self.between = between
         self.others = tuple(others)
         self.pairs = tuple(pairs)
         self.confidence = confidence
+        self.metric = metric
 
     @property
     def table(self) -> pa.Table:
@@ -113,10 +122,8 @@ class Comparison:
                 why = "one seed gives no interval"
             else:
                 percent = f"{100 * self.confidence:g} %"
-                why = (
-                    f"the {percent} interval of their difference, {pair.low:.4g} to"
-                    f" {pair.high:.4g}, holds 0"
-                )
+                low, high = self._number(pair.low), self._number(pair.high)
+                why = f"the {percent} interval of their difference, {low} to {high}, holds 0"
             reported.append(f"{pair.one} and {pair.other} cannot be ranked{where}: {why}")
         return tuple(reported)
 
@@ -137,9 +144,14 @@ class Comparison:
         for above, below in itertools.pairwise(order):
             pair = found[frozenset((above, below))]
             if not pair.clear:
-                message = Comparison(self.between, self.others, [pair], self.confidence).warnings
-                warnings.warn(message[0], RankingWarning, stacklevel=2)
+                found_alone = Comparison(
+                    self.between, self.others, [pair], self.confidence, self.metric
+                )
+                warnings.warn(found_alone.warnings[0], RankingWarning, stacklevel=2)
         return order
+
+    def _number(self, value: float) -> str:
+        return number_text.metric(self.metric, value)
 
     def __str__(self) -> str:
         head = [*self.others, "", "", "difference", "low", "high", "seeds", ""]
@@ -148,9 +160,9 @@ class Comparison:
                 *map(str, p.others),
                 str(p.one),
                 f"- {p.other}",
-                f"{p.difference:.4g}",
-                f"{p.low:.4g}",
-                f"{p.high:.4g}",
+                self._number(p.difference),
+                self._number(p.low),
+                self._number(p.high),
                 str(p.seeds),
                 "" if p.clear else "not clear",
             ]
@@ -168,6 +180,7 @@ def compare(
     method: Method,
     *,
     is_random: bool,
+    metric: str = "",
 ) -> Comparison:
     """Pair values by replicate.
 
@@ -181,6 +194,8 @@ def compare(
         Of the intervals.
     is_random
         If not, values are exact and any difference is clear.
+    metric
+        What was compared.
     """
     by_rest: dict[tuple[Any, ...], dict[Any, Mapping[int, float]]] = {}
     for group, values in groups.items():
@@ -205,7 +220,7 @@ def compare(
                     clear=bool(exact or low > 0 or high < 0),
                 )
             )  # fmt: skip
-    return Comparison(between, others, pairs, confidence)
+    return Comparison(between, others, pairs, confidence, metric)
 
 
 def _minus(a: float, b: float) -> float:

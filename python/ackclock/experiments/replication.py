@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ackclock._util.number_text import engineering, percent
 from ackclock._util.text_table import table
 from ackclock.catalogue.python_source import before_run
 from ackclock.experiments.executors.local import Threads, cores
@@ -129,27 +130,25 @@ class Replication:
         }
 
     def __str__(self) -> str:
-        shown = {
-            "goodput_bps": ("goodput [Mbit/s]", 1e-6),
-            "utilisation": ("used [%]", 100.0),
-            "delay_mean_s": ("queueing delay [ms]", 1e3),
+        shown: dict[str, tuple[str, Callable[[float], str]]] = {
+            "goodput_bps": ("goodput", lambda value: engineering(value, "bit/s")),
+            "utilisation": ("used", percent),
+            "delay_mean_s": ("queueing delay", lambda value: engineering(value, "s")),
         }
         rows = [
             [
                 f"{row['kind']} {row['id']}",
                 title,
-                f"{row['mean'] * factor:.4g}",
-                f"{row['ci_low'] * factor:.4g}",
-                f"{row['ci_high'] * factor:.4g}",
+                *(written(row[key]) for key in ("mean", "ci_low", "ci_high")),
             ]
             for row in self._means()
             if row["metric"] in shown
-            for title, factor in [shown[row["metric"]]]
+            for title, written in [shown[row["metric"]]]
         ]
-        percent = f"{100 * self.confidence:g} %"
+        level = f"{100 * self.confidence:g} %"
         count = f"{len(self.runs)} of {self.planned}" if self.interrupted else f"{len(self.runs)}"
         name = self.scenario.name or "scenario"
-        head = f"{name}: {count} replications, {percent} Student-t intervals"
+        head = f"{name}: {count} replications, {level} Student-t intervals"
         return head + "\n\n" + table(["", "", "mean", "low", "high"], rows)
 
 

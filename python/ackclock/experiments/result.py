@@ -330,7 +330,15 @@ class SweepResult:
         others = [name for name in self.axes if name != between] if by is None else list(by)
         groups = self._groups(metric, [between, *others])
         is_random = self.sweep.case.is_random
-        return compare(groups, between, others, confidence, method, is_random=is_random)
+        return compare(
+            groups,
+            between,
+            others,
+            confidence,
+            method,
+            is_random=is_random,
+            metric=metric if isinstance(metric, str) else "",
+        )
 
     @property
     def metrics(self) -> tuple[str, ...]:

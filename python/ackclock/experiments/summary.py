@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
+from ackclock._util import number_text
 from ackclock._util.text_table import table
 
 if TYPE_CHECKING:
@@ -31,13 +31,9 @@ def text(title: str, axes: Sequence[str], summaries: Mapping[str, pa.Table]) -> 
     for metric, found in summaries.items():
         rows = [
             [str(row[name]) for name in axes]
-            + [_number(row[key]) for key in ("mean", "ci_low", "ci_high")]
+            + [number_text.metric(metric, row[key]) for key in ("mean", "ci_low", "ci_high")]
             + [str(row["seeds"])]
             for row in found.to_pylist()
         ]
         parts.append(f"{metric}\n{table([*axes, 'mean', 'low', 'high', 'seeds'], rows)}")
     return "\n\n".join(parts)
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None or math.isnan(value) else f"{value:.4g}"

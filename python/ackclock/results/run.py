@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock._util.html_table import fragment, html_table, show_tables
-from ackclock._util.number_text import engineering, working_time
+from ackclock._util.number_text import decimals, engineering, number, percent, working_time
 from ackclock._util.text_table import table
 from ackclock.errors import UnsupportedError, suggestion
 from ackclock.results.bundle import write_bundle
@@ -192,7 +192,8 @@ class Run:
         title = self.scenario.name or "scenario"
         return (
             f"{title}: {s['engine']} engine, era {s['era']}, seed {s['seed']},"
-            f" {s['duration_s']:g} s simulated, measured from {begin:g} s to {end:g} s"
+            f" {number(s['duration_s'])} s simulated, measured from {number(begin)} s to"
+            f" {number(end)} s"
         )
 
     def _flow_rows(self) -> tuple[list[str], list[list[str]]]:
@@ -216,11 +217,11 @@ class Run:
         return head, [
             [
                 str(link["id"]),
-                f"{100 * link['utilisation']:.1f} %",
+                percent(link["utilisation"]),
                 f"{link['drops']}",
                 f"{link['marks']}",
-                f"{link['queue_mean_packets']:.1f}",
-                f"{link['queue_p99_packets']:.0f}",
+                decimals(link["queue_mean_packets"], 1),
+                decimals(link["queue_p99_packets"], 0),
                 engineering(link["delay_mean_s"], "s"),
             ]
             for link in sorted(self.summary["links"], key=lambda link: -link["utilisation"])

@@ -253,29 +253,36 @@ def text(name: str, summary: Mapping[str, Any], links: pa.Table) -> str:
     links
         Its table.
     """
+    from ackclock._util.number_text import engineering, number, percent
     from ackclock._util.text_table import table
 
     totals, unit = summary["totals"], summary["unit"]
     rule = summary["allocation"]
     how = f"{summary['sender']['kind']} senders" if rule == "senders" else f"{rule} rates"
 
-    def shown(key: str, form: str = ".4g") -> str:
-        value = totals[key]
-        return "unknown" if value is None else f"{value:{form}}"
+    def shown(key: str) -> str:
+        return "unknown" if totals[key] is None else number(totals[key])
+
+    def seconds(key: str) -> str:
+        return "unknown" if totals[key] is None else engineering(totals[key], "s")
+
+    def amount(value: float | None, of: str) -> str:
+        # Other units, as "flow unit", have no decimal prefix.
+        return engineering(value, of) if unit == "bit/s" else number(value)
 
     rows = [
-        ["flows", str(totals["flows"]), f"{totals['completed']} ended by {shown('end_s')} s"],
-        ["sojourn", f"{shown('mean_sojourn_s')} s", f"mean of {totals['counted']}"],
+        ["flows", str(totals["flows"]), f"{totals['completed']} ended by {seconds('end_s')}"],
+        ["sojourn", seconds("mean_sojourn_s"), f"mean of {totals['counted']}"],
         [
             "slowdown",
             shown("mean_slowdown"),
             f"median {shown('median_slowdown')}, 99 % {shown('p99_slowdown')}",
         ],
         ["active", shown("mean_active"), f"mean; most {totals['most_active']}"],
-        ["goodput", shown("goodput", ".6g"), unit],
+        ["goodput", amount(totals["goodput"], unit), "" if unit == "bit/s" else unit],
         [
             "taken up at once",
-            "unknown" if totals["taken_up"] is None else f"{100 * totals['taken_up']:.1f} %",
+            "unknown" if totals["taken_up"] is None else percent(totals["taken_up"]),
             "of the rate that flows free when they end",
         ],
     ]
@@ -283,10 +290,10 @@ def text(name: str, summary: Mapping[str, Any], links: pa.Table) -> str:
     link_rows = [
         [
             str(row["id"]),
-            f"{row['capacity']:.6g}",
-            f"{100 * row['utilisation']:.1f} %",
+            amount(row["capacity"], unit),
+            percent(row["utilisation"]),
             f"{row['flows']}",
-            f"{row['dropped']:.4g}",
+            amount(row["dropped"], "bit"),
         ]
         for row in busiest.to_pylist()
     ]

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ackclock._util import paths
+from ackclock._util.number_text import number
 from ackclock.case import Cost, Parcel
 from ackclock.engines.model import MODELS, model, parameters
 from ackclock.errors import Problem, ScenarioError, UnsupportedError, suggestion
@@ -56,7 +57,7 @@ class ModelOutcome:
 
 
 def _cell(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return number(value, 6) if isinstance(value, float) else str(value)
 
 
 class ModelCase:

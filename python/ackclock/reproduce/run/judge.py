@@ -10,6 +10,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from ackclock._util.number_text import number as short
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -125,20 +127,20 @@ def target(expect: Mapping[str, Any], columns: Mapping[str, Any]) -> Target:
             half = abs(centre) * float(tolerance.rstrip("% ")) / 100
         else:
             half = float(tolerance)
-        written = tolerance if isinstance(tolerance, str) else f"{tolerance:g}"
-        text = f"{centre:g} ± {written}" if half else f"{centre:g}"
+        written = tolerance if isinstance(tolerance, str) else short(tolerance)
+        text = f"{short(centre)} ± {written}" if half else short(centre)
         return Target(centre - half, centre + half, is_open=False, text=text)
     if "between" in expect:
         low, high = (float(end) for end in expect["between"])
-        return Target(low, high, is_open=False, text=f"{low:g} to {high:g}")
+        return Target(low, high, is_open=False, text=f"{short(low)} to {short(high)}")
     for key, words in (("at_least", "at least"), ("above", "above")):
         if key in expect:
             bound = number(key)
-            return Target(bound, math.inf, key == "above", f"{words} {bound:g}")
+            return Target(bound, math.inf, key == "above", f"{words} {short(bound)}")
     for key, words in (("at_most", "at most"), ("below", "below")):
         if key in expect:
             bound = number(key)
-            return Target(-math.inf, bound, key == "below", f"{words} {bound:g}")
+            return Target(-math.inf, bound, key == "below", f"{words} {short(bound)}")
     return Target(-math.inf, math.inf, is_open=False, text=f"{expect['holds']} true")
 
 
@@ -182,7 +184,9 @@ def judge(
         why = "one replicate of a random study has no interval; run more"
         return Part(name, mean, None, None, len(known), goal.text, "undecided", why)
     outcome = _compare(low, high, goal)
-    measured = f"{mean:.4g}" if low == high else f"the interval {low:.4g} to {high:.4g}"
+    measured = short(mean, 4)
+    if low != high:
+        measured = f"the interval {short(low, 4)} to {short(high, 4)}"
     place = {
         "met": f"is {goal.within}",
         "missed": f"is not {goal.within}",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ackclock._util import number_text
 from ackclock.plot import style
 from ackclock.reproduce.run.layers import Row, ordered
 
@@ -281,7 +282,7 @@ def _matrix(
             at = places["y"].index(row["y"]), places["x"].index(row["x"])
             value = row["value"]
             if isinstance(value, int | float) and not isinstance(value, bool):
-                text = f"{value * factor:.3g}{row['note'] or ''}"
+                text = f"{number_text.number(value * factor, 3)}{row['note'] or ''}"
                 if name == "data":
                     shade[at] = value * factor
             else:
@@ -419,7 +420,13 @@ def _underline(axes: Axes, text: Text) -> None:
 
 
 def _cell(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else "" if value is None else str(value)
+    return (
+        number_text.number(value)
+        if isinstance(value, float)
+        else ""
+        if value is None
+        else str(value)
+    )
 
 
 _KINDS = {

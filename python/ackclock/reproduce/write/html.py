@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ackclock._util.number_text import bounds
 from ackclock._util.page import render
-from ackclock.reproduce.run.wording import interval
 from ackclock.reproduce.write.files import MARKER, figure_files
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _claim(result: ClaimResult) -> dict[str, Any]:
         "parts": [
             {
                 "name": part.name,
-                "measured": interval(part.measured, part.low, part.high),
+                "measured": bounds(part.measured, part.low, part.high),
                 "expected": part.expected.replace(" %", "\u00a0%"),
                 "outcome": part.outcome,
             }

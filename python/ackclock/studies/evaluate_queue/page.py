@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import textwrap
 from typing import TYPE_CHECKING
 
+from ackclock._util.number_text import bounds, decimals
 from ackclock._util.text_table import table
 from ackclock.studies.evaluate_queue.scenarios import DROP_TAIL, SCENARIOS
 from ackclock.studies.evaluate_queue.score import better
@@ -44,8 +44,8 @@ def page(scores: Mapping[str, Scores], tier: str, runs: int, seeds: int) -> str:
         beside = DROP_TAIL if own != DROP_TAIL else others[0]
         cells = [name]
         for metric, digits in (("goodput", 3), ("delay_ms", 1), ("loss_percent", 2), ("jain", 2)):
-            cells.append(_cell(found.mean(own, metric)[0], digits))
-            cells.append(_cell(found.mean(beside, metric)[0], digits))
+            cells.append(decimals(found.mean(own, metric)[0], digits))
+            cells.append(decimals(found.mean(beside, metric)[0], digits))
         cells.append(", ".join(q for q in others if better(found, q, own)) or "-")
         rows.append(cells)
     columns = ["scenario", "goodput", "", "delay [ms]", "", "loss [%]", "", "Jain", "", "better"]
@@ -66,16 +66,16 @@ def _others(scores: Mapping[str, Scores]) -> str:
         delay = [found.mean(queue, "delay_ms")[0] for found in scores.values()]
         cells = [
             queue,
-            f"{sum(goodput) / len(goodput):.3f}",
-            f"{sum(delay) / len(delay):.1f}",
-            f"{max(delay):.1f}",
+            decimals(sum(goodput) / len(goodput), 3),
+            decimals(sum(delay) / len(delay), 1),
+            decimals(max(delay), 1),
         ]
         for scene, metric, digits in (
             ("rtt", "long_share", 2),
             ("bursts", "burst_loss_percent", 1),
             ("unresponsive", "goodput", 3),
         ):
-            cells.append(_cell(scores[scene].mean(queue, metric)[0], digits))
+            cells.append(decimals(scores[scene].mean(queue, metric)[0], digits))
         rows.append(cells)
     columns = ["queue", "goodput", "delay [ms]", "worst", "200/20 ms", "burst loss [%]", "TCP left"]
     about = (
@@ -103,13 +103,9 @@ def sentences(scores: Mapping[str, Scores]) -> list[str]:
     delay, low, high = scores[worst].mean(own, "delay_ms")
     least = min(scores, key=lambda name: scores[name].mean(own, "goodput")[0])
     text += (
-        f" Its longest delay is {delay:.1f} ms [{low:.1f}, {high:.1f}] in {worst}"
+        f" Its longest delay is {bounds(delay, low, high, figures=3)} ms in {worst}"
         f" ({SCENARIOS[worst].title}), its lowest goodput"
-        f" {scores[least].mean(own, 'goodput')[0]:.3f}"
+        f" {decimals(scores[least].mean(own, 'goodput')[0], 3)}"
         f" in {least} ({SCENARIOS[least].title})."
     )
     return [text]
-
-
-def _cell(value: float, digits: int) -> str:
-    return "-" if math.isnan(value) else f"{value:.{digits}f}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ackclock._util import number_text
 from ackclock._util.page import inline, render
 from ackclock.studies.evaluate_queue.page import sentences
 from ackclock.studies.evaluate_queue.scenarios import SCENARIOS
@@ -108,7 +109,7 @@ def chart(scores: Mapping[str, Scores]) -> Figure:
         axis.set_ylim(bottom=0)
         left, right = axis.get_xlim()
         shown = [tick for tick in DELAYS_MS if left <= math.log10(tick) <= right]
-        axis.set_xticks([math.log10(tick) for tick in shown], [f"{tick:g}" for tick in shown])
+        axis.set_xticks([math.log10(tick) for tick in shown], map(number_text.number, shown))
         axis.grid(alpha=0.3)
     handles, labels = axes.flat[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=6, fontsize=9)
@@ -118,8 +119,4 @@ def chart(scores: Mapping[str, Scores]) -> Figure:
 
 
 def _mean(value: tuple[float, float, float]) -> str:
-    mean, low, high = value
-    if math.isnan(mean):
-        return "-"
-    text = f"{mean:.3g}"
-    return text if math.isnan(low) or low == high else f"{text} ± {(high - low) / 2:.2g}"
+    return number_text.interval(*value, figures=3)

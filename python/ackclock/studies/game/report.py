@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
+from ackclock._util.number_text import interval
 from ackclock._util.text_table import table
 from ackclock.studies.game.payoff import PAYOFFS
 from ackclock.studies.game.profiles import label
@@ -94,6 +94,4 @@ def _way(one: Judged) -> str:
 
 
 def _number(value: Mean) -> str:
-    if math.isnan(value.low):
-        return f"{value.mean:.3g}"
-    return f"{value.mean:.3g} ± {(value.high - value.low) / 2:.2g}"
+    return interval(*value, figures=3)

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from ackclock._util.number_text import decimals, number
 from ackclock.studies.late_comer.rows import Row, predicted, verdict
 from ackclock.studies.late_comer.situations import SITUATIONS, TIERS, documents, sweep_of
 from ackclock.studies.outcome import Outcome
@@ -73,7 +74,7 @@ class Audit(Outcome):
             return reported
         more = (
             f"{restless} of {len(pure)} cases among its own kind had not come to rest;"
-            f" --gap {4 * self.gap_s:g} gives them more time."
+            f" --gap {number(4 * self.gap_s)} gives them more time."
         )
         return f"{reported} {more}".strip()
 
@@ -86,20 +87,22 @@ class Audit(Outcome):
         if len(as_model) > len(pure) / 2:
             return (
                 f"{self.control} suffers from persistent congestion: late-comers get"
-                f" {min(r.ratio for r in as_model):.1f} to {max(r.ratio for r in as_model):.1f}"
+                f" {decimals(min(r.ratio for r in as_model), 1)} to"
+                f" {decimals(max(r.ratio for r in as_model), 1)}"
                 " times what the others get, as the model predicts."
             )
         if favoured:
             worst = max(favoured, key=lambda row: row.ratio)
             return (
                 f"{self.control} favours late-comers in {len(favoured)} of {len(pure)} cases among"
-                f" its own kind, by up to {worst.ratio:.1f}; not by the model's amount in most."
+                f" its own kind, by up to {decimals(worst.ratio, 1)}; not by the model's amount"
+                " in most."
             )
         if starved:
             worst = min(starved, key=lambda row: row.ratio)
             return (
                 f"{self.control} starves late-comers in {len(starved)} of {len(pure)} cases among"
-                f" its own kind, down to {worst.ratio:.2f} of what the others get."
+                f" its own kind, down to {decimals(worst.ratio, 2)} of what the others get."
             )
         return f"{self.control} treats late-comers of its own kind fairly."
 

@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ackclock._util.number_text import decimals, number
 from ackclock._util.page import inline, render
 from ackclock._util.text_table import table
 from ackclock.studies.late_comer.rows import Row, predicted
@@ -37,20 +38,20 @@ WITHOUT, WITH, FAIR, MODEL = "#D55E00", "#009E73", "#0072B2", "#57606a"
 
 
 def _cells(row: Row) -> list[str]:
-    def number(value: float) -> str:
-        return f"{value:.2f}" if math.isfinite(value) else "all"
+    def ratio(value: float) -> str:
+        return decimals(value, 2) if math.isfinite(value) else "all"
 
     return [
         SITUATIONS[row.situation].title,
         str(row.flows),
         "overflows" if row.overflows else "holds",
-        f"{100 * row.share:.1f}",
-        f"{100 * row.share_fair:.1f}",
-        "-" if row.share_predicted is None else f"{100 * row.share_predicted:.1f}",
-        number(row.ratio),
-        f"{number(row.low)} to {number(row.high)}",
-        "-" if row.predicted is None else f"{row.predicted:.2f}",
-        f"{100 * row.utilisation:.0f}",
+        decimals(100 * row.share, 1),
+        decimals(100 * row.share_fair, 1),
+        "-" if row.share_predicted is None else decimals(100 * row.share_predicted, 1),
+        ratio(row.ratio),
+        f"{ratio(row.low)} to {ratio(row.high)}",
+        decimals(row.predicted, 2),
+        decimals(100 * row.utilisation, 0),
         row.verdict,
     ]
 
@@ -71,7 +72,7 @@ def about(tier_name: str, runs: int, gap_s: float) -> str:
     rtts = ", ".join(f"{ms}" for ms in tier.rtts_ms)
     return (
         f"{runs} runs over one link of {RATE_MBPS} Mbit/s: round trips of {rtts} ms, buffers"
-        f" of {', '.join(tier.buffers)}, {tier.starts} start times each, {gap_s:g} s between"
+        f" of {', '.join(tier.buffers)}, {tier.starts} start times each, {number(gap_s)} s between"
         " starts. Shares are parts of what the flows of this kind get together. Shares and ratios"
         " are medians over round trips and buffers, apart for runs with and without losses, the"
         " range that of means over starts; the model is equation (11) or (15) of persistent"
@@ -109,7 +110,7 @@ def _figure(all_rows: Sequence[Row]) -> str:
 
 
 def _ratios(axes: Axes, key: str, rows: list[Row]) -> None:
-    from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
     least = 2 if key == "sequential" else 1
     numbers = list(range(least, max(row.flows for row in rows) + 1))
@@ -132,7 +133,7 @@ def _ratios(axes: Axes, key: str, rows: list[Row]) -> None:
     axes.axhline(1, color=FAIR, linewidth=1)
     axes.set_yscale("log")
     axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-    axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
     axes.yaxis.set_minor_formatter(NullFormatter())
     axes.set_title(SITUATIONS[key].title)
     axes.set_xlabel("number of flows")

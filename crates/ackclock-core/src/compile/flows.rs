@@ -1,5 +1,6 @@
 //! Flows of the plan: copies made, hosts found, routes laid, TCP settings completed.
 
+mod hosts;
 mod settings;
 mod ways;
 
@@ -115,6 +116,10 @@ impl Context<'_> {
             );
             return self.without_route(&definition);
         }
+        if flow.hosts.is_some() && flow.between.is_none() {
+            self.wrong(format!("{path}.hosts"), "has no effect without between; expected both");
+            return self.without_route(&definition);
+        }
         if count > 1 && flow.pair.is_none() && flow.src.is_none() && flow.between.is_none() {
             self.wrong(path, "has count but neither pair, between, nor src and dst");
             return self.without_route(&definition);
@@ -158,7 +163,7 @@ impl Context<'_> {
                 return None;
             }
         };
-        let hosts = self.layout.hosts();
+        let hosts = self.hosts_of_pattern(flow.hosts.as_ref(), &format!("flows[{place}].hosts"))?;
         if hosts.len() < 2 {
             self.wrong(at, "needs two hosts; expected a network of two nodes at least");
             return None;
@@ -180,9 +185,10 @@ impl Context<'_> {
         let path = format!("traffic[{index}]");
         let of_flow = &format!("{path}.flow");
         let definition = self.definition(template, of_flow);
-        if template.between.is_some() {
+        let pattern = template.between.as_ref().map(|_| "between");
+        if let Some(key) = pattern.or(template.hosts.as_ref().map(|_| "hosts")) {
             self.wrong(
-                format!("{of_flow}.between"),
+                format!("{of_flow}.{key}"),
                 "is not for the flows of a generator; expected it in flows",
             );
             return self.without_route(&definition);

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::Names;
 use crate::dscp::Dscp;
 use crate::registry::Spec;
 use crate::units::{Bytes, Span};
@@ -24,11 +25,15 @@ pub struct Flow {
     /// Receiving node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dst: Option<String>,
-    /// A traffic pattern that draws `src` and `dst` of each of `count` flows (`uniform-pairs`, ...), between
-    /// the hosts of LANs of `tiers`, elsewhere the nodes with one link, or all nodes where fewer than two have
-    /// one. Excludes `pair`, `src`, `dst`.
+    /// A traffic pattern that draws `src` and `dst` of each of `count` flows (`uniform-pairs`, ...) among
+    /// `hosts`. Excludes `pair`, `src`, `dst`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub between: Option<Spec>,
+    /// With `between`: the nodes that flows connect: names, `all`, or `leaves` for those with one neighbour. Left
+    /// out: the network's hosts (of `tiers` those of its LANs, of other shapes the nodes with one link), or all
+    /// nodes of a map without hosts (spelled out, imported, `oc-backbone`, random without `edge_nodes`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<Names>,
     /// Nodes that the data passes, from `src` to `dst`. Left out: by `routing`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub route: Option<Vec<String>>,

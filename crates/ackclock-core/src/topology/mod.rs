@@ -62,11 +62,14 @@ pub struct DuplexLink {
 }
 
 impl Layout {
-    /// Where flows of a traffic pattern begin and end: the network's `ends` or, if it names none, the
-    /// nodes with one link, or all nodes where fewer than two have one.
+    /// Where flows of a traffic pattern begin and end: the network's `ends`; if it names none, all nodes of a
+    /// map of routers, else the nodes with one link, or all nodes where fewer than two have one.
     pub fn hosts(&self) -> Vec<NodeId> {
         if !self.ends.is_empty() {
             return self.ends.clone();
+        }
+        if self.is_map {
+            return (0..self.nodes.len() as u32).map(NodeId).collect();
         }
         let mut links = vec![0u32; self.nodes.len()];
         for end in self.links.iter().flat_map(|link| [link.a, link.b]) {
@@ -75,6 +78,18 @@ impl Layout {
         let all = (0..self.nodes.len() as u32).map(NodeId);
         let hosts: Vec<NodeId> = all.clone().filter(|n| links[n.index()] == 1).collect();
         if hosts.len() < 2 { all.collect() } else { hosts }
+    }
+
+    /// The nodes with one neighbour, to which several links may lead.
+    pub fn leaves(&self) -> Vec<NodeId> {
+        let mut ends: Vec<(NodeId, NodeId)> =
+            self.links.iter().flat_map(|link| [(link.a, link.b), (link.b, link.a)]).collect();
+        ends.sort_unstable();
+        ends.dedup();
+        ends.chunk_by(|one, other| one.0 == other.0)
+            .filter(|neighbours| neighbours.len() == 1)
+            .map(|neighbours| neighbours[0].0)
+            .collect()
     }
 
     /// The name of a node.

@@ -169,6 +169,28 @@ fn a_traffic_pattern_fills_a_packet_run_and_shifts_with_the_seed_only() {
     assert_eq!(run.plan.nodes, other.plan.nodes);
 }
 
+/// In the map only `c` and `d` have one neighbour; a star's hub is a router, not a host.
+#[test]
+fn a_pattern_connects_all_nodes_of_a_map_and_only_hosts_where_there_are_hosts() {
+    let link = |a: &str, b: &str| json!({"a": a, "b": b, "rate": "1 Mbps", "delay": "1 ms"});
+    let drawn = |net: &Value, hosts: Value| -> BTreeSet<u32> {
+        let run = crate::common::run(json!({
+            "net": net, "duration": "1 ms",
+            "flows": [{"between": "uniform-pairs", "hosts": hosts, "count": 100, "start": "2 ms"}],
+        }));
+        run.plan.flows.iter().flat_map(|f| [f.src.0, f.dst.0]).collect()
+    };
+    let mut links = [link("a", "b"), link("b", "c"), link("a", "d"), link("a", "d")];
+    links[3]["id"] = json!("second");
+    let map = json!({"kind": "graph", "links": links});
+    assert_eq!(drawn(&map, Value::Null), BTreeSet::from([0, 1, 2, 3]));
+    assert_eq!(drawn(&map, json!("leaves")), BTreeSet::from([2, 3]));
+    assert_eq!(drawn(&map, json!(["d", "b"])), BTreeSet::from([1, 3]));
+    let star = json!({"kind": "star", "hosts": 3, "rate": "1 Mbps", "delay": "1 ms"});
+    assert_eq!(drawn(&star, Value::Null).len(), 3);
+    assert_eq!(drawn(&star, json!("all")).len(), 4);
+}
+
 #[test]
 fn what_a_pattern_cannot_do_is_told_at_its_place() {
     let told = |flow: Value, traffic: Value| -> Vec<String> {
@@ -189,6 +211,19 @@ fn what_a_pattern_cannot_do_is_told_at_its_place() {
             || unknown[0].contains("uniform-pairs"),
         "{unknown:?}"
     );
+    let hosts = |hosts: Value| told(json!({"between": "uniform-pairs", "hosts": hosts}), json!([]));
+    let said = hosts(json!("leafs"));
+    assert_eq!(
+        said,
+        ["flows[0].hosts: is \"leafs\"; expected \"all\", \"leaves\" or a list of nodes"]
+    );
+    let twice = hosts(json!(["h0", "h0"]));
+    assert_eq!(twice, ["flows[0].hosts: names \"h0\" twice; expected different nodes"]);
+    let nowhere = hosts(json!(["h0", "nowhere", "h7"]));
+    let places: Vec<&str> = nowhere.iter().filter_map(|said| said.split(':').next()).collect();
+    assert_eq!(places, ["flows[0].hosts[1]", "flows[0].hosts[2]"]);
+    let alone = told(json!({"pair": 0, "hosts": "all"}), json!([]));
+    assert_eq!(alone, ["flows[0].hosts: has no effect without between; expected both"]);
     let generated = told(
         json!({"pair": 0}),
         json!([{"generator": "poisson", "flow": {"between": "uniform-pairs"}}]),

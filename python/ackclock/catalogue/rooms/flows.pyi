@@ -12,6 +12,7 @@ class Flow(Record):
         src: str | None = ...,
         dst: str | None = ...,
         between: Record | str | dict[str, Any] | None = ...,
+        hosts: Any = ...,
         route: list[Any] | tuple[Any, ...] | None = ...,
         ack_route: list[Any] | tuple[Any, ...] | None = ...,
         start: float | str | None = ...,

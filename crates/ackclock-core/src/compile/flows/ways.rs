@@ -74,7 +74,7 @@ impl Context<'_> {
         }
     }
 
-    fn node(&mut self, name: &str, path: impl FnOnce() -> String) -> Option<NodeId> {
+    pub(super) fn node(&mut self, name: &str, path: impl FnOnce() -> String) -> Option<NodeId> {
         let all = || self.layout.nodes.iter().map(String::as_str);
         let ids = || all().zip((0..).map(NodeId)).collect();
         if let Some(&id) = self.names.get_or_init(ids).get(name) {

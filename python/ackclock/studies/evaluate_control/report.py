@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ackclock._util.number_text import interval, number, percent
+from ackclock._util.number_text import decimals, interval, number, percent
 from ackclock._util.page import inline, render
 from ackclock.scenario.environments import ENVIRONMENTS
 from ackclock.studies.evaluate_control.judge import UNFAIR
@@ -42,7 +42,7 @@ def html(found: Judgement, *, value: Any, tier: str, code: str | None, command: 
     names = [ENVIRONMENTS[name] for name in found.environments]
     return render(
         Path(__file__).with_name("evaluate.html"),
-        {"mean": _mean, "percent": percent, "number": number},
+        {"mean": _mean, "percent": percent, "number": number, "decimals": decimals},
         shade=_shade,
         found=found,
         tier=tier,

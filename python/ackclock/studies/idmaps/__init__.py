@@ -5,7 +5,8 @@ estimated as the way from one's prefix to its nearest tracer, on to the tracer n
 other's prefix, and from there to that prefix.
 
 Distances come from `matrix` (measured) or `internetwork` (drawn); tracers from `place`; the
-estimates from `IDMaps`; what they are worth from `accuracy`; `green` gives them to a queue.
+estimates from `IDMaps`, or from `VirtualLinks` where tracers exchange a thinned map; what they are
+worth from `accuracy`; `nearest_mirror` chooses servers by them; `green` gives them to a queue.
 """
 
 from __future__ import annotations
@@ -13,18 +14,24 @@ from __future__ import annotations
 from ackclock.studies.idmaps.accuracy import Accuracy, accuracy
 from ackclock.studies.idmaps.distances import Distances, internetwork, matrix
 from ackclock.studies.idmaps.feed import green
+from ackclock.studies.idmaps.mirrors import MirrorChoice, nearest_mirror
 from ackclock.studies.idmaps.placement import PLACEMENTS, place
 from ackclock.studies.idmaps.service import IDMaps, prefixes
+from ackclock.studies.idmaps.virtual_links import VirtualLinks, spanner
 
 __all__ = [
     "PLACEMENTS",
     "Accuracy",
     "Distances",
     "IDMaps",
+    "MirrorChoice",
+    "VirtualLinks",
     "accuracy",
     "green",
     "internetwork",
     "matrix",
+    "nearest_mirror",
     "place",
     "prefixes",
+    "spanner",
 ]

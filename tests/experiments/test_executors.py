@@ -17,7 +17,7 @@ from ackclock.errors import AckclockError
 from ackclock.experiments import scheduler
 from ackclock.experiments.executors import dask as clusters
 from ackclock.experiments.executors import local
-from ackclock.experiments.store import Store
+from ackclock.experiments.store import Store, query
 from ackclock.scenario import scenario
 from conftest import SMALL
 
@@ -88,6 +88,13 @@ def sweep_of_own(folder):
     return ac.sweep(case, {"net.buffer": ["10 pkt", "30 pkt"]}, reps=2)
 
 
+def run_here(sweep, monkeypatch):
+    """Run a sweep in this process, where user code would otherwise go to another."""
+    with monkeypatch.context() as patch:
+        patch.setattr(local.Processes, "can", staticmethod(lambda _: False))
+        return everything(sweep.run(store=False, workers=1))
+
+
 def test_controls_in_python_run_in_processes_with_the_same_bits(tmp_path, monkeypatch):
     # Where the workers unpack the user's code; nothing is left of it.
     temporary = tmp_path / "temporary"
@@ -96,7 +103,7 @@ def test_controls_in_python_run_in_processes_with_the_same_bits(tmp_path, monkey
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     sweep = own_control(tmp_path)
     assert sweep.case.holds_lock
-    in_threads = everything(sweep.run(store=False, workers=1))
+    in_threads = run_here(sweep, monkeypatch)
     with local.Processes(2) as works:
         assert works.parallel == 2
     in_processes = everything(sweep.run(store=False, workers=2))
@@ -127,12 +134,74 @@ def deadly_control(folder):
     return sweep_of_own(folder), marker
 
 
-def test_a_process_that_dies_has_its_runs_done_again(tmp_path):
+def test_a_process_that_dies_has_its_runs_done_again(tmp_path, monkeypatch):
     sweep, died = deadly_control(tmp_path)
-    expected = everything(sweep.run(store=False, workers=1))
+    expected = run_here(sweep, monkeypatch)
     assert not died.exists()
     assert everything(sweep.run(store=False, workers=2)) == expected
     assert died.exists()
+
+
+SUICIDAL = """
+import os, signal, threading
+import ackclock
+
+@ackclock.control
+class Fatal:
+    how: str = "exit"
+
+    def on_ack(self, window, ack):
+        if self.how == "exit":
+            os._exit(0)
+        if self.how == "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if self.how == "thread":
+            threading.Thread(target=os._exit, args=(1,)).start()
+        window.cwnd += 1 / window.cwnd
+
+    def on_congestion(self, window, event):
+        window.cwnd = max(2, window.cwnd / 2)
+"""
+
+
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    ("how", "workers"),
+    [
+        ("exit", 2),
+        pytest.param("exit", 1, marks=SLOW),
+        pytest.param("kill", 2, marks=SLOW),
+        pytest.param("thread", 2, marks=SLOW),
+    ],
+)
+def test_a_run_that_ends_its_process_is_named_and_the_sweep_goes_on(tmp_path, how, workers):
+    (tmp_path / "fatal.py").write_text(SUICIDAL)
+    (tmp_path / "small.toml").write_text(SMALL)
+    fatal = f'{{ kind = "python", class = "fatal.py:Fatal", how = "{how}" }}'
+    good = '{ kind = "python", class = "fatal.py:Fatal", how = "none" }'
+    (tmp_path / "sweep.toml").write_text(
+        'base = "small.toml"\nreps = 2\nset = { duration = "3 s" }\n[over]\n'
+        f'cc = {{ path = "flows[0].cc", values = {{ Good = {good}, Fatal = {fatal} }} }}\n'
+    )
+    place = tmp_path / "store"
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "ackclock", "sweep", str(tmp_path / "sweep.toml"), "--quiet"),
+            *("--store", str(place), "--workers", str(workers)),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2, done.stderr
+    assert "cc = Fatal, seed 3; cc = Fatal, seed 4: its process ended" in done.stderr
+    assert "2 of 4 runs kept" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    with Store(place) as store:
+        labels = [json.loads(row["labels"]) for row in query.find(store)]
+    assert labels == [{"cc": "Good"}] * 2
 
 
 def test_an_error_in_another_process_is_reported_with_its_place(tmp_path):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ackclock.errors import AckclockError
 from ackclock.experiments.executors import executor
-from ackclock.experiments.executors.task import Request, Task
+from ackclock.experiments.executors.task import ProcessDiedError, Request, Task
 from ackclock.experiments.metrics import of_run
 from ackclock.experiments.plan import Prepared, Slot, prepared, slot
 from ackclock.experiments.result import SweepResult
@@ -30,6 +30,9 @@ TASK_S = 0.1
 beside the time between two looks at the progress."""
 
 MOST_IN_TASK = 64
+
+MOST_NAMED = 10
+"""Most runs that a message names."""
 
 WAIT_S = 0.5
 """Time between two looks at what another sweep has done [s]."""
@@ -147,6 +150,21 @@ class Agenda:
             if requests:
                 self._number += 1
                 yield Task(self._number, requests)
+
+    def skip_task(self, finished: Finished) -> None:
+        """Queue the runs of a task again that came after the one that failed.
+
+        Parameters
+        ----------
+        finished
+            The task.
+        """
+        assert finished.failed is not None
+        self.left_cpu_s -= self.predicted(finished.failed.key)
+        requests = finished.task.requests
+        for request in requests[requests.index(finished.failed) + 1 :]:
+            at = self.points[min(self._points_of[request.key])]
+            self._queue.append((request.key, at, request.seed))
 
     def wait_for_others(self) -> bool:
         """Look what another sweep has done of the runs that we left to it.
@@ -293,6 +311,7 @@ class _Drive:
         self.done = 0
         self.pace = Pace()
         self.failed: Finished | None = None
+        self.died: list[Finished] = []
 
     def go(self, works: Executor) -> None:
         tasks: Iterator[Task] = iter(())
@@ -326,6 +345,17 @@ class _Drive:
                 last_report = time.monotonic()
                 self.report(self._status(works))
         self.report(self._status(works))
+        if self.died:
+            raise ProcessDiedError(self._describe_deaths())
+
+    def _describe_deaths(self) -> str:
+        """Name the runs that ended their processes, and say what is kept."""
+        requests = [request for died in self.died if (request := died.failed) is not None]
+        named = [f"{self.agenda.describe(r.key)}, seed {r.seed}" for r in requests[:MOST_NAMED]]
+        more = len(requests) - len(named)
+        names = "; ".join(named) + (f"; and {more} more" if more else "")
+        kept = len(self.agenda.finished)
+        return f"{names}: {self.died[0].error} ({kept} of {len(self.agenda.wanted_keys)} runs kept)"
 
     def keep(self, every: list[Finished]) -> None:
         """Keep the runs of tasks that were stopped.
@@ -348,6 +378,11 @@ class _Drive:
             return
         if finished.failed is None or isinstance(finished.error, KeyboardInterrupt):
             self._raise(finished)
+        if isinstance(finished.error, ProcessDiedError):
+            # Nothing is known against the other runs: the sweep goes on, and reports it at its end.
+            self.died.append(finished)
+            self.agenda.skip_task(finished)
+            return
         # Reported is the first run in order that fails, whichever comes back first: what was
         # submitted before it is waited for, and nothing more is begun.
         if self.failed is None or finished.task.number < self.failed.task.number:

@@ -35,6 +35,7 @@ def executor(workers: int | None, cluster: object | None, sample: Case | None = 
     from ackclock.experiments.executors.local import Processes, Threads, cores
 
     count = workers or cores()
-    if sample is not None and sample.holds_lock and count > 1 and Processes.can(sample):
+    # Also one at a time: user code that ends its process must not end the sweep.
+    if sample is not None and sample.holds_lock and Processes.can(sample):
         return Processes(count)
     return Threads(count)

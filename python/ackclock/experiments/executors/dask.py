@@ -16,7 +16,7 @@ from typing import Any, Self
 
 from ackclock.errors import AckclockError
 from ackclock.experiments.executors.local import elsewhere, packed, unpacked
-from ackclock.experiments.executors.task import Finished, Task
+from ackclock.experiments.executors.task import Finished, ProcessDiedError, Task
 
 __all__ = ["Cluster"]
 
@@ -202,7 +202,7 @@ def _describe_error(error: BaseException) -> BaseException:
             " up (distributed.scheduler.allowed-failures); look at the logs of the workers, most"
             " often memory ran out"
         )
-        return AckclockError(message)
+        return ProcessDiedError(message)
     if isinstance(error, ModuleNotFoundError):
         message = f"workers of the cluster lack a package: {error}; install ackclock on them"
         return AckclockError(message)

@@ -10,13 +10,22 @@ import pickle
 import re
 import tempfile
 import threading
+from collections import deque
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 from ackclock.catalogue.python_source import describe_failure, load_quietly
 from ackclock.engines.registry import open_parcel
 from ackclock.errors import AckclockError
-from ackclock.experiments.executors.task import Finished, Record, Request, Task, perform
+from ackclock.experiments.executors.task import (
+    Finished,
+    ProcessDiedError,
+    Record,
+    Request,
+    Task,
+    perform,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -227,7 +236,7 @@ def unpacked(task: Task, answer: bytes) -> Finished:
 
 
 class Processes:
-    """Runs in processes of this machine; one that dies has its runs done again.
+    """Runs in processes of this machine; after one dies the run that ended it is found.
 
     They are loky's, for these do not begin with the program's main module: a script that runs a
     sweep without ``if __name__ == "__main__"`` would begin itself again in each of them.
@@ -238,15 +247,18 @@ class Processes:
         Runs at a time.
     """
 
-    most_deaths = 3
-    """A task whose process died so often is given up."""
+    most_deaths = 2
+    """A run that was alone in the pool when its process died so often is given up."""
 
     def __init__(self, workers: int) -> None:
         self.parallel = workers
-        self.title = f"{workers} processes"
+        self.title = f"{workers} process{'es' * (workers > 1)}"
         self._stopped = False
         self._waiting: dict[Future[bytes], Task] = {}
-        self._deaths: dict[int, int] = {}
+        # After a death: tasks that may be guilty, each run of which is done alone; what is
+        # submitted meanwhile waits.
+        self._suspects: deque[_Suspect] = deque()
+        self._held: deque[Task] = deque()
 
     @staticmethod
     def can(sample: Case) -> bool:
@@ -290,7 +302,23 @@ class Processes:
         task
             What is wanted.
         """
-        self._waiting[self._pool.submit(elsewhere, *packed(task))] = task
+        if self._suspects:
+            self._held.append(task)
+        else:
+            self._begin(task)
+
+    def _begin(self, task: Task) -> None:
+        from loky.process_executor import BrokenProcessPool
+
+        try:
+            self._waiting[self._pool.submit(elsewhere, *packed(task))] = task
+        except BrokenProcessPool:
+            # A process died, and the tasks that were in the pool have not come back yet.
+            if self._waiting:
+                self._held.append(task)
+                return
+            self._start()
+            self._waiting[self._pool.submit(elsewhere, *packed(task))] = task
 
     def ready(self, timeout: float) -> list[Finished]:
         """Wait until a task comes back.
@@ -309,26 +337,62 @@ class Processes:
             if task is None:
                 continue
             try:
-                results.append(unpacked(task, future.result()))
+                result = unpacked(task, future.result())
             except BrokenProcessPool:
-                results += self._again([task, *self._waiting.values()])
+                results += self._after_death([task, *self._waiting.values()])
                 break
+            results += self._cleared(result) if self._suspects else [result]
         return results
 
-    def _again(self, tasks: list[Task]) -> list[Finished]:
-        """Start anew after a process died; which task killed it is not known."""
+    def _after_death(self, tasks: list[Task]) -> list[Finished]:
+        """Start anew after a process died."""
         self._pool.shutdown(wait=False, kill_workers=True)
         self._waiting.clear()
+        if self._stopped:
+            return []
         self._start()
-        lost = []
-        for task in tasks:
-            deaths = self._deaths[task.number] = self._deaths.get(task.number, 0) + 1
-            if deaths >= self.most_deaths:
-                message = f"processes died {deaths} times while they did this run"
-                lost.append(Finished(task, (), AckclockError(message), task.requests[0]))
-            elif not self._stopped:
-                self.submit(task)
-        return lost
+        if not self._suspects:
+            # Any of them may have ended the process.
+            self._suspects.extend(
+                _Suspect(task) for task in sorted(tasks, key=lambda task: task.number)
+            )
+            return self._next_alone()
+        suspect = self._suspects[0]
+        suspect.deaths += 1
+        if suspect.deaths < self.most_deaths:
+            return self._next_alone()
+        request = suspect.task.requests[len(suspect.records)]
+        error = ProcessDiedError(
+            "its process ended before the run did, twice, with no other run beside it; code that"
+            " ends the process, as os._exit, or a lack of memory does this"
+        )
+        return self._resolved(Finished(suspect.task, tuple(suspect.records), error, request))
+
+    def _next_alone(self) -> list[Finished]:
+        """Begin the next run of the first suspect; nothing else is in the pool."""
+        suspect = self._suspects[0]
+        request = suspect.task.requests[len(suspect.records)]
+        self._begin(Task(suspect.task.number, (request,)))
+        return []
+
+    def _cleared(self, result: Finished) -> list[Finished]:
+        """Take what a run that was done alone left."""
+        suspect = self._suspects[0]
+        suspect.records += result.records
+        suspect.deaths = 0
+        if result.error is None and len(suspect.records) < len(suspect.task.requests):
+            return self._next_alone()
+        whole = Finished(suspect.task, tuple(suspect.records), result.error, result.failed)
+        return self._resolved(whole)
+
+    def _resolved(self, result: Finished) -> list[Finished]:
+        """Go on with the next suspect, or with all that waits."""
+        self._suspects.popleft()
+        if self._suspects:
+            return [result, *self._next_alone()]
+        while self._held:
+            self._begin(self._held.popleft())
+        return [result]
 
     def doing(self) -> float:
         """Part of the submitted runs that is done, in runs: not known before a task is back."""
@@ -341,6 +405,16 @@ class Processes:
         self._stopped = True
         found = [f for f in self._waiting if f.done() and not f.cancelled() and not f.exception()]
         results = [unpacked(self._waiting[future], future.result()) for future in found]
+        results += [Finished(s.task, tuple(s.records)) for s in self._suspects if s.records]
         self._waiting.clear()
         self._pool.shutdown(wait=True, kill_workers=True)
         return results
+
+
+@dataclass
+class _Suspect:
+    """A task that may have ended its process, with what its runs left that were done alone."""
+
+    task: Task
+    records: list[Record] = field(default_factory=list)
+    deaths: int = 0

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
+from ackclock.errors import AckclockError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -16,7 +18,16 @@ if TYPE_CHECKING:
 
     from ackclock.case import Case
 
-__all__ = ["Executor", "Finished", "Record", "Request", "Task", "perform", "run_key"]
+__all__ = [
+    "Executor",
+    "Finished",
+    "ProcessDiedError",
+    "Record",
+    "Request",
+    "Task",
+    "perform",
+    "run_key",
+]
 
 KEY_VERSION = 1
 
@@ -84,6 +95,10 @@ class Finished:
     error: BaseException | None = None
     failed: Request | None = None
     notes: tuple[str, ...] = field(default=())
+
+
+class ProcessDiedError(AckclockError):
+    """A run ended the process that it was in; other runs are not affected."""
 
 
 class Executor(Protocol):

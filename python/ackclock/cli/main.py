@@ -1,16 +1,19 @@
 """The command line.
 
-Exit codes: 0 done, 1 a check failed, 2 wrong input, 3 interrupted, 70 our fault.
+Exit codes: 0 done, 1 a check failed, 2 wrong input, 3 interrupted (Ctrl-C), 70 our fault, 143
+terminated (SIGTERM).
 """
 
 from __future__ import annotations
 
 import pkgutil
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import click
 
+from ackclock._util.end_signals import EXIT_CODES, ended_by_signals, received
 from ackclock.cli.options import EXIT_INPUT, EXIT_INTERNAL, EXIT_INTERRUPTED
 
 if TYPE_CHECKING:
@@ -110,9 +113,12 @@ def main(arguments: list[str] | None = None) -> int:
     except click.ClickException as error:
         click.echo("\n".join(_messages(error)), err=True)
         return EXIT_INPUT
-    except (KeyboardInterrupt, click.Abort):
-        click.echo("interrupted; what had finished is kept", err=True)
-        return EXIT_INTERRUPTED
+    except (KeyboardInterrupt, click.Abort) as error:
+        # Click raises Abort from the KeyboardInterrupt, which may say what is kept.
+        kept = str(error.__cause__ or error) or "what had finished is kept"
+        click.echo(f"interrupted; {kept}", err=True)
+        number = received()
+        return EXIT_INTERRUPTED if number is None else EXIT_CODES[number]
     except SystemExit as error:
         return error.code if isinstance(error.code, int) else EXIT_INTERNAL
     except BrokenPipeError:
@@ -160,4 +166,8 @@ def _failed(error: BaseException) -> int:
 
 def entry() -> None:
     """What the installed command calls."""
-    sys.exit(main())
+    code = EXIT_INTERRUPTED
+    # A second signal may come while the first is reported.
+    with suppress(KeyboardInterrupt), ended_by_signals():
+        code = main()
+    sys.exit(code)

@@ -165,4 +165,5 @@ def _run_many(
         elif not quiet:
             click.echo(str(result))
     if result.interrupted:
-        raise KeyboardInterrupt
+        where = "are finished" if out is None else f"are kept in {out}"
+        raise KeyboardInterrupt(f"{len(result.runs)} of {reps} replications {where}")

@@ -74,4 +74,4 @@ def sweep(
     elif not quiet:
         click.echo(str(result))
     if result.interrupted:
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt(f"{len(result.slots):,} of {result.wanted:,} runs are kept")

@@ -15,6 +15,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
+from ackclock._util.end_signals import before_exit
 from ackclock.catalogue.python_source import describe_failure, load_quietly
 from ackclock.engines.registry import open_parcel
 from ackclock.errors import AckclockError
@@ -278,8 +279,16 @@ class Processes:
     def __enter__(self) -> Self:
         # What is killed cannot tidy up: temporary files of the processes lie in a folder of ours.
         self._folder = tempfile.TemporaryDirectory(prefix="ackclock-", ignore_cleanup_errors=True)
+        self._exit_hook = before_exit(self._kill)
+        self._exit_hook.__enter__()
         self._start()
         return self
+
+    def _kill(self) -> None:
+        """Kill the processes, for this one is about to end by force."""
+        for process in list(self._pool._processes.values()):
+            process.kill()
+        self._folder.cleanup()
 
     def _start(self) -> None:
         from loky.process_executor import ProcessPoolExecutor
@@ -292,6 +301,7 @@ class Processes:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
+        self._exit_hook.__exit__(None, None, None)
         self._folder.cleanup()
 
     def submit(self, task: Task) -> None:

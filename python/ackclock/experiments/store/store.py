@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from ackclock._util.end_signals import shielded
 from ackclock.errors import AckclockError
 from ackclock.experiments.store import pack
 from ackclock.experiments.store.index import Index
@@ -468,7 +469,7 @@ class Store:
         return made
 
     def _commit(self, entries: Sequence[pack.Entry]) -> None:
-        with self.locked():
+        with self.locked(), shielded():
             # Another program may have done the same runs in the meantime: each is kept once.
             self._index.refresh()
             there = self._index.places([entry.record.key for entry in entries])

@@ -1,0 +1,119 @@
+"""SIGINT and SIGTERM end a command, whatever it does; what was kept is counted and reported."""
+
+import re
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from ackclock._util.end_signals import EXIT_CODES
+from ackclock.experiments.store import look, query
+from conftest import SMALL
+
+HANG_S = 300
+"""A guard against tests that hang, not a measurement."""
+
+SIGNALS = pytest.mark.parametrize("number", sorted(EXIT_CODES))
+
+
+def begin(*arguments):
+    return subprocess.Popen(
+        [sys.executable, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+# When the third pack is written, the signal comes.
+SIGNALLED = """
+import os, sys
+from ackclock.experiments.store import pack
+write, packs = pack.write, []
+def write_and_signal(*arguments):
+    made = write(*arguments)
+    packs.append(made)
+    if len(packs) == 3:
+        os.kill(os.getpid(), {number})
+    return made
+pack.write = write_and_signal
+from ackclock.cli.main import entry
+entry()
+"""
+
+
+@SIGNALS
+def test_a_sweep_ends_with_its_code_and_says_what_is_kept(tmp_path, number):
+    (tmp_path / "small.toml").write_text(SMALL)
+    file = tmp_path / "sweep.toml"
+    file.write_text('base = "small.toml"\nreps = 5000\nset = { record = {} }\n')
+    place = tmp_path / "store"
+    code = SIGNALLED.format(number=int(number))
+    process = begin("-c", code, "sweep", file, "--store", place, "--quiet", "--workers", 1)
+    _, err = process.communicate(timeout=HANG_S)
+    assert process.returncode == EXIT_CODES[number], err
+    assert "Traceback" not in err
+    with look(place) as store:
+        kept = len(query.find(store))
+    assert 0 < kept < 5000
+    counted = re.fullmatch(r"interrupted; ([\d,]+) of 5,000 runs are kept", err.strip())
+    forced = err.strip() == "interrupted; what was written before is kept"
+    assert forced or (counted and int(counted[1].replace(",", "")) == kept)
+
+
+# A mutex that is locked twice waits for ever, in C, where Python calls no signal handler.
+STUCK = """
+import ctypes
+from ackclock._util.end_signals import ended_by_signals
+library, mutex = ctypes.CDLL(None), (ctypes.c_char * 256)()
+with ended_by_signals():
+    ready = False
+    while True:
+        try:
+            if not ready:
+                ready = True
+                print("ready", flush=True)
+            library.pthread_mutex_lock(mutex)
+        except KeyboardInterrupt:
+            pass
+"""
+
+
+@SIGNALS
+def test_a_command_that_is_stuck_in_the_core_is_ended(number):
+    process = begin("-c", STUCK)
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(number)
+    _, err = process.communicate(timeout=HANG_S)
+    assert process.returncode == EXIT_CODES[number]
+    assert err == "interrupted; what was written before is kept\n"
+
+
+@SIGNALS
+def test_a_run_ends_with_its_code(tmp_path, number):
+    file = tmp_path / "small.toml"
+    file.write_text(SMALL.replace('duration = "10 s"', 'duration = "1000000 s"'))
+    code = "import os; from ackclock.scenario import scenario\n" + (
+        "run = scenario.Scenario.run\n"
+        "def signalled(self, *a, progress=None, **k):\n"
+        "    def tick(*_):\n"
+        f"        os.kill(os.getpid(), {int(number)})\n"
+        "    return run(self, *a, progress=tick, **k)\n"
+        "scenario.Scenario.run = signalled\n"
+        "from ackclock.cli.main import entry; entry()\n"
+    )
+    process = begin("-c", code, "run", file, "--set", "record={}", "--quiet")
+    _, err = process.communicate(timeout=HANG_S)
+    assert process.returncode == EXIT_CODES[number], err
+    assert err.startswith("interrupted; ")
+    assert len(err.splitlines()) == 1
+
+
+def test_no_signal_leaves_the_handlers_as_they_were():
+    before = [signal.getsignal(number) for number in EXIT_CODES]
+    done = begin("-m", "ackclock", "version")
+    out, err = done.communicate(timeout=HANG_S)
+    assert (done.returncode, err) == (0, "")
+    assert out
+    assert before == [signal.getsignal(number) for number in EXIT_CODES]

@@ -35,6 +35,20 @@ impl Flags {
     /// Carries a label of core-stateless routers ([`Packet::label`]).
     pub const LABEL: Self = Self(1 << 12);
 
+    const ACE_SHIFT: u32 = 13;
+
+    /// The ACE field of an acknowledgement (RFC 9768): a count of CE marks modulo 8.
+    #[inline]
+    pub fn ace(self) -> u32 {
+        u32::from(self.0 >> Self::ACE_SHIFT) & 7
+    }
+
+    /// Sets the ACE field, which is empty, to a count modulo 8.
+    #[inline]
+    pub fn set_ace(&mut self, marks: u32) {
+        self.0 |= ((marks & 7) as u16) << Self::ACE_SHIFT;
+    }
+
     /// Whether all bits of `other` are set.
     #[inline]
     pub fn has(self, other: Self) -> bool {

@@ -96,6 +96,14 @@ fn drive(name: &str, era: Era, operations: &[Operation]) -> Vec<(u64, u64)> {
                     ..Ack::at(now, acked)
                 };
                 delivered += u64::from(acked);
+                let counts = EcnCounts {
+                    acked,
+                    marked: if echo { acked } else { 0 },
+                    una: delivered as u32,
+                    nxt: delivered as u32 + flight,
+                    ..EcnCounts::at(now)
+                };
+                control.on_ecn_counts(&mut window, &counts);
                 control.on_ack(&mut window, &ack);
                 control.on_sent(now, flight);
             }

@@ -115,6 +115,8 @@ pub struct Linear<N> {
     first_cut: FirstCut,
     /// No cut has been made yet.
     uncut: bool,
+    /// Factor kept after an ECN mark, if it is another than after a loss.
+    beta_ecn: Option<f64>,
     rule: Rule,
     name: PhantomData<fn() -> N>,
 }
@@ -129,7 +131,9 @@ impl<N: Named> About<CcEnv> for Linear<N> {
             Era::Ns2 => (Count::Acks, FirstCut::Half),
             Era::Y1999 | Era::Y2002 | Era::Y2007 => (Count::Acks, FirstCut::Rule),
         };
+        let beta_ecn = params.beta_ecn();
         Ok(Self {
+            beta_ecn,
             rule: params.rule()?,
             count: params.count().unwrap_or(count),
             first_cut: params.first_cut().unwrap_or(first_cut),
@@ -181,7 +185,12 @@ impl<N: Named> CongestionControl for Linear<N> {
         let used = in_use(window, event, self.era);
         let halve = self.first_cut == FirstCut::Half;
         let early = halve && (self.uncut || before < window.ssthresh);
-        let cut = if early { used / 2.0 } else { self.rule.cut(used) };
+        let mut cut = if early { used / 2.0 } else { self.rule.cut(used) };
+        if event.signal == Signal::EcnEcho
+            && let Some(beta) = self.beta_ecn
+        {
+            cut = beta * used;
+        }
         match event.signal {
             Signal::Rto { consecutive } => {
                 if self.era != Era::Rfc || consecutive <= 1 {

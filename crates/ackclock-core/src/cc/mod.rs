@@ -95,6 +95,29 @@ pub struct Ack {
     pub sample: Option<RateSample>,
 }
 
+/// AccECN feedback of one acknowledgement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EcnCounts {
+    /// The present.
+    pub now: Time,
+    /// Segments newly acknowledged, cumulatively.
+    pub acked: u32,
+    /// Packets newly reported as marked CE.
+    pub marked: u32,
+    /// First segment not acknowledged.
+    pub una: u32,
+    /// First segment never sent.
+    pub nxt: u32,
+}
+
+impl EcnCounts {
+    /// Feedback of no mark, for controls that are driven by hand.
+    pub fn at(now: Time) -> Self {
+        Self { now, acked: 0, marked: 0, una: 0, nxt: 0 }
+    }
+}
+
 /// Why the window must be reduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -196,6 +219,13 @@ pub trait CongestionControl: Send {
     fn take_stream(&mut self, _stream: Stream) {}
     /// Data may flow from now on; `srtt` is that of the handshake, zero without one.
     fn on_start(&mut self, _window: &Window, _now: Time, _srtt: Span) {}
+    /// Whether it needs the counts of [`Self::on_ecn_counts`], which AccECN provides.
+    fn needs_ecn_counts(&self) -> bool {
+        false
+    }
+    /// How many packets were acknowledged and how many of them marked; with every ACK of an AccECN flow, before
+    /// any other call.
+    fn on_ecn_counts(&mut self, _window: &mut Window, _counts: &EcnCounts) {}
     /// A segment was sent (`in_flight` includes it).
     fn on_sent(&mut self, _now: Time, _in_flight: u32) {}
     /// A loss that was answered turns out to be none ([`Signal::Spurious`]); `before` is the window before the
@@ -268,6 +298,7 @@ crate::registry! {
         "cc/loss/aild.rs" => loss::aild::Aild,
         "cc/loss/rtt_squared.rs" => loss::rtt_squared::RttSquared,
         "cc/mark/decbit.rs" => mark::decbit::Decbit,
+        "cc/mark/dctcp.rs" => mark::dctcp::Dctcp,
         "cc/delay/vegas.rs" => delay::vegas::Vegas,
         "cc/delay/fast.rs" => delay::fast::Fast,
         "cc/delay/fast_rate_reduction.rs" => delay::fast_rate_reduction::FastRateReduction,

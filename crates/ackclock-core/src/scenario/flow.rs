@@ -129,6 +129,9 @@ pub struct TcpOptions {
     /// ECN (RFC 3168).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<bool>,
+    /// Accurate ECN (RFC 9768): every acknowledgement carries a count of marked packets; implies `ecn`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accecn: Option<bool>,
     /// The receiver reports duplicates by SACK blocks (DSACK, RFC 2883), and the sender takes back a reduction
     /// all of whose retransmissions were duplicates (RFC 3708).
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -33,6 +33,8 @@ pub struct TcpConfig {
     pub timestamps: bool,
     /// ECN.
     pub ecn: bool,
+    /// Accurate ECN.
+    pub accecn: bool,
     /// The receiver reports duplicates (RFC 2883).
     pub dsack: bool,
     /// Needless repairs are found out by timestamps (RFC 3522).
@@ -80,6 +82,7 @@ impl TcpConfig {
             syn: true,
             timestamps: false,
             ecn: false,
+            accecn: false,
             dsack: false,
             eifel: false,
             frto: false,
@@ -154,6 +157,7 @@ impl TcpConfig {
             syn,
             timestamps,
             ecn,
+            accecn,
             dsack,
             eifel,
             frto,
@@ -169,6 +173,7 @@ impl TcpConfig {
             boot,
             max_burst
         );
+        self.ecn |= self.accecn && options.ecn.is_none();
         // ns-2 starts with ssthresh at the window; an explicit ssthresh stands.
         if options.receiver_window.is_some()
             && options.initial_ssthresh.is_none()

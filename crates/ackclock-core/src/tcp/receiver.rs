@@ -17,6 +17,7 @@
 //! echo:      TS.Recent, taken from a segment with seq <= last ACK sent and a timestamp not older; one that
 //!            is half a turn of the clock old (134 s) gives way to any (RFC 7323 section 5.5)
 //! ECN:       ECE on every ACK from a CE until a CWR; for controls that count marks, on the ACK that covers it
+//! AccECN:    (an option, RFC 9768) in place of ECE and CWR the number of CE marks modulo 8 on every ACK
 //! AQT:       the time that the segment which caused this ACK waited in queues; none on a delayed ACK's timeout
 //! wire size: ack_size + 12 with timestamps + 8 n + 4 with n SACK blocks
 //! ```
@@ -36,6 +37,9 @@ use crate::wire::{Flags, MAX_SACK_BLOCKS, Packet, TIMESTAMP_TICK, timestamp};
 
 /// Bytes of the timestamp option with its padding (RFC 7323 appendix A).
 pub(crate) const TIMESTAMP_BYTES: u32 = 12;
+
+/// First value of the counts of AccECN (RFC 9768 section 3.2.1).
+pub(super) const FIRST_COUNT: u32 = 5;
 
 /// Blocks reported lately that are remembered: more than one ACK carries, as blocks merge.
 const HISTORY: usize = 8;
@@ -74,6 +78,8 @@ pub struct Receiver {
     /// Duplicates are reported.
     dsack: bool,
     timestamps: bool,
+    /// Acknowledgements carry a count of marks in place of ECE.
+    accecn: bool,
     /// ECE is to be set.
     echo_ce: bool,
     /// The last data packet carried CE.
@@ -95,6 +101,8 @@ pub struct Receiver {
     ts_recent: u32,
     total_bytes: u64,
     duplicates: u64,
+    /// Marked packets, counted from [`FIRST_COUNT`] (`r.cep`).
+    marks: u32,
     /// A segment received again that the next acknowledgement reports.
     duplicate: Option<u32>,
 }
@@ -118,6 +126,8 @@ impl Receiver {
             duplicate: None,
             echo_each: *echo_each,
             timestamps: config.timestamps,
+            accecn: config.accecn,
+            marks: FIRST_COUNT,
             echo_ce: false,
             last_ce: false,
             pending: 0,
@@ -227,7 +237,9 @@ impl Receiver {
     #[inline]
     fn acknowledge(&mut self, extra: Flags, queued: Option<Span>, ctx: &mut EndpointCtx<'_>) {
         let mut flags = Flags::ACK | extra;
-        if self.echo_ce {
+        if self.accecn {
+            flags.set_ace(self.marks);
+        } else if self.echo_ce {
             flags.set(Flags::ECE);
             self.echo_ce = !self.echo_each;
         }
@@ -262,6 +274,7 @@ impl Receiver {
         }
         let ce = packet.flags.has(Flags::CE);
         let ce_changed = ce != self.last_ce;
+        self.marks = self.marks.wrapping_add(u32::from(ce && self.accecn));
         self.last_ce = ce;
         if packet.flags.has(Flags::CWR) && !self.echo_each {
             self.echo_ce = false;

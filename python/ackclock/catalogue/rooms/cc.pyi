@@ -10,6 +10,7 @@ class Aimd(Record):
         b: float | None = ...,
         count: Any = ...,
         first_cut: Any = ...,
+        beta_ecn: float | None = ...,
     ) -> None: ...
 
 class Aiad(Record):
@@ -19,6 +20,7 @@ class Aiad(Record):
         d: float | None = ...,
         count: Any = ...,
         first_cut: Any = ...,
+        beta_ecn: float | None = ...,
     ) -> None: ...
 
 class Mimd(Record):
@@ -28,6 +30,7 @@ class Mimd(Record):
         b: float | None = ...,
         count: Any = ...,
         first_cut: Any = ...,
+        beta_ecn: float | None = ...,
     ) -> None: ...
 
 class Miad(Record):
@@ -37,6 +40,7 @@ class Miad(Record):
         d: float | None = ...,
         count: Any = ...,
         first_cut: Any = ...,
+        beta_ecn: float | None = ...,
     ) -> None: ...
 
 class Aimad(Record):
@@ -47,6 +51,7 @@ class Aimad(Record):
         b_d: float | None = ...,
         count: Any = ...,
         first_cut: Any = ...,
+        beta_ecn: float | None = ...,
     ) -> None: ...
 
 class Maimd(Record):
@@ -57,6 +62,7 @@ class Maimd(Record):
         b_d: float | None = ...,
         count: Any = ...,
         first_cut: Any = ...,
+        beta_ecn: float | None = ...,
     ) -> None: ...
 
 class Linear(Record):
@@ -68,6 +74,7 @@ class Linear(Record):
         b_d: float | None = ...,
         count: Any = ...,
         first_cut: Any = ...,
+        beta_ecn: float | None = ...,
     ) -> None: ...
 
 class Cubic(Record):
@@ -75,6 +82,7 @@ class Cubic(Record):
         self,
         c: float | None = ...,
         beta: float | None = ...,
+        beta_ecn: float | None = ...,
         fast_convergence: bool | None = ...,
         reno_friendly: bool | None = ...,
     ) -> None: ...

@@ -60,6 +60,7 @@ class TcpOptions(Record):
         syn: bool | None = ...,
         timestamps: bool | None = ...,
         ecn: bool | None = ...,
+        accecn: bool | None = ...,
         dsack: bool | None = ...,
         eifel: bool | None = ...,
         frto: bool | None = ...,

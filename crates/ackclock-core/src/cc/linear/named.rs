@@ -25,6 +25,8 @@ pub trait Named: Default + Serialize + DeserializeOwned + JsonSchema {
     fn count(&self) -> Option<Count>;
     /// How early cuts are made, if said.
     fn first_cut(&self) -> Option<FirstCut>;
+    /// Factor kept after an ECN mark, if said.
+    fn beta_ecn(&self) -> Option<f64>;
 }
 
 macro_rules! named {
@@ -45,11 +47,15 @@ macro_rules! named {
             /// First cut, cuts in slow start and at timeouts: by the `rule` or by `half`. Left out:
             /// `half` in the era `ns2`, else `rule`.
             pub first_cut: Option<FirstCut>,
+            /// Factor kept after an ECN mark (RFC 8511 section 3.1: 0.8 for the rule of TCP). Left out: as after
+            /// a loss.
+            #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
+            pub beta_ecn: Option<f64>,
         }
 
         impl Default for $params {
             fn default() -> Self {
-                Self { $( $field: $default, )+ count: None, first_cut: None }
+                Self { $( $field: $default, )+ count: None, first_cut: None, beta_ecn: None }
             }
         }
 
@@ -72,6 +78,9 @@ macro_rules! named {
             }
             fn first_cut(&self) -> Option<FirstCut> {
                 self.first_cut
+            }
+            fn beta_ecn(&self) -> Option<f64> {
+                self.beta_ecn
             }
         }
 

@@ -44,6 +44,9 @@ pub struct CubicParams {
     /// Factor kept after a loss (RFC 9438 section 4.6: 0.7).
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub beta: f64,
+    /// Factor kept after an ECN mark (RFC 8511 section 3.1: 0.85). Left out: `beta`.
+    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
+    pub beta_ecn: Option<f64>,
     /// Fast convergence (RFC 9438 section 4.7).
     pub fast_convergence: bool,
     /// Reno-friendly region (RFC 9438 section 4.3).
@@ -52,7 +55,7 @@ pub struct CubicParams {
 
 impl Default for CubicParams {
     fn default() -> Self {
-        Self { c: 0.4, beta: 0.7, fast_convergence: true, reno_friendly: true }
+        Self { c: 0.4, beta: 0.7, beta_ecn: None, fast_convergence: true, reno_friendly: true }
     }
 }
 
@@ -146,7 +149,11 @@ impl CongestionControl for Cubic {
 
     fn on_congestion(&mut self, window: &mut Window, event: &Congestion) {
         let before = window.cwnd;
-        let keep = self.params.beta * in_use(window, event, self.era);
+        let beta = match event.signal {
+            Signal::EcnEcho => self.params.beta_ecn.unwrap_or(self.params.beta),
+            _ => self.params.beta,
+        };
+        let keep = beta * in_use(window, event, self.era);
         let timeout = match event.signal {
             Signal::Rto { consecutive } => {
                 if consecutive <= 1 {

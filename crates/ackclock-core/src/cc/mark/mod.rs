@@ -1,3 +1,4 @@
 //! Controls whose signal is the routers' mark of each packet.
 
+pub mod dctcp;
 pub mod decbit;

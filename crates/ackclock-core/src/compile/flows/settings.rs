@@ -105,6 +105,9 @@ pub(super) fn tcp_problems(tcp: &TcpConfig) -> Vec<(&'static str, String)> {
             wrong(key, "is zero, expected at least 1".to_owned());
         }
     }
+    if tcp.accecn && !tcp.ecn {
+        wrong("accecn", "is true beside ecn = false, expected ecn = true".to_owned());
+    }
     if tcp.eifel && !tcp.timestamps {
         wrong(
             "eifel",

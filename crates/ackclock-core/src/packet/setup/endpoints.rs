@@ -80,6 +80,10 @@ fn build_rfc_pair(
             return Err(problems.into_iter().flatten().flatten().collect());
         }
     };
+    if made.needs_ecn_counts() && !flow.tcp.accecn {
+        let message = format!("{control} needs counts of ECN marks, expected accecn = true");
+        return Err(vec![Problem::new(path("tcp.accecn"), message)]);
+    }
     let sack = made_recovery.uses_sack();
     let echo_each = made.counts_marks();
     let config = if echo_each && !flow.tcp.ecn {

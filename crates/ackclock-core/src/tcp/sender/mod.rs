@@ -45,7 +45,7 @@ use crate::record::{FlowSample, WindowRow};
 use crate::recovery::{LossRecovery, Phase};
 use crate::slow_start::SlowStart;
 use crate::tcp::rate::Deliveries;
-use crate::tcp::receiver::segments_of;
+use crate::tcp::receiver::{FIRST_COUNT, segments_of};
 use crate::tcp::sampler::Sampler;
 use crate::tcp::{Deadline, Endpoint, EndpointCtx, Rto, Scoreboard, Snapshot, TcpConfig, probes};
 use crate::units::{Bytes, Span, Time};
@@ -176,6 +176,8 @@ pub struct Sender {
     marks: Option<Vec<u32>>,
     /// Where needless repairs are to be found out.
     undo: Option<Box<Undo>>,
+    /// Marked packets reported so far (AccECN's `s.cep`).
+    marks_reported: u32,
     /// The recovery's own timer.
     repair: Deadline,
     rare_count: RareCounts,
@@ -219,7 +221,10 @@ impl Sender {
             } else {
                 Scoreboard::default()
             },
-            tracks: cc.wants_samples() || recovery.marks_losses() || Undo::is_wanted(&config),
+            tracks: config.accecn
+                || cc.wants_samples()
+                || recovery.marks_losses()
+                || Undo::is_wanted(&config),
             marks: recovery.marks_losses().then(Vec::new),
             undo: Undo::is_wanted(&config).then(Box::default),
             uses_sack: recovery.uses_sack(),
@@ -243,6 +248,7 @@ impl Sender {
             pacing: Deadline::NEVER,
             tick: Deadline::NEVER,
             repair: Deadline::NEVER,
+            marks_reported: FIRST_COUNT,
             earliest: Deadline::NEVER,
             consecutive: 0,
             next_paced: Time::ZERO,
@@ -420,12 +426,15 @@ impl Endpoint for Sender {
         self.finish_call(ctx);
     }
 
-    fn on_packet(&mut self, packet: Packet, ctx: &mut EndpointCtx<'_>) {
+    fn on_packet(&mut self, mut packet: Packet, ctx: &mut EndpointCtx<'_>) {
         if !packet.is_ack() {
             return;
         }
         if packet.ts_peer != 0 {
             self.peer_clock = packet.ts_peer;
+        }
+        if self.tracks && self.config.accecn {
+            self.count_marks(&mut packet, ctx.now);
         }
         match self.stage {
             Stage::Open if !packet.flags.has(Flags::SYN) => self.on_ack(&packet, ctx),

@@ -1,7 +1,7 @@
 //! Rate samples, for controls that model the path; other senders never come here.
 
 use super::{Sender, Stage};
-use crate::cc::{Ack, SentRecord};
+use crate::cc::{Ack, EcnCounts, SentRecord};
 use crate::recovery::{AckIn, Digest, Phase};
 use crate::units::{Span, Time};
 use crate::wire::{Flags, Packet, SackBlock};
@@ -172,6 +172,29 @@ impl Sender {
         {
             self.cc.on_lost(&mut self.window, &lost);
         }
+    }
+
+    /// Takes AccECN's count of an acknowledgement; new marks are to the rest of the sender what ECE is.
+    ///
+    /// An ACK that reports nothing new may be an older one that was overtaken, and is not counted.
+    #[inline(never)]
+    pub(super) fn count_marks(&mut self, packet: &mut Packet, now: Time) {
+        let (una, nxt) = (self.board.una(), self.board.nxt());
+        let news = packet.seq > una || packet.sack_count > 0;
+        if self.stage != Stage::Open || packet.flags.has(Flags::SYN) || !news || packet.seq > nxt {
+            return;
+        }
+        let acked = packet.seq.saturating_sub(una);
+        let delta = packet.flags.ace().wrapping_sub(self.marks_reported) & 7;
+        // @src rfc9768#A.2.1: with more packets than the field can count, as many turns as could be.
+        let marked = if acked > 7 { delta + (acked - delta) / 8 * 8 } else { delta };
+        self.marks_reported = self.marks_reported.wrapping_add(marked);
+        if marked > 0 {
+            packet.flags.set(Flags::ECE);
+        }
+        let counts = EcnCounts { acked, marked, una: packet.seq, nxt, ..EcnCounts::at(now) };
+        self.cc.on_ecn_counts(&mut self.window, &counts);
+        self.check_window(now);
     }
 
     /// Data is about to leave: the control learns of it if the application had none and nothing is in flight.

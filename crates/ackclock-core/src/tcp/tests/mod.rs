@@ -1,5 +1,6 @@
 //! Sender against receiver over a scripted wire.
 
+mod accurate_ecn;
 mod clockwork;
 mod control;
 mod fall_floyd;

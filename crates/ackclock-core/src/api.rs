@@ -110,8 +110,8 @@ fn in_net(text: &str, problem: Problem) -> Problem {
     }
 }
 
-/// Reads a document that stands at `root`; what has the wrong form is told with the path of its key.
-/// Inside a table that is told by its `kind`, that is the path of the table; see [`in_net`].
+/// Reads the document at `root`; what has the wrong form is reported with the path of its key.
+/// Inside a table whose `kind` selects its form, that is the path of the table; see [`in_net`].
 fn read<T: DeserializeOwned>(text: &str, root: &str) -> Result<T, Problem> {
     let mut text = serde_json::Deserializer::from_str(text);
     let read = serde_path_to_error::deserialize(&mut text).map_err(|error| {
@@ -147,7 +147,7 @@ pub fn check(text: &str) -> Vec<Problem> {
     check_with(text, &RegistryOnly)
 }
 
-/// Every problem of a scenario with algorithms of a user's own.
+/// Every problem of a scenario with user-defined algorithms.
 pub fn check_with(text: &str, custom: &dyn Custom) -> Vec<Problem> {
     match plan(text, custom) {
         Err(problems) => problems,
@@ -199,7 +199,7 @@ pub fn run(text: &str, progress: &mut dyn FnMut(f64, f64) -> bool) -> Result<Out
     run_with(text, &RegistryOnly, progress)
 }
 
-/// Runs a scenario with algorithms of a user's own.
+/// Runs a scenario with user-defined algorithms.
 ///
 /// # Errors
 /// As [`run`].

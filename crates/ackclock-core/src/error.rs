@@ -1,4 +1,4 @@
-//! Problems in what the user said. All of a scenario's problems are collected and told at once.
+//! Problems in the user's input. All problems of a scenario are collected and reported together.
 
 use std::fmt;
 
@@ -49,7 +49,7 @@ impl Problem {
         Self { value: Some(value.to_string()), ..self }
     }
 
-    /// The problem of a part of what stands at `path`.
+    /// The problem of a part of the value at `path`.
     #[must_use]
     pub fn inside(mut self, path: &str) -> Self {
         self.path = match (path, self.path.as_str()) {
@@ -62,7 +62,7 @@ impl Problem {
     }
 }
 
-/// The problems of a part of what stands at `path`.
+/// The problems of a part of the value at `path`.
 pub fn inside(path: &str, problems: Vec<Problem>) -> Vec<Problem> {
     problems.into_iter().map(|problem| problem.inside(path)).collect()
 }

@@ -51,9 +51,9 @@ pub enum Fact {
 
 /// Implemented by every algorithm: its parameters, its identity, its constructor.
 ///
-/// `Env` is what the room tells a new instance about its surroundings.
+/// `Env` is what a new instance knows about its surroundings.
 pub trait About<Env>: Sized {
-    /// Parameters with documented fields. Each range and unit stands in an attribute of the field, each
+    /// Parameters with documented fields. Each range and unit is in an attribute of the field, each
     /// default in `Default`, and nowhere else.
     type Params: Default + Serialize + DeserializeOwned + JsonSchema;
     /// Identity and source.

@@ -208,7 +208,7 @@ fn parameters_survive_a_round_trip_and_names_are_unique() {
 }
 
 #[test]
-fn an_unknown_name_and_an_unknown_parameter_are_told_with_the_nearest() {
+fn an_unknown_name_and_an_unknown_parameter_are_reported_with_the_nearest() {
     let unknown = build(&Spec::from("cubik"), &env(Era::Rfc), "flows[0].cc").err().unwrap();
     assert!(unknown[0].message.contains("\"cubic\""), "{unknown:?}");
     let spec: Spec = serde_json::from_str(r#"{"kind": "vegas", "alfa": 1}"#).unwrap();

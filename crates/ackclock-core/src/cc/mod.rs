@@ -1,6 +1,6 @@
 //! ROOM: congestion controls. How the window answers acknowledgements and congestion.
 //!
-//! A control never schedules and never reads a clock: the sender tells it what happened and when.
+//! A control never schedules and never reads a clock: the sender reports what happened and when.
 //! Loss recovery (which segments are lost), the window rule (here) and slow start are three axes
 //! that a scenario chooses separately.
 //!
@@ -36,7 +36,7 @@ pub struct Window {
     pub ssthresh: f64,
 }
 
-/// What a new control is told about its flow.
+/// What a new control knows about its flow.
 #[derive(Clone, Copy, Debug)]
 pub struct CcEnv {
     /// Payload bytes of a full segment.
@@ -265,7 +265,7 @@ pub trait CongestionControl: Send {
         0
     }
     /// Segments that the control means to keep in queues, if it has such an aim: a buffer that holds
-    /// less is told to the user.
+    /// less is reported to the user.
     fn keeps_queued(&self) -> Option<f64> {
         None
     }

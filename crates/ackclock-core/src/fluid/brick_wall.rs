@@ -26,15 +26,15 @@ pub fn brick_wall(net: &FluidNet, demand: &[f64]) -> Outcome {
         leaving: vec![0.0; net.total_hops()],
         stopped: (0..net.flows()).map(|flow| net.offsets[flow + 1]).collect(),
     };
-    let mut asked = demands_by_level(net, demand);
+    let mut demands = demands_by_level(net, demand);
     let mut levels = Levels::of(&links);
     loop {
         let full = levels.next(&links);
         let level = full.map_or(f64::INFINITY, |(level, _)| level);
-        if let Some(&(wanted, flow)) = asked.last()
+        if let Some(&(wanted, flow)) = demands.last()
             && wanted <= level
         {
-            asked.pop();
+            demands.pop();
             let first = net.offsets[flow as usize];
             state.stop(flow as usize, first, demand[flow as usize], &mut links);
             continue;

@@ -10,7 +10,7 @@
 //!     each link of i's path loses that much capacity
 //! ```
 //! Deviations: ties go to the first flow (the paper: arbitrary). Where flows have demands of their
-//! own, these stand in place of infinity.
+//! own, these replace infinity.
 //!
 //! It runs the network once per flow; [`max_min`](super::max_min) gives the same in one pass. Tests
 //! prove them equal.
@@ -24,8 +24,9 @@ pub fn clamp(net: &FluidNet, demand: &[f64]) -> Vec<f64> {
     let mut members: Vec<usize> = (0..net.flows()).collect();
     while !members.is_empty() {
         let rest = subset(net, &members, &capacity);
-        let asked: Vec<f64> = members.iter().map(|&flow| or(demand, flow, f64::INFINITY)).collect();
-        let outcome = brick_wall(&rest, &asked);
+        let limits: Vec<f64> =
+            members.iter().map(|&flow| or(demand, flow, f64::INFINITY)).collect();
+        let outcome = brick_wall(&rest, &limits);
         let least = (0..members.len())
             .min_by(|&a, &b| {
                 let per_weight = |i: usize| outcome.goodput(&rest, i) / rest.weight(i);

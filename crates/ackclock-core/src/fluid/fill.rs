@@ -1,7 +1,7 @@
 //! Global max-min fairness by progressive filling.
 //!
 //! All flows grow together. When a link is full, the flows on it stop, on all of their links; when a
-//! flow has what it asks for, it stops alone. Links wait in a heap by the level at which they would
+//! flow has its demand, it stops alone. Links wait in a heap by the level at which they would
 //! be full. A level only rises when flows elsewhere stop, so an entry of the heap may be too low but
 //! never too high: it is looked at again when it comes up. Each hop of each flow is touched once.
 //!
@@ -109,7 +109,7 @@ pub(super) fn demands_by_level(net: &FluidNet, demand: &[f64]) -> Vec<(f64, u32)
 pub fn max_min(net: &FluidNet, demand: &[f64]) -> Vec<f64> {
     let mut links = start(net);
     let mut rate = vec![f64::NAN; net.flows()];
-    let mut asked = demands_by_level(net, demand);
+    let mut demands = demands_by_level(net, demand);
     let mut levels = Levels::of(&links);
     let stop = |flow: usize, at: f64, links: &mut [Filling], rate: &mut [f64]| {
         rate[flow] = at;
@@ -121,10 +121,10 @@ pub fn max_min(net: &FluidNet, demand: &[f64]) -> Vec<f64> {
     loop {
         let full = levels.next(&links);
         let level = full.map_or(f64::INFINITY, |(level, _)| level);
-        if let Some(&(wanted, flow)) = asked.last()
+        if let Some(&(wanted, flow)) = demands.last()
             && wanted <= level
         {
-            asked.pop();
+            demands.pop();
             if rate[flow as usize].is_nan() {
                 stop(
                     flow as usize,
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn who_asks_for_less_leaves_the_rest() {
+    fn a_flow_that_demands_less_leaves_the_rest() {
         assert_eq!(
             max_min(&parking_lot(), &[0.25, f64::INFINITY, 1.0, 0.5]),
             [0.25, 0.75, 1.0, 0.5]

@@ -52,7 +52,7 @@ pub struct FixedPoint {
     pub outcome: Outcome,
     /// Whether no demand changed by more than the tolerance.
     pub converged: bool,
-    /// Rounds: how often the policy was asked.
+    /// Rounds: how often the policy was evaluated.
     pub rounds: usize,
     /// Largest change of a demand in the last round, relative to the sender's link, undamped.
     pub change: f64,
@@ -203,7 +203,7 @@ impl<'a> Senders<'a> {
         outcome: &Outcome,
         routers: &Routers,
     ) -> Vec<f64> {
-        let told = policies.ask_routers().then(|| Told::new(self.net, outcome, routers));
+        let reports = policies.needs_reports().then(|| Reports::new(self.net, outcome, routers));
         let mut wanted = vec![0.0; self.net.flows()];
         let (mut demand, mut goodput, mut next) = (Vec::new(), Vec::new(), Vec::new());
         for (link, flows) in self.each() {
@@ -214,9 +214,9 @@ impl<'a> Senders<'a> {
                 goodput.push(outcome.goodput(self.net, flow as usize));
             }
             let policy = policies.policy(link);
-            let asked = told.as_ref().filter(|_| policy.asks_routers());
-            let paths: Vec<&[Hop]> = asked.map_or_else(Vec::new, |told| {
-                flows.iter().map(|&flow| &told.hops[self.net.range(flow as usize)]).collect()
+            let needed = reports.as_ref().filter(|_| policy.needs_reports());
+            let paths: Vec<&[Hop]> = needed.map_or_else(Vec::new, |reports| {
+                flows.iter().map(|&flow| &reports.hops[self.net.range(flow as usize)]).collect()
             });
             next.clear();
             next.resize(flows.len(), 0.0);
@@ -241,12 +241,12 @@ impl<'a> Senders<'a> {
     }
 }
 
-/// What routers tell of every hop of every flow.
-struct Told {
+/// What routers report on every hop of every flow.
+struct Reports {
     hops: Vec<Hop>,
 }
 
-impl Told {
+impl Reports {
     fn new(net: &FluidNet, outcome: &Outcome, routers: &Routers) -> Self {
         let arriving: Vec<f64> = (0..net.flows())
             .flat_map(|flow| net.range(flow).map(move |hop| (flow, hop)))
@@ -261,7 +261,7 @@ impl Told {
             .enumerate()
             .map(|(link, rate)| {
                 let arrivals = Arrivals { capacity: net.capacity[link], rate, weight: &[] };
-                (arrivals.offered(), routers.rule(link).told(&arrivals))
+                (arrivals.offered(), routers.rule(link).aggregate(&arrivals))
             })
             .collect();
         let hops = net
@@ -269,8 +269,8 @@ impl Told {
             .iter()
             .zip(&arriving)
             .map(|(&link, &own)| {
-                let (offered, told) = links[link as usize];
-                Hop { capacity: net.capacity[link as usize], offered, told, own }
+                let (offered, aggregate) = links[link as usize];
+                Hop { capacity: net.capacity[link as usize], offered, aggregate, own }
             })
             .collect();
         Self { hops }

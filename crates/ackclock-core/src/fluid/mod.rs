@@ -1,7 +1,7 @@
 //! STAGE: the fluid engine. Rates instead of packets, in the steady state and over time.
 //!
 //! A [`FluidNet`] is capacities and routes as flat arrays. [`max_min`] fills it up to the global
-//! max-min allocation; [`clamp`] does the same as the paper's Fig. 5 tells it, slowly. What routers
+//! max-min allocation; [`clamp`] does the same as in the paper's Fig. 5, slowly. What routers
 //! that each look at their own link make of given demands is found by [`brick_wall`] where all are
 //! max-min, and by [`sweep`] for any mixture of [sharing rules](crate::sharing).
 //! [`fixed_point`] lets [senders](crate::policy) answer until nothing changes, and [`account`] counts

@@ -1,7 +1,7 @@
 //! Capacities and routes as flat arrays: what the fluid engine works on.
 //!
-//! Routes are one array of link numbers; `offsets` tells where each flow's begins. The transposed
-//! arrays tell which flows cross each link; they are built by counting, in the order of the flows.
+//! Routes are one array of link numbers; `offsets` gives where each flow's begins. The transposed
+//! arrays list which flows cross each link; they are built by counting, in the order of the flows.
 //! One hop of one flow takes 8 bytes, and a flow 4 bytes more.
 
 use crate::error::Problem;
@@ -19,8 +19,8 @@ pub struct FluidNet {
     pub(super) link_flows: Vec<u32>,
 }
 
-/// Problems told of one kind; the rest is counted.
-const TOLD: usize = 20;
+/// Problems reported of one kind; the rest is counted.
+const MOST_LISTED: usize = 20;
 
 impl FluidNet {
     /// A network. `offsets` has one entry more than there are flows; `weight` may be empty.
@@ -76,7 +76,7 @@ impl FluidNet {
         &self.hops[self.range(flow)]
     }
 
-    /// Where the hops of a flow stand in arrays with one entry per hop.
+    /// Where the hops of a flow are in arrays with one entry per hop.
     #[inline]
     pub fn range(&self, flow: usize) -> std::ops::Range<usize> {
         self.offsets[flow] as usize..self.offsets[flow + 1] as usize
@@ -176,7 +176,7 @@ pub(super) fn group(
 
 /// Collects problems, the first few of each kind in words.
 struct Collected {
-    told: Vec<Problem>,
+    listed: Vec<Problem>,
     kinds: Vec<(&'static str, usize)>,
 }
 
@@ -192,23 +192,24 @@ impl Collected {
             self.kinds.len() - 1
         });
         self.kinds[at].1 += 1;
-        if self.kinds[at].1 <= TOLD {
-            self.told.push(Problem::new(path(), message()));
+        if self.kinds[at].1 <= MOST_LISTED {
+            self.listed.push(Problem::new(path(), message()));
         }
     }
 
     fn finish(mut self) -> Vec<Problem> {
         for (kind, count) in self.kinds {
-            if count > TOLD {
-                self.told.push(Problem::new(kind, format!("{} more of this kind", count - TOLD)));
+            if count > MOST_LISTED {
+                self.listed
+                    .push(Problem::new(kind, format!("{} more of this kind", count - MOST_LISTED)));
             }
         }
-        self.told
+        self.listed
     }
 }
 
 fn problems(capacity: &[f64], offsets: &[u32], hops: &[u32], weight: &[f64]) -> Vec<Problem> {
-    let mut found = Collected { told: Vec::new(), kinds: Vec::new() };
+    let mut found = Collected { listed: Vec::new(), kinds: Vec::new() };
     for (i, c) in capacity.iter().enumerate() {
         if !(c.is_finite() && *c > 0.0) {
             found.add(
@@ -294,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn every_problem_is_told() {
+    fn every_problem_is_reported() {
         let bad = FluidNet::new(
             vec![1.0, f64::NAN, 0.0],
             vec![0, 0, 2, 3],
@@ -302,9 +303,9 @@ mod tests {
             vec![1.0, -1.0, 1.0],
         );
         let Err(FluidError::Input(problems)) = bad else { panic!("accepted") };
-        let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        let listed: Vec<String> = problems.iter().map(ToString::to_string).collect();
         assert_eq!(
-            told,
+            listed,
             [
                 "capacity[1]: is NaN, expected a number above 0",
                 "capacity[2]: is 0, expected a number above 0",

@@ -117,7 +117,7 @@ impl Policies {
     }
 
     /// Whether some policy reads what routers report.
-    pub fn ask_routers(&self) -> bool {
-        self.used().any(DemandPolicy::asks_routers)
+    pub fn needs_reports(&self) -> bool {
+        self.used().any(DemandPolicy::needs_reports)
     }
 }

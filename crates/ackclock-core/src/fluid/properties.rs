@@ -113,7 +113,7 @@ proptest! {
         prop_assert!(close(sum(&books.zombies_edge), sum(&books.caused_edge) + books.uncaused_edge));
         prop_assert!(close(sum(&books.dead), sum(&books.flow_dead)));
         prop_assert!(zombies <= sum(&books.zombies_edge) + 1e-9);
-        // The gap to the ideal is zombies, and what was not asked for, less what others gained.
+        // The gap to the ideal is zombies, and what was not demanded, less what others gained.
         let part = |f: &dyn Fn(f64, f64, f64) -> f64| -> f64 {
             ideal.iter().zip(&demand).zip(&goodput).map(|((m, d), g)| f(*m, *d, *g)).sum()
         };
@@ -137,7 +137,7 @@ fn settled(net: &FluidNet, policy: Box<dyn crate::policy::DemandPolicy>) -> Fixe
     fixed_point(net, &Policies::all(policy), &routers, &[], &Options::default()).unwrap()
 }
 
-/// Each flow with a sender of its own: a link before its route.
+/// Each flow with a separate sender: a link before its route.
 fn with_own_senders(net: &Whole) -> Whole {
     let mut own = net.clone();
     for route in &mut own.routes {
@@ -171,7 +171,7 @@ proptest! {
 
     #[test]
     fn the_limited_ratio_comes_to_the_clamp_as_alpha_goes_to_0(net in networks(6, 10, false)) {
-        // M-14. One flow per sender, so that Eq. (1) asks for no less than the ideal at first. The
+        // M-14. One flow per sender, so that Eq. (1) demands no less than the ideal at first. The
         // gap of goodput must shrink with alpha, and be small beside the capacities at the end.
         let fluid = with_own_senders(&net).net();
         let ideal = max_min(&fluid, &[]);

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn routes_have_fewest_hops_and_missing_ones_are_told() {
+    fn routes_have_fewest_hops_and_missing_ones_are_reported() {
         let found = routes(&[], &[0, 3, 0, 0], &[2, 1, 4, 3]);
         assert_eq!(found.offsets, [0, 2, 4, 4, 5]);
         assert_eq!(found.hops, [0, 2, 5, 3, 7]);

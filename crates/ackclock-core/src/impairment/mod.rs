@@ -27,7 +27,7 @@ use crate::rng::Stream;
 use crate::units::{Span, Time};
 use crate::wire::Packet;
 
-/// What a new impairment is told about its link.
+/// What a new impairment knows about its link.
 #[derive(Clone, Copy, Debug)]
 pub struct ImpairmentEnv {
     /// Propagation delay.

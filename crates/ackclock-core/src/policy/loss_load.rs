@@ -1,4 +1,4 @@
-//! Loss-load sender: the rate that gets most through, by the loss-load curves that routers tell.
+//! Loss-load sender: the rate that gets most through, by the loss-load curves that routers report.
 //!
 //! **Source**: C. L. Williamson, D. R. Cheriton, SIGCOMM 1991, doi:10.1145/115992.115996;
 //! McCullough, Raghavan, Snoeren, section 9: the degree-k polynomial is solved by Newton's method,
@@ -21,7 +21,7 @@ use super::{DemandPolicy, Hop, PolicyEnv, Sender};
 use crate::error::Problem;
 use crate::registry::{About, Fact, Info, Status};
 
-/// The penalty k is that of the routers, which tell it to all.
+/// The penalty k is that of the routers, which announce it to all.
 pub use crate::sharing::loss_load::LossLoadParams;
 
 /// Loss-load sender.
@@ -54,7 +54,7 @@ impl LossLoad {
         let k = self.k;
         let own = hop.own / hop.capacity;
         let gap = hop.offered / hop.capacity - own - 1.0;
-        let power = (hop.told - own.powf(k + 1.0)).max(0.0);
+        let power = (hop.aggregate - own.powf(k + 1.0)).max(0.0);
         // F(r) / r^k = k r + (k + 1) gap - B r^-k rises from minus infinity; one root.
         let value = |r: f64| k * r + (k + 1.0) * gap - power * r.powf(-k);
         let slope = |r: f64| k + k * power * r.powf(-k - 1.0);
@@ -91,7 +91,7 @@ impl DemandPolicy for LossLoad {
         }
     }
 
-    fn asks_routers(&self) -> bool {
+    fn needs_reports(&self) -> bool {
         true
     }
 }
@@ -103,7 +103,8 @@ mod tests {
     #[test]
     fn alone_on_a_link_the_load_is_1_plus_1_over_k_of_it() {
         for k in [1.0, 2.0, 5.0, 10.0] {
-            let hop = Hop { capacity: 4.0, offered: 1.0, told: 0.25f64.powf(k + 1.0), own: 1.0 };
+            let hop =
+                Hop { capacity: 4.0, offered: 1.0, aggregate: 0.25f64.powf(k + 1.0), own: 1.0 };
             let best = LossLoad { k }.best(&hop);
             assert!((best - (1.0 + 1.0 / k)).abs() < 1e-12, "{k}: {best}");
         }
@@ -118,7 +119,8 @@ mod tests {
             (others.iter().sum::<f64>(), others.iter().map(|r| r.powf(k + 1.0)).sum::<f64>());
         let through =
             |r: f64| r * (1.0 - (a + r - 1.0).max(0.0) * r.powf(k) / (b + r.powf(k + 1.0)));
-        let hop = Hop { capacity: 1.0, offered: a + 0.3, told: b + 0.3f64.powf(k + 1.0), own: 0.3 };
+        let hop =
+            Hop { capacity: 1.0, offered: a + 0.3, aggregate: b + 0.3f64.powf(k + 1.0), own: 0.3 };
         let best = LossLoad { k }.best(&hop);
         for step in 1..200 {
             let r = f64::from(step) * 0.01;

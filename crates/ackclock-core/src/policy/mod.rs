@@ -1,7 +1,7 @@
 //! ROOM: sender policies. How fast the senders of a fluid network offer their flows.
 //!
 //! A sender is a link that leaves a source together with the flows that begin on it. It knows their
-//! goodputs at once, as in the paper, and nothing else, unless routers tell it more.
+//! goodputs at once, as in the paper, and nothing else, unless routers report more.
 //!
 //! A new policy: one file here that implements [`About`](crate::registry::About) and
 //! [`DemandPolicy`], and one line in the registry at the end of this file.
@@ -13,15 +13,15 @@ pub mod loss_load;
 pub mod naive;
 pub mod naive_ratio;
 
-/// What the router at one link of a flow's path tells its sender.
+/// What the router at one link of a flow's path reports to its sender.
 #[derive(Clone, Copy, Debug)]
 pub struct Hop {
     /// Capacity of the link.
     pub capacity: f64,
     /// Total rate that arrives there.
     pub offered: f64,
-    /// The aggregate of the link's sharing rule ([`Sharing::told`](crate::sharing::Sharing::told)).
-    pub told: f64,
+    /// The aggregate of the link's sharing rule ([`Sharing::aggregate`](crate::sharing::Sharing::aggregate)).
+    pub aggregate: f64,
     /// Rate at which this flow arrives there.
     pub own: f64,
 }
@@ -35,7 +35,7 @@ pub struct Sender<'a> {
     pub demand: &'a [f64],
     /// Rate at which each flow arrives at its destination.
     pub goodput: &'a [f64],
-    /// What routers tell of each flow's path, hop after hop; empty unless the policy asks.
+    /// What routers report on each flow's path, hop after hop; empty unless the policy needs it.
     pub paths: &'a [&'a [Hop]],
 }
 
@@ -45,7 +45,7 @@ pub trait DemandPolicy: Send + Sync {
     fn demand(&self, sender: &Sender<'_>, next: &mut [f64]);
 
     /// Whether the policy looks at [`Sender::paths`].
-    fn asks_routers(&self) -> bool {
+    fn needs_reports(&self) -> bool {
         false
     }
 
@@ -73,7 +73,7 @@ pub(crate) fn in_proportion(goodput: &[f64], total: f64, next: &mut [f64]) {
     }
 }
 
-/// What a new policy is told about its surroundings: nothing.
+/// What a new policy knows about its surroundings: nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PolicyEnv;
 
@@ -109,13 +109,13 @@ mod tests {
             let goodput: Vec<f64> = flows.iter().map(|f| f.0 * f.1 * capacity / sum).collect();
             let hops: Vec<[Hop; 1]> = demand
                 .iter()
-                .map(|&own| [Hop { capacity, offered: own + others, told: (own + others).powi(2), own }])
+                .map(|&own| [Hop { capacity, offered: own + others, aggregate: (own + others).powi(2), own }])
                 .collect();
             let paths: Vec<&[Hop]> = hops.iter().map(<[Hop; 1]>::as_slice).collect();
             for entry in catalogue() {
                 let policy = build(&Spec::from(entry.info.name), &PolicyEnv, "sender").unwrap();
                 let mut next = vec![f64::NAN; demand.len()];
-                let paths = if policy.asks_routers() { &paths[..] } else { &[] };
+                let paths = if policy.needs_reports() { &paths[..] } else { &[] };
                 policy.demand(&Sender { capacity, demand: &demand, goodput: &goodput, paths }, &mut next);
                 prop_assert!(next.iter().all(|d| d.is_finite() && *d >= 0.0), "{}: {next:?}", entry.info.name);
                 if !entry.facts.contains(&Fact::Overdrives) {

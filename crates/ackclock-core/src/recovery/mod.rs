@@ -1,7 +1,7 @@
 //! ROOM: loss recoveries. Which segments are lost, what leaves next, how much is in the pipe.
 //!
 //! A recovery reads acknowledgements off the sender's [`Scoreboard`] and answers with a [`Digest`];
-//! the sender then tells the congestion control, and asks [`LossRecovery::next`] until it says
+//! the sender then informs the congestion control and calls [`LossRecovery::next`] until it returns
 //! [`Next::Nothing`]. The window belongs to the control. What Reno calls inflation of cwnd is a term
 //! of the recovery, added when it compares; so a recorded cwnd is never inflated.
 //!
@@ -24,7 +24,7 @@ use crate::tcp::Scoreboard;
 use crate::units::{Span, Time};
 use crate::wire::SackBlock;
 
-/// What a new recovery is told about its flow.
+/// What a new recovery knows about its flow.
 #[derive(Clone, Copy, Debug)]
 pub struct RecoveryEnv {
     /// Limited transmit (RFC 3042).
@@ -135,7 +135,7 @@ pub trait LossRecovery: Send {
     fn on_ack(&mut self, board: &mut Scoreboard, ack: &AckIn) -> Digest;
     /// The retransmission timer expired: all that is outstanding and not SACKed is lost.
     fn on_rto(&mut self, board: &mut Scoreboard, now: Time);
-    /// What leaves next. The caller does as it is told, so the answer is already accounted for, except
+    /// What leaves next. The caller always does so, and the answer is already accounted for, except
     /// that a new segment enters the scoreboard when the sender puts it there.
     fn next(&mut self, board: &mut Scoreboard, offer: &Offer) -> Next;
     /// Segments in flight, as this recovery counts them against cwnd.
@@ -192,7 +192,7 @@ mod tests {
     fn every_recovery_builds_from_its_catalogue_entry() {
         let env = RecoveryEnv { limited_transmit: true };
         let names: Vec<&str> = catalogue().iter().map(|entry| entry.info.name).collect();
-        // Those of RFC 5681, 6582 and 6675 come first and in this order; a new one stands after them.
+        // Those of RFC 5681, 6582 and 6675 come first and in this order; a new one follows them.
         assert_eq!(names[..4], ["tahoe", "reno", "newreno", "sack"]);
         for entry in catalogue() {
             let mut table = json!({ "kind": entry.info.name });

@@ -1,6 +1,6 @@
 //! SACK: conservative loss recovery by selective acknowledgements.
 //!
-//! What: the scoreboard tells which segments have arrived; whatever is lost is sent again while the
+//! What: the scoreboard records which segments have arrived; whatever is lost is sent again while the
 //! estimate of what is in flight, `pipe`, leaves room in cwnd.
 //!
 //! **Source**: RFC 6675 sections 4 and 5 (and 5.1 for what follows a timeout); RFC 2018.
@@ -278,7 +278,7 @@ mod tests {
         assert_eq!(bench.allowed_without_data(5.0), [Next::Retransmit(10)]);
     }
 
-    /// Rule (4): 0..6 sent, 0 and the last two lost. 0 is repaired; nothing tells of 4 and 5.
+    /// Rule (4): 0..6 sent, 0 and the last two lost. 0 is repaired; nothing reports 4 and 5.
     #[test]
     fn the_rescue_sends_the_highest_hole_once() {
         let mut bench = Bench::new("sack");

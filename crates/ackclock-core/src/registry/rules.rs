@@ -132,7 +132,7 @@ impl Rules {
         }
     }
 
-    /// A value that may be one of several things: of a few names, or of tables that `kind` tells apart.
+    /// A value that may be one of several things: of a few names, or of tables that `kind` distinguishes.
     fn choice(&self, branches: &[Value], value: &Value, found: &mut Found) {
         let branches = branches.iter().filter(|b| b.get("type") != Some(&"null".into()));
         let branches: Vec<&Value> = branches.map(|branch| self.resolved(branch)).collect();

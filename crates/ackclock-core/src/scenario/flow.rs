@@ -152,7 +152,7 @@ pub struct TcpOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_priority: Option<u32>,
     /// Packets carry an option to which every queue adds the time that they waited (AQT); the smallest round
-    /// trip that the control is told of is then without queueing on the way of the data.
+    /// trip reported to the control then excludes queueing on the way of the data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aqt: Option<bool>,
     /// Limited transmit (RFC 3042).

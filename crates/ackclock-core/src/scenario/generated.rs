@@ -80,7 +80,7 @@ pub struct ErdosRenyi {
 pub struct Barabasi {
     /// Nodes before anything is cut off.
     pub nodes: u32,
-    /// Links asked for: node i brings floor((i+1) edges/nodes) - floor(i edges/nodes), if so many others are there.
+    /// Requested links: node i brings floor((i+1) edges/nodes) - floor(i edges/nodes), if so many others are there.
     pub edges: u32,
     /// Nodes of degree one in the end. Left out: the graph as drawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -206,7 +206,7 @@ pub struct Tiers {
 /// A synthetic backbone of points of presence `p0..` with OC-192, OC-48 and OC-12 links: random places in
 /// a rectangle, joined where no third lies between (Gabriel graph), the busiest links the fastest.
 ///
-/// It stands where an annotated map of an operator is not to be had. Defaults: 66 points as in the Level 3
+/// For use where no annotated map of an operator is available. Defaults: 66 points as in the Level 3
 /// map of McCullough et al. 2010; shares of the speeds as NTT's global backbone had them in March 2011.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -37,7 +37,7 @@ pub enum Net {
 }
 
 /// What is wrong with the form of a network that cannot be read, and the path of its key below `net`.
-/// Reading a [`Net`] tells neither, as its `kind` must be known first.
+/// Reading a [`Net`] yields neither, as its `kind` must be known first.
 pub fn misread(net: &Value) -> Option<(String, String)> {
     fn read<T: DeserializeOwned>(net: Value) -> Option<(String, String)> {
         let error = serde_path_to_error::deserialize::<_, T>(net).err()?;

@@ -103,7 +103,7 @@ mod tests {
             let got = shared(alpha, capacity, &[100.0; 2], &[1.0, 4.0]);
             assert!((got[0] - 1.0).abs() < 1e-12, "{alpha}: {got:?}");
         }
-        // One asks for less than its share: the other has the rest.
+        // One demands less than its share: the other has the rest.
         assert_eq!(shared(2.0, 3.0, &[0.5, 9.0], &[1.0, 4.0]), [0.5, 2.5]);
     }
 

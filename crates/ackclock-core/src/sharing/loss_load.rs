@@ -1,6 +1,6 @@
 //! Loss-load sharing: a flow's losses grow with a power of its rate.
 //!
-//! The router tells its total load and one power sum; from these a sender computes which loss each
+//! The router reports its total load and one power sum; from these a sender computes which loss each
 //! rate would meet (its loss-load curve).
 //!
 //! **Source**: C. L. Williamson, D. R. Cheriton, "Loss-load curves: support for rate-based
@@ -88,7 +88,7 @@ impl Sharing for LossLoad {
         }
     }
 
-    fn told(&self, arrivals: &Arrivals<'_>) -> f64 {
+    fn aggregate(&self, arrivals: &Arrivals<'_>) -> f64 {
         // As a ratio to the capacity's own power, for the same reason.
         let scale = arrivals.capacity;
         arrivals.rate.iter().map(|r| (r / scale).powf(self.k + 1.0)).sum()

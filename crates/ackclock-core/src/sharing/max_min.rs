@@ -1,4 +1,4 @@
-//! Max-min sharing: each flow gets what it asks for, up to one level that fills the link.
+//! Max-min sharing: each flow gets its demand, up to one level that fills the link.
 //!
 //! The *brick wall* of fair queueing in a fluid: sending beyond the level changes nothing for
 //! anybody, neither for the sender nor for the others.
@@ -55,15 +55,15 @@ pub fn level(arrivals: &Arrivals<'_>) -> f64 {
     order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     let mut left = arrivals.capacity;
     let mut active: f64 = order.iter().map(|&(_, i)| weight(i)).sum();
-    for &(asked, i) in &order {
-        if asked * active >= left {
+    for &(demand, i) in &order {
+        if demand * active >= left {
             return left / active;
         }
         left -= arrivals.rate[i];
         active -= weight(i);
     }
     // Only rounding leads here: the last flow reaches the level by definition.
-    order.last().map_or(f64::INFINITY, |&(asked, _)| asked)
+    order.last().map_or(f64::INFINITY, |&(demand, _)| demand)
 }
 
 impl Sharing for MaxMin {
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn small_flows_get_all_they_ask_and_large_ones_the_same() {
+    fn small_flows_get_all_they_demand_and_large_ones_the_same() {
         // Three flows of 2, 4 and 10 on a link of 12: the first two fit below the level 6.
         assert_eq!(shared(12.0, &[2.0, 4.0, 10.0], &[]), [2.0, 4.0, 6.0]);
         // On a link of 9 the level is (9 - 2) / 2.

@@ -37,13 +37,13 @@ pub trait Sharing: Send + Sync {
         false
     }
 
-    /// The aggregate over arriving flows that the router tells senders, where the rule has one.
-    fn told(&self, _arrivals: &Arrivals<'_>) -> f64 {
+    /// The aggregate over arriving flows that the router reports to senders, where the rule has one.
+    fn aggregate(&self, _arrivals: &Arrivals<'_>) -> f64 {
         0.0
     }
 }
 
-/// What a new rule is told about its surroundings: nothing.
+/// What a new rule knows about its surroundings: nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SharingEnv;
 

@@ -32,9 +32,9 @@ use crate::units::Span;
 pub struct HystartParams {
     /// Smallest rise of the round-trip time that counts (`MIN_RTT_THRESH`).
     pub min_rtt_thresh: Span,
-    /// Largest rise that is asked for (`MAX_RTT_THRESH`).
+    /// Largest rise that is required (`MAX_RTT_THRESH`).
     pub max_rtt_thresh: Span,
-    /// Divisor of the round-trip time that gives the rise asked for (`MIN_RTT_DIVISOR`).
+    /// Divisor of the round-trip time that gives the required rise (`MIN_RTT_DIVISOR`).
     #[schemars(range(min = 1))]
     pub min_rtt_divisor: u32,
     /// Samples that a round must have (`N_RTT_SAMPLE`).
@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn a_rise_of_an_eighth_leads_to_five_slower_rounds_and_then_out() {
         let mut run = Run::new();
-        // 80 ms / 8 = 10 ms is asked for: 89 ms is not enough, 99 = 89 + 10 is less than
+        // 80 ms / 8 = 10 ms is required: 89 ms is not enough, 99 = 89 + 10 is less than
         // 89 + 11.125, 111 is enough.
         for ms in [80, 89, 99] {
             assert_eq!(run.round(ms), 10.0);
@@ -238,10 +238,10 @@ mod tests {
     #[test]
     fn thresholds_are_held_between_4_and_16_ms() {
         let mut run = Run::new();
-        run.round(8); // an eighth is 1 ms, 4 ms are asked for
+        run.round(8); // an eighth is 1 ms, 4 ms are required
         assert_eq!(run.round(11), 10.0);
         let mut run = Run::new();
-        run.round(400); // an eighth is 50 ms, 16 ms are asked for
+        run.round(400); // an eighth is 50 ms, 16 ms are required
         assert_eq!(run.round(416), 8.5);
     }
 

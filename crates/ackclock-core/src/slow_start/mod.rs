@@ -16,7 +16,7 @@ pub trait SlowStart: Send {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack);
 }
 
-/// What a new rule is told: the same as a control.
+/// What a new rule knows: the same as a control.
 pub type SlowStartEnv = CcEnv;
 
 crate::registry! {

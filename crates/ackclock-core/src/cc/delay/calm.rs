@@ -67,7 +67,7 @@ impl Calm {
         self.rounds.clear();
     }
 
-    /// Watches one acknowledgement; tells once the flow rests.
+    /// Takes in one acknowledgement; returns the rest once the flow is at rest.
     pub(in crate::cc) fn watch(&mut self, fast: &Fast, cwnd: f64, ack: &Ack) -> Option<Rest> {
         let ended = *self.round.get_or_insert(ack.round) != ack.round;
         let mut rest = None;

@@ -190,7 +190,7 @@ impl Fast {
     }
 
     /// Takes `base` for the propagation delay and leaves the window alone for two rounds, in which the
-    /// samples still tell of the old window.
+    /// samples still reflect the old window.
     pub(in crate::cc) fn correct(&mut self, base: f64, round: u64) {
         self.base = base;
         self.mean = None;

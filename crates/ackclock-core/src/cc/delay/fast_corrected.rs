@@ -1,7 +1,7 @@
 //! FAST with a corrected propagation delay: a flow measures once how many share its bottleneck.
 //!
 //! When a flow has come to rest it changes its rate for about a round trip. How much the round trip
-//! changes tells which part of the link it has; from that follow the number of flows before it, the
+//! changes shows which part of the link it has; from that follow the number of flows before it, the
 //! capacity, and the queue that it took for propagation.
 //!
 //! **Source**: M. Rodriguez-Perez, S. Herreria-Alonso, M. Fernandez-Veiga, C. Lopez-Garcia, "The persistent

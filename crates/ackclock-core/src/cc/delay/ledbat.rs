@@ -9,7 +9,7 @@
 //! loss, ECN:  w <- min(w, max(w/2, 2)), ssthresh <- w;   timeout: ssthresh <- max(w/2, 2), w <- 1
 //! ```
 //! Deviations: one-way delays are replaced by round trips, since receivers here send no clock; a queue
-//! on the way back counts too. Slow start, which the RFC leaves open, is off unless asked for. `d` is
+//! on the way back counts too. Slow start, which the RFC leaves open, is off unless requested. `d` is
 //! the least of the last `current_filter` samples, of no more than half a window.
 //!
 //! Defaults by era: the same in all; those of the RFC: target 100 ms, gain 1.

@@ -18,8 +18,8 @@
 //! ```
 //! Deviations: the increment counts acknowledged segments where section 4.4 counts
 //! acknowledgements, so that delayed acknowledgements do not slow it; one acknowledgement adds at
-//! most what leads to `target`. Section 4.9 (spurious events) is the sender's. The clock t stands
-//! still while the application limits the sender (section 5.8), and a new stage begins where slow
+//! most what leads to `target`. Section 4.9 (spurious events) is the sender's. The clock t stops
+//! while the application limits the sender (section 5.8), and a new stage begins where slow
 //! start has moved the window in between (restart after idle).
 //!
 //! Defaults by era: the same in all; outside the RFC era a decrease starts from cwnd.
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn the_clock_stands_still_while_the_application_is_the_limit() {
+    fn the_clock_stops_while_the_application_is_the_limit() {
         let mut control = cubic(|p| p.reno_friendly = false);
         let mut window = Window { cwnd: 70.0, ssthresh: 70.0 };
         control.on_ack(&mut window, &Ack::at(ms(0), 1));

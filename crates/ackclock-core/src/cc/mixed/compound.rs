@@ -1,4 +1,4 @@
-//! Compound TCP: Reno plus a window of its own that grows while there is no queue.
+//! Compound TCP: Reno plus a second window that grows while there is no queue.
 //!
 //! **Source**: K. Tan, J. Song, Q. Zhang, M. Sridharan, "A Compound TCP Approach for High-speed and Long
 //! Distance Networks", IEEE INFOCOM 2006, section III, doi:10.1109/INFOCOM.2006.188;

@@ -1,6 +1,6 @@
 //! The max-min allocation of flows that come and go, solved anew only where it changes.
 //!
-//! An allocation is max-min fair if and only if each flow has all that it asks for, or crosses a
+//! An allocation is max-min fair if and only if each flow has all that it demands, or crosses a
 //! *bottleneck*: a link that is full and on which no flow has more per weight (Bertsekas, Gallager,
 //! "Data Networks", 2nd ed., section 6.5.2). So a solution for some flows, the others kept as they
 //! were, is a solution for all if each of the others still has a bottleneck. When a flow joins or

@@ -1,6 +1,6 @@
 //! Poisson arrivals of finite flows between the pairs of a network.
 //!
-//! Times, pairs and sizes come from random streams of their own: another distribution of sizes leaves
+//! Times, pairs and sizes come from separate random streams: another distribution of sizes leaves
 //! the times and pairs as they were.
 //!
 //! **Source**: V. Paxson, S. Floyd, "Wide-Area Traffic: The Failure of Poisson Modeling", IEEE/ACM

@@ -132,6 +132,13 @@ class Decbit(Record):
         factor: float | None = ...,
     ) -> None: ...
 
+class Dctcp(Record):
+    def __init__(
+        self,
+        g: float | None = ...,
+        alpha: float | None = ...,
+    ) -> None: ...
+
 class Vegas(Record):
     def __init__(
         self,

@@ -157,14 +157,19 @@ def test_the_three_ways_offer_the_same_bandwidth(name):
 
 
 def test_transfers_get_their_share_whatever_the_test_flows_do():
-    """Section 3.3: the reason for topology (b)."""
-    left = [
-        scenario("real-cons-high", cc=cc).run().summary["environment"]["available_bps"]
-        for cc in ("aimd", "miad")
-    ]
-    assert left[0] == pytest.approx(left[1], rel=0.005)
+    """Section 3.3: the reason for topology (b).
+
+    What is left differs by up to 1.4 % in a run, since the tail of the transfers is heavy.
+    """
+
+    def left(cc, seed):
+        run = scenario("real-cons-high", cc=cc, seed=seed).run()
+        return run.summary["environment"]["available_bps"]
+
+    means = [sum(left(cc, seed) for seed in range(1, 7)) / 6 for cc in ("aimd", "miad")]
+    assert means[0] == pytest.approx(means[1], rel=0.01)
     # 100 transfers a second of 50 kB offer 40 Mbit/s and headers; the tail is heavy.
-    assert 45e6 < left[0] < 75e6
+    assert 45e6 < means[0] < 75e6
 
 
 def test_test_flows_meet_droptail_at_the_buffer_and_transfers_lose_nothing():

@@ -55,12 +55,12 @@ fn oversize(plan: &Plan) -> Vec<String> {
     found.iter().map(sentence).collect()
 }
 
-/// Weights as one for each flow would be written, where data and acknowledgements are classes of their own.
+/// Weights as one for each flow would be written, where data and acknowledgements are separate classes.
 fn weights(plan: &Plan) -> Option<String> {
     if plan.keys.first() != Some(&[0, 1]) {
         return None;
     }
-    // Every other weight is of acknowledgements; whoever means theirs to be 1 has seen that.
+    // Every other weight is of acknowledgements; if all of these are 1, that is intended.
     let (link, listed) = plan.links.iter().find_map(|link| {
         let params = link.settings.qdisc.params();
         let Some(Value::Array(weights)) = params.get("weights") else { return None };
@@ -69,15 +69,15 @@ fn weights(plan: &Plan) -> Option<String> {
         (!plain && weights.len() <= plan.flows.len()).then(|| (link, weights.clone()))
     })?;
     let streams = ["data", "acknowledgements"];
-    let told: Vec<String> = (listed.iter().enumerate().take(4))
+    let shown: Vec<String> = (listed.iter().enumerate().take(4))
         .map(|(i, w)| format!("{w} to the {} of {}", streams[i % 2], plan.flows[i / 2].name))
         .collect();
     Some(format!(
         "the weights of link {} go to classes, of which each flow has two: {}{}; with classes = \"flow\" \
          they go to flows",
         link.name(&plan.nodes),
-        told.join(", "),
-        if listed.len() > told.len() { ", and so on" } else { "" },
+        shown.join(", "),
+        if listed.len() > shown.len() { ", and so on" } else { "" },
     ))
 }
 

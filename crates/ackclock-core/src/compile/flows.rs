@@ -31,7 +31,7 @@ struct Definition<'a> {
     sender: Arc<PlanSender>,
 }
 
-/// What a copy of a flow has of its own.
+/// What distinguishes a copy of a flow.
 struct Instance {
     id: Option<String>,
     ends: Ends,
@@ -45,12 +45,12 @@ const MAX_FLOWS: usize = 2_000_000;
 struct Context<'a> {
     scenario: &'a Scenario,
     layout: &'a Layout,
-    /// Nodes by name, once one is asked for.
+    /// Nodes by name, built at the first look-up.
     names: OnceCell<FxHashMap<&'a str, NodeId>>,
     routes: &'a mut Routes,
     problems: &'a mut Vec<Problem>,
     base: TcpConfig,
-    /// What is wrong with it: told once, and not of every flow again.
+    /// What is wrong with it: reported once, not for every flow.
     base_problems: Vec<(&'static str, String)>,
     ids: FxHashSet<Arc<str>>,
     flows: Vec<PlanFlow>,
@@ -133,12 +133,14 @@ impl Context<'_> {
         };
         let count = if flow.between.is_some() { drawn.len() as u32 } else { count };
         for copy in 0..count {
-            let told = Ends::Told { pair: flow.pair.map(|p| p.saturating_add(copy)) };
+            let described = Ends::Described { pair: flow.pair.map(|p| p.saturating_add(copy)) };
             let id = |id: &String| if count > 1 { format!("{id}{copy}") } else { id.clone() };
             let before = self.problems.len();
             let instance = Instance {
                 id: flow.id.as_ref().map(id),
-                ends: drawn.get(copy as usize).map_or(told, |&(src, dst)| Ends::Drawn(src, dst)),
+                ends: drawn
+                    .get(copy as usize)
+                    .map_or(described, |&(src, dst)| Ends::Drawn(src, dst)),
                 start: flow.start + flow.stagger.unwrap_or_default() * u64::from(copy),
                 size: flow.size,
             };
@@ -205,9 +207,9 @@ impl Context<'_> {
         let mut rng = Stream::new(self.scenario.seed, Purpose::Traffic, index as u64);
         let pairs = self.layout.pairs.len() as u32;
         let has_source = template.source.is_some();
-        // A generator may draw sizes unasked.
+        // A generator may draw sizes without a parameter for them.
         let params = generator.params();
-        let asks_for_sizes = ["sizes", "load", "arrivals"].iter().any(|&k| params.get(k).is_some());
+        let requires_sizes = ["sizes", "load", "arrivals"].iter().any(|&k| params.get(k).is_some());
         let mut made = 0u32;
         while let Some(arrival) = arrivals.next(&mut rng) {
             if arrival.at.0 > self.scenario.duration.0 {
@@ -217,7 +219,7 @@ impl Context<'_> {
                 self.wrong(format!("{path}.generator"), format!("makes more than {MAX_FLOWS} flows; expected fewer arrivals or a shorter run"));
                 return;
             }
-            if has_source && arrival.size.is_some() && asks_for_sizes {
+            if has_source && arrival.size.is_some() && requires_sizes {
                 return self.wrong(at, "draws sizes, which have no meaning beside flow.source: an unresponsive sender sends until its stop");
             }
             if let Some(pair) = arrival.pair
@@ -234,7 +236,7 @@ impl Context<'_> {
             let is_open = template.src.is_none() && template.pair.is_none();
             let instance = Instance {
                 id: template.id.as_ref().map(|id| format!("{id}{made}")),
-                ends: Ends::Told { pair: if is_open { in_turn() } else { template.pair } },
+                ends: Ends::Described { pair: if is_open { in_turn() } else { template.pair } },
                 start: template.start + Span(arrival.at.0),
                 size: arrival.size.filter(|_| !has_source).or(template.size),
             };
@@ -281,7 +283,7 @@ impl Context<'_> {
         if !self.ids.insert(Arc::clone(&name)) {
             self.wrong(
                 format!("{path}.id"),
-                format!("\"{name}\" is the name of an earlier flow; expected a name of its own"),
+                format!("\"{name}\" is the name of an earlier flow; expected an unused name"),
             );
         }
         self.settings(definition, start, size);
@@ -299,7 +301,7 @@ impl Context<'_> {
             path: Arc::clone(path),
             src,
             dst,
-            pair: if let Ends::Told { pair } = ends { pair } else { None },
+            pair: if let Ends::Described { pair } = ends { pair } else { None },
             dscp: flow.dscp.unwrap_or_default(),
             start: Time(start.0) + late,
             stop: flow.stop.filter(|_| sound).map(|s| Time(s.0)),

@@ -116,9 +116,9 @@ pub(super) fn path_of(path: &str, key: &str, list: &[Spec]) -> String {
     if list.is_empty() { String::new() } else { key_path(path, key) }
 }
 
-/// Tells of names that several links have.
+/// Reports names that several links have.
 fn twice(layout: &Layout, all: &[Directed], problems: &mut Vec<Problem>) {
-    // Links are named by their ends, which tells them apart as well, but for names with an arrow in them.
+    // Links are named by their ends, which distinguishes them as well, but for names with an arrow in them.
     let by_ends = layout.kinds.iter().all(|kind| kind.spec.id.is_none())
         && !layout.nodes.iter().any(|name| name.contains("->"));
     let (mut ends, mut names) = (FxHashSet::default(), FxHashSet::default());
@@ -132,7 +132,7 @@ fn twice(layout: &Layout, all: &[Directed], problems: &mut Vec<Problem>) {
             let (kind, name) = (layout.links[i / 2].kind, plan.named(&layout.nodes));
             problems.push(Problem::new(
                 &layout.kinds[kind as usize].path,
-                format!("there is already a link \"{name}\"; give this one an id of its own"),
+                format!("there is already a link \"{name}\"; give this one another id"),
             ));
         }
     }
@@ -358,7 +358,7 @@ pub(super) fn sized(
         );
         problems.push(Problem::new(&*path, message));
     }
-    // They stand where more was known of each.
+    // The vector still has the capacity of the longer one it was made from.
     links.shrink_to_fit();
     links
 }

@@ -31,18 +31,18 @@ const SAMPLING: Span = Span(100_000_000_000);
 /// Longest run: half of what the clock can count, so that no sum overflows.
 const MAX_SECONDS: f64 = 9_000_000.0;
 
-/// What can be told before the run of a network that can hardly be meant as it is.
+/// What can be said before the run about a network that is hardly intended as it is.
 pub fn warnings(plan: &Plan) -> Vec<String> {
     [backlog::warnings(plan), doubts::warnings(plan)].concat()
 }
 
-/// Compiles a scenario, or tells everything that is wrong with it but for parameters of algorithms.
+/// Compiles a scenario, or reports everything that is wrong with it but for parameters of algorithms.
 pub fn compile(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
     let (plan, problems) = attempt(scenario)?;
     if problems.is_empty() { Ok(plan) } else { Err(problems) }
 }
 
-/// Compiles a scenario as far as that goes, and tells what is wrong with it. A plan with problems is good
+/// Compiles a scenario as far as that goes, and reports what is wrong with it. A plan with problems is good
 /// for finding those of its algorithms, and for nothing else: wrong values are left out of it.
 ///
 /// # Errors
@@ -85,8 +85,8 @@ pub fn attempt(scenario: &Scenario) -> Result<(Plan, Vec<Problem>), Vec<Problem>
     (plan.keys, plan.key_count) = keys(scenario.classes, &plan);
     record(scenario, &mut plan, all, &mut problems);
     // One mistake in a shape shows at every link that it makes.
-    let mut told = HashSet::new();
-    problems.retain(|p| told.insert((p.path.clone(), p.message.clone())));
+    let mut seen = HashSet::new();
+    problems.retain(|p| seen.insert((p.path.clone(), p.message.clone())));
     if !problems.is_empty() {
         plan.links.iter_mut().for_each(links::mend);
     }

@@ -114,7 +114,7 @@ impl Plan {
 /// One direction of a link. What links of one definition have in common they share.
 #[derive(Clone, Debug)]
 pub struct PlanLink {
-    /// Name of its own.
+    /// Its id, if one was given.
     pub id: Option<Box<str>>,
     /// Near end.
     pub from: NodeId,
@@ -161,7 +161,7 @@ impl fmt::Display for LinkName<'_> {
     }
 }
 
-/// What is asked of many links alike.
+/// Settings that many links share.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkSettings {
     /// Largest packet.

@@ -146,7 +146,7 @@ pub(super) struct Classifier {
 }
 
 impl Classifier {
-    /// Of classes in the order in which they are asked, each with its path for messages.
+    /// Of classes in the order in which they are tried, each with its path for messages.
     pub(super) fn new(classes: &[(String, &Takes)], facts: &[FlowFacts]) -> Result<Self, Problem> {
         if !facts.is_empty() {
             classes.iter().try_for_each(|(path, takes)| takes.check(path, facts))?;
@@ -162,7 +162,7 @@ impl Classifier {
         Ok(Self { table: facts.iter().map(row).collect(), last })
     }
 
-    /// Where the packets of a flow stand in a row of a table: data, acknowledgements, and both of the first.
+    /// Where the packets of a flow are in a row of a table: data, acknowledgements, and both of the first.
     pub(super) fn column(packet: &Packet) -> usize {
         usize::from(packet.is_ack()) + 2 * usize::from(packet.flags.has(Flags::FIRST))
     }
@@ -224,14 +224,14 @@ mod tests {
 
     #[test]
     fn a_name_that_no_flow_has_is_refused() {
-        let told = |json: serde_json::Value| {
+        let refusal = |json: serde_json::Value| {
             let one = takes(json);
             Classifier::new(&[("classes[0]".to_owned(), &one)], &facts()).unwrap_err().to_string()
         };
-        let text = told(serde_json::json!({ "flows": ["wbe0"] }));
+        let text = refusal(serde_json::json!({ "flows": ["wbe0"] }));
         let start =
             "classes[0].flows[0]: is \"wbe0\" but no flow has this id; did you mean \"web0\"?";
         assert_eq!(text, start);
-        assert!(told(serde_json::json!({ "pairs": [7] })).contains("no flow has this pair"));
+        assert!(refusal(serde_json::json!({ "pairs": [7] })).contains("no flow has this pair"));
     }
 }

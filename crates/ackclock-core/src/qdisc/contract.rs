@@ -217,7 +217,7 @@ fn every_default_is_a_valid_parameter_set_in_every_era() {
 }
 
 #[test]
-fn unknown_names_and_parameters_are_told() {
+fn unknown_names_and_parameters_are_reported() {
     let error = |json: serde_json::Value| {
         let spec: Spec = serde_json::from_value(json).unwrap();
         build(&spec, &env(), "net.qdisc").map(|_| ()).unwrap_err()[0].to_string()

@@ -1,7 +1,7 @@
 //! One FIFO store under an AQM: every discipline that has one queue, from drop-tail to SFB.
 //!
 //! The AQM decides about arrivals and departures; this discipline stores, marks and drops. An
-//! arrival that finds no room is dropped before the AQM is asked, unless the AQM's source makes the
+//! arrival that finds no room is dropped before the AQM is consulted, unless the AQM's source makes the
 //! limit part of its rule (see [`Plain::limit`]).
 
 use super::store::Store;

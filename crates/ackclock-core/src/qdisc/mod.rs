@@ -63,10 +63,10 @@ impl Limit {
     }
 }
 
-/// What a new discipline is told about its link.
+/// What a new discipline knows about its link.
 #[derive(Clone, Debug)]
 pub struct QdiscEnv {
-    /// Rate at the start of the run; [`QueueDisc::on_rate`] tells of later ones.
+    /// Rate at the start of the run; [`QueueDisc::on_rate`] reports later ones.
     pub rate: BitRate,
     /// Propagation delay.
     pub delay: Span,
@@ -159,7 +159,7 @@ pub trait QueueDisc: Send {
     }
     /// Called every [`Self::timer_interval`].
     fn on_timer(&mut self, _ctx: &mut QdiscCtx<'_>) {}
-    /// The link's scheduled rate changed to `rate` at `at`: told before the first other call from then
+    /// The link's scheduled rate changed to `rate` at `at`: called before the first other call from then
     /// on. Delivery opportunities are no rate.
     fn on_rate(&mut self, _at: Time, _rate: BitRate) {}
     /// What it keeps now besides packets. Left out: itself, and nothing of any flow.
@@ -226,7 +226,7 @@ pub trait Aqm: Send {
     ) -> Verdict {
         Verdict::Pass
     }
-    /// The queue was found empty when the link asked for a packet.
+    /// The queue was found empty when the link requested a packet.
     fn on_idle(&mut self, _now: Time) {}
     /// Interval of [`Self::on_timer`], if wanted.
     fn timer_interval(&self) -> Option<Span> {
@@ -234,7 +234,7 @@ pub trait Aqm: Send {
     }
     /// Called every [`Self::timer_interval`].
     fn on_timer(&mut self, _queue: &QueueState) {}
-    /// The link's scheduled rate changed to `rate` at `at`: told before the first other call from then
+    /// The link's scheduled rate changed to `rate` at `at`: called before the first other call from then
     /// on.
     fn on_rate(&mut self, _at: Time, _rate: BitRate) {}
     /// What it keeps now besides packets. Left out: itself, and nothing of any flow.
@@ -245,7 +245,7 @@ pub trait Aqm: Send {
     fn probes(&self, _out: &mut dyn FnMut(&'static str, f64)) {}
 }
 
-registry! { /// Builds the queue discipline that `spec` names; `path` says where it stands in the scenario.
+registry! { /// Builds the queue discipline that `spec` names; `path` is its place in the scenario.
     "queue discipline": dyn QueueDisc, QdiscEnv {
     "qdisc/aqm/fifo.rs" => managed::Managed<aqm::fifo::Fifo>,
     "qdisc/aqm/red.rs" => managed::Managed<aqm::red::Red>,

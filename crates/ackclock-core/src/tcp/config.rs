@@ -174,7 +174,7 @@ impl TcpConfig {
             max_burst
         );
         self.ecn |= self.accecn && options.ecn.is_none();
-        // ns-2 starts with ssthresh at the window; an explicit ssthresh stands.
+        // ns-2 starts with ssthresh at the window; an explicit ssthresh is kept.
         if options.receiver_window.is_some()
             && options.initial_ssthresh.is_none()
             && self.era != Era::Rfc

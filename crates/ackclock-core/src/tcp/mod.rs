@@ -26,7 +26,7 @@ use crate::rng::Stream;
 use crate::units::Time;
 use crate::wire::Packet;
 
-/// When an endpoint wants to be called, and when it decided so.
+/// When an endpoint is due to be called, and when it decided so.
 ///
 /// Events at one time run in the order in which they were scheduled, so the engine needs both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub struct Deadline {
 impl Deadline {
     /// No deadline.
     pub const NEVER: Self = Self { at: Time::MAX, armed: Time::ZERO };
-    /// No deadline, and [`Endpoint::failure`] tells why the run must stop.
+    /// No deadline, and [`Endpoint::failure`] says why the run must stop.
     pub const FAILED: Self = Self { at: Time::MAX, armed: Time::MAX };
 }
 
@@ -56,7 +56,7 @@ pub struct EndpointCtx<'a> {
     pub record: &'a mut Recorder,
 }
 
-/// One end of a flow. Never reads a clock; asks for at most one deadline at a time.
+/// One end of a flow. Never reads a clock; has at most one deadline at a time.
 pub trait Endpoint: Send {
     /// The flow's start time has come (senders), or the run begins (receivers).
     fn start(&mut self, ctx: &mut EndpointCtx<'_>);
@@ -78,7 +78,7 @@ pub trait Endpoint: Send {
     }
 }
 
-/// What a control tells of its inner state: names and values.
+/// What a control reports of its inner state: names and values.
 pub(crate) fn probes(cc: &dyn crate::cc::CongestionControl) -> Vec<(&'static str, f64)> {
     let mut probes = Vec::new();
     cc.probes(&mut |name, value| probes.push((name, value)));

@@ -59,7 +59,7 @@ pub struct ReceiverParts {
     pub echo_each: bool,
 }
 
-/// The receiving end. What every packet touches stands first, as in [`super::Sender`].
+/// The receiving end. What every packet touches comes first, as in [`super::Sender`].
 #[derive(Debug)]
 #[repr(C)]
 pub struct Receiver {

@@ -157,7 +157,7 @@ fn congestion_is_echoed_until_the_window_is_reduced() {
     let mut bench = Bench::new(|_| {});
     let ece = |ack: Option<Packet>| ack.map(|a| a.flags.has(Flags::ECE));
     assert_eq!(ece(bench.data(0)), None);
-    assert_eq!(ece(bench.flagged(1, Flags::CE)), Some(true)); // the change is told at once
+    assert_eq!(ece(bench.flagged(1, Flags::CE)), Some(true)); // the change is reported at once
     assert_eq!(ece(bench.data(2)), Some(true));
     bench.data(3);
     assert_eq!(ece(bench.data(4)), Some(true));

@@ -23,7 +23,7 @@ pub struct Stamp {
 }
 
 /// A segment's stamp and what became of it, in a quarter of a cache line. Most segments leave when an
-/// acknowledgement has raised the count of those delivered; when that was stands apart for the others.
+/// acknowledgement has raised the count of those delivered; when that was is stored apart for the others.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Record {
     pub(super) sent_at: Time,

@@ -62,7 +62,7 @@ pub struct Scoreboard {
     sacked_below_rxt: u32,
     /// The three highest SACKed segments ever, descending, each plus one (0: none).
     top: [u32; DUP_THRESH as usize],
-    /// Segments that a recovery with marks of its own has taken out of the pipe.
+    /// Segments that a recovery with separate marks has taken out of the pipe.
     marked: u32,
     /// Losses that it has found.
     losses: u32,

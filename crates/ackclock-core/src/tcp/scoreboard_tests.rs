@@ -94,7 +94,7 @@ fn a_timeout_loses_all_but_the_sacked_and_go_back_fills_holes_in_order() {
 }
 
 #[test]
-fn an_advance_tells_ambiguous_from_clean() {
+fn an_advance_distinguishes_ambiguous_from_clean() {
     let mut board = with_sent(4);
     board.send_again(0, &stamp_at(50));
     let first = board.advance(1);

@@ -294,15 +294,15 @@ impl Machine {
     }
 
     /// Everything up to the acknowledged packet has arrived: sequence numbers, RTT, timer.
-    /// Returns what a control is told.
+    /// Returns the report for the control.
     pub(super) fn accept(&mut self, ack: &AckIn<'_>, ctx: &mut EndpointCtx<'_>) -> Ack {
         self.dupacks = 0;
-        let told = self.accept_partial(ack, true, ctx);
+        let report = self.accept_partial(ack, true, ctx);
         self.restart_or_cancel_timer(ctx.now);
         if self.finite && self.highest_ack >= self.last && self.completed.is_none() {
             self.completed = Some(ctx.now);
         }
-        told
+        report
     }
 
     /// As [`Self::accept`] but without the timer and the count of duplicates; `sample`: whether
@@ -327,25 +327,25 @@ impl Machine {
             self.round += 1;
             self.round_end = self.maxseq;
         }
-        let mut told = Ack::at(now, acked);
-        told.in_flight = self.outstanding();
-        told.rtt = (!sent.again).then(|| now.since(sent.at));
-        told.min_rtt = self.counters.rtt_min;
-        told.srtt = self.clock.srtt();
-        told.round = self.round;
-        told.ecn_echo = ack.echo;
-        told.delivered = (self.highest_ack + 1) as u64;
+        let mut report = Ack::at(now, acked);
+        report.in_flight = self.outstanding();
+        report.rtt = (!sent.again).then(|| now.since(sent.at));
+        report.min_rtt = self.counters.rtt_min;
+        report.srtt = self.clock.srtt();
+        report.round = self.round;
+        report.ecn_echo = ack.echo;
+        report.delivered = (self.highest_ack + 1) as u64;
         let span = now.since(sent.delivered_at).seconds();
         if span > 0.0 {
-            told.delivery_rate = told.delivered.saturating_sub(sent.delivered) as f64 / span;
+            report.delivery_rate = report.delivered.saturating_sub(sent.delivered) as f64 / span;
         }
-        told.newest = SentRecord {
+        report.newest = SentRecord {
             sent_at: sent.at,
             delivered: sent.delivered,
             delivered_at: sent.delivered_at,
             in_flight: sent.in_flight,
         };
-        told
+        report
     }
 
     fn sample(&mut self, ack: &AckIn<'_>, update: bool, ctx: &mut EndpointCtx<'_>) {
@@ -383,19 +383,19 @@ impl Machine {
     }
 
     /// Lets the window grow by a new acknowledgement.
-    pub(super) fn open(&mut self, told: &Ack) {
-        if !told.ecn_echo {
+    pub(super) fn open(&mut self, report: &Ack) {
+        if !report.ecn_echo {
             self.ecn_at_one_packet = false;
             if self.cc.uses_slow_start() && self.window.cwnd < self.window.ssthresh {
                 self.window.cwnd += 1.0;
             } else {
-                self.cc.on_ack(&mut self.window, told);
+                self.cc.on_ack(&mut self.window, report);
             }
             if self.options.maxcwnd > 0.0 {
                 self.window.cwnd = self.window.cwnd.min(self.options.maxcwnd);
             }
         }
-        let request_acknowledged = self.highest_ack + 1 == i64::from(told.acked);
+        let request_acknowledged = self.highest_ack + 1 == i64::from(report.acked);
         if request_acknowledged && self.config.syn && self.options.delay_growth {
             self.window.cwnd = f64::from(self.initial_window);
         }
@@ -403,9 +403,9 @@ impl Machine {
 
     /// A new acknowledgement that ends recovery or comes outside of it.
     pub(super) fn accept_and_open(&mut self, ack: &AckIn<'_>, ctx: &mut EndpointCtx<'_>) {
-        let told = self.accept(ack, ctx);
+        let report = self.accept(ack, ctx);
         self.end_recovery(ctx.now);
-        self.open(&told);
+        self.open(&report);
     }
 
     /// Marks a fast retransmit as over.

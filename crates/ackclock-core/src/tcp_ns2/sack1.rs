@@ -46,7 +46,7 @@ impl Sack1 {
         self.hint = first;
     }
 
-    /// Enters the blocks; false if they tell nothing new.
+    /// Enters the blocks; false if they report nothing new.
     fn note(&mut self, m: &Machine, ack: &AckIn<'_>) -> bool {
         let mut news = false;
         let first = m.highest_ack + 1;

@@ -16,8 +16,8 @@ pub(super) struct Tahoe;
 impl Reaction for Tahoe {
     fn on_ack(&mut self, m: &mut Machine, ack: &AckIn<'_>, ctx: &mut EndpointCtx<'_>) {
         if ack.number > m.highest_ack {
-            let told = m.accept(ack, ctx);
-            m.open(&told);
+            let report = m.accept(ack, ctx);
+            m.open(&report);
         } else if ack.number == m.highest_ack {
             m.dupacks += 1;
             if m.dupacks == m.options.numdupacks {

@@ -18,14 +18,14 @@ use crate::error::Problem;
 use crate::rng::{Purpose, Stream};
 use crate::scenario::Barabasi;
 
-/// Most links asked for.
+/// Most links that may be requested.
 const MAX_EDGES: u64 = 50_000_000;
 
 impl Topology for Barabasi {
     fn layout(&self, path: &str) -> Result<Layout, Vec<Problem>> {
         count(path, "nodes", u64::from(self.nodes), 2)?;
         let most = (u64::from(self.nodes) * u64::from(self.nodes - 1) / 2).min(MAX_EDGES);
-        drawn::asked_for(path, self.edges, most)?;
+        drawn::check_edges(path, self.edges, most)?;
         let mut rng = Stream::new(self.seed, Purpose::Topology, 0);
         let base = base(self.nodes, self.edges, &mut rng);
         let links = drawn::Links {

@@ -27,8 +27,8 @@ pub(super) struct Links<'a> {
     pub(super) qdisc: &'a Spec,
 }
 
-/// Whether a network may have the number of links asked for.
-pub(super) fn asked_for(path: &str, edges: u32, most: u64) -> Result<(), Vec<Problem>> {
+/// Checks that a network may have the requested number of links.
+pub(super) fn check_edges(path: &str, edges: u32, most: u64) -> Result<(), Vec<Problem>> {
     if edges == 0 || u64::from(edges) > most {
         let message = format!("is {edges}, expected 1 to {most}");
         return Err(vec![Problem::new(format!("{path}.edges"), message)]);

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn the_round_trip_time_is_the_one_asked_for() {
+    fn the_round_trip_time_is_the_requested_one() {
         let layout =
             net(r#"{"kind":"dumbbell","pairs":2,"rate":"10 Mbps","rtts":["40 ms","100 ms"]}"#)
                 .unwrap();
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn the_way_back_has_a_queue_of_its_own_if_asked() {
+    fn the_way_back_has_a_separate_queue_if_requested() {
         let json = r#"{"kind":"dumbbell","pairs":1,"rate":1e6,"qdisc":"red","back_qdisc":"fifo"}"#;
         let bottleneck = net(json).unwrap().kinds.remove(0).spec;
         assert_eq!(
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn contradictions_are_told() {
+    fn contradictions_are_reported() {
         let twice =
             net(r#"{"kind":"dumbbell","pairs":1,"rate":1e6,"rtt":0.1,"right_delays":[0.1]}"#)
                 .unwrap_err();

@@ -6,7 +6,7 @@
 //! 2. without the leaves whose neighbour has more than one link to non-leaves
 //! 3. centre = the node of greatest betweenness (of equals, the first)
 //! 4. new leaves at nodes that are no leaves and at least radius / 2 away from the centre, each drawn
-//!    anew with equal chances, until there are as many as asked for
+//!    anew with equal chances, until there are as many as requested
 //! depth(u, v) = 1 + min(hops from u, hops from v to the nearest leaf)
 //! ```
 
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_had_is_told() {
+    fn what_is_impossible_is_reported() {
         let triangle = graph(3, &[(0, 1), (1, 2), (2, 0)]);
         assert!(
             rates(&triangle, Capacities::Geometric, BitRate(1)).unwrap_err().contains("uniform")

@@ -25,7 +25,7 @@ impl Topology for ErdosRenyi {
     fn layout(&self, path: &str) -> Result<Layout, Vec<Problem>> {
         count(path, "nodes", u64::from(self.nodes), 2)?;
         let pairs = u64::from(self.nodes).pow(2);
-        drawn::asked_for(path, self.edges, pairs.min(MAX_EDGES))?;
+        drawn::check_edges(path, self.edges, pairs.min(MAX_EDGES))?;
         let mut rng = Stream::new(self.seed, Purpose::Topology, 0);
         let base = base(self.nodes, self.edges, &mut rng);
         let links = drawn::Links {

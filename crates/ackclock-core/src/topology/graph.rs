@@ -25,7 +25,7 @@ impl Topology for Graph {
                 place.insert(layout.node(node.id.clone()));
             } else {
                 let message = format!(
-                    "\"{}\" is the name of an earlier node; expected a name of its own",
+                    "\"{}\" is the name of an earlier node; expected an unused name",
                     node.id
                 );
                 problems.push(Problem::new(format!("{path}.nodes[{i}].id"), message));

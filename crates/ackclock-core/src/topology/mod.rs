@@ -33,7 +33,7 @@ pub struct Layout {
     pub pairs: Vec<(NodeId, NodeId)>,
     /// Where flows may begin and end; empty: wherever its links say.
     pub ends: Vec<NodeId>,
-    /// Whether it is a map of routers, without hosts of its own: a node with one link is a router like others.
+    /// Whether it is a map of routers only, without hosts: a node with one link is a router like others.
     pub is_map: bool,
 }
 
@@ -42,7 +42,7 @@ pub struct Layout {
 pub struct LinkKind {
     /// The path of the description in the scenario; see [`key_path`].
     pub path: String,
-    /// The description. Each link has ends, rate and delay of its own.
+    /// The description. Ends, rate and delay are kept for each link.
     pub spec: LinkSpec,
 }
 
@@ -119,7 +119,7 @@ impl Layout {
 
 /// A network shape.
 pub trait Topology {
-    /// Spells the shape out, or tells everything that is wrong with its description at `path`.
+    /// Spells the shape out, or reports everything that is wrong with its description at `path`.
     fn layout(&self, path: &str) -> Result<Layout, Vec<Problem>>;
 }
 
@@ -142,7 +142,7 @@ impl Topology for Net {
 }
 
 /// Path of a link's key, of a link described at `path`. A path that ends in `*` is the beginning of
-/// keys: those of access links begin with `access_` and stand beside those of the bottleneck.
+/// keys: those of access links begin with `access_` and are beside those of the bottleneck.
 pub fn key_path(path: &str, key: &str) -> String {
     match path.strip_suffix('*') {
         Some(beginning) => format!("{beginning}{key}"),
@@ -190,7 +190,7 @@ fn access_rate(path: &str, given: Option<BitRate>, rate: BitRate) -> Result<BitR
             "is 0 bit/s, expected more than zero; left out it is ten times the bottleneck's",
         )),
         Some(given) => Ok(given),
-        // A bottleneck beyond the limits is told by itself.
+        // A bottleneck beyond the limits is reported separately.
         None => Ok(BitRate(rate.0.saturating_mul(10).clamp(1, MAX_RATE))),
     }
 }

@@ -30,7 +30,7 @@ const OC12: BitRate = BitRate(622_080_000);
 /// Speed of light in fibre [m/s].
 const SIGNAL_SPEED: f64 = 2e8;
 
-/// Most places: which of them lie between is asked for every pair.
+/// Most places: which of them lie between is computed for every pair.
 const MAX_POPS: u32 = 1_000;
 
 impl Topology for OcBackbone {

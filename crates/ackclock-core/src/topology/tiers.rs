@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_out_of_range_are_all_told() {
+    fn arguments_out_of_range_are_all_reported() {
         let problems = layout(
             r#"{"kind":"tiers","wans":2,"wan_redundancy":8,"man_wan_redundancy":6,"lan_km":0}"#,
         )

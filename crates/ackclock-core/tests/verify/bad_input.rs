@@ -120,7 +120,7 @@ fn each_mistake_is_told_once_with_its_place_the_value_and_what_was_expected() {
             vec!["10800000 s", "at most"],
         ),
         ("/net/links/0/b", json!("a"), "net.links[0]", vec!["\"a\" to itself"]),
-        ("/net/links/1/id", json!("a->r"), "net.links[1]", vec!["\"a->r\"", "id of its own"]),
+        ("/net/links/1/id", json!("a->r"), "net.links[1]", vec!["\"a->r\"", "another id"]),
         ("/net/links/1/qdisc", json!("rad"), "net.links[1].qdisc", vec!["\"rad\"", "\"red\""]),
         (
             "/net/links/1/qdisc",

@@ -18,7 +18,7 @@ pub(super) struct Way {
 #[derive(Clone, Copy)]
 pub(super) enum Ends {
     /// As its description says, but for the pair.
-    Told { pair: Option<u32> },
+    Described { pair: Option<u32> },
     /// As a pattern drew.
     Drawn(NodeId, NodeId),
     /// It is not known.
@@ -42,7 +42,7 @@ impl Context<'_> {
         let pair = match ends {
             Ends::Nowhere => return None,
             Ends::Drawn(src, dst) => return Some((src, dst)),
-            Ends::Told { pair } => pair,
+            Ends::Described { pair } => pair,
         };
         match (pair, &flow.src, &flow.dst) {
             (Some(pair), None, None) => {

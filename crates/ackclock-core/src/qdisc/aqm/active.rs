@@ -1,6 +1,6 @@
 //! The number of active flows: those with a packet within a window of time.
 //!
-//! Flows stand in the order of their latest packets, so that each packet costs constant time and
+//! Flows are kept in the order of their latest packets, so that each packet costs constant time and
 //! the count is exact at every moment.
 
 use crate::qdisc::links::{Chain, Links};

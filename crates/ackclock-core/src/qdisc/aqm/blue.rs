@@ -38,7 +38,7 @@ pub struct Params {
     /// Least time between two changes.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub freeze: Span,
-    /// Overflow is already told when this many packets wait. Left out: when there is no room.
+    /// Overflow is already signalled when this many packets wait. Left out: when there is no room.
     #[schemars(range(min = 1), extend("x-unit" = "packets"))]
     pub threshold: Option<u32>,
     /// ECN-capable packets are marked instead of dropped early.
@@ -170,7 +170,7 @@ mod tests {
         bench.arrive(0, 1000);
         near(bench.probe("p"), 0.5);
         assert_eq!(bench.drops().iter().filter(|d| d.1 == DropReason::Overflow).count(), 3);
-        // Idle 50 ms after the change: too soon. Asked again after 101 ms: down.
+        // Idle 50 ms after the change: too soon. Idle again after 101 ms: down.
         assert!(bench.depart().is_some());
         bench.after(Span::from_millis(50));
         assert!(bench.depart().is_none());

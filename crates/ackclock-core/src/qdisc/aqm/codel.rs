@@ -28,7 +28,7 @@ use crate::wire::{DropReason, Packet};
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Sojourn time that may stand.
+    /// Acceptable standing sojourn time.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub target: Span,
     /// Time for which the sojourn time must exceed `target` before the first drop.

@@ -330,7 +330,7 @@ impl Aqm for Green {
             Flows::Hits(zombies) => (0, zombies.state_bytes()),
             Flows::Known(_) => (0, 0),
         };
-        // Round-trip times that the router is given stand for a service that knows them: no state of its own.
+        // Round-trip times given to the router stand for a service that knows them: no state in the router.
         let kept = match self.source {
             Rtt::Ideal | Rtt::Estimate => 0,
             Rtt::Table | Rtt::Handshake | Rtt::Timestamps => self.known.len(),

@@ -43,7 +43,7 @@ impl<A: Aqm + Clone + 'static> Prototype for A {
 }
 
 registry! {
-    /// Builds the AQM that `spec` names; `path` says where it stands in the scenario.
+    /// Builds the AQM that `spec` names; `path` is its place in the scenario.
     "AQM": dyn Prototype, QdiscEnv {
         "qdisc/aqm/red.rs" => Red,
         "qdisc/aqm/codel.rs" => Codel,

@@ -4,7 +4,7 @@
 //!
 //! **Source**: the request and the first data after it span a round trip (Jiang & Dovrolis, "Passive
 //! estimation of TCP round-trip times", ACM CCR 32(3), 2002, the SYN method,
-//! doi:10.1145/571697.571725). That timestamps (RFC 7323) tell which acknowledgement made a sender
+//! doi:10.1145/571697.571725). That timestamps (RFC 7323) show which acknowledgement made a sender
 //! send is from Veal, Li & Lowenthal, "New methods for passive estimation of TCP round-trip times",
 //! PAM 2005 (doi:10.1007/978-3-540-31966-5_10), who see both directions; abstracts were read.
 //!

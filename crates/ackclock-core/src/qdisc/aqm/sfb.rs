@@ -97,7 +97,7 @@ struct Bin {
 /// Most levels.
 const LEVELS: usize = 16;
 
-/// Where a flow's bins stand in a table; as many as there are levels.
+/// Where a flow's bins are in a table; as many as there are levels.
 type Slots = [u32; LEVELS];
 
 /// One filter with its hash functions.

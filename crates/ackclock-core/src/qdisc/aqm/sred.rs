@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn the_three_levels_stand_at_a_sixth_and_a_third_of_the_buffer() {
+    fn the_three_levels_are_at_a_sixth_and_a_third_of_the_buffer() {
         // Frequency 0 stands for very many flows: the factor is 1.
         let params = Params { zombies: 1_000_000, ..Params::default() };
         let mut bench = Bench::new(Managed::over(sred(params), Limit::NONE));

@@ -66,7 +66,7 @@ impl Queue {
     }
 }
 
-/// What a scheduler asks of a packet that waits.
+/// What a scheduler needs to know of a queued packet.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::qdisc) struct Head {
     pub(in crate::qdisc) size: u16,
@@ -78,7 +78,7 @@ pub(in crate::qdisc) struct Head {
 pub(in crate::qdisc) struct Classes {
     slots: Vec<Option<Timed>>,
     free: Vec<u32>,
-    /// Of the packets in `slots`, with what is asked of them often.
+    /// Of the packets in `slots`, with what is often read of them.
     links: Links<Head>,
     queues: Vec<Queue>,
     packets: usize,
@@ -128,7 +128,7 @@ impl Classes {
         }
     }
 
-    /// Gives a class an AQM of its own.
+    /// Gives a class a separate AQM.
     pub(in crate::qdisc) fn set_aqm(&mut self, class: u32, aqm: Box<dyn Aqm>) {
         self.expect_timer(aqm.timer_interval());
         if self.aqms.len() <= class as usize {
@@ -257,7 +257,7 @@ impl Classes {
         Some(Timed { at, packet })
     }
 
-    /// An arrival: asks the class's AQM and stores the packet at the tail of its class with the
+    /// An arrival: consults the class's AQM and stores the packet at the tail of its class with the
     /// scheduler's `tag`, even beyond the limit. Returns its place, `None` if the AQM dropped it.
     // A packet is moved as few times as can be: once in here, once out again.
     #[inline(always)]
@@ -346,7 +346,7 @@ impl Classes {
         size
     }
 
-    /// Takes the head of a class and asks its AQM: `None` if that dropped it, or if there was none.
+    /// Takes the head of a class and consults its AQM: `None` if that dropped it, or if there was none.
     #[inline(always)]
     pub(in crate::qdisc) fn serve(&mut self, class: u32, ctx: &mut QdiscCtx<'_>) -> Option<Timed> {
         let id = self.queues.get(class as usize)?.chain.head()?;

@@ -11,7 +11,7 @@
 //! - a class that becomes active goes to the end of the round with a deficit of 0;
 //! - while the shared buffer is exceeded, the longest queue loses its `victim`.
 //!
-//! **Deviations**: with `aqm`, every class queue has an AQM of its own; what it drops does not use
+//! **Deviations**: with `aqm`, every class queue has a separate AQM; what it drops does not use
 //! up the deficit.
 //!
 //! **Defaults by era**: `quantum` is the link's typical packet in `rfc` and 250 B in the ns-2 eras;
@@ -48,7 +48,7 @@ pub struct Params {
     pub aqm: Option<Spec>,
 }
 
-/// Where a class stands in its turn.
+/// State of a class within its turn.
 #[derive(Clone, Copy, Debug, Default)]
 struct Turn {
     deficit: u64,

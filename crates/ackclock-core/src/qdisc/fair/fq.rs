@@ -51,7 +51,7 @@ pub enum VirtualTime {
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
     /// Weights by class key; classes beyond the list have weight 1. The scenario's `classes`
-    /// tells what a class is. With `stream`, key 2 i is the data of flow i (counted from 0) and 2 i + 1
+    /// defines what a class is. With `stream`, key 2 i is the data of flow i (counted from 0) and 2 i + 1
     /// its acknowledgements; with `flow`, key i is flow i; with `source` and `pair`, nodes and pairs are
     /// counted as the flows name them.
     #[schemars(extend("items" = { "type": "number", "exclusiveMinimum": 0 }))]

@@ -45,7 +45,7 @@ impl Gps {
         self.bytes_per_ps = bytes_per_ps(rate);
     }
 
-    /// V now, after every class that GPS finished serving on the way has left. `class_of` tells the
+    /// V now, after every class that GPS finished serving on the way has left. `class_of` gives the
     /// finish tag of a class's last packet and the class's weight.
     #[inline]
     pub(in crate::qdisc) fn advance(
@@ -79,7 +79,7 @@ impl Gps {
     #[inline(always)]
     pub(in crate::qdisc) fn arrived(&mut self, class: u32, last: f64, weight: f64, service: f64) {
         self.step = greater(self.step, service);
-        // The finish tag of a class's last packet only grows here: where it stands, it may stay.
+        // The finish tag of a class's last packet only grows here: the entry may keep its place.
         if self.backlogged.key(class).is_none() {
             self.weigh(self.weight + weight);
             self.backlogged.set(class, lesser(last, self.v + self.step));
@@ -107,7 +107,7 @@ impl Gps {
         self.weigh(weight);
     }
 
-    /// The backlogged classes now have this weight. V is asked for at once when a packet comes, and a
+    /// The backlogged classes now have this weight. V is read at once when a packet comes, and a
     /// division takes its time: it is done here.
     #[inline(always)]
     fn weigh(&mut self, weight: f64) {
@@ -116,7 +116,7 @@ impl Gps {
     }
 }
 
-/// The greater of two numbers: `f64::max` also asks whether they are numbers.
+/// The greater of two numbers: `f64::max` also tests whether they are numbers.
 #[inline(always)]
 pub(in crate::qdisc) fn greater(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }
@@ -148,7 +148,7 @@ mod tests {
         // Together at 250 per second; class 1 is done after 2 s, then class 0 alone at 1000 per second.
         assert!((gps.advance(at(1500), classes) - 250.0).abs() < 1e-9);
         assert!((gps.advance(at(2750), classes) - 750.0).abs() < 1e-9);
-        // Done at 3 s of service; V stands while nobody is backlogged.
+        // Done at 3 s of service; V is constant while nobody is backlogged.
         assert!((gps.advance(at(9000), classes) - 1000.0).abs() < 1e-9);
     }
 }

@@ -10,7 +10,7 @@
 //! - V(n) grows to max(V(n), smallest S) before it chooses, and by L / (sum of the weights) when it has chosen;
 //! - when a transmission ends, the servers on the way of its packet choose anew, from the queue upwards.
 //!
-//! A choice stands until its packet has been sent: a better one that comes later waits.
+//! A choice is kept until its packet has been sent: a better one that comes later waits.
 
 use crate::qdisc::aqm::Prototype;
 use crate::qdisc::fair::classes::{Classes, Measure, Victim};
@@ -188,7 +188,7 @@ pub(in crate::qdisc) struct TreeParts {
     pub(in crate::qdisc) limit: Limit,
     pub(in crate::qdisc) measure: Measure,
     pub(in crate::qdisc) victim: Victim,
-    /// AQM of every queue that has none of its own.
+    /// AQM of every queue for which none was set.
     pub(in crate::qdisc) aqm: Option<Box<dyn Prototype>>,
 }
 
@@ -240,7 +240,7 @@ impl Tree {
         number
     }
 
-    /// Gives a queue an AQM of its own.
+    /// Gives a queue a separate AQM.
     pub(in crate::qdisc) fn set_aqm(&mut self, queue: u32, aqm: Box<dyn Aqm>) {
         self.classes.set_aqm(queue, aqm);
     }

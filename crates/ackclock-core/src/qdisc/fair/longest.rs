@@ -1,6 +1,6 @@
-//! The longest of many queues, found when it is asked for.
+//! The longest of many queues, found on demand.
 //!
-//! Every arrival and departure changes a length; the longest queue is asked for only when the
+//! Every arrival and departure changes a length; the longest queue is needed only when the
 //! shared buffer overflows. So of each group of queues a bound is kept that none of them is longer
 //! than, and of each group of bounds another. An arrival may raise a bound; a departure leaves all as
 //! they are. To answer, the way is gone down along the greatest bounds, and one that nothing below it
@@ -57,7 +57,7 @@ impl Longest {
     }
 
     /// The longest of `queues` queues and its length, of equals the one with the smallest number.
-    /// `length` tells the length of a queue, `None` if it is empty.
+    /// `length` gives the length of a queue, `None` if it is empty.
     pub(in crate::qdisc) fn find(
         &mut self,
         queues: u32,

@@ -200,7 +200,7 @@ mod tests {
     fn the_share_rule_of_ns2_stops_a_queue_at_half_the_free_room() {
         let (a, b, _) = keys();
         let mut bench = bench(20, Era::Ns2, four());
-        // One queue: u packets of its own leave 20 - u free; refused when u >= floor((20 - u)/2).
+        // One queue: its u packets leave 20 - u free; refused when u >= floor((20 - u)/2).
         for _ in 0..12 {
             bench.arrive(a, 1000);
         }

@@ -9,7 +9,7 @@
 
 use crate::agenda::{Agenda, Entry};
 
-/// How many may stand behind a newcomer in a line.
+/// How many entries may be behind a newcomer in a line.
 const NEAR: u32 = 4;
 
 const NOBODY: Entry = Entry { time: Agenda::NEVER, who: u32::MAX };
@@ -64,7 +64,7 @@ impl Line {
         self.ring = ring.into();
     }
 
-    /// Inserts an entry if no more than [`NEAR`] stand behind it.
+    /// Inserts an entry if no more than [`NEAR`] are behind it.
     fn insert_near(&mut self, entry: Entry, ranks: &[u64]) -> bool {
         // First of all, as it lets some of those behind go.
         if self.is_full() {
@@ -89,7 +89,7 @@ impl Line {
         true
     }
 
-    /// The first whose rank is still that by which it stands here.
+    /// The first whose rank is still that by which it was inserted.
     #[inline(always)]
     fn first(&mut self, ranks: &[u64]) -> Entry {
         while self.head != self.tail {

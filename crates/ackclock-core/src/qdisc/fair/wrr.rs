@@ -64,7 +64,7 @@ pub struct Params {
     pub quantum: Option<Bytes>,
 }
 
-/// Where a class stands in its turn.
+/// State of a class within its turn.
 #[derive(Clone, Copy, Debug, Default)]
 struct Turn {
     weight: f64,

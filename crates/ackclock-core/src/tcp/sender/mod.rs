@@ -110,7 +110,7 @@ struct Bursts {
 struct Counts {
     sent_packets: u64,
     sent_bytes: u64,
-    /// Not every packet is one, but every sample tells them.
+    /// Not every packet is one, but every sample reports them.
     retransmits: u64,
     acks_received: u64,
     rtt_sum_s: f64,
@@ -128,7 +128,7 @@ struct RareCounts {
 }
 
 /// The sending end. What no packet changes is shared by the flows that have it in common; what every
-/// packet touches stands first, close together: between two packets of a flow come those of all others,
+/// packet touches comes first, close together: between two packets of a flow come those of all others,
 /// and each cache line must be fetched again.
 #[repr(C)]
 pub struct Sender {
@@ -292,7 +292,7 @@ impl Sender {
         if self.min_rtt == Span::MAX { Span::ZERO } else { self.min_rtt }
     }
 
-    /// Asks the control for its answer to `signal`.
+    /// Gets the control's answer to `signal`.
     fn reduce(&mut self, signal: Signal, flight: u32, now: Time) {
         let event = Congestion {
             min_rtt: self.min_rtt(),
@@ -366,7 +366,7 @@ impl Sender {
                 }
             }
         }
-        // An engine need not ask for the failure at every call: the deadline tells.
+        // An engine need not query the failure at every call: the deadline shows it.
         // A flow that failed is done: others need not look for a reason, which lies far off.
         let failed = self.stage == Stage::Done && self.failure.is_some();
         self.earliest = if failed { Deadline::FAILED } else { earliest };

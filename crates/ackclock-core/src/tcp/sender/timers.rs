@@ -104,7 +104,7 @@ impl Sender {
         self.record_window(ctx);
     }
 
-    /// Takes over the time that the recovery wants to be called at.
+    /// Takes over the time at which the recovery is to be called.
     pub(super) fn arm_repair_timer(&mut self, now: Time) {
         let at = if self.stage == Stage::Open && self.marks.is_some() {
             self.recovery.deadline()

@@ -1,9 +1,9 @@
-//! Needless repairs: what tells of them, and what follows.
+//! Spurious retransmissions: how they are detected, and what follows.
 //!
 //! **Source**: RFC 3522 (Eifel detection by timestamps), RFC 3708 (by DSACK), RFC 5682 section 2 (F-RTO), RFC 4015
 //! (response).
 //!
-//! **Rule** (an episode begins with the first reduction for loss; each way is an option of its own)
+//! **Rule** (an episode begins with the first reduction for loss; each way is a separate option)
 //! ```text
 //! Eifel:  the first ACK of new data echoes a timestamp older than the first retransmission
 //! DSACK:  every retransmission of the episode has been reported as a duplicate
@@ -50,7 +50,7 @@ pub(super) struct Undo {
 }
 
 impl Undo {
-    /// Whether any way is asked for.
+    /// Whether any way is enabled.
     pub(super) fn is_wanted(config: &TcpConfig) -> bool {
         config.dsack || config.eifel || config.frto
     }
@@ -66,7 +66,7 @@ impl Undo {
         let timeout = match signal {
             Signal::FastRetransmit { .. } => false,
             Signal::Rto { consecutive } => consecutive == 1,
-            // The reduction stands, whatever becomes of the repairs.
+            // The reduction is kept, whatever becomes of the repairs.
             _ => {
                 *self = Self::default();
                 return;

@@ -16,7 +16,7 @@ fn is_first(packet: &Packet, seq: u32) -> bool {
 /// repaired by the timer; its acknowledgement arrives 201 ms after the retransmission and 1.2 s after
 /// the first transmission, and must give no sample.
 #[test]
-fn karn_no_sample_from_a_retransmitted_segment_unless_timestamps_tell_which() {
+fn karn_no_sample_from_a_retransmitted_segment_unless_timestamps_show_which() {
     for timestamps in [false, true] {
         let mut setup = Setup::new("reno").dropping(&[7]).segments(20);
         setup.cc = Some(Box::new(Fixed));
@@ -263,7 +263,7 @@ fn lost_acknowledgements_cost_nothing_when_later_ones_arrive() {
     }
 }
 
-/// Remembers what it is told, holds the window and wants a timer.
+/// Remembers what is reported to it, holds the window and sets a timer.
 /// Window 100 over a path of 200 ms and 1000 segments per second: 100 per round of 201 ms, and within a
 /// round never more than the bottleneck gives.
 #[test]
@@ -352,6 +352,6 @@ fn after_a_lost_request_the_restart_window_is_one_too() {
 
 /// Between two packets of a flow come those of a thousand others.
 #[test]
-fn what_every_packet_touches_stands_in_few_cache_lines() {
+fn what_every_packet_touches_fits_in_few_cache_lines() {
     assert_eq!((Sender::BUSY_BYTES, Receiver::BUSY_BYTES), (440, 128));
 }

@@ -167,7 +167,7 @@ fn data_that_the_application_was_late_with_is_marked_as_such() {
 }
 
 #[test]
-fn the_window_stands_still_in_fast_recovery() {
+fn the_window_is_constant_in_fast_recovery() {
     let mut wire = Setup::new("newreno").dropping(&[15, 18, 21]).segments(80).build().started();
     wire.run(at(60_000));
     let entered = wire.record.states.iter().find(|row| row.state == "recovery").unwrap().at;

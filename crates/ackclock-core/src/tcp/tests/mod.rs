@@ -16,7 +16,7 @@ use crate::cc::{Ack, Congestion, CongestionControl, Signal, Window};
 use crate::slow_start::SlowStart;
 use crate::units::{BitRate, Span, Time};
 
-/// What a control was told, shared with the test.
+/// What was reported to a control, shared with the test.
 type Log = Arc<Mutex<Vec<Congestion>>>;
 
 /// Additive increase by one per round, halving of FlightSize.

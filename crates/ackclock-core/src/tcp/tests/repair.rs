@@ -60,7 +60,7 @@ fn the_last_segment_needs_no_timeout_where_a_probe_leaves() {
     }
 }
 
-/// Segment 5 is lost twice. By count nobody sees it; by time the data sent after the repair tells.
+/// Segment 5 is lost twice. By count nobody sees it; by time the data sent after the repair shows it.
 #[test]
 fn a_repair_that_is_lost_needs_no_timeout_either() {
     for (recovery, timeouts) in [("sack", 1), ("rack", 0)] {
@@ -150,7 +150,7 @@ fn a_genuine_loss_is_not_taken_back() {
 }
 
 /// What leaves from 201 to 220 ms takes 900 ms more: the timer expires for nothing at 1220 ms, and the originals
-/// arrive before the repair does. By timestamps the first ACK tells, by F-RTO the second.
+/// arrive before the repair does. By timestamps the first ACK shows it, by F-RTO the second.
 #[test]
 fn a_sudden_delay_makes_a_timeout_that_is_taken_back() {
     for recovery in ["newreno", "sack", "rack"] {

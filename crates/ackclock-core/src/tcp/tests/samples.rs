@@ -16,7 +16,7 @@ struct Heard {
     ended: Vec<Time>,
 }
 
-/// Wants samples, holds the window, paces as it is told.
+/// Needs samples, holds the window, paces at a given rate.
 #[derive(Default)]
 struct Model {
     heard: Arc<Mutex<Heard>>,
@@ -99,9 +99,9 @@ fn each_loss_is_reported_once_with_what_was_in_flight() {
         heard.lost.iter().map(|lost| (lost.seq, lost.tx_in_flight, lost.lost)).collect();
     // Segment 2 when 4, 5 and 6 are reported, 3 with it.
     assert_eq!(lost, [(2, 3, 1), (3, 4, 2)]);
-    let told: u32 = heard.acks.iter().map(|ack| ack.sample.unwrap().newly_lost).sum();
+    let reported: u32 = heard.acks.iter().map(|ack| ack.sample.unwrap().newly_lost).sum();
     let delivered: u32 = heard.acks.iter().map(|ack| ack.acked).sum();
-    assert_eq!((told, delivered, wire.resent().len()), (2, 40, 2));
+    assert_eq!((reported, delivered, wire.resent().len()), (2, 40, 2));
     let repaired: Vec<bool> =
         heard.acks.iter().map(|ack| ack.sample.unwrap().in_recovery).collect();
     assert!(repaired.contains(&true) && !repaired.last().unwrap());

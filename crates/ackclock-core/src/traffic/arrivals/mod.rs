@@ -30,7 +30,7 @@ pub trait Arrivals: Send {
     fn next(&mut self, rng: &mut Stream) -> Option<Arrival>;
 }
 
-/// What a new generator is told.
+/// What a new generator knows.
 #[derive(Clone, Copy, Debug)]
 pub struct ArrivalsEnv {
     /// Defaults of this era apply where a parameter is left out.

@@ -137,7 +137,7 @@ fn a_trace_is_replayed_up_to_its_limits() {
 }
 
 #[test]
-fn every_generator_stands_on_its_defaults_and_replays_equal() {
+fn every_generator_works_with_its_defaults_and_replays_equal() {
     for entry in catalogue() {
         for era in ERAS {
             let run = || {

@@ -17,7 +17,7 @@ pub struct Demand {
     pub from: u32,
     /// Receiving host, another one.
     pub to: u32,
-    /// What the flow asks for in proportion to the others: 1 where all are equal.
+    /// What the flow demands in proportion to the others: 1 where all are equal.
     pub weight: f64,
 }
 
@@ -28,7 +28,7 @@ pub trait Pattern: Send {
     fn draw(&self, hosts: u32, flows: Option<u32>, rng: &mut Stream) -> Vec<Demand>;
 }
 
-/// What a new pattern is told: nothing.
+/// What a new pattern knows: nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PatternEnv;
 

@@ -20,7 +20,7 @@ fn times(hosts: u32, of: impl Iterator<Item = u32>) -> Vec<u32> {
 
 proptest! {
     #[test]
-    fn every_pattern_gives_the_flows_asked_for_between_different_hosts(
+    fn every_pattern_gives_the_requested_flows_between_different_hosts(
         hosts in 2u32..60, flows in 1u32..300, seed in 0u64..1000,
     ) {
         for entry in catalogue() {
@@ -117,7 +117,7 @@ fn a_log_normal_matrix_names_every_pair_once_and_has_the_stated_moments() {
     let logs: Vec<f64> = made.iter().map(|d| d.weight.ln()).collect();
     let mean = logs.iter().sum::<f64>() / n;
     let sd = (logs.iter().map(|l| (l - mean).powi(2)).sum::<f64>() / n).sqrt();
-    // Mean weight 1 asks for a mean logarithm of -0.125; its standard error is 0.0025.
+    // Mean weight 1 requires a mean logarithm of -0.125; its standard error is 0.0025.
     assert!((mean + 0.125).abs() < 0.0075 && (sd - 0.5).abs() < 0.006, "{mean} {sd}");
     assert!((made.iter().map(|d| d.weight).sum::<f64>() / n - 1.0).abs() < 0.01);
 }

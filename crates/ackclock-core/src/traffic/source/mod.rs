@@ -20,7 +20,7 @@ use crate::tcp::{Deadline, Endpoint, EndpointCtx, Snapshot};
 use crate::units::{Span, Time};
 use crate::wire::Flags;
 
-/// What a new source is told about its flow.
+/// What a new source knows about its flow.
 #[derive(Clone, Copy, Debug)]
 pub struct SourceEnv {
     /// The flow that the packets belong to.
@@ -55,7 +55,7 @@ impl Outlet {
         self.bytes += u64::from(size);
     }
 
-    /// Asks for a call at `at`, or for none if there is nothing before the stop.
+    /// Schedules a call at `at`, or none if there is nothing before the stop.
     fn arm(&mut self, at: Option<Time>, now: Time) {
         self.deadline = match at {
             Some(at) if at < self.stop => Deadline { at, armed: now },

@@ -186,7 +186,7 @@ fn a_sink_counts_packets_and_bytes() {
 }
 
 #[test]
-fn every_source_stands_on_its_defaults_replays_equal_and_obeys_its_stop() {
+fn every_source_works_with_its_defaults_replays_equal_and_obeys_its_stop() {
     for entry in catalogue() {
         let name = entry.info.name;
         for era in ERAS {

@@ -181,7 +181,7 @@ fn ecn_capable_packets_are_marked_and_never_dropped_early() {
 }
 
 #[test]
-fn wrong_parameters_are_told() {
+fn wrong_parameters_are_reported() {
     let error = |params| refusal::<QdiscEnv, Green>(params, &env());
     assert_eq!(error(json!({ "c": 0 })), "c: 0 is out of range; expected more than 0");
     assert_eq!(

@@ -126,7 +126,7 @@ fn capable_packets_are_marked_below_a_tenth_and_dropped_above() {
 }
 
 #[test]
-fn bad_parameters_are_told() {
+fn bad_parameters_are_reported() {
     let error = |params| refusal::<QdiscEnv, Pie>(params, &env());
     let text = error(json!({ "dq_threshold": 0 }));
     assert_eq!(text, "dq_threshold: 0 B is out of range; expected from 1 to 65536 B");

@@ -190,7 +190,7 @@ fn capable_packets_are_marked_below_one_half() {
 }
 
 #[test]
-fn sizes_come_from_the_buffer_and_wrong_ones_are_told() {
+fn sizes_come_from_the_buffer_and_wrong_ones_are_reported() {
     // 200 packets over 23 bins: 1.5 x 8.7 = 13.
     let limit = Limit { packets: 200, bytes: u64::MAX };
     let params = Params { levels: 2, bins: 23, ..Params::default() };

@@ -132,7 +132,7 @@ fn every_class_has_its_own_aqm() {
 }
 
 #[test]
-fn bad_parameters_are_told() {
+fn bad_parameters_are_reported() {
     let error = |params| refusal::<QdiscEnv, Drr>(params, &env());
     assert_eq!(
         error(json!({ "quantum": 0 })),

@@ -213,8 +213,8 @@ proptest! {
         let keys = [1u32, 3, 4, 6, 7];
         let limit = Limit { packets, bytes: u64::MAX };
         let params = || Params { weights: vec![1.0, 2.0, 1.0, 0.5], longest, ..Params::default() };
-        let told = QdiscEnv { limit, passing: keys.into(), ..env() };
-        let mut benches = [told, QdiscEnv { limit, ..env() }].map(|env| bench(params(), &env));
+        let informed = QdiscEnv { limit, passing: keys.into(), ..env() };
+        let mut benches = [informed, QdiscEnv { limit, ..env() }].map(|env| bench(params(), &env));
         for (flow, size, departs) in operations {
             let mut seen = benches.iter_mut().map(|bench| {
                 bench.arrive(keys[flow], size);
@@ -231,11 +231,11 @@ proptest! {
 fn virtual_time_runs_at_the_scheduled_rate() {
     // 8 Mbit/s is 1000 B/ms; from 0.5 ms on it is 10 B/ms. At 1 ms V is 505, not 1000.
     let link = QdiscEnv { rate: BitRate(8_000_000), ..env() };
-    let run = |told: bool| {
+    let run = |is_informed: bool| {
         let mut bench = bench(Params::default(), &link);
         bench.arrive(0, 1000); // 0: finish 1000
         assert!(bench.depart().is_some());
-        if told {
+        if is_informed {
             bench.qdisc.on_rate(Time(PS_PER_S / 2000), BitRate(80_000));
         }
         bench.after(Span::from_millis(1));

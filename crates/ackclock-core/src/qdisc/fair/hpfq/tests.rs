@@ -248,7 +248,7 @@ fn each_class_has_its_own_aqm() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_path() {
+fn what_is_wrong_is_reported_with_its_path() {
     let error = |classes| refusal::<QdiscEnv, Hpfq>(json!({ "classes": classes }), &with_flows());
     assert_eq!(
         error(json!([{ "classes": [{}, { "weight": 0 }] }])),

@@ -108,13 +108,16 @@ impl Context<'_> {
         let path = &format!("flows[{place}]");
         let definition = self.definition(flow, path);
         let count = flow.count.unwrap_or(1);
-        if count == 0 || count as usize > MAX_FLOWS || self.flows.len() + count as usize > MAX_FLOWS
-        {
+        if count as usize > MAX_FLOWS || self.flows.len() + count as usize > MAX_FLOWS {
             self.wrong(
                 format!("{path}.count"),
-                format!("is {count}, expected 1 to {MAX_FLOWS} flows in all"),
+                format!("is {count}, expected at most {MAX_FLOWS} flows in all"),
             );
             return self.without_route(&definition);
+        }
+        // A sweep over numbers of flows may begin without any.
+        if count == 0 {
+            return;
         }
         if flow.hosts.is_some() && flow.between.is_none() {
             self.wrong(format!("{path}.hosts"), "has no effect without between; expected both");

@@ -73,7 +73,7 @@ pub struct Flow {
     pub dscp: Option<Dscp>,
     /// TCP settings of this flow; what is left out comes from the scenario's `tcp`, then from the era.
     pub tcp: TcpOptions,
-    /// This many copies of the flow (pairs count on from `pair`).
+    /// This many copies of the flow (pairs count on from `pair`); 0 leaves the flow out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<u32>,
     /// With `count`: starts are spaced by this.

@@ -81,10 +81,11 @@ impl Ledger {
         // which only the last is known: up to one packet too many.
         let split = matches!(plan.links[l].settings.schedule, Some(Schedule::Mahimahi(_)));
         let most = if split { 1.0 } else { f64::INFINITY };
+        let used = if capacity > 0.0 { (bits / capacity).min(most) } else { 0.0 };
         let (queue_mean, queue_p99) = link.occupancy(end);
         let departed = counts.departed_packets - base.departed_packets;
         Ok(LinkResult {
-            utilisation: if capacity > 0.0 { (bits / capacity).min(most) } else { 0.0 },
+            utilisation: without_rounding(used),
             arrived: counts.arrived_packets,
             departed: counts.departed_packets,
             departed_bytes: counts.departed_bytes,
@@ -161,4 +162,13 @@ fn mean_wait(counts: &Counts, base: &Counts, departed: u64) -> f64 {
     } else {
         (counts.wait_ps - base.wait_ps) as f64 / PS_PER_S as f64 / departed as f64
     }
+}
+
+/// Rounding of the bits in service at the edges of the window: far above it, far below any real excess.
+const ROUNDING: f64 = 1e-9;
+
+/// A share without the rounding that leads out of [0, 1]; what is further outside is a fault, and stays to be
+/// reported.
+fn without_rounding(share: f64) -> f64 {
+    if (-ROUNDING..=1.0 + ROUNDING).contains(&share) { share.clamp(0.0, 1.0) } else { share }
 }

@@ -37,10 +37,13 @@ class Cost:
         Events of the engine, or its elementary steps.
     cpu_s
         Time of one core [s].
+    memory_bytes
+        Memory of the run with its recorded tables [bytes]; 0 if not predicted.
     """
 
     events: float
     cpu_s: float
+    memory_bytes: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -319,8 +319,9 @@ def test_a_lost_scheduler_is_reported_and_finished_runs_are_kept(dask, tmp_path,
         return found
 
     monkeypatch.setattr(clusters.Cluster, "ready", kill_scheduler)
-    with pytest.raises(AckclockError, match="scheduler is lost"):
+    with pytest.raises(AckclockError, match="scheduler is lost") as caught:
         sweep.run(cluster=dask.address, store=tmp_path / "store", progress=False)
+    assert f"; {back} of 200 runs are kept" in str(caught.value)
     with Store(tmp_path / "store") as store:
         assert 200 > sweep.plan(store=store).stored == back > 5
 

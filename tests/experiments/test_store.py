@@ -469,6 +469,29 @@ def test_ctrl_c_gives_3_and_keeps_what_finished(file, place):
         assert len(store.known(keys_on_disk(place))) == kept
 
 
+def test_a_store_that_is_removed_says_that_it_is_gone(file, place, monkeypatch, capsys):
+    write = pack.write
+
+    def write_and_remove(*arguments):
+        made = write(*arguments)
+        shutil.rmtree(place)
+        return made
+
+    monkeypatch.setattr(pack, "write", write_and_remove)
+    file.write_text(SWEEP.format(reps=1000))
+    assert cli.main(["sweep", str(file), "--store", str(place), "--quiet"]) == 2
+    message = capsys.readouterr().err.strip()
+    assert "the store is gone, it was removed" in message
+    assert len(message.splitlines()) == 1
+
+
+def test_results_of_a_removed_store_say_that_it_is_gone(file, place):
+    result = run(file, place)
+    shutil.rmtree(place)
+    with pytest.raises(StoreError, match="the store is gone"):
+        rows(result)
+
+
 # Filters, queries, cleaning
 
 

@@ -11,6 +11,7 @@ from ackclock.cli.options import (
     EXIT_INPUT,
     FILE,
     JSON,
+    MEMORY_SHARE,
     SET,
     load_scenario,
     print_json,
@@ -28,6 +29,7 @@ __all__ = ["check", "explain"]
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=FILE)
 @SET
+@MEMORY_SHARE
 @click.option(
     "--no-code",
     is_flag=True,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -21,6 +22,7 @@ __all__ = [
     "EXIT_INTERRUPTED",
     "FILE",
     "JSON",
+    "MEMORY_SHARE",
     "QUIET",
     "REPS",
     "SET",
@@ -66,6 +68,24 @@ TIER = click.option(
 )
 REPS = click.option("--reps", type=click.IntRange(min=1), help="Replicates; left out: as set.")
 DRY_RUN = click.option("--dry-run", is_flag=True, help="Say what would run, and how long.")
+
+
+def _set_memory_share(_: click.Context, __: click.Parameter, value: float | None) -> None:
+    if value is not None:
+        from ackclock.scenario.memory import SHARE
+
+        # Processes of workers have the same limit.
+        os.environ[SHARE] = str(value)
+
+
+MEMORY_SHARE = click.option(
+    "--memory-share",
+    type=click.FloatRange(min=0, min_open=True),
+    expose_value=False,
+    callback=_set_memory_share,
+    help="Share of the machine's memory that runs may take; left out: $ACKCLOCK_MEMORY_SHARE or"
+    " 0.8. Above it they are refused.",
+)
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 QUIET = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 

@@ -8,7 +8,16 @@ import click
 
 from ackclock._util.progress import Bar
 from ackclock.cli import completion
-from ackclock.cli.options import FILE, JSON, QUIET, SET, WORKERS, load_scenario, print_json
+from ackclock.cli.options import (
+    FILE,
+    JSON,
+    MEMORY_SHARE,
+    QUIET,
+    SET,
+    WORKERS,
+    load_scenario,
+    print_json,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,6 +45,7 @@ __all__ = ["run"]
 @click.option("--seed", type=click.IntRange(min=0), help="Replace the scenario's seed.")
 @click.option("--reps", type=click.IntRange(min=1), default=1, help="Replications.")
 @WORKERS
+@MEMORY_SHARE
 @QUIET
 def run(
     file: Path,

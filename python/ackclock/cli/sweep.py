@@ -11,6 +11,7 @@ from ackclock.cli.options import (
     DRY_RUN,
     FILE,
     JSON,
+    MEMORY_SHARE,
     QUIET,
     SET,
     STORE,
@@ -30,6 +31,7 @@ __all__ = ["sweep"]
 @SET
 @click.option("--tier", help="Use the settings of a tier of FILE, as in --tier fast.")
 @WORKERS
+@MEMORY_SHARE
 @CLUSTER
 @STORE
 @DRY_RUN

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock._util.number_text import working_time
 from ackclock._util.text_table import table
-from ackclock.errors import Problem, ScenarioError
+from ackclock.errors import AckclockError, Problem, ScenarioError
 
 if TYPE_CHECKING:
     from ackclock.case import Cost
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ackclock.experiments.grid import Point
     from ackclock.experiments.store import Keeper
 
-__all__ = ["Plan", "Slot", "plan", "prepared"]
+__all__ = ["Plan", "Slot", "check_memory", "plan", "prepared"]
 
 MOST_REPORTED = 10
 
@@ -144,6 +144,36 @@ def prepared(sweep: Design) -> list[Prepared]:
     return made
 
 
+def check_memory(found: list[Prepared], workers: int) -> None:
+    """Refuse runs that together would need more memory than they may take.
+
+    Parameters
+    ----------
+    found
+        The points.
+    workers
+        Runs at a time.
+
+    Raises
+    ------
+    AckclockError
+        The largest runs of all workers exceed it.
+    """
+    from ackclock.scenario.memory import SHARE, allowed_bytes
+
+    allowed = allowed_bytes()
+    largest = sorted((at.cost.memory_bytes for at in found), reverse=True)
+    most = largest[0] if largest else 0.0
+    if most * workers <= allowed or most == 0:
+        return
+    message = (
+        f"{workers} runs at a time would need up to {most * workers / 2**30:,.3g} GiB of memory, of"
+        f" which {allowed / 2**30:,.3g} GiB may be used (--memory-share, {SHARE}); use --workers"
+        f" {max(1, int(allowed / most))}, a longer record.interval or fewer tables"
+    )
+    raise AckclockError(message)
+
+
 def _where(points: list[Point]) -> str:
     first = ", ".join(f"{name} = {label}" for name, label in points[0].labels.items())
     more = f", and at {len(points) - 1} more points" if len(points) > 1 else ""
@@ -184,6 +214,7 @@ def plan(sweep: Design, workers: int | None, store: Keeper | None) -> Plan:
     from ackclock.experiments.executors.local import cores
 
     found = prepared(sweep)
+    check_memory(found, workers or cores())
     reps = sweep.replicates
     keys = {
         slot(sweep, at, replicate).key: at.cost

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from ackclock.errors import AckclockError
 from ackclock.experiments.executors import executor
-from ackclock.experiments.executors.task import ProcessDiedError, Request, Task
+from ackclock.experiments.executors.local import cores
+from ackclock.experiments.executors.task import ExecutorLostError, ProcessDiedError, Request, Task
 from ackclock.experiments.metrics import of_run
-from ackclock.experiments.plan import Prepared, Slot, prepared, slot
+from ackclock.experiments.plan import Prepared, Slot, check_memory, prepared, slot
 from ackclock.experiments.result import SweepResult
 from ackclock.experiments.status_line import Status, shown
 
@@ -278,12 +279,19 @@ def run(
         interrupted = False
         try:
             if agenda.finished != agenda.wanted_keys:
+                if cluster is None:
+                    check_memory(agenda.points, workers or cores())
                 with executor(workers, cluster, sample) as works:
                     try:
                         drive.go(works)
                     except KeyboardInterrupt:
                         drive.keep(works.stop())
                         raise
+                    except ExecutorLostError as error:
+                        keeper.flush()
+                        kept = f"{len(agenda.finished):,} of {len(agenda.wanted_keys):,}"
+                        again = "the same sweep goes on from there when it is started again"
+                        raise ExecutorLostError(f"{error}; {kept} runs are kept, {again}") from None
         except KeyboardInterrupt:
             interrupted = True
         finally:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import json
+import math
 import tempfile
 import time
 from pathlib import Path
@@ -369,10 +370,33 @@ class Scenario(Frozen):
                 predicted = self._predicted()
             except ScenarioError as error:
                 raise self._with_hidden(error.problems) from None
-            cost = Cost(float(predicted["events"]), float(predicted["cpu_s"]))
+            memory = float(predicted["memory_bytes"])
+            cost = Cost(float(predicted["events"]), float(predicted["cpu_s"]), memory)
+            self._check_memory(cost, float(predicted["recorded_rows"]))
             object.__setattr__(self, "_cost", cost)
         assert self._cost is not None
         return self._cost
+
+    def _check_memory(self, cost: Cost, rows: float) -> None:
+        """Refuse a run that would need more memory than it may take."""
+        from ackclock.scenario.memory import SHARE, allowed_bytes
+
+        allowed = allowed_bytes()
+        if cost.memory_bytes <= allowed:
+            return
+        need = (
+            f"the run would need about {cost.memory_bytes / 2**30:,.3g} GiB of memory, of which"
+            f" {allowed / 2**30:,.3g} GiB may be used (--memory-share, {SHARE})"
+        )
+        tables = self._data.get("record", {}).get("tables", ())
+        if rows and {"flow_samples", "link_samples"} & set(tables):
+            factor = math.ceil(cost.memory_bytes / allowed)
+            hint = (
+                f"its tables would have {rows:,.0f} rows; make the interval {factor} times as long"
+            )
+            raise self._located([Problem("record.interval", f"{need}; {hint}")])
+        hint = f"its tables would have {rows:,.0f} rows" if rows else "simulate fewer flows"
+        raise self._located([Problem("record" if rows else "", f"{need}; {hint}")])
 
     def _predicted(self) -> dict[str, Any]:
         """Let the core check and predict; see `cost`.
@@ -518,6 +542,9 @@ class Scenario(Frozen):
         from ackclock.results.run import Run
 
         before_run()
+        if self._data.get("record", {}).get("tables"):
+            # Tables may outgrow the memory; without them a run takes little.
+            self.cost()
         # The core checks what it runs; to check here too would compile a scenario twice.
         text, workshop = self._checked_text()
         try:

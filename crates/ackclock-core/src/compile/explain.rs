@@ -105,6 +105,10 @@ pub struct Predicted {
     pub events: f64,
     /// CPU seconds on one core.
     pub cpu_s: f64,
+    /// Rows of recorded tables.
+    pub recorded_rows: f64,
+    /// Memory of the run, recorded tables with it.
+    pub memory_bytes: f64,
 }
 
 /// Flows whose data crosses each link.
@@ -156,10 +160,13 @@ pub fn predict(plan: &Plan) -> Predicted {
         packets * (flow.route.len() as f64 + acks * flow.ack_route.len() as f64)
     };
     let packet_hops = plan.flows.iter().map(hops).sum();
+    let (recorded_rows, memory_bytes) = super::memory::predict(plan, packet_hops);
     Predicted {
         packet_hops,
         events: packet_hops * EVENTS_PER_HOP,
         cpu_s: packet_hops / PACKET_HOPS_PER_S,
+        recorded_rows,
+        memory_bytes,
     }
 }
 

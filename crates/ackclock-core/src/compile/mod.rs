@@ -7,6 +7,7 @@ mod doubts;
 mod explain;
 mod flows;
 mod links;
+mod memory;
 mod plan;
 mod routes;
 

@@ -16,7 +16,7 @@ from typing import Any, Self
 
 from ackclock.errors import AckclockError
 from ackclock.experiments.executors.local import elsewhere, packed, unpacked
-from ackclock.experiments.executors.task import Finished, ProcessDiedError, Task
+from ackclock.experiments.executors.task import ExecutorLostError, Finished, ProcessDiedError, Task
 
 __all__ = ["Cluster"]
 
@@ -96,11 +96,8 @@ class Cluster:
         self._threads = sum(threads.values())
         self._workers = len(threads)
 
-    def _gone(self) -> AckclockError:
-        return AckclockError(
-            "the connection to the Dask scheduler is lost; what had finished is kept, and the"
-            " same sweep goes on from there when it is started again"
-        )
+    def _gone(self) -> ExecutorLostError:
+        return ExecutorLostError("the connection to the Dask scheduler is lost")
 
     @property
     def parallel(self) -> int:

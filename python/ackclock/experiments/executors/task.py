@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Executor",
+    "ExecutorLostError",
     "Finished",
     "ProcessDiedError",
     "Record",
@@ -99,6 +100,10 @@ class Finished:
 
 class ProcessDiedError(AckclockError):
     """A run ended the process that it was in; other runs are not affected."""
+
+
+class ExecutorLostError(AckclockError):
+    """The executor is gone with all that it was doing."""
 
 
 class Executor(Protocol):

@@ -207,6 +207,8 @@ class Store:
         keys
             Keys of runs.
         """
+        if self._closed and not (self.folder / "store.json").exists():
+            return set()
         if self._closed:
             # The results of a sweep are still read when the sweep has let go of the store.
             with Store(self.folder) as again:
@@ -275,6 +277,10 @@ class Store:
         for key in keys:
             if key not in self._places:
                 message = f"{self.folder}: run {key[:12]} is not in the store; run the sweep again"
+                if not (self.folder / "store.json").exists():
+                    message = (
+                        f"{self.folder}: the store is gone, it was removed; run the sweep again"
+                    )
                 raise StoreError(message)
             found.setdefault(self._places[key], set()).add(key)
         return found
@@ -458,6 +464,13 @@ class Store:
     def _not_written(self, error: BaseException, count: int) -> StoreError:
         if isinstance(error, StoreError):
             return error
+        if not (self.folder / "store.json").exists():
+            made = StoreError(
+                f"{self.folder}: the store is gone, it was removed while it was in use;"
+                f" {count} finished run{'s' * (count != 1)} could not be written, and none is kept"
+            )
+            made.__cause__ = error
+            return made
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         message = (
             f"{self.folder}: {count} finished run{'s' * (count != 1)} could not be written: {why};"

@@ -1,0 +1,35 @@
+//! Predicts the memory of a run: what it keeps for each flow, and the tables that it records.
+
+use super::plan::Plan;
+use crate::scenario::Table;
+use crate::units::Span;
+
+/// State of a flow's two ends, its packets under way and its share of the results [bytes].
+const FLOW_BYTES: f64 = 9216.0;
+
+/// A row of a recorded table [bytes]: in the core, in the table, and once more while it is written.
+const ROW_BYTES: f64 = 96.0;
+
+/// Interval of sampled tables where none is given [s].
+const INTERVAL_S: f64 = 0.1;
+
+/// Predicts rows of recorded tables, and bytes of memory of the whole run.
+///
+/// Rows of `windows`, `rtts`, `queues` and `packets` follow from the predicted packet hops; those of `drops`,
+/// `states` and `probes` are few, and not counted.
+pub(super) fn predict(plan: &Plan, packet_hops: f64) -> (f64, f64) {
+    let interval = plan.record.interval.map_or(INTERVAL_S, Span::seconds);
+    let samples = plan.duration.seconds() / interval;
+    let flows = plan.record.flows.as_ref().map_or(plan.flows.len(), Vec::len) as f64;
+    let links = plan.record.links.as_ref().map_or(plan.links.len(), Vec::len) as f64;
+    let hops_per_packet = plan.flows.iter().map(|flow| flow.route.len()).max().unwrap_or(1).max(1);
+    let rows = plan.record.tables.iter().map(|table| match table {
+        Table::FlowSamples => flows * samples,
+        Table::LinkSamples => links * samples,
+        Table::Windows | Table::Rtts => packet_hops / hops_per_packet as f64,
+        Table::Queues | Table::Packets => 2.0 * packet_hops,
+        Table::States | Table::Drops | Table::Probes => 0.0,
+    });
+    let rows = rows.sum();
+    (rows, rows * ROW_BYTES + plan.flows.len() as f64 * FLOW_BYTES)
+}

@@ -1,0 +1,95 @@
+"""Runs that would not fit into memory are refused before they begin, with numbers."""
+
+import json
+import re
+
+import pytest
+
+import ackclock as ac
+from ackclock.cli import main as cli
+from ackclock.errors import AckclockError
+from ackclock.scenario import memory
+from conftest import SMALL
+
+GIB = 2**30
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    monkeypatch.setattr(memory, "machine_bytes", lambda: GIB)
+    monkeypatch.delenv(memory.SHARE, raising=False)
+
+
+def sampled(**changes):
+    record = {"tables": ["flow_samples"], "interval": "1 ms"}
+    return ac.load(SMALL).replace(**{"duration": "10000 s", "record": record, **changes})
+
+
+@pytest.mark.usefixtures("machine")
+def test_a_run_that_does_not_fit_names_rows_and_a_longer_interval():
+    # Two flows, 10^4 s at 1 ms: 2 x 10^7 rows.
+    with pytest.raises(ac.ScenarioError) as caught:
+        sampled().check()
+    (problem,) = caught.value.problems
+    assert problem.path == "record.interval"
+    assert "20,000,000 rows" in problem.message
+    assert "of which 0.8 GiB may be used" in problem.message
+    factor = int(re.search(r"interval (\d+) times as long", problem.message)[1])
+    assert factor > 2
+    sampled(**{"record.interval": f"{factor} ms"}).check()
+    with pytest.raises(ac.ScenarioError):
+        sampled(**{"record.interval": f"{factor // 2} ms"}).check()
+
+
+@pytest.mark.usefixtures("machine")
+def test_a_run_is_refused_before_it_begins():
+    with pytest.raises(ac.ScenarioError, match="GiB of memory"):
+        sampled().run(progress=lambda *_: pytest.fail("it began"))
+
+
+@pytest.mark.usefixtures("machine")
+def test_fewer_recorded_flows_need_less():
+    with pytest.raises(ac.ScenarioError, match="10,000,000 rows"):
+        sampled(**{"record.flows": [0]}).check()
+
+
+@pytest.mark.usefixtures("machine")
+@pytest.mark.parametrize("command", ["check", "run"])
+def test_the_share_is_an_option(tmp_path, capsys, monkeypatch, command):
+    monkeypatch.setenv(memory.SHARE, "0.5")
+    file = tmp_path / "small.toml"
+    file.write_text(SMALL)
+    assert cli.main([command, str(file)]) == 0
+    capsys.readouterr()
+    assert cli.main([command, str(file), "--memory-share", "1e-9"]) == 2
+    message = capsys.readouterr().err.strip()
+    assert "--memory-share" in message
+    assert len(message.splitlines()) == 1
+
+
+@pytest.mark.usefixtures("machine")
+def test_runs_at_a_time_count_together(tmp_path):
+    case = sampled(duration="4000 s")  # 8 x 10^6 rows, some 0.7 GiB
+    sweep = ac.sweep(case, {"net.buffer": ["5 pkt", "20 pkt"]})
+    assert sweep.plan(workers=1).runs == 2
+    with pytest.raises(AckclockError, match=r"4 runs at a time .* use --workers 1"):
+        sweep.plan(workers=4)
+    with pytest.raises(AckclockError, match="4 runs at a time"):
+        sweep.run(workers=4, store=tmp_path / "store", progress=False)
+
+
+@pytest.mark.usefixtures("machine")
+def test_a_share_that_is_no_number_is_reported(monkeypatch):
+    monkeypatch.setenv(memory.SHARE, "half")
+    with pytest.raises(AckclockError, match='ACKCLOCK_MEMORY_SHARE is "half"'):
+        sampled().check()
+
+
+def test_the_prediction_is_above_the_size_of_the_tables():
+    case = ac.load(SMALL).replace(record={"tables": ["flow_samples"], "interval": "1 ms"})
+    run = case.run()
+    explained = case.explain().data["predicted"]
+    table = run.tables["flow_samples"]
+    assert explained["recorded_rows"] == pytest.approx(table.num_rows, rel=0.001)
+    assert explained["memory_bytes"] > table.nbytes
+    assert json.dumps(explained)

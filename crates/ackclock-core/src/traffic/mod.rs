@@ -1,4 +1,4 @@
-//! Traffic that is not written flow by flow: [`source`], unresponsive senders in place of TCP,
+//! Traffic that is not written flow by flow: [`source`], senders in place of TCP,
 //! [`arrivals`], generators of TCP transfers, and [`pattern`], between which hosts flows go.
 
 pub mod arrivals;

@@ -20,5 +20,6 @@ mod rates;
 mod recording;
 mod routes;
 mod schedulers;
+mod senders;
 mod short_flows;
 mod tcp_laws;

@@ -39,3 +39,10 @@ class Trace(Record):
         packet: float | str | None = ...,
         file: str | None = ...,
     ) -> None: ...
+
+class Tfrc(Record):
+    def __init__(
+        self,
+        packet: float | str | None = ...,
+        ecn: bool | None = ...,
+    ) -> None: ...

@@ -16,7 +16,7 @@ use crate::scenario::Era;
 use crate::slow_start;
 use crate::tcp::{Endpoint, Receiver, ReceiverParts, Sender, SenderParts, TcpConfig};
 use crate::tcp_ns2::{Ns2Options, Ns2Parts, Ns2Sender, Ns2Sink, Variant};
-use crate::traffic::source::{self, DatagramSink, SourceEnv};
+use crate::traffic::source::{self, SourceEnv};
 use crate::units::Span;
 
 /// Sender and receiver of one flow.
@@ -40,7 +40,8 @@ pub(in crate::packet) fn build(
             };
             let path = format!("{}.source", flow.path);
             let sender = source::build(spec, &env, &path)?;
-            Ok((sender, Box::new(DatagramSink::default())))
+            let receiver = sender.receiver();
+            Ok((sender, receiver))
         }
         PlanSender::Tcp { cc, recovery, slow_start, ns2, control } if plan.era == Era::Rfc => {
             if ns2.is_some() {

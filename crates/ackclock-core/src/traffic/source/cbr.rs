@@ -19,7 +19,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Outlet, SourceEnv};
+use super::{Outlet, Source, SourceEnv};
 use crate::error::Problem;
 use crate::record::FlowSample;
 use crate::registry::{About, Info, Status};
@@ -193,6 +193,8 @@ impl Cbr {
         self.outlet.arm(at, ctx.now);
     }
 }
+
+impl Source for Cbr {}
 
 impl Endpoint for Cbr {
     fn start(&mut self, ctx: &mut EndpointCtx<'_>) {

@@ -1,15 +1,16 @@
-//! ROOM: unresponsive senders. What a flow sends that has no transport.
+//! ROOM: senders without TCP: unresponsive ones, and those that follow reports of their receivers.
 //!
-//! Sources send datagrams: no acknowledgement, no retransmission; `seq` counts packets from 0. All
+//! Sources send datagrams: no retransmission; `seq` counts packets from 0. All
 //! times in their parameters count from the flow's start. No packet leaves at or after the flow's
-//! stop. The other end is a [`DatagramSink`].
+//! stop. The other end is a [`DatagramSink`] unless [`Source::receiver`] names another.
 //!
-//! A new source: one file here that implements [`About`](crate::registry::About) and
-//! [`Endpoint`], and one line in the registry at the end of this file.
+//! A new source: one file here that implements [`About`](crate::registry::About), [`Endpoint`] and
+//! [`Source`], and one line in the registry at the end of this file.
 
 pub mod cbr;
 pub mod on_off;
 mod sink;
+pub mod tfrc;
 pub mod trace;
 
 pub use sink::DatagramSink;
@@ -18,7 +19,7 @@ use crate::ids::FlowId;
 use crate::scenario::Era;
 use crate::tcp::{Deadline, Endpoint, EndpointCtx, Snapshot};
 use crate::units::{Span, Time};
-use crate::wire::Flags;
+use crate::wire::{Flags, Packet};
 
 /// What a new source knows about its flow.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +32,14 @@ pub struct SourceEnv {
     pub stop: Option<Span>,
     /// Defaults of this era apply where a parameter is left out.
     pub era: Era,
+}
+
+/// The sending end of a flow that has no TCP, and what its receiving end is.
+pub trait Source: Endpoint {
+    /// The other end: counts what arrives, unless the source needs reports.
+    fn receiver(&self) -> Box<dyn Endpoint> {
+        Box::new(DatagramSink::default())
+    }
 }
 
 /// The way out that all sources share: numbers, counts, and the stop time.
@@ -49,10 +58,20 @@ impl Outlet {
     }
 
     fn send(&mut self, size: u16, ctx: &mut EndpointCtx<'_>) {
+        self.send_with(size, Flags::DATAGRAM, ctx);
+    }
+
+    fn send_with<'c>(
+        &mut self,
+        size: u16,
+        flags: Flags,
+        ctx: &'c mut EndpointCtx<'_>,
+    ) -> &'c mut Packet {
         // The number wraps after 2^32 packets; nothing orders datagrams by it.
-        ctx.out.send(self.flow, self.packets as u32, size, Flags::DATAGRAM);
+        let number = self.packets as u32;
         self.packets += 1;
         self.bytes += u64::from(size);
+        ctx.out.send(self.flow, number, size, flags)
     }
 
     /// Schedules a call at `at`, or none if there is nothing before the stop.
@@ -70,11 +89,12 @@ impl Outlet {
 
 crate::registry! {
     /// Builds an unresponsive source by name.
-    "source": dyn Endpoint, SourceEnv {
+    "source": dyn Source, SourceEnv {
         "traffic/source/cbr.rs" => cbr::Cbr,
         "traffic/source/on_off.rs" => on_off::ExponentialOnOff,
         "traffic/source/on_off.rs" => on_off::ParetoOnOff,
         "traffic/source/trace.rs" => trace::Trace,
+        "traffic/source/tfrc.rs" => tfrc::Tfrc,
     }
 }
 

@@ -20,7 +20,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::{Outlet, SourceEnv};
+use super::{Outlet, Source, SourceEnv};
 use crate::error::Problem;
 use crate::record::FlowSample;
 use crate::registry::{About, Info, Status};
@@ -188,6 +188,8 @@ impl<L: Law> OnOff<L> {
         self.total = (packets.round() as u64).max(1);
     }
 }
+
+impl<L: Law> Source for OnOff<L> {}
 
 impl<L: Law> Endpoint for OnOff<L> {
     fn start(&mut self, ctx: &mut EndpointCtx<'_>) {

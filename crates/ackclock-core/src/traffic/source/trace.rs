@@ -12,7 +12,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Outlet, SourceEnv};
+use super::{Outlet, Source, SourceEnv};
 use crate::error::Problem;
 use crate::record::FlowSample;
 use crate::registry::{About, Info, Status};
@@ -83,6 +83,8 @@ impl Trace {
         self.outlet.arm(at, now);
     }
 }
+
+impl Source for Trace {}
 
 impl Endpoint for Trace {
     fn start(&mut self, ctx: &mut EndpointCtx<'_>) {

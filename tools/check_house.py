@@ -54,6 +54,7 @@ ROOMS = {
     "qdisc",
     "traffic",
     "topology",
+    "multicast",
     "impairment",
     "sharing",
     "policy",
@@ -90,6 +91,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "qdisc": GROUND | {"scenario"},
     "traffic": GROUND | {"scenario", "record", "tcp"},
     "topology": GROUND | {"scenario"},
+    "multicast": GROUND | {"record", "tcp"},
     "impairment": GROUND,
     "sharing": GROUND,
     "policy": GROUND | {"sharing"},
@@ -109,6 +111,9 @@ ITEMS: dict[tuple[str, str], set[str]] = {
     # A source is an endpoint.
     ("traffic", "tcp"): {"Deadline", "Endpoint", "EndpointCtx", "Snapshot"},
     ("traffic", "record"): {"FlowSample"},
+    # A receiver of a group is an endpoint.
+    ("multicast", "tcp"): {"Deadline", "Endpoint", "EndpointCtx", "Snapshot"},
+    ("multicast", "record"): {"FlowSample", "LayersRow"},
     # A loss-load sender knows the penalty of the routers.
     ("policy", "sharing"): {"LossLoadParams", "loss_load"},
     # A shape spells out its description.

@@ -64,6 +64,7 @@ pub fn catalogue() -> String {
         "qdisc": crate::qdisc::catalogue(),
         "source": crate::traffic::source::catalogue(),
         "arrivals": crate::traffic::arrivals::catalogue(),
+        "multicast": crate::multicast::catalogue(),
         "impairment": crate::impairment::catalogue(),
         "pattern": pattern::catalogue(),
         "sharing": crate::sharing::catalogue(),
@@ -220,6 +221,9 @@ fn output(plan: &Plan, results: &Results) -> Output {
     let summary = summary(plan, results).to_string();
     let mut all =
         vec![("flows", tables::flows(plan, results)), ("links", tables::links(plan, results))];
+    if !plan.groups.is_empty() {
+        all.push(("receivers", tables::receivers(plan, results)));
+    }
     for table in &plan.record.tables {
         all.push(tables::recorded(plan, results, *table));
     }
@@ -229,7 +233,9 @@ fn output(plan: &Plan, results: &Results) -> Output {
 fn names(sender: &PlanSender) -> (String, String) {
     match sender {
         PlanSender::Tcp { cc, recovery, .. } => (cc.kind().to_owned(), recovery.kind().to_owned()),
-        PlanSender::Source(source) => (source.kind().to_owned(), String::new()),
+        PlanSender::Source(spec) | PlanSender::Branch { control: spec, .. } => {
+            (spec.kind().to_owned(), String::new())
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 //! Data goes one way: [`scenario`] (what the user said) is turned by [`compile`] into a plan,
 //! which the [`packet`] engine runs, which leaves [`record`]s. The [`fluid`] engine works on rates
 //! instead. Beside the stages are rooms, each a folder of interchangeable algorithms: [`qdisc`],
-//! [`cc`], [`slow_start`], [`recovery`], [`topology`], [`traffic`], [`impairment`], and of the fluid [`sharing`] and
+//! [`cc`], [`slow_start`], [`recovery`], [`topology`], [`traffic`], [`multicast`], [`impairment`], and of the fluid [`sharing`] and
 //! [`policy`]; and the endpoints, [`tcp`] and, for studies that compare with ns-2, [`tcp_ns2`]. A room imports units and packet types,
 //! never an engine. Nothing here reads a clock, opens a file or keeps global state.
 
@@ -17,6 +17,7 @@ pub mod fluid;
 pub mod ids;
 pub mod impairment;
 mod memory;
+pub mod multicast;
 pub mod outbox;
 pub mod packet;
 pub mod policy;

@@ -7,6 +7,12 @@ use crate::scenario::Table;
 use crate::units::Time;
 use crate::wire::DropReason;
 
+macro_rules! columns {
+    ($rows:expr, { $($name:literal: $kind:ident = $get:expr),+ $(,)? }) => {
+        vec![$(($name, Column::$kind($rows.iter().map($get).collect()))),+]
+    };
+}
+
 /// One row per flow.
 pub(super) fn flows(plan: &Plan, results: &Results) -> Columns {
     let seen = &results.flows;
@@ -59,6 +65,32 @@ pub(super) fn flows(plan: &Plan, results: &Results) -> Columns {
         ("rtt_min_s", f(&|s| if s.sender.rtt_count > 0 { s.sender.rtt_min_s } else { f64::NAN })),
         ("cwnd_segments", f(&|s| s.sender.cwnd)),
     ]
+}
+
+/// One row per receiver of a multicast group.
+pub(super) fn receivers(plan: &Plan, results: &Results) -> Columns {
+    let all = plan.groups.iter().flat_map(|g| g.receivers.iter().map(move |&flow| (g, flow)));
+    let rows: Vec<_> = all.map(|(g, flow)| (g, flow, &results.flows[flow as usize])).collect();
+    let loss = |seen: &packet::FlowResult| {
+        let (now, then) = (&seen.receiver, &seen.receiver_at_warmup);
+        let lost = now.missing_packets.saturating_sub(then.missing_packets) as f64;
+        let all = lost + (now.delivered_packets - then.delivered_packets) as f64;
+        if all > 0.0 { lost / all } else { 0.0 }
+    };
+    columns!(rows, {
+        "group": Names = |r| r.0.name.to_string(),
+        "receiver": Names = |r| plan.nodes[plan.flows[r.1 as usize].dst.index()].clone(),
+        "flow": U32 = |r| r.1,
+        "control": Names = |r| r.0.control.kind().to_owned(),
+        "joined_s": F64 = |r| plan.flows[r.1 as usize].start.seconds(),
+        "layers": U32 = |r| r.2.receiver.layers,
+        "goodput_bps": F64 = |r| super::goodput(results, r.2),
+        "delivered_packets": U64 = |r| r.2.receiver.delivered_packets,
+        "lost_packets": U64 = |r| r.2.receiver.missing_packets,
+        "loss_ratio": F64 = |r| loss(r.2),
+        "layer_joins": U64 = |r| r.2.receiver.layer_joins,
+        "layer_leaves": U64 = |r| r.2.receiver.layer_leaves,
+    })
 }
 
 /// One row per link and direction.
@@ -122,12 +154,6 @@ fn column_of(reason: DropReason) -> &'static str {
         DropReason::Wire => "drops_wire",
         DropReason::Thinned => "drops_thinned",
     }
-}
-
-macro_rules! columns {
-    ($rows:expr, { $($name:literal: $kind:ident = $get:expr),+ $(,)? }) => {
-        vec![$(($name, Column::$kind($rows.iter().map($get).collect()))),+]
-    };
 }
 
 /// A table of the scenario's `record.tables`.
@@ -207,6 +233,12 @@ pub(super) fn recorded(plan: &Plan, results: &Results, table: Table) -> (&'stati
             }));
             ("link_samples", columns)
         }
+        Table::Layers => (
+            "layers",
+            columns!(recorder.layers, {
+                "time_s": F64 = |r| r.at.seconds(), "flow": U32 = |r| r.flow.0, "layers": U32 = |r| r.layers,
+            }),
+        ),
         Table::Probes => {
             let of = |flow: u32| {
                 let probes = &results.flows[flow as usize].sender.probes;

@@ -144,7 +144,10 @@ pub fn predict(plan: &Plan) -> Predicted {
     let hops = |flow: &PlanFlow| {
         let until = flow.stop.unwrap_or(plan.duration).min(plan.duration);
         let wire = f64::from(flow.tcp.wire_size());
-        let share = equal_share_bps(flow, &shares);
+        let mut share = equal_share_bps(flow, &shares);
+        if let PlanSender::Branch { layers, .. } = &*flow.sender {
+            share = share.min(layers.iter().map(|layer| layer.bps()).sum());
+        }
         let mut packets = until.since(flow.start).seconds() * share / 8.0 / wire;
         let all = flow.size.map(|size| size.0 as f64).or_else(|| {
             let (size, every) = flow.bursts?;
@@ -155,7 +158,7 @@ pub fn predict(plan: &Plan) -> Predicted {
         }
         let acks = match &*flow.sender {
             PlanSender::Tcp { .. } => 1.0 / f64::from(flow.tcp.delayed_ack),
-            PlanSender::Source(_) => 0.0,
+            PlanSender::Source(_) | PlanSender::Branch { .. } => 0.0,
         };
         packets * (flow.route.len() as f64 + acks * flow.ack_route.len() as f64)
     };
@@ -195,7 +198,9 @@ pub fn explain(scenario: &Scenario, plan: &Plan) -> Explained {
                 PlanSender::Tcp { cc, recovery, slow_start, .. } => {
                     [cc, recovery, slow_start].map(label)
                 }
-                PlanSender::Source(source) => [label(source), String::new(), String::new()],
+                PlanSender::Source(spec) | PlanSender::Branch { control: spec, .. } => {
+                    [label(spec), String::new(), String::new()]
+                }
             };
             let wire = f64::from(flow.tcp.wire_size());
             FlowLine {

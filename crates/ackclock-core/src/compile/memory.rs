@@ -16,7 +16,7 @@ const INTERVAL_S: f64 = 0.1;
 /// Predicts rows of recorded tables, and bytes of memory of the whole run.
 ///
 /// Rows of `windows`, `rtts`, `queues` and `packets` follow from the predicted packet hops; those of `drops`,
-/// `states` and `probes` are few, and not counted.
+/// `states`, `layers` and `probes` are few, and not counted.
 pub(super) fn predict(plan: &Plan, packet_hops: f64) -> (f64, f64) {
     let interval = plan.record.interval.map_or(INTERVAL_S, Span::seconds);
     let samples = plan.duration.seconds() / interval;
@@ -28,7 +28,7 @@ pub(super) fn predict(plan: &Plan, packet_hops: f64) -> (f64, f64) {
         Table::LinkSamples => links * samples,
         Table::Windows | Table::Rtts => packet_hops / hops_per_packet as f64,
         Table::Queues | Table::Packets => 2.0 * packet_hops,
-        Table::States | Table::Drops | Table::Probes => 0.0,
+        Table::States | Table::Drops | Table::Probes | Table::Layers => 0.0,
     });
     let rows = rows.sum();
     (rows, rows * ROW_BYTES + plan.flows.len() as f64 * FLOW_BYTES)

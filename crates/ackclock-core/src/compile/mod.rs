@@ -6,6 +6,7 @@ mod changes;
 mod doubts;
 mod explain;
 mod flows;
+mod groups;
 mod links;
 mod memory;
 mod plan;
@@ -13,7 +14,9 @@ mod routes;
 
 pub use explain::{Explained, Predicted, explain, predict};
 pub(crate) use plan::OPPORTUNITY_BYTES;
-pub use plan::{LinkSettings, Plan, PlanFlow, PlanLink, PlanSender, Schedule};
+pub use plan::{
+    LinkSettings, Plan, PlanBranch, PlanFlow, PlanGroup, PlanLink, PlanSender, Schedule,
+};
 
 use std::collections::HashSet;
 
@@ -70,12 +73,16 @@ pub fn attempt(scenario: &Scenario) -> Result<(Plan, Vec<Problem>), Vec<Problem>
     };
     let edges = directed.iter().enumerate().map(|(i, d)| (d.plan.from.0, d.plan.to.0, metric(i)));
     let mut routes = Routes::new(layout.nodes.len(), edges);
-    let (flows, all) = flows::flows(scenario, &layout, &mut routes, &mut problems);
+    let (mut flows, mut all) = flows::flows(scenario, &layout, &mut routes, &mut problems);
+    let before = problems.len();
+    let groups = groups::add(scenario, &layout, &mut routes, &mut flows, &mut problems);
+    all &= problems.len() == before;
     let mut plan = Plan {
         links: links::sized(directed, &flows, &mut problems),
         flows,
         nodes: layout.nodes,
         keys: Vec::new(),
+        groups,
         key_count: 0,
         duration: Time(scenario.duration.0),
         warmup: Time(scenario.warmup.0),
@@ -111,9 +118,11 @@ fn times(scenario: &Scenario, problems: &mut Vec<Problem>) {
         );
         problems.push(Problem::new("warmup", message));
     }
-    if scenario.flows.is_empty() && scenario.traffic.is_empty() {
-        problems
-            .push(Problem::new("flows", "is empty, expected at least one flow here or in traffic"));
+    if scenario.flows.is_empty() && scenario.traffic.is_empty() && scenario.groups.is_empty() {
+        problems.push(Problem::new(
+            "flows",
+            "is empty, expected at least one flow here or in traffic, or a group in groups",
+        ));
     }
 }
 
@@ -163,7 +172,7 @@ fn keys(classes: Classes, plan: &Plan) -> (Vec<[u32; 2]>, u32) {
         let next = ids.len() as u32;
         *ids.entry((a, b)).or_insert(next)
     };
-    let keys: Vec<[u32; 2]> = plan
+    let mut keys: Vec<[u32; 2]> = plan
         .flows
         .iter()
         .enumerate()
@@ -174,6 +183,14 @@ fn keys(classes: Classes, plan: &Plan) -> (Vec<[u32; 2]>, u32) {
             Classes::Pair => [id(flow.src.min(flow.dst), flow.src.max(flow.dst)); 2],
         })
         .collect();
+    // All layers and branches of a group are one class.
+    for group in &plan.groups {
+        let flows = || group.branches.iter().flat_map(|branch| &branch.children);
+        if let Some(&first) = flows().next() {
+            let key = keys[first as usize];
+            flows().for_each(|&flow| keys[flow as usize] = key);
+        }
+    }
     let count = keys.iter().flatten().max().map_or(0, |k| k + 1);
     (keys, count)
 }

@@ -25,6 +25,8 @@ pub struct Plan {
     pub flows: Vec<PlanFlow>,
     /// Classification keys of each flow's data and acknowledgements.
     pub keys: Vec<[u32; 2]>,
+    /// Multicast groups. Each edge of their trees is one of `flows`.
+    pub groups: Vec<PlanGroup>,
     /// Number of distinct keys.
     pub key_count: u32,
     /// End of the run.
@@ -63,7 +65,9 @@ impl Plan {
         let facts = |flow: &PlanFlow| {
             let (sender, control): (Arc<str>, _) = match &*flow.sender {
                 PlanSender::Tcp { control, .. } => ("tcp".into(), Some(Arc::clone(control))),
-                PlanSender::Source(spec) => (spec.kind().into(), None),
+                PlanSender::Source(spec) | PlanSender::Branch { control: spec, .. } => {
+                    (spec.kind().into(), None)
+                }
             };
             FlowFacts {
                 id: Arc::clone(&flow.name),
@@ -267,6 +271,47 @@ pub enum PlanSender {
     },
     /// An unresponsive source.
     Source(Spec),
+    /// A branch of a multicast tree.
+    Branch {
+        /// Control of the receivers of its group.
+        control: Spec,
+        /// Layers of its group.
+        layers: Vec<BitRate>,
+        /// Whether the far end is a receiver, and not another branch.
+        has_receiver: bool,
+    },
+}
+
+/// A multicast group: a tree whose edges are flows between its source, its branching nodes and its receivers.
+#[derive(Clone, Debug)]
+pub struct PlanGroup {
+    /// Name.
+    pub name: Arc<str>,
+    /// Node of the source.
+    pub src: NodeId,
+    /// Rates of the layers.
+    pub layers: Vec<BitRate>,
+    /// Control of the receivers.
+    pub control: Spec,
+    /// Bytes of a packet on the wire.
+    pub packet: u16,
+    /// When the source begins.
+    pub start: Time,
+    /// When it is silent.
+    pub stop: Option<Time>,
+    /// Its branching nodes, the source's first.
+    pub branches: Vec<PlanBranch>,
+    /// The flows that end at its receivers.
+    pub receivers: Vec<u32>,
+}
+
+/// A node where a multicast tree branches.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlanBranch {
+    /// The flow that ends here; none at the source.
+    pub parent: Option<u32>,
+    /// The flows that begin here.
+    pub children: Vec<u32>,
 }
 
 #[cfg(test)]

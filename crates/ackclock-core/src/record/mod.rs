@@ -22,6 +22,8 @@ pub struct Wanted {
     pub drops: bool,
     /// Every arrival at and departure from a queue.
     pub packets: bool,
+    /// Every change of a receiver's layers.
+    pub layers: bool,
 }
 
 /// A row of the `windows` table, written after every acknowledgement and timeout when recorded exactly.
@@ -82,6 +84,17 @@ pub struct RttRow {
     pub rtt: Span,
 }
 
+/// A change of the layers that a receiver of a multicast group holds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LayersRow {
+    /// Time of the event.
+    pub at: Time,
+    /// The flow whose packets reach the receiver.
+    pub flow: FlowId,
+    /// Layers held from now on.
+    pub layers: u32,
+}
+
 /// Collects the rows of one run.
 #[derive(Debug, Default)]
 pub struct Recorder {
@@ -95,6 +108,8 @@ pub struct Recorder {
     pub rtts: Vec<RttRow>,
     /// Table `states`.
     pub states: Vec<StateRow>,
+    /// Table `layers`.
+    pub layers: Vec<LayersRow>,
 }
 
 impl Recorder {
@@ -118,6 +133,16 @@ impl Recorder {
     pub fn rtt(&mut self, at: Time, flow: FlowId, rtt: Span) {
         if self.wanted.rtts && self.keeps(flow) {
             self.rtts.push(RttRow { at, flow, rtt });
+        }
+    }
+
+    /// Records a change of a receiver's layers if wanted.
+    pub fn layers(&mut self, row: impl FnOnce() -> LayersRow) {
+        if self.wanted.layers {
+            let row = row();
+            if self.keeps(row.flow) {
+                self.layers.push(row);
+            }
         }
     }
 

@@ -7,11 +7,13 @@ mod defaults;
 mod era;
 mod flow;
 mod generated;
+mod group;
 mod net;
 
 pub use era::Era;
 pub use flow::{Flow, TcpOptions, Traffic};
 pub use generated::{Barabasi, Capacities, ErdosRenyi, Hot, OcBackbone, Radius, Tiers};
+pub use group::Group;
 pub use net::misread;
 pub use net::{Dumbbell, Graph, Net, NodeSpec, ParkingLot, Ring, Star};
 pub use net::{LinkChange, LinkSpec, Names, RateSpec};
@@ -39,6 +41,9 @@ pub struct Scenario {
     /// Generators of flows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub traffic: Vec<Traffic>,
+    /// Multicast groups.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<Group>,
     /// Simulated time.
     pub duration: Span,
     /// Time before measurement begins; rates and means are over `warmup` to `duration`.
@@ -100,7 +105,7 @@ pub enum Classes {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Record {
-    /// Tables: `windows`, `rtts`, `states`, `drops`, `queues`, `packets` (event by event),
+    /// Tables: `windows`, `rtts`, `states`, `drops`, `queues`, `packets`, `layers` (event by event),
     /// `flow_samples`, `link_samples` (every `interval`).
     pub tables: Vec<Table>,
     /// Interval of the sampled tables; 100 ms if left out.
@@ -135,4 +140,6 @@ pub enum Table {
     LinkSamples,
     /// Inner state of every control at the end of the run.
     Probes,
+    /// Every change of the layers that a receiver of a multicast group holds.
+    Layers,
 }

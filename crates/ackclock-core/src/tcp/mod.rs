@@ -132,8 +132,16 @@ pub struct Snapshot {
     pub received_packets: u64,
     /// Receiver: data packets that arrived and had been received before.
     pub duplicate_packets: u64,
-    /// Receiver: acknowledgements sent.
+    /// Receiver: acknowledgements sent (multicast: membership messages).
     pub acks_sent: u64,
+    /// Receiver of a multicast group: layers held.
+    pub layers: u32,
+    /// Receiver of a multicast group: layers joined and left so far, each counted.
+    pub layer_joins: u64,
+    /// See [`Self::layer_joins`].
+    pub layer_leaves: u64,
+    /// Receiver of a multicast group: packets of held layers that are missing.
+    pub missing_packets: u64,
 }
 
 impl Snapshot {

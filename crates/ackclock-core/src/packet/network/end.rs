@@ -3,7 +3,7 @@
 use crate::outbox::Outbox;
 use crate::packet::process::clock::{Clock, Timers};
 use crate::rng::Stream;
-use crate::tcp::Endpoint;
+use crate::tcp::{Endpoint, Snapshot};
 use crate::wire::{Flags, Packet};
 
 /// One end of a flow: one cache line.
@@ -17,6 +17,26 @@ pub(in crate::packet) struct End {
     /// Packets handed to the network and received from it.
     pub(in crate::packet) sent: u64,
     pub(in crate::packet) received: u64,
+    /// Bytes of a packet, where a multicast branch takes the place of an endpoint.
+    pub(in crate::packet) branch_packet: u16,
+}
+
+impl End {
+    /// State now; `is_sender`: it is the sender's end of its flow.
+    pub(in crate::packet) fn snapshot(&self, is_sender: bool) -> Snapshot {
+        if let Some(endpoint) = &self.endpoint {
+            return endpoint.snapshot();
+        }
+        let size = u64::from(self.branch_packet);
+        let mut state = Snapshot::default();
+        if is_sender {
+            (state.sent_packets, state.sent_bytes) = (self.sent, self.sent * size);
+        } else {
+            (state.delivered_packets, state.received_packets) = (self.received, self.received);
+            (state.delivered_bytes, state.acks_sent) = (self.received * size, self.sent);
+        }
+        state
+    }
 }
 
 /// Losses of one flow.

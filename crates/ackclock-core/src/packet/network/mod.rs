@@ -1,5 +1,6 @@
 //! Links and the ends of flows: rate, queue, delay, counts, and the packets on wires.
 
+pub(in crate::packet) mod branch;
 pub(in crate::packet) mod computed_fifo;
 pub(in crate::packet) mod counts;
 pub(in crate::packet) mod end;

@@ -59,4 +59,10 @@ impl Routes {
         let end = self.hops[ticket.route()..].iter().find(|hop| hop.link == Hop::DELIVER);
         FlowId(end.map_or(u32::MAX, |hop| hop.channel / 2))
     }
+
+    /// The endpoint that a packet is to reach.
+    pub(in crate::packet) fn destination(&self, ticket: Ticket) -> Option<usize> {
+        let end = self.hops[ticket.route()..].iter().find(|hop| hop.link == Hop::DELIVER)?;
+        Some(end.channel as usize)
+    }
 }

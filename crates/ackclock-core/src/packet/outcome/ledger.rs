@@ -111,8 +111,7 @@ impl Ledger {
         base: &Baseline,
     ) -> FlowResult {
         let ends = &flows.ends;
-        let snapshot =
-            |e: usize| ends[e].endpoint.as_ref().map(|x| x.snapshot()).unwrap_or_default();
+        let snapshot = |e: usize| ends[e].snapshot(e.is_multiple_of(2));
         let mut under_way = [0; 2];
         let lost = flows.losses[f];
         let copies = lost.copies;

@@ -175,10 +175,8 @@ impl<C: Clock> Observer<C> {
     #[inline(never)]
     fn note_ends_at_warmup(&mut self, process: &Process, ends: &[End]) {
         for &e in &process.endpoints {
-            if let Some(base) = self.base.ends.get_mut(e as usize)
-                && let Some(endpoint) = &ends[e as usize].endpoint
-            {
-                *base = Arc::new(endpoint.snapshot());
+            if let Some(base) = self.base.ends.get_mut(e as usize) {
+                *base = Arc::new(ends[e as usize].snapshot(e.is_multiple_of(2)));
             }
         }
     }

@@ -1,9 +1,11 @@
 //! From the last state of a run to its results.
 
-use crate::compile::Plan;
+use crate::compile::{Plan, PlanSender};
+use crate::packet::network::branch::Groups;
 use crate::packet::network::end::Flows;
 use crate::packet::network::link::Link;
 use crate::packet::network::links::Links;
+use crate::packet::network::route::Routes;
 use crate::packet::network::wires::Wires;
 use crate::packet::outcome::ledger::Ledger;
 use crate::packet::outcome::observe::Observer;
@@ -18,6 +20,8 @@ pub(in crate::packet) struct EndedRun<C> {
     pub(in crate::packet) links: Links<C>,
     pub(in crate::packet) wires: Wires,
     pub(in crate::packet) flows: Flows<C>,
+    pub(in crate::packet) routes: Routes,
+    pub(in crate::packet) groups: Box<Groups>,
     pub(in crate::packet) processes: Vec<Process>,
     pub(in crate::packet) observer: Observer<C>,
     /// The end of simulated time.
@@ -54,6 +58,9 @@ impl<C: Clock> EndedRun<C> {
         ledger.balance()?;
 
         let hops = links.iter().map(Link::arrived).sum();
+        if !plan.groups.is_empty() {
+            self.check_branches()?;
+        }
         let Self { observer, .. } = self;
         let mut results = Results {
             window_s: Span(plan.duration.0 - plan.warmup.0).seconds(),
@@ -77,6 +84,7 @@ impl<C: Clock> EndedRun<C> {
         results.recorder.windows.sort_by_key(|r| (r.at, r.flow));
         results.recorder.rtts.sort_by_key(|r| (r.at, r.flow));
         results.recorder.states.sort_by_key(|r| (r.at, r.flow));
+        results.recorder.layers.sort_by_key(|r| (r.at, r.flow));
         results.warnings = find_suspect_outcomes(&results, plan);
         Ok(results)
     }
@@ -126,7 +134,8 @@ fn find_suspect_outcomes(results: &Results, plan: &Plan) -> Vec<String> {
             };
             warnings.push(format!("flow {}: {excess}{reason}", flow.name));
         }
-        if active > 5.0 && seen.receiver.delivered_packets == 0 {
+        let is_branch = matches!(*flow.sender, PlanSender::Branch { .. });
+        if active > 5.0 && !is_branch && seen.receiver.delivered_packets == 0 {
             warnings.push(format!("flow {}: nothing was delivered in {active:.1} s", flow.name));
         }
     }

@@ -53,6 +53,8 @@ pub(in crate::packet) enum Kind {
     Start,
     /// A packet that an impairment of this link has held is released.
     Release,
+    /// The source of a multicast group sends; index = group.
+    Emit,
 }
 
 impl What {
@@ -69,7 +71,8 @@ impl What {
             1 => Kind::Disc,
             2 => Kind::Endpoint,
             3 => Kind::Start,
-            _ => Kind::Release,
+            4 => Kind::Release,
+            _ => Kind::Emit,
         }
     }
 

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use crate::compile::{Plan, PlanFlow, PlanSender};
 use crate::error::Problem;
 use crate::memory::{release_free_memory, use_large_pages};
+use crate::multicast::MEMBERSHIP_BYTES;
 use crate::packet::network::end::{End, Flows};
 use crate::packet::network::link::Link;
 use crate::packet::network::links::Links;
@@ -20,6 +21,7 @@ use crate::packet::process::schedule::Schedule;
 use crate::packet::process::stubs::Stubs;
 use crate::packet::setup::custom::Custom;
 use crate::packet::setup::endpoints;
+use crate::packet::setup::groups::build_groups;
 use crate::packet::setup::links::build_links;
 use crate::packet::setup::observer::build_observer;
 use crate::packet::setup::partition::{Partition, find_followers, set_lookaheads};
@@ -123,6 +125,7 @@ pub(in crate::packet) fn build_with<C: Clock>(
     for (_, time) in processes.iter_mut().flat_map(|p| &mut p.sources) {
         *time = C::word(*time);
     }
+    let groups = build_groups::<C>(plan, &partition, &mut processes)?;
     start_discipline_timers(&links, &partition, &mut processes);
     find_relays(&links, &partition, &mut processes);
     let observer = build_observer::<C>(plan, processes.len());
@@ -150,6 +153,7 @@ pub(in crate::packet) fn build_with<C: Clock>(
         routes,
         wires: Wires::new(laid.channels),
         flows: Flows::new(ends.list, ends.rngs),
+        groups: Box::new(groups),
         schedule: Schedule::new(processes, stubs, C::word(plan.duration.0)),
         observer,
         batch: Box::<Batch>::default(),
@@ -188,14 +192,23 @@ fn lay_routes<C: Clock>(
             let id = (2 * i + side) as u32;
             process.endpoints.push(id);
             // Receivers listen from the beginning; senders start at their time.
-            if side == 0 && flow.start.0 <= plan.duration.0 {
+            // The receivers of a multicast group join at theirs.
+            let starts = match &*flow.sender {
+                PlanSender::Branch { has_receiver, .. } => side == 1 && *has_receiver,
+                _ => side == 0,
+            };
+            if starts && flow.start.0 <= plan.duration.0 {
                 let what = What::new(Kind::Start, id);
                 let key = Key::new(C::word(flow.start.0), flow.start.0, what.0);
                 process.stages[Stage::Node as usize].locals.push(key);
             }
             ends.rngs.push(Stream::new(plan.seed, purposes[side], i as u64));
             ends.list.push(End {
-                endpoint: Some(endpoint),
+                branch_packet: match endpoint {
+                    Some(_) => 0,
+                    None => flow.tcp.wire_size() as u16,
+                },
+                endpoint,
                 route,
                 pending: u64::MAX,
                 sent: 0,
@@ -231,6 +244,9 @@ fn smallest_packet(flow: &PlanFlow) -> u16 {
             let mss = u64::from(flow.tcp.mss.max(1));
             let last = flow.size.map_or(mss, |size| size.0.saturating_sub(1) % mss + 1);
             (last + u64::from(flow.tcp.header)).min(u64::from(flow.tcp.ack_size))
+        }
+        PlanSender::Branch { .. } => {
+            u64::from(flow.tcp.wire_size()).min(u64::from(MEMBERSHIP_BYTES))
         }
         // A trace may hold packets of any size.
         PlanSender::Source(spec) if spec.kind() == "trace" => 1,

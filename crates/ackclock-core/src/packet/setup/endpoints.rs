@@ -8,6 +8,7 @@ use crate::cc::{self, CcEnv, CongestionControl};
 use crate::compile::{Plan, PlanFlow, PlanSender};
 use crate::error::{Problem, suggestion};
 use crate::ids::FlowId;
+use crate::multicast::{self, ControlEnv};
 use crate::packet::setup::custom::{Custom, Place};
 use crate::recovery::{self, RecoveryEnv};
 use crate::registry::Spec;
@@ -19,8 +20,8 @@ use crate::tcp_ns2::{Ns2Options, Ns2Parts, Ns2Sender, Ns2Sink, Variant};
 use crate::traffic::source::{self, SourceEnv};
 use crate::units::Span;
 
-/// Sender and receiver of one flow.
-pub(in crate::packet) type Pair = (Box<dyn Endpoint>, Box<dyn Endpoint>);
+/// Sender and receiver of one flow; none where a multicast branch is in their place.
+pub(in crate::packet) type Pair = (Option<Box<dyn Endpoint>>, Option<Box<dyn Endpoint>>);
 
 /// Builds the endpoints of flow `index`.
 pub(in crate::packet) fn build(
@@ -41,7 +42,15 @@ pub(in crate::packet) fn build(
             let path = format!("{}.source", flow.path);
             let sender = source::build(spec, &env, &path)?;
             let receiver = sender.receiver();
-            Ok((sender, receiver))
+            Ok((Some(sender), Some(receiver)))
+        }
+        PlanSender::Branch { has_receiver: false, .. } => Ok((None, None)),
+        PlanSender::Branch { control, layers, .. } => {
+            let env = ControlEnv { layers: layers.clone() };
+            let path = format!("{}.control", flow.path);
+            let control = multicast::build(control, &env, &path)?;
+            let parts = multicast::ReceiverParts { flow: id, layers: layers.len() as u32, control };
+            Ok((None, Some(Box::new(multicast::Receiver::new(parts)))))
         }
         PlanSender::Tcp { cc, recovery, slow_start, ns2, control } if plan.era == Era::Rfc => {
             if ns2.is_some() {
@@ -110,7 +119,7 @@ fn build_rfc_pair(
         size: flow.size,
         echo_each,
     };
-    Ok((Box::new(sender), Box::new(Receiver::new(&parts))))
+    Ok((Some(Box::new(sender)), Some(Box::new(Receiver::new(&parts)))))
 }
 
 /// Builds the congestion control of a flow. A user-defined one is built once, whatever is wrong with it.
@@ -180,5 +189,5 @@ fn build_ns2_pair(
         cc: made,
     });
     let sink = Ns2Sink::new(id, TcpConfig::clone(&flow.tcp), variant == Variant::Sack1);
-    Ok((Box::new(sender), Box::new(sink)))
+    Ok((Some(Box::new(sender)), Some(Box::new(sink))))
 }

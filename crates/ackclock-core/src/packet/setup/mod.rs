@@ -3,6 +3,7 @@
 pub(in crate::packet) mod build;
 pub(in crate::packet) mod custom;
 pub(in crate::packet) mod endpoints;
+pub(in crate::packet) mod groups;
 pub(in crate::packet) mod links;
 pub(in crate::packet) mod observer;
 pub(in crate::packet) mod partition;

@@ -42,6 +42,7 @@ pub(in crate::packet) fn build_observer<C: Clock>(plan: &Plan, processes: usize)
         states: has(Table::States),
         drops: has(Table::Drops),
         packets: has(Table::Packets) || has(Table::Queues),
+        layers: has(Table::Layers),
     };
     if let Some(flows) = &record.flows {
         let mut keep = vec![false; plan.flows.len()];

@@ -58,6 +58,18 @@ impl Ticket {
         self.route_seq as u32 as usize
     }
 
+    /// Sequence number.
+    pub(in crate::packet) fn seq(self) -> u32 {
+        (self.route_seq >> 32) as u32
+    }
+
+    /// A copy without options that begins another route. Only branches make copies, and count them.
+    pub(in crate::packet) fn copy_to(self, route: u32) -> Self {
+        debug_assert!(self.is_bare());
+        let route_seq = u64::from(route) | u64::from(self.seq()) << 32;
+        Self { at: self.at, route_seq, content: self.content }
+    }
+
     /// Bytes on the wire.
     #[inline(always)]
     pub(in crate::packet) fn size(self) -> u16 {

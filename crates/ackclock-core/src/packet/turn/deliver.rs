@@ -16,7 +16,9 @@ impl<C: Clock> Sim<C> {
         let flows = &mut self.flows;
         let end = &mut flows.ends[index];
         end.received += 1;
-        let Some(endpoint) = end.endpoint.as_deref_mut() else { return };
+        let Some(endpoint) = end.endpoint.as_deref_mut() else {
+            return self.reach_branch(p, index, ticket);
+        };
         let (rng, record) = (&mut flows.rngs[index], &mut self.observer.recorder);
         let present = Time(C::ps(now));
         let mut ctx = EndpointCtx { now: present, out: &mut flows.outbox, rng, record };
@@ -38,6 +40,7 @@ impl<C: Clock> Sim<C> {
                 self.transmit(p, index as u32, now);
             }
             Kind::Release => self.release(p, index as u32, now),
+            Kind::Emit => self.emit(p, index, now),
             Kind::Disc => {
                 self.sample_link(index, now);
                 self.links.run_timer(index as u32, now);

@@ -2,6 +2,7 @@
 
 pub(in crate::packet) mod advance;
 pub(in crate::packet) mod batch;
+pub(in crate::packet) mod branch;
 pub(in crate::packet) mod cluster;
 pub(in crate::packet) mod deliver;
 pub(in crate::packet) mod forward;

@@ -3,6 +3,7 @@
 use std::hint::black_box;
 
 use crate::agenda::Entry;
+use crate::packet::network::branch::Groups;
 use crate::packet::network::end::Flows;
 use crate::packet::network::links::Links;
 use crate::packet::network::route::Routes;
@@ -27,6 +28,8 @@ pub(in crate::packet) struct Sim<C> {
     pub(in crate::packet) wires: Wires,
     /// Endpoints.
     pub(in crate::packet) flows: Flows<C>,
+    /// Sources and branches of multicast groups.
+    pub(in crate::packet) groups: Box<Groups>,
     /// Which process runs next, and up to what time.
     pub(in crate::packet) schedule: Schedule<C>,
     /// What is recorded.
@@ -156,6 +159,8 @@ impl<C: Clock> Sim<C> {
             links: self.links,
             wires: self.wires,
             flows: self.flows,
+            routes: self.routes,
+            groups: self.groups,
             end: self.schedule.end,
             processes: self.schedule.processes,
             observer: self.observer,

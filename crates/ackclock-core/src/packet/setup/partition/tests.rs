@@ -153,3 +153,29 @@ proptest! {
         prop_assert!(results(&plan, true) == results(&plan, false));
     }
 }
+
+/// A group over routers, some of which are one process with a host where links are short.
+#[test]
+fn trees_do_not_depend_on_the_partition() {
+    for (era, qdisc, ms) in
+        [("rfc", "fifo", [5, 3, 1, 9]), ("rfc", "fq", [0, 0, 7, 2]), ("ns2", "fifo", [4, 1, 2, 3])]
+    {
+        let plan = hosts_on_routers(3, era, qdisc, "dumbbell", &ms);
+        let nodes = &plan.nodes;
+        let mut scenario = json!({
+            "duration": "3 s", "seed": 3, "era": era, "warmup": "1 s",
+            "net": { "kind": "dumbbell", "pairs": 4, "rate": "2 Mbps", "delay": format!("{} ms", ms[0]),
+                     "buffer": "9 pkt", "access_rate": "10 Mbps", "qdisc": qdisc,
+                     "access_delay": format!("{} ms", ms[1]) },
+            "flows": [{ "pair": 0 }, { "pair": 1 }],
+        });
+        let [first, second] = [2, 3].map(|pair| nodes[plan.flows[pair].dst.index()].clone());
+        scenario["groups"] = json!([{
+            "src": nodes[plan.flows[2].src.index()], "receivers": [first, second],
+            "layers": ["200 kbps", "400 kbps", "800 kbps"],
+            "control": { "kind": "rlm", "join_min": "300 ms", "detection": "200 ms" },
+        }]);
+        let plan = compile(&serde_json::from_value(scenario).unwrap()).unwrap();
+        assert!(results(&plan, true) == results(&plan, false), "{era} {qdisc} {ms:?}");
+    }
+}

@@ -20,6 +20,7 @@ KINDS = {
     "recovery": "loss recovery",
     "slow_start": "slow start",
     "qdisc": "queue discipline",
+    "multicast": "layer controls of multicast receivers",
     "impairment": "impairments of a link",
     "source": "traffic without TCP",
     "arrivals": "generators of transfers",

@@ -33,6 +33,7 @@ ROOM_TITLES = {
     "source": "Unresponsive sources",
     "arrivals": "Generators of transfers",
     "pattern": "Traffic patterns",
+    "multicast": "Layer controls of multicast receivers",
     "impairment": "Impairments of a link's wire",
     "sharing": "Sharing rules of fluid links",
     "policy": "Sender policies of the fluid engine",
@@ -46,6 +47,7 @@ ROOM_KEYS = {
     "source": 'in a flow: `source = "{}"`',
     "arrivals": 'in `[[traffic]]`: `generator = "{}"`',
     "pattern": 'in a flow: `between = "{}"`',
+    "multicast": 'in `[[groups]]`: `control = "{}"`',
     "impairment": 'in a link: `impairments = ["{}"]`',
     "sharing": 'in a fluid case: `routers = {{ sharing = "{}" }}`',
     "policy": 'in a fluid case: `sender = "{}"`',
@@ -61,6 +63,7 @@ DEFINITIONS = (
     "LinkChange",
     "Flow",
     "Traffic",
+    "Group",
     "TcpOptions",
     "Record",
     "Table",
@@ -74,6 +77,12 @@ EXAMPLE = """
 duration = "2 s"
 net = { kind = "dumbbell", pairs = 1, rate = "2 Mbps", rtt = "40 ms", buffer = "5 pkt" }
 flows = [{ pair = 0 }]
+"""
+
+GROUP_EXAMPLE = """
+duration = "2 s"
+net = { kind = "dumbbell", pairs = 2, rate = "2 Mbps", rtt = "40 ms", buffer = "5 pkt" }
+groups = [{ src = "s0", receivers = ["d0", "d1"], layers = ["100 kbps"] }]
 """
 
 
@@ -326,8 +335,10 @@ def _tables_page() -> str:
         "Arrow tables of a `Run`, Parquet files of a run bundle. Names of columns end in their"
         " units. `flows` and `links` are always there; the others on request by `record.tables`.",
     ]
-    for name in ("flows", "links", *names):
-        columns = run.table(name).schema
+    group = load(GROUP_EXAMPLE).run()
+    meaning["receivers"] = "One row per receiver of a multicast group, in every run with groups."
+    for name in ("flows", "links", "receivers", *names):
+        columns = (group if name == "receivers" else run).table(name).schema
         rows = ([f"`{field.name}`", _arrow(field.type)] for field in columns)
         parts += [f"## {name}", meaning[name], _table(("column", "type"), rows)]
     return "\n\n".join(parts) + "\n"

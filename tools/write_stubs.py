@@ -91,7 +91,7 @@ def stubs() -> dict[str, str]:
         files[f"{room}.pyi"] = _module(named)
     shapes = [(records.class_name(kind), rules) for kind, rules in schema.net_kinds().items()]
     files["topology.pyi"] = _module(shapes)
-    names = ("Flow", "LinkChange", "TcpOptions", "Traffic")
+    names = ("Flow", "Group", "LinkChange", "TcpOptions", "Traffic")
     files["flows.pyi"] = _module([(name, schema.definition(name)) for name in names])
     return files
 

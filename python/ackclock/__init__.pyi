@@ -2,6 +2,7 @@ from . import (
     arrivals,
     cc,
     impairment,
+    multicast,
     pattern,
     plot,
     policy,
@@ -20,6 +21,7 @@ from ._util.version import (
 )
 from .catalogue.flows import (
     Flow,
+    Group,
     LinkChange,
     TcpOptions,
     Traffic,
@@ -98,6 +100,7 @@ __all__ = [
     "DefinitionError",
     "Drop",
     "Flow",
+    "Group",
     "LinkChange",
     "Mark",
     "Packet",
@@ -127,6 +130,7 @@ __all__ = [
     "impairment",
     "load",
     "load_run",
+    "multicast",
     "pattern",
     "plot",
     "policy",

@@ -1,4 +1,4 @@
-"""Flows, traffic, TCP settings and changes of links as classes, from the core's schema."""
+"""Flows, traffic, multicast groups, TCP settings and changes of links as classes, from the core's schema."""
 
 from typing import TYPE_CHECKING
 
@@ -8,5 +8,5 @@ else:
     from ackclock.catalogue.records import record
     from ackclock.catalogue.rooms import attach
 
-    NAMES = ("Flow", "LinkChange", "TcpOptions", "Traffic")
+    NAMES = ("Flow", "Group", "LinkChange", "TcpOptions", "Traffic")
     __getattr__, __dir__ = attach(__name__, lambda: {name: record(name) for name in NAMES})

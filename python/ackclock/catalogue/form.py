@@ -258,7 +258,7 @@ def _mentions_spec(rules: Any) -> bool:
 
 def _algorithm(room: str, value: Any) -> Iterator[ValidationError]:
     names = schema.catalogue()[room]
-    word = room.replace("_", " ")
+    word = "layer control" if room == "multicast" else room.replace("_", " ")
     if room in ("cc", "qdisc"):
         from ackclock.catalogue import python_source
 

@@ -29,6 +29,7 @@ TABLES = (
     "packets",
     "flow_samples",
     "link_samples",
+    "layers",
     "probes",
 )
 
@@ -176,6 +177,16 @@ class Run:
     def link_samples(self) -> Table:
         """Each link at equal intervals."""
         return self.table("link_samples")
+
+    @property
+    def receivers(self) -> Table:
+        """One row per receiver of a multicast group."""
+        return self.table("receivers")
+
+    @property
+    def layers(self) -> Table:
+        """Layers that receivers of multicast groups hold, at each change."""
+        return self.table("layers")
 
     @property
     def probes(self) -> Table:

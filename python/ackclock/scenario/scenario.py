@@ -48,6 +48,8 @@ class Scenario(Frozen):
         Simulated time [s].
     traffic
         Generators of flows, as `ackclock.Traffic`.
+    groups
+        Multicast groups, as `ackclock.Group`.
     warmup
         Time before measurement begins [s]; rates and means are over ``warmup`` to ``duration``.
     seed
@@ -92,6 +94,7 @@ class Scenario(Frozen):
         *,
         links: Iterable[Record | dict[str, Any]] = (),
         traffic: Iterable[Record | dict[str, Any]] = (),
+        groups: Iterable[Record | dict[str, Any]] = (),
         warmup: float | str | None = None,
         seed: int | None = None,
         era: Era | None = None,
@@ -119,6 +122,7 @@ class Scenario(Frozen):
             "links": list(links) or None,
             "flows": list(flows) or None,
             "traffic": list(traffic) or None,
+            "groups": list(groups) or None,
         }
         self._fill(plain(given), None)
 

@@ -1,0 +1,10 @@
+"""Layer controls of multicast receivers, one class per algorithm; ``dir(ackclock.multicast)`` lists them."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ackclock.catalogue.rooms.multicast import *
+else:
+    from ackclock.catalogue.rooms import attach_room
+
+    __getattr__, __dir__ = attach_room(__name__)

@@ -1,4 +1,4 @@
-"""Layer controls of multicast receivers, one class per algorithm; ``dir(ackclock.multicast)`` lists them."""
+"""Layer controls of multicast receivers; ``dir(ackclock.multicast)`` lists them."""
 
 from typing import TYPE_CHECKING
 

@@ -50,7 +50,10 @@ def test_a_run_without_groups_has_no_receivers():
     [
         ({"groups[0].control": "plmm"}, 'groups[0].control: there is no layer control "plmm"; did'),
         ({"groups[0].control": {"kind": "rlm", "alpha": 0.5}}, "groups[0].control.alpha: "),
-        ({"groups[0].src": "sauce"}, 'groups[0].src: there is no node "sauce"; did you mean "source"'),
+        (
+            {"groups[0].src": "sauce"},
+            'groups[0].src: there is no node "sauce"; did you mean "source"',
+        ),
         ({"groups[0].layers": []}, "groups[0].layers: has 0 rates, expected 1 to 32"),
     ],
 )

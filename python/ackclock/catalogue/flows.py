@@ -1,4 +1,4 @@
-"""Flows, traffic, multicast groups, TCP settings and changes of links as classes, from the core's schema."""
+"""Flows, groups, traffic, TCP settings and changes of links as classes, from the schema."""
 
 from typing import TYPE_CHECKING
 

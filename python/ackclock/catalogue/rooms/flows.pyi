@@ -30,6 +30,20 @@ class Flow(Record):
         stagger: float | str | None = ...,
     ) -> None: ...
 
+class Group(Record):
+    def __init__(
+        self,
+        id: str | None = ...,
+        src: str | None = ...,
+        receivers: list[Any] | tuple[Any, ...] | None = ...,
+        layers: list[Any] | tuple[Any, ...] | None = ...,
+        control: Record | str | dict[str, Any] | None = ...,
+        packet: float | str | None = ...,
+        start: float | str | None = ...,
+        stop: float | str | None = ...,
+        stagger: float | str | None = ...,
+    ) -> None: ...
+
 class LinkChange(Record):
     def __init__(
         self,

@@ -170,7 +170,7 @@ PLAIN = (
     "README.md",
     "benchmarks",
     "crates/ackclock-bench",
-    "crates/ackclock-core/src",
+    "crates/ackclock-core",
     "crates/ackclock-py",
     "Cargo.toml",
     "docs",

@@ -1,4 +1,4 @@
-//! What ns-2's senders refuse: settings that they would not heed, and absurd windows.
+//! What ns-2's senders refuse: settings that they would ignore, and absurd windows.
 
 use ackclock_core::cc::{Ack, Congestion, CongestionControl, Window};
 use ackclock_core::compile;
@@ -85,7 +85,7 @@ fn problems(key: &str, value: serde_json::Value) -> Vec<String> {
 }
 
 #[test]
-fn settings_that_the_agents_would_not_heed_are_refused() {
+fn settings_that_the_agents_would_ignore_are_refused() {
     use serde_json::json;
     assert!(problems("slow_start", json!("standard")).is_empty());
     assert_eq!(problems("slow_start", json!("limited")), ["flows[0].slow_start"]);

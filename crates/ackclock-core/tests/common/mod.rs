@@ -95,7 +95,7 @@ impl Uniform {
     }
 }
 
-/// Seed of the property tests: fixed, so that a run tells about the code and not about luck;
+/// Seed of the property tests: fixed, so that a run shows the code and not luck;
 /// `ACKCLOCK_TEST_SEED` explores others.
 pub(crate) fn seed() -> proptest::test_runner::RngSeed {
     let given = std::env::var("ACKCLOCK_TEST_SEED").ok().and_then(|s| s.parse().ok());

@@ -1,6 +1,6 @@
 //! The ns-2 reference cases: where they are, what they describe, what ns-2 did, and comparison.
 //!
-//! Anything that runs a case fills an [`Observed`] and asks [`SingleCase::compare`] for the first
+//! Anything that runs a case fills an [`Observed`] and calls [`SingleCase::compare`] for the first
 //! event at which it differs from ns-2.
 
 // Shared by test binaries, each of which uses a part and has no other crate to export to.

@@ -2,7 +2,7 @@
 //! links, events at one time in the order of their insertion.
 //!
 //! The clock counts picoseconds, or seconds as ns-2 does. With several flows the difference
-//! matters: events that coincide exactly are told apart in ns-2 by the rounding of its sums.
+//! matters: events that coincide exactly are ordered in ns-2 by the rounding of its sums.
 
 #![allow(dead_code, unreachable_pub)]
 

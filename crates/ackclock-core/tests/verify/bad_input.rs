@@ -35,7 +35,7 @@ fn the_good_scenario_is_good() {
 }
 
 #[test]
-fn each_mistake_is_told_once_with_its_place_the_value_and_what_was_expected() {
+fn each_mistake_is_reported_once_with_its_place_the_value_and_what_was_expected() {
     let huge: u64 = 1 << 63;
     for (pointer, value, path, parts) in [
         ("/flows/0/cc", json!("aimdx"), "flows[0].cc", vec!["\"aimdx\"", "did you mean \"aimd\""]),
@@ -255,7 +255,7 @@ fn mistakes_of_form_say_what_was_found_and_what_was_expected() {
 }
 
 #[test]
-fn a_network_in_pieces_is_told_with_its_ends() {
+fn a_network_in_pieces_is_reported_with_its_ends() {
     let scenario = json!({
         "net": {"kind": "graph", "links": [
             {"a": "a", "b": "b", "rate": 1e6, "delay": "1 ms", "buffer": "9 pkt"},
@@ -290,7 +290,7 @@ fn one_mistake_in_a_shape_is_one_problem() {
 }
 
 #[test]
-fn all_problems_are_told_at_once() {
+fn all_problems_are_reported_together() {
     let mut scenario = good();
     scenario["warmup"] = json!("2 s");
     scenario["net"]["links"][0]["rate"] = json!(0);
@@ -342,7 +342,7 @@ fn all_problems_are_told_at_once() {
 }
 
 #[test]
-fn all_parameters_at_fault_are_told_once_for_both_directions_of_a_link() {
+fn all_parameters_at_fault_are_reported_once_for_both_directions_of_a_link() {
     let mut scenario = good();
     scenario["net"] = json!({"kind": "dumbbell", "pairs": 1, "rate": "5 Mbps", "rtt": "20 ms",
         "buffer": "20 pkt", "qdisc": {"kind": "red", "max_p": 7, "w_q": -1}});
@@ -506,7 +506,7 @@ proptest! {
 }
 
 #[test]
-fn all_that_is_wrong_with_a_flow_is_told_and_what_is_wrong_for_all_flows_once() {
+fn all_that_is_wrong_with_a_flow_is_reported_and_what_is_wrong_for_all_flows_once() {
     let paths = |scenario: &Value| -> Vec<String> {
         problems(scenario).into_iter().map(|(path, _)| path).collect()
     };

@@ -167,12 +167,12 @@ fn compare(buffer: &str, qdiscs: &[Value], schedule: Option<&Value>) {
 }
 
 #[test]
-fn fifo_computed_ahead_is_fifo_asked_packet_by_packet() {
+fn fifo_computed_ahead_equals_fifo_packet_by_packet() {
     compare("unlimited", &like_fifo(), None);
 }
 
 #[test]
-fn drop_tail_computed_ahead_is_drop_tail_asked_packet_by_packet() {
+fn drop_tail_computed_ahead_equals_drop_tail_packet_by_packet() {
     // Without a second class the longest queue is the only one, and its tail is the arrival.
     let [_, red, codel, _] = like_fifo();
     compare(
@@ -200,7 +200,7 @@ fn tiny_packets_do_not_outrun_the_order_of_events() {
     // Packets of 1 B and 1500 B from two hosts meet in a queue over links without delay. Whatever
     // order processes run in, the queue must see its arrivals in order of time: by hand, packet k of
     // the small flow enters r->s at 100 us + k x 80 us + 8 us (1 B at 1 Mb/s). It starts late, so that
-    // r has packets of its own to hurry on with.
+    // r has other packets to send meanwhile.
     let mut late = cbr("a", "z", 1e5, 1);
     extend(&mut late, json!({"start": "100 us"}));
     let scenario = json!({

@@ -15,7 +15,7 @@ fn parking_lot(links: Value) -> Value {
 }
 
 #[test]
-fn a_delay_that_is_taken_from_under_a_trace_is_told() {
+fn a_delay_that_is_taken_from_under_a_trace_is_reported() {
     let seen = problems(&parking_lot(json!([
         {"link": "r0->r1", "schedule": {"mahimahi": [1, 2]}},
         {"link": "r*->r1", "delay": 0},
@@ -110,7 +110,7 @@ fn nothing_departs_in_an_outage_that_does_not_end() {
 }
 
 #[test]
-fn mistakes_are_told_with_what_was_expected() {
+fn mistakes_are_reported_with_what_was_expected() {
     for (change, path, parts) in [
         (json!({"link": "r0->r9", "loss": 0.1}), "links[0].link", ["\"r0->r9\"", "did you mean"]),
         (json!({"link": "q*", "loss": 0.1}), "links[0].link", ["no link \"q*\"", "r0->r1"]),

@@ -192,8 +192,8 @@ fn a_pattern_connects_all_nodes_of_a_map_and_only_hosts_where_there_are_hosts() 
 }
 
 #[test]
-fn what_a_pattern_cannot_do_is_told_at_its_place() {
-    let told = |flow: Value, traffic: Value| -> Vec<String> {
+fn what_a_pattern_cannot_do_is_reported_at_its_place() {
+    let refused = |flow: Value, traffic: Value| -> Vec<String> {
         let scenario = json!({
             "net": {"kind": "star", "hosts": 3, "rate": "1 Mbps", "delay": "1 ms"},
             "flows": [flow], "traffic": traffic, "duration": "1 s",
@@ -203,15 +203,16 @@ fn what_a_pattern_cannot_do_is_told_at_its_place() {
             .map(|p| format!("{}: {}", p.path, p.message))
             .collect()
     };
-    let both = told(json!({"between": "uniform-pairs", "pair": 0}), json!([]));
+    let both = refused(json!({"between": "uniform-pairs", "pair": 0}), json!([]));
     assert!(both[0].starts_with("flows[0].between: draws both ends"), "{both:?}");
-    let unknown = told(json!({"between": "uniform"}), json!([]));
+    let unknown = refused(json!({"between": "uniform"}), json!([]));
     assert!(
         unknown[0].contains("did you mean \"uniform-pairs\"")
             || unknown[0].contains("uniform-pairs"),
         "{unknown:?}"
     );
-    let hosts = |hosts: Value| told(json!({"between": "uniform-pairs", "hosts": hosts}), json!([]));
+    let hosts =
+        |hosts: Value| refused(json!({"between": "uniform-pairs", "hosts": hosts}), json!([]));
     let said = hosts(json!("leafs"));
     assert_eq!(
         said,
@@ -222,9 +223,9 @@ fn what_a_pattern_cannot_do_is_told_at_its_place() {
     let nowhere = hosts(json!(["h0", "nowhere", "h7"]));
     let places: Vec<&str> = nowhere.iter().filter_map(|said| said.split(':').next()).collect();
     assert_eq!(places, ["flows[0].hosts[1]", "flows[0].hosts[2]"]);
-    let alone = told(json!({"pair": 0, "hosts": "all"}), json!([]));
+    let alone = refused(json!({"pair": 0, "hosts": "all"}), json!([]));
     assert_eq!(alone, ["flows[0].hosts: has no effect without between; expected both"]);
-    let generated = told(
+    let generated = refused(
         json!({"pair": 0}),
         json!([{"generator": "poisson", "flow": {"between": "uniform-pairs"}}]),
     );

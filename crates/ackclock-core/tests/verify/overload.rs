@@ -23,7 +23,7 @@ fn the_excess_is_lost_and_the_link_is_full() {
     // The queue moves between full and one less: an arrival every 0.64 ms, a departure every 0.8 ms.
     assert!(link.queue_mean > 19.0 && link.queue_mean <= 20.0, "{}", link.queue_mean);
     assert_eq!(link.queue_p99, 20.0);
-    // Whoever is admitted waits behind 19 packets and the rest of the one in service.
+    // A packet that is admitted waits behind 19 packets and the rest of the one in service.
     assert!(link.delay_mean_s > 19.0 * 0.8e-3 && link.delay_mean_s <= 20.0 * 0.8e-3);
 }
 
@@ -137,7 +137,7 @@ fn listed_arrivals_are_dropped_and_no_others() {
 }
 
 #[test]
-fn random_losses_are_as_many_as_asked_for_and_independent() {
+fn random_losses_are_as_many_as_requested_and_independent() {
     // n = 10^5 arrivals, p = 0.01: n p = 1000, standard deviation sqrt(n p (1 - p)) = 31.5; and
     // runs of two: n p^2 = 10, standard deviation about sqrt(10) (Poisson). Four deviations each.
     let seen = run(json!({

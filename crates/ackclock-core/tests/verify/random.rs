@@ -109,12 +109,12 @@ proptest! {
     #[test]
     fn nothing_impossible_happens(scenario in scenario()) {
         let found = crate::common::problems(&scenario);
-        // Bytes buffers smaller than a packet and the like are told, not run.
+        // Bytes buffers smaller than a packet and the like are reported, not run.
         prop_assume!(found.is_empty());
         let seen = run(scenario.clone());
         let results = &seen.results;
         // What waited for a lost packet may make a window's goodput large; more than that is impossible.
-        let known = |told: &String| told.ends_with("waited for a lost packet until later");
+        let known = |warning: &String| warning.ends_with("waited for a lost packet until later");
         prop_assert!(results.warnings.iter().all(known), "{:?}", results.warnings);
         for link in &results.links {
             // A transmission is rounded by half a picosecond; the shortest is 1 B at 50 Mb/s, 160 ns.

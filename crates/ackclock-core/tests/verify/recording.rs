@@ -26,7 +26,7 @@ fn scenario(qdisc: &str) -> Value {
 }
 
 #[test]
-fn tables_and_summary_tell_the_same_story() {
+fn tables_and_summary_agree() {
     for qdisc in ["fifo", "red", "fq-codel"] {
         let seen = run(scenario(qdisc));
         let mut counts: HashMap<(u32, &str), u64> = HashMap::new();
@@ -137,7 +137,7 @@ fn columns_of_a_table_are_equally_long_and_in_order_of_time() {
 }
 
 #[test]
-fn event_tables_keep_the_flows_and_links_asked_for() {
+fn event_tables_keep_the_requested_flows_and_links() {
     let mut scenario = scenario("fifo");
     scenario["record"]["flows"] = json!([1]);
     scenario["record"]["links"] = json!(["r0->r1"]);

@@ -39,7 +39,7 @@ fn routed(routing: &str, extra: Value) -> Run {
 }
 
 #[test]
-fn routes_minimise_what_they_are_told_to() {
+fn routes_minimise_the_requested_metric() {
     // Hops: two ways of two; c comes before b in the list of nodes.
     let seen = routed("hops", json!({}));
     assert_eq!(path(&seen, 0, false), ["a->c", "c->d"]);

@@ -22,7 +22,7 @@ fn megabits(seen: &Run, count: usize) -> Vec<f64> {
     (0..count).map(|i| seen.goodput(i) / 1e6).collect()
 }
 
-/// Link-sharing (Bennett & Zhang 1997, section 2): what flow `a2` leaves goes to `a1` of its own agency, not
+/// Link-sharing (Bennett & Zhang 1997, section 2): what flow `a2` leaves goes to `a1` of the same agency, not
 /// to the other agency. Agency a has 3/4 of 10 Mbit/s: a2 needs 1.5, a1 gets the other 6; b has 2.5.
 #[test]
 fn what_a_class_leaves_goes_to_its_siblings() {
@@ -79,7 +79,7 @@ fn labels_of_the_edge_reach_the_core() {
     assert_eq!(kept, [3, 0]);
 }
 
-/// Five FAST flows, each started when those before it stand; each keeps `alpha` packets in the queue.
+/// Five FAST flows, each started when those before it are steady; each keeps `alpha` packets in the queue.
 fn late_comers(qdisc: &str, tcp: Value) -> Vec<f64> {
     let flow = |i: usize| json!({ "pair": i, "start": 20 * i, "cc": { "kind": "fast", "alpha": 50 }, "tcp": tcp });
     let flows: Vec<Value> = (0..4).map(flow).collect();
@@ -111,14 +111,14 @@ fn queueing_that_is_known_does_no_harm_to_the_first() {
 }
 
 #[test]
-fn what_is_wrong_with_classes_is_told_where_it_is() {
-    let told = |qdisc: Value, more: Value| {
+fn what_is_wrong_with_classes_is_reported_where_it_is() {
+    let refusal = |qdisc: Value, more: Value| {
         let all = problems(&on_link(qdisc, json!([named("one", 1e6, more)])));
         let [(path, message)] = &all[..] else { panic!("{all:?}") };
         (path.clone(), message.clone())
     };
     let tree = json!({ "kind": "hpfq", "classes": [{ "takes": { "flows": ["onne"] } }] });
-    let (path, message) = told(tree, json!({}));
+    let (path, message) = refusal(tree, json!({}));
     assert_eq!(path, "net.links[0].qdisc.classes");
     assert!(message.ends_with("no flow has this id; did you mean \"one\"?"), "{message}");
 }

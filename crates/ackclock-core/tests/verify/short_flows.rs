@@ -43,7 +43,7 @@ fn a_lost_connection_request_is_no_lost_data() {
 }
 
 #[test]
-fn packets_that_fit_no_link_are_told_of() {
+fn packets_that_fit_no_link_are_reported() {
     let seen = transfer(json!({"mtu": 1500}), json!({"size": "1 MB"}), json!({"mss": 9000}), 10.0);
     assert_eq!(seen.flow(0).receiver.delivered_packets, 0);
     let sentence = "flow f0 sends packets of 9040 B, more than the MTU of 1500 B of link a->b: all \
@@ -53,19 +53,19 @@ fn packets_that_fit_no_link_are_told_of() {
 }
 
 #[test]
-fn goodput_above_the_rate_of_the_link_is_told_with_its_reason() {
+fn goodput_above_the_rate_of_the_link_is_reported_with_its_reason() {
     // The slow start overshoots by the whole buffer; a hole of the warm-up is filled after it.
     let net = wire(json!({"rate": "10 Mbps", "delay": "20 ms", "buffer": "1000 pkt"}));
     let flow = json!({"src": "a", "dst": "b", "cc": "aimd"});
     let seen = run(json!({"net": net, "flows": [flow], "warmup": 5, "duration": 7}));
     assert!(seen.goodput(0) > 10e6, "{}", seen.goodput(0));
-    let [told] = &seen.results.warnings[..] else { panic!("{:?}", seen.results.warnings) };
-    assert!(told.contains("goodput is above the rate of its narrowest link, as "), "{told}");
-    assert!(told.ends_with("waited for a lost packet until later"), "{told}");
+    let [warning] = &seen.results.warnings[..] else { panic!("{:?}", seen.results.warnings) };
+    assert!(warning.contains("goodput is above the rate of its narrowest link, as "), "{warning}");
+    assert!(warning.ends_with("waited for a lost packet until later"), "{warning}");
 }
 
 #[test]
-fn flows_that_begin_after_the_end_are_told_of() {
+fn flows_that_begin_after_the_end_are_reported() {
     let late = json!({"start": "15 s", "count": 2, "stagger": "1 s"});
     let seen = transfer(json!({}), late, json!({}), 2.0);
     let sentence = "2 flows, the first of them f0, start at 15 s, when the run of 2 s is over";
@@ -104,15 +104,15 @@ fn an_application_that_pauses_restarts_from_the_initial_window_if_so_set() {
 
 #[test]
 fn bursts_need_a_size_and_an_era_that_knows_them() {
-    let told = |flow: Value, era: &str| {
+    let refused = |flow: Value, era: &str| {
         let mut one = json!({"src": "a", "dst": "b"});
         extend(&mut one, flow);
         let net = wire(json!({"rate": "1 Mbps", "delay": "1 ms", "buffer": "10 pkt"}));
         let scenario = json!({"net": net, "flows": [one], "era": era, "duration": 1});
         crate::common::problems(&scenario).into_iter().map(|p| p.0).collect::<Vec<_>>()
     };
-    assert_eq!(told(json!({"every": "1 s", "size": 1000}), "rfc"), [""; 0]);
-    assert_eq!(told(json!({"every": "1 s"}), "rfc"), ["flows[0].every"]);
-    assert_eq!(told(json!({"every": 0, "size": 1000}), "rfc"), ["flows[0].every"]);
-    assert_eq!(told(json!({"every": "1 s", "size": 1000}), "2002"), ["flows[0].every"]);
+    assert_eq!(refused(json!({"every": "1 s", "size": 1000}), "rfc"), [""; 0]);
+    assert_eq!(refused(json!({"every": "1 s"}), "rfc"), ["flows[0].every"]);
+    assert_eq!(refused(json!({"every": 0, "size": 1000}), "rfc"), ["flows[0].every"]);
+    assert_eq!(refused(json!({"every": "1 s", "size": 1000}), "2002"), ["flows[0].every"]);
 }

@@ -6,6 +6,7 @@
 use std::fs;
 
 use ackclock_core::api;
+use ackclock_core::error::Problem;
 use ackclock_core::fluid::{
     self, Demand, DrawOptions, FluidNet, Map, Options, Policies, Routers, Rule, Sizes, Window,
 };
@@ -173,6 +174,10 @@ pub(crate) fn solve(arguments: &[String]) -> Outcome<Value> {
     }))
 }
 
+fn sentences(problems: &[Problem]) -> String {
+    problems.iter().map(Problem::to_string).collect::<Vec<_>>().join("; ")
+}
+
 /// `fluid-hot FLOWS SEED REPEAT`: one brick-wall evaluation and the fixed points of senders on the
 /// HOT graph with arithmetic capacities, flows between random edge nodes.
 pub(crate) fn hot(arguments: &[String]) -> Outcome<Value> {
@@ -183,10 +188,11 @@ pub(crate) fn hot(arguments: &[String]) -> Outcome<Value> {
     let [flows, seed, repeat] = numbers(arguments, USAGE)?;
     let net = hot_net(flows, seed)?;
     let policy = |name: &str| {
-        let made = api::sender_policy(&json!(name), "sender").map_err(|e| e.to_string());
-        made.map(Policies::all)
+        let made = api::sender_policy(&json!(name), "sender");
+        made.map(Policies::all).map_err(|problems| sentences(&problems))
     };
-    let rule = || api::sharing_rule(&json!("max-min"), "sharing").map_err(|e| e.to_string());
+    let rule =
+        || api::sharing_rule(&json!("max-min"), "sharing").map_err(|problems| sentences(&problems));
     let routers = Routers::all(rule()?);
     let naive = fluid::fixed_point(&net, &policy("naive")?, &routers, &[], &Options::default())
         .map_err(|e| format!("{e:?}"))?;

@@ -1,16 +1,19 @@
 """Writes type stubs of the classes that are made from the core's schema.
 
-``python tools/write_stubs.py`` writes them; with ``--check`` it only says whether they are current.
+``python tools/write_stubs.py`` writes them; with ``--check`` it only reports whether
+they are current.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ackclock.catalogue import records, schema
+from ackclock.catalogue.form import range_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,11 +22,7 @@ __all__ = ["main", "stubs"]
 
 STUBS = Path(__file__).resolve().parents[1] / "python/ackclock/catalogue/rooms"
 
-_HEAD = """# Written by `python tools/write_stubs.py`; do not edit.
-from typing import Any
-
-from ackclock.catalogue.records import Record
-"""
+_HEAD = "# Written by `python tools/write_stubs.py`; do not edit."
 _BASIC = {
     "string": "str",
     "integer": "int",
@@ -38,16 +37,30 @@ _ALGORITHMS = {"cc": "AnyControl", "qdisc": "AnyQueue"}
 """Where a user-defined class is allowed too."""
 
 
-def _annotation(field: str, rules: schema.Data, *, optional: bool) -> str:
-    if rules.get("x-quantity") == "buffer size":
+def _names(rules: schema.Data, types: schema.Data) -> list[str]:
+    """The names that a field accepts; none if it accepts anything else besides."""
+    if "$ref" in rules:
+        return _names(types.get(str(rules["$ref"]).rsplit("/", 1)[-1], {}), types)
+    if "const" in rules or "enum" in rules:
+        values = rules["enum"] if "enum" in rules else [rules["const"]]
+        names = [value for value in values if value is not None]
+        return names if all(isinstance(name, str) for name in names) else []
+    branches: list[schema.Data] = rules.get("oneOf") or rules.get("anyOf") or []
+    found = [_names(branch, types) for branch in branches if branch.get("type") != "null"]
+    return [name for names in found for name in names] if all(found) else []
+
+
+def _annotation(field: str, rules: schema.Data, types: schema.Data, *, optional: bool) -> str:
+    names = _names(rules, types)
+    if names:
+        kinds = [f"Literal[{', '.join(json.dumps(name) for name in names)}]"]
+    elif rules.get("x-quantity") == "buffer size":
         kinds = ["str"]
     elif "x-quantity" in rules:
         kinds = ["float", "str"]
     elif "type" in rules:
         given = rules["type"] if isinstance(rules["type"], list) else [rules["type"]]
         kinds = [_BASIC[kind] for kind in given if kind != "null"]
-    elif "enum" in rules:
-        kinds = ["str"]
     else:
         words = records.type_words(rules)
         algorithm = [_ALGORITHMS.get(field.removeprefix("back_"), "Record | str | dict[str, Any]")]
@@ -55,31 +68,58 @@ def _annotation(field: str, rules: schema.Data, *, optional: bool) -> str:
     return " | ".join([*kinds, *(["None"] if optional and kinds != ["Any"] else [])])
 
 
-def _class(name: str, rules: schema.Data) -> str:
+def _default(rules: schema.Data) -> str:
+    """A default as a stub may show it; one that the era or a table decides is an ellipsis."""
+    value = rules.get("default")
+    is_plain = value is not None and isinstance(value, bool | int | float | str)
+    text = json.dumps(value) if isinstance(value, str) else repr(value)
+    return text if is_plain else "..."
+
+
+def _sentence(field: str, rules: schema.Data) -> str:
+    """A line about a field: meaning, unit, range."""
+    bounds = range_words(rules)  # With the unit.
+    unit = f" [{rules['x-unit']}]" if "x-unit" in rules and not bounds else ""
+    about = _first_sentence(str(rules.get("description", "See the source.")))
+    return f"{field}: {about}{unit}." + (f" Range: {bounds}." if bounds else "")
+
+
+def _first_sentence(text: str) -> str:
+    return re.split(r"(?<=[.;]) ", " ".join(text.split()), maxsplit=1)[0].rstrip(".;")
+
+
+def _class(name: str, title: str, rules: schema.Data) -> str:
     fields = {k: v for k, v in rules.get("properties", {}).items() if k != "kind"}
     required = set(rules.get("required", ()))
+    types = {**schema.scenario()["$defs"], **rules.get("$defs", {})}
+    about = _first_sentence(title)
     lines = [f"class {name}(Record):"]
     if not fields:
-        return "\n".join([*lines, "    def __init__(self) -> None: ..."])
-    lines += ["    def __init__(", "        self,"]
+        return "\n".join([*lines, f'    """{about}."""', "    def __init__(self) -> None: ..."])
+    lines += [f'    r"""{about}.', ""]
+    lines += [f"    {_sentence(field, given)}" for field, given in fields.items()]
+    lines += ['    """', "    def __init__(", "        self,"]
     optional = False
     for field, given in fields.items():
         optional = optional or field not in required
-        default = " = ..." if optional else ""
-        lines.append(f"        {field}: {_annotation(field, given, optional=optional)}{default},")
+        default = f" = {_default(given)}" if optional else ""
+        kinds = _annotation(field, given, types, optional=optional)
+        lines.append(f"        {field}: {kinds}{default},")
     return "\n".join([*lines, "    ) -> None: ..."])
 
 
-def _module(classes: Iterable[tuple[str, schema.Data]]) -> str:
-    body = "\n\n".join(_class(name, rules) for name, rules in classes)
-    text = f"{_HEAD}\n{body}\n"
-    users = sorted(kind for kind in _ALGORITHMS.values() if kind in body)
+def _module(classes: Iterable[tuple[str, str, schema.Data]]) -> str:
+    body = "\n\n".join(_class(name, title, rules) for name, title, rules in classes)
+    code = re.sub(r'r?""".*?"""', "", body, flags=re.DOTALL)
+    typing = [name for name in ("Any", "Literal") if re.search(rf"\b{name}\b", code)]
+    head = [_HEAD]
+    if typing:
+        head += [f"from typing import {', '.join(typing)}", ""]
+    head.append("from ackclock.catalogue.records import Record")
+    users = sorted(kind for kind in _ALGORITHMS.values() if kind in code)
     if users:
-        imports = f"from ackclock.catalogue.user_types import {', '.join(users)}\n"
-        text = text.replace(_HEAD, _HEAD + imports)
-    if not re.search(r"\bAny\b", body):
-        text = text.replace("from typing import Any\n\n", "")
-    return text
+        head.append(f"from ackclock.catalogue.user_types import {', '.join(users)}")
+    return "\n".join(head) + f"\n\n{body}\n"
 
 
 def stubs() -> dict[str, str]:
@@ -87,12 +127,18 @@ def stubs() -> dict[str, str]:
     files = {}
     for room in schema.ROOMS:
         entries = schema.catalogue()[room].values()
-        named = [(records.class_name(e["name"]), e["params"]) for e in entries]
+        named = [(records.class_name(e["name"]), e["title"], e["params"]) for e in entries]
         files[f"{room}.pyi"] = _module(named)
-    shapes = [(records.class_name(kind), rules) for kind, rules in schema.net_kinds().items()]
+    shapes = [
+        (records.class_name(kind), rules.get("description", kind), rules)
+        for kind, rules in schema.net_kinds().items()
+    ]
     files["topology.pyi"] = _module(shapes)
     names = ("Flow", "Group", "LinkChange", "TcpOptions", "Traffic")
-    files["flows.pyi"] = _module([(name, schema.definition(name)) for name in names])
+    named_types = [(name, schema.definition(name)) for name in names]
+    files["flows.pyi"] = _module(
+        [(name, rules.get("description", name), rules) for name, rules in named_types]
+    )
     return files
 
 

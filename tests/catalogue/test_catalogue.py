@@ -1,5 +1,6 @@
 """Every algorithm of every room, as a Python class."""
 
+import ast
 import inspect
 import pickle
 
@@ -82,6 +83,27 @@ def test_all_problems_of_a_value_are_reported_together():
 
 def test_the_stubs_are_current():
     assert write_stubs.main(["--check"]) == 0
+
+
+def test_stubs_show_names_defaults_and_ranges():
+    control = next(
+        text for text in write_stubs.stubs()["cc.pyi"].split("\n\nclass ") if "Aimd(Record)" in text
+    )
+    assert '    r"""Additive increase, multiplicative decrease.\n' in control
+    assert "\n    b: Factor kept after a loss. Range: more than 0 and less than 1.\n" in control
+    assert "\n        b: float | None = 0.5,\n" in control
+    assert '\n        count: Literal["acks", "segments"] | None = ...,\n' in control
+
+
+def test_stubs_are_python_and_each_parameter_has_one_line():
+    for name, text in write_stubs.stubs().items():
+        for node in ast.parse(text, name).body:
+            if isinstance(node, ast.ClassDef):
+                (new,) = (item for item in node.body if isinstance(item, ast.FunctionDef))
+                fields = [argument.arg for argument in new.args.args[1:]]
+                title, *lines = (ast.get_docstring(node) or "").splitlines()
+                assert title
+                assert [line.split(": ")[0] for line in lines if line] == fields
 
 
 def test_every_public_name_is_there_whatever_was_imported_before():

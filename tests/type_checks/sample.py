@@ -47,7 +47,7 @@ flows = [
     ac.Flow(pair=0, cc=DelayAimd(target="5 ms")),
     ac.Flow(pair=1, cc=Plain()),
     ac.Flow(pair=2, cc=Plain),
-    ac.Flow(pair=3, cc=Aimd(b=0.7)),
+    ac.Flow(pair=3, cc=Aimd(b=0.7, count="segments")),
 ]
 scenario = ac.Scenario(net=net, flows=flows, duration="2 s")
 run = scenario.run(record=["windows"])

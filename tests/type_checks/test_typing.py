@@ -16,6 +16,8 @@ WRONG = [
     ("ac.Flow(pair=0, cc=ac.Problem)", "a class that is no control"),
     ("run.flows.num_row", "a misspelled property of a table"),
     ("ac.cc.Vegas(alfa=2)", "an unknown parameter"),
+    ("ac.cc.Aimd(count='segment')", "a name that the parameter does not have"),
+    ("ac.topology.Barabasi(nodes=9, edges=9, radius='graf')", "such a name of a network"),
 ]
 
 

@@ -4,12 +4,24 @@ from typing import Any
 from ackclock.catalogue.records import Record
 
 class Poisson(Record):
+    r"""Poisson arrivals.
+
+    rate: Mean rate of arrivals. Range: more than 0 (1/s).
+    load: Offered payload per second. Range: more than 0 bit/s.
+    sizes: Sizes of the transfers' payload.
+    start: No arrival before this time of the run. Range: at least 0 s.
+    until: No arrival at or after this time of the run. Range: at least 0 s.
+    count: Most arrivals. Range: at least 0.
+    pairs: Each transfer goes between a pair drawn from 0 to this less one. Range: at least 1.
+    schedule: Factors of the intensity from given times on, counted from `start`.
+    period: The schedule repeats after this. Range: more than 0 s.
+    """
     def __init__(
         self,
         rate: float | None = ...,
         load: float | str | None = ...,
         sizes: Any = ...,
-        start: float | str | None = ...,
+        start: float | str | None = 0,
         until: float | str | None = ...,
         count: int | None = ...,
         pairs: int | None = ...,
@@ -18,6 +30,13 @@ class Poisson(Record):
     ) -> None: ...
 
 class Trace(Record):
+    r"""Replay of a list of transfers.
+
+    arrivals: Transfers in order of time.
+    until: No arrival at or after this time of the run. Range: at least 0 s.
+    count: Most arrivals. Range: at least 0.
+    file: CSV file with what arrivals would list, columns at, size, pair.
+    """
     def __init__(
         self,
         arrivals: list[Any] | tuple[Any, ...] | None = ...,

@@ -1,258 +1,466 @@
 # Written by `python tools/write_stubs.py`; do not edit.
-from typing import Any
+from typing import Literal
 
 from ackclock.catalogue.records import Record
 
 class Aimd(Record):
+    r"""Additive increase, multiplicative decrease.
+
+    a: Increase per round trip. Range: more than 0 (segments).
+    b: Factor kept after a loss. Range: more than 0 and less than 1.
+    count: What growth counts: `acks` or `segments`.
+    first_cut: First cut, cuts in slow start and at timeouts: by the `rule` or by `half`.
+    beta_ecn: Factor kept after an ECN mark (RFC 8511 section 3.1: 0.8 for the rule of TCP). Range: more than 0 and less than 1.
+    """
     def __init__(
         self,
-        a: float | None = ...,
-        b: float | None = ...,
-        count: Any = ...,
-        first_cut: Any = ...,
+        a: float | None = 1.0,
+        b: float | None = 0.5,
+        count: Literal["acks", "segments"] | None = ...,
+        first_cut: Literal["rule", "half"] | None = ...,
         beta_ecn: float | None = ...,
     ) -> None: ...
 
 class Aiad(Record):
+    r"""Additive increase, additive decrease.
+
+    a: Increase per round trip. Range: more than 0 (segments).
+    d: Decrease on loss. Range: more than 0 (segments).
+    count: What growth counts: `acks` or `segments`.
+    first_cut: First cut, cuts in slow start and at timeouts: by the `rule` or by `half`.
+    beta_ecn: Factor kept after an ECN mark (RFC 8511 section 3.1: 0.8 for the rule of TCP). Range: more than 0 and less than 1.
+    """
     def __init__(
         self,
-        a: float | None = ...,
-        d: float | None = ...,
-        count: Any = ...,
-        first_cut: Any = ...,
+        a: float | None = 1.0,
+        d: float | None = 3.0,
+        count: Literal["acks", "segments"] | None = ...,
+        first_cut: Literal["rule", "half"] | None = ...,
         beta_ecn: float | None = ...,
     ) -> None: ...
 
 class Mimd(Record):
+    r"""Multiplicative increase, multiplicative decrease.
+
+    a: Factor of increase per round trip. Range: more than 1.
+    b: Factor kept after a loss. Range: more than 0 and less than 1.
+    count: What growth counts: `acks` or `segments`.
+    first_cut: First cut, cuts in slow start and at timeouts: by the `rule` or by `half`.
+    beta_ecn: Factor kept after an ECN mark (RFC 8511 section 3.1: 0.8 for the rule of TCP). Range: more than 0 and less than 1.
+    """
     def __init__(
         self,
-        a: float | None = ...,
-        b: float | None = ...,
-        count: Any = ...,
-        first_cut: Any = ...,
+        a: float | None = 1.125,
+        b: float | None = 0.8,
+        count: Literal["acks", "segments"] | None = ...,
+        first_cut: Literal["rule", "half"] | None = ...,
         beta_ecn: float | None = ...,
     ) -> None: ...
 
 class Miad(Record):
+    r"""Multiplicative increase, additive decrease.
+
+    a: Factor of increase per round trip. Range: more than 1.
+    d: Decrease on loss. Range: more than 0 (segments).
+    count: What growth counts: `acks` or `segments`.
+    first_cut: First cut, cuts in slow start and at timeouts: by the `rule` or by `half`.
+    beta_ecn: Factor kept after an ECN mark (RFC 8511 section 3.1: 0.8 for the rule of TCP). Range: more than 0 and less than 1.
+    """
     def __init__(
         self,
-        a: float | None = ...,
-        d: float | None = ...,
-        count: Any = ...,
-        first_cut: Any = ...,
+        a: float | None = 1.125,
+        d: float | None = 3.0,
+        count: Literal["acks", "segments"] | None = ...,
+        first_cut: Literal["rule", "half"] | None = ...,
         beta_ecn: float | None = ...,
     ) -> None: ...
 
 class Aimad(Record):
+    r"""Additive increase, multiplicative and additive decrease.
+
+    a_i: Increase per round trip. Range: more than 0 (segments).
+    a_d: Added on loss. Range: at most 0 (segments).
+    b_d: Factor kept after a loss. Range: more than 0 and less than 1.
+    count: What growth counts: `acks` or `segments`.
+    first_cut: First cut, cuts in slow start and at timeouts: by the `rule` or by `half`.
+    beta_ecn: Factor kept after an ECN mark (RFC 8511 section 3.1: 0.8 for the rule of TCP). Range: more than 0 and less than 1.
+    """
     def __init__(
         self,
-        a_i: float | None = ...,
-        a_d: float | None = ...,
-        b_d: float | None = ...,
-        count: Any = ...,
-        first_cut: Any = ...,
+        a_i: float | None = 1.0,
+        a_d: float | None = -1.0,
+        b_d: float | None = 0.9,
+        count: Literal["acks", "segments"] | None = ...,
+        first_cut: Literal["rule", "half"] | None = ...,
         beta_ecn: float | None = ...,
     ) -> None: ...
 
 class Maimd(Record):
+    r"""Multiplicative and additive increase, multiplicative decrease.
+
+    a_i: Added per round trip. Range: more than 0 (segments).
+    b_i: Factor of increase per round trip. Range: more than 1.
+    b_d: Factor kept after a loss. Range: more than 0 and less than 1.
+    count: What growth counts: `acks` or `segments`.
+    first_cut: First cut, cuts in slow start and at timeouts: by the `rule` or by `half`.
+    beta_ecn: Factor kept after an ECN mark (RFC 8511 section 3.1: 0.8 for the rule of TCP). Range: more than 0 and less than 1.
+    """
     def __init__(
         self,
-        a_i: float | None = ...,
-        b_i: float | None = ...,
-        b_d: float | None = ...,
-        count: Any = ...,
-        first_cut: Any = ...,
+        a_i: float | None = 1.0,
+        b_i: float | None = 1.1,
+        b_d: float | None = 0.8,
+        count: Literal["acks", "segments"] | None = ...,
+        first_cut: Literal["rule", "half"] | None = ...,
         beta_ecn: float | None = ...,
     ) -> None: ...
 
 class Linear(Record):
+    r"""General linear control.
+
+    a_i: Added per round trip. Range: at least 0 (segments).
+    b_i: Factor per round trip. Range: at least 1.
+    a_d: Added on loss. Range: at most 0 (segments).
+    b_d: Factor kept after a loss. Range: more than 0 and at most 1.
+    count: What growth counts: `acks` or `segments`.
+    first_cut: First cut, cuts in slow start and at timeouts: by the `rule` or by `half`.
+    beta_ecn: Factor kept after an ECN mark (RFC 8511 section 3.1: 0.8 for the rule of TCP). Range: more than 0 and less than 1.
+    """
     def __init__(
         self,
-        a_i: float | None = ...,
-        b_i: float | None = ...,
-        a_d: float | None = ...,
-        b_d: float | None = ...,
-        count: Any = ...,
-        first_cut: Any = ...,
+        a_i: float | None = 1.0,
+        b_i: float | None = 1.0,
+        a_d: float | None = 0.0,
+        b_d: float | None = 0.5,
+        count: Literal["acks", "segments"] | None = ...,
+        first_cut: Literal["rule", "half"] | None = ...,
         beta_ecn: float | None = ...,
     ) -> None: ...
 
 class Cubic(Record):
+    r"""CUBIC.
+
+    c: Aggressiveness C (RFC 9438 section 5.1: 0.4). Range: more than 0 (segments/s^3).
+    beta: Factor kept after a loss (RFC 9438 section 4.6: 0.7). Range: more than 0 and less than 1.
+    beta_ecn: Factor kept after an ECN mark (RFC 8511 section 3.1: 0.85). Range: more than 0 and less than 1.
+    fast_convergence: Fast convergence (RFC 9438 section 4.7).
+    reno_friendly: Reno-friendly region (RFC 9438 section 4.3).
+    """
     def __init__(
         self,
-        c: float | None = ...,
-        beta: float | None = ...,
+        c: float | None = 0.4,
+        beta: float | None = 0.7,
         beta_ecn: float | None = ...,
-        fast_convergence: bool | None = ...,
-        reno_friendly: bool | None = ...,
+        fast_convergence: bool | None = True,
+        reno_friendly: bool | None = True,
     ) -> None: ...
 
 class Binomial(Record):
+    r"""Binomial control.
+
+    alpha: Factor of the increase. Range: more than 0.
+    beta: Factor of the decrease. Range: more than 0.
+    k: The increase is proportional to 1 / w^k. Range: from -1 to 10.
+    l: The decrease is proportional to w^l. Range: from -10 to 1.
+    """
     def __init__(
         self,
-        alpha: float | None = ...,
-        beta: float | None = ...,
-        k: float | None = ...,
-        l: float | None = ...,
+        alpha: float | None = 1.0,
+        beta: float | None = 0.5,
+        k: float | None = 0.0,
+        l: float | None = 1.0,
     ) -> None: ...
 
 class Iiad(Record):
+    r"""Inverse increase, additive decrease.
+
+    alpha: Factor of the increase. Range: more than 0.
+    beta: Factor of the decrease. Range: more than 0.
+    """
     def __init__(
         self,
-        alpha: float | None = ...,
-        beta: float | None = ...,
+        alpha: float | None = 1.0,
+        beta: float | None = 0.6666666666666666,
     ) -> None: ...
 
 class Sqrt(Record):
+    r"""Square-root increase and decrease.
+
+    alpha: Factor of the increase. Range: more than 0.
+    beta: Factor of the decrease. Range: more than 0.
+    """
     def __init__(
         self,
-        alpha: float | None = ...,
-        beta: float | None = ...,
+        alpha: float | None = 1.0,
+        beta: float | None = 0.6666666666666666,
     ) -> None: ...
 
 class Aild(Record):
+    r"""Additive increase, loss-proportional decrease.
+
+    alpha: Increase per round trip. Range: more than 0 (segments).
+    beta: Decrease at a loss ratio of 1. Range: more than 0 (segments).
+    """
     def __init__(
         self,
-        alpha: float | None = ...,
-        beta: float | None = ...,
+        alpha: float | None = 1.0,
+        beta: float | None = 100.0,
     ) -> None: ...
 
 class RttSquared(Record):
+    r"""Increase in proportion to the square of the round trip.
+
+    c: Growth of the rate. Range: more than 0 (segments/s^2).
+    b: Factor kept after a loss. Range: more than 0 and less than 1.
+    """
     def __init__(
         self,
-        c: float | None = ...,
-        b: float | None = ...,
+        c: float | None = 100.0,
+        b: float | None = 0.5,
     ) -> None: ...
 
 class Decbit(Record):
+    r"""DECbit.
+
+    threshold: Fraction of marked segments from which the window is reduced. Range: more than 0 and at most 1.
+    increase: Increase of a decision. Range: more than 0 (segments).
+    factor: Factor kept by a decrease. Range: more than 0 and less than 1.
+    """
     def __init__(
         self,
-        threshold: float | None = ...,
-        increase: float | None = ...,
-        factor: float | None = ...,
+        threshold: float | None = 0.5,
+        increase: float | None = 1.0,
+        factor: float | None = 0.875,
     ) -> None: ...
 
 class Dctcp(Record):
+    r"""DCTCP.
+
+    g: Weight of the newest window in the estimate (RFC 8257 section 4.2: 1/16). Range: more than 0 and at most 1.
+    alpha: The estimate before the first window (RFC 8257 section 4.2: 1). Range: from 0 to 1.
+    """
     def __init__(
         self,
-        g: float | None = ...,
-        alpha: float | None = ...,
+        g: float | None = 0.0625,
+        alpha: float | None = 1.0,
     ) -> None: ...
 
 class Vegas(Record):
+    r"""TCP Vegas.
+
+    alpha: Fewest segments to keep queued. Range: at least 0 (segments).
+    beta: Most segments to keep queued, alpha or more [segments].
+    gamma: Queued segments that end slow start. Range: at least 0 (segments).
+    loss_factor: Factor kept after a loss. Range: more than 0 and less than 1.
+    """
     def __init__(
         self,
         alpha: float | None = ...,
         beta: float | None = ...,
-        gamma: float | None = ...,
-        loss_factor: float | None = ...,
+        gamma: float | None = 1.0,
+        loss_factor: float | None = 0.75,
     ) -> None: ...
 
 class Fast(Record):
+    r"""FAST TCP.
+
+    form: `published` or `ns2`.
+    alpha: Segments to keep queued. Range: more than 0 (segments).
+    beta: `ns2` only: the window moves if fewer than alpha or at least beta segments are queued [segments].
+    gamma: Gain of a step. Range: more than 0 and at most 1.
+    interval: Time between updates. Range: more than 0 s.
+    every: The window moves in every so-many-th round trip. Range: at least 1 (round trips).
+    mi_threshold: Below this queueing delay the window doubles per round trip. Range: at least 0 s.
+    rtt_weight: Weight of a sample in the mean round trip where windows are small. Range: more than 0 and at most 1.
+    max_growth: An update multiplies the window by no more than this. Range: more than 1.
+    base_rtt: Propagation and transmission time of the path, in place of the smallest round trip. Range: more than 0 s.
+    """
     def __init__(
         self,
-        form: Any = ...,
-        alpha: float | None = ...,
+        form: Literal["published", "ns2"] | None = "published",
+        alpha: float | None = 100.0,
         beta: float | None = ...,
-        gamma: float | None = ...,
+        gamma: float | None = 0.5,
         interval: float | str | None = ...,
         every: int | None = ...,
-        mi_threshold: float | str | None = ...,
+        mi_threshold: float | str | None = 0.00075,
         rtt_weight: float | None = ...,
         max_growth: float | None = ...,
         base_rtt: float | str | None = ...,
     ) -> None: ...
 
 class FastRateReduction(Record):
+    r"""FAST TCP with rate reduction.
+
+    form: `published` or `ns2`.
+    alpha: Segments to keep queued. Range: more than 0 (segments).
+    beta: `ns2` only: the window moves if fewer than alpha or at least beta segments are queued [segments].
+    gamma: Gain of a step. Range: more than 0 and at most 1.
+    interval: Time between updates. Range: more than 0 s.
+    every: The window moves in every so-many-th round trip. Range: at least 1 (round trips).
+    mi_threshold: Below this queueing delay the window doubles per round trip. Range: at least 0 s.
+    rtt_weight: Weight of a sample in the mean round trip where windows are small. Range: more than 0 and at most 1.
+    max_growth: An update multiplies the window by no more than this. Range: more than 1.
+    base_rtt: Propagation and transmission time of the path, in place of the smallest round trip. Range: more than 0 s.
+    stable_rounds: Rounds over which means are taken. Range: at least 2 (round trips).
+    stable_tolerance: Part of alpha and of the round trip by which a flow at rest may deviate. Range: more than 0 and less than 1.
+    factor: The rate is divided by this. Range: more than 1.
+    duration: Length of the reduction in round trips. Range: more than 0 (round trips).
+    pause: No segment leaves during the reduction.
+    """
     def __init__(
         self,
-        form: Any = ...,
-        alpha: float | None = ...,
+        form: Literal["published", "ns2"] | None = "published",
+        alpha: float | None = 100.0,
         beta: float | None = ...,
-        gamma: float | None = ...,
+        gamma: float | None = 0.5,
         interval: float | str | None = ...,
         every: int | None = ...,
-        mi_threshold: float | str | None = ...,
+        mi_threshold: float | str | None = 0.00075,
         rtt_weight: float | None = ...,
         max_growth: float | None = ...,
         base_rtt: float | str | None = ...,
-        stable_rounds: int | None = ...,
-        stable_tolerance: float | None = ...,
+        stable_rounds: int | None = 10,
+        stable_tolerance: float | None = 0.01,
         factor: float | None = ...,
-        duration: float | None = ...,
-        pause: bool | None = ...,
+        duration: float | None = 1.0,
+        pause: bool | None = False,
     ) -> None: ...
 
 class FastCorrected(Record):
+    r"""FAST TCP with corrected propagation delay.
+
+    form: `published` or `ns2`.
+    alpha: Segments to keep queued. Range: more than 0 (segments).
+    beta: `ns2` only: the window moves if fewer than alpha or at least beta segments are queued [segments].
+    gamma: Gain of a step. Range: more than 0 and at most 1.
+    interval: Time between updates. Range: more than 0 s.
+    every: The window moves in every so-many-th round trip. Range: at least 1 (round trips).
+    mi_threshold: Below this queueing delay the window doubles per round trip. Range: at least 0 s.
+    rtt_weight: Weight of a sample in the mean round trip where windows are small. Range: more than 0 and at most 1.
+    max_growth: An update multiplies the window by no more than this. Range: more than 1.
+    base_rtt: Propagation and transmission time of the path, in place of the smallest round trip. Range: more than 0 s.
+    stable_rounds: Rounds over which means are taken. Range: at least 2 (round trips).
+    stable_tolerance: Part of alpha and of the round trip by which a flow at rest may deviate. Range: more than 0 and less than 1.
+    theta: Part by which the window is lowered, not 0. Range: at least -1 and less than 1.
+    t_epsilon: Length of the probe in round trips: other flows must not react within. Range: more than 0 and at most 1 (round trips).
+    reading: `line` or `last`.
+    measurements: Valid measurements that a flow makes. Range: at least 1.
+    attempts: Measurements that are discarded before the flow gives up: every one disturbs others. Range: at least 1.
+    theta_backoff: Theta is multiplied by this after a probe that lost segments (1: it stays). Range: more than 0 and at most 1.
+    """
     def __init__(
         self,
-        form: Any = ...,
-        alpha: float | None = ...,
+        form: Literal["published", "ns2"] | None = "published",
+        alpha: float | None = 100.0,
         beta: float | None = ...,
-        gamma: float | None = ...,
+        gamma: float | None = 0.5,
         interval: float | str | None = ...,
         every: int | None = ...,
-        mi_threshold: float | str | None = ...,
+        mi_threshold: float | str | None = 0.00075,
         rtt_weight: float | None = ...,
         max_growth: float | None = ...,
         base_rtt: float | str | None = ...,
-        stable_rounds: int | None = ...,
-        stable_tolerance: float | None = ...,
-        theta: float | None = ...,
-        t_epsilon: float | None = ...,
-        reading: Any = ...,
-        measurements: int | None = ...,
-        attempts: int | None = ...,
-        theta_backoff: float | None = ...,
+        stable_rounds: int | None = 10,
+        stable_tolerance: float | None = 0.01,
+        theta: float | None = -0.5,
+        t_epsilon: float | None = 1.0,
+        reading: Literal["line", "last"] | None = "line",
+        measurements: int | None = 1,
+        attempts: int | None = 5,
+        theta_backoff: float | None = 1.0,
     ) -> None: ...
 
 class Ledbat(Record):
+    r"""LEDBAT.
+
+    target: Queueing delay to keep (RFC 6817 section 2.5). Range: more than 0 and at most 0.1 s.
+    gain: Gain: at 1 it grows no faster than TCP. Range: more than 0 and at most 1.
+    allowed_increase: Segments by which the window may exceed what is in flight. Range: more than 0 (segments).
+    base_history: Length of the delay history. Range: at least 1 (minutes).
+    current_filter: Samples of which the least is the present delay. Range: at least 1 (samples).
+    slow_start: Begin with slow start, until the first loss or half of the target delay.
+    """
     def __init__(
         self,
-        target: float | str | None = ...,
-        gain: float | None = ...,
-        allowed_increase: float | None = ...,
-        base_history: int | None = ...,
-        current_filter: int | None = ...,
-        slow_start: bool | None = ...,
+        target: float | str | None = 0.1,
+        gain: float | None = 1.0,
+        allowed_increase: float | None = 1.0,
+        base_history: int | None = 10,
+        current_filter: int | None = 4,
+        slow_start: bool | None = False,
     ) -> None: ...
 
 class Compound(Record):
+    r"""Compound TCP.
+
+    alpha: Factor of the growth of the delay window. Range: more than 0.
+    beta: Part of the window that a loss takes. Range: more than 0 and less than 1.
+    k: Exponent of the growth of the delay window. Range: at least 0 and less than 1.
+    gamma: Queued segments from which the delay window shrinks. Range: more than 0 (segments).
+    zeta: How much of the queue the delay window gives back. Range: more than 0.
+    low_window: Least window in segments for which there is a delay window. Range: at least 0 (segments).
+    """
     def __init__(
         self,
-        alpha: float | None = ...,
-        beta: float | None = ...,
-        k: float | None = ...,
-        gamma: float | None = ...,
-        zeta: float | None = ...,
-        low_window: float | None = ...,
+        alpha: float | None = 0.125,
+        beta: float | None = 0.5,
+        k: float | None = 0.75,
+        gamma: float | None = 30.0,
+        zeta: float | None = 1.0,
+        low_window: float | None = 41.0,
     ) -> None: ...
 
 class Bbr(Record):
+    r"""BBR version 1.
+
+    high_gain: `BBRHighGain`: 2/ln 2 doubles the rate each round. Range: more than 1.
+    cwnd_gain: cwnd gain of `ProbeBW`. Range: at least 1.
+    rtprop_filter_len: `RTpropFilterLen`. Range: more than 0 s.
+    probe_rtt_duration: `ProbeRTTDuration`. Range: at least 0 s.
+    """
     def __init__(
         self,
-        high_gain: float | None = ...,
-        cwnd_gain: float | None = ...,
-        rtprop_filter_len: float | str | None = ...,
-        probe_rtt_duration: float | str | None = ...,
+        high_gain: float | None = 2.8853900817779268,
+        cwnd_gain: float | None = 2.0,
+        rtprop_filter_len: float | str | None = 10,
+        probe_rtt_duration: float | str | None = 0.2,
     ) -> None: ...
 
 class Bbr3(Record):
+    r"""BBR version 3.
+
+    startup_pacing_gain: `StartupPacingGain`: 4 ln 2 doubles the rate each round. Range: more than 1.
+    drain_pacing_gain: `DrainPacingGain`. Range: more than 0 and less than 1.
+    probe_up_pacing_gain: Pacing gain of `ProbeBW_UP`. Range: more than 1.
+    probe_down_pacing_gain: Pacing gain of `ProbeBW_DOWN`. Range: more than 0 and less than 1.
+    cwnd_gain: `DefaultCwndGain`. Range: at least 1.
+    probe_up_cwnd_gain: cwnd gain of `ProbeBW_UP`. Range: at least 1.
+    probe_rtt_cwnd_gain: `ProbeRTTCwndGain`. Range: more than 0 and at most 1.
+    loss_thresh: `LossThresh`: share of losses in a round trip that a probe may cause. Range: more than 0 and less than 1.
+    beta: `Beta`: least share that a bound keeps in a round with losses. Range: more than 0 and less than 1.
+    headroom: `Headroom`: share of `inflight_longterm` left to others. Range: at least 0 and less than 1.
+    pacing_margin: `PacingMarginPercent` / 100: how far below bw it paces. Range: at least 0 and less than 1.
+    startup_full_loss_count: `BBRStartupFullLossCnt`: ranges lost in a round that end Startup. Range: at least 1.
+    min_rtt_filter_len: `MinRTTFilterLen`. Range: more than 0 s.
+    probe_rtt_interval: `ProbeRTTInterval`. Range: more than 0 s.
+    probe_rtt_duration: `ProbeRTTDuration`. Range: at least 0 s.
+    """
     def __init__(
         self,
-        startup_pacing_gain: float | None = ...,
-        drain_pacing_gain: float | None = ...,
-        probe_up_pacing_gain: float | None = ...,
-        probe_down_pacing_gain: float | None = ...,
-        cwnd_gain: float | None = ...,
-        probe_up_cwnd_gain: float | None = ...,
-        probe_rtt_cwnd_gain: float | None = ...,
-        loss_thresh: float | None = ...,
-        beta: float | None = ...,
-        headroom: float | None = ...,
-        pacing_margin: float | None = ...,
-        startup_full_loss_count: int | None = ...,
-        min_rtt_filter_len: float | str | None = ...,
-        probe_rtt_interval: float | str | None = ...,
-        probe_rtt_duration: float | str | None = ...,
+        startup_pacing_gain: float | None = 2.77,
+        drain_pacing_gain: float | None = 0.5,
+        probe_up_pacing_gain: float | None = 1.25,
+        probe_down_pacing_gain: float | None = 0.9,
+        cwnd_gain: float | None = 2.0,
+        probe_up_cwnd_gain: float | None = 2.25,
+        probe_rtt_cwnd_gain: float | None = 0.5,
+        loss_thresh: float | None = 0.02,
+        beta: float | None = 0.7,
+        headroom: float | None = 0.15,
+        pacing_margin: float | None = 0.01,
+        startup_full_loss_count: int | None = 6,
+        min_rtt_filter_len: float | str | None = 10,
+        probe_rtt_interval: float | str | None = 5,
+        probe_rtt_duration: float | str | None = 0.2,
     ) -> None: ...

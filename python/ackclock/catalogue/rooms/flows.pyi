@@ -5,6 +5,30 @@ from ackclock.catalogue.records import Record
 from ackclock.catalogue.user_types import AnyControl, AnyQueue
 
 class Flow(Record):
+    r"""One flow: TCP unless `source` says otherwise.
+
+    id: Name.
+    pair: Host pair of a standard shape. Range: at least 0.
+    src: Sending node.
+    dst: Receiving node.
+    between: A traffic pattern that draws `src` and `dst` of each of `count` flows (`uniform-pairs`, ...) among `hosts`.
+    hosts: With `between`: the nodes that flows connect: names, `all`, or `leaves` for those with one neighbour.
+    route: Nodes that the data passes, from `src` to `dst`.
+    ack_route: Nodes that the acknowledgements pass, from `dst` to `src`.
+    start: Start time. Range: at least 0 s.
+    start_jitter: The flow starts at a random time, uniform from `start` to this much later. Range: at least 0 s.
+    stop: Nothing new is sent after this time. Range: at least 0 s.
+    size: Payload to transfer. Range: at least 0 B.
+    every: With `size`: the application hands over so much each time that this has passed, over one connection that rests in between. Range: at least 0 s.
+    cc: Congestion control.
+    recovery: Loss recovery.
+    slow_start: Slow start rule.
+    source: An unresponsive source (`cbr`, `pareto-on-off`, ...) in place of TCP.
+    dscp: Differentiated services code point of all its packets, either way: a number of 0 to 63, or a name as `ef`, `af41`, `cs1`. Range: from 0 to 63.
+    tcp: TCP settings of this flow.
+    count: This many copies of the flow (pairs count on from `pair`). Range: at least 0.
+    stagger: With `count`: starts are spaced by this. Range: at least 0 s.
+    """
     def __init__(
         self,
         id: str | None = ...,
@@ -15,7 +39,7 @@ class Flow(Record):
         hosts: Any = ...,
         route: list[Any] | tuple[Any, ...] | None = ...,
         ack_route: list[Any] | tuple[Any, ...] | None = ...,
-        start: float | str | None = ...,
+        start: float | str | None = 0,
         start_jitter: float | str | None = ...,
         stop: float | str | None = ...,
         size: float | str | None = ...,
@@ -31,20 +55,46 @@ class Flow(Record):
     ) -> None: ...
 
 class Group(Record):
+    r"""A multicast group: one source, several receivers, cumulative layers.
+
+    id: Name.
+    src: Node of the source.
+    receivers: Nodes of the receivers.
+    layers: Rate of each layer, at most 32.
+    control: How a receiver decides on its layers (`plm`, `rlm`, `fixed`, `all`).
+    packet: Packet size on the wire, 1 B to 65535 B. Range: at least 0 B.
+    start: When the source begins to send and the first receiver joins. Range: at least 0 s.
+    stop: The source is silent from this time on. Range: at least 0 s.
+    stagger: Receivers join one after another, spaced by this. Range: at least 0 s.
+    """
     def __init__(
         self,
         id: str | None = ...,
         src: str | None = ...,
         receivers: list[Any] | tuple[Any, ...] | None = ...,
         layers: list[Any] | tuple[Any, ...] | None = ...,
-        control: Record | str | dict[str, Any] | None = ...,
-        packet: float | str | None = ...,
-        start: float | str | None = ...,
+        control: Record | str | dict[str, Any] | None = "all",
+        packet: float | str | None = 500,
+        start: float | str | None = 0,
         stop: float | str | None = ...,
         stagger: float | str | None = ...,
     ) -> None: ...
 
 class LinkChange(Record):
+    r"""What is different at single directions of links, whatever the network's shape.
+
+    link: Names of directions, as `explain` lists them: `r0->r1`.
+    rate: Rate. Range: at least 0 bit/s.
+    delay: One-way propagation delay. Range: at least 0 s.
+    mtu: Largest packet in bytes on the wire. Range: at least 0 B.
+    buffer: Buffer.
+    qdisc: Queue discipline.
+    weight: Routing weight.
+    loss: Random loss ratio.
+    schedule: Rate over time.
+    drop: Arrivals that are dropped: numbers from 0 in order of arrival, at each of the links.
+    impairments: What the wire does to packets: jitter, reordering, bursty loss, .
+    """
     def __init__(
         self,
         link: Any,
@@ -61,6 +111,36 @@ class LinkChange(Record):
     ) -> None: ...
 
 class TcpOptions(Record):
+    r"""TCP settings.
+
+    mss: Payload bytes of a full segment. Range: at least 0.
+    header: Header bytes on the wire of every data packet. Range: at least 0.
+    ack_size: Bytes on the wire of an acknowledgement without SACK blocks. Range: at least 0.
+    initial_window: Initial window in segments. Range: at least 0.
+    initial_ssthresh: Initial ssthresh in segments.
+    receiver_window: Receiver's window in segments. Range: at least 0.
+    delayed_ack: Data packets per acknowledgement (1: no delayed ACKs). Range: at least 0.
+    delayed_ack_timeout: An acknowledgement is delayed no longer than this. Range: at least 0 s.
+    syn: Connection request before data.
+    timestamps: Timestamp option (RFC 7323): every acknowledgement gives an RTT sample.
+    ecn: ECN (RFC 3168).
+    accecn: Accurate ECN (RFC 9768): every acknowledgement carries a count of marked packets.
+    dsack: The receiver reports duplicates by SACK blocks (DSACK, RFC 2883), and the sender takes back a reduction all of whose retransmissions were duplicates (RFC 3708).
+    eifel: The sender takes back a reduction when a timestamp shows that the original has arrived (RFC 3522, 4015).
+    frto: After a timeout the sender finds out by new data whether it was needless (F-RTO, RFC 5682).
+    out_of_profile: Data packets carry RIO's mark "Out" (of profile).
+    first_priority: So many of the first data packets of a connection, and its request, are marked for priority: routers with the `priority` discipline send them at once, so that a late-comer measures propagation. Range: at least 0.
+    aqt: Packets carry an option to which every queue adds the time that they waited (AQT).
+    limited_transmit: Limited transmit (RFC 3042).
+    idle_restart: Restart from the restart window after an idle RTO (RFC 5681 section 4.1).
+    min_rto: Smallest RTO. Range: at least 0 s.
+    max_rto: Largest RTO. Range: at least 0 s.
+    initial_rto: RTO before the first sample. Range: at least 0 s.
+    tick: Clock granularity of RTT measurement (RFC 6298 G. Range: at least 0 s.
+    boot: ns-2's boot time: phase of its tick clock, in [0, tick). Range: at least 0 s.
+    max_burst: Most new segments sent per acknowledgement (0: no bound). Range: at least 0.
+    ns2: ns-2 era only: further variables of ns-2's agent by their ns-2 names, without the underscore (`slow_start_restart`, `ssthresh_int`, ...).
+    """
     def __init__(
         self,
         mss: int | None = ...,
@@ -93,6 +173,11 @@ class TcpOptions(Record):
     ) -> None: ...
 
 class Traffic(Record):
+    r"""A generator of flows.
+
+    generator: Which generator, with its parameters.
+    flow: Template of each flow: everything but start, size and, for some generators, the hosts.
+    """
     def __init__(
         self,
         generator: Record | str | dict[str, Any],

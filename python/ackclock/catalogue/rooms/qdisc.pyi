@@ -1,91 +1,162 @@
 # Written by `python tools/write_stubs.py`; do not edit.
-from typing import Any
+from typing import Any, Literal
 
 from ackclock.catalogue.records import Record
 
 class Fifo(Record):
+    """FIFO with drop-tail."""
     def __init__(self) -> None: ...
 
 class Red(Record):
+    r"""RED: random early detection (classic, gentle, adaptive).
+
+    min_th: Average queue from which packets are dropped. Range: more than 0 (packets).
+    max_th: Average queue at which the probability is `max_p` [packets].
+    max_p: Drop probability at `max_th`. Range: more than 0 and at most 1.
+    w_q: Weight of an arrival in the average. Range: more than 0 and at most 1.
+    gentle: Above `max_th` the probability rises on a line to 1 at twice `max_th`.
+    wait: No drop before 1/p arrivals have passed since the last.
+    bytes: Queue and probabilities are measured in bytes (thresholds times `mean_packet`).
+    adaptive: `max_p` adapts (Adaptive RED).
+    ecn: ECN-capable packets are marked instead of dropped early.
+    mark_p: With `ecn`: packets are dropped, not marked, while the probability exceeds this. Range: from 0 to 1.
+    mean_packet: Mean packet size for idle time, bytes mode and automatic parameters. Range: at least 1 (B).
+    idle_decay: The average decays over idle time.
+    target_delay: Queueing delay that automatic thresholds aim at. Range: at least 0 s.
+    interval: Adaptive: least time between two changes of `max_p`. Range: at least 0 s.
+    bottom: Adaptive: `max_p` is not lowered below this. Range: more than 0 and at most 1.
+    top: Adaptive: `max_p` is not raised above this. Range: more than 0 and at most 1.
+    """
     def __init__(
         self,
         min_th: float | None = ...,
         max_th: float | None = ...,
-        max_p: float | None = ...,
+        max_p: float | None = 0.1,
         w_q: float | None = ...,
         gentle: bool | None = ...,
         wait: bool | None = ...,
         bytes: bool | None = ...,
-        adaptive: bool | None = ...,
-        ecn: bool | None = ...,
+        adaptive: bool | None = False,
+        ecn: bool | None = False,
         mark_p: float | None = ...,
         mean_packet: int | None = ...,
-        idle_decay: bool | None = ...,
-        target_delay: float | str | None = ...,
-        interval: float | str | None = ...,
+        idle_decay: bool | None = True,
+        target_delay: float | str | None = 0.005,
+        interval: float | str | None = 0.5,
         bottom: float | None = ...,
-        top: float | None = ...,
+        top: float | None = 0.5,
     ) -> None: ...
 
 class Rio(Record):
+    r"""RIO: RED with In and Out.
+
+    in_min_th: Average of In packets from which In packets are dropped. Range: more than 0 (packets).
+    in_max_th: Average of In packets at which their probability is `in_max_p` [packets].
+    in_max_p: Drop probability of In packets at `in_max_th`. Range: more than 0 and at most 1.
+    out_min_th: Average of all packets from which Out packets are dropped. Range: more than 0 (packets).
+    out_max_th: Average of all packets at which Out's probability is `out_max_p` [packets].
+    out_max_p: Drop probability of Out packets at `out_max_th`. Range: more than 0 and at most 1.
+    w_q: Weight of an arrival in both averages. Range: more than 0 and at most 1.
+    gentle: Above the maximum thresholds the probability rises on a line to 1 at twice their value.
+    wait: No drop before 1/p arrivals have passed since the last.
+    ecn: ECN-capable packets are marked instead of dropped while the average is below the maximum threshold.
+    mean_packet: Mean packet size for idle time. Range: at least 1 (B).
+    """
     def __init__(
         self,
-        in_min_th: float | None = ...,
-        in_max_th: float | None = ...,
-        in_max_p: float | None = ...,
-        out_min_th: float | None = ...,
-        out_max_th: float | None = ...,
-        out_max_p: float | None = ...,
-        w_q: float | None = ...,
-        gentle: bool | None = ...,
+        in_min_th: float | None = 15.0,
+        in_max_th: float | None = 30.0,
+        in_max_p: float | None = 0.02,
+        out_min_th: float | None = 5.0,
+        out_max_th: float | None = 15.0,
+        out_max_p: float | None = 0.2,
+        w_q: float | None = 0.002,
+        gentle: bool | None = False,
         wait: bool | None = ...,
-        ecn: bool | None = ...,
+        ecn: bool | None = False,
         mean_packet: int | None = ...,
     ) -> None: ...
 
 class Drr(Record):
+    r"""DRR: deficit round robin with longest-queue drop.
+
+    quantum: Bytes that a class may send in a turn. Range: at least 1 B.
+    victim: Which packet of the longest queue is pushed out.
+    longest: What makes a queue the longest.
+    aqm: AQM of every class queue.
+    """
     def __init__(
         self,
         quantum: float | str | None = ...,
-        victim: Any = ...,
-        longest: Any = ...,
+        victim: Literal["head", "tail"] | None = ...,
+        longest: Literal["bytes", "packets"] | None = "bytes",
         aqm: Record | str | dict[str, Any] | None = ...,
     ) -> None: ...
 
 class Fq(Record):
+    r"""FQ: weighted fair queueing (PGPS) with longest-queue drop.
+
+    weights: Weights by class key.
+    virtual_time: Which virtual time stamps arrivals.
+    victim: Which packet of the longest queue is pushed out.
+    longest: What makes a queue the longest.
+    aqm: AQM of every class queue.
+    """
     def __init__(
         self,
         weights: list[Any] | tuple[Any, ...] | None = ...,
-        virtual_time: Any = ...,
-        victim: Any = ...,
-        longest: Any = ...,
+        virtual_time: Literal["gps", "scfq"] | None = "gps",
+        victim: Literal["head", "tail"] | None = "tail",
+        longest: Literal["bytes", "packets"] | None = "bytes",
         aqm: Record | str | dict[str, Any] | None = ...,
     ) -> None: ...
 
 class Wf2qPlus(Record):
+    r"""WF2Q+: worst-case fair weighted fair queueing with longest-queue drop.
+
+    weights: Weights by class key.
+    victim: Which packet of the longest queue is pushed out.
+    longest: What makes a queue the longest.
+    aqm: AQM of every class queue.
+    """
     def __init__(
         self,
         weights: list[Any] | tuple[Any, ...] | None = ...,
-        victim: Any = ...,
-        longest: Any = ...,
+        victim: Literal["head", "tail"] | None = "tail",
+        longest: Literal["bytes", "packets"] | None = "bytes",
         aqm: Record | str | dict[str, Any] | None = ...,
     ) -> None: ...
 
 class Hpfq(Record):
+    r"""H-PFQ: hierarchical packet fair queueing (WF2Q+) with longest-queue drop.
+
+    classes: Classes among which the link is divided.
+    victim: Which packet of the longest queue is pushed out.
+    longest: What makes a queue the longest.
+    """
     def __init__(
         self,
         classes: list[Any] | tuple[Any, ...] | None = ...,
-        victim: Any = ...,
-        longest: Any = ...,
+        victim: Literal["head", "tail"] | None = "tail",
+        longest: Literal["bytes", "packets"] | None = "bytes",
     ) -> None: ...
 
 class Priority(Record):
+    r"""Strict priority between classes.
+
+    classes: Classes, the highest priority first.
+    """
     def __init__(
         self,
         classes: list[Any] | tuple[Any, ...] | None = ...,
     ) -> None: ...
 
 class Wrr(Record):
+    r"""WRR: weighted round robin between classes (weighted priority).
+
+    classes: Classes.
+    quantum: Bytes that the class of the smallest weight may send in a turn. Range: at least 1 B.
+    """
     def __init__(
         self,
         classes: list[Any] | tuple[Any, ...] | None = ...,
@@ -93,154 +164,281 @@ class Wrr(Record):
     ) -> None: ...
 
 class CoreStateless(Record):
+    r"""CSFQ: core-stateless fair queueing.
+
+    role: Which packets this router labels: `auto` those without a label, `edge` all, `core` none.
+    weights: Weights by class key where packets are labelled.
+    k: K: averaging time of a flow's rate. Range: more than 0 s.
+    k_link: Averaging time of the link's rates. Range: more than 0 s.
+    k_congested: How long a link is congested, or not, before the fair share is estimated anew. Range: more than 0 s.
+    threshold: A link that is not congested stays so while less than this waits. Range: at least 0 B.
+    """
     def __init__(
         self,
-        role: Any = ...,
+        role: Literal["auto", "edge", "core"] | None = "auto",
         weights: list[Any] | tuple[Any, ...] | None = ...,
-        k: float | str | None = ...,
-        k_link: float | str | None = ...,
-        k_congested: float | str | None = ...,
+        k: float | str | None = 0.1,
+        k_link: float | str | None = 0.1,
+        k_congested: float | str | None = 0.1,
         threshold: float | str | None = ...,
     ) -> None: ...
 
 class Sfq(Record):
+    r"""SFQ: stochastic fairness queueing.
+
+    buckets: Number of queues. Range: from 1 to 65536.
+    rule: Who loses a packet when the buffer runs full.
+    salt: Selects the hash function. Range: at least 0.
+    """
     def __init__(
         self,
         buckets: int | None = ...,
-        rule: Any = ...,
-        salt: int | None = ...,
+        rule: Literal["longest", "share"] | None = ...,
+        salt: int | None = 0,
     ) -> None: ...
 
 class Codel(Record):
+    r"""CoDel: controlled delay.
+
+    target: Acceptable standing sojourn time. Range: more than 0 s.
+    interval: Time for which the sojourn time must exceed `target` before the first drop. Range: more than 0 s.
+    mtu: Backlog that may always wait. Range: at least 0 (B).
+    ecn: ECN-capable packets are marked instead of dropped.
+    """
     def __init__(
         self,
-        target: float | str | None = ...,
-        interval: float | str | None = ...,
+        target: float | str | None = 0.005,
+        interval: float | str | None = 0.1,
         mtu: int | None = ...,
-        ecn: bool | None = ...,
+        ecn: bool | None = False,
     ) -> None: ...
 
 class FqCodel(Record):
+    r"""FQ-CoDel: flow queueing with controlled delay.
+
+    queues: Number of queues. Range: from 1 to 65536.
+    quantum: Bytes that a queue may send in a turn. Range: at least 1 B.
+    target: CoDel's target. Range: more than 0 s.
+    interval: CoDel's interval. Range: more than 0 s.
+    ecn: ECN-capable packets are marked instead of dropped by CoDel.
+    drop_batch: Most packets dropped at once when the buffer is exceeded. Range: at least 1.
+    salt: Selects the hash function. Range: at least 0.
+    """
     def __init__(
         self,
-        queues: int | None = ...,
-        quantum: float | str | None = ...,
-        target: float | str | None = ...,
-        interval: float | str | None = ...,
-        ecn: bool | None = ...,
-        drop_batch: int | None = ...,
-        salt: int | None = ...,
+        queues: int | None = 1024,
+        quantum: float | str | None = 1514,
+        target: float | str | None = 0.005,
+        interval: float | str | None = 0.1,
+        ecn: bool | None = True,
+        drop_batch: int | None = 64,
+        salt: int | None = 0,
     ) -> None: ...
 
 class Pie(Record):
+    r"""PIE: proportional integral controller enhanced.
+
+    target: Delay that the controller aims at. Range: more than 0 s.
+    update: Time between two updates of the probability. Range: more than 0 s.
+    max_burst: Length of a burst that passes untouched. Range: at least 0 s.
+    alpha: Weight of the distance from the target. Range: at least 0 (1/s).
+    beta: Weight of the change of the delay. Range: at least 0 (1/s).
+    delay: How the delay is estimated.
+    dq_threshold: Bytes over which the departure rate is measured. Range: from 1 to 65536 B.
+    derandomise: Drops are kept from clustering and from staying away (section 5.4).
+    cap: From a probability of 0.1 on, one update raises it by at most 0.02 (section 5.5).
+    ecn: ECN-capable packets are marked instead of dropped while the probability is below `mark_ecnth`.
+    mark_ecnth: Probability from which capable packets are dropped too. Range: from 0 to 1.
+    mean_packet: Mean packet size. Range: at least 0 (B).
+    """
     def __init__(
         self,
-        target: float | str | None = ...,
-        update: float | str | None = ...,
-        max_burst: float | str | None = ...,
-        alpha: float | None = ...,
-        beta: float | None = ...,
-        delay: Any = ...,
-        dq_threshold: float | str | None = ...,
-        derandomise: bool | None = ...,
-        cap: bool | None = ...,
-        ecn: bool | None = ...,
-        mark_ecnth: float | None = ...,
+        target: float | str | None = 0.015,
+        update: float | str | None = 0.015,
+        max_burst: float | str | None = 0.15,
+        alpha: float | None = 0.125,
+        beta: float | None = 1.25,
+        delay: Literal["departure-rate", "timestamp"] | None = "departure-rate",
+        dq_threshold: float | str | None = 16384,
+        derandomise: bool | None = True,
+        cap: bool | None = True,
+        ecn: bool | None = False,
+        mark_ecnth: float | None = 0.1,
         mean_packet: int | None = ...,
     ) -> None: ...
 
 class Green(Record):
+    r"""GREEN: drop probabilities from the square-root law.
+
+    c: The constant of the square-root law. Range: more than 0.
+    count: Where the number of active flows comes from.
+    window: With `window`: a flow is active if it had a packet within this time. Range: more than 0 s.
+    n: With `known`: the number of flows. Range: more than 0 (flows).
+    rtt: Where a flow's round-trip time comes from.
+    draw: With `estimate`: how often the factor is drawn.
+    low: With `estimate`: least factor. Range: more than 0.
+    high: With `estimate`: greatest factor.
+    lifetime: With `lookup`: how long a drawn factor is used. Range: at least 0 s.
+    table: With `table`: the round-trip time of each flow, by its number.
+    scale: Round-trip times of `ideal` and `estimate` are multiplied by this. Range: more than 0.
+    mss: Segment size. Range: at least 1 (B).
+    ecn: ECN-capable packets are marked instead of dropped.
+    """
     def __init__(
         self,
-        c: float | None = ...,
-        count: Any = ...,
-        window: float | str | None = ...,
+        c: float | None = 0.93,
+        count: Literal["window", "hits", "known"] | None = "window",
+        window: float | str | None = 2,
         n: float | None = ...,
-        rtt: Any = ...,
-        draw: Any = ...,
-        low: float | None = ...,
-        high: float | None = ...,
-        lifetime: float | str | None = ...,
+        rtt: Literal["ideal", "estimate", "table", "handshake", "timestamps"] | None = "ideal",
+        draw: Literal["flow", "packet", "lookup"] | None = "flow",
+        low: float | None = 1.0,
+        high: float | None = 2.0,
+        lifetime: float | str | None = 60,
         table: list[Any] | tuple[Any, ...] | None = ...,
-        scale: float | None = ...,
+        scale: float | None = 1.0,
         mss: int | None = ...,
-        ecn: bool | None = ...,
+        ecn: bool | None = False,
     ) -> None: ...
 
 class Fred(Record):
+    r"""FRED: flow random early drop.
+
+    min_th: Average queue from which packets are dropped. Range: more than 0 (packets).
+    max_th: Average queue from which all are dropped, or with `many_flows` all but two a flow [packets].
+    max_p: Drop probability at `max_th`. Range: more than 0 and at most 1.
+    w_q: Weight of a step in the average. Range: more than 0 and at most 1.
+    min_q: Packets that a flow may have waiting without being dropped at random. Range: at least 1 (packets).
+    many_flows: Above `max_th` every flow may have two packets waiting.
+    ecn: ECN-capable packets are marked instead of dropped at random.
+    """
     def __init__(
         self,
         min_th: float | None = ...,
         max_th: float | None = ...,
-        max_p: float | None = ...,
-        w_q: float | None = ...,
-        min_q: int | None = ...,
-        many_flows: bool | None = ...,
-        ecn: bool | None = ...,
+        max_p: float | None = 0.02,
+        w_q: float | None = 0.002,
+        min_q: int | None = 2,
+        many_flows: bool | None = True,
+        ecn: bool | None = False,
     ) -> None: ...
 
 class Blue(Record):
+    r"""BLUE: drop probability from overflow and idle link.
+
+    d1: What an overflow adds to the probability. Range: more than 0 and at most 1.
+    d2: What an idle link takes off. Range: more than 0 and at most 1.
+    freeze: Least time between two changes. Range: more than 0 s.
+    threshold: Overflow is already signalled when this many packets wait. Range: at least 1 (packets).
+    ecn: ECN-capable packets are marked instead of dropped early.
+    """
     def __init__(
         self,
-        d1: float | None = ...,
-        d2: float | None = ...,
-        freeze: float | str | None = ...,
+        d1: float | None = 0.0025,
+        d2: float | None = 0.00025,
+        freeze: float | str | None = 0.1,
         threshold: int | None = ...,
-        ecn: bool | None = ...,
+        ecn: bool | None = False,
     ) -> None: ...
 
 class Sfb(Record):
+    r"""SFB: stochastic fair BLUE.
+
+    levels: Levels of the filter, L. Range: from 1 to 16.
+    bins: Bins in each level, N. Range: at least 1.
+    d1: What a full bin adds to its probability. Range: more than 0 and at most 1.
+    d2: What an empty bin takes off. Range: more than 0 and at most 1.
+    freeze: Least time between two changes of a bin's probability. Range: at least 0 s.
+    target: Packets from which a bin is full. Range: at least 1 (packets).
+    max: Packets that a flow's emptiest bin never exceeds. Range: at least 1 (packets).
+    rehash: Time after which new hash functions come into use. Range: at least 0 s.
+    warmup: Time for which the new table learns beside the old one. Range: at least 0 s.
+    penalty_rate: Packets that an unresponsive flow gets through. Range: at least 0 (1/s).
+    penalty_burst: Packets that unresponsive flows may send at once. Range: at least 1.
+    ecn: ECN-capable packets are marked instead of dropped.
+    """
     def __init__(
         self,
-        levels: int | None = ...,
-        bins: int | None = ...,
-        d1: float | None = ...,
-        d2: float | None = ...,
-        freeze: float | str | None = ...,
+        levels: int | None = 8,
+        bins: int | None = 16,
+        d1: float | None = 0.001,
+        d2: float | None = 0.00016666666666666666,
+        freeze: float | str | None = 0,
         target: int | None = ...,
         max: int | None = ...,
-        rehash: float | str | None = ...,
-        warmup: float | str | None = ...,
-        penalty_rate: float | None = ...,
-        penalty_burst: float | None = ...,
-        ecn: bool | None = ...,
+        rehash: float | str | None = 600,
+        warmup: float | str | None = 60,
+        penalty_rate: float | None = 10.0,
+        penalty_burst: float | None = 20.0,
+        ecn: bool | None = False,
     ) -> None: ...
 
 class Sred(Record):
+    r"""SRED: stabilised RED.
+
+    zombies: Length of the zombie list. Range: at least 1.
+    overwrite: Probability that a zombie that was not hit is overwritten. Range: more than 0 and at most 1.
+    max_p: Drop probability of a queue of a third of the buffer or more. Range: more than 0 and at most 1.
+    full: Flows that hit are dropped more often (full SRED).
+    ecn: ECN-capable packets are marked instead of dropped.
+    """
     def __init__(
         self,
-        zombies: int | None = ...,
-        overwrite: float | None = ...,
-        max_p: float | None = ...,
-        full: bool | None = ...,
-        ecn: bool | None = ...,
+        zombies: int | None = 1000,
+        overwrite: float | None = 0.25,
+        max_p: float | None = 0.15,
+        full: bool | None = True,
+        ecn: bool | None = False,
     ) -> None: ...
 
 class Afd(Record):
+    r"""AFD: approximate fair dropping.
+
+    shadow: Samples in the shadow buffer. Range: at least 1.
+    sample: One arrival in this many is sampled. Range: at least 1.
+    target: Queue aimed at. Range: at least 0 (packets).
+    update: Time between two updates of the fair number. Range: more than 0 s.
+    alpha: Gain on the queue at the update before.
+    beta: Gain on the queue now.
+    ecn: ECN-capable packets are marked instead of dropped.
+    """
     def __init__(
         self,
-        shadow: int | None = ...,
-        sample: float | None = ...,
+        shadow: int | None = 500,
+        sample: float | None = 5.0,
         target: float | None = ...,
-        update: float | str | None = ...,
-        alpha: float | None = ...,
-        beta: float | None = ...,
-        ecn: bool | None = ...,
+        update: float | str | None = 0.00625,
+        alpha: float | None = 1.7,
+        beta: float | None = 1.8,
+        ecn: bool | None = False,
     ) -> None: ...
 
 class Rem(Record):
+    r"""REM: random exponential marking.
+
+    update: Time between two updates of the price. Range: more than 0 s.
+    gamma: Gain of the price. Range: more than 0.
+    alpha: Weight of the backlog against the rate. Range: at least 0.
+    phi: Base of the marking probability. Range: more than 1.
+    target: Backlog aimed at. Range: at least 0 (packets).
+    ecn: ECN-capable packets are marked instead of dropped.
+    """
     def __init__(
         self,
-        update: float | str | None = ...,
-        gamma: float | None = ...,
-        alpha: float | None = ...,
-        phi: float | None = ...,
-        target: float | None = ...,
-        ecn: bool | None = ...,
+        update: float | str | None = 0.002,
+        gamma: float | None = 0.001,
+        alpha: float | None = 0.1,
+        phi: float | None = 1.001,
+        target: float | None = 20.0,
+        ecn: bool | None = False,
     ) -> None: ...
 
 class Decbit(Record):
+    r"""DECbit: average queue of one.
+
+    threshold: Average number of packets at the link from which packets are marked. Range: more than 0 (packets).
+    """
     def __init__(
         self,
-        threshold: float | None = ...,
+        threshold: float | None = 1.0,
     ) -> None: ...

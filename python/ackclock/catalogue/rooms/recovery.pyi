@@ -2,33 +2,55 @@
 from ackclock.catalogue.records import Record
 
 class Tahoe(Record):
+    r"""Tahoe.
+
+    guard: No second fast retransmit for one window of data.
+    """
     def __init__(
         self,
-        guard: bool | None = ...,
+        guard: bool | None = True,
     ) -> None: ...
 
 class Reno(Record):
+    r"""Reno.
+
+    guard: No fast retransmit for data sent before the last timeout.
+    """
     def __init__(
         self,
-        guard: bool | None = ...,
+        guard: bool | None = True,
     ) -> None: ...
 
 class Newreno(Record):
+    r"""NewReno.
+
+    impatient: Only the first partial acknowledgement restarts the retransmission timer (RFC 6582's default).
+    avoid_burst: At the end of recovery cwnd is at most one segment more than is in flight (RFC 6582 step 3, first option), so that no burst leaves.
+    """
     def __init__(
         self,
-        impatient: bool | None = ...,
-        avoid_burst: bool | None = ...,
+        impatient: bool | None = True,
+        avoid_burst: bool | None = False,
     ) -> None: ...
 
 class Sack(Record):
+    r"""SACK.
+
+    prr: Proportional rate reduction (RFC 9937) meters what leaves during recovery.
+    """
     def __init__(
         self,
-        prr: bool | None = ...,
+        prr: bool | None = False,
     ) -> None: ...
 
 class Rack(Record):
+    r"""RACK-TLP.
+
+    tlp: Tail loss probe (RFC 8985 section 7).
+    prr: Proportional rate reduction (RFC 9937) meters what leaves during recovery.
+    """
     def __init__(
         self,
-        tlp: bool | None = ...,
-        prr: bool | None = ...,
+        tlp: bool | None = True,
+        prr: bool | None = True,
     ) -> None: ...

@@ -4,45 +4,79 @@ from typing import Any
 from ackclock.catalogue.records import Record
 
 class Cbr(Record):
+    r"""Constant bit rate.
+
+    rate: Rate on the wire before the first step of `schedule`. Range: more than 0 and at most 1000000000000000 bit/s.
+    packet: Packet size on the wire. Range: from 1 to 65535 B.
+    jitter: Largest delay of a packet after its place as a fraction of the interval. Range: from 0 to 1.
+    schedule: Rates from given times on (0 = silence), counted from the flow's start.
+    periods: On periods, in order, counted from the flow's start.
+    """
     def __init__(
         self,
-        rate: float | str | None = ...,
-        packet: float | str | None = ...,
-        jitter: float | None = ...,
+        rate: float | str | None = 1000000,
+        packet: float | str | None = 1000,
+        jitter: float | None = 0.0,
         schedule: list[Any] | tuple[Any, ...] | None = ...,
         periods: list[Any] | tuple[Any, ...] | None = ...,
     ) -> None: ...
 
 class ExponentialOnOff(Record):
+    r"""Exponential bursts and silences.
+
+    rate: Peak rate on the wire. Range: more than 0 and at most 1000000000000000 bit/s.
+    packet: Packet size on the wire. Range: from 1 to 65535 B.
+    burst: Mean length of a burst. Range: more than 0 s.
+    idle: Mean length of a silence. Range: at least 0 s.
+    """
     def __init__(
         self,
-        rate: float | str | None = ...,
-        packet: float | str | None = ...,
-        burst: float | str | None = ...,
-        idle: float | str | None = ...,
+        rate: float | str | None = 64000,
+        packet: float | str | None = 210,
+        burst: float | str | None = 0.5,
+        idle: float | str | None = 0.5,
     ) -> None: ...
 
 class ParetoOnOff(Record):
+    r"""Pareto bursts and silences.
+
+    rate: Peak rate on the wire. Range: more than 0 and at most 1000000000000000 bit/s.
+    packet: Packet size on the wire. Range: from 1 to 65535 B.
+    burst: Mean length of a burst. Range: more than 0 s.
+    idle: Mean length of a silence. Range: at least 0 s.
+    shape: Shape of both distributions (below 2 the variance is infinite). Range: more than 1.
+    """
     def __init__(
         self,
-        rate: float | str | None = ...,
-        packet: float | str | None = ...,
-        burst: float | str | None = ...,
-        idle: float | str | None = ...,
-        shape: float | None = ...,
+        rate: float | str | None = 64000,
+        packet: float | str | None = 210,
+        burst: float | str | None = 0.5,
+        idle: float | str | None = 0.5,
+        shape: float | None = 1.5,
     ) -> None: ...
 
 class Trace(Record):
+    r"""Replay of a list of packets.
+
+    packets: What leaves when, in order of time.
+    packet: Largest packet on the wire. Range: from 1 to 65535 B.
+    file: CSV file with what packets would list, columns at, size.
+    """
     def __init__(
         self,
         packets: list[Any] | tuple[Any, ...] | None = ...,
-        packet: float | str | None = ...,
+        packet: float | str | None = 1500,
         file: str | None = ...,
     ) -> None: ...
 
 class Tfrc(Record):
+    r"""TCP Friendly Rate Control.
+
+    packet: Packet size on the wire. Range: from 1 to 65535 B.
+    ecn: Packets are ECN-capable.
+    """
     def __init__(
         self,
-        packet: float | str | None = ...,
-        ecn: bool | None = ...,
+        packet: float | str | None = 1500,
+        ecn: bool | None = False,
     ) -> None: ...

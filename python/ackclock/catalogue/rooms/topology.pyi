@@ -1,10 +1,31 @@
 # Written by `python tools/write_stubs.py`; do not edit.
-from typing import Any
+from typing import Any, Literal
 
 from ackclock.catalogue.records import Record
 from ackclock.catalogue.user_types import AnyQueue
 
 class Dumbbell(Record):
+    r"""Pairs of hosts that share one bottleneck.
+
+    pairs: Number of host pairs. Range: at least 0.
+    rate: Rate of the bottleneck. Range: at least 0 bit/s.
+    rtt: Round-trip propagation time between the hosts of each pair. Range: at least 0 s.
+    rtts: Round-trip time of each pair, one by one.
+    delay: One-way delay of the bottleneck. Range: at least 0 s.
+    access_rate: Rate of the access links. Range: at least 0 bit/s.
+    access_delay: One-way delay of each left-hand access link. Range: at least 0 s.
+    right_delays: One-way delays of the right-hand access links, one by one.
+    buffer: Buffer of the bottleneck, both directions.
+    qdisc: Queue discipline of the bottleneck.
+    back_qdisc: Queue discipline of the bottleneck, right to left.
+    access_buffer: Buffer of the access links.
+    loss: Random loss ratio on the bottleneck, left to right.
+    schedule: Rate of the bottleneck over time, left to right.
+    drop: Arrivals at the bottleneck, left to right, that are dropped: numbers from 0.
+    back_drop: Arrivals at the bottleneck, right to left, that are dropped.
+    impairments: What the wire of the bottleneck does to packets, left to right: jitter, reordering, bursty loss, .
+    back_impairments: What the wire of the bottleneck does to packets, right to left.
+    """
     def __init__(
         self,
         pairs: int,
@@ -13,13 +34,13 @@ class Dumbbell(Record):
         rtts: list[Any] | tuple[Any, ...] | None = ...,
         delay: float | str | None = ...,
         access_rate: float | str | None = ...,
-        access_delay: float | str | None = ...,
+        access_delay: float | str | None = 0.001,
         right_delays: list[Any] | tuple[Any, ...] | None = ...,
-        buffer: str | None = ...,
-        qdisc: AnyQueue | None = ...,
+        buffer: str | None = "1 bdp",
+        qdisc: AnyQueue | None = "fifo",
         back_qdisc: AnyQueue | None = ...,
-        access_buffer: str | None = ...,
-        loss: float | None = ...,
+        access_buffer: str | None = "unlimited",
+        loss: float | None = 0.0,
         schedule: Any = ...,
         drop: list[Any] | tuple[Any, ...] | None = ...,
         back_drop: list[Any] | tuple[Any, ...] | None = ...,
@@ -28,119 +49,221 @@ class Dumbbell(Record):
     ) -> None: ...
 
 class ParkingLot(Record):
+    r"""A chain of bottlenecks, one long path and a cross path over each.
+
+    hops: Number of bottlenecks. Range: at least 0.
+    rate: Rate of each bottleneck. Range: at least 0 bit/s.
+    delay: One-way delay of each bottleneck. Range: at least 0 s.
+    access_rate: Rate of the access links. Range: at least 0 bit/s.
+    access_delay: One-way delay of the access links. Range: at least 0 s.
+    buffer: Buffer of each bottleneck.
+    qdisc: Queue discipline of each bottleneck.
+    """
     def __init__(
         self,
         hops: int,
         rate: float | str,
         delay: float | str,
         access_rate: float | str | None = ...,
-        access_delay: float | str | None = ...,
-        buffer: str | None = ...,
-        qdisc: AnyQueue | None = ...,
+        access_delay: float | str | None = 0.001,
+        buffer: str | None = "1 bdp",
+        qdisc: AnyQueue | None = "fifo",
     ) -> None: ...
 
 class Ring(Record):
+    r"""Routers in a ring, one host each.
+
+    routers: Number of routers, at least 3. Range: at least 0.
+    span: Ring links that each pair crosses. Range: at least 0.
+    rate: Rate of each ring link. Range: at least 0 bit/s.
+    delay: One-way delay of each ring link. Range: at least 0 s.
+    access_rate: Rate of the access links. Range: at least 0 bit/s.
+    access_delay: One-way delay of the access links. Range: at least 0 s.
+    buffer: Buffer of each ring link.
+    qdisc: Queue discipline of each ring link.
+    """
     def __init__(
         self,
         routers: int,
-        span: int | None = ...,
+        span: int | None = 2,
         rate: float | str | None = ...,
         delay: float | str | None = ...,
         access_rate: float | str | None = ...,
-        access_delay: float | str | None = ...,
-        buffer: str | None = ...,
-        qdisc: AnyQueue | None = ...,
+        access_delay: float | str | None = 0.001,
+        buffer: str | None = "1 bdp",
+        qdisc: AnyQueue | None = "fifo",
     ) -> None: ...
 
 class Star(Record):
+    r"""Hosts around one router.
+
+    hosts: Number of hosts. Range: at least 0.
+    rate: Rate of every link. Range: at least 0 bit/s.
+    delay: One-way delay of every link. Range: at least 0 s.
+    buffer: Buffer of every link.
+    qdisc: Queue discipline of every link.
+    """
     def __init__(
         self,
         hosts: int,
         rate: float | str,
         delay: float | str,
-        buffer: str | None = ...,
-        qdisc: AnyQueue | None = ...,
+        buffer: str | None = "1 bdp",
+        qdisc: AnyQueue | None = "fifo",
     ) -> None: ...
 
 class ErdosRenyi(Record):
+    r"""Links drawn at random.
+
+    nodes: Nodes before anything is cut off. Range: at least 0.
+    edges: Pairs drawn. Range: at least 0.
+    edge_nodes: Nodes of degree one in the end. Range: at least 0.
+    radius: The radius of which edge nodes keep half.
+    capacities: Capacity by depth.
+    rate: Rate of a leaf link. Range: at least 0 bit/s.
+    delay: One-way delay of every link. Range: at least 0 s.
+    buffer: Buffer of every link.
+    qdisc: Queue discipline of every link.
+    seed: Seed of the network: the run's own seed leaves it as it is. Range: at least 0.
+    """
     def __init__(
         self,
         nodes: int,
         edges: int,
         edge_nodes: int | None = ...,
-        radius: Any = ...,
-        capacities: Any = ...,
-        rate: float | str | None = ...,
-        delay: float | str | None = ...,
-        buffer: str | None = ...,
-        qdisc: AnyQueue | None = ...,
-        seed: int | None = ...,
+        radius: Literal["graph", "centre"] | None = "graph",
+        capacities: Literal["arithmetic", "geometric", "uniform"] | None = "geometric",
+        rate: float | str | None = 100000000,
+        delay: float | str | None = 0.001,
+        buffer: str | None = "1 bdp",
+        qdisc: AnyQueue | None = "fifo",
+        seed: int | None = 1,
     ) -> None: ...
 
 class Barabasi(Record):
+    r"""Preferential attachment.
+
+    nodes: Nodes before anything is cut off. Range: at least 0.
+    edges: Requested links: node i brings floor((i+1) edges/nodes) - floor(i edges/nodes), if so many others are there. Range: at least 0.
+    edge_nodes: Nodes of degree one in the end. Range: at least 0.
+    radius: The radius of which edge nodes keep half.
+    capacities: Capacity by depth.
+    rate: Rate of a leaf link. Range: at least 0 bit/s.
+    delay: One-way delay of every link. Range: at least 0 s.
+    buffer: Buffer of every link.
+    qdisc: Queue discipline of every link.
+    seed: Seed of the network: the run's own seed leaves it as it is. Range: at least 0.
+    """
     def __init__(
         self,
         nodes: int,
         edges: int,
         edge_nodes: int | None = ...,
-        radius: Any = ...,
-        capacities: Any = ...,
-        rate: float | str | None = ...,
-        delay: float | str | None = ...,
-        buffer: str | None = ...,
-        qdisc: AnyQueue | None = ...,
-        seed: int | None = ...,
+        radius: Literal["graph", "centre"] | None = "graph",
+        capacities: Literal["arithmetic", "geometric", "uniform"] | None = "geometric",
+        rate: float | str | None = 100000000,
+        delay: float | str | None = 0.001,
+        buffer: str | None = "1 bdp",
+        qdisc: AnyQueue | None = "fifo",
+        seed: int | None = 1,
     ) -> None: ...
 
 class Hot(Record):
+    r"""The HOT topology that comes with Orbis.
+
+    capacities: Capacity by depth.
+    rate: Rate of a leaf link. Range: at least 0 bit/s.
+    delay: One-way delay of every link. Range: at least 0 s.
+    buffer: Buffer of every link.
+    qdisc: Queue discipline of every link.
+    """
     def __init__(
         self,
-        capacities: Any = ...,
-        rate: float | str | None = ...,
-        delay: float | str | None = ...,
-        buffer: str | None = ...,
-        qdisc: AnyQueue | None = ...,
+        capacities: Literal["arithmetic", "geometric", "uniform"] | None = "geometric",
+        rate: float | str | None = 100000000,
+        delay: float | str | None = 0.001,
+        buffer: str | None = "1 bdp",
+        qdisc: AnyQueue | None = "fifo",
     ) -> None: ...
 
 class Tiers(Record):
+    r"""A WAN, MANs and LANs.
+
+    wans: NW, WANs: 1. Range: at least 0.
+    mans: NM, MANs on the WAN. Range: at least 0.
+    lans: NL, LANs on each MAN. Range: at least 0.
+    wan_nodes: SW, nodes of the WAN. Range: at least 0.
+    man_nodes: SM, nodes of each MAN. Range: at least 0.
+    lan_nodes: SL, nodes of each LAN. Range: at least 0.
+    wan_redundancy: RW, redundancy inside the WAN: links beyond the tree, plus 1. Range: at least 0.
+    man_redundancy: RM, redundancy inside each MAN. Range: at least 0.
+    lan_redundancy: RL, redundancy inside each LAN. Range: at least 0.
+    man_wan_redundancy: RMW, links from each MAN to the WAN. Range: at least 0.
+    lan_man_redundancy: RLM, links from each LAN to its MAN. Range: at least 0.
+    wan_rate: Rate of the WAN's links. Range: at least 0 bit/s.
+    man_rate: Rate of a MAN's links, those to the WAN included. Range: at least 0 bit/s.
+    lan_rate: Rate of a LAN's links, those to the MAN included. Range: at least 0 bit/s.
+    wan_km: Side of the WAN's square [km].
+    man_km: Side of each MAN's square [km].
+    lan_km: Side of each LAN's square [km].
+    signal_speed: Speed of signals [m/s], by which lengths give delays.
+    buffer: Buffer of every link.
+    qdisc: Queue discipline of every link.
+    seed: Seed of the network: the run's own seed leaves it as it is. Range: at least 0.
+    """
     def __init__(
         self,
-        wans: int | None = ...,
-        mans: int | None = ...,
-        lans: int | None = ...,
-        wan_nodes: int | None = ...,
-        man_nodes: int | None = ...,
-        lan_nodes: int | None = ...,
-        wan_redundancy: int | None = ...,
-        man_redundancy: int | None = ...,
-        lan_redundancy: int | None = ...,
-        man_wan_redundancy: int | None = ...,
-        lan_man_redundancy: int | None = ...,
-        wan_rate: float | str | None = ...,
-        man_rate: float | str | None = ...,
-        lan_rate: float | str | None = ...,
-        wan_km: float | None = ...,
-        man_km: float | None = ...,
-        lan_km: float | None = ...,
-        signal_speed: float | None = ...,
-        buffer: str | None = ...,
-        qdisc: AnyQueue | None = ...,
-        seed: int | None = ...,
+        wans: int | None = 1,
+        mans: int | None = 20,
+        lans: int | None = 9,
+        wan_nodes: int | None = 5,
+        man_nodes: int | None = 2,
+        lan_nodes: int | None = 1,
+        wan_redundancy: int | None = 3,
+        man_redundancy: int | None = 1,
+        lan_redundancy: int | None = 1,
+        man_wan_redundancy: int | None = 1,
+        lan_man_redundancy: int | None = 1,
+        wan_rate: float | str | None = 155000000,
+        man_rate: float | str | None = 55000000,
+        lan_rate: float | str | None = 10000000,
+        wan_km: float | None = 1000.0,
+        man_km: float | None = 10.0,
+        lan_km: float | None = 0.1,
+        signal_speed: float | None = 200000000.0,
+        buffer: str | None = "1 bdp",
+        qdisc: AnyQueue | None = "fifo",
+        seed: int | None = 1,
     ) -> None: ...
 
 class OcBackbone(Record):
+    r"""A synthetic backbone of SONET links.
+
+    pops: Points of presence. Range: at least 0.
+    oc192: Share of links, those of greatest betweenness, that are OC-192 (9.95328 Gbit/s).
+    oc48: Share of links, next in betweenness, that are OC-48 (2.48832 Gbit/s).
+    width_km: Width of the rectangle [km].
+    buffer: Buffer of every link.
+    qdisc: Queue discipline of every link.
+    seed: Seed of the network: the run's own seed leaves it as it is. Range: at least 0.
+    """
     def __init__(
         self,
-        pops: int | None = ...,
-        oc192: float | None = ...,
-        oc48: float | None = ...,
-        width_km: float | None = ...,
-        buffer: str | None = ...,
-        qdisc: AnyQueue | None = ...,
-        seed: int | None = ...,
+        pops: int | None = 66,
+        oc192: float | None = 0.82,
+        oc48: float | None = 0.1,
+        width_km: float | None = 4000.0,
+        buffer: str | None = "1 bdp",
+        qdisc: AnyQueue | None = "fifo",
+        seed: int | None = 1,
     ) -> None: ...
 
 class Graph(Record):
+    r"""Any network.
+
+    nodes: Nodes.
+    links: Links.
+    """
     def __init__(
         self,
         nodes: list[Any] | tuple[Any, ...] | None = ...,
@@ -148,63 +271,117 @@ class Graph(Record):
     ) -> None: ...
 
 class Topohub(Record):
+    r"""A real network of the TopoHub collection.
+
+    name: Name there, such as topozoo/Geant2009.
+    rate: Capacity that the rule starts from [bit/s].
+    rule: uniform: every link has the rate.
+    buffer: Buffer of every link.
+    qdisc: Queue discipline of every link.
+    signal_speed: Speed in m/s by which length gives delay where none is given. Range: more than 0.
+    scale: Every capacity is multiplied by this. Range: more than 0.
+    """
     def __init__(
         self,
         name: str,
         rate: float | str,
-        rule: str | None = ...,
-        buffer: str | None = ...,
-        qdisc: AnyQueue | None = ...,
-        signal_speed: float | None = ...,
-        scale: float | None = ...,
+        rule: Literal["uniform", "degree"] | None = "uniform",
+        buffer: str | None = "1 bdp",
+        qdisc: AnyQueue | None = "fifo",
+        signal_speed: float | None = 200000000.0,
+        scale: float | None = 1.0,
     ) -> None: ...
 
 class Graphml(Record):
+    r"""A network from a GraphML file, as in the Internet Topology Zoo.
+
+    file: Path, relative to the scenario file.
+    rate: Capacity of links whose speed is not given [bit/s].
+    weight: Attribute of edges that holds the routing weight.
+    buffer: Buffer of every link.
+    qdisc: Queue discipline of every link.
+    signal_speed: Speed in m/s by which length gives delay where none is given. Range: more than 0.
+    scale: Every capacity is multiplied by this. Range: more than 0.
+    """
     def __init__(
         self,
         file: str,
         rate: float | str | None = ...,
-        weight: str | None = ...,
-        buffer: str | None = ...,
-        qdisc: AnyQueue | None = ...,
-        signal_speed: float | None = ...,
-        scale: float | None = ...,
+        weight: str | None = "weight",
+        buffer: str | None = "1 bdp",
+        qdisc: AnyQueue | None = "fifo",
+        signal_speed: float | None = 200000000.0,
+        scale: float | None = 1.0,
     ) -> None: ...
 
 class Csv(Record):
+    r"""A network from a folder with nodes.csv (id, name, lat, lon) and edges.csv (source, target, capacity_bps, delay_s, length_km, weight).
+
+    folder: Path, relative to the scenario file.
+    rate: Capacity of links whose capacity is not given [bit/s].
+    weight: Column of edges.csv that holds the routing weight.
+    buffer: Buffer of every link.
+    qdisc: Queue discipline of every link.
+    signal_speed: Speed in m/s by which length gives delay where none is given. Range: more than 0.
+    scale: Every capacity is multiplied by this. Range: more than 0.
+    """
     def __init__(
         self,
         folder: str,
         rate: float | str | None = ...,
-        weight: str | None = ...,
-        buffer: str | None = ...,
-        qdisc: AnyQueue | None = ...,
-        signal_speed: float | None = ...,
-        scale: float | None = ...,
+        weight: str | None = "weight",
+        buffer: str | None = "1 bdp",
+        qdisc: AnyQueue | None = "fifo",
+        signal_speed: float | None = 200000000.0,
+        scale: float | None = 1.0,
     ) -> None: ...
 
 class Environment(Record):
+    r"""Test flows whose available bandwidth varies, as in Akella et al.
+
+    name: Environment of Table 2, or steps for a user-defined pattern.
+    flows: Number of test flows n. Range: at least 1.
+    by: How bandwidth is taken away: cbr, one source of varying rate.
+    topology: ring: every test flow crosses two of `flows` bottlenecks, each shared with one other test flow and separate cross traffic (by cbr).
+    capacity: Capacity C of the bottleneck [bit/s].
+    base: B0 per test flow [bit/s].
+    step: Time between two changes of the bandwidth [s].
+    floor: Least bandwidth of the random environments as a part of B0. Range: from 0.001 to 1.
+    steps: With name steps: available bandwidth per test flow from given times on, the first at 0.
+    period: With name steps: they repeat after this [s].
+    rtt: Round-trip propagation time [s].
+    rtt_spread: Each test flow's round trip is drawn uniformly within this part about rtt. Range: from 0 to 0.5.
+    buffer: Buffer of the bottleneck.
+    qdisc: Queue discipline of the bottleneck.
+    packet: Packets of constant-rate sources on the wire [B].
+    jitter: Of constant-rate sources, as of cbr. Range: from 0 to 1.
+    margin: With cbr-flows: each source sends this many times what fair queueing can leave it. Range: from 1 to 10.
+    interval_low: Mean interval of transfers of real-cons-low, and of real-sq [s].
+    interval_high: Mean interval of transfers of real-cons-high, and of real-sq [s].
+    transfer_size: Mean of the transfers' Pareto sizes [B].
+    transfer_shape: Shape of the transfers' Pareto sizes. Range: more than 1 and at most 10.
+    """
     def __init__(
         self,
-        name: str,
-        flows: int | None = ...,
-        by: str | None = ...,
-        topology: str | None = ...,
+        name: Literal["cons-low", "cons-high", "sq-low", "sq-high", "rw-low", "rw-high", "rd-low", "rd-high", "rw-additive", "rw-multiplicative", "real-cons-low", "real-cons-high", "real-sq", "steps"],
+        flows: int | None = 10,
+        by: Literal["cbr", "cbr-flows", "link"] | None = ...,
+        topology: Literal["dumbbell", "ring"] | None = "dumbbell",
         capacity: float | str | None = ...,
         base: float | str | None = ...,
-        step: float | str | None = ...,
-        floor: float | None = ...,
+        step: float | str | None = "5 s",
+        floor: float | None = 0.1,
         steps: list[Any] | tuple[Any, ...] | None = ...,
         period: float | str | None = ...,
-        rtt: float | str | None = ...,
-        rtt_spread: float | None = ...,
-        buffer: str | None = ...,
-        qdisc: AnyQueue | None = ...,
-        packet: float | str | None = ...,
-        jitter: float | None = ...,
-        margin: float | None = ...,
-        interval_low: float | str | None = ...,
-        interval_high: float | str | None = ...,
-        transfer_size: float | str | None = ...,
-        transfer_shape: float | None = ...,
+        rtt: float | str | None = "120 ms",
+        rtt_spread: float | None = 0.05,
+        buffer: str | None = "1 bdp",
+        qdisc: AnyQueue | None = "fifo",
+        packet: float | str | None = "1000 B",
+        jitter: float | None = 1.0,
+        margin: float | None = 1.2,
+        interval_low: float | str | None = "30 ms",
+        interval_high: float | str | None = "10 ms",
+        transfer_size: float | str | None = "50 kB",
+        transfer_shape: float | None = 1.5,
     ) -> None: ...

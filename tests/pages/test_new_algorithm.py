@@ -1,7 +1,11 @@
-"""`make new` writes a file of the house's form and its two lines in the room."""
+"""`make new` writes a file of the house's form and its two lines in the room, nothing else."""
 
+import difflib
 import importlib.util
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -57,3 +61,71 @@ def test_what_cannot_be_is_reported_and_nothing_is_written(tool, core, room, nam
     with pytest.raises(ValueError, match=reported):
         tool.begin(core, room, name)
     assert {path: path.read_text() for path in core.rglob("*.rs")} == before
+
+
+NEW = [("cc", "scratch-control"), ("qdisc", "scratch-queue")]
+BUILT = ("Cargo.toml", "Cargo.lock", "clippy.toml", "crates")
+MADE_FROM = ("tools", "python/ackclock/catalogue", "docs/reference", "README.md")
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """A copy of what builds the core, and of what lists algorithms."""
+    for name in (*BUILT, *MADE_FROM):
+        here, there = ROOT / name, tmp_path / name
+        there.parent.mkdir(parents=True, exist_ok=True)
+        if here.is_dir():
+            shutil.copytree(here, there, ignore=shutil.ignore_patterns("__pycache__", "generated"))
+        else:
+            shutil.copy(here, there)
+    return tmp_path
+
+
+def contents(tree):
+    files = (path for path in tree.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    return {path.relative_to(tree).as_posix(): path.read_bytes() for path in files}
+
+
+def begin(tree, room, name):
+    command = [sys.executable, tree / "tools" / "new_algorithm.py", room, name]
+    subprocess.run(command, check=True, capture_output=True, cwd=tree)
+
+
+def test_a_control_and_a_queue_change_nothing_else(tree):
+    before = contents(tree)
+    for room, name in NEW:
+        begin(tree, room, name)
+    after = contents(tree)
+    src = "crates/ackclock-core/src"
+    assert set(after) - set(before) == {f"{src}/{r}/{n.replace('-', '_')}.rs" for r, n in NEW}
+    changed = {name for name in before if before[name] != after.get(name)}
+    assert changed == {f"{src}/{room}/mod.rs" for room, _ in NEW}
+    for room, name in NEW:
+        old, new = (one[f"{src}/{room}/mod.rs"].decode().splitlines() for one in (before, after))
+        lines = [line for line in difflib.ndiff(old, new) if line[0] in "+-"]
+        module = name.replace("-", "_")
+        title = "".join(part.capitalize() for part in name.split("-"))
+        assert [line[0] + line[1:].strip() for line in lines] == [
+            f"+pub mod {module};",
+            f'+"{room}/{module}.rs" => {module}::{title},',
+        ]
+
+
+@pytest.mark.slow
+def test_a_control_and_a_queue_compile_and_keep_the_contracts(tree):
+    for room, name in NEW:
+        begin(tree, room, name)
+    libraries = {**os.environ, "CARGO_TARGET_DIR": str(ROOT / "target")}
+    build = ["cargo", "test", "--offline", "--locked", "-p", "ackclock-core", "--lib", "--"]
+    done = subprocess.run(
+        [*build, "contract::", "scratch_"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tree,
+        env=libraries,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    for room, name in NEW:
+        assert f"test {room}::contract::" in done.stdout
+        assert f"test {room}::{name.replace('-', '_')}::" in done.stdout

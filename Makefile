@@ -39,7 +39,7 @@ test-full: setup ## all tests
 	cargo test --workspace --exclude ackclock-py -- --include-ignored
 	$(BIN)/python -m pytest
 
-lint: setup ## formatting, clippy, ruff, types, layers, stubs, rules of the house
+lint: setup ## formatting, clippy, ruff, types, layers, stubs, schemas, rules of the house
 	$(BIN)/python tools/check_house.py
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
@@ -48,6 +48,7 @@ lint: setup ## formatting, clippy, ruff, types, layers, stubs, rules of the hous
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo --no-cache
 	$(BIN)/python tools/write_stubs.py --check
+	$(BIN)/python tools/write_schemas.py --check
 	$(BIN)/python tools/write_readme.py --check
 
 bench: setup ## speed beside ns-2 and ns-3 where they are installed, and growth with size; many minutes

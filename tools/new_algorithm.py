@@ -99,7 +99,7 @@ def main(arguments: list[str]) -> int:
     sys.stdout.write(
         f"wrote {path.relative_to(ROOT)} and its lines in {arguments[0]}/mod.rs\n"
         f"next: fill in what is marked <...>, then cargo test -p ackclock-core {path.stem};"
-        " python tools/write_stubs.py writes the Python class\n"
+        " tools/write_stubs.py and tools/write_schemas.py write the Python class and the schemas\n"
     )
     return 0
 

@@ -200,7 +200,9 @@ def test_what_is_written_reads_back_equal(file):
 
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
 def test_examples_begin_with_their_question(file):
-    assert file.read_text().startswith("# ")
+    schema, question, *_ = file.read_text().splitlines()
+    assert schema.startswith("#:schema ")
+    assert question.startswith("# ")
 
 
 def test_objects_and_text_give_the_same_scenario(scenario):

@@ -37,6 +37,7 @@ HOMES = {
     "reproduce": "ackclock.cli.reproduce:reproduce",
     "results": "ackclock.cli.results:results",
     "run": "ackclock.cli.run:run",
+    "schema": "ackclock.cli.schema:schema",
     "show": "ackclock.cli.catalogue:show",
     "sweep": "ackclock.cli.sweep:sweep",
 }

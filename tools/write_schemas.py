@@ -1,0 +1,363 @@
+"""Writes the JSON Schemas of documents that the wheel ships: `python/ackclock/schemas/*.json`.
+
+They are made from the schemas that the checks use. Those have further keywords (units) and leave
+the parameters of algorithms to the catalogue, so they are translated to plain draft 7, for editors.
+
+``python tools/write_schemas.py`` writes them; with ``--check`` it only reports whether they are
+current.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ackclock.catalogue import schema
+from ackclock.engines.fluid import document
+from ackclock.reproduce.read import form
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["AXIS", "SWEEP", "TIER", "UNTIL", "main", "schemas"]
+
+SCHEMAS = Path(__file__).resolve().parents[1] / "python/ackclock/schemas"
+
+Data = dict[str, Any]
+
+_DIALECT = "http://json-schema.org/draft-07/schema#"
+_LEFT_OUT = {"$schema", "$defs", "format", "title", "x-unit", "x-quantity"}
+_BRANCHES = {"oneOf", "anyOf", "allOf"}
+_INNER = {"items", "additionalProperties", "propertyNames"}
+_MOST = {"uint16": 2**16 - 1, "uint32": 2**32 - 1}
+_OF_USERS = ("cc", "qdisc")
+"""Rooms in which a class of a Python file may be named."""
+
+_ALGORITHM: Data = {
+    "anyOf": [
+        {"type": "string"},
+        {"type": "object", "properties": {"kind": {"type": "string"}}, "required": ["kind"]},
+    ]
+}
+"""An algorithm under a key that accepts only part of a room, as ``aqm`` does."""
+
+
+class _Translation:
+    """Translates schemas of the checks; what they refer to gathers in ``definitions``."""
+
+    def __init__(self) -> None:
+        self.definitions: dict[str, Data] = {}
+        for name, rules in schema.scenario()["$defs"].items():
+            if name != "Spec":
+                self.definitions[name] = self.plain(rules, {}, None)
+
+    def plain(self, rules: Any, names: Mapping[str, str], room: str | None) -> Any:
+        """Translate a schema; ``names`` renames what it refers to, ``room`` is that of its key."""
+        if not isinstance(rules, dict):
+            return rules
+        made: Data = {}
+        for key, value in rules.items():
+            if key in _LEFT_OUT:
+                continue
+            if key == "$ref":
+                target = str(value).rsplit("/", 1)[-1]
+                name = self._room(room) if target == "Spec" else names.get(target, target)
+                made["$ref"] = f"#/definitions/{name}"
+            elif key == "properties":
+                made[key] = {p: self.plain(v, names, schema.room_of(p)) for p, v in value.items()}
+            elif key in _BRANCHES:
+                constants = _constants(value)
+                if constants:
+                    made["enum"] = constants
+                else:
+                    branches = [self.plain(branch, names, room) for branch in value]
+                    made["allOf" if key == "allOf" else "anyOf"] = branches
+            elif key in _INNER:
+                made[key] = self.plain(value, names, room)
+            else:
+                made[key] = value
+        if "x-quantity" in rules:
+            made.setdefault("type", ["number", "string"])
+        if rules.get("format") in _MOST:
+            made.setdefault("maximum", _MOST[rules["format"]])
+        if "x-unit" in rules and "description" in made:
+            made["description"] = f"{made['description']} [{rules['x-unit']}]"
+        if "$ref" in made and len(made) > 1:
+            # Draft 7 ignores what is beside a reference.
+            made["allOf"] = [{"$ref": made.pop("$ref")}, *made.get("allOf", [])]
+        return made
+
+    def _room(self, room: str | None) -> str:
+        """The definition of an algorithm of a room: a name, or a table with ``kind``."""
+        if room is None:
+            self.definitions["algorithm"] = _ALGORITHM
+            return "algorithm"
+        name = f"room-{room}"
+        if name not in self.definitions:
+            self.definitions[name] = {}  # A queue may hold queues.
+            entries = schema.catalogue()[room]
+            choices: list[Data] = [{"enum": list(entries)}]
+            choices += [self._algorithm(room, entry) for entry in entries.values()]
+            if room in _OF_USERS:
+                choices += _user_defined()
+            self.definitions[name] = {"anyOf": choices}
+        return name
+
+    def _algorithm(self, room: str, entry: Data) -> Data:
+        rules = entry["params"]
+        names: dict[str, str] = {}
+        for name in rules.get("$defs", {}):
+            names[name] = f"{room}-{entry['name']}-{name}"
+        for name, inner in rules.get("$defs", {}).items():
+            if name != "Spec":
+                self.definitions[names[name]] = self.plain(inner, names, None)
+        made: Data = self.plain(rules, names, None)
+        replayed = schema.REPLAYED.get((room, entry["name"]))
+        required = [key for key in made.get("required", ()) if key != replayed]
+        made["required"] = ["kind", *required]
+        if replayed is not None:
+            made["anyOf"] = [{"required": [replayed]}, {"required": ["file"]}]
+        made["properties"] = {"kind": {"const": entry["name"]}, **made.get("properties", {})}
+        made["description"] = f"{entry['title'].rstrip('.')}. Source: {entry['source']}."
+        made["type"] = "object"
+        made["additionalProperties"] = False
+        return made
+
+    def document(self, rules: Data, title: str) -> Data:
+        """A schema with the definitions that it needs."""
+        needed: dict[str, Data] = {}
+        waiting = [rules]
+        while waiting:
+            for name in _references(waiting.pop()):
+                if name not in needed:
+                    needed[name] = self.definitions[name]
+                    waiting.append(needed[name])
+        definitions = {name: needed[name] for name in sorted(needed)}
+        more = {"definitions": definitions} if definitions else {}
+        return {"$schema": _DIALECT, "title": title, **rules, **more}
+
+
+def _constants(branches: list[Data]) -> list[Any]:
+    """The values of a choice between constants; none if it is another choice."""
+    if not all("const" in branch or "enum" in branch for branch in branches):
+        return []
+    return [value for b in branches for value in b.get("enum", [b.get("const")])]
+
+
+def _references(rules: Any) -> list[str]:
+    if isinstance(rules, list):
+        return [name for item in rules for name in _references(item)]
+    if not isinstance(rules, dict):
+        return []
+    found = [str(rules["$ref"]).rsplit("/", 1)[-1]] if isinstance(rules.get("$ref"), str) else []
+    return found + [name for value in rules.values() for name in _references(value)]
+
+
+def _user_defined() -> list[Data]:
+    reference = {
+        "type": "string",
+        "pattern": r"\.py:\w+$",
+        "description": "A class of a Python file, as in mine.py:Mine; path relative to this file.",
+    }
+    table = {
+        "type": "object",
+        "properties": {"kind": {"const": "python"}, "class": reference},
+        "required": ["kind", "class"],
+        "description": "A class of a Python file, with its parameters.",
+    }
+    return [reference, table]
+
+
+def _with_engine(rules: Data, engine: str, *, required: bool) -> Data:
+    key = {"const": engine, "description": "The engine that runs the document."}
+    needed = ["engine"] if required else []
+    return {
+        **rules,
+        "properties": {"engine": key, **rules["properties"]},
+        "required": [*needed, *rules["required"]],
+    }
+
+
+AXIS: Data = {
+    "path": {
+        "type": ["string", "array"],
+        "description": "What the values are set on, or a list of such paths.",
+    },
+    "paths": {"type": "array", "items": {"type": "string"}, "description": "As path."},
+    "values": {
+        "type": ["array", "object"],
+        "minItems": 1,
+        "minProperties": 1,
+        "description": "The values in order, or by label.",
+    },
+    "labels": {"type": "array", "description": "Labels in the order of the values."},
+}
+"""Keys of an axis that is a table."""
+
+UNTIL: Data = {
+    "metric": {"type": "string", "description": "The metric that decides; one number per run."},
+    "half_width": {
+        "type": "number",
+        "exclusiveMinimum": 0,
+        "default": 0.02,
+        "description": "Relative half-width of the mean's interval that is requested.",
+    },
+    "at_most": {"type": "number", "default": 50, "description": "Most replications of a point."},
+    "at_least": {
+        "type": "number",
+        "minimum": 2,
+        "default": 5,
+        "description": "Replications that every point gets.",
+    },
+    "confidence": {
+        "type": "number",
+        "exclusiveMinimum": 0,
+        "exclusiveMaximum": 1,
+        "default": 0.95,
+        "description": "Level of the interval.",
+    },
+}
+"""Keys of the table ``until``."""
+
+_AXES = {
+    "type": "object",
+    "additionalProperties": {
+        "anyOf": [
+            {"type": "array", "minItems": 1},
+            {
+                "type": "object",
+                "properties": AXIS,
+                "required": ["values"],
+                "additionalProperties": False,
+            },
+        ]
+    },
+}
+
+TIER: Data = {
+    "set": {"type": "object", "description": "Values of the scenario by path."},
+    "over": {**_AXES, "description": "Axes that multiply: values by path, or by a short name."},
+    "zip": {
+        "type": "array",
+        "items": _AXES,
+        "description": "Groups of axes of equal length that move together.",
+    },
+    "list": {
+        "type": "array",
+        "items": {"type": "object"},
+        "description": "Points one by one: values by path, and label.",
+    },
+    "reps": {"type": "integer", "minimum": 1, "description": "Replications of each point."},
+    "until": {
+        "type": "object",
+        "properties": UNTIL,
+        "required": ["metric"],
+        "additionalProperties": False,
+        "description": "Replications until the interval of a metric is narrow; excludes reps.",
+    },
+}
+"""Keys of a tier, which a sweep has too."""
+
+_CASE = {
+    "allOf": [
+        {
+            "if": {"properties": {"engine": {"const": "fluid"}}, "required": ["engine"]},
+            "then": {"$ref": "#/definitions/document-fluid"},
+        },
+        {
+            "if": {"properties": {"engine": {"const": "packet"}}},
+            "then": {"$ref": "#/definitions/document-scenario"},
+        },
+    ]
+}
+
+_NOT_BOTH = {"not": {"required": ["reps", "until"]}}
+
+SWEEP: Data = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "description": "A name for titles and file names."},
+        "base": {
+            "type": "string",
+            "description": "The scenario's file, relative to this one; excludes scenario.",
+        },
+        "scenario": {"type": "object", **_CASE, "description": "The scenario; excludes base."},
+        **TIER,
+        "metrics": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "Metrics that reports show, as in mean(flows.goodput_bps).",
+        },
+        "tiers": {
+            "type": "object",
+            "additionalProperties": {
+                "type": "object",
+                "properties": TIER,
+                "additionalProperties": False,
+                **_NOT_BOTH,
+            },
+            "description": "What --tier NAME changes.",
+        },
+    },
+    "oneOf": [{"required": ["base"]}, {"required": ["scenario"]}],
+    "additionalProperties": False,
+    "description": "A sweep: a scenario, a grid of changes, replications.",
+    **_NOT_BOTH,
+}
+"""A sweep file."""
+
+
+def schemas() -> dict[str, str]:
+    """Every schema file's text by its name."""
+    made = _Translation()
+    packet = _with_engine(made.plain(schema.scenario(), {}, None), "packet", required=False)
+    fluid = _with_engine(made.plain(document.rules(), {}, None), "fluid", required=True)
+    fluid["description"] = "A fluid case: a network, its flows, who decides their rates."
+    documents = {
+        "scenario": made.document(packet, "Scenario"),
+        "fluid": made.document(fluid, "Fluid case"),
+    }
+    made.definitions |= {"document-scenario": packet, "document-fluid": fluid}
+    documents["sweep"] = made.document(SWEEP, "Sweep")
+    of_paper = {
+        "paper": form.PAPER,
+        "claims": form.CLAIMS,
+        "figures": form.FIGURES,
+        "unstated": form.UNSTATED,
+        "views": form.VIEWS,
+    }
+    for name, rules in of_paper.items():
+        documents[name] = made.document(rules, f"{name}.toml of a paper")
+    return {
+        f"{name}.json": json.dumps(rules, indent=1, ensure_ascii=False) + "\n"
+        for name, rules in documents.items()
+    }
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Write the schemas, or check them.
+
+    Parameters
+    ----------
+    arguments
+        Left out: those of this process.
+    """
+    check = "--check" in (sys.argv[1:] if arguments is None else arguments)
+    made = schemas()
+    there = {path.name: path.read_text(encoding="utf-8") for path in SCHEMAS.glob("*.json")}
+    old = sorted(name for name in {*made, *there} if made.get(name) != there.get(name))
+    if check and old:
+        sys.stderr.write(f"not current: {', '.join(old)}; run python tools/write_schemas.py\n")
+        return 1
+    for name in old:
+        if name in made:
+            (SCHEMAS / name).write_text(made[name], encoding="utf-8")
+        else:
+            (SCHEMAS / name).unlink()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

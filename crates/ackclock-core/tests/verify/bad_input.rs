@@ -85,7 +85,7 @@ fn each_mistake_is_reported_once_with_its_place_the_value_and_what_was_expected(
         ),
         ("/flows/0/route", json!([]), "flows[0].route", vec!["begin at \"a\""]),
         ("/flows/0/count", json!(3_000_000), "flows[0].count", vec!["3000000", "2000000"]),
-        ("/flows/0/count", json!(0), "flows[0].count", vec!["is 0", "1 to"]),
+        ("/flows/0/count", json!(0), "", vec![]),
         ("/flows/0/size", json!(0), "flows[0].size", vec!["zero", "at least one byte"]),
         ("/flows/0/stop", json!(0), "flows[0].stop", vec!["not later than start"]),
         ("/flows/1/id", json!("one"), "flows[1].id", vec!["\"one\"", "earlier flow"]),

@@ -136,7 +136,7 @@ fn mistakes_are_reported_with_what_was_expected() {
         (
             json!({"link": "*", "qdisc": {"kind": "red", "max_p": 3}}),
             "links[0].qdisc.max_p",
-            ["is 3", "1"],
+            ["3 is out of range", "at most 1"],
         ),
         (
             json!({"link": "*", "schedule": {"steps": []}}),

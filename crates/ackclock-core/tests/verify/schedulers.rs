@@ -119,6 +119,6 @@ fn what_is_wrong_with_classes_is_reported_where_it_is() {
     };
     let tree = json!({ "kind": "hpfq", "classes": [{ "takes": { "flows": ["onne"] } }] });
     let (path, message) = refusal(tree, json!({}));
-    assert_eq!(path, "net.links[0].qdisc.classes");
+    assert_eq!(path, "net.links[0].qdisc.classes[0].takes.flows[0]");
     assert!(message.ends_with("no flow has this id; did you mean \"one\"?"), "{message}");
 }

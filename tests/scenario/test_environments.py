@@ -167,7 +167,7 @@ def test_transfers_get_their_share_whatever_the_test_flows_do():
         return run.summary["environment"]["available_bps"]
 
     means = [sum(left(cc, seed) for seed in range(1, 7)) / 6 for cc in ("aimd", "miad")]
-    assert means[0] == pytest.approx(means[1], rel=0.01)
+    assert means[0] == pytest.approx(means[1], rel=0.005)
     # 100 transfers a second of 50 kB offer 40 Mbit/s and headers; the tail is heavy.
     assert 45e6 < means[0] < 75e6
 

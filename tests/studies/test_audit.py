@@ -119,9 +119,9 @@ def test_wrong_input_is_reported_in_a_sentence(capsys: pytest.CaptureFixture[str
     assert main(["audit", "latecomer", "fast", "--tier", "quick"]) == 2
     assert "'fast', 'full'" in capsys.readouterr().err
     for wrong, named in (
-        ('{kind = "fast-corrected", theta = 0.0}', r"theta = 0\.0}: 0(\.0)? is out of range"),
-        ('{kind = "fast", alpha = -1.0}', r"-1\.0 is out of range; expected more than 0"),
-        ('{kind = "fast", gamma = 2.0}', r"2\.0 is out of range"),
+        ('{kind = "fast-corrected", theta = 0.0}', "theta: 0 is out of range"),
+        ('{kind = "fast", alpha = -1.0}', r"alpha: -1\.0 is out of range; expected more than 0"),
+        ('{kind = "fast", gamma = 2.0}', r"gamma: 2\.0 is out of range"),
     ):
         with pytest.raises(ScenarioError, match=named):
             read_control(wrong, Path())

@@ -62,7 +62,11 @@ def read_subject(
     try:
         Scenario.from_data(trial(value)).check()
     except ScenarioError as error:
-        found = [Problem("", p.message, text) for p in error.problems if f".{key}" in p.path]
+        found = [
+            Problem(p.path.partition(f".{key}")[2].lstrip("."), p.message, text)
+            for p in error.problems
+            if f".{key}" in p.path
+        ]
         raise ScenarioError(list(dict.fromkeys(found)) or list(error.problems)) from None
     name = value if isinstance(value, str) else value.get("class", value["kind"])
     return Subject(str(name).rpartition(":")[2], value)

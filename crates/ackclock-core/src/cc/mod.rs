@@ -302,6 +302,7 @@ crate::registry! {
         "cc/delay/vegas.rs" => delay::vegas::Vegas,
         "cc/delay/fast.rs" => delay::fast::Fast,
         "cc/delay/fast_rate_reduction.rs" => delay::fast_rate_reduction::FastRateReduction,
+        "cc/delay/fast_self_tuning.rs" => delay::fast_self_tuning::FastSelfTuning,
         "cc/delay/fast_corrected.rs" => delay::fast_corrected::FastCorrected,
         "cc/delay/ledbat.rs" => delay::ledbat::Ledbat,
         "cc/mixed/compound.rs" => mixed::compound::Compound,

@@ -327,6 +327,38 @@ class FastRateReduction(Record):
         pause: bool | None = False,
     ) -> None: ...
 
+class FastSelfTuning(Record):
+    r"""FAST TCP tuned to Reno.
+
+    form: `published` or `ns2`.
+    alpha: Segments to keep queued. Range: more than 0 (segments).
+    beta: `ns2` only: the window moves if fewer than alpha or at least beta segments are queued [segments].
+    gamma: Gain of a step. Range: more than 0 and at most 1.
+    interval: Time between updates. Range: more than 0 s.
+    every: Time between updates of alpha. Range: at least 1 (round trips).
+    mi_threshold: Below this queueing delay the window doubles per round trip. Range: at least 0 s.
+    rtt_weight: Weight of a sample in the mean round trip where windows are small. Range: more than 0 and at most 1.
+    max_growth: An update multiplies the window by no more than this. Range: more than 1.
+    base_rtt: Propagation and transmission time of the path, in place of the smallest round trip. Range: more than 0 s.
+    kappa: Gain of an update of alpha. Range: more than 0 and at most 1.
+    weight: The rate aimed at is this over the loss rate. Range: more than 0 (segments/s).
+    """
+    def __init__(
+        self,
+        form: Literal["published", "ns2"] | None = "published",
+        alpha: float | None = 100.0,
+        beta: float | None = ...,
+        gamma: float | None = 0.5,
+        interval: float | str | None = ...,
+        every: int | None = 20,
+        mi_threshold: float | str | None = 0.00075,
+        rtt_weight: float | None = ...,
+        max_growth: float | None = ...,
+        base_rtt: float | str | None = ...,
+        kappa: float | None = 0.1,
+        weight: float | None = ...,
+    ) -> None: ...
+
 class FastCorrected(Record):
     r"""FAST TCP with corrected propagation delay.
 

@@ -198,6 +198,13 @@ impl Fast {
         self.hold = round + 2;
     }
 
+    /// Multiplies alpha, and with it beta; alpha is at least `least`.
+    pub(in crate::cc) fn scale_alpha(&mut self, factor: f64, least: f64) {
+        let before = self.alpha;
+        self.alpha = (factor * before).max(least);
+        self.beta *= self.alpha / before;
+    }
+
     /// Takes a round-trip sample into base and mean.
     pub(in crate::cc) fn sample(&mut self, rtt: Option<Span>, cwnd: f64) {
         let Some(rtt) = rtt.map(Span::seconds) else { return };

@@ -4,5 +4,6 @@ pub(in crate::cc) mod calm;
 pub mod fast;
 pub mod fast_corrected;
 pub mod fast_rate_reduction;
+pub mod fast_self_tuning;
 pub mod ledbat;
 pub mod vegas;

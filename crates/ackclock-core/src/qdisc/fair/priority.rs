@@ -2,9 +2,9 @@
 //!
 //! **Source**: RFC 2475 and RFC 3246, appendix A.3 (a priority queue implements expedited forwarding,
 //! doi:10.17487/RFC3246); priority for the first packets of a connection, so that a delay-based sender
-//! measures propagation without queueing: Cui, Andrew, Zukerman & Tan, "Improving the fairness of FAST
-//! TCP to new flows", IEEE Communications Letters 10(5), 2006 (doi:10.1109/LCOMM.2006.1633341), as cited by
-//! the papers that study it.
+//! measures propagation without queueing: L. Tan, C. Yuan, M. Zukerman, "FAST TCP: fairness and queuing
+//! issues", IEEE Communications Letters 9(8), 2005, pages 762 to 764, as described by M. Rodriguez-Perez et al.,
+//! "The persistent congestion problem of FAST-TCP: Analysis and solutions", section 2.
 //!
 //! **Rule**: classes have the order of the list;
 //! - the first class with a packet sends its oldest; a transmission that has begun is not interrupted;

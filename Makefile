@@ -8,7 +8,7 @@ UV_VERSION := 0.13.8
 BIN := .venv/bin
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help setup demo test test-full lint bench bench-check docs new clean
+.PHONY: help setup demo test test-full lint bench bench-check docs web test-web new clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -66,6 +66,14 @@ docs: setup ## the documentation as HTML in docs/_build/html; warnings are error
 	$(BIN)/python tools/write_reference.py docs/reference/generated
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -b html docs docs/_build/html
 	$(BIN)/python tools/check_blocks.py README.md docs
+
+web: ## the lab as one HTML file; needs Node and Rust's target wasm32-unknown-unknown
+	$(PYTHON) tools/build_web.py
+
+test-web: setup web ## the lab in headless Chromium, its parts in Node
+	UV_PROJECT_ENVIRONMENT=.venv $(BIN)/uv sync --quiet --frozen --inexact --extra dev --extra web --no-install-project
+	node --test web/test/*.test.js
+	$(BIN)/python -m pytest tests/lab
 
 new: setup ## begin an algorithm: make new ROOM=cc|qdisc|recovery|slow_start|sharing|policy NAME=my-rule
 	@$(BIN)/python tools/new_algorithm.py $(ROOM) $(NAME)

@@ -14,7 +14,7 @@ pub(crate) fn address<T: ?Sized>(value: &T) -> usize {
 
 /// Makes the processor load so many bytes from an address on.
 #[inline(always)]
-#[expect(unsafe_code, reason = "there is no safe prefetch instruction")]
+#[allow(unsafe_code, reason = "there is no safe prefetch instruction")]
 pub(crate) fn prefetch_at(address: usize, bytes: usize) {
     #[cfg(target_arch = "x86_64")]
     {
@@ -33,7 +33,7 @@ pub(crate) fn prefetch_at(address: usize, bytes: usize) {
 /// Requests large pages for a table of some megabytes, for the part in use and for the part into which
 /// it will grow. Its records are accessed in no order, and translating the address of a record on a
 /// small page takes longer than loading the record.
-#[expect(unsafe_code, reason = "there is no safe interface to madvise")]
+#[allow(unsafe_code, reason = "there is no safe interface to madvise")]
 pub(crate) fn use_large_pages<T>(table: &Vec<T>) {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
@@ -63,7 +63,7 @@ pub(crate) fn use_large_pages<T>(table: &Vec<T>) {
 }
 
 /// Returns free memory to the operating system: the allocator keeps what temporary large tables used.
-#[expect(unsafe_code, reason = "there is no safe interface to malloc_trim")]
+#[allow(unsafe_code, reason = "there is no safe interface to malloc_trim")]
 pub(crate) fn release_free_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: the function may be called at any time by any thread; it takes the allocator's locks and

@@ -32,6 +32,7 @@ HOMES = {
     "explain": "ackclock.cli.check:explain",
     "fluid": "ackclock.cli.fluid:fluid",
     "game": "ackclock.cli.game:game",
+    "lab": "ackclock.cli.lab:lab",
     "list": "ackclock.cli.catalogue:list_",
     "plot": "ackclock.cli.plot:plot",
     "reproduce": "ackclock.cli.reproduce:reproduce",

@@ -1,0 +1,72 @@
+//! What the module answers: each function takes text and gives a block.
+
+use ackclock_core::api::{self, RunError};
+use ackclock_core::error::Problem;
+use serde_json::{Value, json};
+
+use crate::{block, toml_text};
+
+/// The JSON Schema of scenarios and the catalogue of algorithms.
+pub fn describe() -> Vec<u8> {
+    let parsed = |text: String| serde_json::from_str::<Value>(&text).unwrap_or(Value::Null);
+    let head = json!({
+        "version": api::VERSION,
+        "schema": parsed(api::schema()),
+        "catalogue": parsed(api::catalogue()),
+    });
+    block::of_text(&head.to_string())
+}
+
+/// A TOML text as JSON; see [`toml_text::read`].
+pub fn read_toml(text: &str) -> Vec<u8> {
+    block::of_text(&toml_text::read(text).to_string())
+}
+
+/// A TOML text with one value changed; see [`toml_text::edit`]. `request` is
+/// `{"text": .., "path": [..], "value": ..}`.
+pub fn edit_toml(request: &str) -> Vec<u8> {
+    let request: Value = serde_json::from_str(request).unwrap_or(Value::Null);
+    let text = request["text"].as_str().unwrap_or_default();
+    let path = request["path"].as_array().map_or(&[][..], Vec::as_slice);
+    block::of_text(&toml_text::edit(text, path, &request["value"]).to_string())
+}
+
+/// What a scenario amounts to: `{"explained": .., "layout": ..}`, or `{"problems": [..]}`.
+pub fn explain(text: &str) -> Vec<u8> {
+    let problems = api::check(text);
+    if !problems.is_empty() {
+        return refused(&problems);
+    }
+    let net = serde_json::from_str::<Value>(text).map(|s| s["net"].to_string());
+    let layout = net.map_or_else(|_| Ok(String::from("null")), |net| api::layout(&net));
+    let head = match (api::explain(text), layout) {
+        (Ok(explained), Ok(layout)) => {
+            format!(r#"{{"explained": {explained}, "layout": {layout}}}"#)
+        }
+        (Err(problems), _) | (_, Err(problems)) => return refused(&problems),
+    };
+    block::of_text(&head)
+}
+
+/// Runs a scenario: summary and tables, or `{"problems": [..]}`.
+///
+/// `progress` gets the fraction done and the simulated time in seconds.
+pub fn run(text: &str, progress: &mut dyn FnMut(f64, f64)) -> Vec<u8> {
+    let result = api::run(text, &mut |fraction, seconds| {
+        progress(fraction, seconds);
+        true
+    });
+    match result {
+        Ok(output) => block::of_output(output),
+        Err(RunError::Input(problems)) => refused(&problems),
+        Err(RunError::Algorithm(message)) => refused(&[Problem::new("", message)]),
+        Err(RunError::Conservation(ledger)) => {
+            refused(&[Problem::new("", format!("packets were not conserved: {ledger}"))])
+        }
+        Err(RunError::Interrupted) => refused(&[Problem::new("", "the run was stopped")]),
+    }
+}
+
+fn refused(problems: &[Problem]) -> Vec<u8> {
+    block::of_text(&json!({ "problems": problems }).to_string())
+}

@@ -1,0 +1,1 @@
+"""The lab: a page in which the core runs as WebAssembly, and what serves it."""

@@ -1,0 +1,212 @@
+"""The lab's page in a browser: from disk and from the server, with no request and no error.
+
+Needs the page (`make web`), Playwright's Python package and Chromium.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import re
+import shutil
+import subprocess
+import threading
+from pathlib import Path
+
+import pytest
+
+import ackclock as ac
+from ackclock.lab import server as lab
+from ackclock.scenario.load import load
+
+ROOT = Path(__file__).resolve().parents[2]
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+EXAMPLES = [file for file in sorted(ROOT.glob("examples/*.toml")) if file.stem != "my_control"]
+playwright = pytest.importorskip("playwright.sync_api", reason="needs the package playwright")
+pytestmark = [
+    pytest.mark.skipif(not lab.PAGE.is_file(), reason="needs the lab's page: make web"),
+    pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium"),
+]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as play:
+        started = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+class Opened:
+    """A page that was opened, and what it did that it should not."""
+
+    def __init__(self, browser, address, **options):
+        self.context = browser.new_context(**options)
+        self.page = self.context.new_page()
+        self.faults = []
+        self.requests = []
+        self.page.on("pageerror", lambda error: self.faults.append(str(error)))
+        self.page.on("console", self._hear)
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.goto(address)
+        self.page.wait_for_selector("body[data-state=ready]")
+
+    def _hear(self, line):
+        if line.type in ("error", "warning"):
+            self.faults.append(line.text)
+
+    def digest(self):
+        return self.page.get_attribute("body", "data-digest")
+
+    def until_another(self, digest):
+        self.page.wait_for_function("old => document.body.dataset.digest !== old", arg=digest)
+        return self.digest()
+
+    def close(self):
+        self.context.close()
+        assert self.faults == []
+        outside = [url for url in self.requests[1:] if not url.startswith("blob:")]
+        assert outside == []
+
+
+@pytest.fixture
+def opened(browser):
+    pages = []
+
+    def open_page(address=None, **options):
+        pages.append(Opened(browser, address or lab.PAGE.as_uri(), **options))
+        return pages[-1]
+
+    yield open_page
+    for page in pages:
+        page.close()
+
+
+def native(toml):
+    return load(toml).run().summary["digest"]
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
+def test_a_scenario_gives_the_digest_of_the_native_core(opened, file):
+    scenario = load(file)
+    here = opened(lab.PAGE.as_uri() + lab.fragment_of(scenario.expanded().to_toml()))
+    assert here.digest() == scenario.run().summary["digest"]
+
+
+def test_the_server_shows_the_same_page(opened):
+    with lab.LabServer(lab.read_page()) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            from_server = opened(server.url).digest()
+        finally:
+            server.shutdown()
+            thread.join()
+    assert from_server == opened().digest()
+
+
+def test_a_slider_changes_the_scenario_and_the_charts(opened):
+    here = opened()
+    before, shown = here.digest(), here.page.inner_text("#flows")
+    here.page.locator("#slider-input").press("ArrowLeft")
+    after = here.until_another(before)
+    toml = here.page.input_value("#toml")
+    assert 'buffer = "0.5 bdp"' in toml
+    assert toml.startswith("# One Reno flow over a drop-tail queue.")
+    assert after == native(toml)
+    assert here.page.inner_text("#flows") != shown
+
+
+def test_form_and_toml_keep_in_step(opened):
+    here = opened()
+    page, before = here.page, here.digest()
+    page.locator('[data-path=\'["net","rate"]\']').fill("5 Mbps")
+    page.locator('[data-path=\'["net","rate"]\']').press("Tab")
+    changed = here.until_another(before)
+    page.click("#tab-toml")
+    assert 'rate = "5 Mbps"' in page.input_value("#toml")
+    page.fill("#toml", page.input_value("#toml").replace('"5 Mbps"', '"10 Mbps"'))
+    assert here.until_another(changed) == before
+
+
+def test_a_fault_is_shown_at_its_place_and_the_last_result_stays(opened):
+    here = opened()
+    page, before = here.page, here.digest()
+    page.click("#tab-toml")
+    page.fill("#toml", page.input_value("#toml").replace('cc = "aimd"', 'cc = "cubc"'))
+    page.wait_for_selector("#problems li")
+    assert "flows[0].cc" in page.inner_text("#problems")
+    assert "cubic" in page.inner_text("#problems")
+    page.fill("#toml", "a = = 1")
+    page.wait_for_function("() => document.querySelector('#problems').innerText.includes('line 1')")
+    assert here.digest() == before
+
+
+def test_two_runs_are_compared(opened):
+    here = opened()
+    before = here.digest()
+    here.page.click("#keep")
+    here.page.locator("#slider-input").press("ArrowLeft")
+    here.until_another(before)
+    differs = here.page.inner_text("#differs")
+    assert differs == 'net.buffer: A "1 bdp", B "0.5 bdp"'
+
+
+def test_hostile_names_stay_text(opened):
+    name = "<img src=x onerror=alert(1)></script>"
+    flow = ac.Flow(id=name, pair=0, cc="aimd")
+    net = ac.topology.Dumbbell(pairs=1, rate="1 Mbps", rtt="20 ms")
+    scenario = ac.Scenario(net=net, flows=[flow], duration="2 s", name=name)
+    here = opened(lab.PAGE.as_uri() + lab.fragment_of(scenario.to_toml()))
+    assert name in here.page.inner_text("#flows")
+    assert here.page.locator("#flows img, #form img").count() == 0
+
+
+def test_playing_moves_the_time(opened):
+    here = opened()
+    here.page.select_option("#pace", "10")
+    here.page.click("#play")
+    here.page.wait_for_function("() => parseFloat(document.querySelector('#now').innerText) > 1")
+    here.page.click("#play")
+    assert here.page.inner_text("#play") == "Play"
+
+
+@pytest.mark.parametrize("width", [1300, 390])
+def test_no_serious_fault_of_accessibility(opened, width):
+    axe = ROOT / "web/node_modules/axe-core/axe.min.js"
+    if not axe.is_file():
+        pytest.skip("needs axe-core: make web")
+    here = opened(bypass_csp=True, viewport={"width": width, "height": 900})
+    here.page.add_script_tag(path=str(axe))
+    found = here.page.evaluate("axe.run().then(found => found.violations)")
+    serious = [
+        (fault["id"], [node["html"][:120] for node in fault["nodes"]])
+        for fault in found
+        if fault["impact"] in ("serious", "critical")
+    ]
+    assert serious == []
+    overflows = here.page.evaluate("document.documentElement.scrollWidth > innerWidth + 1")
+    assert not overflows
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs Node")
+def test_the_module_and_the_native_core_agree_bit_for_bit(tmp_path):
+    scenarios = [load(file) for file in EXAMPLES]
+    controls = json.loads(ac._core.catalogue())["cc"]
+    net = ac.topology.Dumbbell(pairs=2, rate="8 Mbps", rtt="30 ms", buffer="20 pkt", qdisc="red")
+    for entry in controls:
+        flows = [ac.Flow(pair=0, cc=entry["name"]), ac.Flow(pair=1, cc="cubic", start="200 ms")]
+        scenario = ac.Scenario(net=net, flows=flows, duration="4 s")
+        if not json.loads(ac._core.check(scenario.core_json())):
+            scenarios.append(scenario)
+    packed = re.search(r'id="core-module">([^<]+)<', lab.PAGE.read_text("utf-8")).group(1)
+    (tmp_path / "core.wasm").write_bytes(gzip.decompress(base64.b64decode(packed)))
+    texts = [json.loads(scenario.core_json()) for scenario in scenarios]
+    (tmp_path / "scenarios.json").write_text(json.dumps(texts))
+    command = ["node", str(ROOT / "web/test/digests.js")]
+    command += [str(tmp_path / "core.wasm"), str(tmp_path / "scenarios.json")]
+    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split("\n")
+    expected = [scenario.run().summary["digest"] for scenario in scenarios]
+    assert printed[:-1] == expected
+    assert len(expected) >= 25

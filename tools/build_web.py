@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""Builds the lab: one HTML file that holds the core as WebAssembly, the program and the lessons.
+
+Needs cargo with the target wasm32-unknown-unknown and Node with npm. Writes
+``python/ackclock/lab/lab.html``, which ``ackclock lab`` serves and which opens from disk.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import gzip
+import hashlib
+import html
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+WEB = ROOT / "web"
+TARGET = "wasm32-unknown-unknown"
+PAGE = ROOT / "python/ackclock/lab/lab.html"
+# The bound on what a reader downloads once.
+MOST_BYTES = 3_000_000
+
+
+def build_core() -> bytes:
+    """The core as a WebAssembly module."""
+    # The core draws random numbers from its seeds only: no source of entropy is linked.
+    flags = '--cfg getrandom_backend="unsupported"'
+    environment = {**os.environ, "CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS": flags}
+    command = ["cargo", "build", "--package", "ackclock-web", "--target", TARGET]
+    run([*command, "--profile", "web"], environment)
+    folder = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    return (folder / TARGET / "web" / "ackclock_web.wasm").read_bytes()
+
+
+def bundle(entry: str, kind: str) -> str:
+    """A program with its modules as one classic script, or styles as one sheet."""
+    command = [str(WEB / "node_modules/.bin/esbuild"), str(WEB / "src" / entry), "--bundle"]
+    command += ["--minify", "--log-level=warning", "--charset=utf8"]
+    command += ["--format=iife", "--target=es2022"] if kind == "js" else []
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def lessons() -> str:
+    """The lessons with their scenarios, as JSON."""
+    folder = WEB / "lessons"
+    listed = tomllib.loads((folder / "lessons.toml").read_text("utf-8"))["lessons"]
+    for lesson in listed:
+        lesson["text"] = (folder / lesson.pop("file")).read_text("utf-8")
+    return json.dumps(listed, ensure_ascii=False)
+
+
+def run(command: list[str], environment: dict[str, str] | None = None) -> None:
+    """Runs a command; its failure ends this program."""
+    if subprocess.run(command, env=environment, cwd=ROOT, check=False).returncode:
+        sys.exit(f"failed: {' '.join(command)}")
+
+
+def missing() -> list[str]:
+    """What has to be installed first."""
+    found = []
+    if not shutil.which("cargo"):
+        found.append("cargo: install Rust by rustup")
+    elif shutil.which("rustc"):
+        show = ["rustc", "--print", "target-libdir", "--target", TARGET]
+        folder = subprocess.run(show, capture_output=True, text=True, check=False).stdout.strip()
+        if not Path(folder).is_dir():
+            found.append(f"the target {TARGET}: rustup target add {TARGET}")
+    if not shutil.which("npm"):
+        found.append("npm: install Node 20 or later (Debian: nodejs, npm)")
+    return found
+
+
+def assemble(core: bytes) -> str:
+    """The page."""
+    page = bundle("page.js", "js")
+    digest = base64.b64encode(hashlib.sha256(page.encode()).digest()).decode()
+    # Nothing is loaded and nothing sent; the one script is named by its hash, the worker is made of
+    # text in the page.
+    policy = (
+        f"default-src 'none'; script-src 'sha256-{digest}' 'wasm-unsafe-eval' blob:; "
+        "worker-src blob:; style-src 'unsafe-inline'; img-src data: blob:; "
+        "connect-src 'none'; base-uri 'none'; form-action 'none'"
+    )
+    uplot = (WEB / "node_modules/uplot/dist/uPlot.min.css").read_text("utf-8")
+    parts = {
+        "@POLICY@": html.escape(policy, quote=True),
+        "@STYLE@": uplot + bundle("page.css", "css"),
+        "@LESSONS@": data(lessons()),
+        "@WORKER@": data(json.dumps(bundle("worker.js", "js"))),
+        "@CORE@": base64.b64encode(gzip.compress(core, 9, mtime=0)).decode(),
+        "@PAGE@": page,
+    }
+    text = (WEB / "index.html").read_text("utf-8")
+    before = text
+    pieces: list[str] = []
+    for mark, part in parts.items():
+        left, before = before.split(mark)
+        pieces += [left, part]
+    return "".join([*pieces, before])
+
+
+def data(text: str) -> str:
+    """JSON that cannot end the element that holds it."""
+    return text.replace("<", "\\u003c")
+
+
+def main() -> None:
+    """Builds and writes the page."""
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
+    if found := missing():
+        sys.exit("the lab cannot be built; missing are\n" + "\n".join(f"  {one}" for one in found))
+    if not (WEB / "node_modules/.bin/esbuild").exists():
+        run(["npm", "ci", "--prefix", str(WEB), "--no-fund", "--no-audit", "--loglevel=error"])
+    page = assemble(build_core())
+    packed = len(gzip.compress(page.encode(), 6))
+    if packed > MOST_BYTES:
+        sys.exit(f"the page has {packed:,} bytes compressed; expected at most {MOST_BYTES:,}")
+    PAGE.parent.mkdir(parents=True, exist_ok=True)
+    PAGE.write_text(page, "utf-8")
+    print(f"{PAGE.relative_to(ROOT)}: {len(page):,} bytes, {packed:,} compressed")
+
+
+if __name__ == "__main__":
+    main()

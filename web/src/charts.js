@@ -1,0 +1,246 @@
+// Curves with uPlot: one chart a quantity, one cursor for all, a mark at the time shown above.
+import uPlot from 'uplot';
+import { colourOf, DROP, themeColour } from './colours.js';
+import { element } from './dom.js';
+import * as numbers from './numbers.js';
+import { busiest, rateOf, sampled, smoothed, wordsOf } from './series.js';
+
+const MOST_FLOWS = 12;
+const HEIGHT = 150;
+
+/** What a chart shows: curves over time of one or two runs. */
+function curvesOf(result, tag) {
+  const { flows, links } = result.tables;
+  const names = wordsOf(flows.id);
+  const shown = names.slice(0, MOST_FLOWS);
+  const samples = result.tables.flow_samples;
+  const take = (column) => sampled(samples, 'flow', column, names.length);
+  const bytes = take('delivered_bytes');
+  const span = Math.max(1, Math.round(bytes.times.length / 120));
+  const perFlow = (title, { times, values }, change = (v) => v) => ({
+    title,
+    times,
+    curves: shown.map((name, flow) => ({
+      name: tag + name,
+      colour: colourOf(flow),
+      values: change(values.get(flow) ?? new Float64Array(times.length)),
+    })),
+  });
+  const linkNames = wordsOf(links.id);
+  const queues = sampled(result.tables.link_samples, 'link', 'queue_packets', linkNames.length);
+  return [
+    { ...perFlow('Congestion window', take('cwnd_segments')), format: numbers.count },
+    withCapacity(result, {
+      ...perFlow('Rate of delivery in order', bytes, (values) => rateOf(bytes.times, values, span)),
+      format: numbers.rate,
+    }),
+    {
+      title: 'Queue',
+      format: numbers.count,
+      times: queues.times,
+      curves: busiest(links, 3).filter((link, at, all) => at === 0 || links.queue_mean_packets[link] > 0.02 * links.queue_mean_packets[all[0]]).map((link, at) => ({
+        name: tag + linkNames[link],
+        colour: colourOf(at + 4),
+        values: smoothed(queues.values.get(link) ?? new Float64Array(queues.times.length), span),
+      })),
+    },
+    { ...perFlow('Smoothed RTT', take('srtt_s')), format: numbers.time },
+  ];
+}
+
+/** The chart with the rate of the busiest link, unless that rate changes. */
+function withCapacity(result, chart) {
+  const [link] = busiest(result.tables.links, 1);
+  if (link === undefined || result.explained.explained.links[link]?.varies) return chart;
+  const rate = result.tables.links.rate_bps[link];
+  const values = new Float64Array(chart.times.length).fill(rate);
+  return { ...chart, capacity: { name: 'capacity', colour: themeColour('--edge'), values } };
+}
+
+/** Times and sequence numbers of the first flow at its first link, and where it lost packets. */
+function timeSequence(result) {
+  const { packets, flows } = result.tables;
+  if (!packets) return null;
+  const source = wordsOf(flows.src)[0];
+  const linkFrom = wordsOf(result.tables.links.src);
+  const { words, index } = packets.event;
+  const departure = words.indexOf('departure');
+  const [sent, lost] = [[[], []], [[], []]];
+  for (let row = 0; row < index.length; row++) {
+    if (packets.flow[row] !== 0 || packets.is_ack[row]) continue;
+    const isFirst = linkFrom[packets.link[row]] === source;
+    if (index[row] === departure && isFirst) {
+      sent[0].push(packets.time_s[row]);
+      sent[1].push(packets.seq[row]);
+    } else if (words[index[row]] === 'drop' || words[index[row]] === 'loss') {
+      lost[0].push(packets.time_s[row]);
+      lost[1].push(packets.seq[row]);
+    }
+  }
+  return { sent, lost };
+}
+
+/** The charts of the page. */
+export class Charts {
+  /**
+   * @param {HTMLElement} place Where they stand.
+   * @param {(time: number) => void} seek Called with the time that a click chose.
+   */
+  constructor(place, seek) {
+    this.place = place;
+    this.seek = seek;
+    this.time = 0;
+    this.plots = [];
+    new ResizeObserver(() => this.#fit()).observe(place);
+  }
+
+  /** Draws the curves of a run, and those of a reference dashed behind them. */
+  show(result, reference) {
+    for (const plot of this.plots) plot.destroy();
+    this.place.replaceChildren();
+    this.plots = [];
+    const behind = reference ? curvesOf(reference, 'A: ') : [];
+    curvesOf(result, reference ? 'B: ' : '').forEach((chart, at) => {
+      this.plots.push(this.#overTime(chart, behind[at]));
+    });
+    this.plots.push(...[this.#phase(result), this.#sequence(result)].filter(Boolean));
+    this.#fit();
+  }
+
+  /** Moves the mark to a time. */
+  mark(time) {
+    this.time = time;
+    for (const plot of this.plots) if (plot.marksTime) plot.redraw(false);
+  }
+
+  #overTime(chart, behind) {
+    const curves = [...chart.curves, ...(chart.capacity ? [chart.capacity] : [])];
+    const joined = behind
+      ? uPlot.join([
+          [chart.times, ...curves.map((c) => c.values)],
+          [behind.times, ...behind.curves.map((c) => c.values)],
+        ])
+      : [chart.times, ...curves.map((c) => c.values)];
+    const line = ({ name, colour }, dashed) => ({
+      label: name,
+      stroke: colour,
+      width: dashed ? 1 : 1.5,
+      dash: dashed ? [4, 3] : undefined,
+      spanGaps: true,
+      points: { show: false },
+      value: (_, value) => (value === null || value === undefined ? '–' : chart.format(value)),
+    });
+    const series = [
+      ...curves.map((curve) => line(curve, curve === chart.capacity)),
+      ...(behind?.curves ?? []).map((curve) => line(curve, true)),
+    ];
+    return this.#plot(`${chart.title}`, joined, series, {
+      marksTime: true,
+      x: (value) => numbers.time(value),
+      y: chart.format,
+    });
+  }
+
+  #phase(result) {
+    const { flows } = result.tables;
+    const names = wordsOf(flows.id);
+    if (names.length < 2) return null;
+    const samples = sampled(result.tables.flow_samples, 'flow', 'cwnd_segments', names.length);
+    const [x, y] = [samples.values.get(0), samples.values.get(1)];
+    if (!x || !y) return null;
+    return this.#plot(
+      `Phase: window of ${names[1]} over that of ${names[0]}`,
+      [null, [Array.from(x), Array.from(y)]],
+      [{ label: `${names[0]}, ${names[1]}`, stroke: colourOf(0), paths: dots(0.7), points: { show: false } }],
+      { mode: 2, x: numbers.count, y: numbers.count },
+    );
+  }
+
+  #sequence(result) {
+    const found = timeSequence(result);
+    if (!found) return null;
+    const name = wordsOf(result.tables.flows.id)[0];
+    return this.#plot(
+      `Time-sequence of ${name}, losses in red`,
+      [null, found.sent, found.lost],
+      [
+        { label: 'sent', stroke: colourOf(0), paths: dots(1), points: { show: false } },
+        { label: 'lost', stroke: DROP, paths: dots(2.5), points: { show: false } },
+      ],
+      { mode: 2, x: numbers.time, y: numbers.count },
+    );
+  }
+
+  #plot(title, data, series, { mode = 1, marksTime = false, x, y }) {
+    const holder = element('figure', { className: 'chart' }, element('figcaption', {}, title));
+    this.place.append(holder);
+    const text = themeColour('--text');
+    const grid = { stroke: themeColour('--grid'), width: 1 };
+    const axis = (format, size) => ({
+      stroke: text,
+      grid,
+      ticks: grid,
+      size,
+      values: (_, ticks) => ticks.map((tick) => (tick === null ? '' : format(tick))),
+    });
+    const options = {
+      mode,
+      width: Math.max(200, this.place.clientWidth - 8),
+      height: HEIGHT,
+      scales: { x: { time: false }, y: { range: (_, low, high) => [Math.min(0, low ?? 0), (high || 1) * 1.05] } },
+      axes: [axis(x, 30), axis(y, 74)],
+      series: [mode === 1 ? { label: 'time', value: (_, v) => (v === null ? '–' : numbers.time(v)) } : {}, ...series],
+      legend: { show: series.length <= 14, live: mode === 1 },
+      cursor: mode === 1 ? { sync: { key: 'time' }, focus: { prox: 12 } } : { show: false },
+      focus: { alpha: 0.3 },
+      hooks: marksTime ? { draw: [(plot) => this.#drawMark(plot)] } : {},
+    };
+    if (mode === 2) options.scales.x = { time: false, range: (_, low, high) => [low ?? 0, high ?? 1] };
+    const plot = new uPlot(options, data, holder);
+    plot.marksTime = marksTime;
+    plot.title = title;
+    if (marksTime) {
+      plot.over.addEventListener('click', () => {
+        if (plot.cursor.left >= 0) this.seek(plot.posToVal(plot.cursor.left, 'x'));
+      });
+    }
+    return plot;
+  }
+
+  #drawMark(plot) {
+    const at = plot.valToPos(this.time, 'x', true);
+    const { left, top, width, height } = plot.bbox;
+    if (!(at >= left && at <= left + width)) return;
+    plot.ctx.save();
+    plot.ctx.strokeStyle = '#888';
+    plot.ctx.beginPath();
+    plot.ctx.moveTo(at, top);
+    plot.ctx.lineTo(at, top + height);
+    plot.ctx.stroke();
+    plot.ctx.restore();
+  }
+
+  #fit() {
+    const width = this.place.firstElementChild?.clientWidth;
+    if (width) for (const plot of this.plots) plot.setSize({ width, height: HEIGHT });
+  }
+}
+
+/** Draws points of a scatter chart as small squares. */
+function dots(size) {
+  return (plot, index) => {
+    const side = size * uPlot.pxRatio;
+    uPlot.orient(plot, index, (series, xs, ys, scaleX, scaleY, toX, toY, left, top, width, height) => {
+      const [x, y] = plot.data[index];
+      plot.ctx.save();
+      plot.ctx.fillStyle = series.stroke(plot, index);
+      for (let at = 0; at < x.length; at++) {
+        const cx = toX(x[at], scaleX, width, left);
+        const cy = toY(y[at], scaleY, height, top);
+        plot.ctx.fillRect(cx - side / 2, cy - side / 2, side, side);
+      }
+      plot.ctx.restore();
+    });
+    return null;
+  };
+}

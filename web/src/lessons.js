@@ -1,0 +1,73 @@
+// The gallery: a question first, a prediction, then the run.
+import { byId, element } from './dom.js';
+
+/** Shows a lesson and moves between lessons. */
+export class Lessons {
+  /**
+   * @param {Array<Object>} all `{chapter, title, question, answers, right, explains, slider, text}`.
+   * @param {{setText: Function, change: Function}} page
+   */
+  constructor(all, page) {
+    this.all = all;
+    this.page = page;
+    const select = byId('lesson');
+    const chapters = [...new Set(all.map((lesson) => lesson.chapter))];
+    select.replaceChildren(...chapters.map((chapter) =>
+      element('optgroup', { label: chapter }, ...all.flatMap((lesson, at) =>
+        lesson.chapter === chapter ? [element('option', { value: String(at) }, lesson.title)] : []))));
+    select.addEventListener('change', () => this.open(Number(select.value)));
+  }
+
+  /** Opens a lesson. */
+  async open(at) {
+    const lesson = this.all[at];
+    if (!lesson) return;
+    byId('lesson').value = String(at);
+    byId('question').textContent = lesson.question;
+    byId('explains').textContent = lesson.explains;
+    byId('explains').hidden = true;
+    byId('answers').replaceChildren(...lesson.answers.map((answer, choice) =>
+      element('button', {
+        type: 'button',
+        on: { click: (event) => this.#answer(lesson, choice, event.target) },
+      }, answer)));
+    this.#showSlider(lesson.slider);
+    await this.page.setText(lesson.text);
+  }
+
+  #answer(lesson, choice, button) {
+    for (const other of byId('answers').children) other.removeAttribute('data-verdict');
+    button.dataset.verdict = choice === lesson.right ? 'right' : 'wrong';
+    byId('explains').hidden = false;
+  }
+
+  #showSlider(slider) {
+    const place = byId('slider');
+    place.replaceChildren();
+    place.hidden = !slider;
+    if (!slider) return;
+    const { label, path, values } = slider;
+    const shown = element('output', {}, String(values[slider.start]));
+    const input = element('input', {
+      type: 'range', min: 0, max: values.length - 1, step: 1, value: slider.start, id: 'slider-input',
+      aria: { label, valuetext: String(values[slider.start]) },
+      on: {
+        input: (event) => {
+          const value = values[Number(event.target.value)];
+          shown.textContent = String(value);
+          event.target.setAttribute('aria-valuetext', String(value));
+        },
+        change: async (event) => {
+          const value = values[Number(event.target.value)];
+          for (const one of [path].flat()) await this.page.change(parsePath(one), value);
+        },
+      },
+    });
+    place.append(element('label', { htmlFor: 'slider-input' }, label), input, shown);
+  }
+}
+
+/** `flows[0].cc.b` as `["flows", 0, "cc", "b"]`. */
+export function parsePath(path) {
+  return path.split(/[.[\]]+/).filter(Boolean).map((part) => (/^\d+$/.test(part) ? Number(part) : part));
+}

@@ -1,0 +1,73 @@
+// Curves from the tables of a run. No drawing here: arrays in, arrays out.
+
+/** The distinct times of a sampled table and one column as an array per index. */
+export function sampled(table, index, column, count) {
+  const rows = table.time_s.length;
+  const kept = new Set();
+  for (let row = 0; row < rows && kept.size < count; row++) kept.add(table[index][row]);
+  const width = kept.size || 1;
+  const samples = Math.floor(rows / width);
+  const times = new Float64Array(samples);
+  const values = new Map([...kept].map((who) => [who, new Float64Array(samples)]));
+  for (let row = 0; row < samples * width; row++) {
+    const sample = Math.floor(row / width);
+    times[sample] = table.time_s[row];
+    values.get(table[index][row])[sample] = table[column][row];
+  }
+  return { times, values };
+}
+
+/** Rate of change of a counter of bytes in bit/s, smoothed over `span` samples. */
+export function rateOf(times, bytes, span) {
+  const rates = new Float64Array(times.length);
+  for (let at = 0; at < times.length; at++) {
+    const from = Math.max(0, at - span);
+    const seconds = times[at] - times[from];
+    rates[at] = seconds > 0 ? (8 * (bytes[at] - bytes[from])) / seconds : 0;
+  }
+  return rates;
+}
+
+/** Mean of a curve over the `span` samples before each. */
+export function smoothed(values, span) {
+  const means = new Float64Array(values.length);
+  let sum = 0;
+  for (let at = 0; at < values.length; at++) {
+    sum += values[at];
+    if (at >= span) sum -= values[at - span];
+    means[at] = sum / Math.min(at + 1, span);
+  }
+  return means;
+}
+
+/** Jain's index of what flows get; 1 is equal. */
+export function jain(values) {
+  const sum = values.reduce((a, b) => a + b, 0);
+  const squares = values.reduce((a, b) => a + b * b, 0);
+  return squares > 0 ? (sum * sum) / (values.length * squares) : NaN;
+}
+
+/** Position of the last time that is not after `time`; -1 before the first. */
+export function lastAt(times, time) {
+  let low = 0;
+  let high = times.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (times[middle] <= time) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
+/** Index of the busiest links, the fullest first, that carry data. */
+export function busiest(links, atMost) {
+  const order = [...links.utilisation.keys()].sort(
+    (a, b) =>
+      links.queue_mean_packets[b] - links.queue_mean_packets[a] ||
+      links.utilisation[b] - links.utilisation[a],
+  );
+  return order.slice(0, atMost);
+}
+
+/** A column of words as an array. */
+export const wordsOf = (column) => Array.from(column.index, (word) => column.words[word]);

@@ -1,0 +1,86 @@
+// What happens at each link, in order, from the table of packets: what a picture at a time needs.
+import { lastAt } from './series.js';
+
+/** Events of one link as parallel arrays, and what waits after each arrival or departure. */
+class LinkEvents {
+  sent = { time: [], flow: [], isAck: [], size: [], seq: [] };
+  waiting = { time: [], packets: [] };
+  dropped = { time: [], flow: [] };
+}
+
+/** Events of all links of a run. */
+export class Timeline {
+  /**
+   * @param {Object} packets The table `packets`.
+   * @param {Array<{rate_bps: number, propagation_s: number}>} links In the order of the table.
+   */
+  constructor(packets, links) {
+    this.links = links.map(() => new LinkEvents());
+    this.wires = links;
+    this.end = 0;
+    const count = new Int32Array(links.length);
+    const { words, index } = packets.event;
+    const [arrival, departure] = ['arrival', 'departure'].map((word) => words.indexOf(word));
+    for (let row = 0; row < index.length; row++) {
+      const link = packets.link[row];
+      const events = this.links[link];
+      const time = packets.time_s[row];
+      const flow = packets.flow[row];
+      this.end = Math.max(this.end, time);
+      if (index[row] === arrival) {
+        count[link] += 1;
+      } else if (index[row] === departure) {
+        count[link] -= 1;
+        events.sent.time.push(time);
+        events.sent.flow.push(flow);
+        events.sent.isAck.push(packets.is_ack[row] === 1);
+        events.sent.size.push(packets.size_bytes[row]);
+        events.sent.seq.push(packets.seq[row]);
+      } else {
+        if (words[index[row]] === 'drop') count[link] -= 1;
+        events.dropped.time.push(time);
+        events.dropped.flow.push(flow);
+      }
+      events.waiting.time.push(time);
+      events.waiting.packets.push(Math.max(0, count[link]));
+    }
+  }
+
+  /** Packets on the wire of a link: `{flow, isAck, seq, at}` with `at` from 0 to 1 along it. */
+  onWire(link, time, atMost = 200) {
+    const { sent } = this.links[link];
+    const wire = this.wires[link];
+    const found = [];
+    for (let at = lastAt(sent.time, time); at >= 0 && found.length < atMost; at--) {
+      const flight = (8 * sent.size[at]) / wire.rate_bps + wire.propagation_s;
+      const age = time - sent.time[at];
+      // Packets of equal size overtake nobody; the largest bounds how long a small one can be behind.
+      if (age > (8 * 65536) / wire.rate_bps + wire.propagation_s) break;
+      if (age > flight) {
+        if (age > flight + (8 * 3000) / wire.rate_bps) break;
+        continue;
+      }
+      found.push({ flow: sent.flow[at], isAck: sent.isAck[at], seq: sent.seq[at], at: age / flight });
+    }
+    return found;
+  }
+
+  /** Packets that wait at a link. */
+  waiting(link, time) {
+    const { waiting } = this.links[link];
+    const at = lastAt(waiting.time, time);
+    return at < 0 ? 0 : waiting.packets[at];
+  }
+
+  /** Drops at a link in the `span` seconds before a time: `{flow, age}` with `age` from 0 to 1. */
+  drops(link, time, span, atMost = 20) {
+    const { dropped } = this.links[link];
+    const found = [];
+    for (let at = lastAt(dropped.time, time); at >= 0 && found.length < atMost; at--) {
+      const age = (time - dropped.time[at]) / span;
+      if (age > 1) break;
+      found.push({ flow: dropped.flow[at], age });
+    }
+    return found;
+  }
+}

@@ -1,0 +1,87 @@
+// Parts that need no page: node --test.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { toCsv } from '../src/download.js';
+import { readValue } from '../src/form.js';
+import { parsePath } from '../src/lessons.js';
+import * as numbers from '../src/numbers.js';
+import { place } from '../src/placement.js';
+import { jain, lastAt, rateOf, sampled } from '../src/series.js';
+import { fromFragment, toFragment } from '../src/share.js';
+import { differences } from '../src/summary.js';
+import { Timeline } from '../src/timeline.js';
+
+test('a sampled table is taken apart by its index', () => {
+  const table = { time_s: [0, 0, 1, 1, 2, 2], flow: [0, 1, 0, 1, 0, 1], cwnd: [1, 10, 2, 20, 3, 30] };
+  const { times, values } = sampled(table, 'flow', 'cwnd', 2);
+  assert.deepEqual([...times], [0, 1, 2]);
+  assert.deepEqual([...values.get(1)], [10, 20, 30]);
+});
+
+test('a rate is bits over the span before', () => {
+  assert.deepEqual([...rateOf([0, 1, 2, 3], [0, 1000, 3000, 3000], 1)], [0, 8000, 16000, 0]);
+  assert.equal(rateOf([0, 1, 2, 3], [0, 1000, 3000, 3000], 2)[3], 8000);
+});
+
+test("Jain's index of equal shares is 1, of one user of four a quarter", () => {
+  assert.equal(jain([3, 3, 3]), 1);
+  assert.equal(jain([8, 0, 0, 0]), 0.25);
+});
+
+test('the last time not after another', () => {
+  assert.deepEqual([-1, 0, 0.5, 1, 9].map((t) => lastAt([0, 1, 1, 2], t)), [-1, 0, 0, 2, 3]);
+});
+
+test('numbers have three digits and a prefix', () => {
+  assert.equal(numbers.rate(12_221_234), '12.2 Mbit/s');
+  assert.equal(numbers.time(0.04521), '45.2 ms');
+  assert.equal(numbers.share(0.97), '97 %');
+  assert.equal(numbers.rate(NaN), '–');
+});
+
+test('what is typed becomes a value of TOML', () => {
+  assert.deepEqual(['', ' 3 ', '0.5', 'true', '10 Mbps', '1e3'].map(readValue), [null, 3, 0.5, true, '10 Mbps', 1000]);
+  assert.deepEqual(parsePath('flows[0].cc.b'), ['flows', 0, 'cc', 'b']);
+});
+
+test('a shared scenario comes back, and a damaged or an oversized one does not', async () => {
+  const text = `# é "quotes" <script>\n${'[[flows]]\n'.repeat(50)}`;
+  const fragment = await toFragment(text);
+  assert.match(fragment, /^#s=[\w-]+$/);
+  assert.equal(await fromFragment(fragment), text);
+  assert.equal(await fromFragment('#s=AAAA____'), null);
+  assert.equal(await fromFragment('#other'), null);
+  assert.equal(await fromFragment(await toFragment('x'.repeat(300_000))), null);
+});
+
+test('a table with names that need it is quoted', () => {
+  const table = { id: { words: ['a,b', 'say "x"'], index: [0, 1] }, rate: [1.5, 2] };
+  assert.equal(toCsv(table), 'id,rate\r\n"a,b",1.5\r\n"say ""x""",2\r\n');
+});
+
+test('differences are named by their path', () => {
+  const found = differences({ net: { rate: '1', hops: 2 }, flows: [{ cc: 'a' }] }, { net: { rate: '2', hops: 2 }, flows: [{ cc: 'a' }, {}] });
+  assert.deepEqual(found.map(({ path }) => path), ['net.rate', 'flows[1]']);
+});
+
+test('a packet is on the wire from its departure for transmission and propagation', () => {
+  const event = { words: ['arrival', 'departure', 'drop'], index: [0, 1, 0, 1, 0, 2] };
+  const packets = {
+    event, time_s: [0, 0, 0.1, 1, 1.5, 1.5], link: [0, 0, 0, 0, 0, 0], flow: [0, 0, 1, 1, 2, 2],
+    is_ack: [0, 0, 0, 0, 0, 0], size_bytes: [1000, 1000, 1000, 1000, 1000, 1000], seq: [0, 0, 7, 7, 0, 0],
+  };
+  const timeline = new Timeline(packets, [{ rate_bps: 8000, propagation_s: 1 }]);
+  assert.equal(timeline.waiting(0, 0.5), 1);
+  assert.equal(timeline.waiting(0, 1.2), 0);
+  assert.deepEqual(timeline.onWire(0, 1.5).map(({ flow, at }) => [flow, at]), [[1, 0.25], [0, 0.75]]);
+  assert.deepEqual(timeline.onWire(0, 2.5).map(({ flow }) => flow), [1]);
+  assert.deepEqual(timeline.drops(0, 1.75, 0.5), [{ flow: 2, age: 0.5 }]);
+});
+
+test('routers of a dumbbell stand on a line, and no two nodes on one place', () => {
+  const layout = { nodes: ['r0', 'r1', 's0', 's1', 'd0', 'd1'], links: [['r0', 'r1'], ['s0', 'r0'], ['s1', 'r0'], ['r1', 'd0'], ['r1', 'd1']] };
+  const places = place(layout);
+  assert.equal(places.get('r0').y, places.get('r1').y);
+  assert.ok(places.get('s0').x < places.get('r0').x && places.get('d0').x > places.get('r1').x);
+  assert.equal(new Set([...places.values()].map(({ x, y }) => `${x},${y}`)).size, 6);
+});

@@ -20,6 +20,9 @@ impl Flags {
     pub const ECE: Self = Self(1 << 4);
     /// Congestion window reduced, set by a sender.
     pub const CWR: Self = Self(1 << 5);
+    /// With [`Self::DATAGRAM`], whose packets have no CWR: announces a join experiment to the receivers of
+    /// a multicast group.
+    pub const ANNOUNCEMENT: Self = Self::CWR;
     /// A retransmission. For statistics and ECT rules; no queue may look at it.
     pub const RETX: Self = Self(1 << 6);
     /// "Out" of profile for RIO (Clark & Fang 1998); absent means "In".

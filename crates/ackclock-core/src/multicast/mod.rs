@@ -26,7 +26,7 @@ const NUMBER_BITS: u32 = 27;
 /// Most layers of a group.
 pub const MAX_LAYERS: usize = 1 << (32 - NUMBER_BITS);
 
-/// Size on the wire of a membership message in bytes.
+/// Size on the wire of a membership message or an announcement in bytes.
 pub const MEMBERSHIP_BYTES: u16 = 40;
 
 /// A receiver repeats its membership at this interval, so that a lost message has no lasting effect.
@@ -85,6 +85,13 @@ pub trait LayerControl: Send {
     /// When [`Self::on_timer`] is due; [`Time::MAX`]: never.
     fn deadline(&self) -> Time {
         Time::MAX
+    }
+    /// Another receiver announces an experiment with layer `layer`, counted from 1.
+    fn on_announcement(&mut self, _layer: u32, _now: Time) {}
+    /// Takes the layer, counted from 1, of an experiment that is to be announced to the group before the
+    /// receiver joins. Requested after [`Self::on_timer`].
+    fn take_announcement(&mut self) -> Option<u32> {
+        None
     }
     /// Packets of a layer that the source sends back to back: 2 for packet pairs.
     fn burst(&self) -> u32 {

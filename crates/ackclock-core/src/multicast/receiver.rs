@@ -1,7 +1,8 @@
 //! The receiver of a group: counts packets and losses, and sends its control's decisions up the tree.
 //!
 //! A membership message carries the number of layers held in place of a sequence number. It is sent when
-//! that number changes, and repeated every [`REFRESH`].
+//! that number changes, and repeated every [`REFRESH`]. An announcement carries the layer of an experiment in
+//! the same place and goes to all receivers of the group.
 
 use super::{LayerControl, MAX_LAYERS, MEMBERSHIP_BYTES, NUMBER_BITS, REFRESH, Seen, layer_of};
 use crate::ids::FlowId;
@@ -94,6 +95,13 @@ impl Receiver {
         self.refresh_at = ctx.now + REFRESH;
     }
 
+    /// Announces an experiment with layer `layer`, counted from 1, to the other receivers.
+    fn announce(&mut self, layer: u32, ctx: &mut EndpointCtx<'_>) {
+        let flags = Flags::ACK | Flags::DATAGRAM | Flags::ANNOUNCEMENT;
+        ctx.out.send(self.flow, layer, MEMBERSHIP_BYTES, flags);
+        self.messages += 1;
+    }
+
     /// Notes the arrival of a packet of a layer that is held.
     fn note(&mut self, layer: u32, packet: &Packet, now: Time) -> Seen {
         let number = packet.seq % NUMBERS;
@@ -124,6 +132,10 @@ impl Endpoint for Receiver {
 
     fn on_packet(&mut self, packet: Packet, ctx: &mut EndpointCtx<'_>) {
         self.received += 1;
+        if packet.flags.has(Flags::ANNOUNCEMENT) {
+            self.control.on_announcement(packet.seq, ctx.now);
+            return;
+        }
         let layer = layer_of(packet.seq);
         // Packets of a layer that was left arrive until the branch has learned of it.
         if layer >= self.held {
@@ -140,6 +152,9 @@ impl Endpoint for Receiver {
     fn on_timer(&mut self, ctx: &mut EndpointCtx<'_>) {
         if self.control.deadline() <= ctx.now {
             let layers = self.control.on_timer(ctx.now, ctx.rng);
+            if let Some(layer) = self.control.take_announcement() {
+                self.announce(layer, ctx);
+            }
             self.hold(layers, ctx);
         }
         if self.refresh_at <= ctx.now {

@@ -1,7 +1,8 @@
 //! RLM: receiver-driven layered multicast.
 //!
 //! A receiver finds its bandwidth by join experiments: it adds a layer from time to time and drops it again
-//! if packets are lost within the detection time. Layers that failed are tried less often.
+//! if packets are lost within the detection time. Layers that failed are tried less often. Receivers announce
+//! their experiments to the group, and learn from those of others that fail.
 //!
 //! **Source**: McCanne, Jacobson & Vetterli, "Receiver-driven layered multicast", SIGCOMM 1996, section 3,
 //! doi:10.1145/248156.248168. Reconstructed from descriptions of it; names of states and timers are the
@@ -16,11 +17,16 @@
 //! H, after TD:                  -> M
 //! M, after TD:                  loss ratio > `loss`: drop a layer, -> D; else -> S
 //! D, after TD:                  -> S
+//! S, H, M, loss while another's experiment with layer k is in progress: TJ(k) = min(alpha TJ(k), max)
+//! join timer of layer k while another's experiment with a layer < k is in progress: drawn anew
 //! TD = mean + 2 deviation, both exponentially weighted with gain 1/4
 //! join timers are drawn from [0.5, 1.5) TJ(k), so that receivers do not try at once
 //! ```
-//! Deviations: no shared learning; each receiver learns from its own experiments only. The distribution of
-//! join timers is ours. The base layer is never dropped.
+//! Another's experiment is in progress for TD from its announcement on, or up to the first loss. Nothing is
+//! learned from experiments that succeed: they do on the way of the receiver that makes them.
+//!
+//! Deviations: the distribution of join timers and which experiments suppress others are ours. The base layer
+//! is never dropped. With `shared = false` each receiver learns from its own experiments only.
 //!
 //! Defaults by era: none.
 
@@ -54,6 +60,8 @@ pub struct RlmParams {
     /// Loss ratio above which the measurement drops a layer.
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub loss: f64,
+    /// Shared learning: announce experiments, and learn from those of others.
+    pub shared: bool,
 }
 
 impl Default for RlmParams {
@@ -65,6 +73,7 @@ impl Default for RlmParams {
             beta: 2.0 / 3.0,
             detection: Span::from_millis(2000),
             loss: 0.25,
+            shared: true,
         }
     }
 }
@@ -93,6 +102,10 @@ pub struct Rlm {
     detect_at: Time,
     /// When the experiment in progress began.
     experiment: Option<Time>,
+    /// By layer, until when an experiment of another receiver is in progress.
+    others_until: Vec<Time>,
+    /// Layer of an experiment that is to be announced.
+    announce: Option<u32>,
     mean_s: f64,
     deviation_s: f64,
     lost: u64,
@@ -117,6 +130,8 @@ impl About<ControlEnv> for Rlm {
         }
         Ok(Self {
             join_s: vec![params.join_min.seconds(); env.layers.len()],
+            others_until: vec![Time::ZERO; env.layers.len()],
+            announce: None,
             mean_s: params.detection.seconds(),
             params,
             held: 1,
@@ -162,13 +177,34 @@ impl Rlm {
         self.held = (self.held - 1).max(1);
     }
 
+    /// Backs the join timer of the layer of this index off.
+    fn back_off(&mut self, index: usize) {
+        let join_s = &mut self.join_s[index];
+        *join_s = (*join_s * self.params.alpha).min(self.params.join_max.seconds());
+        self.others_until[index] = Time::ZERO;
+    }
+
+    /// Packets are lost: experiments of others with layers that this receiver does not hold have failed.
+    fn learn(&mut self, now: Time) {
+        for index in self.held as usize..self.join_s.len() {
+            if now < self.others_until[index] {
+                self.back_off(index);
+            }
+        }
+    }
+
+    /// Whether an experiment of another with a lower layer than the next is in progress. Those with the same
+    /// layer do no harm, and a group whose receivers waited for one another would take long to join it.
+    fn is_suppressed(&self, now: Time) -> bool {
+        self.others_until[..self.held as usize].iter().any(|&until| now < until)
+    }
+
     /// The experiment that began at `from` has failed.
     fn fail(&mut self, from: Time, now: Time, rng: &mut Stream) {
         let sample_s = now.since(from).seconds();
         self.deviation_s += GAIN * ((sample_s - self.mean_s).abs() - self.deviation_s);
         self.mean_s += GAIN * (sample_s - self.mean_s);
-        let join_s = &mut self.join_s[self.held as usize - 1];
-        *join_s = (*join_s * self.params.alpha).min(self.params.join_max.seconds());
+        self.back_off(self.held as usize - 1);
         self.drop_layer();
         self.enter(State::Drop, now, rng);
     }
@@ -208,6 +244,9 @@ impl LayerControl for Rlm {
     fn on_packet(&mut self, seen: &Seen, rng: &mut Stream) -> u32 {
         self.lost += u64::from(seen.lost);
         self.received += 1;
+        if seen.lost > 0 && self.experiment.is_none() && self.state != State::Drop {
+            self.learn(seen.now);
+        }
         if seen.lost > 0 && self.state == State::Steady {
             match self.experiment {
                 Some(from) => self.fail(from, seen.now, rng),
@@ -221,13 +260,28 @@ impl LayerControl for Rlm {
         if self.detect_at <= now {
             self.on_detection(now, rng);
         }
-        if self.join_at <= now {
+        if self.join_at <= now && self.is_suppressed(now) {
+            self.draw_join_timer(now, rng);
+        } else if self.join_at <= now {
             self.held += 1;
+            self.announce = self.params.shared.then_some(self.held);
             self.experiment = Some(now);
             self.detect_at = now + self.detection();
             self.join_at = Time::MAX;
         }
         self.held
+    }
+
+    fn on_announcement(&mut self, layer: u32, now: Time) {
+        let until = now + self.detection();
+        let known = self.others_until.get_mut((layer as usize).wrapping_sub(1));
+        if let Some(known) = known.filter(|_| self.params.shared) {
+            *known = until;
+        }
+    }
+
+    fn take_announcement(&mut self) -> Option<u32> {
+        self.announce.take()
     }
 
     fn deadline(&self) -> Time {
@@ -280,6 +334,43 @@ mod tests {
         assert_eq!(rlm.state, State::Steady);
         let wait = rlm.join_at.since(lost).seconds() - 2.375;
         assert!((5.0..15.0).contains(&wait), "{wait}");
+    }
+
+    /// By hand: TJ(2) doubles from 5 s to 10 s, once an experiment; TD is 2 s.
+    #[test]
+    fn a_loss_in_the_experiment_of_another_backs_the_timer_of_its_layer_off() {
+        let at = |ms| Time::ZERO + Span::from_millis(ms);
+        for shared in [true, false] {
+            let (mut rlm, mut rng) = start(4);
+            rlm.params.shared = shared;
+            rlm.on_announcement(2, at(100));
+            rlm.on_announcement(3, at(100));
+            rlm.on_packet(&seen(at(600), 1), &mut rng);
+            rlm.on_packet(&seen(at(700), 1), &mut rng);
+            let learned = if shared { [5.0, 10.0, 10.0, 5.0] } else { [5.0; 4] };
+            assert_eq!(rlm.join_s, learned);
+            // A loss teaches nothing when the experiment has ended, nor without one.
+            rlm.on_announcement(4, at(1000));
+            rlm.on_packet(&seen(at(3000), 1), &mut rng);
+            assert_eq!(rlm.join_s, learned);
+            // There are no such layers.
+            for layer in [0, 5] {
+                rlm.on_announcement(layer, at(3100));
+            }
+        }
+    }
+
+    #[test]
+    fn an_experiment_waits_for_those_of_others_with_a_lower_layer() {
+        for (layer, waits) in [(1, true), (2, false), (3, false)] {
+            let (mut rlm, mut rng) = start(4);
+            let joins = rlm.join_at;
+            rlm.on_announcement(layer, joins - Span::from_millis(1900));
+            let held = run(&mut rlm, joins, &mut rng);
+            assert_eq!(held, if waits { 1 } else { 2 }, "layer {layer}");
+            assert_eq!(rlm.take_announcement(), (!waits).then_some(2));
+            assert_eq!(rlm.take_announcement(), None);
+        }
     }
 
     #[test]

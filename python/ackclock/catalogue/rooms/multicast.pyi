@@ -40,6 +40,7 @@ class Rlm(Record):
     beta: Factor of a join timer after a detection time without loss. Range: more than 0 and at most 1.
     detection: First mean of the detection time. Range: more than 0 s.
     loss: Loss ratio above which the measurement drops a layer. Range: more than 0 and less than 1.
+    shared: Shared learning: announce experiments, and learn from those of others.
     """
     def __init__(
         self,
@@ -49,4 +50,5 @@ class Rlm(Record):
         beta: float | None = 0.6666666666666666,
         detection: float | str | None = 2,
         loss: float | None = 0.25,
+        shared: bool | None = True,
     ) -> None: ...

@@ -14,7 +14,9 @@ impl<C: Clock> Sim<C> {
     #[inline(never)]
     pub(in crate::packet) fn reach_branch(&mut self, p: usize, end: usize, ticket: Ticket) {
         let branch = self.groups.of_end[end] as usize;
-        if ticket.flags().has(Flags::ACK) {
+        if ticket.flags().has(Flags::ACK | Flags::ANNOUNCEMENT) {
+            self.pass_announcement(p, branch, end as u32, ticket);
+        } else if ticket.flags().has(Flags::ACK) {
             self.note_membership(p, branch, end as u32, ticket);
         } else {
             self.copy_to_children(p, branch, ticket);
@@ -60,6 +62,27 @@ impl<C: Clock> Sim<C> {
         let message = Packet::new(FlowId(parent / 2), layers, MEMBERSHIP_BYTES, flags);
         let message = Ticket::of(&message, 0, ticket.at, &mut self.wires.options);
         self.send_from(p, parent, message);
+    }
+
+    /// An announcement reaches a branch from below. It goes up to the next branch, and down every other way
+    /// to a receiver. From above it is copied as a packet of the first layer is.
+    fn pass_announcement(&mut self, p: usize, branch: usize, end: u32, ticket: Ticket) {
+        let (layer, announcement) = (ticket.seq(), Flags::DATAGRAM | Flags::ANNOUNCEMENT);
+        let mut message = |flags: Flags| {
+            let packet = Packet::new(FlowId(0), layer, MEMBERSHIP_BYTES, flags);
+            Ticket::of(&packet, 0, ticket.at, &mut self.wires.options)
+        };
+        let (up, down) = (message(announcement | Flags::ACK), message(announcement));
+        if let Some(parent) = self.groups.branches[branch].parent {
+            self.send_from(p, parent, up);
+        }
+        for i in 0..self.groups.branches[branch].children.len() {
+            let child = self.groups.branches[branch].children[i];
+            if child.end != end && child.layers > 0 {
+                self.groups.branches[branch].copies += 1;
+                self.send_from(p, child.end, down);
+            }
+        }
     }
 
     /// The source of a group sends what is due.

@@ -202,6 +202,41 @@ fn join_experiments_of_rlm_lose_packets_under_fifo() {
     assert!((70_000.0..120_000.0).contains(&bytes(&rlm[2])), "{}", bytes(&rlm[2]));
 }
 
+/// Failed experiments of all receivers, and the mean of their goodputs in bit/s, of `n` receivers that learn
+/// from one another or not: s - h of 250 kbit/s, with room for B(2) = 200 and not for B(3) = 400 kbit/s, and a
+/// link from h to each.
+fn shared_link(n: usize, is_shared: bool, seed: u64) -> (f64, f64) {
+    let link = |a: &str, b: &str, rate: &str| json!({ "a": a, "b": b, "rate": rate, "delay": "20 ms", "buffer": "20 pkt" });
+    let names: Vec<String> = (0..n).map(|i| format!("r{i}")).collect();
+    let mut links = vec![link("s", "h", "250 kbps")];
+    links.extend(names.iter().map(|name| link("h", name, "10 Mbps")));
+    let (plan, results) = run(&json!({
+        "duration": "200 s", "seed": seed,
+        "net": { "kind": "graph", "links": links },
+        "groups": [{ "src": "s", "receivers": names, "packet": "500 B", "stagger": "100 ms",
+                     "layers": ["100 kbps", "100 kbps", "200 kbps"],
+                     "control": { "kind": "rlm", "shared": is_shared } }],
+    }));
+    let receivers = plan.groups[0].receivers.iter();
+    let states: Vec<_> = receivers.map(|&flow| &results.flows[flow as usize].receiver).collect();
+    let bits: u64 = states.iter().map(|state| state.delivered_bytes * 8).sum();
+    let leaves: u64 = states.iter().map(|state| state.layer_leaves).sum();
+    (leaves as f64, bits as f64 / n as f64 / 200.0)
+}
+
+/// McCanne, Jacobson & Vetterli: thanks to shared learning the load of experiments does not grow with the group.
+#[test]
+fn failed_experiments_grow_less_than_receivers_where_they_learn_from_one_another() {
+    let [few, many] = [4, 64].map(|n| shared_link(n, true, 1));
+    let [few_alone, many_alone] = [4, 64].map(|n| shared_link(n, false, 1));
+    // Sixteen times the receivers.
+    assert!(many.0 < 5.0 * few.0, "{few:?} {many:?}");
+    assert!(many_alone.0 > 8.0 * few_alone.0, "{few_alone:?} {many_alone:?}");
+    assert!(many.0 < many_alone.0 / 3.0, "{many:?} {many_alone:?}");
+    // Fewer experiments are made because they are of no use: B(2), but for the first 10 s.
+    assert!(many.1 > 0.95 * 200_000.0 && many.1 > many_alone.1, "{many:?} {many_alone:?}");
+}
+
 /// Every run checks conservation by itself: for each branch, with drops, queues and impairments on all links.
 #[test]
 fn packets_are_conserved_behind_every_discipline_and_impairment() {

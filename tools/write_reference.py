@@ -394,6 +394,26 @@ def _algorithms_index() -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def _margins_page() -> str:
+    from ackclock.reproduce.read.folder import names, read
+
+    rows = [
+        f"| {name} | `{margin['id']}` | {margin['value']:g} {margin.get('unit', '')} |"
+        f" {margin['reason']} |"
+        for name in names()
+        for margin in read(name).margins.values()
+    ]
+    parts = [
+        _generated("the papers"),
+        "# Margins of the papers",
+        "Distances that count as none where a paper says identical, comparable, similar. They were"
+        " fixed before any search, from printed digits, axes, or what the same paper calls a"
+        " difference.",
+        "\n".join(["| paper | margin | distance | reason |", "| --- | --- | --- | --- |", *rows]),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
 def pages() -> dict[str, str]:
     """Every page's text by its path."""
     rooms = {f"algorithms/{room}.md": _room_page(room) for room in schema.catalogue()}
@@ -402,6 +422,7 @@ def pages() -> dict[str, str]:
         "eras.md": _eras_page(),
         "tables.md": _tables_page(),
         "cli.md": _cli_page(),
+        "margins.md": _margins_page(),
         "algorithms/index.md": _algorithms_index(),
         **rooms,
     }

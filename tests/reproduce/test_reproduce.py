@@ -33,6 +33,11 @@ KEYS = [
     "verdict",
     "reason",
     "unstated",
+    "reading",
+    "standing",
+    "standing_reason",
+    "share",
+    "decides",
 ]
 """Keys of an entry of claims.json: what other programs rely on."""
 

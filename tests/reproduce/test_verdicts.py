@@ -1,9 +1,11 @@
 """The rule of verdicts, on intervals worked out by hand."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ackclock.reproduce.run.estimates import Spread, half_width, prediction, rank_correlation
 from ackclock.reproduce.run.judge import join, judge
 
 # Student's t for 95 % and n - 1 = 3 degrees of freedom, from a printed table.
@@ -117,3 +119,67 @@ def test_a_wider_target_never_turns_met_into_missed(values, centre, half):
     above = one(values, {"above": centre}).outcome
     below = one(values, {"below": centre}).outcome
     assert not (above == "met" and below == "met")
+
+
+def test_a_printed_number_is_judged_by_the_interval_of_what_the_paper_ran():
+    values = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+    # Mean 3.5, deviation sqrt(3.5), t of 5 degrees 2.571: 3.5 ± 2.571 sqrt(3.5 (1 + 1/6)).
+    half = 2.571 * (3.5 * 7 / 6) ** 0.5
+    inside = one(values, {"equals": 3.5 + half, "tolerance": 0.005}, ran=1)
+    outside = one(values, {"equals": 3.51 + half, "tolerance": 0.005}, ran=1)
+    assert inside.high == pytest.approx(3.5 + half, abs=1e-3)
+    assert (inside.outcome, outside.outcome) == ("met", "missed")
+    # Of a mean of 100 runs the number is known better, and the same distance is too far.
+    assert one(values, {"equals": 7.5, "tolerance": 0.005}, ran=1).outcome == "met"
+    assert one(values, {"equals": 7.5, "tolerance": 0.005}, ran=100).outcome == "missed"
+
+
+def test_few_replicates_support_no_printed_number_but_may_refute_it():
+    two = [1.0, 1.2]
+    assert one(two, {"equals": 1.1, "tolerance": 0.005}, ran=1).outcome == "undecided"
+    assert one(two, {"equals": 9.0, "tolerance": 0.005}, ran=1).outcome == "missed"
+    pooled = Spread(0.1, 36)
+    assert one(two, {"equals": 1.1, "tolerance": 0.005}, ran=1, spread=pooled).outcome == "met"
+    assert one([1.1], {"equals": 1.1, "tolerance": 0.005}, ran=1).outcome == "undecided"
+
+
+def test_a_prediction_interval_covers_as_often_as_it_says():
+    draws = np.random.default_rng(5).normal(size=(2000, 9))
+    covered = [
+        found.low <= row[8] <= found.high
+        for row in draws
+        for found in [prediction(row[:8].tolist(), 1, 0.95)[0]]
+    ]
+    # The standard error of the share is 0.005.
+    assert np.mean(covered) == pytest.approx(0.95, abs=0.02)
+
+
+def test_the_width_of_ten_runs_is_estimated_with_its_chi_squared_interval():
+    found = half_width([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 10, 0.95)
+    # t of 9 degrees 2.262; chi-squared of 5 degrees 12.833 and 0.831.
+    half = 2.262 * (3.5 / 10) ** 0.5
+    assert found.value == pytest.approx(half, abs=1e-3)
+    assert found.low == pytest.approx(half * (5 / 12.833) ** 0.5, rel=1e-3)
+    assert found.high == pytest.approx(half * (5 / 0.8312) ** 0.5, rel=1e-3)
+
+
+def ranks(noise):
+    """Four places, four replicates: y rises with x, and noise turns ranks round in each."""
+    generator = np.random.default_rng(1)
+    return [
+        {"at": at, "replicate": r, "x": float(at), "y": at + noise * float(generator.normal())}
+        for at in range(4)
+        for r in range(4)
+    ]
+
+
+def test_rank_correlations_are_those_of_means_over_replicates():
+    found = rank_correlation(ranks(0.6), 0.95, is_exact=False)
+    assert found.value == 1
+    assert 0.5 < found.low <= found.high == 1
+    noisy = rank_correlation(ranks(20.0), 0.95, is_exact=False)
+    assert noisy.low < 0.5 < noisy.high
+    few = [row for row in ranks(0.6) if row["replicate"] < 2]
+    assert np.isnan(rank_correlation(few, 0.95, is_exact=False).low)
+    constant = [{**row, "y": 1.0} for row in ranks(0.6)]
+    assert np.isnan(rank_correlation(constant, 0.95, is_exact=False).value)

@@ -9,7 +9,17 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-__all__ = ["Check", "Claim", "Expected", "Figure", "PaperData", "Parameter", "Study", "Target"]
+__all__ = [
+    "Check",
+    "Claim",
+    "Expected",
+    "Figure",
+    "PaperData",
+    "Parameter",
+    "Reading",
+    "Study",
+    "Target",
+]
 
 
 @dataclass(frozen=True)
@@ -64,6 +74,29 @@ class Check:
     reason: str = ""
     unit: str = ""
     interval: str = "t"
+    statistic: str = "mean"
+    ran: int = 0
+    ours: str = ""
+    reading: Mapping[str, str] = field(default_factory=dict)
+
+    def counts(self, chosen: Mapping[str, str]) -> bool:
+        """Whether it counts under a choice of readings.
+
+        Parameters
+        ----------
+        chosen
+            Option by reading.
+        """
+        return all(chosen.get(name, option) == option for name, option in self.reading.items())
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A quantity or sentence that can be read in several ways. Keys as in ``claims.toml``."""
+
+    id: str
+    what: str
+    options: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -82,6 +115,14 @@ class Claim:
     not_checkable: str = ""
     known_deviation: str = ""
     made_from: str = ""
+    refuted_by: tuple[str, ...] = ()
+    not_public: str = ""
+    full_only: str = ""
+
+    @property
+    def readings(self) -> list[str]:
+        """Readings on which its checks depend."""
+        return list(dict.fromkeys(name for check in self.checks for name in check.reading))
 
 
 @dataclass(frozen=True)
@@ -106,10 +147,31 @@ class Figure:
 
 @dataclass(frozen=True)
 class Target:
-    """A value of a study's scenario."""
+    """A value of a study: of its scenario, or of its file where the path begins with ``over``.
+
+    Parameters
+    ----------
+    study
+        Its name.
+    path
+        Of the value.
+    values
+        What is set, by value of the parameter; empty if it is the parameter's value itself.
+    """
 
     study: str
     path: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    def value(self, chosen: Any) -> Any:
+        """What is set for a value of the parameter.
+
+        Parameters
+        ----------
+        chosen
+            One of the parameter's values.
+        """
+        return self.values[str(chosen)] if self.values else chosen
 
 
 @dataclass(frozen=True)
@@ -124,7 +186,21 @@ class Parameter:
     matters: str = ""
     values: tuple[Any, ...] = ()
     sets: tuple[Target, ...] = ()
+    range: Mapping[str, Any] = field(default_factory=dict)
+    source: str = ""
     not_settable: str = ""
+
+    def changes(self, study: str, chosen: Any) -> dict[str, Any]:
+        """What a value sets in a study, by path.
+
+        Parameters
+        ----------
+        study
+            Its name.
+        chosen
+            Value of the parameter.
+        """
+        return {target.path: target.value(chosen) for target in self.sets if target.study == study}
 
 
 @dataclass(frozen=True)
@@ -139,7 +215,7 @@ class PaperData:
         The folder.
     about
         Content of ``paper.toml``.
-    studies, expected, figures, claims, parameters
+    studies, expected, figures, claims, parameters, readings, margins
         Entries by id.
     """
 
@@ -151,6 +227,8 @@ class PaperData:
     figures: Mapping[str, Figure]
     claims: Mapping[str, Claim]
     parameters: Mapping[str, Parameter]
+    readings: Mapping[str, Reading] = field(default_factory=dict)
+    margins: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def defaults(self, study: str) -> dict[str, Any]:
         """Values that unstated parameters give to a study's scenario, by path.
@@ -160,9 +238,19 @@ class PaperData:
         study
             Its name.
         """
-        return {
-            target.path: parameter.default
-            for parameter in self.parameters.values()
-            for target in parameter.sets
-            if target.study == study
-        }
+        return self.changes(study, {})
+
+    def changes(self, study: str, values: Mapping[str, Any]) -> dict[str, Any]:
+        """What all unstated parameters set in a study, by path.
+
+        Parameters
+        ----------
+        study
+            Its name.
+        values
+            By parameter; those left out are at their defaults.
+        """
+        made: dict[str, Any] = {}
+        for parameter in self.parameters.values():
+            made |= parameter.changes(study, values.get(parameter.id, parameter.default))
+        return made

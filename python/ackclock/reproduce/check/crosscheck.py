@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from ackclock.reproduce.paper import Figure, PaperData
+    from ackclock.reproduce.paper import Claim, Figure, PaperData
 
 __all__ = ["problems", "studies_of"]
 
@@ -76,8 +76,34 @@ def _of_claims(paper: PaperData) -> Iterator[Problem]:
                 hint = suggestion(name, paper.parameters)
                 message = f'there is no parameter "{name}" in unstated.toml; {hint}'
                 yield Problem(f"claim[{claim.id}].unstated", message, str(claim.file))
+        for name in claim.refuted_by:
+            errata = [id_ for id_, other in paper.claims.items() if other.kind == "E"]
+            if name not in errata:
+                message = f'there is no erratum "{name}" in errata.toml; {suggestion(name, errata)}'
+                yield Problem(f"claim[{claim.id}].refuted_by", message, str(claim.file))
         for check in claim.checks:
             yield from _query(paper, claim.file, f"{check.place}.measure", check.measure)
+        yield from _of_readings(paper, claim)
+
+
+def _of_readings(paper: PaperData, claim: Claim) -> Iterator[Problem]:
+    """Each reading that a claim depends on is there, and each of its options decides something."""
+    file = str(claim.file)
+    for check in claim.checks:
+        for name, option in check.reading.items():
+            if name not in paper.readings:
+                message = f'there is no reading "{name}"; {suggestion(name, paper.readings)}'
+                yield Problem(f"{check.place}.reading", message, file)
+            elif option not in paper.readings[name].options:
+                options = paper.readings[name].options
+                message = f'"{name}" has no option "{option}"; {suggestion(option, options)}'
+                yield Problem(f"{check.place}.reading", message, file)
+    for name in claim.readings:
+        for option in paper.readings[name].options if name in paper.readings else ():
+            deciding = [c for c in claim.checks if not c.ours and c.counts({name: option})]
+            if not deciding:
+                message = f'has no check that counts where "{name}" is read as "{option}"'
+                yield Problem(f"claim[{claim.id}].check", message, file)
 
 
 def _of_figure(paper: PaperData, figure: Figure) -> Iterator[Problem]:

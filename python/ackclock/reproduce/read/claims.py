@@ -7,14 +7,16 @@ import re
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ackclock.errors import suggestion
-from ackclock.reproduce.paper import Check, Claim, Expected
+from ackclock.reproduce.paper import Check, Claim, Expected, Reading
 from ackclock.reproduce.read import form
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-__all__ = ["claims", "csv_rows"]
+__all__ = ["claims", "csv_rows", "margins", "readings"]
+
+FILES = ("claims.toml", "errata.toml")
 
 BOUNDS = ("equals", "between", "at_least", "at_most", "above", "below", "holds")
 
@@ -45,10 +47,12 @@ def claims(reader: Reader, expected: Mapping[str, Expected]) -> dict[str, Claim]
         Files that claims may be made from.
     """
     made: dict[str, Claim] = {}
-    for name in ("claims.toml", "errata.toml"):
+    known = margins(reader)
+    for name in FILES:
         file = reader.folder / name
         data = reader.document(name, form.CLAIMS, needed=name == "claims.toml")
         for entry in _entries(reader, file, data, expected):
+            _put_margins(reader, file, entry, known)
             if not {"id", "statement", "kind", "where"} <= set(entry):
                 continue
             if entry["id"] in made:
@@ -58,6 +62,63 @@ def claims(reader: Reader, expected: Mapping[str, Expected]) -> dict[str, Claim]
                 reader.report(file, f"claim[{entry['id']}].kind", message)
             made[entry["id"]] = _claim(reader, file, entry)
     return made
+
+
+def readings(reader: Reader) -> dict[str, Reading]:
+    """Read what can be read in several ways.
+
+    Parameters
+    ----------
+    reader
+        Of the folder.
+    """
+    return {
+        entry["id"]: Reading(entry["id"], entry["what"], entry["options"])
+        for entry in _listed(reader, "reading")
+        if {"id", "what", "options"} <= set(entry)
+    }
+
+
+def margins(reader: Reader) -> dict[str, dict[str, Any]]:
+    """Read the distances that count as none.
+
+    Parameters
+    ----------
+    reader
+        Of the folder.
+    """
+    return {
+        entry["id"]: entry
+        for entry in _listed(reader, "margin")
+        if {"id", "value", "reason"} <= set(entry)
+    }
+
+
+def _listed(reader: Reader, kind: str) -> Iterator[dict[str, Any]]:
+    data = reader.document("claims.toml", form.CLAIMS)
+    entries = [entry for entry in data.get(kind, ()) if isinstance(entry, dict)]
+    reader.unique(reader.folder / "claims.toml", kind, entries)
+    yield from entries
+
+
+def _put_margins(
+    reader: Reader, file: Path, entry: dict[str, Any], known: Mapping[str, Mapping[str, Any]]
+) -> None:
+    """Replace bounds written ``margin.ID`` by their numbers; the margin's reason is theirs."""
+    for number, check in enumerate(entry.get("check", ())):
+        expect = check.get("expect") if isinstance(check, dict) else None
+        if not isinstance(expect, dict):
+            continue
+        for key, bound in expect.items():
+            if not isinstance(bound, str) or not bound.startswith("margin."):
+                continue
+            name = bound.removeprefix("margin.")
+            if name not in known:
+                message = f'there is no margin "{name}"; {suggestion(name, known)}'
+                reader.report(file, f"claim[{entry.get('id')}].check[{number}].expect", message)
+                continue
+            expect[key] = known[name]["value"]
+            check.setdefault("reason", f"margin {name}: {known[name]['reason']}")
 
 
 def _entries(
@@ -116,12 +177,28 @@ def _claim(reader: Reader, file: Path, entry: Mapping[str, Any]) -> Claim:
         if isinstance(check, dict) and {"measure", "expect"} <= set(check):
             at = f"{place}.check[{number}]"
             _expectation(reader, file, at, check)
+            _form_of_number(reader, file, at, check)
             name = check.get("name", "" if len(entry["check"]) == 1 else str(number + 1))
             rest = {key: value for key, value in check.items() if key != "name"}
             checks.append(Check(place=at, name=name, **rest))
-    rest = {key: value for key, value in entry.items() if key not in ("check", "unstated")}
-    unstated = tuple(entry.get("unstated", ()))
-    return Claim(file=file, checks=tuple(checks), unstated=unstated, **rest)
+    lists = ("unstated", "refuted_by")
+    rest = {key: value for key, value in entry.items() if key not in ("check", *lists)}
+    many: dict[str, Any] = {key: tuple(entry.get(key, ())) for key in lists}
+    return Claim(file=file, checks=tuple(checks), **many, **rest)
+
+
+def _form_of_number(reader: Reader, file: Path, place: str, check: Mapping[str, Any]) -> None:
+    """Check that ``statistic`` and ``ran`` go with what is expected."""
+    statistic, ran = check.get("statistic", "mean"), check.get("ran")
+    if statistic == "half-width" and ran is None:
+        message = "is missing: of how many runs is the interval?"
+        reader.report(file, f"{place}.ran", message)
+    if ran is not None and statistic == "mean" and "equals" not in check["expect"]:
+        message = "goes with equals, the printed number, or with statistic half-width"
+        reader.report(file, f"{place}.ran", message)
+    if statistic != "mean" and "holds" in check["expect"]:
+        message = f"{statistic} is a number; holds is for truth values"
+        reader.report(file, f"{place}.statistic", message)
 
 
 def _expectation(reader: Reader, file: Path, place: str, check: Mapping[str, Any]) -> None:

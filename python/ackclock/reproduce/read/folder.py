@@ -114,7 +114,7 @@ class _Reader:
             With every problem.
         """
         from ackclock.reproduce.check import crosscheck
-        from ackclock.reproduce.read.claims import claims
+        from ackclock.reproduce.read.claims import claims, margins, readings
 
         self._unknown_files()
         self._views = self.document(views.FILE, form.VIEWS, needed=False).get("view", {})
@@ -132,6 +132,8 @@ class _Reader:
             figures=self._figures(figures),
             claims=claims(self, expected),
             parameters=self._parameters(unstated),
+            readings=readings(self),
+            margins=margins(self),
         )
         # References are looked at even where other entries are wrong: all is reported together.
         self.found += crosscheck.problems(made)
@@ -273,18 +275,34 @@ class _Reader:
             if ("not_settable" in entry) == ("sets" in entry):
                 message = "needs either sets, or not_settable with the reason"
                 self.report(file, place, message)
-            if "sets" in entry and not {"default", "values"} <= set(entry):
-                self.report(file, place, "needs default and values beside sets")
+            plausible = [key for key in ("values", "range") if key in entry]
+            if "sets" in entry and ("default" not in entry or len(plausible) != 1):
+                self.report(file, place, "needs default, and values or range, beside sets")
+            if "range" in entry and not _is_range(entry["range"]):
+                message = "needs from below to; on a log scale both above 0"
+                self.report(file, f"{place}.range", message)
             sets = tuple(
-                Target(t["study"], t["path"])
+                Target(study, t["path"], t.get("values", {}))
                 for t in _tables(entry.get("sets"))
                 if {"study", "path"} <= set(t)
+                for study in ([t["study"]] if isinstance(t["study"], str) else t["study"])
             )
             rest = {k: v for k, v in entry.items() if k not in ("sets", "values")}
-            made[entry["id"]] = Parameter(
+            parameter = Parameter(
                 file=file, sets=sets, values=tuple(entry.get("values", ())), **rest
             )
+            self._set_values(parameter, place)
+            made[entry["id"]] = parameter
         return made
+
+    def _set_values(self, parameter: Parameter, place: str) -> None:
+        """Check that each value of a parameter says what it sets, where labels are used."""
+        for number, target in enumerate(parameter.sets):
+            wanted = [str(value) for value in (*parameter.values, parameter.default)]
+            lacking = [value for value in dict.fromkeys(wanted) if value not in target.values]
+            if target.values and lacking:
+                message = f'does not say what the value "{lacking[0]}" sets'
+                self.report(parameter.file, f"{place}.sets[{number}].values", message)
 
     def unique(self, file: Path, kind: str, entries: Sequence[Mapping[str, Any]]) -> None:
         """Report ids that are there twice.
@@ -302,6 +320,12 @@ class _Reader:
             if name in seen and "id" in entry:
                 self.report(file, f"{kind}[{name}].id", "is there more than once")
             seen.add(name)
+
+
+def _is_range(table: Mapping[str, Any]) -> bool:
+    if not {"from", "to"} <= set(table) or not table["from"] < table["to"]:
+        return False
+    return table.get("scale") != "log" or table["from"] > 0
 
 
 def _tables(value: Any) -> list[dict[str, Any]]:

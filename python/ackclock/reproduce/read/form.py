@@ -61,6 +61,12 @@ _TIER = _table(
     {
         "about": _text("What is left out of the paper's sizes, in one sentence."),
         "minutes": _number("Time on two cores [min].", exclusiveMinimum=0),
+        "replicates": {
+            "type": "integer",
+            "minimum": 2,
+            "description": "Undecided claims get more replicates, up to this many.",
+        },
+        "forensics_minutes": _number("Budget of a search, CPU time [min].", exclusiveMinimum=0),
     },
     ("about",),
 )
@@ -169,6 +175,22 @@ _CHECK = _table(
         "reason": _text("Why this tolerance."),
         "unit": _text("Unit of the value."),
         "interval": _names(("t", "bootstrap"), "Interval over replicates."),
+        "statistic": _names(
+            ("mean", "spearman", "half-width"),
+            "What is computed of the rows: their mean; the rank correlation of x and y over `at`,"
+            " of means over replicates; half the 95 % interval that `ran` runs have.",
+        ),
+        "ran": {
+            "type": "integer",
+            "minimum": 1,
+            "description": "Runs behind the printed number: the prediction interval judges it.",
+        },
+        "ours": _text("Why it is measured though the paper does not say it; does not decide."),
+        "reading": {
+            "type": "object",
+            "additionalProperties": {"type": "string"},
+            "description": "Option by reading, under which the check counts.",
+        },
     },
     ("measure", "expect"),
 )
@@ -183,6 +205,9 @@ _CLAIM_KEYS = {
     "check": _list(_CHECK, "All must be met.", minItems=1),
     "not_checkable": _text("Why it cannot be checked; in place of check."),
     "known_deviation": _text("Why a deviation is expected; --strict lets it pass."),
+    "refuted_by": _list(_text("Id of an erratum that proves it wrong."), "Proofs against it."),
+    "not_public": _text("Data that it rests on and that nobody can have."),
+    "full_only": _text("Why only the full tier judges it."),
 }
 
 _CLAIM = _table(
@@ -202,6 +227,34 @@ CLAIMS = _table(
     {
         "claim": _list(_CLAIM, "One entry a claim."),
         "claims_from": _list(_CLAIMS_FROM, "One claim for each row of a file."),
+        "reading": _list(
+            _table(
+                {
+                    "id": _text("As checks name it."),
+                    "what": _text("The quantity or sentence."),
+                    "options": {
+                        "type": "object",
+                        "additionalProperties": {"type": "string"},
+                        "minProperties": 2,
+                        "description": "Each way to read it, by name.",
+                    },
+                },
+                ("id", "what", "options"),
+            ),
+            "What can be read in several ways.",
+        ),
+        "margin": _list(
+            _table(
+                {
+                    "id": _text("As bounds name it: margin.ID."),
+                    "value": _number("The distance.", exclusiveMinimum=0),
+                    "unit": _text("Its unit."),
+                    "reason": _text("From the printed digits, an axis, a difference it names."),
+                },
+                ("id", "value", "reason"),
+            ),
+            "Distances that count as none, fixed before any search.",
+        ),
     },
     (),
 )
@@ -214,12 +267,33 @@ _PARAMETER = _table(
         "default": {"description": "What is used here."},
         "reason": _text("Why this default."),
         "matters": _text("What it decides."),
-        "values": _list({}, "Values that --sensitivity tries.", minItems=1),
+        "values": _list({}, "Plausible values.", minItems=1),
+        "range": _table(
+            {
+                "from": _number("Least plausible value."),
+                "to": _number("Greatest plausible value."),
+                "scale": _names(("linear", "log"), "How it is drawn; linear if left out."),
+                "unit": _text("Written behind the number, as in 12 ms."),
+            },
+            ("from", "to"),
+            "A plausible range, in place of values.",
+        ),
+        "source": _text("Where the plausible values come from."),
         "sets": _list(
             _table(
                 {
-                    "study": _text("Name of a study."),
-                    "path": _text("Path of its scenario."),
+                    "study": {
+                        "anyOf": [
+                            {"type": "string"},
+                            {"type": "array", "items": {"type": "string"}, "minItems": 1},
+                        ],
+                        "description": "Name of a study, or several.",
+                    },
+                    "path": _text("Path of its scenario; over.AXIS... is of the study's file."),
+                    "values": {
+                        "type": "object",
+                        "description": "What is set, by value of the parameter.",
+                    },
                 },
                 ("study", "path"),
             ),

@@ -11,11 +11,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ackclock._util.number_text import number as short
+from ackclock.reproduce.run.estimates import Estimate, Spread, prediction
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["CONFIDENCE", "Outcome", "Part", "Target", "Verdict", "join", "judge", "target"]
+__all__ = [
+    "CONFIDENCE",
+    "Outcome",
+    "Part",
+    "Target",
+    "Verdict",
+    "compare",
+    "join",
+    "judge",
+    "target",
+]
 
 Verdict = Literal["reproduced", "deviates", "not-checkable"]
 """What a claim is in the end."""
@@ -25,6 +36,10 @@ Outcome = Literal["met", "missed", "undecided"]
 
 CONFIDENCE = 0.95
 """Level of every interval."""
+
+WIDEST = 1.6
+"""A prediction interval supports a claim only if it is at most this many times as wide as that of
+endless replicates; six replicates are enough for a number of one run."""
 
 SLACK = 1e-12
 """Relative rounding that no bound minds."""
@@ -84,6 +99,8 @@ class Part:
         One sentence.
     goal
         What was expected; None for truth values.
+    ours
+        The paper does not say it: it is shown and does not decide.
     """
 
     name: str
@@ -95,6 +112,7 @@ class Part:
     outcome: Outcome
     why: str
     goal: Target | None = None
+    ours: bool = False
 
 
 def target(expect: Mapping[str, Any], columns: Mapping[str, Any]) -> Target:
@@ -153,6 +171,8 @@ def judge(
     is_exact: bool,
     given: tuple[float, float] | None = None,
     method: str = "t",
+    ran: int = 0,
+    spread: Spread | None = None,
 ) -> Part:
     """Judge one number of a claim.
 
@@ -170,6 +190,11 @@ def judge(
         Ends of an interval that the query computed itself.
     method
         ``t`` or ``bootstrap``.
+    ran
+        Runs whose mean the expected number is: then the prediction interval judges it; 0: the
+        number is no outcome of runs.
+    spread
+        Deviation between runs, pooled by the query; left out: that of the values.
     """
     goal = target(expect, columns)
     known = [value for value in values if value is not None and not math.isnan(value)]
@@ -179,10 +204,56 @@ def judge(
         return Part(name, None, None, None, len(known), goal.text, "undecided", why)
     if "holds" in expect:
         return _truth(name, known, expect["holds"], goal, is_exact=is_exact)
-    mean, low, high = _interval([float(v) for v in known], method, given, is_exact=is_exact)
-    if math.isnan(low) or math.isnan(high):
+    numbers = [float(value) for value in known]
+    if ran and not is_exact and given is None:
+        return _predicted(name, numbers, goal, ran, spread)
+    return compare(
+        name, Estimate(*_interval(numbers, method, given, is_exact=is_exact)), len(known), goal
+    )
+
+
+def _predicted(
+    name: str, values: list[float], goal: Target, ran: int, spread: Spread | None
+) -> Part:
+    """Judge a printed number by the interval in which the mean of what the paper ran lies."""
+    (mean, low, high), width = prediction(values, ran, CONFIDENCE, spread)
+    runs = "one run" if ran == 1 else f"a mean of {ran} runs"
+    if math.isnan(low):
         why = "one replicate of a random study has no interval; run more"
-        return Part(name, mean, None, None, len(known), goal.text, "undecided", why)
+        return Part(name, mean, None, None, len(values), goal.text, "undecided", why, goal)
+    where = f"the prediction interval of {runs}, {short(low, 4)} to {short(high, 4)},"
+    if high < goal.low or low > goal.high:
+        why = f"{where} does not reach {goal.text}"
+        return Part(name, mean, low, high, len(values), goal.text, "missed", why, goal)
+    if width > WIDEST:
+        why = f"{where} is {short(width, 3)} times as wide as with endless replicates; run more"
+        return Part(name, mean, low, high, len(values), goal.text, "undecided", why, goal)
+    why = f"{where} reaches {goal.text}"
+    return Part(name, mean, low, high, len(values), goal.text, "met", why, goal)
+
+
+def compare(name: str, found: Estimate, count: int, goal: Target) -> Part:
+    """Judge an estimate by its interval.
+
+    Parameters
+    ----------
+    name
+        Of the part.
+    found
+        The estimate.
+    count
+        Replicates behind it.
+    goal
+        What is expected.
+    """
+    mean, low, high = found
+    if math.isnan(mean):
+        why = "it has no value here"
+        return Part(name, None, None, None, count, goal.text, "undecided", why, goal)
+    if math.isnan(low) or math.isnan(high):
+        few = "one replicate" if count == 1 else f"{count} replicates"
+        why = f"{few} of a random study has no interval; run more"
+        return Part(name, mean, None, None, count, goal.text, "undecided", why, goal)
     outcome = _compare(low, high, goal)
     measured = short(mean, 4)
     if low != high:
@@ -192,7 +263,7 @@ def judge(
         "missed": f"is not {goal.within}",
         "undecided": f"is not all {goal.within}, nor all out of it; more replicates narrow it",
     }[outcome]
-    return Part(name, mean, low, high, len(known), goal.text, outcome, f"{measured} {place}", goal)
+    return Part(name, mean, low, high, count, goal.text, outcome, f"{measured} {place}", goal)
 
 
 def _interval(

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ackclock.errors import Problem, suggestion
 from ackclock.reproduce.check.crosscheck import studies_of
 from ackclock.reproduce.read.folder import PaperError
-from ackclock.reproduce.run.judge import Part, Verdict, join, judge
+from ackclock.reproduce.run.estimates import Spread, half_width, rank_correlation
+from ackclock.reproduce.run.judge import (
+    CONFIDENCE,
+    Outcome,
+    Part,
+    Verdict,
+    compare,
+    join,
+    judge,
+    target,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
     from ackclock.reproduce.paper import Check, Claim
     from ackclock.reproduce.run.database import Database
+    from ackclock.reproduce.run.standing import Standing
 
-__all__ = ["ClaimResult", "measure"]
+__all__ = ["ClaimResult", "Evaluated", "evaluate"]
 
 
 @dataclass(frozen=True)
@@ -39,6 +50,10 @@ class ClaimResult:
     parts: tuple[Part, ...]
     verdict: Verdict
     reason: str
+    outcome: Outcome | None = None
+    reading: Mapping[str, str] = field(default_factory=dict)
+    is_exact: bool = False
+    standing: Standing | None = None
 
     @property
     def is_known_deviation(self) -> bool:
@@ -47,7 +62,7 @@ class ClaimResult:
 
     def to_dict(self) -> dict[str, Any]:
         """The entry of ``claims.json``. Several numbers are tables of part and number."""
-        claim, parts = self.claim, self.parts
+        claim, parts, standing = self.claim, self.parts, self.standing
         several = len(parts) > 1
 
         def column(name: str) -> Any:
@@ -67,16 +82,88 @@ class ClaimResult:
             "verdict": self.verdict,
             "reason": self.reason,
             "unstated": list(claim.unstated),
+            "reading": dict(self.reading),
+            "standing": standing.name if standing else None,
+            "standing_reason": standing.reason if standing else "",
+            "share": standing.share if standing else None,
+            "decides": list(standing.decides) if standing else [],
         }
 
 
-def measure(
+@dataclass(frozen=True)
+class Evaluated:
+    """A claim with all its numbers, under every reading.
+
+    Parameters
+    ----------
+    claim
+        The claim.
+    checks
+        Each check with its numbers.
+    unjudged
+        Why nothing was measured; empty if something was.
+    is_exact
+        Nothing random is behind any number.
+    """
+
+    claim: Claim
+    checks: tuple[tuple[Check, tuple[Part, ...]], ...] = ()
+    unjudged: str = ""
+    is_exact: bool = False
+
+    def outcome(self, chosen: Mapping[str, str]) -> Outcome | None:
+        """What its deciding numbers say under a choice of readings; None if there are none.
+
+        Parameters
+        ----------
+        chosen
+            Option by reading.
+        """
+        deciding = [part.outcome for part in self.parts(chosen) if not part.ours]
+        return join(deciding) if deciding and not self.unjudged else None
+
+    def parts(self, chosen: Mapping[str, str]) -> list[Part]:
+        """Its numbers under a choice of readings.
+
+        Parameters
+        ----------
+        chosen
+            Option by reading.
+        """
+        return [part for check, parts in self.checks if check.counts(chosen) for part in parts]
+
+    def result(self, chosen: Mapping[str, str]) -> ClaimResult:
+        """The claim's verdict under a choice of readings.
+
+        Parameters
+        ----------
+        chosen
+            Option by reading.
+        """
+        outcome = self.outcome(chosen)
+        if outcome is None:
+            return ClaimResult(self.claim, (), "not-checkable", self.unjudged)
+        parts = self.parts(chosen)
+        verdict: Verdict = {"met": "reproduced", "missed": "deviates"}.get(outcome, "not-checkable")  # type: ignore[assignment]
+        return ClaimResult(
+            self.claim,
+            tuple(parts),
+            verdict,
+            _reason(self.claim, [part for part in parts if not part.ours], outcome),
+            outcome,
+            {name: chosen[name] for name in self.claim.readings if name in chosen},
+            self.is_exact,
+        )
+
+
+def evaluate(
     claim: Claim,
     database: Database,
     random: Mapping[str, bool],
     missing: Mapping[str, str],
-) -> ClaimResult:
-    """Measure a claim.
+    tier: str = "full",
+) -> Evaluated:
+    """Measure a claim under each of its readings.
 
     Parameters
     ----------
@@ -88,6 +175,8 @@ def measure(
         Whether a study's seeds matter, by study.
     missing
         Studies that were not run, with the reason.
+    tier
+        ``fast`` or ``full``.
 
     Raises
     ------
@@ -95,21 +184,21 @@ def measure(
         A measure is wrong.
     """
     if claim.not_checkable:
-        return ClaimResult(claim, (), "not-checkable", claim.not_checkable)
+        return Evaluated(claim, unjudged=claim.not_checkable)
+    if claim.full_only and tier == "fast":
+        return Evaluated(claim, unjudged=f"not judged in this tier: {claim.full_only}")
     needed = studies_of(database.paper, *(check.measure for check in claim.checks))
     lost = [f"{missing[name]} (study {name})" for name in needed if name in missing]
     if lost:
-        return ClaimResult(claim, (), "not-checkable", "; ".join(lost))
-    parts: list[Part] = []
+        return Evaluated(claim, unjudged="; ".join(lost))
+    checks = []
     for check in claim.checks:
         reads = studies_of(database.paper, check.measure)
         found = _parts(claim, check, database, [name for name in reads if random[name]])
         if not found:
-            return ClaimResult(claim, (), "not-checkable", _about(check, "measured nothing here"))
-        parts += found
-    outcome = join([part.outcome for part in parts])
-    verdict: Verdict = {"met": "reproduced", "missed": "deviates"}.get(outcome, "not-checkable")  # type: ignore[assignment]
-    return ClaimResult(claim, tuple(parts), verdict, _reason(claim, parts, outcome))
+            return Evaluated(claim, unjudged=_about(check, "measured nothing here"))
+        checks.append((check, tuple(replace(part, ours=bool(check.ours)) for part in found)))
+    return Evaluated(claim, tuple(checks), is_exact=not any(random[name] for name in needed))
 
 
 def _about(check: Check, what: str) -> str:
@@ -141,8 +230,10 @@ def _parts(claim: Claim, check: Check, database: Database, random: Collection[st
 
     table = database.query(check.measure, claim.file, place)
     names = table.column_names
-    if "value" not in names:
-        raise wrong(f'gives no column "value"; it gives {", ".join(names)}')
+    is_ranked = check.statistic == "spearman"
+    for column in ("at", "x", "y") if is_ranked else ("value",):
+        if column not in names:
+            raise wrong(f'gives no column "{column}"; it gives {", ".join(names)}')
     has_interval = {"low", "high"} <= set(names)
     if random and "replicate" not in names and not has_interval:
         study = sorted(random)[0]
@@ -156,24 +247,13 @@ def _parts(claim: Claim, check: Check, database: Database, random: Collection[st
     parts = []
     for name, rows in groups.items():
         rows.sort(key=lambda row: (row.get("replicate") is None, row.get("replicate") or 0))
-        seen = [row.get("replicate") for row in rows]
+        seen = [(row.get("replicate"), row.get("at") if is_ranked else None) for row in rows]
         if len(set(seen)) < len(seen):
             what = f' of part "{name}"' if name else ""
             raise wrong(f"gives {len(seen)} rows for {len(set(seen))} replicates{what}")
-        values = [row["value"] for row in rows]
-        _kinds(values, check, wrong)
-        given = (rows[0]["low"], rows[0]["high"]) if has_interval else None
         title = ": ".join(word for word in (check.name, name) if word)
         try:
-            part = judge(
-                title,
-                values,
-                check.expect,
-                rows[0],
-                is_exact=not random,
-                given=given,
-                method=check.interval,
-            )
+            part = _part(title, check, rows, wrong, is_exact=not random)
         except KeyError as error:
             hint = suggestion(str(error.args[0]), names)
             raise PaperError(
@@ -187,6 +267,34 @@ def _parts(claim: Claim, check: Check, database: Database, random: Collection[st
             ) from None
         parts.append(part)
     return parts
+
+
+def _part(
+    title: str, check: Check, rows: Sequence[dict[str, Any]], wrong: Any, *, is_exact: bool
+) -> Part:
+    """Judge the rows of one part."""
+    first = rows[0]
+    if check.statistic == "spearman":
+        found = rank_correlation(rows, CONFIDENCE, is_exact=is_exact)
+        count = len({row.get("replicate") for row in rows})
+        return compare(title, found, count, target(check.expect, first))
+    values = [row["value"] for row in rows]
+    _kinds(values, check, wrong)
+    if check.statistic == "half-width" and not is_exact and None not in values:
+        found = half_width(values, check.ran, CONFIDENCE)
+        return compare(title, found, len(values), target(check.expect, first))
+    pooled = {"spread", "freedom"} <= set(first) and first["spread"] is not None
+    return judge(
+        title,
+        values,
+        check.expect,
+        first,
+        is_exact=is_exact,
+        given=(first["low"], first["high"]) if {"low", "high"} <= set(first) else None,
+        method=check.interval,
+        ran=check.ran,
+        spread=Spread(float(first["spread"]), float(first["freedom"])) if pooled else None,
+    )
 
 
 def _kinds(values: list[Any], check: Check, wrong: Any) -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ackclock.errors import UnsupportedError, suggestion
 from ackclock.reproduce.check.crosscheck import studies_of
+from ackclock.reproduce.run.classify import find_standing
 from ackclock.reproduce.run.database import Database
+from ackclock.reproduce.run.inference import Inference, load
 from ackclock.reproduce.run.layers import Row, layers
-from ackclock.reproduce.run.measure import ClaimResult, measure
+from ackclock.reproduce.run.measure import ClaimResult, evaluate
 from ackclock.reproduce.run.probe import probe
+from ackclock.reproduce.run.readings import choose
 from ackclock.reproduce.run.studies import Means, StudyResult, run_study, sweep_of
 
 if TYPE_CHECKING:
@@ -18,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ackclock.experiments.sweeps import Sweep
-    from ackclock.reproduce.paper import Figure, PaperData
+    from ackclock.reproduce.paper import Claim, Figure, PaperData
 
 __all__ = ["Drawn", "Reproduction", "reproduce"]
 
@@ -51,6 +54,10 @@ class Reproduction:
         Studies that were run.
     arguments
         What of the paper was requested, as on the command line; empty for all of it.
+    reading
+        Option by reading, chosen once for all claims.
+    inference
+        What a search of the unstated parameters found; None if there was none.
     """
 
     paper: PaperData
@@ -59,6 +66,8 @@ class Reproduction:
     figures: tuple[Drawn, ...]
     studies: Mapping[str, StudyResult]
     arguments: tuple[str, ...] = ()
+    reading: Mapping[str, str] = field(default_factory=dict)
+    inference: Inference | None = None
 
     @property
     def deviations(self) -> list[ClaimResult]:
@@ -88,6 +97,16 @@ class Reproduction:
         """
         return sum(claim.verdict == verdict for claim in self.claims)
 
+    def count_standing(self, name: str) -> int:
+        """How many claims have a standing.
+
+        Parameters
+        ----------
+        name
+            One of `ackclock.reproduce.run.standing.STANDINGS`.
+        """
+        return sum(c.standing is not None and c.standing.name == name for c in self.claims)
+
 
 def reproduce(
     paper: PaperData,
@@ -96,6 +115,7 @@ def reproduce(
     figures: Sequence[str] = (),
     claims: Sequence[str] = (),
     means: Means | None = None,
+    inference: Inference | None = None,
 ) -> Reproduction:
     """Reproduce a paper.
 
@@ -110,6 +130,8 @@ def reproduce(
         the figures' studies allow.
     means
         Where and how studies run.
+    inference
+        Result of a search of the unstated parameters; left out: that of the paper's folder.
 
     Raises
     ------
@@ -147,21 +169,94 @@ def reproduce(
     for name in paper.studies:
         if name not in done:
             missing.setdefault(name, "not run: only a part of the paper was requested")
-    random = {name: result.is_random for name, result in done.items()}
-    arguments = [*(f"--figure={id_}" for id_ in figures), *(f"--claim={id_}" for id_ in claims)]
+    judged = Judged(paper, tier, wanted_claims, database, missing)
+    results, reading = judged.judge(done)
+    for reps in _more_replicates(paper, tier, sweeps):
+        open_ = [result for result in results if result.outcome == "undecided"]
+        needed = studies_of(paper, *(c.measure for r in open_ for c in r.claim.checks))
+        again = [name for name in needed if name in done and done[name].is_random]
+        again = [n for n in again if n in sweeps and _may_grow(sweeps[n], reps)]
+        if not again:
+            break
+        for name in again:
+            means.report(f"undecided claims: study {name} again, with {reps} replicates")
+            sweeps[name] = sweep_of(paper, paper.studies[name], tier, reps=reps)
+            done[name] = run_study(paper, paper.studies[name], tier, means, made=sweeps[name])
+            database.add(name, done[name].tables)
+        results, reading = judged.judge(done)
+    inference = load(paper) if inference is None else inference
+    by_id = {result.claim.id: result for result in results}
     return Reproduction(
         paper,
         tier,
-        tuple(
-            ClaimResult(claim, (), "not-checkable", "not requested")
-            if claims and claim not in wanted_claims
-            else measure(claim, database, random, missing)
-            for claim in paper.claims.values()
-        ),
+        tuple(replace(one, standing=find_standing(one, by_id, inference)) for one in results),
         tuple(_drawn(figure, database, missing) for figure in wanted_figures),
         done,
-        tuple(arguments),
+        (*(f"--figure={id_}" for id_ in figures), *(f"--claim={id_}" for id_ in claims)),
+        reading,
+        inference,
     )
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Judges the claims of a paper from what was run.
+
+    Parameters
+    ----------
+    paper, tier
+        Of the reproduction.
+    wanted
+        Claims to judge.
+    database
+        Has the studies' tables.
+    missing
+        Studies that were not run, with the reason.
+    """
+
+    paper: PaperData
+    tier: str
+    wanted: Sequence[Claim]
+    database: Database
+    missing: Mapping[str, str]
+
+    def judge(
+        self, done: Mapping[str, StudyResult]
+    ) -> tuple[tuple[ClaimResult, ...], dict[str, str]]:
+        """Judge every claim, under one choice of readings for all.
+
+        Parameters
+        ----------
+        done
+            Studies that were run.
+        """
+        random = {name: result.is_random for name, result in done.items()}
+        wanted = {claim.id for claim in self.wanted} or set(self.paper.claims)
+        found = [
+            evaluate(claim, self.database, random, self.missing, self.tier)
+            for claim in self.paper.claims.values()
+            if claim.id in wanted
+        ]
+        reading = choose(self.paper, found)
+        by_id = {one.claim.id: one.result(reading) for one in found}
+        results = tuple(
+            by_id.get(claim.id, ClaimResult(claim, (), "not-checkable", "not requested"))
+            for claim in self.paper.claims.values()
+        )
+        return results, reading
+
+
+def _may_grow(sweep: Sweep, reps: int) -> bool:
+    return sweep.replicates.until is None and sweep.replicates.at_first < reps
+
+
+def _more_replicates(paper: PaperData, tier: str, sweeps: Mapping[str, Sweep]) -> Iterator[int]:
+    """Numbers of replicates to try while claims are undecided: doubled, up to the tier's limit."""
+    limit = paper.about.get("tiers", {}).get(tier, {}).get("replicates", 0)
+    reps = max((sweep.replicates.at_first for sweep in sweeps.values()), default=0)
+    while reps and reps < limit:
+        reps = min(2 * reps, limit)
+        yield reps
 
 
 def _known(kind: str, ids: Sequence[str], there: Mapping[str, Any]) -> None:

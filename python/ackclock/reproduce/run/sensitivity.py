@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from ackclock.errors import UnsupportedError, suggestion
 from ackclock.reproduce.check.crosscheck import studies_of
 from ackclock.reproduce.run.database import Database
-from ackclock.reproduce.run.measure import ClaimResult, measure
+from ackclock.reproduce.run.measure import ClaimResult, evaluate
+from ackclock.reproduce.run.readings import choose
 from ackclock.reproduce.run.studies import Means, StudyResult, run_study, sweep_of
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from ackclock.reproduce.paper import Claim, PaperData, Parameter
 
-__all__ = ["Sensitivity", "Trial", "sensitivity", "shown"]
+__all__ = ["Sensitivity", "Trial", "drawn", "plausible", "sensitivity", "shown"]
 
 
 @dataclass(frozen=True)
@@ -131,8 +132,45 @@ class Sensitivity:
 
 
 def _with_default(parameter: Parameter) -> list[Any]:
-    has = parameter.default in parameter.values
-    return [*parameter.values] if has else [parameter.default, *parameter.values]
+    values = plausible(parameter)
+    return values if parameter.default in values else [parameter.default, *values]
+
+
+def plausible(parameter: Parameter) -> list[Any]:
+    """Values to try: those listed, or both ends and the middle of a range.
+
+    Parameters
+    ----------
+    parameter
+        The parameter.
+    """
+    if not parameter.range:
+        return list(parameter.values)
+    return [drawn(parameter, share) for share in (0.0, 0.5, 1.0)]
+
+
+def drawn(parameter: Parameter, share: float) -> Any:
+    """The plausible value at a share of the way through a parameter's values.
+
+    Parameters
+    ----------
+    parameter
+        The parameter.
+    share
+        From 0 to 1.
+    """
+    from ackclock._util.number_text import number
+
+    if not parameter.range:
+        count = len(parameter.values)
+        return parameter.values[min(int(share * count), count - 1)]
+    low, high = float(parameter.range["from"]), float(parameter.range["to"])
+    is_log = parameter.range.get("scale") == "log"
+    value = low * (high / low) ** share if is_log else low + (high - low) * share
+    # Three digits: a run is named by its values, and settings are read by people.
+    rounded = float(f"{value:.3g}")
+    unit = parameter.range.get("unit")
+    return f"{number(rounded, 3)} {unit}" if unit else rounded
 
 
 def sensitivity(
@@ -210,7 +248,7 @@ def _varied(
 
 def _choices(parameters: Sequence[Parameter], *, pairs: bool) -> Iterator[dict[str, Any]]:
     yield {}
-    others = {p.id: [value for value in p.values if value != p.default] for p in parameters}
+    others = {p.id: [v for v in plausible(p) if v != p.default] for p in parameters}
     for name, values in others.items():
         for value in values:
             yield {name: value}
@@ -223,13 +261,11 @@ def _choices(parameters: Sequence[Parameter], *, pairs: bool) -> Iterator[dict[s
 def _changes(
     parameters: Sequence[Parameter], study: str, values: Mapping[str, Any]
 ) -> dict[str, Any]:
-    return {
-        target.path: values[parameter.id]
-        for parameter in parameters
-        if parameter.id in values
-        for target in parameter.sets
-        if target.study == study
-    }
+    made: dict[str, Any] = {}
+    for parameter in parameters:
+        if parameter.id in values:
+            made |= parameter.changes(study, values[parameter.id])
+    return made
 
 
 def _study(
@@ -268,4 +304,5 @@ def _judged(
             result = run(name)
             database.add(name, result.tables)
             random[name] = result.is_random
-    return measure(claim, database, random, missing)
+    found = evaluate(claim, database, random, missing, tier)
+    return found.result(choose(paper, [found]))

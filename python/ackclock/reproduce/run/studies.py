@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ackclock._util import paths
 from ackclock.errors import AckclockError, Problem, ScenarioError
 from ackclock.reproduce.read.folder import PaperError
 
@@ -56,7 +58,12 @@ class StudyResult:
 
 
 def sweep_of(
-    paper: PaperData, study: Study, tier: str, changes: Mapping[str, Any] | None = None
+    paper: PaperData,
+    study: Study,
+    tier: str,
+    changes: Mapping[str, Any] | None = None,
+    *,
+    reps: int | None = None,
 ) -> Sweep:
     """Make the sweep of a study.
 
@@ -70,6 +77,8 @@ def sweep_of(
         ``fast`` or ``full``.
     changes
         Values by path, over the defaults.
+    reps
+        Replicates in place of the tier's; not for studies that stop by precision.
 
     Raises
     ------
@@ -80,7 +89,7 @@ def sweep_of(
     """
     from ackclock.experiments.file_form import from_document
 
-    document = dict(study.document)
+    document = copy.deepcopy(dict(study.document))
     tiers = {
         name: {key: value for key, value in settings.items() if key != "skip"}
         for name, settings in document.get("tiers", {}).items()
@@ -88,12 +97,57 @@ def sweep_of(
     if tiers:
         document["tiers"] = tiers
     given = {**paper.defaults(study.name), **(changes or {})}
+    chosen = tiers.get(tier, {})
     try:
+        for path in [path for path in given if _is_of_file(path)]:
+            _put(document, chosen, path, given.pop(path), study)
+        if reps is not None and "until" not in {**document, **chosen}:
+            (chosen if "reps" in chosen else document)["reps"] = reps
         return from_document(
             document, study.file, tier=tier if tier in tiers else None, changes=given
         )
     except ScenarioError as error:
         raise _unstated(paper, study, error) from None
+
+
+_OF_FILE = ("over", "zip", "list", "reps")
+"""Keys of a sweep file that unstated parameters may set; all other paths are the scenario's."""
+
+
+def _is_of_file(path: str) -> bool:
+    return paths.split(path)[0] in _OF_FILE
+
+
+def _put(
+    document: dict[str, Any], tier: dict[str, Any], path: str, value: Any, study: Study
+) -> None:
+    """Set a value of the study's file; an axis that the tier replaces is set there too."""
+    steps = paths.split(path)
+    where = [document, tier] if all(_has(place, steps) for place in (document, tier)) else [
+        tier if _has(tier, steps) else document
+    ]  # fmt: skip
+    for place in where:
+        if not _has(place, steps):
+            message = "leads nowhere in the study's file; expected an axis that is there"
+            raise ScenarioError([Problem(path, message, str(study.file))])
+        at: Any = place
+        for step in steps[:-1]:
+            at = at[_key(step)]
+        at[_key(steps[-1])] = copy.deepcopy(value)
+
+
+def _has(place: Any, steps: list[paths.Step]) -> bool:
+    """Whether all of a path but its last step is there."""
+    for step in steps[:-1]:
+        try:
+            place = place[_key(step)]
+        except (KeyError, IndexError, TypeError):
+            return False
+    return isinstance(place, dict | list)
+
+
+def _key(step: paths.Step) -> Any:
+    return step.name if isinstance(step, paths.Id) else step
 
 
 def _unstated(paper: PaperData, study: Study, error: ScenarioError) -> ScenarioError:

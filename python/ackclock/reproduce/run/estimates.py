@@ -1,0 +1,147 @@
+"""What is computed of a measure's rows other than their mean: correlations, widths, predictions."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Estimate", "Spread", "half_width", "prediction", "rank_correlation"]
+
+RESAMPLES = 2000
+"""Bootstrap samples of replicates."""
+
+FEWEST = 3
+"""Replicates that a bootstrap of replicates needs."""
+
+
+class Estimate(NamedTuple):
+    """A number with its interval; the ends are NaN if there is none."""
+
+    value: float
+    low: float
+    high: float
+
+
+class Spread(NamedTuple):
+    """A standard deviation between runs, and its degrees of freedom."""
+
+    deviation: float
+    freedom: float
+
+
+def rank_correlation(
+    rows: Sequence[dict[str, Any]], confidence: float, *, is_exact: bool
+) -> Estimate:
+    """Compute Spearman's correlation of means over replicates, with a bootstrap of replicates.
+
+    Ranks of single replicates are ranks of noise; means over them are what is compared.
+
+    Parameters
+    ----------
+    rows
+        With ``x``, ``y`` and ``at``, the place whose replicates are averaged; ``replicate`` where
+        there are several.
+    confidence
+        Level of the interval.
+    is_exact
+        Nothing random is behind the rows.
+
+    Returns
+    -------
+    Estimate
+        NaN if one side is constant; ends are NaN for fewer than three replicates.
+    """
+    import numpy as np
+    from scipy.stats import spearmanr
+
+    places = list(dict.fromkeys(str(row["at"]) for row in rows))
+    replicates = list(dict.fromkeys(row.get("replicate") for row in rows))
+    values = np.full((2, len(replicates), len(places)), np.nan)
+    for row in rows:
+        at = replicates.index(row.get("replicate")), places.index(str(row["at"]))
+        values[:, *at] = row["x"], row["y"]
+
+    def correlate(chosen: Any) -> float:
+        x, y = np.nanmean(values[:, chosen, :], axis=1)
+        if len(places) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
+            return math.nan
+        return float(spearmanr(x, y).statistic)
+
+    whole = correlate(np.arange(len(replicates)))
+    if is_exact or math.isnan(whole):
+        return Estimate(whole, whole, whole)
+    if len(replicates) < FEWEST:
+        return Estimate(whole, math.nan, math.nan)
+    draws = np.random.default_rng(0).integers(len(replicates), size=(RESAMPLES, len(replicates)))
+    found = np.array([correlate(draw) for draw in draws])
+    found = found[~np.isnan(found)]
+    low, high = np.quantile(found, [(1 - confidence) / 2, (1 + confidence) / 2])
+    return Estimate(whole, float(low), float(high))
+
+
+def half_width(values: Sequence[float], ran: int, confidence: float) -> Estimate:
+    """Estimate half the interval that a number of runs has, with its chi-squared interval.
+
+    Parameters
+    ----------
+    values
+        One per replicate.
+    ran
+        Runs of the interval in question, at least 2.
+    confidence
+        Level of both intervals.
+
+    Returns
+    -------
+    Estimate
+        NaN throughout for fewer than two values.
+    """
+    import numpy as np
+    from scipy.special import chdtri, stdtrit
+
+    if len(values) < 2 or ran < 2:
+        return Estimate(math.nan, math.nan, math.nan)
+    freedom = len(values) - 1
+    half = float(np.std(values, ddof=1)) * float(stdtrit(ran - 1, 0.5 + confidence / 2)) / ran**0.5
+    # chdtri takes the probability of the upper tail.
+    upper = float(chdtri(freedom, (1 - confidence) / 2))
+    lower = float(chdtri(freedom, (1 + confidence) / 2))
+    return Estimate(half, half * (freedom / upper) ** 0.5, half * (freedom / lower) ** 0.5)
+
+
+def prediction(
+    values: Sequence[float], ran: int, confidence: float, spread: Spread | None = None
+) -> tuple[Estimate, float]:
+    """Compute the interval in which the mean of a number of further runs lies.
+
+    Parameters
+    ----------
+    values
+        One per replicate.
+    ran
+        Runs behind the printed number.
+    confidence
+        Level.
+    spread
+        Pooled over alike measures; left out: that of the values.
+
+    Returns
+    -------
+    tuple of Estimate and float
+        The interval, and its width over that of endless replicates.
+    """
+    import numpy as np
+    from scipy.special import ndtri, stdtrit
+
+    count, mean = len(values), float(np.mean(values))
+    if spread is None:
+        if count < 2:
+            return Estimate(mean, math.nan, math.nan), math.inf
+        spread = Spread(float(np.std(values, ddof=1)), count - 1)
+    level = 0.5 + confidence / 2
+    ours = float(stdtrit(spread.freedom, level)) * (1 / ran + 1 / count) ** 0.5
+    half = ours * spread.deviation
+    return Estimate(mean, mean - half, mean + half), ours / (float(ndtri(level)) / ran**0.5)

@@ -1,0 +1,123 @@
+"""What a search of a paper's unstated parameters found, as ``forensics.json`` has it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ackclock.errors import AckclockError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from ackclock.reproduce.paper import PaperData
+
+__all__ = ["FILE", "ClaimFound", "Inference", "load", "paper_hash"]
+
+FILE = "forensics.json"
+"""Name of the file that a search writes."""
+
+SOURCES = ("claims.toml", "errata.toml", "unstated.toml", "views.toml", "scenarios", "expected")
+"""Parts of a paper's folder on which the result of a search depends."""
+
+
+@dataclass(frozen=True)
+class ClaimFound:
+    """What a search says of one claim.
+
+    Parameters
+    ----------
+    share
+        Share of the points of the design at which it is met.
+    is_inferred
+        Whether it is met at the inferred settings on seeds that the search did not see.
+    decides
+        Parameters that decide, the most important first.
+    """
+
+    share: float
+    is_inferred: bool
+    decides: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Inference:
+    """A search's result.
+
+    Parameters
+    ----------
+    point
+        The inferred settings: values by parameter.
+    claims
+        By id.
+    """
+
+    point: Mapping[str, Any]
+    claims: Mapping[str, ClaimFound]
+
+    @property
+    def point_text(self) -> str:
+        """The inferred settings, written out."""
+        return ", ".join(f"{name} = {value}" for name, value in self.point.items())
+
+
+def paper_hash(paper: PaperData) -> str:
+    """Hash the parts of a paper on which a search depends.
+
+    Parameters
+    ----------
+    paper
+        The paper.
+    """
+    found = hashlib.sha256()
+    for name in SOURCES:
+        at = paper.folder / name
+        for file in sorted(at.glob("*")) if at.is_dir() else [at]:
+            if file.is_file():
+                found.update(f"{file.relative_to(paper.folder).as_posix()}\0".encode())
+                found.update(file.read_bytes())
+    return found.hexdigest()
+
+
+def load(paper: PaperData, file: Path | None = None) -> Inference | None:
+    """Read the result of a search.
+
+    Parameters
+    ----------
+    paper
+        The paper that it must be of.
+    file
+        The file, or the folder that has it; left out: that of the paper's folder, if it has one.
+
+    Raises
+    ------
+    AckclockError
+        There is no such file, it is none of a search, or the paper was changed since.
+    """
+    at = paper.folder / FILE if file is None else file / FILE if file.is_dir() else file
+    if file is None and not at.is_file():
+        return None
+    try:
+        data = json.loads(at.read_text(encoding="utf-8"))
+        made, point, claims = data["paper_hash"], data["inferred"]["values"], data["claims"]
+        found = {
+            entry["id"]: ClaimFound(
+                float(entry["share"]), bool(entry["holds_inferred"]), tuple(entry["decides"])
+            )
+            for entry in claims
+        }
+    except OSError as error:
+        raise AckclockError(f"{at}: {error.strerror}; expected a {FILE}") from None
+    except (ValueError, KeyError, TypeError):
+        message = f"{at} is not the result of a search; expected a {FILE} of ackclock forensics"
+        raise AckclockError(message) from None
+    if made != paper_hash(paper):
+        message = (
+            f"{at}: the paper's claims, parameters or studies were changed since this search;"
+            f" run ackclock forensics {paper.name} again"
+        )
+        raise AckclockError(message)
+    return Inference(point, found)

@@ -1,0 +1,60 @@
+"""Chooses how a paper is read where it can be read in several ways: once for all its claims."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from ackclock.reproduce.paper import PaperData
+    from ackclock.reproduce.run.measure import Evaluated
+
+__all__ = ["choose"]
+
+
+def choose(paper: PaperData, found: Sequence[Evaluated]) -> dict[str, str]:
+    """Choose an option for each reading, under which most claims are met.
+
+    A reading that is chosen for one claim is chosen for all that depend on it. Readings that some
+    claim joins are chosen together. Between choices under which as many are met, the one under
+    which fewer are missed is taken, then the one whose options are first in the file.
+
+    Parameters
+    ----------
+    paper
+        Its readings.
+    found
+        Claims, measured.
+    """
+    chosen = {name: next(iter(reading.options)) for name, reading in paper.readings.items()}
+    for names in _joined(found):
+        claims = [one for one in found if names & set(one.claim.readings)]
+        best = max(_choices(paper, sorted(names)), key=lambda choice: _score(claims, choice))
+        chosen |= best
+    return chosen
+
+
+def _choices(paper: PaperData, names: Sequence[str]) -> Iterator[dict[str, str]]:
+    options = [paper.readings[name].options for name in names]
+    for choice in itertools.product(*options):
+        yield dict(zip(names, choice, strict=True))
+
+
+def _score(claims: Sequence[Evaluated], choice: Mapping[str, str]) -> tuple[int, int]:
+    outcomes = [claim.outcome(choice) for claim in claims]
+    return outcomes.count("met"), -outcomes.count("missed")
+
+
+def _joined(found: Sequence[Evaluated]) -> list[set[str]]:
+    """Sets of readings that claims depend on together."""
+    groups: list[set[str]] = []
+    for one in found:
+        names = set(one.claim.readings)
+        if not names or one.unjudged:
+            continue
+        touched = [group for group in groups if group & names]
+        groups = [group for group in groups if group not in touched]
+        groups.append(names.union(*touched))
+    return groups

@@ -1,0 +1,231 @@
+"""Readings, standings, labelled values: on a paper without runs, made of arithmetic."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ackclock.errors import AckclockError
+from ackclock.reproduce.read.folder import PaperError, read
+from ackclock.reproduce.run.inference import ClaimFound, Inference, load, paper_hash
+from ackclock.reproduce.run.reproduction import reproduce
+from ackclock.reproduce.run.studies import Means, sweep_of
+
+QUIET = Means(store=False, progress=False)
+
+HEAD = """
+[[reading]]
+id = "unit"
+what = "what is counted"
+options = { bytes = "bytes", packets = "packets" }
+
+[[margin]]
+id = "size"
+value = 2
+reason = "the paper prints even numbers"
+"""
+
+
+def claim(name, value, expect, *lines, reading=""):
+    chosen = f"reading = {reading}\n" if reading else ""
+    head = "\n".join(lines)
+    return f"""
+[[claim]]
+id = "{name}"
+statement = "s"
+kind = "{"E" if name.startswith("E") else "N"}"
+where = "1"
+{head}
+""" + "".join(
+        f"""
+[[claim.check]]
+name = "{number}"
+measure = "SELECT {one} AS value"
+expect = {expect}
+{chosen.replace("OPTION", option)}"""
+        for number, (one, option) in enumerate(zip(value, ("bytes", "packets"), strict=False))
+    )
+
+
+@pytest.fixture
+def paper(tmp_path):
+    def make(claims, errata="", unstated=""):
+        at = tmp_path / "mine"
+        (at / "scenarios").mkdir(parents=True, exist_ok=True)
+        about = 'title = "T"\nauthors = ["A"]\nyear = 2000\nvenue = "V"\nabstract = "A"\n'
+        texts = {"paper.toml": about, "figures.toml": "", "README.md": "x", "claims.toml": claims,
+                 "errata.toml": errata, "unstated.toml": unstated}  # fmt: skip
+        for name, text in texts.items():
+            (at / name).write_text(text)
+        return Path(at)
+
+    return make
+
+
+def results(folder, **more):
+    done = reproduce(read(folder), means=QUIET, **more)
+    return {result.claim.id: result for result in done.claims}
+
+
+READ = '{ unit = "OPTION" }'
+
+
+def test_a_reading_is_chosen_once_for_all_claims(paper):
+    folder = paper(
+        HEAD
+        + claim("1", (5, 9), "{ at_least = 8 }", reading=READ)
+        + claim("2", (1, 10), "{ at_least = 8 }", reading=READ)
+        + claim("3", (8, 2), "{ at_least = 8 }", reading=READ)
+    )
+    found = results(folder)
+    verdicts = [found[name].verdict for name in "123"]
+    # Under bytes only claim 3 would hold, under packets the other two.
+    assert verdicts == ["reproduced", "reproduced", "deviates"]
+    assert {found[name].reading["unit"] for name in "123"} == {"packets"}
+    assert [len(found[name].parts) for name in "123"] == [1, 1, 1]
+    assert "unit read as packets" in found["1"].standing.reason
+
+
+def test_checks_of_our_own_are_shown_and_do_not_decide(paper):
+    text = claim("1", (5, 1), "{ at_least = 4 }")
+    folder = paper(text)
+    assert results(folder)["1"].verdict == "deviates"
+    at = text.rindex("[[claim.check]]")
+    folder = paper(text[:at] + text[at:] + 'ours = "the paper gives no bound"\n')
+    found = results(folder)["1"]
+    assert found.verdict == "reproduced"
+    assert [part.ours for part in found.parts] == [False, True]
+
+
+def test_margins_are_named_by_bounds(paper):
+    folder = paper(
+        HEAD
+        + claim("1", (2,), '{ equals = 0, tolerance = "margin.size" }')
+        + claim("2", (3,), '{ equals = 0, tolerance = "margin.size" }')
+    )
+    found = results(folder)
+    assert (found["1"].verdict, found["2"].verdict) == ("reproduced", "deviates")
+    with pytest.raises(PaperError, match=r'no margin "sise"; did you mean "size"'):
+        read(paper(HEAD + claim("1", (2,), '{ at_most = "margin.sise" }')))
+
+
+def test_an_exact_erratum_proves_a_claim_wrong(paper):
+    claims = claim("1", (5,), "{ at_least = 8 }", 'refuted_by = ["E1"]')
+    assert results(paper(claims, claim("E1", (5,), "{ below = 8 }")))["1"].standing.name == (
+        "paper-error"
+    )
+    assert results(paper(claims, claim("E1", (9,), "{ below = 8 }")))["1"].standing.name == "open"
+    with pytest.raises(PaperError, match='no erratum "E1"'):
+        read(paper(claims))
+
+
+def test_standings_follow_from_verdict_data_tier_and_search(paper):
+    folder = paper(
+        claim("holds", (9,), "{ at_least = 8 }")
+        + claim("data", (5,), "{ at_least = 8 }", 'not_public = "a map of 2009"')
+        + claim("long", (5,), "{ at_least = 8 }", 'full_only = "needs 50 s"')
+        + claim("part", (5,), "{ at_least = 8 }")
+        + claim("best", (5,), "{ at_least = 8 }")
+        + claim("none", (5,), "{ at_least = 8 }")
+    )
+    search = Inference(
+        {"x": 1},
+        {
+            "part": ClaimFound(0.25, is_inferred=False, decides=("x",)),
+            "best": ClaimFound(0.5, is_inferred=True, decides=("x",)),
+            "none": ClaimFound(0.0, is_inferred=False, decides=()),
+        },
+    )
+    found = {name: r.standing.name for name, r in results(folder, inference=search).items()}
+    assert found == {
+        "holds": "holds", "data": "not-public", "long": "not-judged",
+        "part": "undetermined", "best": "holds-inferred", "none": "open",
+    }  # fmt: skip
+    reason = results(folder, inference=search)["part"].standing.reason
+    assert "25%" in reason
+    assert "x decide" in reason
+    long = results(folder)["long"]
+    assert long.reason == "not judged in this tier: needs 50 s"
+    full = reproduce(read(folder), tier="full", means=QUIET)
+    assert next(r for r in full.claims if r.claim.id == "long").verdict == "deviates"
+
+
+def test_a_search_of_other_claims_is_refused(paper):
+    folder = paper(claim("1", (5,), "{ at_least = 8 }"))
+    entry = {"id": "1", "share": 0.5, "holds_inferred": True, "decides": []}
+    data = {"paper_hash": paper_hash(read(folder)), "inferred": {"values": {}}, "claims": [entry]}
+    file = folder.parent / "forensics.json"
+    file.write_text(json.dumps(data))
+    assert load(read(folder), file).claims["1"].share == 0.5
+    paper(claim("1", (5,), "{ at_least = 7 }"))
+    with pytest.raises(AckclockError, match="were changed since this search"):
+        load(read(folder), file)
+    file.write_text("{}")
+    with pytest.raises(AckclockError, match="is not the result of a search"):
+        load(read(folder), file)
+
+
+def test_an_option_without_a_deciding_check_is_refused(paper):
+    text = HEAD + claim("1", (5,), "{ at_least = 8 }", reading=READ)
+    with pytest.raises(PaperError, match='no check that counts where "unit" is read as "packets"'):
+        read(paper(text))
+
+
+STUDY = """
+[scenario]
+engine = "model"
+model = "square_root_law"
+
+[scenario.params]
+loss_ratio = [0.01]
+
+[over.rtt]
+values = { near = { "params.rtt_s" = 0.01 }, far = { "params.rtt_s" = 0.1 } }
+"""
+
+LABELLED = """
+[[parameter]]
+id = "p"
+what = "w"
+reason = "r"
+default = "low"
+values = ["low", "high"]
+
+[[parameter.sets]]
+study = "law"
+path = 'over.rtt.values.far["params.rtt_s"]'
+values = { low = 0.2, high = 0.4 }
+"""
+
+
+def test_a_parameter_sets_a_value_inside_an_axis(paper):
+    measure = (
+        "SELECT a.rate_bps / b.rate_bps AS value FROM law.points AS a, law.points AS b"
+        " WHERE a.rtt = 'near' AND b.rtt = 'far'"
+    )
+    text = f'''
+[[claim]]
+id = "1"
+statement = "s"
+kind = "N"
+where = "1"
+unstated = ["p"]
+
+[[claim.check]]
+measure = """{measure}"""
+expect = {{ equals = 20, tolerance = 0.000001 }}
+reason = "rounding"
+'''
+    folder = paper(text, unstated=LABELLED)
+    (folder / "scenarios" / "law.toml").write_text(STUDY)
+    # The rate falls with the round-trip time: 0.2 s over 0.01 s.
+    assert results(folder)["1"].verdict == "reproduced"
+    data = read(folder)
+    sweep = sweep_of(data, data.studies["law"], "full", data.changes("law", {"p": "high"}))
+    assert [point.changes["params.rtt_s"] for point in sweep.points] == [0.01, 0.4]
+    (folder / "unstated.toml").write_text(LABELLED.replace('"high"]', '"high", "higher"]'))
+    with pytest.raises(PaperError, match='does not say what the value "higher" sets'):
+        read(folder)
+    (folder / "unstated.toml").write_text(LABELLED.replace("over.rtt", "over.rtl"))
+    with pytest.raises(PaperError, match="leads nowhere in the study's file"):
+        reproduce(read(folder), means=QUIET)

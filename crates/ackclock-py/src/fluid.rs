@@ -14,7 +14,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::input_error;
+use super::{engine_fault, input_error};
 
 pyo3::create_exception!(
     ackclock._core,
@@ -99,6 +99,12 @@ impl Rates {
     }
 }
 
+/// The rates that the engine found, if a network can bring them about.
+fn possible(net: &FluidNet, outcome: Outcome) -> PyResult<Rates> {
+    outcome.check(net).map_err(|broken| engine_fault(&broken))?;
+    Ok(Rates(outcome))
+}
+
 /// Capacities and routed flows. Use `ackclock.fluid.FluidNet`.
 #[pyclass(frozen, module = "ackclock._core")]
 pub(super) struct FluidCore(FluidNet);
@@ -144,7 +150,7 @@ impl FluidCore {
     fn brick_wall(&self, py: Python<'_>, demand: Floats<'_>) -> PyResult<Rates> {
         let demand = floats(&demand);
         checked("demand", &demand, self.0.flows(), true)?;
-        Ok(Rates(py.detach(|| fluid::brick_wall(&self.0, &demand))))
+        possible(&self.0, py.detach(|| fluid::brick_wall(&self.0, &demand)))
     }
 
     /// Rates where links have different sharing rules.
@@ -161,7 +167,8 @@ impl FluidCore {
         checked("demand", &demand, self.0.flows(), true)?;
         let routers = routers(rules, &of_link.as_array().to_vec(), self.0.links())?;
         let options = SweepOptions { tolerance, limit };
-        py.detach(|| fluid::sweep(&self.0, &demand, &routers, &options)).map(Rates).map_err(error)
+        let found = py.detach(|| fluid::sweep(&self.0, &demand, &routers, &options));
+        possible(&self.0, found.map_err(error)?)
     }
 
     /// Where senders and network come to rest: rates, and how it went.
@@ -203,7 +210,7 @@ impl FluidCore {
         how.set_item("change", found.change)?;
         how.set_item("period", found.period)?;
         how.set_item("damping", found.damping)?;
-        Ok((Rates(found.outcome), how))
+        Ok((possible(&self.0, found.outcome)?, how))
     }
 
     /// Rates that were found elsewhere, to be accounted for here.
@@ -299,6 +306,7 @@ impl FluidCore {
             DynamicsError::Fluid(fluid) => error(fluid),
             DynamicsError::Stopped => PyRuntimeError::new_err("the run was stopped"),
         })?;
+        report.check(&self.0, &transfers).map_err(|broken| engine_fault(&broken))?;
         let out = PyDict::new(py);
         for (name, values) in [
             ("completion", report.completion),

@@ -30,6 +30,20 @@ pyo3::create_exception!(
     "An algorithm broke its contract during the run; the argument says which and how."
 );
 
+pyo3::create_exception!(
+    ackclock._core,
+    EngineFault,
+    PyRuntimeError,
+    "A run gave an impossible result, a fault of the engine; the argument says which, and asks to report it."
+);
+
+fn engine_fault(broken: &str) -> PyErr {
+    EngineFault::new_err(format!(
+        "impossible result: {broken}; this is a fault of ackclock: please report it to the project with \
+         this scenario and the output of \"ackclock version\""
+    ))
+}
+
 fn problems_json(problems: &[Problem]) -> String {
     serde_json::json!(problems).to_string()
 }
@@ -79,16 +93,17 @@ mod _core {
     #[pymodule_export]
     use super::user::views::{Ack, Congestion, Packet, Queue, Verdict, Window};
     use super::{
-        AlgorithmFailure as AlgorithmFailureType, Bound, Failure, InputError as InputErrorType, Py,
-        PyAny, PyDict, PyErr, PyKeyboardInterrupt, PyModule, PyModuleMethods, PyResult,
-        PyRuntimeError, Python, RunError, UserCode, api, input_error, output, problems_json,
-        pyfunction,
+        AlgorithmFailure as AlgorithmFailureType, Bound, EngineFault as EngineFaultType, Failure,
+        InputError as InputErrorType, Py, PyAny, PyDict, PyErr, PyKeyboardInterrupt, PyModule,
+        PyModuleMethods, PyResult, Python, RunError, UserCode, api, engine_fault, input_error,
+        output, problems_json, pyfunction,
     };
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("InputError", module.py().get_type::<InputErrorType>())?;
         module.add("NotConverged", module.py().get_type::<super::fluid::NotConverged>())?;
+        module.add("EngineFault", module.py().get_type::<EngineFaultType>())?;
         module.add("AlgorithmFailure", module.py().get_type::<AlgorithmFailureType>())
     }
 
@@ -210,9 +225,7 @@ mod _core {
                 Err(InputErrorType::new_err(problems_json(&problems)))
             }
             Err(RunError::Algorithm(message)) => Err(AlgorithmFailureType::new_err(message)),
-            Err(RunError::Conservation(ledger)) => {
-                Err(PyRuntimeError::new_err(format!("packets were not conserved: {ledger}")))
-            }
+            Err(RunError::Fault(broken)) => Err(engine_fault(&broken)),
         }
     }
 }

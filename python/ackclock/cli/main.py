@@ -155,6 +155,10 @@ def _failed(error: BaseException) -> int:
         return EXIT_INPUT
 
     kind = type(error).__name__
+    if kind == "EngineFault":
+        # Its message says what to report.
+        click.echo(str(error), err=True)
+        return EXIT_INTERNAL
     click.echo(
         f"ackclock failed by an internal error ({kind}: {error}); please report it to the"
         " project with this command, its scenario, `ackclock version`, and the traceback that"

@@ -34,6 +34,30 @@ impl Outcome {
         if hop == net.range(flow).start { self.demand[flow] } else { self.leaving[hop - 1] }
     }
 
+    /// Checks what no network can bring about: rates are numbers, a flow leaves no hop faster than it arrives
+    /// there, and no link carries more than its capacity.
+    ///
+    /// # Errors
+    /// The first link or flow for which this is not so, by number, with the rates.
+    pub fn check(&self, net: &FluidNet) -> Result<(), String> {
+        for flow in 0..net.flows() {
+            let mut arriving = self.demand[flow];
+            for hop in net.range(flow) {
+                let leaving = self.leaving[hop];
+                // Written so that NaN fails.
+                if !(leaving >= 0.0 && leaving.is_finite() && leaving <= arriving * SLACK) {
+                    let link = net.hops[hop];
+                    return Err(format!(
+                        "flow {flow} arrives at link {link} at {arriving} bit/s and leaves it at {leaving} bit/s"
+                    ));
+                }
+                arriving = leaving;
+            }
+        }
+        let (_, carried) = self.loads(net);
+        check_loads(&carried, &net.capacity, "bit/s")
+    }
+
     /// Per link: the rate that arrives and the rate that leaves.
     pub fn loads(&self, net: &FluidNet) -> (Vec<f64>, Vec<f64>) {
         let (mut offered, mut carried) = (vec![0.0; net.links()], vec![0.0; net.links()]);
@@ -48,6 +72,22 @@ impl Outcome {
         }
         (offered, carried)
     }
+}
+
+/// Rounding of sums of rates, which grows with the number of flows: far below what matters.
+pub(super) const SLACK: f64 = 1.0 + 1e-6;
+
+/// Checks that no link carries more than its capacity, both in `unit`.
+pub(super) fn check_loads(carried: &[f64], capacity: &[f64], unit: &str) -> Result<(), String> {
+    for (link, (&carried, &capacity)) in carried.iter().zip(capacity).enumerate() {
+        // Written so that NaN fails.
+        if !(0.0..=capacity * SLACK).contains(&carried) {
+            return Err(format!(
+                "link {link} can carry {capacity} {unit} and carries {carried} {unit}"
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// The sharing rules of a network: which link has which.
@@ -119,5 +159,40 @@ impl Policies {
     /// Whether some policy reads what routers report.
     pub fn needs_reports(&self) -> bool {
         self.used().any(DemandPolicy::needs_reports)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fluid::brick_wall;
+
+    /// Two flows of 6 bit/s each over a link of 10 bit/s; the first goes on over one of 8 bit/s.
+    fn solved() -> (FluidNet, Outcome) {
+        let net = FluidNet::new(vec![10.0, 8.0], vec![0, 2, 3], vec![0, 1, 0], vec![]).unwrap();
+        let outcome = brick_wall(&net, &[6.0, 6.0]);
+        assert_eq!(outcome.check(&net), Ok(()));
+        (net, outcome)
+    }
+
+    #[test]
+    fn a_link_above_its_capacity_is_refused() {
+        let (net, mut outcome) = solved();
+        outcome.leaving[2] = 5.1;
+        let found = outcome.check(&net).unwrap_err();
+        assert_eq!(found, "link 0 can carry 10 bit/s and carries 10.1 bit/s");
+    }
+
+    #[test]
+    fn a_flow_that_grows_on_its_way_or_is_no_number_is_refused() {
+        let (net, outcome) = solved();
+        for rate in [5.1, f64::NAN, -1.0, f64::INFINITY] {
+            let mut wrong = outcome.clone();
+            wrong.leaving[1] = rate;
+            let found = wrong.check(&net).unwrap_err();
+            let expected =
+                format!("flow 0 arrives at link 1 at 5 bit/s and leaves it at {rate} bit/s");
+            assert_eq!(found, expected);
+        }
     }
 }

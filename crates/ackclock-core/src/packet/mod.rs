@@ -37,8 +37,8 @@ pub enum RunError {
     Algorithm(String),
     /// The caller stopped it.
     Interrupted,
-    /// Packets were not conserved: a fault of the engine, with its counts.
-    Conservation(String),
+    /// The results are impossible, as packets that were not conserved: a fault of the engine, with its numbers.
+    Fault(String),
 }
 
 /// Runs a plan to its end.
@@ -79,7 +79,7 @@ fn run_on<C: Clock>(
     if let Some(failure) = sim.failure.take() {
         return Err(RunError::Algorithm(failure));
     }
-    sim.into_ended().finish(plan).map_err(RunError::Conservation)
+    sim.into_ended().finish(plan).map_err(RunError::Fault)
 }
 
 /// A run that is built and not started, for measuring the memory of a network.

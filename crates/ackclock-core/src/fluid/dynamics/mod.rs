@@ -26,6 +26,7 @@ pub use active::Effort;
 pub use draw::{Demand, DrawOptions, Transfers, draw};
 pub use sizes::Sizes;
 
+use super::outcome::{SLACK, check_loads};
 use super::{FluidError, FluidNet, Options, Policies, Routers};
 use active::Active;
 use offered::Offered;
@@ -90,6 +91,30 @@ pub struct Report {
     pub samples: Vec<f64>,
     /// Mean number of flows in each interval.
     pub sampled_active: Vec<f64>,
+}
+
+impl Report {
+    /// Checks what no network can bring about: no link carried more than its capacity for the time of the run,
+    /// no flow got more than its size or ended before it began.
+    ///
+    /// # Errors
+    /// The first link or flow for which this is not so, by number, with the amounts.
+    pub fn check(&self, net: &FluidNet, transfers: &Transfers) -> Result<(), String> {
+        let most: Vec<f64> = net.capacity().iter().map(|rate| rate * self.end).collect();
+        check_loads(&self.carried, &most, "bit")?;
+        let ended = self.completion.iter().zip(&self.delivered);
+        for (number, (&completion, &delivered)) in ended.enumerate() {
+            let (begin, size) = (transfers.time[number], transfers.size[number]);
+            // A flow that has not ended has no completion.
+            if completion < begin || !(0.0..=size * SLACK).contains(&delivered) {
+                return Err(format!(
+                    "transfer {number} of {size} bit began at {begin} s, ended at {completion} s and got \
+                     {delivered} bit"
+                ));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Why a run gave no report.

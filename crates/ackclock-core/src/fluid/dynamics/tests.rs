@@ -19,7 +19,9 @@ fn drained() -> Window {
 }
 
 fn run(net: &FluidNet, transfers: &Transfers, rule: &Rule<'_>, window: Window) -> Report {
-    simulate(net, &[], transfers, rule, &window, &mut |_, _| true).unwrap()
+    let report = simulate(net, &[], transfers, rule, &window, &mut |_, _| true).unwrap();
+    assert_eq!(report.check(net, transfers), Ok(()));
+    report
 }
 
 fn transfers(list: &[(f64, u32, f64)]) -> Transfers {
@@ -300,4 +302,22 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn a_report_that_no_network_can_bring_about_is_refused() {
+    // 1 bit/s for 2 s.
+    let (net, transfers) = (one_link(), transfers(&[(0.0, 0, 2.0)]));
+    let report = run(&net, &transfers, &Rule::MaxMin, drained());
+    let refused = |change: &dyn Fn(&mut Report)| {
+        let mut wrong = report.clone();
+        change(&mut wrong);
+        wrong.check(&net, &transfers).unwrap_err()
+    };
+    let found = refused(&|r| r.carried[0] = 2.1);
+    assert_eq!(found, "link 0 can carry 2 bit and carries 2.1 bit");
+    assert!(refused(&|r| r.carried[0] = f64::NAN).starts_with("link 0 can carry"));
+    let found = refused(&|r| r.delivered[0] = 2.1);
+    assert_eq!(found, "transfer 0 of 2 bit began at 0 s, ended at 2 s and got 2.1 bit");
+    assert!(refused(&|r| r.completion[0] = -1.0).contains("ended at -1 s"));
 }

@@ -1,6 +1,6 @@
 //! The ledger of a run: conservation of packets, the digest, and the results of links and flows.
 
-use crate::compile::{Plan, Schedule};
+use crate::compile::{Plan, PlanLink, Schedule};
 use crate::packet::network::counts::Counts;
 use crate::packet::network::end::Flows;
 use crate::packet::network::link::Link;
@@ -82,10 +82,13 @@ impl Ledger {
         let split = matches!(plan.links[l].settings.schedule, Some(Schedule::Mahimahi(_)));
         let most = if split { 1.0 } else { f64::INFINITY };
         let used = if capacity > 0.0 { (bits / capacity).min(most) } else { 0.0 };
+        let sent = counts.departed_packets - base.departed_packets;
+        let rounding = rounding_share(sent, &plan.links[l], capacity);
         let (queue_mean, queue_p99) = link.occupancy(end);
         let departed = counts.departed_packets - base.departed_packets;
         Ok(LinkResult {
-            utilisation: without_rounding(used),
+            utilisation: without_rounding(used, rounding),
+            capacity_bits: capacity,
             arrived: counts.arrived_packets,
             departed: counts.departed_packets,
             departed_bytes: counts.departed_bytes,
@@ -137,6 +140,7 @@ impl Ledger {
             lost_acks: lost.acks,
             window_lost_data: lost.window_data,
             under_way,
+            copies,
         }
     }
 
@@ -163,11 +167,23 @@ fn mean_wait(counts: &Counts, base: &Counts, departed: u64) -> f64 {
     }
 }
 
-/// Rounding of the bits in service at the edges of the window: far above it, far below any real excess.
+/// Rounding of the bits in service at the edges of the window, as a share of the window's capacity: far above
+/// it, far below any real excess.
 const ROUNDING: f64 = 1e-9;
+
+/// The share of a capacity that rounding of transmission times can amount to: half a picosecond for each of so
+/// many packets, and for those at the edges of the window.
+pub(in crate::packet) fn rounding_share(packets: u64, link: &PlanLink, capacity: f64) -> f64 {
+    let top = match &link.settings.schedule {
+        Some(Schedule::Steps(steps)) => steps.iter().map(|step| step.1).max().unwrap_or(link.rate),
+        _ => link.rate,
+    };
+    let bits = (packets + 2) as f64 * top.max(link.rate).bps() * 0.5 / PS_PER_S as f64;
+    ROUNDING + if capacity > 0.0 { bits / capacity } else { 0.0 }
+}
 
 /// A share without the rounding that leads out of [0, 1]; what is further outside is a fault, and stays to be
 /// reported.
-fn without_rounding(share: f64) -> f64 {
-    if (-ROUNDING..=1.0 + ROUNDING).contains(&share) { share.clamp(0.0, 1.0) } else { share }
+fn without_rounding(share: f64, rounding: f64) -> f64 {
+    if (-rounding..=1.0 + rounding).contains(&share) { share.clamp(0.0, 1.0) } else { share }
 }

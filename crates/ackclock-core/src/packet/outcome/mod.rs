@@ -1,6 +1,8 @@
 //! What a run leaves: recorded tables, counts, the ledger, results.
 
 pub(in crate::packet) mod branches;
+pub(in crate::packet) mod conservation;
+pub(in crate::packet) mod laws;
 pub(in crate::packet) mod ledger;
 pub(in crate::packet) mod marks;
 pub(in crate::packet) mod observe;

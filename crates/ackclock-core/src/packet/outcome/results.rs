@@ -26,6 +26,8 @@ pub struct FlowResult {
     pub window_lost_data: u64,
     /// Packets still under way at the end: data, acknowledgements.
     pub under_way: [u64; 2],
+    /// Copies that impairments made: of data, of acknowledgements.
+    pub copies: [u64; 2],
 }
 
 /// What passed a link. Counts are over the whole run, ratios and means over the measurement window.
@@ -33,6 +35,8 @@ pub struct FlowResult {
 pub struct LinkResult {
     /// Share of the capacity used.
     pub utilisation: f64,
+    /// Bits that it could send in the window.
+    pub capacity_bits: f64,
     /// Packets that arrived.
     pub arrived: u64,
     /// Packets whose transmission began.

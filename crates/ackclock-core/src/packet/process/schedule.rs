@@ -10,6 +10,7 @@ use crate::packet::process::clock::Clock;
 use crate::packet::process::event::{Key, Stage};
 use crate::packet::process::logical_process::{Process, Progress};
 use crate::packet::process::stubs::Stubs;
+use crate::units::Time;
 
 /// All processes of a run and their order.
 pub(in crate::packet) struct Schedule<C> {
@@ -25,6 +26,10 @@ pub(in crate::packet) struct Schedule<C> {
     pub(in crate::packet) running: u32,
     /// Not later than the next local event or sample of the stage that runs.
     pub(in crate::packet) next_local: u64,
+    /// The earliest pending effect when the latest turn began.
+    soonest: u64,
+    /// How a clock went back, if one did.
+    pub(in crate::packet) fault: Option<Box<str>>,
     clock: PhantomData<C>,
 }
 
@@ -39,6 +44,8 @@ impl<C: Clock> Schedule<C> {
             end,
             running: u32::MAX,
             next_local: u64::MAX,
+            soonest: 0,
+            fault: None,
             clock: PhantomData,
         }
     }
@@ -58,6 +65,32 @@ impl<C: Clock> Schedule<C> {
     #[inline]
     pub(in crate::packet) fn next(&self) -> Option<Entry> {
         Some(self.agenda.first()).filter(|first| first.time != Agenda::NEVER)
+    }
+
+    /// Notes that a turn begins when the earliest pending effect is `soonest`, which never goes back.
+    #[inline(always)]
+    pub(in crate::packet) fn note_soonest(&mut self, soonest: u64) {
+        if soonest < self.soonest {
+            self.note_fault("the clock of the schedule", self.soonest, soonest);
+        }
+        self.soonest = soonest;
+    }
+
+    /// Notes that nothing is left to do in process `p` before `done`, which never goes back.
+    #[inline(always)]
+    pub(in crate::packet) fn set_done(&mut self, p: usize, done: u64) {
+        let before = std::mem::replace(&mut self.progress[p].done, done);
+        if done < before {
+            self.note_fault(&format!("process {p}: its clock"), before, done);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn note_fault(&mut self, what: &str, before: u64, after: u64) {
+        let [before, after] = [before, after].map(|word| Time(C::ps(word)).seconds());
+        let fault = || format!("{what} went back from {before} s to {after} s").into();
+        self.fault.get_or_insert_with(fault);
     }
 
     /// The time up to which process `p` can run: no packet that has not been sent to it yet can arrive before

@@ -75,6 +75,7 @@ impl<C: Clock> Sim<C> {
         let mut reported = 0;
         while let Some(Entry { time: soonest, who }) = self.schedule.next() {
             let p = who as usize;
+            self.schedule.note_soonest(soonest);
             let horizon = self.schedule.horizon(p, soonest);
             let outlet = self.schedule.stubs.number(p);
             if outlet != Stubs::NONE {
@@ -84,7 +85,7 @@ impl<C: Clock> Sim<C> {
                 }
             }
             let done = self.run_turn(p, horizon);
-            self.schedule.progress[p].done = done;
+            self.schedule.set_done(p, done);
             if self.has_failed(failure) {
                 break;
             }
@@ -162,6 +163,7 @@ impl<C: Clock> Sim<C> {
             routes: self.routes,
             groups: self.groups,
             end: self.schedule.end,
+            clock_fault: self.schedule.fault,
             processes: self.schedule.processes,
             observer: self.observer,
             turns: self.tally.turns,

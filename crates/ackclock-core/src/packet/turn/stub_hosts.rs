@@ -35,7 +35,8 @@ impl<C: Clock> Sim<C> {
             self.prefetch_next_stub(&due, place);
             let p = stub as usize;
             let horizon = self.schedule.horizon(p, soonest);
-            self.schedule.progress[p].done = self.run_turn(p, horizon);
+            let done = self.run_turn(p, horizon);
+            self.schedule.set_done(p, done);
             self.schedule.schedule_stub(p);
             self.tally.turns += 1;
             if self.has_failed(failure) {

@@ -1,0 +1,174 @@
+//! What no run can bring about: checked at the end of every run, in release builds too.
+//!
+//! Packets are conserved at each link (`ledger.rs`) and for each flow (`conservation.rs`), and no clock goes
+//! back (`process/schedule.rs`). Of the results, with W the measurement window:
+//!
+//! ```text
+//! link   0 <= utilisation <= 1;  queue and waiting time are finite and not negative
+//! flow   cwnd and ssthresh are numbers
+//!        delivered in W <= sent by each of its links in W + under way when W began + held back for a hole
+//!        each RTT, and start to completion >= propagation there and back
+//! ```
+//!
+//! A result that breaks one of these is a fault of the engine, and the run ends with an error.
+
+use serde::Deserialize;
+
+use crate::compile::{Plan, PlanFlow, PlanSender};
+use crate::packet::outcome::ledger::rounding_share;
+use crate::packet::outcome::results::{FlowResult, LinkResult, Results};
+use crate::units::{Bytes, Span, Time};
+use crate::wire::TIMESTAMP_TICK;
+
+/// Checks the results of a run.
+///
+/// # Errors
+/// The first law that is broken: the link or flow, and the numbers.
+pub(in crate::packet) fn check(results: &Results, plan: &Plan) -> Result<(), String> {
+    for (link, seen) in plan.links.iter().zip(&results.links) {
+        check_link(seen, plan.duration)
+            .map_err(|broken| format!("link {}: {broken}", link.name(&plan.nodes)))?;
+    }
+    let round_trips = plan.round_trips();
+    for ((flow, seen), round_trip) in plan.flows.iter().zip(&results.flows).zip(round_trips) {
+        check_flow(flow, seen, plan, results)
+            .and_then(|()| check_delays(flow, seen, round_trip, plan.duration))
+            .map_err(|broken| format!("flow {}: {broken}", flow.name))?;
+    }
+    Ok(())
+}
+
+fn check_link(seen: &LinkResult, duration: Time) -> Result<(), String> {
+    let LinkResult { utilisation, queue_mean, queue_p99, delay_mean_s, .. } = *seen;
+    if !(0.0..=1.0).contains(&utilisation) {
+        return Err(format!("utilisation is {utilisation}, outside of [0, 1]"));
+    }
+    for (what, value) in [("mean", queue_mean), ("99th percentile", queue_p99)] {
+        if !(0.0..=f64::from(u32::MAX)).contains(&value) {
+            return Err(format!("the {what} of the packets waiting is {value}"));
+        }
+    }
+    if !(0.0..=duration.seconds() * (1.0 + ROUNDING)).contains(&delay_mean_s) {
+        return Err(format!(
+            "the mean waiting time is {delay_mean_s} s in a run of {} s",
+            duration.seconds()
+        ));
+    }
+    Ok(())
+}
+
+/// Sums of times in doubles, relative.
+const ROUNDING: f64 = 1e-9;
+
+fn check_flow(
+    flow: &PlanFlow,
+    seen: &FlowResult,
+    plan: &Plan,
+    results: &Results,
+) -> Result<(), String> {
+    let (cwnd, ssthresh) = (seen.sender.cwnd, seen.sender.ssthresh);
+    if !cwnd.is_finite() || ssthresh.is_nan() {
+        return Err(format!("cwnd is {cwnd} and ssthresh {ssthresh} at the end"));
+    }
+    let size = largest_packet(flow);
+    let delivered = seen.receiver.delivered_bytes - seen.receiver_at_warmup.delivered_bytes;
+    let bits = delivered as f64 * 8.0;
+    let before = packets_from_before(seen);
+    for link in &flow.route {
+        let (link, passed) = (&plan.links[link.index()], &results.links[link.index()]);
+        let capacity = passed.capacity_bits;
+        let rounding = capacity * rounding_share(passed.departed, link, capacity);
+        // At each edge of the window a packet may be sent in part.
+        let most = capacity + rounding + (before + 2) as f64 * f64::from(size) * 8.0;
+        if bits > most {
+            return Err(format!(
+                "{bits} bit were delivered in the window of {} s, in which link {} can send {capacity} bit and \
+                 into which came {before} packets of at most {size} B that had passed it before",
+                results.window_s,
+                link.name(&plan.nodes),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Data packets that can be delivered in the window without passing a link in it: those that were under way
+/// when it began, those that had arrived by then and waited for another, and copies made on wires.
+fn packets_from_before(seen: &FlowResult) -> u64 {
+    let (sender, receiver) = (&seen.sender_at_warmup, &seen.receiver_at_warmup);
+    let lost = seen.lost_data - seen.window_lost_data;
+    let under_way = sender.sent_packets.saturating_sub(receiver.received_packets + lost);
+    let known = receiver.duplicate_packets + receiver.delivered_packets;
+    let waiting = receiver.received_packets.saturating_sub(known);
+    under_way + waiting + seen.copies[0]
+}
+
+/// Bytes on the wire that no packet of a flow exceeds.
+fn largest_packet(flow: &PlanFlow) -> u16 {
+    let size = match &*flow.sender {
+        PlanSender::Tcp { .. } | PlanSender::Branch { .. } => u64::from(flow.tcp.wire_size()),
+        PlanSender::Source(spec) => spec
+            .params()
+            .get("packet")
+            .and_then(|packet| Bytes::deserialize(packet).ok())
+            .map_or(u64::from(u16::MAX), |packet| packet.0),
+    };
+    size.try_into().unwrap_or(u16::MAX)
+}
+
+fn check_delays(
+    flow: &PlanFlow,
+    seen: &FlowResult,
+    round_trip: Span,
+    duration: Time,
+) -> Result<(), String> {
+    let sender = &seen.sender;
+    let propagation = round_trip.seconds();
+    let least = least_sample(flow, round_trip);
+    if sender.rtt_count > 0 {
+        let mean = sender.rtt_sum_s / sender.rtt_count as f64;
+        for (what, rtt) in [("smallest", sender.rtt_min_s), ("mean", mean)] {
+            // Written so that NaN fails.
+            if !(least..=duration.seconds() * (1.0 + ROUNDING)).contains(&rtt) {
+                return Err(format!(
+                    "the {what} of {} RTT samples is {rtt} s in a run of {} s; propagation takes \
+                     {propagation} s",
+                    sender.rtt_count,
+                    duration.seconds()
+                ));
+            }
+        }
+    }
+    let took = sender.completed_s - flow.start.seconds();
+    let is_late_enough = took >= propagation * (1.0 - ROUNDING) - ROUNDING;
+    let has_sent = sender.completed_s > 0.0 && seen.receiver.delivered_packets > 0;
+    if has_sent && (!is_late_enough || sender.completed_s > duration.seconds() * (1.0 + ROUNDING)) {
+        return Err(format!(
+            "all data, which began at {} s, was acknowledged by {} s in a run of {} s; propagation takes \
+             {propagation} s",
+            flow.start.seconds(),
+            sender.completed_s,
+            duration.seconds()
+        ));
+    }
+    Ok(())
+}
+
+/// The least RTT sample that a flow can take in seconds.
+fn least_sample(flow: &PlanFlow, round_trip: Span) -> f64 {
+    let ticks = if flow.tcp.timestamps {
+        // Both the timestamp and the time at which its echo arrives are rounded down; so is the time spent in
+        // queues. The clock wraps: half a turn of it is the longest sample that it can take.
+        if round_trip.0 >= TIMESTAMP_TICK.0 << 31 {
+            return 0.0;
+        }
+        1
+    } else {
+        0
+    };
+    let least = round_trip.0.saturating_sub(ticks * TIMESTAMP_TICK.0);
+    Span(least).seconds() * (1.0 - ROUNDING) - ROUNDING
+}
+
+#[cfg(test)]
+mod tests;

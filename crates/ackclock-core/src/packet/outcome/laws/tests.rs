@@ -1,0 +1,153 @@
+//! A result that is changed by hand so that it breaks a law is refused, by name and with its numbers.
+
+use serde_json::json;
+
+use super::*;
+use crate::compile::compile;
+use crate::packet::process::clock::Picoseconds;
+use crate::packet::setup::build::build;
+use crate::packet::setup::custom::RegistryOnly;
+use crate::packet::turn::simulator::{RunEnd, Sim};
+
+/// Two flows over 1 Mbit/s and 10 ms each way, of which one has an end; the queue is of the given discipline.
+fn plan(qdisc: &str) -> Plan {
+    let scenario = json!({
+        "net": { "kind": "graph", "links": [
+            { "id": "access", "a": "a", "b": "r", "rate": "100 Mbps", "delay": "0 s", "buffer": "20 pkt" },
+            { "id": "narrow", "a": "r", "b": "b", "rate": "1 Mbps", "delay": "10 ms", "buffer": "20 pkt",
+              "qdisc": qdisc },
+        ] },
+        "flows": [{ "src": "a", "dst": "b" }, { "src": "a", "dst": "b", "size": "100 kB" }],
+        "duration": 10, "warmup": 5,
+    });
+    compile(&serde_json::from_value(scenario).unwrap()).unwrap()
+}
+
+fn ended(plan: &Plan) -> Sim<Picoseconds> {
+    let mut sim = build::<Picoseconds>(plan, &RegistryOnly).unwrap();
+    assert_eq!(sim.run(&|| None, &mut |_| true), RunEnd::Ended);
+    sim
+}
+
+/// Why the results of the run are refused once `change` was made to them.
+fn refused(change: impl FnOnce(&mut Results)) -> String {
+    let plan = plan("fifo");
+    let mut results = ended(&plan).into_ended().finish(&plan).unwrap();
+    assert_eq!(check(&results, &plan), Ok(()));
+    change(&mut results);
+    check(&results, &plan).unwrap_err()
+}
+
+#[test]
+fn a_utilisation_above_1_or_below_0_is_refused() {
+    let found = refused(|r| r.links[2].utilisation = 1.000_001);
+    assert_eq!(found, "link narrow: utilisation is 1.000001, outside of [0, 1]");
+    assert!(refused(|r| r.links[2].utilisation = -1e-12).contains("utilisation is -0.00"));
+    assert!(refused(|r| r.links[2].utilisation = f64::NAN).contains("utilisation is NaN"));
+}
+
+#[test]
+fn queues_and_waiting_times_that_cannot_be_are_refused() {
+    assert!(refused(|r| r.links[0].queue_mean = -0.5).starts_with("link access: the mean of"));
+    assert!(refused(|r| r.links[0].queue_p99 = f64::NAN).contains("99th percentile"));
+    // The run lasts 10 s.
+    let found = refused(|r| r.links[0].delay_mean_s = 10.1);
+    assert_eq!(found, "link access: the mean waiting time is 10.1 s in a run of 10 s");
+}
+
+#[test]
+fn a_window_that_is_no_number_is_refused() {
+    let found = refused(|r| r.flows[1].sender.cwnd = f64::INFINITY);
+    assert!(found.starts_with("flow f1: cwnd is inf and ssthresh "), "{found}");
+    assert!(refused(|r| r.flows[0].sender.ssthresh = f64::NAN).starts_with("flow f0: cwnd is"));
+}
+
+/// 1 Mbit/s for 5 s is 625 kB on the wire. The flow has 21 packets of 1500 B in the queue and on the wire at
+/// most, and two more count for the edges of the window.
+#[test]
+fn goodput_above_the_narrowest_link_is_refused() {
+    let of = |bytes: u64| {
+        let plan = plan("fifo");
+        let mut results = ended(&plan).into_ended().finish(&plan).unwrap();
+        let flow = &mut results.flows[0];
+        flow.receiver.delivered_bytes = flow.receiver_at_warmup.delivered_bytes + bytes;
+        check(&results, &plan)
+    };
+    assert_eq!(of(625_000), Ok(()));
+    let found = of(625_000 + 25 * 1500).unwrap_err();
+    assert!(
+        found.starts_with("flow f0: 5300000 bit were delivered in the window of 5 s"),
+        "{found}"
+    );
+    assert!(found.contains("in which link narrow can send 5000000 bit"), "{found}");
+}
+
+#[test]
+fn an_rtt_below_propagation_or_longer_than_the_run_is_refused() {
+    let found = refused(|r| r.flows[0].sender.rtt_min_s = 0.0199);
+    assert!(found.starts_with("flow f0: the smallest of "), "{found}");
+    assert!(found.ends_with("RTT samples is 0.0199 s in a run of 10 s; propagation takes 0.02 s"));
+    let sum = |r: &mut Results, mean: f64| {
+        let sender = &mut r.flows[0].sender;
+        sender.rtt_sum_s = mean * sender.rtt_count as f64;
+    };
+    assert!(refused(|r| sum(r, 0.0199)).starts_with("flow f0: the mean of "));
+    assert!(refused(|r| sum(r, 11.0)).starts_with("flow f0: the mean of "));
+}
+
+#[test]
+fn a_transfer_faster_than_propagation_is_refused() {
+    let found = refused(|r| r.flows[1].sender.completed_s = 0.0199);
+    assert!(
+        found.starts_with("flow f1: all data, which began at 0 s, was acknowledged by 0.0199 s")
+    );
+    assert!(
+        refused(|r| r.flows[1].sender.completed_s = 10.1).contains("by 10.1 s in a run of 10 s")
+    );
+}
+
+/// Two errors that cancel in the sums over all flows, at packets on wires and in queues.
+#[test]
+fn a_packet_that_changes_its_flow_is_noticed() {
+    for qdisc in ["fifo", "codel", "drr"] {
+        let plan = plan(qdisc);
+        let mut sim = ended(&plan);
+        sim.flows.ends[1].received += 1;
+        sim.flows.ends[3].received -= 1;
+        let found = sim.into_ended().finish(&plan).unwrap_err();
+        assert!(
+            found.starts_with("flow f0: ") && found.contains(" data packets sent, but "),
+            "{found}"
+        );
+    }
+}
+
+#[test]
+fn a_packet_that_vanishes_at_a_link_or_on_a_wire_is_noticed() {
+    let plan = plan("codel");
+    let mut sim = ended(&plan);
+    sim.links.list[2].count_arrival();
+    let found = sim.into_ended().finish(&plan).unwrap_err();
+    assert!(found.starts_with("link narrow: "), "{found}");
+    let mut sim = ended(&plan);
+    sim.flows.ends[0].sent += 1;
+    let found = sim.into_ended().finish(&plan).unwrap_err();
+    assert!(found.contains("packets sent and 0 copied, but"), "{found}");
+}
+
+#[test]
+fn a_clock_that_goes_back_is_noticed() {
+    let plan = plan("fifo");
+    let mut sim = ended(&plan);
+    let done = sim.schedule.progress[0].done;
+    assert!(done > 0);
+    sim.schedule.set_done(0, done - 1);
+    let found = sim.into_ended().finish(&plan).unwrap_err();
+    assert!(found.starts_with("process 0: its clock went back from 10"), "{found}");
+    // The order of turns.
+    let mut sim = ended(&plan);
+    sim.schedule.note_soonest(5);
+    sim.schedule.note_soonest(4);
+    let found = sim.into_ended().finish(&plan).unwrap_err();
+    assert!(found.starts_with("the clock of the schedule went back from "), "{found}");
+}

@@ -1,4 +1,4 @@
-"""A result that no network can bring about is a fault of the engine: exit code 70, and a request to report it."""
+"""A result that no network can bring about is a fault of the engine: exit code 70."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ def broken(*_args, **_kwargs):
     )
 
 
-def test_an_impossible_result_is_reported_once_and_asks_to_be_reported(monkeypatch, capsys):
+def test_an_impossible_result_is_reported_once_with_a_request_to_report_it(monkeypatch, capsys):
     monkeypatch.setattr(_core, "run", broken)
     assert main(["run", str(EXAMPLE)]) == 70
     found = capsys.readouterr().err

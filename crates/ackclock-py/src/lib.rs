@@ -34,7 +34,7 @@ pyo3::create_exception!(
     ackclock._core,
     EngineFault,
     PyRuntimeError,
-    "A run gave an impossible result, a fault of the engine; the argument says which, and asks to report it."
+    "A run gave an impossible result, a fault of the engine; the argument says which, and requests a report."
 );
 
 fn engine_fault(broken: &str) -> PyErr {

@@ -152,7 +152,8 @@ struct Known {
     base: f64,
     /// The same with the estimated R.
     used: f64,
-    /// When `used` must be drawn again.
+    /// When `used` must be drawn again; with `handshake` when the latest request came, [`NEVER`] if
+    /// none has.
     until: Time,
 }
 
@@ -178,6 +179,9 @@ pub struct Green {
     p: f64,
     n: f64,
 }
+
+/// No such time.
+const NEVER: Time = Time(u64::MAX);
 
 fn gain(c: f64, rate: BitRate) -> f64 {
     c / (rate.bps().max(1.0) / 8.0)
@@ -212,7 +216,9 @@ impl About<QdiscEnv> for Green {
                 .map(|rtt| fresh(base(rtt.seconds() * params.scale)))
                 .collect(),
             Rtt::Table => params.table.iter().map(|rtt| fresh(base(rtt.seconds()))).collect(),
-            Rtt::Handshake => vec![fresh(0.0); env.round_trips.len()],
+            Rtt::Handshake => {
+                vec![Known { until: NEVER, ..fresh(0.0) }; env.round_trips.len()]
+            }
             Rtt::Timestamps => Vec::new(),
         };
         let flows = if params.rtt == Rtt::Timestamps { env.round_trips.len() } else { 0 };
@@ -264,7 +270,7 @@ impl Green {
                 if now >= known.until {
                     known.used = known.base / (low + span * rng.uniform());
                     known.until = match self.draw {
-                        Draw::Flow => Time(u64::MAX),
+                        Draw::Flow => NEVER,
                         Draw::Packet => Time::ZERO,
                         Draw::Lookup => now + self.lifetime,
                     };
@@ -275,7 +281,7 @@ impl Green {
                 if packet.flags.has(Flags::SYN) {
                     // The latest request: an earlier one may have been lost.
                     known.until = now;
-                } else if known.base <= 0.0 && known.until != Time::ZERO {
+                } else if known.base <= 0.0 && known.until != NEVER {
                     let rtt = now.since(known.until).seconds();
                     known.base = if rtt > 0.0 { self.gain / rtt } else { 0.0 };
                 }

@@ -143,6 +143,7 @@ fn the_mean_probability_halves_if_factors_are_uniform_from_one_to_two() {
 fn a_handshake_gives_the_round_trip_once_its_third_packet_passes() {
     let params = Params { rtt: Rtt::Handshake, ..known(500.0) };
     let mut bench = bench(params, &paper(&[1]));
+    bench.after(Span::from_millis(100));
     bench.arrive_with(0, 40, Flags::SYN);
     assert_eq!(bench.probe("p").to_bits(), 0f64.to_bits(), "not known yet: it passes");
     bench.after(Span::from_millis(3000));
@@ -192,4 +193,28 @@ fn wrong_parameters_are_reported() {
         error(json!({ "rtt": "table" })),
         "table: is empty; expected the round-trip time of each flow"
     );
+}
+
+/// A flow's own first link may get the request at the very start of the run.
+#[test]
+fn a_request_at_time_0_is_one() {
+    let params = Params { rtt: Rtt::Handshake, ..known(500.0) };
+    let mut bench = bench(params, &paper(&[1]));
+    bench.arrive_with(0, 40, Flags::SYN);
+    bench.after(Span::from_millis(62));
+    bench.arrive(0, 1000);
+    close(bench.probe("p"), 0.149_844);
+}
+
+/// p goes with the inverse square of the rate, whatever factor was drawn.
+#[test]
+fn drop_probabilities_follow_a_scheduled_rate() {
+    for rtt in [Rtt::Ideal, Rtt::Estimate] {
+        let mut bench = bench(Params { rtt, ..known(100.0) }, &paper(&[62]));
+        bench.arrive(0, 1000);
+        let before = bench.probe("p");
+        bench.qdisc.aqm.on_rate(Time::ZERO, BitRate(77_500_000));
+        bench.arrive(0, 1000);
+        close(bench.probe("p"), 4.0 * before);
+    }
 }

@@ -86,10 +86,14 @@ impl Prr {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use serde_json::json;
 
     use super::super::Next;
     use super::super::testing::Bench;
+    use super::{AckIn, Prr};
+    use crate::tcp::Scoreboard;
+    use crate::units::Time;
 
     /// Twenty sent, 0 lost, the control chooses 10: after the first retransmission one segment leaves
     /// for every two delivered, and ten new ones have left when all the others have arrived.
@@ -125,5 +129,137 @@ mod tests {
         assert_eq!(bench.allowed(5.0), [Next::Retransmit(1), Next::Retransmit(2)]);
         bench.ack(2);
         assert_eq!(bench.allowed(5.0), [Next::Retransmit(3), Next::Retransmit(4)]);
+    }
+
+    fn ack(acked: u32, delivered: u32) -> AckIn {
+        AckIn { acked, delivered, ..AckIn::at(Time::ZERO) }
+    }
+
+    /// Ten lost, fifty sent: the meter by itself, at an ssthresh of 20.
+    fn started() -> (Prr, Scoreboard) {
+        let board = Scoreboard::with_marks();
+        (Prr { recover_fs: 40, ..Prr::default() }, board)
+    }
+
+    /// How many segments leave for an acknowledgement.
+    fn leave(prr: &mut Prr, pipe: u32) -> u32 {
+        let mut sent = 0;
+        while prr.meter(pipe, 20.0) {
+            prr.spend();
+            sent += 1;
+        }
+        sent
+    }
+
+    /// RFC 9937 section 6: a pipe of exactly ssthresh is not above it, and leaves no room.
+    #[test]
+    fn a_pipe_of_ssthresh_lets_nothing_out() {
+        let (mut prr, board) = started();
+        prr.on_ack(&board, &ack(0, 2));
+        assert_eq!(leave(&mut prr, 20), 0);
+        prr.on_ack(&board, &ack(0, 2));
+        // Above: ceil(4 x 20 / 40) = 2.
+        assert_eq!(leave(&mut prr, 21), 2);
+    }
+
+    /// Below ssthresh one more than was delivered leaves, if the acknowledgement advanced and no loss was
+    /// found with it.
+    #[test]
+    fn a_further_loss_is_not_safe_and_counts_once() {
+        let (mut prr, mut board) = started();
+        let stamp = crate::tcp::Stamp {
+            record: crate::cc::SentRecord {
+                sent_at: Time::ZERO,
+                delivered: 0,
+                delivered_at: Time::ZERO,
+                in_flight: 0,
+            },
+            app_limited: false,
+        };
+        for _ in 0..50 {
+            board.send_new(&stamp);
+        }
+        prr.on_ack(&board, &ack(1, 1));
+        assert_eq!(leave(&mut prr, 5), 2, "safe");
+        prr.on_ack(&board, &ack(0, 1));
+        assert_eq!(leave(&mut prr, 5), 1, "una did not advance");
+        board.mark_lost(30);
+        prr.on_ack(&board, &ack(1, 1));
+        assert_eq!(leave(&mut prr, 5), 1, "a further loss");
+        prr.on_ack(&board, &ack(1, 1));
+        assert_eq!(leave(&mut prr, 5), 2, "that loss is known already");
+    }
+
+    /// RFC 9937's variables, kept by its text for a whole recovery.
+    struct Published {
+        prr_delivered: u64,
+        prr_out: u64,
+        recover_fs: u64,
+    }
+
+    impl Published {
+        fn snd_cnt(
+            &mut self,
+            acked: bool,
+            delivered: u64,
+            lost: bool,
+            pipe: u64,
+            ssthresh: u64,
+        ) -> u64 {
+            self.prr_delivered += delivered;
+            let count = if pipe > ssthresh {
+                // CEIL(prr_delivered * ssthresh / RecoverFS) - prr_out, in whole numbers.
+                let whole = (self.prr_delivered * ssthresh).div_ceil(self.recover_fs);
+                whole.saturating_sub(self.prr_out)
+            } else {
+                let mut limit = delivered.max(self.prr_delivered.saturating_sub(self.prr_out));
+                if acked && !lost {
+                    limit += 1;
+                }
+                limit.min(ssthresh - pipe)
+            };
+            self.prr_out += count;
+            count
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_acknowledgement_lets_out_what_the_rfc_says(
+            acks in prop::collection::vec((any::<bool>(), 0u32..4, any::<bool>(), 0u32..40), 1..60),
+            recover_fs in 1u32..60,
+            ssthresh in 1u32..30,
+        ) {
+            let mut board = Scoreboard::with_marks();
+            let mut prr = Prr { recover_fs, ..Prr::default() };
+            let mut published =
+                Published { prr_delivered: 0, prr_out: 0, recover_fs: u64::from(recover_fs) };
+            let stamp = crate::tcp::Stamp {
+                record: crate::cc::SentRecord {
+                    sent_at: Time::ZERO,
+                    delivered: 0,
+                    delivered_at: Time::ZERO,
+                    in_flight: 0,
+                },
+                app_limited: false,
+            };
+            for (acked, delivered, lost, pipe) in acks {
+                let seq = board.send_new(&stamp);
+                if lost {
+                    board.mark_lost(seq);
+                }
+                prr.on_ack(&board, &ack(u32::from(acked), delivered));
+                let mut sent = 0;
+                // Each segment that leaves is in the pipe; the budget is that of the acknowledgement.
+                while prr.meter(pipe + sent, f64::from(ssthresh)) {
+                    prr.spend();
+                    sent += 1;
+                }
+                let expected = published.snd_cnt(
+                    acked, u64::from(delivered), lost, u64::from(pipe), u64::from(ssthresh),
+                );
+                prop_assert_eq!(u64::from(sent), expected);
+            }
+        }
     }
 }

@@ -312,6 +312,32 @@ mod tests {
         assert_eq!(bench.allowed_without_data(9.0), [Next::Retransmit(5)]);
     }
 
+    /// Rule (1.b): a lost segment with nothing SACKed above it is not yet retransmitted by rule (1). What a
+    /// timeout gave up, but was not below the highest SACKed segment, leaves by rule (3) at most.
+    #[test]
+    fn rule_1_takes_no_hole_above_the_highest_sacked_segment() {
+        let mut board = Scoreboard::default();
+        let mut sack =
+            Sack::new(Params::default(), &RecoveryEnv { limited_transmit: true }).unwrap();
+        let stamp = crate::tcp::Stamp {
+            record: crate::cc::SentRecord {
+                sent_at: Time::ZERO,
+                delivered: 0,
+                delivered_at: Time::ZERO,
+                in_flight: 0,
+            },
+            app_limited: false,
+        };
+        for _ in 0..6 {
+            board.send_new(&stamp);
+        }
+        board.lose_all();
+        board.sack((1, 2));
+        // Lost: 0 and 2 to 5. Below the highest SACKed segment lies 0 alone; then new data.
+        assert_eq!(sack.next_seg(&mut board, true), Next::Retransmit(0));
+        assert_eq!(sack.next_seg(&mut board, true), Next::New);
+    }
+
     #[test]
     fn one_block_of_three_segments_enters_without_three_duplicates() {
         let mut bench = Bench::new("sack");

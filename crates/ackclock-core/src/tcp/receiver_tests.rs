@@ -73,20 +73,42 @@ fn every_second_segment_is_acknowledged_and_the_odd_one_after_the_timeout() {
     assert_eq!(bench.timer(), None);
 }
 
+/// RFC 9293 section 3.8.6.3: an acknowledgement waits for a bounded time, counted from the first segment
+/// that it is to acknowledge.
+#[test]
+fn the_timeout_runs_from_the_first_pending_segment_however_many_may_wait() {
+    let mut bench = Bench::new(|parts| parts.config.delayed_ack = 4);
+    for (seq, at) in [(0, 10), (1, 60), (2, 150)] {
+        bench.now = Time::ZERO + ms(at);
+        assert_eq!(bench.data(seq), None);
+        assert_eq!(bench.receiver.deadline().at, Time::ZERO + ms(210));
+    }
+    bench.now = Time::ZERO + ms(210);
+    assert_eq!(bench.timer().map(|a| a.seq), Some(3));
+    // Four segments do not wait for it, and it starts anew with the next.
+    for (seq, at) in [(3, 300), (4, 310), (5, 320)] {
+        bench.now = Time::ZERO + ms(at);
+        assert_eq!(bench.data(seq), None);
+    }
+    assert_eq!(bench.data(6).map(|a| a.seq), Some(7));
+    bench.now = Time::ZERO + ms(400);
+    assert_eq!(bench.data(7), None);
+    assert_eq!(bench.receiver.deadline().at, Time::ZERO + ms(600));
+}
+
 #[test]
 fn out_of_order_duplicate_gap_filling_and_last_segments_are_acknowledged_at_once() {
-    let mut bench = Bench::new(|parts| parts.size = Some(Bytes(5 * 1460 + 1)));
+    let mut bench = Bench::new(|parts| parts.size = Some(Bytes(4 * 1460 + 1)));
     assert_eq!(bench.data(1).map(|a| a.seq), Some(0)); // out of order
     assert_eq!(bench.data(3).map(|a| a.seq), Some(0));
     assert_eq!(bench.data(0).map(|a| a.seq), Some(2)); // fills part of a gap
     assert_eq!(bench.data(0).map(|a| a.seq), Some(2)); // duplicate below
     assert_eq!(bench.data(3).map(|a| a.seq), Some(2)); // duplicate beyond the gap
     assert_eq!(bench.data(2).map(|a| a.seq), Some(4)); // fills the gap
-    assert_eq!(bench.data(4), None);
-    assert_eq!(bench.data(5).map(|a| a.seq), Some(6)); // last
+    assert_eq!(bench.data(4).map(|a| a.seq), Some(5)); // last, although nothing else is pending
     let end = bench.receiver.snapshot();
-    assert_eq!(end.delivered_bytes, 7301);
-    assert_eq!((end.delivered_packets, end.received_packets, end.duplicate_packets), (6, 8, 2));
+    assert_eq!(end.delivered_bytes, 5841);
+    assert_eq!((end.delivered_packets, end.received_packets, end.duplicate_packets), (5, 7, 2));
     assert!(bench.receiver.is_complete());
 }
 

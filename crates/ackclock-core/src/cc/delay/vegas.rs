@@ -301,4 +301,47 @@ mod tests {
         control.on_congestion(&mut window, &event(Signal::Rto { consecutive: 1 }));
         assert_eq!((window.cwnd, window.ssthresh), (1.0, 10.0));
     }
+
+    /// Slow start at a mean of `rtt_ms` over 100 ms with 16 in flight; the window after the decision.
+    fn decide_in_slow_start(params: VegasParams, rtt_ms: f64) -> Window {
+        let mut control = Vegas::new(params, &env(Era::Rfc)).unwrap();
+        let mut window = Window { cwnd: 16.0, ssthresh: f64::INFINITY };
+        for (round, acks) in [(0, 16), (1, 1)] {
+            for _ in 0..acks {
+                let ack = Ack {
+                    rtt: Some(Span::from_seconds(rtt_ms / 1000.0)),
+                    min_rtt: Span::from_millis(100),
+                    in_flight: 15,
+                    round,
+                    ..Ack::at(Time::ZERO, 1)
+                };
+                control.on_ack(&mut window, &ack);
+            }
+        }
+        window
+    }
+
+    #[test]
+    fn slow_start_ends_at_gamma_and_not_at_alpha_or_beta() {
+        // 16 (1 - 100/110.345) = 1.5 segments are queued; the window has doubled to 32.
+        let left = decide_in_slow_start(VegasParams::default(), 110.345);
+        assert_eq!((left.cwnd, left.ssthresh), (28.0, 2.0));
+        // With gamma 2 and alpha 1 that is no reason to leave: the next round holds, at 32.
+        let params = VegasParams { alpha: Some(1.0), gamma: 2.0, ..VegasParams::default() };
+        let stayed = decide_in_slow_start(params, 110.345);
+        assert_eq!((stayed.cwnd, stayed.ssthresh), (32.0, f64::INFINITY));
+    }
+
+    #[test]
+    fn after_a_loss_the_window_holds_until_a_round_has_been_measured() {
+        let mut control = Vegas::new(VegasParams::default(), &env(Era::Rfc)).unwrap();
+        let mut window = Window { cwnd: 20.0, ssthresh: f64::INFINITY };
+        control.on_ack(&mut window, &Ack::at(Time::ZERO, 1));
+        assert_eq!(window.cwnd, 21.0);
+        let loss = Congestion::at(Time::ZERO, Signal::FastRetransmit { lost: 1 }, 20);
+        control.on_congestion(&mut window, &loss);
+        assert_eq!((window.cwnd, control.phase()), (15.0, "avoidance"));
+        control.on_ack(&mut window, &Ack::at(Time::ZERO, 1));
+        assert_eq!(window.cwnd, 15.0);
+    }
 }

@@ -2,9 +2,9 @@
 
 use super::wire::{Fate, Setup};
 use super::{Fixed, at, ms};
-use crate::cc::Signal;
+use crate::cc::{Ack, Congestion, CongestionControl, Signal, Window};
 use crate::tcp::{Endpoint, Receiver, Sender};
-use crate::units::{Bytes, Time};
+use crate::units::{BitRate, Bytes, Time};
 use crate::wire::{Flags, Packet};
 
 fn is_first(packet: &Packet, seq: u32) -> bool {
@@ -28,6 +28,64 @@ fn karn_no_sample_from_a_retransmitted_segment_unless_timestamps_show_which() {
         assert_eq!(samples, if timestamps { 20 } else { 19 });
         assert!(wire.record.rtts.iter().all(|row| (row.rtt.seconds() - 0.201).abs() < 1e-6));
     }
+}
+
+/// An initial window of ten, of which segment 7 is lost twice: the timer repairs it, and its acknowledgement
+/// also covers 8 to 58, which were sent once, the last of them 0.382 s earlier. Karn's rule allows no sample
+/// of it.
+#[test]
+fn karn_no_sample_if_any_segment_acknowledged_was_sent_again() {
+    for timestamps in [false, true] {
+        let mut tries = 0;
+        let mut setup = Setup::new("reno").segments(200).script(move |packet, _| {
+            tries += u32::from(!packet.is_ack() && packet.seq == 7);
+            let lost = !packet.is_ack() && packet.seq == 7 && tries <= 2;
+            if lost { Fate::Drop } else { Fate::Deliver }
+        });
+        setup.config.timestamps = timestamps;
+        setup.config.initial_window = 10;
+        let mut wire = setup.build().started();
+        wire.run(at(60_000));
+        assert_eq!(wire.sender.snapshot().timeouts, 1);
+        assert!(wire.sender.snapshot().completed_s > 0.0);
+        assert!(wire.record.rtts.len() > 20, "{}", wire.record.rtts.len());
+        let longest = wire.record.rtts.iter().map(|row| row.rtt.seconds()).fold(0.0, f64::max);
+        // 200 ms of propagation, and a queue of at most 34 segments at 1 ms each.
+        assert!(longest <= 0.235, "{timestamps}: {longest}");
+    }
+}
+
+/// Lets nothing out between the first timeout and the second.
+#[derive(Default)]
+struct Stalls {
+    timeouts: u32,
+}
+
+impl CongestionControl for Stalls {
+    fn on_ack(&mut self, _window: &mut Window, _ack: &Ack) {}
+    fn on_congestion(&mut self, _window: &mut Window, event: &Congestion) {
+        self.timeouts += u32::from(matches!(event.signal, Signal::Rto { .. }));
+    }
+    fn pacing_rate(&self) -> Option<BitRate> {
+        (self.timeouts == 1).then_some(BitRate(0))
+    }
+    fn uses_slow_start(&self) -> bool {
+        false
+    }
+}
+
+/// RTO 1 s, then 2 s: RFC 6298 (5.6) sets the timer after each timeout, whatever left.
+#[test]
+fn the_timer_runs_again_after_a_timeout_at_which_nothing_left() {
+    let mut setup = Setup::new("sack").dropping(&[3]).segments(5);
+    setup.cc = Some(Box::new(Stalls::default()));
+    let mut wire = setup.build().started();
+    wire.run(at(60_000));
+    let end = wire.sender.snapshot();
+    assert_eq!((end.timeouts, end.retransmits), (2, 1));
+    let sent = wire.left.iter().find(|p| p.seq == 3).unwrap().at;
+    assert_eq!(wire.resent()[0].at, sent + ms(3000));
+    assert!(end.completed_s > 0.0);
 }
 
 /// A window of one: each segment leaves as the acknowledgement before it arrives, 100 ms after the

@@ -183,3 +183,20 @@ fn values_out_of_range_are_named() {
         assert_eq!(refusal::<CcEnv, Fast>(given, &env(Era::Rfc)), expected);
     }
 }
+
+/// The samples of two rounds still reflect the window before the correction.
+#[test]
+fn a_corrected_control_leaves_the_window_alone_for_two_rounds() {
+    for (rtt, later) in [(125.0, 115.0), (100.0, 101.0)] {
+        let mut control = fast(|p| (p.rtt_weight, p.max_growth) = (Some(1.0), None));
+        let mut window = Window { cwnd: 100.0, ssthresh: f64::INFINITY };
+        control.correct(0.100, 5);
+        for (at, round) in [(0.0, 5), (100.0, 6)] {
+            control.on_ack(&mut window, &ack(at, round, 1, rtt));
+            near(window.cwnd, 100.0);
+        }
+        // Then equation (2), 0.5 (0.8 x 100 + 50) + 50, or below the threshold a segment more.
+        control.on_ack(&mut window, &ack(200.0, 7, 1, rtt));
+        near(window.cwnd, later);
+    }
+}

@@ -270,4 +270,51 @@ mod tests {
         let text = refusal::<QdiscEnv, Codel>(json!({ "target": "0 ms" }), &env());
         assert_eq!(text, "target: 0 ms is out of range; expected more than 0 s");
     }
+
+    /// Departures every 10 ms, late from the second on (500 ms of sojourn): first drop at 110 ms. Drop
+    /// times are counted from each other, not from the departures that they fall on: 110, 210, 280.71,
+    /// 338.45, 388.45, 433.17, 473.99, 511.79, 547.15.
+    #[test]
+    fn drop_times_do_not_drift_with_departures() {
+        let mut bench = bench(Params::default());
+        let mut drops = Vec::new();
+        for at in (0..560).step_by(10) {
+            drops.extend(run(&mut bench, at, at + 1));
+        }
+        assert_eq!(drops, [110, 210, 290, 340, 390, 440, 480, 520, 550]);
+    }
+
+    #[test]
+    fn the_count_is_taken_up_for_16_intervals() {
+        // The last drop time is 469 ms: 428.17 + 100 / sqrt(6). Sixteen intervals later it is 2069.
+        for (from, first, second) in [(1500, 1605, 1650), (1960, 2065, 2110), (1970, 2075, 2175)] {
+            let mut bench = bench(Params::default());
+            run(&mut bench, 0, 430);
+            while bench.depart().is_some() {}
+            bench.drops();
+            assert_eq!(run(&mut bench, from, second + 5), [first, second]);
+        }
+    }
+
+    /// A queue that was pushed empty has not been late since: what comes next has a whole interval.
+    #[test]
+    fn idle_time_ends_lateness() {
+        let mut codel = Codel::new(Params::default(), &env()).unwrap();
+        let mut rng = Stream::new(1, crate::rng::Purpose::Qdisc, 0);
+        let packet = Packet::new(crate::ids::FlowId(0), 0, 1000, Flags::default());
+        let at = |ms| Time::ZERO + Span::from_millis(ms);
+        let mut leave = |codel: &mut Codel, since, now| {
+            let bytes = crate::units::Bytes(5000);
+            let queue = QueueState { now: at(now), packets: 5, bytes, key: 0 };
+            codel.on_dequeue(&packet, at(since), &queue, &mut rng)
+        };
+        assert_eq!(leave(&mut codel, 0, 10), Verdict::Pass); // late from here
+        codel.on_idle(at(20));
+        assert_eq!(leave(&mut codel, 100, 150), Verdict::Pass); // late anew
+        assert_eq!(leave(&mut codel, 200, 249), Verdict::Pass);
+        assert_eq!(leave(&mut codel, 200, 250), Verdict::Drop(DropReason::Forced));
+        // Dropping ends with it too: the next drop is not due at 350 ms.
+        codel.on_idle(at(260));
+        assert_eq!(leave(&mut codel, 340, 350), Verdict::Pass);
+    }
 }

@@ -102,3 +102,39 @@ fn thresholds_come_from_the_buffer() {
     let error = refusal::<QdiscEnv, Fred>(json!({ "max_th": 1 }), &env());
     assert_eq!(error, "max_th: 1 is out of range; expected more than min_th, 5 packets");
 }
+
+/// Above `max_th`, without `many_flows`, every arrival is dropped; only a flow with more than twice the
+/// average share is to blame.
+#[test]
+fn more_than_twice_the_share_is_a_strike() {
+    // Eight packets: avg = max_th = 8. Seven flows share 8/7 = 1.14 each, six 8/6 = 1.33.
+    for (own, others, strikes) in [(2, 6, 0), (3, 5, 1)] {
+        let mut bench = bench(&Params { many_flows: false, max_p: 1e-9, ..Params::default() });
+        for _ in 0..own {
+            bench.arrive(0, 1000);
+        }
+        for key in 1..=others {
+            bench.arrive(key, 1000);
+        }
+        assert_eq!(bench.drops(), []);
+        bench.arrive(0, 1000);
+        assert_eq!(forced(&mut bench), [8]);
+        assert_eq!(bench.qdisc.aqm.flows[0].strikes, strikes, "{own} packets");
+    }
+}
+
+#[test]
+fn one_strike_does_not_hold_a_flow_to_its_share() {
+    let mut bench = bench(&Params::default());
+    for _ in 0..5 {
+        bench.arrive(0, 1000); // the fifth finds four: the first strike
+    }
+    assert_eq!(forced(&mut bench), [4]);
+    bench.depart();
+    bench.depart();
+    bench.arrive(1, 1000);
+    // Flow 0 has 2, the share is 3/2; avg = 3 is below min_th.
+    bench.arrive(0, 1000);
+    assert_eq!(bench.drops(), []);
+    assert_eq!(bench.qdisc.aqm.flows[0].strikes, 1);
+}

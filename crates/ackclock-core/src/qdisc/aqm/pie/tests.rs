@@ -133,3 +133,36 @@ fn bad_parameters_are_reported() {
     let text = error(json!({ "alpha": -1 }));
     assert_eq!(text, "alpha: -1 is out of range; expected at least 0 (1/s)");
 }
+
+/// RFC 8033 section 4.4: both delays must be below half the target, 7.5 ms.
+#[test]
+fn a_burst_is_allowed_again_after_two_short_delays() {
+    let mut pie = pie(Params::default());
+    pie.burst = Span::ZERO;
+    pie.delay_old = 0.010;
+    pie.update(0.0);
+    near(pie.p, 0.0);
+    assert_eq!(pie.burst, Span::ZERO, "the delay before was 10 ms");
+    pie.update(0.008);
+    assert_eq!(pie.burst, Span::ZERO, "this one is 8 ms");
+    pie.p = 0.0;
+    pie.update(0.0);
+    assert_eq!(pie.burst, Span::ZERO, "the one before was 8 ms");
+    pie.update(0.0);
+    assert_eq!(pie.burst, Span::from_millis(150));
+}
+
+/// RFC 8033 section 5.4: the sum starts anew when the probability has been 0.
+#[test]
+fn a_probability_of_zero_forgets_the_sum() {
+    for seed in 0..40 {
+        let mut rng = Stream::new(seed, crate::rng::Purpose::Qdisc, 0);
+        let mut pie = pie(Params::default());
+        pie.p = 0.8;
+        assert!(!pie.hits(&mut rng), "0.8 is below 0.85");
+        pie.p = 0.0;
+        assert!(!pie.hits(&mut rng));
+        pie.p = 0.8;
+        assert!(!pie.hits(&mut rng), "again 0.8, not 1.6");
+    }
+}

@@ -264,3 +264,52 @@ fn idle_time_counts_at_the_rates_of_its_parts() {
     red.average.arrival(ms(21), 0.0);
     assert!((red.average.value - 1.0).abs() < 1e-12, "{}", red.average.value);
 }
+
+/// With `wait` no packet is dropped before 1/p arrivals have passed since the last drop, and one is after
+/// 2/p: an overflow is a drop.
+#[test]
+fn an_overflow_counts_as_the_last_drop() {
+    let limit = Limit { packets: 10, bytes: u64::MAX };
+    let params = Params { max_p: 0.2, wait: Some(true), ..follow(5.0, 15.0) };
+    for seed in 0..30 {
+        let mut bench = bench(params.clone(), &QdiscEnv { limit, ..env() });
+        bench.rng = Stream::new(seed, crate::rng::Purpose::Qdisc, 0);
+        for _ in 0..10 {
+            bench.arrive(0, 1000);
+        }
+        // Finds 9 waiting: p = 0.2 (9 - 5) / 10 = 0.08, so none of 12 arrivals is dropped.
+        let cycle = |bench: &mut Bench<Managed<Red>>| {
+            bench.depart();
+            bench.arrive(0, 1000);
+            bench.drops().len()
+        };
+        for _ in 0..4 {
+            assert_eq!(cycle(&mut bench), 0);
+        }
+        bench.arrive(0, 1000);
+        assert_eq!(bench.drops(), [(14, DropReason::Overflow)]);
+        let gap = (1..100).find(|_| cycle(&mut bench) > 0).unwrap();
+        assert!((13..=25).contains(&gap), "{gap} arrivals after the overflow");
+    }
+}
+
+#[test]
+fn max_p_adapts_as_soon_as_the_average_leaves_the_middle() {
+    let params = Params { adaptive: true, ..follow(10.0, 20.0) };
+    let mut bench = bench(params, &env());
+    for _ in 0..16 {
+        bench.arrive(0, 1000);
+    }
+    // At 600 ms the average is 15, within 14 to 16: nothing changes.
+    bench.after(Span::from_millis(600));
+    bench.depart();
+    bench.arrive(0, 1000);
+    assert!((bench.probe("max_p") - 0.1).abs() < 1e-12);
+    // 10 ms later it is 12. The last change lies more than an interval back, as there was none.
+    bench.after(Span::from_millis(10));
+    for _ in 0..4 {
+        bench.depart();
+    }
+    bench.arrive(0, 1000);
+    assert!((bench.probe("max_p") - 0.09).abs() < 1e-12, "{}", bench.probe("max_p"));
+}

@@ -206,3 +206,61 @@ fn sizes_come_from_the_buffer_and_wrong_ones_are_reported() {
     let text = error(json!({ "warmup": "700 s" }));
     assert_eq!(text, "warmup: 700 s is out of range; expected at most rehash, 600 s");
 }
+
+/// With one bin, what it counts is the queue itself: for the table in use all along, for the one that
+/// learns from the first packet stored after its start.
+#[test]
+fn bins_count_what_waits_before_and_after_a_rehash() {
+    let params = Params {
+        levels: 1,
+        bins: 1,
+        d1: 1e-6,
+        target: Some(1000),
+        max: Some(100_000),
+        rehash: Span::from_millis(1000),
+        warmup: Span::from_millis(400),
+        ..Params::default()
+    };
+    let mut bench = bench(params);
+    let waiting = |bench: &Bench<Managed<Sfb>>| {
+        let next = bench.qdisc.aqm.next.as_ref().map(|table| table.bins[0].waiting);
+        (bench.qdisc.aqm.table.bins[0].waiting, next)
+    };
+    for _ in 0..3 {
+        bench.arrive(0, 1000);
+    }
+    assert_eq!(waiting(&bench), (3, None));
+    bench.after(Span::from_millis(600));
+    for _ in 0..2 {
+        bench.arrive(0, 1000);
+    }
+    // The three of before are not in the second table, and leave without trace in it.
+    assert_eq!(waiting(&bench), (5, Some(2)));
+    for left in [(4, Some(2)), (3, Some(2)), (2, Some(2)), (1, Some(1)), (0, Some(0))] {
+        bench.depart();
+        assert_eq!(waiting(&bench), left);
+    }
+    for _ in 0..2 {
+        bench.arrive(0, 1000);
+    }
+    bench.after(Span::from_millis(400));
+    bench.arrive(0, 1000);
+    assert_eq!(waiting(&bench), (3, None));
+    for left in [2, 1, 0] {
+        bench.depart();
+        assert_eq!(waiting(&bench), (left, None));
+    }
+}
+
+/// Tokens come once for the time that has passed: 10 a second.
+#[test]
+fn the_penalty_box_fills_at_its_rate() {
+    let mut sfb = Sfb::new(Params::default(), &env()).unwrap();
+    let at = |ms| Time::ZERO + Span::from_millis(ms);
+    let burst = (0..30).filter(|_| sfb.pardon(at(1000))).count();
+    assert_eq!(burst, 20);
+    // 100 ms bring one token each, however often it is looked into.
+    let pardoned: Vec<bool> =
+        [1050, 1100, 1100, 1150, 1199, 1200, 1200].map(|ms| sfb.pardon(at(ms))).into();
+    assert_eq!(pardoned, [false, true, false, false, false, true, false]);
+}

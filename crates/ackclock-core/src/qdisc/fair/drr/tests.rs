@@ -118,17 +118,30 @@ fn every_class_has_its_own_aqm() {
     let codel = serde_json::json!({ "kind": "codel", "target": "5 ms" });
     let params: Params = serde_json::from_value(serde_json::json!({ "aqm": codel })).unwrap();
     let mut bench = bench(1000, Limit::NONE, Era::Rfc, params);
+    // Class 0 alone under a CoDel of the same parameters, served when class 0 is served.
+    let lone = crate::qdisc::build(&serde_json::from_value(codel).unwrap(), &env(), "q").unwrap();
+    let mut lone = Bench::new(lone);
+    let (mut dropped, mut expected) = (Vec::new(), Vec::new());
     for ms in 0..1000u64 {
         while bench.qdisc_len() < 40 {
             bench.arrive(0, 1000);
+            lone.arrive(0, 1000);
         }
         if ms % 10 == 0 {
             bench.arrive(1, 500);
         }
-        bench.depart();
+        if bench.depart().unwrap().packet.flow.0 == 0 {
+            lone.depart();
+        }
+        dropped.extend(bench.dropped.drain(..).map(|(p, _)| (ms, p.flow.0)));
+        expected.extend(lone.drops().iter().map(|_| (ms, 0)));
         bench.after(Span::from_millis(1));
+        lone.after(Span::from_millis(1));
     }
-    assert!(bench.dropped.len() > 5 && bench.dropped.iter().all(|(p, _)| p.flow.0 == 0));
+    // The first at 105 ms, then 1000 ms hold some 20 intervals over square roots.
+    assert_eq!(dropped[0], (105, 0));
+    assert!(dropped.len() > 15, "{}", dropped.len());
+    assert_eq!(dropped, expected);
 }
 
 #[test]
@@ -144,4 +157,42 @@ fn bad_parameters_are_reported() {
     );
     let wrong = json!({ "aqm": { "kind": "red", "w_q": 2 } });
     assert_eq!(error(wrong), "aqm.w_q: 2 is out of range; expected more than 0 and at most 1");
+}
+
+#[test]
+fn a_class_pushed_empty_loses_its_deficit() {
+    let mut bench = bench(500, bytes(2000), Era::Rfc, Params::default());
+    bench.arrive(0, 1200); // 0
+    bench.arrive(1, 400); // 1
+    bench.arrive(1, 400); // 2
+    // Class 0 collects 500 and 1000, which are not enough; class 1 sends both of its packets.
+    assert_eq!(bench.depart().unwrap().packet.seq, 1);
+    assert_eq!(bench.depart().unwrap().packet.seq, 2);
+    bench.arrive(1, 500); // 3
+    bench.arrive(1, 500); // 4: 2200 B, and class 0 is the longest
+    assert_eq!(bench.drops(), [(0, DropReason::PushedOut)]);
+    bench.arrive(0, 900); // 5: needs two turns, as the 1000 B are gone
+    assert_eq!(order(&mut bench), [3, 4, 5]);
+}
+
+/// CoDel drops class 0's second packet at 20 ms, when it has been late for an interval; the deficit of
+/// 1000 B then serves the third.
+#[test]
+fn what_the_inner_aqm_drops_costs_no_deficit() {
+    let codel = json!({ "kind": "codel", "target": "1 ms", "interval": "1 ms" });
+    let params: Params = serde_json::from_value(json!({ "aqm": codel })).unwrap();
+    let mut bench = bench(1000, Limit::NONE, Era::Rfc, params);
+    for _ in 0..6 {
+        bench.arrive(0, 1000); // 0 to 5
+    }
+    for _ in 0..2 {
+        bench.arrive(1, 1000); // 6 7
+    }
+    bench.after(Span::from_millis(10));
+    assert_eq!(bench.depart().unwrap().packet.seq, 0);
+    assert_eq!(bench.depart().unwrap().packet.seq, 6);
+    bench.after(Span::from_millis(10));
+    assert_eq!(bench.depart().unwrap().packet.seq, 2);
+    assert_eq!(bench.drops(), [(1, DropReason::Forced)]);
+    assert_eq!(bench.depart().unwrap().packet.seq, 7);
 }

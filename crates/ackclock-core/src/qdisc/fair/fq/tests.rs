@@ -231,7 +231,7 @@ proptest! {
 fn virtual_time_runs_at_the_scheduled_rate() {
     // 8 Mbit/s is 1000 B/ms; from 0.5 ms on it is 10 B/ms. At 1 ms V is 505, not 1000.
     let link = QdiscEnv { rate: BitRate(8_000_000), ..env() };
-    let run = |is_informed: bool| {
+    let run = |is_informed: bool, first: u16, second: u16| {
         let mut bench = bench(Params::default(), &link);
         bench.arrive(0, 1000); // 0: finish 1000
         assert!(bench.depart().is_some());
@@ -239,10 +239,28 @@ fn virtual_time_runs_at_the_scheduled_rate() {
             bench.qdisc.on_rate(Time(PS_PER_S / 2000), BitRate(80_000));
         }
         bench.after(Span::from_millis(1));
-        bench.arrive(1, 1200); // 1: finish V + 1200
-        bench.arrive(0, 1000); // 2: finish 2000
+        bench.arrive(1, first); // 1: finish V + first
+        bench.arrive(0, second); // 2: finish 1000 + second
         order(&mut bench)
     };
-    assert_eq!(run(true), [1, 2]);
-    assert_eq!(run(false), [2, 1]);
+    // 1705 or 2200 against 2000: V is less than 800.
+    assert_eq!(run(true, 1200, 1000), [1, 2]);
+    assert_eq!(run(false, 1200, 1000), [2, 1]);
+    // 1205 against 1200, then 1204 against 1205: V is 505, and not the 10 of the new rate alone.
+    assert_eq!(run(true, 700, 200), [2, 1]);
+    assert_eq!(run(true, 699, 205), [1, 2]);
+}
+
+/// Golestani 1994: V is the finish tag of the packet in service. Start-time fair queueing (Goyal, Vin &
+/// Cheng 1996), with its start tag, would put the newcomer first.
+#[test]
+fn self_clocked_virtual_time_is_the_finish_and_not_the_start_tag() {
+    let params = Params { virtual_time: VirtualTime::Scfq, ..Params::default() };
+    let mut bench = bench(params, &env());
+    bench.arrive(0, 1000); // 0: start 0, finish 1000
+    bench.arrive(0, 200); // 1: finish 1200
+    assert_eq!(bench.depart().unwrap().packet.seq, 0);
+    bench.arrive(1, 300); // 2: finish 1000 + 300; by the start tag 300
+    bench.arrive(2, 150); // 3: finish 1150; by the start tag 150
+    assert_eq!(order(&mut bench), [3, 1, 2]);
 }

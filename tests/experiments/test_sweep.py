@@ -212,14 +212,20 @@ def test_a_wrong_file_is_reported_with_its_name(small_file, text, reported):
 # Plans
 
 
-def test_a_plan_counts_runs_and_sums_what_explain_predicts(case):
-    grid = ac.sweep(case, {"duration": ["4 s", "8 s"]}, reps=5)
+def test_a_plan_counts_runs_and_predicts_the_events_that_they_take(case):
+    grid = ac.sweep(case.replace(traffic=None), {"duration": ["4 s", "8 s"]}, reps=5)
     plan = grid.plan(workers=2)
-    each = [case.replace(duration=d).explain().data["predicted"]["events"] for d in ("4 s", "8 s")]
     assert (plan.points, plan.runs, plan.at_most) == (2, 10, 10)
-    assert plan.events == pytest.approx(5 * sum(each))
-    assert plan.seconds == pytest.approx(plan.cpu_s / 2)
     assert "10 runs" in str(plan)
+    # A prediction: within a factor of two of what the runs report.
+    ran = grid.run(store=False, workers=1)
+    events = sum(ran.summaries[slot.key]["totals"]["events"] for slot in ran.slots)
+    assert 0.5 < plan.events / events < 2
+    # Four workers need half as long as two, for the same work.
+    more = grid.plan(workers=4)
+    assert (more.events, more.cpu_s) == (plan.events, plan.cpu_s)
+    assert plan.seconds == pytest.approx(2 * more.seconds)
+    assert 0 < more.seconds < more.cpu_s
 
 
 def test_a_plan_of_sequential_stopping_gives_a_range(case):
@@ -351,6 +357,28 @@ def test_differences_are_paired_by_replicate():
         assert made.ranking() == ["a", "b"]
 
 
+def test_replicates_are_paired_by_their_number_and_those_without_a_partner_are_left_out():
+    groups = {
+        ("a",): {0: 10.0, 1: 20.0, 2: 30.0, 3: 40.0, 4: math.nan},
+        # Finished in another order; 1 is missing, 3 has no value.
+        ("b",): {2: 28.0, 4: 1.0, 3: math.nan, 0: 9.0, 5: 7.0},
+    }
+    (pair,) = compare(groups, "cc", [], 0.95, "t", is_random=True).pairs
+    # 10 - 9 and 30 - 28: mean 1.5, s = sqrt(0.5), t(0.975, 1) = 12.7062
+    assert pair.seeds == 2
+    assert pair.difference == pytest.approx(1.5)
+    assert pair.high - pair.difference == pytest.approx(12.7062 * 0.5, rel=1e-5)
+    assert (pair.mean_one, pair.mean_other) == (20.0, 18.5)
+
+
+def test_labels_without_a_common_replicate_cannot_be_ranked():
+    groups = {("a",): {0: 1.0, 1: 1.0}, ("b",): {2: 2.0, 3: 2.0}}
+    (pair,) = compare(groups, "cc", [], 0.95, "t", is_random=True).pairs
+    assert pair.seeds == 0
+    assert math.isnan(pair.difference)
+    assert not pair.clear
+
+
 def test_text_of_a_comparison_has_the_unit_of_its_metric():
     groups = {name: {at: 1e6 * value for at, value in row.items()} for name, row in GROUPS.items()}
     made = compare(groups, "cc", [], 0.95, "t", is_random=True, metric="mean(flows.goodput_bps)")
@@ -448,6 +476,9 @@ def test_stopping_requests_more_until_the_half_width_is_small():
     # mean 10, s = 2, n = 4: half-width 3.182 * 2/2 = 3.18, allowed 1: (3.18)^2 * 4 = 40.5,
     # but never more than twice as many at a time
     assert until.wanted([8.0, 12.0, 8.0 + 2 / 3, 12 - 2 / 3]) == 8
+    # ten values 10 ± 1.725: s = 1.725 sqrt(10/9), half-width 2.262157 * 1.725 / 3 = 1.3007,
+    # allowed 1: 1.3007^2 * 10 = 16.9
+    assert until.wanted([8.275, 11.725] * 5) == 17
     assert until.wanted([1.0, 100.0] * 20) == 40
     assert until.wanted([math.nan] * 3) == 6
 

@@ -54,6 +54,21 @@ def test_open_bounds_do_not_count_themselves():
     assert one([-1.0, -1.0], {"below": 0}).outcome == "met"
 
 
+def test_rounding_at_a_bound_is_neither_met_too_late_nor_missed_too_soon():
+    # 0.1 + 0.2 is 4e-17 more than 0.3.
+    assert one([0.1 + 0.2], {"equals": 0.3, "tolerance": 0}, is_exact=True).outcome == "met"
+    assert one([0.3], {"at_least": 0.1 + 0.2}, is_exact=True).outcome == "met"
+    assert one([0.1 + 0.2], {"at_most": 0.3}, is_exact=True).outcome == "met"
+    # An interval that touches a bound but for rounding holds a number that is expected.
+    touching = 1.0 - 1e-14
+    assert one([0.5], {"at_least": 1}, given=(0.0, touching)).outcome == "undecided"
+    assert one([1.5], {"at_most": 1}, given=(1 / touching, 2.0)).outcome == "undecided"
+    assert one([0.5], {"at_least": 1}, given=(0.0, 1.0 - 1e-9)).outcome == "missed"
+    # Relative to large bounds, and not below 1e-12 for small ones.
+    assert one([1e9 - 1e-4], {"at_least": 1e9}, is_exact=True).outcome == "met"
+    assert one([1e9 - 1e-2], {"at_least": 1e9}, is_exact=True).outcome == "missed"
+
+
 def test_one_replicate_of_a_random_study_decides_nothing():
     part = one([2.0], {"at_least": 1})
     assert (part.outcome, part.low) == ("undecided", None)

@@ -6,6 +6,7 @@ import subprocess
 import pytest
 
 import ackclock as ac
+from ackclock.results.pcapng import _Flow, _Sizes
 from ackclock.results.tcp_timestamps import Way, stamps
 
 needs_tshark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
@@ -133,3 +134,31 @@ def test_a_packet_keeps_the_time_of_its_sending_and_the_echo_is_that_of_what_arr
         (10, 0), (10, 0), (11, 0), (11, 0), (10, 0), (25, 10), (25, 10), (29, 0), (30, 25)
     ]  # fmt: skip
     assert stamps(rows, ways, {}) == [None] * len(rows)
+
+
+def words(data: bytes) -> int:
+    """One's complement sum of 16-bit words (RFC 1071)."""
+    total = sum(int.from_bytes(data[at : at + 2], "big") for at in range(0, len(data), 2))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return total
+
+
+def test_a_udp_checksum_of_0_is_written_as_all_ones():
+    """RFC 768: zero would mean that there is none. The payload is zeros: only headers sum up."""
+    flow = _Flow(3, (b"\x0a\x00\x00\x01", b"\x0a\x00\x00\x02"), _Sizes(), None)
+    ones = 0
+    for size in range(28, 65536):
+        packet = {"flags": 512, "size_bytes": size, "is_ack": False}
+        data, length = flow.packet(packet, None)
+        check = data[26:28]
+        assert length == size
+        assert check != b"\x00\x00", size
+        if check == b"\xff\xff":
+            ones += 1
+        elif size % 997:
+            continue
+        pseudo = data[12:20] + bytes([0, 17]) + (size - 20).to_bytes(2, "big")
+        assert words(pseudo + data[20:28]) == 0xFFFF, size
+    # A size in twice 65535 sums gives the one that complements to 0.
+    assert ones >= 1

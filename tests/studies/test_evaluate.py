@@ -98,6 +98,41 @@ def test_scores_are_computed_seed_by_seed():
     assert found.cpu_s == 4.0
 
 
+def test_c_is_the_worst_environment_of_each_seed_not_the_worst_on_average():
+    """Mine is behind by 0.3 and 0.1 in one environment, by 0.1 and 0.5 in the other."""
+    goodput = {
+        ("Mine", "cons-low"): (0.5, 0.5),
+        ("Mine", "sq-low"): (0.5, 0.5),
+        ("AIMD", "cons-low"): (0.8, 0.6),
+        ("AIMD", "sq-low"): (0.6, 1.0),
+    }
+    rows = [
+        {
+            "setting": "SACK + DRR",
+            "control": control,
+            "environment": environment,
+            "replicate": replicate,
+            "goodput": values[replicate],
+            "fairness": 0.1,
+            "loss_percent": 1.0,
+            "delay_ms": 30.0,
+            "timeouts": 0.0,
+        }
+        for (control, environment), values in goodput.items()
+        for replicate in (0, 1)
+    ]
+    found = judged(Subject("Mine", "mine.py:Mine"), fake(rows), fake(rows[:1]))
+    # 0.3 under the one seed, 0.5 under the other; t(0.975, 1) = 12.7062, s/sqrt(2) = 0.1.
+    c = found.rank_c["SACK + DRR", "Mine"]
+    assert c.mean == pytest.approx(0.4)
+    assert c.high - c.mean == pytest.approx(1.27062, rel=1e-5)
+    # On average sq-low is worse, by 0.3; D is 0.2 and 0.3.
+    place, gap, behind = found.worst["SACK + DRR"]
+    assert (place, behind) == ("sq-low", "AIMD")
+    assert gap.mean == pytest.approx(0.3)
+    assert found.rank_d["SACK + DRR", "Mine"].mean == pytest.approx(0.25)
+
+
 def judgement(kept, spread, gap):
     """A judgement of one setting in which only what the sentences read is of interest."""
     zero = Mean.of([0.0, 0.0])

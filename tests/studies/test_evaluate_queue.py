@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 
@@ -16,7 +17,7 @@ from ackclock.scenario.scenario import Scenario
 from ackclock.studies.algorithm_argument import Subject
 from ackclock.studies.evaluate_queue import scenarios
 from ackclock.studies.evaluate_queue.run import evaluate_queue
-from ackclock.studies.evaluate_queue.score import Scores, better, ellipse
+from ackclock.studies.evaluate_queue.score import Scores, _run, better, ellipse
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,6 +54,63 @@ def test_better_is_beyond_doubt_in_one_and_not_worse_in_the_other():
     assert not better(scores, "a", "less_delay")
     assert not better(scores, "trade", "a") and not better(scores, "a", "trade")
     assert not better(scores, "noise", "a") and not better(scores, "a", "noise")
+
+
+def read(scene: str, flows: dict[str, float], **columns: list[float]) -> dict[str, float]:
+    """Metrics of a run in which flows have these goodputs."""
+    count = len(flows)
+    table = {
+        "id": list(flows),
+        "goodput_bps": list(flows.values()),
+        "window_sent_packets": [1000] * count,
+        "window_lost_data_packets": [0] * count,
+        "srtt_mean_s": [0.11] * count,
+        "rtt_min_s": [0.1] * count,
+        **columns,
+    }
+    links = {
+        "id": ["s0->r0", scenarios.BOTTLENECK],
+        "window_arrived_packets": [1, 4000],
+        "window_drops": [1, 100],
+        "delay_mean_s": [9.0, 0.025],
+    }
+    found, _ = _run({"flows": pa.table(table), "links": pa.table(links)}, scene, 1.0)
+    return found
+
+
+def test_goodput_is_that_of_tcp_alone_and_fairness_that_of_flows_that_run_all_the_time():
+    # Of 20 Mbit/s: 3 + 1 of TCP; 10 of the stream are no goodput of TCP.
+    found = read("unresponsive", {"tcp0": 3e6, "tcp1": 1e6, "udp": 10e6})
+    assert found["goodput"] == pytest.approx(0.2)
+    assert found["jain"] == pytest.approx(0.8)  # 4^2 / (2 (9 + 1))
+    assert found["delay_ms"] == pytest.approx(25)
+    assert found["loss_percent"] == pytest.approx(2.5)
+    assert np.isnan(found["burst_loss_percent"])
+    assert np.isnan(found["long_share"])
+    # Flows of a wave are TCP, but run for a part of the time.
+    found = read("load", {"tcp0": 2e6, "tcp1": 2e6, "wave0x0": 6e6})
+    assert found["goodput"] == pytest.approx(0.5)
+    assert found["jain"] == pytest.approx(1.0)
+
+
+def test_bursts_count_by_what_they_lose():
+    lost = [5, 5, 33]
+    sent = [1000, 1000, 132]
+    found = read(
+        "bursts",
+        {"tcp0": 8e6, "tcp1": 8e6, "burst": 0.4e6},
+        window_lost_data_packets=lost,
+        window_sent_packets=sent,
+    )
+    assert found["burst_loss_percent"] == pytest.approx(25)
+    assert found["goodput"] == pytest.approx(0.8)
+    nothing = read("bursts", {"tcp0": 8e6, "burst": 0.0}, window_sent_packets=[1, 0])
+    assert np.isnan(nothing["burst_loss_percent"])
+
+
+def test_the_share_of_long_round_trips_is_over_that_of_short_ones():
+    flows = {f"tcp{i}": 3e6 for i in range(4)} | {f"tcp{i}": 0.6e6 for i in range(4, 8)}
+    assert read("rtt", flows)["long_share"] == pytest.approx(0.2)
 
 
 @pytest.mark.parametrize("tier", ["fast", "full"])

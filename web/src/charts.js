@@ -101,6 +101,8 @@ export class Charts {
     this.plots = [];
     const behind = reference ? curvesOf(reference, 'A: ') : [];
     curvesOf(result, reference ? 'B: ' : '').forEach((chart, at) => {
+      // A source without a control has neither window nor round trip.
+      if (!chart.curves.some(({ values }) => values.some((value) => value > 0))) return;
       this.plots.push(this.#overTime(chart, behind[at]));
     });
     this.plots.push(...[this.#phase(result), this.#sequence(result)].filter(Boolean));
@@ -147,7 +149,7 @@ export class Charts {
     if (names.length < 2) return null;
     const samples = sampled(result.tables.flow_samples, 'flow', 'cwnd_segments', names.length);
     const [x, y] = [samples.values.get(0), samples.values.get(1)];
-    if (!x || !y) return null;
+    if (!x?.some((value) => value > 0) || !y?.some((value) => value > 0)) return null;
     return this.#plot(
       `Phase: window of ${names[1]} over that of ${names[0]}`,
       [null, [Array.from(x), Array.from(y)]],

@@ -4,8 +4,9 @@ import { byId, element } from './dom.js';
 /** Shows a lesson and moves between lessons. */
 export class Lessons {
   /**
-   * @param {Array<Object>} all `{chapter, title, question, answers, right, explains, slider, text}`.
-   * @param {{setText: Function, change: Function}} page
+   * @param {Array<Object>} all `{chapter, title, question, answers, right, explains, slider, text}`; a slider is
+   * `{label, paths, values, start}`.
+   * @param {{setText: Function, changeAll: Function}} page
    */
   constructor(all, page) {
     this.all = all;
@@ -46,7 +47,7 @@ export class Lessons {
     place.replaceChildren();
     place.hidden = !slider;
     if (!slider) return;
-    const { label, path, values } = slider;
+    const { label, paths, values } = slider;
     const shown = element('output', {}, String(values[slider.start]));
     const input = element('input', {
       type: 'range', min: 0, max: values.length - 1, step: 1, value: slider.start, id: 'slider-input',
@@ -59,7 +60,7 @@ export class Lessons {
         },
         change: async (event) => {
           const value = values[Number(event.target.value)];
-          for (const one of [path].flat()) await this.page.change(parsePath(one), value);
+          await this.page.changeAll(paths.map(parsePath), value);
         },
       },
     });

@@ -15,6 +15,14 @@ import { Timeline } from './timeline.js';
 const MOST_HOPS = 1_500_000;
 const SAMPLES = 1200;
 
+/** A duration as a person writes it, in seconds. */
+function secondsOf(duration) {
+  if (typeof duration === 'number') return duration;
+  const units = { s: 1, ms: 1e-3, us: 1e-6, ns: 1e-9, min: 60, h: 3600 };
+  const [, amount, unit] = /^\s*([\d.eE+-]+)\s*([a-z]+)\s*$/.exec(String(duration)) ?? [];
+  return Number(amount) * units[unit];
+}
+
 class Page {
   async start() {
     const part = (id) => byId(id).textContent.trim();
@@ -99,14 +107,28 @@ class Page {
     if (text !== this.text) return;
     this.explained = found.problems ? null : found;
     this.showProblems(found.problems ?? []);
-    if (!found.problems) await this.run();
+    if (found.problems) return;
+    this.explained.seconds = secondsOf(data.duration);
+    await this.run();
   }
 
   /** Changes one value of the text; its comments stay. */
-  async change(path, value) {
-    const { text, error } = await this.client.call('editToml', [this.text, path, value]);
-    if (error) this.say(error);
-    else await this.setText(text);
+  change(path, value) {
+    return this.changeAll([path], value);
+  }
+
+  /** Sets several places of the text to one value, and runs once. */
+  async changeAll(paths, value) {
+    let changed = this.text;
+    for (const path of paths) {
+      const { text, error } = await this.client.call('editToml', [changed, path, value]);
+      if (error) {
+        this.say(error);
+        return;
+      }
+      changed = text;
+    }
+    await this.setText(changed);
   }
 
   /** The scenario with what the page records. */
@@ -126,7 +148,6 @@ class Page {
     byId('stop').hidden = false;
     const { predicted } = this.explained.explained;
     const everyPacket = (predicted?.packet_hops ?? 0) <= MOST_HOPS;
-    this.explained.seconds = await this.secondsOf(this.data.duration);
     const [data, explained] = [this.data, this.explained];
     try {
       const result = await this.client.call('run', [this.recorded(everyPacket)], ({ fraction }) => {
@@ -145,14 +166,6 @@ class Page {
         await this.run();
       }
     }
-  }
-
-  /** The end of the run in seconds. */
-  async secondsOf(duration) {
-    if (typeof duration === 'number') return duration;
-    const units = { s: 1, ms: 1e-3, us: 1e-6, min: 60, h: 3600 };
-    const [, amount, unit] = /^\s*([\d.eE+-]+)\s*([a-z]+)\s*$/.exec(String(duration)) ?? [];
-    return Number(amount) * (units[unit] ?? 1);
   }
 
   show(result) {

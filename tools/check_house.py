@@ -89,7 +89,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "slow_start": GROUND | {"scenario", "cc"},
     "recovery": GROUND | {"scenario", "tcp"},
     "qdisc": GROUND | {"scenario"},
-    "traffic": GROUND | {"scenario", "record", "tcp"},
+    "traffic": GROUND | {"scenario", "record", "tcp", "policy"},
     "topology": GROUND | {"scenario"},
     "multicast": GROUND | {"record", "tcp"},
     "impairment": GROUND,
@@ -111,6 +111,8 @@ ITEMS: dict[tuple[str, str], set[str]] = {
     # A source is an endpoint.
     ("traffic", "tcp"): {"Deadline", "Endpoint", "EndpointCtx", "Snapshot"},
     ("traffic", "record"): {"FlowSample"},
+    # A fire-hose sends as a policy says.
+    ("traffic", "policy"): {"DemandPolicy", "PolicyEnv", "Sender", "build"},
     # A receiver of a group is an endpoint.
     ("multicast", "tcp"): {"Deadline", "Endpoint", "EndpointCtx", "Snapshot"},
     ("multicast", "record"): {"FlowSample", "LayersRow"},

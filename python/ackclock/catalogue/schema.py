@@ -55,6 +55,7 @@ _ROOM_OF_KEY = {
     "sharing": "sharing",
     "elsewhere": "sharing",
     "sender": "policy",
+    "policy": "policy",
 }
 
 

@@ -16,6 +16,7 @@ mod networks;
 mod overload;
 mod queueing;
 mod random;
+mod rate_senders;
 mod rates;
 mod recording;
 mod routes;

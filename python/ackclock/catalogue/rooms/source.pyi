@@ -80,3 +80,47 @@ class Tfrc(Record):
         packet: float | str | None = 1500,
         ecn: bool | None = False,
     ) -> None: ...
+
+class PacketPair(Record):
+    r"""Packet-pair flow control.
+
+    packet: Packet size on the wire. Range: from 1 to 65535 B.
+    set_point: Packets to keep in the queue of the bottleneck. Range: more than 0 (packets).
+    gain: Weight of the newest spacing in the estimate of the service rate. Range: more than 0 and at most 1.
+    """
+    def __init__(
+        self,
+        packet: float | str | None = 1000,
+        set_point: float | None = 5.0,
+        gain: float | None = 0.1,
+    ) -> None: ...
+
+class FireHose(Record):
+    r"""Fire-hose with a sender policy.
+
+    policy: Sender policy of the fluid engine, by name or as a table with its parameters.
+    packet: Packet size on the wire. Range: from 1 to 65535 B.
+    interval: Time between two reports of the receiver. Range: more than 0 s.
+    capacity: Rate that the flows of the sender may fill together. Range: more than 0 and at most 1000000000000000 bit/s.
+    """
+    def __init__(
+        self,
+        policy: Record | str | dict[str, Any] | None = "limited-ratio",
+        packet: float | str | None = 1000,
+        interval: float | str | None = 0.1,
+        capacity: float | str | None = ...,
+    ) -> None: ...
+
+class Coded(Record):
+    r"""Erasure-coded sender.
+
+    source: The source whose packets are coded, by name or as a table with its parameters.
+    block: Data packets of a block. Range: at least 1 (packets).
+    overhead: Fraction by which more packets than the block has must arrive. Range: at least 0.
+    """
+    def __init__(
+        self,
+        source: Record | str | dict[str, Any] | None = "fire-hose",
+        block: int | None = 1000,
+        overhead: float | None = 0.03,
+    ) -> None: ...

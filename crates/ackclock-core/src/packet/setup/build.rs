@@ -30,6 +30,7 @@ use crate::packet::turn::batch::Batch;
 use crate::packet::turn::prefetcher::Prefetcher;
 use crate::packet::turn::simulator::{Sim, Tally};
 use crate::rng::{Purpose, Stream};
+use crate::traffic::source::Bundles;
 use crate::units::Bytes;
 
 /// No packet is smaller unless a flow says so.
@@ -42,11 +43,12 @@ pub(in crate::packet) fn find_problems(plan: &Plan, custom: &dyn Custom) -> Vec<
     let mut problems = Vec::new();
     build_links::<Picoseconds>(plan, custom, &mut problems);
     let mut last = "";
+    let bundles = Bundles::default();
     for (i, flow) in plan.flows.iter().enumerate() {
         // What a source sends depends on when it starts.
         let is_like_last = &*flow.path == last && matches!(*flow.sender, PlanSender::Tcp { .. });
         last = &flow.path;
-        if !is_like_last && let Err(found) = endpoints::build(plan, i as u32, custom) {
+        if !is_like_last && let Err(found) = endpoints::build(plan, i as u32, custom, &bundles) {
             problems.extend(found);
         }
     }
@@ -96,8 +98,9 @@ pub(in crate::packet) fn build_with<C: Clock>(
     let mut problems = Vec::new();
     let mut links = build_links::<C>(plan, custom, &mut problems);
     let mut pairs = Vec::with_capacity(plan.flows.len());
+    let bundles = Bundles::default();
     for i in 0..plan.flows.len() {
-        match endpoints::build(plan, i as u32, custom) {
+        match endpoints::build(plan, i as u32, custom, &bundles) {
             Ok(pair) => pairs.push(pair),
             Err(found) => problems.extend(found),
         }

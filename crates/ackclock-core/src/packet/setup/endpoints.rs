@@ -17,7 +17,7 @@ use crate::scenario::Era;
 use crate::slow_start;
 use crate::tcp::{Endpoint, Receiver, ReceiverParts, Sender, SenderParts, TcpConfig};
 use crate::tcp_ns2::{Ns2Options, Ns2Parts, Ns2Sender, Ns2Sink, Variant};
-use crate::traffic::source::{self, SourceEnv};
+use crate::traffic::source::{self, Bundles, SourceEnv};
 use crate::units::Span;
 
 /// Sender and receiver of one flow; none where a multicast branch is in their place.
@@ -28,16 +28,21 @@ pub(in crate::packet) fn build(
     plan: &Plan,
     index: u32,
     custom: &dyn Custom,
+    bundles: &Bundles,
 ) -> Result<Pair, Vec<Problem>> {
     let flow = &plan.flows[index as usize];
     let id = FlowId(index);
     match &*flow.sender {
         PlanSender::Source(spec) => {
+            let first_link = flow.route.first().copied();
             let env = SourceEnv {
                 flow: id,
                 start: Span(flow.start.0),
                 stop: flow.stop.map(|t| Span(t.0)),
                 era: plan.era,
+                first_link,
+                access: first_link.map(|link| plan.links[link.index()].rate),
+                bundles: bundles.clone(),
             };
             let path = format!("{}.source", flow.path);
             let sender = source::build(spec, &env, &path)?;

@@ -8,21 +8,25 @@
 //! [`Source`], and one line in the registry at the end of this file.
 
 pub mod cbr;
+pub mod coded;
+pub mod fire_hose;
 pub mod on_off;
+pub mod packet_pair;
 mod sink;
 pub mod tfrc;
 pub mod trace;
 
+pub use fire_hose::bundle::Bundles;
 pub use sink::DatagramSink;
 
-use crate::ids::FlowId;
+use crate::ids::{FlowId, LinkId};
 use crate::scenario::Era;
 use crate::tcp::{Deadline, Endpoint, EndpointCtx, Snapshot};
-use crate::units::{Span, Time};
+use crate::units::{BitRate, Span, Time};
 use crate::wire::{Flags, Packet};
 
 /// What a new source knows about its flow.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct SourceEnv {
     /// The flow that the packets belong to.
     pub flow: FlowId,
@@ -32,6 +36,12 @@ pub struct SourceEnv {
     pub stop: Option<Span>,
     /// Defaults of this era apply where a parameter is left out.
     pub era: Era,
+    /// The link on which the flow leaves its host, and that link's rate; none if it stays there.
+    pub first_link: Option<LinkId>,
+    /// See `first_link`.
+    pub access: Option<BitRate>,
+    /// What joins the flows of one sender; one for all flows of a run.
+    pub bundles: Bundles,
 }
 
 /// The sending end of a flow that has no TCP, and what its receiving end is.
@@ -88,15 +98,20 @@ impl Outlet {
 }
 
 crate::registry! {
-    /// Builds an unresponsive source by name.
+    /// Builds a source by name.
     "source": dyn Source, SourceEnv {
         "traffic/source/cbr.rs" => cbr::Cbr,
         "traffic/source/on_off.rs" => on_off::ExponentialOnOff,
         "traffic/source/on_off.rs" => on_off::ParetoOnOff,
         "traffic/source/trace.rs" => trace::Trace,
         "traffic/source/tfrc.rs" => tfrc::Tfrc,
+        "traffic/source/packet_pair.rs" => packet_pair::PacketPair,
+        "traffic/source/fire_hose.rs" => fire_hose::FireHose,
+        "traffic/source/coded.rs" => coded::Coded,
     }
 }
 
+#[cfg(test)]
+mod testing;
 #[cfg(test)]
 mod tests;

@@ -11,7 +11,7 @@ fn spec(json: serde_json::Value) -> Spec {
 }
 
 fn env(stop: Option<Span>) -> SourceEnv {
-    SourceEnv { flow: FlowId(3), start: Span::ZERO, stop, era: Era::Rfc }
+    SourceEnv { flow: FlowId(3), stop, ..super::testing::env() }
 }
 
 /// Runs a source from `start` on until `until` or it is silent; calls `seen` for each packet.

@@ -2,7 +2,6 @@ use super::*;
 use crate::ids::FlowId;
 use crate::record::Recorder;
 use crate::rng::{Purpose, Stream};
-use crate::scenario::Era;
 
 fn ms(ms: u64) -> Time {
     Time::ZERO + Span::from_millis(ms)
@@ -17,7 +16,7 @@ struct Bench {
 
 impl Bench {
     fn new() -> Self {
-        let env = SourceEnv { flow: FlowId(0), start: Span::ZERO, stop: None, era: Era::Rfc };
+        let env = crate::traffic::source::testing::env();
         let params = TfrcParams { packet: Bytes(1000), ecn: false };
         let mut bench =
             Self { sender: Tfrc::new(params, &env).unwrap(), sent: Vec::new(), now: Time::ZERO };

@@ -6,8 +6,9 @@ import subprocess
 import pytest
 
 import ackclock as ac
-from ackclock.results.pcapng import _Flow, _Sizes
-from ackclock.results.tcp_timestamps import Way, stamps
+from ackclock.results.formats.pcapng import _Flow
+from ackclock.results.formats.tcp_sizes import Sizes
+from ackclock.results.formats.tcp_timestamps import Way, stamps
 
 needs_tshark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
 
@@ -146,7 +147,7 @@ def words(data: bytes) -> int:
 
 def test_a_udp_checksum_of_0_is_written_as_all_ones():
     """RFC 768: zero would mean that there is none. The payload is zeros: only headers sum up."""
-    flow = _Flow(3, (b"\x0a\x00\x00\x01", b"\x0a\x00\x00\x02"), _Sizes(), None)
+    flow = _Flow(3, (b"\x0a\x00\x00\x01", b"\x0a\x00\x00\x02"), Sizes(), None)
     ones = 0
     for size in range(28, 65536):
         packet = {"flags": 512, "size_bytes": size, "is_ack": False}

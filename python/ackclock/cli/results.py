@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ackclock.cli.options import DRY_RUN, FILE, JSON, print_json
+from ackclock.results.formats.registry import FORMATS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -157,20 +158,44 @@ _PARSED = ("labels", "tables", "summary", "document")
 @_WHERE
 @click.option("--table", help="Instead of one RUN: this table of all runs, with their labels.")
 @click.option(
+    "--format",
+    "form",
+    type=click.Choice(list(FORMATS)),
+    help="Write the RUN as a file of this format instead of a bundle.",
+)
+@click.option("--link", metavar="ID", help="Link of the format pcapng.")
+@click.option(
     "--out",
     required=True,
     type=FILE,
     metavar="PATH",
-    help="Folder for a run bundle; FILE.csv or FILE.parquet for a table.",
+    help="Folder for a run bundle; a file for --format; FILE.csv or FILE.parquet for a table.",
 )
 def export(
-    run: str | None, place: Path | None, filters: tuple[str, ...], table: str | None, out: Path
+    run: str | None,
+    place: Path | None,
+    filters: tuple[str, ...],
+    *,
+    table: str | None,
+    form: str | None,
+    link: str | None,
+    out: Path,
 ) -> None:
-    """Write one RUN as a run bundle, or a table of many runs as one file."""
+    """Write one RUN as a run bundle or in a format, or a table of many runs as one file.
+
+    A RUN is one of the store, or the folder of a run bundle.
+    """
     from ackclock.experiments.store import query
 
     if (run is None) == (table is None):
         raise click.UsageError("expected either a RUN or --table")
+    if form is None and link is not None:
+        raise click.UsageError("--link goes with --format pcapng")
+    if form is not None:
+        if run is None:
+            raise click.UsageError("--format is for one RUN; leave --table out")
+        click.echo(f"wrote {_export_as(form, run, place, link, out)}")
+        return
     store = _opened(place)
     if run is not None:
         click.echo(f"wrote {query.export_run(store, run, out)}")
@@ -178,6 +203,21 @@ def export(
     assert table is not None
     count = query.export_table(store, table, query.find(store, filters), out)
     click.echo(f"wrote {count:,} rows to {out}")
+
+
+def _export_as(form: str, run: str, place: Path | None, link: str | None, out: Path) -> Path:
+    import tempfile
+    from pathlib import Path
+
+    from ackclock.experiments.store import query
+    from ackclock.scenario.load import load_run
+
+    if (Path(run) / "provenance.json").is_file():
+        return load_run(run).export(form, out, link=link)
+    with tempfile.TemporaryDirectory() as folder:
+        # A bundle has the files that the scenario names, which a run needs to be read.
+        bundle = query.export_run(_opened(place), run, Path(folder) / "run")
+        return load_run(bundle).export(form, out, link=link)
 
 
 @results.command()

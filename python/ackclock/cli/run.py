@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,14 +18,23 @@ from ackclock.cli.options import (
     load_scenario,
     print_json,
 )
+from ackclock.results.formats.registry import FORMATS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from ackclock.results.run import Run
     from ackclock.scenario.scenario import Scenario
 
 __all__ = ["run"]
+
+
+def _export_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    for form in reversed(FORMATS.values()):
+        option = click.option(f"--{form.name}", type=FILE, metavar="FILE", help=form.help)
+        command = option(command)
+    return command
 
 
 @click.command()
@@ -40,7 +49,7 @@ __all__ = ["run"]
     shell_complete=completion.tables,
     help="Record this table too, as windows or drops; may be repeated.",
 )
-@click.option("--pcapng", type=FILE, metavar="FILE", help="Write packets of a link as a capture.")
+@_export_options
 @click.option("--link", metavar="ID", help="Link of --pcapng; left out: the one that carried most.")
 @click.option("--seed", type=click.IntRange(min=0), help="Replace the scenario's seed.")
 @click.option("--reps", type=click.IntRange(min=1), default=1, help="Replications.")
@@ -54,12 +63,12 @@ def run(
     as_json: bool,
     out: Path | None,
     record: tuple[str, ...],
-    pcapng: Path | None,
     link: str | None,
     seed: int | None,
     reps: int,
     workers: int | None,
     quiet: bool,
+    **exports: Path | None,
 ) -> None:
     """Simulate FILE and print the summary.
 
@@ -67,16 +76,19 @@ def run(
     gets one run bundle per seed, in place of earlier runs. Ctrl-C keeps the replications that
     finished.
     """
-    if pcapng is not None and reps > 1:
-        raise click.UsageError("--pcapng writes the packets of one run; leave --reps out")
-    if link is not None and pcapng is None:
+    wanted = {name: path for name, path in exports.items() if path is not None}
+    one = next(iter(wanted), None)
+    if one is not None and reps > 1:
+        what = "the packets of one run" if one == "pcapng" else "one run"
+        raise click.UsageError(f"--{one} writes {what}; leave --reps out")
+    if link is not None and "pcapng" not in wanted:
         raise click.UsageError("--link goes with --pcapng FILE")
     from ackclock.cli.other_engines import load_other, run_other
 
     other = load_other(file, changes)
     if other is not None:
-        if pcapng is not None:
-            raise click.UsageError(f"--pcapng is for packets; {other.engine} cases have none")
+        if one is not None:
+            raise click.UsageError(f"--{one} is for packets; {other.engine} cases have none")
         if reps > 1:
             message = f"--reps is for packets; replications of {other.engine} cases need a sweep"
             raise click.UsageError(message)
@@ -86,7 +98,8 @@ def run(
     scenario = load_scenario(file, changes)
     if seed is not None:
         scenario = scenario.replace(seed=seed)
-    scenario = _recording(scenario, [*record, *(["packets"] if pcapng is not None else [])])
+    needed = [table for name in wanted for table in FORMATS[name].tables]
+    scenario = _recording(scenario, [*record, *needed])
     if out is not None:
         from ackclock._util.output_folder import may_replace, may_replicate
 
@@ -100,8 +113,8 @@ def run(
     try:
         if out is not None:
             _save(result, out)
-        if pcapng is not None:
-            result.to_pcapng(pcapng, link=link)
+        for name, path in wanted.items():
+            result.export(name, path, link=link if FORMATS[name].takes_link else None)
     finally:
         # Also where the folder could not be written, as on a disk that is full.
         if as_json:

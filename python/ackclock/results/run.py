@@ -279,6 +279,32 @@ class Run:
 
         return write_bundle(Path(folder), write_case, self.summary, self.tables, command)
 
+    def export(self, form: str, path: str | Path, *, link: str | None = None) -> Path:
+        """Write the run as a file of another tool.
+
+        Parameters
+        ----------
+        form
+            ``pcapng``, ``qlog``, ``flent`` or ``perfetto``.
+        path
+            File to write.
+        link
+            Which link, where the format is of one.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        UnsupportedError
+            There is no such format, or the tables that it needs were not recorded.
+        """
+        from ackclock.results.formats.registry import export
+
+        return export(self, form, Path(path), link)
+
     def to_pcapng(self, path: str | Path, *, link: str | None = None) -> Path:
         """Write the recorded packets as a capture file that Wireshark and tshark read.
 
@@ -299,7 +325,57 @@ class Run:
         UnsupportedError
             The table ``packets`` was not recorded.
         """
-        from ackclock.results.pcapng import write
+        return self.export("pcapng", path, link=link)
 
-        packets = self.table("packets")
-        return write(packets, self.summary, self.scenario.core_json(), Path(path), link)
+    def to_qlog(self, path: str | Path) -> Path:
+        """Write flows as a qlog (draft-ietf-quic-qlog-main-schema-02, JSON), which qvis opens.
+
+        Each flow is a trace seen from its sender. Uses those of the tables ``windows``, ``rtts``,
+        ``states``, ``packets`` and ``flow_samples`` that were recorded.
+
+        Parameters
+        ----------
+        path
+            File to write.
+
+        Raises
+        ------
+        UnsupportedError
+            None of these tables was recorded.
+        """
+        return self.export("qlog", path)
+
+    def to_flent(self, path: str | Path) -> Path:
+        """Write goodput, RTT and window of flows as a data file of Flent, test ``tcp_nup``.
+
+        Parameters
+        ----------
+        path
+            File to write; Flent expects a name that ends in ``.flent.gz``.
+
+        Raises
+        ------
+        UnsupportedError
+            The table ``flow_samples`` was not recorded.
+        """
+        return self.export("flent", path)
+
+    def to_perfetto(self, path: str | Path) -> Path:
+        """Write a Perfetto trace: a track of states and counters for each flow and link.
+
+        Uses those of the tables ``windows``, ``rtts``, ``states``, ``drops``, ``queues``,
+        ``flow_samples`` and ``link_samples`` that were recorded. Needs ``ackclock[perfetto]``.
+
+        Parameters
+        ----------
+        path
+            File to write.
+
+        Raises
+        ------
+        UnsupportedError
+            None of these tables was recorded.
+        AckclockError
+            The package perfetto is not installed.
+        """
+        return self.export("perfetto", path)

@@ -10,18 +10,20 @@ from __future__ import annotations
 
 import json
 import struct
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ackclock.errors import UnsupportedError, suggestion
-from ackclock.results.tcp_timestamps import Stamp, Way, stamps
+from ackclock.results.formats.recorded import write_whole
+from ackclock.results.formats.tcp_sizes import TIMESTAMPS, Sizes, TcpSizes, tcp_sizes
+from ackclock.results.formats.tcp_timestamps import Stamp, Way, stamps
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    import pyarrow as pa
+    from ackclock.results.formats.recorded import Recorded
 
 __all__ = ["write"]
 
@@ -31,7 +33,6 @@ _FIN, _DATAGRAM = 256, 512
 _RAW_IP = 101  # LINKTYPE_RAW: the packet begins with its IPv4 header.
 _NANOSECONDS = 9
 _HEADERS = 40  # IPv4 and TCP without options.
-_TIMESTAMPS = 12  # RFC 7323 appendix A, with padding.
 
 
 def _checksum(data: bytes) -> int:
@@ -52,61 +53,17 @@ def _reverse(link: str) -> str:
     return link.removesuffix(":back") if link.endswith(":back") else f"{link}:back"
 
 
-class _Settings(NamedTuple):
-    """What decides lengths in era ``rfc``, with the core's defaults."""
-
-    mss: int = 1460
-    header: int = 40
-    ack_size: int = 40
-    timestamps: bool = False
-
-    @property
-    def full(self) -> int:
-        """Bytes on the wire of a full segment."""
-        return self.mss + self.header + _TIMESTAMPS * self.timestamps
-
-
-class _Sizes:
-    """What the table shows of one flow's packets."""
-
-    def __init__(self) -> None:
-        self.largest = 0
-        self.bare = 0
-        self.last: tuple[int, int] | None = None
-        self.has_syn = False
-
-    def see(self, row: dict[str, Any]) -> None:
-        """Take a packet into account."""
-        flags, size = row["flags"], row["size_bytes"]
-        if row["is_ack"] or flags & _SYN:
-            self.has_syn |= bool(flags & _SYN)
-            blocks = row.get("sack_count", 0)
-            self.bare = size - (8 * blocks + 4 if blocks else 0)
-            return
-        self.largest = max(self.largest, size)
-        if flags & _FIN:
-            self.last = row["seq"], size
-
-    def fit(self, settings: _Settings) -> bool:
-        """Whether the flow may have these settings."""
-        bare = settings.ack_size + _TIMESTAMPS * settings.timestamps
-        # The last segment may be short, and the only one.
-        short = self.last is not None and self.largest == self.last[1]
-        full = self.largest in (0, settings.full) or (short and self.largest < settings.full)
-        return full and self.bare in (0, bare)
-
-
 class _Flow:
     """Addresses and numbering of one flow."""
 
     def __init__(
-        self, index: int, ends: tuple[bytes, bytes], sizes: _Sizes, settings: _Settings | None
+        self, index: int, ends: tuple[bytes, bytes], sizes: Sizes, settings: TcpSizes | None
     ) -> None:
         self.sender, self.receiver = ends
         self.ports = struct.pack("!HH", 1024 + index % 60_000, 5001)
         self.back_ports = self.ports[2:] + self.ports[:2]
         self.timestamps = settings is not None and settings.timestamps
-        self.headers = _HEADERS + _TIMESTAMPS * self.timestamps
+        self.headers = _HEADERS + TIMESTAMPS * self.timestamps
         full = (sizes.largest or 1500) if settings is None else settings.full
         self.mss = max(1, full - self.headers)
         # ns-2 numbers the SYN as segment 0; then data begins at 1.
@@ -202,19 +159,13 @@ def _busiest(links: list[str]) -> str:
     return str(names[int(np.argmax(counts))])
 
 
-def write(
-    packets: pa.Table, summary: Mapping[str, Any], scenario: str, path: Path, link: str | None
-) -> Path:
+def write(run: Recorded, path: Path, link: str | None = None) -> Path:
     """Write the packets that left one link, either way.
 
     Parameters
     ----------
-    packets
-        The recorded table.
-    summary
-        Of the run.
-    scenario
-        What was run, as the core gets it.
+    run
+        Its table ``packets`` must have been recorded.
     path
         File to write.
     link
@@ -225,6 +176,7 @@ def write(
     Path
         The file.
     """
+    packets, summary, scenario = run.table("packets"), run.summary, run.scenario.core_json()
     rows = packets.to_pylist()
     for row in rows:
         row.setdefault("flags", _ACK if row["is_ack"] else 0)
@@ -247,10 +199,7 @@ def write(
             data, length = flows[str(row["flow"])].packet(row, stamp)
             at = round(row["time_s"] * 10**_NANOSECONDS)
             chunks.append(_captured(both.index(str(row["link"])), at, data, length))
-    beside = path.with_name(f".{path.name}.part")
-    beside.write_bytes(b"".join(chunks))
-    beside.replace(path)
-    return path
+    return write_whole(path, b"".join(chunks))
 
 
 def _block(kind: int, body: bytes) -> bytes:
@@ -307,30 +256,14 @@ def _stamps(
     return stamps(rows, ways, ends)
 
 
-def _settings(summary: Mapping[str, Any], scenario: str) -> list[_Settings]:
-    """All that flows of the scenario may have; none where segments are ns-2's."""
-    if summary["era"] != "rfc":
-        return []
-    from ackclock import _core
-
-    data = json.loads(_core.normalise(scenario))
-    common = data.get("tcp", {})
-    templates = [*data.get("flows", []), *(each["flow"] for each in data.get("traffic", []))]
-    settings = [{**common, **template.get("tcp", {})} for template in templates]
-    return [
-        _Settings(**{key: tcp[key] for key in _Settings._fields if tcp.get(key) is not None})
-        for tcp in settings
-    ]
-
-
 def _flows(
     summary: Mapping[str, Any], scenario: str, rows: list[dict[str, Any]]
 ) -> dict[str, _Flow]:
     nodes: dict[str, int] = {}
-    sizes = {str(flow["id"]): _Sizes() for flow in summary["flows"]}
+    sizes = {str(flow["id"]): Sizes() for flow in summary["flows"]}
     for row in rows:
         sizes[str(row["flow"])].see(row)
-    settings = _settings(summary, scenario)
+    settings = tcp_sizes(summary, scenario)
     made = {}
     for index, flow in enumerate(summary["flows"]):
         name = str(flow["id"])

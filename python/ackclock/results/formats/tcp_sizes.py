@@ -1,0 +1,123 @@
+"""Sizes of a flow's segments: what the scenario sets, and what the table of packets shows."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ackclock.results.formats.recorded import Recorded
+
+__all__ = ["TIMESTAMPS", "Segment", "Sizes", "TcpSizes", "segments", "tcp_sizes"]
+
+_SYN, _FIN = 2, 256
+_HEADERS = 40  # IPv4 and TCP without options.
+TIMESTAMPS = 12
+"""Bytes of the timestamp option (RFC 7323 appendix A), with padding."""
+
+
+class TcpSizes(NamedTuple):
+    """What decides lengths in era ``rfc``, with the core's defaults."""
+
+    mss: int = 1460
+    header: int = 40
+    ack_size: int = 40
+    timestamps: bool = False
+
+    @property
+    def full(self) -> int:
+        """Bytes on the wire of a full segment."""
+        return self.mss + self.header + TIMESTAMPS * self.timestamps
+
+
+class Sizes:
+    """What the table shows of one flow's packets."""
+
+    def __init__(self) -> None:
+        self.largest = 0
+        self.bare = 0
+        self.last: tuple[int, int] | None = None
+        self.has_syn = False
+
+    def see(self, row: dict[str, Any]) -> None:
+        """Take a packet into account."""
+        flags, size = row["flags"], row["size_bytes"]
+        if row["is_ack"] or flags & _SYN:
+            self.has_syn |= bool(flags & _SYN)
+            blocks = row.get("sack_count", 0)
+            self.bare = size - (8 * blocks + 4 if blocks else 0)
+            return
+        self.largest = max(self.largest, size)
+        if flags & _FIN:
+            self.last = row["seq"], size
+
+    def fit(self, settings: TcpSizes) -> bool:
+        """Whether the flow may have these settings."""
+        bare = settings.ack_size + TIMESTAMPS * settings.timestamps
+        # The last segment may be short, and the only one.
+        short = self.last is not None and self.largest == self.last[1]
+        full = self.largest in (0, settings.full) or (short and self.largest < settings.full)
+        return full and self.bare in (0, bare)
+
+
+def tcp_sizes(summary: Mapping[str, Any], scenario: str) -> list[TcpSizes]:
+    """Find all settings that flows of a scenario may have; none where segments are ns-2's.
+
+    Parameters
+    ----------
+    summary
+        Of the run.
+    scenario
+        What was run, as the core gets it.
+    """
+    if summary["era"] != "rfc":
+        return []
+    from ackclock import _core
+
+    data = json.loads(_core.normalise(scenario))
+    common = data.get("tcp", {})
+    templates = [*data.get("flows", []), *(each["flow"] for each in data.get("traffic", []))]
+    settings = [{**common, **template.get("tcp", {})} for template in templates]
+    return [
+        TcpSizes(**{key: tcp[key] for key in TcpSizes._fields if tcp.get(key) is not None})
+        for tcp in settings
+    ]
+
+
+class Segment(NamedTuple):
+    """A full segment of a flow."""
+
+    payload: int
+    """Bytes of data."""
+    headers: int
+    """Bytes of headers with their options."""
+
+
+def segments(run: Recorded) -> dict[str, Segment]:
+    """Find the size of a full segment of each flow.
+
+    Parameters
+    ----------
+    run
+        The run.
+    """
+    known = tcp_sizes(run.summary, run.scenario.core_json())
+    # Both are of the same path, so that their ratio is a full segment on the wire.
+    wire = {
+        str(flow["id"]): round(flow["bdp_bytes"] / flow["bdp_segments"])
+        for flow in run.scenario.explain().data["flows"]
+        if flow.get("bdp_segments")
+    }
+    found = {}
+    for flow in run.summary["flows"]:
+        name = str(flow["id"])
+        fitting = [one for one in known if one.full == wire.get(name)]
+        if fitting:
+            found[name] = Segment(fitting[0].mss, fitting[0].full - fitting[0].mss)
+        else:
+            mean = math.ceil(flow["delivered_bytes"] / max(1, flow["delivered_packets"]))
+            found[name] = Segment(max(1, wire.get(name, 0) - _HEADERS, mean), _HEADERS)
+    return found

@@ -60,9 +60,10 @@ pub fn run(text: &str, progress: &mut dyn FnMut(f64, f64)) -> Vec<u8> {
         Ok(output) => block::of_output(output),
         Err(RunError::Input(problems)) => refused(&problems),
         Err(RunError::Algorithm(message)) => refused(&[Problem::new("", message)]),
-        Err(RunError::Conservation(ledger)) => {
-            refused(&[Problem::new("", format!("packets were not conserved: {ledger}"))])
-        }
+        Err(RunError::Fault(broken)) => refused(&[Problem::new(
+            "",
+            format!("a fault of the engine, please report it: {broken}"),
+        )]),
         Err(RunError::Interrupted) => refused(&[Problem::new("", "the run was stopped")]),
     }
 }

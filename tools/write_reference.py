@@ -166,7 +166,11 @@ def _fields(rules: schema.Data, links: frozenset[str] = frozenset()) -> str:
     for name, field in rules.get("properties", {}).items():
         if name == "kind" and "const" in field:
             continue
-        default = "required" if name in required else _value(field.get("default"))
+        default = (
+            "required"
+            if name in required
+            else _value(records.with_default_typed(field).get("default"))
+        )
         text = str(field.get("description", "")) + _bounds(field)
         rows.append((f"`{name}`", _type(field, links), default, text))
     return _table(("field", "type [unit]", "default", "meaning"), rows) if rows else "No fields."
@@ -268,9 +272,18 @@ def _scenario_page() -> str:
     parts = [
         _generated("the core's schema"),
         "# Scenario file",
-        "TOML, JSON and Python say the same thing with the same names. A bare number is in SI units"
-        " (s, bit/s, B); text may carry a unit. Prefixes are decimal. Where a default is empty and"
+        "TOML, JSON and Python say the same thing with the same names. Where a default is empty and"
         " the field is not required, the era or another field decides, as its meaning says.",
+        "(units)=\n## Units",
+        "A quantity is text with a unit, as in `\"10 Mbps\"`, `\"30 ms\"`, `\"1500 B\"`; prefixes"
+        " are decimal. In TOML, in `--set` and in the Python classes a rate, a size or a duration"
+        " without unit is refused, unless it is 0. Points of a run's time may be plain numbers, in"
+        " seconds: the fields whose type says \"or number [s]\", such as `duration = 60` and"
+        " `start = 2.5`. In a fluid case whose `unit` is not bit/s, rates are plain numbers of that"
+        " unit. Documents of programs, which are JSON or the data of `Scenario.from_data`, may have"
+        " plain numbers of SI units (s, bit/s, B) everywhere but for buffers; `Scenario.to_toml`"
+        " writes their units.",
+        "## Fields",
         _fields(rules, links),
         "An *algorithm* is a name, as in `\"red\"`, or a table with `kind` and parameters, as in"
         " `{ kind = \"red\", ecn = true }`. The [algorithms](algorithms/index.md) have pages of"

@@ -28,7 +28,7 @@ SCHEMAS = Path(__file__).resolve().parents[1] / "python/ackclock/schemas"
 Data = dict[str, Any]
 
 _DIALECT = "http://json-schema.org/draft-07/schema#"
-_LEFT_OUT = {"$schema", "$defs", "format", "title", "x-unit", "x-quantity"}
+_LEFT_OUT = {"$schema", "$defs", "format", "title", "x-unit", "x-bare", "x-quantity"}
 _BRANCHES = {"oneOf", "anyOf", "allOf"}
 _INNER = {"items", "additionalProperties", "propertyNames"}
 _MOST = {"uint16": 2**16 - 1, "uint32": 2**32 - 1}

@@ -10,6 +10,7 @@ To add an engine: write a class with the members of `Case` in a separate module,
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, runtime_checkable
 
@@ -210,7 +211,8 @@ def rest_of(
     UnsupportedError
         The document is for another engine, or for none that there is.
     """
-    rest = dict(document)
+    # A table stays what it is: of one that a person typed more is expected.
+    rest = copy.copy(document) if isinstance(document, dict) else dict(document)
     given = rest.pop("engine", kind.engine)
     if given != kind.engine:
         engine_named(given, file)

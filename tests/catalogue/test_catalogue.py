@@ -43,12 +43,9 @@ def test_an_algorithm_builds_from_defaults_and_equals_itself(room, name):
 @pytest.mark.parametrize(("room", "name"), EVERY)
 def test_fields_go_by_position_in_the_order_of_the_signature(room, name):
     cls = made(room, name)
-    defaults = {
-        field: rules["default"]
-        for field, rules in schema.catalogue()[room][name]["params"].get("properties", {}).items()
-        if rules.get("default") is not None
-    }
-    names = list(inspect.signature(cls).parameters)
+    signature = inspect.signature(cls).parameters
+    names = list(signature)
+    defaults = {n: p.default for n, p in signature.items() if p.default not in (None, p.empty)}
     assert names == list(schema.catalogue()[room][name]["params"].get("properties", {}))
     if list(defaults) == names and names:
         value = cls(*defaults.values())

@@ -153,7 +153,7 @@ def test_fluids_end_when_packets_of_fair_queues_do():
                 "src": a,
                 "dst": b,
                 "start": t,
-                "size": round(size / 8),
+                "size": f"{round(size / 8)} B",
                 "cc": "aimd",
                 "recovery": "sack",
             }

@@ -99,7 +99,7 @@ def test_the_key_is_the_compiled_case_seed_and_recording(file, place, change):
 
 def test_saying_the_same_otherwise_is_the_same_run(file, place):
     run(file, place)
-    same = file_form.load_sweep(file, changes={"net.rate": 5e6, "name": "other"})
+    same = file_form.load_sweep(file, changes={"net.rate": "5e3 kbps", "name": "other"})
     assert same.run(store=place, progress=False).stored == 12
 
 

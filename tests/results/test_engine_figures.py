@@ -42,7 +42,7 @@ duration = "12 s"
 net = { kind = "dumbbell", pairs = 2, rate = "5 Mbps", rtt = "40 ms", buffer = "20 pkt" }
 flows = [
   { id = "early", pair = 0, cc = "cubic", start = 1, stop = 10 },
-  { id = "short", pair = 1, cc = "cubic", start = 4, size = 800000 },
+  { id = "short", pair = 1, cc = "cubic", start = 4, size = "800 kB" },
 ]
 record = { tables = ["flow_samples"], interval = "100 ms" }
 """
@@ -92,7 +92,7 @@ def test_goodput_above_the_narrowest_link_is_explained_and_leaves_the_rest_reada
 
 
 def test_goodput_far_below_or_below_the_narrowest_link_has_its_own_axis():
-    source = 'source = { kind = "cbr", rate = "%s", packet = 1000 }'
+    source = 'source = { kind = "cbr", rate = "%s", packet = "1000 B" }'
     runs = {
         rate: ac.load(HOLES.replace('cc = "aimd", recovery = "newreno"', source % rate)).run()
         for rate in ("1 Mbps", "15 Mbps")
@@ -121,7 +121,7 @@ def test_the_mean_capacity_of_a_schedule_is_what_can_leave_between_two_times():
     # 2 packets of 12,000 bits by 10 ms, the third at 15 ms; the trace repeats every 15 ms.
     trace = {"mahimahi": [4, 8, 15]}
     assert mean_capacity(0.0, trace, times) == pytest.approx([2.4e6, 2.4e6, 2.4e6])
-    steps = {"steps": [{"at": "10 ms", "rate": "1 Mbps"}, {"at": 0.020, "rate": 4e6}]}
+    steps = {"steps": [{"at": "10 ms", "rate": "1 Mbps"}, {"at": 0.020, "rate": "4 Mbps"}]}
     assert mean_capacity(2e6, steps, times) == pytest.approx([2e6, 1e6, 3e6])
 
 
@@ -161,7 +161,7 @@ def test_unknown_figures_flows_and_formats_are_reported(run, tmp_path):
 LOSSY = """
 duration = "3 s"
 net = { kind = "dumbbell", pairs = 1, rate = "5 Mbps", rtt = "40 ms", buffer = "20 pkt" }
-flows = [{ pair = 0, cc = "aimd", recovery = "sack", size = 800000 }]
+flows = [{ pair = 0, cc = "aimd", recovery = "sack", size = "800 kB" }]
 record = { tables = ["packets"] }
 """
 

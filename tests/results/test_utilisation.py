@@ -9,22 +9,24 @@ import ackclock as ac
 def utilisations(rate, access_rate, packet, duration, warmup, qdisc):
     return [
         link["utilisation"]
-        for link in ac.Scenario(
-            net={
-                "kind": "dumbbell",
-                "pairs": 2,
-                "rate": rate,
-                "access_rate": access_rate,
-                "rtt": "10 ms",
-                "buffer": "20 pkt",
-                "qdisc": qdisc,
-            },
-            flows=[
-                {"pair": 0, "source": {"kind": "cbr", "rate": 2 * rate, "packet": packet}},
-                {"pair": 1},
-            ],
-            duration=duration,
-            warmup=warmup,
+        for link in ac.Scenario.from_data(
+            {
+                "net": {
+                    "kind": "dumbbell",
+                    "pairs": 2,
+                    "rate": rate,
+                    "access_rate": access_rate,
+                    "rtt": "10 ms",
+                    "buffer": "20 pkt",
+                    "qdisc": qdisc,
+                },
+                "flows": [
+                    {"pair": 0, "source": {"kind": "cbr", "rate": 2 * rate, "packet": packet}},
+                    {"pair": 1},
+                ],
+                "duration": duration,
+                "warmup": warmup,
+            }
         )
         .run()
         .summary["links"]

@@ -231,7 +231,7 @@ def test_a_pattern_has_the_mean_of_its_steps():
     [
         ({"net.name": "sq-hihg"}, 'net.name: "sq-hihg" is not known here; did you mean "sq-high"?'),
         ({"net.name": "steps"}, "net.steps: is missing"),
-        ({"net.steps": [{"at": 0, "rate": 1e6}]}, "net.steps: has no place in sq-high"),
+        ({"net.steps": [{"at": 0, "rate": "1 Mbps"}]}, "net.steps: has no place in sq-high"),
         ({"flows[0].pair": 3}, "flows[0].pair: reaches 12, but the environment has pairs 0 to 9"),
         ({"net.rtt": "5 ms"}, "net.rtt: with its spread is below 8 ms"),
         ({"net.floor": 2}, "net.floor: 2 is out of range"),

@@ -122,7 +122,7 @@ duration = "2 s"
 net = { kind = "topohub", name = "topozoo/Geant2009", rate = "50 Mbps" }
 [[links]]
 link = ["NL->*", "*->NL"]
-mtu = 1500
+mtu = "1500 B"
 loss = 0.001
 [[links]]
 link = "NL->BE"
@@ -319,7 +319,7 @@ def test_defaults_that_depend_on_the_era_stay_out_of_files(scenario):
 
 
 def test_the_fingerprint_is_of_what_is_simulated(scenario):
-    same = scenario.replace(**{"net.rate": 1e7, "seed": 9, "name": "other"})
+    same = scenario.replace(**{"net.rate": "1e4 kbps", "seed": 9, "name": "other"})
     assert same.fingerprint == scenario.fingerprint
     assert scenario.replace(**{"net.rate": "11 Mbps"}).fingerprint != scenario.fingerprint
 

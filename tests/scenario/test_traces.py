@@ -11,12 +11,12 @@ net = { kind = "dumbbell", pairs = 2, rate = "5 Mbps", rtt = "20 ms" }
 generator = { kind = "trace", ARRIVALS }
 [[flows]]
 pair = 1
-source = { kind = "trace", packet = 600, PACKETS }
+source = { kind = "trace", packet = "600 B", PACKETS }
 """
 LISTS = TEXT.replace(
     "ARRIVALS",
-    'arrivals = [{ at = 0.5, size = 10000, pair = 0 }, { at = 1, pair = 1 }, { at = "1.5 s" }]',
-).replace("PACKETS", "packets = [{ at = 0, size = 500 }, { at = 0.01, size = 3000 }]")
+    'arrivals = [{ at = 0.5, size = "10 kB", pair = 0 }, { at = 1, pair = 1 }, { at = "1.5 s" }]',
+).replace("PACKETS", 'packets = [{ at = 0, size = "500 B" }, { at = 0.01, size = "3 kB" }]')
 FILES = TEXT.replace("ARRIVALS", 'file = "arrivals.csv"').replace("PACKETS", 'file = "packets.csv"')
 ARRIVALS = "at,pair,size,note\n500 ms,0,10 kB,a\n1,1,,b\n1.5,,,\n"
 PACKETS = "at,size\n0,500\n10 ms,3000\n"
@@ -72,7 +72,7 @@ def test_objects_name_files_too(tmp_path):
             "none.csv: cannot be read: No such file",
         ),
         (
-            {"text": FILES.replace("packet = 600", "packets = []")},
+            {"text": FILES.replace('packet = "600 B"', "packets = []")},
             "flows[0].source.file: names a list beside packets; expected one of them",
         ),
         ({"text": FILES.replace('"packets.csv"', "3")}, "flows[0].source.file: 3 is not text"),

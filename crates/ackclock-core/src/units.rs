@@ -34,6 +34,7 @@ pub struct BitRate(pub u64);
 #[serde(deny_unknown_fields)]
 pub struct RateStep {
     /// From this time on.
+    #[schemars(extend("x-bare" = true))]
     pub at: Span,
     /// This rate (0 = outage).
     pub rate: BitRate,

@@ -12,10 +12,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["MOST_DEEP", "check_depth", "parse_document", "read_document"]
+__all__ = ["MOST_DEEP", "Typed", "check_depth", "parse_document", "read_document"]
 
 MOST_DEEP = 100
 """Levels of tables and lists in a document; none that means something has ten."""
+
+
+class Typed(dict[str, Any]):
+    """A table that a person typed: its rates, sizes and delays need their units.
+
+    TOML documents are such tables, and so are the tables at their top level. What programs write,
+    JSON, may have plain numbers of SI units.
+    """
 
 
 def read_document(file: Path) -> dict[str, Any]:
@@ -94,7 +102,12 @@ def parse_document(text: str, file: Path | None = None) -> dict[str, Any]:
                 for steps in _twice(data)
             ]
         )
-    return dict(data)
+    return dict(data) if is_json else _typed(data)
+
+
+def _typed(data: dict[str, Any]) -> Typed:
+    tables = {key: Typed(table) for key, table in data.items() if isinstance(table, dict)}
+    return Typed({**data, **tables})
 
 
 class _Table(dict[str, Any]):

@@ -12,7 +12,7 @@ import reprlib
 from ackclock import _core
 from ackclock.errors import suggestion
 
-__all__ = ["UNITS", "buffer_problem", "parse", "quantity_problem"]
+__all__ = ["UNITS", "bare_problem", "buffer_problem", "parse", "quantity_problem", "with_unit"]
 
 UNITS = {what: dict(_core.units_of(what)) for what in ("duration", "rate", "size")}
 """Units of each quantity with their factors to s, bit/s and B."""
@@ -57,6 +57,45 @@ def parse(value: float | str, quantity: str) -> float:
         message = f"{value} is not a {quantity}: it must be finite and not negative"
         raise ValueError(message)
     return result
+
+
+_EXAMPLE = {"duration": "30 ms", "rate": "10 Mbps", "size": "1500 B"}
+
+
+def bare_problem(value: object, quantity: str) -> str | None:
+    """Say that a number lacks its unit; None if it has one, is 0, or is no number.
+
+    Parameters
+    ----------
+    value
+        What was found.
+    quantity
+        ``duration``, ``rate`` or ``size``; a buffer size is refused without unit in any case.
+    """
+    if quantity not in UNITS or isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    if number == 0 or not math.isfinite(number):
+        return None
+    shown = f'"{value}"' if isinstance(value, str) else value
+    example = _EXAMPLE[quantity]
+    return f'{shown} has no unit; expected a {quantity} with unit, such as "{example}"'
+
+
+def with_unit(value: float, quantity: str) -> str:
+    """Write a number of SI units with its unit, as ``10000000 bit/s``.
+
+    Parameters
+    ----------
+    value
+        Seconds, bits per second or bytes.
+    quantity
+        ``duration``, ``rate`` or ``size``.
+    """
+    return f"{value!r} {_SI[quantity]}"
 
 
 _MOST = {"duration": (9e6, "9000000 s"), "rate": (1e15, "1000 Tbps"), "size": (1e18, "1000000 TB")}

@@ -7,6 +7,7 @@ checked by the core afterwards.
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 import reprlib
@@ -21,14 +22,14 @@ from jsonschema.validators import extend
 
 from ackclock import _core
 from ackclock._util import paths
-from ackclock._util.units import UNITS, parse, quantity_problem
+from ackclock._util.units import UNITS, bare_problem, parse, quantity_problem, with_unit
 from ackclock.catalogue import schema
 from ackclock.errors import Problem, nearest, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["missing", "parameter_problems", "problems", "range_words", "wrong"]
+__all__ = ["missing", "parameter_problems", "problems", "range_words", "with_units", "wrong"]
 
 _WORDS = {
     "object": "a table",
@@ -99,6 +100,14 @@ def _quantity(_: Any, quantity: str, value: Any, rules: Any) -> Iterator[Validat
         yield ValidationError(message)
 
 
+def _typed_quantity(_: Any, quantity: str, value: Any, rules: Any) -> Iterator[ValidationError]:
+    """As `_quantity`, of what a person typed: a number without unit is a mistake."""
+    wrong = list(_quantity(_, quantity, value, rules))
+    if not wrong and not rules.get("x-bare") and (message := bare_problem(value, quantity)):
+        yield _BareError(message)
+    yield from wrong
+
+
 def _bound(holds: Any) -> Any:
     def check(_: Any, bound: float, value: Any, rules: Any) -> Iterator[ValidationError]:
         number, shown = _in_si(value, rules)
@@ -149,6 +158,10 @@ class _FormError(ValidationError):
     value: str | None = None
     range: str | None = None
     nearest: str | None = None
+
+
+class _BareError(ValidationError):
+    """A number without unit."""
 
 
 def _unnamed(message: str, given: str, names: Iterable[str], **more: Any) -> ValidationError:
@@ -237,10 +250,10 @@ def _properties(checker: Any, properties: Any, value: Any, _: Any) -> Iterator[V
             room = schema.room_of(key)
             given = value[key]
             if room is not None and _mentions_spec(rules):
-                yield from _placed(_algorithm(room, given), key)
+                yield from _placed(_algorithm(checker, room, given), key)
             elif room is not None and isinstance(given, list) and _mentions_spec(rules["items"]):
                 for i, one in enumerate(given):
-                    yield from _placed(_algorithm(room, one), key, i)
+                    yield from _placed(_algorithm(checker, room, one), key, i)
             else:
                 yield from checker.descend(given, rules, path=key)
 
@@ -256,7 +269,7 @@ def _mentions_spec(rules: Any) -> bool:
     return any(str(option.get("$ref", "")).endswith("/Spec") for option in options)
 
 
-def _algorithm(room: str, value: Any) -> Iterator[ValidationError]:
+def _algorithm(checker: Any, room: str, value: Any) -> Iterator[ValidationError]:
     names = schema.catalogue()[room]
     word = "layer control" if room == "multicast" else room.replace("_", " ")
     if room in ("cc", "qdisc"):
@@ -279,7 +292,7 @@ def _algorithm(room: str, value: Any) -> Iterator[ValidationError]:
     if name not in names:
         yield _unnamed(f'there is no {word} "{name}"', name, names)
         return
-    yield from _checker(names[name]["params"]).iter_errors(given)
+    yield from type(checker)(names[name]["params"]).iter_errors(given)
 
 
 _VALIDATOR: Any = extend(
@@ -302,16 +315,17 @@ _VALIDATOR: Any = extend(
 )
 
 
-def _checker(rules: Any) -> Any:
-    return _VALIDATOR(rules)
+_TYPED: Any = extend(_VALIDATOR, {"x-quantity": _typed_quantity})
 
 
 @cache
-def _scenario_checker() -> Any:
-    return _checker(schema.scenario())
+def _scenario_checker(*, typed: bool = False) -> Any:
+    return (_TYPED if typed else _VALIDATOR)(schema.scenario())
 
 
-def problems(data: schema.Data, file: str | None = None) -> list[Problem]:
+def problems(
+    data: schema.Data, file: str | None = None, *, typed: Iterable[str] | None = None
+) -> list[Problem]:
     """Find every problem of form.
 
     Parameters
@@ -320,13 +334,38 @@ def problems(data: schema.Data, file: str | None = None) -> list[Problem]:
         The scenario as plain data.
     file
         Where it came from, for the messages.
+    typed
+        Paths of what a person typed, where a quantity needs its unit; ``""`` is all. Left out: a
+        program wrote the scenario, and numbers are of SI units.
 
     Returns
     -------
     list of Problem
         In the order of the schema; empty if the form is valid.
     """
-    return _problems(_scenario_checker().iter_errors(data), file)
+    if typed is None:
+        return _problems(_scenario_checker().iter_errors(data), file)
+    return _problems(_scenario_checker(typed=True).iter_errors(data), file, list(typed))
+
+
+def with_units(data: schema.Data) -> schema.Data:
+    """Copy a scenario with units written to its plain numbers, as a person would type it.
+
+    Parameters
+    ----------
+    data
+        The scenario as plain data, of valid form.
+    """
+    result = copy.deepcopy(data)
+    for error in _scenario_checker(typed=True).iter_errors(data):
+        if isinstance(error, _BareError):
+            *steps, last = error.absolute_path
+            table: Any = result
+            for step in steps:
+                table = table[step]
+            value: Any = error.instance
+            table[last] = with_unit(value, str(error.validator_value))
+    return result
 
 
 def wrong(data: schema.Data) -> list[list[paths.Step]]:
@@ -367,7 +406,9 @@ def _mistakes(data: schema.Data) -> Iterator[tuple[list[paths.Step], Any, str | 
                 yield steps, error, key
 
 
-def parameter_problems(rules: schema.Data, data: schema.Data) -> list[Problem]:
+def parameter_problems(
+    rules: schema.Data, data: schema.Data, *, typed: Iterable[str] | None = None
+) -> list[Problem]:
     """Find every problem in the parameters of one algorithm, network or flow.
 
     Parameters
@@ -376,18 +417,41 @@ def parameter_problems(rules: schema.Data, data: schema.Data) -> list[Problem]:
         Its JSON Schema.
     data
         The parameters as plain data.
+    typed
+        As of `problems`.
     """
     if "$defs" not in rules:
         rules = {**rules, "$defs": schema.scenario()["$defs"]}
-    return _problems(_checker(rules).iter_errors(data), None)
+    if typed is None:
+        return _problems(_VALIDATOR(rules).iter_errors(data), None)
+    return _problems(_TYPED(rules).iter_errors(data), None, list(typed))
 
 
-def _problems(errors: Iterator[ValidationError], file: str | None) -> list[Problem]:
+def _problems(
+    errors: Iterator[ValidationError], file: str | None, typed: Iterable[str] = ()
+) -> list[Problem]:
     seen: dict[tuple[str, str], Problem] = {}
+    bare: set[str] = set()
     for error in errors:
         path = paths.text(list(error.absolute_path))
         problem = Problem(path, error.message, file)
         if isinstance(error, _FormError):
             problem = replace(problem, value=error.value, range=error.range, nearest=error.nearest)
+        elif isinstance(error, _BareError):
+            if not any(_is_within(path, place) for place in typed):
+                continue
+            bare.add(path)
         seen.setdefault((path, error.message), problem)
-    return list(seen.values())
+    # Without its unit nobody knows whether a number is in its range.
+    return [p for p in seen.values() if p.range is None or p.path not in bare]
+
+
+def _is_within(path: str, place: str) -> bool:
+    """Whether a path is inside a place that may name entries of lists by ``[*]`` or by id."""
+    if not place:
+        return True
+    inner, outer = paths.split(path), paths.split(place)
+    return len(inner) >= len(outer) and all(
+        a == b or (isinstance(a, int) and not isinstance(b, str))
+        for a, b in zip(inner, outer, strict=False)
+    )

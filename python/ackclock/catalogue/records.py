@@ -10,13 +10,26 @@ from __future__ import annotations
 import inspect
 import keyword
 from functools import cache
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from ackclock._util.documents import MOST_DEEP
+from ackclock._util.units import bare_problem, with_unit
 from ackclock.catalogue import schema
 from ackclock.errors import Problem, ScenarioError
 
-__all__ = ["Record", "class_name", "from_data", "plain", "record", "room", "shape"]
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = [
+    "Record",
+    "class_name",
+    "from_data",
+    "plain",
+    "record",
+    "room",
+    "shape",
+    "with_default_typed",
+]
 
 
 class Record:
@@ -44,9 +57,31 @@ class Record:
             given[name] = value
         given = {name: plain(value) for name, value in given.items() if value is not None}
         object.__setattr__(self, "_given", given)
+        self._check(("",))
+
+    @classmethod
+    def of_program(cls, given: schema.Data) -> Self:
+        """Make one of fields that a program wrote: plain numbers are of SI units.
+
+        Parameters
+        ----------
+        given
+            Plain values by field.
+        """
+        return cls._made(given, None)
+
+    @classmethod
+    def _made(cls, given: schema.Data, typed: Iterable[str] | None) -> Self:
+        made = cls.__new__(cls)
+        known = {name: value for name, value in given.items() if value is not None}
+        object.__setattr__(made, "_given", known)
+        made._check(typed)
+        return made
+
+    def _check(self, typed: Iterable[str] | None) -> None:
         from ackclock.catalogue.form import parameter_problems
 
-        found = parameter_problems(self._rules, self._checked())
+        found = parameter_problems(self._rules, self._checked(), typed=typed)
         if found:
             raise ScenarioError(found)
 
@@ -69,7 +104,8 @@ class Record:
         **changes
             New values by field.
         """
-        return type(self)(**{**self._given, **changes})
+        new = {name: plain(value) for name, value in changes.items()}
+        return self._made({**self._given, **new}, new)
 
     def __getattr__(self, name: str) -> Any:
         fields = _fields(self._rules)
@@ -104,12 +140,26 @@ class Record:
 def _restore(module: str, name: str, given: schema.Data) -> Record:
     import importlib
 
-    made: Record = getattr(importlib.import_module(module), name)(**given)
-    return made
+    cls: type[Record] = getattr(importlib.import_module(module), name)
+    return cls.of_program(given)
 
 
 def _fields(rules: schema.Data) -> dict[str, schema.Data]:
-    return {k: v for k, v in rules.get("properties", {}).items() if k != "kind"}
+    return {k: with_default_typed(v) for k, v in rules.get("properties", {}).items() if k != "kind"}
+
+
+def with_default_typed(field: schema.Data) -> schema.Data:
+    """Copy a field's rules with the default written as a person would: with its unit.
+
+    Parameters
+    ----------
+    field
+        Its JSON Schema.
+    """
+    value, quantity = field.get("default"), field.get("x-quantity")
+    if field.get("x-bare") or value is None or bare_problem(value, str(quantity)) is None:
+        return field
+    return {**field, "default": with_unit(value, str(quantity))}
 
 
 def plain(value: Any, _depth: int = 0) -> Any:
@@ -170,8 +220,8 @@ def type_words(rules: schema.Data) -> str:
         The field's schema.
     """
     if "x-quantity" in rules:
-        unit = rules.get("x-unit")
-        return f"{rules['x-quantity']} [{unit}]" if unit else str(rules["x-quantity"])
+        bare = f" or number [{rules['x-unit']}]" if rules.get("x-bare") else ""
+        return f"{rules['x-quantity']}{bare}"
     if "enum" in rules:
         return " or ".join(map(str, (name for name in rules["enum"] if name is not None)))
     if "$ref" in rules or "anyOf" in rules:
@@ -298,4 +348,4 @@ def from_data(name: str, data: Any) -> Record:
     """
     kind, given = (data, {}) if isinstance(data, str) else (data["kind"], data)
     fields = {key: value for key, value in given.items() if key != "kind"}
-    return room(name)[class_name(kind)](**fields)
+    return room(name)[class_name(kind)].of_program(fields)

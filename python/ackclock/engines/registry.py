@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import copy
 import functools
 import hashlib
 import os
@@ -56,7 +57,7 @@ def case(document: Mapping[str, Any], file: Path | None = None) -> Case:
         The document is wrong.
     """
     check_depth(document, file)
-    rest = dict(document)
+    rest = copy.copy(document) if isinstance(document, dict) else dict(document)
     home = engine_named(rest.pop("engine", DEFAULT), file).home
     made: Case = (pkgutil.resolve_name(home) if isinstance(home, str) else home)(rest, file)
     return made

@@ -78,4 +78,6 @@ def load_run(folder: str | Path) -> Run:
     """
     at = Path(folder)
     summary, tables = read_bundle(at)
-    return Run(load(at / "scenario.toml"), summary, tables)
+    # A program wrote it, so that plain numbers are of SI units.
+    document = dict(read_document(at / "scenario.toml"))
+    return Run(from_document(document, at / "scenario.toml"), summary, tables)

@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ackclock._util import paths
+from ackclock._util.documents import Typed
 from ackclock.case import Cost, Parcel, rest_of
 from ackclock.catalogue.network_kinds import expand, kind_of
 from ackclock.errors import Problem, ScenarioError, UnsupportedError
 from ackclock.scenario.document import Frozen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from ackclock.catalogue.python_source import Workshop
     from ackclock.catalogue.records import Record
@@ -124,12 +125,16 @@ class Scenario(Frozen):
             "traffic": list(traffic) or None,
             "groups": list(groups) or None,
         }
-        self._fill(plain(given), None)
+        # Classes have checked what they were given, and a network of a file has plain numbers.
+        typed = list(_paths_of_plain(given))
+        self._fill(plain(given), None, typed)
 
-    def _fill(self, data: dict[str, Any], file: Path | None) -> None:
+    def _fill(
+        self, data: dict[str, Any], file: Path | None, typed: Iterable[str] | None = None
+    ) -> None:
         from ackclock.catalogue.form import problems
 
-        found = problems(data, None if file is None else str(file))
+        found = problems(data, None if file is None else str(file), typed=typed)
         if found:
             raise ScenarioError([*found, *_hidden(found, data, file)])
         nothing = dict.fromkeys(Scenario.__slots__)
@@ -142,7 +147,8 @@ class Scenario(Frozen):
         Parameters
         ----------
         data
-            The tables of the file.
+            The tables of the file. Plain numbers are of SI units; but of what `load` reads from
+            TOML, as of all that people type, rates, sizes and delays need their units.
         file
             Where they came from: relative paths inside are relative to it, messages name it.
 
@@ -155,7 +161,7 @@ class Scenario(Frozen):
 
         self = cls.__new__(cls)
         # A null of JSON says the same as a key left out, and TOML has none.
-        self._fill(plain(data), file)
+        self._fill(plain(data), file, ("",) if isinstance(data, Typed) else None)
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -185,14 +191,14 @@ class Scenario(Frozen):
 
         net = self._data["net"]
         fields = {key: value for key, value in net.items() if key != "kind"}
-        return shape()[class_name(net["kind"])](**fields)
+        return shape()[class_name(net["kind"])].of_program(fields)
 
     @property
     def flows(self) -> tuple[Record, ...]:
         """The flows named one by one."""
         from ackclock.catalogue.records import record
 
-        return tuple(record("Flow")(**flow) for flow in self._data.get("flows", ()))
+        return tuple(record("Flow").of_program(flow) for flow in self._data.get("flows", ()))
 
     def replace(self, **changes: Any) -> Scenario:
         """Copy with values changed.
@@ -211,17 +217,24 @@ class Scenario(Frozen):
         from ackclock.catalogue.records import plain
 
         values = {path: plain(value) for path, value in changes.items()}
-        return Scenario.from_data(paths.replaced(self._data, values), self._file)
+        changed = Scenario.__new__(Scenario)
+        changed._fill(paths.replaced(self._data, values), self._file, values)
+        return changed
 
     def to_json(self) -> str:
         """Write as JSON; `load` gives an equal scenario back."""
         return json.dumps(self._data, indent=2, allow_nan=False)
 
     def to_toml(self) -> str:
-        """Write as TOML; `load` gives an equal scenario back."""
+        """Write as TOML; `load` gives an equal scenario back.
+
+        Plain numbers of a program's scenario get their units.
+        """
         import tomli_w
 
-        return tomli_w.dumps(self._data)
+        from ackclock.catalogue.form import with_units
+
+        return tomli_w.dumps(with_units(self._data))
 
     def expanded(self) -> Scenario:
         """Copy with imported networks as graphs and trace files as lists; needs no other file."""
@@ -568,6 +581,19 @@ class Scenario(Frozen):
         if workshop is not None:
             done.summary.update(workshop.summary())
         return done
+
+
+def _paths_of_plain(given: dict[str, Any]) -> Iterator[str]:
+    """Where values are that are no records."""
+    from ackclock.catalogue.records import Record
+
+    for key, value in given.items():
+        entries = value if isinstance(value, list) else None
+        if entries is None and not isinstance(value, Record):
+            yield key
+        for index, entry in enumerate(entries or ()):
+            if not isinstance(entry, Record):
+                yield f"{key}[{index}]"
 
 
 def _cell(value: Any) -> str:

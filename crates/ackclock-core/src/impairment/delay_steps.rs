@@ -38,6 +38,7 @@ pub struct DelayStepsParams {
 #[serde(deny_unknown_fields)]
 pub struct DelayStep {
     /// From when.
+    #[schemars(extend("x-bare" = true))]
     pub at: Span,
     /// How much longer the path is than the link's own delay.
     pub extra: Span,

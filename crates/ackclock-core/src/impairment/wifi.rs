@@ -54,6 +54,7 @@ pub struct WifiParams {
 #[serde(deny_unknown_fields)]
 pub struct WifiStep {
     /// From when.
+    #[schemars(extend("x-bare" = true))]
     pub at: Span,
     /// The average jitter.
     pub jitter: Span,

@@ -41,12 +41,14 @@ pub struct Flow {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ack_route: Option<Vec<String>>,
     /// Start time.
+    #[schemars(extend("x-bare" = true))]
     pub start: Span,
     /// The flow starts at a random time, uniform from `start` to this much later.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_jitter: Option<Span>,
     /// Nothing new is sent after this time.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-bare" = true))]
     pub stop: Option<Span>,
     /// Payload to transfer; left out: endless.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -27,9 +27,11 @@ pub struct Group {
     pub packet: Bytes,
     /// When the source begins to send and the first receiver joins.
     #[serde(default)]
+    #[schemars(extend("x-bare" = true))]
     pub start: Span,
     /// The source is silent from this time on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-bare" = true))]
     pub stop: Option<Span>,
     /// Receivers join one after another, spaced by this; left out: all at `start`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -45,9 +45,11 @@ pub struct Scenario {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<Group>,
     /// Simulated time.
+    #[schemars(extend("x-bare" = true))]
     pub duration: Span,
     /// Time before measurement begins; rates and means are over `warmup` to `duration`.
     #[serde(default)]
+    #[schemars(extend("x-bare" = true))]
     pub warmup: Span,
     /// Seed of every random number of the run.
     #[serde(default = "one")]
@@ -109,6 +111,7 @@ pub struct Record {
     /// `flow_samples`, `link_samples` (every `interval`).
     pub tables: Vec<Table>,
     /// Interval of the sampled tables; 100 ms if left out.
+    #[schemars(extend("x-bare" = true))]
     pub interval: Option<Span>,
     /// Flows whose rows are kept in event tables and `flow_samples`; all if left out.
     #[serde(skip_serializing_if = "Option::is_none")]

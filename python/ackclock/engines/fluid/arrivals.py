@@ -107,7 +107,12 @@ SIZES: list[Data] = [
 ]
 """Distributions of sizes, as JSON Schema."""
 
-_DURATION: Data = {"type": ["number", "string"], "x-quantity": "duration", "x-unit": "s"}
+_DURATION: Data = {
+    "type": ["number", "string"],
+    "x-quantity": "duration",
+    "x-unit": "s",
+    "x-bare": True,
+}
 
 _COMMON: Data = {
     "duration": {**_DURATION, "description": "No flow arrives at or after this time."},
@@ -127,6 +132,7 @@ _COMMON: Data = {
         "exclusiveMinimum": 0,
         "x-quantity": "rate",
         "x-unit": "bit/s",
+        "x-bare": True,
         "description": "Largest rate of a flow. Left out: no bound.",
     },
     "interval": {

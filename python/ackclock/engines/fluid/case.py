@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ackclock._util import paths
-from ackclock._util.documents import read_document
+from ackclock._util.documents import Typed, read_document
 from ackclock.case import Cost, Parcel, rest_of
 from ackclock.engines.fluid import document
 from ackclock.errors import Problem, ScenarioError
 from ackclock.scenario.document import Frozen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     import pyarrow as pa
 
@@ -114,12 +114,16 @@ class FluidCase(Frozen):
     def __init__(self, data: dict[str, Any], file: Path | None = None) -> None:
         from ackclock.catalogue.records import plain
 
-        made = plain(data)
-        problems = document.form_problems(made)
+        self._fill(plain(data), file, ("",) if isinstance(data, Typed) else None)
+
+    def _fill(
+        self, data: dict[str, Any], file: Path | None, typed: Iterable[str] | None = None
+    ) -> None:
+        problems = document.form_problems(data, typed)
         if problems:
             name = None if file is None else str(file)
             raise ScenarioError([Problem(p.path, p.message, name) for p in problems])
-        self._freeze(_data=made, _file=file, _graph=None)
+        self._freeze(_data=data, _file=file, _graph=None)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (FluidCase, (self._data, self._file))
@@ -185,7 +189,9 @@ class FluidCase(Frozen):
         from ackclock.catalogue.records import plain
 
         values = {path: plain(value) for path, value in changes.items()}
-        return FluidCase(paths.replaced(self._data, values), self._file)
+        changed = FluidCase.__new__(FluidCase)
+        changed._fill(paths.replaced(self._data, values), self._file, values)
+        return changed
 
     def seeded(self, seed: int) -> FluidCase:
         """Copy with another seed; nothing is checked again.

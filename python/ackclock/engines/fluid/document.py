@@ -18,7 +18,7 @@ from ackclock.engines.fluid.graph import Graph, Traffic
 from ackclock.errors import Problem, ScenarioError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from ackclock.engines.fluid.generator import Generator
@@ -124,7 +124,8 @@ def rules() -> Data:
         "unit": {
             "type": "string",
             "default": "bit/s",
-            "description": "Unit of capacities and rates, for labels only.",
+            "description": "Unit of capacities and rates, for labels only; under another than bit/s"
+            " they are plain numbers.",
         },
         "net": {"oneOf": [*known["Net"]["oneOf"], *_kinds(NETS)], "description": "The network."},
         "traffic": {"oneOf": _kinds(TRAFFIC), "description": "The flows."},
@@ -179,17 +180,22 @@ def rules() -> Data:
     }
 
 
-def form_problems(data: Data) -> list[Problem]:
+def form_problems(data: Data, typed: Iterable[str] | None = None) -> list[Problem]:
     """Find every problem of form.
 
     Parameters
     ----------
     data
         The document without ``engine``.
+    typed
+        Paths of what a person typed, where a rate in bit/s, a size or a delay needs its unit;
+        ``""`` is all. Left out: a program wrote the document.
     """
     from ackclock.catalogue.form import parameter_problems
 
-    problems = parameter_problems(rules(), data)
+    if data.get("unit", "bit/s") != "bit/s":
+        typed = None  # Rates are numbers of that unit.
+    problems = parameter_problems(rules(), data, typed=typed)
     given = data.get("arrivals")
     is_trace = isinstance(given, dict) and given.get("kind") == "trace"
     if is_trace and "traffic" in data:

@@ -41,6 +41,7 @@ PATTERN = Generator(
             "minimum": 0,
             "x-quantity": "rate",
             "x-unit": "bit/s",
+            "x-bare": True,
             "description": "What a flow of weight 1 has to send at most. Left out: no bound.",
         },
         "hosts": {

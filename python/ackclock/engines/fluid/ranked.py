@@ -53,6 +53,7 @@ RANKED = Generator(
             "exclusiveMinimum": 0,
             "x-quantity": "rate",
             "x-unit": "bit/s",
+            "x-bare": True,
             "default": 1.0,
             "description": "Mean demand.",
         },

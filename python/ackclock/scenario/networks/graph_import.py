@@ -317,7 +317,7 @@ def topohub_json(name: str) -> dict[str, Any]:
 def _made(data: dict[str, Any]) -> Record:
     from ackclock.catalogue.records import shape
 
-    return shape()["Graph"](nodes=data["nodes"], links=data["links"])
+    return shape()["Graph"].of_program({"nodes": data["nodes"], "links": data["links"]})
 
 
 def _options(

@@ -102,14 +102,16 @@ def scenario(
                 "source": {"kind": "cbr", "rate": float(bps), "packet": packet_bytes},
             }
         )
-    return Scenario(
-        {"kind": "graph", "links": links},
-        flows,
-        duration_s,
-        warmup=warmup_s,
-        seed=seed,
-        record=["drops"],
-        classes="flow",
+    return Scenario.from_data(
+        {
+            "net": {"kind": "graph", "links": links},
+            "flows": flows,
+            "duration": duration_s,
+            "warmup": warmup_s,
+            "seed": seed,
+            "record": {"tables": ["drops"]},
+            "classes": "flow",
+        }
     )
 
 

@@ -188,6 +188,7 @@ def welfare(seen: Mapping[Profile, Mapping[int, Real]], profile: Profile) -> Rea
 
 
 def _sweep(game: Game) -> Sweep:
+    from ackclock._util.documents import Typed
     from ackclock.engines.registry import case
     from ackclock.errors import Problem, ScenarioError
     from ackclock.experiments import Axis, sweep
@@ -195,6 +196,8 @@ def _sweep(game: Game) -> Sweep:
     names = list(game.strategies)
     flows = {label(profile, names): game.flows(profile) for profile in game.profiles}
     document = {**game.scenario, "flows": flows[label(game.profiles[0], names)]}
+    if isinstance(game.scenario, Typed):
+        document = Typed(document)
     try:
         base = case(document, game.file)
     except ScenarioError as error:

@@ -41,8 +41,10 @@ pub struct PoissonParams {
     /// Sizes of the transfers' payload.
     pub sizes: Sizes,
     /// No arrival before this time of the run.
+    #[schemars(extend("x-bare" = true))]
     pub start: Span,
     /// No arrival at or after this time of the run.
+    #[schemars(extend("x-bare" = true))]
     pub until: Option<Span>,
     /// Most arrivals.
     pub count: Option<u64>,
@@ -61,6 +63,7 @@ pub struct PoissonParams {
 #[serde(deny_unknown_fields)]
 pub struct FactorStep {
     /// From this time on, counted from `start`.
+    #[schemars(extend("x-bare" = true))]
     pub at: Span,
     /// The intensity is multiplied by this.
     #[schemars(range(min = 0))]

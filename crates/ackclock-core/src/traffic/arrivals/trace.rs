@@ -24,6 +24,7 @@ pub struct TraceArrivalsParams {
     /// Transfers in order of time.
     pub arrivals: Vec<TraceArrival>,
     /// No arrival at or after this time of the run.
+    #[schemars(extend("x-bare" = true))]
     pub until: Option<Span>,
     /// Most arrivals.
     pub count: Option<u64>,
@@ -34,6 +35,7 @@ pub struct TraceArrivalsParams {
 #[serde(deny_unknown_fields)]
 pub struct TraceArrival {
     /// When, counted from the start of the run.
+    #[schemars(extend("x-bare" = true))]
     pub at: Span,
     /// Payload; left out: endless.
     #[schemars(range(min = 1))]

@@ -37,6 +37,7 @@ pub struct TraceParams {
 #[serde(deny_unknown_fields)]
 pub struct TraceEntry {
     /// When, counted from the flow's start.
+    #[schemars(extend("x-bare" = true))]
     pub at: Span,
     /// How many bytes on the wire.
     #[schemars(range(min = 1))]

@@ -1,6 +1,7 @@
 """A paper from somebody else: its queries read its tables and nothing else."""
 
 import shutil
+import threading
 from pathlib import Path
 
 import pytest
@@ -57,3 +58,11 @@ def test_a_link_out_of_the_folder_is_refused(paper, tmp_path):
     (paper / "expected" / "linked.csv").symlink_to(secret)
     with pytest.raises(PaperError, match="leads out of the paper's folder"):
         read(paper)
+
+
+def test_no_thread_outlives_a_query(database):
+    """One that wakes while the interpreter ends aborts the process."""
+    before = threading.enumerate()
+    database.query("SELECT 1 AS value", Path("claims.toml"), "claim[X].measure")
+    refused(database, "SELECT * FROM loss.flow")
+    assert threading.enumerate() == before

@@ -148,6 +148,8 @@ def _ended_after(
         yield
     finally:
         timer.cancel()
+        # A thread that wakes while the interpreter ends would abort the process.
+        timer.join()
 
 
 def quoted(name: str) -> str:

@@ -3,6 +3,9 @@
 The network is that of "GREEN + IDMaps" (papers/green2002): 155 Mb/s, round trips of 64 to 1062 ms,
 420 s. Everything runs on one processor, in turns. For ns-2 the CPU time of the whole process
 counts, set-up included, on both sides.
+
+``--only instructions`` counts instructions under callgrind in place of time, on one overloaded link
+with 100 to 10,000 classes: what a packet costs in a run twice as long less one, so without set-up.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import scenarios
+from check import instructions
 from compare import find_ns2
 from measure import PEERS, BenchmarkError, bench, build, choose_core, machine, measured
 
@@ -24,6 +28,24 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from measure import Command
+
+
+def by_digit(kind: str) -> dict[str, Any]:
+    """Return ten classes of flows, by the last digit of their names."""
+    return {"kind": kind, "classes": [{"takes": {"flows": [f"*{digit}"]}} for digit in range(10)]}
+
+
+def in_tree(levels: int) -> dict[str, Any]:
+    """Return H-PFQ with ten classes a level, by the first digits of flows named by numbers."""
+
+    def below(digits: str) -> list[dict[str, Any]]:
+        inner = [f"{digits}{digit}" for digit in range(10)]
+        if len(digits) < levels - 1:
+            return [{"classes": below(name)} for name in inner]
+        return [{"takes": {"flows": [f"{name}*"]}, "split": True} for name in inner]
+
+    return {"kind": "hpfq", "classes": below("")}
+
 
 QUEUES: dict[str, Any] = {
     "fifo": "fifo",
@@ -40,7 +62,28 @@ QUEUES: dict[str, Any] = {
     "codel": "codel",
     "fq-codel": "fq-codel",
     "pie": "pie",
+    "wf2q-plus": "wf2q-plus",
+    "hpfq, flat": "hpfq",
+    "wrr, 10 classes": by_digit("wrr"),
+    "priority, 10 classes": by_digit("priority"),
+    "core-stateless": "core-stateless",
 }
+# Disciplines whose instructions are counted, and with how many flows.
+COUNTED: list[tuple[str, Any, int]] = [
+    ("drop-tail", "fifo", 1000),
+    ("red", "red", 1000),
+    ("priority, 10 classes", by_digit("priority"), 1000),
+    ("wrr, 10 classes", by_digit("wrr"), 1000),
+    ("drr", "drr", 1000),
+    ("fq", "fq", 1000),
+    *(("wf2q-plus", "wf2q-plus", n) for n in (100, 1000, 10_000)),
+    ("hpfq, flat", "hpfq", 1000),
+    ("hpfq, 10 x 100", in_tree(1), 1000),
+    ("hpfq, 10 x 10 x 10", in_tree(2), 1000),
+    ("core-stateless", "core-stateless", 1000),
+]
+# Packets of the shorter run.
+PACKETS = 30_000
 PROMISED = ("green", "green, estimated", "fred", "sfb", "fq")
 MOST_TIMES_FIFO = 1.5
 LEAST_TIMES_NS2 = 10.0
@@ -119,6 +162,21 @@ def against_ns2(program: Path, flows: int, seconds: float, repeat: int, core: in
     return kept
 
 
+def count_instructions(program: Path) -> None:
+    """Print instructions a packet of disciplines at a link that is overloaded by a quarter."""
+    print(f"{'queue':22} {'flows':>6} {'instructions a packet':>22}")
+    with tempfile.TemporaryDirectory() as name:
+        for title, qdisc, flows in COUNTED:
+            spent, packets = [], []
+            for times in (1, 2):
+                scenario = scenarios.overloaded(flows, times * max(PACKETS, 12 * flows), qdisc)
+                count, report = instructions(program, scenario, Path(name))
+                spent.append(count)
+                packets.append(report["packet_hops"])
+            each = (spent[1] - spent[0]) / (packets[1] - packets[0])
+            print(f"{title:22} {flows:6} {each:22.0f}", flush=True)
+
+
 def _process(command: Command, core: int) -> tuple[float, str]:
     """Run a command; its CPU time, user and system together, and what it printed."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -134,12 +192,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add("--flows", type=int, default=500, help="number of flows")
     add("--seconds", type=float, default=420.0, help="simulated time")
     add("--repeat", type=int, default=3, help="turns: everything runs once in each")
-    add("--only", choices=("queues", "ns2"), help="one of the two tables")
+    add("--only", choices=("queues", "ns2", "instructions"), help="one table")
     add("--program", type=Path, help="the bench program; left out: it is built")
     options = parser.parse_args(arguments)
     good = True
     try:
         program = options.program or build()
+        if options.only == "instructions":
+            count_instructions(program)
+            return 0
         given = (program, options.flows, options.seconds, options.repeat, choose_core())
         if options.only != "ns2":
             good = queues(*given)

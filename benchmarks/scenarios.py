@@ -84,6 +84,46 @@ def green(n: int, seconds: float, qdisc: str | dict[str, Any] = "fifo") -> Scena
     }
 
 
+def overloaded(n: int, packets: int, qdisc: str | dict[str, Any]) -> Scenario:
+    """Return a link that n constant-rate sources overload by a quarter: all classes are busy.
+
+    Sources have names of as many digits and send at different times. The buffer holds two packets
+    of each, and is full after ten.
+    """
+    rate, size = 100_000_000, 1000
+    each = 1.25 * rate / n
+    spacing = size * 8 / (each * n)
+    return {
+        "name": f"overloaded-{n}",
+        "net": {
+            "kind": "graph",
+            "links": [
+                {
+                    "a": "a",
+                    "b": "b",
+                    "rate": rate,
+                    "delay": "1 ms",
+                    "buffer": f"{2 * n} pkt",
+                    "qdisc": qdisc,
+                }
+            ],
+        },
+        "flows": [
+            {
+                "id": f"{i:0{len(str(n - 1))}}",
+                "src": "a",
+                "dst": "b",
+                # Neighbours in time are no neighbours by number.
+                "start": spacing * (i * 7919 % n),
+                "source": {"kind": "cbr", "rate": int(each), "packet": f"{size} B"},
+            }
+            for i in range(n)
+        ],
+        "era": "rfc",
+        "duration": packets * spacing,
+    }
+
+
 def scaled(n: int, seconds: float) -> Scenario:
     """Return a dumbbell whose bottleneck grows: 310 kb/s and two packets of buffer a flow."""
     scenario = dumbbell(n, seconds, era="rfc")

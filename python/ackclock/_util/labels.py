@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-__all__ = ["label_column", "own_name"]
+__all__ = ["label_column", "label_text", "own_name"]
 
 
 def label_column(labels: Sequence[Any]) -> pa.Array:
@@ -32,10 +32,17 @@ def label_column(labels: Sequence[Any]) -> pa.Array:
     if known and known <= {int, float, type(None)}:
         real = [float("nan") if label is None else label for label in labels]
         return array(np.array(real, dtype=np.float64))
-    return array([None if label is None else _word(label) for label in labels])
+    return array([None if label is None else label_text(label) for label in labels])
 
 
-def _word(label: object) -> str:
+def label_text(label: object) -> str:
+    """Write a label as columns of text have it.
+
+    Parameters
+    ----------
+    label
+        A label of an axis.
+    """
     return str(label).lower() if isinstance(label, bool) else str(label)
 
 

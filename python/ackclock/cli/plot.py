@@ -12,30 +12,95 @@ from ackclock.cli.options import FILE
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from matplotlib.figure import Figure
+
 __all__ = ["plot"]
 
 
 @click.command()
-@click.argument("rundir", type=FILE)
+@click.argument("places", metavar="PLACE...", type=FILE, nargs=-1, required=True)
 @click.option(
     "--kind",
     required=True,
     shell_complete=completion.figures,
-    help="cwnd, throughput, queue, delay, fairness or map.",
+    help="Of runs: cwnd, throughput, queue, delay, fairness, sequence or map. Of a store: lines,"
+    " heatmap, ranked, ecdf or pareto.",
 )
 @click.option("--out", type=FILE, required=True, metavar="FILE", help="SVG, PNG or PDF.")
 @click.option("--flow", "flows", multiple=True, help="Only this flow; may be repeated.")
 @click.option("--link", "links", multiple=True, help="Only this link; may be repeated.")
+@click.option("--metric", help="Of a store: one number per run, as mean(flows.goodput_bps).")
+@click.option("--x", metavar="AXIS", help="Of a store: along this axis.")
+@click.option("--by", metavar="AXIS", help="Of a store: a curve, row or point for each label.")
+@click.option("--between", metavar="AXIS", help="Of a store: the axis that is ranked.")
+@click.option("--delay", metavar="METRIC", help="Of a store, pareto: what is to be small.")
+@click.option("--throughput", metavar="METRIC", help="Of a store, pareto: what is to be large.")
+@click.option("--sweep", metavar="NAME", help="Of a store: its sweep, if there are several.")
+@click.option(
+    "--where",
+    "filters",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Of a store: only these runs; see `ackclock results list`. May be repeated.",
+)
 def plot(
-    rundir: Path, kind: str, out: Path, flows: tuple[str, ...], links: tuple[str, ...]
+    places: tuple[Path, ...],
+    kind: str,
+    out: Path,
+    flows: tuple[str, ...],
+    links: tuple[str, ...],
+    sweep: str | None,
+    filters: tuple[str, ...],
+    **options: str | None,
 ) -> None:
-    """Draw a figure of the run bundle RUNDIR; its recipe travels in the file."""
+    """Draw a figure of a run bundle, of several over each other, or of a sweep in a store.
+
+    PLACE is the folder of a run bundle, several of them for one figure, or the folder of a store.
+    The recipe of the figure travels in its file.
+    """
     from ackclock import plot as plots
     from ackclock._util.command_line import command_line
-    from ackclock.scenario.load import load_run
 
-    figure = plots.draw(
-        kind, load_run(rundir), flows=list(flows) or None, links=list(links) or None
-    )
+    given = [f"--{name}" for name, value in options.items() if value is not None]
+    given += ["--sweep"] * (sweep is not None) + ["--where"] * bool(filters)
+    if len(places) == 1 and (places[0] / "store.json").is_file():
+        if flows or links:
+            raise click.UsageError("--flow and --link are for figures of runs")
+        figure = _of_store(places[0], kind, sweep, filters, options)
+    else:
+        if given:
+            raise click.UsageError(f"{', '.join(given)}: only for figures of a store")
+        figure = _of_runs(places, kind, flows, links)
     plots.save(figure, out, command=command_line())
     click.echo(f"wrote {out}")
+
+
+def _of_runs(
+    places: tuple[Path, ...], kind: str, flows: tuple[str, ...], links: tuple[str, ...]
+) -> Figure:
+    from ackclock import plot as plots
+    from ackclock.scenario.load import load_run
+
+    chosen, among = list(flows) or None, list(links) or None
+    if len(places) == 1:
+        return plots.draw(kind, load_run(places[0]), flows=chosen, links=among)
+    names = [place.name for place in places]
+    if len(set(names)) < len(names):
+        names = [str(place) for place in places]
+    if len(set(names)) < len(names):
+        raise click.UsageError("a run is named twice")
+    runs = {name: load_run(place) for name, place in zip(names, places, strict=True)}
+    return plots.overlay(kind, runs, flows=chosen, links=among)
+
+
+def _of_store(
+    place: Path,
+    kind: str,
+    sweep: str | None,
+    filters: tuple[str, ...],
+    options: dict[str, str | None],
+) -> Figure:
+    from ackclock.experiments.store import Store
+    from ackclock.experiments.stored import stored_result
+
+    return stored_result(Store(place), sweep, filters).plot(kind, **options)

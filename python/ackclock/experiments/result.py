@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
     import xarray as xr
+    from matplotlib.figure import Figure
 
     from ackclock._util.table_type import Table
     from ackclock.experiments.comparison import Comparison
@@ -351,6 +352,42 @@ class SweepResult:
             for metric, one in parsed.items()
             if one.table in self.tables and one.column in self.tables[one.table].column_names
         )
+
+    @property
+    def recipe(self) -> dict[str, str]:
+        """What figures name of the runs: sweep with a hash of their keys, seeds, version."""
+        import hashlib
+
+        digest = hashlib.sha256("".join(sorted(self.keys)).encode()).hexdigest()
+        seeds = sorted({slot.seed for slot in self.slots})
+        whole = len(seeds) > 2 and seeds == list(range(seeds[0], seeds[-1] + 1))
+        return {
+            "scenario": f"{self.sweep.name.replace(' ', '-')} {digest}",
+            "seeds": f"{seeds[0]} to {seeds[-1]}" if whole else " ".join(map(str, seeds)),
+            "version": self.sweep.case.engine_version,
+        }
+
+    def plot(self, kind: str = "lines", **options: Any) -> Figure:
+        """Draw a figure of the results.
+
+        Parameters
+        ----------
+        kind
+            ``lines`` (means with bands along an axis), ``heatmap`` (over two axes), ``ranked``
+            (differences to the best), ``ecdf`` (distribution over runs) or ``pareto`` (throughput
+            against delay).
+        **options
+            Of the function of that name in `ackclock.plot`: ``metric``; ``x`` and ``by``, axes;
+            ``between`` (ranked); ``delay`` and ``throughput``, metrics (pareto).
+
+        Raises
+        ------
+        UnsupportedError
+            There is no such figure, axis or option.
+        """
+        from ackclock.plot import draw_sweep
+
+        return draw_sweep(kind, self, **options)
 
     def to_dict(self) -> dict[str, Any]:
         """Give counts and summaries as plain data, for JSON."""

@@ -1,0 +1,111 @@
+"""The registry of figures: a new kind is a function and one line in `FIGURES`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Literal
+
+from ackclock.errors import UnsupportedError, suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from matplotlib.figure import Figure
+
+__all__ = ["FIGURES", "Kind", "find", "names"]
+
+Of = Literal["run", "sweep"]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of figure.
+
+    Parameters
+    ----------
+    name
+        As in ``--kind``.
+    of
+        What is drawn: a ``run``, or the results of a ``sweep``.
+    place
+        Module of `ackclock.plot` and function.
+    help
+        What is drawn, for the command line and the gallery.
+    selects
+        What a figure of a run is restricted to: ``flows``, ``links`` or nothing.
+    metrics
+        How many metrics a figure of a sweep shows.
+    overlays
+        Whether curves of several runs can be drawn in one.
+    """
+
+    name: str
+    of: Of
+    place: str
+    help: str
+    selects: str = ""
+    metrics: int = 1
+    overlays: bool = False
+
+    @property
+    def draw(self) -> Callable[..., Figure]:
+        """The function that draws it."""
+        module, _, function = self.place.partition(":")
+        made: Callable[..., Figure] = getattr(import_module(f"ackclock.plot.{module}"), function)
+        return made
+
+
+FIGURES = {
+    kind.name: kind
+    for kind in (
+        Kind("cwnd", "run", "figures:cwnd", "congestion windows", "flows", overlays=True),
+        Kind("throughput", "run", "figures:throughput", "goodput", "flows", overlays=True),
+        Kind("queue", "run", "figures:queue", "lengths of queues", "links", overlays=True),
+        Kind("delay", "run", "figures:delay", "distribution of RTTs", "flows", overlays=True),
+        Kind("fairness", "run", "figures:fairness", "Jain's index", "flows", overlays=True),
+        Kind("sequence", "run", "sequence:sequence", "segments over time", "flows"),
+        Kind("map", "run", "figures:network_map", "the network on a map"),
+        Kind("lines", "sweep", "sweeps:lines", "means with intervals along an axis"),
+        Kind("heatmap", "sweep", "sweeps:heatmap", "means over two axes"),
+        Kind("ranked", "sweep", "sweeps:ranked", "differences to the best, with intervals"),
+        Kind("ecdf", "sweep", "sweeps:ecdf", "distribution over runs"),
+        Kind("pareto", "sweep", "sweeps:pareto", "delay against throughput", metrics=2),
+    )
+}
+"""Figures by name."""
+
+
+def names(of: Of | None = None) -> tuple[str, ...]:
+    """Names of figures.
+
+    Parameters
+    ----------
+    of
+        Only figures of these; left out: all.
+    """
+    return tuple(kind.name for kind in FIGURES.values() if of in (None, kind.of))
+
+
+def find(name: str, of: Of) -> Kind:
+    """Find a kind of figure.
+
+    Parameters
+    ----------
+    name
+        Its name.
+    of
+        What is to be drawn.
+
+    Raises
+    ------
+    UnsupportedError
+        There is no such figure, or it is of something else.
+    """
+    kind = FIGURES.get(name)
+    if kind is None:
+        raise UnsupportedError(f'there is no figure "{name}"; {suggestion(name, names(of))}')
+    if kind.of != of:
+        known = ", ".join(names(of))
+        raise UnsupportedError(f'the figure "{name}" is of a {kind.of}; of a {of}: {known}')
+    return kind

@@ -1,0 +1,100 @@
+"""The time-sequence figure: which segment was sent when, and when it was acknowledged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ackclock.errors import UnsupportedError
+from ackclock.plot.figures import _axes, _chosen, _labels, _legend, _note
+from ackclock.plot.style import figure, line, style
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.figure import Figure
+
+    from ackclock.results.run import Run
+
+__all__ = ["sequence"]
+
+_MOST_SHOWN = 3
+_SYN, _DATAGRAM = 2, 512
+
+
+def sequence(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
+    """Segments over time: sent, sent again, dropped, acknowledged. Needs the table ``packets``.
+
+    Packets are seen at the sender: data as it enters the flow's first link, an acknowledgement as
+    it leaves for the last link of its way. Drops are where they happen, on any recorded link.
+
+    Parameters
+    ----------
+    run
+        What to draw.
+    flows
+        Which flows, by number or name; left out: the first.
+    """
+    names = _chosen(run, "flows", flows)
+    every = len(names)
+    names = names[:1] if flows is None else names[:_MOST_SHOWN]
+    made = figure(run.summary)
+    axes = _axes(made, "Time sequence", "time [s]", "segment")
+    labels = _labels(run)
+    for i, name in enumerate(names):
+        seen = _seen(run, name)
+        if not len(seen["sent"]):
+            message = f'the table "packets" does not have the first link of flow "{name}"'
+            raise UnsupportedError(message)
+        colour = line(i)["color"]
+        first, again = _split(seen["sent"])
+        title = labels[name]
+        axes.plot(*first.T, ".", markersize=2.5, color=colour, label=f"{title}: sent")
+        for points, mark, what, shade in (
+            (again, "s", "sent again", style()["colours"][4]),
+            (seen["dropped"], "x", "dropped", style()["colours"][1]),
+        ):
+            if len(points):
+                axes.plot(*points.T, mark, markersize=4, color=shade, label=f"{title}: {what}")
+        if len(seen["acknowledged"]):
+            axes.plot(
+                *seen["acknowledged"].T, drawstyle="steps-post", linewidth=0.9, color="#666666",
+                label=f"{title}: acknowledged",
+            )  # fmt: skip
+    axes.set_ylim(bottom=0)
+    if len(names) < every:
+        _note(axes, f"{len(names)} of {every} flows")
+    _legend(axes)
+    return made
+
+
+def _seen(run: Run, name: str) -> dict[str, np.ndarray[Any, Any]]:
+    """Times and segments of a flow's packets at its sender, by what happened."""
+    import pyarrow.compute as pc
+
+    flow = next(flow for flow in run.summary["flows"] if str(flow["id"]) == name)
+    ends = {str(link["id"]): (str(link["src"]), str(link["dst"])) for link in run.summary["links"]}
+    table = run.table("packets")
+    rows = table.filter(pc.equal(pc.cast(table["flow"], "string"), name)).to_pylist()
+    found: dict[str, list[tuple[float, int]]] = {"sent": [], "dropped": [], "acknowledged": []}
+    for row in rows:
+        source, target = ends[str(row["link"])]
+        if row.get("flags", 0) & (_SYN | _DATAGRAM):
+            continue
+        point = row["time_s"], row["seq"]
+        if row["is_ack"]:
+            if row["event"] == "departure" and target == str(flow["src"]):
+                found["acknowledged"].append(point)
+        elif row["event"] == "drop":
+            found["dropped"].append(point)
+        elif row["event"] == "arrival" and source == str(flow["src"]):
+            found["sent"].append(point)
+    return {what: np.array(sorted(points)).reshape(-1, 2) for what, points in found.items()}
+
+
+def _split(sent: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Transmissions that are the first of their segment, and the others."""
+    first = np.zeros(len(sent), dtype=bool)
+    first[np.unique(sent[:, 1], return_index=True)[1]] = True
+    return sent[first], sent[~first]

@@ -31,6 +31,7 @@ HOMES = {
     "evaluate-queue": "ackclock.cli.evaluate:evaluate_queue",
     "explain": "ackclock.cli.check:explain",
     "fluid": "ackclock.cli.fluid:fluid",
+    "forensics": "ackclock.cli.reproduce:forensics",
     "game": "ackclock.cli.game:game",
     "lab": "ackclock.cli.lab:lab",
     "list": "ackclock.cli.catalogue:list_",

@@ -1,4 +1,4 @@
-"""The commands ``reproduce`` and ``artifact``."""
+"""The commands ``reproduce``, ``forensics`` and ``artifact``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ackclock.reproduce.paper import PaperData
     from ackclock.reproduce.run.studies import Means
 
-__all__ = ["artifact", "reproduce"]
+__all__ = ["artifact", "forensics", "reproduce"]
 
 
 @click.command()
@@ -39,6 +39,7 @@ __all__ = ["artifact", "reproduce"]
 @click.option("--out", type=FILE, metavar="DIR", help="Left out: reproductions/PAPER.")
 @JSON
 @click.option("--strict", is_flag=True, help="Exit 1 on a deviation that is not listed as known.")
+@click.option("--inferred", type=FILE, metavar="FILE", help="Result of ackclock forensics.")
 @click.option("--sensitivity", metavar="CLAIM", help="Vary what this claim leaves unstated.")
 @DRY_RUN
 @click.option("--pairs", is_flag=True, help="With --sensitivity: also two parameters at a time.")
@@ -57,6 +58,7 @@ def reproduce(
     out: Path | None,
     as_json: bool,
     strict: bool,
+    inferred: Path | None,
     sensitivity: str | None,
     dry_run: bool,
     pairs: bool,
@@ -79,8 +81,9 @@ def reproduce(
     if not wanted:
         raise click.UsageError("name a paper, as in: ackclock reproduce example; --list lists them")
     several = len(wanted) > 1 or all_
-    if several and (figures or claims or sensitivity):
-        raise click.UsageError("--figure, --claim and --sensitivity are for one paper")
+    if several and (figures or claims or sensitivity or inferred):
+        message = "--figure, --claim, --inferred and --sensitivity are for one paper"
+        raise click.UsageError(message)
     if pairs and not sensitivity:
         raise click.UsageError("--pairs goes with --sensitivity CLAIM")
     read_all = [read(paper) for paper in wanted]
@@ -97,7 +100,7 @@ def reproduce(
     unexpected = []
     for paper in read_all:
         folder = _folder(out, paper, several=several, parts=parts)
-        done = _one(paper, tier, figures, claims, means, folder, quiet=quiet or as_json)
+        done = _one(paper, tier, figures, claims, means, folder, inferred, quiet=quiet or as_json)
         printed.append(done[0])
         unexpected += done[1]
     if several or out is None:
@@ -137,11 +140,13 @@ def _one(
     claims: tuple[str, ...],
     means: Means,
     folder: Path,
+    inferred: Path | None,
     *,
     quiet: bool,
 ) -> tuple[dict[str, Any], list[str]]:
     """Reproduce one paper; what --json prints, and deviations that nobody expected."""
     from ackclock._util.output_folder import may_replace
+    from ackclock.reproduce.run.inference import load
     from ackclock.reproduce.run.reproduction import reproduce
     from ackclock.reproduce.write.files import MARKER
     from ackclock.reproduce.write.folder import as_data, write
@@ -149,7 +154,10 @@ def _one(
 
     # Before the runs, so that no result is lost to a folder that cannot be written.
     may_replace(folder, MARKER)
-    done = reproduce(paper, tier=tier, figures=figures, claims=claims, means=means)
+    inference = load(paper, inferred)
+    done = reproduce(
+        paper, tier=tier, figures=figures, claims=claims, means=means, inference=inference
+    )
     write(done, folder)
     if not quiet:
         click.echo(summary(done))
@@ -236,6 +244,73 @@ def _sensitivity(
     elif not quiet:
         click.echo(str(done))
         click.echo(f"\nwrote {folder}")
+
+
+@click.command()
+@click.argument("paper", shell_complete=completion.papers)
+@TIER
+@click.option("--claim", "claims", multiple=True, metavar="C", help="Only this; repeatable.")
+@click.option("--vary", "vary", multiple=True, metavar="P", help="Only this; repeatable.")
+@click.option("--points", type=click.IntRange(1), help="Left out: what the budget allows.")
+@click.option(
+    "--minutes",
+    type=click.FloatRange(0, min_open=True),
+    help="Budget of CPU time; left out: the paper's, or 10 (fast) and 60 (full).",
+)
+@click.option("--out", type=FILE, metavar="DIR", help="Left out: reproductions/PAPER.forensics.")
+@DRY_RUN
+@JSON
+@WORKERS
+@CLUSTER
+@STORE
+@QUIET
+def forensics(
+    paper: str,
+    *,
+    tier: str,
+    claims: tuple[str, ...],
+    vary: tuple[str, ...],
+    points: int | None,
+    minutes: float | None,
+    out: Path | None,
+    dry_run: bool,
+    as_json: bool,
+    workers: int | None,
+    cluster: str | None,
+    store: Path | None,
+    quiet: bool,
+) -> None:
+    """Find out which unstated settings would have given the numbers of PAPER.
+
+    Tries points of the space that unstated.toml spans, many cheaply and few well, fits them to half
+    of the claims and judges the best on the other half and on fresh seeds. What was stopped goes on
+    where it was.
+    """
+    from ackclock._util.output_folder import may_replace
+    from ackclock.reproduce.read.folder import read
+    from ackclock.reproduce.run.inference import FILE as MARKER
+    from ackclock.reproduce.search.design import plan
+    from ackclock.reproduce.search.search import search
+    from ackclock.reproduce.search.space import find_space
+    from ackclock.reproduce.search.surrogate import need_library
+    from ackclock.reproduce.write.forensics import summary, write
+
+    need_library()
+    data = read(paper)
+    planned = plan(find_space(data, tier, claims, vary), tier, points, minutes)
+    if dry_run:
+        print_json(planned.to_dict()) if as_json else click.echo(str(planned))
+        return
+    folder = out or Path("reproductions") / f"{data.name}.forensics"
+    may_replace(folder, MARKER)
+    means = _means(workers, cluster, store, quiet=quiet or as_json)
+    means.report(str(planned))
+    written = write(search(planned, means), folder, planned.command(claims, vary))
+    if as_json:
+        print_json(written)
+    elif not quiet:
+        click.echo(summary(written))
+        click.echo(f"\nwrote {folder / 'forensics.html'}")
 
 
 @click.command()

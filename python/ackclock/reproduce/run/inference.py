@@ -108,6 +108,7 @@ def load(paper: PaperData, file: Path | None = None) -> Inference | None:
                 float(entry["share"]), bool(entry["holds_inferred"]), tuple(entry["decides"])
             )
             for entry in claims
+            if entry["share"] is not None
         }
     except OSError as error:
         raise AckclockError(f"{at}: {error.strerror}; expected a {FILE}") from None

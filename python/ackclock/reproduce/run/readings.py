@@ -6,15 +6,19 @@ import itertools
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from ackclock.reproduce.paper import PaperData
     from ackclock.reproduce.run.measure import Evaluated
 
+    Score = Callable[[Sequence[Evaluated], Mapping[str, str]], tuple[float, ...]]
+
 __all__ = ["choose"]
 
 
-def choose(paper: PaperData, found: Sequence[Evaluated]) -> dict[str, str]:
+def choose(
+    paper: PaperData, found: Sequence[Evaluated], score: Score | None = None
+) -> dict[str, str]:
     """Choose an option for each reading, under which most claims are met.
 
     A reading that is chosen for one claim is chosen for all that depend on it. Readings that some
@@ -27,12 +31,15 @@ def choose(paper: PaperData, found: Sequence[Evaluated]) -> dict[str, str]:
         Its readings.
     found
         Claims, measured.
+    score
+        What is made greatest, for claims under a choice; left out: as above.
     """
+    score = score or _score
     chosen = {name: next(iter(reading.options)) for name, reading in paper.readings.items()}
     for names in _joined(found):
         claims = [one for one in found if names & set(one.claim.readings)]
-        best = max(_choices(paper, sorted(names)), key=lambda choice: _score(claims, choice))
-        chosen |= best
+        scores = [(score(claims, choice), choice) for choice in _choices(paper, sorted(names))]
+        chosen |= max(scores, key=lambda pair: pair[0])[1]
     return chosen
 
 
@@ -42,7 +49,7 @@ def _choices(paper: PaperData, names: Sequence[str]) -> Iterator[dict[str, str]]
         yield dict(zip(names, choice, strict=True))
 
 
-def _score(claims: Sequence[Evaluated], choice: Mapping[str, str]) -> tuple[int, int]:
+def _score(claims: Sequence[Evaluated], choice: Mapping[str, str]) -> tuple[float, ...]:
     outcomes = [claim.outcome(choice) for claim in claims]
     return outcomes.count("met"), -outcomes.count("missed")
 

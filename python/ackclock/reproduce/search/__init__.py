@@ -1,0 +1,1 @@
+"""Searches the unstated parameters of a paper for settings under which its claims hold."""

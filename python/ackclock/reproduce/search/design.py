@@ -1,0 +1,234 @@
+"""Which points are run at which fidelity, and what that costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ackclock._util.number_text import working_time
+from ackclock.reproduce.check.crosscheck import studies_of
+from ackclock.reproduce.run.studies import sweep_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ackclock.experiments.sweeps import Sweep
+    from ackclock.reproduce.search.space import Space
+
+__all__ = ["Rung", "SearchPlan", "halved", "kept", "plan", "predict", "rungs", "sweeps"]
+
+KEPT = 4
+"""One point in this many goes on to the next rung."""
+
+FEWEST_KEPT = 4
+MOST = 1024
+FEWEST = 8
+
+MINUTES = {"fast": 10.0, "full": 60.0}
+"""Budgets, CPU time, of papers that state none."""
+
+
+@dataclass(frozen=True)
+class Rung:
+    """A fidelity: a tier, and how many seeds; 0: those of the tier."""
+
+    tier: str
+    seeds: int
+
+    @property
+    def text(self) -> str:
+        """As text."""
+        if not self.seeds:
+            return f"tier {self.tier}"
+        return f"tier {self.tier}, {self.seeds} seed{'s' * (self.seeds > 1)}"
+
+
+def rungs(tier: str) -> list[Rung]:
+    """Fidelities from the cheapest on.
+
+    Parameters
+    ----------
+    tier
+        The one that judges in the end.
+    """
+    cheap = [Rung("fast", 1), Rung("fast", 2), Rung("fast", 0)]
+    return cheap if tier == "fast" else [cheap[0], cheap[2], Rung("full", 1), Rung("full", 0)]
+
+
+def kept(count: int) -> int:
+    """How many points go on to the next rung.
+
+    Parameters
+    ----------
+    count
+        Points of a rung.
+    """
+    return min(count, max(FEWEST_KEPT, -(-count // KEPT)))
+
+
+def study_names(space: Space, tier: str) -> list[str]:
+    """Studies that the claims need in a tier.
+
+    Parameters
+    ----------
+    space
+        Has the claims.
+    tier
+        ``fast`` or ``full``.
+    """
+    queries = [check.measure for claim in space.claims for check in claim.checks]
+    needed = studies_of(space.paper, *queries)
+    return [name for name in needed if tier not in space.paper.studies[name].skipped]
+
+
+def sweeps(space: Space, rung: Rung, values: dict[str, Any], *, shift: int = 0) -> dict[str, Sweep]:
+    """Make the sweeps of a point.
+
+    Parameters
+    ----------
+    space, rung, values
+        Where.
+    shift
+        Added to the seeds of random studies.
+
+    Raises
+    ------
+    ScenarioError
+        The values do not go together.
+    """
+    made = {}
+    for name in study_names(space, rung.tier):
+        study, changes = space.paper.studies[name], space.paper.changes(name, values)
+        sweep = sweep_of(space.paper, study, rung.tier, changes, reps=rung.seeds or None)
+        if shift and sweep.case.is_random:
+            changes = {**changes, "seed": sweep.case.seed + shift}
+            sweep = sweep_of(space.paper, study, rung.tier, changes, reps=rung.seeds or None)
+        made[name] = sweep
+    return made
+
+
+def predict(space: Space, tier: str) -> list[float]:
+    """Predict the CPU time [s] of one point at each rung, from the default settings.
+
+    Parameters
+    ----------
+    space
+        The space.
+    tier
+        The tier that judges.
+    """
+    return [
+        sum(sweep.plan(1).cpu_s for sweep in sweeps(space, rung, {}).values())
+        for rung in rungs(tier)
+    ]
+
+
+def halved(count: int, rung_count: int) -> list[int]:
+    """Points of each rung.
+
+    Parameters
+    ----------
+    count
+        Of the first.
+    rung_count
+        How many rungs.
+    """
+    sizes = [count]
+    while len(sizes) < rung_count:
+        sizes.append(kept(sizes[-1]))
+    return sizes
+
+
+@dataclass(frozen=True)
+class SearchPlan:
+    """What a search would do; its text is for people.
+
+    Parameters
+    ----------
+    space, tier
+        What is searched.
+    count
+        Points of the design.
+    each
+        Predicted CPU time [s] of one point at each rung.
+    budget_s
+        CPU time [s] that it may take.
+    """
+
+    space: Space
+    tier: str
+    count: int
+    each: tuple[float, ...]
+    budget_s: float
+
+    @property
+    def cpu_s(self) -> float:
+        """CPU time [s]: all rungs with the defaults, and two judgements on fresh seeds."""
+        sizes = halved(self.count, len(self.each))
+        runs = sum(one * (size + 1) for one, size in zip(self.each, sizes, strict=True))
+        return runs + 2 * self.each[-1]
+
+    def command(self, claims: Sequence[str], vary: Sequence[str]) -> str:
+        """The command that gives the search again.
+
+        Parameters
+        ----------
+        claims, vary
+            Ids to which claims and parameters were restricted.
+        """
+        import shlex
+
+        given = [*(f"--claim={id_}" for id_ in claims), *(f"--vary={id_}" for id_ in vary)]
+        words = ["ackclock", "forensics", self.space.paper.name, *given]
+        return shlex.join([*words, "--tier", self.tier, "--points", str(self.count)])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give it as plain data."""
+        return {
+            "paper": self.space.paper.name,
+            "tier": self.tier,
+            "points": self.count,
+            "parameters": [parameter.id for parameter in self.space.parameters],
+            "claims": [claim.id for claim in self.space.claims],
+            "cpu_s": self.cpu_s,
+            "budget_cpu_s": self.budget_s,
+        }
+
+    def __str__(self) -> str:
+        space = self.space
+        sizes = halved(self.count, len(self.each))
+        levels = "; ".join(
+            f"{rung.text}: {size} points of {working_time(one)}"
+            for rung, size, one in zip(rungs(self.tier), sizes, self.each, strict=True)
+        )
+        over = "" if self.cpu_s <= self.budget_s else ", more than the budget"
+        return (
+            f"{space.paper.name}: {len(space.parameters)} parameters, {len(space.claims)} claims"
+            f"\n{levels}\npredicted: {working_time(self.cpu_s)} of one core for what is not"
+            f" stored{over}"
+        )
+
+
+def plan(space: Space, tier: str, count: int | None, minutes: float | None) -> SearchPlan:
+    """Decide how many points are tried: as many as the budget allows, a power of two.
+
+    Parameters
+    ----------
+    space
+        The space.
+    tier
+        The tier that judges.
+    count
+        Points; left out: from the budget, at least 8 and at most 1024.
+    minutes
+        The budget, CPU time [min]; left out: the paper's, or 10 (fast) and 60 (full).
+    """
+    stated = space.paper.about.get("tiers", {}).get(tier, {})
+    budget = 60 * (minutes or stated.get("forensics_minutes", MINUTES[tier]))
+    each = tuple(predict(space, tier))
+    if count is not None:
+        return SearchPlan(space, tier, count, each, budget)
+    count = MOST
+    while count > FEWEST and SearchPlan(space, tier, count, each, budget).cpu_s > budget:
+        count //= 2
+    return SearchPlan(space, tier, count, each, budget)

@@ -1,0 +1,344 @@
+"""Searches the space: many points cheaply, few of them well, the best on fresh seeds."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ackclock.errors import AckclockError, ScenarioError
+from ackclock.reproduce.check.crosscheck import studies_of
+from ackclock.reproduce.read.folder import PaperError
+from ackclock.reproduce.run.database import Database
+from ackclock.reproduce.run.measure import Evaluated, evaluate
+from ackclock.reproduce.run.readings import choose
+from ackclock.reproduce.run.studies import Means, StudyResult, run_study
+from ackclock.reproduce.search import design, surrogate
+from ackclock.reproduce.search.conflicts import Conflict, find_conflicts
+from ackclock.reproduce.search.space import Space, halves
+from ackclock.reproduce.search.votes import count_votes, join_votes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ackclock.experiments.sweeps import Sweep
+
+__all__ = ["Found", "Tried", "search"]
+
+SHIFT = 1_000_000
+"""Added to seeds for runs that the search must not have seen."""
+
+PRIOR = 4096
+"""Points at which the surrogate stands in for runs."""
+
+TRUSTED = 0.3
+"""Share of the variance that a surrogate must explain before its predictions are used."""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A point with the votes of all claims there, from the last rung that it reached.
+
+    Parameters
+    ----------
+    values
+        By parameter.
+    rungs
+        Votes by claim, one table a rung.
+    wrong
+        Why the values do not go together; then there are no votes.
+    """
+
+    values: Mapping[str, Any]
+    rungs: tuple[Mapping[str, float], ...] = ()
+    wrong: str = ""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search found.
+
+    Parameters
+    ----------
+    space, tier
+        What was searched.
+    predicted_s
+        CPU time [s] that was predicted.
+    defaults
+        The default settings, at every rung.
+    tried
+        Points of the design in their order.
+    fitted, held_out
+        Units that vote (claims, or files that claims are made from), by half.
+    best
+        Place of the best point in the design; -1 if the defaults are the best.
+    fresh_best, fresh_defaults
+        Claims on fresh seeds at the best point and at the defaults: votes and verdicts.
+    accepted
+        Places of points that miss at most one vote more than the best, at the first rung.
+    surrogate
+        Fitted to the score of the first half.
+    surrogate_share
+        Share of the prior that it accepts; None if it explains too little.
+    decides
+        Parameters that decide, by claim.
+    conflicts
+        Sets of claims met nowhere together.
+    """
+
+    space: Space
+    tier: str
+    predicted_s: float
+    defaults: Tried
+    tried: tuple[Tried, ...]
+    fitted: tuple[str, ...]
+    held_out: tuple[str, ...]
+    best: int
+    fresh_best: Judgement
+    fresh_defaults: Judgement
+    accepted: tuple[int, ...]
+    surrogate: surrogate.Surrogate
+    surrogate_share: float | None
+    decides: Mapping[str, tuple[str, ...]]
+    conflicts: tuple[Conflict, ...]
+
+    @property
+    def valid(self) -> list[int]:
+        """Places of points that could be run."""
+        return [place for place, at in enumerate(self.tried) if not at.wrong]
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The best point's values."""
+        return dict(self.tried[self.best].values if self.best >= 0 else self.defaults.values)
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the best point does better than the defaults where it was not fitted."""
+        ours, theirs = (
+            score(self.joined(one.votes), self.held_out)
+            for one in (self.fresh_best, self.fresh_defaults)
+        )
+        return self.best >= 0 and ours > theirs
+
+    def joined(self, votes: Mapping[str, float]) -> dict[str, float]:
+        """Votes by unit.
+
+        Parameters
+        ----------
+        votes
+            By claim.
+        """
+        return join_votes(votes, {claim.id: claim.made_from for claim in self.space.claims})
+
+    def share(self, claim: str) -> float | None:
+        """Share of the design at which a claim is met, at the first rung; None if not judged there.
+
+        Parameters
+        ----------
+        claim
+            Its id.
+        """
+        votes = [self.tried[place].rungs[0].get(claim) for place in self.valid]
+        known = [vote for vote in votes if vote is not None]
+        return sum(vote == 1 for vote in known) / len(known) if known else None
+
+    def holds_inferred(self, claim: str) -> bool:
+        """Whether a claim is reproduced at the best point on fresh seeds, if that point is clear.
+
+        Parameters
+        ----------
+        claim
+            Its id.
+        """
+        return self.is_clear and self.fresh_best.verdicts.get(claim) == "reproduced"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Claims at one point on fresh seeds: votes, and verdicts by the usual rule."""
+
+    votes: Mapping[str, float]
+    verdicts: Mapping[str, str]
+
+
+def score(votes: Mapping[str, float], units: Sequence[str]) -> float:
+    """Mean vote of units; those that abstain do not count.
+
+    Parameters
+    ----------
+    votes
+        By unit.
+    units
+        Those that count.
+    """
+    known = [votes[unit] for unit in units if unit in votes]
+    return sum(known) / len(known) if known else 0.0
+
+
+def search(plan: design.SearchPlan, means: Means) -> Found:
+    """Search a space.
+
+    Parameters
+    ----------
+    plan
+        Space, tier and number of points.
+    means
+        Where and how studies run; what the store has is not run again.
+
+    Raises
+    ------
+    AckclockError
+        A run failed, or no point of the design could be run.
+    KeyboardInterrupt
+        It was stopped; what had finished is in the store.
+    """
+    surrogate.need_library()
+    space, tier, count = plan.space, plan.tier, plan.count
+    runner = _Runner(space, tier, means)
+    made_from = {claim.id: claim.made_from for claim in space.claims}
+    levels = design.rungs(tier)
+    units = list(dict.fromkeys(claim.made_from or claim.id for claim in space.claims))
+    fitted, held_out = halves(units)
+    defaults = Tried(space.defaults, tuple(runner.votes(rung, {}, "defaults") for rung in levels))
+    tried = [Tried(values) for values in space.design(count)]
+    places = list(range(count))
+
+    def merit(at: Tried) -> float:
+        return score(join_votes(at.rungs[-1], made_from), fitted)
+
+    for number, rung in enumerate(levels, start=1):
+        for done, place in enumerate(places, start=1):
+            where = f"rung {number} of {len(levels)} ({rung.text})"
+            tried[place] = _tried(
+                runner, rung, tried[place], f"{where}, point {done} of {len(places)}"
+            )
+        places = [place for place in places if not tried[place].wrong]
+        if not places:
+            raise AckclockError(f"no point of the design could be run; the first: {tried[0].wrong}")
+        places.sort(key=lambda place: merit(tried[place]), reverse=True)
+        best = places[0]
+        places = places[: design.kept(len(places))]
+    if merit(defaults) >= merit(tried[best]):
+        best = -1
+    values = dict(tried[best].values) if best >= 0 else {}
+    fresh_defaults = runner.judgement(levels[-1], {}, "defaults on fresh seeds")
+    fresh_best = runner.judgement(levels[-1], values, "best point on fresh seeds")
+    halves_ = (tuple(fitted), tuple(held_out))
+    fresh = (fresh_best, fresh_defaults)
+    return _summed(space, tier, plan.cpu_s, defaults, tried, halves_, best, fresh)
+
+
+def _tried(runner: _Runner, rung: design.Rung, at: Tried, text: str) -> Tried:
+    """Run a point at the next rung; values that do not go together are noted."""
+    try:
+        return Tried(at.values, (*at.rungs, runner.votes(rung, dict(at.values), text)))
+    except ScenarioError as error:
+        if isinstance(error, PaperError) and not _is_of_values(error):
+            raise
+        return Tried(at.values, (), str(error))
+
+
+def _is_of_values(error: PaperError) -> bool:
+    return all(problem.path.startswith("parameter[") for problem in error.problems)
+
+
+def _summed(
+    space: Space,
+    tier: str,
+    predicted_s: float,
+    defaults: Tried,
+    tried: Sequence[Tried],
+    halves: tuple[tuple[str, ...], tuple[str, ...]],
+    best: int,
+    fresh: tuple[Judgement, Judgement],
+) -> Found:
+    """Work out shares, what decides, and conflicts from the first rung, which all points had."""
+    made_from = {claim.id: claim.made_from for claim in space.claims}
+    fitted = halves[0]
+    valid = [place for place, at in enumerate(tried) if not at.wrong]
+    points = [tried[place].values for place in valid]
+    first = [tried[place].rungs[0] for place in valid]
+    merits = [score(join_votes(votes, made_from), fitted) for votes in first]
+    bound = max(merits) - 1 / max(len(fitted), 1) - 1e-9
+    whole = surrogate.fit(space, points, merits)
+    share = None
+    if whole.quality >= TRUSTED:
+        share = float((whole.predict(space.prior(PRIOR)) >= bound).mean())
+    decides = {
+        claim.id: tuple(
+            surrogate.fit(space, points, [votes.get(claim.id, 0.0) for votes in first]).decides
+        )
+        for claim in space.claims
+        if not claim.made_from
+    }
+    listed = [
+        {name: vote for name, vote in votes.items() if not made_from[name]}
+        for votes in [*first, defaults.rungs[0]]
+    ]
+    return Found(
+        space, tier, predicted_s, defaults, tuple(tried), *halves, best, *fresh,
+        tuple(place for place, merit in zip(valid, merits, strict=True) if merit >= bound),
+        whole, share, decides, tuple(find_conflicts(listed)),
+    )  # fmt: skip
+
+
+class _Runner:
+    """Runs the studies of points and counts votes; studies at their defaults are kept."""
+
+    def __init__(self, space: Space, tier: str, means: Means) -> None:
+        self.space = space
+        self.tier = tier
+        self.means = Means(
+            workers=means.workers, cluster=means.cluster, store=means.store, progress=False,
+            command=means.command,
+        )  # fmt: skip
+        self.report = means.report
+        self.database = Database(space.paper)
+        self._kept: dict[str, StudyResult] = {}
+
+    def votes(self, rung: design.Rung, values: dict[str, Any], text: str) -> dict[str, float]:
+        """Votes at a point."""
+        return count_votes(self.space.paper, self._evaluate(rung, values, text))
+
+    def judgement(self, rung: design.Rung, values: dict[str, Any], text: str) -> Judgement:
+        """Votes and verdicts at a point, on fresh seeds."""
+        found = self._evaluate(rung, values, text, shift=SHIFT)
+        reading = choose(self.space.paper, found)
+        return Judgement(
+            count_votes(self.space.paper, found),
+            {one.claim.id: one.result(reading).verdict for one in found},
+        )
+
+    def _evaluate(
+        self, rung: design.Rung, values: dict[str, Any], text: str, *, shift: int = 0
+    ) -> list[Evaluated]:
+        self.report(text)
+        random = {}
+        for name, sweep in design.sweeps(self.space, rung, values, shift=shift).items():
+            result = self._study(name, sweep, rung, values, shift)
+            self.database.add(name, result.tables)
+            random[name] = result.is_random
+        claims = [
+            claim
+            for claim in self.space.claims
+            if all(name in random for name in _studies(self.space, claim))
+        ]
+        return [evaluate(claim, self.database, random, {}, rung.tier) for claim in claims]
+
+    def _study(
+        self, name: str, sweep: Sweep, rung: design.Rung, values: dict[str, Any], shift: int
+    ) -> StudyResult:
+        paper = self.space.paper
+        changes = paper.changes(name, values)
+        key = json.dumps([name, rung.tier, rung.seeds, shift, changes], sort_keys=True)
+        if key in self._kept:
+            return self._kept[key]
+        result = run_study(paper, paper.studies[name], rung.tier, self.means, made=sweep)
+        if changes == paper.defaults(name):
+            self._kept[key] = result
+        return result
+
+
+def _studies(space: Space, claim: Any) -> list[str]:
+    return studies_of(space.paper, *(check.measure for check in claim.checks))

@@ -1,0 +1,78 @@
+"""One vote a claim: how much of it is met at a point of the space."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ackclock.reproduce.run.readings import choose
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ackclock.reproduce.paper import PaperData
+    from ackclock.reproduce.run.judge import Part
+    from ackclock.reproduce.run.measure import Evaluated
+
+__all__ = ["count_votes", "join_votes"]
+
+
+def count_votes(paper: PaperData, found: Sequence[Evaluated]) -> dict[str, float]:
+    """Count the vote of each claim, under one choice of readings for all.
+
+    A check is the share of its numbers that are met, a claim the mean of its deciding checks: so
+    each claim has one vote however many checks it has. A number counts as met by its estimate
+    alone, since cheap runs have no useful interval; a printed number of few runs, by its prediction
+    interval where there is one.
+
+    Parameters
+    ----------
+    paper
+        Its readings.
+    found
+        Claims, measured. Those without a value abstain.
+    """
+
+    def score(claims: Sequence[Evaluated], choice: Mapping[str, str]) -> tuple[float, ...]:
+        return (sum(_vote(claim, choice) or 0.0 for claim in claims),)
+
+    reading = choose(paper, found, score)
+    votes = {one.claim.id: _vote(one, reading) for one in found}
+    return {name: vote for name, vote in votes.items() if vote is not None}
+
+
+def join_votes(votes: Mapping[str, float], made_from: Mapping[str, str]) -> dict[str, float]:
+    """Join claims that are made from the rows of one file: the file has one vote.
+
+    Parameters
+    ----------
+    votes
+        By claim.
+    made_from
+        File by claim; empty for claims that are written one by one.
+    """
+    gathered: dict[str, list[float]] = {}
+    for name, vote in votes.items():
+        gathered.setdefault(made_from.get(name) or name, []).append(vote)
+    return {name: sum(group) / len(group) for name, group in gathered.items()}
+
+
+def _vote(one: Evaluated, reading: Mapping[str, str]) -> float | None:
+    shares = []
+    for check, parts in one.checks:
+        if check.ours or not check.counts(reading):
+            continue
+        met = [value for part in parts if (value := _is_met(part, ran=check.ran)) is not None]
+        if met:
+            shares.append(sum(met) / len(met))
+    return sum(shares) / len(shares) if shares else None
+
+
+def _is_met(part: Part, *, ran: int) -> bool | None:
+    """Whether the estimate is on the side that is expected; None if there is none."""
+    if part.measured is None:
+        return None
+    if part.goal is None:
+        return part.measured == 1 if part.expected.startswith("always") else part.measured > 0.5
+    if ran and part.low is not None:
+        return part.outcome != "missed"
+    return part.goal.has(part.measured)

@@ -1,0 +1,208 @@
+"""Writes what a search of unstated parameters found: data, a page, a summary."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ackclock._util.page import inline, render, save_report
+from ackclock._util.text_table import table
+from ackclock.reproduce.run.inference import FILE, paper_hash
+from ackclock.reproduce.run.sensitivity import shown
+from ackclock.reproduce.search.pins import find_pin
+from ackclock.reproduce.search.search import score
+
+if TYPE_CHECKING:
+    from ackclock.reproduce.search.search import Found, Judgement
+
+__all__ = ["as_data", "summary", "write"]
+
+PINNED = 0.01
+"""A parameter is pinned down if chance would do as much less often than this."""
+
+
+def as_data(found: Found, command: str) -> dict[str, Any]:
+    """The content of ``forensics.json``.
+
+    Parameters
+    ----------
+    found
+        What was found.
+    command
+        What gives it again.
+    """
+    from scipy.stats import binomtest
+
+    from ackclock import _core
+
+    space, valid = found.space, found.valid
+    points = [found.tried[place].values for place in valid]
+    inside = [place in found.accepted for place in valid]
+    low, high = binomtest(sum(inside), len(inside)).proportion_ci(0.95, method="exact")
+    pins = {p.id: find_pin(p, points, inside) for p in space.parameters}
+    return {
+        "forensics": 1,
+        "paper": space.paper.name,
+        "paper_hash": paper_hash(space.paper),
+        "tier": found.tier,
+        "version": _core.version(),
+        "command": command,
+        "points": len(found.tried),
+        "refused": len(found.tried) - len(valid),
+        "predicted_cpu_s": round(found.predicted_s, 1),
+        "fitted": list(found.fitted),
+        "held_out": list(found.held_out),
+        "accepted": {
+            "points": sum(inside),
+            "share": sum(inside) / len(inside),
+            "low": float(low),
+            "high": float(high),
+            "surrogate_share": found.surrogate_share,
+            "surrogate_quality": found.surrogate.quality,
+        },
+        "inferred": {
+            "values": found.values,
+            "is_default": found.best < 0,
+            "is_clear": found.is_clear,
+            **_scores(found, found.fresh_best),
+        },
+        "defaults": {"values": space.defaults, **_scores(found, found.fresh_defaults)},
+        "parameters": [
+            {
+                "id": p.id,
+                "accepted_by_value": pins[p.id].shares,
+                "p": pins[p.id].p,
+                "is_pinned": pins[p.id].p < PINNED,
+                "importance": found.surrogate.decides.get(p.id, 0.0),
+            }
+            for p in space.parameters
+        ],
+        "fixed": dict(space.fixed),
+        "claims": [
+            {
+                "id": claim.id,
+                "half": "fitted" if (claim.made_from or claim.id) in found.fitted else "held out",
+                "share": found.share(claim.id),
+                "decides": list(found.decides.get(claim.id, ())),
+                "verdict_defaults": found.fresh_defaults.verdicts.get(claim.id),
+                "verdict_inferred": found.fresh_best.verdicts.get(claim.id),
+                "holds_inferred": found.holds_inferred(claim.id),
+            }
+            for claim in space.claims
+        ],
+        "conflicts": [
+            one.to_dict([*points, space.defaults]) for one in found.conflicts
+        ],
+    }  # fmt: skip
+
+
+def _scores(found: Found, judged: Judgement) -> dict[str, Any]:
+    votes = found.joined(judged.votes)
+    return {
+        "score_fitted": score(votes, found.fitted),
+        "score_held_out": score(votes, found.held_out),
+        "reproduced": sum(verdict == "reproduced" for verdict in judged.verdicts.values()),
+    }
+
+
+def summary(data: dict[str, Any]) -> str:
+    """Write what was found as text.
+
+    Parameters
+    ----------
+    data
+        As of `as_data`.
+    """
+    accepted, ours, theirs = data["accepted"], data["inferred"], data["defaults"]
+    head = (
+        f"{data['paper']}, tier {data['tier']}: {data['points']} points of"
+        f" {len(data['parameters'])} parameters, {len(data['claims'])} claims"
+    )
+    rows = [
+        [parameter["id"], shown(theirs["values"][parameter["id"]]),
+         shown(ours["values"][parameter["id"]]), "yes" if parameter["is_pinned"] else "no",
+         f"{parameter['importance']:.2f}"]
+        for parameter in data["parameters"]
+    ]  # fmt: skip
+    claims = [
+        [claim["id"], claim["half"], "-" if claim["share"] is None else f"{claim['share']:.0%}",
+         claim["verdict_defaults"] or "-", claim["verdict_inferred"] or "-",
+         ", ".join(claim["decides"])]
+        for claim in data["claims"]
+    ]  # fmt: skip
+    clear = "is clear: it does better than the defaults on claims it was not fitted to"
+    if ours["is_default"]:
+        clear = "is the defaults: no point fits better"
+    elif not ours["is_clear"]:
+        clear = "is not clear: it does no better than the defaults on claims it was not fitted to"
+    lines = [
+        f"accepted: {accepted['share']:.0%} of the design [{accepted['low']:.0%},"
+        f" {accepted['high']:.0%}]",
+        f"score of claims fitted and held out, on fresh seeds: inferred"
+        f" {ours['score_fitted']:.2f} and {ours['score_held_out']:.2f}, defaults"
+        f" {theirs['score_fitted']:.2f} and {theirs['score_held_out']:.2f}",
+        f"the inferred point {clear}",
+        *(_conflict_text(conflict) for conflict in data["conflicts"]),
+    ]
+    return "\n\n".join([
+        head,
+        table(["parameter", "default", "inferred", "pinned", "importance"], rows, most=1000),
+        table(["claim", "half", "met in", "defaults", "inferred", "decided by"], claims, most=1000),
+        "\n".join(lines),
+    ])  # fmt: skip
+
+
+def _conflict_text(conflict: dict[str, Any]) -> str:
+    names = " and ".join(conflict["claims"])
+    near = ", ".join(f"{vote:.2f}" for vote in conflict["votes"].values())
+    return f"conflict: {names} are met nowhere together; nearest miss: votes {near}"
+
+
+def write(found: Found, folder: str | Path, command: str) -> dict[str, Any]:
+    """Write ``forensics.json``, ``.html``, ``.txt`` and ``design.csv``.
+
+    Parameters
+    ----------
+    found
+        What was found.
+    folder
+        Is made, or replaced if it is such a folder.
+    command
+        What gives it again.
+
+    Returns
+    -------
+    dict
+        The content of ``forensics.json``.
+    """
+    from ackclock.reproduce.write.space_plots import draw_pairs, draw_parallel
+
+    data = as_data(found, command)
+    page = render(
+        Path(__file__).with_name("forensics.html"),
+        paper=found.space.paper,
+        data=data,
+        shown=shown,
+        refused=[at.wrong for at in found.tried if at.wrong][:3],
+        parallel=inline(draw_parallel(found), "parallel"),
+        pairs=inline(draw_pairs(found), "pairs"),
+    )
+    pages = {"forensics.html": page, "forensics.txt": summary(data)}
+    save_report(Path(folder), FILE, data, pages, lambda at: _design(found, at / "design.csv"))
+    return data
+
+
+def _design(found: Found, file: Path) -> None:
+    names = [parameter.id for parameter in found.space.parameters]
+    claims = [claim.id for claim in found.space.claims]
+    with file.open("w", encoding="utf-8", newline="") as out:
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(["point", "rungs", "accepted", *names, *claims])
+        for place, at in enumerate((found.defaults, *found.tried), start=-1):
+            name = "defaults" if place < 0 else place
+            votes = at.rungs[-1] if at.rungs else {}
+            writer.writerow(
+                [name, len(at.rungs), place in found.accepted, *(at.values[n] for n in names),
+                 *(votes.get(claim, "") for claim in claims)]
+            )  # fmt: skip

@@ -29,6 +29,7 @@ TOP = {
     "errata.toml",
     "unstated.toml",
     "views.toml",
+    "forensics.json",
     "README.md",
 }
 FOLDERS = {"scenarios", "expected"}

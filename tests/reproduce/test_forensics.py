@@ -1,0 +1,155 @@
+"""The search of unstated parameters: a paper whose settings are known, and its parts."""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from ackclock.cli.main import main
+from ackclock.errors import AckclockError, UnsupportedError
+from ackclock.reproduce.paper import Parameter
+from ackclock.reproduce.read.folder import read
+from ackclock.reproduce.run.inference import load
+from ackclock.reproduce.run.reproduction import reproduce
+from ackclock.reproduce.run.studies import Means
+from ackclock.reproduce.search import surrogate
+from ackclock.reproduce.search.conflicts import find_conflicts
+from ackclock.reproduce.search.design import halved, plan
+from ackclock.reproduce.search.pins import find_pin
+from ackclock.reproduce.search.search import search
+from ackclock.reproduce.search.space import find_space, halves
+from ackclock.reproduce.search.votes import join_votes
+from ackclock.reproduce.write.forensics import as_data, write
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "howto" / "forensics.md"
+
+
+@pytest.fixture(scope="module")
+def paper(tmp_path_factory):
+    """The paper of the how-to page: rates of a formula at settings that it does not state."""
+    at = tmp_path_factory.mktemp("papers")
+    (at / "rates" / "scenarios").mkdir(parents=True)
+    for name, text in re.findall(r":caption: (\S+)\n(.*?)```", PAGE.read_text(), re.S):
+        (at / name).write_text(text)
+    (at / "rates" / "figures.toml").write_text("")
+    (at / "rates" / "README.md").write_text("# Three rates")
+    return at / "rates"
+
+
+@pytest.fixture(scope="module")
+def found(paper, tmp_path_factory):
+    means = Means(store=tmp_path_factory.mktemp("store"), progress=False)
+    return search(plan(find_space(read(paper), "fast"), "fast", 64, None), means)
+
+
+def test_the_search_finds_the_settings_that_made_the_numbers(found):
+    values = found.values
+    # The numbers were made with 60 ms, 2 and 0.5 s; rates are given to 5 %.
+    assert values["round-trip"] == pytest.approx(0.06, rel=0.12)
+    assert (values["acks"], values["timeout"]) == (2, 0.5)
+    assert found.is_clear
+    assert all(found.holds_inferred(name) for name in ("low", "medium", "high", "fall"))
+    # A claim of the other half held too, which no fit had seen.
+    assert {"low", "medium", "high", "fall"} & set(found.held_out)
+
+
+def test_a_sentence_that_contradicts_a_number_is_a_conflict(found):
+    assert not found.holds_inferred("still")
+    assert ("high", "still") in [conflict.claims for conflict in found.conflicts]
+    # Both are met somewhere, so neither fails alone.
+    assert min(found.share("high"), found.share("still")) > 0
+
+
+def test_what_decides_a_claim_is_what_its_formula_has(found):
+    # The rate at 10 % loss is all timeouts; the round trip matters too, ACKs a little.
+    assert found.decides["still"][0] in ("timeout", "round-trip")
+    assert {"timeout", "round-trip"} <= set(found.decides["still"])
+
+
+def test_standings_follow_from_a_search(found, paper, tmp_path):
+    write(found, tmp_path / "found", "ackclock forensics rates")
+    data = read(paper)
+    means = Means(store=False, progress=False)
+    done = reproduce(data, means=means, inference=load(data, tmp_path / "found"))
+    standings = {result.claim.id: result.standing.name for result in done.claims}
+    assert standings == {
+        "low": "holds-inferred", "medium": "holds-inferred", "high": "holds-inferred",
+        "fall": "holds", "still": "undetermined",
+    }  # fmt: skip
+    page = (tmp_path / "found" / "forensics.html").read_text()
+    assert "<script" not in page
+    assert page.count("<svg") == 2
+    rows = (tmp_path / "found" / "design.csv").read_text().splitlines()
+    assert len(rows) == 1 + 1 + 64
+
+
+def test_the_same_search_is_the_same_to_the_byte_and_runs_nothing_again(found, paper, tmp_path):
+    ran = []
+    again = search(
+        plan(find_space(read(paper), "fast"), "fast", 64, None),
+        Means(store=False, progress=False, report=ran.append),
+    )
+    assert as_data(again, "c") == as_data(found, "c")
+    # 64, 16 and 4 points, the defaults at each rung, and two judgements.
+    assert len(ran) == sum(halved(64, 3)) + 3 + 2
+
+
+def test_the_command_prints_its_plan_and_refuses_what_there_is_not(paper, capsys, tmp_path):
+    assert main(["forensics", str(paper), "--points", "16", "--dry-run", "--json"]) == 0
+    planned = json.loads(capsys.readouterr().out)
+    assert planned["parameters"] == ["round-trip", "acks", "timeout"]
+    assert planned["points"] == 16
+    assert main(["forensics", str(paper), "--claim", "hi", "--dry-run"]) == 2
+    assert 'has no claim "hi"; did you mean "high"' in capsys.readouterr().err
+    with pytest.raises(UnsupportedError, match="no unstated parameter"):
+        text = (paper / "unstated.toml").read_text()
+        try:
+            (paper / "unstated.toml").write_text("")
+            find_space(read(paper), "fast")
+        finally:
+            (paper / "unstated.toml").write_text(text)
+
+
+def test_without_the_library_it_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    with pytest.raises(AckclockError, match=r'pip install "ackclock\[papers\]"'):
+        surrogate.need_library()
+
+
+def test_halves_share_no_claim_and_depend_on_ids_alone():
+    names = [f"c{i}" for i in range(9)]
+    one, two = halves(names)
+    assert (len(one), len(two)) == (5, 4)
+    assert set(one) | set(two) == set(names)
+    assert halves(names[::-1]) == (one, two)
+
+
+def test_the_rows_of_one_file_have_one_vote_together():
+    votes = {"a": 1.0, "r1": 0.0, "r2": 0.0, "r3": 1.0, "r4": 1.0}
+    files = {"r1": "t.csv", "r2": "t.csv", "r3": "t.csv", "r4": "t.csv"}
+    assert join_votes(votes, files) == {"a": 1.0, "t.csv": 0.5}
+
+
+def test_conflicts_are_minimal_and_not_chance():
+    # a and b exclude each other; c goes with either; d is met nowhere; with e, a and c never meet.
+    points = [{"a": 1.0, "b": 0.0, "c": i % 2, "d": 0.0} for i in range(10)]
+    points += [{"a": 0.0, "b": 1.0, "c": i % 2, "d": 0.0} for i in range(10)]
+    assert [conflict.claims for conflict in find_conflicts(points)] == [("a", "b")]
+    rare = [{"a": float(i == 0), "b": float(i == 1)} for i in range(20)]
+    assert find_conflicts(rare) == []
+    triple = [{"a": a, "b": b, "c": c} for a, b, c in [(1, 1, 0), (1, 0, 1), (0, 1, 1)] * 4]
+    assert [conflict.claims for conflict in find_conflicts(triple)] == [("a", "b", "c")]
+
+
+def test_a_parameter_is_pinned_if_accepted_points_cluster():
+    by_name = Parameter("p", "w", "r", Path(), values=("x", "y"))
+    points = [{"p": "x" if i % 2 else "y"} for i in range(40)]
+    assert find_pin(by_name, points, [at["p"] == "x" for at in points]).p < 0.001
+    assert find_pin(by_name, points, [i % 4 < 2 for i in range(40)]).p > 0.3
+    spread = Parameter("p", "w", "r", Path(), range={"from": 1, "to": 100, "scale": "log"})
+    numbers = [{"p": 10 ** (i / 20)} for i in range(40)]
+    pin = find_pin(spread, numbers, [at["p"] < 3 for at in numbers])
+    assert pin.p < 0.001
+    assert list(pin.shares.values()) == [pytest.approx(1.0, abs=0.11), 0, 0, 0]

@@ -83,7 +83,7 @@ def opened(browser):
         page.close()
 
 
-def native(toml):
+def native_text(toml):
     return load(toml).run().summary["digest"]
 
 
@@ -114,7 +114,7 @@ def test_a_slider_changes_the_scenario_and_the_charts(opened):
     toml = here.page.input_value("#toml")
     assert 'buffer = "0.5 bdp"' in toml
     assert toml.startswith("# One Reno flow over a drop-tail queue.")
-    assert after == native(toml)
+    assert after == native_text(toml)
     assert here.page.inner_text("#flows") != shown
 
 
@@ -170,6 +170,36 @@ def test_playing_moves_the_time(opened):
     here.page.wait_for_function("() => parseFloat(document.querySelector('#now').innerText) > 1")
     here.page.click("#play")
     assert here.page.inner_text("#play") == "Play"
+
+
+def test_a_long_run_shows_its_beginning_first(opened):
+    net = ac.topology.Dumbbell(pairs=1, rate="400 Mbps", rtt="40 ms", buffer="1 bdp")
+    scenario = ac.Scenario(net=net, flows=[ac.Flow(id="one", pair=0, cc="cubic")], duration="60 s")
+    here = opened(lab.PAGE.as_uri() + lab.fragment_of(scenario.to_toml()))
+    here.page.wait_for_function("() => document.querySelector('#status').innerText === ''")
+    assert here.digest() == scenario.run().summary["digest"]
+    assert "too many packets to draw" in here.page.inner_text("#says")
+
+
+def test_charts_and_tables_are_saved(opened):
+    here = opened()
+    saved = {}
+    for button in ("#save-svg", "#save-png", "#save-toml", "#save-csv"):
+        with here.page.expect_download() as waiting:
+            here.page.click(button)
+        saved[waiting.value.suggested_filename] = Path(waiting.value.path()).read_bytes()
+    assert saved["charts.svg"].startswith(b"<svg")
+    assert saved["charts.png"].startswith(b"\x89PNG")
+    assert saved["flows.csv"].startswith(b"id,src,dst,cc")
+    assert native_text(saved["scenario.toml"].decode()) == here.digest()
+
+
+def test_the_pointer_shows_the_state_of_each_flow(opened):
+    here = opened()
+    here.page.locator(".chart .u-over").first.hover(position={"x": 200, "y": 20})
+    here.page.wait_for_function(
+        "() => /reno: (avoidance|recovery)/.test(document.querySelector('#states').innerText)"
+    )
 
 
 @pytest.mark.parametrize("width", [1300, 390])

@@ -8,8 +8,8 @@ import { busiest, rateOf, sampled, smoothed, wordsOf } from './series.js';
 const MOST_FLOWS = 12;
 const HEIGHT = 150;
 
-/** What a chart shows: curves over time of one or two runs. */
-function curvesOf(result, tag) {
+/** What charts show: `{title, times, curves, format}` each. */
+export function curvesOf(result, tag = '') {
   const { flows, links } = result.tables;
   const names = wordsOf(flows.id);
   const shown = names.slice(0, MOST_FLOWS);
@@ -85,10 +85,12 @@ export class Charts {
   /**
    * @param {HTMLElement} place Where they stand.
    * @param {(time: number) => void} seek Called with the time that a click chose.
+   * @param {(time: number|null) => void} point Called with the time below the pointer.
    */
-  constructor(place, seek) {
+  constructor(place, seek, point) {
     this.place = place;
     this.seek = seek;
+    this.point = point;
     this.time = 0;
     this.plots = [];
     new ResizeObserver(() => this.#fit()).observe(place);
@@ -195,7 +197,9 @@ export class Charts {
       legend: { show: series.length <= 14, live: mode === 1 },
       cursor: mode === 1 ? { sync: { key: 'time' }, focus: { prox: 12 } } : { show: false },
       focus: { alpha: 0.3 },
-      hooks: marksTime ? { draw: [(plot) => this.#drawMark(plot)] } : {},
+      hooks: marksTime
+        ? { draw: [(plot) => this.#drawMark(plot)], setCursor: [(plot) => this.#pointAt(plot)] }
+        : {},
     };
     if (mode === 2) options.scales.x = { time: false, range: (_, low, high) => [low ?? 0, high ?? 1] };
     const plot = new uPlot(options, data, holder);
@@ -207,6 +211,11 @@ export class Charts {
       });
     }
     return plot;
+  }
+
+  #pointAt(plot) {
+    const { left } = plot.cursor;
+    this.point(left >= 0 ? plot.posToVal(left, 'x') : null);
   }
 
   #drawMark(plot) {

@@ -38,3 +38,36 @@ export async function toPng(canvases, background) {
   }
   return new Promise((resolve) => sheet.toBlob(resolve, 'image/png'));
 }
+
+const escaped = (text) =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+
+/**
+ * Charts below one another as one SVG.
+ *
+ * @param {Array<Object>} charts `{title, times, curves: [{name, colour, values}], format}`.
+ */
+export function toSvg(charts, formatTime) {
+  const [width, height, left, top, bottom] = [900, 220, 90, 30, 40];
+  const parts = charts.map((chart, at) => {
+    const end = chart.times.at(-1) || 1;
+    const highest = chart.curves.reduce(
+      (most, { values }) => values.reduce((a, b) => (b > a ? b : a), most), 0) || 1;
+    const x = (time) => left + (time / end) * (width - left - 20);
+    const y = (value) => height - bottom - (value / highest) * (height - top - bottom);
+    const text = (words, tx, ty, anchor, extra = '') =>
+      `<text x="${tx}" y="${ty}" text-anchor="${anchor}" ${extra}>${escaped(words)}</text>`;
+    const curves = chart.curves.map(({ colour, values }) => {
+      const points = Array.from(values, (value, i) => `${x(chart.times[i]).toFixed(1)},${y(value).toFixed(1)}`);
+      return `<polyline fill="none" stroke="${colour}" points="${points.join(' ')}"/>`;
+    });
+    const names = chart.curves.map(({ name, colour }, i) => text(name, left + 10 + 110 * i, height - 6, 'start', `fill="${colour}"`));
+    const axes = `<path d="M${left} ${top}V${height - bottom}H${width - 20}" fill="none" stroke="#555"/>`;
+    const ticks = [0, 0.5, 1].flatMap((part) => [
+      text(chart.format(part * highest), left - 6, y(part * highest) + 4, 'end'),
+      text(formatTime(part * end), x(part * end), height - bottom + 16, 'middle'),
+    ]);
+    return `<g transform="translate(0 ${at * height})">${text(chart.title, left, 18, 'start', 'font-weight="bold"')}${axes}${ticks.join('')}${curves.join('')}${names.join('')}</g>`;
+  });
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height * charts.length}" font-family="sans-serif" font-size="12"><rect width="100%" height="100%" fill="white"/>${parts.join('')}</svg>`;
+}

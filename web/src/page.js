@@ -1,16 +1,21 @@
 // The page: one scenario, its run, and a second run beside it.
-import { Charts } from './charts.js';
+import { Charts, curvesOf } from './charts.js';
 import { Client, Stopped } from './client.js';
 import { byId, element } from './dom.js';
-import { offer, toCsv, toPng } from './download.js';
+import { offer, toCsv, toPng, toSvg } from './download.js';
 import { Form } from './form.js';
 import { Lessons } from './lessons.js';
 import { NetworkView } from './network_view.js';
+import * as numbers from './numbers.js';
 import { Playback } from './playback.js';
+import { StateTable, wordsOf } from './series.js';
 import { fromFragment, through, toFragment } from './share.js';
 import { differences, flowTable, sentences } from './summary.js';
 import { Timeline } from './timeline.js';
 
+// A run predicted to take longer shows its first part first.
+const SLOW_S = 0.5;
+const FIRST_PART = 0.05;
 // Beyond so many packet-hops a run is not recorded packet by packet: its table would fill the memory.
 const MOST_HOPS = 1_500_000;
 const SAMPLES = 1200;
@@ -33,7 +38,11 @@ class Page {
     byId('version').textContent = `ackclock ${description.version}`;
     this.playback = new Playback((time, pace) => this.showTime(time, pace));
     this.view = new NetworkView(byId('network'));
-    this.charts = new Charts(byId('charts'), (time) => this.playback.seek(time));
+    this.charts = new Charts(
+      byId('charts'),
+      (time) => this.playback.seek(time),
+      (time) => this.showStates(time),
+    );
     this.form = new Form(byId('form'), (path, value) => this.change(path, value));
     this.form.describe(description);
     this.lessons = new Lessons(JSON.parse(part('lesson-list')), this);
@@ -77,6 +86,9 @@ class Page {
       const canvases = [...byId('charts').querySelectorAll('canvas')];
       const background = getComputedStyle(document.body).backgroundColor;
       offer('charts.png', await toPng(canvases, background), 'image/png');
+    });
+    on('save-svg', 'click', () => {
+      offer('charts.svg', toSvg(curvesOf(this.result), numbers.time), 'image/svg+xml');
     });
     for (const tab of ['form', 'toml']) on(`tab-${tab}`, 'click', () => this.showTab(tab));
     document.addEventListener('keydown', (event) => {
@@ -150,11 +162,15 @@ class Page {
     const everyPacket = (predicted?.packet_hops ?? 0) <= MOST_HOPS;
     const [data, explained] = [this.data, this.explained];
     try {
+      if (predicted.cpu_s > SLOW_S) await this.preview(explained);
       const result = await this.client.call('run', [this.recorded(everyPacket)], ({ fraction }) => {
         byId('progress').value = fraction;
       });
       if (result.problems) this.showProblems(result.problems);
-      else this.show({ ...result, data, explained, everyPacket });
+      else {
+        this.say('');
+        this.show({ ...result, data, explained, everyPacket });
+      }
     } catch (error) {
       this.say(error instanceof Stopped ? 'Stopped.' : `The core failed: ${error.message}`);
     } finally {
@@ -168,11 +184,24 @@ class Page {
     }
   }
 
+  /** Shows the beginning of a long run: the same events, as far as they go. */
+  async preview(explained) {
+    const scenario = this.recorded(false);
+    const first = await this.client.call('run', [
+      { ...scenario, duration: explained.seconds * FIRST_PART, warmup: 0 },
+    ]);
+    if (first.problems) return;
+    this.say(`This is its first ${numbers.share(FIRST_PART)}; the rest is being computed.`);
+    const seconds = explained.seconds * FIRST_PART;
+    this.show({ ...first, data: this.data, explained: { ...explained, seconds }, everyPacket: true });
+  }
+
   show(result) {
     this.result = result;
     const { layout, explained } = result.explained;
     const links = explained.links.map((link) => ({ ...link, propagation_s: link.delay_s }));
     const timeline = result.tables.packets ? new Timeline(result.tables.packets, links) : null;
+    this.states = new StateTable(result.tables.states, wordsOf(result.tables.flows.id).length);
     this.view.show(layout, links, timeline);
     this.playback.reset(result.explained.seconds);
     const titles = Object.keys(result.tables);
@@ -195,6 +224,13 @@ class Page {
     byId('compared').hidden = !reference;
     byId('digest').textContent = result.summary.digest;
     document.body.dataset.digest = result.summary.digest;
+  }
+
+  /** The states of the first flows at the time below the pointer. */
+  showStates(time) {
+    const names = wordsOf(this.result.tables.flows.id).slice(0, 8);
+    const said = names.map((name, flow) => `${name}: ${this.states.at(flow, time) || 'not started'}`);
+    byId('states').textContent = time === null ? '' : `At ${numbers.time(time)}: ${said.join(', ')}`;
   }
 
   keep() {

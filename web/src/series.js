@@ -71,3 +71,21 @@ export function busiest(links, atMost) {
 
 /** A column of words as an array. */
 export const wordsOf = (column) => Array.from(column.index, (word) => column.words[word]);
+
+/** The last state of each flow at a time, from the table `states`: a word, or empty before the first. */
+export class StateTable {
+  constructor(states, flows) {
+    this.times = Array.from({ length: flows }, () => []);
+    this.words = Array.from({ length: flows }, () => []);
+    for (let row = 0; row < states.time_s.length; row++) {
+      const flow = states.flow[row];
+      this.times[flow].push(states.time_s[row]);
+      this.words[flow].push(states.state.words[states.state.index[row]]);
+    }
+  }
+
+  /** The state of a flow. */
+  at(flow, time) {
+    return this.words[flow][lastAt(this.times[flow], time)] ?? '';
+  }
+}

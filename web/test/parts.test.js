@@ -1,12 +1,12 @@
 // Parts that need no page: node --test.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { toCsv } from '../src/download.js';
+import { toCsv, toSvg } from '../src/download.js';
 import { readValue } from '../src/form.js';
 import { parsePath } from '../src/lessons.js';
 import * as numbers from '../src/numbers.js';
 import { place } from '../src/placement.js';
-import { jain, lastAt, rateOf, sampled } from '../src/series.js';
+import { StateTable, jain, lastAt, rateOf, sampled } from '../src/series.js';
 import { fromFragment, toFragment } from '../src/share.js';
 import { differences } from '../src/summary.js';
 import { Timeline } from '../src/timeline.js';
@@ -84,4 +84,17 @@ test('routers of a dumbbell stand on a line, and no two nodes on one place', () 
   assert.equal(places.get('r0').y, places.get('r1').y);
   assert.ok(places.get('s0').x < places.get('r0').x && places.get('d0').x > places.get('r1').x);
   assert.equal(new Set([...places.values()].map(({ x, y }) => `${x},${y}`)).size, 6);
+});
+
+test('a flow has its last state', () => {
+  const states = { time_s: [0, 1, 2], flow: [0, 1, 0], state: { words: ['slow-start', 'loss'], index: [0, 0, 1] } };
+  const table = new StateTable(states, 3);
+  assert.deepEqual([table.at(0, 1.9), table.at(0, 2), table.at(1, 0.5), table.at(2, 9)], ['slow-start', 'loss', '', '']);
+});
+
+test('an SVG holds every curve, and names as text', () => {
+  const chart = { title: 'Queue', times: [0, 1], curves: [{ name: '<b>&"', colour: '#123456', values: [0, 4] }], format: String };
+  const svg = toSvg([chart, chart], String);
+  assert.equal(svg.match(/<polyline/g).length, 2);
+  assert.ok(svg.includes('&lt;b&gt;&amp;&quot;') && !svg.includes('<b>'));
 });

@@ -103,7 +103,7 @@ class Evaluated:
     unjudged
         Why nothing was measured; empty if something was.
     is_exact
-        Nothing random is behind any number.
+        Nothing random is behind any number that decides.
     """
 
     claim: Claim
@@ -198,7 +198,9 @@ def evaluate(
         if not found:
             return Evaluated(claim, unjudged=_about(check, "measured nothing here"))
         checks.append((check, tuple(replace(part, ours=bool(check.ours)) for part in found)))
-    return Evaluated(claim, tuple(checks), is_exact=not any(random[name] for name in needed))
+    deciding = [check.measure for check in claim.checks if not check.ours]
+    is_exact = not any(random[name] for name in studies_of(database.paper, *deciding))
+    return Evaluated(claim, tuple(checks), is_exact=is_exact)
 
 
 def _about(check: Check, what: str) -> str:

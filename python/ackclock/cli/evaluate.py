@@ -1,4 +1,4 @@
-"""``ackclock evaluate`` and ``ackclock evaluate-queue``."""
+"""``ackclock evaluate``, ``ackclock evaluate-queue`` and ``ackclock gym``."""
 
 from __future__ import annotations
 
@@ -7,13 +7,24 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ackclock.cli import completion
-from ackclock.cli.options import FILE, JSON, QUIET, REPS, STORE, TIER, WORKERS, print_json
+from ackclock.cli.options import (
+    FILE,
+    JSON,
+    QUIET,
+    REPS,
+    SET,
+    STORE,
+    TIER,
+    WORKERS,
+    load_scenario,
+    print_json,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-__all__ = ["evaluate", "evaluate_queue"]
+__all__ = ["evaluate", "evaluate_queue", "gym"]
 
 
 def _options(command: Callable[..., None]) -> Callable[..., None]:
@@ -83,3 +94,28 @@ def _run_and_report(
         click.echo(str(done))
         if written is not None:
             click.echo(f"\nwrote {written}")
+
+
+@click.command()
+@click.argument("file", type=FILE)
+@SET
+@click.option("--agent", default="0", show_default=True, help="Number or id of the agent's flow.")
+@click.option("--episodes", type=click.IntRange(min=1), default=5, show_default=True)
+@click.option("--step", default="rtt", show_default=True, help='rtt, base-rtt, or as "50 ms".')
+@JSON
+def gym(
+    file: Path, changes: tuple[str, ...], agent: str, episodes: int, step: str, *, as_json: bool
+) -> None:
+    """Compare baseline policies in the environment that FILE makes for a flow.
+
+    The environment is `ackclock.gym.CongestionEnv`, which needs ackclock[gym].
+    """
+    from ackclock.gym.policies import baselines, write_table
+
+    scenario = load_scenario(file, changes)
+    which = int(agent) if agent.isdigit() else agent
+    found = baselines(scenario, which, episodes=episodes, step=step)
+    if as_json:
+        print_json([one._asdict() for one in found])
+        return
+    click.echo(write_table(found))

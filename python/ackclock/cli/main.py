@@ -33,6 +33,7 @@ HOMES = {
     "fluid": "ackclock.cli.fluid:fluid",
     "forensics": "ackclock.cli.reproduce:forensics",
     "game": "ackclock.cli.game:game",
+    "gym": "ackclock.cli.evaluate:gym",
     "lab": "ackclock.cli.lab:lab",
     "list": "ackclock.cli.catalogue:list_",
     "plot": "ackclock.cli.plot:plot",

@@ -38,6 +38,16 @@ def test_a_shipped_paper_reads_without_a_problem(name):
 
 
 @pytest.mark.parametrize("name", names())
+def test_every_study_of_a_shipped_paper_is_a_sweep_in_both_tiers(name):
+    from ackclock.reproduce.run.studies import sweep_of
+
+    paper = read(name)
+    for study in paper.studies.values():
+        for tier in ("fast", "full"):
+            assert sweep_of(paper, study, tier, {}).points
+
+
+@pytest.mark.parametrize("name", names())
 def test_every_value_of_an_unstated_parameter_can_be_run(name):
     from ackclock.reproduce.run.sensitivity import plausible
     from ackclock.reproduce.run.studies import sweep_of

@@ -38,6 +38,10 @@ impl Flags {
     /// Carries a label of core-stateless routers ([`Packet::label`]).
     pub const LABEL: Self = Self(1 << 12);
 
+    /// On data beside [`Self::ECT`]: ECT(1), the identifier of L4S (RFC 9331); without it ECT(0). Acknowledgements
+    /// have ACE in this place.
+    pub const ECT_1: Self = Self(1 << 13);
+
     const ACE_SHIFT: u32 = 13;
 
     /// The ACE field of an acknowledgement (RFC 9768): a count of CE marks modulo 8.

@@ -13,6 +13,7 @@ pub mod loss;
 pub mod mark;
 pub mod mixed;
 pub mod model;
+pub(in crate::cc) mod rounds;
 pub mod sample;
 pub mod usage;
 
@@ -196,6 +197,9 @@ impl Congestion {
 pub trait CongestionControl: Send {
     /// New data was acknowledged and slow start (if used) did not handle it.
     fn on_ack(&mut self, window: &mut Window, ack: &Ack);
+    /// An acknowledgement that slow start has handled: what a control measures, it measures here too. It may lower
+    /// ssthresh to end slow start.
+    fn on_slow_start(&mut self, _window: &mut Window, _ack: &Ack) {}
     /// Congestion: sets `cwnd` and `ssthresh`. After a timeout `cwnd` must be the loss window,
     /// 1 segment (RFC 5681 section 3.1) unless the control's source says otherwise.
     fn on_congestion(&mut self, window: &mut Window, event: &Congestion);
@@ -245,6 +249,10 @@ pub trait CongestionControl: Send {
     /// Whether the flow's slow start rule runs while `cwnd < ssthresh`. False: `on_ack` gets all.
     fn uses_slow_start(&self) -> bool {
         true
+    }
+    /// Whether data leaves as ECT(1), the identifier of L4S (RFC 9331), where the flow uses ECN.
+    fn sends_ect_1(&self) -> bool {
+        false
     }
     /// Whether the control counts marks itself: each acknowledgement carries the mark of the segments that it
     /// acknowledges (no echo until CWR), [`Self::on_congestion`] reports no ECN-Echo, and the flow is
@@ -296,16 +304,27 @@ crate::registry! {
         "cc/loss/binomial.rs" => loss::binomial::Iiad,
         "cc/loss/binomial.rs" => loss::binomial::Sqrt,
         "cc/loss/aild.rs" => loss::aild::Aild,
+        "cc/loss/highspeed.rs" => loss::highspeed::HighSpeed,
+        "cc/loss/scalable.rs" => loss::scalable::Scalable,
+        "cc/loss/htcp.rs" => loss::htcp::Htcp,
+        "cc/loss/hybla.rs" => loss::hybla::Hybla,
+        "cc/loss/bic.rs" => loss::bic::Bic,
         "cc/loss/rtt_squared.rs" => loss::rtt_squared::RttSquared,
         "cc/mark/decbit.rs" => mark::decbit::Decbit,
         "cc/mark/dctcp.rs" => mark::dctcp::Dctcp,
+        "cc/mark/prague.rs" => mark::prague::Prague,
         "cc/delay/vegas.rs" => delay::vegas::Vegas,
         "cc/delay/fast.rs" => delay::fast::Fast,
         "cc/delay/fast_rate_reduction.rs" => delay::fast_rate_reduction::FastRateReduction,
         "cc/delay/fast_self_tuning.rs" => delay::fast_self_tuning::FastSelfTuning,
         "cc/delay/fast_corrected.rs" => delay::fast_corrected::FastCorrected,
         "cc/delay/ledbat.rs" => delay::ledbat::Ledbat,
+        "cc/delay/copa.rs" => delay::copa::Copa,
         "cc/mixed/compound.rs" => mixed::compound::Compound,
+        "cc/mixed/westwood.rs" => mixed::westwood::Westwood,
+        "cc/mixed/illinois.rs" => mixed::illinois::Illinois,
+        "cc/mixed/veno.rs" => mixed::veno::Veno,
+        "cc/mixed/yeah.rs" => mixed::yeah::Yeah,
         "cc/model/bbr.rs" => model::bbr::Bbr,
         "cc/model/bbr3.rs" => model::bbr3::Bbr3,
     }

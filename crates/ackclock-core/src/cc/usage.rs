@@ -24,6 +24,40 @@ pub fn may_grow(ack: &Ack, era: Era) -> bool {
     !(ack.ecn_echo || (ack.app_limited && era == Era::Rfc))
 }
 
+/// Units of growth that an acknowledgement is worth: segments in the RFC era, acknowledgements as in ns-2 in the
+/// others, none where the window may not grow.
+pub fn growth(ack: &Ack, era: Era) -> f64 {
+    if !may_grow(ack, era) {
+        0.0
+    } else if era == Era::Rfc {
+        f64::from(ack.acked)
+    } else {
+        1.0
+    }
+}
+
+/// Answers congestion as RFC 5681 does, with `kept` segments in place of half of what was in use.
+pub fn reduce_to(window: &mut Window, event: &Congestion, era: Era, kept: f64) {
+    let before = window.cwnd;
+    match event.signal {
+        Signal::Rto { consecutive } => {
+            if era != Era::Rfc || consecutive <= 1 {
+                window.ssthresh = kept.max(2.0);
+            }
+            window.cwnd = 1.0;
+        }
+        Signal::FastRetransmit { .. } => {
+            window.ssthresh = kept.max(2.0);
+            window.cwnd = window.ssthresh.min(before);
+        }
+        Signal::EcnEcho => {
+            window.ssthresh = kept.max(2.0);
+            window.cwnd = kept.max(1.0).min(before);
+        }
+        Signal::Spurious => {}
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -40,5 +74,21 @@ mod tests {
         assert_eq!(used(9, Era::Ns2), 10.9);
         let echo = Congestion::at(Time::ZERO, Signal::EcnEcho, 8);
         assert_eq!(in_use(&window, &echo, Era::Rfc), 10.9);
+    }
+
+    #[test]
+    fn a_reduction_keeps_two_segments_after_a_loss_and_one_after_a_mark_or_a_timeout() {
+        let answer = |signal, kept| {
+            let mut window = Window { cwnd: 10.0, ssthresh: 50.0 };
+            reduce_to(&mut window, &Congestion::at(Time::ZERO, signal, 10), Era::Rfc, kept);
+            (window.cwnd, window.ssthresh)
+        };
+        let lost = Signal::FastRetransmit { lost: 1 };
+        assert_eq!(answer(lost, 7.0), (7.0, 7.0));
+        assert_eq!(answer(lost, 1.5), (2.0, 2.0));
+        assert_eq!(answer(lost, 12.0), (10.0, 12.0)); // never grows
+        assert_eq!(answer(Signal::EcnEcho, 1.5), (1.5, 2.0));
+        assert_eq!(answer(Signal::Rto { consecutive: 1 }, 7.0), (1.0, 7.0));
+        assert_eq!(answer(Signal::Rto { consecutive: 2 }, 7.0), (1.0, 50.0));
     }
 }

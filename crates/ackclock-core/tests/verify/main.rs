@@ -8,6 +8,7 @@ mod common;
 
 mod aqm;
 mod bad_input;
+mod controls;
 mod determinism;
 mod fairness;
 mod impairments;

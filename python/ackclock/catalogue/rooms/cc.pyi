@@ -207,6 +207,86 @@ class Aild(Record):
         beta: float | None = 100.0,
     ) -> None: ...
 
+class Highspeed(Record):
+    r"""HighSpeed TCP.
+
+    low_window: Window up to which it is Reno (`Low_Window`). Range: at least 2 (segments).
+    high_window: Window at the loss rate `high_p`, more than `low_window` (`High_Window`). Range: more than 2 (segments).
+    low_p: Loss rate at the low window (`Low_P`). Range: more than 0 and less than 1.
+    high_p: Loss rate at the high window, less than `low_p` (`High_P`). Range: more than 0 and less than 1.
+    high_decrease: Part of the window that a loss takes at the high window (`High_Decrease`). Range: more than 0 and at most 0.5.
+    """
+    def __init__(
+        self,
+        low_window: float | None = 38.0,
+        high_window: float | None = 83000.0,
+        low_p: float | None = 0.001,
+        high_p: float | None = 1e-07,
+        high_decrease: float | None = 0.1,
+    ) -> None: ...
+
+class Scalable(Record):
+    r"""Scalable TCP.
+
+    a: Growth of the window for each segment acknowledged. Range: more than 0 and at most 1 (segments).
+    b: Part of the window that a loss takes. Range: more than 0 and less than 1.
+    legacy_window: Window up to which it is Reno. Range: at least 0 (segments).
+    """
+    def __init__(
+        self,
+        a: float | None = 0.01,
+        b: float | None = 0.125,
+        legacy_window: float | None = 16.0,
+    ) -> None: ...
+
+class Htcp(Record):
+    r"""H-TCP.
+
+    delta_l: Time after a reduction in which it is Reno. Range: at least 0 s.
+    beta_min: Least factor kept after a loss. Range: more than 0 and less than 1.
+    beta_max: Largest factor kept after a loss, `beta_min` or more. Range: more than 0 and less than 1.
+    adaptive_backoff: Adapt the decrease to the queue.
+    rtt_scaling: Scale the increase by the round trip, so that the rate grows equally for all.
+    """
+    def __init__(
+        self,
+        delta_l: float | str | None = 1,
+        beta_min: float | None = 0.5,
+        beta_max: float | None = 0.8,
+        adaptive_backoff: bool | None = True,
+        rtt_scaling: bool | None = False,
+    ) -> None: ...
+
+class Hybla(Record):
+    r"""TCP Hybla.
+
+    rtt0: Reference round trip. Range: more than 0 s.
+    slow_start_rho: Largest rho in slow start, whose growth is exponential in it. Range: from 1 to 20.
+    """
+    def __init__(
+        self,
+        rtt0: float | str | None = 0.025,
+        slow_start_rho: float | None = 16.0,
+    ) -> None: ...
+
+class Bic(Record):
+    r"""BIC.
+
+    low_window: Window up to which it is Reno. Range: at least 2 (segments).
+    s_max: Largest increase for a round trip (`S_max`), `s_min` or more. Range: more than 0 (segments).
+    s_min: Least increase for a round trip (`S_min`). Range: more than 0 (segments).
+    beta: Part of the window that a loss takes. Range: more than 0 and less than 1.
+    fast_convergence: Let a window that shrinks between losses aim lower.
+    """
+    def __init__(
+        self,
+        low_window: float | None = 14.0,
+        s_max: float | None = 32.0,
+        s_min: float | None = 0.01,
+        beta: float | None = 0.125,
+        fast_convergence: bool | None = True,
+    ) -> None: ...
+
 class RttSquared(Record):
     r"""Increase in proportion to the square of the round trip.
 
@@ -243,6 +323,20 @@ class Dctcp(Record):
         self,
         g: float | None = 0.0625,
         alpha: float | None = 1.0,
+    ) -> None: ...
+
+class Prague(Record):
+    r"""TCP Prague.
+
+    g: Weight of the newest round trip in the estimate. Range: more than 0 and at most 1.
+    rtt_virt_min: Least virtual round trip. Range: at least 0 s.
+    rtt_transition: Round trips after slow start before the virtual round trip applies. Range: at least 0 (round trips).
+    """
+    def __init__(
+        self,
+        g: float | None = 0.0625,
+        rtt_virt_min: float | str | None = 0.025,
+        rtt_transition: int | None = 500,
     ) -> None: ...
 
 class Vegas(Record):
@@ -423,6 +517,20 @@ class Ledbat(Record):
         slow_start: bool | None = False,
     ) -> None: ...
 
+class Copa(Record):
+    r"""Copa.
+
+    delta: Weight of delay in default mode: 1/delta segments are kept queued. Range: more than 0 and at most 1 (1/segments).
+    mode_switching: Detect flows that fill the queue and compete with them.
+    min_rtt_window: How long the smallest round trip is remembered. Range: more than 0 s.
+    """
+    def __init__(
+        self,
+        delta: float | None = 0.5,
+        mode_switching: bool | None = True,
+        min_rtt_window: float | str | None = 10,
+    ) -> None: ...
+
 class Compound(Record):
     r"""Compound TCP.
 
@@ -441,6 +549,68 @@ class Compound(Record):
         gamma: float | None = 30.0,
         zeta: float | None = 1.0,
         low_window: float | None = 41.0,
+    ) -> None: ...
+
+class Westwood(Record):
+    r"""TCP Westwood+.
+
+    gain: Weight of the old estimate of the rate. Range: at least 0 and less than 1.
+    """
+    def __init__(
+        self,
+        gain: float | None = 0.9,
+    ) -> None: ...
+
+class Illinois(Record):
+    r"""TCP-Illinois.
+
+    alpha_min: Least increase for a round trip, less than `alpha_max`. Range: more than 0 (segments).
+    alpha_max: Largest increase for a round trip. Range: more than 0 (segments).
+    beta_min: Least part of the window that a loss takes, `beta_max` or less. Range: more than 0 and less than 1.
+    beta_max: Largest part of the window that a loss takes. Range: more than 0 and less than 1.
+    window_threshold: Window below which it is Reno. Range: at least 0 (segments).
+    theta: Round trips without queue before the largest increase returns. Range: at least 1 (round trips).
+    """
+    def __init__(
+        self,
+        alpha_min: float | None = 0.3,
+        alpha_max: float | None = 10.0,
+        beta_min: float | None = 0.125,
+        beta_max: float | None = 0.5,
+        window_threshold: float | None = 15.0,
+        theta: int | None = 5,
+    ) -> None: ...
+
+class Veno(Record):
+    r"""TCP Veno.
+
+    beta: Queued segments from which the path counts as congested. Range: at least 0 (segments).
+    random_loss_factor: Factor kept after a loss on a path that is not congested. Range: more than 0 and less than 1.
+    """
+    def __init__(
+        self,
+        beta: float | None = 3.0,
+        random_loss_factor: float | None = 0.8,
+    ) -> None: ...
+
+class Yeah(Record):
+    r"""YeAH-TCP.
+
+    q_max: Segments that a flow may keep queued (`Q_max`). Range: more than 0 (segments).
+    phi: Inverse of the share of the base round trip that the queueing delay may have. Range: more than 0.
+    gamma: Inverse of the part of the queue that is drained at once. Range: at least 1.
+    rho: Round trips of slow mode that show competition with Reno. Range: at least 1 (round trips).
+    zeta: Round trips of fast mode after which Reno is forgotten. Range: at least 1 (round trips).
+    a: Growth of the window for each segment acknowledged in fast mode. Range: more than 0 and at most 1 (segments).
+    """
+    def __init__(
+        self,
+        q_max: float | None = 80.0,
+        phi: float | None = 8.0,
+        gamma: float | None = 1.0,
+        rho: int | None = 16,
+        zeta: int | None = 50,
+        a: float | None = 0.01,
     ) -> None: ...
 
 class Bbr(Record):

@@ -1,6 +1,7 @@
 //! Controls whose signal is queueing delay.
 
 pub(in crate::cc) mod calm;
+pub mod copa;
 pub mod fast;
 pub mod fast_corrected;
 pub mod fast_rate_reduction;

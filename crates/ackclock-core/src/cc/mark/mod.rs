@@ -2,3 +2,4 @@
 
 pub mod dctcp;
 pub mod decbit;
+pub mod prague;

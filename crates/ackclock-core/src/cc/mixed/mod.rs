@@ -1,3 +1,7 @@
 //! Controls that combine loss and delay.
 
 pub mod compound;
+pub mod illinois;
+pub mod veno;
+pub mod westwood;
+pub mod yeah;

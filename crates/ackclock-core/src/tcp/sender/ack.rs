@@ -187,6 +187,7 @@ impl Sender {
         };
         if self.in_slow_start() {
             self.slow_start.on_ack(&mut self.window, &ack);
+            self.cc.on_slow_start(&mut self.window, &ack);
         } else {
             self.cc.on_ack(&mut self.window, &ack);
         }

@@ -140,6 +140,7 @@ pub struct Sender {
     held_by_ecn: bool,
     /// There is a sampler, marks, or a search for needless repairs.
     tracks: bool,
+    sends_ect_1: bool,
     window: Window,
     board: Scoreboard,
     cc: Box<dyn CongestionControl>,
@@ -228,6 +229,7 @@ impl Sender {
             marks: recovery.marks_losses().then(Vec::new),
             undo: Undo::is_wanted(&config).then(Box::default),
             uses_sack: recovery.uses_sack(),
+            sends_ect_1: cc.sends_ect_1(),
             sampler: cc.wants_samples().then(Box::default),
             cc,
             recovery,

@@ -138,6 +138,9 @@ impl Sender {
         let mut flags = Flags::default();
         if self.config.ecn {
             flags.set(Flags::ECT);
+            if self.sends_ect_1 {
+                flags.set(Flags::ECT_1);
+            }
             if self.cwr_pending {
                 flags.set(Flags::CWR);
                 self.cwr_pending = false;

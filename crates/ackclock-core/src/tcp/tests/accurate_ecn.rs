@@ -120,3 +120,43 @@ fn a_mark_may_leave_more_than_a_loss() {
         assert!((window.cwnd - left).abs() < 1e-9, "{spec:?}: {}", window.cwnd);
     }
 }
+
+/// RFC 9331: data of a scalable control is ECT(1), that of others ECT(0).
+#[test]
+fn data_of_prague_is_ect_1() {
+    let env = CcEnv { mss: 1000, wire_size: 1040, era: Era::Rfc };
+    for (name, expected) in [("prague", true), ("dctcp", false)] {
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let log = Arc::clone(&seen);
+        let mut setup = accurate(1).segments(40).script(move |packet, _| {
+            if !packet.is_ack() && !packet.flags.has(Flags::SYN) {
+                let mut seen = log.lock().unwrap();
+                seen.push((packet.flags.has(Flags::ECT), packet.flags.has(Flags::ECT_1)));
+            }
+            Fate::Deliver
+        });
+        setup.cc = Some(cc::build(&Spec::from(name), &env, "cc").unwrap());
+        let mut wire = setup.build().started();
+        wire.run(at(60_000));
+        let seen = seen.lock().unwrap();
+        assert!(seen.len() == 40 && seen.iter().all(|&of| of == (true, expected)), "{name}");
+    }
+}
+
+/// One packet in fifty is marked: alpha tends to 0.02, and the fluid window to 2 / p = 100 segments.
+#[test]
+fn prague_keeps_two_marks_a_round_trip() {
+    let env = CcEnv { mss: 1000, wire_size: 1040, era: Era::Rfc };
+    let mut setup = accurate(1).script(|packet, _| {
+        if !packet.is_ack() && packet.seq % 50 == 7 { Fate::Mark } else { Fate::Deliver }
+    });
+    let spec: Spec = serde_json::from_str(r#"{"kind": "prague", "rtt_virt_min": "0 ms"}"#).unwrap();
+    setup.cc = Some(cc::build(&spec, &env, "cc").unwrap());
+    setup.config.initial_ssthresh = 60.0;
+    let mut wire = setup.build().started();
+    wire.run(at(60_000));
+    let seen = wire.sender.snapshot();
+    let alpha = seen.probes.iter().find(|(name, _)| *name == "alpha").unwrap().1;
+    assert!((alpha - 0.02).abs() < 0.005, "{alpha}");
+    assert!((seen.cwnd - 100.0).abs() < 10.0, "{}", seen.cwnd);
+}

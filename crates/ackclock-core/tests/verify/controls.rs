@@ -1,0 +1,76 @@
+//! Controls on a path that the engine simulates, against the equilibria that their papers derive.
+
+use serde_json::{Value, json};
+
+use crate::common::{Run, extend, problems, run, wire};
+
+/// Segments per second of the bottleneck: 20 Mbit/s of 1000 + 40 bytes.
+const RATE: f64 = 20e6 / (1040.0 * 8.0);
+
+/// Flows through 20 Mbit/s and 2 x 20 ms, measured from 20 s on for 40 s.
+fn bottleneck(link: Value, flows: &[Value]) -> Run {
+    let mut all = json!({"rate": "20 Mbps", "delay": "20 ms", "buffer": "4 bdp"});
+    extend(&mut all, link);
+    let flows: Vec<Value> = flows
+        .iter()
+        .map(|flow| {
+            let mut all = json!({"src": "a", "dst": "b", "recovery": "sack"});
+            extend(&mut all, flow.clone());
+            all
+        })
+        .collect();
+    run(json!({
+        "net": wire(all), "flows": flows, "duration": 60, "warmup": 20,
+        "tcp": {"delayed_ack": 1, "mss": 1000},
+    }))
+}
+
+/// Mean of the segments that wait at the bottleneck.
+fn queued(seen: &Run) -> f64 {
+    seen.link("a->b").queue_mean
+}
+
+/// Copa, section 2: rate = 1 / (delta dq), so that each flow keeps rate x dq = 1/delta segments queued on average of
+/// its target; the queue swings between empty and 2.5/delta (section 2.3), so that its mean is within a factor of 2.
+#[test]
+fn copa_keeps_one_over_delta_segments_queued_and_fills_the_link() {
+    // Several flows that are not in step keep the queue from emptying for some round trips, and take each other for
+    // flows that fill it: the equilibrium is that of default mode.
+    for (count, delta) in [(1u32, 0.5), (1, 0.1), (3, 0.5)] {
+        let flow = json!({"cc": {"kind": "copa", "delta": delta, "mode_switching": count == 1}});
+        let flows: Vec<Value> = (0..count).map(|_| flow.clone()).collect();
+        let seen = bottleneck(json!({}), &flows);
+        let expected = f64::from(count) / delta;
+        let (queue, total) =
+            (queued(&seen), (0..count as usize).map(|i| seen.goodput(i)).sum::<f64>());
+        println!(
+            "copa x {count}, delta {delta}: {queue:.2} of {expected} segments, {total:.3e} bit/s"
+        );
+        assert!(queue > 0.5 * expected && queue < 2.0 * expected, "{queue} of {expected}");
+        assert!(total > 0.93 * RATE * 8000.0, "{total}");
+    }
+}
+
+/// Beside a control that fills the queue Copa notices that it never empties, and competes.
+#[test]
+fn copa_competes_with_a_flow_that_fills_the_queue() {
+    let aimd = json!({"cc": "aimd"});
+    let goodput = |copa: Value| {
+        bottleneck(json!({"buffer": "1 bdp"}), &[aimd.clone(), json!({"cc": copa})]).goodput(1)
+    };
+    let competing = goodput(json!("copa"));
+    let default = goodput(json!({"kind": "copa", "mode_switching": false}));
+    println!("copa beside aimd: {competing:.3e} bit/s, {default:.3e} without its competitive mode");
+    assert!(competing > 0.25 * RATE * 8000.0, "{competing}");
+    assert!(competing > 2.0 * default, "{competing} and {default}");
+}
+
+#[test]
+fn prague_without_accurate_ecn_is_refused_in_one_sentence() {
+    let mut flow = json!({"src": "a", "dst": "b", "recovery": "sack"});
+    extend(&mut flow, json!({"cc": "prague"}));
+    let net = wire(json!({"rate": "20 Mbps", "delay": "20 ms", "buffer": "1 bdp"}));
+    let found = problems(&json!({"net": net, "flows": [flow], "duration": 1}));
+    let expected = "prague needs counts of ECN marks, expected accecn = true";
+    assert_eq!(found.iter().map(|(_, message)| &**message).collect::<Vec<_>>(), [expected]);
+}

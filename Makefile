@@ -6,6 +6,9 @@ SHELL := /bin/bash
 PYTHON ?= python3
 UV_VERSION := 0.13.8
 BIN := .venv/bin
+# Where reference data are; tests that need them are in modules `needs_data` and ignored by `cargo test`.
+DATA := $(or $(ACKCLOCK_DATA),$(wildcard ../shared/oracles))
+CARGO_TEST := cargo test --workspace --exclude ackclock-py
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
 .PHONY: help setup demo test test-full lint bench bench-check docs web test-web new clean
@@ -32,11 +35,12 @@ demo: setup ## a real network, 120 TCP flows, four queues: figures and a page in
 	$(BIN)/ackclock demo --out out/demo
 
 test: setup ## all tests that take seconds
-	cargo test --workspace --exclude ackclock-py
+	$(CARGO_TEST)
+	$(if $(DATA),$(CARGO_TEST) -- --ignored needs_data::,@echo "no reference data (ACKCLOCK_DATA): tests that need them were ignored")
 	$(BIN)/python -m pytest -m "not slow"
 
 test-full: setup ## all tests
-	cargo test --workspace --exclude ackclock-py -- --include-ignored
+	$(CARGO_TEST) -- --include-ignored $(if $(DATA),,--skip needs_data)
 	$(BIN)/python -m pytest
 
 lint: setup ## formatting, clippy, ruff, types, layers, stubs, schemas, rules of the house

@@ -24,6 +24,8 @@ pub mod policy;
 pub mod qdisc;
 pub mod record;
 pub mod recovery;
+#[cfg(test)]
+mod reference_data;
 pub mod registry;
 pub mod rng;
 pub mod scenario;

@@ -18,27 +18,22 @@ use serde_json::Value;
 
 /// The folder of the reference cases: `ACKCLOCK_ORACLES`, else `oracles/ns2` in `ACKCLOCK_DATA`,
 /// else `../shared/oracles/ns2` beside the checkout.
-pub fn folder() -> Option<PathBuf> {
+///
+/// Tests that call it are in modules `needs_data`, or `needs_data_slow` if they take long, and ignored by
+/// default: without the data they fail.
+pub fn folder() -> PathBuf {
     let set = |name: &str| std::env::var_os(name).map(PathBuf::from);
     let data = || set("ACKCLOCK_DATA").map(|data| data.join("oracles/ns2"));
-    if let Some(given) = set("ACKCLOCK_ORACLES").or_else(data) {
-        return given.is_dir().then_some(given);
-    }
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .ancestors()
-        .map(|up| up.join("../shared/oracles/ns2"))
-        .find(|folder| folder.is_dir())
-}
-
-/// The folder, or `None` after saying that the test is skipped.
-pub fn folder_or_skip(test: &str) -> Option<PathBuf> {
-    let found = folder();
-    if found.is_none() {
-        println!(
-            "{test}: skipped, ns-2 reference cases not found (set ACKCLOCK_ORACLES or ACKCLOCK_DATA)"
-        );
-    }
+    let beside = || {
+        Path::new(env!("CARGO_MANIFEST_DIR"))
+            .ancestors()
+            .map(|up| up.join("../shared/oracles/ns2"))
+            .find(|folder| folder.is_dir())
+    };
+    let found = set("ACKCLOCK_ORACLES").or_else(data).or_else(beside);
     found
+        .filter(|folder| folder.is_dir())
+        .expect("no ns-2 reference cases: set ACKCLOCK_ORACLES or ACKCLOCK_DATA to where they are")
 }
 
 /// ns-2's AIMD (`increase_num_`, `decrease_num_`) with growth `a` packets per window of data and decrease to `b` of the window.

@@ -7,15 +7,16 @@
 //! **Rule**: a packet of L bytes of class i that arrives at time a has
 //! - start S = max(V(a), finish of the class's packet before), finish F = S + L / weight(i);
 //! - the smallest F among the classes' first packets leaves first;
-//! - V is the virtual time of generalised processor sharing (see `gps`), or, self-clocked, the F of
-//!   the packet that left last;
+//! - V is the virtual time of generalised processor sharing (see `gps`), or, self-clocked, the
+//!   largest F of the packets that left;
 //! - while the shared buffer is exceeded, the longest queue loses its `victim`.
 //!
 //! With GPS's V a packet leaves at most one largest packet's transmission time after fluid sharing
 //! would have finished it.
 //!
 //! **Deviations**: a packet that is dropped gives its service back: its successor starts where it
-//! would have. V runs at the rate that the link has at each time by its schedule of rates; over
+//! would have. In GPS's V its class is served for that much less, also where packets behind it came after a
+//! pause (this needs `victim` head). V runs at the rate that the link has at each time by its schedule of rates; over
 //! delivery opportunities, which are no rate, at the rate of the link itself.
 //!
 //! **Defaults by era**: `victim` is `tail` in all (ns-2's FQ has a separate drop-tail buffer for each
@@ -214,7 +215,8 @@ impl Fq {
         let tags = &mut self.tags[class as usize];
         tags.finish = finish;
         if let Clock::SelfClocked(v) = &mut self.clock {
-            *v = finish;
+            // A drop may have brought the finish tag forward, below V.
+            *v = greater(*v, finish);
         }
         self.order.set_first(tags.begin(next, finish));
     }

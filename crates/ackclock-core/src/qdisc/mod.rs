@@ -24,6 +24,8 @@ mod contract;
 #[cfg(test)]
 mod reference;
 #[cfg(test)]
+mod slow;
+#[cfg(test)]
 mod testing;
 
 use std::sync::Arc;

@@ -419,4 +419,6 @@ impl Aqm for Sfb {
 }
 
 #[cfg(test)]
+mod reference;
+#[cfg(test)]
 mod tests;

@@ -1,0 +1,220 @@
+//! For tests: slow references of queue disciplines, written from their specifications with plain lists, and
+//! random events on which a discipline must do what its reference does, packet by packet.
+//!
+//! The link is that of the engine: an arrival at an idle link is followed by a departure, and the link is
+//! idle once a departure found nothing. Rates change, buffers overflow, timers run.
+
+mod codel;
+mod drr;
+mod fair_codel;
+mod fq;
+mod fred;
+mod pie;
+mod price;
+mod red;
+
+use std::collections::VecDeque;
+
+use proptest::prelude::*;
+
+use super::testing::{Bench, env};
+use super::{Limit, QdiscEnv, QueueDisc, build};
+use crate::registry::Spec;
+use crate::rng::{Purpose, Stream};
+use crate::units::{BitRate, Span, Time};
+use crate::wire::Flags;
+
+/// What happens at a queue.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::qdisc) enum Event {
+    Arrive {
+        key: u32,
+        size: u16,
+        ect: bool,
+    },
+    /// A transmission ends.
+    Depart,
+    Wait {
+        us: u64,
+    },
+    /// The link's rate changes.
+    Rate {
+        kbps: u64,
+    },
+}
+
+/// A packet in a reference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::qdisc) struct Waiting {
+    pub(in crate::qdisc) seq: u32,
+    pub(in crate::qdisc) key: u32,
+    pub(in crate::qdisc) size: u16,
+    pub(in crate::qdisc) ect: bool,
+    pub(in crate::qdisc) ce: bool,
+    pub(in crate::qdisc) at: Time,
+}
+
+/// What becomes of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::qdisc) enum Fate {
+    Sent { seq: u32, ce: bool },
+    Dropped { seq: u32 },
+}
+
+/// What a reference does; it adds what becomes of packets to `fates`, in order.
+pub(in crate::qdisc) trait Reference {
+    fn arrive(&mut self, packet: Waiting, fates: &mut Vec<Fate>);
+    /// A packet is to leave. `sent` is the one that the discipline sent: a reference may follow it where
+    /// rounding alone decides.
+    fn depart(&mut self, now: Time, sent: Option<u32>, fates: &mut Vec<Fate>);
+    fn tick(&mut self, _now: Time) {}
+    fn rate(&mut self, _now: Time, _rate: BitRate) {}
+    /// Probes of the discipline that must be near these.
+    fn probes(&self) -> Vec<(&'static str, f64)> {
+        Vec::new()
+    }
+}
+
+/// A plain queue, and whether one more fits.
+#[derive(Debug, Default)]
+pub(in crate::qdisc) struct Line(pub(in crate::qdisc) VecDeque<Waiting>);
+
+impl Line {
+    pub(in crate::qdisc) fn bytes(&self) -> u64 {
+        self.0.iter().map(|packet| u64::from(packet.size)).sum()
+    }
+
+    pub(in crate::qdisc) fn admits(&self, limit: Limit, size: u16) -> bool {
+        (self.0.len() as u64) < u64::from(limit.packets)
+            && self.bytes() + u64::from(size) <= limit.bytes
+    }
+}
+
+/// The random numbers of a reference: those of the discipline.
+pub(in crate::qdisc) fn draws() -> Stream {
+    Stream::new(1, Purpose::Qdisc, 0)
+}
+
+pub(in crate::qdisc) fn spec(json: serde_json::Value) -> Spec {
+    serde_json::from_value(json).unwrap()
+}
+
+/// Few keys, two sizes and others; waits of the order of what packets take at 10 Mbit/s, and some long ones.
+pub(in crate::qdisc) fn events() -> impl Strategy<Value = Vec<Event>> {
+    let size = prop_oneof![Just(1000u16), Just(40), 41u16..1600];
+    let event = prop_oneof![
+        9 => (0u32..5, size, any::<bool>()).prop_map(|(key, size, ect)| Event::Arrive { key, size, ect }),
+        6 => Just(Event::Depart),
+        4 => (1u64..4000).prop_map(|us| Event::Wait { us }),
+        1 => (4000u64..400_000).prop_map(|us| Event::Wait { us }),
+        1 => prop::sample::select(vec![500u64, 2000, 10_000, 40_000])
+            .prop_map(|kbps| Event::Rate { kbps }),
+    ];
+    prop::collection::vec(event, 1..400)
+}
+
+/// First many arrivals in short times: queues that stay.
+pub(in crate::qdisc) fn busy() -> impl Strategy<Value = Vec<Event>> {
+    let event = prop_oneof![
+        12 => (0u32..5, 40u16..1500, any::<bool>())
+            .prop_map(|(key, size, ect)| Event::Arrive { key, size, ect }),
+        10 => Just(Event::Depart),
+        5 => (1u64..2000).prop_map(|us| Event::Wait { us }),
+    ];
+    (prop::collection::vec(event, 1..600), events())
+        .prop_map(|(first, second)| first.into_iter().chain(second).collect())
+}
+
+pub(in crate::qdisc) fn limits() -> impl Strategy<Value = Limit> {
+    prop_oneof![
+        Just(Limit::NONE),
+        (1u32..30).prop_map(|packets| Limit { packets, bytes: u64::MAX }),
+        (1600u64..20_000).prop_map(|bytes| Limit { packets: u32::MAX, bytes }),
+    ]
+}
+
+/// Checks a discipline of the registry against its reference.
+pub(in crate::qdisc) fn agree(
+    spec: &Spec,
+    env: &QdiscEnv,
+    reference: &mut dyn Reference,
+    events: &[Event],
+) -> Result<(), TestCaseError> {
+    check(&mut Bench::new(build(spec, env, "qdisc").unwrap()), reference, events)
+}
+
+/// The environment of [`env`] with a buffer.
+pub(in crate::qdisc) fn bounded(limit: Limit) -> QdiscEnv {
+    QdiscEnv { limit, ..env() }
+}
+
+/// Checks a discipline against its reference.
+pub(in crate::qdisc) fn check<Q: QueueDisc>(
+    bench: &mut Bench<Q>,
+    reference: &mut dyn Reference,
+    events: &[Event],
+) -> Result<(), TestCaseError> {
+    let interval = bench.qdisc.timer_interval();
+    let mut ticks = 0;
+    let mut is_idle = true;
+    for (place, &event) in events.iter().enumerate() {
+        match event {
+            Event::Arrive { key, size, ect } => {
+                let seq = bench.arrive_with(key, size, if ect { Flags::ECT } else { Flags(0) });
+                let mut expected = Vec::new();
+                let packet = Waiting { seq, key, size, ect, ce: false, at: bench.now };
+                reference.arrive(packet, &mut expected);
+                prop_assert_eq!(dropped(bench), expected, "event {}, {:?}", place, event);
+                if is_idle {
+                    is_idle = !depart(bench, reference, place)?;
+                }
+            }
+            Event::Depart if !is_idle => is_idle = !depart(bench, reference, place)?,
+            Event::Depart => {}
+            Event::Wait { us } => {
+                let end = bench.now + Span::from_micros(us);
+                while let Some(interval) = interval
+                    && Time::ZERO + interval * (ticks + 1) <= end
+                {
+                    ticks += 1;
+                    bench.now = Time::ZERO + interval * ticks;
+                    bench.tick();
+                    reference.tick(bench.now);
+                }
+                bench.now = end;
+            }
+            Event::Rate { kbps } => {
+                bench.qdisc.on_rate(bench.now, BitRate(kbps * 1000));
+                reference.rate(bench.now, BitRate(kbps * 1000));
+            }
+        }
+        for (name, expected) in reference.probes() {
+            let seen = bench.probe(name);
+            let near = (seen - expected).abs() <= 1e-9 * (1.0 + expected.abs());
+            prop_assert!(near, "event {}: {} is {}, not {}", place, name, seen, expected);
+        }
+    }
+    Ok(())
+}
+
+fn dropped<Q: QueueDisc>(bench: &mut Bench<Q>) -> Vec<Fate> {
+    bench.drops().into_iter().map(|(seq, _)| Fate::Dropped { seq }).collect()
+}
+
+/// A departure; whether a packet left.
+fn depart<Q: QueueDisc>(
+    bench: &mut Bench<Q>,
+    reference: &mut dyn Reference,
+    place: usize,
+) -> Result<bool, TestCaseError> {
+    let sent = bench.depart();
+    let mut seen = dropped(bench);
+    if let Some(sent) = &sent {
+        let ce = sent.packet.flags.has(Flags::CE);
+        seen.push(Fate::Sent { seq: sent.packet.seq, ce });
+    }
+    let mut expected = Vec::new();
+    reference.depart(bench.now, sent.as_ref().map(|sent| sent.packet.seq), &mut expected);
+    prop_assert_eq!(seen, expected, "departure at event {}", place);
+    Ok(sent.is_some())
+}

@@ -51,3 +51,6 @@ class PacketCase(Case, Protocol):
 
     def to_toml(self) -> str:
         """Write as TOML."""
+
+    def lab(self, *, height: int = 760) -> Any:
+        """Show the lab in a notebook."""

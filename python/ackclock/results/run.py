@@ -279,6 +279,28 @@ class Run:
 
         return write_bundle(Path(folder), write_case, self.summary, self.tables, command)
 
+    def lab(self, *, height: int = 760) -> Any:
+        """Show the lab in a notebook with the scenario of this run, which gives the same run there.
+
+        Parameters
+        ----------
+        height
+            Of the page [px].
+
+        Returns
+        -------
+        anywidget.AnyWidget
+            Is shown as the value of a cell.
+
+        Raises
+        ------
+        AckclockError
+            anywidget is not installed (``ackclock[notebook]``), or the page has not been built.
+        UnsupportedError
+            The run has algorithms written in Python, which do not run in the page.
+        """
+        return self.scenario.lab(height=height)
+
     def export(self, form: str, path: str | Path, *, link: str | None = None) -> Path:
         """Write the run as a file of another tool.
 

@@ -502,6 +502,34 @@ class Scenario(Frozen):
         data["defaults"] = [*left_out(self._data), *data["defaults"]]
         return Explanation(self.name, data)
 
+    def lab(self, *, height: int = 760) -> Any:
+        """Show the lab in a notebook: the scenario runs in the page, packet by packet.
+
+        Parameters
+        ----------
+        height
+            Of the page [px].
+
+        Returns
+        -------
+        anywidget.AnyWidget
+            Is shown as the value of a cell.
+
+        Raises
+        ------
+        AckclockError
+            anywidget is not installed (``ackclock[notebook]``), or the page has not been built.
+        UnsupportedError
+            The scenario names algorithms written in Python, which do not run in the page.
+        """
+        from ackclock.errors import UnsupportedError
+        from ackclock.lab.widget import lab_widget
+
+        self.check()
+        if self.holds_lock:
+            raise UnsupportedError("algorithms written in Python do not run in the lab")
+        return lab_widget(self.expanded().to_toml(), height)
+
     def run(
         self,
         engine: str = "packet",

@@ -1,0 +1,1 @@
+"""Commands that put a control, a queue or a run to the test."""

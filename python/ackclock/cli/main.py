@@ -43,6 +43,7 @@ HOMES = {
     "schema": "ackclock.cli.schema:schema",
     "show": "ackclock.cli.catalogue:show",
     "sweep": "ackclock.cli.sweep:sweep",
+    "twin": "ackclock.cli.studies.twin:twin",
 }
 """Commands by name; a module is imported on first use."""
 

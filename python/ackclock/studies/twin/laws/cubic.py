@@ -1,0 +1,48 @@
+"""CUBIC's response function, and Reno's where that is larger.
+
+RFC 9438, section 5.1 and figure 5: with C = 0.4 and b = 0.7,
+
+    mean window = (C (3 + b) / (4 (1 - b)))^(1/4) × RTT^(3/4) / p^(3/4) segments
+
+In the Reno-friendly region, and never below it: sqrt(3 / (2 p)).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from ackclock.studies.twin.law import Law, Prediction
+from ackclock.studies.twin.laws.loss_events import event_ratio, limit_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ackclock.studies.twin.seen import Seen
+
+__all__ = ["LAW"]
+
+_C = 0.4
+_KEPT = 0.7
+
+
+def _predict(seen: Seen) -> Iterator[Prediction]:
+    for flow in seen.flows:
+        ratio = event_ratio(flow)
+        if not ratio or not flow.is_endless or flow.cc != "cubic":
+            continue
+        rtt = flow.row["srtt_mean_s"]
+        cubic = (_C * (3 + _KEPT) / (4 * (1 - _KEPT))) ** 0.25 * (rtt / ratio) ** 0.75
+        window = max(cubic, math.sqrt(1.5 / ratio))
+        rate = 8 * seen.mss_bytes * window / rtt
+        yield Prediction(flow.name, rate, rate, flow.row["goodput_bps"], limit_of(flow))
+
+
+LAW = Law(
+    "cubic",
+    "CUBIC's rate, from loss events and round trip.",
+    "RFC 9438, section 5",
+    "goodput_bps",
+    0.35,
+    _predict,
+)

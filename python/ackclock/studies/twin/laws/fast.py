@@ -1,0 +1,42 @@
+"""FAST keeps alpha packets of each flow in the queue.
+
+C. Jin, D. Wei, S. Low, "FAST TCP: motivation, architecture, algorithms, performance", INFOCOM 2004,
+section III. Flows that took a queue for propagation keep more (L. Tan, C. Yuan, M. Zukerman, "FAST
+TCP: fairness and queuing issues", IEEE Communications Letters 9(8), 2005).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ackclock.studies.twin.law import Law, Prediction
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ackclock.studies.twin.seen import Seen
+
+__all__ = ["LAW"]
+
+
+def _predict(seen: Seen) -> Iterator[Prediction]:
+    for link in seen.links:
+        flows = link.flows
+        if not flows or link.row["queue_mean_packets"] < 1 or link.row["drops"]:
+            continue
+        if any(flow.cc != "fast" or not flow.is_endless or not flow.parameters for flow in flows):
+            continue
+        sought = sum(float(flow.parameters["alpha"]) for flow in flows if flow.parameters)
+        late = len({flow.start_s for flow in flows}) > 1
+        limit = "late flows took the queue they found for propagation" if late else ""
+        yield Prediction(link.name, sought, sought, link.row["queue_mean_packets"], limit)
+
+
+LAW = Law(
+    "fast",
+    "Each FAST flow keeps alpha packets waiting.",
+    "Jin, Wei, Low, INFOCOM 2004, section III",
+    "queue_mean_packets",
+    0.1,
+    _predict,
+)

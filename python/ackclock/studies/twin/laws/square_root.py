@@ -1,0 +1,50 @@
+"""The square-root law for AIMD(a, b) with loss events of probability p.
+
+M. Mathis, J. Semke, J. Mahdavi, T. Ott, "The macroscopic behavior of the TCP congestion avoidance
+algorithm", ACM SIGCOMM CCR 27(3), 1997; for any a and b: S. Floyd, M. Handley, J. Padhye, "A
+comparison of equation-based and AIMD congestion control", 2000, section 2.
+
+    mean window = sqrt(a (1 + b) / (2 (1 - b) p)) segments, goodput = mean window × MSS / RTT
+
+b is the part that is kept. It assumes congestion avoidance with one increase per round trip, and
+events evenly spaced; with drop-tail queues the round trip moves with the window, which it ignores.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from ackclock.studies.twin.law import Law, Prediction
+from ackclock.studies.twin.laws.loss_events import event_ratio, limit_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ackclock.studies.twin.seen import Seen
+
+__all__ = ["LAW"]
+
+
+def _predict(seen: Seen) -> Iterator[Prediction]:
+    for flow in seen.flows:
+        ratio = event_ratio(flow)
+        if not ratio or not flow.is_endless or flow.cc != "aimd" or flow.parameters is None:
+            continue
+        kept, increase = float(flow.parameters["b"]), float(flow.parameters["a"])
+        by_era = "segments" if seen.run.summary["era"] == "rfc" else "acks"
+        if (flow.parameters.get("count") or by_era) == "acks":
+            increase /= seen.number("delayed_ack", "")
+        window = math.sqrt(increase * (1 + kept) / (2 * (1 - kept) * ratio))
+        rate = 8 * seen.mss_bytes * window / flow.row["srtt_mean_s"]
+        yield Prediction(flow.name, rate, rate, flow.row["goodput_bps"], limit_of(flow))
+
+
+LAW = Law(
+    "square-root",
+    "AIMD's rate falls with the root of the probability of a loss event.",
+    "Mathis et al., CCR 27(3), 1997; Floyd, Handley, Padhye, 2000",
+    "goodput_bps",
+    0.25,
+    _predict,
+)

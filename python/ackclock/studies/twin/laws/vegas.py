@@ -1,0 +1,51 @@
+"""Vegas keeps between alpha and beta packets of each flow in the queue.
+
+L. Brakmo, L. Peterson, "TCP Vegas: end to end congestion avoidance on a global Internet", IEEE JSAC
+13(8), 1995, section III-B. Flows that took a queue for propagation keep more.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ackclock.studies.twin.law import Law, Prediction
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ackclock.studies.twin.seen import Seen, SeenFlow
+
+__all__ = ["LAW"]
+
+
+_DEFAULTS = {"alpha": (2.0, 1.0), "beta": (4.0, 3.0)}
+"""What the control's parameters are in the RFC era, and in the others."""
+
+
+def _kept(seen: Seen, flow: SeenFlow, key: str) -> float:
+    given = (flow.parameters or {}).get(key)
+    by_era = _DEFAULTS[key][seen.run.summary["era"] != "rfc"]
+    return by_era if given is None else float(given)
+
+
+def _predict(seen: Seen) -> Iterator[Prediction]:
+    for link in seen.links:
+        flows = link.flows
+        if not flows or link.row["queue_mean_packets"] < 1 or link.row["drops"]:
+            continue
+        if any(flow.cc != "vegas" or not flow.is_endless or not flow.parameters for flow in flows):
+            continue
+        low, high = (sum(_kept(seen, flow, key) for flow in flows) for key in _DEFAULTS)
+        late = len({flow.start_s for flow in flows}) > 1
+        limit = "late flows took the queue they found for propagation" if late else ""
+        yield Prediction(link.name, low, high, link.row["queue_mean_packets"], limit)
+
+
+LAW = Law(
+    "vegas",
+    "Each Vegas flow keeps between alpha and beta packets waiting.",
+    "Brakmo and Peterson, IEEE JSAC 13(8), 1995, section III-B",
+    "queue_mean_packets",
+    0.25,
+    _predict,
+)

@@ -7,7 +7,8 @@
 //!
 //! **Rule**: each flow has one bin in each of L levels. For an arrival, with q the packets of a bin:
 //! - q = 0: `p = max(0, p - d2)`; q >= `target`: `p = min(1, p + d1)`; each at most once a `freeze`;
-//! - least q of its bins >= `max`: drop;
+//! - least q of its bins >= `max`: drop; with `full = "any"`, as the figure prints it, a bin is full
+//!   with q > `target`, and any full bin of the flow drops the arrival;
 //! - `p_min`, the least p of its bins, = 1: an unresponsive flow; it gets what a token bucket of
 //!   `penalty_rate` and `penalty_burst` lets through; else drop or mark with probability `p_min`;
 //!   above 1/2, `2 p_min - 1` of the arrivals are dropped, not marked.
@@ -55,6 +56,8 @@ pub struct Params {
     /// Packets that a flow's emptiest bin never exceeds. Left out: 1.25 `target`.
     #[schemars(range(min = 1), extend("x-unit" = "packets"))]
     pub max: Option<u32>,
+    /// Which bins of a flow drop its arrivals as too many.
+    pub full: Full,
     /// Time after which new hash functions come into use; 0: never.
     pub rehash: Span,
     /// Time for which the new table learns beside the old one; at most `rehash`.
@@ -69,6 +72,17 @@ pub struct Params {
     pub ecn: bool,
 }
 
+/// Which bins of a flow drop its arrivals as too many.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Full {
+    /// The emptiest, once it holds `max`, as in Linux.
+    #[default]
+    Least,
+    /// Any that holds more than `target`, as the paper's figure prints it; `max` is not used.
+    Any,
+}
+
 impl Default for Params {
     fn default() -> Self {
         Self {
@@ -79,6 +93,7 @@ impl Default for Params {
             freeze: Span::ZERO,
             target: None,
             max: None,
+            full: Full::Least,
             rehash: Span::from_millis(600_000),
             warmup: Span::from_millis(60_000),
             penalty_rate: 10.0,
@@ -115,6 +130,7 @@ struct Table {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Least {
     p: f64,
+    /// Packets of the emptiest bin; where any full bin drops, all or nothing.
     waiting: u32,
 }
 
@@ -126,7 +142,10 @@ struct Rule {
     d1: f64,
     d2: f64,
     freeze: Span,
+    /// Packets from which a bin is full.
     target: u32,
+    /// Whether any full bin drops.
+    any: bool,
 }
 
 impl Table {
@@ -155,6 +174,7 @@ impl Table {
     #[inline]
     fn arrival(&mut self, rule: Rule, slots: &Slots, now: Time) -> Least {
         let mut least = Least { p: 1.0, waiting: u32::MAX };
+        let mut any_full = false;
         for &slot in &slots[..rule.levels] {
             let bin = &mut self.bins[slot as usize];
             // Comparisons in place of `min` and `max`, which would look for NaN.
@@ -177,6 +197,10 @@ impl Table {
                 least.p = bin.p;
             }
             least.waiting = least.waiting.min(bin.waiting);
+            any_full |= bin.waiting >= rule.target;
+        }
+        if rule.any {
+            least.waiting = if any_full { u32::MAX } else { 0 };
         }
         least
     }
@@ -258,6 +282,7 @@ impl About<QdiscEnv> for Sfb {
             .target
             .unwrap_or_else(|| env.limit.in_packets(env.mean_packet).map_or(20, share));
         let max = params.max.unwrap_or_else(|| target.saturating_add(target.div_ceil(4)));
+        let any = params.full == Full::Any;
         Ok(Self {
             limit: env.limit,
             rule: Rule {
@@ -266,9 +291,11 @@ impl About<QdiscEnv> for Sfb {
                 d1: params.d1,
                 d2: params.d2,
                 freeze: params.freeze,
-                target,
+                // The printed figure compares with >, Linux with >=.
+                target: if any { target.saturating_add(1) } else { target },
+                any,
             },
-            max,
+            max: if any { u32::MAX } else { max },
             ecn: params.ecn,
             rehash: params.rehash,
             warmup: params.warmup,

@@ -69,6 +69,40 @@ fn a_flow_never_has_more_than_max_in_its_emptiest_bin() {
 }
 
 #[test]
+fn by_the_printed_rule_any_full_bin_drops() {
+    // Of one flow all bins hold the same: it never has more than the target and one.
+    let printed = Params { target: Some(4), full: Full::Any, d1: 1e-9, ..Params::default() };
+    let mut one = bench(printed.clone());
+    for _ in 0..50 {
+        one.arrive(0, 1000);
+    }
+    assert_eq!(one.qdisc_len(), 5);
+    // 64 flows over 2 bins of each of 8 levels share 256 bin vectors: the emptiest bin of a flow holds
+    // less than its fullest, so the least bins let more wait than any.
+    let many = |full| {
+        let params = Params {
+            levels: 8,
+            bins: 2,
+            target: Some(40),
+            max: Some(41),
+            d1: 1e-9,
+            full,
+            ..Params::default()
+        };
+        let mut bench = bench(params);
+        for turn in 0..40 {
+            for flow in 0..(64 - turn) {
+                bench.arrive(flow, 1000);
+            }
+        }
+        bench.qdisc_len()
+    };
+    assert!(many(Full::Any) < many(Full::Least));
+    // In each level both bins hold at most 41: 82 in all.
+    assert!(many(Full::Any) <= 82);
+}
+
+#[test]
 fn an_unresponsive_flow_gets_the_burst_and_then_the_rate() {
     let params = Params {
         levels: 1,

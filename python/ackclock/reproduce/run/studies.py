@@ -110,8 +110,8 @@ def sweep_of(
         raise _unstated(paper, study, error) from None
 
 
-_OF_FILE = ("over", "zip", "list", "reps")
-"""Keys of a sweep file that unstated parameters may set; all other paths are the scenario's."""
+_OF_FILE = ("scenario", "over", "zip", "list", "reps")
+"""Keys of a sweep file that unstated parameters may set; all other paths are in the scenario."""
 
 
 def _is_of_file(path: str) -> bool:

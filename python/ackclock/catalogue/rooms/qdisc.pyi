@@ -351,6 +351,7 @@ class Sfb(Record):
     freeze: Least time between two changes of a bin's probability. Range: at least 0 s.
     target: Packets from which a bin is full. Range: at least 1 (packets).
     max: Packets that a flow's emptiest bin never exceeds. Range: at least 1 (packets).
+    full: Which bins of a flow drop its arrivals as too many.
     rehash: Time after which new hash functions come into use. Range: at least 0 s.
     warmup: Time for which the new table learns beside the old one. Range: at least 0 s.
     penalty_rate: Packets that an unresponsive flow gets through. Range: at least 0 (1/s).
@@ -366,6 +367,7 @@ class Sfb(Record):
         freeze: float | str | None = 0,
         target: int | None = ...,
         max: int | None = ...,
+        full: Literal["least", "any"] | None = "least",
         rehash: float | str | None = 600,
         warmup: float | str | None = 60,
         penalty_rate: float | None = 10.0,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock._util.json_text import json_text
 from ackclock._util.output_folder import whole_folder
+from ackclock.reproduce.run.standing import STANDINGS
 from ackclock.reproduce.write.files import MARKER, figure_files
 from ackclock.reproduce.write.html import paper_page
 
@@ -99,6 +100,8 @@ def provenance(done: Reproduction) -> dict[str, Any]:
         "version": _core.version(),
         "command": done.command,
         "counts": counts,
+        "standings": {name: done.count_standing(name) for name in STANDINGS},
+        "reading": dict(done.reading),
         "unexpected": [result.claim.id for result in done.deviations],
         "studies": {name: dict(result.provenance) for name, result in done.studies.items()},
     }

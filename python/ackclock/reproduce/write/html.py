@@ -9,13 +9,26 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock._util.number_text import bounds
 from ackclock._util.page import render
+from ackclock.reproduce.run.standing import STANDINGS
 from ackclock.reproduce.write.files import MARKER, figure_files
+from ackclock.reproduce.write.opening import sentences
 
 if TYPE_CHECKING:
     from ackclock.reproduce.run.measure import ClaimResult
     from ackclock.reproduce.run.reproduction import Drawn, Reproduction
 
 __all__ = ["index_page", "paper_page"]
+
+WORDS = {
+    "holds": "holds at the default settings",
+    "holds-inferred": "holds at the inferred settings, on fresh seeds",
+    "undetermined": "holds in a part of what is plausible",
+    "paper-error": "the paper's own error, proved",
+    "not-public": "rests on data that is not public",
+    "open": "not met, and why is not known",
+    "not-judged": "not judged here",
+}
+"""Standings, in words."""
 
 MARKS = {"reproduced": "✓", "deviates": "✗", "not-checkable": "–"}
 
@@ -50,6 +63,11 @@ def paper_page(done: Reproduction, folder: Path) -> str:
         counts={verdict: done.count(verdict) for verdict in MARKS},
         marks=MARKS,
         kinds=KINDS,
+        sentences=sentences(done),
+        standings={name: done.count_standing(name) for name in STANDINGS},
+        words=WORDS,
+        readings=done.paper.readings,
+        reading=done.reading,
         claims=[row for row in claims if row["kind"] != "E" and not row["made_from"]],
         errata=[row for row in claims if row["kind"] == "E"],
         many=many,
@@ -81,8 +99,11 @@ def _claim(result: ClaimResult) -> dict[str, Any]:
         "unstated": claim.unstated,
         "made_from": claim.made_from,
         "unit": units[0] if len(units) == 1 else "",
+        "standing": result.standing.name if result.standing else "not-judged",
+        "standing_reason": result.standing.reason if result.standing else "",
         "parts": [
             {
+                "ours": part.ours,
                 "name": part.name,
                 "measured": bounds(part.measured, part.low, part.high),
                 "expected": part.expected.replace(" %", "\u00a0%"),
@@ -121,4 +142,6 @@ def index_page(folder: Path) -> str:
     for marker in sorted(folder.glob(f"*/{MARKER}")):
         found = json.loads(marker.read_text(encoding="utf-8"))
         papers.append({**found, "page": f"{marker.parent.name}/report.html"})
-    return render(Path(__file__).with_name("papers.html"), papers=papers, marks=MARKS)
+    return render(
+        Path(__file__).with_name("papers.html"), papers=papers, standings=STANDINGS, words=WORDS
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ackclock._util.text_table import table
+from ackclock.reproduce.run.standing import STANDINGS
 from ackclock.reproduce.run.wording import measured
 
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ def summary(done: Reproduction) -> str:
             if (count := sum(result.verdict == verdict for result in own))
         )
         parts.append(f"{len(own)} claims of {file}: {text}")
+    standings_ = [f"{count} {name}" for name in STANDINGS if (count := done.count_standing(name))]
+    parts.append(f"standings: {', '.join(standings_)}")
     if done.figures:
         drawn = [item.figure.id for item in done.figures if not item.missing]
         others = len(done.figures) - len(drawn)

@@ -174,7 +174,7 @@ proptest! {
             "rehash": format!("{rehash_ms} ms"), "warmup": format!("{} us", rehash_ms * 100 * part),
             "penalty_rate": rate, "penalty_burst": burst, "ecn": ecn });
         let freeze = Span::from_micros(freeze_us);
-        let rule = Rule { levels: levels as usize, width: bins, d1, d2, freeze, target };
+        let rule = Rule { levels: levels as usize, width: bins, d1, d2, freeze, target, any: false };
         let mut reference = Counted {
             limit, rule, ecn, rehash, warmup,
             max: (target + over) as usize,

@@ -68,6 +68,8 @@ bench-check: ## instruction counts of five scenarios against those kept, within 
 docs: setup ## the documentation as HTML in docs/_build/html; warnings are errors
 	UV_PROJECT_ENVIRONMENT=.venv $(BIN)/uv sync --quiet --frozen --inexact --extra dev --extra docs --no-install-project
 	$(BIN)/python tools/write_reference.py docs/reference/generated
+	$(BIN)/python tools/write_api.py docs/reference/generated/python
+	$(BIN)/python tools/write_gallery.py docs/reference/generated
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -b html docs docs/_build/html
 	$(BIN)/python tools/check_blocks.py README.md docs
 

@@ -11,7 +11,7 @@ DATA := $(or $(ACKCLOCK_DATA),$(wildcard ../shared/oracles))
 CARGO_TEST := cargo test --workspace --exclude ackclock-py
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help setup demo test test-full lint bench bench-check docs web test-web new clean
+.PHONY: help setup demo test test-full lint bench bench-check fuzz chaos audit docs web test-web new clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -63,6 +63,17 @@ bench: setup ## speed beside ns-2 and ns-3 where they are installed, and growth 
 
 bench-check: ## instruction counts of five scenarios against those kept, within 2 %; needs valgrind
 	$(PYTHON) benchmarks/check.py
+
+SECONDS := 600
+RUNS := 1000
+ROUNDS := 40
+SEED := 1
+
+fuzz: setup ## fuzz the core and the formats of files: make fuzz SECONDS=600 SEED=1; needs a C++ compiler
+	$(BIN)/python tools/fuzz.py --seconds $(SECONDS) --seed $(SEED)
+
+chaos: setup ## a sweep under kills, full disks and a clock that jumps: make chaos RUNS=1000 ROUNDS=40 SEED=1
+	$(BIN)/python tools/chaos.py --runs $(RUNS) --rounds $(ROUNDS) --seed $(SEED)
 
 # The reference is written anew from the core and the command line each time.
 docs: setup ## the documentation as HTML in docs/_build/html; warnings are errors

@@ -173,6 +173,7 @@ PLAIN = (
     "benchmarks",
     "crates/ackclock-bench",
     "crates/ackclock-core",
+    "crates/ackclock-fuzz",
     "crates/ackclock-py",
     "Cargo.toml",
     "docs",

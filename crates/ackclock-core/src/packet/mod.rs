@@ -15,13 +15,13 @@ mod turn;
 pub use outcome::queue_table::{QueueRow, queues};
 pub use outcome::results::{FlowResult, LinkResult, Results};
 pub use outcome::rows::{DropRow, Event, LinkSample, PacketRow};
-pub use setup::custom::{Custom, Made, Place, RegistryOnly};
+pub use setup::custom::{Custom, Made, Place, RegistryOnly, Tactics};
 
 use std::any::Any;
 
 use process::clock::{Clock, Picoseconds, Seconds};
-use setup::build::build;
-use turn::simulator::RunEnd;
+use setup::build::{build, build_by};
+use turn::simulator::{RunEnd, Sim};
 
 use crate::compile::Plan;
 use crate::error::Problem;
@@ -72,7 +72,28 @@ fn run_on<C: Clock>(
     custom: &dyn Custom,
     progress: &mut dyn FnMut(Time) -> bool,
 ) -> Result<Results, RunError> {
-    let mut sim = build::<C>(plan, custom).map_err(RunError::Input)?;
+    finish(build::<C>(plan, custom), plan, custom, progress)
+}
+
+/// Runs a plan to its end by the given tactics, for comparing them.
+///
+/// # Errors
+/// As [`run_with`].
+pub fn run_by(plan: &Plan, custom: &dyn Custom, tactics: Tactics) -> Result<Results, RunError> {
+    if plan.era == Era::Ns2 {
+        finish(build_by::<Seconds>(plan, custom, tactics), plan, custom, &mut |_| true)
+    } else {
+        finish(build_by::<Picoseconds>(plan, custom, tactics), plan, custom, &mut |_| true)
+    }
+}
+
+fn finish<C: Clock>(
+    built: Result<Sim<C>, Vec<Problem>>,
+    plan: &Plan,
+    custom: &dyn Custom,
+    progress: &mut dyn FnMut(Time) -> bool,
+) -> Result<Results, RunError> {
+    let mut sim = built.map_err(RunError::Input)?;
     if sim.run(&|| custom.failure(), progress) == RunEnd::Interrupted {
         return Err(RunError::Interrupted);
     }

@@ -60,6 +60,34 @@ impl About<SharingEnv> for LossLoad {
     }
 }
 
+/// From this loss on its difference to 1 has lost too many digits.
+const CANCELLING: f64 = 0.999;
+
+impl LossLoad {
+    /// Writes what leaves of the flows `rest` of a link that is overloaded many times. With q = (r / largest)^k,
+    /// the part that passes of a flow is
+    ///
+    /// ```text
+    /// 1 - p_i = (m q_i + (1 - q_i) sum r - sum r (1 - q)) / sum r q
+    /// ```
+    ///
+    /// in which nothing cancels for the largest flows, those with q = 1.
+    fn pass_rest(&self, capacity: f64, largest: f64, rest: &[usize], leaving: &mut [f64]) {
+        let (mut sum, mut light, mut heavy) = (0.0, 0.0, 0.0);
+        for &i in rest {
+            let (rate, q) = (leaving[i], (leaving[i] / largest).powf(self.k));
+            sum += rate;
+            light += rate * (1.0 - q);
+            heavy += rate * q;
+        }
+        for &i in rest {
+            let q = (leaving[i] / largest).powf(self.k);
+            let part = (capacity * q + (1.0 - q) * sum - light) / heavy;
+            leaving[i] *= part.clamp(0.0, 1.0);
+        }
+    }
+}
+
 impl Sharing for LossLoad {
     fn share(&self, arrivals: &Arrivals<'_>, leaving: &mut [f64]) {
         let excess = arrivals.offered() - arrivals.capacity;
@@ -77,9 +105,18 @@ impl Sharing for LossLoad {
             let power: f64 = rest.iter().map(|&i| (leaving[i] / largest).powf(self.k + 1.0)).sum();
             let loss = excess / (largest * power);
             if loss >= 1.0 {
-                excess -= largest;
                 leaving[first] = 0.0;
+                // Summed anew: the difference of two large sums would keep none of the small rates.
+                let left: f64 = order[place + 1..].iter().map(|&i| leaving[i]).sum();
+                excess = left - arrivals.capacity;
+                if excess <= 0.0 {
+                    break;
+                }
                 continue;
+            }
+            if loss > CANCELLING {
+                self.pass_rest(arrivals.capacity, largest, rest, leaving);
+                break;
             }
             for &i in rest {
                 leaving[i] *= 1.0 - loss * (leaving[i] / largest).powf(self.k);
@@ -132,6 +169,25 @@ mod tests {
         LossLoad { k: 1.0 }
             .share(&Arrivals { capacity: 1.0, rate: &rate, weight: &[] }, &mut leaving);
         assert_eq!(leaving, [0.5, 0.0, 0.5]);
+    }
+
+    /// Two flows of 10^12 beside one of 2 over a link of 6: of the small one next to nothing is lost, so that
+    /// each of the large ones keeps 2.
+    #[test]
+    fn an_overload_of_any_size_fills_the_link_and_no_more() {
+        let mut leaving = [0.0; 3];
+        let rate = [1e12, 2.0, 1e12];
+        LossLoad { k: 10.0 }
+            .share(&Arrivals { capacity: 6.0, rate: &rate, weight: &[] }, &mut leaving);
+        for (found, expected) in leaving.iter().zip([2.0, 2.0, 2.0]) {
+            assert!((found - expected).abs() < 1e-9, "{leaving:?}");
+        }
+        // The large one loses more than all of it: the link is left to the others, which fit.
+        let rate = [1e12, 2.0, 3.0];
+        LossLoad { k: 10.0 }
+            .share(&Arrivals { capacity: 6.0, rate: &rate, weight: &[] }, &mut leaving);
+        assert!(leaving.iter().sum::<f64>() <= 6.0 * (1.0 + 1e-9), "{leaving:?}");
+        assert_eq!(leaving[1..], [2.0, 3.0]);
     }
 
     #[test]

@@ -19,7 +19,7 @@ use crate::packet::process::event::{Key, Kind, Stage, What};
 use crate::packet::process::logical_process::{Pending, Process};
 use crate::packet::process::schedule::Schedule;
 use crate::packet::process::stubs::Stubs;
-use crate::packet::setup::custom::Custom;
+use crate::packet::setup::custom::{Custom, Tactics};
 use crate::packet::setup::endpoints;
 use crate::packet::setup::groups::build_groups;
 use crate::packet::setup::links::build_links;
@@ -86,6 +86,28 @@ pub(in crate::packet) fn build<C: Clock>(
         use_large_pages(&sim.flows.ends);
         use_large_pages(&sim.flows.rngs);
     }
+    Ok(sim)
+}
+
+/// Builds a run by the given tactics.
+///
+/// # Errors
+/// Bad parameters of algorithms.
+pub(in crate::packet) fn build_by<C: Clock>(
+    plan: &Plan,
+    custom: &dyn Custom,
+    tactics: Tactics,
+) -> Result<Sim<C>, Vec<Problem>> {
+    let partition = |plan: &Plan, links: &[Link<C>], shortest: &[u64], follows: &[bool]| {
+        let partition = if tactics.clusters {
+            Partition::of(plan, links, shortest, follows)
+        } else {
+            Partition::apart(plan)
+        };
+        Partition { stubs_wait: tactics.stubs, ..partition }
+    };
+    let mut sim = build_with(plan, custom, partition)?;
+    (sim.prefetcher.processes, sim.prefetcher.packets) = (tactics.prefetch, tactics.prefetch);
     Ok(sim)
 }
 

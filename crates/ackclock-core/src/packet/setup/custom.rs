@@ -38,6 +38,17 @@ pub trait Custom: Sync {
     }
 }
 
+/// How the engine goes about a run. Results do not depend on it, and tests compare them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tactics {
+    /// Near nodes are one process.
+    pub clusters: bool,
+    /// Hosts with one way out run just before the link that it leads to.
+    pub stubs: bool,
+    /// Upcoming state is prefetched, also in small networks.
+    pub prefetch: bool,
+}
+
 /// The registry only.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RegistryOnly;

@@ -43,7 +43,7 @@ impl Partition {
         shortest: &[u64],
         follows: &[bool],
     ) -> Self {
-        let partition = Self::by_group(plan, &vec![None; plan.nodes.len()]);
+        let partition = Self::apart(plan);
         let packet = |l: usize| {
             links[l].rate.shortest(plan.links[l].mean_packet.try_into().unwrap_or(u16::MAX))
         };
@@ -66,6 +66,11 @@ impl Partition {
         }
         let group = |node| Some(joint.find(node)).filter(|&group| sizes[group] > 1);
         Self::by_group(plan, &(0..plan.nodes.len()).map(group).collect::<Vec<_>>())
+    }
+
+    /// Divides the network without clusters.
+    pub(in crate::packet) fn apart(plan: &Plan) -> Self {
+        Self::by_group(plan, &vec![None; plan.nodes.len()])
     }
 
     /// Divides the network, given the cluster of nodes that each node belongs to.

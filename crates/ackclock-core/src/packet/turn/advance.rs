@@ -158,9 +158,11 @@ impl<C: Clock> Sim<C> {
     fn run_due_locals(&mut self, p: usize, stage: Stage, ticket: Ticket) {
         loop {
             let (local, first) = self.schedule.processes[p].local(stage);
-            // The packet's full key depends on the link that it has left, so it is computed only for ties.
-            let is_later = first > ticket.at
-                || first == ticket.at && first == local.at() && local > self.key(ticket);
+            // A sample comes before all that happens at its time. The packet's full key depends on the link that
+            // it has left, so it is computed only for ties.
+            let is_mark = || stage == Stage::Node && self.schedule.processes[p].next_mark == first;
+            let is_later =
+                first > ticket.at || first == ticket.at && !is_mark() && local > self.key(ticket);
             if is_later {
                 self.schedule.next_local = first;
                 return;

@@ -17,9 +17,9 @@ fn build<C: Clock>(plan: &Plan) -> Sim<C> {
 }
 
 fn results_on<C: Clock>(plan: &Plan, is_default: bool) -> Results {
-    let apart = |plan: &Plan, _: &[Link<C>], _: &[u64], _: &[bool]| {
-        let partition = Partition::by_group(plan, &vec![None; plan.nodes.len()]);
-        Partition { stubs_wait: false, ..partition }
+    let apart = |plan: &Plan, _: &[Link<C>], _: &[u64], _: &[bool]| Partition {
+        stubs_wait: false,
+        ..Partition::apart(plan)
     };
     let mut sim =
         if is_default { build::<C>(plan) } else { build_with(plan, &RegistryOnly, apart).unwrap() };
@@ -152,6 +152,24 @@ proptest! {
         prop_assert!(stubs > 3, "{stubs} stubs");
         prop_assert!(results(&plan, true) == results(&plan, false));
     }
+}
+
+/// Timers of sources fall on the times of samples, at which packets arrive elsewhere in the same cluster.
+#[test]
+fn samples_do_not_depend_on_the_partition_when_events_fall_on_them() {
+    let scenario = json!({
+        "net": { "kind": "star", "hosts": 5, "rate": "10 Mbps", "delay": "1 ms", "buffer": "1 bdp", "qdisc": "red" },
+        "flows": [
+            { "pair": 0, "start": 0.0123, "cc": "aimd" },
+            { "pair": 0, "start": 0.0101, "source": "cbr" },
+            { "pair": 0, "start": 0.0059, "cc": { "kind": "ledbat", "allowed_increase": 124 }, "slow_start": "none" },
+            { "pair": 0, "source": "cbr" },
+        ],
+        "duration": 0.1, "seed": 0,
+        "record": { "tables": ["flow_samples"], "interval": 0.01 },
+    });
+    let plan = compile(&serde_json::from_value(scenario).unwrap()).unwrap();
+    assert!(results(&plan, true) == results(&plan, false));
 }
 
 /// A group over routers, some of which are one process with a host where links are short.

@@ -1,0 +1,91 @@
+//! However the engine goes about a run, the results are the same: with and without clusters, stubs, prefetching and
+//! computed FIFOs, alone and beside other runs.
+
+use ackclock_core::compile::{self, Plan};
+use ackclock_core::packet::{self, Custom, Made, Place, RegistryOnly, Results, Tactics};
+use ackclock_core::qdisc::{self, QdiscEnv, QueueDisc};
+use ackclock_core::registry::Spec;
+use ackclock_core::scenario::{Era, Scenario};
+use serde_json::json;
+
+use crate::documents::{small_flow, small_net};
+use crate::input::Input;
+use crate::schema::algorithm;
+
+/// Stores the packets of every FIFO instead of computing their departures.
+struct StoredFifo;
+
+impl Custom for StoredFifo {
+    fn qdisc(&self, spec: &Spec, env: &QdiscEnv, place: Place<'_>) -> Made<dyn QueueDisc> {
+        let built = (spec.kind() == "fifo").then(|| qdisc::build(spec, env, place.path))?;
+        Some(built.map_err(|mut problems| problems.remove(0)))
+    }
+}
+
+pub(crate) fn run(data: &[u8]) {
+    let mut input = Input::new(data);
+    let mut net = small_net(&mut input);
+    let is_fifo = input.flag();
+    if is_fifo {
+        net["qdisc"] = json!("fifo");
+        // Odd rates, so that no two events fall on one picosecond, where the order is another matter.
+        net["rate"] = json!(*input.pick(&[1_234_567, 7_654_321, 654_323]));
+        net["delay"] = json!(format!("{} ns", 10_007 * (1 + input.below(400))));
+    }
+    let flows: Vec<_> = (0..1 + input.below(4)).map(|_| small_flow(&mut input)).collect();
+    let era = if is_fifo { "rfc" } else { *input.pick(&["rfc", "ns2", "2002", "1999"]) };
+    let mut document = json!({
+        "net": net, "flows": flows, "duration": 0.1, "warmup": input.share() * 0.09, "era": era,
+        "seed": input.byte(),
+        "record": { "tables": ["packets", "drops", "windows", "flow_samples", "link_samples"], "interval": 0.01 },
+    });
+    if !is_fifo && input.one_in(3) {
+        document["links"] =
+            json!([{ "link": "*", "impairments": [algorithm(&mut input, "impairment")] }]);
+    }
+    let Ok(scenario) = serde_json::from_value::<Scenario>(document) else { return };
+    let Ok(plan) = compile::compile(&scenario) else { return };
+    let all = Tactics { clusters: true, stubs: true, prefetch: true };
+    let Some(first) = results(&plan, &RegistryOnly, all) else { return };
+    for tactics in [
+        Tactics { clusters: false, ..all },
+        Tactics { stubs: false, ..all },
+        Tactics { prefetch: false, ..all },
+        Tactics { clusters: false, stubs: false, prefetch: false },
+    ] {
+        let other = results(&plan, &RegistryOnly, tactics);
+        assert!(
+            other.is_some_and(|other| everything(&other) == everything(&first)),
+            "{tactics:?} of {scenario:?}"
+        );
+    }
+    let together = std::thread::scope(|scope| {
+        let runs: Vec<_> =
+            (0..2).map(|_| scope.spawn(|| results(&plan, &RegistryOnly, all))).collect();
+        runs.into_iter()
+            .all(|run| run.join().is_ok_and(|r| r.is_some_and(|r| r.digest == first.digest)))
+    });
+    assert!(together, "runs on two threads differ: {scenario:?}");
+    if is_fifo && plan.era == Era::Rfc {
+        let stored = results(&plan, &StoredFifo, all);
+        assert!(
+            stored.is_some_and(
+                |stored| stored.digest == first.digest && stored.packets == first.packets
+            ),
+            "a stored FIFO differs: {scenario:?}"
+        );
+    }
+}
+
+fn results(plan: &Plan, custom: &dyn Custom, tactics: Tactics) -> Option<Results> {
+    match packet::run_by(plan, custom, tactics) {
+        Ok(results) => Some(results),
+        Err(packet::RunError::Fault(broken)) => panic!("{broken}"),
+        Err(_) => None,
+    }
+}
+
+/// All that a run reports but the number of turns.
+fn everything(results: &Results) -> String {
+    format!("{results:?}").replace(&format!("activations: {}", results.activations), "")
+}

@@ -1,0 +1,128 @@
+//! Sharing rules and sender policies, alone and in small networks: no link carries more than its capacity.
+
+use std::sync::LazyLock;
+
+use ackclock_core::fluid::{self, FluidNet, Options, Policies, Routers, SweepOptions};
+use ackclock_core::policy::{self, Hop, PolicyEnv, Sender};
+use ackclock_core::registry::{Entry, Fact, Spec};
+use ackclock_core::sharing::{self, Arrivals, SharingEnv};
+
+use crate::input::Input;
+use crate::schema::spec;
+
+static RULES: LazyLock<Vec<Entry>> = LazyLock::new(sharing::catalogue);
+static POLICIES: LazyLock<Vec<Entry>> = LazyLock::new(policy::catalogue);
+
+pub(crate) fn run(data: &[u8]) {
+    let mut input = Input::new(data);
+    let (rule, sender) = (spec(&mut input, &RULES), spec(&mut input, &POLICIES));
+    share(&mut input, &rule);
+    answer(&mut input, &sender);
+    solve(&mut input, &rule, &sender);
+}
+
+/// A rate: 0, tiny, huge or between.
+fn rate(input: &mut Input<'_>) -> f64 {
+    match input.below(8) {
+        0 => 0.0,
+        1 => 1e-6,
+        2 => 1e12,
+        3 => 1.0,
+        _ => f64::from(input.byte()) * 0.37,
+    }
+}
+
+fn share(input: &mut Input<'_>, spec: &Spec) {
+    let Ok(rule) = sharing::build(spec, &SharingEnv, "sharing") else { return };
+    let flows = 1 + input.below(8);
+    let rates: Vec<f64> = (0..flows).map(|_| rate(input)).collect();
+    let weights: Vec<f64> = if input.flag() {
+        Vec::new()
+    } else {
+        (0..flows).map(|_| 0.01 + input.share() * 10.0).collect()
+    };
+    let arrivals = Arrivals { capacity: 1e-3 + rate(input), rate: &rates, weight: &weights };
+    let mut leaving = vec![f64::NAN; flows];
+    rule.share(&arrivals, &mut leaving);
+    for (out, arrived) in leaving.iter().zip(&rates) {
+        assert!(
+            (0.0..=arrived * (1.0 + 1e-9)).contains(out),
+            "{spec:?}: {arrivals:?} to {leaving:?}"
+        );
+    }
+    let most = arrivals.capacity.min(arrivals.offered());
+    let carried: f64 = leaving.iter().sum();
+    assert!(carried <= most * (1.0 + 1e-9), "{spec:?}: {arrivals:?} to {leaving:?}");
+    assert!(carried >= most * (1.0 - 1e-6), "{spec:?}: {arrivals:?} to {leaving:?}");
+    assert!(rule.aggregate(&arrivals).is_finite(), "{spec:?}: {arrivals:?}");
+}
+
+fn answer(input: &mut Input<'_>, spec: &Spec) {
+    let Ok(policy) = policy::build(spec, &PolicyEnv, "sender") else { return };
+    let capacity = 1e-3 + rate(input);
+    let demand: Vec<f64> = (0..1 + input.below(6)).map(|_| rate(input)).collect();
+    let sum = demand.iter().sum::<f64>().max(capacity);
+    let goodput: Vec<f64> = demand.iter().map(|d| d * input.share() * capacity / sum).collect();
+    let others = rate(input);
+    let hop = |own: f64| {
+        [Hop { capacity, offered: own + others, aggregate: (own + others).powi(2), own }]
+    };
+    let hops: Vec<[Hop; 1]> = demand.iter().map(|&own| hop(own)).collect();
+    let paths: Vec<&[Hop]> = hops.iter().map(<[Hop; 1]>::as_slice).collect();
+    let paths = if policy.needs_reports() { &paths[..] } else { &[] };
+    let mut next = vec![f64::NAN; demand.len()];
+    let sender = Sender { capacity, demand: &demand, goodput: &goodput, paths };
+    policy.demand(&sender, &mut next);
+    assert!(
+        next.iter().all(|rate| rate.is_finite() && *rate >= 0.0),
+        "{spec:?}: {sender:?} to {next:?}"
+    );
+    let overdrives = POLICIES
+        .iter()
+        .any(|entry| entry.info.name == spec.kind() && entry.facts.contains(&Fact::Overdrives));
+    assert!(
+        overdrives || next.iter().sum::<f64>() <= capacity * (1.0 + 1e-9),
+        "{spec:?}: {sender:?} to {next:?}"
+    );
+}
+
+fn solve(input: &mut Input<'_>, rule: &Spec, sender: &Spec) {
+    let links = 1 + input.below(6);
+    let capacity: Vec<f64> = (0..links).map(|_| 0.5 + input.share() * 20.0).collect();
+    let (mut offsets, mut hops) = (vec![0], Vec::new());
+    for _ in 0..1 + input.below(6) {
+        let mut route: Vec<u32> = Vec::new();
+        for _ in 0..1 + input.below(4) {
+            let link = input.below(links) as u32;
+            if !route.contains(&link) {
+                route.push(link);
+            }
+        }
+        hops.extend(route);
+        offsets.push(hops.len() as u32);
+    }
+    let Ok(net) = FluidNet::new(capacity, offsets, hops, Vec::new()) else { return };
+    let demand: Vec<f64> = (0..net.flows()).map(|_| input.share() * 10.0).collect();
+    let best = fluid::max_min(&net, &demand);
+    assert!(
+        best.iter().zip(&demand).all(|(got, wanted)| (0.0..=wanted * (1.0 + 1e-9)).contains(got))
+    );
+    check(&net, &fluid::brick_wall(&net, &demand));
+    let Ok(rule) = sharing::build(rule, &SharingEnv, "sharing") else { return };
+    let routers = Routers::all(rule);
+    let sweep = SweepOptions { tolerance: 1e-6, limit: 200 };
+    if let Ok(found) = fluid::sweep(&net, &demand, &routers, &sweep) {
+        check(&net, &found);
+    }
+    let Ok(policy) = policy::build(sender, &PolicyEnv, "sender") else { return };
+    let options = Options { limit: 30, sweep, ..Options::default() };
+    if let Ok(found) = fluid::fixed_point(&net, &Policies::all(policy), &routers, &[], &options) {
+        check(&net, &found.outcome);
+    }
+}
+
+fn check(net: &FluidNet, outcome: &fluid::Outcome) {
+    if let Err(broken) = outcome.check(net) {
+        panic!("{broken}: {outcome:?} of {net:?}");
+    }
+}

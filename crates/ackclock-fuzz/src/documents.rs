@@ -26,7 +26,7 @@ pub(crate) fn run_text(data: &[u8]) {
         return;
     };
     bound(&mut document);
-    try_document(document);
+    try_document(&document);
 }
 
 /// The bytes choose a document from the schema.
@@ -39,7 +39,7 @@ pub(crate) fn run_generated(data: &[u8]) {
             document.insert("net".to_owned(), small_net(&mut input));
         }
         if input.flag() {
-            let flows = (0..1 + input.below(4)).map(|_| small_flow(&mut input));
+            let flows = (0..=input.below(4)).map(|_| small_flow(&mut input));
             document.insert("flows".to_owned(), flows.collect());
         }
         if input.flag() {
@@ -49,7 +49,7 @@ pub(crate) fn run_generated(data: &[u8]) {
         }
     }
     bound(&mut document);
-    try_document(document);
+    try_document(&document);
 }
 
 /// A network that compiles more often than not: the discipline and the impairments are of any kind.
@@ -75,20 +75,19 @@ pub(crate) fn small_net(input: &mut Input<'_>) -> Value {
 /// A flow of any control, recovery, slow start rule or source between hosts that most small networks have.
 pub(crate) fn small_flow(input: &mut Input<'_>) -> Value {
     let mut flow = json!({ "pair": input.below(3), "start": f64::from(input.byte()) * 1e-4 });
-    match input.below(4) {
-        0 => flow["source"] = algorithm(input, "source"),
-        _ => {
-            flow["cc"] = algorithm(input, "cc");
-            if input.flag() {
-                flow["recovery"] = algorithm(input, "recovery");
-            }
-            if input.one_in(3) {
-                flow["slow_start"] = algorithm(input, "slow_start");
-            }
-            if input.flag() {
-                flow["size"] = json!(1 + u64::from(input.byte()) * 400);
-            }
-        }
+    if input.below(4) == 0 {
+        flow["source"] = algorithm(input, "source");
+        return flow;
+    }
+    flow["cc"] = algorithm(input, "cc");
+    if input.flag() {
+        flow["recovery"] = algorithm(input, "recovery");
+    }
+    if input.one_in(3) {
+        flow["slow_start"] = algorithm(input, "slow_start");
+    }
+    if input.flag() {
+        flow["size"] = json!(1 + u64::from(input.byte()) * 400);
     }
     flow
 }
@@ -111,16 +110,14 @@ fn bound(document: &mut Value) {
             }
         }
         Value::Array(items) => items.iter_mut().for_each(bound),
-        Value::Number(number) => {
-            if number.as_u64().is_some_and(|n| n > MOST_OF_ANY) {
-                *document = json!(MOST_OF_ANY);
-            }
+        Value::Number(number) if number.as_u64().is_some_and(|n| n > MOST_OF_ANY) => {
+            *document = json!(MOST_OF_ANY);
         }
         _ => {}
     }
 }
 
-fn try_document(document: Value) {
+fn try_document(document: &Value) {
     let text = document.to_string();
     let problems = api::check(&text);
     if !problems.is_empty() {

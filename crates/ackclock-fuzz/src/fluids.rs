@@ -60,7 +60,7 @@ fn share(input: &mut Input<'_>, spec: &Spec) {
 fn answer(input: &mut Input<'_>, spec: &Spec) {
     let Ok(policy) = policy::build(spec, &PolicyEnv, "sender") else { return };
     let capacity = 1e-3 + rate(input);
-    let demand: Vec<f64> = (0..1 + input.below(6)).map(|_| rate(input)).collect();
+    let demand: Vec<f64> = (0..=input.below(6)).map(|_| rate(input)).collect();
     let sum = demand.iter().sum::<f64>().max(capacity);
     let goodput: Vec<f64> = demand.iter().map(|d| d * input.share() * capacity / sum).collect();
     let others = rate(input);
@@ -90,9 +90,9 @@ fn solve(input: &mut Input<'_>, rule: &Spec, sender: &Spec) {
     let links = 1 + input.below(6);
     let capacity: Vec<f64> = (0..links).map(|_| 0.5 + input.share() * 20.0).collect();
     let (mut offsets, mut hops) = (vec![0], Vec::new());
-    for _ in 0..1 + input.below(6) {
+    for _ in 0..=input.below(6) {
         let mut route: Vec<u32> = Vec::new();
-        for _ in 0..1 + input.below(4) {
+        for _ in 0..=input.below(4) {
             let link = input.below(links) as u32;
             if !route.contains(&link) {
                 route.push(link);

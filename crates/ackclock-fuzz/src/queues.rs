@@ -107,7 +107,7 @@ fn operate(spec: &Spec, env: &QdiscEnv, operations: &[[u8; 2]]) -> Vec<Fate> {
                         fates.push((true, sent.packet.seq, u8::from(marked)));
                     }
                     None => {
-                        assert_eq!(dropped.len(), before, "{spec:?}: idle with packets waiting")
+                        assert_eq!(dropped.len(), before, "{spec:?}: idle with packets waiting");
                     }
                 }
             }

@@ -242,6 +242,7 @@ def test_baselines_are_compared_by_the_command_line(scenario, tmp_path, capsys):
         (lambda s: CongestionEnv(s, action="windw"), 'did you mean "window"'),
         (lambda s: CongestionEnv(s, step="-1 s"), "expected"),
         (lambda s: CongestionParallelEnv(s, step="rtt"), "agents decide together"),
+        (lambda s: CongestionParallelEnv(s, []), "needs a flow"),
         (lambda s: CongestionEnv(s.replace(**{"flows[0].count": 2}), 0), "must be one flow"),
     ],
 )

@@ -210,6 +210,18 @@ def test_a_format_refuses_a_run_without_its_tables(tmp_path, form):
     assert not list(tmp_path.iterdir())
 
 
+def test_a_run_without_a_flow_gives_no_qlog(tmp_path):
+    groups = """
+duration = "2 s"
+net = { kind = "dumbbell", pairs = 1, rate = "2 Mbps", rtt = "40 ms", buffer = "5 pkt" }
+groups = [{ src = "s0", receivers = ["d0"], layers = ["100 kbps"] }]
+record = { tables = ["packets"] }
+"""
+    with pytest.raises(ac.UnsupportedError, match="nothing was recorded of any flow"):
+        ac.load(groups).run().to_qlog(tmp_path / "x.qlog")
+    assert not list(tmp_path.iterdir())
+
+
 def test_an_unknown_format_is_refused_with_the_nearest(two, tmp_path):
     with pytest.raises(ac.UnsupportedError, match='did you mean "qlog"'):
         two.export("qlgo", tmp_path / "x")

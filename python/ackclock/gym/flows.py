@@ -38,6 +38,8 @@ class Flows:
         self.scenario = scenario
         self.action = action
         entries = scenario.data.get("flows", [])
+        if not agents:
+            raise UnsupportedError("an environment needs a flow in `flows` for each agent")
         explained = scenario.explain().data["flows"]
         self.places: dict[str, int] = {}
         self.paths: dict[str, Path] = {}

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ackclock.errors import UnsupportedError
 from ackclock.results.formats.recorded import require_any, rows_by, write_whole
 from ackclock.results.formats.tcp_sizes import Segment, segments
 
@@ -70,6 +71,8 @@ def write(run: Recorded, path: Path, link: str | None = None) -> Path:
     traces = [
         _trace(flow, found[str(flow["id"])]) for flow in summary["flows"] if found[str(flow["id"])]
     ]
+    if not traces:
+        raise UnsupportedError("nothing was recorded of any flow, so there is nothing to write")
     document = {
         "qlog_version": "0.3",
         "qlog_format": "JSON",

@@ -123,7 +123,7 @@ def test_wrong_input_is_reported():
 def test_green_drops_by_the_estimates_it_is_fed():
     distances = line(0, 0.05, 0.1)
     queue = idmaps.green(idmaps.IDMaps(distances, [0]), 0, [1, 2], count="known", n=2)
-    assert queue["table"] == [0.05, 0.1]
+    assert queue["table"] == ["0.05 s", "0.1 s"]
     net = {"kind": "dumbbell", "pairs": 2, "rate": "20 Mbps", "rtt": "100 ms", "qdisc": queue}
     run = ac.Scenario.from_data(
         {

@@ -37,4 +37,6 @@ def green(
     """
     at = np.full(len(destinations), router)
     estimates = service.rtt_s(at, np.asarray(destinations))
-    return {"kind": "green", "rtt": "table", "table": [float(e) for e in estimates], **parameters}
+    # A scenario takes times with their unit.
+    table = [f"{float(estimate)!r} s" for estimate in estimates]
+    return {"kind": "green", "rtt": "table", "table": table, **parameters}

@@ -16,7 +16,7 @@ from ackclock.reproduce.run.reproduction import reproduce
 from ackclock.reproduce.run.studies import Means
 from ackclock.reproduce.search import surrogate
 from ackclock.reproduce.search.conflicts import find_conflicts
-from ackclock.reproduce.search.design import halved, plan
+from ackclock.reproduce.search.design import Rung, halved, plan, predict, sweeps
 from ackclock.reproduce.search.pins import find_pin
 from ackclock.reproduce.search.search import search
 from ackclock.reproduce.search.space import find_space, halves
@@ -153,3 +153,16 @@ def test_a_parameter_is_pinned_if_accepted_points_cluster():
     pin = find_pin(spread, numbers, [at["p"] < 3 for at in numbers])
     assert pin.p < 0.001
     assert list(pin.shares.values()) == [pytest.approx(1.0, abs=0.11), 0, 0, 0]
+
+
+def test_no_rung_has_more_seeds_than_its_tier_and_predictions_follow_seeds():
+    space = find_space(read("example"), "fast")
+    reps = [
+        sweeps(space, Rung("fast", seeds), {})["loss"].replicates.at_first for seeds in (1, 2, 9, 0)
+    ]
+    assert reps == [1, 2, 6, 6]
+    one, two, whole = predict(space, "fast")
+    assert two == pytest.approx(2 * one)
+    assert whole == pytest.approx(6 * one)
+    shifted = sweeps(space, Rung("fast", 1), {}, shift=1000)["loss"]
+    assert shifted.case.seed == sweeps(space, Rung("fast", 1), {})["loss"].case.seed + 1000

@@ -99,12 +99,20 @@ def sweeps(space: Space, rung: Rung, values: dict[str, Any], *, shift: int = 0) 
     made = {}
     for name in study_names(space, rung.tier):
         study, changes = space.paper.studies[name], space.paper.changes(name, values)
-        sweep = sweep_of(space.paper, study, rung.tier, changes, reps=rung.seeds or None)
+        sweep = sweep_of(space.paper, study, rung.tier, changes)
+        seeds = _seeds(sweep, rung)
         if shift and sweep.case.is_random:
             changes = {**changes, "seed": sweep.case.seed + shift}
-            sweep = sweep_of(space.paper, study, rung.tier, changes, reps=rung.seeds or None)
+        if seeds < sweep.replicates.at_first or "seed" in changes:
+            sweep = sweep_of(space.paper, study, rung.tier, changes, reps=seeds)
         made[name] = sweep
     return made
+
+
+def _seeds(sweep: Sweep, rung: Rung) -> int:
+    """Replicates of a study at a rung: never more than its tier has."""
+    whole = sweep.replicates.at_first
+    return min(rung.seeds or whole, whole)
 
 
 def predict(space: Space, tier: str) -> list[float]:
@@ -117,9 +125,17 @@ def predict(space: Space, tier: str) -> list[float]:
     tier
         The tier that judges.
     """
+    levels = rungs(tier)
+    whole = {
+        name: [(sweep, sweep.plan(1).cpu_s) for sweep in sweeps(space, Rung(name, 0), {}).values()]
+        for name in dict.fromkeys(rung.tier for rung in levels)
+    }
     return [
-        sum(sweep.plan(1).cpu_s for sweep in sweeps(space, rung, {}).values())
-        for rung in rungs(tier)
+        sum(
+            cpu_s * _seeds(sweep, rung) / sweep.replicates.at_first
+            for sweep, cpu_s in whole[rung.tier]
+        )
+        for rung in levels
     ]
 
 

@@ -75,6 +75,9 @@ fuzz: setup ## fuzz the core and the formats of files: make fuzz SECONDS=600 SEE
 chaos: setup ## a sweep under kills, full disks and a clock that jumps: make chaos RUNS=1000 ROUNDS=40 SEED=1
 	$(BIN)/python tools/chaos.py --runs $(RUNS) --rounds $(ROUNDS) --seed $(SEED)
 
+audit: setup ## licences of all dependencies, known advisories, unsafe code under Miri, as far as can be had
+	$(BIN)/python tools/audit.py
+
 # The reference is written anew from the core and the command line each time.
 docs: setup ## the documentation as HTML in docs/_build/html; warnings are errors
 	UV_PROJECT_ENVIRONMENT=.venv $(BIN)/uv sync --quiet --frozen --inexact --extra dev --extra docs --no-install-project

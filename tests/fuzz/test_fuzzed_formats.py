@@ -237,7 +237,8 @@ def blocks(content):
 def test_a_capture_has_each_packet_that_left_in_order(
     folder, mss, timestamps, syn, ecn, recovery, buffer, size
 ):
-    flow = {"pair": 0, "recovery": recovery, **({} if size is None else {"size": size})}
+    transfer = {} if size is None else {"size": f"{size} B"}
+    flow = {"pair": 0, "recovery": recovery, **transfer}
     run = ac.Scenario(
         net={"kind": "dumbbell", "pairs": 1, "rate": "2 Mbps", "rtt": "20 ms",
              "buffer": f"{buffer} pkt"},

@@ -67,7 +67,7 @@ pub(crate) fn small_net(input: &mut Input<'_>) -> Value {
         Some("dumbbell") => net["pairs"] = json!(4),
         Some("parking-lot") => net["hops"] = json!(3),
         Some("star") => net["hosts"] = json!(5),
-        _ => net["nodes"] = json!(5),
+        _ => net["routers"] = json!(5),
     }
     net
 }

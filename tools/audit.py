@@ -1,0 +1,215 @@
+"""Audit what ackclock is made of: licences, known advisories, `unsafe` code under Miri.
+
+Licences of all Rust crates (`cargo metadata`) and all installed Python packages are compared with
+those that this project accepts. Advisories come from RustSec (cargo-audit) and PyPI (pip-audit),
+where these programs are installed and their databases can be had; where not, the report says so.
+Miri runs the tests of the files with `unsafe` code where a nightly toolchain has it.
+
+Exit status: 0 nothing was found, 1 a licence, an advisory or a fault under Miri. What could not be
+looked up is reported, and is no failure.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from importlib.metadata import distributions
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from importlib.metadata import PackageMetadata
+
+ROOT = Path(__file__).resolve().parent.parent
+
+#: Licences that dependencies may have (SPDX); all may be combined with Apache-2.0.
+ACCEPTED = {
+    *(
+        "0BSD",
+        "Apache-2.0",
+        "BSD-2-Clause",
+        "BSD-3-Clause",
+        "CC0-1.0",
+        "ISC",
+        "MIT",
+        "MIT-0",
+        "MIT-CMU",
+    ),
+    *(
+        "MPL-2.0",
+        "PSF-2.0",
+        "Unicode-3.0",
+        "Unlicense",
+        "Zlib",
+        "NCSA",
+        "Apache-2.0 WITH LLVM-exception",
+    ),
+}
+
+#: What packages write that give no SPDX expression.
+NAMES = {
+    "Apache 2.0": "Apache-2.0",
+    "Apache License 2.0": "Apache-2.0",
+    "Apache Software License": "Apache-2.0",
+    "BSD": "BSD-3-Clause",
+    "BSD License": "BSD-3-Clause",
+    "ISC License (ISCL)": "ISC",
+    "MIT License": "MIT",
+    "Mozilla Public License 2.0 (MPL 2.0)": "MPL-2.0",
+    "Python Software Foundation License": "PSF-2.0",
+}
+
+
+def is_accepted(expression: str) -> bool:
+    """Say whether a licence expression can be met by accepted licences.
+
+    Parameters
+    ----------
+    expression
+        SPDX, with ``/`` for OR as in older crates.
+    """
+    expression = NAMES.get(expression, expression).replace("/", " OR ")
+    tokens = re.findall(r"\(|\)|[^\s()]+", expression.replace(" WITH ", "~"))
+    place = 0
+
+    def either() -> bool:
+        nonlocal place
+        found = both()
+        while place < len(tokens) and tokens[place] == "OR":
+            place += 1
+            found = both() or found
+        return found
+
+    def both() -> bool:
+        nonlocal place
+        found = one()
+        while place < len(tokens) and tokens[place] == "AND":
+            place += 1
+            found = one() and found
+        return found
+
+    def one() -> bool:
+        nonlocal place
+        if place >= len(tokens):
+            return False
+        token = tokens[place].replace("~", " WITH ")
+        place += 1
+        if token != "(":
+            return token in ACCEPTED
+        found = either()
+        place += 1
+        return found
+
+    return either() and place >= len(tokens)
+
+
+def crates() -> dict[str, str]:
+    """Give the licence of each crate of Cargo.lock by name and version."""
+    done = subprocess.run(
+        ["cargo", "metadata", "--format-version", "1", "--locked"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    packages = json.loads(done.stdout)["packages"]
+    return {f"{p['name']} {p['version']}": p["license"] or "" for p in packages}
+
+
+def packages() -> dict[str, str]:
+    """Give the licence of each installed Python package by name and version."""
+    return {f"{d.metadata['Name']} {d.version}": _licence(d.metadata) for d in distributions()}
+
+
+def _licence(metadata: PackageMetadata) -> str:
+    classifiers = [
+        text.split(" :: ")[-1]
+        for text in metadata.get_all("Classifier") or []
+        if text.startswith("License :: ") and text != "License :: OSI Approved"
+    ]
+    # Some put the whole text of the licence there.
+    first = str((metadata.get_all("License") or [""])[0]).split("\n")[0].strip()
+    given = (metadata.get_all("License-Expression") or [None])[0]
+    if given:
+        return str(given)
+    return " OR ".join(NAMES.get(name, name) for name in classifiers) or first
+
+
+def audit_licences() -> list[str]:
+    """Print a table of licences and return what is not accepted."""
+    found = []
+    for kind, licences in (("crates", crates()), ("Python packages", packages())):
+        print(f"{len(licences)} {kind}:")
+        for licence, count in Counter(licences.values()).most_common():
+            print(f"  {count:>4} {licence or 'no licence stated'}")
+        found += [
+            f"{name}: {licence or 'no licence stated'}"
+            for name, licence in sorted(licences.items())
+            if not is_accepted(licence)
+        ]
+    return found
+
+
+#: What programs write that cannot reach their databases.
+OFFLINE = re.compile(
+    r"couldn't fetch|could not resolve|failed to fetch|network|connection|timed out|404|403|dns",
+    re.I,
+)
+
+
+def audit_advisories() -> list[str]:
+    """Look for known advisories, where that is possible."""
+    found = []
+    for title, program, arguments in (
+        ("RustSec", "cargo-audit", ["cargo", "audit"]),
+        ("PyPI", "pip-audit", ["pip-audit", "--skip-editable"]),
+    ):
+        beside = Path(sys.executable).with_name(program)
+        where = shutil.which(program) or (str(beside) if beside.exists() else None)
+        if where is None:
+            print(f"advisories of {title}: not looked up, {program} is not installed")
+            continue
+        command = arguments if arguments[0] == "cargo" else [where, *arguments[1:]]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        said = (done.stdout + done.stderr).strip()
+        if done.returncode == 0:
+            print(f"advisories of {title}: none")
+        elif OFFLINE.search(said) and "GHSA-" not in said and "RUSTSEC-" not in said:
+            print(f"advisories of {title}: not looked up, the database cannot be reached")
+        else:
+            found.append(f"advisories of {title}:\n{said}")
+    return found
+
+
+def audit_unsafe() -> list[str]:
+    """Run the tests of the file with `unsafe` code under Miri, where there is one."""
+    probe = ["cargo", "+nightly", "miri", "--version"]
+    if subprocess.run(probe, capture_output=True, check=False).returncode != 0:
+        print(
+            "unsafe code under Miri: not run, it needs the component miri of a nightly toolchain"
+            " (rustup +nightly component add miri)"
+        )
+        return []
+    done = subprocess.run(
+        ["cargo", "+nightly", "miri", "test", "-p", "ackclock-core", "--lib", "memory::"],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    said = (done.stdout + done.stderr)[-3000:]
+    passed = re.search(r"test result: ok. (\d+) passed", said)
+    if done.returncode == 0 and passed and int(passed[1]) > 0:
+        print(f"unsafe code under Miri: {passed[1]} tests passed")
+        return []
+    return [f"unsafe code under Miri:\n{said}"]
+
+
+def report(found: Iterable[str]) -> int:
+    """Print what was found; return the exit status."""
+    found = list(found)
+    print("\n".join(found) if found else "nothing was found")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(report(audit_licences() + audit_advisories() + audit_unsafe()))

@@ -60,6 +60,34 @@ fn impaired_campuses(seed: u64, era: &str, qdisc: &str, speed: f64, impairments:
     compile(&serde_json::from_value(scenario).unwrap()).unwrap()
 }
 
+/// Campuses whose flows are fire-hoses: those of one host read each other's goodputs.
+fn bundled_campuses(seed: u64, policy: &str, speed: f64) -> Plan {
+    let scenario = json!({
+        "duration": "1 s", "seed": seed, "routing": "delay",
+        "net": { "kind": "tiers", "mans": 3, "lans": 3, "wan_nodes": 3, "wan_redundancy": 2,
+                 "seed": seed, "signal_speed": speed, "buffer": "20 pkt", "qdisc": "fq" },
+        "flows": [{ "id": "hose", "between": { "kind": "exponential-pairs", "exponent": 0 },
+                    "count": 24, "start_jitter": "100 ms",
+                    "source": { "kind": "fire-hose", "policy": policy, "interval": "20 ms",
+                                "capacity": "3 Mbps" } }],
+        "record": { "tables": ["packets", "drops", "flow_samples", "link_samples"],
+                    "interval": "50 ms" },
+    });
+    compile(&serde_json::from_value(scenario).unwrap()).unwrap()
+}
+
+#[test]
+fn fire_hoses_of_one_host_answer_each_other_alike_on_every_partition() {
+    for (seed, policy, speed) in [(1, "full-share", 2e8), (2, "limited-ratio", 5e7)] {
+        let plan = bundled_campuses(seed, policy, speed);
+        let mut links: Vec<_> = plan.flows.iter().map(|flow| flow.route[0]).collect();
+        links.sort_unstable();
+        links.dedup();
+        assert!(links.len() < plan.flows.len(), "no host has two flows");
+        assert!(results(&plan, true) == results(&plan, false), "{policy}");
+    }
+}
+
 /// TCP and datagrams, each flow between two hosts that no other flow uses, through routers.
 fn hosts_on_routers(seed: u64, era: &str, qdisc: &str, kind: &str, ms: &[u64]) -> Plan {
     let ms = |k: usize| format!("{} ms", ms[k]);

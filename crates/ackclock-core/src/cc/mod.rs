@@ -254,9 +254,8 @@ pub trait CongestionControl: Send {
     fn sends_ect_1(&self) -> bool {
         false
     }
-    /// Whether the control counts marks itself: each acknowledgement carries the mark of the segments that it
-    /// acknowledges (no echo until CWR), [`Self::on_congestion`] reports no ECN-Echo, and the flow is
-    /// ECN-capable.
+    /// Whether the control answers the counts of [`Self::on_ecn_counts`] itself: [`Self::on_congestion`] reports
+    /// no ECN-Echo, and the flow has AccECN whatever `tcp.ecn` and `tcp.accecn` say.
     fn counts_marks(&self) -> bool {
         false
     }

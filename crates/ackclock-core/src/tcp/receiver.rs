@@ -16,7 +16,7 @@
 //! DSACK:     (an option) before them, the segment that has come again
 //! echo:      TS.Recent, taken from a segment with seq <= last ACK sent and a timestamp not older; one that
 //!            is half a turn of the clock old (134 s) gives way to any (RFC 7323 section 5.5)
-//! ECN:       ECE on every ACK from a CE until a CWR; for controls that count marks, on the ACK that covers it
+//! ECN:       ECE on every ACK from a CE until a CWR
 //! AccECN:    (an option, RFC 9768) in place of ECE and CWR the number of CE marks modulo 8 on every ACK
 //! AQT:       the time that the segment which caused this ACK waited in queues; none on a delayed ACK's timeout
 //! wire size: ack_size + 12 with timestamps + 8 n + 4 with n SACK blocks
@@ -55,8 +55,6 @@ pub struct ReceiverParts {
     pub sack: bool,
     /// Payload of the whole transfer, if it is finite.
     pub size: Option<Bytes>,
-    /// Echo the mark of each packet once, with the acknowledgement that covers it, not until CWR.
-    pub echo_each: bool,
 }
 
 /// The receiving end. What every packet touches comes first, as in [`super::Sender`].
@@ -84,8 +82,6 @@ pub struct Receiver {
     echo_ce: bool,
     /// The last data packet carried CE.
     last_ce: bool,
-    /// ECE lasts for one ACK.
-    echo_each: bool,
     history_len: u8,
     /// Segments that arrived out of order.
     early: Ranges,
@@ -113,7 +109,7 @@ impl Receiver {
 
     /// A receiver that has got nothing.
     pub fn new(parts: &ReceiverParts) -> Self {
-        let ReceiverParts { flow, config, sack, size, echo_each } = parts;
+        let ReceiverParts { flow, config, sack, size } = parts;
         let total = size.map_or(u32::MAX, |bytes| segments_of(bytes, config.mss));
         Self {
             flow: *flow,
@@ -124,7 +120,6 @@ impl Receiver {
             sack: *sack,
             dsack: *sack && config.dsack,
             duplicate: None,
-            echo_each: *echo_each,
             timestamps: config.timestamps,
             accecn: config.accecn,
             marks: FIRST_COUNT,
@@ -241,7 +236,6 @@ impl Receiver {
             flags.set_ace(self.marks);
         } else if self.echo_ce {
             flags.set(Flags::ECE);
-            self.echo_ce = !self.echo_each;
         }
         let packet = ctx.out.send(self.flow, self.next, self.ack_size as u16, flags);
         if self.timestamps {
@@ -276,7 +270,7 @@ impl Receiver {
         let ce_changed = ce != self.last_ce;
         self.marks = self.marks.wrapping_add(u32::from(ce && self.accecn));
         self.last_ce = ce;
-        if packet.flags.has(Flags::CWR) && !self.echo_each {
+        if packet.flags.has(Flags::CWR) {
             self.echo_ce = false;
         }
         self.echo_ce |= ce;

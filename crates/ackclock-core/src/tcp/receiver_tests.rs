@@ -15,8 +15,7 @@ fn ms(n: u64) -> Span {
 impl Bench {
     fn new(change: impl FnOnce(&mut ReceiverParts)) -> Self {
         let config = TcpConfig::of_era(Era::Rfc);
-        let mut parts =
-            ReceiverParts { flow: FlowId(0), config, sack: true, size: None, echo_each: false };
+        let mut parts = ReceiverParts { flow: FlowId(0), config, sack: true, size: None };
         change(&mut parts);
         Self { receiver: Receiver::new(&parts), now: Time::ZERO }
     }
@@ -214,15 +213,4 @@ fn a_timestamp_after_a_long_silence_is_echoed() {
     assert_eq!(echo(1, 0), at(1));
     assert_eq!(echo(181, 1), at(181));
     assert_eq!(echo(182, 2), at(182));
-}
-
-#[test]
-fn a_mark_is_echoed_once_if_each_is_to_be_counted() {
-    let mut bench = Bench::new(|parts| (parts.echo_each, parts.config.delayed_ack) = (true, 1));
-    let seen: Vec<bool> = [Flags::CE, Flags::default(), Flags::CE, Flags::CE, Flags::CWR]
-        .into_iter()
-        .zip(0..)
-        .map(|(flags, seq)| bench.flagged(seq, flags).unwrap().flags.has(Flags::ECE))
-        .collect();
-    assert_eq!(seen, [true, false, true, true, false]);
 }

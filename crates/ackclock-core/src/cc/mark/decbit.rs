@@ -19,9 +19,9 @@
 //! marked at each packet while the other rarely is, and keep a window of 1 for good (at 50 ms and 10 Mbit/s 0.3
 //! and 2.9 Mbit/s). With exponential jitter of 5 ms two flows get equal shares, whenever they start.
 //!
-//! Deviations: what a loss does is TCP's (RFC 5681); the source's networks lose nothing. An acknowledgement of
-//! two segments has the mark of either. Flows are ECN-capable whatever `tcp.ecn` says; only era `rfc` can
-//! run it, whose receivers echo each mark.
+//! Deviations: what a loss does is TCP's (RFC 5681); the source's networks lose nothing. Receivers report counts of
+//! marks (AccECN, RFC 9768) in place of each packet's bit: an acknowledgement of several segments spreads its marks
+//! evenly over them. Flows have AccECN whatever `tcp.accecn` says; only era `rfc` can run it.
 //!
 //! Defaults by era: the source's: threshold 1/2, increase 1, factor 0.875.
 
@@ -29,7 +29,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::cc::usage::in_use;
-use crate::cc::{Ack, CcEnv, Congestion, CongestionControl, Signal, Window};
+use crate::cc::{Ack, CcEnv, Congestion, CongestionControl, EcnCounts, Signal, Window};
 use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 use crate::scenario::Era;
@@ -64,6 +64,8 @@ pub struct Decbit {
     left: f64,
     counted: f64,
     marked: f64,
+    /// Marks reported and not yet assigned to segments.
+    reported: f64,
     /// Marked fraction at the last decision.
     fraction: f64,
     /// The window as this control last left it; another value means that someone else moved it.
@@ -88,6 +90,7 @@ impl About<CcEnv> for Decbit {
             left: 0.0,
             counted: 0.0,
             marked: 0.0,
+            reported: 0.0,
             fraction: 0.0,
             at: f64::NAN,
         })
@@ -116,12 +119,17 @@ impl Decbit {
 }
 
 impl CongestionControl for Decbit {
+    fn on_ecn_counts(&mut self, _window: &mut Window, counts: &EcnCounts) {
+        self.reported += f64::from(counts.marked);
+    }
+
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         if window.cwnd.to_bits() != self.at.to_bits() {
             self.restart(window.cwnd, window.cwnd);
         }
         let may_grow = !(ack.app_limited && self.era == Era::Rfc);
         let mut acked = f64::from(ack.acked);
+        let share = (std::mem::take(&mut self.reported) / acked).min(1.0);
         while acked > 0.0 {
             let skipped = acked.min(self.ignored);
             self.ignored -= skipped;
@@ -130,9 +138,7 @@ impl CongestionControl for Decbit {
             self.left -= counted;
             acked -= counted;
             self.counted += counted;
-            if ack.ecn_echo {
-                self.marked += counted;
-            }
+            self.marked += share * counted;
             if self.left <= 0.0 {
                 self.decide(window, may_grow);
             }
@@ -162,6 +168,10 @@ impl CongestionControl for Decbit {
         false
     }
 
+    fn needs_ecn_counts(&self) -> bool {
+        true
+    }
+
     fn counts_marks(&self) -> bool {
         true
     }
@@ -181,9 +191,16 @@ mod tests {
         Decbit::new(DecbitParams::default(), &env(Era::Rfc)).unwrap()
     }
 
+    /// An acknowledgement of so many segments, and of so many marks.
+    fn acknowledge(control: &mut Decbit, window: &mut Window, acked: u32, marked: u32) {
+        let counts = EcnCounts { acked, marked, ..EcnCounts::at(Time::ZERO) };
+        control.on_ecn_counts(window, &counts);
+        control.on_ack(window, &Ack::at(Time::ZERO, acked));
+    }
+
     fn feed(control: &mut Decbit, window: &mut Window, marks: &[bool]) {
-        for &ecn_echo in marks {
-            control.on_ack(window, &Ack { ecn_echo, ..Ack::at(Time::ZERO, 1) });
+        for &is_marked in marks {
+            acknowledge(control, window, 1, u32::from(is_marked));
         }
     }
 
@@ -237,6 +254,12 @@ mod tests {
         // 3 ignored, 3 counted: 4. Then 3 ignored, 4 counted: 5.
         control.on_ack(&mut window, &Ack::at(Time::ZERO, 13));
         assert_eq!(window.cwnd, 5.0);
+        // Two by two: 4 ignored though marked, then 5 counted. A mark on two is half a mark on each, and of the
+        // last two segments one is counted: 1 + 2 + 0.5 = 3.5 of 5.
+        for marked in [2, 2, 1, 2, 1] {
+            acknowledge(&mut control, &mut window, 2, marked);
+        }
+        assert_eq!((control.fraction, window.cwnd), (0.7, 4.375));
     }
 
     #[test]

@@ -95,14 +95,14 @@ fn build_rfc_pair(
             return Err(problems.into_iter().flatten().flatten().collect());
         }
     };
-    if made.needs_ecn_counts() && !flow.tcp.accecn {
+    let sack = made_recovery.uses_sack();
+    let has_counts = flow.tcp.accecn || made.counts_marks();
+    if made.needs_ecn_counts() && !has_counts {
         let message = format!("{control} needs counts of ECN marks, expected accecn = true");
         return Err(vec![Problem::new(path("tcp.accecn"), message)]);
     }
-    let sack = made_recovery.uses_sack();
-    let echo_each = made.counts_marks();
-    let config = if echo_each && !flow.tcp.ecn {
-        Arc::new(TcpConfig { ecn: true, ..TcpConfig::clone(&flow.tcp) })
+    let config = if made.counts_marks() && !flow.tcp.accecn {
+        Arc::new(TcpConfig { ecn: true, accecn: true, ..TcpConfig::clone(&flow.tcp) })
     } else {
         Arc::clone(&flow.tcp)
     };
@@ -117,13 +117,8 @@ fn build_rfc_pair(
         recovery: made_recovery,
         slow_start: made_slow_start,
     });
-    let parts = ReceiverParts {
-        flow: id,
-        config: TcpConfig::clone(&config),
-        sack,
-        size: flow.size,
-        echo_each,
-    };
+    let parts =
+        ReceiverParts { flow: id, config: TcpConfig::clone(&config), sack, size: flow.size };
     Ok((Some(Box::new(sender)), Some(Box::new(Receiver::new(&parts)))))
 }
 
@@ -177,9 +172,9 @@ fn build_ns2_pair(
     };
     let env = CcEnv { mss: flow.tcp.mss, wire_size: flow.tcp.wire_size(), era: plan.era };
     let made = build_control(flow, id, cc, &env, custom)?;
-    if made.counts_marks() {
+    if made.needs_ecn_counts() {
         let message = format!(
-            "{} counts the mark of each packet, which ns-2's sinks do not echo; expected era rfc",
+            "{} needs counts of ECN marks, which ns-2's sinks do not report; expected era rfc",
             cc.kind()
         );
         return Err(vec![Problem::new(path("cc"), message)]);

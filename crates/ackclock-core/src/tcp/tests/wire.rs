@@ -109,7 +109,6 @@ impl Setup {
             config: self.config.clone(),
             sack: recovery.uses_sack(),
             size,
-            echo_each: cc.counts_marks(),
         });
         let sender = Sender::new(SenderParts {
             flow: FlowId(0),

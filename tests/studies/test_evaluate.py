@@ -194,9 +194,9 @@ def test_no_loss_of_a_neighbour_is_below_nothing():
 def test_a_registry_control_is_compared_with_all_others(tiny, tmp_path):
     done = evaluate("vegas", store=tmp_path / "store", progress=False)
     found = done.judgement
-    assert found.controls == ("vegas", "AIMD", "AIAD", "MIMD", "MIAD", "CUBIC")
+    assert found.controls == ("vegas", "AIMD", "AIAD", "MIMD", "MIAD", "CUBIC", "BBRv3")
     assert len(found.settings) == 8
-    assert found.runs == 6 * 8 * 2 * 2 + 5 * 4 * 1 * 2
+    assert found.runs == 7 * 8 * 2 * 2 + 6 * 4 * 1 * 2
     for setting in found.settings:
         assert min(found.rank_d[setting, c].mean for c in found.controls) >= 0
         assert found.best[setting]
@@ -209,7 +209,7 @@ def test_a_registry_control_is_compared_with_all_others(tiny, tmp_path):
     assert 'src="' not in page
     assert 'rel="stylesheet"' not in page
     kept = json.loads((tmp_path / "out" / "evaluation.json").read_text())
-    assert len(kept["scores"]) == 48
+    assert len(kept["scores"]) == 56
     assert kept["user_code_hash"] is None
 
 

@@ -23,8 +23,8 @@ __all__ = ["plot"]
     "--kind",
     required=True,
     shell_complete=completion.figures,
-    help="Of runs: cwnd, throughput, queue, delay, fairness, sequence or map. Of a store: lines,"
-    " heatmap, ranked, ecdf or pareto.",
+    help="Of runs: cwnd, throughput, queue, delay, fairness, sequence, states or map. Of a store:"
+    " lines, heatmap, ranked, ecdf or pareto.",
 )
 @click.option("--out", type=FILE, required=True, metavar="FILE", help="SVG, PNG or PDF.")
 @click.option("--flow", "flows", multiple=True, help="Only this flow; may be repeated.")

@@ -8,6 +8,7 @@ from ackclock.plot.figures import cwnd, delay, fairness, network_map, queue, thr
 from ackclock.plot.overlay import overlay
 from ackclock.plot.registry import find, names
 from ackclock.plot.sequence import sequence
+from ackclock.plot.states import states
 from ackclock.plot.style import save
 from ackclock.plot.sweeps import ecdf, heatmap, lines, pareto, ranked
 
@@ -36,6 +37,7 @@ __all__ = [
     "ranked",
     "save",
     "sequence",
+    "states",
     "throughput",
 ]
 
@@ -56,7 +58,8 @@ def draw(
     Parameters
     ----------
     kind
-        ``cwnd``, ``throughput``, ``queue``, ``delay``, ``fairness``, ``sequence`` or ``map``.
+        ``cwnd``, ``throughput``, ``queue``, ``delay``, ``fairness``, ``sequence``, ``states``
+        or ``map``.
     run
         What to draw.
     flows

@@ -41,7 +41,7 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
 @click.argument("control", shell_complete=completion.algorithms("cc"))
 @_options
 def evaluate(control: str, **means: Any) -> None:
-    """Compare CONTROL with AIMD, AIAD, MIMD, MIAD, CUBIC and Vegas in every setting.
+    """Compare CONTROL with AIMD, AIAD, MIMD, MIAD, CUBIC, BBRv3 and Vegas in every setting.
 
     CONTROL is a registry name, a class as file.py:Class, or a table as '{kind = "aimd", b = 0.7}'.
     Prints one page; --out also writes a report. An evaluation that was stopped goes on where it

@@ -1,4 +1,4 @@
-"""What an evaluation runs: the control under study and six others, in every setting.
+"""What an evaluation runs: the control under study and seven others, in every setting.
 
 Two sweeps. In ``alone`` all test flows of a run use one control. In ``shared`` half of them use the
 control under study, half another one.
@@ -27,9 +27,11 @@ OTHERS: dict[str, Any] = {
     "MIMD": {"kind": "mimd", "a": 1.125, "b": 0.8},
     "MIAD": {"kind": "miad", "a": 1.125, "d": 3.0},
     "CUBIC": "cubic",
+    "BBRv3": "bbr3",
     "Vegas": "vegas",
 }
-"""What the control is compared with: the four instances that Akella et al. chose, and two more."""
+"""What the control is compared with: the four instances that Akella et al. chose, and one each that
+answers loss, models the path and answers delay."""
 
 ROUTERS: dict[str, Data] = {
     "drop-tail": {"net.qdisc": "fifo", "tcp.ecn": False},

@@ -132,7 +132,7 @@ def evaluate(
     folder: Path | None = None,
     command: str | None = None,
 ) -> Evaluation:
-    """Evaluate a control beside the four linear ones, CUBIC and Vegas.
+    """Evaluate a control beside the four linear ones, CUBIC, BBRv3 and Vegas.
 
     Parameters
     ----------

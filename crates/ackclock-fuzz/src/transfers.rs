@@ -88,7 +88,7 @@ fn build(input: &mut Input<'_>, segments: u64) -> Option<(Pair, u64)> {
     let mut size = segments * u64::from(config.mss);
     if era != Era::Rfc {
         let variant = Variant::of_recovery(recovery.kind())?;
-        if cc.counts_marks() {
+        if cc.needs_ecn_counts() {
             return None;
         }
         config.ecn = b & 32 == 32;
@@ -127,7 +127,6 @@ fn build(input: &mut Input<'_>, segments: u64) -> Option<(Pair, u64)> {
         config: config.clone(),
         sack: recovery.uses_sack(),
         size: Some(Bytes(size)),
-        echo_each: cc.counts_marks(),
     });
     let sender = Sender::new(SenderParts {
         flow,

@@ -318,6 +318,9 @@ crate::registry! {
         "cc/delay/fast_self_tuning.rs" => delay::fast_self_tuning::FastSelfTuning,
         "cc/delay/fast_corrected.rs" => delay::fast_corrected::FastCorrected,
         "cc/delay/ledbat.rs" => delay::ledbat::Ledbat,
+        "cc/delay/ledbat_pp.rs" => delay::ledbat_pp::LedbatPlusPlus,
+        "cc/delay/lp.rs" => delay::lp::Lp,
+        "cc/delay/cdg.rs" => delay::cdg::Cdg,
         "cc/delay/copa.rs" => delay::copa::Copa,
         "cc/mixed/compound.rs" => mixed::compound::Compound,
         "cc/mixed/westwood.rs" => mixed::westwood::Westwood,
@@ -326,5 +329,6 @@ crate::registry! {
         "cc/mixed/yeah.rs" => mixed::yeah::Yeah,
         "cc/model/bbr.rs" => model::bbr::Bbr,
         "cc/model/bbr3.rs" => model::bbr3::Bbr3,
+        "cc/model/c4.rs" => model::c4::C4,
     }
 }

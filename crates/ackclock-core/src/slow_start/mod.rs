@@ -3,9 +3,11 @@
 //! A new rule: one file here that implements [`About`](crate::registry::About) and [`SlowStart`],
 //! and one line in the registry at the end of this file.
 
+pub mod hystart;
 pub mod hystart_pp;
 pub mod limited;
 pub mod none;
+pub mod search;
 pub mod standard;
 
 use crate::cc::{Ack, CcEnv, Window};
@@ -25,6 +27,8 @@ crate::registry! {
         "slow_start/standard.rs" => standard::Standard,
         "slow_start/limited.rs" => limited::Limited,
         "slow_start/hystart_pp.rs" => hystart_pp::HystartPlusPlus,
+        "slow_start/hystart.rs" => hystart::LinuxHystart,
+        "slow_start/search.rs" => search::Search,
         "slow_start/none.rs" => none::NoSlowStart,
     }
 }

@@ -74,3 +74,75 @@ fn prague_without_accurate_ecn_is_refused_in_one_sentence() {
     let expected = "prague needs counts of ECN marks, expected accecn = true";
     assert_eq!(found.iter().map(|(_, message)| &**message).collect::<Vec<_>>(), [expected]);
 }
+
+/// LEDBAT++ alone: q stays at its target of 60 ms, 144 segments of 20 Mbit/s, but for its slowdowns, which take a tenth of the
+/// time. At a base of 40 ms the gain is a third; the decrease at the target is proportional, so that the queue swings
+/// little.
+#[test]
+fn ledbat_plus_plus_keeps_its_target_delay_between_slowdowns() {
+    let seen = bottleneck(json!({}), &[json!({"cc": "ledbat++"})]);
+    let target = 0.06 * RATE;
+    let (queue, rate) = (queued(&seen), seen.goodput(0) / (RATE * 8000.0));
+    println!("ledbat++: {queue:.1} of {target:.1} segments queued, {rate:.3} of the link");
+    assert!(queue < 1.05 * target && queue > 0.6 * target, "{queue} of {target}");
+    assert!(rate > 0.88, "{rate}");
+}
+
+/// Background transports leave the link to a standard flow: it gets nearly all, and alone they fill it.
+#[test]
+fn background_controls_yield_to_a_standard_flow() {
+    for name in ["ledbat++", "lp"] {
+        let alone = bottleneck(json!({"buffer": "2 bdp"}), &[json!({"cc": name})]).goodput(0);
+        let flows = [json!({"cc": "aimd"}), json!({"cc": name})];
+        let beside = bottleneck(json!({"buffer": "2 bdp"}), &flows);
+        let (standard, background) = (beside.goodput(0), beside.goodput(1));
+        println!("{name}: {alone:.3e} alone; {background:.3e} beside {standard:.3e} bit/s");
+        assert!(alone > 0.8 * RATE * 8000.0, "{name}: {alone}");
+        assert!(background < 0.2 * standard, "{name}: {background} beside {standard}");
+    }
+}
+
+/// C4 alone fills the link and keeps its queue within its delay threshold of M: 25 ms at most, 60 segments.
+#[test]
+fn c4_fills_the_link_with_a_short_queue() {
+    let seen = bottleneck(json!({}), &[json!({"cc": "c4"})]);
+    let (queue, rate) = (queued(&seen), seen.goodput(0) / (RATE * 8000.0));
+    println!("c4: {queue:.1} segments queued, {rate:.3} of the link");
+    assert!(rate > 0.9, "{rate}");
+    assert!(queue < 0.025 * RATE, "{queue}");
+}
+
+/// A random loss leaves Westwood+ what its measured rate fills: the link stays full where Reno halves.
+#[test]
+fn westwood_keeps_the_link_full_where_losses_are_random() {
+    let lossy = json!({"loss": 0.002});
+    let rate = |cc: &str| bottleneck(lossy.clone(), &[json!({"cc": cc})]).goodput(0);
+    let (westwood, reno) = (rate("westwood"), rate("aimd"));
+    println!("losses of 0.2 %: westwood {westwood:.3e}, aimd {reno:.3e} bit/s");
+    assert!(westwood > 1.5 * reno, "{westwood} and {reno}");
+}
+
+/// Behind a buffer of 4 BDP the standard slow start overshoots and loses; those that watch the delay, the train or the
+/// deliveries leave before. (SEARCH needs one to two round trips beyond the bottleneck's rate, thus the buffer.)
+#[test]
+fn slow_starts_that_watch_the_path_lose_less() {
+    let lost = |slow_start: &str| {
+        let net = wire(json!({"rate": "20 Mbps", "delay": "50 ms", "buffer": "4 bdp"}));
+        let mut flow = json!({"src": "a", "dst": "b", "recovery": "sack", "cc": "cubic"});
+        extend(&mut flow, json!({"slow_start": slow_start}));
+        let seen = run(json!({
+            "net": net, "flows": [flow], "duration": 6,
+            "tcp": {"delayed_ack": 1, "mss": 1000},
+        }));
+        let drops = seen.link("a->b").drops;
+        println!("{slow_start}: {drops} drops, {:.3e} bit/s", seen.goodput(0));
+        (drops, seen.goodput(0))
+    };
+    let (standard, _) = lost("standard");
+    assert!(standard > 50, "{standard}");
+    for name in ["hystart", "search"] {
+        let (drops, rate) = lost(name);
+        assert!(drops * 4 < standard, "{name}: {drops} of {standard}");
+        assert!(rate > 0.5 * RATE * 8000.0, "{name}: {rate}");
+    }
+}

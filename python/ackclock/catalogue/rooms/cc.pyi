@@ -517,6 +517,54 @@ class Ledbat(Record):
         slow_start: bool | None = False,
     ) -> None: ...
 
+class LedbatPlusPlus(Record):
+    r"""LEDBAT++.
+
+    target: Queueing delay to keep. Range: more than 0 s.
+    c: Constant of the multiplicative decrease. Range: more than 0.
+    base_history: Length of the delay history. Range: at least 1 (minutes).
+    slowdowns: Pause now and then, so that the base delay can be measured.
+    """
+    def __init__(
+        self,
+        target: float | str | None = 0.06,
+        c: float | None = 1.0,
+        base_history: int | None = 10,
+        slowdowns: bool | None = True,
+    ) -> None: ...
+
+class Lp(Record):
+    r"""TCP-LP.
+
+    delta: Share of the range of delays beyond which the path counts as congested. Range: more than 0 and less than 1.
+    gamma: Weight of a new sample in the smoothed delay. Range: more than 0 and at most 1.
+    inference: Round trips that an early indication is observed. Range: at least 1 (round trips).
+    """
+    def __init__(
+        self,
+        delta: float | None = 0.15,
+        gamma: float | None = 0.125,
+        inference: int | None = 3,
+    ) -> None: ...
+
+class Cdg(Record):
+    r"""CAIA delay gradient (CDG).
+
+    scale: Rise of the delay for a round trip at which the probability of backing off is 1 - 1/e (G). Range: more than 0 s.
+    beta_delay: Factor kept when the delay rises. Range: more than 0 and less than 1.
+    beta_loss: Factor kept after a loss. Range: more than 0 and less than 1.
+    ineffective: Back-offs in a row that show that they are in vain, and how many are then left out. Range: at least 0.
+    tolerate_losses: Do not answer losses while the queue is not full.
+    """
+    def __init__(
+        self,
+        scale: float | str | None = 0.003,
+        beta_delay: float | None = 0.7,
+        beta_loss: float | None = 0.5,
+        ineffective: int | None = 5,
+        tolerate_losses: bool | None = True,
+    ) -> None: ...
+
 class Copa(Record):
     r"""Copa.
 
@@ -665,4 +713,16 @@ class Bbr3(Record):
         min_rtt_filter_len: float | str | None = 10,
         probe_rtt_interval: float | str | None = 5,
         probe_rtt_duration: float | str | None = 0.2,
+    ) -> None: ...
+
+class C4(Record):
+    r"""C4.
+
+    cruising_eras: Eras of Cruising before a push. Range: at least 1 (round trips).
+    initial_eras: Eras without increase that end Initial. Range: at least 1 (round trips).
+    """
+    def __init__(
+        self,
+        cruising_eras: int | None = 4,
+        initial_eras: int | None = 3,
     ) -> None: ...

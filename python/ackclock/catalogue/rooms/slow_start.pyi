@@ -43,6 +43,38 @@ class HystartPlusPlus(Record):
         limit: int | None = 8,
     ) -> None: ...
 
+class Hystart(Record):
+    r"""HyStart of Linux.
+
+    low_window: Least window at which slow start may end (`hystart_low_window`). Range: at least 2 (segments).
+    ack_delta: Largest gap between acknowledgements of a train (`hystart_ack_delta_us`). Range: at least 0 s.
+    ack_train: Detect by the length of the ACK train.
+    delay: Detect by the rise of the delay.
+    min_samples: Samples at the beginning of a round that count (`HYSTART_MIN_SAMPLES`). Range: at least 1.
+    """
+    def __init__(
+        self,
+        low_window: float | None = 16.0,
+        ack_delta: float | str | None = 0.002,
+        ack_train: bool | None = True,
+        delay: bool | None = True,
+        min_samples: int | None = 8,
+    ) -> None: ...
+
+class Search(Record):
+    r"""SEARCH.
+
+    window_factor: Window of the measurement in first round trips (`WINDOW_SIZE_FACTOR`). Range: more than 0 (round trips).
+    threshold: Share by which deliveries must fall behind (`THRESH`). Range: more than 0 and less than 1.
+    limit: Most segments that one acknowledgement adds. Range: at least 1 (segments).
+    """
+    def __init__(
+        self,
+        window_factor: float | None = 3.5,
+        threshold: float | None = 0.26,
+        limit: int | None = 1,
+    ) -> None: ...
+
 class None_(Record):
     """No slow start."""
     def __init__(self) -> None: ...

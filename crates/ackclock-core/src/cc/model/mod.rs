@@ -2,4 +2,5 @@
 
 pub mod bbr;
 pub mod bbr3;
+pub mod c4;
 mod filters;

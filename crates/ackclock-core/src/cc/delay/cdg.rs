@@ -1,0 +1,367 @@
+//! CDG: backs off by chance when the delay rises, and tolerates losses that no full queue explains.
+//!
+//! The gradient of the delay needs no threshold that depends on the path. Beside controls that fill the queue, in vain,
+//! it stops backing off for delay, and it keeps a shadow window.
+//!
+//! **Source**: D. A. Hayes, G. Armitage, "Revisiting TCP Congestion Control Using Delay Gradients", IFIP Networking 2011,
+//! section 3, doi:10.1007/978-3-642-20798-3_25.
+//!
+//! **Rule** (per round trip: gmin, gmax = change of the least and largest sample, each a mean of the last 8)
+//! ```text
+//! gmin or gmax > 0, with probability 1 - exp(-g / G):   w <- beta_delay w, not in the round trip that follows one;
+//!   after 5 such in a row without g < 0, the next 5 have no effect
+//! else w += 1 per round trip
+//! queue: full    gmin > 0 and gmax <= 0, or it was full and has not fallen;    empty  gmax < 0 and gmin >= 0
+//!        rising  both > 0;   falling  gmin < 0
+//! loss, queue full:  w <- beta_loss max(w, s), s the shadow window;     queue not full: w stays
+//! shadow: s <- max(s, w) at a delay back-off, + 1 per round trip, forgotten when the queue empties
+//! timeout: ssthresh <- w / 2, w <- 1;   in slow start a delay back-off ends it
+//! ```
+//! Deviations: the source leaves open what a loss does that is tolerated: ssthresh is set to w, so that the flow goes on in
+//! avoidance. Linux switches the loss tolerance off by default; here it is on, as in the source. ECN counts as a loss with a
+//! full queue.
+//!
+//! Defaults by era: the same in all: G = 3 ms, `beta_delay` 0.7, `beta_loss` 0.5, 5 back-offs.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::cc::rounds::{RoundRtt, RoundSamples};
+use crate::cc::usage::{growth, in_use, reduce_to};
+use crate::cc::{Ack, CcEnv, Congestion, CongestionControl, Signal, Window};
+use crate::error::Problem;
+use crate::registry::{About, Info, Status};
+use crate::rng::{Purpose, Stream};
+use crate::scenario::Era;
+use crate::units::Span;
+
+/// Gradients in the moving average.
+const SMOOTHING: usize = 8;
+
+/// Parameters of CDG.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct CdgParams {
+    /// Rise of the delay for a round trip at which the probability of backing off is 1 - 1/e (G).
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub scale: Span,
+    /// Factor kept when the delay rises.
+    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
+    pub beta_delay: f64,
+    /// Factor kept after a loss.
+    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
+    pub beta_loss: f64,
+    /// Back-offs in a row that show that they are in vain, and how many are then left out; 0: none.
+    #[schemars(range(min = 0))]
+    pub ineffective: u32,
+    /// Do not answer losses while the queue is not full.
+    pub tolerate_losses: bool,
+}
+
+impl Default for CdgParams {
+    fn default() -> Self {
+        Self {
+            scale: Span::from_millis(3),
+            beta_delay: 0.7,
+            beta_loss: 0.5,
+            ineffective: 5,
+            tolerate_losses: true,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Queue {
+    Unknown,
+    Empty,
+    Rising,
+    Full,
+    Falling,
+}
+
+/// Mean of the last gradients of a quantity.
+#[derive(Clone, Copy, Debug, Default)]
+struct Gradient {
+    last: Option<f64>,
+    recent: [f64; SMOOTHING],
+    place: usize,
+}
+
+impl Gradient {
+    /// Takes a new value; returns the smoothed gradient.
+    fn update(&mut self, value: f64) -> f64 {
+        let change = self.last.map_or(0.0, |last| value - last);
+        self.last = Some(value);
+        self.recent[self.place] = change;
+        self.place = (self.place + 1) % SMOOTHING;
+        self.recent.iter().sum::<f64>() / SMOOTHING as f64
+    }
+}
+
+/// CDG.
+pub struct Cdg {
+    params: CdgParams,
+    era: Era,
+    stream: Stream,
+    samples: RoundSamples,
+    least: Gradient,
+    most: Gradient,
+    g_min: f64,
+    g_max: f64,
+    queue: Queue,
+    /// The last round trip backed off.
+    backed_off: bool,
+    /// Back-offs in a row, and those yet to be left out.
+    in_row: u32,
+    left_out: u32,
+    shadow: f64,
+}
+
+impl About<CcEnv> for Cdg {
+    type Params = CdgParams;
+    const INFO: Info = Info {
+        name: "cdg",
+        title: "CAIA delay gradient (CDG)",
+        source: "Hayes, Armitage, IFIP Networking 2011, section 3, \
+                 doi:10.1007/978-3-642-20798-3_25",
+        status: Status::Variant,
+    };
+
+    fn new(params: CdgParams, env: &CcEnv) -> Result<Self, Vec<Problem>> {
+        Ok(Self {
+            params,
+            era: env.era,
+            stream: Stream::new(0, Purpose::Control, 0),
+            samples: RoundSamples::default(),
+            least: Gradient::default(),
+            most: Gradient::default(),
+            g_min: 0.0,
+            g_max: 0.0,
+            queue: Queue::Unknown,
+            backed_off: false,
+            in_row: 0,
+            left_out: 0,
+            shadow: 0.0,
+        })
+    }
+}
+
+impl Cdg {
+    /// What a round trip's samples say; true if the window is to back off.
+    fn on_round(&mut self, round: RoundRtt) -> bool {
+        self.g_min = self.least.update(round.least);
+        self.g_max = self.most.update(round.most);
+        self.infer_queue();
+        if self.g_min < 0.0 || self.g_max < 0.0 {
+            (self.in_row, self.left_out) = (0, 0);
+        }
+        if std::mem::take(&mut self.backed_off) {
+            return false;
+        }
+        let rise = self.g_min.max(self.g_max);
+        if rise <= 0.0 || self.stream.uniform() >= 1.0 - (-rise / self.params.scale.seconds()).exp()
+        {
+            return false;
+        }
+        if self.left_out > 0 {
+            self.left_out -= 1;
+            return false;
+        }
+        if self.params.ineffective > 0 {
+            self.in_row += 1;
+            if self.in_row >= self.params.ineffective {
+                (self.in_row, self.left_out) = (0, self.params.ineffective);
+            }
+        }
+        true
+    }
+
+    fn infer_queue(&mut self) {
+        self.queue = match (self.g_min, self.g_max) {
+            (min, max) if min > 0.0 && max <= 0.0 => Queue::Full,
+            (min, max) if min > 0.0 && max > 0.0 => Queue::Rising,
+            (min, _) if min < 0.0 => Queue::Falling,
+            (_, max) if max < 0.0 => {
+                self.shadow = 0.0;
+                Queue::Empty
+            }
+            _ => self.queue,
+        };
+    }
+
+    fn back_off(&mut self, window: &mut Window) {
+        self.backed_off = true;
+        self.shadow = self.shadow.max(window.cwnd);
+        let kept = (self.params.beta_delay * window.cwnd).max(2.0);
+        window.cwnd = kept.min(window.cwnd);
+        window.ssthresh = kept;
+    }
+}
+
+impl CongestionControl for Cdg {
+    fn on_slow_start(&mut self, window: &mut Window, ack: &Ack) {
+        if let Some(round) = self.samples.on_ack(ack)
+            && self.on_round(round)
+        {
+            self.back_off(window);
+        }
+    }
+
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        if let Some(round) = self.samples.on_ack(ack)
+            && self.on_round(round)
+        {
+            self.back_off(window);
+        }
+        let step = growth(ack, self.era) / window.cwnd;
+        if self.shadow > 0.0 {
+            self.shadow += step;
+        }
+        if !self.backed_off {
+            window.cwnd += step;
+        }
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, event: &Congestion) {
+        let used = in_use(window, event, self.era);
+        let lost = matches!(event.signal, Signal::FastRetransmit { .. });
+        let excused = self.params.tolerate_losses && lost;
+        if excused && !matches!(self.queue, Queue::Full | Queue::Unknown) {
+            window.ssthresh = window.cwnd.max(2.0);
+            return;
+        }
+        let timeout = matches!(event.signal, Signal::Rto { .. });
+        let from = if timeout { used } else { used.max(self.shadow) };
+        self.shadow = 0.0;
+        self.samples.forget();
+        let factor = if timeout { 0.5 } else { self.params.beta_loss };
+        reduce_to(window, event, self.era, factor * from);
+    }
+
+    fn take_stream(&mut self, stream: Stream) {
+        self.stream = stream;
+    }
+
+    fn phase(&self) -> &'static str {
+        match self.queue {
+            Queue::Unknown => "unknown",
+            Queue::Empty => "empty",
+            Queue::Rising => "rising",
+            Queue::Full => "full",
+            Queue::Falling => "falling",
+        }
+    }
+
+    fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        out("gradient_min_s", self.g_min);
+        out("gradient_max_s", self.g_max);
+        out("shadow_window", self.shadow);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cc::test_support::env;
+    use crate::units::Time;
+
+    const LOSS: Signal = Signal::FastRetransmit { lost: 1 };
+
+    fn cdg(seed: u64) -> Cdg {
+        let mut control = Cdg::new(CdgParams::default(), &env(Era::Rfc)).unwrap();
+        control.take_stream(Stream::new(seed, Purpose::Control, 0));
+        control
+    }
+
+    fn round(least_ms: f64, most_ms: f64) -> RoundRtt {
+        let (least, most) = (least_ms / 1e3, most_ms / 1e3);
+        RoundRtt { mean: f64::midpoint(least, most), least, most, count: 8 }
+    }
+
+    /// 100, 108, 108 ms: gradients 0, 8, 0 ms; an eighth of their sum is 1 ms, until eight more rounds have passed.
+    #[test]
+    fn the_gradient_is_a_mean_of_eight() {
+        let mut gradient = Gradient::default();
+        let means: Vec<f64> = [100.0, 108.0, 108.0].map(|ms| gradient.update(ms / 1e3)).to_vec();
+        for (got, expected) in means.iter().zip([0.0, 0.001, 0.001]) {
+            assert!((got - expected).abs() < 1e-12);
+        }
+        for _ in 0..7 {
+            gradient.update(0.108);
+        }
+        assert!(gradient.update(0.108).abs() < 1e-12);
+    }
+
+    /// A gradient of 3 ms = G backs off with probability 1 - 1/e = 0.632: within 4 standard deviations of 400 trials.
+    #[test]
+    fn the_probability_of_backing_off_is_exponential_in_the_gradient() {
+        let count = (0..400)
+            .filter(|&seed| {
+                let mut control = cdg(seed);
+                control.on_round(round(100.0, 100.0));
+                control.on_round(round(124.0, 124.0)) // an eighth of 24 ms
+            })
+            .count();
+        let share = count as f64 / 400.0;
+        assert!((share - 0.632).abs() < 4.0 * 0.0241, "{share}");
+    }
+
+    #[test]
+    fn a_delay_back_off_keeps_seven_tenths_and_remembers_the_shadow() {
+        let mut control = cdg(1);
+        let mut window = Window { cwnd: 100.0, ssthresh: 2.0 };
+        control.back_off(&mut window);
+        assert_eq!((window.cwnd, window.ssthresh, control.shadow), (70.0, 70.0, 100.0));
+        // No back-off and no growth in the round trip that follows.
+        control.on_ack(&mut window, &Ack::at(Time::ZERO, 70));
+        assert_eq!((window.cwnd, control.shadow), (70.0, 101.0));
+        assert!(!control.on_round(round(500.0, 500.0)));
+        // A loss with a full queue: half of the shadow window, at most what there was.
+        control.queue = Queue::Full;
+        control.on_congestion(&mut window, &Congestion::at(Time::ZERO, LOSS, 70));
+        assert_eq!(window.cwnd, 50.5);
+    }
+
+    #[test]
+    fn a_loss_without_a_full_queue_is_tolerated_and_one_with_it_halves() {
+        for (queue, left) in [
+            (Queue::Empty, 100.0),
+            (Queue::Rising, 100.0),
+            (Queue::Falling, 100.0),
+            (Queue::Full, 50.0),
+            (Queue::Unknown, 50.0),
+        ] {
+            let mut control = cdg(1);
+            control.queue = queue;
+            let mut window = Window { cwnd: 100.0, ssthresh: 2.0 };
+            control.on_congestion(&mut window, &Congestion::at(Time::ZERO, LOSS, 100));
+            assert_eq!((window.cwnd, window.ssthresh), (left, left), "{queue:?}");
+        }
+    }
+
+    #[test]
+    fn the_queue_is_full_when_the_largest_delay_stops_rising() {
+        let mut control = cdg(1);
+        let mut states = Vec::new();
+        let delays = [(100.0, 110.0), (105.0, 115.0), (110.0, 109.0), (90.0, 109.0)];
+        for (least, most) in delays {
+            control.on_round(round(least, most));
+            states.push(control.phase());
+        }
+        assert_eq!(states, ["unknown", "rising", "full", "falling"]);
+    }
+
+    /// Five back-offs in a row, then five that have no effect, as long as the delay does not fall.
+    #[test]
+    fn back_offs_that_are_in_vain_cease() {
+        let mut control = cdg(1);
+        let mut seen = Vec::new();
+        for i in 0..40 {
+            let ms = 100.0 + 400.0 * f64::from(i); // back-off is all but certain
+            control.backed_off = false;
+            seen.push(control.on_round(round(ms, ms)));
+        }
+        let pattern: Vec<bool> = (0..39).map(|i| i % 10 < 5).collect();
+        assert_eq!(seen[1..], pattern);
+    }
+}

@@ -1,0 +1,218 @@
+//! `HyStart`, as Linux has it: leaves slow start at the end of an ACK train as long as half a round trip, or when the
+//! delay rises.
+//!
+//! **Source**: S. Ha, I. Rhee, "Taming the elephants: New TCP slow start", Computer Networks 55(9), 2011, section 4,
+//! doi:10.1016/j.comnet.2011.01.014; constants: Linux 6.12, `net/ipv4/tcp_cubic.c`.
+//!
+//! **Rule** (from w >= 16 segments; per round; base = smallest sample of the flow)
+//! ```text
+//! slow start: cwnd += acked per acknowledgement
+//! ACK train:  acknowledgements at most 2 ms apart; when they span more than base / 2:    ssthresh = cwnd
+//! delay:      least of the first 8 samples of the round >= base + clamp(base / 8, 4 ms, 16 ms): ssthresh = cwnd
+//! ```
+//! Deviations: Linux lets the train last base instead of base / 2 for a paced flow and adds the time of a GSO burst; a
+//! sender here that paces has its slow start inside its control. It runs after timeouts too, as in
+//! Linux wherever cwnd < ssthresh. In the RFC era a window not in use does not grow.
+//!
+//! Defaults by era: the same in all.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{SlowStart, SlowStartEnv};
+use crate::cc::usage::may_grow;
+use crate::cc::{Ack, Window};
+use crate::error::Problem;
+use crate::registry::{About, Info, Status};
+use crate::scenario::Era;
+use crate::units::{Span, Time};
+
+/// Parameters of `HyStart`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct LinuxHystartParams {
+    /// Least window at which slow start may end (`hystart_low_window`).
+    #[schemars(range(min = 2), extend("x-unit" = "segments"))]
+    pub low_window: f64,
+    /// Largest gap between acknowledgements of a train (`hystart_ack_delta_us`).
+    pub ack_delta: Span,
+    /// Detect by the length of the ACK train.
+    pub ack_train: bool,
+    /// Detect by the rise of the delay.
+    pub delay: bool,
+    /// Samples at the beginning of a round that count (`HYSTART_MIN_SAMPLES`).
+    #[schemars(range(min = 1))]
+    pub min_samples: u32,
+}
+
+impl Default for LinuxHystartParams {
+    fn default() -> Self {
+        Self {
+            low_window: 16.0,
+            ack_delta: Span::from_millis(2),
+            ack_train: true,
+            delay: true,
+            min_samples: 8,
+        }
+    }
+}
+
+/// Smallest and largest rise of the delay that ends slow start.
+const RISE: (Span, Span) = (Span::from_millis(4), Span::from_millis(16));
+
+/// `HyStart` of Linux.
+pub struct LinuxHystart {
+    params: LinuxHystartParams,
+    era: Era,
+    round: Option<u64>,
+    began: Time,
+    last: Time,
+    least: Span,
+    samples: u32,
+}
+
+impl About<SlowStartEnv> for LinuxHystart {
+    type Params = LinuxHystartParams;
+    const INFO: Info = Info {
+        name: "hystart",
+        title: "HyStart of Linux",
+        source: "Ha, Rhee, Computer Networks 55(9), 2011, section 4, \
+                 doi:10.1016/j.comnet.2011.01.014; constants of Linux 6.12",
+        status: Status::Specified,
+    };
+
+    fn new(params: LinuxHystartParams, env: &SlowStartEnv) -> Result<Self, Vec<Problem>> {
+        Ok(Self {
+            params,
+            era: env.era,
+            round: None,
+            began: Time::ZERO,
+            last: Time::ZERO,
+            least: Span::MAX,
+            samples: 0,
+        })
+    }
+}
+
+impl LinuxHystart {
+    /// Takes an acknowledgement of a window that is large enough; true if slow start is to end.
+    fn is_full(&mut self, ack: &Ack) -> bool {
+        if self.round.replace(ack.round) != Some(ack.round) {
+            (self.began, self.last) = (ack.now, ack.now);
+            (self.least, self.samples) = (Span::MAX, 0);
+        }
+        let base = ack.min_rtt;
+        if self.params.ack_train && ack.now.since(self.last) <= self.params.ack_delta {
+            self.last = ack.now;
+            if base > Span::ZERO && ack.now.since(self.began) > Span(base.0 / 2) {
+                return true;
+            }
+        }
+        if let Some(rtt) = ack.rtt
+            && self.params.delay
+        {
+            if self.samples < self.params.min_samples {
+                self.least = self.least.min(rtt);
+                self.samples += 1;
+            }
+            let rise = Span(base.0 / 8).max(RISE.0).min(RISE.1);
+            return self.samples >= self.params.min_samples && self.least >= base + rise;
+        }
+        false
+    }
+}
+
+impl SlowStart for LinuxHystart {
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        if window.cwnd >= self.params.low_window && self.is_full(ack) {
+            window.ssthresh = window.cwnd.max(2.0);
+            return;
+        }
+        if may_grow(ack, self.era) {
+            window.cwnd += f64::from(ack.acked);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cc::test_support::env;
+
+    fn rule(change: impl Fn(&mut LinuxHystartParams)) -> LinuxHystart {
+        let mut params = LinuxHystartParams::default();
+        change(&mut params);
+        LinuxHystart::new(params, &env(Era::Rfc)).unwrap()
+    }
+
+    fn ack(round: u64, us: u64, rtt_ms: u64) -> Ack {
+        let rtt = Some(Span::from_millis(rtt_ms));
+        let now = Time::ZERO + Span::from_micros(us);
+        Ack { rtt, min_rtt: Span::from_millis(100), round, ..Ack::at(now, 1) }
+    }
+
+    fn large() -> Window {
+        Window { cwnd: 40.0, ssthresh: f64::INFINITY }
+    }
+
+    /// Base 100 ms: a train of acknowledgements 1 ms apart ends slow start with the first beyond 50 ms.
+    #[test]
+    fn a_train_of_more_than_half_a_round_trip_ends_slow_start() {
+        let mut rule = rule(|p| p.delay = false);
+        let mut window = large();
+        for i in 0..=50 {
+            rule.on_ack(&mut window, &ack(1, 1000 * i, 100));
+            assert!(window.ssthresh.is_infinite(), "{i}");
+        }
+        rule.on_ack(&mut window, &ack(1, 51_000, 100));
+        assert_eq!((window.cwnd, window.ssthresh), (91.0, 91.0));
+    }
+
+    #[test]
+    fn a_gap_ends_the_train_and_a_new_round_begins_another() {
+        let mut rule = rule(|p| p.delay = false);
+        let mut window = large();
+        for i in 0..30 {
+            rule.on_ack(&mut window, &ack(1, 1000 * i, 100));
+        }
+        for i in 32..90 {
+            rule.on_ack(&mut window, &ack(1, 1000 * i, 100)); // 3 ms after the last
+        }
+        assert!(window.ssthresh.is_infinite());
+        for i in 90..140 {
+            rule.on_ack(&mut window, &ack(2, 1000 * i, 100));
+        }
+        assert!(window.ssthresh.is_infinite());
+    }
+
+    /// 100 ms / 8 = 12.5 ms: eight samples of 113 ms do, of 112 ms do not; the ninth does not count.
+    #[test]
+    fn eight_samples_above_the_threshold_end_slow_start() {
+        for (ms, ends) in [(112, false), (113, true)] {
+            let mut rule = rule(|_| ());
+            let mut window = large();
+            for i in 0..8 {
+                assert!(window.ssthresh.is_infinite());
+                rule.on_ack(&mut window, &ack(1, 5000 * i, ms));
+            }
+            assert_eq!(window.ssthresh.is_finite(), ends, "{ms}");
+        }
+        let mut rule = rule(|_| ());
+        let mut window = large();
+        for i in 0..20 {
+            rule.on_ack(&mut window, &ack(1, 5000 * i, if i == 7 { 101 } else { 130 }));
+        }
+        assert!(window.ssthresh.is_infinite());
+    }
+
+    #[test]
+    fn a_small_window_goes_on() {
+        let mut rule = rule(|_| ());
+        let mut window = Window { cwnd: 2.0, ssthresh: f64::INFINITY };
+        for i in 0..14 {
+            rule.on_ack(&mut window, &ack(1, 5000 * i, 200));
+            assert!(window.ssthresh.is_infinite());
+        }
+        assert_eq!(window.cwnd, 16.0);
+    }
+}

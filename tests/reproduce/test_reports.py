@@ -72,3 +72,23 @@ def test_the_index_compares_papers_by_standing(done, tmp_path):
     row = page[page.index("example/report.html") :]
     counts = [str(marker["standings"][name]) for name in STANDINGS]
     assert "".join(f"<td>{count}</td>" for count in counts) in row
+
+
+def test_totals_of_runs_are_given_without_reading_tables_of_flows(paper, tmp_path, monkeypatch):
+    from ackclock.experiments.result import SweepResult
+    from ackclock.reproduce.run.studies import run_study, sweep_of, tables_of
+
+    data = read(paper)
+    means = Means(store=tmp_path / "store", progress=False)
+    made = sweep_of(data, data.studies["loss"], "fast")
+    result = made.run(store=means.store, progress=False)
+    want = result.values("mean(flows.goodput_bps)").drop_columns(["value"])
+
+    def refuse(self):
+        raise AssertionError("a table of the runs was read")
+
+    monkeypatch.setattr(SweepResult, "_each_run", refuse)
+    monkeypatch.setattr(SweepResult, "summaries", property(refuse))
+    runs = tables_of(result)["runs"]
+    assert runs.select(want.column_names).equals(want)
+    assert run_study(data, data.studies["loss"], "fast", means).provenance["runs"] == want.num_rows

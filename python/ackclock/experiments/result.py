@@ -271,6 +271,12 @@ class SweepResult:
         made = {name: label_column([group[i] for group in groups]) for i, name in enumerate(names)}
         return _with_numbers(made, ("mean", "ci_low", "ci_high"), rows, "seeds")
 
+    def places(self) -> Table:
+        """Give axes, seed and replicate of every run; reads no table and no summary."""
+        from ackclock._util.arrow import table
+
+        return table(_places(self, np.arange(len(self.slots))))
+
     def values(self, metric: str | Reader) -> Table:
         """Give a metric of every run: axes, seed, replicate, value.
 

@@ -257,8 +257,8 @@ def _runs(result: SweepResult) -> pa.Table:
 
     from ackclock._util.arrow import array
 
-    first = result.values(lambda _: 0.0).drop_columns(["value"])
-    summaries = [result.summaries[slot.key] for slot in result.slots]
+    first = result.places()
+    summaries = _kept(result)
     names = dict.fromkeys(
         key
         for summary in summaries
@@ -273,6 +273,12 @@ def _runs(result: SweepResult) -> pa.Table:
     return first
 
 
+def _kept(result: SweepResult) -> list[dict[str, Any]]:
+    """Summaries of the slots, without what tables hold: rows as objects would take gigabytes."""
+    summaries = result.keeper.summaries(result.keys)
+    return [summaries[slot.key] for slot in result.slots]
+
+
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
@@ -280,7 +286,7 @@ def _is_number(value: object) -> bool:
 def _provenance(result: SweepResult) -> dict[str, Any]:
     import hashlib
 
-    summaries = [result.summaries[slot.key] for slot in result.slots]
+    summaries = _kept(result)
     first = summaries[0] if summaries else {}
     seeds = sorted({slot.seed for slot in result.slots})
     keys = "\n".join(sorted(result.keys))

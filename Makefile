@@ -11,7 +11,7 @@ DATA := $(or $(ACKCLOCK_DATA),$(wildcard ../shared/oracles))
 CARGO_TEST := cargo test --workspace --exclude ackclock-py
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help setup demo test test-full lint bench bench-check fuzz chaos audit docs web test-web new clean
+.PHONY: help setup demo test test-full lint bench bench-check fuzz chaos audit mutants docs web test-web new clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -54,6 +54,10 @@ lint: setup ## formatting, clippy, ruff, types, layers, stubs, schemas, rules of
 	$(BIN)/python tools/write_stubs.py --check
 	$(BIN)/python tools/write_schemas.py --check
 	$(BIN)/python tools/write_readme.py --check
+
+# Needs cargo-mutants; MUTANTS is the sample, such as rust:10 python:50.
+mutants: setup ## share of small faults that the tests notice, on a sample with a fixed seed; an hour
+	$(BIN)/python tools/mutants.py $(MUTANTS)
 
 bench: setup ## speed beside ns-2 and ns-3 where they are installed, and growth with size; many minutes
 	$(PYTHON) benchmarks/compare.py

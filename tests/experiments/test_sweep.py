@@ -78,6 +78,12 @@ def test_a_list_with_labels_is_one_axis(case):
     assert [p.labels["label"] for p in ac.sweep(case, listed=entries).points] == ["slow", "far"]
 
 
+@pytest.mark.parametrize("label", [{"label": "a"}, {}])
+def test_a_list_with_what_is_no_path_is_refused(case, label):
+    with pytest.raises(AckclockError, match=r'"net\.\.rate" is not a path'):
+        ac.sweep(case, listed=[{**label, "net..rate": "1 Mbps"}])
+
+
 def test_an_axis_may_go_over_whole_things_with_labels(case):
     flows = {"one": [ac.Flow(pair=0)], "two": [ac.Flow(pair=0), ac.Flow(pair=1, cc="vegas")]}
     grid = ac.sweep(case, {"users": ac.Axis("flows", flows)})

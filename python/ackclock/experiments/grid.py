@@ -235,8 +235,6 @@ def _list(entries: Sequence[Over]) -> Block:
         rows = []
         for name, entry in zip(names, entries, strict=True):
             changes = {path: plain(value) for path, value in entry.items() if path != "label"}
-            for path in changes:
-                paths.split(path)
             rows.append((Choice(name, changes),))
         return Block(("label",), tuple(rows))
     columns = []

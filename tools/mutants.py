@@ -1,0 +1,274 @@
+"""Measures how many small faults the tests notice: `make mutants MUTANTS="rust:9 python:9"`.
+
+A mutant is the code with one small change, such as `<` for `<=` or a function that returns 0. Of
+all mutants of some folders a sample is drawn with a fixed seed. Each is tested by the tests of its
+folder. The output is the share that the tests notice ("killed"), and the survivors. Survivors that
+change nothing that can be seen are listed with the reason in `tools/mutants.toml` and do not count.
+
+Rust is mutated by cargo-mutants (`cargo install cargo-mutants --locked`), Python by Cosmic Ray,
+which uvx fetches. Both work on copies of the source; a Rust mutant takes about a minute of one
+core, a Python mutant some seconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+CORE = "crates/ackclock-core/src"
+KNOWN = Path(__file__).with_suffix(".toml")
+COSMIC_RAY = "cosmic-ray==8.7.0"
+
+RUST = {
+    "cc": ["cc::", "tcp::"],
+    "recovery": ["recovery::", "tcp::"],
+    "slow_start": ["slow_start::", "tcp::"],
+    "tcp": ["tcp::"],
+    "qdisc": ["qdisc::"],
+    "fluid": ["fluid::", "sharing::", "policy::"],
+    "sharing": ["fluid::", "sharing::"],
+    "policy": ["fluid::", "policy::"],
+}
+"""Rooms of the core that are mutated, and the unit tests that run for each."""
+
+PYTHON = {
+    "analysis": [
+        "experiments/test_scores.py",
+        "experiments/test_statistics.py",
+        "experiments/test_congestion_measures.py",
+        "studies/test_evaluate.py",
+    ],
+    "experiments": [
+        "experiments/test_statistics.py",
+        "experiments/test_sweep.py",
+        "experiments/test_scores.py",
+        "experiments/test_store.py",
+        "experiments/test_foreign_store.py",
+        "experiments/test_executors.py",
+    ],
+    "reproduce": [
+        "reproduce/test_verdicts.py",
+        "reproduce/test_draw.py",
+        "reproduce/test_papers_form.py",
+        "reproduce/test_foreign_papers.py",
+        "reproduce/test_reproduce.py",
+    ],
+    "studies/evaluate_control": ["studies/test_evaluate.py"],
+    "studies/evaluate_queue": ["studies/test_evaluate_queue.py"],
+    "results": ["results"],
+}
+"""Folders of the package that are mutated, and the tests that run for each."""
+
+
+class Fate(NamedTuple):
+    """A mutant and what became of it."""
+
+    name: str
+    outcome: str  # "killed", "survived" or "no mutant", where it does not compile
+
+
+def place(name: str) -> str:
+    """Give a mutant's name without line and column, which every edit changes.
+
+    Parameters
+    ----------
+    name
+        As `path:line:column: what`.
+    """
+    return re.sub(r":\d+:\d+: ", ": ", name)
+
+
+def list_rust() -> list[str]:
+    """List the mutants of the core, by name."""
+    if shutil.which("cargo-mutants") is None:
+        sys.exit("cargo-mutants is not installed: cargo install cargo-mutants --locked")
+    command = ["cargo", "mutants", "--list", "--no-config", "-p", "ackclock-core"]
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
+    return sorted(done.stdout.splitlines())
+
+
+def rust(count: int, seed: int, *, in_place: bool) -> list[Fate]:
+    """Test mutants of the core.
+
+    Parameters
+    ----------
+    count, seed
+        The sample.
+    in_place
+        Change the files of the checkout themselves, which saves a build of the libraries.
+    """
+    every = list_rust()
+    of = {name: name.removeprefix(f"{CORE}/").split("/")[0] for name in every}
+    eligible = [name for name in every if of[name] in RUST]
+    sample = random.Random(seed).sample(eligible, min(count, len(eligible)))
+    fates = []
+    for room in sorted({of[name] for name in sample}):
+        chosen = {name for name in sample if of[name] == room}
+        with tempfile.TemporaryDirectory() as folder:
+            # Filters by name do not hold for all kinds of mutants; "caught before" does.
+            out = Path(folder) / "mutants.out"
+            out.mkdir()
+            rest = [name for name in every if name not in chosen]
+            (out / "caught.txt").write_text("\n".join(rest) + "\n", encoding="utf-8")
+            command = ["cargo", "mutants", "--no-config", "-p", "ackclock-core", "--iterate"]
+            command += ["--output", folder, "--baseline", "skip", "--timeout", "600"]
+            command += ["--no-shuffle", *(["--in-place"] if in_place else [])]
+            command += ["--cargo-arg=--lib", "--", "--", *RUST[room]]
+            done = subprocess.run(command, cwd=ROOT, check=False)
+            # It ends with 2 where mutants survive, with 3 where tests do not end.
+            if done.returncode not in {0, 2, 3}:
+                sys.exit(done.returncode)
+            outcomes = json.loads((out / "outcomes.json").read_text(encoding="utf-8"))["outcomes"]
+        for outcome in outcomes:
+            if outcome["scenario"] != "Baseline":
+                word = {"MissedMutant": "survived", "Unviable": "no mutant"}
+                name = outcome["scenario"]["Mutant"]["name"]
+                fates.append(Fate(name, word.get(outcome["summary"], "killed")))
+    return fates
+
+
+def python(count: int, seed: int, folder: Path) -> list[Fate]:
+    """Test mutants of the package.
+
+    Parameters
+    ----------
+    count, seed
+        The sample: as many of each folder as its part of all mutants.
+    folder
+        To work in.
+    """
+    copy = folder / "copy"
+    for name in ("python", "tests", "examples", "docs"):
+        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "CHANGELOG.md"):
+        shutil.copy(ROOT / name, copy / name)
+    everything: list[tuple[str, str]] = []
+    for package in PYTHON:
+        everything += [(package, job) for job in _start_session(copy, package)]
+    chosen = set(random.Random(seed).sample(everything, min(count, len(everything))))
+    fates = []
+    for package in PYTHON:
+        jobs = {job for of, job in chosen if of == package}
+        if jobs:
+            fates += _run_session(copy, package, jobs)
+    return fates
+
+
+def _cosmic_ray(copy: Path, *arguments: str) -> None:
+    uvx = ROOT / ".venv/bin/uvx"
+    environment = {**os.environ, "PYTHONPATH": str(copy / "python"), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [str(uvx), "--quiet", "--from", COSMIC_RAY, "cosmic-ray", *arguments]
+    subprocess.run(command, cwd=copy, env=environment, check=True)
+
+
+def _files(copy: Path, package: str) -> tuple[str, str]:
+    name = package.replace("/", "-")
+    return str(copy / f"{name}.toml"), str(copy / f"{name}.sqlite")
+
+
+def _start_session(copy: Path, package: str) -> list[str]:
+    """Find all mutants of a folder; the names of their jobs, the same in every call."""
+    config, session = _files(copy, package)
+    modules = sorted(
+        str(f.relative_to(copy)) for f in (copy / "python/ackclock" / package).rglob("*.py")
+    )
+    test = f"{ROOT / '.venv/bin/python'} -m pytest -q -x -m 'not slow' -p no:cacheprovider"
+    # Sequential: a mutant is a change of a file, and tests would see each other's.
+    text = {
+        "module-path": modules,
+        "timeout": 300.0,
+        "excluded-modules": [],
+        "test-command": f"{test} {' '.join(f'tests/{name}' for name in PYTHON[package])}",
+    }
+    lines = [f"{key} = {json.dumps(value)}" for key, value in text.items()]
+    lines = ["[cosmic-ray]", *lines, "[cosmic-ray.distributor]", 'name = "local"']
+    Path(config).write_text("\n".join(lines) + "\n")
+    _cosmic_ray(copy, "init", config, session)
+    query = (
+        "SELECT job_id FROM mutation_specs ORDER BY module_path, start_pos_row, start_pos_col,"
+        " operator_name, operator_args, occurrence"
+    )
+    with sqlite3.connect(session) as database:
+        return [str(row[0]) for row in database.execute(query)]
+
+
+def _run_session(copy: Path, package: str, jobs: set[str]) -> list[Fate]:
+    config, session = _files(copy, package)
+    with sqlite3.connect(session) as database:
+        every = [str(row[0]) for row in database.execute("SELECT job_id FROM work_items")]
+        rest = [(job,) for job in every if job not in jobs]
+        skip = "INSERT INTO work_results (worker_outcome, job_id) VALUES ('SKIPPED', ?)"
+        database.executemany(skip, rest)
+    _cosmic_ray(copy, "exec", config, session)
+    query = (
+        "SELECT module_path, start_pos_row, start_pos_col, operator_name, definition_name,"
+        " test_outcome, worker_outcome FROM mutation_specs JOIN work_results USING (job_id)"
+    )
+    fates = []
+    with sqlite3.connect(session) as database:
+        for path, row, column, operator, where, outcome, worker in database.execute(query):
+            if worker == "SKIPPED":
+                continue
+            what = f"{operator.removeprefix('core/')} in {where or 'the module'}"
+            fate = {"SURVIVED": "survived", "INCOMPETENT": "no mutant"}.get(outcome, "killed")
+            fates.append(Fate(f"{path}:{row}:{column}: {what}", fate))
+    return fates
+
+
+def report(language: str, fates: list[Fate]) -> None:
+    """Print the share that is killed, and the survivors.
+
+    Parameters
+    ----------
+    language
+        Heading.
+    fates
+        Of the sample.
+    """
+    known = {entry["name"]: entry["reason"] for entry in tomllib.loads(KNOWN.read_text())["mutant"]}
+    viable = [fate for fate in fates if fate.outcome != "no mutant"]
+    survivors = [fate.name for fate in viable if fate.outcome == "survived"]
+    same = [name for name in survivors if place(name) in known]
+    tried, killed = len(viable) - len(same), len(viable) - len(survivors)
+    share = f"{100 * killed / tried:.0f} %" if tried else "none"
+    print(f"{language}: {killed} of {tried} mutants killed ({share});", end=" ")
+    print(f"{len(fates) - len(viable)} are no programs, {len(same)} are equivalent")
+    for name in survivors:
+        reason = known.get(place(name))
+        print(f"  survived: {name}" + (f" (equivalent: {reason})" if reason else ""))
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
+    parser.add_argument("sample", nargs="*", default=["rust:40", "python:120"],
+                        help="language:count; default rust:40 python:120")  # fmt: skip
+    parser.add_argument("--seed", type=int, default=1, help="of the sample; default 1")
+    parser.add_argument("--in-place", action="store_true", help="change the checkout's Rust files")
+    given = parser.parse_args()
+    for entry in given.sample:
+        language, _, count = entry.partition(":")
+        if language not in {"rust", "python"} or not count.isdigit():
+            parser.error(f'"{entry}" is not a sample; expected rust:COUNT or python:COUNT')
+        if language == "rust":
+            fates = rust(int(count), given.seed, in_place=given.in_place)
+        else:
+            with tempfile.TemporaryDirectory() as folder:
+                fates = python(int(count), given.seed, Path(folder))
+        report(language, fates)
+
+
+if __name__ == "__main__":
+    main()

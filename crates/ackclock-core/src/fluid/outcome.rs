@@ -195,4 +195,25 @@ mod tests {
             assert_eq!(found, expected);
         }
     }
+
+    #[test]
+    fn links_are_max_min_if_all_rules_in_use_are() {
+        use crate::sharing::{SharingEnv, build};
+        let rules = || {
+            ["max-min", "proportional"]
+                .map(|name| build(&name.into(), &SharingEnv, "sharing").unwrap())
+        };
+        for (of_link, expected) in [
+            (vec![], true), // all have the first
+            (vec![0, 0], true),
+            (vec![1, 0], false),
+            (vec![1, 1], false),
+        ] {
+            let routers = Routers { rules: rules().into(), of_link };
+            assert_eq!(routers.are_max_min(), expected, "{:?}", routers.of_link);
+        }
+        let [max_min, proportional] = rules();
+        let routers = Routers { rules: vec![proportional, max_min], of_link: vec![1, 1] };
+        assert!(routers.are_max_min(), "no link has the other rule");
+    }
 }

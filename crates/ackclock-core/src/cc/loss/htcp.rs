@@ -241,4 +241,22 @@ mod tests {
             near(window.cwnd, 1000.0 + grown);
         }
     }
+
+    #[test]
+    fn slow_start_counts_for_the_rate_before_the_first_loss() {
+        let mut control = htcp(|_| ());
+        let mut window = Window { cwnd: 1000.0, ssthresh: f64::INFINITY };
+        let rtt = Some(Span::from_millis(100));
+        let ack = |rate| Ack { rtt, delivery_rate: rate, ..Ack::at(ms(0), 0) };
+        let loss =
+            Congestion { min_rtt: Span::from_millis(70), ..Congestion::at(ms(0), LOSS, 1000) };
+        control.on_slow_start(&mut window, &ack(1000.0));
+        control.on_congestion(&mut window, &loss);
+        near(window.cwnd, 500.0);
+        // A tenth more than in slow start is steady: 70 / 100.
+        window.cwnd = 1000.0;
+        control.on_ack(&mut window, &ack(1100.0));
+        control.on_congestion(&mut window, &loss);
+        near(window.cwnd, 700.0);
+    }
 }

@@ -88,9 +88,10 @@ impl Reference for Drr {
     }
 }
 
-/// `McKenney`'s SFQ with the longest queue's last packet pushed out.
+/// `McKenney`'s SFQ with the longest queue's last packet pushed out, or with ns-2's rule of the share.
 struct Sfq {
     limit: Limit,
+    share: bool,
     buckets: u32,
     queues: Queues,
     round: VecDeque<u32>,
@@ -99,6 +100,14 @@ struct Sfq {
 impl Reference for Sfq {
     fn arrive(&mut self, packet: Waiting, fates: &mut Vec<Fate>) {
         let queue = bucket(packet.key, 0, self.buckets);
+        let (room, buckets) = (self.limit.packets as usize, self.buckets as usize);
+        let waiting: usize = self.queues.0.values().map(|line| line.0.len()).sum();
+        let used = self.queues.0.get(&queue).map_or(0, |line| line.0.len());
+        let free = room.saturating_sub(waiting);
+        let exceeds = used >= free / 2 || (free < buckets && used > room / buckets) || free == 0;
+        if self.share && exceeds {
+            return fates.push(Fate::Dropped { seq: packet.seq });
+        }
         self.queues.0.entry(queue).or_default().0.push_back(packet);
         if !self.round.contains(&queue) {
             self.round.push_back(queue);
@@ -150,11 +159,13 @@ proptest! {
         events in prop_oneof![events(), busy()],
         packets in 1u32..30,
         buckets in 1u32..6,
+        share in any::<bool>(),
     ) {
         let limit = Limit { packets, bytes: u64::MAX };
         let mut reference =
-            Sfq { limit, buckets, queues: Queues::default(), round: VecDeque::new() };
-        let given = json!({ "kind": "sfq", "buckets": buckets });
+            Sfq { limit, share, buckets, queues: Queues::default(), round: VecDeque::new() };
+        let given = json!({ "kind": "sfq", "buckets": buckets,
+            "rule": if share { "share" } else { "longest" } });
         agree(&spec(given), &bounded(limit), &mut reference, &events)?;
     }
 }

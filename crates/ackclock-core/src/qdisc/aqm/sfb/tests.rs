@@ -1,6 +1,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::qdisc::QueueDisc;
 use crate::qdisc::managed::Managed;
 use crate::qdisc::testing::{Bench, env};
 use crate::registry::refusal;
@@ -297,4 +298,17 @@ fn the_penalty_box_fills_at_its_rate() {
     let pardoned: Vec<bool> =
         [1050, 1100, 1100, 1150, 1199, 1200, 1200].map(|ms| sfb.pardon(at(ms))).into();
     assert_eq!(pardoned, [false, true, false, false, false, true, false]);
+}
+
+/// Eight levels of 16 bins, each of 16 B here; twice that while a second table learns.
+#[test]
+fn state_is_that_of_the_tables() {
+    let mut bench = bench(Params::default());
+    let before = bench.qdisc.state();
+    assert_eq!(before.flows, 0);
+    bench.arrive(0, 1000);
+    assert_eq!(bench.qdisc.state().bytes, before.bytes + 8 * 16 * 16);
+    bench.after(Span::from_millis(590_000));
+    bench.arrive(0, 1000);
+    assert_eq!(bench.qdisc.state().bytes, before.bytes + 2 * 8 * 16 * 16);
 }

@@ -7,6 +7,7 @@ import pytest
 
 import ackclock as ac
 from ackclock.cli import main as cli
+from ackclock.engines.fluid import FluidCase
 from ackclock.errors import AckclockError
 from ackclock.scenario import memory
 from conftest import SMALL
@@ -93,3 +94,31 @@ def test_the_prediction_is_above_the_size_of_the_tables():
     assert explained["recorded_rows"] == pytest.approx(table.num_rows, rel=0.001)
     assert explained["memory_bytes"] > table.nbytes
     assert json.dumps(explained)
+
+
+def arrivals(**changes):
+    made = {"kind": "poisson", "rate": 100, "count": 1000, "sizes": {"kind": "fixed", "mean": 1e6}}
+    return FluidCase(
+        {
+            "net": {"kind": "links", "links": [["a", "b", "10 Mbps"]], "directed": True},
+            "traffic": {"kind": "listed", "flows": [["a", "b"]]},
+            "allocation": "max-min",
+            "arrivals": {**made, **changes},
+        }
+    )
+
+
+@pytest.mark.usefixtures("machine")
+def test_transfers_that_do_not_fit_are_refused_before_they_are_drawn():
+    with pytest.raises(ac.ScenarioError, match=r"GiB of memory for 1,000,000,000 transfers"):
+        arrivals(count=10**9).cost()
+    # 1000 a second.
+    with pytest.raises(ac.ScenarioError, match=r"for 1,000,000,000 transfers"):
+        arrivals(count=10**12, rate=1000, duration=1e6).cost()
+    assert 0 < arrivals().cost().memory_bytes < GIB
+
+
+@pytest.mark.usefixtures("machine")
+def test_samples_of_flows_over_time_count():
+    with pytest.raises(ac.ScenarioError, match="longer interval"):
+        arrivals(interval=1e-8).cost()

@@ -10,7 +10,7 @@ use ackclock_core::registry::Spec;
 use ackclock_core::scenario::{Era, Scenario};
 use serde_json::json;
 
-use crate::documents::{small_flow, small_net};
+use crate::documents::{MOST_HOPS, small_flow, small_net};
 use crate::input::Input;
 use crate::schema::algorithm;
 
@@ -47,6 +47,10 @@ pub(crate) fn run(data: &[u8]) {
     }
     let Ok(scenario) = serde_json::from_value::<Scenario>(document) else { return };
     let Ok(plan) = compile::compile(&scenario) else { return };
+    // Recorded packets take memory.
+    if compile::predict(&plan).packet_hops > MOST_HOPS {
+        return;
+    }
     let all = Tactics { clusters: true, stubs: true, prefetch: true };
     let Some(first) = results(&plan, &RegistryOnly, all) else { return };
     for tactics in [

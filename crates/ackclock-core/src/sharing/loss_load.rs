@@ -128,7 +128,9 @@ impl Sharing for LossLoad {
     fn aggregate(&self, arrivals: &Arrivals<'_>) -> f64 {
         // As a ratio to the capacity's own power, for the same reason.
         let scale = arrivals.capacity;
-        arrivals.rate.iter().map(|r| (r / scale).powf(self.k + 1.0)).sum()
+        let sum: f64 = arrivals.rate.iter().map(|r| (r / scale).powf(self.k + 1.0)).sum();
+        // Senders divide by it: beyond the largest number any other is as good.
+        sum.min(f64::MAX)
     }
 }
 
@@ -188,6 +190,13 @@ mod tests {
             .share(&Arrivals { capacity: 6.0, rate: &rate, weight: &[] }, &mut leaving);
         assert!(leaving.iter().sum::<f64>() <= 6.0 * (1.0 + 1e-9), "{leaving:?}");
         assert_eq!(leaving[1..], [2.0, 3.0]);
+    }
+
+    #[test]
+    fn the_aggregate_is_finite_at_any_overload() {
+        let rule = LossLoad { k: 64.0 };
+        let arrivals = Arrivals { capacity: 1.0, rate: &[1e12, 1e12], weight: &[] };
+        assert!(rule.aggregate(&arrivals).is_finite());
     }
 
     #[test]

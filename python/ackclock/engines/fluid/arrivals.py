@@ -293,6 +293,75 @@ def plain_sizes(given: Data) -> Data:
     return made
 
 
+TRANSFER_BYTES = 200.0
+"""A transfer: its arrival, its state in the core, and its row [bytes]."""
+
+SAMPLE_BYTES = 64.0
+"""A link in an interval: its mean rate in the core, and its row [bytes]."""
+
+
+def predict_transfers(given: Data, rate: float) -> float:
+    """Predict how many transfers are drawn.
+
+    Parameters
+    ----------
+    given
+        Table ``arrivals`` of the kind ``poisson``.
+    rate
+        Transfers a second.
+    """
+    count = float(given.get("count", math.inf))
+    until = parse(given["duration"], "duration") if "duration" in given else math.inf
+    return min(count, rate * until)
+
+
+def memory_bytes(transfers: float, given: Data, links: int, end_s: float) -> float:
+    """Predict the memory of a run over time [bytes].
+
+    Parameters
+    ----------
+    transfers
+        Their number.
+    given
+        Table ``arrivals``.
+    links
+        Links of the network.
+    end_s
+        When the last transfer arrives [s].
+    """
+    samples = 0.0
+    if "interval" in given:
+        until = parse(given["duration"], "duration") if "duration" in given else end_s
+        samples = links * until / parse(given["interval"], "duration")
+    return transfers * TRANSFER_BYTES + samples * SAMPLE_BYTES
+
+
+def check_memory(transfers: float, given: Data, links: int, end_s: float = 0.0) -> None:
+    """Refuse arrivals that would need more memory than runs may take.
+
+    Parameters
+    ----------
+    transfers, given, links, end_s
+        As of `memory_bytes`.
+
+    Raises
+    ------
+    ScenarioError
+        They would; the message has the numbers.
+    """
+    from ackclock.scenario.memory import SHARE, allowed_bytes
+
+    needed, allowed = memory_bytes(transfers, given, links, end_s), allowed_bytes()
+    if needed <= allowed:
+        return
+    message = (
+        f"the run would need about {needed / 2**30:,.3g} GiB of memory for {transfers:,.0f}"
+        f" transfers and their samples, of which {allowed / 2**30:,.3g} GiB may be used"
+        f" (--memory-share, {SHARE}); expected fewer transfers or a longer interval"
+    )
+    raise ScenarioError([Problem("arrivals", message)])
+
+
 def drawn(given: Data, net: FluidNet, share: Floats | None, seed: int) -> Transfers:
     """Draw Poisson arrivals.
 
@@ -330,12 +399,15 @@ def drawn(given: Data, net: FluidNet, share: Floats | None, seed: int) -> Transf
     spec = json.dumps(sizes)
     flows = np.repeat(part / part.sum(), np.diff(net.offsets))
     loads = np.bincount(net.hops, flows, net.n_links) / net.capacity
+    load_per_rate = float(loads.max()) * _core.mean_size(spec)
+    rate = given["rate"] if "rate" in given else given["load"] / load_per_rate
+    check_memory(predict_transfers(given, rate), given, net.n_links)
     time, flow, size = _core.draw_transfers(
         share=np.ascontiguousarray(part, dtype=np.float64),
         sizes=spec,
         rate=given.get("rate"),
         load=given.get("load"),
-        load_per_rate=float(loads.max()) * _core.mean_size(spec),
+        load_per_rate=load_per_rate,
         seed=seed,
         until=parse(given["duration"], "duration") if "duration" in given else math.inf,
         count=given.get("count", 2**63),

@@ -45,6 +45,9 @@ _MOST_ROUTED = 8
 _MOST_HOPS = 1_000_000
 """Networks with more hops are not kept, for their memory."""
 
+HOP_BYTES = 96.0
+"""A hop of a flow: its place in the network both ways, its rates, its part of the books [bytes]."""
+
 
 class FluidRun:
     """A finished fluid case. Printing it gives the summary; its tables are Arrow tables.
@@ -388,10 +391,16 @@ class FluidCase(Frozen):
         """Predict what `execute` will need, for some tens of rounds of senders."""
         hops = len(self.net().hops)
         if self._arrivals_kind is not None:
+            from ackclock.engines.fluid.arrivals import check_memory, memory_bytes
+
             # Two events a flow, each of some tens of flows near what changes.
-            events = 2.0 * len(self.transfers().time)
-            return Cost(events, events * 50e-6)
-        return Cost(50.0 * hops, 50.0 * hops * 40e-9)
+            times = self.transfers().time
+            events = 2.0 * len(times)
+            end_s = float(times[-1]) if len(times) else 0.0
+            sizes = (len(times), self._data["arrivals"], self.net().n_links, end_s)
+            check_memory(*sizes)
+            return Cost(events, events * 50e-6, memory_bytes(*sizes))
+        return Cost(50.0 * hops, 50.0 * hops * 40e-9, hops * HOP_BYTES)
 
     def execute(self, progress: Callable[[float, float], object] | None = None) -> FluidRun:
         """Let the senders settle and keep the books; or run finite flows over time.

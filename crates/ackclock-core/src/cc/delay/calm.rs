@@ -58,7 +58,8 @@ pub(in crate::cc) struct Calm {
 
 impl Calm {
     pub(in crate::cc) fn new(params: CalmParams) -> Self {
-        let rounds = VecDeque::with_capacity(params.stable_rounds as usize + 1);
+        // However many rounds are required, no more are kept than have passed.
+        let rounds = VecDeque::with_capacity(params.stable_rounds.min(64) as usize + 1);
         Self { params, round: None, sum: 0.0, count: 0, rounds }
     }
 

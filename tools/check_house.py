@@ -185,6 +185,15 @@ PLAIN = (
 )
 """Files and folders, relative to the repository, that must be free of the words of `WORDS`."""
 
+PAGES = {"ARCHITECTURE.md", "CONTRIBUTING.md", "README.md", "benchmarks/README.md"}
+"""Pages, besides those of `docs`, on which every path of code must exist."""
+
+CODE = ("crates/", "python/", "tools/", "tests/", "benchmarks/", "web/")
+"""How paths of code begin; others are known by their ending."""
+
+EXAMPLES = {"mine", "FILE", "script"}
+"""Names of files that a reader is to write."""
+
 TEXT = {".rs", ".py", ".pyi", ".toml", ".md", ".cff", ".html", ".yml", ".yaml"}
 
 GENERATED = {"uv.lock", "Cargo.lock", "LICENSE"}
@@ -325,7 +334,7 @@ def words(files: list[Path]) -> Iterator[Fault]:
         for pattern, advice in WORDS.items()
     }
     for path in files:
-        if path.suffix not in TEXT or path == Path(__file__).resolve():
+        if path.suffix not in TEXT or path.name in ("check_house.py", "test_house.py"):
             continue
         section = ""
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
@@ -335,6 +344,26 @@ def words(files: list[Path]) -> Iterator[Fault]:
             for pattern, advice in found.items():
                 for match in pattern.finditer(line):
                     yield Fault(path, number, f'"{match.group()}": write {advice}')
+
+
+def missing_paths(files: list[Path]) -> Iterator[Fault]:
+    """Find paths of code, in backticks on a page, that the repository does not have."""
+    known = {path.relative_to(ROOT) for path in files}
+    known |= {folder for path in known for folder in path.parents}
+    names = {f"/{path.as_posix()}" for path in known}
+    endings = {name[at:] for name in names for at, sign in enumerate(name) if sign == "/"}
+    for path in files:
+        name = path.relative_to(ROOT).as_posix()
+        if path.suffix != ".md" or not (name in PAGES or name.startswith("docs/")):
+            continue
+        is_program = False
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+            is_program ^= line.lstrip().startswith("```")
+            for token in [] if is_program else re.findall(r"`([\w./-]+)`", line):
+                is_code = token.endswith((".rs", ".py")) or token.startswith(CODE)
+                example = Path(token).stem in EXAMPLES
+                if is_code and not example and f"/{token.rstrip('/')}" not in endings:
+                    yield Fault(path, number, f"there is no {token} in the repository")
 
 
 def print_counts(faults: Iterable[Fault]) -> None:
@@ -393,6 +422,7 @@ def main() -> int:
         return 0
     faults = [*wrong_imports(files), *tangled(files), *unwanted(files), *crowded(files)]
     faults += words([path for path in files if is_plain(path)])
+    faults += missing_paths(files)
     faults += dict.fromkeys(headers(files))
     for fault, too_long in sizes(files):
         if too_long:

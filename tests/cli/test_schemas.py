@@ -1,6 +1,7 @@
 """`ackclock schema`: the shipped JSON Schemas accept what is valid, and refuse a wrong key."""
 
 import json
+import subprocess
 import tomllib
 from dataclasses import fields
 from functools import cache
@@ -58,6 +59,19 @@ def test_the_shipped_schemas_are_current_and_complete(capsys):
     assert write_schemas.main(["--check"]) == 0
     assert sorted(file.stem for file in SHIPPED.glob("*.json")) == sorted(NAMES)
     assert capsys.readouterr().err == ""
+
+
+def test_the_wheel_has_the_schemas():
+    """maturin packs what is below the Python source, but for what git ignores or excludes."""
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["maturin"]
+    packed = ROOT / build["python-source"] / "ackclock"
+    files = sorted((packed / "schemas").glob("*.json"))
+    assert [file.stem for file in files] == sorted(NAMES)
+    assert not {"include", "exclude"} & set(build)
+    command = ["git", "check-ignore", *map(str, files)]
+    ignored = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ignored.stdout == ""
+    assert ignored.returncode == 1
 
 
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)

@@ -1,0 +1,81 @@
+"""The check of the house finds words outside the vocabulary and paths that lead nowhere."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+
+import check_house
+
+
+@pytest.fixture
+def faults(tmp_path, monkeypatch):
+    """Write files and return what a check says of them, by name and line."""
+    monkeypatch.setattr(check_house, "ROOT", tmp_path)
+
+    def faults(check, files):
+        for name, text in files.items():
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        return [str(fault) for fault in check([tmp_path / name for name in files])]
+
+    return faults
+
+
+@pytest.mark.parametrize(
+    ("line", "word"),
+    [
+        ("The core tells the sender.", "tells"),
+        ("What the sender is asked for.", "asked"),
+        ("It calls up the state.", "calls up"),
+        ("A thread of its own.", "of its own"),
+        ("The key that stands there.", "stands"),
+        ("The rate wants a unit.", "wants a"),
+        ("first.toml is right.", "is right"),
+    ],
+)
+def test_a_word_outside_the_vocabulary_is_found_in_text_and_comments(faults, line, word):
+    for name, text in (("a.md", line), ("b.py", f"x = 1  # {line}"), ("c.rs", f"/// {line}")):
+        (found,) = faults(check_house.words, {name: f"fine\n{text}\n"})
+        assert found.startswith(f'{name}:2: "{word}": write ')
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "A task and a mask; retelling; the basket.",
+        "An outstanding segment stands for the rest.",
+        "RFC 3168 says what a right shift does.",
+        "a kind of its own kind",
+    ],
+)
+def test_words_that_only_look_alike_are_left_alone(faults, line):
+    assert faults(check_house.words, {"a.md": line}) == []
+
+
+def test_the_vocabulary_itself_may_name_what_not_to_write(faults):
+    word = "whoever"
+    page = f"## Vocabulary\n| {word} | who |\n## Commits\n{word}\n"
+    (found,) = faults(check_house.words, {"CONTRIBUTING.md": page})
+    assert found.startswith("CONTRIBUTING.md:4:")
+
+
+def test_paths_of_code_on_pages_must_exist(faults):
+    files = {
+        "crates/core/src/cc/vegas.rs": "",
+        "python/pack/form.py": "",
+        "docs/howto/a.md": "see `cc/vegas.rs`, `vegas.rs`, `crates/core/src/`,"
+        " `python/pack/form.py`, `mine.py`, `run/report.html`\n`cc/reno.rs`\n`tools/none`\n",
+        "ARCHITECTURE.md": "```text\n`gone.rs`\n```\n`egas.rs`\n",
+        "notes.md": "`gone.rs`",
+    }
+    assert faults(check_house.missing_paths, files) == [
+        "docs/howto/a.md:2: there is no cc/reno.rs in the repository",
+        "docs/howto/a.md:3: there is no tools/none in the repository",
+        "ARCHITECTURE.md:4: there is no egas.rs in the repository",
+    ]

@@ -1,8 +1,8 @@
 """User-defined controls and AQMs: decorated classes and their parameters.
 
 A class is known by a reference: ``file.py:Class`` where it is at the top level of a file, else
-``session:Class``, which lasts as long as the process. A class once known is used for the whole
-process, as Python does with modules; its hash is that of the file when the class was defined.
+``session:Class``, which lasts as long as the process. A file that has changed is read again for
+scenarios that are made afterwards; its hash is that of the file when the class was defined.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ import copy
 import dataclasses
 import dis
 import hashlib
+import importlib.machinery
 import importlib.util
 import json
 import os
@@ -13,7 +14,7 @@ import random
 import sys
 import threading
 import traceback
-from contextlib import contextmanager, nullcontext, redirect_stdout
+from contextlib import contextmanager, nullcontext, redirect_stdout, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -31,12 +32,14 @@ from ackclock.catalogue.python_class import (
 from ackclock.errors import AlgorithmError, Problem, ScenarioError, suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+    from types import CodeType
 
 __all__ = [
     "Made",
     "Workshop",
     "before_run",
+    "bound",
     "check",
     "contained",
     "describe_failure",
@@ -127,7 +130,7 @@ def check(data: schema.Data, folder: Path) -> None:
         path = paths.text(list(steps))
         name, given = reference(_at(data, steps)) or ("", {})
         try:
-            definition = _find(name, folder)
+            definition = _find(name, folder, fresh=True)
         except _NotFoundError as error:
             # Flows that share a file share its traceback.
             again = any(problem.trace == error.trace for problem in found)
@@ -155,7 +158,22 @@ class _NotFoundError(Exception):
         self.trace = trace
 
 
-def _find(name: str, folder: Path) -> Definition:
+def bound(data: schema.Data, folder: Path) -> dict[str, Definition]:
+    """Look up the classes of a scenario by the names that it has for them.
+
+    Parameters
+    ----------
+    data
+        The scenario as plain data, checked.
+    folder
+        What file names are relative to.
+    """
+    named = (reference(_at(data, steps)) or ("", {}) for steps, _ in list_classes(data))
+    return {name: _find(name, folder) for name, _ in named}
+
+
+def _find(name: str, folder: Path, *, fresh: bool = False) -> Definition:
+    """Find a class; with ``fresh`` its file is read again if it has changed since."""
     given, _, cls = name.rpartition(":")
     if given == SESSION:
         if name not in known:
@@ -168,6 +186,8 @@ def _find(name: str, folder: Path) -> Definition:
     file = (folder / given).resolve()
     key = f"{file}:{cls}"
     with lock:
+        if fresh and _has_changed(file):
+            _forget(file)
         if key not in known:
             _execute(file)
         if key in known:
@@ -210,14 +230,74 @@ def load_quietly() -> None:
     _Loading.is_quiet = True
 
 
+@dataclasses.dataclass
+class _Version:
+    """A file when it was run: its time and size, which may change alone, and a hash of its text."""
+
+    stat: tuple[int, int]
+    sha256: str
+
+
+_versions: dict[Path, _Version] = {}
+"""Of the files that were run for their classes. Modules of the program itself are not among them:
+what they have defined holds until it ends."""
+
+
+def _version(file: Path) -> _Version:
+    state = file.stat()
+    return _Version(
+        (state.st_mtime_ns, state.st_size), hashlib.sha256(file.read_bytes()).hexdigest()
+    )
+
+
+def _has_changed(file: Path) -> bool:
+    """Whether a file that was run for its classes has another text since."""
+    then = _versions.get(file)
+    if then is None:
+        return False
+    try:
+        state = file.stat()
+        if (state.st_mtime_ns, state.st_size) == then.stat:
+            return False
+        now = _version(file)
+    except OSError:  # it is gone; its classes are not
+        return False
+    then.stat = now.stat
+    return now.sha256 != then.sha256
+
+
+def _forget(file: Path) -> None:
+    """Let a file be run again. Scenarios that were made before keep their classes."""
+    for key in [key for key, definition in known.items() if definition.file == file]:
+        del known[key]
+    sys.modules.pop(_module_name(file), None)
+    _versions.pop(file, None)
+    _loading.stopped_at.pop(file, None)
+
+
+def _module_name(file: Path) -> str:
+    return f"_ackclock_user_{hashlib.sha256(str(file).encode()).hexdigest()[:12]}"
+
+
+class _Loader(importlib.machinery.SourceFileLoader):
+    """Compiles a file as it is: kept bytecode is recognised by time and size alone."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        path = self.get_filename(fullname)
+        code: CodeType = self.source_to_code(self.get_data(path), path)
+        return code
+
+
 def _execute(file: Path) -> None:
     """Run a file as a module, so that its classes become known."""
-    name = f"_ackclock_user_{hashlib.sha256(str(file).encode()).hexdigest()[:12]}"
+    name = _module_name(file)
     if name in sys.modules:
         return
-    spec = importlib.util.spec_from_file_location(name, file)
-    if spec is None or spec.loader is None:
+    spec = importlib.util.spec_from_file_location(name, file, loader=_Loader(name, str(file)))
+    if spec is None or spec.loader is None or file.suffix != ".py":
         raise _NotFoundError(f'"{file}" is not a Python file')
+    with suppress(OSError):  # why it cannot be read is reported below
+        _versions[file] = _version(file)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     before, _loading.file = _loading.file, file
@@ -231,6 +311,7 @@ def _execute(file: Path) -> None:
         _loading.stopped_at[file] = lines[0] or 0
     except BaseException as error:
         del sys.modules[name]
+        _versions.pop(file, None)
         if isinstance(error, KeyboardInterrupt) and not _is_raised(error):
             raise
         trace = _trace(error, {str(file)})
@@ -310,22 +391,22 @@ class Workshop:
     ----------
     data
         The scenario as plain data, checked.
-    folder
-        What file names are relative to.
     seed
         From which every instance's ``rng`` is seeded, together with its place.
+    classes
+        Its classes, as `bound` found them.
     """
 
-    def __init__(self, data: schema.Data, folder: Path, seed: int) -> None:
+    def __init__(self, data: schema.Data, seed: int, classes: Mapping[str, Definition]) -> None:
         self._seed = seed
         self._data = data
-        self._folder = folder
+        self._classes = classes
         # By what is passed to the core: the hash shortened, numbered where classes share it.
         self._definitions: dict[str, Definition] = {}
         self._codes: dict[str, str] = {}
         for steps, _ in list_classes(data):
             name, _ = reference(_at(data, steps)) or ("", {})
-            definition = _find(name, folder)
+            definition = classes[name]
             if definition.reference not in self._codes:
                 short = definition.sha256[:12]
                 number = sum(code.split("#")[0] == short for code in self._definitions)
@@ -343,7 +424,7 @@ class Workshop:
         data = copy.deepcopy(self._data)
         for steps, _ in list(list_classes(data)):
             name, given = reference(_at(data, steps)) or ("", {})
-            definition = _find(name, self._folder)
+            definition = self._classes[name]
             kind = f"python:{definition.cls.__name__}"
             _at(data, steps[:-1])[steps[-1]] = {
                 "kind": kind,
@@ -387,15 +468,15 @@ class Workshop:
         return {"user_code": classes, "user_code_hash": digest}
 
 
-def kept(data: schema.Data, folder: Path, target: Path) -> schema.Data:
+def kept(data: schema.Data, classes: Mapping[str, Definition], target: Path) -> schema.Data:
     """Copy the files of a scenario's classes into a folder and name them there.
 
     Parameters
     ----------
     data
         The scenario as plain data.
-    folder
-        What file names are relative to.
+    classes
+        Its classes, as `bound` found them.
     target
         Gets a folder ``code`` with the files as they were when the classes were defined.
     """
@@ -403,7 +484,7 @@ def kept(data: schema.Data, folder: Path, target: Path) -> schema.Data:
     places: dict[Path, str] = {}
     for steps, _ in list(list_classes(data)):
         name, given = reference(_at(data, steps)) or ("", {})
-        definition = _find(name, folder)
+        definition = classes[name]
         file = definition.file
         if file is None or definition.reference.startswith(f"{SESSION}:"):
             continue

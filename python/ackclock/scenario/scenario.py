@@ -21,6 +21,7 @@ from ackclock.scenario.document import Frozen
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from ackclock.catalogue.python_class import Definition
     from ackclock.catalogue.python_source import Workshop
     from ackclock.catalogue.records import Record
     from ackclock.results.run import Run
@@ -74,10 +75,11 @@ class Scenario(Frozen):
         With every problem of form at once. What needs the whole network is found by `check`.
     """
 
-    __slots__ = ("_but_seed", "_cost", "_full", "_hash")
+    __slots__ = ("_but_seed", "_classes", "_cost", "_full", "_hash")
     # What is known of it, found on first use: with files read, its fingerprint, checked,
     # and the core's text from after the seed on (empty where more than the seed depends on it).
     _full: dict[str, Any] | None
+    _classes: dict[str, Definition]
     _hash: str | None
     _cost: Cost | None
     _but_seed: str | None
@@ -250,8 +252,8 @@ class Scenario(Frozen):
         """
         from ackclock.catalogue.python_source import kept
 
-        folder = Path() if self._file is None else self._file.parent
-        return Scenario.from_data(kept(self._expanded(), folder, target), target / "scenario.toml")
+        data = kept(self._expanded(), self._classes, target)
+        return Scenario.from_data(data, target / "scenario.toml")
 
     def _expanded(self) -> dict[str, Any]:
         if self._full is None:
@@ -262,6 +264,10 @@ class Scenario(Frozen):
                 full = expanded(self._data, folder)
             except ScenarioError as error:
                 raise self._located(error.problems) from None
+            from ackclock.catalogue.python_source import bound
+
+            # What the files say now: an edit later makes no other run of this scenario.
+            object.__setattr__(self, "_classes", bound(full, folder))
             object.__setattr__(self, "_full", full)
         assert self._full is not None
         return self._full
@@ -339,6 +345,7 @@ class Scenario(Frozen):
         object.__setattr__(copied, "_data", {**self._data, "seed": seed})
         object.__setattr__(copied, "_file", self._file)
         object.__setattr__(copied, "_full", full)
+        object.__setattr__(copied, "_classes", self._classes)
         object.__setattr__(copied, "_hash", self._hash)
         object.__setattr__(copied, "_cost", self._cost)
         object.__setattr__(copied, "_but_seed", self._but_seed)
@@ -457,8 +464,8 @@ class Scenario(Frozen):
         """The maker of user-defined algorithms that this scenario names."""
         from ackclock.catalogue.python_source import Workshop
 
-        folder = Path() if self._file is None else self._file.parent
-        return Workshop(expand(self._expanded()), folder, self.seed)
+        full = expand(self._expanded())
+        return Workshop(full, self.seed, self._classes)
 
     def _located(self, problems: Iterable[Problem]) -> ScenarioError:
         file = None if self._file is None else str(self._file)

@@ -30,6 +30,9 @@ __all__ = ["cwnd", "delay", "fairness", "network_map", "queue", "throughput"]
 _MOST_NAMED = 12
 """Beyond this many curves a legend hides more than it shows."""
 
+_CAPACITY_DASHES = (":", "--", "-.", (0, (1, 4)))
+"""Lines of links whose rate changes; further ones are not drawn."""
+
 _MOST_INTERVALS = 120
 """Goodput over time is drawn as at most so many means."""
 
@@ -132,16 +135,20 @@ def cwnd(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
     return made
 
 
-def _rates(run: Run, flows: Sequence[int | str] | None) -> list[tuple[str, Values, Values]]:
-    """Per flow: middles of intervals and goodput in each [bit/s].
+def _rates(
+    run: Run, flows: Sequence[int | str] | None, column: str = "delivered_bytes"
+) -> list[tuple[str, Values, Values]]:
+    """Per flow: middles of intervals and the rate of a column of bytes in each [bit/s].
 
     An interval is as many samples as leave no more than `_MOST_INTERVALS`: losses hold up the
     delivery in order, so that goodput over a few round trips jumps.
     """
     names = _chosen(run, "flows", flows)
     rows = run.table("flow_samples")
+    if column not in rows.column_names:  # a run of an older version
+        column = "delivered_bytes"
     out = []
-    for name, time, count in _series(rows, "flow", names, ["time_s", "delivered_bytes"]):
+    for name, time, count in _series(rows, "flow", names, ["time_s", column]):
         step = -(-len(time) // _MOST_INTERVALS)
         at, bits = time[::step], count[::step] * 8
         if len(at) > 1:
@@ -166,25 +173,30 @@ def _narrowest(run: Run) -> dict[str, float]:
     return {str(flow["id"]): flow["bottleneck_bps"] for flow in reported["flows"]}
 
 
-def _varying(run: Run, rates: list[tuple[str, Values, Values]]) -> Values | None:
-    """Mean rate of the link whose rate changes, by interval [bit/s]; None if not just one does."""
+def _varying(run: Run, middles: Values) -> list[Values]:
+    """Mean rate of each link whose rate changes, by interval [bit/s]; links that agree are one."""
     try:
         found = schedules(run.scenario.expanded().data)
     except AckclockError:  # a trace file may be gone since it ran
-        return None
-    if len(found) != 1 or not rates or len(rates[0][1]) < 2:
-        return None
-    middles = rates[0][1]
+        return []
+    if len(middles) < 2:
+        return []
     half = (middles[1] - middles[0]) / 2
-    return mean_capacity(*found[0], np.append(middles - half, middles[-1] + half))
+    edges = np.append(middles - half, middles[-1] + half)
+    made: list[Values] = []
+    for rate, schedule in found:
+        capacity = mean_capacity(rate, schedule, edges)
+        if not any(np.array_equal(capacity, other) for other in made):
+            made.append(capacity)
+    return made
 
 
 def throughput(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
-    """Goodput of flows over time. Needs the table ``flow_samples``.
+    """Delivery rate of flows over time: payload that arrived. Needs the table ``flow_samples``.
 
-    Goodput is delivered in order: what waited for a lost packet is delivered at once with it, and
-    its rate may be above that of any link. The capacity is drawn, and the axis ends a little
-    above: that of the narrowest link, or of the link whose rate changes.
+    What arrives behind a lost packet counts when it arrives, not when it is delivered in order, and
+    what arrives twice counts once: so no rate is above that of a link on the way. The capacity is
+    drawn: that of the narrowest link, or of each link whose rate changes.
 
     Parameters
     ----------
@@ -194,38 +206,31 @@ def throughput(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
         Which flows, by number or name; left out: all.
     """
     made = figure(run.summary)
-    rates = _rates(run, flows)
-    axes = _axes(
-        made, "Goodput" + _interval(rates), "time [s]", "goodput, delivered in order [Mbit/s]"
-    )
+    rates = _rates(run, flows, "received_bytes")
+    title = "Delivery rate" + _interval(rates)
+    axes = _axes(made, title, "time [s]", "payload that arrived [Mbit/s]")
     labels = _labels(run)
     for i, (name, time, rate) in enumerate(rates):
         axes.plot(time, rate / 1e6, label=labels[name], **line(i))
     limits = _narrowest(run)
     known = [(rate.max(), limits[name]) for name, _, rate in rates if name in limits]
-    varying = _varying(run, rates)
-    if varying is not None:
+    varying = _varying(run, rates[0][1]) if rates else []
+    for capacity, dashes in zip(varying, _CAPACITY_DASHES, strict=False):
         axes.step(
-            rates[0][1], varying / 1e6, where="mid", color="#666666", linewidth=1, linestyle=":"
+            rates[0][1], capacity / 1e6, where="mid", color="#666666", linewidth=1, linestyle=dashes
         )
-        text = "dotted: capacity of the link whose rate changes"
-        top = float(varying.max())
-        if any(rate.max() > top for _, _, rate in rates):
-            axes.set_ylim(top=1.15 * top / 1e6)
-            text += "; peaks above it are bytes that had waited for a lost packet"
-        _note(axes, text)
-    elif not known:
-        _note(axes, "a peak may be bytes that had waited for a lost packet")
+    if varying:
+        shown, count = min(len(varying), len(_CAPACITY_DASHES)), len(varying)
+        what = "capacity of the link" if count == 1 else f"capacities of {shown} of {count} links"
+        if shown == count > 1:
+            what = f"capacities of the {count} links"
+        _note(axes, f"{'dotted' if count == 1 else 'grey'}: {what} whose rate changes")
     elif any(rate > limit / 2 for rate, limit in known):  # far below, curves would be flat for it
         top = max(limit for _, limit in known)
         one = all(limit == top for _, limit in known)
-        what, own = ("narrowest link", "it") if one else ("widest bottleneck", "a flow's own")
-        text = f"dotted: {what}, {engineering(top, 'bit/s')}"
-        if any(rate > limit for rate, limit in known):
-            axes.set_ylim(top=min(axes.get_ylim()[1], 1.15 * top / 1e6))
-            text += f"; peaks above {own} are bytes that had waited for a lost packet"
+        what = "narrowest link" if one else "widest bottleneck"
         axes.axhline(top / 1e6, color="#666666", linewidth=1, linestyle=":")
-        _note(axes, text)
+        _note(axes, f"dotted: {what}, {engineering(top, 'bit/s')}")
     axes.set_ylim(bottom=0)
     _legend(axes)
     return made

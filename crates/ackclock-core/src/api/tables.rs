@@ -215,7 +215,8 @@ pub(super) fn recorded(plan: &Plan, results: &Results, table: Table) -> (&'stati
             columns.extend(columns!(rows, {
                 "cwnd_segments": F64 = |r| f64::from(r.cwnd), "ssthresh_segments": F64 = |r| f64::from(r.ssthresh),
                 "in_flight_segments": U32 = |r| r.in_flight, "srtt_s": F64 = |r| f64::from(r.srtt_s),
-                "delivered_bytes": U64 = |r| r.delivered_bytes, "sent_packets": U64 = |r| r.sent_packets, "retransmits": U32 = |r| r.retransmits,
+                "delivered_bytes": U64 = |r| r.delivered_bytes, "received_bytes": U64 = |r| r.received_bytes,
+                "sent_packets": U64 = |r| r.sent_packets, "retransmits": U32 = |r| r.retransmits,
             }));
             ("flow_samples", columns)
         }

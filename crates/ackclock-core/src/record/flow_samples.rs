@@ -24,8 +24,8 @@ pub struct FlowSamples {
     flows: usize,
     per_flow: usize,
     senders: Vec<Visit<SenderSample>>,
-    /// Bytes delivered, in halves: a visit has no gaps.
-    receivers: Vec<Visit<[u32; 2]>>,
+    /// Bytes delivered and bytes received, in halves: a visit has no gaps.
+    receivers: Vec<Visit<[[u32; 2]; 2]>>,
 }
 
 impl FlowSamples {
@@ -42,7 +42,8 @@ impl FlowSamples {
         if end.is_multiple_of(2) {
             self.senders.push(Visit { flow, until, state: to_numbers(state) });
         } else {
-            let state = split_halves(state.delivered_bytes);
+            let received = state.received_bytes.max(state.delivered_bytes);
+            let state = [state.delivered_bytes, received].map(split_halves);
             self.receivers.push(Visit { flow, until, state });
         }
     }
@@ -76,7 +77,7 @@ impl FlowSamples {
             row.retransmits = retransmits;
         });
         self.fill(&mut rows, &self.receivers, |row, state| {
-            row.delivered_bytes = join_halves(*state);
+            [row.delivered_bytes, row.received_bytes] = state.map(join_halves);
         });
         rows
     }
@@ -150,6 +151,7 @@ mod tests {
                     in_flight: number,
                     srtt_s: 0.25,
                     delivered_bytes: u64::from(number) << 30,
+                    received_bytes: u64::from(number) << if number % 3 == 0 { 0 } else { 31 },
                     sent_packets: u64::from(number) << 31,
                     retransmits: number,
                 };
@@ -164,7 +166,9 @@ mod tests {
                 let (sender, receiver) = (&noted[2 * flow], &noted[2 * flow + 1]);
                 for (interval, (sent, received)) in sender.iter().zip(receiver).enumerate() {
                     let delivered_bytes = received.delivered_bytes;
-                    let expected = FlowSample { delivered_bytes, ..*sent };
+                    // Never less than what was delivered, also where an end leaves it out.
+                    let received_bytes = received.received_bytes.max(delivered_bytes);
+                    let expected = FlowSample { delivered_bytes, received_bytes, ..*sent };
                     prop_assert_eq!(rows[interval * 3 + flow], expected);
                 }
             }

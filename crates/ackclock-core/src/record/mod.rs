@@ -67,6 +67,9 @@ pub struct FlowSample {
     pub srtt_s: f32,
     /// Payload bytes delivered in order.
     pub delivered_bytes: u64,
+    /// Payload bytes received, each once: those delivered and those that wait for a lost packet. An end that
+    /// leaves it out holds nothing back.
+    pub received_bytes: u64,
     /// Data packets sent.
     pub sent_packets: u64,
     /// Of them retransmissions.

@@ -203,12 +203,27 @@ impl Receiver {
         self.history_len = kept as u8;
     }
 
-    fn fill_sack(&self, most: usize, packet: &mut Packet) {
-        let mut count = 0;
-        if let Some(seq) = self.duplicate {
-            packet.sack[0] = (seq, seq + 1);
-            count = 1;
+    /// The blocks of an acknowledgement that also has to report a duplicate, or the time in queues.
+    #[cold]
+    #[inline(never)]
+    fn fill_rare(&mut self, queued: Option<Span>, packet: &mut Packet) {
+        let mut room = MAX_SACK_BLOCKS;
+        if let Some(queued) = queued {
+            // The option takes the room of a block.
+            packet.set_queued(queued);
+            room -= 1;
         }
+        if self.sack && (!self.early.is_empty() || self.duplicate.is_some()) {
+            let first = self.duplicate.take().map(|seq| (seq, seq + 1));
+            packet.sack[0] = first.unwrap_or_default();
+            self.fill_sack(usize::from(first.is_some()), room, packet);
+        }
+    }
+
+    /// Writes SACK blocks from place `first` on, before which a duplicate is reported, to place `most`.
+    #[inline(always)]
+    fn fill_sack(&self, first: usize, most: usize, packet: &mut Packet) {
+        let mut count = first;
         let remembered = self.history[..usize::from(self.history_len)]
             .iter()
             .filter_map(|&seq| self.early.find(seq));
@@ -218,8 +233,7 @@ impl Receiver {
             if count == most {
                 break;
             }
-            // The first may be the duplicate, which the block that it lies in follows.
-            let first = usize::from(self.duplicate.is_some()).min(count);
+            // The block that the duplicate lies in follows it.
             if !packet.sack[first..count].contains(&block) {
                 packet.sack[count] = block;
                 count += 1;
@@ -243,15 +257,10 @@ impl Receiver {
             packet.ts_peer = timestamp(ctx.now);
             packet.size += TIMESTAMP_BYTES as u16;
         }
-        let mut room = MAX_SACK_BLOCKS;
-        if let Some(queued) = queued {
-            // The option takes the room of a block.
-            packet.set_queued(queued);
-            room -= 1;
-        }
-        if self.sack && (!self.early.is_empty() || self.duplicate.is_some()) {
-            self.fill_sack(room, packet);
-            self.duplicate = None;
+        if self.duplicate.is_some() || queued.is_some() {
+            self.fill_rare(queued, packet);
+        } else if self.sack && !self.early.is_empty() {
+            self.fill_sack(0, MAX_SACK_BLOCKS, packet);
         }
         self.acks_sent += 1;
         self.pending = 0;
@@ -268,7 +277,9 @@ impl Receiver {
         }
         let ce = packet.flags.has(Flags::CE);
         let ce_changed = ce != self.last_ce;
-        self.marks = self.marks.wrapping_add(u32::from(ce && self.accecn));
+        if ce {
+            self.marks = self.marks.wrapping_add(1);
+        }
         self.last_ce = ce;
         if packet.flags.has(Flags::CWR) {
             self.echo_ce = false;
@@ -347,6 +358,10 @@ impl Endpoint for Receiver {
 
     fn sample(&self, row: &mut FlowSample) {
         row.delivered_bytes = self.delivered_bytes();
+        let whole = (self.received - self.duplicates) * u64::from(self.mss);
+        // The last segment of a transfer may be shorter.
+        row.received_bytes =
+            if self.total == u32::MAX { whole } else { whole.min(self.total_bytes) };
     }
 }
 

@@ -203,6 +203,7 @@ impl Endpoint for Ns2Sink {
 
     fn sample(&self, row: &mut FlowSample) {
         row.delivered_bytes = self.snapshot().delivered_bytes;
+        row.received_bytes = (self.received - self.duplicates) * u64::from(self.config.mss);
     }
 }
 

@@ -59,10 +59,7 @@ impl Sender {
 
         let mut phase = Phase::Open;
         if self.tracks {
-            phase = self.recovery.phase();
-            (heard.srtt, heard.min_rtt) = (self.rto.srtt(), self.min_rtt());
-            heard.dsack = self.duplicate_block(packet);
-            self.find_spurious(packet, &heard, now);
+            phase = self.note_tracked(packet, &mut heard);
         }
         let digest = self.recovery.on_ack(&mut self.board, &heard);
         let answered_ecn = self.react(packet, &digest, now);
@@ -86,6 +83,16 @@ impl Sender {
             }
         }
         self.record_window(ctx);
+    }
+
+    /// What only senders that track each segment notice of an acknowledgement; what the recovery did until now.
+    #[inline(never)]
+    fn note_tracked(&mut self, packet: &Packet, heard: &mut AckIn) -> Phase {
+        let phase = self.recovery.phase();
+        (heard.srtt, heard.min_rtt) = (self.rto.srtt(), self.min_rtt());
+        heard.dsack = self.duplicate_block(packet);
+        self.find_spurious(packet, heard, heard.now);
+        phase
     }
 
     /// Prefetches the parts that are stored elsewhere, all at once: their loads would wait one after the other.

@@ -350,16 +350,13 @@ impl Sender {
     }
 
     /// Completes what every call must leave behind: the earliest timer and the state's name.
-    #[inline]
+    #[inline(always)]
     fn finish_call(&mut self, ctx: &mut EndpointCtx<'_>) {
         let mut earliest = self.retransmission;
         // Most senders have none of the others.
         let burst = self.bursts.as_ref().map_or(Deadline::NEVER, |bursts| bursts.next);
         if self.tracks {
-            self.arm_repair_timer(ctx.now);
-            if (self.repair.at, self.repair.armed) < (earliest.at, earliest.armed) {
-                earliest = self.repair;
-            }
+            earliest = self.earliest_with_repair(earliest, ctx.now);
         }
         if self.pacing.at.min(self.tick.at).min(burst.at) != Time::MAX {
             for other in [self.pacing, self.tick, burst] {
@@ -377,7 +374,17 @@ impl Sender {
         }
     }
 
+    /// The earlier of a deadline and that of the repair timer, which is armed anew.
     #[cold]
+    #[inline(never)]
+    fn earliest_with_repair(&mut self, earliest: Deadline, now: Time) -> Deadline {
+        self.arm_repair_timer(now);
+        let repair = self.repair;
+        if (repair.at, repair.armed) < (earliest.at, earliest.armed) { repair } else { earliest }
+    }
+
+    #[cold]
+    #[inline(never)]
     fn record_state(&mut self, ctx: &mut EndpointCtx<'_>) {
         // A control that models the path goes through its own states also in recovery.
         let phase = if self.sampler.is_some() { Phase::Open } else { self.recovery.phase() };

@@ -124,7 +124,7 @@ impl Sender {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn send_new(&mut self, ctx: &mut EndpointCtx<'_>) -> u16 {
         if self.board.outstanding() == 0 {
             self.deliveries.restart(ctx.now);

@@ -99,7 +99,7 @@ test-web: setup web ## the lab in headless Chromium, its parts in Node
 	node --test web/test/*.test.js
 	$(BIN)/python -m pytest tests/lab
 
-new: setup ## begin an algorithm: make new ROOM=cc|qdisc|recovery|slow_start|sharing|policy NAME=my-rule
+new: setup ## begin an algorithm: make new ROOM=cc|qdisc|aqm|recovery|slow_start|sharing|policy NAME=my-rule
 	@$(BIN)/python tools/new_algorithm.py $(ROOM) $(NAME)
 
 clean: ## remove what was built

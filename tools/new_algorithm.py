@@ -1,9 +1,9 @@
 """Begins a new algorithm: `make new ROOM=cc NAME=my-rule`.
 
 Writes one file with all parts in their order and a rule that is valid but plain, and
-adds the two lines to the room's `mod.rs` (the module and its registry entry). What the new file
-builds, runs in a scenario and passes its test at once; every part that is marked `<...>` is the
-author's to say.
+adds two lines: the module to the `mod.rs` beside it, and the entry to the room's registry. What the
+new file builds, runs in a scenario and passes its test at once; every part that is marked `<...>`
+is the author's to say.
 """
 
 from __future__ import annotations
@@ -15,7 +15,17 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 CORE = ROOT / "crates" / "ackclock-core" / "src"
 TEMPLATES = Path(__file__).resolve().parent / "templates"
-ROOMS = ("cc", "qdisc", "recovery", "slow_start", "sharing", "policy")
+ROOMS = {
+    "cc": ("cc", "cc", "{module}::{title}"),
+    "qdisc": ("qdisc", "qdisc", "{module}::{title}"),
+    "aqm": ("qdisc/aqm", "qdisc", "managed::Managed<aqm::{module}::{title}>"),
+    "recovery": ("recovery", "recovery", "{module}::{title}"),
+    "slow_start": ("slow_start", "slow_start", "{module}::{title}"),
+    "sharing": ("sharing", "sharing", "{module}::{title}"),
+    "policy": ("policy", "policy", "{module}::{title}"),
+}
+"""For each kind of algorithm the folder of the new file, the folder whose `mod.rs` has the
+registry, and the type that is registered."""
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
@@ -49,22 +59,29 @@ def begin(core: Path, room: str, name: str) -> Path:
         message = f'"{name}" is not a registry name; expected small letters and hyphens: my-rule'
         raise ValueError(message)
     module, title = name.replace("-", "_"), "".join(p.capitalize() for p in name.split("-"))
-    path = core / room / f"{module}.rs"
+    folder, registry, entry = ROOMS[room]
+    path = core / folder / f"{module}.rs"
     if path.exists():
         message = f"{path} exists already; choose another name"
         raise ValueError(message)
     text = (TEMPLATES / f"{room}.rs").read_text(encoding="utf-8")
     for old, new in (("{{name}}", name), ("{{Name}}", title), ("{{module}}", module)):
         text = text.replace(old, new)
-    home = core / room / "mod.rs"
-    rooms_text = _with_lines(home.read_text(encoding="utf-8"), room, module, title)
+    line = f'"{folder}/{module}.rs" => {entry.format(module=module, title=title)},'
+    changed = {core / folder / "mod.rs": "", core / registry / "mod.rs": ""}
+    for home in changed:
+        changed[home] = home.read_text(encoding="utf-8")
+    changed[core / folder / "mod.rs"] = _with_module(changed[core / folder / "mod.rs"], module)
+    home = core / registry / "mod.rs"
+    changed[home] = _with_entry(changed[home], registry, line)
     path.write_text(text, encoding="utf-8")
-    home.write_text(rooms_text, encoding="utf-8")
+    for home, content in changed.items():
+        home.write_text(content, encoding="utf-8")
     return path
 
 
-def _with_lines(text: str, room: str, module: str, title: str) -> str:
-    """Insert `pub mod` where the alphabet has it, and the registry's line at its end."""
+def _with_module(text: str, module: str) -> str:
+    """Insert `pub mod` where the alphabet has it."""
     modules = list(re.finditer(r"^(?:pub )?mod (\w+);\n", text, re.MULTILINE))
     first_block = modules[:1]
     for one in modules[1:]:
@@ -72,10 +89,13 @@ def _with_lines(text: str, room: str, module: str, title: str) -> str:
             first_block.append(one)
     later = [one for one in first_block if one.group(1) > module]
     at = later[0].start() if later else first_block[-1].end()
-    text = f"{text[:at]}pub mod {module};\n{text[at:]}"
-    entry = list(re.finditer(rf'^( *)"{room}/[\w/]+\.rs" => .*,\n', text, re.MULTILINE))[-1]
-    line = f'{entry.group(1)}"{room}/{module}.rs" => {module}::{title},\n'
-    return text[: entry.end()] + line + text[entry.end() :]
+    return f"{text[:at]}pub mod {module};\n{text[at:]}"
+
+
+def _with_entry(text: str, registry: str, line: str) -> str:
+    """Insert the registry's line at its end."""
+    entry = list(re.finditer(rf'^( *)"{registry}/[\w/]+\.rs" => .*,\n', text, re.MULTILINE))[-1]
+    return f"{text[: entry.end()]}{entry.group(1)}{line}\n{text[entry.end() :]}"
 
 
 def main(arguments: list[str]) -> int:
@@ -97,7 +117,7 @@ def main(arguments: list[str]) -> int:
         sys.stderr.write(f"{error}\n")
         return 2
     sys.stdout.write(
-        f"wrote {path.relative_to(ROOT)} and its lines in {arguments[0]}/mod.rs\n"
+        f"wrote {path.relative_to(ROOT)} and its lines in {ROOMS[arguments[0]][1]}\n"
         f"next: fill in what is marked <...>, then cargo test -p ackclock-core {path.stem};"
         " tools/write_stubs.py and tools/write_schemas.py write the Python class and the schemas\n"
     )

@@ -28,7 +28,17 @@ SCHEMAS = Path(__file__).resolve().parents[1] / "python/ackclock/schemas"
 Data = dict[str, Any]
 
 _DIALECT = "http://json-schema.org/draft-07/schema#"
-_LEFT_OUT = {"$schema", "$defs", "format", "title", "x-unit", "x-bare", "x-quantity"}
+_LEFT_OUT = {
+    "$schema",
+    "$defs",
+    "format",
+    "title",
+    "x-unit",
+    "x-bare",
+    "x-quantity",
+    "x-room",
+    "x-file",
+}
 _BRANCHES = {"oneOf", "anyOf", "allOf"}
 _INNER = {"items", "additionalProperties", "propertyNames"}
 _MOST = {"uint16": 2**16 - 1, "uint32": 2**32 - 1}
@@ -66,7 +76,7 @@ class _Translation:
                 name = self._room(room) if target == "Spec" else names.get(target, target)
                 made["$ref"] = f"#/definitions/{name}"
             elif key == "properties":
-                made[key] = {p: self.plain(v, names, schema.room_of(p)) for p, v in value.items()}
+                made[key] = {p: self.plain(v, names, v.get("x-room")) for p, v in value.items()}
             elif key in _BRANCHES:
                 constants = _constants(value)
                 if constants:
@@ -114,7 +124,7 @@ class _Translation:
             if name != "Spec":
                 self.definitions[names[name]] = self.plain(inner, names, None)
         made: Data = self.plain(rules, names, None)
-        replayed = schema.REPLAYED.get((room, entry["name"]))
+        replayed = schema.replayed(room, entry["name"])
         required = [key for key in made.get("required", ()) if key != replayed]
         made["required"] = ["kind", *required]
         if replayed is not None:

@@ -25,9 +25,9 @@ def tool():
 
 @pytest.fixture
 def core(tool, tmp_path):
-    for room in tool.ROOMS:
-        (tmp_path / room).mkdir()
-        shutil.copy(tool.CORE / room / "mod.rs", tmp_path / room / "mod.rs")
+    for folder in {folder for folder, *_ in tool.ROOMS.values()}:
+        (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+        shutil.copy(tool.CORE / folder / "mod.rs", tmp_path / folder / "mod.rs")
     return tmp_path
 
 
@@ -63,7 +63,39 @@ def test_what_cannot_be_is_reported_and_nothing_is_written(tool, core, room, nam
     assert {path: path.read_text() for path in core.rglob("*.rs")} == before
 
 
-NEW = [("cc", "scratch-control"), ("qdisc", "scratch-queue")]
+def test_a_new_aqm_is_one_file_a_module_and_one_line_of_the_registry(tool, core):
+    homes = [core / "qdisc/aqm/mod.rs", core / "qdisc/mod.rs"]
+    before = [home.read_text().splitlines() for home in homes]
+    path = tool.begin(core, "aqm", "my-aqm")
+    assert path == core / "qdisc/aqm/my_aqm.rs"
+    after = [home.read_text().splitlines() for home in homes]
+    added = [
+        [line.strip() for line in new if line not in old]
+        for old, new in zip(before, after, strict=True)
+    ]
+    assert added == [
+        ["pub mod my_aqm;"],
+        ['"qdisc/aqm/my_aqm.rs" => managed::Managed<aqm::my_aqm::MyAqm>,'],
+    ]
+
+
+NEW = [("cc", "scratch-control"), ("qdisc", "scratch-queue"), ("aqm", "scratch-aqm")]
+LINES = {
+    "cc/scratch_control.rs": [],
+    "cc/mod.rs": [
+        "pub mod scratch_control;",
+        '"cc/scratch_control.rs" => scratch_control::ScratchControl,',
+    ],
+    "qdisc/scratch_queue.rs": [],
+    "qdisc/aqm/scratch_aqm.rs": [],
+    "qdisc/aqm/mod.rs": ["pub mod scratch_aqm;"],
+    "qdisc/mod.rs": [
+        "pub mod scratch_queue;",
+        '"qdisc/scratch_queue.rs" => scratch_queue::ScratchQueue,',
+        '"qdisc/aqm/scratch_aqm.rs" => managed::Managed<aqm::scratch_aqm::ScratchAqm>,',
+    ],
+}
+"""New files, and in others the new lines."""
 BUILT = ("Cargo.toml", "Cargo.lock", "clippy.toml", "crates")
 MADE_FROM = ("tools", "python/ackclock/catalogue", "docs/reference", "README.md")
 
@@ -91,28 +123,24 @@ def begin(tree, room, name):
     subprocess.run(command, check=True, capture_output=True, cwd=tree)
 
 
-def test_a_control_and_a_queue_change_nothing_else(tree):
+def test_a_control_a_queue_and_an_aqm_change_nothing_else(tree):
     before = contents(tree)
     for room, name in NEW:
         begin(tree, room, name)
     after = contents(tree)
     src = "crates/ackclock-core/src"
-    assert set(after) - set(before) == {f"{src}/{r}/{n.replace('-', '_')}.rs" for r, n in NEW}
-    changed = {name for name in before if before[name] != after.get(name)}
-    assert changed == {f"{src}/{room}/mod.rs" for room, _ in NEW}
-    for room, name in NEW:
-        old, new = (one[f"{src}/{room}/mod.rs"].decode().splitlines() for one in (before, after))
-        lines = [line for line in difflib.ndiff(old, new) if line[0] in "+-"]
-        module = name.replace("-", "_")
-        title = "".join(part.capitalize() for part in name.split("-"))
-        assert [line[0] + line[1:].strip() for line in lines] == [
-            f"+pub mod {module};",
-            f'+"{room}/{module}.rs" => {module}::{title},',
-        ]
+    changed = {name for name, text in after.items() if before.get(name) != text}
+    assert set(before) <= set(after)
+    assert changed == {f"{src}/{name}" for name in LINES}
+    for name, lines in LINES.items():
+        if lines:
+            old, new = (one[f"{src}/{name}"].decode().splitlines() for one in (before, after))
+            found = [line for line in difflib.ndiff(old, new) if line[0] in "+-"]
+            assert [line[0] + line[1:].strip() for line in found] == [f"+{line}" for line in lines]
 
 
 @pytest.mark.slow
-def test_a_control_and_a_queue_compile_and_keep_the_contracts(tree):
+def test_a_control_a_queue_and_an_aqm_compile_and_keep_the_contracts(tree):
     for room, name in NEW:
         begin(tree, room, name)
     libraries = {**os.environ, "CARGO_TARGET_DIR": str(ROOT / "target")}
@@ -127,5 +155,7 @@ def test_a_control_and_a_queue_compile_and_keep_the_contracts(tree):
     )
     assert done.returncode == 0, done.stdout + done.stderr
     for room, name in NEW:
-        assert f"test {room}::contract::" in done.stdout
-        assert f"test {room}::{name.replace('-', '_')}::" in done.stdout
+        module = name.replace("-", "_")
+        inside = "qdisc::aqm" if room == "aqm" else room
+        assert f"test {inside.split('::')[0]}::contract::" in done.stdout
+        assert f"test {inside}::{module}::" in done.stdout

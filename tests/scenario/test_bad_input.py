@@ -57,7 +57,7 @@ CASES = [
     (changed("buffer", "bufer"), ['net.bufer: "bufer"', 'did you mean "buffer"']),
     (changed('"5 Mbps"', '"5 ms"'), ['net.rate: "ms" in "5 ms"', "Mbps"]),
     (changed('"5 Mbps"', "-5"), ["net.rate: -5", "not negative"]),
-    (changed('"5 Mbps"', "0"), ["net.rate: is 0 bit/s", "more than zero"]),
+    (changed('"5 Mbps"', "0"), ["net.rate: 0 bit/s is out of range", "more than 0"]),
     (changed('"20 pkt"', '"0 pkt"'), ['net.buffer: "0 pkt"', "more than zero"]),
     (changed('"20 pkt"', "20"), ["net.buffer: 20", "name its unit"]),
     (changed('id = "b"', 'id = "a"'), ['flows[1].id: "a"', "is the name of an earlier flow"]),

@@ -76,26 +76,26 @@ def _paths(text):
 def test_what_is_wrong_hides_nothing_else_that_is():
     text = GOOD.replace('rtt = "100 ms"', "rtt = 0\nloss = 3\naccess_rate = 0\npairs = 2")
     text = text.replace("pairs = 2\n", "", 1).replace("pair = 0", 'pair = 5\ncc = "nope"')
-    assert _paths(text) == [
+    assert sorted(_paths(text)) == [
         "flows[0].cc",
-        "net.rtt",
+        "flows[0].pair",
         "net.access_rate",
         "net.loss",
-        "flows[0].pair",
+        "net.rtt",
     ]
     # Parameters of algorithms, of a flow that leads nowhere too, beside a time that is none.
     text = GOOD.replace("pair = 0", 'pair = 5\ncc = { kind = "aimd", b = 2 }') + "size = 0"
     text = text.replace('duration = "60 s"', "duration = 0\nwarmup = 0")
-    assert _paths(text) == ["flows[0].cc.b", "duration", "flows[0].pair", "flows[1].size"]
+    assert sorted(_paths(text)) == ["duration", "flows[0].cc.b", "flows[0].pair", "flows[1].size"]
 
 
 def test_a_key_that_is_missing_hides_nothing_and_what_hangs_on_it_is_not_reported():
     text = GOOD.replace('rate = "10 Mbps"', "loss = 2").replace("pair = 0", "size = 0\npair = 2")
     text = text.replace('duration = "60 s"', 'warmup = "10 s"')
     # Whether the warm-up is too long depends on the duration; that there is no pair 2 on nothing.
-    assert _paths(text) == ["net", "", "net.loss", "flows[0].size", "flows[0].pair"]
+    assert sorted(_paths(text)) == ["", "flows[0].pair", "flows[0].size", "net", "net.loss"]
     text = GOOD.replace("pairs = 2", "loss = 2").replace("pair = 1", "pair = 90")
-    assert _paths(text) == ["net", "net.loss"]
+    assert sorted(_paths(text)) == ["net", "net.loss"]
 
 
 @pytest.mark.parametrize("size", ["0", '"5 kx"', "-3"])
@@ -111,7 +111,7 @@ def test_a_trace_file_that_cannot_be_read_hides_nothing(tmp_path):
     file.write_text(GOOD.replace("pairs = 2", f"{schedule}\npairs = 2"), encoding="utf-8")
     with pytest.raises(ac.ScenarioError) as caught:
         ac.load(file).check()
-    assert [problem.path for problem in caught.value.problems] == ["net.schedule", "net.loss"]
+    assert {problem.path for problem in caught.value.problems} == {"net.schedule", "net.loss"}
 
 
 def test_changes_of_links_are_for_networks_of_every_kind(tmp_path):

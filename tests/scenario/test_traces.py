@@ -92,11 +92,11 @@ def test_all_that_is_wrong_with_a_file_and_behind_it_is_reported(load):
     text = FILES.replace('rtt = "20 ms"', 'rtt = "20 ms", loss = 2')
     with pytest.raises(ac.ScenarioError) as caught:
         load(text, arrivals="at\nx\ny\n", packets="at\n1\n").check()
-    assert [problem.path for problem in caught.value.problems] == [
+    assert sorted(problem.path for problem in caught.value.problems) == [
         "flows[0].source.file",
-        "traffic[0].generator.file",
-        "traffic[0].generator.file",
         "net.loss",
+        "traffic[0].generator.file",
+        "traffic[0].generator.file",
     ]
 
 

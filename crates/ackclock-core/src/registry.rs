@@ -4,7 +4,7 @@
 
 mod rules;
 
-pub use rules::{Rules, range};
+pub use rules::{Range, Rules, range};
 
 use std::sync::LazyLock;
 
@@ -43,7 +43,9 @@ pub struct Info {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fact {
-    /// A queue discipline that keeps flows apart and gives each its share.
+    /// A queue discipline that gives each flow its share of the link, whatever others send, without a list
+    /// of classes. Those that share between classes (WRR, H-PFQ, priorities) do not, nor do AQMs that
+    /// only drop more of large flows.
     Fair,
     /// A sender policy that may offer more than its own link carries.
     Overdrives,

@@ -247,7 +247,7 @@ def _properties(checker: Any, properties: Any, value: Any, _: Any) -> Iterator[V
         return
     for key, rules in properties.items():
         if key in value:
-            room = schema.room_of(key)
+            room = rules.get("x-room")
             given = value[key]
             if room is not None and _mentions_spec(rules):
                 yield from _placed(_algorithm(checker, room, given), key)

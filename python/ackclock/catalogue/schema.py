@@ -10,7 +10,6 @@ from ackclock import _core
 from ackclock.catalogue.network_kinds import all_kinds
 
 __all__ = [
-    "REPLAYED",
     "ROOMS",
     "Data",
     "catalogue",
@@ -18,6 +17,7 @@ __all__ = [
     "entries",
     "entry",
     "net_kinds",
+    "replayed",
     "room_of",
     "scenario",
 ]
@@ -40,24 +40,6 @@ ROOMS = (
 )
 """Rooms of interchangeable algorithms."""
 
-_ROOM_OF_KEY = {
-    "cc": "cc",
-    "recovery": "recovery",
-    "slow_start": "slow_start",
-    "qdisc": "qdisc",
-    "back_qdisc": "qdisc",
-    "source": "source",
-    "generator": "arrivals",
-    "between": "pattern",
-    "control": "multicast",
-    "impairments": "impairment",
-    "back_impairments": "impairment",
-    "sharing": "sharing",
-    "elsewhere": "sharing",
-    "sender": "policy",
-    "policy": "policy",
-}
-
 
 def room_of(key: str) -> str | None:
     """Find the room of the algorithm, or of the list of algorithms, under a key of a scenario.
@@ -67,11 +49,39 @@ def room_of(key: str) -> str | None:
     key
         A key such as ``cc`` or ``back_qdisc``.
     """
-    return _ROOM_OF_KEY.get(key)
+    return _rooms().get(key)
 
 
-REPLAYED = {("source", "trace"): "packets", ("arrivals", "trace"): "arrivals"}
-"""Algorithms that replay a list, which may be in a file, and the parameter that it is."""
+@cache
+def _rooms() -> dict[str, str]:
+    """Rooms by key, as the fields of scenarios and of parameters name them."""
+    found: dict[str, str] = {}
+    parameters = [entry["params"] for room in catalogue().values() for entry in room.values()]
+    level: list[Any] = [scenario(), *parameters]
+    while level:
+        for rules in level:
+            if isinstance(rules, dict):
+                properties = rules.get("properties", {})
+                found |= {k: v["x-room"] for k, v in properties.items() if "x-room" in v}
+        level = [
+            inner
+            for rules in level
+            for inner in (rules.values() if isinstance(rules, dict) else rules)
+            if isinstance(inner, dict | list)
+        ]
+    return found
+
+
+def replayed(room: str, name: str) -> str | None:
+    """Name the parameter of an algorithm that is a list which may be in a file; None if none is.
+
+    Parameters
+    ----------
+    room, name
+        The algorithm.
+    """
+    properties = catalogue()[room][name]["params"].get("properties", {})
+    return next((key for key, rules in properties.items() if rules.get("x-file")), None)
 
 
 @cache
@@ -79,14 +89,15 @@ def catalogue() -> dict[str, dict[str, Data]]:
     """Every algorithm: room, then registry name, then name, title, source, status, file, params."""
     read: dict[str, list[Data]] = json.loads(_core.catalogue())
     rooms = {room: {entry["name"]: entry for entry in read.get(room, [])} for room in ROOMS}
-    for (room, name), key in REPLAYED.items():
-        params = rooms[room][name]["params"]
-        columns = ", ".join(_entries(params, key)["properties"])
-        text = (
-            f"CSV file with what {key} would list, columns {columns}; path relative to the scenario"
-            " file."
-        )
-        params["properties"]["file"] = {"type": "string", "description": text}
+    for entry in (entry for room in rooms.values() for entry in room.values()):
+        params = entry["params"]
+        for key in [k for k, rules in params.get("properties", {}).items() if rules.get("x-file")]:
+            columns = ", ".join(_entries(params, key)["properties"])
+            text = (
+                f"CSV file with what {key} would list, columns {columns}; path relative to the"
+                " scenario file."
+            )
+            params["properties"]["file"] = {"type": "string", "description": text}
     return rooms
 
 
@@ -97,14 +108,14 @@ def _entries(params: Data, key: str) -> Data:
 
 
 def entries(room: str, name: str) -> Data:
-    """The schema of an entry of the list that an algorithm of `REPLAYED` replays.
+    """The schema of an entry of the list that an algorithm replays.
 
     Parameters
     ----------
     room, name
-        The algorithm.
+        The algorithm, for which `replayed` names a parameter.
     """
-    return _entries(catalogue()[room][name]["params"], REPLAYED[room, name])
+    return _entries(catalogue()[room][name]["params"], str(replayed(room, name)))
 
 
 def entry(room: str, name: str) -> Data | None:

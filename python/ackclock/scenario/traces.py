@@ -41,7 +41,7 @@ def replayed(room: str, spec: schema.Data, folder: Path, where: str) -> schema.D
     ScenarioError
         The file cannot be read or a value is wrong; the message names file and line.
     """
-    key = schema.REPLAYED[room, spec["kind"]]
+    key = str(schema.replayed(room, spec["kind"]))
     rest = {name: value for name, value in spec.items() if name != "file"}
     where = f"{where}.file"
     if key in rest:

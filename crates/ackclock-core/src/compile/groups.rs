@@ -3,7 +3,7 @@
 //! The tree is the union of the routes from the source to the receivers, added in order: of each route, the
 //! part after the last node that is in the tree already. A chain of links without a branch is one flow.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -13,10 +13,11 @@ use crate::dscp::Dscp;
 use crate::error::{Problem, suggestion};
 use crate::ids::{LinkId, NodeId};
 use crate::multicast::{MAX_LAYERS, MEMBERSHIP_BYTES};
-use crate::scenario::{Group, Scenario};
+use crate::registry::Range;
+use crate::scenario::{Group, LinkSpec, Scenario};
 use crate::tcp::TcpConfig;
 use crate::topology::Layout;
-use crate::units::{BitRate, Span, Time};
+use crate::units::{Span, Time};
 
 /// Appends the flows of all groups, and returns the groups. One with a problem has a flow without a route, for
 /// what else may be wrong with its control.
@@ -94,16 +95,14 @@ fn check(group: &Group, path: &str, problems: &mut Vec<Problem>) {
         let count = group.layers.len();
         wrong("layers", format!("has {count} rates, expected 1 to {MAX_LAYERS}"));
     }
+    static RATE: LazyLock<Range> = LazyLock::new(|| Range::of::<LinkSpec>("rate"));
+    static PACKET: LazyLock<Range> = LazyLock::new(|| Range::of::<Group>("packet"));
     for (i, &rate) in group.layers.iter().enumerate() {
-        if rate == BitRate(0) || rate.0 > 1_000_000_000_000_000 {
-            let message =
-                format!("is {} bit/s, expected more than zero and at most 1000 Tbps", rate.0);
-            wrong(&format!("layers[{i}]"), message);
-        }
+        let problem = RATE.problem(rate.bps(), String::new);
+        problem.into_iter().for_each(|found| wrong(&format!("layers[{i}]"), found.message));
     }
-    if group.packet.0 == 0 || group.packet.0 > u64::from(u16::MAX) {
-        wrong("packet", format!("is {} B, expected 1 B to 65535 B", group.packet.0));
-    }
+    let packet = PACKET.problem(group.packet.0 as f64, String::new);
+    packet.into_iter().for_each(|found| wrong("packet", found.message));
     if group.stop.is_some_and(|stop| stop <= group.start) {
         wrong("stop", "is not later than start".to_owned());
     }

@@ -1,15 +1,15 @@
 //! Links of the plan: two directions of each, named, checked, with buffers in packets and bytes.
 
 use std::borrow::Borrow;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use rustc_hash::FxHashSet;
 
 use super::plan::{LinkSettings, PlanFlow, PlanLink, Schedule};
 use crate::error::{Problem, suggestion};
 use crate::qdisc::Limit;
-use crate::registry::Spec;
-use crate::scenario::RateSpec;
+use crate::registry::{Range, Spec};
+use crate::scenario::{LinkSpec, RateSpec};
 use crate::topology::{DuplexLink, Layout, LinkKind, key_path};
 use crate::units::{BitRate, BufferSize, Bytes, Span, Time};
 
@@ -195,44 +195,34 @@ impl Values<'_> {
         add(self.problems, Problem::new(key_path(self.path, key), message));
     }
 
+    fn in_range(&mut self, range: &Range, key: &str, value: Option<f64>) {
+        let problem = value.and_then(|value| range.problem(value, || key_path(self.path, key)));
+        problem.into_iter().for_each(|problem| add(self.problems, problem));
+    }
+
     pub(super) fn rate(&mut self, key: &str, rate: Option<BitRate>) {
-        if let Some(rate) = rate
-            && (rate.0 == 0 || rate.0 > 1_000_000_000_000_000)
-        {
-            let message =
-                format!("is {} bit/s, expected more than zero and at most 1000 Tbps", rate.0);
-            self.wrong(key, message);
-        }
+        static RANGE: LazyLock<Range> = LazyLock::new(|| Range::of::<LinkSpec>("rate"));
+        self.in_range(&RANGE, key, rate.map(BitRate::bps));
     }
 
     pub(super) fn delay(&mut self, key: &str, delay: Option<Span>) {
-        let (delay, most) = (delay.unwrap_or_default().seconds(), super::MAX_SECONDS);
-        if delay > most {
-            self.wrong(key, format!("is {delay} s, expected at most {most} s"));
-        }
+        static RANGE: LazyLock<Range> = LazyLock::new(|| Range::of::<LinkSpec>("delay"));
+        self.in_range(&RANGE, key, delay.map(Span::seconds));
     }
 
     pub(super) fn loss(&mut self, key: &str, loss: Option<f64>) {
-        let loss = loss.unwrap_or_default();
-        if !(0.0..=1.0).contains(&loss) {
-            self.wrong(key, format!("is {loss}, expected a ratio from 0 to 1"));
-        }
+        static RANGE: LazyLock<Range> = LazyLock::new(|| Range::of::<LinkSpec>("loss"));
+        self.in_range(&RANGE, key, loss);
     }
 
     pub(super) fn mtu(&mut self, key: &str, mtu: Option<Bytes>) {
-        if let Some(Bytes(mtu)) = mtu
-            && (mtu == 0 || mtu > 65_535)
-        {
-            self.wrong(key, format!("is {mtu} B, expected 1 to 65535"));
-        }
+        static RANGE: LazyLock<Range> = LazyLock::new(|| Range::of::<LinkSpec>("mtu"));
+        self.in_range(&RANGE, key, mtu.map(|mtu| mtu.0 as f64));
     }
 
     pub(super) fn weight(&mut self, key: &str, weight: Option<f64>) {
-        if let Some(weight) = weight
-            && !(weight.is_finite() && weight > 0.0)
-        {
-            self.wrong(key, format!("is {weight}, expected more than zero"));
-        }
+        static RANGE: LazyLock<Range> = LazyLock::new(|| Range::of::<LinkSpec>("weight"));
+        self.in_range(&RANGE, key, weight);
     }
 
     pub(super) fn buffer(&mut self, key: &str, buffer: Option<BufferSize>) {

@@ -19,11 +19,13 @@ pub use plan::{
 };
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
 use rustc_hash::FxHashMap;
 
 use crate::error::Problem;
 use crate::ids::NodeId;
+use crate::registry::Range;
 use crate::scenario::{Classes, Routing, Scenario, Table};
 use crate::topology::Topology;
 use crate::units::{Span, Time};
@@ -103,14 +105,8 @@ pub fn attempt(scenario: &Scenario) -> Result<(Plan, Vec<Problem>), Vec<Problem>
 
 fn times(scenario: &Scenario, problems: &mut Vec<Problem>) {
     let seconds = scenario.duration.seconds();
-    if scenario.duration.0 == 0 {
-        problems.push(Problem::new("duration", "is zero, expected a time such as \"60 s\""));
-    } else if seconds > MAX_SECONDS {
-        problems.push(Problem::new(
-            "duration",
-            format!("is {seconds} s, expected at most {MAX_SECONDS} s"),
-        ));
-    }
+    static RANGE: LazyLock<Range> = LazyLock::new(|| Range::of::<Scenario>("duration"));
+    problems.extend(RANGE.problem(seconds, || "duration".to_owned()));
     if scenario.warmup >= scenario.duration && scenario.duration.0 > 0 {
         let message = format!(
             "is {} s, expected less than the duration of {seconds} s",

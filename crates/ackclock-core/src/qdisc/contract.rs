@@ -44,8 +44,8 @@ fn env() -> QdiscEnv {
 fn specs() -> Vec<Spec> {
     let mut specs: Vec<Spec> = catalogue().iter().map(|e| Spec::from(e.info.name)).collect();
     for outer in ["drr", "fq", "wf2q-plus"] {
-        for inner in super::aqm::catalogue() {
-            let aqm = serde_json::json!({ "kind": inner.info.name, "ecn": true });
+        for inner in super::aqm::inner_names(&env()) {
+            let aqm = serde_json::json!({ "kind": inner, "ecn": true });
             let table = serde_json::json!({ "kind": outer, "aqm": aqm });
             specs.push(serde_json::from_value(table).unwrap());
         }

@@ -29,7 +29,7 @@ use crate::error::Problem;
 use crate::qdisc::fair::numbering::Numbering;
 use crate::qdisc::store::Store;
 use crate::qdisc::{Limit, QdiscCtx, QdiscEnv, QueueDisc, State};
-use crate::registry::{About, Info, Status};
+use crate::registry::{About, Fact, Info, Status};
 use crate::units::{BitRate, Bytes, Span, Time};
 use crate::wire::{DropReason, Flags, Packet, Timed};
 
@@ -197,6 +197,8 @@ impl About<QdiscEnv> for CoreStateless {
         source: "Stoica, Shenker & Zhang, IEEE/ACM ToN 11(1), 2003, doi:10.1109/TNET.2002.808414",
         status: Status::Reconstructed,
     };
+    // Only the edge knows flows, but each gets its share, and what exceeds it is dropped.
+    const FACTS: &'static [Fact] = &[Fact::Fair];
 
     fn new(params: Params, env: &QdiscEnv) -> Result<Self, Vec<Problem>> {
         let Limit { packets, bytes } = env.limit;

@@ -4,10 +4,11 @@
 //! arrival that finds no room is dropped before the AQM is consulted, unless the AQM's source makes the
 //! limit part of its rule (see [`Plain::limit`]).
 
+use super::aqm::Prototype;
 use super::store::Store;
 use super::{Aqm, Limit, QdiscCtx, QdiscEnv, QueueDisc, QueueState, State, Verdict};
 use crate::error::Problem;
-use crate::registry::{About, Info};
+use crate::registry::{About, Fact, Info};
 use crate::units::{BitRate, Bytes, Span, Time};
 use crate::wire::{DropReason, Packet, Timed};
 
@@ -31,6 +32,7 @@ pub struct Managed<A> {
 impl<A: Plain> About<QdiscEnv> for Managed<A> {
     type Params = A::Params;
     const INFO: Info = A::INFO;
+    const FACTS: &'static [Fact] = A::FACTS;
 
     fn new(params: A::Params, env: &QdiscEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self { store: Store::default(), limit: A::limit(env), aqm: A::new(params, env)? })
@@ -112,6 +114,10 @@ impl<A: Aqm> QueueDisc for Managed<A> {
 
     fn state(&self) -> State {
         self.aqm.state()
+    }
+
+    fn into_prototype(self: Box<Self>) -> Option<Box<dyn Prototype>> {
+        self.aqm.into_prototype()
     }
 
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {

@@ -8,8 +8,8 @@
 //!
 //! A new discipline: one file here that implements [`About`](crate::registry::About) and
 //! [`QueueDisc`], and one line in the registry at the end of this file. A new AQM: one file that
-//! implements `About` and [`Aqm`], a line there as [`managed::Managed`] (its plain form), and a line
-//! in [`aqm`] to let it serve inside DRR and FQ.
+//! implements `About` and [`Aqm`], and a line there as [`managed::Managed`]. With
+//! [`Aqm::into_prototype`] it also serves inside DRR and FQ.
 
 pub mod aqm;
 mod classifier;
@@ -168,6 +168,10 @@ pub trait QueueDisc: Send {
     fn state(&self) -> State {
         State { flows: 0, bytes: size_of_val(self) as u64 }
     }
+    /// The AQM of a discipline that is one queue under an AQM, if that can also serve inside another.
+    fn into_prototype(self: Box<Self>) -> Option<Box<dyn aqm::Prototype>> {
+        None
+    }
     /// Internal state by name, for recording.
     fn probes(&self, _out: &mut dyn FnMut(&'static str, f64)) {}
 }
@@ -242,6 +246,14 @@ pub trait Aqm: Send {
     /// What it keeps now besides packets. Left out: itself, and nothing of any flow.
     fn state(&self) -> State {
         State { flows: 0, bytes: size_of_val(self) as u64 }
+    }
+    /// Itself as the prototype of AQMs inside another discipline, one for each class queue:
+    /// `Some(Box::new(self))`. Left out: it decides about a whole link only.
+    fn into_prototype(self) -> Option<Box<dyn aqm::Prototype>>
+    where
+        Self: Sized,
+    {
+        None
     }
     /// Internal state by name, for recording.
     fn probes(&self, _out: &mut dyn FnMut(&'static str, f64)) {}

@@ -28,6 +28,7 @@ pub struct Flow {
     /// A traffic pattern that draws `src` and `dst` of each of `count` flows (`uniform-pairs`, ...) among
     /// `hosts`. Excludes `pair`, `src`, `dst`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-room" = "pattern"))]
     pub between: Option<Spec>,
     /// With `between`: the nodes that flows connect: names, `all`, or `leaves` for those with one neighbour. Left
     /// out: the network's hosts (of `tiers` those of its LANs, of other shapes the nodes with one link), or all
@@ -52,22 +53,28 @@ pub struct Flow {
     pub stop: Option<Span>,
     /// Payload to transfer; left out: endless.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     pub size: Option<Bytes>,
     /// With `size`: the application hands over so much each time that this has passed, over one connection
     /// that rests in between; whole segments, up to `stop`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub every: Option<Span>,
     /// Congestion control.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-room" = "cc"))]
     pub cc: Option<Spec>,
     /// Loss recovery.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-room" = "recovery"))]
     pub recovery: Option<Spec>,
     /// Slow start rule.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-room" = "slow_start"))]
     pub slow_start: Option<Spec>,
     /// An unresponsive source (`cbr`, `pareto-on-off`, ...) in place of TCP.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-room" = "source"))]
     pub source: Option<Spec>,
     /// Differentiated services code point of all its packets, either way: a number of 0 to 63, or a name as
     /// `ef`, `af41`, `cs1`. Left out: 0. Disciplines with `classes` may look at it.
@@ -88,6 +95,7 @@ pub struct Flow {
 #[serde(deny_unknown_fields)]
 pub struct Traffic {
     /// Which generator, with its parameters.
+    #[schemars(extend("x-room" = "arrivals"))]
     pub generator: Spec,
     /// Template of each flow: everything but start, size and, for some generators, the hosts.
     #[serde(default)]
@@ -100,24 +108,29 @@ pub struct Traffic {
 pub struct TcpOptions {
     /// Payload bytes of a full segment.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 65523), extend("x-unit" = "B"))]
     pub mss: Option<u32>,
     /// Header bytes on the wire of every data packet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub header: Option<u32>,
     /// Bytes on the wire of an acknowledgement without SACK blocks.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 65000), extend("x-unit" = "B"))]
     pub ack_size: Option<u32>,
     /// Initial window in segments.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1), extend("x-unit" = "segments"))]
     pub initial_window: Option<u32>,
     /// Initial ssthresh in segments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_ssthresh: Option<f64>,
     /// Receiver's window in segments.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1), extend("x-unit" = "segments"))]
     pub receiver_window: Option<u32>,
     /// Data packets per acknowledgement (1: no delayed ACKs).
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1), extend("x-unit" = "packets"))]
     pub delayed_ack: Option<u32>,
     /// An acknowledgement is delayed no longer than this.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -174,6 +187,7 @@ pub struct TcpOptions {
     pub initial_rto: Option<Span>,
     /// Clock granularity of RTT measurement (RFC 6298 G; ns-2's tcpTick_).
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub tick: Option<Span>,
     /// ns-2's boot time: phase of its tick clock, in [0, tick).
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -56,15 +56,18 @@ pub struct ErdosRenyi {
     pub capacities: Capacities,
     /// Rate of a leaf link.
     #[serde(default = "leaf_rate")]
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1_000_000_000_000_000_u64))]
     pub rate: BitRate,
     /// One-way delay of every link.
     #[serde(default = "hop_delay")]
+    #[schemars(range(max = 9_000_000))]
     pub delay: Span,
     /// Buffer of every link.
     #[serde(default = "one_bdp")]
     pub buffer: BufferSize,
     /// Queue discipline of every link.
     #[serde(default = "fifo")]
+    #[schemars(extend("x-room" = "qdisc"))]
     pub qdisc: Spec,
     /// Seed of the network: the run's own seed leaves it as it is.
     #[serde(default = "one")]
@@ -93,15 +96,18 @@ pub struct Barabasi {
     pub capacities: Capacities,
     /// Rate of a leaf link.
     #[serde(default = "leaf_rate")]
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1_000_000_000_000_000_u64))]
     pub rate: BitRate,
     /// One-way delay of every link.
     #[serde(default = "hop_delay")]
+    #[schemars(range(max = 9_000_000))]
     pub delay: Span,
     /// Buffer of every link.
     #[serde(default = "one_bdp")]
     pub buffer: BufferSize,
     /// Queue discipline of every link.
     #[serde(default = "fifo")]
+    #[schemars(extend("x-room" = "qdisc"))]
     pub qdisc: Spec,
     /// Seed of the network: the run's own seed leaves it as it is.
     #[serde(default = "one")]
@@ -118,15 +124,18 @@ pub struct Hot {
     pub capacities: Capacities,
     /// Rate of a leaf link.
     #[serde(default = "leaf_rate")]
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1_000_000_000_000_000_u64))]
     pub rate: BitRate,
     /// One-way delay of every link.
     #[serde(default = "hop_delay")]
+    #[schemars(range(max = 9_000_000))]
     pub delay: Span,
     /// Buffer of every link.
     #[serde(default = "one_bdp")]
     pub buffer: BufferSize,
     /// Queue discipline of every link.
     #[serde(default = "fifo")]
+    #[schemars(extend("x-room" = "qdisc"))]
     pub qdisc: Spec,
 }
 
@@ -173,12 +182,15 @@ pub struct Tiers {
     pub lan_man_redundancy: u32,
     /// Rate of the WAN's links.
     #[serde(default = "wan_rate")]
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1_000_000_000_000_000_u64))]
     pub wan_rate: BitRate,
     /// Rate of a MAN's links, those to the WAN included.
     #[serde(default = "man_rate")]
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1_000_000_000_000_000_u64))]
     pub man_rate: BitRate,
     /// Rate of a LAN's links, those to the MAN included.
     #[serde(default = "lan_rate")]
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1_000_000_000_000_000_u64))]
     pub lan_rate: BitRate,
     /// Side of the WAN's square [km].
     #[serde(default = "wan_km")]
@@ -197,6 +209,7 @@ pub struct Tiers {
     pub buffer: BufferSize,
     /// Queue discipline of every link.
     #[serde(default = "fifo")]
+    #[schemars(extend("x-room" = "qdisc"))]
     pub qdisc: Spec,
     /// Seed of the network: the run's own seed leaves it as it is.
     #[serde(default = "one")]
@@ -228,6 +241,7 @@ pub struct OcBackbone {
     pub buffer: BufferSize,
     /// Queue discipline of every link.
     #[serde(default = "fifo")]
+    #[schemars(extend("x-room" = "qdisc"))]
     pub qdisc: Spec,
     /// Seed of the network: the run's own seed leaves it as it is.
     #[serde(default = "one")]

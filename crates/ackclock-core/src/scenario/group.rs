@@ -21,9 +21,11 @@ pub struct Group {
     pub layers: Vec<BitRate>,
     /// How a receiver decides on its layers (`plm`, `rlm`, `fixed`, `all`).
     #[serde(default = "all")]
+    #[schemars(extend("x-room" = "multicast"))]
     pub control: Spec,
     /// Packet size on the wire, 1 B to 65535 B.
     #[serde(default = "packet")]
+    #[schemars(range(min = 1, max = 65535))]
     pub packet: Bytes,
     /// When the source begins to send and the first receiver joins.
     #[serde(default)]

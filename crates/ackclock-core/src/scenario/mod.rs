@@ -46,6 +46,7 @@ pub struct Scenario {
     pub groups: Vec<Group>,
     /// Simulated time.
     #[schemars(extend("x-bare" = true))]
+    #[schemars(range(max = 9_000_000), extend("exclusiveMinimum" = 0))]
     pub duration: Span,
     /// Time before measurement begins; rates and means are over `warmup` to `duration`.
     #[serde(default)]
@@ -112,6 +113,7 @@ pub struct Record {
     pub tables: Vec<Table>,
     /// Interval of the sampled tables; 100 ms if left out.
     #[schemars(extend("x-bare" = true))]
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub interval: Option<Span>,
     /// Flows whose rows are kept in event tables and `flow_samples`; all if left out.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -67,8 +67,10 @@ pub fn misread(net: &Value) -> Option<(String, String)> {
 #[serde(deny_unknown_fields)]
 pub struct Dumbbell {
     /// Number of host pairs.
+    #[schemars(range(min = 1))]
     pub pairs: u32,
     /// Rate of the bottleneck.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1_000_000_000_000_000_u64))]
     pub rate: BitRate,
     /// Round-trip propagation time between the hosts of each pair; excludes `delay`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -78,12 +80,15 @@ pub struct Dumbbell {
     pub rtts: Option<Vec<Span>>,
     /// One-way delay of the bottleneck. Left out: the whole of the smallest round trip less the access delays.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 9_000_000))]
     pub delay: Option<Span>,
     /// Rate of the access links. Left out: ten times the bottleneck.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1_000_000_000_000_000_u64))]
     pub access_rate: Option<BitRate>,
     /// One-way delay of each left-hand access link.
     #[serde(default = "access_delay")]
+    #[schemars(range(max = 9_000_000))]
     pub access_delay: Span,
     /// One-way delays of the right-hand access links, one by one; excludes `rtt` and `rtts`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -93,15 +98,18 @@ pub struct Dumbbell {
     pub buffer: BufferSize,
     /// Queue discipline of the bottleneck.
     #[serde(default = "fifo")]
+    #[schemars(extend("x-room" = "qdisc"))]
     pub qdisc: Spec,
     /// Queue discipline of the bottleneck, right to left. Left out: `qdisc`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-room" = "qdisc"))]
     pub back_qdisc: Option<Spec>,
     /// Buffer of the access links.
     #[serde(default = "unlimited")]
     pub access_buffer: BufferSize,
     /// Random loss ratio on the bottleneck, left to right.
     #[serde(default)]
+    #[schemars(range(min = 0, max = 1))]
     pub loss: f64,
     /// Rate of the bottleneck over time, left to right; overrides `rate`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -114,9 +122,11 @@ pub struct Dumbbell {
     pub back_drop: Vec<u64>,
     /// What the wire of the bottleneck does to packets, left to right: jitter, reordering, bursty loss, ...
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-room" = "impairment"))]
     pub impairments: Vec<Spec>,
     /// What the wire of the bottleneck does to packets, right to left.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-room" = "impairment"))]
     pub back_impairments: Vec<Spec>,
 }
 
@@ -128,20 +138,25 @@ pub struct ParkingLot {
     /// Number of bottlenecks.
     pub hops: u32,
     /// Rate of each bottleneck.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1_000_000_000_000_000_u64))]
     pub rate: BitRate,
     /// One-way delay of each bottleneck.
+    #[schemars(range(max = 9_000_000))]
     pub delay: Span,
     /// Rate of the access links. Left out: ten times the bottleneck.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1_000_000_000_000_000_u64))]
     pub access_rate: Option<BitRate>,
     /// One-way delay of the access links.
     #[serde(default = "access_delay")]
+    #[schemars(range(max = 9_000_000))]
     pub access_delay: Span,
     /// Buffer of each bottleneck.
     #[serde(default = "one_bdp")]
     pub buffer: BufferSize,
     /// Queue discipline of each bottleneck.
     #[serde(default = "fifo")]
+    #[schemars(extend("x-room" = "qdisc"))]
     pub qdisc: Spec,
 }
 
@@ -156,20 +171,25 @@ pub struct Ring {
     #[serde(default = "two")]
     pub span: u32,
     /// Rate of each ring link.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1_000_000_000_000_000_u64))]
     pub rate: BitRate,
     /// One-way delay of each ring link.
+    #[schemars(range(max = 9_000_000))]
     pub delay: Span,
     /// Rate of the access links. Left out: ten times the ring.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1_000_000_000_000_000_u64))]
     pub access_rate: Option<BitRate>,
     /// One-way delay of the access links.
     #[serde(default = "access_delay")]
+    #[schemars(range(max = 9_000_000))]
     pub access_delay: Span,
     /// Buffer of each ring link.
     #[serde(default = "one_bdp")]
     pub buffer: BufferSize,
     /// Queue discipline of each ring link.
     #[serde(default = "fifo")]
+    #[schemars(extend("x-room" = "qdisc"))]
     pub qdisc: Spec,
 }
 
@@ -180,14 +200,17 @@ pub struct Star {
     /// Number of hosts.
     pub hosts: u32,
     /// Rate of every link.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1_000_000_000_000_000_u64))]
     pub rate: BitRate,
     /// One-way delay of every link.
+    #[schemars(range(max = 9_000_000))]
     pub delay: Span,
     /// Buffer of every link.
     #[serde(default = "one_bdp")]
     pub buffer: BufferSize,
     /// Queue discipline of every link.
     #[serde(default = "fifo")]
+    #[schemars(extend("x-room" = "qdisc"))]
     pub qdisc: Spec,
 }
 
@@ -228,14 +251,18 @@ pub struct LinkSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// Rate of each direction.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1_000_000_000_000_000_u64))]
     pub rate: BitRate,
     /// Rate from b to a where it differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1_000_000_000_000_000_u64))]
     pub back_rate: Option<BitRate>,
     /// One-way propagation delay.
+    #[schemars(range(max = 9_000_000))]
     pub delay: Span,
     /// Largest packet in bytes on the wire.
     #[serde(default = "mtu")]
+    #[schemars(range(min = 1, max = 65535))]
     pub mtu: Bytes,
     /// Buffer of each direction.
     #[serde(default = "one_bdp")]
@@ -245,18 +272,23 @@ pub struct LinkSpec {
     pub back_buffer: Option<BufferSize>,
     /// Queue discipline of each direction.
     #[serde(default = "fifo")]
+    #[schemars(extend("x-room" = "qdisc"))]
     pub qdisc: Spec,
     /// Queue discipline from b to a where it differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-room" = "qdisc"))]
     pub back_qdisc: Option<Spec>,
     /// Routing weight.
     #[serde(default = "unit_weight")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub weight: f64,
     /// Random loss ratio, from a to b.
     #[serde(default)]
+    #[schemars(range(min = 0, max = 1))]
     pub loss: f64,
     /// Random loss ratio, from b to a.
     #[serde(default)]
+    #[schemars(range(min = 0, max = 1))]
     pub back_loss: f64,
     /// Rate over time from a to b; overrides `rate`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -272,9 +304,11 @@ pub struct LinkSpec {
     pub back_drop: Vec<u64>,
     /// What the wire does to packets from a to b: jitter, reordering, bursty loss, ...
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-room" = "impairment"))]
     pub impairments: Vec<Spec>,
     /// What the wire does to packets from b to a.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-room" = "impairment"))]
     pub back_impairments: Vec<Spec>,
 }
 
@@ -287,24 +321,30 @@ pub struct LinkChange {
     pub link: Names,
     /// Rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1_000_000_000_000_000_u64))]
     pub rate: Option<BitRate>,
     /// One-way propagation delay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 9_000_000))]
     pub delay: Option<Span>,
     /// Largest packet in bytes on the wire.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 65535))]
     pub mtu: Option<Bytes>,
     /// Buffer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer: Option<BufferSize>,
     /// Queue discipline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-room" = "qdisc"))]
     pub qdisc: Option<Spec>,
     /// Routing weight.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub weight: Option<f64>,
     /// Random loss ratio.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1))]
     pub loss: Option<f64>,
     /// Rate over time; overrides `rate`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -314,6 +354,7 @@ pub struct LinkChange {
     pub drop: Option<Vec<u64>>,
     /// What the wire does to packets: jitter, reordering, bursty loss, ...
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-room" = "impairment"))]
     pub impairments: Option<Vec<Spec>>,
 }
 

@@ -42,14 +42,16 @@ pub enum Variant {
 }
 
 impl Variant {
+    /// The variants by the registry name of the loss recovery that each has built in.
+    pub const RECOVERIES: [(&str, Self); 4] = [
+        ("tahoe", Self::Tahoe),
+        ("reno", Self::Reno),
+        ("newreno", Self::NewReno),
+        ("sack", Self::Sack1),
+    ];
+
     /// The variant of a loss recovery's registry name.
     pub fn of_recovery(name: &str) -> Option<Self> {
-        match name {
-            "tahoe" => Some(Self::Tahoe),
-            "reno" => Some(Self::Reno),
-            "newreno" => Some(Self::NewReno),
-            "sack" => Some(Self::Sack1),
-            _ => None,
-        }
+        Self::RECOVERIES.iter().find(|(known, _)| *known == name).map(|&(_, variant)| variant)
     }
 }

@@ -18,8 +18,8 @@ class Flow(Record):
     start: Start time. Range: at least 0 s.
     start_jitter: The flow starts at a random time, uniform from `start` to this much later. Range: at least 0 s.
     stop: Nothing new is sent after this time. Range: at least 0 s.
-    size: Payload to transfer. Range: at least 0 B.
-    every: With `size`: the application hands over so much each time that this has passed, over one connection that rests in between. Range: at least 0 s.
+    size: Payload to transfer. Range: at least 1 B.
+    every: With `size`: the application hands over so much each time that this has passed, over one connection that rests in between. Range: more than 0 s.
     cc: Congestion control.
     recovery: Loss recovery.
     slow_start: Slow start rule.
@@ -62,7 +62,7 @@ class Group(Record):
     receivers: Nodes of the receivers.
     layers: Rate of each layer, at most 32.
     control: How a receiver decides on its layers (`plm`, `rlm`, `fixed`, `all`).
-    packet: Packet size on the wire, 1 B to 65535 B. Range: at least 0 B.
+    packet: Packet size on the wire, 1 B to 65535 B. Range: from 1 to 65535 B.
     start: When the source begins to send and the first receiver joins. Range: at least 0 s.
     stop: The source is silent from this time on. Range: at least 0 s.
     stagger: Receivers join one after another, spaced by this. Range: at least 0 s.
@@ -84,13 +84,13 @@ class LinkChange(Record):
     r"""What is different at single directions of links, whatever the network's shape.
 
     link: Names of directions, as `explain` lists them: `r0->r1`.
-    rate: Rate. Range: at least 0 bit/s.
-    delay: One-way propagation delay. Range: at least 0 s.
-    mtu: Largest packet in bytes on the wire. Range: at least 0 B.
+    rate: Rate. Range: more than 0 and at most 1000000000000000 bit/s.
+    delay: One-way propagation delay. Range: from 0 to 9000000 s.
+    mtu: Largest packet in bytes on the wire. Range: from 1 to 65535 B.
     buffer: Buffer.
     qdisc: Queue discipline.
-    weight: Routing weight.
-    loss: Random loss ratio.
+    weight: Routing weight. Range: more than 0.
+    loss: Random loss ratio. Range: from 0 to 1.
     schedule: Rate over time.
     drop: Arrivals that are dropped: numbers from 0 in order of arrival, at each of the links.
     impairments: What the wire does to packets: jitter, reordering, bursty loss, .
@@ -113,13 +113,13 @@ class LinkChange(Record):
 class TcpOptions(Record):
     r"""TCP settings.
 
-    mss: Payload bytes of a full segment. Range: at least 0.
+    mss: Payload bytes of a full segment. Range: from 1 to 65523 (B).
     header: Header bytes on the wire of every data packet. Range: at least 0.
-    ack_size: Bytes on the wire of an acknowledgement without SACK blocks. Range: at least 0.
-    initial_window: Initial window in segments. Range: at least 0.
+    ack_size: Bytes on the wire of an acknowledgement without SACK blocks. Range: from 1 to 65000 (B).
+    initial_window: Initial window in segments. Range: at least 1 (segments).
     initial_ssthresh: Initial ssthresh in segments.
-    receiver_window: Receiver's window in segments. Range: at least 0.
-    delayed_ack: Data packets per acknowledgement (1: no delayed ACKs). Range: at least 0.
+    receiver_window: Receiver's window in segments. Range: at least 1 (segments).
+    delayed_ack: Data packets per acknowledgement (1: no delayed ACKs). Range: at least 1 (packets).
     delayed_ack_timeout: An acknowledgement is delayed no longer than this. Range: at least 0 s.
     syn: Connection request before data.
     timestamps: Timestamp option (RFC 7323): every acknowledgement gives an RTT sample.
@@ -136,7 +136,7 @@ class TcpOptions(Record):
     min_rto: Smallest RTO. Range: at least 0 s.
     max_rto: Largest RTO. Range: at least 0 s.
     initial_rto: RTO before the first sample. Range: at least 0 s.
-    tick: Clock granularity of RTT measurement (RFC 6298 G. Range: at least 0 s.
+    tick: Clock granularity of RTT measurement (RFC 6298 G. Range: more than 0 s.
     boot: ns-2's boot time: phase of its tick clock, in [0, tick). Range: at least 0 s.
     max_burst: Most new segments sent per acknowledgement (0: no bound). Range: at least 0.
     ns2: ns-2 era only: further variables of ns-2's agent by their ns-2 names, without the underscore (`slow_start_restart`, `ssthresh_int`, ...).

@@ -7,19 +7,19 @@ from ackclock.catalogue.user_types import AnyQueue
 class Dumbbell(Record):
     r"""Pairs of hosts that share one bottleneck.
 
-    pairs: Number of host pairs. Range: at least 0.
-    rate: Rate of the bottleneck. Range: at least 0 bit/s.
+    pairs: Number of host pairs. Range: at least 1.
+    rate: Rate of the bottleneck. Range: more than 0 and at most 1000000000000000 bit/s.
     rtt: Round-trip propagation time between the hosts of each pair. Range: at least 0 s.
     rtts: Round-trip time of each pair, one by one.
-    delay: One-way delay of the bottleneck. Range: at least 0 s.
-    access_rate: Rate of the access links. Range: at least 0 bit/s.
-    access_delay: One-way delay of each left-hand access link. Range: at least 0 s.
+    delay: One-way delay of the bottleneck. Range: from 0 to 9000000 s.
+    access_rate: Rate of the access links. Range: more than 0 and at most 1000000000000000 bit/s.
+    access_delay: One-way delay of each left-hand access link. Range: from 0 to 9000000 s.
     right_delays: One-way delays of the right-hand access links, one by one.
     buffer: Buffer of the bottleneck, both directions.
     qdisc: Queue discipline of the bottleneck.
     back_qdisc: Queue discipline of the bottleneck, right to left.
     access_buffer: Buffer of the access links.
-    loss: Random loss ratio on the bottleneck, left to right.
+    loss: Random loss ratio on the bottleneck, left to right. Range: from 0 to 1.
     schedule: Rate of the bottleneck over time, left to right.
     drop: Arrivals at the bottleneck, left to right, that are dropped: numbers from 0.
     back_drop: Arrivals at the bottleneck, right to left, that are dropped.
@@ -52,10 +52,10 @@ class ParkingLot(Record):
     r"""A chain of bottlenecks, one long path and a cross path over each.
 
     hops: Number of bottlenecks. Range: at least 0.
-    rate: Rate of each bottleneck. Range: at least 0 bit/s.
-    delay: One-way delay of each bottleneck. Range: at least 0 s.
-    access_rate: Rate of the access links. Range: at least 0 bit/s.
-    access_delay: One-way delay of the access links. Range: at least 0 s.
+    rate: Rate of each bottleneck. Range: more than 0 and at most 1000000000000000 bit/s.
+    delay: One-way delay of each bottleneck. Range: from 0 to 9000000 s.
+    access_rate: Rate of the access links. Range: more than 0 and at most 1000000000000000 bit/s.
+    access_delay: One-way delay of the access links. Range: from 0 to 9000000 s.
     buffer: Buffer of each bottleneck.
     qdisc: Queue discipline of each bottleneck.
     """
@@ -75,10 +75,10 @@ class Ring(Record):
 
     routers: Number of routers, at least 3. Range: at least 0.
     span: Ring links that each pair crosses. Range: at least 0.
-    rate: Rate of each ring link. Range: at least 0 bit/s.
-    delay: One-way delay of each ring link. Range: at least 0 s.
-    access_rate: Rate of the access links. Range: at least 0 bit/s.
-    access_delay: One-way delay of the access links. Range: at least 0 s.
+    rate: Rate of each ring link. Range: more than 0 and at most 1000000000000000 bit/s.
+    delay: One-way delay of each ring link. Range: from 0 to 9000000 s.
+    access_rate: Rate of the access links. Range: more than 0 and at most 1000000000000000 bit/s.
+    access_delay: One-way delay of the access links. Range: from 0 to 9000000 s.
     buffer: Buffer of each ring link.
     qdisc: Queue discipline of each ring link.
     """
@@ -98,8 +98,8 @@ class Star(Record):
     r"""Hosts around one router.
 
     hosts: Number of hosts. Range: at least 0.
-    rate: Rate of every link. Range: at least 0 bit/s.
-    delay: One-way delay of every link. Range: at least 0 s.
+    rate: Rate of every link. Range: more than 0 and at most 1000000000000000 bit/s.
+    delay: One-way delay of every link. Range: from 0 to 9000000 s.
     buffer: Buffer of every link.
     qdisc: Queue discipline of every link.
     """
@@ -120,8 +120,8 @@ class ErdosRenyi(Record):
     edge_nodes: Nodes of degree one in the end. Range: at least 0.
     radius: The radius of which edge nodes keep half.
     capacities: Capacity by depth.
-    rate: Rate of a leaf link. Range: at least 0 bit/s.
-    delay: One-way delay of every link. Range: at least 0 s.
+    rate: Rate of a leaf link. Range: more than 0 and at most 1000000000000000 bit/s.
+    delay: One-way delay of every link. Range: from 0 to 9000000 s.
     buffer: Buffer of every link.
     qdisc: Queue discipline of every link.
     seed: Seed of the network: the run's own seed leaves it as it is. Range: at least 0.
@@ -148,8 +148,8 @@ class Barabasi(Record):
     edge_nodes: Nodes of degree one in the end. Range: at least 0.
     radius: The radius of which edge nodes keep half.
     capacities: Capacity by depth.
-    rate: Rate of a leaf link. Range: at least 0 bit/s.
-    delay: One-way delay of every link. Range: at least 0 s.
+    rate: Rate of a leaf link. Range: more than 0 and at most 1000000000000000 bit/s.
+    delay: One-way delay of every link. Range: from 0 to 9000000 s.
     buffer: Buffer of every link.
     qdisc: Queue discipline of every link.
     seed: Seed of the network: the run's own seed leaves it as it is. Range: at least 0.
@@ -172,8 +172,8 @@ class Hot(Record):
     r"""The HOT topology that comes with Orbis.
 
     capacities: Capacity by depth.
-    rate: Rate of a leaf link. Range: at least 0 bit/s.
-    delay: One-way delay of every link. Range: at least 0 s.
+    rate: Rate of a leaf link. Range: more than 0 and at most 1000000000000000 bit/s.
+    delay: One-way delay of every link. Range: from 0 to 9000000 s.
     buffer: Buffer of every link.
     qdisc: Queue discipline of every link.
     """
@@ -200,9 +200,9 @@ class Tiers(Record):
     lan_redundancy: RL, redundancy inside each LAN. Range: at least 0.
     man_wan_redundancy: RMW, links from each MAN to the WAN. Range: at least 0.
     lan_man_redundancy: RLM, links from each LAN to its MAN. Range: at least 0.
-    wan_rate: Rate of the WAN's links. Range: at least 0 bit/s.
-    man_rate: Rate of a MAN's links, those to the WAN included. Range: at least 0 bit/s.
-    lan_rate: Rate of a LAN's links, those to the MAN included. Range: at least 0 bit/s.
+    wan_rate: Rate of the WAN's links. Range: more than 0 and at most 1000000000000000 bit/s.
+    man_rate: Rate of a MAN's links, those to the WAN included. Range: more than 0 and at most 1000000000000000 bit/s.
+    lan_rate: Rate of a LAN's links, those to the MAN included. Range: more than 0 and at most 1000000000000000 bit/s.
     wan_km: Side of the WAN's square [km].
     man_km: Side of each MAN's square [km].
     lan_km: Side of each LAN's square [km].

@@ -40,7 +40,8 @@ Data = dict[str, Any]
 FILE_NETS = ("topohub", "graphml", "csv")
 """Networks of packet scenarios that name files or packages."""
 
-_SPEC = {"$ref": "#/$defs/Spec"}
+_SHARING = {"$ref": "#/$defs/Spec", "x-room": "sharing"}
+_SENDER = {"$ref": "#/$defs/Spec", "x-room": "policy"}
 
 _SOLVER: Data = {
     "tolerance": {
@@ -86,8 +87,12 @@ _SOLVER: Data = {
 }
 
 _ROUTERS: Data = {
-    "sharing": {**_SPEC, "default": "max-min", "description": "Rule of links that leave the nodes"},
-    "elsewhere": {**_SPEC, "description": "Rule of all other links. Left out: the same."},
+    "sharing": {
+        **_SHARING,
+        "default": "max-min",
+        "description": "Rule of links that leave the nodes",
+    },
+    "elsewhere": {**_SHARING, "description": "Rule of all other links. Left out: the same."},
     "at": {
         "type": "array",
         "items": {"type": "string"},
@@ -156,7 +161,7 @@ def rules() -> Data:
             "additionalProperties": False,
             "description": "How links share among flows.",
         },
-        "sender": {**_SPEC, "default": "naive", "description": "Policy of all senders."},
+        "sender": {**_SENDER, "default": "naive", "description": "Policy of all senders."},
         "access": {
             "type": "integer",
             "minimum": 0,

@@ -30,7 +30,11 @@ PATTERN = Generator(
     "Flows between hosts drawn by a traffic pattern.",
     "ackclock.engines.fluid.patterns:drawn",
     {
-        "between": {"$ref": "#/$defs/Spec", "description": "The pattern."},
+        "between": {
+            "$ref": "#/$defs/Spec",
+            "x-room": "pattern",
+            "description": "The pattern.",
+        },
         "flows": {
             "type": "integer",
             "minimum": 1,

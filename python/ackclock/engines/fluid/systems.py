@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 __all__ = ["RULES", "Systems", "policy_routes"]
 
 _NAMES: Data = {"type": "array", "items": {"type": "string"}}
-_SPEC: Data = {"$ref": "#/$defs/Spec"}
+_SHARING: Data = {"$ref": "#/$defs/Spec", "x-room": "sharing"}
+_SENDER: Data = {"$ref": "#/$defs/Spec", "x-room": "policy"}
 
 RULES: Data = {
     "type": "array",
@@ -49,8 +50,8 @@ RULES: Data = {
             },
             "providers": {**_NAMES, "description": "Systems that it pays for transit."},
             "peers": {**_NAMES, "description": "Systems with which it exchanges its own traffic."},
-            "sharing": {**_SPEC, "description": "Rule of the links that leave its nodes."},
-            "sender": {**_SPEC, "description": "Policy of the senders at its nodes."},
+            "sharing": {**_SHARING, "description": "Rule of the links that leave its nodes."},
+            "sender": {**_SENDER, "description": "Policy of the senders at its nodes."},
         },
         "required": ["name", "nodes"],
         "additionalProperties": False,

@@ -88,6 +88,7 @@ RULES: Data = {
     },
     "qdisc": {
         "$ref": "#/$defs/Spec",
+        "x-room": "qdisc",
         "default": "fifo",
         "description": "Queue discipline of the bottleneck.",
     },

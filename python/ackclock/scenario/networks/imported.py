@@ -29,6 +29,7 @@ _COMMON: Data = {
     },
     "qdisc": {
         "$ref": "#/$defs/Spec",
+        "x-room": "qdisc",
         "default": LinkOptions.qdisc,
         "description": "Queue discipline of every link.",
     },

@@ -1,10 +1,11 @@
 //! What flows send by: their senders and TCP settings, completed and checked.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use super::{Context, Definition};
 use crate::compile::plan::PlanSender;
-use crate::scenario::{Era, Flow};
+use crate::registry::Range;
+use crate::scenario::{Era, Flow, TcpOptions};
 use crate::tcp::TcpConfig;
 use crate::units::{Bytes, Span};
 
@@ -22,18 +23,16 @@ impl Context<'_> {
                 self.wrong(format!("{path}.tcp.{}", problem.0), problem.1);
             }
         }
-        if size == Some(Bytes(0)) {
-            self.wrong(format!("{path}.size"), "is zero, expected at least one byte");
-        }
+        let bytes = size.and_then(|size| SIZE.problem(size.0 as f64, || format!("{path}.size")));
+        let seconds = flow.every.map(Span::seconds);
+        let every = seconds.and_then(|every| EVERY.problem(every, || format!("{path}.every")));
+        self.problems.extend(bytes.into_iter().chain(every));
         if let Some(stop) = flow.stop
             && stop <= start + flow.start_jitter.unwrap_or_default()
         {
             self.wrong(format!("{path}.stop"), "is not later than start");
         }
-        if let Some(every) = flow.every {
-            if every == Span::ZERO {
-                self.wrong(format!("{path}.every"), "is zero, expected some time");
-            }
+        if flow.every.is_some() {
             if size.is_none() {
                 self.wrong(format!("{path}.every"), "needs size beside it, what is handed over");
             }
@@ -82,28 +81,35 @@ impl Context<'_> {
     }
 }
 
+static SIZE: LazyLock<Range> = LazyLock::new(|| Range::of::<Flow>("size"));
+static EVERY: LazyLock<Range> = LazyLock::new(|| Range::of::<Flow>("every"));
+static TCP: LazyLock<[(&str, Range); 4]> = LazyLock::new(|| {
+    ["ack_size", "initial_window", "receiver_window", "delayed_ack"]
+        .map(|key| (key, Range::of::<TcpOptions>(key)))
+});
+
 /// What is wrong with TCP settings: keys and sentences.
 pub(super) fn tcp_problems(tcp: &TcpConfig) -> Vec<(&'static str, String)> {
     let mut problems = Vec::new();
     let mut wrong = |key, message: String| problems.push((key, message));
+    for (key, value) in [
+        ("ack_size", tcp.ack_size),
+        ("initial_window", tcp.initial_window),
+        ("receiver_window", tcp.receiver_window),
+        ("delayed_ack", tcp.delayed_ack),
+    ] {
+        let problem = TCP
+            .iter()
+            .find(|(of, _)| *of == key)
+            .and_then(|(_, range)| range.problem(f64::from(value), String::new));
+        problem.into_iter().for_each(|problem| wrong(key, problem.message));
+    }
     if tcp.mss == 0 || tcp.wire_size() > u32::from(u16::MAX) - 12 {
         let (mss, header) = (tcp.mss, tcp.header);
         wrong(
             "mss",
             format!("is {mss} B with {header} B of headers, expected 1 to 65523 together"),
         );
-    }
-    if tcp.ack_size == 0 || tcp.ack_size > 65_000 {
-        wrong("ack_size", format!("is {} B, expected 1 to 65000", tcp.ack_size));
-    }
-    for (key, value) in [
-        ("initial_window", tcp.initial_window),
-        ("receiver_window", tcp.receiver_window),
-        ("delayed_ack", tcp.delayed_ack),
-    ] {
-        if value == 0 {
-            wrong(key, "is zero, expected at least 1".to_owned());
-        }
     }
     if tcp.accecn && !tcp.ecn {
         wrong("accecn", "is true beside ecn = false, expected ecn = true".to_owned());

@@ -148,8 +148,7 @@ fn build_ns2_pair(
 ) -> Result<Pair, Vec<Problem>> {
     let path = |key: &str| format!("{}.{key}", flow.path);
     let Some(variant) = Variant::of_recovery(recovery.kind()) else {
-        let names = ["tahoe", "reno", "newreno", "sack"];
-        let hint = suggestion(recovery.kind(), &names);
+        let hint = suggestion(recovery.kind(), &Variant::RECOVERIES.map(|(name, _)| name));
         let message = format!("there is no loss recovery \"{}\"; {hint}", recovery.kind());
         return Err(vec![Problem::new(path("recovery"), message)]);
     };

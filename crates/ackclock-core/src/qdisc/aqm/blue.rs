@@ -18,6 +18,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Problem;
+use crate::qdisc::aqm::Prototype;
 use crate::qdisc::managed::Plain;
 use crate::qdisc::{Aqm, Limit, QdiscEnv, QueueState, Verdict};
 use crate::registry::{About, Info, Status};
@@ -104,6 +105,10 @@ impl Blue {
 }
 
 impl Aqm for Blue {
+    fn into_prototype(self) -> Option<Box<dyn Prototype>> {
+        Some(Box::new(self))
+    }
+
     fn on_enqueue(&mut self, packet: &Packet, queue: &QueueState, rng: &mut Stream) -> Verdict {
         if std::mem::take(&mut self.idle) {
             let times = queue.now.since(self.changed).0 / self.params.freeze.0;

@@ -17,6 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Problem;
+use crate::qdisc::aqm::Prototype;
 use crate::qdisc::managed::Plain;
 use crate::qdisc::{Aqm, QdiscEnv, QueueState, Verdict};
 use crate::registry::{About, Info, Status};
@@ -127,6 +128,10 @@ impl Codel {
 }
 
 impl Aqm for Codel {
+    fn into_prototype(self) -> Option<Box<dyn Prototype>> {
+        Some(Box::new(self))
+    }
+
     fn on_enqueue(&mut self, _packet: &Packet, _queue: &QueueState, _rng: &mut Stream) -> Verdict {
         Verdict::Pass
     }

@@ -1,5 +1,5 @@
-//! AQMs: they decide (pass, mark, drop); storage and scheduling are the discipline's. Those in the
-//! registry below also serve inside another discipline, one instance for each class queue.
+//! AQMs: they decide (pass, mark, drop); storage and scheduling are the discipline's. One that implements
+//! [`Aqm::into_prototype`] also serves inside another discipline, one instance for each class queue.
 
 pub(in crate::qdisc) mod active;
 pub mod afd;
@@ -19,15 +19,8 @@ pub mod sfb;
 pub mod sred;
 pub(in crate::qdisc) mod zombies;
 
-use blue::Blue;
-use codel::Codel;
-use pie::Pie;
-use red::Red;
-use rem::Rem;
-
-use super::{Aqm, Limit, QdiscEnv};
+use super::{Aqm, Limit, QdiscEnv, QueueDisc, build, catalogue};
 use crate::error::Problem;
-use crate::registry;
 use crate::registry::Spec;
 
 /// An AQM of which further instances can be made.
@@ -42,22 +35,36 @@ impl<A: Aqm + Clone + 'static> Prototype for A {
     }
 }
 
-registry! {
-    /// Builds the AQM that `spec` names; `path` is its place in the scenario.
-    "AQM": dyn Prototype, QdiscEnv {
-        "qdisc/aqm/red.rs" => Red,
-        "qdisc/aqm/codel.rs" => Codel,
-        "qdisc/aqm/pie.rs" => Pie,
-        "qdisc/aqm/blue.rs" => Blue,
-        "qdisc/aqm/rem.rs" => Rem,
-    }
-}
-
 /// The prototype for a discipline's class queues. Room is the shared buffer's business, not theirs.
+///
+/// # Errors
+/// There is no such AQM, or it serves only as a link's discipline; what is wrong with its parameters.
 pub(in crate::qdisc) fn inner(
     spec: Option<&Spec>,
     env: &QdiscEnv,
 ) -> Result<Option<Box<dyn Prototype>>, Vec<Problem>> {
+    let Some(spec) = spec else { return Ok(None) };
     let env = QdiscEnv { limit: Limit::NONE, ..env.clone() };
-    spec.map(|spec| build(spec, &env, "aqm")).transpose()
+    let built = build(spec, &env, "aqm");
+    let refused = match built.map(QueueDisc::into_prototype) {
+        Ok(Some(aqm)) => return Ok(Some(aqm)),
+        Ok(None) => None,
+        Err(problems) => Some(problems),
+    };
+    let names = inner_names(&env);
+    match refused {
+        Some(problems) if names.contains(&spec.kind()) => Err(problems),
+        _ => {
+            let what = format!("there is no AQM \"{}\"", spec.kind());
+            Err(Problem::unknown("aqm", &what, spec.kind(), &names).into())
+        }
+    }
+}
+
+/// Names of the AQMs that serve inside another discipline.
+pub(in crate::qdisc) fn inner_names(env: &QdiscEnv) -> Vec<&'static str> {
+    let serves = |name: &str| {
+        build(&Spec::from(name), env, "").is_ok_and(|disc| disc.into_prototype().is_some())
+    };
+    catalogue().iter().map(|entry| entry.info.name).filter(|name| serves(name)).collect()
 }

@@ -22,6 +22,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Problem;
+use crate::qdisc::aqm::Prototype;
 use crate::qdisc::managed::Plain;
 use crate::qdisc::{Aqm, QdiscEnv, QueueState, Verdict};
 use crate::registry::{About, Info, Status};
@@ -216,6 +217,10 @@ impl Pie {
 }
 
 impl Aqm for Pie {
+    fn into_prototype(self) -> Option<Box<dyn Prototype>> {
+        Some(Box::new(self))
+    }
+
     fn on_enqueue(&mut self, _packet: &Packet, queue: &QueueState, rng: &mut Stream) -> Verdict {
         let calm = self.p < 0.2 && self.delay_old < self.params.target.seconds() / 2.0;
         if self.burst > Span::ZERO || calm || queue.bytes.0 <= 2 * self.mean_packet {

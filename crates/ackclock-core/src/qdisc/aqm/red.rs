@@ -41,6 +41,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Problem;
+use crate::qdisc::aqm::Prototype;
 use crate::qdisc::aqm::curve::{Average, Curve, Spacing, Spread};
 use crate::qdisc::managed::Plain;
 use crate::qdisc::{Aqm, Limit, QdiscEnv, QueueState, Verdict};
@@ -337,6 +338,10 @@ impl Red {
 }
 
 impl Aqm for Red {
+    fn into_prototype(self) -> Option<Box<dyn Prototype>> {
+        Some(Box::new(self))
+    }
+
     fn on_enqueue(&mut self, packet: &Packet, queue: &QueueState, rng: &mut Stream) -> Verdict {
         let waiting = if self.spread.by_bytes.is_some() {
             queue.bytes.0 as f64

@@ -17,6 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Problem;
+use crate::qdisc::aqm::Prototype;
 use crate::qdisc::managed::Plain;
 use crate::qdisc::{Aqm, QdiscEnv, QueueState, Verdict};
 use crate::registry::{About, Info, Status};
@@ -91,6 +92,10 @@ impl About<QdiscEnv> for Rem {
 impl Plain for Rem {}
 
 impl Aqm for Rem {
+    fn into_prototype(self) -> Option<Box<dyn Prototype>> {
+        Some(Box::new(self))
+    }
+
     fn on_enqueue(&mut self, packet: &Packet, _queue: &QueueState, rng: &mut Stream) -> Verdict {
         self.arrived_bytes += u64::from(packet.size);
         if rng.uniform() >= self.p {

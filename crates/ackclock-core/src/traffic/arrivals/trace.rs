@@ -22,6 +22,7 @@ use crate::units::{Bytes, Span, Time};
 #[serde(default, deny_unknown_fields)]
 pub struct TraceArrivalsParams {
     /// Transfers in order of time.
+    #[schemars(extend("x-file" = true))]
     pub arrivals: Vec<TraceArrival>,
     /// No arrival at or after this time of the run.
     #[schemars(extend("x-bare" = true))]

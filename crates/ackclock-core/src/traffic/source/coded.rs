@@ -38,6 +38,7 @@ const REMEMBERED: u32 = 4096;
 #[serde(default, deny_unknown_fields)]
 pub struct CodedParams {
     /// The source whose packets are coded, by name or as a table with its parameters; not `coded`.
+    #[schemars(extend("x-room" = "source"))]
     pub source: Spec,
     /// Data packets of a block.
     #[schemars(range(min = 1), extend("x-unit" = "packets"))]

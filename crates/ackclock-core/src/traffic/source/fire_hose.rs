@@ -44,6 +44,7 @@ use crate::wire::Packet;
 #[serde(default, deny_unknown_fields)]
 pub struct FireHoseParams {
     /// Sender policy of the fluid engine, by name or as a table with its parameters; not `loss-load`.
+    #[schemars(extend("x-room" = "policy"))]
     pub policy: Spec,
     /// Packet size on the wire.
     #[schemars(range(min = 1, max = 65535))]

@@ -26,6 +26,7 @@ use crate::wire::Packet;
 #[serde(default, deny_unknown_fields)]
 pub struct TraceParams {
     /// What leaves when, in order of time.
+    #[schemars(extend("x-file" = true))]
     pub packets: Vec<TraceEntry>,
     /// Largest packet on the wire.
     #[schemars(range(min = 1, max = 65535))]

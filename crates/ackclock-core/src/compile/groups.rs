@@ -86,6 +86,9 @@ pub(super) fn add(
     groups
 }
 
+static RATE: LazyLock<Range> = LazyLock::new(|| Range::of::<LinkSpec>("rate"));
+static PACKET: LazyLock<Range> = LazyLock::new(|| Range::of::<Group>("packet"));
+
 /// Checks the values of a group.
 fn check(group: &Group, path: &str, problems: &mut Vec<Problem>) {
     let mut wrong = |key: &str, message: String| {
@@ -95,14 +98,16 @@ fn check(group: &Group, path: &str, problems: &mut Vec<Problem>) {
         let count = group.layers.len();
         wrong("layers", format!("has {count} rates, expected 1 to {MAX_LAYERS}"));
     }
-    static RATE: LazyLock<Range> = LazyLock::new(|| Range::of::<LinkSpec>("rate"));
-    static PACKET: LazyLock<Range> = LazyLock::new(|| Range::of::<Group>("packet"));
     for (i, &rate) in group.layers.iter().enumerate() {
         let problem = RATE.problem(rate.bps(), String::new);
-        problem.into_iter().for_each(|found| wrong(&format!("layers[{i}]"), found.message));
+        if let Some(found) = problem {
+            wrong(&format!("layers[{i}]"), found.message);
+        }
     }
     let packet = PACKET.problem(group.packet.0 as f64, String::new);
-    packet.into_iter().for_each(|found| wrong("packet", found.message));
+    if let Some(found) = packet {
+        wrong("packet", found.message);
+    }
     if group.stop.is_some_and(|stop| stop <= group.start) {
         wrong("stop", "is not later than start".to_owned());
     }

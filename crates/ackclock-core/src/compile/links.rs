@@ -197,7 +197,9 @@ impl Values<'_> {
 
     fn in_range(&mut self, range: &Range, key: &str, value: Option<f64>) {
         let problem = value.and_then(|value| range.problem(value, || key_path(self.path, key)));
-        problem.into_iter().for_each(|problem| add(self.problems, problem));
+        if let Some(problem) = problem {
+            add(self.problems, problem);
+        }
     }
 
     pub(super) fn rate(&mut self, key: &str, rate: Option<BitRate>) {

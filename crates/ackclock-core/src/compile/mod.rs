@@ -103,10 +103,11 @@ pub fn attempt(scenario: &Scenario) -> Result<(Plan, Vec<Problem>), Vec<Problem>
     Ok((plan, problems))
 }
 
+static DURATION: LazyLock<Range> = LazyLock::new(|| Range::of::<Scenario>("duration"));
+
 fn times(scenario: &Scenario, problems: &mut Vec<Problem>) {
     let seconds = scenario.duration.seconds();
-    static RANGE: LazyLock<Range> = LazyLock::new(|| Range::of::<Scenario>("duration"));
-    problems.extend(RANGE.problem(seconds, || "duration".to_owned()));
+    problems.extend(DURATION.problem(seconds, || "duration".to_owned()));
     if scenario.warmup >= scenario.duration && scenario.duration.0 > 0 {
         let message = format!(
             "is {} s, expected less than the duration of {seconds} s",

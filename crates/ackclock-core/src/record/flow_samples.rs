@@ -151,7 +151,7 @@ mod tests {
                     in_flight: number,
                     srtt_s: 0.25,
                     delivered_bytes: u64::from(number) << 30,
-                    received_bytes: u64::from(number) << if number % 3 == 0 { 0 } else { 31 },
+                    received_bytes: u64::from(number) << if number.is_multiple_of(3) { 0 } else { 31 },
                     sent_packets: u64::from(number) << 31,
                     retransmits: number,
                 };

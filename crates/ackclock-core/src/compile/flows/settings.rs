@@ -102,7 +102,9 @@ pub(super) fn tcp_problems(tcp: &TcpConfig) -> Vec<(&'static str, String)> {
             .iter()
             .find(|(of, _)| *of == key)
             .and_then(|(_, range)| range.problem(f64::from(value), String::new));
-        problem.into_iter().for_each(|problem| wrong(key, problem.message));
+        if let Some(problem) = problem {
+            wrong(key, problem.message);
+        }
     }
     if tcp.mss == 0 || tcp.wire_size() > u32::from(u16::MAX) - 12 {
         let (mss, header) = (tcp.mss, tcp.header);

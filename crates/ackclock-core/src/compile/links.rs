@@ -184,6 +184,10 @@ fn check(kind: &LinkKind, link: &DuplexLink, first: bool, problems: &mut Vec<Pro
     values.buffer("back_buffer", spec.back_buffer);
 }
 
+/// Of rate, delay, loss, MTU and weight.
+static RANGES: LazyLock<[Range; 5]> =
+    LazyLock::new(|| Range::all::<LinkSpec, 5>(["rate", "delay", "loss", "mtu", "weight"]));
+
 /// The values of a link described at `path`, where they are given: each is checked by itself.
 pub(super) struct Values<'a> {
     pub(super) path: &'a str,
@@ -203,28 +207,23 @@ impl Values<'_> {
     }
 
     pub(super) fn rate(&mut self, key: &str, rate: Option<BitRate>) {
-        static RANGE: LazyLock<Range> = LazyLock::new(|| Range::of::<LinkSpec>("rate"));
-        self.in_range(&RANGE, key, rate.map(BitRate::bps));
+        self.in_range(&RANGES[0], key, rate.map(BitRate::bps));
     }
 
     pub(super) fn delay(&mut self, key: &str, delay: Option<Span>) {
-        static RANGE: LazyLock<Range> = LazyLock::new(|| Range::of::<LinkSpec>("delay"));
-        self.in_range(&RANGE, key, delay.map(Span::seconds));
+        self.in_range(&RANGES[1], key, delay.map(Span::seconds));
     }
 
     pub(super) fn loss(&mut self, key: &str, loss: Option<f64>) {
-        static RANGE: LazyLock<Range> = LazyLock::new(|| Range::of::<LinkSpec>("loss"));
-        self.in_range(&RANGE, key, loss);
+        self.in_range(&RANGES[2], key, loss);
     }
 
     pub(super) fn mtu(&mut self, key: &str, mtu: Option<Bytes>) {
-        static RANGE: LazyLock<Range> = LazyLock::new(|| Range::of::<LinkSpec>("mtu"));
-        self.in_range(&RANGE, key, mtu.map(|mtu| mtu.0 as f64));
+        self.in_range(&RANGES[3], key, mtu.map(|mtu| mtu.0 as f64));
     }
 
     pub(super) fn weight(&mut self, key: &str, weight: Option<f64>) {
-        static RANGE: LazyLock<Range> = LazyLock::new(|| Range::of::<LinkSpec>("weight"));
-        self.in_range(&RANGE, key, weight);
+        self.in_range(&RANGES[4], key, weight);
     }
 
     pub(super) fn buffer(&mut self, key: &str, buffer: Option<BufferSize>) {

@@ -19,7 +19,6 @@ pub use plan::{
 };
 
 use std::collections::HashSet;
-use std::sync::LazyLock;
 
 use rustc_hash::FxHashMap;
 
@@ -103,11 +102,13 @@ pub fn attempt(scenario: &Scenario) -> Result<(Plan, Vec<Problem>), Vec<Problem>
     Ok((plan, problems))
 }
 
-static DURATION: LazyLock<Range> = LazyLock::new(|| Range::of::<Scenario>("duration"));
-
 fn times(scenario: &Scenario, problems: &mut Vec<Problem>) {
     let seconds = scenario.duration.seconds();
-    problems.extend(DURATION.problem(seconds, || "duration".to_owned()));
+    if seconds <= 0.0 || seconds > MAX_SECONDS {
+        // The whole schema is made only for the message.
+        let range = Range::of::<Scenario>("duration");
+        problems.extend(range.problem(seconds, || "duration".to_owned()));
+    }
     if scenario.warmup >= scenario.duration && scenario.duration.0 > 0 {
         let message = format!(
             "is {} s, expected less than the duration of {seconds} s",

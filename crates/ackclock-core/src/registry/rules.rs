@@ -165,7 +165,17 @@ pub struct Range {
 impl Range {
     /// The range of a field of a structure.
     pub fn of<P: JsonSchema>(field: &str) -> Self {
+        let [range] = Self::all::<P, 1>([field]);
+        range
+    }
+
+    /// The ranges of several fields of a structure, whose schema is made once.
+    pub fn all<P: JsonSchema, const N: usize>(fields: [&str; N]) -> [Self; N] {
         let schema = schemars::schema_for!(P).to_value();
+        fields.map(|field| Self::from_schema(&schema, field))
+    }
+
+    fn from_schema(schema: &Value, field: &str) -> Self {
         let rules = schema.pointer(&format!("/properties/{field}")).cloned().unwrap_or_default();
         let bound = |key: &str| rules.get(key).and_then(Value::as_f64);
         let least = bound("minimum").unwrap_or(f64::NEG_INFINITY);

@@ -83,26 +83,16 @@ impl Context<'_> {
 
 static SIZE: LazyLock<Range> = LazyLock::new(|| Range::of::<Flow>("size"));
 static EVERY: LazyLock<Range> = LazyLock::new(|| Range::of::<Flow>("every"));
-static TCP: LazyLock<[(&str, Range); 4]> = LazyLock::new(|| {
-    ["ack_size", "initial_window", "receiver_window", "delayed_ack"]
-        .map(|key| (key, Range::of::<TcpOptions>(key)))
-});
+const TCP_KEYS: [&str; 4] = ["ack_size", "initial_window", "receiver_window", "delayed_ack"];
+static TCP: LazyLock<[Range; 4]> = LazyLock::new(|| Range::all::<TcpOptions, 4>(TCP_KEYS));
 
 /// What is wrong with TCP settings: keys and sentences.
 pub(super) fn tcp_problems(tcp: &TcpConfig) -> Vec<(&'static str, String)> {
     let mut problems = Vec::new();
     let mut wrong = |key, message: String| problems.push((key, message));
-    for (key, value) in [
-        ("ack_size", tcp.ack_size),
-        ("initial_window", tcp.initial_window),
-        ("receiver_window", tcp.receiver_window),
-        ("delayed_ack", tcp.delayed_ack),
-    ] {
-        let problem = TCP
-            .iter()
-            .find(|(of, _)| *of == key)
-            .and_then(|(_, range)| range.problem(f64::from(value), String::new));
-        if let Some(problem) = problem {
+    let values = [tcp.ack_size, tcp.initial_window, tcp.receiver_window, tcp.delayed_ack];
+    for ((key, value), range) in TCP_KEYS.into_iter().zip(values).zip(TCP.iter()) {
+        if let Some(problem) = range.problem(f64::from(value), String::new) {
             wrong(key, problem.message);
         }
     }

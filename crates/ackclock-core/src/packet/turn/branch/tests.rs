@@ -269,8 +269,8 @@ fn wrong_groups_are_reported_by_key() {
         ("receivers", json!(["s"]), "groups[0].receivers[0]: \"s\" is the source"),
         ("receivers", json!([]), "groups[0].receivers: is empty"),
         ("layers", json!([]), "groups[0].layers: has 0 rates"),
-        ("layers", json!(["1 Mbps", 0]), "groups[0].layers[1]: is 0 bit/s"),
-        ("packet", json!("0 B"), "groups[0].packet: is 0 B"),
+        ("layers", json!(["1 Mbps", 0]), "groups[0].layers[1]: 0 bit/s is out of range"),
+        ("packet", json!("0 B"), "groups[0].packet: 0 B is out of range"),
         ("stop", json!("0 s"), "groups[0].stop: is not later"),
         ("control", json!("plmm"), "groups[0].control: there is no layer control \"plmm\""),
         (

@@ -127,7 +127,7 @@ fn each_mistake_is_reported_once_with_its_place_the_value_and_what_was_expected(
             "/net/links/0/delay",
             json!("3000 h"),
             "net.links[0].delay",
-            vec!["10800000 s", "at most"],
+            vec!["10800000 s", "to 9000000 s"],
         ),
         ("/net/links/0/b", json!("a"), "net.links[0]", vec!["\"a\" to itself"]),
         ("/net/links/1/id", json!("a->r"), "net.links[1]", vec!["\"a->r\"", "another id"]),

@@ -53,7 +53,7 @@ fn each_mistake_is_reported_once_with_its_place_the_value_and_what_was_expected(
             vec!["1.5 is out of range", "more than 0 and less than 1"],
         ),
         ("/flows/0/recovery", json!("sak"), "flows[0].recovery", vec!["\"sak\"", "\"sack\""]),
-        ("/flows/0/slow_start", json!("hystart"), "flows[0].slow_start", vec!["\"hystart\""]),
+        ("/flows/0/slow_start", json!("hystrat"), "flows[0].slow_start", vec!["\"hystrat\""]),
         ("/flows/1/source", json!("crb"), "flows[1].source", vec!["\"crb\"", "\"cbr\""]),
         (
             "/flows/1/source",

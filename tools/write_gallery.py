@@ -21,7 +21,7 @@ net = ac.topology.Dumbbell(pairs=2, rate="5 Mbps", rtt="40 ms", buffer="1 bdp")
 flows = [ac.Flow(id="reno", pair=0, cc="aimd"), ac.Flow(id="vegas", pair=1, cc="vegas")]
 scenario = ac.Scenario(net, flows, duration="10 s", seed=1)
 run = scenario.run(
-    record=["windows", "rtts", "queues", "packets", "flow_samples"], interval="50 ms"
+    record=["windows", "rtts", "states", "queues", "packets", "flow_samples"], interval="50 ms"
 )
 
 red = scenario.replace(**{"net.qdisc": "red"})
@@ -44,6 +44,7 @@ ENTRIES = {
     "delay": "figure = ac.plot.delay(run)",
     "fairness": "figure = ac.plot.fairness(run)",
     "sequence": 'figure = ac.plot.sequence(run, flows=["reno"])',
+    "states": "figure = ac.plot.states(run)",
     "map": (
         'europe = ac.load("examples/geant.toml").replace(duration="3 s", warmup="1 s")\n'
         "figure = ac.plot.network_map(europe.run())"

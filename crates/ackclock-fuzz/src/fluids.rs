@@ -110,7 +110,7 @@ fn solve(input: &mut Input<'_>, rule: &Spec, sender: &Spec) {
     check(&net, &fluid::brick_wall(&net, &demand));
     let Ok(rule) = sharing::build(rule, &SharingEnv, "sharing") else { return };
     let routers = Routers::all(rule);
-    let sweep = SweepOptions { tolerance: 1e-6, limit: 200 };
+    let sweep = SweepOptions { limit: 200, ..SweepOptions::default() };
     if let Ok(found) = fluid::sweep(&net, &demand, &routers, &sweep) {
         check(&net, &found);
     }

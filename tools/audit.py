@@ -140,7 +140,9 @@ def _licence(metadata: PackageMetadata) -> str:
     given = (metadata.get_all("License-Expression") or [None])[0]
     if given:
         return str(given)
-    return " OR ".join(NAMES.get(name, name) for name in classifiers) or first
+    # A name of several words that no one has mapped is one token, and not an accepted one.
+    words = [NAMES.get(name, re.sub(r"[^\w.+-]+", "-", name).strip("-")) for name in classifiers]
+    return " OR ".join(words) or first
 
 
 def audit_licences() -> list[str]:

@@ -82,7 +82,7 @@ mod tests {
         // Miri interprets each step: it gets a table that is a thousand times smaller.
         let scale = if cfg!(miri) { 1 } else { 1000 };
         let mut table: Vec<u64> = Vec::with_capacity(2000 * scale);
-        table.extend(0..1000 * scale as u64 + 1);
+        table.extend(0..=1000 * scale as u64);
         use_large_pages(&table);
         table.extend(1000 * scale as u64 + 1..3000 * scale as u64);
         use_large_pages(&table);

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from ackclock import _core
 from ackclock._util.units import parse
+from ackclock.catalogue import schema
 
 if TYPE_CHECKING:
     from ackclock.results.run import Run
@@ -204,8 +203,7 @@ class Seen:
 def _parameters(cc: Any) -> dict[str, Any]:
     """The parameters of a control with its defaults."""
     given = {"kind": cc} if isinstance(cc, str) else dict(cc)
-    rooms = json.loads(_core.catalogue())
-    entry = next((one for one in rooms["cc"] if one["name"] == given["kind"]), None)
+    entry = schema.entry("cc", given["kind"])
     properties = entry["params"].get("properties", {}) if entry else {}
-    defaults = {key: schema.get("default") for key, schema in properties.items()}
+    defaults = {key: rules.get("default") for key, rules in properties.items()}
     return {**defaults, **given}

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from ackclock.engines.fluid.alpha import Routed
 from ackclock.studies.twin.law import Law, Prediction
 
 if TYPE_CHECKING:
@@ -22,7 +25,7 @@ _FAIR = {"fq", "drr", "wf2q-plus"}
 
 
 def max_min(routes: list[tuple[str, ...]], rates: dict[str, float]) -> list[float]:
-    """Max-min fair rates by water-filling.
+    """Max-min fair rates, by the flow-level engine.
 
     Parameters
     ----------
@@ -36,19 +39,12 @@ def max_min(routes: list[tuple[str, ...]], rates: dict[str, float]) -> list[floa
     list
         Rate of each flow [bit/s].
     """
-    left = dict(rates)
-    open_flows = set(range(len(routes)))
-    got = [0.0] * len(routes)
-    while open_flows:
-        users = {link: [flow for flow in open_flows if link in routes[flow]] for link in left}
-        share, link = min((left[link] / len(use), link) for link, use in users.items() if use)
-        for flow in users[link]:
-            got[flow] = share
-            open_flows.discard(flow)
-            for other in routes[flow]:
-                left[other] -= share
-        left[link] = 0.0
-    return got
+    numbers = {link: number for number, link in enumerate(rates)}
+    hops = [numbers[link] for route in routes for link in route]
+    offsets = np.cumsum([0, *map(len, routes)], dtype=np.uint32)
+    capacity = np.array(list(rates.values()), dtype=np.float64)
+    got = Routed(capacity, offsets, np.array(hops, dtype=np.uint32)).max_min()
+    return [float(rate) for rate in got]
 
 
 def _predict(seen: Seen) -> Iterator[Prediction]:

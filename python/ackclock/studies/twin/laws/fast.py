@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ackclock.studies.twin.law import Law, Prediction
+from ackclock.studies.twin.laws.standing_queue import standing_queues
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,15 +21,8 @@ __all__ = ["LAW"]
 
 
 def _predict(seen: Seen) -> Iterator[Prediction]:
-    for link in seen.links:
-        flows = link.flows
-        if not flows or link.row["queue_mean_packets"] < 1 or link.row["drops"]:
-            continue
-        if any(flow.cc != "fast" or not flow.is_endless or not flow.parameters for flow in flows):
-            continue
-        sought = sum(float(flow.parameters["alpha"]) for flow in flows if flow.parameters)
-        late = len({flow.start_s for flow in flows}) > 1
-        limit = "late flows took the queue they found for propagation" if late else ""
+    for link, limit in standing_queues(seen, "fast"):
+        sought = sum(float(flow.parameters["alpha"]) for flow in link.flows if flow.parameters)
         yield Prediction(link.name, sought, sought, link.row["queue_mean_packets"], limit)
 
 

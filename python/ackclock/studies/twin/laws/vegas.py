@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ackclock.studies.twin.law import Law, Prediction
+from ackclock.studies.twin.laws.standing_queue import standing_queues
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,15 +30,8 @@ def _kept(seen: Seen, flow: SeenFlow, key: str) -> float:
 
 
 def _predict(seen: Seen) -> Iterator[Prediction]:
-    for link in seen.links:
-        flows = link.flows
-        if not flows or link.row["queue_mean_packets"] < 1 or link.row["drops"]:
-            continue
-        if any(flow.cc != "vegas" or not flow.is_endless or not flow.parameters for flow in flows):
-            continue
-        low, high = (sum(_kept(seen, flow, key) for flow in flows) for key in _DEFAULTS)
-        late = len({flow.start_s for flow in flows}) > 1
-        limit = "late flows took the queue they found for propagation" if late else ""
+    for link, limit in standing_queues(seen, "vegas"):
+        low, high = (sum(_kept(seen, flow, key) for flow in link.flows) for key in _DEFAULTS)
         yield Prediction(link.name, low, high, link.row["queue_mean_packets"], limit)
 
 

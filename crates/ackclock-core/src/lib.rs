@@ -18,6 +18,8 @@ pub mod ids;
 pub mod impairment;
 mod memory;
 pub mod multicast;
+#[cfg(test)]
+mod near;
 pub mod outbox;
 pub mod packet;
 pub mod policy;

@@ -294,6 +294,7 @@ impl CongestionControl for Copa {
 mod tests {
     use super::*;
     use crate::cc::test_support::env;
+    use crate::near::near;
     use crate::scenario::Era;
 
     fn copa() -> Copa {
@@ -310,23 +311,19 @@ mod tests {
         control.on_ack(window, &Ack { acked, ..ack });
     }
 
-    fn near(got: f64, expected: f64) {
-        assert!((got - expected).abs() < 1e-9, "{got} is not {expected}");
-    }
-
     #[test]
     fn slow_start_doubles_until_the_rate_is_above_the_target() {
         let mut control = copa();
         let mut window = Window { cwnd: 10.0, ssthresh: f64::INFINITY };
         for (at, cwnd) in [(0, 20.0), (1, 40.0), (2, 80.0)] {
             round(&mut control, &mut window, at, 100);
-            near(window.cwnd, cwnd);
+            near::<9>(window.cwnd, cwnd);
             assert_eq!(control.phase(), "slow-start");
         }
         // 10 ms of queue: the target is 1 / (0.5 x 0.01) = 200 segments/s, the rate 80 / 0.11 = 727. The round takes
         // 1 / (0.5 x 80) for each of 80 segments: 2.
         round(&mut control, &mut window, 3, 110);
-        near(window.cwnd, 78.0);
+        near::<9>(window.cwnd, 78.0);
         assert_eq!(control.phase(), "default");
         // Paced at twice the rate: 2 x 78 / 0.11 segments/s of 8320 bits.
         let rate = control.pacing_rate().unwrap().bps();
@@ -370,22 +367,22 @@ mod tests {
             at += 1;
         }
         assert_eq!(at, 8); // slow start left in round 1, so that round 7 is the first beyond five
-        near(control.delta, 0.5);
+        near::<9>(control.delta, 0.5);
         for inverse in [3.0, 4.0, 5.0, 6.0] {
             round(&mut control, &mut window, at, 150);
-            near(1.0 / control.delta, inverse);
+            near::<9>(1.0 / control.delta, inverse);
             at += 1;
         }
         let lost = Signal::FastRetransmit { lost: 1 };
         let before = window.cwnd;
         control.on_congestion(&mut window, &Congestion::at(Time::ZERO, lost, 50));
-        near(window.cwnd, before);
+        near::<9>(window.cwnd, before);
         round(&mut control, &mut window, at, 150);
-        near(1.0 / control.delta, 3.0);
+        near::<9>(1.0 / control.delta, 3.0);
         round(&mut control, &mut window, at + 1, 100);
         round(&mut control, &mut window, at + 2, 100);
         assert_eq!(control.phase(), "default");
-        near(control.delta, 0.5);
+        near::<9>(control.delta, 0.5);
     }
 
     #[test]
@@ -394,7 +391,7 @@ mod tests {
         let ms = |t| Time::ZERO + Span::from_millis(t);
         for (t, value, least) in [(0, 5.0, 5.0), (10, 3.0, 3.0), (20, 4.0, 3.0), (35, 6.0, 4.0)] {
             filter.add(ms(t), value, Span::from_millis(20));
-            near(filter.least().unwrap(), least);
+            near::<9>(filter.least().unwrap(), least);
         }
     }
 }

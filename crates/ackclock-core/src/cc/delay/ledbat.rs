@@ -176,6 +176,7 @@ mod tests {
 
     use super::*;
     use crate::cc::test_support::env;
+    use crate::near::near;
     use crate::registry::refusal;
 
     fn ledbat(change: impl Fn(&mut LedbatParams)) -> Ledbat {
@@ -189,24 +190,20 @@ mod tests {
         Ack { rtt, in_flight: 50, ..Ack::at(Time::ZERO + Span::from_millis(ms), acked) }
     }
 
-    fn near(got: f64, expected: f64) {
-        assert!((got - expected).abs() < 1e-9, "{got} is not {expected}");
-    }
-
     #[test]
     fn the_step_is_proportional_to_the_distance_from_the_target() {
         let mut control = ledbat(|_| ());
         let mut window = Window { cwnd: 20.0, ssthresh: f64::INFINITY };
         control.on_ack(&mut window, &ack(0, 50, 1)); // no queue: 20 + 1/20
-        near(window.cwnd, 20.05);
+        near::<9>(window.cwnd, 20.05);
         window.cwnd = 20.0;
         control.on_ack(&mut window, &ack(1, 100, 2)); // half the target: 0.5 x 2/20
-        near(window.cwnd, 20.05);
+        near::<9>(window.cwnd, 20.05);
         window.cwnd = 20.0;
         control.on_ack(&mut window, &ack(2, 150, 2)); // at the target
-        near(window.cwnd, 20.0);
+        near::<9>(window.cwnd, 20.0);
         control.on_ack(&mut window, &ack(3, 350, 2)); // 200 ms too much: -2 x 2/20
-        near(window.cwnd, 19.8);
+        near::<9>(window.cwnd, 19.8);
     }
 
     #[test]
@@ -217,7 +214,7 @@ mod tests {
         for _ in 0..100 {
             control.on_ack(&mut window, &few);
         }
-        near(window.cwnd, 4.0); // 2 + 1 in flight, and one more
+        near::<9>(window.cwnd, 4.0); // 2 + 1 in flight, and one more
     }
 
     #[test]
@@ -226,7 +223,7 @@ mod tests {
         let mut window = Window { cwnd: 20.0, ssthresh: f64::INFINITY };
         for (minute, rtt, queueing) in [(0, 50, 0.0), (1, 90, 0.04), (2, 80, 0.0), (3, 85, 0.005)] {
             control.on_ack(&mut window, &ack(minute * 60_000, rtt, 1));
-            near(control.queueing, queueing);
+            near::<9>(control.queueing, queueing);
         }
     }
 
@@ -237,9 +234,9 @@ mod tests {
             let mut window = Window { cwnd: before, ssthresh: f64::INFINITY };
             let event = |signal| Congestion::at(Time::ZERO, signal, before as u32);
             control.on_congestion(&mut window, &event(Signal::FastRetransmit { lost: 1 }));
-            near(window.cwnd, loss);
+            near::<9>(window.cwnd, loss);
             control.on_congestion(&mut window, &event(Signal::Rto { consecutive: 1 }));
-            near(window.cwnd, 1.0);
+            near::<9>(window.cwnd, 1.0);
         }
     }
 

@@ -272,6 +272,7 @@ impl CongestionControl for LedbatPlusPlus {
 mod tests {
     use super::*;
     use crate::cc::test_support::env;
+    use crate::near::near;
 
     fn ledbat() -> LedbatPlusPlus {
         LedbatPlusPlus::new(LedbatPlusPlusParams::default(), &env(Era::Rfc)).unwrap()
@@ -283,17 +284,13 @@ mod tests {
         Ack { rtt: Some(rtt), srtt: rtt, round, ..Ack::at(now, acked) }
     }
 
-    fn near(got: f64, expected: f64) {
-        assert!((got - expected).abs() < 1e-9, "{got} is not {expected}");
-    }
-
     /// 2 x 60 / 20 = 6; 120 / 50 = 2.4, so 3; 120 / 200 is less than one; 120 / 5 = 24, at most 16.
     #[test]
     fn the_gain_depends_on_the_base_delay() {
         for (rtt, inverse) in [(20, 6.0), (50, 3.0), (200, 1.0), (5, 16.0)] {
             let mut control = ledbat();
             control.sample(Span::from_millis(rtt), Time::ZERO);
-            near(1.0 / control.gain, inverse);
+            near::<9>(1.0 / control.gain, inverse);
         }
     }
 
@@ -302,7 +299,7 @@ mod tests {
         let mut control = ledbat();
         let mut window = Window { cwnd: 10.0, ssthresh: f64::INFINITY };
         control.on_ack(&mut window, &ack(0, 0, 60, 2)); // gain 1/2
-        near(window.cwnd, 3.0);
+        near::<9>(window.cwnd, 3.0);
         for _ in 0..4 {
             control.on_ack(&mut window, &ack(1, 100, 105, 1)); // 45 ms: not yet more
         }
@@ -326,16 +323,16 @@ mod tests {
         for _ in 0..3 {
             control.on_ack(&mut window, &ack(1, 0, 135, 1));
         }
-        near(window.cwnd, 75.5);
+        near::<9>(window.cwnd, 75.5);
         window.cwnd = 100.0;
         control.current.clear();
         control.on_ack(&mut window, &ack(2, 0, 240, 1));
-        near(window.cwnd, 50.0);
+        near::<9>(window.cwnd, 50.0);
         // Below it: 1/2 for a window.
         control.current.clear();
         window.cwnd = 100.0;
         control.on_ack(&mut window, &ack(3, 0, 110, 100));
-        near(window.cwnd, 100.5);
+        near::<9>(window.cwnd, 100.5);
     }
 
     /// Left at round 10; rests from round 12 to 14 at two segments; 2, 4, .. 64 in five more rounds of 60 ms; that took

@@ -1,5 +1,6 @@
 use super::*;
 use crate::cc::test_support::env;
+use crate::near::near;
 use crate::registry::Spec;
 use crate::units::Time;
 
@@ -24,15 +25,11 @@ fn event(control: &mut impl CongestionControl, window: &mut Window, signal: Sign
 const LOSS: Signal = Signal::FastRetransmit { lost: 1 };
 const AVOIDING: Window = Window { cwnd: 10.0, ssthresh: 2.0 };
 
-fn near(got: f64, expected: f64) {
-    assert!((got - expected).abs() < 1e-9, "{got} is not {expected}");
-}
-
 #[test]
 fn a_round_of_ten_acknowledgements_takes_aimd_from_10_to_11_exactly() {
     let mut control = make::<AimdParams>(serde_json::json!({}), Era::Rfc);
     let mut window = AVOIDING;
-    near(ack(&mut control, &mut window, 5, 1), 10.5);
+    near::<9>(ack(&mut control, &mut window, 5, 1), 10.5);
     assert_eq!(ack(&mut control, &mut window, 5, 1), 11.0);
     // The next round has eleven segments; delayed acknowledgements make no difference: five of
     // two segments and one of one.
@@ -63,12 +60,12 @@ fn multiplicative_increase_is_exact_per_round_in_both_counts() {
     for era in [Era::Rfc, Era::Y2002] {
         let mut control = make::<MimdParams>(serde_json::json!({}), era);
         let mut window = Window { cwnd: 16.0, ssthresh: 2.0 };
-        near(ack(&mut control, &mut window, 16, 1), 18.0);
+        near::<9>(ack(&mut control, &mut window, 16, 1), 18.0);
     }
     // MAIMD: 1 + 1.1 x 20 = 23.
     let mut control = make::<MaimdParams>(serde_json::json!({}), Era::Rfc);
     let mut window = Window { cwnd: 20.0, ssthresh: 2.0 };
-    near(ack(&mut control, &mut window, 20, 1), 23.0);
+    near::<9>(ack(&mut control, &mut window, 20, 1), 23.0);
 }
 
 #[test]

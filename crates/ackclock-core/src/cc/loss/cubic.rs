@@ -200,6 +200,7 @@ impl CongestionControl for Cubic {
 mod tests {
     use super::*;
     use crate::cc::test_support::env;
+    use crate::near::near;
     use crate::units::Span;
 
     const LOSS: Signal = Signal::FastRetransmit { lost: 1 };
@@ -219,10 +220,6 @@ mod tests {
         control.on_congestion(window, &Congestion::at(at, signal, flight));
     }
 
-    fn near(got: f64, expected: f64) {
-        assert!((got - expected).abs() < 1e-3, "{got} is not {expected}");
-    }
-
     #[test]
     fn k_and_the_curve_after_a_loss_at_100_segments() {
         let mut control = cubic(|p| p.reno_friendly = false);
@@ -231,21 +228,21 @@ mod tests {
         assert_eq!((window.cwnd, window.ssthresh), (70.0, 70.0));
         control.on_ack(&mut window, &Ack { srtt: Span::from_millis(0), ..Ack::at(ms(0), 1) });
         // K = cbrt(30 / 0.4) = cbrt(75) = 4.21716 s; W(0) = 70, so nothing yet.
-        near(control.stage.unwrap().k, 4.217_16);
-        near(window.cwnd, 70.0);
+        near::<5>(control.stage.unwrap().k, 4.217_16);
+        near::<5>(window.cwnd, 70.0);
         assert_eq!(control.phase(), "concave");
         // At 1 s with R = 0.1 s: W(1.1) = 0.4 (1.1 - 4.21716)^3 + 100
         //   = 100 - 0.4 x 30.28864 = 87.88454; one acknowledgement adds 17.88454 / 70 = 0.25549.
         control.on_ack(&mut window, &Ack { srtt: Span::from_millis(100), ..Ack::at(ms(1000), 1) });
-        near(window.cwnd, 70.255_49);
+        near::<5>(window.cwnd, 70.255_49);
         // At 6 s, W(6.1) = 100 + 0.4 x 1.88284^3 = 102.66994, beyond the plateau and less than
         // 1.5 x 70.25549 = 105.38324; a whole window of acknowledgements reaches it.
         control.on_ack(&mut window, &Ack { srtt: Span::from_millis(100), ..Ack::at(ms(6000), 71) });
-        near(window.cwnd, 102.669_94);
+        near::<5>(window.cwnd, 102.669_94);
         assert_eq!(control.phase(), "convex");
         // At 12 s, W(12) = 100 + 0.4 x 7.78284^3 = 288.57; clamped to 1.5 cwnd.
         control.on_ack(&mut window, &Ack::at(ms(12_000), 103));
-        near(window.cwnd, 154.004_91);
+        near::<5>(window.cwnd, 154.004_91);
     }
 
     #[test]
@@ -256,18 +253,18 @@ mod tests {
         lose(&mut control, &mut window, ms(0), LOSS);
         assert_eq!(window.cwnd, 7.0);
         control.on_ack(&mut window, &Ack::at(ms(0), 7));
-        near(window.cwnd, 7.529_41);
+        near::<5>(window.cwnd, 7.529_41);
         assert_eq!(control.phase(), "reno-friendly");
         // Seven more: 7.52941 + 0.52941 x 7 / 7.52941 = 8.02160.
         control.on_ack(&mut window, &Ack::at(ms(1), 7));
-        near(window.cwnd, 8.021_60);
+        near::<5>(window.cwnd, 8.021_60);
         // From cwnd_prior = 10 on it is Reno's one segment per window.
         while control.stage.unwrap().w_est < 10.0 {
             control.on_ack(&mut window, &Ack::at(ms(2), 1));
         }
         let at = window.cwnd;
         control.on_ack(&mut window, &Ack::at(ms(3), 1));
-        near(window.cwnd - at, 1.0 / at);
+        near::<5>(window.cwnd - at, 1.0 / at);
     }
 
     #[test]
@@ -286,8 +283,8 @@ mod tests {
         lose(&mut control, &mut window, ms(0), LOSS);
         window.cwnd = 80.0;
         lose(&mut control, &mut window, ms(1), LOSS);
-        near(control.w_max.unwrap(), 68.0); // 80 x 1.7 / 2
-        near(window.cwnd, 56.0);
+        near::<5>(control.w_max.unwrap(), 68.0); // 80 x 1.7 / 2
+        near::<5>(window.cwnd, 56.0);
     }
 
     #[test]
@@ -298,10 +295,10 @@ mod tests {
         assert_eq!((window.cwnd, window.ssthresh), (1.0, 70.0));
         window.cwnd = 70.0; // slow start is over
         control.on_ack(&mut window, &Ack::at(ms(500), 1));
-        near(control.stage.unwrap().k, 0.0);
+        near::<5>(control.stage.unwrap().k, 0.0);
         // One second later W = 70 + 0.4 x 1^3.
         control.on_ack(&mut window, &Ack::at(ms(1500), 70));
-        near(window.cwnd, 70.4);
+        near::<5>(window.cwnd, 70.4);
     }
 
     #[test]
@@ -312,8 +309,8 @@ mod tests {
         control.on_ack(&mut window, &Ack::at(ms(0), 1));
         window.cwnd = 68.0; // restart after idle, slow start up to here
         control.on_ack(&mut window, &Ack::at(ms(60_000), 68));
-        near(control.stage.unwrap().k, 4.308_87); // cbrt(32 / 0.4) = cbrt(80)
-        near(window.cwnd, 68.0);
+        near::<5>(control.stage.unwrap().k, 4.308_87); // cbrt(32 / 0.4) = cbrt(80)
+        near::<5>(window.cwnd, 68.0);
     }
 
     #[test]
@@ -324,6 +321,6 @@ mod tests {
         control.on_ack(&mut window, &Ack { app_limited: true, ..Ack::at(ms(9000), 1) });
         assert_eq!(window.cwnd, 70.0);
         control.on_ack(&mut window, &Ack::at(ms(10_000), 70)); // t = 1 s
-        near(window.cwnd, 70.4);
+        near::<5>(window.cwnd, 70.4);
     }
 }

@@ -165,6 +165,7 @@ impl CongestionControl for Htcp {
 mod tests {
     use super::*;
     use crate::cc::test_support::{env, mean_window};
+    use crate::near::near;
 
     fn htcp(change: impl Fn(&mut HtcpParams)) -> Htcp {
         let mut params = HtcpParams::default();
@@ -176,10 +177,6 @@ mod tests {
         Time::ZERO + Span::from_millis(t)
     }
 
-    fn near(got: f64, expected: f64) {
-        assert!((got - expected).abs() < 1e-9, "{got} is not {expected}");
-    }
-
     const LOSS: Signal = Signal::FastRetransmit { lost: 1 };
 
     #[test]
@@ -187,12 +184,12 @@ mod tests {
         let mut control = htcp(|_| ());
         let mut window = Window { cwnd: 2000.0, ssthresh: 2.0 };
         control.on_congestion(&mut window, &Congestion::at(ms(0), LOSS, 2000));
-        near(window.cwnd, 1000.0);
+        near::<9>(window.cwnd, 1000.0);
         // 2 (1 - 1/2) alpha: 1 until 1 s; at 3 s 1 + 20 + 1 = 22; at 5 s 1 + 40 + 4 = 45.
         for (t, alpha) in [(1000, 1.0), (3000, 22.0), (5000, 45.0)] {
             window.cwnd = 1000.0;
             control.on_ack(&mut window, &Ack::at(ms(t), 1000));
-            near(window.cwnd, 1000.0 + alpha);
+            near::<9>(window.cwnd, 1000.0 + alpha);
         }
     }
 
@@ -207,7 +204,7 @@ mod tests {
             let min_rtt = Span::from_millis(70);
             let event = Congestion { min_rtt, ..Congestion::at(ms(0), LOSS, 1000) };
             control.on_congestion(&mut window, &event);
-            near(window.cwnd, expected);
+            near::<9>(window.cwnd, expected);
         };
         interval(1000.0, 100, 500.0); // nothing to compare with
         interval(1100.0, 100, 700.0); // 70 / 100
@@ -238,7 +235,7 @@ mod tests {
             let mut window = Window { cwnd: 1000.0, ssthresh: 2.0 };
             let srtt = Span::from_millis(rtt_ms);
             control.on_ack(&mut window, &Ack { srtt, ..Ack::at(ms(0), 1000) });
-            near(window.cwnd, 1000.0 + grown);
+            near::<9>(window.cwnd, 1000.0 + grown);
         }
     }
 
@@ -252,11 +249,11 @@ mod tests {
             Congestion { min_rtt: Span::from_millis(70), ..Congestion::at(ms(0), LOSS, 1000) };
         control.on_slow_start(&mut window, &ack(1000.0));
         control.on_congestion(&mut window, &loss);
-        near(window.cwnd, 500.0);
+        near::<9>(window.cwnd, 500.0);
         // A tenth more than in slow start is steady: 70 / 100.
         window.cwnd = 1000.0;
         control.on_ack(&mut window, &ack(1100.0));
         control.on_congestion(&mut window, &loss);
-        near(window.cwnd, 700.0);
+        near::<9>(window.cwnd, 700.0);
     }
 }

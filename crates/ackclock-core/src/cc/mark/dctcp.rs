@@ -124,11 +124,8 @@ impl CongestionControl for Dctcp {
 mod tests {
     use super::*;
     use crate::cc::test_support::env;
+    use crate::near::near;
     use crate::units::Time;
-
-    fn near(got: f64, expected: f64) {
-        assert!((got - expected).abs() < 1e-12, "{got} is not {expected}");
-    }
 
     /// Windows of ten with g = 1/2: from 1, none marked gives 1/2, all marked 3/4, one of ten 0.425.
     #[test]
@@ -148,11 +145,11 @@ mod tests {
         };
         // The first window ends with its first packet, which is not marked: alpha 1/2.
         pass(&mut control, 0);
-        near(control.alpha, 0.5);
+        near::<12>(control.alpha, 0.5);
         // Nine unmarked of the pass before and the first marked one: F = 1/10.
-        near(pass(&mut control, 10), 0.5 * 0.5 + 0.5 * 0.1);
-        near(pass(&mut control, 10), 0.3 * 0.5 + 0.5);
-        near(pass(&mut control, 0), 0.65 * 0.5 + 0.5 * 0.9);
+        near::<12>(pass(&mut control, 10), 0.5 * 0.5 + 0.5 * 0.1);
+        near::<12>(pass(&mut control, 10), 0.3 * 0.5 + 0.5);
+        near::<12>(pass(&mut control, 0), 0.65 * 0.5 + 0.5 * 0.9);
     }
 
     #[test]
@@ -162,11 +159,11 @@ mod tests {
         let event = |signal| Congestion::at(Time::ZERO, signal, 100);
         let mut window = Window { cwnd: 100.0, ssthresh: f64::INFINITY };
         control.on_congestion(&mut window, &event(Signal::EcnEcho));
-        near(window.cwnd, 90.0);
+        near::<12>(window.cwnd, 90.0);
         window.cwnd = 100.0;
         control.on_congestion(&mut window, &event(Signal::FastRetransmit { lost: 1 }));
-        near(window.cwnd, 50.0);
+        near::<12>(window.cwnd, 50.0);
         control.on_congestion(&mut window, &event(Signal::Rto { consecutive: 1 }));
-        near(window.cwnd, 1.0);
+        near::<12>(window.cwnd, 1.0);
     }
 }

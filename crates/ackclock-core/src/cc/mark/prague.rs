@@ -220,10 +220,7 @@ impl CongestionControl for Prague {
 mod tests {
     use super::*;
     use crate::cc::test_support::env;
-
-    fn near(got: f64, expected: f64) {
-        assert!((got - expected).abs() < 1e-12, "{got} is not {expected}");
-    }
+    use crate::near::near;
 
     fn prague(change: impl Fn(&mut PragueParams)) -> Prague {
         let mut params = PragueParams::default();
@@ -248,11 +245,11 @@ mod tests {
         control.on_ecn_counts(&mut window, &counts(0, 20, 0));
         assert_eq!(control.alpha, None);
         control.on_ecn_counts(&mut window, &counts(10, 1, 1));
-        near(control.alpha.unwrap(), 1.0);
+        near::<12>(control.alpha.unwrap(), 1.0);
         control.on_ecn_counts(&mut window, &counts(49, 10, 2));
-        near(control.alpha.unwrap(), 1.0);
+        near::<12>(control.alpha.unwrap(), 1.0);
         control.on_ecn_counts(&mut window, &counts(50, 10, 0));
-        near(control.alpha.unwrap(), 0.943_75);
+        near::<12>(control.alpha.unwrap(), 0.943_75);
     }
 
     #[test]
@@ -262,15 +259,15 @@ mod tests {
         (control.srtt, control.alpha) = (Span::from_millis(40), Some(0.2));
         let event = |t, signal, flight| Congestion::at(ms(t), signal, flight);
         control.on_congestion(&mut window, &event(100, Signal::EcnEcho, 100));
-        near(window.cwnd, 90.0);
+        near::<12>(window.cwnd, 90.0);
         control.on_congestion(&mut window, &event(120, Signal::EcnEcho, 90));
-        near(window.cwnd, 90.0);
+        near::<12>(window.cwnd, 90.0);
         // A loss in the same round trip: half of 100, not of 90.
         let lost = Signal::FastRetransmit { lost: 1 };
         control.on_congestion(&mut window, &event(130, lost, 90));
-        near(window.cwnd, 50.0);
+        near::<12>(window.cwnd, 50.0);
         control.on_congestion(&mut window, &event(400, lost, 50));
-        near(window.cwnd, 25.0);
+        near::<12>(window.cwnd, 25.0);
     }
 
     #[test]
@@ -280,7 +277,7 @@ mod tests {
         control.on_ecn_counts(&mut window, &counts(0, 100, 40));
         let srtt = Span::from_millis(10);
         control.on_ack(&mut window, &Ack { srtt, ..Ack::at(ms(0), 100) });
-        near(window.cwnd, 100.6);
+        near::<12>(window.cwnd, 100.6);
     }
 
     /// After 500 round trips a flow of 5 ms grows by (5 / 25)^2 = 0.04 segments a round trip, one of 50 ms by 1.
@@ -297,9 +294,9 @@ mod tests {
                 control.on_ack(&mut window, &Ack { srtt, round, ..Ack::at(ms(0), 100) });
                 steps.push((window.cwnd - before) * before / 100.0);
             }
-            near(steps[1], 1.0);
-            near(steps[2], grown);
-            near(steps[3], grown);
+            near::<12>(steps[1], 1.0);
+            near::<12>(steps[2], grown);
+            near::<12>(steps[3], grown);
         }
     }
 

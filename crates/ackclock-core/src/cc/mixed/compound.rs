@@ -157,6 +157,7 @@ mod tests {
 
     use super::*;
     use crate::cc::test_support::env;
+    use crate::near::near;
     use crate::registry::refusal;
     use crate::units::{Span, Time};
 
@@ -169,34 +170,30 @@ mod tests {
         Ack { rtt, min_rtt: Span::from_millis(100), round, ..Ack::at(Time::ZERO, 0) }
     }
 
-    fn near(got: f64, expected: f64) {
-        assert!((got - expected).abs() < 1e-9, "{got} is not {expected}");
-    }
-
     #[test]
     fn the_delay_window_grows_by_the_three_quarter_power_and_gives_the_queue_back() {
         let mut control = compound();
         let mut window = Window { cwnd: 256.0, ssthresh: 2.0 };
         control.on_ack(&mut window, &ack(0, 100));
-        near(window.cwnd, 256.0);
+        near::<9>(window.cwnd, 256.0);
         // 256^(3/4) = 64; 64/8 - 1 = 7.
         control.on_ack(&mut window, &ack(1, 100));
-        near(window.cwnd, 263.0);
-        near(control.delay, 7.0);
+        near::<9>(window.cwnd, 263.0);
+        near::<9>(control.delay, 7.0);
         // Then Reno's part: 263 acknowledged of 263.
         control.on_ack(&mut window, &Ack { acked: 263, ..ack(1, 100) });
-        near(window.cwnd, 264.0);
+        near::<9>(window.cwnd, 264.0);
         // The samples of round 1 and the first of round 2 are 110 ms on average:
         // diff = 264 (1 - 100/110) = 24 < 30; still growth, by 264^0.75 / 8 - 1.
         (control.rtt_sum, control.rtt_count) = (0.22, 2);
         control.on_ack(&mut window, &ack(2, 110));
-        near(control.diff, 24.0);
-        near(control.delay, 7.0 + 264f64.sqrt() * 264f64.sqrt().sqrt() / 8.0 - 1.0);
+        near::<9>(control.diff, 24.0);
+        near::<9>(control.delay, 7.0 + 264f64.sqrt() * 264f64.sqrt().sqrt() / 8.0 - 1.0);
         // 125 ms: diff = w/5 > 30: the delay window loses it, and cannot be negative.
         (control.rtt_sum, control.rtt_count) = (0.25, 2);
         control.on_ack(&mut window, &ack(3, 125));
-        near(control.delay, 0.0);
-        near(window.cwnd, 264.0 - 7.0);
+        near::<9>(control.delay, 0.0);
+        near::<9>(window.cwnd, 264.0 - 7.0);
     }
 
     #[test]
@@ -206,7 +203,7 @@ mod tests {
         for round in 0..3 {
             control.on_ack(&mut window, &ack(round, 100));
         }
-        near(window.cwnd, 40.0);
+        near::<9>(window.cwnd, 40.0);
     }
 
     #[test]
@@ -217,8 +214,8 @@ mod tests {
         let event = |signal, flight| Congestion::at(Time::ZERO, signal, flight);
         // c = 40: d = 50 - 20 = 30, c = 20.
         control.on_congestion(&mut window, &event(Signal::FastRetransmit { lost: 1 }, 100));
-        near(window.cwnd, 50.0);
-        near(control.delay, 30.0);
+        near::<9>(window.cwnd, 50.0);
+        near::<9>(control.delay, 30.0);
         control.on_congestion(&mut window, &event(Signal::Rto { consecutive: 1 }, 50));
         assert_eq!((window.cwnd, control.delay), (1.0, 0.0));
     }

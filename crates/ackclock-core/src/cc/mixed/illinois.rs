@@ -188,6 +188,7 @@ impl CongestionControl for Illinois {
 mod tests {
     use super::*;
     use crate::cc::test_support::{env, mean_window};
+    use crate::near::near;
     use crate::units::{Span, Time};
 
     fn illinois() -> Illinois {
@@ -197,10 +198,6 @@ mod tests {
     fn round(ms: f64) -> RoundRtt {
         let rtt = ms / 1000.0;
         RoundRtt { mean: rtt, least: rtt, most: rtt, count: 1 }
-    }
-
-    fn near(got: f64, expected: f64) {
-        assert!((got - expected).abs() < 1e-9, "{got} is not {expected}");
     }
 
     /// A path of 100 ms with a queue of 100 ms: d1 = 1 ms, k2 = 99 x 0.3 / 9.7 - 1 = 2.06186 ms, k1 = 30.6186 ms.
@@ -218,8 +215,8 @@ mod tests {
             (105.0, 30.618_556_701 / 7.061_855_67, 0.125),
         ] {
             control.adapt(100.0, round(ms), 0.1);
-            near(control.alpha, alpha);
-            near(control.beta, beta);
+            near::<9>(control.alpha, alpha);
+            near::<9>(control.beta, beta);
         }
     }
 
@@ -228,14 +225,14 @@ mod tests {
         let mut control = illinois();
         control.rtt_max = 0.2;
         control.adapt(100.0, round(100.5), 0.1); // never above: at once
-        near(control.alpha, 10.0);
+        near::<9>(control.alpha, 10.0);
         control.adapt(100.0, round(200.0), 0.1);
         for _ in 0..4 {
             control.adapt(100.0, round(100.5), 0.1);
-            near(control.alpha, 0.3);
+            near::<9>(control.alpha, 0.3);
         }
         control.adapt(100.0, round(100.5), 0.1);
-        near(control.alpha, 10.0);
+        near::<9>(control.alpha, 10.0);
     }
 
     #[test]

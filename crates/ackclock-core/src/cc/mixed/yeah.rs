@@ -167,6 +167,7 @@ impl CongestionControl for Yeah {
 mod tests {
     use super::*;
     use crate::cc::test_support::env;
+    use crate::near::near;
     use crate::units::Time;
 
     const LOSS: Signal = Signal::FastRetransmit { lost: 1 };
@@ -180,23 +181,19 @@ mod tests {
         RoundRtt { mean: rtt, least: rtt, most: rtt, count: 1 }
     }
 
-    fn near(got: f64, expected: f64) {
-        assert!((got - expected).abs() < 1e-9, "{got} is not {expected}");
-    }
-
     #[test]
     fn without_queue_it_is_scalable_tcp_and_beyond_an_eighth_of_the_round_trip_reno() {
         let mut control = yeah();
         let mut window = Window { cwnd: 400.0, ssthresh: 2.0 };
         control.decide(&mut window, round(110.0), 0.1); // 10 % and 36 segments
         control.on_ack(&mut window, &Ack::at(Time::ZERO, 400));
-        near(window.cwnd, 404.0);
+        near::<9>(window.cwnd, 404.0);
         window.cwnd = 400.0;
         control.decide(&mut window, round(113.0), 0.1); // 13 % and 46 segments
         assert_eq!(control.phase(), "slow-mode");
         control.on_ack(&mut window, &Ack::at(Time::ZERO, 400));
-        near(window.cwnd, 401.0);
-        near(control.reno, 200.0);
+        near::<9>(window.cwnd, 401.0);
+        near::<9>(control.reno, 200.0);
     }
 
     /// 1000 segments at 125 ms over 100 ms: 200 queued, all drained. Of 400 ms: 750 queued, at most a half.
@@ -206,15 +203,15 @@ mod tests {
             let mut control = yeah();
             let mut window = Window { cwnd: 1000.0, ssthresh: 2.0 };
             control.decide(&mut window, round(ms), 0.1);
-            near(window.cwnd, left);
-            near(window.ssthresh, left);
+            near::<9>(window.cwnd, left);
+            near::<9>(window.ssthresh, left);
         }
         let mut control = yeah();
         control.reno = 900.0;
         let mut window = Window { cwnd: 1000.0, ssthresh: 2.0 };
         control.decide(&mut window, round(125.0), 0.1);
-        near(window.cwnd, 900.0);
-        near(control.reno, 901.0);
+        near::<9>(window.cwnd, 900.0);
+        near::<9>(control.reno, 901.0);
     }
 
     #[test]

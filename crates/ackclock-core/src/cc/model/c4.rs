@@ -438,6 +438,7 @@ impl CongestionControl for C4 {
 mod tests {
     use super::*;
     use crate::cc::test_support::env;
+    use crate::near::near;
     use crate::scenario::Era;
 
     /// 1000-byte segments, a path of 100 ms.
@@ -486,20 +487,16 @@ mod tests {
         }
     }
 
-    fn near(got: f64, expected: f64) {
-        assert!((got - expected).abs() < 1e-9 * expected.abs().max(1.0), "{got} is not {expected}");
-    }
-
     /// 10 segments in 100 ms: R = 100 segments/s, M = 100 ms: cwnd = 2 x 10, paced at 200 segments/s of 8320 bits.
     #[test]
     fn the_window_is_twice_the_nominal_one_at_first_and_ends_after_three_eras_without_increase() {
         let mut bench = Bench::new();
         assert!(bench.control.pacing_rate().is_none());
         bench.era(10, 100);
-        near(bench.window.cwnd, 20.0);
+        near::<9>(bench.window.cwnd, 20.0);
         assert_eq!(bench.control.pacing_rate().unwrap().0, 1_664_000);
         let bench = Bench::cruising();
-        near(bench.window.cwnd, 80.0);
+        near::<9>(bench.window.cwnd, 80.0);
     }
 
     #[test]
@@ -530,7 +527,7 @@ mod tests {
         let points = [(20.0, 0.0), (50.0, 0.0), (525.0, 0.46), (1000.0, 0.92), (5500.0, 0.96)];
         for (rate, expected) in points.into_iter().chain([(10_000.0, 1.0), (20_000.0, 1.0)]) {
             control.nominal_rate = rate; // of 1000 bytes
-            near(control.sensitivity(), expected);
+            near::<9>(control.sensitivity(), expected);
         }
     }
 
@@ -557,9 +554,9 @@ mod tests {
                 bench.control.on_lost(&mut bench.window, &Lost::at(Time::ZERO, seq));
             }
             bench.era(0, 100);
-            near(bench.control.nominal_rate, left);
+            near::<9>(bench.control.nominal_rate, left);
         }
-        near(bench.window.cwnd, 600.0 * 0.1 * 15.0 / 16.0);
+        near::<9>(bench.window.cwnd, 600.0 * 0.1 * 15.0 / 16.0);
     }
 
     #[test]
@@ -567,16 +564,16 @@ mod tests {
         let mut bench = Bench::cruising();
         (bench.control.era_min_rtt, bench.control.era_max_rtt) = (0.09, 0.15);
         bench.control.update_rtts();
-        near(bench.control.nominal_max_rtt, 0.15);
-        near(bench.control.running_min_rtt, 0.09);
+        near::<9>(bench.control.nominal_max_rtt, 0.15);
+        near::<9>(bench.control.running_min_rtt, 0.09);
         (bench.control.era_min_rtt, bench.control.era_max_rtt) = (0.1, 0.11);
         bench.control.update_rtts();
-        near(bench.control.nominal_max_rtt, (7.0 * 0.15 + 0.11) / 8.0);
-        near(bench.control.running_min_rtt, (7.0 * 0.09 + 0.1) / 8.0);
+        near::<9>(bench.control.nominal_max_rtt, (7.0 * 0.15 + 0.11) / 8.0);
+        near::<9>(bench.control.running_min_rtt, (7.0 * 0.09 + 0.1) / 8.0);
         // At most 250 ms beyond the smallest.
         (bench.control.era_min_rtt, bench.control.era_max_rtt) = (0.05, 0.9);
         bench.control.update_rtts();
-        near(bench.control.nominal_max_rtt, 0.3);
+        near::<9>(bench.control.nominal_max_rtt, 0.3);
     }
 
     /// A queue whose delay is a signal at each acknowledgement must not keep the eras from ending: Initial ends after two
@@ -589,7 +586,7 @@ mod tests {
             bench.era(acked, rtt);
         }
         assert_eq!(bench.control.phase(), "c4-recovery");
-        near(bench.control.nominal_rate, 400.0); // 60 in 150 ms
+        near::<9>(bench.control.nominal_rate, 400.0); // 60 in 150 ms
         bench.era(60, 150);
         assert_eq!(bench.control.phase(), "cruising");
     }
@@ -599,9 +596,9 @@ mod tests {
         let mut bench = Bench::cruising();
         let timeout = Congestion::at(Time::ZERO, Signal::Rto { consecutive: 1 }, 80);
         bench.control.on_congestion(&mut bench.window, &timeout);
-        near(bench.window.cwnd, 2.0);
+        near::<9>(bench.window.cwnd, 2.0);
         bench.era(2, 100);
-        near(bench.control.nominal_rate, 800.0);
-        near(bench.window.cwnd, 80.0);
+        near::<9>(bench.control.nominal_rate, 800.0);
+        near::<9>(bench.window.cwnd, 80.0);
     }
 }

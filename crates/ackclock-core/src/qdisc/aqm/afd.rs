@@ -183,12 +183,9 @@ impl Aqm for Afd {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::near::near;
     use crate::qdisc::managed::Managed;
     use crate::qdisc::testing::{Bench, env};
-
-    fn near(a: f64, b: f64) {
-        assert!((a - b).abs() < 1e-12, "{a} is not {b}");
-    }
 
     #[test]
     fn the_fair_number_moves_as_computed_by_hand() {
@@ -196,16 +193,16 @@ mod tests {
         let mut bench = Bench::new(Managed::<Afd>::new(params, &env()).unwrap());
         bench.tick();
         // 1.7 (0 - 10) - 1.8 (0 - 10) = 1 above 100: stays at 100.
-        near(bench.probe("m_fair"), 100.0);
+        near::<12>(bench.probe("m_fair"), 100.0);
         for _ in 0..30 {
             bench.arrive(0, 1000);
         }
         bench.tick();
         // 1.7 (0 - 10) - 1.8 (30 - 10) = -53.
-        near(bench.probe("m_fair"), 47.0);
+        near::<12>(bench.probe("m_fair"), 47.0);
         bench.tick();
         // 1.7 x 20 - 1.8 x 20 = -2.
-        near(bench.probe("m_fair"), 45.0);
+        near::<12>(bench.probe("m_fair"), 45.0);
     }
 
     #[test]

@@ -146,6 +146,7 @@ impl Aqm for Blue {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::near::near;
     use crate::qdisc::managed::Managed;
     use crate::qdisc::testing::{Bench, env};
     use crate::wire::Flags;
@@ -153,10 +154,6 @@ mod tests {
     fn bench(params: Params, packets: u32) -> Bench<Managed<Blue>> {
         let limit = Limit { packets, bytes: u64::MAX };
         Bench::new(Managed::<Blue>::new(params, &QdiscEnv { limit, ..env() }).unwrap())
-    }
-
-    fn near(a: f64, b: f64) {
-        assert!((a - b).abs() < 1e-12, "{a} is not {b}");
     }
 
     #[test]
@@ -167,26 +164,26 @@ mod tests {
         bench.arrive(0, 1000);
         // Overflow after 150 ms: up. Another within 100 ms: nothing. After 101 ms: up again.
         bench.arrive(0, 1000);
-        near(bench.probe("p"), 0.25);
+        near::<12>(bench.probe("p"), 0.25);
         bench.after(Span::from_millis(100));
         bench.arrive(0, 1000);
-        near(bench.probe("p"), 0.25);
+        near::<12>(bench.probe("p"), 0.25);
         bench.after(Span::from_millis(1));
         bench.arrive(0, 1000);
-        near(bench.probe("p"), 0.5);
+        near::<12>(bench.probe("p"), 0.5);
         assert_eq!(bench.drops().iter().filter(|d| d.1 == DropReason::Overflow).count(), 3);
         // Idle 50 ms after the change: too soon. Idle again after 101 ms: down.
         assert!(bench.depart().is_some());
         bench.after(Span::from_millis(50));
         assert!(bench.depart().is_none());
-        near(bench.probe("p"), 0.5);
+        near::<12>(bench.probe("p"), 0.5);
         bench.after(Span::from_millis(51));
         assert!(bench.depart().is_none());
-        near(bench.probe("p"), 0.375);
+        near::<12>(bench.probe("p"), 0.375);
         // Idle for 250 ms more: two whole freeze times, taken off when a packet arrives.
         bench.after(Span::from_millis(250));
         bench.arrive(0, 1000);
-        near(bench.probe("p"), 0.125);
+        near::<12>(bench.probe("p"), 0.125);
     }
 
     #[test]
@@ -197,13 +194,13 @@ mod tests {
             bench.after(Span::from_millis(101));
             bench.arrive(0, 1000);
         }
-        near(bench.probe("p"), 1.0);
+        near::<12>(bench.probe("p"), 1.0);
         bench.depart();
         for _ in 0..3 {
             bench.after(Span::from_millis(101));
             bench.depart();
         }
-        near(bench.probe("p"), 0.0);
+        near::<12>(bench.probe("p"), 0.0);
     }
 
     #[test]

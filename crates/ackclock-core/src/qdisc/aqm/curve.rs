@@ -167,11 +167,8 @@ impl Spacing {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::near::near;
     use crate::units::Span;
-
-    fn near(a: f64, b: f64) {
-        assert!((a - b).abs() < 1e-12 * (1.0 + b.abs()), "{a} is not {b}");
-    }
 
     #[test]
     fn a_constant_queue_is_approached_geometrically() {
@@ -189,25 +186,25 @@ mod tests {
         let mut avg = Average::new(0.5, 1000.0);
         avg.busy();
         avg.arrival(Time::ZERO, 16.0);
-        near(avg.value, 8.0);
+        near::<12>(avg.value, 8.0);
         // 2.5 ms at 1000 packets/s: two whole packets missed, then one arrival at an empty queue.
         avg.idle(Time::ZERO);
         avg.arrival(Time::ZERO + Span::from_micros(2500), 0.0);
-        near(avg.value, 1.0);
+        near::<12>(avg.value, 1.0);
     }
 
     #[test]
     fn the_curve_has_its_published_corners() {
         let gentle = Curve::new(5.0, 15.0, 0.1, true);
-        near(gentle.p(5.0), 0.0);
-        near(gentle.p(10.0), 0.05);
-        near(gentle.p(15.0), 0.1);
-        near(gentle.p(22.5), 0.55);
-        near(gentle.p(30.0), 1.0);
-        near(gentle.p(300.0), 1.0);
+        near::<12>(gentle.p(5.0), 0.0);
+        near::<12>(gentle.p(10.0), 0.05);
+        near::<12>(gentle.p(15.0), 0.1);
+        near::<12>(gentle.p(22.5), 0.55);
+        near::<12>(gentle.p(30.0), 1.0);
+        near::<12>(gentle.p(300.0), 1.0);
         let classic = Curve { gentle: false, ..gentle };
-        near(classic.p(14.0), 0.09);
-        near(classic.p(15.0), 1.0);
+        near::<12>(classic.p(14.0), 0.09);
+        near::<12>(classic.p(15.0), 1.0);
     }
 
     /// Probability of each gap between drops at `p_b` = 1/8, from `p_a` alone.
@@ -230,11 +227,11 @@ mod tests {
     fn gaps_are_uniform() {
         // 1993: on 1..7, as p/(1 - p), p/(1 - 2p), .. reach 1 at the seventh arrival.
         for (i, p) in gaps(false).into_iter().enumerate() {
-            near(p, if i < 7 { 1.0 / 7.0 } else { 0.0 });
+            near::<12>(p, if i < 7 { 1.0 / 7.0 } else { 0.0 });
         }
         // Waiting: on 8..15, between one and two mean gaps.
         for (i, p) in gaps(true).into_iter().enumerate() {
-            near(p, if (7..15).contains(&i) { 0.125 } else { 0.0 });
+            near::<12>(p, if (7..15).contains(&i) { 0.125 } else { 0.0 });
         }
     }
 
@@ -244,7 +241,7 @@ mod tests {
         let mut spacing = Spacing::default();
         spacing.arrival(1000);
         // 1000 B are two mean packets: p_b/(1 - 2 p_b) = 0.125 at p_b = 0.1, times 40/500.
-        near(spacing.p(0.1, 40, spread), 0.01);
-        near(spacing.p(0.1, 1000, spread), 0.25);
+        near::<12>(spacing.p(0.1, 40, spread), 0.01);
+        near::<12>(spacing.p(0.1, 1000, spread), 0.25);
     }
 }

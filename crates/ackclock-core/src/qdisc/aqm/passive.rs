@@ -72,6 +72,7 @@ impl Passive {
 mod tests {
     use super::*;
     use crate::ids::FlowId;
+    use crate::near::near;
     use crate::units::Span;
 
     /// A packet at `ms` with the receiver's clock at `echo_ms`, which began at 5 s.
@@ -82,19 +83,15 @@ mod tests {
         flow.packet(&packet, Time(Span::from_millis(ms).0))
     }
 
-    fn near(a: f64, b: f64) {
-        assert!((a - b).abs() < 1e-12, "{a} is not {b}");
-    }
-
     #[test]
     fn the_round_trip_follows_the_echoes_as_computed_by_hand() {
         let mut flow = Passive::default();
-        near(see(&mut flow, 900, Flags::default(), Some(0)), 0.0);
+        near::<12>(see(&mut flow, 900, Flags::default(), Some(0)), 0.0);
         // Request at 1 s; the receiver has it 30 ms later and answers; data pass 100 ms after it.
-        near(see(&mut flow, 1000, Flags::SYN, None), 0.0);
-        near(see(&mut flow, 1100, Flags::default(), Some(30)), 0.1);
+        near::<12>(see(&mut flow, 1000, Flags::SYN, None), 0.0);
+        near::<12>(see(&mut flow, 1100, Flags::default(), Some(30)), 0.1);
         // What had passed at 1130 was at the receiver at 1160, its clock at 160: 70 ms.
-        near(see(&mut flow, 1200, Flags::default(), Some(160)), 0.1 + (0.07 - 0.1) / 8.0);
+        near::<12>(see(&mut flow, 1200, Flags::default(), Some(160)), 0.1 + (0.07 - 0.1) / 8.0);
     }
 
     #[test]
@@ -103,12 +100,12 @@ mod tests {
         see(&mut flow, 1000, Flags::SYN, None);
         see(&mut flow, 1100, Flags::default(), Some(30));
         // Passed at 1100, at the receiver at 1130: 100 ms. Then a burst, and one overtaken.
-        near(see(&mut flow, 1200, Flags::default(), Some(130)), 0.1);
-        near(see(&mut flow, 1900, Flags::default(), Some(130)), 0.1);
-        near(see(&mut flow, 2000, Flags::default(), Some(120)), 0.1);
-        near(see(&mut flow, 2100, Flags::default(), None), 0.1);
+        near::<12>(see(&mut flow, 1200, Flags::default(), Some(130)), 0.1);
+        near::<12>(see(&mut flow, 1900, Flags::default(), Some(130)), 0.1);
+        near::<12>(see(&mut flow, 2000, Flags::default(), Some(120)), 0.1);
+        near::<12>(see(&mut flow, 2100, Flags::default(), None), 0.1);
         // 260 ms for this one: 0.1 + 0.16 / 8.
-        near(see(&mut flow, 2260, Flags::default(), Some(1030)), 0.12);
+        near::<12>(see(&mut flow, 2260, Flags::default(), Some(1030)), 0.12);
     }
 
     #[test]
@@ -118,10 +115,10 @@ mod tests {
         flow.packet(&packet, Time(0));
         packet.flags = Flags::default();
         packet.ts_peer = u32::MAX - 799;
-        near(flow.packet(&packet, Time(Span::from_millis(100).0)), 0.1);
+        near::<12>(flow.packet(&packet, Time(Span::from_millis(100).0)), 0.1);
         // 1600 ticks later, 100 microseconds, and seen 100 microseconds later.
         packet.ts_peer = 800;
-        near(flow.packet(&packet, Time(Span::from_micros(100_100).0)), 0.1);
+        near::<12>(flow.packet(&packet, Time(Span::from_micros(100_100).0)), 0.1);
     }
 
     #[test]
@@ -129,7 +126,7 @@ mod tests {
         let mut flow = Passive::default();
         see(&mut flow, 1000, Flags::SYN, None);
         see(&mut flow, 3000, Flags::SYN, None);
-        near(see(&mut flow, 3050, Flags::default(), None), 0.05);
-        near(see(&mut flow, 3500, Flags::default(), None), 0.05);
+        near::<12>(see(&mut flow, 3050, Flags::default(), None), 0.05);
+        near::<12>(see(&mut flow, 3500, Flags::default(), None), 0.05);
     }
 }

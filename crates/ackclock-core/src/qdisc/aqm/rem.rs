@@ -129,12 +129,9 @@ impl Aqm for Rem {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::near::near;
     use crate::qdisc::managed::Managed;
     use crate::qdisc::testing::{Bench, env};
-
-    fn near(a: f64, b: f64) {
-        assert!((a - b).abs() < 1e-12, "{a} is not {b}");
-    }
 
     #[test]
     fn the_price_moves_as_computed_by_hand() {
@@ -147,20 +144,20 @@ mod tests {
         }
         bench.tick();
         // 0.5 (0.1 (40 - 20) + 40 - 12.5) = 14.75.
-        near(bench.probe("price"), 14.75);
-        near(bench.probe("p"), 1.0 - 2f64.powf(-14.75));
+        near::<12>(bench.probe("price"), 14.75);
+        near::<12>(bench.probe("p"), 1.0 - 2f64.powf(-14.75));
         bench.tick();
         // 0.5 (2 + 0 - 12.5) = -5.25.
-        near(bench.probe("price"), 9.5);
+        near::<12>(bench.probe("price"), 9.5);
         for _ in 0..40 {
             bench.depart();
         }
         bench.tick();
         // 0.5 (-2 - 12.5) = -7.25.
-        near(bench.probe("price"), 2.25);
+        near::<12>(bench.probe("price"), 2.25);
         bench.tick();
-        near(bench.probe("price"), 0.0);
-        near(bench.probe("p"), 0.0);
+        near::<12>(bench.probe("price"), 0.0);
+        near::<12>(bench.probe("p"), 0.0);
     }
 
     #[test]

@@ -149,16 +149,13 @@ impl Aqm for Sred {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::near::near;
     use crate::qdisc::managed::Managed;
     use crate::qdisc::testing::{Bench, env};
 
     fn sred(params: Params) -> Sred {
         let limit = Limit { packets: 60, bytes: u64::MAX };
         Sred::new(params, &QdiscEnv { limit, ..env() }).unwrap()
-    }
-
-    fn near(a: f64, b: f64) {
-        assert!((a - b).abs() < 1e-12, "{a} is not {b}");
     }
 
     #[test]
@@ -174,9 +171,9 @@ mod tests {
         for (p, len) in p {
             // `len` counts the arrival too if it was let in.
             match len {
-                0..=9 => near(p, 0.0),
-                12..=19 => near(p, 0.0375),
-                22..=25 => near(p, 0.15),
+                0..=9 => near::<12>(p, 0.0),
+                12..=19 => near::<12>(p, 0.0375),
+                22..=25 => near::<12>(p, 0.15),
                 _ => {}
             }
         }
@@ -188,14 +185,14 @@ mod tests {
         // Half of the buffer is taken.
         // 64 flows: (64 / 256)^2 = 1/16; a hit makes it 65 times that: 0.15 x 65 / 16 = 0.609375.
         sred.zombies.frequency = 1.0 / 64.0;
-        near(sred.p_zap(false, 0.5), 0.15 / 16.0);
-        near(sred.p_zap(true, 0.5), 0.609_375);
+        near::<12>(sred.p_zap(false, 0.5), 0.15 / 16.0);
+        near::<12>(sred.p_zap(true, 0.5), 0.609_375);
         // 512 flows: the factor is capped at 1, and 0.15 x 513 at 1.
         sred.zombies.frequency = 1.0 / 512.0;
-        near(sred.p_zap(false, 0.5), 0.15);
-        near(sred.p_zap(true, 0.5), 1.0);
+        near::<12>(sred.p_zap(false, 0.5), 0.15);
+        near::<12>(sred.p_zap(true, 0.5), 1.0);
         sred.full = false;
-        near(sred.p_zap(true, 0.5), 0.15);
+        near::<12>(sred.p_zap(true, 0.5), 0.15);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use serde_json::json;
 use super::*;
 use crate::cc::SentRecord;
 use crate::cc::test_support::env;
+use crate::near::near;
 use crate::registry::refusal;
 
 fn fast(change: impl Fn(&mut FastParams)) -> Fast {
@@ -23,10 +24,6 @@ fn ack(at: f64, round: u64, acked: u32, rtt: f64) -> Ack {
     Ack { rtt: Some(ms(rtt)), round, newest, ..Ack::at(Time::ZERO + ms(at), acked) }
 }
 
-fn near(got: f64, expected: f64) {
-    assert!((got - expected).abs() < 1e-6, "{got} is not {expected}");
-}
-
 #[test]
 fn a_step_of_equation_2_by_hand() {
     // D = 100 ms, samples of 125 ms, every sample counts in full: q = 25 ms.
@@ -39,16 +36,16 @@ fn a_step_of_equation_2_by_hand() {
     assert_eq!(control.phase(), "avoidance");
     window.cwnd = 100.0;
     control.update(&mut window, &ack(2.0, 2, 0, 125.0), 0.125, true);
-    near(window.cwnd, 115.0);
-    near(control.queued, 20.0);
+    near::<7>(window.cwnd, 115.0);
+    near::<7>(control.queued, 20.0);
     // From 400 queued 80 > 50: 0.5 (320 + 50) + 200 = 385, at once.
     window.cwnd = 400.0;
     control.update(&mut window, &ack(3.0, 3, 0, 125.0), 0.125, true);
-    near(window.cwnd, 385.0);
+    near::<7>(window.cwnd, 385.0);
     // From 10: 0.5 (8 + 50) + 5 = 34, but no more than 20.
     window.cwnd = 10.0;
     control.update(&mut window, &ack(4.0, 4, 0, 125.0), 0.125, true);
-    near(window.cwnd, 20.0);
+    near::<7>(window.cwnd, 20.0);
 }
 
 #[test]
@@ -64,22 +61,22 @@ fn the_ns2_form_starts_from_the_window_at_sending_and_moves_in_every_other_round
     control.mean = Some(0.125);
     // Round 1: frozen. 80 were in flight: 0.5 (0.8 x 80 + 50) + 50 = 107.
     control.on_ack(&mut window, &ack(50.0, 1, 1, 125.0));
-    near(window.cwnd, 100.0);
+    near::<7>(window.cwnd, 100.0);
     // Round 2, 10 ms after time 0: 7 segments over 100 x 10/125 = 8 acknowledgements.
     control.on_ack(&mut window, &ack(60.0, 2, 1, 125.0));
-    near(window.cwnd, 100.875);
+    near::<7>(window.cwnd, 100.875);
     // Less than 10 ms later: no new update, the same increase goes on, and ends at 107.
     for _ in 0..20 {
         control.on_ack(&mut window, &ack(61.0, 2, 1, 125.0));
     }
-    near(window.cwnd, 107.0);
+    near::<7>(window.cwnd, 107.0);
     // Up to 4 segments it doubles at most: from 4 with 80 in flight 0.5 (64 + 50) + 2 = 59, so 8.
     window.cwnd = 4.0;
     control.update(&mut window, &ack(62.0, 4, 1, 125.0), 0.125, true);
-    near(window.cwnd + control.pending, 8.0);
+    near::<7>(window.cwnd + control.pending, 8.0);
     window.cwnd = 5.0;
     control.update(&mut window, &ack(63.0, 4, 1, 125.0), 0.125, true);
-    near(window.cwnd + control.pending, 59.5);
+    near::<7>(window.cwnd + control.pending, 59.5);
     window.cwnd = 107.0;
     // Beta: with 16 queued (80 x 0.2) and alpha 10, beta 20 it holds.
     let mut control = fast(|p| {
@@ -87,7 +84,7 @@ fn the_ns2_form_starts_from_the_window_at_sending_and_moves_in_every_other_round
         p.base_rtt = Some(ms(100.0));
     });
     control.update(&mut window, &ack(70.0, 4, 1, 125.0), 0.125, true);
-    near(window.cwnd, 107.0);
+    near::<7>(window.cwnd, 107.0);
 }
 
 #[test]
@@ -133,7 +130,7 @@ fn alone_it_queues_alpha_and_the_second_of_two_gets_the_golden_part() {
     let mut flows = vec![begin()];
     let (capacity, delay) = (10_000.0, 0.050);
     let alone = shared(&mut flows, capacity, delay, 400, 1);
-    near(alone[0], 1.0);
+    near::<7>(alone[0], 1.0);
     assert!((flows[0].1.cwnd - 550.0).abs() < 1e-3, "{}", flows[0].1.cwnd);
     flows.push(begin());
     let both = shared(&mut flows, capacity, delay, 2000, 401);
@@ -193,10 +190,10 @@ fn a_corrected_control_leaves_the_window_alone_for_two_rounds() {
         control.correct(0.100, 5);
         for (at, round) in [(0.0, 5), (100.0, 6)] {
             control.on_ack(&mut window, &ack(at, round, 1, rtt));
-            near(window.cwnd, 100.0);
+            near::<7>(window.cwnd, 100.0);
         }
         // Then equation (2), 0.5 (0.8 x 100 + 50) + 50, or below the threshold a segment more.
         control.on_ack(&mut window, &ack(200.0, 7, 1, rtt));
-        near(window.cwnd, later);
+        near::<7>(window.cwnd, later);
     }
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::cc::test_support::env;
+use crate::near::near;
 use crate::scenario::Era;
 
 struct Bench {
@@ -56,7 +57,7 @@ impl Bench {
             bench.round(acked, 80);
         }
         assert_eq!(bench.control.phase(), "drain");
-        near(bench.control.pacing_rate, 400.0 * LN_2 / 2.0);
+        near::<9>(bench.control.pacing_rate, 400.0 * LN_2 / 2.0);
         // 40 and three quanta of two segments each.
         bench.round(40, 47);
         assert_eq!(bench.control.phase(), "drain");
@@ -64,10 +65,6 @@ impl Bench {
         assert_eq!(bench.control.phase(), "probe-bw");
         bench
     }
-}
-
-fn near(got: f64, expected: f64) {
-    assert!((got - expected).abs() < 1e-9 * expected.abs().max(1.0), "{got} is not {expected}");
 }
 
 /// 2/ln 2 times ten segments in 100 ms.
@@ -87,9 +84,9 @@ fn the_gain_goes_through_its_cycle() {
         bench.round(40, 46);
     }
     bench.round(40, 4);
-    near(bench.control.pacing_gain, 1.25); // 44 in flight before: not yet 50 and three quanta
+    near::<9>(bench.control.pacing_gain, 1.25); // 44 in flight before: not yet 50 and three quanta
     bench.round(40, 20);
-    near(bench.control.pacing_gain, 0.75); // 60
+    near::<9>(bench.control.pacing_gain, 0.75); // 60
     bench.round(40, 46);
     let mut gains = Vec::new();
     for _ in 0..7 {
@@ -106,7 +103,7 @@ fn the_window_is_twice_the_bdp_and_three_quanta() {
     for _ in 0..4 {
         bench.round(40, 46);
     }
-    near(bench.window.cwnd, 2.0 * 40.0 + 6.0);
+    near::<9>(bench.window.cwnd, 2.0 * 40.0 + 6.0);
 }
 
 /// The largest rate is forgotten ten rounds later.
@@ -116,9 +113,9 @@ fn the_rate_is_that_of_ten_rounds() {
     for _ in 0..9 {
         bench.round(30, 46);
     }
-    near(bench.control.btlbw, 400.0);
+    near::<9>(bench.control.btlbw, 400.0);
     bench.round(30, 46);
-    near(bench.control.btlbw, 300.0);
+    near::<9>(bench.control.btlbw, 300.0);
 }
 
 /// Fast recovery: what is in flight and what is delivered; from the second round on the window grows again; at
@@ -133,13 +130,13 @@ fn recovery_conserves_packets_for_a_round() {
     let event = Congestion::at(bench.now, Signal::FastRetransmit { lost: 3 }, 50);
     bench.control.on_congestion(&mut bench.window, &event);
     bench.acknowledge(1, 46, |sample| (sample.newly_lost, sample.prior_delivered) = (3, 0));
-    near(bench.window.cwnd, 47.0);
+    near::<9>(bench.window.cwnd, 47.0);
     bench.acknowledge(1, 45, |sample| sample.prior_delivered = 0);
-    near(bench.window.cwnd, 47.0);
+    near::<9>(bench.window.cwnd, 47.0);
     bench.round(5, 41);
-    near(bench.window.cwnd, 52.0);
+    near::<9>(bench.window.cwnd, 52.0);
     bench.control.on_recovery_end(&mut bench.window, bench.now);
-    near(bench.window.cwnd, before);
+    near::<9>(bench.window.cwnd, before);
 }
 
 /// Ten seconds without a smaller round trip: four segments for 200 ms and a round.
@@ -153,7 +150,7 @@ fn the_round_trip_is_measured_again_after_ten_seconds() {
     bench.now += Span::from_millis(11_000);
     bench.acknowledge(1, 46, |sample| sample.rtt = Some(Span::from_millis(110)));
     assert_eq!((bench.control.phase(), bench.window.cwnd), ("probe-rtt", 4.0));
-    near(bench.control.rtprop, 0.11);
+    near::<9>(bench.control.rtprop, 0.11);
     for _ in 0..2 {
         bench.round(4, 4);
         assert_eq!((bench.control.phase(), bench.window.cwnd), ("probe-rtt", 4.0));

@@ -1,6 +1,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::near::near;
 use crate::qdisc::managed::Managed;
 use crate::qdisc::testing::{Bench, env};
 use crate::registry::refusal;
@@ -10,26 +11,22 @@ fn pie(params: Params) -> Pie {
     Pie::new(params, &env()).unwrap()
 }
 
-fn near(a: f64, b: f64) {
-    assert!((a - b).abs() < 1e-12, "{a} is not {b}");
-}
-
 #[test]
 fn the_probability_moves_as_computed_by_hand() {
     let mut pie = pie(Params::default());
     // d = 55 ms from 0: 0.125 x 0.04 + 1.25 x 0.055 = 0.07375, over 2048.
     pie.update(0.055);
-    near(pie.p, 0.07375 / 2048.0);
+    near::<12>(pie.p, 0.07375 / 2048.0);
     // Steady 55 ms: only 0.005 is left; p = 3.6e-5 is below 1e-4, so over 128.
     pie.update(0.055);
-    near(pie.p, 0.07375 / 2048.0 + 0.005 / 128.0);
+    near::<12>(pie.p, 0.07375 / 2048.0 + 0.005 / 128.0);
     pie.p = 0.5;
     // Falls from 55 to 15 ms: -1.25 x 0.04.
     pie.update(0.015);
-    near(pie.p, 0.45);
+    near::<12>(pie.p, 0.45);
     // A jump by 85 ms would add 0.125 x 0.085 + 1.25 x 0.085: capped.
     pie.update(0.1);
-    near(pie.p, 0.47);
+    near::<12>(pie.p, 0.47);
 }
 
 #[test]
@@ -38,11 +35,11 @@ fn without_delay_the_probability_decays_to_nothing() {
     pie.p = 0.5;
     pie.update(0.0);
     // 0.5 - 0.125 x 0.015 = 0.498125, times 0.98.
-    near(pie.p, 0.488_162_5);
+    near::<12>(pie.p, 0.488_162_5);
     for _ in 0..2000 {
         pie.update(0.0);
     }
-    near(pie.p, 0.0);
+    near::<12>(pie.p, 0.0);
     assert_eq!(pie.burst, Span::from_millis(150));
 }
 
@@ -78,10 +75,10 @@ fn timestamps_give_the_sojourn_time() {
     bench.after(Span::from_millis(7));
     bench.depart();
     bench.tick();
-    near(bench.probe("delay_s"), 0.007);
+    near::<12>(bench.probe("delay_s"), 0.007);
     bench.depart();
     bench.tick();
-    near(bench.probe("delay_s"), 0.0);
+    near::<12>(bench.probe("delay_s"), 0.0);
 }
 
 /// Arrivals out of `n` that are hit at probability p, with a long queue.
@@ -141,7 +138,7 @@ fn a_burst_is_allowed_again_after_two_short_delays() {
     pie.burst = Span::ZERO;
     pie.delay_old = 0.010;
     pie.update(0.0);
-    near(pie.p, 0.0);
+    near::<12>(pie.p, 0.0);
     assert_eq!(pie.burst, Span::ZERO, "the delay before was 10 ms");
     pie.update(0.008);
     assert_eq!(pie.burst, Span::ZERO, "this one is 8 ms");

@@ -1,6 +1,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::near::near;
 use crate::qdisc::QueueDisc;
 use crate::qdisc::managed::Managed;
 use crate::qdisc::testing::{Bench, env};
@@ -9,10 +10,6 @@ use crate::wire::Flags;
 
 fn bench(params: Params) -> Bench<Managed<Sfb>> {
     Bench::new(Managed::<Sfb>::new(params, &env()).unwrap())
-}
-
-fn near(a: f64, b: f64) {
-    assert!((a - b).abs() < 1e-12, "{a} is not {b}");
 }
 
 #[test]
@@ -31,10 +28,10 @@ fn a_bin_learns_as_computed_by_hand() {
     for _ in 0..3 {
         bench.arrive(0, 1000);
     }
-    near(bench.probe("p_min"), 0.25);
+    near::<12>(bench.probe("p_min"), 0.25);
     while bench.depart().is_some() {}
     bench.arrive(0, 1000);
-    near(bench.probe("p_min"), 0.125);
+    near::<12>(bench.probe("p_min"), 0.125);
 }
 
 #[test]
@@ -49,10 +46,10 @@ fn a_frozen_bin_changes_once_in_its_time() {
     for _ in 0..5 {
         bench.arrive(0, 1000);
     }
-    near(bench.probe("p_min"), 0.0625);
+    near::<12>(bench.probe("p_min"), 0.0625);
     bench.after(Span::from_millis(100));
     bench.arrive(0, 1000);
-    near(bench.probe("p_min"), 0.125);
+    near::<12>(bench.probe("p_min"), 0.125);
 }
 
 #[test]
@@ -121,7 +118,7 @@ fn an_unresponsive_flow_gets_the_burst_and_then_the_rate() {
     }
     // 20 at once; the thousand came at the same moment.
     assert_eq!(bench.qdisc_len(), 21);
-    near(bench.probe("penalised"), 980.0);
+    near::<12>(bench.probe("penalised"), 980.0);
     bench.after(Span::from_millis(500));
     for _ in 0..1000 {
         bench.arrive(0, 1000);

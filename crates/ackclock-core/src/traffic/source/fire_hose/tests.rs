@@ -24,27 +24,27 @@ fn report(flow: &mut Hand<FireHose>, at_ms: u64, mbps: f64) {
     flow.arrive(ms(at_ms), packet);
 }
 
-fn near(flow: &Hand<FireHose>, mbps: f64) {
+fn rate_is(flow: &Hand<FireHose>, mbps: f64) {
     assert!((flow.end.rate / 1e6 - mbps).abs() < 1e-5, "{} is not {mbps}", flow.end.rate);
 }
 
 #[test]
 fn limited_ratio_by_hand() {
     let mut flows = flows("limited-ratio", 2);
-    near(&flows[0], 5.0);
-    near(&flows[1], 5.0);
+    rate_is(&flows[0], 5.0);
+    rate_is(&flows[1], 5.0);
     // 2 of flow 0, 5 of the other, which has not been reported: room for 1.2 times both.
     report(&mut flows[0], 100, 2.0);
-    near(&flows[0], 2.4);
+    rate_is(&flows[0], 2.4);
     // 2 + 3 = 5.
     report(&mut flows[1], 100, 3.0);
-    near(&flows[1], 3.6);
+    rate_is(&flows[1], 3.6);
     // 2 + 8 = 10 leave no room: the rate is the goodput.
     report(&mut flows[1], 200, 8.0);
-    near(&flows[1], 8.0);
+    rate_is(&flows[1], 8.0);
     // 1 + 8 = 9: 10/9 of it.
     report(&mut flows[0], 200, 1.0);
-    near(&flows[0], 1.0 / 0.9);
+    rate_is(&flows[0], 1.0 / 0.9);
 }
 
 #[test]
@@ -60,8 +60,8 @@ fn full_share_full_balanced_naive_ratio_and_naive_by_hand() {
     ] {
         let mut flows = flows(policy, 2);
         report(&mut flows[0], 100, 2.0);
-        near(&flows[0], mbps);
-        near(&flows[1], 5.0);
+        rate_is(&flows[0], mbps);
+        rate_is(&flows[1], 5.0);
     }
 }
 
@@ -92,20 +92,20 @@ fn flows_that_have_stopped_or_not_started_do_not_count() {
     let (mut first, mut second, mut third) = (make(0, None), make(0, Some(500)), make(1000, None));
     first.start();
     second.start();
-    near(&first, 5.0);
+    rate_is(&first, 5.0);
     second.run(ms(2000));
     assert!(second.sent.iter().all(|&(at, _)| at < ms(500)));
     // Alone on the link: all of it.
     report(&mut first, 600, 5.0);
-    near(&first, 10.0);
+    rate_is(&first, 10.0);
     third.now = ms(1000);
     third.start();
-    near(&third, 5.0);
+    rate_is(&third, 5.0);
     // Others on another link are another sender.
     let elsewhere = SourceEnv { first_link: None, ..env.clone() };
     let mut other = Hand::new(FireHose::new(params.clone(), &elsewhere).unwrap());
     other.start();
-    near(&other, 10.0);
+    rate_is(&other, 10.0);
 }
 
 #[test]

@@ -2,6 +2,7 @@ use serde_json::json;
 
 use super::*;
 use crate::ids::FlowId;
+use crate::near::near;
 use crate::registry::refusal;
 use crate::traffic::source::testing::{Hand, env, ms};
 use crate::wire::Flags;
@@ -17,10 +18,6 @@ fn acknowledge(sender: &mut Hand<PacketPair>, at_ms: u64, number: u32) {
     sender.arrive(ms(at_ms), Packet::new(FlowId(0), number, 40, Flags::ACK | Flags::DATAGRAM));
 }
 
-fn near(got: f64, expected: f64) {
-    assert!((got / expected - 1.0).abs() < 1e-9, "{got} is not {expected}");
-}
-
 #[test]
 fn the_law_by_hand() {
     let mut sender = sender(0.5);
@@ -30,21 +27,21 @@ fn the_law_by_hand() {
     // 10 ms apart: 100 packets/s. R = 0.1 s, F = 0.1 + (0.11 - 0.1)/8 = 0.10125 s. Nothing is under way and 10
     // fit into R: a queue of -10, 15 below the set point. 100 + 15 / 0.10125 = 248.148 packets/s.
     acknowledge(&mut sender, 110, 1);
-    near(sender.end.service.unwrap(), 100.0);
-    near(sender.end.queue, -10.0);
-    near(sender.end.rate, 100.0 + 15.0 / 0.10125);
+    near::<9>(sender.end.service.unwrap(), 100.0);
+    near::<9>(sender.end.queue, -10.0);
+    near::<9>(sender.end.rate, 100.0 + 15.0 / 0.10125);
     // The next pair was due 8.06 ms after the first, and leaves at once. S = 2: queue -8; 228.395 packets/s,
     // a pair every 8.757 ms.
     sender.run(ms(119));
-    near(sender.end.rate, 100.0 + 13.0 / 0.10125 - 2.0 / 0.10125);
+    near::<9>(sender.end.rate, 100.0 + 13.0 / 0.10125 - 2.0 / 0.10125);
     let times = sender.times_ms();
     assert_eq!(times[..4], [0.0, 0.0, 110.0, 110.0]);
-    near(times[4], 110.0 + 2000.0 / (100.0 + 13.0 / 0.10125));
+    near::<9>(times[4], 110.0 + 2000.0 / (100.0 + 13.0 / 0.10125));
     assert_eq!(sender.sent.len(), 6);
     // The spacing of the second pair, 20 ms, is 50 packets/s: an estimate of 75.
     acknowledge(&mut sender, 210, 2);
     acknowledge(&mut sender, 230, 3);
-    near(sender.end.service.unwrap(), 75.0);
+    near::<9>(sender.end.service.unwrap(), 75.0);
 }
 
 #[test]
@@ -55,12 +52,12 @@ fn with_the_pipe_and_the_set_point_filled_the_rate_is_the_share() {
     // 15 packets are under way: 10 in R, 5 in the queue.
     sender.end.outstanding = 15;
     sender.end.control(sender.now);
-    near(sender.end.queue, 5.0);
-    near(sender.end.rate, 100.0);
+    near::<9>(sender.end.queue, 5.0);
+    near::<9>(sender.end.rate, 100.0);
     // 40 more: the rate falls to the least, a pair in F.
     sender.end.outstanding = 55;
     sender.end.control(sender.now);
-    near(sender.end.rate, 2.0 / 0.10125);
+    near::<9>(sender.end.rate, 2.0 / 0.10125);
 }
 
 #[test]
@@ -77,7 +74,7 @@ fn a_packet_is_lost_when_one_three_later_is_acknowledged_and_all_are_after_a_sil
         assert_eq!(sender.end.lost, lost);
     }
     // A pair of which one packet is lost gives no spacing, nor do acknowledgements at one time.
-    near(sender.end.service.unwrap(), 100.0);
+    near::<9>(sender.end.service.unwrap(), 100.0);
     // A second acknowledgement, and one of a packet that was taken for lost, change nothing.
     let (acks, under_way) = (sender.end.acks, sender.end.outstanding);
     acknowledge(&mut sender, 210, 4);

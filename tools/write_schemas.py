@@ -9,6 +9,7 @@ current.
 
 from __future__ import annotations
 
+import inspect
 import json
 import sys
 from pathlib import Path
@@ -16,10 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock.catalogue import schema
 from ackclock.engines.fluid import document
+from ackclock.engines.model import MODELS, model, parameters
+from ackclock.engines.model.ranges import ranges_of
 from ackclock.reproduce.read import form
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from ackclock.engines.model.ranges import Range
 
 __all__ = ["AXIS", "SWEEP", "TIER", "UNTIL", "main", "schemas"]
 
@@ -190,6 +195,62 @@ def _with_engine(rules: Data, engine: str, *, required: bool) -> Data:
     }
 
 
+def _model() -> Data:
+    """A document of the engine model: parameters by the closed form that it names."""
+    return {
+        "type": "object",
+        "properties": {
+            "engine": {"const": "model", "description": "The engine that runs the document."},
+            "model": {"enum": list(MODELS), "description": "The closed form."},
+            "params": {"type": "object", "description": "Values; lists and ranges multiply."},
+            "name": {"type": "string", "description": "A name for titles and file names."},
+        },
+        "required": ["engine", "model"],
+        "additionalProperties": False,
+        "allOf": [
+            {"if": {"properties": {"model": {"const": name}}}, "then": _closed_form(name)}
+            for name in MODELS
+        ],
+        "description": "A closed form over a grid of its parameters.",
+    }
+
+
+def _closed_form(name: str) -> Data:
+    bounds = ranges_of(model(name))
+    known = parameters(name)
+    needed = [key for key, default in known.items() if default is inspect.Parameter.empty]
+    params = {
+        "properties": {key: _parameter(bounds.get(key)) for key in known},
+        "required": needed,
+        "additionalProperties": False,
+    }
+    return {"properties": {"params": params}, "required": ["params"] if needed else []}
+
+
+def _parameter(bounds: Range | None) -> Data:
+    """A number in its range, a list of such, or a range; a text, where no range is stated."""
+    if bounds is None:
+        one: Data = {"type": ["number", "string"]}
+        end: Data = {"type": "number"}
+        described = {}
+    else:
+        rules = bounds.rules()
+        described = {"description": f"[{rules.pop('x-unit')}]"} if "x-unit" in rules else {}
+        one = end = rules
+    between = {
+        "type": "object",
+        "properties": {
+            "from": end,
+            "to": end,
+            "points": {"type": "integer", "minimum": 1},
+            "scale": {"enum": ["linear", "log"]},
+        },
+        "required": ["from", "to", "points"],
+        "additionalProperties": False,
+    }
+    return {"anyOf": [one, {"type": "array", "items": one, "minItems": 1}, between], **described}
+
+
 AXIS: Data = {
     "path": {
         "type": ["string", "array"],
@@ -273,6 +334,10 @@ TIER: Data = {
 _CASE = {
     "allOf": [
         {
+            "if": {"properties": {"engine": {"const": "model"}}, "required": ["engine"]},
+            "then": {"$ref": "#/definitions/document-model"},
+        },
+        {
             "if": {"properties": {"engine": {"const": "fluid"}}, "required": ["engine"]},
             "then": {"$ref": "#/definitions/document-fluid"},
         },
@@ -328,8 +393,13 @@ def schemas() -> dict[str, str]:
     documents = {
         "scenario": made.document(packet, "Scenario"),
         "fluid": made.document(fluid, "Fluid case"),
+        "model": made.document(_model(), "Closed form"),
     }
-    made.definitions |= {"document-scenario": packet, "document-fluid": fluid}
+    made.definitions |= {
+        "document-scenario": packet,
+        "document-fluid": fluid,
+        "document-model": _model(),
+    }
     documents["sweep"] = made.document(SWEEP, "Sweep")
     of_paper = {
         "paper": form.PAPER,

@@ -15,6 +15,7 @@ import write_schemas
 from ackclock.catalogue import schema
 from ackclock.cli import main as cli
 from ackclock.cli.schema import NAMES
+from ackclock.engines.model.case import ModelCase
 from ackclock.experiments import file_form
 from ackclock.experiments.statistics import Precision
 
@@ -140,6 +141,34 @@ def test_algorithms_are_checked_by_the_parameters_of_their_kind(document, is_val
     assert (faults("scenario", document) == []) is is_valid
 
 
+def law(**params):
+    return {"engine": "model", "model": "square_root_law", "params": params}
+
+
+@pytest.mark.parametrize(
+    ("params", "is_valid"),
+    [
+        ({"loss_ratio": 0.01}, True),
+        ({"loss_ratio": {"from": 0.001, "to": 0.1, "points": 5, "scale": "log"}}, True),
+        ({"loss_ratio": 0.01, "rtt_s": [0.1, 0.2]}, True),
+        ({"loss_ratio": 0.01, "rtt_s": [0.1, 0.0]}, False),
+        ({"loss_ratio": 1}, False),
+        ({"loss_ratio": {"from": 0.0, "to": 0.1, "points": 5}}, False),
+        ({"loss_ratio": {"from": 0.001, "to": 0.1}}, False),
+        ({"rtt_s": 0.1}, False),
+        ({"loss_ratio": 0.01, "rtt": 0.1}, False),
+    ],
+)
+def test_a_closed_form_is_checked_by_the_ranges_of_its_parameters(params, is_valid):
+    assert (faults("model", law(**params)) == []) is is_valid
+    try:
+        ModelCase({"model": law()["model"], "params": params}).execute()
+    except ac.ScenarioError:
+        assert not is_valid
+    else:
+        assert is_valid
+
+
 @pytest.mark.parametrize("room", ["cc", "qdisc", "recovery", "slow_start"])
 def test_every_algorithm_may_be_named(room):
     for name in schema.catalogue()[room]:
@@ -165,6 +194,8 @@ def test_every_algorithm_may_be_named(room):
         ({"scenario": {**small(), "duratoin": 1}}, False),
         ({"scenario": {"engine": "fluid", "net": {"kind": "links", "links": []}}}, True),
         ({"scenario": {"engine": "fluid", **small()}}, False),
+        ({"scenario": law(loss_ratio=[0.01, 0.1])}, True),
+        ({"scenario": law(loss_ratio=1.5)}, False),
     ],
 )
 def test_a_sweep_is_checked_with_its_scenario(change, is_valid):

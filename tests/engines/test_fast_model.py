@@ -102,19 +102,19 @@ def test_a_pause_leaves_what_does_not_drain_and_the_ratio_fills_the_link(n: int,
 
 
 def test_values_out_of_range_are_named():
-    with pytest.raises(ValueError, match="theta must be less than 1 and not 0"):
+    with pytest.raises(ValueError, match="theta: 0 is no change of the window"):
         fast_correction.correction(4, 0.0)
-    with pytest.raises(ValueError, match="alpha_packets is -3, but it must be more than 0"):
+    with pytest.raises(ValueError, match=r"theta: 1 is out of range; expected less than 1"):
+        fast_correction.correction(4, 1.0)
+    with pytest.raises(ValueError, match=r"alpha_packets: -3 .*more than 0 \(packets\)"):
         fast.joining(4, alpha_packets=-3.0)
-    with pytest.raises(ValueError, match="alpha_packets is 0, but it must be more than 0"):
+    with pytest.raises(ValueError, match="alpha_packets: 0 is out of range"):
         fast.sequential([2, 3], alpha_packets=[50.0, 0.0])
-    with pytest.raises(ValueError, match="flows is 0, but it must be 1 or more"):
+    with pytest.raises(ValueError, match="flows: 0 is out of range; expected a whole number, at"):
         fast.sequential_flows([2, 0])
-    with pytest.raises(
-        ValueError, match=r"gamma is 1\.5, but it must be more than 0 and at most 1"
-    ):
+    with pytest.raises(ValueError, match=r"gamma: 1\.5 .*more than 0 and at most 1"):
         fast_dynamics.stability(1.5)
-    with pytest.raises(ValueError, match="gamma is 0, but it must be more than 0"):
+    with pytest.raises(ValueError, match="gamma: 0 is out of range"):
         fast_dynamics.integrate(np.zeros(1), 1.0, gamma=0.0)
 
 

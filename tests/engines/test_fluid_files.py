@@ -45,7 +45,7 @@ def arcs(tmp_path, *edges):
 
 def test_the_arcs_of_a_directed_graph_are_directions_with_capacities_of_their_own(tmp_path):
     file = arcs(tmp_path, ("a", "b", 10.0), ("b", "c", 30.0), ("c", "b", 40.0), ("b", "a", None))
-    graph = read_network(file, rate=7).graph
+    graph = read_network(file, rate="7 bps").graph
     names = graph.nodes
     found = {
         (names[a], names[b]): rate

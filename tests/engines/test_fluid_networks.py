@@ -356,6 +356,7 @@ def test_the_command_prints_and_writes_the_same(tmp_path, capsys):
         (["topohub:sndlib/geent", "--rate", "1 Gbps"], 'did you mean "sndlib/geant"'),
         (["topohub:sndlib/geant"], "gives no capacity"),
         (["topohub:sndlib/geant", "--rate", "fast"], "--rate"),
+        (["topohub:sndlib/geant", "--rate", "10"], '--rate: "10" has no unit'),
         (["topohub:sndlib/geant", "--rate", "1 Gbps", "--sender", "naif"], '"naive"'),
         (["topohub:sndlib/geant", "--rate", "1 Gbps", "--map", "x.doc"], ".svg"),
     ],

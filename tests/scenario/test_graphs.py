@@ -71,7 +71,7 @@ def test_a_malformed_file_is_reported_with_its_line(tmp_path, nodes, edges, repo
 
 def test_a_missing_folder_is_reported(tmp_path):
     with pytest.raises(ac.ScenarioError, match=r"nodes\.csv: cannot be read"):
-        ac.topology.from_csv(tmp_path / "none", rate=1)
+        ac.topology.from_csv(tmp_path / "none", rate="1 Mbps")
 
 
 def test_a_link_without_capacity_needs_a_rate(tmp_path):
@@ -189,9 +189,9 @@ def test_a_weight_that_is_none_is_reported(tmp_path):
     with pytest.raises(ac.ScenarioError, match='no edge with the attribute "wieght"; did you mean'):
         ac.topology.from_networkx(graph, weight="wieght")
     with pytest.raises(ac.ScenarioError, match="line 1: there is no column igp"):
-        ac.topology.from_csv(folder(tmp_path, NODES, EDGES), rate=1e6, weight="igp")
+        ac.topology.from_csv(folder(tmp_path, NODES, EDGES), rate="1 Mbps", weight="igp")
     with pytest.raises(ac.ScenarioError, match='no column lenght_km; did you mean "length_km"'):
-        ac.topology.from_csv(tmp_path, rate=1e6, weight="lenght_km")
+        ac.topology.from_csv(tmp_path, rate="1 Mbps", weight="lenght_km")
     graph.edges["a", "b"]["weight"] = 0
     with pytest.raises(ac.ScenarioError, match="link a - b has the weight 0; expected more than"):
         ac.topology.from_networkx(graph)
@@ -321,9 +321,9 @@ def test_a_place_may_be_an_array():
 
 
 def test_csv_may_begin_with_a_byte_order_mark(tmp_path):
-    plain = ac.topology.from_csv(folder(tmp_path, NODES, EDGES), rate=1e6)
+    plain = ac.topology.from_csv(folder(tmp_path, NODES, EDGES), rate="1 Mbps")
     assert (
-        ac.topology.from_csv(folder(tmp_path, "\ufeff" + NODES, "\ufeff" + EDGES), rate=1e6)
+        ac.topology.from_csv(folder(tmp_path, "\ufeff" + NODES, "\ufeff" + EDGES), rate="1 Mbps")
         == plain
     )
 
@@ -334,16 +334,30 @@ def test_topohub_reports_a_scale_and_a_name_in_one_sentence():
     assert len(caught.value.problems) == 1
     for name in ("a\0b", "topozoo/a\0b"):
         with pytest.raises(ac.ScenarioError, match=r'no network "[a-z/]*a\\u0000b"'):
-            ac.topology.from_topohub(name, rate=1e6)
+            ac.topology.from_topohub(name, rate="1 Mbps")
     with pytest.raises(ac.ScenarioError, match='no rule "degre"; did you mean "degree"'):
-        ac.topology.from_topohub("topozoo/Geant2009", rate=1e6, rule="degre")
+        ac.topology.from_topohub("topozoo/Geant2009", rate="1 Mbps", rule="degre")
+
+
+@pytest.mark.parametrize("rate", [10, 10.0, "10"])
+def test_a_rate_without_unit_is_refused_as_in_a_file(tmp_path, rate):
+    made = folder(tmp_path, NODES, EDGES)
+    net = ac.topology
+    for read in (
+        lambda: net.from_csv(made, rate=rate),
+        lambda: net.from_graphml(tmp_path / "any.graphml", rate=rate),
+        lambda: net.from_topohub("topozoo/Geant2009", rate=rate),
+        lambda: net.from_networkx(nx.path_graph(2), rate=rate),
+    ):
+        with pytest.raises(ac.ScenarioError, match=r"^net\.rate: .*10.* has no unit; expected"):
+            read()
 
 
 def test_broken_graphml_is_reported_with_its_line(tmp_path):
     file = tmp_path / "g.graphml"
     file.write_text("<graphml>\n<graph>\n</graphml>\n")
     with pytest.raises(ac.ScenarioError, match="line 3"):
-        ac.topology.from_graphml(file, rate=1)
+        ac.topology.from_graphml(file, rate="1 Mbps")
 
 
 def test_topohub_rules(tmp_path):
@@ -362,9 +376,9 @@ def test_topohub_rules(tmp_path):
 
 def test_an_unknown_topohub_network_suggests_the_nearest():
     with pytest.raises(ac.ScenarioError, match='did you mean "topozoo/Geant2009"'):
-        ac.topology.from_topohub("topozoo/Geannt2009", rate=1)
+        ac.topology.from_topohub("topozoo/Geannt2009", rate="1 Mbps")
     with pytest.raises(ac.ScenarioError, match="topozoo"):
-        ac.topology.from_topohub("nowhere/x", rate=1)
+        ac.topology.from_topohub("nowhere/x", rate="1 Mbps")
 
 
 def test_imported_networks_are_expanded_relative_to_the_scenario_file(tmp_path):

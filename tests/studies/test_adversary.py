@@ -170,6 +170,7 @@ def test_shrinking_keeps_most_of_the_gap():
         (["AIMD", "--against", "AIMDD"], 'there is no cc "AIMDD"'),
         (["AIMD", "--best", "--last"], "--best and --last search different patterns"),
         (["AIMD", "--peak", "fast"], "is not a rate"),
+        (["AIMD", "--peak", "10"], '--peak: "10" has no unit'),
         (["AIMD", "--set", "net.bufer=3"], "bufer"),
     ],
 )

@@ -2,9 +2,11 @@
 //!
 //! A new algorithm is one file that implements [`About`] and one line in the room's `registry!`.
 
+mod ranges;
 mod rules;
 
-pub use rules::{Range, Rules, range};
+pub use ranges::{Range, Ranges};
+pub use rules::{Rules, range};
 
 use std::sync::LazyLock;
 

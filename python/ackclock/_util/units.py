@@ -12,7 +12,15 @@ import reprlib
 from ackclock import _core
 from ackclock.errors import suggestion
 
-__all__ = ["UNITS", "bare_problem", "buffer_problem", "parse", "quantity_problem", "with_unit"]
+__all__ = [
+    "UNITS",
+    "bare_problem",
+    "buffer_problem",
+    "parse",
+    "quantity_problem",
+    "typed_problem",
+    "with_unit",
+]
 
 UNITS = {what: dict(_core.units_of(what)) for what in ("duration", "rate", "size")}
 """Units of each quantity with their factors to s, bit/s and B."""
@@ -130,6 +138,24 @@ def quantity_problem(value: object, quantity: str) -> str | None:
         return str(error)
     most, limit = _MOST[quantity]
     return f"{value} is out of range; expected at most {limit}" if number > most else None
+
+
+def typed_problem(value: object, quantity: str) -> str | None:
+    """Say what is wrong with a quantity that a person typed: it needs its unit.
+
+    Parameters
+    ----------
+    value
+        What was found.
+    quantity
+        As of `quantity_problem`.
+
+    Returns
+    -------
+    str or None
+        One sentence, or None if nothing is wrong.
+    """
+    return bare_problem(value, quantity) or quantity_problem(value, quantity)
 
 
 def buffer_problem(value: object) -> str | None:

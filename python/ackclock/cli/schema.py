@@ -10,7 +10,7 @@ from ackclock.cli.options import FILE
 
 __all__ = ["NAMES", "schema"]
 
-NAMES = ("scenario", "sweep", "fluid", "paper", "claims", "figures", "unstated", "views")
+NAMES = ("scenario", "sweep", "fluid", "model", "paper", "claims", "figures", "unstated", "views")
 """Kinds of documents with a schema in `ackclock/schemas`."""
 
 _FOLDER = Path(__file__).parents[1] / "schemas"
@@ -27,9 +27,9 @@ _FOLDER = Path(__file__).parents[1] / "schemas"
 def schema(name: str | None, *, out: Path | None) -> None:
     """Print the JSON Schema (draft 7) of a kind of document, for editors; left out: scenario.
 
-    A scenario, a sweep, a fluid case; of a paper paper.toml, claims.toml (errata.toml has its
-    form), figures.toml, unstated.toml, views.toml. In a TOML file, a first line "#:schema PATH"
-    names its schema.
+    A scenario, a sweep, a fluid case, a closed form (model); of a paper paper.toml, claims.toml
+    (errata.toml has its form), figures.toml, unstated.toml, views.toml. In a TOML file, a first
+    line "#:schema PATH" names its schema.
 
     A schema has names, types and ranges of numbers; `ackclock check` also reads units and finds
     what does not exist.

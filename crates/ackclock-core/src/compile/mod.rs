@@ -25,7 +25,7 @@ use rustc_hash::FxHashMap;
 use crate::error::Problem;
 use crate::ids::NodeId;
 use crate::registry::Range;
-use crate::scenario::{Classes, Routing, Scenario, Table};
+use crate::scenario::{Classes, Record, Routing, Scenario, Table};
 use crate::topology::Topology;
 use crate::units::{Span, Time};
 use routes::Routes;
@@ -131,10 +131,10 @@ fn record(scenario: &Scenario, plan: &mut Plan, all: bool, problems: &mut Vec<Pr
         record.tables.iter().any(|t| matches!(t, Table::FlowSamples | Table::LinkSamples));
     if sampled {
         match *plan.record.interval.get_or_insert(SAMPLING) {
-            Span(0) => problems.push(Problem::new(
-                "record.interval",
-                "is zero, expected a time such as \"100 ms\"",
-            )),
+            Span(0) => {
+                let range = Range::of::<Record>("interval");
+                problems.extend(range.problem(0.0, || "record.interval".to_owned()));
+            }
             interval => {
                 let rows = (plan.duration.0 / interval.0 + 1)
                     .saturating_mul((plan.flows.len() + plan.links.len()) as u64);

@@ -110,8 +110,9 @@ pub struct TcpOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 65523), extend("x-unit" = "B"))]
     pub mss: Option<u32>,
-    /// Header bytes on the wire of every data packet.
+    /// Header bytes on the wire of every data packet; at most 65523 B together with `mss`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 65522), extend("x-unit" = "B"))]
     pub header: Option<u32>,
     /// Bytes on the wire of an acknowledgement without SACK blocks.
     #[serde(skip_serializing_if = "Option::is_none")]

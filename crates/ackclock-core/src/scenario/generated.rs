@@ -42,11 +42,14 @@ pub enum Radius {
 #[serde(deny_unknown_fields)]
 pub struct ErdosRenyi {
     /// Nodes before anything is cut off.
+    #[schemars(range(min = 2, max = 4_000_000))]
     pub nodes: u32,
     /// Pairs drawn; loops and a pair's second direction add no link.
+    #[schemars(range(min = 1, max = 50_000_000))]
     pub edges: u32,
     /// Nodes of degree one in the end. Left out: the graph as drawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1_000_000))]
     pub edge_nodes: Option<u32>,
     /// The radius of which edge nodes keep half.
     #[serde(default)]
@@ -82,11 +85,14 @@ pub struct ErdosRenyi {
 #[serde(deny_unknown_fields)]
 pub struct Barabasi {
     /// Nodes before anything is cut off.
+    #[schemars(range(min = 2, max = 4_000_000))]
     pub nodes: u32,
     /// Requested links: node i brings floor((i+1) edges/nodes) - floor(i edges/nodes), if so many others are there.
+    #[schemars(range(min = 1, max = 50_000_000))]
     pub edges: u32,
     /// Nodes of degree one in the end. Left out: the graph as drawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1_000_000))]
     pub edge_nodes: Option<u32>,
     /// The radius of which edge nodes keep half.
     #[serde(default)]
@@ -147,8 +153,9 @@ pub struct Hot {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tiers {
-    /// NW, WANs: 1.
+    /// NW, WANs: the generator knows one.
     #[serde(default = "one_wan")]
+    #[schemars(range(min = 1, max = 1))]
     pub wans: u32,
     /// NM, MANs on the WAN.
     #[serde(default = "twenty")]
@@ -158,27 +165,35 @@ pub struct Tiers {
     pub lans: u32,
     /// SW, nodes of the WAN.
     #[serde(default = "five")]
+    #[schemars(range(min = 1, max = 3000))]
     pub wan_nodes: u32,
     /// SM, nodes of each MAN.
     #[serde(default = "two")]
+    #[schemars(range(min = 1, max = 3000))]
     pub man_nodes: u32,
     /// SL, nodes of each LAN.
     #[serde(default = "one_node")]
+    #[schemars(range(min = 1, max = 3000))]
     pub lan_nodes: u32,
     /// RW, redundancy inside the WAN: links beyond the tree, plus 1.
     #[serde(default = "three")]
+    #[schemars(range(min = 1))]
     pub wan_redundancy: u32,
     /// RM, redundancy inside each MAN.
     #[serde(default = "one_node")]
+    #[schemars(range(min = 1))]
     pub man_redundancy: u32,
     /// RL, redundancy inside each LAN.
     #[serde(default = "one_node")]
+    #[schemars(range(min = 1))]
     pub lan_redundancy: u32,
     /// RMW, links from each MAN to the WAN.
     #[serde(default = "one_node")]
+    #[schemars(range(min = 1))]
     pub man_wan_redundancy: u32,
     /// RLM, links from each LAN to its MAN.
     #[serde(default = "one_node")]
+    #[schemars(range(min = 1))]
     pub lan_man_redundancy: u32,
     /// Rate of the WAN's links.
     #[serde(default = "wan_rate")]
@@ -192,17 +207,21 @@ pub struct Tiers {
     #[serde(default = "lan_rate")]
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1_000_000_000_000_000_u64))]
     pub lan_rate: BitRate,
-    /// Side of the WAN's square [km].
+    /// Side of the WAN's square.
     #[serde(default = "wan_km")]
+    #[schemars(extend("exclusiveMinimum" = 0, "x-unit" = "km"))]
     pub wan_km: f64,
-    /// Side of each MAN's square [km].
+    /// Side of each MAN's square.
     #[serde(default = "man_km")]
+    #[schemars(extend("exclusiveMinimum" = 0, "x-unit" = "km"))]
     pub man_km: f64,
-    /// Side of each LAN's square [km].
+    /// Side of each LAN's square.
     #[serde(default = "lan_km")]
+    #[schemars(extend("exclusiveMinimum" = 0, "x-unit" = "km"))]
     pub lan_km: f64,
-    /// Speed of signals [m/s], by which lengths give delays.
+    /// Speed of signals, by which lengths give delays.
     #[serde(default = "signal_speed")]
+    #[schemars(extend("exclusiveMinimum" = 0, "x-unit" = "m/s"))]
     pub signal_speed: f64,
     /// Buffer of every link.
     #[serde(default = "one_bdp")]
@@ -226,15 +245,19 @@ pub struct Tiers {
 pub struct OcBackbone {
     /// Points of presence.
     #[serde(default = "sixty_six")]
+    #[schemars(range(min = 2, max = 1000))]
     pub pops: u32,
     /// Share of links, those of greatest betweenness, that are OC-192 (9.95328 Gbit/s).
     #[serde(default = "oc192_share")]
+    #[schemars(range(min = 0, max = 1))]
     pub oc192: f64,
     /// Share of links, next in betweenness, that are OC-48 (2.48832 Gbit/s); the others are OC-12 (622.08 Mbit/s).
     #[serde(default = "oc48_share")]
+    #[schemars(range(min = 0, max = 1))]
     pub oc48: f64,
-    /// Width of the rectangle [km]; it is half as high.
+    /// Width of the rectangle; it is half as high.
     #[serde(default = "width_km")]
+    #[schemars(extend("exclusiveMinimum" = 0, "x-unit" = "km"))]
     pub width_km: f64,
     /// Buffer of every link.
     #[serde(default = "one_bdp")]

@@ -67,7 +67,7 @@ pub fn misread(net: &Value) -> Option<(String, String)> {
 #[serde(deny_unknown_fields)]
 pub struct Dumbbell {
     /// Number of host pairs.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 4_000_000))]
     pub pairs: u32,
     /// Rate of the bottleneck.
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1_000_000_000_000_000_u64))]
@@ -136,6 +136,7 @@ pub struct Dumbbell {
 #[serde(deny_unknown_fields)]
 pub struct ParkingLot {
     /// Number of bottlenecks.
+    #[schemars(range(min = 1, max = 4_000_000))]
     pub hops: u32,
     /// Rate of each bottleneck.
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1_000_000_000_000_000_u64))]
@@ -165,10 +166,12 @@ pub struct ParkingLot {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Ring {
-    /// Number of routers, at least 3.
+    /// Number of routers.
+    #[schemars(range(min = 3, max = 4_000_000))]
     pub routers: u32,
-    /// Ring links that each pair crosses.
+    /// Ring links that each pair crosses, fewer than half of all.
     #[serde(default = "two")]
+    #[schemars(range(min = 1))]
     pub span: u32,
     /// Rate of each ring link.
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1_000_000_000_000_000_u64))]
@@ -198,6 +201,7 @@ pub struct Ring {
 #[serde(deny_unknown_fields)]
 pub struct Star {
     /// Number of hosts.
+    #[schemars(range(min = 2, max = 4_000_000))]
     pub hosts: u32,
     /// Rate of every link.
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1_000_000_000_000_000_u64))]

@@ -12,20 +12,31 @@
 //! Deviations: e/n need not be whole, and the paper does not say how it is rounded; m(i) spreads the e links
 //! evenly. Later nodes with m(i) = 0 stay alone and go with the smaller components.
 
+use std::sync::LazyLock;
+
 use super::adjacency::Adjacency;
-use super::{Layout, Topology, count, drawn};
+use super::{Layout, Topology, drawn};
 use crate::error::Problem;
+use crate::registry::Ranges;
 use crate::rng::{Purpose, Stream};
 use crate::scenario::Barabasi;
 
-/// Most links that may be requested.
-const MAX_EDGES: u64 = 50_000_000;
+static RANGES: LazyLock<Ranges<3>> =
+    LazyLock::new(|| Ranges::of::<Barabasi>(["nodes", "edges", "edge_nodes"]));
 
 impl Topology for Barabasi {
     fn layout(&self, path: &str) -> Result<Layout, Vec<Problem>> {
-        count(path, "nodes", u64::from(self.nodes), 2)?;
-        let most = (u64::from(self.nodes) * u64::from(self.nodes - 1) / 2).min(MAX_EDGES);
-        drawn::check_edges(path, self.edges, most)?;
+        RANGES.check(
+            path,
+            [
+                self.nodes.into(),
+                self.edges.into(),
+                // Left out there is nothing to check.
+                self.edge_nodes.unwrap_or(1).into(),
+            ],
+        )?;
+        let most = u64::from(self.nodes) * u64::from(self.nodes - 1) / 2;
+        drawn::check_edges(path, self.edges, most, self.nodes)?;
         let mut rng = Stream::new(self.seed, Purpose::Topology, 0);
         let base = base(self.nodes, self.edges, &mut rng);
         let links = drawn::Links {

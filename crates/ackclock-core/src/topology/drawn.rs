@@ -12,8 +12,6 @@ use crate::units::{BitRate, BufferSize, Span};
 
 /// Most nodes for which the centre is sought: betweenness takes nodes times links.
 const MAX_CENTRED: usize = 20_000;
-/// Most edge nodes.
-const MAX_EDGE_NODES: u32 = 1_000_000;
 
 /// What all links of a drawn network share.
 pub(super) struct Links<'a> {
@@ -27,10 +25,15 @@ pub(super) struct Links<'a> {
     pub(super) qdisc: &'a Spec,
 }
 
-/// Checks that a network may have the requested number of links.
-pub(super) fn check_edges(path: &str, edges: u32, most: u64) -> Result<(), Vec<Problem>> {
-    if edges == 0 || u64::from(edges) > most {
-        let message = format!("is {edges}, expected 1 to {most}");
+/// Checks that so many nodes may have the requested number of links: no attribute of one field.
+pub(super) fn check_edges(
+    path: &str,
+    edges: u32,
+    most: u64,
+    nodes: u32,
+) -> Result<(), Vec<Problem>> {
+    if u64::from(edges) > most {
+        let message = format!("is {edges}, expected at most {most} with {nodes} nodes");
         return Err(vec![Problem::new(format!("{path}.edges"), message)]);
     }
     Ok(())
@@ -69,9 +72,6 @@ fn with_edge_nodes(
             "nodes",
             format!("is {nodes}, expected at most {MAX_CENTRED} with edge_nodes"),
         );
-    }
-    if wanted == 0 || wanted > MAX_EDGE_NODES {
-        return wrong("edge_nodes", format!("is {wanted}, expected 1 to {MAX_EDGE_NODES}"));
     }
     attach(base, wanted, radius, rng).or_else(|message| wrong("edge_nodes", message))
 }

@@ -1,13 +1,18 @@
 //! Dumbbell: pairs of hosts that share one bottleneck.
 
-use super::{Layout, Topology, access_rate, count, links};
+use std::sync::LazyLock;
+
+use super::{Layout, Topology, access_rate, links};
 use crate::error::Problem;
+use crate::registry::Ranges;
 use crate::scenario::Dumbbell;
 use crate::units::Span;
 
+static RANGES: LazyLock<Ranges<1>> = LazyLock::new(|| Ranges::of::<Dumbbell>(["pairs"]));
+
 impl Topology for Dumbbell {
     fn layout(&self, path: &str) -> Result<Layout, Vec<Problem>> {
-        count(path, "pairs", u64::from(self.pairs), 1)?;
+        RANGES.check(path, [self.pairs.into()])?;
         let n = self.pairs as usize;
         let mut problems = Vec::new();
         let given = [

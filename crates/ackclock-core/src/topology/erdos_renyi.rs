@@ -11,21 +11,31 @@
 //! Deviations: none. Whether the paper redraws loops is not stated; here they are lost, about e/n of them.
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
 use super::adjacency::Adjacency;
-use super::{Layout, Topology, count, drawn};
+use super::{Layout, Topology, drawn};
 use crate::error::Problem;
+use crate::registry::Ranges;
 use crate::rng::{Purpose, Stream};
 use crate::scenario::ErdosRenyi;
 
-/// Most pairs drawn.
-const MAX_EDGES: u64 = 50_000_000;
+static RANGES: LazyLock<Ranges<3>> =
+    LazyLock::new(|| Ranges::of::<ErdosRenyi>(["nodes", "edges", "edge_nodes"]));
 
 impl Topology for ErdosRenyi {
     fn layout(&self, path: &str) -> Result<Layout, Vec<Problem>> {
-        count(path, "nodes", u64::from(self.nodes), 2)?;
+        RANGES.check(
+            path,
+            [
+                self.nodes.into(),
+                self.edges.into(),
+                // Left out there is nothing to check.
+                self.edge_nodes.unwrap_or(1).into(),
+            ],
+        )?;
         let pairs = u64::from(self.nodes).pow(2);
-        drawn::check_edges(path, self.edges, pairs.min(MAX_EDGES))?;
+        drawn::check_edges(path, self.edges, pairs, self.nodes)?;
         let mut rng = Stream::new(self.seed, Purpose::Topology, 0);
         let base = base(self.nodes, self.edges, &mut rng);
         let links = drawn::Links {

@@ -150,7 +150,8 @@ pub fn key_path(path: &str, key: &str) -> String {
     }
 }
 
-/// Most nodes a network may have.
+/// Most nodes a network may have, where they are counted in sum. Fields that are such a number have it as the
+/// maximum of their range.
 const MAX_NODES: u64 = 4_000_000;
 
 /// Fastest access link that is made up, in bit/s.
@@ -193,21 +194,4 @@ fn access_rate(path: &str, given: Option<BitRate>, rate: BitRate) -> Result<BitR
         // A bottleneck beyond the limits is reported separately.
         None => Ok(BitRate(rate.0.saturating_mul(10).clamp(1, MAX_RATE))),
     }
-}
-
-/// A count that must lie in `[least, MAX_NODES]`.
-fn count(path: &str, key: &str, value: u64, least: u64) -> Result<(), Vec<Problem>> {
-    if value < least {
-        return Err(vec![Problem::new(
-            format!("{path}.{key}"),
-            format!("is {value}, expected at least {least}"),
-        )]);
-    }
-    if value > MAX_NODES {
-        return Err(vec![Problem::new(
-            format!("{path}.{key}"),
-            format!("is {value}, expected at most {MAX_NODES}"),
-        )]);
-    }
-    Ok(())
 }

@@ -15,10 +15,13 @@
 //!
 //! Defaults by era: the same in all.
 
+use std::sync::LazyLock;
+
 use super::adjacency::Adjacency;
 use super::{Layout, Topology, links};
 use crate::error::Problem;
 use crate::ids::NodeId;
+use crate::registry::Ranges;
 use crate::rng::{Purpose, Stream};
 use crate::scenario::OcBackbone;
 use crate::units::{BitRate, Span};
@@ -30,29 +33,18 @@ const OC12: BitRate = BitRate(622_080_000);
 /// Speed of light in fibre [m/s].
 const SIGNAL_SPEED: f64 = 2e8;
 
-/// Most places: which of them lie between is computed for every pair.
-const MAX_POPS: u32 = 1_000;
+static RANGES: LazyLock<Ranges<4>> =
+    LazyLock::new(|| Ranges::of::<OcBackbone>(["pops", "oc192", "oc48", "width_km"]));
 
 impl Topology for OcBackbone {
     fn layout(&self, path: &str) -> Result<Layout, Vec<Problem>> {
-        let mut problems = Vec::new();
-        let mut wrong = |key: &str, message: String| {
-            problems.push(Problem::new(format!("{path}.{key}"), message));
-        };
-        if !(2..=MAX_POPS).contains(&self.pops) {
-            wrong("pops", format!("is {}, expected 2 to {MAX_POPS}", self.pops));
-        }
-        for (key, share) in [("oc192", self.oc192), ("oc48", self.oc48)] {
-            if !(0.0..=1.0).contains(&share) {
-                wrong(key, format!("is {share}, expected a share of links, 0 to 1"));
-            }
-        }
-        if self.oc192 + self.oc48 > 1.0 {
+        let mut problems =
+            RANGES.problems(path, [self.pops.into(), self.oc192, self.oc48, self.width_km]);
+        // Of both shares together: no attribute of one field.
+        if problems.is_empty() && self.oc192 + self.oc48 > 1.0 {
             let sum = self.oc192 + self.oc48;
-            wrong("oc48", format!("and oc192 make {sum} of all links, expected at most 1"));
-        }
-        if !(self.width_km > 0.0 && self.width_km.is_finite()) {
-            wrong("width_km", format!("is {}, expected more than 0", self.width_km));
+            let message = format!("and oc192 make {sum} of all links, expected at most 1");
+            problems.push(Problem::new(format!("{path}.oc48"), message));
         }
         if !problems.is_empty() {
             return Err(problems);

@@ -1,14 +1,19 @@
 //! Parking lot: a chain of bottlenecks, one long path, a cross path over each.
 
-use super::{Layout, Topology, access_rate, count, links};
+use std::sync::LazyLock;
+
+use super::{Layout, Topology, access_rate, links};
 use crate::error::Problem;
 use crate::ids::NodeId;
+use crate::registry::Ranges;
 use crate::scenario::ParkingLot;
 use crate::units::BufferSize;
 
+static RANGES: LazyLock<Ranges<1>> = LazyLock::new(|| Ranges::of::<ParkingLot>(["hops"]));
+
 impl Topology for ParkingLot {
     fn layout(&self, path: &str) -> Result<Layout, Vec<Problem>> {
-        count(path, "hops", u64::from(self.hops), 1)?;
+        RANGES.check(path, [self.hops.into()])?;
         let access = access_rate(path, self.access_rate, self.rate).map_err(|p| vec![p])?;
         let mut layout = Layout::default();
         let routers: Vec<NodeId> = (0..=self.hops).map(|i| layout.node(format!("r{i}"))).collect();

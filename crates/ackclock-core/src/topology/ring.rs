@@ -2,19 +2,25 @@
 //!
 //! **Source**: Akella, Seshan, Shenker & Stoica 2002, footnote 6 (two bottlenecks on each path).
 
-use super::{Layout, Topology, access_rate, count, links};
+use std::sync::LazyLock;
+
+use super::{Layout, Topology, access_rate, links};
 use crate::error::Problem;
 use crate::ids::NodeId;
+use crate::registry::Ranges;
 use crate::scenario::Ring;
 use crate::units::BufferSize;
 
+static RANGES: LazyLock<Ranges<2>> = LazyLock::new(|| Ranges::of::<Ring>(["routers", "span"]));
+
 impl Topology for Ring {
     fn layout(&self, path: &str) -> Result<Layout, Vec<Problem>> {
-        count(path, "routers", u64::from(self.routers), 3)?;
+        RANGES.check(path, [self.routers.into(), self.span.into()])?;
         let n = self.routers;
-        if self.span == 0 || self.span > (n - 1) / 2 {
+        // The most depends on the number of routers: no attribute of one field.
+        if self.span > (n - 1) / 2 {
             let message = format!(
-                "is {}, expected 1 to {} so that the shorter way round is unique",
+                "is {}, expected at most {} with {n} routers, so that the shorter way round is unique",
                 self.span,
                 (n - 1) / 2
             );

@@ -1,13 +1,18 @@
 //! Star: hosts around one router.
 
-use super::{Layout, Topology, count, links};
+use std::sync::LazyLock;
+
+use super::{Layout, Topology, links};
 use crate::error::Problem;
 use crate::ids::NodeId;
+use crate::registry::Ranges;
 use crate::scenario::Star;
+
+static RANGES: LazyLock<Ranges<1>> = LazyLock::new(|| Ranges::of::<Star>(["hosts"]));
 
 impl Topology for Star {
     fn layout(&self, path: &str) -> Result<Layout, Vec<Problem>> {
-        count(path, "hosts", u64::from(self.hosts), 2)?;
+        RANGES.check(path, [self.hosts.into()])?;
         let mut layout = Layout::default();
         let router = layout.node("r".to_owned());
         let spoke = layout.kind(path, links(self.buffer, &self.qdisc));

@@ -19,15 +19,15 @@
 //!
 //! Defaults by era: the same in all.
 
-use super::{Layout, Topology, count, links};
+use std::sync::LazyLock;
+
+use super::{Layout, MAX_NODES, Topology, links};
 use crate::error::Problem;
 use crate::ids::NodeId;
+use crate::registry::Ranges;
 use crate::rng::{Purpose, Stream};
 use crate::scenario::Tiers;
 use crate::units::{BitRate, Span};
-
-/// Most nodes of one WAN, MAN or LAN: their links take the square of it.
-const MAX_IN_ONE: u64 = 3_000;
 
 /// A place in the plane [km].
 type Place = (f64, f64);
@@ -80,24 +80,51 @@ impl Topology for Tiers {
     }
 }
 
+/// Numbers that have a range each.
+const FIELDS: [&str; 13] = [
+    "wans",
+    "wan_nodes",
+    "man_nodes",
+    "lan_nodes",
+    "wan_redundancy",
+    "man_redundancy",
+    "lan_redundancy",
+    "man_wan_redundancy",
+    "lan_man_redundancy",
+    "wan_km",
+    "man_km",
+    "lan_km",
+    "signal_speed",
+];
+static RANGES: LazyLock<Ranges<13>> = LazyLock::new(|| Ranges::of::<Tiers>(FIELDS));
+
 impl Tiers {
     fn check(&self, path: &str) -> Result<(), Vec<Problem>> {
-        let mut problems = Vec::new();
-        let mut wrong = |key: &str, message: String| {
-            problems.push(Problem::new(format!("{path}.{key}"), message));
-        };
-        if self.wans != 1 {
-            wrong("wans", format!("is {}, expected 1: the generator knows one WAN", self.wans));
-        }
-        for (key, nodes) in [
-            ("wan_nodes", self.wan_nodes),
-            ("man_nodes", self.man_nodes),
-            ("lan_nodes", self.lan_nodes),
-        ] {
-            if nodes == 0 || u64::from(nodes) > MAX_IN_ONE {
-                wrong(key, format!("is {nodes}, expected 1 to {MAX_IN_ONE}"));
+        let mut problems = RANGES.problems(
+            path,
+            [
+                self.wans.into(),
+                self.wan_nodes.into(),
+                self.man_nodes.into(),
+                self.lan_nodes.into(),
+                self.wan_redundancy.into(),
+                self.man_redundancy.into(),
+                self.lan_redundancy.into(),
+                self.man_wan_redundancy.into(),
+                self.lan_man_redundancy.into(),
+                self.wan_km,
+                self.man_km,
+                self.lan_km,
+                self.signal_speed,
+            ],
+        );
+        // How many links there may be depends on the nodes: no attribute of one field.
+        let mut most = |key: &str, links: u32, most: u64, nodes: u32| {
+            if u64::from(links) > most {
+                let message = format!("is {links}, expected at most {most} with {nodes} nodes");
+                problems.push(Problem::new(format!("{path}.{key}"), message));
             }
-        }
+        };
         for (key, redundancy, nodes) in [
             ("wan_redundancy", self.wan_redundancy, self.wan_nodes),
             ("man_redundancy", self.man_redundancy, self.man_nodes),
@@ -105,37 +132,24 @@ impl Tiers {
         ] {
             // A complete graph has n (n - 1) / 2 links, n - 1 of which are the tree.
             let n = u64::from(nodes.max(1));
-            let most = (n - 1) * n.saturating_sub(2) / 2 + 1;
-            if redundancy == 0 || u64::from(redundancy) > most {
-                wrong(key, format!("is {redundancy}, expected 1 to {most} for {nodes} nodes"));
-            }
+            most(key, redundancy, (n - 1) * n.saturating_sub(2) / 2 + 1, nodes);
         }
         for (key, links, nodes) in [
             ("man_wan_redundancy", self.man_wan_redundancy, self.wan_nodes),
             ("lan_man_redundancy", self.lan_man_redundancy, self.man_nodes),
         ] {
-            if links == 0 || links > nodes {
-                wrong(key, format!("is {links}, expected 1 to {nodes}"));
-            }
-        }
-        for (key, value) in [
-            ("wan_km", self.wan_km),
-            ("man_km", self.man_km),
-            ("lan_km", self.lan_km),
-            ("signal_speed", self.signal_speed),
-        ] {
-            if !(value > 0.0 && value.is_finite()) {
-                wrong(key, format!("is {value}, expected more than 0"));
-            }
-        }
-        if !problems.is_empty() {
-            return Err(problems);
+            most(key, links, nodes.max(1).into(), nodes);
         }
         let lans = u64::from(self.lans) * u64::from(self.lan_nodes);
         let all = (u64::from(self.man_nodes) + lans)
             .saturating_mul(u64::from(self.mans))
             .saturating_add(u64::from(self.wan_nodes));
-        count(path, "mans", all, 2)
+        if !(2..=MAX_NODES).contains(&all) {
+            let message =
+                format!("and the other counts make {all} nodes, expected 2 to {MAX_NODES}");
+            problems.push(Problem::new(format!("{path}.mans"), message));
+        }
+        if problems.is_empty() { Ok(()) } else { Err(problems) }
     }
 }
 
@@ -287,9 +301,9 @@ mod tests {
         let paths: Vec<&str> = problems.iter().map(|p| p.path.as_str()).collect();
         assert_eq!(
             paths,
-            ["net.wans", "net.wan_redundancy", "net.man_wan_redundancy", "net.lan_km"]
+            ["net.wans", "net.lan_km", "net.wan_redundancy", "net.man_wan_redundancy"]
         );
         // 5 nodes: 10 links at most, 4 in the tree, so 6 beyond it: redundancy 7.
-        assert!(problems[1].message.contains("1 to 7"));
+        assert_eq!(problems[2].message, "is 8, expected at most 7 with 5 nodes");
     }
 }

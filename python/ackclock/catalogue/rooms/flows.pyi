@@ -114,7 +114,7 @@ class TcpOptions(Record):
     r"""TCP settings.
 
     mss: Payload bytes of a full segment. Range: from 1 to 65523 (B).
-    header: Header bytes on the wire of every data packet. Range: at least 0.
+    header: Header bytes on the wire of every data packet. Range: from 0 to 65522 (B).
     ack_size: Bytes on the wire of an acknowledgement without SACK blocks. Range: from 1 to 65000 (B).
     initial_window: Initial window in segments. Range: at least 1 (segments).
     initial_ssthresh: Initial ssthresh in segments.

@@ -7,7 +7,7 @@ from ackclock.catalogue.user_types import AnyQueue
 class Dumbbell(Record):
     r"""Pairs of hosts that share one bottleneck.
 
-    pairs: Number of host pairs. Range: at least 1.
+    pairs: Number of host pairs. Range: from 1 to 4000000.
     rate: Rate of the bottleneck. Range: more than 0 and at most 1000000000000000 bit/s.
     rtt: Round-trip propagation time between the hosts of each pair. Range: at least 0 s.
     rtts: Round-trip time of each pair, one by one.
@@ -51,7 +51,7 @@ class Dumbbell(Record):
 class ParkingLot(Record):
     r"""A chain of bottlenecks, one long path and a cross path over each.
 
-    hops: Number of bottlenecks. Range: at least 0.
+    hops: Number of bottlenecks. Range: from 1 to 4000000.
     rate: Rate of each bottleneck. Range: more than 0 and at most 1000000000000000 bit/s.
     delay: One-way delay of each bottleneck. Range: from 0 to 9000000 s.
     access_rate: Rate of the access links. Range: more than 0 and at most 1000000000000000 bit/s.
@@ -73,8 +73,8 @@ class ParkingLot(Record):
 class Ring(Record):
     r"""Routers in a ring, one host each.
 
-    routers: Number of routers, at least 3. Range: at least 0.
-    span: Ring links that each pair crosses. Range: at least 0.
+    routers: Number of routers. Range: from 3 to 4000000.
+    span: Ring links that each pair crosses, fewer than half of all. Range: at least 1.
     rate: Rate of each ring link. Range: more than 0 and at most 1000000000000000 bit/s.
     delay: One-way delay of each ring link. Range: from 0 to 9000000 s.
     access_rate: Rate of the access links. Range: more than 0 and at most 1000000000000000 bit/s.
@@ -97,7 +97,7 @@ class Ring(Record):
 class Star(Record):
     r"""Hosts around one router.
 
-    hosts: Number of hosts. Range: at least 0.
+    hosts: Number of hosts. Range: from 2 to 4000000.
     rate: Rate of every link. Range: more than 0 and at most 1000000000000000 bit/s.
     delay: One-way delay of every link. Range: from 0 to 9000000 s.
     buffer: Buffer of every link.
@@ -115,9 +115,9 @@ class Star(Record):
 class ErdosRenyi(Record):
     r"""Links drawn at random.
 
-    nodes: Nodes before anything is cut off. Range: at least 0.
-    edges: Pairs drawn. Range: at least 0.
-    edge_nodes: Nodes of degree one in the end. Range: at least 0.
+    nodes: Nodes before anything is cut off. Range: from 2 to 4000000.
+    edges: Pairs drawn. Range: from 1 to 50000000.
+    edge_nodes: Nodes of degree one in the end. Range: from 1 to 1000000.
     radius: The radius of which edge nodes keep half.
     capacities: Capacity by depth.
     rate: Rate of a leaf link. Range: more than 0 and at most 1000000000000000 bit/s.
@@ -143,9 +143,9 @@ class ErdosRenyi(Record):
 class Barabasi(Record):
     r"""Preferential attachment.
 
-    nodes: Nodes before anything is cut off. Range: at least 0.
-    edges: Requested links: node i brings floor((i+1) edges/nodes) - floor(i edges/nodes), if so many others are there. Range: at least 0.
-    edge_nodes: Nodes of degree one in the end. Range: at least 0.
+    nodes: Nodes before anything is cut off. Range: from 2 to 4000000.
+    edges: Requested links: node i brings floor((i+1) edges/nodes) - floor(i edges/nodes), if so many others are there. Range: from 1 to 50000000.
+    edge_nodes: Nodes of degree one in the end. Range: from 1 to 1000000.
     radius: The radius of which edge nodes keep half.
     capacities: Capacity by depth.
     rate: Rate of a leaf link. Range: more than 0 and at most 1000000000000000 bit/s.
@@ -189,24 +189,24 @@ class Hot(Record):
 class Tiers(Record):
     r"""A WAN, MANs and LANs.
 
-    wans: NW, WANs: 1. Range: at least 0.
+    wans: NW, WANs: the generator knows one. Range: from 1 to 1.
     mans: NM, MANs on the WAN. Range: at least 0.
     lans: NL, LANs on each MAN. Range: at least 0.
-    wan_nodes: SW, nodes of the WAN. Range: at least 0.
-    man_nodes: SM, nodes of each MAN. Range: at least 0.
-    lan_nodes: SL, nodes of each LAN. Range: at least 0.
-    wan_redundancy: RW, redundancy inside the WAN: links beyond the tree, plus 1. Range: at least 0.
-    man_redundancy: RM, redundancy inside each MAN. Range: at least 0.
-    lan_redundancy: RL, redundancy inside each LAN. Range: at least 0.
-    man_wan_redundancy: RMW, links from each MAN to the WAN. Range: at least 0.
-    lan_man_redundancy: RLM, links from each LAN to its MAN. Range: at least 0.
+    wan_nodes: SW, nodes of the WAN. Range: from 1 to 3000.
+    man_nodes: SM, nodes of each MAN. Range: from 1 to 3000.
+    lan_nodes: SL, nodes of each LAN. Range: from 1 to 3000.
+    wan_redundancy: RW, redundancy inside the WAN: links beyond the tree, plus 1. Range: at least 1.
+    man_redundancy: RM, redundancy inside each MAN. Range: at least 1.
+    lan_redundancy: RL, redundancy inside each LAN. Range: at least 1.
+    man_wan_redundancy: RMW, links from each MAN to the WAN. Range: at least 1.
+    lan_man_redundancy: RLM, links from each LAN to its MAN. Range: at least 1.
     wan_rate: Rate of the WAN's links. Range: more than 0 and at most 1000000000000000 bit/s.
     man_rate: Rate of a MAN's links, those to the WAN included. Range: more than 0 and at most 1000000000000000 bit/s.
     lan_rate: Rate of a LAN's links, those to the MAN included. Range: more than 0 and at most 1000000000000000 bit/s.
-    wan_km: Side of the WAN's square [km].
-    man_km: Side of each MAN's square [km].
-    lan_km: Side of each LAN's square [km].
-    signal_speed: Speed of signals [m/s], by which lengths give delays.
+    wan_km: Side of the WAN's square. Range: more than 0 (km).
+    man_km: Side of each MAN's square. Range: more than 0 (km).
+    lan_km: Side of each LAN's square. Range: more than 0 (km).
+    signal_speed: Speed of signals, by which lengths give delays. Range: more than 0 (m/s).
     buffer: Buffer of every link.
     qdisc: Queue discipline of every link.
     seed: Seed of the network: the run's own seed leaves it as it is. Range: at least 0.
@@ -239,10 +239,10 @@ class Tiers(Record):
 class OcBackbone(Record):
     r"""A synthetic backbone of SONET links.
 
-    pops: Points of presence. Range: at least 0.
-    oc192: Share of links, those of greatest betweenness, that are OC-192 (9.95328 Gbit/s).
-    oc48: Share of links, next in betweenness, that are OC-48 (2.48832 Gbit/s).
-    width_km: Width of the rectangle [km].
+    pops: Points of presence. Range: from 2 to 1000.
+    oc192: Share of links, those of greatest betweenness, that are OC-192 (9.95328 Gbit/s). Range: from 0 to 1.
+    oc48: Share of links, next in betweenness, that are OC-48 (2.48832 Gbit/s). Range: from 0 to 1.
+    width_km: Width of the rectangle. Range: more than 0 (km).
     buffer: Buffer of every link.
     qdisc: Queue discipline of every link.
     seed: Seed of the network: the run's own seed leaves it as it is. Range: at least 0.

@@ -62,7 +62,7 @@ def adversary(
     from ackclock._util.command_line import command_line
     from ackclock._util.output_folder import may_replace
     from ackclock._util.progress import Bar
-    from ackclock._util.units import parse
+    from ackclock._util.units import parse, quantity_problem, typed_problem
     from ackclock.studies.adversary.arena import Arena
     from ackclock.studies.adversary.found import Found
     from ackclock.studies.adversary.search import adversary as search
@@ -74,10 +74,11 @@ def adversary(
         raise click.UsageError("--best and --last search different patterns; expected one of them")
     if len(controls) < 2:
         raise click.UsageError("--against names no other control")
-    try:
-        peak_bps, duration_s = parse(peak, "rate"), parse(duration, "duration")
-    except ValueError as error:
-        raise click.UsageError(str(error)) from None
+    if problem := typed_problem(peak, "rate"):
+        raise click.UsageError(f"--peak: {problem}")
+    if problem := quantity_problem(duration, "duration"):  # plain seconds, as in a scenario
+        raise click.UsageError(f"--duration: {problem}")
+    peak_bps, duration_s = parse(peak, "rate"), parse(duration, "duration")
 
     def arena(given: Any) -> Arena:
         made = Arena(controls, peak_bps, flows, duration_s, dict(given))

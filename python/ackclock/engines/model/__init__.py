@@ -1,8 +1,9 @@
 """Closed forms, by name: what the engine ``model`` evaluates.
 
 A model is a function of NumPy arrays of equal length, one value per point of a grid, with its
-formula and source in its documentation. It gives a table of columns by name: one row per point,
-or, with a column ``point`` that says which, any number.
+formula and source in its documentation and the ranges of its parameters in `ranges` before it. It
+gives a table of columns by name: one row per point, or, with a column ``point`` that says which,
+any number.
 
 To add a model: write the function, and one line in `MODELS`.
 """

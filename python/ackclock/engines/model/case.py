@@ -24,6 +24,7 @@ from ackclock._util import paths
 from ackclock._util.number_text import number
 from ackclock.case import Cost, Parcel
 from ackclock.engines.model import MODELS, model, parameters
+from ackclock.engines.model.ranges import problem, ranges_of
 from ackclock.errors import Problem, ScenarioError, UnsupportedError, suggestion
 
 if TYPE_CHECKING:
@@ -158,7 +159,7 @@ class ModelCase:
             try:
                 result = model(self._document["model"])(**given)
             except ValueError as error:
-                # A model refuses what is out of its range, naming the parameter.
+                # What no range of one parameter states, a model refuses by itself.
                 where = "" if self._file is None else str(self._file)
                 raise ScenarioError([Problem("params", str(error), where)]) from None
         points = _table(given, result, self._document["model"])
@@ -228,7 +229,12 @@ def _problems(document: Mapping[str, Any]) -> Any:
         if key not in known:
             yield f"params.{key}", f'{name} has no parameter "{key}"; {suggestion(key, known)}'
         else:
-            yield from ((f"params.{key}", message) for message in _value_problems(value))
+            wrong = list(_value_problems(value))
+            bounds = ranges_of(model(str(name))).get(key)
+            if not wrong and bounds is not None:
+                message = problem(bounds, _values(value))
+                wrong = [] if message is None else [message]
+            yield from ((f"params.{key}", message) for message in wrong)
     for key, default in known.items():
         if default is inspect.Parameter.empty and key not in given:
             yield f"params.{key}", "is missing; it has no default"

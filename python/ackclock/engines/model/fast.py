@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ackclock.engines.model.fast_queue import require, weighted_queue, whole_numbers
+from ackclock.engines.model.fast_queue import (
+    ALPHA,
+    CAPACITY,
+    FLOWS,
+    SECONDS,
+    weighted_queue,
+    whole_numbers,
+)
+from ackclock.engines.model.ranges import ranges
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -113,6 +121,11 @@ def joining_addition(flows: Any) -> Any:
     return (np.sqrt(1 + 4 * np.asarray(flows, dtype=float)) - 1) / 2
 
 
+@ranges(
+    flows=FLOWS,
+    alpha_packets=ALPHA,
+    capacity_packets_per_s=CAPACITY,
+)
 def sequential(
     flows: Any, alpha_packets: Any = 50.0, capacity_packets_per_s: Any = 12_500.0
 ) -> dict[str, Any]:
@@ -133,7 +146,6 @@ def sequential(
         ``addition`` (a_n), ``share_oldest``, ``share_newest``, ``newest_over_oldest``,
         ``newest_over_previous``, ``queue_packets``, ``queue_over_ideal``, ``queueing_delay_s``.
     """
-    require(alpha_packets=alpha_packets, capacity_packets_per_s=capacity_packets_per_s)
     n, alpha, capacity = np.broadcast_arrays(
         whole_numbers(flows), np.asarray(alpha_packets, float), capacity_packets_per_s
     )
@@ -153,6 +165,9 @@ def sequential(
     }
 
 
+@ranges(
+    flows=FLOWS,
+)
 def sequential_flows(flows: Any) -> dict[str, Any]:
     """Give each of n flows that started one after another: equation (11).
 
@@ -179,6 +194,12 @@ def sequential_flows(flows: Any) -> dict[str, Any]:
     }
 
 
+@ranges(
+    flows=FLOWS,
+    alpha_packets=ALPHA,
+    capacity_packets_per_s=CAPACITY,
+    propagation_s=SECONDS,
+)
 def joining(
     flows: Any,
     alpha_packets: Any = 50.0,
@@ -207,11 +228,6 @@ def joining(
         a pause of one round trip leaves in the queue, taken for propagation, and the fairness
         ratio that follows.
     """
-    require(
-        alpha_packets=alpha_packets,
-        capacity_packets_per_s=capacity_packets_per_s,
-        propagation_s=propagation_s,
-    )
     n = np.asarray(flows, dtype=float)
     a = joining_addition(n)
     backlog = alpha_packets * (1 + a)
@@ -240,6 +256,12 @@ def joining(
     }
 
 
+@ranges(
+    flows=FLOWS,
+    alpha_packets=ALPHA,
+    capacity_packets_per_s=CAPACITY,
+    propagation_s=SECONDS,
+)
 def rate_targets(
     flows: Any,
     alpha_packets: Any = 50.0,
@@ -273,11 +295,6 @@ def rate_targets(
     S. Low, L. Peterson, L. Wang, "Understanding Vegas: a duality model", J. ACM 49(2), 2002,
     section 5, rebuilt from its description.
     """
-    require(
-        alpha_packets=alpha_packets,
-        capacity_packets_per_s=capacity_packets_per_s,
-        propagation_s=propagation_s,
-    )
     given = np.broadcast_arrays(
         whole_numbers(flows), alpha_packets, capacity_packets_per_s, propagation_s
     )

@@ -11,11 +11,19 @@ from typing import Any
 import numpy as np
 
 from ackclock.engines.model.fast import joining_addition
-from ackclock.engines.model.fast_queue import require
+from ackclock.engines.model.fast_queue import ALPHA, CAPACITY, SECONDS
+from ackclock.engines.model.ranges import Range, ranges
 
 __all__ = ["correction"]
 
 
+@ranges(
+    flows=Range(minimum=1),
+    theta=Range(below=1),
+    alpha_packets=ALPHA,
+    capacity_packets_per_s=CAPACITY,
+    propagation_s=SECONDS,
+)
 def correction(
     flows: Any,
     theta: Any = -0.5,
@@ -31,7 +39,7 @@ def correction(
     flows
         Number n.
     theta
-        Part by which the window is lowered for one round trip, less than 1, not 0.
+        Part by which the window is lowered for one round trip, not 0.
     alpha_packets
         What each flow means to keep queued.
     capacity_packets_per_s
@@ -51,16 +59,11 @@ def correction(
     Raises
     ------
     ValueError
-        Theta is 0, or 1 or more.
+        Theta is 0.
     """
-    require(
-        alpha_packets=alpha_packets,
-        capacity_packets_per_s=capacity_packets_per_s,
-        propagation_s=propagation_s,
-    )
     part = np.asarray(theta, dtype=float)
-    if np.any(part == 0) or np.any(part >= 1):
-        message = "theta must be less than 1 and not 0: only a change of the window shows the flows"
+    if np.any(part == 0):  # a hole in a range, which no bound states
+        message = "theta: 0 is no change of the window, which alone shows the flows"
         raise ValueError(message)
     n = np.asarray(flows, dtype=float)
     a = joining_addition(n)

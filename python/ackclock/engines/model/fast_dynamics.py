@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ackclock.engines.model.fast_queue import require
+from ackclock.engines.model.fast_queue import ALPHA, CAPACITY, FLOWS, SECONDS
+from ackclock.engines.model.ranges import Range, ranges
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     Real = npt.NDArray[np.float64]
+
+GAMMA = Range(above=0, maximum=1)
 
 __all__ = ["Trajectory", "fluid", "integrate", "stability"]
 
@@ -35,6 +38,13 @@ class Trajectory:
         self.queue_packets = queue_packets
 
 
+@ranges(
+    duration_s=SECONDS,
+    alpha_packets=ALPHA,
+    gamma=GAMMA,
+    capacity_packets_per_s=CAPACITY,
+    propagation_s=SECONDS,
+)
 def integrate(
     starts_s: Real,
     duration_s: float,
@@ -80,9 +90,6 @@ def integrate(
     """
     from scipy.integrate import solve_ivp
 
-    require(alpha_packets=alpha_packets, capacity_packets_per_s=capacity_packets_per_s)
-    require(propagation_s=propagation_s, duration_s=duration_s)
-    require(gamma=gamma, most=1.0)
     starts = np.asarray(starts_s, dtype=float)
     times = np.linspace(0.0, duration_s, samples)
     rates, queue = np.zeros((len(starts), samples)), np.zeros(samples)
@@ -132,6 +139,14 @@ def integrate(
     return Trajectory(times, rates, queue)
 
 
+@ranges(
+    flows=FLOWS,
+    gap_s=SECONDS,
+    alpha_packets=ALPHA,
+    gamma=GAMMA,
+    capacity_packets_per_s=CAPACITY,
+    propagation_s=SECONDS,
+)
 def fluid(
     flows: Any,
     gap_s: Any = 20.0,
@@ -186,6 +201,14 @@ def fluid(
     return {key: np.concatenate(found) for key, found in rows.items()}
 
 
+@ranges(
+    gamma=GAMMA,
+    alpha_packets=ALPHA,
+    propagation_s=SECONDS,
+    flows=FLOWS,
+    capacity_packets_per_s=CAPACITY,
+    lag_rounds=Range(minimum=0, whole=True, unit="rounds"),
+)
 def stability(
     gamma: Any,
     alpha_packets: Any = 50.0,
@@ -203,7 +226,7 @@ def stability(
     Parameters
     ----------
     gamma
-        Gain, in (0, 1].
+        Gain.
     alpha_packets
         What each flow means to keep queued.
     propagation_s
@@ -222,9 +245,6 @@ def stability(
         ``radius``: what is left of a deviation after a round, the largest root's magnitude;
         ``stable``: it is less than 1.
     """
-    require(alpha_packets=alpha_packets, capacity_packets_per_s=capacity_packets_per_s)
-    require(propagation_s=propagation_s, flows=flows)
-    require(gamma=gamma, most=1.0)
     given = np.broadcast_arrays(
         gamma, alpha_packets, propagation_s, flows, capacity_packets_per_s, lag_rounds
     )

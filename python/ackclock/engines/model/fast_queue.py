@@ -10,12 +10,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ackclock.engines.model.ranges import Range, ranges
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     Real = npt.NDArray[np.float64]
 
-__all__ = ["equilibrium", "require", "weighted_queue", "whole_numbers"]
+__all__ = [
+    "ALPHA",
+    "CAPACITY",
+    "FLOWS",
+    "SECONDS",
+    "equilibrium",
+    "weighted_queue",
+    "whole_numbers",
+]
+
+FLOWS = Range(minimum=1, whole=True)
+ALPHA = Range(above=0, unit="packets")
+CAPACITY = Range(above=0, unit="packets/s")
+SECONDS = Range(above=0, unit="s")
 
 PRECISION = 1e-13
 MOST_STEPS = 100
@@ -39,30 +54,6 @@ def whole_numbers(flows: Any) -> npt.NDArray[np.int64]:
         message = f"flows is {numbers.min()}, but it must be 1 or more"
         raise ValueError(message)
     return numbers
-
-
-def require(*, most: float = np.inf, **values: Any) -> None:
-    """Refuse values that are not more than 0.
-
-    Parameters
-    ----------
-    most
-        The largest that is allowed.
-    **values
-        Values by the name of their parameter.
-
-    Raises
-    ------
-    ValueError
-        One is out of range; the message names it.
-    """
-    for name, value in values.items():
-        given = np.asarray(value, dtype=float)
-        wrong = ~((given > 0) & (given <= most))
-        if np.any(wrong):
-            bound = "" if np.isinf(most) else f" and at most {most:g}"
-            message = f"{name} is {given[wrong].flat[0]:g}, but it must be more than 0{bound}"
-            raise ValueError(message)
 
 
 def weighted_queue(weights: Any, errors: Any, capacity: Any = 1.0) -> Any:
@@ -99,6 +90,12 @@ def weighted_queue(weights: Any, errors: Any, capacity: Any = 1.0) -> Any:
     return q[..., 0]
 
 
+@ranges(
+    flows=FLOWS,
+    alpha_packets=ALPHA,
+    capacity_packets_per_s=CAPACITY,
+    error_s=Range(unit="s"),
+)
 def equilibrium(
     flows: Any,
     alpha_packets: Any = 50.0,

@@ -9,6 +9,7 @@ import numpy as np
 from ackclock.analysis import jain
 from ackclock.engines.model.loss_throughput import square_root_law
 from ackclock.engines.model.pftk import rate_bps as pftk_rate
+from ackclock.engines.model.ranges import Range, ranges
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -21,6 +22,16 @@ DRAWS = 400
 """Points of each integral; the midpoint rule then errs by less than one in a hundred thousand."""
 
 
+@ranges(
+    flows=Range(minimum=1),
+    rtt_s=Range(above=0, unit="s"),
+    rate_bps=Range(above=0, unit="bit/s"),
+    mss_bytes=Range(above=0, unit="B"),
+    constant=Range(above=0),
+    per_ack=Range(minimum=1, unit="segments"),
+    min_rto_s=Range(above=0, unit="s"),
+    rto_rtts=Range(above=0, unit="round trips"),
+)
 def green_drop(
     flows: Any,
     rtt_s: Any,
@@ -79,6 +90,19 @@ def _drop(flows: Any, rtt_s: Any, rate_bps: Any, mss_bytes: Any, constant: Any) 
     return np.asarray(np.minimum(root**2, 1.0))
 
 
+@ranges(
+    flows=Range(minimum=1),
+    rtt_low_s=Range(above=0, unit="s"),
+    rtt_high_s=Range(above=0, unit="s"),
+    factor_low=Range(above=0),
+    factor_high=Range(above=0),
+    mss_bytes=Range(above=0, unit="B"),
+    rate_bps=Range(above=0, unit="bit/s"),
+    constant=Range(above=0),
+    per_ack=Range(minimum=1, unit="segments"),
+    min_rto_s=Range(above=0, unit="s"),
+    rto_rtts=Range(above=0, unit="round trips"),
+)
 def green_operating_point(
     flows: Real,
     rtt_low_s: Any = 0.062,
@@ -171,6 +195,10 @@ def _point(
     }
 
 
+@ranges(
+    factor_low=Range(above=0),
+    factor_high=Range(above=0),
+)
 def fairness_bound(factor_low: Real, factor_high: Any = 2.0) -> dict[str, Real]:
     """Jain's index of GREEN's flows if the router's round-trip times are wrong by a fixed factor.
 

@@ -23,6 +23,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ackclock.engines.model.ranges import Range, ranges
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -42,6 +44,12 @@ def _series(ratio: npt.NDArray[np.float64], count: npt.NDArray[Any]) -> npt.NDAr
     return np.where(is_one, count, (safe**count - 1) / (safe - 1))
 
 
+@ranges(
+    b_i=Range(minimum=0),
+    b_d=Range(minimum=0),
+    k_i=Range(minimum=0, whole=True),
+    k_d=Range(minimum=0, whole=True),
+)
 def linear_steady_state(
     a_i: npt.NDArray[np.float64],
     b_i: npt.NDArray[np.float64],
@@ -83,6 +91,14 @@ def linear_steady_state(
     }
 
 
+@ranges(
+    b_i=Range(minimum=0),
+    b_d=Range(minimum=0),
+    k_i=Range(minimum=0, whole=True),
+    k_d=Range(minimum=0, whole=True),
+    start=Range(minimum=0, unit="segments"),
+    cycles=Range(minimum=0, whole=True),
+)
 def linear_sequence(
     a_i: npt.NDArray[np.float64],
     b_i: npt.NDArray[np.float64],
@@ -128,6 +144,12 @@ def linear_sequence(
     }
 
 
+@ranges(
+    capacity=Range(above=0, unit="segments"),
+    start_1=Range(minimum=0, unit="segments"),
+    start_2=Range(minimum=0, unit="segments"),
+    rounds=Range(minimum=0, whole=True),
+)
 def chiu_jain_phase(
     a_i: npt.NDArray[np.float64],
     b_i: npt.NDArray[np.float64],

@@ -24,6 +24,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ackclock.engines.model.ranges import Range, ranges
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -35,6 +37,10 @@ NEAR = 1e-12
 """Two numbers of a rule closer than this are the same."""
 
 
+@ranges(
+    users=Range(minimum=1, whole=True),
+    load=Range(above=0, unit="segments"),
+)
 def chiu_jain_conditions(
     a_i: npt.NDArray[np.float64],
     b_i: npt.NDArray[np.float64],
@@ -80,6 +86,11 @@ def chiu_jain_conditions(
     }
 
 
+@ranges(
+    grows_from=Range(above=0, unit="segments"),
+    shrinks_from=Range(above=0, unit="segments"),
+    limit=Range(above=0),
+)
 def ten_percent_rules(
     a_i: npt.NDArray[np.float64],
     b_i: npt.NDArray[np.float64],

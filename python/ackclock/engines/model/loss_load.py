@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ackclock.engines.model.ranges import Range, ranges
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
@@ -14,6 +16,11 @@ if TYPE_CHECKING:
 __all__ = ["loss_load_equilibrium"]
 
 
+@ranges(
+    k=Range(minimum=1),
+    n=Range(minimum=2, whole=True),
+    capacity=Range(above=0),
+)
 def loss_load_equilibrium(k: Real, n: Real, capacity: Any = 1.0) -> dict[str, Real]:
     """Load and loss when equal senders on a loss-load link each send what suits them best.
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ackclock.engines.model.ranges import Range, ranges
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
@@ -14,6 +16,12 @@ if TYPE_CHECKING:
 __all__ = ["square_root_law"]
 
 
+@ranges(
+    loss_ratio=Range(above=0, below=1),
+    rtt_s=Range(above=0, unit="s"),
+    mss_bytes=Range(above=0, unit="B"),
+    per_ack=Range(minimum=1, unit="segments"),
+)
 def square_root_law(
     loss_ratio: Real,
     rtt_s: Any = 1.0,
@@ -29,7 +37,7 @@ def square_root_law(
     Parameters
     ----------
     loss_ratio
-        Share p of data packets that is lost, in (0, 1).
+        Share p of data packets that is lost.
     rtt_s
         Round-trip time [s].
     mss_bytes

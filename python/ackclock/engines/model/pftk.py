@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ackclock.engines.model.ranges import Range, ranges
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
@@ -42,6 +44,14 @@ def rate_bps(
     return 8 * mss_bytes * segments
 
 
+@ranges(
+    loss_ratio=Range(minimum=0, maximum=1),
+    rtt_s=Range(above=0, unit="s"),
+    mss_bytes=Range(above=0, unit="B"),
+    per_ack=Range(minimum=1, unit="segments"),
+    rto_s=Range(above=0, unit="s", may_be_nan=True),
+    window=Range(above=0, unit="segments"),
+)
 def pftk(
     loss_ratio: Real,
     rtt_s: Any = 1.0,
@@ -57,7 +67,7 @@ def pftk(
     Parameters
     ----------
     loss_ratio
-        Probability p that a data packet is lost, in [0, 1].
+        Probability p that a data packet is lost.
     rtt_s
         Round-trip time [s].
     mss_bytes

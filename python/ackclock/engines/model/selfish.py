@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ackclock.engines.model.ranges import Range, ranges
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -117,6 +119,12 @@ COLUMNS = (
 )
 
 
+@ranges(
+    users=Range(minimum=2, whole=True),
+    most=Range(above=0),
+    starts=Range(minimum=1, whole=True),
+    seed=Range(minimum=0, whole=True),
+)
 def selfish_users(
     queue: npt.NDArray[Any],
     want: npt.NDArray[Any],
@@ -164,6 +172,11 @@ def selfish_users(
     return dict(zip(COLUMNS, rows.T, strict=True))
 
 
+@ranges(
+    connections=Range(minimum=1, whole=True),
+    others=Range(minimum=1, whole=True),
+    most=Range(above=0),
+)
 def several_connections(
     queue: npt.NDArray[Any],
     want: npt.NDArray[Any],
@@ -201,6 +214,13 @@ def several_connections(
     return {"share": np.array(shares)}
 
 
+@ranges(
+    dislike=Range(above=0),
+    spread=Range(above=0),
+    users=Range(minimum=2, whole=True),
+    starts=Range(minimum=1, whole=True),
+    seed=Range(minimum=0, whole=True),
+)
 def poisson_users(
     discipline: npt.NDArray[Any],
     want: npt.NDArray[Any],

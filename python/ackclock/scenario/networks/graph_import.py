@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ackclock._util import csv_rows
-from ackclock._util.units import parse
-from ackclock.errors import suggestion
+from ackclock._util.units import bare_problem, parse
+from ackclock.errors import Problem, ScenarioError, suggestion
 from ackclock.scenario.networks import link_defaults
 from ackclock.scenario.networks.graphml import open_graphml
 from ackclock.scenario.networks.link_defaults import (
@@ -330,13 +330,16 @@ def _options(
 ) -> LinkOptions:
     from ackclock.catalogue.records import plain
 
-    return LinkOptions(rate, buffer, plain(qdisc), signal_speed, scale, weight)
+    options = LinkOptions(rate, buffer, plain(qdisc), signal_speed, scale, weight)
+    if (message := bare_problem(rate, "rate")) is not None:
+        raise ScenarioError([Problem("net.rate", message)])
+    return options
 
 
 def from_networkx(
     graph: nx.Graph[Any],
     *,
-    rate: float | str | None = None,
+    rate: str | None = None,
     buffer: str = LinkOptions.buffer,
     qdisc: object = LinkOptions.qdisc,
     signal_speed: float = SIGNAL_SPEED_M_S,
@@ -355,7 +358,7 @@ def from_networkx(
         dropped. The arcs a->b and b->a of a directed graph are the directions of one link: each
         has its own rate, both the same delay and weight; an arc without the other is an error.
     rate
-        Capacity [bit/s] of edges without one.
+        Capacity of edges without one, with its unit.
     buffer
         Buffer of every link, with its unit.
     qdisc
@@ -385,7 +388,7 @@ def from_networkx(
 def from_graphml(
     path: str | Path,
     *,
-    rate: float | str | None = None,
+    rate: str | None = None,
     buffer: str = LinkOptions.buffer,
     qdisc: object = LinkOptions.qdisc,
     signal_speed: float = SIGNAL_SPEED_M_S,
@@ -414,7 +417,7 @@ def from_graphml(
 def from_csv(
     folder: str | Path,
     *,
-    rate: float | str | None = None,
+    rate: str | None = None,
     buffer: str = LinkOptions.buffer,
     qdisc: object = LinkOptions.qdisc,
     signal_speed: float = SIGNAL_SPEED_M_S,
@@ -445,7 +448,7 @@ def from_csv(
 def from_topohub(
     name: str,
     *,
-    rate: float | str,
+    rate: str,
     rule: Rule = "uniform",
     buffer: str = LinkOptions.buffer,
     qdisc: object = LinkOptions.qdisc,
@@ -459,7 +462,7 @@ def from_topohub(
     name
         Name there, such as ``topozoo/Geant2009`` or ``sndlib/germany50``.
     rate
-        Capacity [bit/s] that the rule starts from; the collection has no capacities.
+        Capacity that the rule starts from, with its unit; the collection has no capacities.
     rule
         ``uniform``: every link has the rate; ``degree``: the rate times the smaller number of
         links at the two ends, so that links between hubs are wider.

@@ -54,7 +54,7 @@ class _Raw:
 
 
 def read_network(
-    path: str | Path, *, rate: float | str | None = None, merge_parallel: bool = False
+    path: str | Path, *, rate: str | None = None, merge_parallel: bool = False
 ) -> Network:
     """Read a network of full-duplex links.
 
@@ -64,7 +64,7 @@ def read_network(
         A folder with ``edges.csv`` and, if wanted, ``nodes.csv``; a CSV file of links (source,
         target, capacity_bps); a GraphML file; or ``topohub:NAME``, a network of that package.
     rate
-        Capacity [bit/s] of links for which none is given.
+        Capacity of links for which none is given, with its unit.
     merge_parallel
         Whether links between the same two nodes become one that has the sum of their capacities;
         else they are a problem.
@@ -75,11 +75,11 @@ def read_network(
         Every unknown node, loop, repeated link, and capacity that is missing, not a number, or not
         above 0.
     """
-    from ackclock._util.units import parse, quantity_problem
+    from ackclock._util.units import parse, typed_problem
 
     default = None
     if rate is not None:
-        wrong = quantity_problem(rate, "rate")
+        wrong = typed_problem(rate, "rate")
         if wrong:
             raise ScenarioError([Problem("--rate", wrong)])
         default = parse(rate, "rate")

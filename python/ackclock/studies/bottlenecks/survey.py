@@ -140,7 +140,7 @@ def survey(
     network: str | Path,
     demands: str | Path | None = None,
     *,
-    rate: float | str | None = None,
+    rate: str | None = None,
     merge_parallel: bool = False,
     scale: float = 1.0,
     leaves: bool = False,
@@ -157,7 +157,7 @@ def survey(
     demands
         CSV with source, target, demand_bps; None: a flow without bound for all pairs of nodes.
     rate
-        Capacity [bit/s] of links for which none is given.
+        Capacity of links for which none is given, with its unit.
     merge_parallel
         Whether parallel links become one.
     scale

@@ -32,7 +32,8 @@ __all__ = [
 class Control(Protocol):
     """A user-defined congestion control: a class decorated with `ackclock.control`.
 
-    A method ``on_timeout(self, window, event)`` is optional.
+    Methods ``on_timeout(self, window, event)``, ``phase(self)`` (the name of its state) and
+    ``probes(self)`` (numbers by name) are optional; the last two are recorded.
     """
 
     def on_ack(self, window: Window, ack: Ack, /) -> object:

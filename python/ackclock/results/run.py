@@ -31,6 +31,7 @@ TABLES = (
     "link_samples",
     "layers",
     "probes",
+    "probe_series",
 )
 
 
@@ -190,8 +191,13 @@ class Run:
 
     @property
     def probes(self) -> Table:
-        """What probes saw."""
+        """Inner state of the controls at the end."""
         return self.table("probes")
+
+    @property
+    def probe_series(self) -> Table:
+        """Inner state of the controls, at each change."""
+        return self.table("probe_series")
 
     def __repr__(self) -> str:
         s = self.summary

@@ -240,6 +240,12 @@ pub(super) fn recorded(plan: &Plan, results: &Results, table: Table) -> (&'stati
                 "time_s": F64 = |r| r.at.seconds(), "flow": U32 = |r| r.flow.0, "layers": U32 = |r| r.layers,
             }),
         ),
+        Table::ProbeSeries => (
+            "probe_series",
+            columns!(recorder.probe_series, {
+                "time_s": F64 = |r| r.at.seconds(), "flow": U32 = |r| r.flow.0, "probe": Text = |r| r.probe, "value": F64 = |r| r.value,
+            }),
+        ),
         Table::Probes => {
             let of = |flow: u32| {
                 let probes = &results.flows[flow as usize].sender.probes;

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::plan::{Plan, PlanFlow, PlanLink, PlanSender};
 use crate::registry::Spec;
 use crate::scenario::Scenario;
-use crate::tcp::TcpConfig;
+use crate::tcp::{Supply, TcpConfig};
 
 /// Packet-hops per second of CPU time assumed in predictions, on one core of an ordinary server.
 const PACKET_HOPS_PER_S: f64 = 2.0e7;
@@ -150,7 +150,7 @@ pub fn predict(plan: &Plan) -> Predicted {
         }
         let mut packets = until.since(flow.start).seconds() * share / 8.0 / wire;
         let all = flow.size.map(|size| size.0 as f64).or_else(|| {
-            let (size, every) = flow.bursts?;
+            let Some(Supply::Bursts(size, every)) = flow.supply.as_deref() else { return None };
             Some(size.0 as f64 * (until.since(flow.start).seconds() / every.seconds()).ceil())
         });
         if let Some(bytes) = all {

@@ -16,7 +16,7 @@ use crate::ids::NodeId;
 use crate::registry::Spec;
 use crate::rng::{Purpose, Stream};
 use crate::scenario::{Flow, Scenario};
-use crate::tcp::TcpConfig;
+use crate::tcp::{Supply, TcpConfig};
 use crate::topology::Layout;
 use crate::traffic::{arrivals, pattern};
 use crate::units::{Bytes, Span, Time};
@@ -309,11 +309,21 @@ impl Context<'_> {
             start: Time(start.0) + late,
             stop: flow.stop.filter(|_| sound).map(|s| Time(s.0)),
             size: if flow.every.is_some() { None } else { size },
-            bursts: size.zip(flow.every).filter(|_| sound),
+            supply: supply(flow, size).filter(|_| sound),
             sender: Arc::clone(sender),
             tcp,
             route,
             ack_route,
         });
     }
+}
+
+/// How the application of a flow hands over its data, if not at once.
+fn supply(flow: &Flow, size: Option<Bytes>) -> Option<Arc<Supply>> {
+    let steps = || {
+        let steps = flow.app.as_ref()?;
+        Some(Supply::Steps(steps.iter().map(|step| (Time(step.at.0), step.rate)).collect()))
+    };
+    let bursts = size.zip(flow.every).map(|(size, every)| Supply::Bursts(size, every));
+    bursts.or_else(steps).map(Arc::new)
 }

@@ -268,7 +268,7 @@ impl Laid<'_> {
             start: Time(group.start.0) + late,
             stop: group.stop.map(|stop| Time(stop.0)),
             size: None,
-            bursts: None,
+            supply: None,
             sender: Arc::new(PlanSender::Branch {
                 control: group.control.clone(),
                 layers: group.layers.clone(),

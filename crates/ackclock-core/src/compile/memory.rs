@@ -10,12 +10,15 @@ const FLOW_BYTES: f64 = 9216.0;
 /// A row of a recorded table [bytes]: in the core, in the table, and once more while it is written.
 const ROW_BYTES: f64 = 96.0;
 
+/// Variables of a control that change with an acknowledgement, about.
+const PROBES_PER_ACK: f64 = 4.0;
+
 /// Interval of sampled tables where none is given [s].
 const INTERVAL_S: f64 = 0.1;
 
 /// Predicts rows of recorded tables, and bytes of memory of the whole run.
 ///
-/// Rows of `windows`, `rtts`, `queues` and `packets` follow from the predicted packet hops; those of `drops`,
+/// Rows of `windows`, `rtts`, `probe_series`, `queues` and `packets` follow from the predicted packet hops; those of `drops`,
 /// `states`, `layers` and `probes` are few, and not counted.
 pub(super) fn predict(plan: &Plan, packet_hops: f64) -> (f64, f64) {
     let interval = plan.record.interval.map_or(INTERVAL_S, Span::seconds);
@@ -27,6 +30,7 @@ pub(super) fn predict(plan: &Plan, packet_hops: f64) -> (f64, f64) {
         Table::FlowSamples => flows * samples,
         Table::LinkSamples => links * samples,
         Table::Windows | Table::Rtts => packet_hops / hops_per_packet as f64,
+        Table::ProbeSeries => PROBES_PER_ACK * packet_hops / hops_per_packet as f64,
         Table::Queues | Table::Packets => 2.0 * packet_hops,
         Table::States | Table::Drops | Table::Probes | Table::Layers => 0.0,
     });

@@ -8,7 +8,7 @@ use crate::ids::{LinkId, NodeId};
 use crate::qdisc::{FlowFacts, Limit};
 use crate::registry::Spec;
 use crate::scenario::{Era, Record};
-use crate::tcp::TcpConfig;
+use crate::tcp::{Supply, TcpConfig};
 use crate::units::{BitRate, Bytes, Span, Time};
 
 /// Bytes of one Mahimahi delivery opportunity (Netravali et al., USENIX ATC 2015, section 3).
@@ -240,8 +240,8 @@ pub struct PlanFlow {
     pub stop: Option<Time>,
     /// Payload; `None` is endless.
     pub size: Option<Bytes>,
-    /// How much an endless flow's application hands over, and how often; `None`: all at once.
-    pub bursts: Option<(Bytes, Span)>,
+    /// How its application hands over its data; `None`: all at once.
+    pub supply: Option<Arc<Supply>>,
     /// What sends.
     pub sender: Arc<PlanSender>,
     /// TCP settings.

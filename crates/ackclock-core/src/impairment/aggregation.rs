@@ -30,19 +30,23 @@ pub struct AggregationParams {
     /// Time T between two releases.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub interval: Span,
+    /// When it begins; before, packets leave as they come.
+    #[schemars(extend("x-bare" = true))]
+    pub from: Span,
     /// Whether an acknowledgement takes the place of an older one of its flow that waits.
     pub thin_acks: bool,
 }
 
 impl Default for AggregationParams {
     fn default() -> Self {
-        Self { interval: Span::from_seconds(0.004), thin_acks: false }
+        Self { interval: Span::from_seconds(0.004), from: Span::ZERO, thin_acks: false }
     }
 }
 
 /// Aggregation.
 pub struct Aggregation {
     interval: u64,
+    from: u64,
     thin_acks: bool,
 }
 
@@ -56,12 +60,15 @@ impl About<ImpairmentEnv> for Aggregation {
     };
 
     fn new(params: AggregationParams, _: &ImpairmentEnv) -> Result<Self, Vec<Problem>> {
-        Ok(Self { interval: params.interval.0, thin_acks: params.thin_acks })
+        Ok(Self { interval: params.interval.0, from: params.from.0, thin_acks: params.thin_acks })
     }
 }
 
 impl Impairment for Aggregation {
     fn pass(&mut self, packet: &Packet, fate: &mut Fate, _: &mut Stream) {
+        if fate.release.0 < self.from {
+            return;
+        }
         let frames = fate.release.0.div_ceil(self.interval);
         fate.release = Time(frames.saturating_mul(self.interval));
         fate.replaces_ack |= self.thin_acks && packet.is_ack() && !packet.flags.has(Flags::SYN);
@@ -75,7 +82,11 @@ mod tests {
 
     #[test]
     fn packets_leave_at_multiples_of_the_interval() {
-        let params = AggregationParams { interval: Span::from_seconds(0.004), thin_acks: true };
+        let params = AggregationParams {
+            interval: Span::from_seconds(0.004),
+            from: Span::ZERO,
+            thin_acks: true,
+        };
         let mut frames = Aggregation::new(params, &ImpairmentEnv { delay: Span::ZERO }).unwrap();
         let seen = fates(&mut frames, 9, Span::from_seconds(0.0015), &mut rng(1));
         let at: Vec<u64> = seen.iter().map(|(_, fate)| fate.release.0 / 1_000_000_000).collect();
@@ -87,5 +98,19 @@ mod tests {
         let mut fate = Fate::at(Time(1));
         frames.pass(&ack, &mut fate, &mut rng(1));
         assert!(fate.replaces_ack);
+    }
+
+    #[test]
+    fn before_its_beginning_packets_leave_as_they_come() {
+        let params = AggregationParams {
+            interval: Span::from_seconds(0.004),
+            from: Span::from_seconds(0.005),
+            thin_acks: false,
+        };
+        let mut frames = Aggregation::new(params, &ImpairmentEnv { delay: Span::ZERO }).unwrap();
+        let seen = fates(&mut frames, 5, Span::from_seconds(0.0015), &mut rng(1));
+        let at: Vec<u64> = seen.iter().map(|(_, fate)| fate.release.0 / 100_000_000).collect();
+        // Sent at 0, 1.5, 3, 4.5, 6 ms.
+        assert_eq!(at, [0, 15, 30, 45, 80]);
     }
 }

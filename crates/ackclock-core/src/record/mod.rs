@@ -24,6 +24,10 @@ pub struct Wanted {
     pub packets: bool,
     /// Every change of a receiver's layers.
     pub layers: bool,
+    /// Every change of a control's inner state.
+    pub probe_series: bool,
+    /// `states` or `probe_series`: senders look at this one.
+    pub controls: bool,
 }
 
 /// A row of the `windows` table, written after every acknowledgement and timeout when recorded exactly.
@@ -98,6 +102,19 @@ pub struct LayersRow {
     pub layers: u32,
 }
 
+/// A change of a control's inner state.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ProbeRow {
+    /// Time of the event.
+    pub at: Time,
+    /// The flow.
+    pub flow: FlowId,
+    /// Which of the control's variables.
+    pub probe: &'static str,
+    /// What it is from now on; NaN: it has no value.
+    pub value: f64,
+}
+
 /// Collects the rows of one run.
 #[derive(Debug, Default)]
 pub struct Recorder {
@@ -113,6 +130,18 @@ pub struct Recorder {
     pub states: Vec<StateRow>,
     /// Table `layers`.
     pub layers: Vec<LayersRow>,
+    /// Table `probe_series`.
+    pub probe_series: Vec<ProbeRow>,
+    /// By flow, the last row of each probe.
+    probes: Vec<Vec<LastProbe>>,
+}
+
+/// What a control said last.
+#[derive(Clone, Copy, Debug)]
+struct LastProbe {
+    name: &'static str,
+    value: f64,
+    is_fresh: bool,
 }
 
 impl Recorder {
@@ -149,11 +178,87 @@ impl Recorder {
         }
     }
 
+    /// Records what has changed of a control's inner state, if wanted. `report` gives all of it, or leaves out
+    /// what has no value now.
+    pub fn probes(
+        &mut self,
+        at: Time,
+        flow: FlowId,
+        report: impl FnOnce(&mut dyn FnMut(&'static str, f64)),
+    ) {
+        if !self.wanted.probe_series || !self.keeps(flow) {
+            return;
+        }
+        if self.probes.len() <= flow.index() {
+            self.probes.resize_with(flow.index() + 1, Vec::new);
+        }
+        let (last, rows) = (&mut self.probes[flow.index()], &mut self.probe_series);
+        report(&mut |name, value| {
+            let place = last.iter().position(|probe| probe.name == name).unwrap_or_else(|| {
+                last.push(LastProbe { name, value: f64::NAN, is_fresh: false });
+                last.len() - 1
+            });
+            let probe = &mut last[place];
+            probe.is_fresh = true;
+            if probe.value.to_bits() != value.to_bits() {
+                probe.value = value;
+                rows.push(ProbeRow { at, flow, probe: name, value });
+            }
+        });
+        for probe in last {
+            if !std::mem::take(&mut probe.is_fresh) && !probe.value.is_nan() {
+                probe.value = f64::NAN;
+                rows.push(ProbeRow { at, flow, probe: probe.name, value: f64::NAN });
+            }
+        }
+    }
+
     /// Records a change of state if wanted.
     #[inline]
     pub fn state(&mut self, at: Time, flow: FlowId, state: &'static str) {
         if self.wanted.states && self.keeps(flow) {
             self.states.push(StateRow { at, flow, state });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_changes_of_probes_are_rows_and_a_probe_left_out_has_no_value() {
+        let mut recorder = Recorder::default();
+        let at = |ms| Time::ZERO + Span::from_millis(ms);
+        recorder.probes(at(0), FlowId(1), |_| unreachable!("the table is not wanted"));
+        recorder.wanted.probe_series = true;
+        recorder.keep = vec![false, true];
+        recorder.probes(at(1), FlowId(0), |_| unreachable!("the flow is not kept"));
+        for (ms, values) in [
+            (1, vec![("bw", 1.0), ("bound", 7.0)]),
+            (2, vec![("bw", 1.0), ("bound", 7.0)]),
+            (3, vec![("bw", 2.0)]),
+            (4, vec![("bw", 2.0)]),
+            (5, vec![("bound", 7.0), ("bw", 2.0)]),
+        ] {
+            recorder.probes(at(ms), FlowId(1), |out| {
+                for &(name, value) in &values {
+                    out(name, value);
+                }
+            });
+        }
+        let rows: Vec<_> = recorder
+            .probe_series
+            .iter()
+            .map(|row| (row.at.0 / 1_000_000_000, row.probe, format!("{}", row.value)))
+            .collect();
+        let expected = [
+            (1, "bw", "1"),
+            (1, "bound", "7"),
+            (3, "bw", "2"),
+            (3, "bound", "NaN"),
+            (5, "bound", "7"),
+        ];
+        assert_eq!(rows, expected.map(|(ms, probe, value)| (ms, probe, value.to_owned())));
     }
 }

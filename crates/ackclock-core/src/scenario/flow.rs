@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::Names;
 use crate::dscp::Dscp;
 use crate::registry::Spec;
-use crate::units::{Bytes, Span};
+use crate::units::{BitRate, Bytes, Span};
 
 /// One flow: TCP unless `source` says otherwise.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -60,6 +60,10 @@ pub struct Flow {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub every: Option<Span>,
+    /// How fast the application hands over data: steps, each from its time on; all at once before the first.
+    /// What has not left by a step with a rate is not there any more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub app: Option<Vec<AppStep>>,
     /// Congestion control.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-room" = "cc"))]
@@ -88,6 +92,18 @@ pub struct Flow {
     /// With `count`: starts are spaced by this.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stagger: Option<Span>,
+}
+
+/// A rate at which an application hands over data, from a time on.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AppStep {
+    /// From this time on.
+    #[schemars(extend("x-bare" = true))]
+    pub at: Span,
+    /// This rate of payload (0: a pause); left out: all that there is, at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<BitRate>,
 }
 
 /// A generator of flows.

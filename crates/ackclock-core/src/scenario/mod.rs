@@ -11,7 +11,7 @@ mod group;
 mod net;
 
 pub use era::Era;
-pub use flow::{Flow, TcpOptions, Traffic};
+pub use flow::{AppStep, Flow, TcpOptions, Traffic};
 pub use generated::{Barabasi, Capacities, ErdosRenyi, Hot, OcBackbone, Radius, Tiers};
 pub use group::Group;
 pub use net::misread;
@@ -108,8 +108,8 @@ pub enum Classes {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Record {
-    /// Tables: `windows`, `rtts`, `states`, `drops`, `queues`, `packets`, `layers` (event by event),
-    /// `flow_samples`, `link_samples` (every `interval`).
+    /// Tables: `windows`, `rtts`, `states`, `drops`, `queues`, `packets`, `layers`,
+    /// `probe_series` (event by event), `flow_samples`, `link_samples` (every `interval`), `probes` (at the end).
     pub tables: Vec<Table>,
     /// Interval of the sampled tables; 100 ms if left out.
     #[schemars(extend("x-bare" = true))]
@@ -147,4 +147,6 @@ pub enum Table {
     Probes,
     /// Every change of the layers that a receiver of a multicast group holds.
     Layers,
+    /// Every change of the inner state of every control, variable by variable.
+    ProbeSeries,
 }

@@ -18,7 +18,7 @@ pub use receiver::{Receiver, ReceiverParts};
 pub use records::Stamp;
 pub use rto::Rto;
 pub use scoreboard::{Advance, DUP_THRESH, Scoreboard};
-pub use sender::{Sender, SenderParts};
+pub use sender::{Sender, SenderParts, Supply};
 
 use crate::outbox::Outbox;
 use crate::record::{FlowSample, Recorder};

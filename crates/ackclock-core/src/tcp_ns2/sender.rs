@@ -139,7 +139,9 @@ impl Ns2Sender {
     }
 
     fn record_state(&mut self, ctx: &mut EndpointCtx<'_>) {
-        if ctx.record.wanted.states {
+        if ctx.record.wanted.controls {
+            let m = &self.machine;
+            ctx.record.probes(ctx.now, m.flow, |out| m.cc.probes(out));
             let state = self.machine.state();
             if state != self.state {
                 self.state = state;

@@ -155,3 +155,24 @@ fn event_tables_keep_the_requested_flows_and_links() {
     assert!(recorder.rtts.iter().all(|r| r.flow.0 == 1), "rtts of other flows");
     assert!(recorder.states.iter().all(|r| r.flow.0 == 1), "states of other flows");
 }
+
+/// The last row of each variable in the series is what the table at the end has.
+#[test]
+fn the_series_of_probes_ends_with_the_probes_of_the_end() {
+    let seen = run(json!({
+        "net": {"kind": "dumbbell", "pairs": 1, "rate": "10 Mbps", "rtt": "40 ms", "buffer": "1 bdp"},
+        "flows": [{"pair": 0, "cc": "bbr3"}], "duration": 8,
+        "record": {"tables": ["probe_series"]},
+    }));
+    let end = &seen.flow(0).sender.probes;
+    let rows = &seen.results.recorder.probe_series;
+    assert!(rows.windows(2).all(|pair| pair[0].at <= pair[1].at));
+    assert!(rows.len() > 100, "{}", rows.len());
+    for &(name, value) in end {
+        let last = rows.iter().rev().find(|row| row.probe == name).unwrap();
+        assert_eq!(last.value.to_bits(), value.to_bits(), "{name}");
+    }
+    // Values that only change are followed step by step: rounds are counted one by one.
+    let rounds = rows.iter().filter(|row| row.probe == "round_count").map(|row| row.value);
+    assert!(rounds.clone().zip(rounds.skip(1)).all(|(a, b)| b == a + 1.0));
+}

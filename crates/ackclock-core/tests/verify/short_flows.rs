@@ -1,6 +1,6 @@
 //! Finite transfers: how they end, and what is said of those that cannot.
 
-use ackclock_core::packet::Event;
+use ackclock_core::packet::{Event, PacketRow};
 use serde_json::{Value, json};
 
 use crate::common::{Run, extend, run, wire};
@@ -115,4 +115,49 @@ fn bursts_need_a_size_and_an_era_that_knows_them() {
     assert_eq!(refused(json!({"every": "1 s"}), "rfc"), ["flows[0].every"]);
     assert_eq!(refused(json!({"every": 0, "size": 1000}), "rfc"), ["flows[0].every"]);
     assert_eq!(refused(json!({"every": "1 s", "size": 1000}), "2002"), ["flows[0].every"]);
+}
+
+/// 4 Mbit/s of payload from 1 s to 2 s, nothing until 3 s, then as much as the 10 Mbit/s link carries.
+#[test]
+fn an_application_sends_at_the_rates_of_its_steps() {
+    let net = wire(json!({"rate": "10 Mbps", "delay": "10 ms", "buffer": "1000 pkt"}));
+    let steps = json!([
+        {"at": 1, "rate": "4 Mbps"}, {"at": 2, "rate": "0 bps"}, {"at": 3},
+    ]);
+    let flow = json!({"src": "a", "dst": "b", "cc": "bbr3", "app": steps});
+    let seen = run(json!({
+        "net": net, "flows": [flow], "duration": 5, "record": {"tables": ["packets"]},
+    }));
+    let sent = |from: f64, to: f64| {
+        let within = |row: &&PacketRow| (from..to).contains(&row.at.seconds());
+        let arrivals = seen.packets("a->b").filter(|row| row.event == Event::Arrival);
+        arrivals.filter(within).count() as f64
+    };
+    // 1460 bytes of payload in 1500.
+    let full = 10e6 / 8.0 / 1500.0;
+    // Drain, and a round trip in which the rate is found.
+    assert!(sent(0.5, 0.9) > 0.8 * 0.4 * full, "{}", sent(0.5, 0.9));
+    let limited = 4e6 / 8.0 / 1460.0;
+    assert!((sent(1.1, 1.9) - 0.8 * limited).abs() <= 1.0, "{} for {limited}/s", sent(1.1, 1.9));
+    assert_eq!(sent(2.1, 3.0), 0.0);
+    assert!(sent(3.1, 4.9) > 0.9 * 1.8 * full, "{}", sent(3.1, 4.9));
+}
+
+#[test]
+fn steps_of_an_application_are_ascending_and_without_bursts_beside_them() {
+    let refused = |flow: Value, era: &str| {
+        let mut one = json!({"src": "a", "dst": "b"});
+        extend(&mut one, flow);
+        let net = wire(json!({"rate": "1 Mbps", "delay": "1 ms", "buffer": "10 pkt"}));
+        let scenario = json!({"net": net, "flows": [one], "era": era, "duration": 1});
+        crate::common::problems(&scenario).into_iter().map(|p| p.0).collect::<Vec<_>>()
+    };
+    let step = |at: u32| json!({"at": at, "rate": "1 kbps"});
+    assert_eq!(refused(json!({"app": [step(1), {"at": 2}]}), "rfc"), [""; 0]);
+    assert_eq!(refused(json!({"app": [step(1), step(1)]}), "rfc"), ["flows[0].app[1].at"]);
+    assert_eq!(refused(json!({"app": []}), "rfc"), ["flows[0].app"]);
+    assert_eq!(refused(json!({"app": [step(1)]}), "2002"), ["flows[0].app"]);
+    let both = json!({"app": [step(1)], "every": "1 s", "size": 1000});
+    assert_eq!(refused(both, "rfc"), ["flows[0].app"]);
+    assert_eq!(refused(json!({"app": [step(1)], "source": "cbr"}), "rfc"), ["flows[0].app"]);
 }

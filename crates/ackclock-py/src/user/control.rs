@@ -1,12 +1,14 @@
 //! A congestion control written in Python.
 
+use std::collections::BTreeMap;
+
 use ackclock_core::cc::{self, CcEnv, CongestionControl, Signal, usage};
 use ackclock_core::units::{BitRate, Span, Time};
 use pyo3::PyClass;
 use pyo3::prelude::*;
 
 use super::views::{Ack, Congestion, Window, is_rate, is_threshold, is_window};
-use super::{Cadence, Method, Owner};
+use super::{Cadence, Method, Owner, names};
 
 /// Least ssthresh after congestion (RFC 5681).
 const LEAST_SSTHRESH: f64 = 2.0;
@@ -65,6 +67,8 @@ pub(super) struct PyControl {
     on_ack: Method,
     on_congestion: Method,
     on_timeout: Option<Method>,
+    phase: Option<Method>,
+    probes: Option<Method>,
     window: Py<Window>,
     cadence: Cadence,
     uses_slow_start: bool,
@@ -76,6 +80,8 @@ pub(super) struct PyControl {
     round: Option<u64>,
     recovering: bool,
     pacing: Option<BitRate>,
+    /// When it was last called.
+    now: Time,
 }
 
 pub(super) fn build(made: &Bound<'_, PyAny>, env: CcEnv, owner: Owner) -> PyResult<PyControl> {
@@ -84,6 +90,8 @@ pub(super) fn build(made: &Bound<'_, PyAny>, env: CcEnv, owner: Owner) -> PyResu
         on_ack: Method::required(&instance, "on_ack")?,
         on_congestion: Method::required(&instance, "on_congestion")?,
         on_timeout: Method::of(&instance, "on_timeout")?,
+        phase: Method::of(&instance, "phase")?,
+        probes: Method::of(&instance, "probes")?,
         window: Py::new(made.py(), Window::new())?,
         cadence: Cadence::of(&made.getattr("cadence")?)?,
         uses_slow_start: made.getattr("slow_start")?.extract()?,
@@ -94,6 +102,7 @@ pub(super) fn build(made: &Bound<'_, PyAny>, env: CcEnv, owner: Owner) -> PyResu
         round: None,
         recovering: false,
         pacing: None,
+        now: Time::ZERO,
     })
 }
 
@@ -180,6 +189,34 @@ fn check(
 }
 
 impl PyControl {
+    /// Calls a method that only reports; nothing if it failed.
+    fn call_report<T>(
+        &self,
+        method: &Method,
+        expected: &str,
+        read: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
+    ) -> Option<T> {
+        if self.owner.slot.failed() {
+            return None; // the run is about to stop
+        }
+        Python::attach(|py| match method.call.call0(py) {
+            Ok(said) => {
+                let said = said.bind(py);
+                let value = read(said).ok();
+                if value.is_none() {
+                    let did = format!("returned {said:?}");
+                    let expected = format!("expected {expected}");
+                    self.owner.broke(method.name, &did, method.line, self.now, &expected);
+                }
+                value
+            }
+            Err(error) => {
+                self.owner.raised(py, error, self.now);
+                None
+            }
+        })
+    }
+
     /// Takes over what a method left; a failure becomes a window at which the sender stops.
     fn settle(&mut self, window: &mut cc::Window, left: Option<&Left>) {
         match left {
@@ -193,6 +230,7 @@ impl PyControl {
     }
 
     fn call_on_ack(&mut self, window: &mut cc::Window, now: Time) {
+        self.now = now;
         let fact = std::mem::take(&mut self.gathered).summarise(now, &self.last);
         let left = call((&self.owner, &self.on_ack, &self.window), window, now, fact);
         self.settle(window, left.as_ref());
@@ -221,6 +259,7 @@ impl CongestionControl for PyControl {
     }
 
     fn on_congestion(&mut self, window: &mut cc::Window, event: &cc::Congestion) {
+        self.now = event.now;
         // Earlier acknowledgements describe a window that no longer applies.
         self.gathered = Gathered::default();
         let (kind, lost, consecutive) = match event.signal {
@@ -281,5 +320,23 @@ impl CongestionControl for PyControl {
 
     fn pacing_rate(&self) -> Option<BitRate> {
         self.pacing
+    }
+
+    fn phase(&self) -> &'static str {
+        let Some(phase) = &self.phase else { return "avoidance" };
+        let said = self.call_report(phase, "the name of a state", |said| said.extract::<String>());
+        said.and_then(|name| names::keep(&name)).unwrap_or("avoidance")
+    }
+
+    fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        let Some(probes) = &self.probes else { return };
+        let all = self.call_report(probes, "a dict of numbers by name", |said| {
+            said.extract::<BTreeMap<String, f64>>()
+        });
+        for (name, value) in all.unwrap_or_default() {
+            if let Some(name) = names::keep(&name) {
+                out(name, value);
+            }
+        }
     }
 }

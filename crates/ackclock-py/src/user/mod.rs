@@ -7,6 +7,7 @@
 
 mod aqm;
 mod control;
+mod names;
 pub(crate) mod views;
 
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -20,6 +20,7 @@ class Flow(Record):
     stop: Nothing new is sent after this time. Range: at least 0 s.
     size: Payload to transfer. Range: at least 1 B.
     every: With `size`: the application hands over so much each time that this has passed, over one connection that rests in between. Range: more than 0 s.
+    app: How fast the application hands over data: steps, each from its time on.
     cc: Congestion control.
     recovery: Loss recovery.
     slow_start: Slow start rule.
@@ -44,6 +45,7 @@ class Flow(Record):
         stop: float | str | None = ...,
         size: float | str | None = ...,
         every: float | str | None = ...,
+        app: list[Any] | tuple[Any, ...] | None = ...,
         cc: AnyControl | None = ...,
         recovery: Record | str | dict[str, Any] | None = ...,
         slow_start: Record | str | dict[str, Any] | None = ...,

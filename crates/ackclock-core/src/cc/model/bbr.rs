@@ -502,8 +502,14 @@ impl CongestionControl for Bbr {
         out("pacing_rate_bps", self.pacing_rate * bits);
         out("pacing_gain", self.pacing_gain);
         out("cwnd_gain", self.cwnd_gain);
+        out("inflight", self.inflight);
+        out("delivery_rate_bps", self.rs.delivery_rate * bits);
+        out("is_app_limited", f64::from(u8::from(self.rs.is_app_limited)));
+        out("bdp_inflight", self.inflight_at(1.0));
         out("round_count", self.rounds.count as f64);
+        out("full_bw_count", f64::from(self.full_bw_count));
         out("full_bw_reached", f64::from(u8::from(self.filled_pipe)));
+        out("idle_restart", f64::from(u8::from(self.idle_restart)));
         if self.rtprop.is_finite() {
             out("min_rtt_s", self.rtprop);
         }

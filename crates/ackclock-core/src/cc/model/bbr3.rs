@@ -570,6 +570,12 @@ impl CongestionControl for Bbr3 {
             ("bw_shortterm_bps", self.bw_shortterm * bits),
             ("inflight_longterm", self.inflight_longterm),
             ("inflight_shortterm", self.inflight_shortterm),
+            ("inflight_with_headroom", self.inflight_with_headroom()),
+            ("probe_up_acked_per_inc", self.probe_up_acked_per_inc),
+            ("probe_rtt_min_delay_s", self.probe_rtt_min_delay),
+            ("undo_bw_shortterm_bps", self.undo_bw_shortterm * bits),
+            ("undo_inflight_shortterm", self.undo_inflight_shortterm),
+            ("undo_inflight_longterm", self.undo_inflight_longterm),
         ];
         out("max_bw_bps", self.max_bw * bits);
         out("bw_bps", self.bw * bits);
@@ -578,7 +584,13 @@ impl CongestionControl for Bbr3 {
         out("cwnd_gain", self.cwnd_gain());
         out("inflight", self.inflight);
         out("extra_acked", self.extra_acked);
+        out("delivery_rate_bps", self.rs.delivery_rate * bits);
+        out("is_app_limited", f64::from(u8::from(self.rs.is_app_limited)));
+        out("bdp_inflight", self.quantized(self.bdp_multiple_at(self.max_bw, 1.0)));
         out("round_count", self.rounds.count as f64);
+        out("drain_start_round", self.drain_start_round as f64);
+        out("cycle_count", self.cycle_count as f64);
+        out("bw_probe_up_rounds", f64::from(self.bw_probe_up_rounds));
         out("full_bw_count", f64::from(self.full_bw_count));
         out("full_bw_now", f64::from(u8::from(self.full_bw_now)));
         out("full_bw_reached", f64::from(u8::from(self.full_bw_reached)));

@@ -43,9 +43,32 @@ impl Context<'_> {
                 );
             }
         }
+        if let Some(steps) = &flow.app {
+            let at = format!("{path}.app");
+            if self.scenario.era != Era::Rfc {
+                self.wrong(
+                    at.clone(),
+                    "is for era rfc; flows of the other eras, ns-2's, never pause",
+                );
+            }
+            if flow.every.is_some() {
+                self.wrong(
+                    at.clone(),
+                    "says how data is handed over, and so does every; expected one",
+                );
+            }
+            if steps.is_empty() {
+                self.wrong(at.clone(), "is empty, expected at least one step");
+            }
+            if let Some(i) = steps.windows(2).position(|w| w[1].at <= w[0].at) {
+                let message = "is not later than the step before, expected ascending times";
+                self.wrong(format!("{at}[{}].at", i + 1), message);
+            }
+        }
         if flow.source.is_some() {
             for (key, given) in [
                 ("every", flow.every.is_some()),
+                ("app", flow.app.is_some()),
                 ("cc", flow.cc.is_some()),
                 ("recovery", flow.recovery.is_some()),
                 ("slow_start", flow.slow_start.is_some()),

@@ -90,6 +90,7 @@ impl<C: Clock> EndedRun<C> {
         results.recorder.rtts.sort_by_key(|r| (r.at, r.flow));
         results.recorder.states.sort_by_key(|r| (r.at, r.flow));
         results.recorder.layers.sort_by_key(|r| (r.at, r.flow));
+        results.recorder.probe_series.sort_by_key(|r| (r.at, r.flow));
         laws::check(&results, plan)?;
         results.warnings = find_suspect_outcomes(&results, plan);
         Ok(results)

@@ -110,7 +110,7 @@ fn build_rfc_pair(
         flow: id,
         config: Arc::clone(&config),
         size: flow.size,
-        bursts: flow.bursts,
+        supply: flow.supply.clone(),
         stop: flow.stop,
         control: Arc::clone(control),
         cc: made,

@@ -43,6 +43,8 @@ pub(in crate::packet) fn build_observer<C: Clock>(plan: &Plan, processes: usize)
         drops: has(Table::Drops),
         packets: has(Table::Packets) || has(Table::Queues),
         layers: has(Table::Layers),
+        probe_series: has(Table::ProbeSeries),
+        controls: has(Table::States) || has(Table::ProbeSeries),
     };
     if let Some(flows) = &record.flows {
         let mut keep = vec![false; plan.flows.len()];

@@ -30,6 +30,7 @@
 //! Defaults by era: `TcpConfig`.
 
 mod ack;
+mod application;
 mod samples;
 mod send;
 mod timers;
@@ -51,6 +52,8 @@ use crate::tcp::{Deadline, Endpoint, EndpointCtx, Rto, Scoreboard, Snapshot, Tcp
 use crate::units::{Bytes, Span, Time};
 use crate::wire::{Flags, Packet};
 
+use application::Application;
+pub use application::Supply;
 use undo::Undo;
 
 /// Largest window that a control may set, in segments.
@@ -64,8 +67,8 @@ pub struct SenderParts {
     pub config: Arc<TcpConfig>,
     /// Payload to transfer; `None`: endless.
     pub size: Option<Bytes>,
-    /// How much the application hands over, and how often; `None`: all at once.
-    pub bursts: Option<(Bytes, Span)>,
+    /// How the application hands over its data; `None`: all at once.
+    pub supply: Option<Arc<Supply>>,
     /// Nothing new is sent after this time.
     pub stop: Option<Time>,
     /// Name of the congestion control, for messages.
@@ -95,14 +98,6 @@ enum Stage {
 struct Request {
     at: Time,
     again: bool,
-}
-
-/// An application that hands over its data in bursts.
-#[derive(Debug)]
-struct Bursts {
-    segments: u32,
-    every: Span,
-    next: Deadline,
 }
 
 /// What a sender counts with every packet; the rest of a snapshot follows from its state.
@@ -162,7 +157,7 @@ pub struct Sender {
     stop: Time,
     last_sent_at: Time,
     config: Arc<TcpConfig>,
-    bursts: Option<Box<Bursts>>,
+    application: Option<Box<Application>>,
     retransmission: Deadline,
     pacing: Deadline,
     tick: Deadline,
@@ -199,7 +194,7 @@ impl Sender {
 
     /// A sender that has not started.
     pub fn new(parts: SenderParts) -> Self {
-        let SenderParts { flow, config, size, bursts, stop, control, cc, recovery, slow_start } =
+        let SenderParts { flow, config, size, supply, stop, control, cc, recovery, slow_start } =
             parts;
         let (total, last_payload) = match size {
             Some(bytes) => {
@@ -238,11 +233,12 @@ impl Sender {
             deliveries: Deliveries::default(),
             min_rtt: Span::MAX,
             total,
-            available: if bursts.is_some() { 0 } else { total },
-            bursts: bursts.map(|(size, every)| {
-                let segments = segments_of(size, config.mss);
-                Box::new(Bursts { segments, every, next: Deadline::NEVER })
-            }),
+            available: if supply.as_ref().is_some_and(|s| s.is_paced_from_start()) {
+                0
+            } else {
+                total
+            },
+            application: supply.map(|supply| Box::new(Application::new(supply, config.mss))),
             last_payload,
             stop: stop.unwrap_or(Time::MAX),
             initial_window,
@@ -346,7 +342,7 @@ impl Sender {
         self.pacing = Deadline::NEVER;
         self.tick = Deadline::NEVER;
         self.repair = Deadline::NEVER;
-        self.bursts = None;
+        self.application = None;
     }
 
     /// Completes what every call must leave behind: the earliest timer and the state's name.
@@ -354,12 +350,12 @@ impl Sender {
     fn finish_call(&mut self, ctx: &mut EndpointCtx<'_>) {
         let mut earliest = self.retransmission;
         // Most senders have none of the others.
-        let burst = self.bursts.as_ref().map_or(Deadline::NEVER, |bursts| bursts.next);
+        let supply = self.application.as_ref().map_or(Deadline::NEVER, |app| app.next);
         if self.tracks {
             earliest = self.earliest_with_repair(earliest, ctx.now);
         }
-        if self.pacing.at.min(self.tick.at).min(burst.at) != Time::MAX {
-            for other in [self.pacing, self.tick, burst] {
+        if self.pacing.at.min(self.tick.at).min(supply.at) != Time::MAX {
+            for other in [self.pacing, self.tick, supply] {
                 if (other.at, other.armed) < (earliest.at, earliest.armed) {
                     earliest = other;
                 }
@@ -369,7 +365,7 @@ impl Sender {
         // A flow that failed is done: others need not look for a reason, which lies far off.
         let failed = self.stage == Stage::Done && self.failure.is_some();
         self.earliest = if failed { Deadline::FAILED } else { earliest };
-        if ctx.record.wanted.states {
+        if ctx.record.wanted.controls {
             self.record_state(ctx);
         }
     }
@@ -386,6 +382,9 @@ impl Sender {
     #[cold]
     #[inline(never)]
     fn record_state(&mut self, ctx: &mut EndpointCtx<'_>) {
+        if self.stage != Stage::Idle {
+            ctx.record.probes(ctx.now, self.flow, |out| self.cc.probes(out));
+        }
         // A control that models the path goes through its own states also in recovery.
         let phase = if self.sampler.is_some() { Phase::Open } else { self.recovery.phase() };
         let state = match (self.stage, phase) {

@@ -36,11 +36,11 @@ impl Sender {
         };
     }
 
-    /// The application hands over its next burst, if it has any.
+    /// The application hands over what is due, if it does not do so at once.
     pub(super) fn hand_over(&mut self, now: Time) {
-        if let Some(bursts) = &mut self.bursts {
-            self.available = self.available.saturating_add(bursts.segments);
-            bursts.next = Deadline { at: now + bursts.every, armed: now };
+        if let Some(application) = &mut self.application {
+            self.available =
+                application.hand_over(now, self.available, self.board.nxt(), self.total);
         }
     }
 
@@ -65,7 +65,7 @@ impl Sender {
                 self.record_window(ctx);
             }
         }
-        if self.bursts.as_ref().is_some_and(|bursts| bursts.next.at <= now) {
+        if self.application.as_ref().is_some_and(|app| app.next.at <= now) {
             self.hand_over(now);
             if self.stage == Stage::Open && self.nothing_left(now) && self.board.outstanding() == 0
             {

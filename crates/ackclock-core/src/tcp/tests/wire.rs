@@ -114,7 +114,7 @@ impl Setup {
             flow: FlowId(0),
             config: Arc::new(self.config),
             size,
-            bursts: None,
+            supply: None,
             stop: self.stop,
             control: Arc::from("test"),
             cc,
@@ -124,6 +124,7 @@ impl Setup {
         let mut recorder = Recorder::default();
         recorder.wanted.windows = true;
         recorder.wanted.states = true;
+        recorder.wanted.controls = true;
         recorder.wanted.rtts = true;
         Wire {
             sender,

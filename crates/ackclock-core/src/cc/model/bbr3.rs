@@ -20,7 +20,10 @@
 //!
 //! Deviations: no ECN response, as in the draft. The share of a lost packet beyond the loss threshold is kept
 //! within the packet. Where the draft gives text only (`CheckStartupHighLoss`), ranges of lost segments are
-//! counted as they are declared lost. `full_bw_now` is set there too, as the draft's test cases have it.
+//! counted as they are declared lost. `full_bw_now` is set there too, as the draft's test cases have it. What a
+//! spurious episode is to restore is saved once, when it begins, as the text ("Saving State Upon Loss Recovery") and
+//! the test cases have it: the pseudocode's `NoteLoss` would save it again with the loss after the one that ends
+//! `ProbeBW_UP`, as `StartProbeBW_DOWN` resets `is_loss_in_round`, and a further timeout of the same episode would.
 //!
 //! Defaults by era: the same in all.
 
@@ -484,9 +487,11 @@ impl CongestionControl for Bbr3 {
     fn on_congestion(&mut self, window: &mut Window, event: &Congestion) {
         self.enter(window, event.now);
         match event.signal {
-            Signal::Rto { .. } => {
+            Signal::Rto { consecutive } => {
                 self.save_cwnd();
-                self.save_state_upon_loss();
+                if consecutive <= 1 {
+                    self.save_state_upon_loss();
+                }
                 self.in_recovery = true;
                 self.cwnd = self.cwnd.min(f64::from(event.pipe) + 1.0);
             }

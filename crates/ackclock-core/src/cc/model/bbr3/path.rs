@@ -150,7 +150,10 @@ impl Bbr3 {
         self.last_lost = Some(lost.seq);
         if !self.is_loss_in_round {
             self.loss_round_delivered = self.delivered;
-            self.save_state_upon_loss();
+            self.save_cwnd();
+            if !self.in_recovery {
+                self.save_state_upon_loss();
+            }
         }
         self.is_loss_in_round = true;
         if !self.is_bw_probe_sample {
@@ -191,7 +194,6 @@ impl Bbr3 {
     }
 
     pub(super) fn save_state_upon_loss(&mut self) {
-        self.save_cwnd();
         self.undo_state = None;
         self.undo_bw_shortterm = self.bw_shortterm;
         self.undo_inflight_shortterm = self.inflight_shortterm;

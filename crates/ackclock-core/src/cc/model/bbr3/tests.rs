@@ -295,6 +295,32 @@ fn a_spurious_loss_in_a_probe_gives_back_bounds_and_probes_again() {
     assert!(bench.window.cwnd >= before);
 }
 
+/// The third loss comes when the second has ended the probe: what was before the episode is given back all the same.
+/// So it is when a second timeout follows the first.
+#[test]
+fn what_a_spurious_episode_gives_back_is_of_before_the_episode() {
+    let mut bench = Bench::probing();
+    bench.round(420.0, 50);
+    bench.signal(Signal::FastRetransmit { lost: 3 });
+    for seq in 0..4 {
+        bench.lose(7 + seq, 51, 1 + u64::from(seq));
+    }
+    assert_eq!(bench.control.phase(), "probe-bw-down");
+    bench.signal(Signal::Spurious);
+    assert_eq!(bench.control.phase(), "probe-bw-refill");
+    assert!(bench.probe("inflight_longterm").is_nan(), "no bound again");
+    let mut late = Bench::probing();
+    late.round(420.0, 50);
+    late.signal(Signal::Rto { consecutive: 1 });
+    for seq in 0..40 {
+        late.lose(7 + seq, 51, 1 + u64::from(seq));
+    }
+    late.signal(Signal::Rto { consecutive: 2 });
+    late.signal(Signal::Spurious);
+    assert_eq!(late.control.phase(), "probe-bw-refill");
+    assert!(late.probe("inflight_longterm").is_nan(), "no bound again");
+}
+
 /// Five seconds without a smaller round trip: half a BDP for 200 ms and a round, then CRUISE as before.
 #[test]
 fn the_round_trip_is_measured_again_after_five_seconds() {

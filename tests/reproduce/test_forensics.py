@@ -15,8 +15,9 @@ from ackclock.reproduce.run.inference import load
 from ackclock.reproduce.run.reproduction import reproduce
 from ackclock.reproduce.run.studies import Means
 from ackclock.reproduce.search import surrogate
+from ackclock.reproduce.search.agreement import compare_votes
 from ackclock.reproduce.search.conflicts import find_conflicts
-from ackclock.reproduce.search.design import Rung, halved, plan, predict, sweeps
+from ackclock.reproduce.search.design import Rung, halved, plan, predict, rungs, sweeps
 from ackclock.reproduce.search.pins import find_pin
 from ackclock.reproduce.search.search import search
 from ackclock.reproduce.search.space import find_space, halves
@@ -93,7 +94,7 @@ def test_the_same_search_is_the_same_to_the_byte_and_runs_nothing_again(found, p
     )
     assert as_data(again, "c") == as_data(found, "c")
     # 64, 16 and 4 points, the defaults at each rung, and two judgements.
-    assert len(ran) == sum(halved(64, 3)) + 3 + 2
+    assert len(ran) == sum(halved(64, rungs(found.space, "fast"))) + 3 + 2
 
 
 def test_the_command_prints_its_plan_and_refuses_what_there_is_not(paper, capsys, tmp_path):
@@ -161,8 +162,44 @@ def test_no_rung_has_more_seeds_than_its_tier_and_predictions_follow_seeds():
         sweeps(space, Rung("fast", seeds), {})["loss"].replicates.at_first for seeds in (1, 2, 9, 0)
     ]
     assert reps == [1, 2, 6, 6]
-    one, two, whole = predict(space, "fast")
+    one, two, whole, judged = predict(space, "fast")
+    assert judged == whole
     assert two == pytest.approx(2 * one)
     assert whole == pytest.approx(6 * one)
     shifted = sweeps(space, Rung("fast", 1), {}, shift=1000)["loss"]
     assert shifted.case.seed == sweeps(space, Rung("fast", 1), {})["loss"].case.seed + 1000
+
+
+def test_the_first_tier_chooses_and_the_tier_itself_judges():
+    space = find_space(read("mccullough2010"), "fast")
+    first = sweeps(space, Rung("first", 1), {})
+    assert [len(first[name].points) for name in ("flows", "skew")] == [75, 54]
+    # GEANT states no first tier: it is run as in the fast tier.
+    assert len(first["geant"].points) == len(sweeps(space, Rung("fast", 1), {})["geant"].points)
+    levels = rungs(space, "full")
+    assert [rung.text for rung in levels] == [
+        "tier first, 1 seed",
+        "tier first",
+        "tier full, 1 seed",
+    ]
+    assert halved(256, levels) == [256, 64, 4]
+    assert halved(16, levels) == [16, 4, 2]
+    # What the fast tier skips is skipped in the first tier, unless that states it.
+    studies = read("legout1999").studies
+    assert "first" in studies["trace"].skipped
+    assert "first" not in studies["thousand"].skipped
+
+
+def test_checks_of_ours_are_not_run_at_every_point():
+    assert "granular" not in sweeps(find_space(read("fast2013"), "fast"), Rung("first", 1), {})
+
+
+def test_rungs_agree_as_far_as_they_order_points_alike():
+    def point(one, two):
+        return {"a": one, "b": 1.0, "only": 0.0}, {"a": two, "b": 1.0}
+
+    same = [point(x, x) for x in (0.0, 0.25, 0.5, 1.0)]
+    assert compare_votes(same) == (pytest.approx(1), 1)
+    turned = [point(x, 1 - x) for x in (0.0, 0.25, 0.75, 1.0)]
+    assert compare_votes(turned) == (pytest.approx(-1), 0.5)
+    assert compare_votes(same[:3]) == (None, 1)

@@ -246,11 +246,13 @@ class _Reader:
             tiers = document.get("tiers", {})
             skipped = {}
             for tier, settings in tiers.items() if isinstance(tiers, dict) else ():
-                if tier not in form.TIERS:
-                    hint = suggestion(tier, form.TIERS)
+                if tier not in (*form.TIERS, form.FIRST):
+                    hint = suggestion(tier, (*form.TIERS, form.FIRST))
                     self.report(file, f"tiers.{tier}", f'there is no tier "{tier}"; {hint}')
                 if isinstance(settings, dict) and "skip" in settings:
                     skipped[tier] = str(settings["skip"])
+            if "fast" in skipped and form.FIRST not in tiers:
+                skipped[form.FIRST] = skipped["fast"]
             made[file.stem] = Study(file.stem, file, document, skipped)
         return made
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["CLAIMS", "FIGURES", "KINDS", "PAPER", "TIERS", "UNSTATED", "VIEWS"]
+__all__ = ["CLAIMS", "FIGURES", "FIRST", "KINDS", "PAPER", "TIERS", "UNSTATED", "VIEWS"]
 
 Schema = dict[str, Any]
 
@@ -23,6 +23,9 @@ KINDS = {
 
 TIERS = ("fast", "full")
 """Sizes of a reproduction: fast for continuous integration, full for the real thing."""
+
+FIRST = "first"
+"""A tier of studies alone: what a search runs at all of its points. Claims are not judged in it."""
 
 
 def _text(about: str, **more: Any) -> Schema:

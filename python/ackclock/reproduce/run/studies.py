@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ackclock._util import paths
 from ackclock.errors import AckclockError, Problem, ScenarioError
 from ackclock.reproduce.read.folder import PaperError
+from ackclock.reproduce.read.form import FIRST
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -74,7 +75,7 @@ def sweep_of(
     study
         One of its studies.
     tier
-        ``fast`` or ``full``.
+        ``fast``, ``full``, or ``first``, which is ``fast`` where the study does not state it.
     changes
         Values by path, over the defaults.
     reps
@@ -96,6 +97,8 @@ def sweep_of(
     }
     if tiers:
         document["tiers"] = tiers
+    if tier == FIRST and FIRST not in tiers:
+        tier = "fast"
     given = {**paper.defaults(study.name), **(changes or {})}
     chosen = tiers.get(tier, {})
     try:

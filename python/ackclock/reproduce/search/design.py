@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ackclock._util.number_text import working_time
 from ackclock.reproduce.check.crosscheck import studies_of
+from ackclock.reproduce.read.form import FIRST
 from ackclock.reproduce.run.studies import sweep_of
 
 if TYPE_CHECKING:
@@ -15,12 +17,27 @@ if TYPE_CHECKING:
     from ackclock.experiments.sweeps import Sweep
     from ackclock.reproduce.search.space import Space
 
-__all__ = ["Rung", "SearchPlan", "halved", "kept", "plan", "predict", "rungs", "sweeps"]
+__all__ = [
+    "Rung",
+    "SearchPlan",
+    "halved",
+    "has_first",
+    "judge",
+    "kept",
+    "plan",
+    "predict",
+    "rungs",
+    "sweeps",
+]
 
 KEPT = 4
-"""One point in this many goes on to the next rung."""
+"""One point in this many goes on to the next rung of the same tier, or from fast to full."""
+
+KEPT_OF_FIRST = 16
+"""One point in this many goes on from the first tier, which costs a hundredth of the others."""
 
 FEWEST_KEPT = 4
+FEWEST_KEPT_OF_FIRST = 2
 MOST = 1024
 FEWEST = 8
 
@@ -43,26 +60,60 @@ class Rung:
         return f"tier {self.tier}, {self.seeds} seed{'s' * (self.seeds > 1)}"
 
 
-def rungs(tier: str) -> list[Rung]:
-    """Fidelities from the cheapest on.
+def has_first(space: Space) -> bool:
+    """Whether the paper's data state a first tier.
 
     Parameters
     ----------
+    space
+        Has the paper.
+    """
+    return any(FIRST in study.document.get("tiers", {}) for study in space.paper.studies.values())
+
+
+def rungs(space: Space, tier: str) -> list[Rung]:
+    """Fidelities at which points are chosen, from the cheapest on; `judge` comes after them.
+
+    With a first tier that is all of the choice in the fast tier, since one setting there may cost
+    minutes; the best is judged in the tier itself.
+
+    Parameters
+    ----------
+    space
+        Has the paper.
     tier
         The one that judges in the end.
     """
+    if has_first(space):
+        cheap = [Rung(FIRST, 1), Rung(FIRST, 0)]
+        return cheap if tier == "fast" else [*cheap, Rung("full", 1)]
     cheap = [Rung("fast", 1), Rung("fast", 2), Rung("fast", 0)]
     return cheap if tier == "fast" else [cheap[0], cheap[2], Rung("full", 1), Rung("full", 0)]
 
 
-def kept(count: int) -> int:
-    """How many points go on to the next rung.
+def judge(tier: str) -> Rung:
+    """Find the fidelity at which the best point and the defaults are judged on fresh seeds.
+
+    Parameters
+    ----------
+    tier
+        ``fast`` or ``full``.
+    """
+    return Rung(tier, 0)
+
+
+def kept(count: int, rung: Rung, following: Rung) -> int:
+    """Count the points that go on from a rung to the next.
 
     Parameters
     ----------
     count
-        Points of a rung.
+        Points of the rung.
+    rung, following
+        The two.
     """
+    if rung.tier == FIRST != following.tier:
+        return min(count, max(FEWEST_KEPT_OF_FIRST, -(-count // KEPT_OF_FIRST)))
     return min(count, max(FEWEST_KEPT, -(-count // KEPT)))
 
 
@@ -74,7 +125,7 @@ def study_names(space: Space, tier: str) -> list[str]:
     space
         Has the claims.
     tier
-        ``fast`` or ``full``.
+        ``fast``, ``full`` or ``first``.
     """
     queries = [check.measure for claim in space.claims for check in claim.checks]
     needed = studies_of(space.paper, *queries)
@@ -116,7 +167,7 @@ def _seeds(sweep: Sweep, rung: Rung) -> int:
 
 
 def predict(space: Space, tier: str) -> list[float]:
-    """Predict the CPU time [s] of one point at each rung, from the default settings.
+    """Predict the CPU time [s] of one point at each rung and of one judgement.
 
     Parameters
     ----------
@@ -124,8 +175,13 @@ def predict(space: Space, tier: str) -> list[float]:
         The space.
     tier
         The tier that judges.
+
+    Returns
+    -------
+    list of float
+        From the default settings; one more than there are rungs.
     """
-    levels = rungs(tier)
+    levels = [*rungs(space, tier), judge(tier)]
     whole = {
         name: [(sweep, sweep.plan(1).cpu_s) for sweep in sweeps(space, Rung(name, 0), {}).values()]
         for name in dict.fromkeys(rung.tier for rung in levels)
@@ -139,19 +195,19 @@ def predict(space: Space, tier: str) -> list[float]:
     ]
 
 
-def halved(count: int, rung_count: int) -> list[int]:
+def halved(count: int, levels: Sequence[Rung]) -> list[int]:
     """Points of each rung.
 
     Parameters
     ----------
     count
         Of the first.
-    rung_count
-        How many rungs.
+    levels
+        The rungs.
     """
     sizes = [count]
-    while len(sizes) < rung_count:
-        sizes.append(kept(sizes[-1]))
+    for rung, following in itertools.pairwise(levels):
+        sizes.append(kept(sizes[-1], rung, following))
     return sizes
 
 
@@ -166,7 +222,7 @@ class SearchPlan:
     count
         Points of the design.
     each
-        Predicted CPU time [s] of one point at each rung.
+        Predicted CPU time [s] of one point at each rung, and last of one judgement.
     budget_s
         CPU time [s] that it may take.
     """
@@ -180,9 +236,13 @@ class SearchPlan:
     @property
     def cpu_s(self) -> float:
         """CPU time [s]: all rungs with the defaults, and two judgements on fresh seeds."""
-        sizes = halved(self.count, len(self.each))
-        runs = sum(one * (size + 1) for one, size in zip(self.each, sizes, strict=True))
+        runs = sum(one * (size + 1) for one, size in zip(self.each[:-1], self.sizes, strict=True))
         return runs + 2 * self.each[-1]
+
+    @property
+    def sizes(self) -> list[int]:
+        """Points of each rung."""
+        return halved(self.count, rungs(self.space, self.tier))
 
     def command(self, claims: Sequence[str], vary: Sequence[str]) -> str:
         """The command that gives the search again.
@@ -212,11 +272,11 @@ class SearchPlan:
 
     def __str__(self) -> str:
         space = self.space
-        sizes = halved(self.count, len(self.each))
+        each = zip(rungs(space, self.tier), self.sizes, self.each[:-1], strict=True)
         levels = "; ".join(
-            f"{rung.text}: {size} points of {working_time(one)}"
-            for rung, size, one in zip(rungs(self.tier), sizes, self.each, strict=True)
+            f"{rung.text}: {size} points of {working_time(one)}" for rung, size, one in each
         )
+        levels += f"; {judge(self.tier).text}: 2 judgements of {working_time(self.each[-1])}"
         over = "" if self.cpu_s <= self.budget_s else ", more than the budget"
         return (
             f"{space.paper.name}: {len(space.parameters)} parameters, {len(space.claims)} claims"

@@ -194,20 +194,21 @@ def search(plan: design.SearchPlan, means: Means) -> Found:
         It was stopped; what had finished is in the store.
     """
     surrogate.need_library()
-    space, tier, count = plan.space, plan.tier, plan.count
+    space, tier = plan.space, plan.tier
     runner = _Runner(space, tier, means)
     made_from = {claim.id: claim.made_from for claim in space.claims}
-    levels = design.rungs(tier)
+    levels = design.rungs(space, tier)
     units = list(dict.fromkeys(claim.made_from or claim.id for claim in space.claims))
     fitted, held_out = halves(units)
     defaults = Tried(space.defaults, tuple(runner.votes(rung, {}, "defaults") for rung in levels))
-    tried = [Tried(values) for values in space.design(count)]
-    places = list(range(count))
+    tried = [Tried(values) for values in space.design(plan.count)]
+    places = list(range(plan.count))
 
     def merit(at: Tried) -> float:
         return score(join_votes(at.rungs[-1], made_from), fitted)
 
-    for number, rung in enumerate(levels, start=1):
+    for number, (rung, count) in enumerate(zip(levels, plan.sizes, strict=True), start=1):
+        places = places[:count]
         for done, place in enumerate(places, start=1):
             where = f"rung {number} of {len(levels)} ({rung.text})"
             tried[place] = _tried(
@@ -218,12 +219,11 @@ def search(plan: design.SearchPlan, means: Means) -> Found:
             raise AckclockError(f"no point of the design could be run; the first: {tried[0].wrong}")
         places.sort(key=lambda place: merit(tried[place]), reverse=True)
         best = places[0]
-        places = places[: design.kept(len(places))]
     if merit(defaults) >= merit(tried[best]):
         best = -1
     values = dict(tried[best].values) if best >= 0 else {}
-    fresh_defaults = runner.judgement(levels[-1], {}, "defaults on fresh seeds")
-    fresh_best = runner.judgement(levels[-1], values, "best point on fresh seeds")
+    fresh_defaults = runner.judgement(design.judge(tier), {}, "defaults on fresh seeds")
+    fresh_best = runner.judgement(design.judge(tier), values, "best point on fresh seeds")
     halves_ = (tuple(fitted), tuple(held_out))
     fresh = (fresh_best, fresh_defaults)
     return _summed(space, tier, plan.cpu_s, defaults, tried, halves_, best, fresh)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ackclock.errors import UnsupportedError, suggestion
@@ -116,7 +116,7 @@ def find_space(
     skipped = {name for name, study in paper.studies.items() if tier in study.skipped}
     chosen = [
         claim
-        for claim in paper.claims.values()
+        for claim in map(_deciding, paper.claims.values())
         if claim.checks
         and claim.kind != "E"
         and (not claims or claim.id in claims)
@@ -132,6 +132,11 @@ def find_space(
             varied.remove(parameter)
             fixed[parameter.id] = f"it sets nothing in the studies of tier {tier}"
     return Space(paper, tuple(varied), tuple(chosen), fixed)
+
+
+def _deciding(claim: Claim) -> Claim:
+    """The claim with the checks that decide: what only informs need not be run at every point."""
+    return replace(claim, checks=tuple(check for check in claim.checks if not check.ours))
 
 
 def _may_vary(

@@ -10,6 +10,7 @@ from ackclock._util.page import inline, render, save_report
 from ackclock._util.text_table import table
 from ackclock.reproduce.run.inference import FILE, paper_hash
 from ackclock.reproduce.run.sensitivity import shown
+from ackclock.reproduce.search.agreement import compare_rungs
 from ackclock.reproduce.search.pins import find_pin
 from ackclock.reproduce.search.search import score
 
@@ -51,6 +52,7 @@ def as_data(found: Found, command: str) -> dict[str, Any]:
         "points": len(found.tried),
         "refused": len(found.tried) - len(valid),
         "predicted_cpu_s": round(found.predicted_s, 1),
+        "agreement": [{**one.to_dict(), "text": str(one)} for one in compare_rungs(found)],
         "fitted": list(found.fitted),
         "held_out": list(found.held_out),
         "accepted": {
@@ -143,6 +145,7 @@ def summary(data: dict[str, Any]) -> str:
         f" {ours['score_fitted']:.2f} and {ours['score_held_out']:.2f}, defaults"
         f" {theirs['score_fitted']:.2f} and {theirs['score_held_out']:.2f}",
         f"the inferred point {clear}",
+        *(one["text"] for one in data["agreement"]),
         *(_conflict_text(conflict) for conflict in data["conflicts"]),
     ]
     return "\n\n".join([

@@ -76,14 +76,15 @@ MAY_IMPORT: dict[str, set[str]] = {
     "registry": {"units", "error"},
     # Stages, in the order in which data goes; each may use the stages before it and the rooms.
     "scenario": {"units", "registry", "dscp"},
-    "compile": GROUND | ROOMS | {"scenario", "tcp"},
+    "compile": GROUND | ROOMS | {"scenario", "tcp", "quic"},
     "record": {"ids", "units"},
-    "packet": GROUND | ROOMS | {"scenario", "compile", "record", "tcp", "tcp_ns2"},
+    "packet": GROUND | ROOMS | {"scenario", "compile", "record", "tcp", "tcp_ns2", "quic"},
     "fluid": {"error", "rng", "sharing", "policy"},
     "api": GROUND | ROOMS | {"scenario", "compile", "packet", "record", "tcp"},
     # The endpoints: what joins a control, a slow start rule and a recovery into TCP.
     "tcp": GROUND | {"scenario", "record", "cc", "slow_start", "recovery"},
     "tcp_ns2": GROUND | {"scenario", "record", "cc", "slow_start", "tcp"},
+    "quic": GROUND | {"scenario", "record", "cc", "slow_start", "tcp"},
     # Rooms: the ground, the era, and what their own contract is written in (table `ITEMS`).
     "cc": GROUND | {"scenario"},
     "slow_start": GROUND | {"scenario", "cc"},
@@ -105,7 +106,15 @@ ITEMS: dict[tuple[str, str], set[str]] = {
     ("qdisc", "scenario"): {"Era"},
     ("traffic", "scenario"): {"Era"},
     # Slow start is told what a control is told.
-    ("slow_start", "cc"): {"Ack", "CcEnv", "SentRecord", "Window", "usage"},
+    ("slow_start", "cc"): {
+        "Ack",
+        "CcEnv",
+        "Congestion",
+        "SentRecord",
+        "Signal",
+        "Window",
+        "usage",
+    },
     # A recovery reads the sender's scoreboard.
     ("recovery", "tcp"): {"Advance", "DUP_THRESH", "Scoreboard", "Stamp"},
     # A source is an endpoint.

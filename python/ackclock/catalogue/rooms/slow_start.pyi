@@ -75,6 +75,36 @@ class Search(Record):
         limit: int | None = 1,
     ) -> None: ...
 
+class CarefulResume(Record):
+    r"""Careful Resume.
+
+    saved_cwnd: Window of the earlier connection. Range: at least 4 (segments).
+    saved_rtt: Smallest round trip of the earlier connection. Range: more than 0 s.
+    max_jump: Largest window to jump to. Range: at least 2 (segments).
+    beta: Part of what the path was seen to hold that ssthresh keeps after a retreat. Range: from 0.5 to 1.
+    limit: Most segments that one acknowledgement adds in slow start. Range: at least 1 (segments).
+    """
+    def __init__(
+        self,
+        saved_cwnd: float | None = ...,
+        saved_rtt: float | str | None = ...,
+        max_jump: float | None = ...,
+        beta: float | None = 0.5,
+        limit: int | None = 1,
+    ) -> None: ...
+
+class RapidStart(Record):
+    r"""Rapid Start.
+
+    queue_delay: A queue builds when the least sample of a round trip is longer than the smallest by this. Range: more than 0 s.
+    queue_part: Or by this part of the smallest. Range: more than 0.
+    """
+    def __init__(
+        self,
+        queue_delay: float | str | None = 0.004,
+        queue_part: float | None = 0.1,
+    ) -> None: ...
+
 class None_(Record):
     """No slow start."""
     def __init__(self) -> None: ...

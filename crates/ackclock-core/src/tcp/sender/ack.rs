@@ -63,6 +63,9 @@ impl Sender {
         }
         let digest = self.recovery.on_ack(&mut self.board, &heard);
         let answered_ecn = self.react(packet, &digest, now);
+        if self.tracks && self.follows_slow_start {
+            self.follow_recovery(&heard);
+        }
         if self.tracks && self.sampler.is_some() {
             self.give_sample(packet, &digest, &heard, phase);
         } else if let Some(advance) = &advance
@@ -93,6 +96,20 @@ impl Sender {
         heard.dsack = self.duplicate_block(packet);
         self.find_spurious(packet, heard, heard.now);
         phase
+    }
+
+    /// Reports to the slow start rule what an acknowledgement in fast recovery says.
+    #[inline(never)]
+    fn follow_recovery(&mut self, heard: &AckIn) {
+        if self.recovery.phase() != Phase::Recovery {
+            return;
+        }
+        let from = self.losses_followed.max(self.board.una());
+        let to = self.board.lost_below().max(from);
+        let lost = (from..to).filter(|&seq| self.board.is_lost(seq)).count() as u32;
+        self.losses_followed = to;
+        self.slow_start.on_repair(&mut self.window, heard.delivered, lost);
+        self.check_window(heard.now);
     }
 
     /// Prefetches the parts that are stored elsewhere, all at once: their loads would wait one after the other.
@@ -141,6 +158,9 @@ impl Sender {
     fn react(&mut self, packet: &Packet, digest: &Digest, now: Time) -> bool {
         if digest.ended {
             self.cc.on_recovery_end(&mut self.window, now);
+            if self.follows_slow_start {
+                self.slow_start.on_recovery_end(&mut self.window);
+            }
             if let Some(cap) = digest.cwnd
                 && digest.entered.is_none()
             {

@@ -52,7 +52,7 @@ use crate::tcp::{Deadline, Endpoint, EndpointCtx, Rto, Scoreboard, Snapshot, Tcp
 use crate::units::{Bytes, Span, Time};
 use crate::wire::{Flags, Packet};
 
-use application::Application;
+pub(crate) use application::Application;
 pub use application::Supply;
 use undo::Undo;
 
@@ -133,8 +133,10 @@ pub struct Sender {
     cwr_pending: bool,
     /// A mark came while the window was one segment: nothing leaves before the retransmission timer.
     held_by_ecn: bool,
-    /// There is a sampler, marks, or a search for needless repairs.
+    /// There is a sampler, marks, a search for needless repairs, or a slow start rule that does more than grow.
     tracks: bool,
+    /// There is such a rule.
+    follows_slow_start: bool,
     sends_ect_1: bool,
     window: Window,
     board: Scoreboard,
@@ -174,6 +176,8 @@ pub struct Sender {
     undo: Option<Box<Undo>>,
     /// Marked packets reported so far (AccECN's `s.cep`).
     marks_reported: u32,
+    /// Losses below this segment have been reported to the slow start rule.
+    losses_followed: u32,
     /// The recovery's own timer.
     repair: Deadline,
     rare_count: RareCounts,
@@ -220,7 +224,10 @@ impl Sender {
             tracks: config.accecn
                 || cc.wants_samples()
                 || recovery.marks_losses()
+                || slow_start.acts_beyond_growth()
                 || Undo::is_wanted(&config),
+            follows_slow_start: slow_start.acts_beyond_growth(),
+            losses_followed: 0,
             marks: recovery.marks_losses().then(Vec::new),
             undo: Undo::is_wanted(&config).then(Box::default),
             uses_sack: recovery.uses_sack(),
@@ -301,7 +308,12 @@ impl Sender {
         if let Some(undo) = &mut self.undo {
             undo.on_reduction(signal, &self.window, &self.board, &self.config);
         }
+        let before = self.window;
         self.cc.on_congestion(&mut self.window, &event);
+        if self.follows_slow_start {
+            self.losses_followed = self.board.una();
+            self.slow_start.on_congestion(&mut self.window, &event, &before);
+        }
         self.reduced_at = Some(self.board.nxt());
         self.cwr_pending = self.config.ecn;
         self.check_window(now);

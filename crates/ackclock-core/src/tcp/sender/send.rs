@@ -34,7 +34,10 @@ impl Sender {
                 return;
             }
         }
-        let rate = self.cc.pacing_rate();
+        let mut rate = self.cc.pacing_rate();
+        if self.tracks && rate.is_none() {
+            rate = self.slow_start_rate();
+        }
         // Segments that leave together, without waiting for one another.
         let quantum = if rate.is_some() { self.cc.send_quantum().max(1) } else { 1 };
         let mut together = 0;
@@ -82,6 +85,17 @@ impl Sender {
                 together = (together + 1) % quantum;
             }
         }
+    }
+
+    /// The rate of a slow start rule that paces.
+    #[inline(never)]
+    fn slow_start_rate(&self) -> Option<BitRate> {
+        if !self.follows_slow_start {
+            return None;
+        }
+        let rate = self.slow_start.pacing_rate(&self.window, self.rto.srtt())?;
+        let bits = f64::from(self.config.wire_size()) * 8.0;
+        Some(BitRate(((rate * bits) as u64).max(1)))
     }
 
     #[inline]

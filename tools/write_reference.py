@@ -65,6 +65,8 @@ DEFINITIONS = (
     "Traffic",
     "Group",
     "TcpOptions",
+    "QuicOptions",
+    "Transport",
     "Record",
     "Table",
     "Era",
@@ -319,7 +321,7 @@ def _eras_page() -> str:
         for key in ("cc", "recovery"):
             table.setdefault(f"flows[*].{key}", {})[era] = f"`{explained['flows'][0][key]}`"
         for line in explained["defaults"]:
-            if line["path"].startswith("tcp."):
+            if line["path"].startswith(("tcp.", "quic.")):
                 table.setdefault(line["path"], {})[era] = line["value"]
     rows = ([f"`{path}`", *(values.get(era, "") for era in eras)] for path, values in table.items())
     parts = [

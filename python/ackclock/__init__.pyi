@@ -23,6 +23,7 @@ from .catalogue.flows import (
     Flow,
     Group,
     LinkChange,
+    QuicOptions,
     TcpOptions,
     Traffic,
 )
@@ -108,6 +109,7 @@ __all__ = [
     "Precision",
     "Problem",
     "Queue",
+    "QuicOptions",
     "Replication",
     "Run",
     "Scenario",

@@ -233,6 +233,8 @@ fn output(plan: &Plan, results: &Results) -> Output {
 fn names(sender: &PlanSender) -> (String, String) {
     match sender {
         PlanSender::Tcp { cc, recovery, .. } => (cc.kind().to_owned(), recovery.kind().to_owned()),
+        // Its loss recovery has no other name.
+        PlanSender::Quic { cc, .. } => (cc.kind().to_owned(), "quic".to_owned()),
         PlanSender::Source(spec) | PlanSender::Branch { control: spec, .. } => {
             (spec.kind().to_owned(), String::new())
         }
@@ -247,7 +249,7 @@ fn summary(plan: &Plan, results: &Results) -> Value {
         "seed": plan.seed,
         "version": VERSION,
         "engine": "packet",
-        "era": plan.era.name(),
+        "era": plan.era_name,
         "duration_s": plan.duration.seconds(),
         "window_s": results.window_s,
         "flows": null,

@@ -24,6 +24,7 @@ pub mod outbox;
 pub mod packet;
 pub mod policy;
 pub mod qdisc;
+pub mod quic;
 pub mod record;
 pub mod recovery;
 #[cfg(test)]

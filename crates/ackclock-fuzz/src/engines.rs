@@ -34,8 +34,15 @@ pub(crate) fn run(data: &[u8]) {
         net["rate"] = json!(*input.pick(&[1_234_567, 7_654_321, 654_323]));
         net["delay"] = json!(format!("{} ns", 10_007 * (1 + input.below(400))));
     }
-    let flows: Vec<_> = (0..=input.below(4)).map(|_| small_flow(&mut input)).collect();
+    let mut flows: Vec<_> = (0..=input.below(4)).map(|_| small_flow(&mut input)).collect();
     let era = if is_fifo { "rfc" } else { *input.pick(&["rfc", "ns2", "2002", "1999"]) };
+    for flow in flows.iter_mut().filter_map(|flow| flow.as_object_mut()) {
+        if era == "rfc" && !flow.contains_key("source") && input.one_in(4) {
+            flow.remove("recovery");
+            flow.remove("tcp");
+            flow.insert("transport".to_owned(), json!("quic"));
+        }
+    }
     let mut document = json!({
         "net": net, "flows": flows, "duration": 0.1, "warmup": input.share() * 0.09, "era": era,
         "seed": input.byte(),

@@ -1,17 +1,20 @@
-//! A TCP sender and receiver over a wire that loses, delays, doubles and marks packets as the bytes say. When the
+//! A sender and receiver of TCP or QUIC over a wire that loses, delays, doubles and marks packets as the bytes say. When the
 //! script is over the wire is perfect, and every transfer ends with exactly its data delivered.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
-use ackclock_core::cc::{self, CcEnv};
+use ackclock_core::cc::{self, CcEnv, CongestionControl};
 use ackclock_core::ids::FlowId;
 use ackclock_core::outbox::Outbox;
+use ackclock_core::quic::{
+    QuicConfig, QuicReceiver, QuicReceiverParts, QuicSender, QuicSenderParts,
+};
 use ackclock_core::record::Recorder;
 use ackclock_core::recovery::{self, RecoveryEnv};
 use ackclock_core::registry::Entry;
 use ackclock_core::rng::{Purpose, Stream};
-use ackclock_core::scenario::Era;
+use ackclock_core::scenario::{Era, QuicOptions};
 use ackclock_core::slow_start;
 use ackclock_core::tcp::{
     Endpoint, EndpointCtx, Receiver, ReceiverParts, Sender, SenderParts, TcpConfig,
@@ -85,6 +88,9 @@ fn build(input: &mut Input<'_>, segments: u64) -> Option<(Pair, u64)> {
     let cc = cc::build(&cc, &env, "cc").ok()?;
     let recovery = spec(input, &RECOVERIES);
     let flow = FlowId(0);
+    if era == Era::Rfc && b & 128 == 128 {
+        return quic(input, segments, cc);
+    }
     let mut size = segments * u64::from(config.mss);
     if era != Era::Rfc {
         let variant = Variant::of_recovery(recovery.kind())?;
@@ -132,11 +138,49 @@ fn build(input: &mut Input<'_>, segments: u64) -> Option<(Pair, u64)> {
         flow,
         config: Arc::new(config),
         size: Some(Bytes(size)),
-        bursts: None,
+        supply: None,
         stop: None,
         control: Arc::from("fuzzed"),
         cc,
         recovery,
+        slow_start: rule,
+    });
+    Some(([Box::new(sender), Box::new(receiver)], size))
+}
+
+/// A transfer over QUIC.
+fn quic(
+    input: &mut Input<'_>,
+    segments: u64,
+    cc: Box<dyn CongestionControl>,
+) -> Option<(Pair, u64)> {
+    let [a, b] = [input.byte(), input.byte()];
+    let options = QuicOptions {
+        initial_window: Some(2 + u32::from(a % 16)),
+        receiver_window: (a & 16 == 16).then(|| 2 + u32::from(a / 32)),
+        handshake: Some(b & 1 == 1),
+        ecn: Some(b & 2 == 2 || cc.counts_marks() || cc.needs_ecn_counts()),
+        pacing_factor: (b & 4 == 4).then_some(0.0),
+        ack_eliciting_threshold: Some(u32::from(b / 8 % 4)),
+        reordering_threshold: (b & 32 == 32).then(|| u32::from(b / 64)),
+        ..QuicOptions::default()
+    };
+    let config = QuicConfig::of(&options);
+    let env = CcEnv { mss: config.segment(), wire_size: config.segment() + 67, era: Era::Rfc };
+    let rule = slow_start::build(&spec(input, &RULES), &env, "slow_start").ok()?;
+    let whole = u64::from(config.segment());
+    let size = (segments * whole).saturating_sub(u64::from(input.byte()) % whole);
+    let (flow, bytes) = (FlowId(0), Some(Bytes(size)));
+    let receiver =
+        QuicReceiver::new(&QuicReceiverParts { flow, config: config.clone(), size: bytes });
+    let sender = QuicSender::new(QuicSenderParts {
+        flow,
+        config: Arc::new(config),
+        size: bytes,
+        supply: None,
+        stop: None,
+        control: Arc::from("fuzzed"),
+        cc,
         slow_start: rule,
     });
     Some(([Box::new(sender), Box::new(receiver)], size))

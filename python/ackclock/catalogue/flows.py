@@ -8,5 +8,5 @@ else:
     from ackclock.catalogue.records import record
     from ackclock.catalogue.rooms import attach
 
-    NAMES = ("Flow", "Group", "LinkChange", "TcpOptions", "Traffic")
+    NAMES = ("Flow", "Group", "LinkChange", "QuicOptions", "TcpOptions", "Traffic")
     __getattr__, __dir__ = attach(__name__, lambda: {name: record(name) for name in NAMES})

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Scenario"]
 
-Era = Literal["rfc", "1999", "2002", "2007", "ns2"]
+Era = Literal["rfc", "quic", "1999", "2002", "2007", "ns2"]
 
 PROGRESS_S = 0.2
 """Least time between two calls of a run's ``progress`` [s]."""
@@ -60,6 +60,8 @@ class Scenario(Frozen):
         Whose defaults apply where a value is left out.
     tcp
         TCP settings of every flow that does not set its own, as `ackclock.TcpOptions`.
+    quic
+        QUIC settings of every flow over QUIC that does not set its own, as `ackclock.QuicOptions`.
     routing
         What routes minimise: ``hops``, ``delay`` or ``weight``.
     classes
@@ -102,6 +104,7 @@ class Scenario(Frozen):
         seed: int | None = None,
         era: Era | None = None,
         tcp: Record | dict[str, Any] | None = None,
+        quic: Record | dict[str, Any] | None = None,
         routing: str | None = None,
         classes: str | None = None,
         record: Iterable[str] | dict[str, Any] | None = None,
@@ -121,6 +124,7 @@ class Scenario(Frozen):
             "classes": classes,
             "record": record,
             "tcp": tcp,
+            "quic": quic,
             "net": net,
             "links": list(links) or None,
             "flows": list(flows) or None,

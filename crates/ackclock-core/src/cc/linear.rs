@@ -127,7 +127,7 @@ impl<N: Named> About<CcEnv> for Linear<N> {
 
     fn new(params: N, env: &CcEnv) -> Result<Self, Vec<Problem>> {
         let (count, first_cut) = match env.era {
-            Era::Rfc => (Count::Segments, FirstCut::Rule),
+            Era::Rfc | Era::Quic => (Count::Segments, FirstCut::Rule),
             Era::Ns2 => (Count::Acks, FirstCut::Half),
             Era::Y1999 | Era::Y2002 | Era::Y2007 => (Count::Acks, FirstCut::Rule),
         };

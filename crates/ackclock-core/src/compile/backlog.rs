@@ -28,7 +28,9 @@ pub(super) fn warnings(plan: &Plan) -> Vec<String> {
     let mut known: Vec<(&crate::registry::Spec, Option<f64>)> = Vec::new();
     let mut loads: BTreeMap<usize, Load> = BTreeMap::new();
     for flow in plan.flows.iter().filter(|f| f.size.is_none() && f.stop.is_none()) {
-        let PlanSender::Tcp { cc, .. } = &*flow.sender else { continue };
+        let (PlanSender::Tcp { cc, .. } | PlanSender::Quic { cc, .. }) = &*flow.sender else {
+            continue;
+        };
         let wire_size = flow.tcp.wire_size();
         let env = CcEnv { mss: flow.tcp.mss, wire_size, era: plan.era };
         let keeps = if let Some((_, keeps)) = known.iter().find(|(spec, _)| *spec == cc) {

@@ -24,11 +24,13 @@ pub(super) fn warnings(plan: &Plan) -> Vec<String> {
     warnings
 }
 
-/// TCP flows whose full packets, or acknowledgements, are larger than a link's MTU: they are dropped
+/// Flows of TCP or QUIC whose full packets, or acknowledgements, are larger than a link's MTU: they are dropped
 /// there, however often they are sent.
 fn oversize(plan: &Plan) -> Vec<String> {
     let mut found: BTreeMap<(usize, u32), (&PlanFlow, usize)> = BTreeMap::new();
-    for flow in plan.flows.iter().filter(|f| matches!(*f.sender, PlanSender::Tcp { .. })) {
+    let has_transport =
+        |flow: &&PlanFlow| matches!(*flow.sender, PlanSender::Tcp { .. } | PlanSender::Quic { .. });
+    for flow in plan.flows.iter().filter(has_transport) {
         let whole = u64::from(flow.tcp.mss);
         let data = flow.size.map_or(whole, |size| whole.min(size.0)) as u32;
         let extra = if flow.tcp.timestamps { TIMESTAMP_BYTES } else { 0 };

@@ -3,8 +3,9 @@
 use serde::Serialize;
 
 use super::plan::{Plan, PlanFlow, PlanLink, PlanSender};
+use crate::quic::QuicConfig;
 use crate::registry::Spec;
-use crate::scenario::Scenario;
+use crate::scenario::{QuicOptions, Scenario};
 use crate::tcp::{Supply, TcpConfig};
 
 /// Packet-hops per second of CPU time assumed in predictions, on one core of an ordinary server.
@@ -157,7 +158,9 @@ pub fn predict(plan: &Plan) -> Predicted {
             packets = packets.min(bytes / f64::from(flow.tcp.mss));
         }
         let acks = match &*flow.sender {
-            PlanSender::Tcp { .. } => 1.0 / f64::from(flow.tcp.delayed_ack),
+            PlanSender::Tcp { .. } | PlanSender::Quic { .. } => {
+                1.0 / f64::from(flow.tcp.delayed_ack)
+            }
             PlanSender::Source(_) | PlanSender::Branch { .. } => 0.0,
         };
         packets * (flow.route.len() as f64 + acks * flow.ack_route.len() as f64)
@@ -197,6 +200,9 @@ pub fn explain(scenario: &Scenario, plan: &Plan) -> Explained {
             let [cc, recovery, slow_start] = match &*flow.sender {
                 PlanSender::Tcp { cc, recovery, slow_start, .. } => {
                     [cc, recovery, slow_start].map(label)
+                }
+                PlanSender::Quic { cc, slow_start, .. } => {
+                    [label(cc), "quic".to_owned(), label(slow_start)]
                 }
                 PlanSender::Source(spec) | PlanSender::Branch { control: spec, .. } => {
                     [label(spec), String::new(), String::new()]
@@ -245,10 +251,10 @@ pub fn explain(scenario: &Scenario, plan: &Plan) -> Explained {
         })
         .collect();
     Explained {
-        era: plan.era.name(),
+        era: plan.era_name,
         flows,
         links,
-        defaults: defaults(scenario),
+        defaults: defaults(scenario, plan),
         predicted: predict(plan),
         warnings: super::warnings(plan),
     }
@@ -278,8 +284,41 @@ fn segments(window: f64) -> String {
     }
 }
 
+/// QUIC settings that the scenario does not give, where a flow uses QUIC.
+fn quic_defaults(scenario: &Scenario, plan: &Plan) -> Vec<DefaultLine> {
+    if !plan.flows.iter().any(|flow| matches!(*flow.sender, PlanSender::Quic { .. })) {
+        return Vec::new();
+    }
+    let config = QuicConfig::of(&QuicOptions::default());
+    let given = serde_json::to_value(&scenario.quic).unwrap_or_default();
+    let seconds = |s: crate::units::Span| format!("{} s", s.seconds());
+    let all = [
+        ("max_datagram", format!("{} B", config.max_datagram)),
+        ("initial_window", format!("{} packets", config.initial_window)),
+        ("handshake", config.handshake.to_string()),
+        ("max_ack_delay", seconds(config.max_ack_delay)),
+        ("ack_eliciting_threshold", format!("{} packets", config.ack_eliciting_threshold)),
+        ("packet_threshold", format!("{} packets", config.packet_threshold)),
+        ("time_threshold", format!("{} round trips", config.time_threshold)),
+        ("granularity", seconds(config.granularity)),
+        ("initial_rtt", seconds(config.initial_rtt)),
+        ("persistent_congestion_threshold", config.persistent_congestion_threshold.to_string()),
+        ("pacing_factor", config.pacing_factor.to_string()),
+        ("pacing_burst", format!("{} packets", config.pacing_burst)),
+        ("ecn", config.ecn.to_string()),
+    ];
+    all.into_iter()
+        .filter(|(key, _)| given.get(key).is_none())
+        .map(|(key, value)| DefaultLine {
+            path: format!("quic.{key}"),
+            value,
+            source: "RFC 9000, RFC 9002".to_owned(),
+        })
+        .collect()
+}
+
 /// TCP settings that neither the scenario nor a flow gives, with the era they come from.
-fn defaults(scenario: &Scenario) -> Vec<DefaultLine> {
+fn defaults(scenario: &Scenario, plan: &Plan) -> Vec<DefaultLine> {
     let config = TcpConfig::of_era(scenario.era);
     let source = format!("era {}", scenario.era.name());
     let given = serde_json::to_value(&scenario.tcp).unwrap_or_default();
@@ -310,5 +349,6 @@ fn defaults(scenario: &Scenario) -> Vec<DefaultLine> {
             value,
             source: source.clone(),
         })
+        .chain(quic_defaults(scenario, plan))
         .collect()
 }

@@ -198,8 +198,10 @@ impl Context<'_> {
             );
             return self.without_route(&definition);
         }
-        let (env, at) =
-            (arrivals::ArrivalsEnv { era: self.scenario.era }, format!("{path}.generator"));
+        let (env, at) = (
+            arrivals::ArrivalsEnv { era: self.scenario.era.of_algorithms() },
+            format!("{path}.generator"),
+        );
         let mut arrivals = match arrivals::build(generator, &env, &at) {
             Ok(arrivals) => arrivals,
             Err(problems) => {
@@ -254,8 +256,8 @@ impl Context<'_> {
 
     /// What all copies of a flow have in common.
     fn definition<'f>(&self, flow: &'f Flow, path: &str) -> Definition<'f> {
-        let tcp = self.base.clone().with(&flow.tcp);
         let sender = self.sender(flow);
+        let tcp = self.config(flow, &sender);
         // Mostly that of the flow described before it.
         let last = self.flows.last();
         Definition {

@@ -88,7 +88,8 @@ pub fn attempt(scenario: &Scenario) -> Result<(Plan, Vec<Problem>), Vec<Problem>
         duration: Time(scenario.duration.0),
         warmup: Time(scenario.warmup.0),
         seed: scenario.seed,
-        era: scenario.era,
+        era: scenario.era.of_algorithms(),
+        era_name: scenario.era.name(),
         record: scenario.record.clone(),
     };
     (plan.keys, plan.key_count) = keys(scenario.classes, &plan);

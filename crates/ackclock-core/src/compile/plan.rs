@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::dscp::Dscp;
 use crate::ids::{LinkId, NodeId};
 use crate::qdisc::{FlowFacts, Limit};
+use crate::quic::QuicConfig;
 use crate::registry::Spec;
 use crate::scenario::{Era, Record};
 use crate::tcp::{Supply, TcpConfig};
@@ -35,8 +36,10 @@ pub struct Plan {
     pub warmup: Time,
     /// Seed.
     pub seed: u64,
-    /// Era.
+    /// Era whose defaults algorithms have.
     pub era: Era,
+    /// Name of the scenario's era.
+    pub era_name: &'static str,
     /// What to record.
     pub record: Record,
 }
@@ -65,6 +68,7 @@ impl Plan {
         let facts = |flow: &PlanFlow| {
             let (sender, control): (Arc<str>, _) = match &*flow.sender {
                 PlanSender::Tcp { control, .. } => ("tcp".into(), Some(Arc::clone(control))),
+                PlanSender::Quic { control, .. } => ("quic".into(), Some(Arc::clone(control))),
                 PlanSender::Source(spec) | PlanSender::Branch { control: spec, .. } => {
                     (spec.kind().into(), None)
                 }
@@ -254,7 +258,6 @@ pub struct PlanFlow {
 
 /// What sends a flow's data.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::large_enum_variant, reason = "nearly all flows are of the large variant")]
 pub enum PlanSender {
     /// TCP.
     Tcp {
@@ -266,6 +269,17 @@ pub enum PlanSender {
         slow_start: Spec,
         /// Variables of ns-2's agent.
         ns2: Option<serde_json::Map<String, serde_json::Value>>,
+        /// Name of the congestion control.
+        control: Arc<str>,
+    },
+    /// QUIC.
+    Quic {
+        /// Congestion control.
+        cc: Spec,
+        /// Slow start rule.
+        slow_start: Spec,
+        /// Settings.
+        config: Arc<QuicConfig>,
         /// Name of the congestion control.
         control: Arc<str>,
     },

@@ -13,6 +13,9 @@ pub enum Era {
     #[default]
     #[serde(rename = "rfc")]
     Rfc,
+    /// As `rfc`, but flows are carried by QUIC (RFC 9000, 9002) unless they say otherwise.
+    #[serde(rename = "quic")]
+    Quic,
     /// ns-2 of 1999: initial window 1, 100 ms ticks, no SYN, no minimum RTO.
     #[serde(rename = "1999")]
     Y1999,
@@ -32,10 +35,23 @@ impl Era {
     pub fn name(self) -> &'static str {
         match self {
             Self::Rfc => "rfc",
+            Self::Quic => "quic",
             Self::Y1999 => "1999",
             Self::Y2002 => "2002",
             Self::Y2007 => "2007",
             Self::Ns2 => "ns2",
         }
+    }
+
+    /// Whether senders and sinks are ns-2's.
+    #[must_use]
+    pub fn is_ns2(self) -> bool {
+        matches!(self, Self::Y1999 | Self::Y2002 | Self::Y2007 | Self::Ns2)
+    }
+
+    /// The era whose defaults algorithms and queues have: `quic` differs from `rfc` in transport alone.
+    #[must_use]
+    pub fn of_algorithms(self) -> Self {
+        if self == Self::Quic { Self::Rfc } else { self }
     }
 }

@@ -4,12 +4,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Names;
+use super::{Names, QuicOptions, Transport};
 use crate::dscp::Dscp;
 use crate::registry::Spec;
 use crate::units::{BitRate, Bytes, Span};
 
-/// One flow: TCP unless `source` says otherwise.
+/// One flow: TCP unless `source`, `transport` or the era says otherwise.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Flow {
@@ -64,11 +64,14 @@ pub struct Flow {
     /// What has not left by a step with a rate is not there any more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub app: Option<Vec<AppStep>>,
+    /// What carries the data: `tcp` or `quic`. Left out: `quic` in era `quic`, else `tcp`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transport: Option<Transport>,
     /// Congestion control.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-room" = "cc"))]
     pub cc: Option<Spec>,
-    /// Loss recovery.
+    /// Loss recovery of TCP; QUIC has its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-room" = "recovery"))]
     pub recovery: Option<Spec>,
@@ -86,6 +89,8 @@ pub struct Flow {
     pub dscp: Option<Dscp>,
     /// TCP settings of this flow; what is left out comes from the scenario's `tcp`, then from the era.
     pub tcp: TcpOptions,
+    /// QUIC settings of this flow; what is left out comes from the scenario's `quic`, then from the RFCs.
+    pub quic: QuicOptions,
     /// This many copies of the flow (pairs count on from `pair`); 0 leaves the flow out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<u32>,

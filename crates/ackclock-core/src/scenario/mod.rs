@@ -9,6 +9,7 @@ mod flow;
 mod generated;
 mod group;
 mod net;
+mod quic;
 
 pub use era::Era;
 pub use flow::{AppStep, Flow, TcpOptions, Traffic};
@@ -17,6 +18,7 @@ pub use group::Group;
 pub use net::misread;
 pub use net::{Dumbbell, Graph, Net, NodeSpec, ParkingLot, Ring, Star};
 pub use net::{LinkChange, LinkSpec, Names, RateSpec};
+pub use quic::{QuicOptions, Transport};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -61,6 +63,9 @@ pub struct Scenario {
     /// TCP settings of every flow that does not set its own.
     #[serde(default)]
     pub tcp: TcpOptions,
+    /// QUIC settings of every flow over QUIC that does not set its own.
+    #[serde(default)]
+    pub quic: QuicOptions,
     /// What routes minimise.
     #[serde(default)]
     pub routing: Routing,

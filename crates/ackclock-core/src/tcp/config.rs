@@ -116,7 +116,7 @@ impl TcpConfig {
             ..rfc.clone()
         };
         match era {
-            Era::Rfc => rfc,
+            Era::Rfc | Era::Quic => rfc,
             Era::Ns2 => ns2,
             Era::Y2007 => Self { header: 40, era, ..ns2 },
             Era::Y2002 => Self {

@@ -13,11 +13,15 @@ mod sender;
 mod tests;
 
 pub use config::TcpConfig;
-pub(crate) use receiver::TIMESTAMP_BYTES;
+pub(crate) use ranges::Ranges;
+pub(crate) use rate::Deliveries;
 pub use receiver::{Receiver, ReceiverParts};
+pub(crate) use receiver::{TIMESTAMP_BYTES, segments_of};
 pub use records::Stamp;
 pub use rto::Rto;
+pub(crate) use sampler::Sampler;
 pub use scoreboard::{Advance, DUP_THRESH, Scoreboard};
+pub(crate) use sender::Application;
 pub use sender::{Sender, SenderParts, Supply};
 
 use crate::outbox::Outbox;

@@ -6,29 +6,29 @@ use crate::wire::SackBlock;
 
 /// Sorted, disjoint, non-adjacent ranges `[start, end)` of segment numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Ranges(Vec<SackBlock>);
+pub(crate) struct Ranges(Vec<SackBlock>);
 
 impl Ranges {
     /// Whether nothing is in the set.
     #[inline]
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// The ranges in ascending order.
     #[inline]
-    pub(super) fn as_slice(&self) -> &[SackBlock] {
+    pub(crate) fn as_slice(&self) -> &[SackBlock] {
         &self.0
     }
 
     /// The range that contains `seq`.
-    pub(super) fn find(&self, seq: u32) -> Option<SackBlock> {
+    pub(crate) fn find(&self, seq: u32) -> Option<SackBlock> {
         let at = self.0.partition_point(|&(_, end)| end <= seq);
         self.0.get(at).copied().filter(|&(start, _)| start <= seq)
     }
 
     /// Adds `[start, end)` and calls `fresh(from, to)` for each part that was not in the set.
-    pub(super) fn insert(&mut self, (start, end): SackBlock, mut fresh: impl FnMut(u32, u32)) {
+    pub(crate) fn insert(&mut self, (start, end): SackBlock, mut fresh: impl FnMut(u32, u32)) {
         if start >= end {
             return;
         }
@@ -70,7 +70,7 @@ impl Ranges {
 
     /// Removes everything below `seq`.
     #[inline]
-    pub(super) fn remove_below(&mut self, seq: u32) {
+    pub(crate) fn remove_below(&mut self, seq: u32) {
         if self.0.first().is_none_or(|&(start, _)| start >= seq) {
             return;
         }
@@ -82,7 +82,7 @@ impl Ranges {
     }
 
     /// Removes and returns the end of the first range if it starts at `seq`.
-    pub(super) fn take_front_at(&mut self, seq: u32) -> Option<u32> {
+    pub(crate) fn take_front_at(&mut self, seq: u32) -> Option<u32> {
         match self.0.first() {
             Some(&(start, end)) if start == seq => {
                 self.0.remove(0);
@@ -93,7 +93,7 @@ impl Ranges {
     }
 
     /// Gives the memory back.
-    pub(super) fn release(&mut self) {
+    pub(crate) fn release(&mut self) {
         self.0 = Vec::new();
     }
 }

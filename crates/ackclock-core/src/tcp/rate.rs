@@ -19,45 +19,45 @@ use crate::units::{PS_PER_S, Span, Time};
 
 /// Counts deliveries.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Deliveries {
+pub(crate) struct Deliveries {
     /// Segments delivered in total, SACKed ones included.
-    pub(super) delivered: u64,
+    pub(crate) delivered: u64,
     /// When `delivered` was last raised.
-    pub(super) delivered_at: Time,
+    pub(crate) delivered_at: Time,
     /// Round trips so far.
-    pub(super) round: u64,
+    pub(crate) round: u64,
     /// Segments delivered per second; 0 before the first sample.
-    pub(super) rate: f64,
+    pub(crate) rate: f64,
     next_round: u64,
     app_limited_until: u64,
 }
 
 impl Deliveries {
     /// Segments start to leave after nothing was in flight.
-    pub(super) fn restart(&mut self, now: Time) {
+    pub(crate) fn restart(&mut self, now: Time) {
         self.delivered_at = now;
     }
 
     /// The application ran dry with `pipe` segments in flight.
     #[inline]
-    pub(super) fn limit_by_application(&mut self, pipe: u32) {
+    pub(crate) fn limit_by_application(&mut self, pipe: u32) {
         self.app_limited_until = self.delivered + u64::from(pipe).max(1);
     }
 
     /// A timeout wrote off all that was in flight: from now on the window is the limit again.
-    pub(super) fn end_application_limit(&mut self) {
+    pub(crate) fn end_application_limit(&mut self) {
         self.app_limited_until = 0;
     }
 
     /// Whether segments sent now are marked as limited by the application.
     #[inline]
-    pub(super) fn is_app_limited(&self) -> bool {
+    pub(crate) fn is_app_limited(&self) -> bool {
         self.app_limited_until > self.delivered
     }
 
     /// `count` segments were delivered, the one sent last with `newest`.
     #[inline]
-    pub(super) fn on_delivery(&mut self, now: Time, count: u32, newest: &Stamp, min_rtt: Span) {
+    pub(crate) fn on_delivery(&mut self, now: Time, count: u32, newest: &Stamp, min_rtt: Span) {
         self.delivered += u64::from(count);
         self.delivered_at = now;
         let sent = &newest.record;
@@ -73,7 +73,7 @@ impl Deliveries {
     }
 
     /// `count` segments were reported by SACK blocks only.
-    pub(super) fn on_sacked(&mut self, now: Time, count: u32) {
+    pub(crate) fn on_sacked(&mut self, now: Time, count: u32) {
         self.delivered += u64::from(count);
         self.delivered_at = now;
     }

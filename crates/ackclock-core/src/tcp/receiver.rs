@@ -313,7 +313,7 @@ impl Receiver {
 }
 
 /// Segments of a transfer of `bytes`.
-pub(super) fn segments_of(bytes: Bytes, mss: u32) -> u32 {
+pub(crate) fn segments_of(bytes: Bytes, mss: u32) -> u32 {
     u32::try_from(bytes.0.div_ceil(u64::from(mss.max(1)))).unwrap_or(u32::MAX - 1)
 }
 

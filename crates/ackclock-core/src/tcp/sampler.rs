@@ -40,7 +40,7 @@ struct Noted {
 
 /// State of the estimator, the draft's `C`, and the sample under construction, its `RS`.
 #[derive(Debug, Default)]
-pub(super) struct Sampler {
+pub(crate) struct Sampler {
     /// By segment number; as many places as a power of two.
     ring: Box<[Noted]>,
     /// Segments `una..nxt` are in the ring.
@@ -55,7 +55,7 @@ pub(super) struct Sampler {
     /// Samples are application-limited until this many segments are delivered; 0: they are not.
     app_limited: u64,
     /// Losses below this segment have been noted.
-    pub(super) losses_noted: u32,
+    pub(crate) losses_noted: u32,
     min_rtt: Option<Span>,
     sample: RateSample,
     last_acked: u32,
@@ -73,32 +73,32 @@ impl Sampler {
     }
 
     /// Segments delivered in total.
-    pub(super) fn delivered(&self) -> u64 {
+    pub(crate) fn delivered(&self) -> u64 {
         self.delivered
     }
 
     /// Whether packets sent now are marked as limited by the application.
-    pub(super) fn is_app_limited(&self) -> bool {
+    pub(crate) fn is_app_limited(&self) -> bool {
         self.app_limited != 0
     }
 
     /// Whether all that was declared lost has been sent again or delivered.
-    pub(super) fn is_repaired(&self) -> bool {
+    pub(crate) fn is_repaired(&self) -> bool {
         self.lost_out == 0
     }
 
     /// Samples of what is in flight are application-limited.
-    pub(super) fn limit_by_application(&mut self, pipe: u32) {
+    pub(crate) fn limit_by_application(&mut self, pipe: u32) {
         self.app_limited = (self.delivered + u64::from(pipe)).max(1);
     }
 
     /// The window, not the pacer or the application, holds packets back.
-    pub(super) fn note_full_window(&mut self) {
+    pub(crate) fn note_full_window(&mut self) {
         self.window_full[0] = true;
     }
 
     /// A packet leaves; `pipe` counts it. `again`: it was sent before.
-    pub(super) fn on_sent(&mut self, seq: u32, now: Time, pipe: u32, again: bool) {
+    pub(crate) fn on_sent(&mut self, seq: u32, now: Time, pipe: u32, again: bool) {
         if pipe <= 1 {
             self.first_sent_at = now;
             self.delivered_at = now;
@@ -136,14 +136,14 @@ impl Sampler {
     }
 
     /// Begins the sample of an acknowledgement.
-    pub(super) fn begin(&mut self) {
+    pub(crate) fn begin(&mut self) {
         // Losses that a timer found count with the next acknowledgement.
         self.sample = RateSample { newly_lost: self.sample.newly_lost, ..RateSample::default() };
         self.clean_sent_at = None;
     }
 
     /// The acknowledgement in hand newly reports this segment as delivered.
-    pub(super) fn on_delivered(&mut self, seq: u32, now: Time) {
+    pub(crate) fn on_delivered(&mut self, seq: u32, now: Time) {
         self.delivered += 1;
         self.delivered_at = now;
         self.sample.newly_acked += 1;
@@ -175,12 +175,12 @@ impl Sampler {
     }
 
     /// All below `una` has been delivered.
-    pub(super) fn advance(&mut self, una: u32) {
+    pub(crate) fn advance(&mut self, una: u32) {
         self.una = una;
     }
 
     /// Declares a segment lost; nothing if it is already.
-    pub(super) fn lose(&mut self, seq: u32, now: Time, selective: bool) -> Option<Lost> {
+    pub(crate) fn lose(&mut self, seq: u32, now: Time, selective: bool) -> Option<Lost> {
         let place = self.place(seq);
         let sent = self.ring[place];
         if sent.bits & LOST != 0 {
@@ -202,7 +202,7 @@ impl Sampler {
     }
 
     /// Completes the sample; nothing if the acknowledgement reported neither deliveries nor losses.
-    pub(super) fn finish(&mut self, now: Time, flow_min_rtt: Span) -> Option<RateSample> {
+    pub(crate) fn finish(&mut self, now: Time, flow_min_rtt: Span) -> Option<RateSample> {
         if self.app_limited != 0 && self.delivered > self.app_limited {
             self.app_limited = 0;
         }
@@ -232,7 +232,7 @@ impl Sampler {
     }
 
     /// Gives the memory back.
-    pub(super) fn release(&mut self) {
+    pub(crate) fn release(&mut self) {
         self.ring = Box::default();
         self.una = self.nxt;
     }

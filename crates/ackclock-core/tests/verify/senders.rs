@@ -1,5 +1,7 @@
 //! Senders against the equations and properties that were published with them.
 
+mod quic;
+
 use serde_json::{Value, json};
 
 use crate::common::{Run, run, wire};

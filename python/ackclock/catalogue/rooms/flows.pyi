@@ -1,11 +1,11 @@
 # Written by `python tools/write_stubs.py`; do not edit.
-from typing import Any
+from typing import Any, Literal
 
 from ackclock.catalogue.records import Record
 from ackclock.catalogue.user_types import AnyControl, AnyQueue
 
 class Flow(Record):
-    r"""One flow: TCP unless `source` says otherwise.
+    r"""One flow: TCP unless `source`, `transport` or the era says otherwise.
 
     id: Name.
     pair: Host pair of a standard shape. Range: at least 0.
@@ -21,12 +21,14 @@ class Flow(Record):
     size: Payload to transfer. Range: at least 1 B.
     every: With `size`: the application hands over so much each time that this has passed, over one connection that rests in between. Range: more than 0 s.
     app: How fast the application hands over data: steps, each from its time on.
+    transport: What carries the data: `tcp` or `quic`.
     cc: Congestion control.
-    recovery: Loss recovery.
+    recovery: Loss recovery of TCP.
     slow_start: Slow start rule.
     source: An unresponsive source (`cbr`, `pareto-on-off`, ...) in place of TCP.
     dscp: Differentiated services code point of all its packets, either way: a number of 0 to 63, or a name as `ef`, `af41`, `cs1`. Range: from 0 to 63.
     tcp: TCP settings of this flow.
+    quic: QUIC settings of this flow.
     count: This many copies of the flow (pairs count on from `pair`). Range: at least 0.
     stagger: With `count`: starts are spaced by this. Range: at least 0 s.
     """
@@ -46,12 +48,14 @@ class Flow(Record):
         size: float | str | None = ...,
         every: float | str | None = ...,
         app: list[Any] | tuple[Any, ...] | None = ...,
+        transport: Literal["tcp", "quic"] | None = ...,
         cc: AnyControl | None = ...,
         recovery: Record | str | dict[str, Any] | None = ...,
         slow_start: Record | str | dict[str, Any] | None = ...,
         source: Record | str | dict[str, Any] | None = ...,
         dscp: int | str | None = ...,
         tcp: Any = ...,
+        quic: Any = ...,
         count: int | None = ...,
         stagger: float | str | None = ...,
     ) -> None: ...

@@ -2,8 +2,9 @@
 
 The capture is that of a tap on one link: packets as they leave either end. A segment of the
 simulation becomes one of TCP at byte ``1 + number x MSS`` (the SYN has 0); what acknowledges the
-last one, which may be short, is one higher for its FIN. Payload is zeros and is not stored; lengths
-and checksums are those of the whole packet.
+last one, which may be short, is one higher for its FIN. A packet of QUIC, whose contents would be
+encrypted, is a UDP datagram. Payload is zeros and is not stored; lengths and checksums are those of
+the whole packet.
 """
 
 from __future__ import annotations
@@ -57,9 +58,16 @@ class _Flow:
     """Addresses and numbering of one flow."""
 
     def __init__(
-        self, index: int, ends: tuple[bytes, bytes], sizes: Sizes, settings: TcpSizes | None
+        self,
+        index: int,
+        ends: tuple[bytes, bytes],
+        sizes: Sizes,
+        settings: TcpSizes | None,
+        *,
+        is_quic: bool = False,
     ) -> None:
         self.sender, self.receiver = ends
+        self.is_quic = is_quic
         self.ports = struct.pack("!HH", 1024 + index % 60_000, 5001)
         self.back_ports = self.ports[2:] + self.ports[:2]
         self.timestamps = settings is not None and settings.timestamps
@@ -85,7 +93,7 @@ class _Flow:
         flags, size, is_ack = row["flags"], row["size_bytes"], row["is_ack"]
         source, target = (self.receiver, self.sender) if is_ack else (self.sender, self.receiver)
         ports = self.back_ports if is_ack else self.ports
-        if flags & _DATAGRAM:
+        if flags & _DATAGRAM or self.is_quic:
             length = max(size, 28)
             segment = ports + struct.pack("!HH", length - 20, 0)
             protocol, at = 17, 6
@@ -235,7 +243,7 @@ def _stamps(
     ends = {
         str(flow["id"]): (str(flow["src"]), str(flow["dst"]))
         for flow in summary["flows"]
-        if flows[str(flow["id"])].timestamps
+        if flows[str(flow["id"])].timestamps and not flows[str(flow["id"])].is_quic
     }
     if not ends:
         return [None] * len(rows)
@@ -278,5 +286,6 @@ def _flows(
             count = flow["delivered_packets"]
             missing = count * chosen.mss - flow["delivered_bytes"]
             sizes[name].last = count - 1, chosen.full - missing
-        made[name] = _Flow(index, (ends[0], ends[1]), sizes[name], chosen)
+        quic = flow["recovery"] == "quic"
+        made[name] = _Flow(index, (ends[0], ends[1]), sizes[name], chosen, is_quic=quic)
     return made

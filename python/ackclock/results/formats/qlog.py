@@ -10,6 +10,8 @@ that qvis reads. Events are those of QUIC; where TCP differs this is what is wri
 - ``packet_lost`` is at the time at which the network dropped the packet, before its sender knew.
 - An acknowledgement is received when its transmission over the last link ends; over a link whose
   rate changes the time is not known and the event is left out.
+
+Of a flow over QUIC packets are left out: the table of packets has the ranges of its ACKs in part.
 """
 
 from __future__ import annotations
@@ -93,7 +95,7 @@ def _trace(flow: Mapping[str, Any], events: list[Event]) -> dict[str, Any]:
         "description": f"{flow['src']} -> {flow['dst']}",
         "vantage_point": {"name": str(flow["src"]), "type": "client"},
         "common_fields": {
-            "protocol_type": ["TCP"],
+            "protocol_type": ["QUIC" if flow["recovery"] == "quic" else "TCP"],
             "time_format": "relative",
             "reference_time": 0.0,
         },
@@ -237,10 +239,11 @@ def _packets(run: Recorded, sizes: Mapping[str, Segment]) -> Iterator[tuple[str,
     varying = {str(link["id"]) for link in run.scenario.explain().data["links"] if link["varies"]}
     source = {str(flow["id"]): str(flow["src"]) for flow in run.summary["flows"]}
     senders = {name: _Sender(sizes[name]) for name in source}
+    quic = {str(flow["id"]) for flow in run.summary["flows"] if flow["recovery"] == "quic"}
     steps: list[tuple[float, int, str, str, Mapping[str, Any]]] = []
     for row in run.table("packets").to_pylist():
         flow, link = str(row["flow"]), links[str(row["link"])]
-        if row.setdefault("flags", int(row["is_ack"])) & _DATAGRAM:
+        if row.setdefault("flags", int(row["is_ack"])) & _DATAGRAM or flow in quic:
             continue
         kind, at = None, row["time_s"]
         if not row["is_ack"] and row["event"] == "arrival" and str(link["src"]) == source[flow]:

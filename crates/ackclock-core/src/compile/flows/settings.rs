@@ -4,8 +4,9 @@ use std::sync::{Arc, LazyLock};
 
 use super::{Context, Definition};
 use crate::compile::plan::PlanSender;
+use crate::quic::QuicConfig;
 use crate::registry::Range;
-use crate::scenario::{Era, Flow, TcpOptions};
+use crate::scenario::{Era, Flow, QuicOptions, TcpOptions, Transport};
 use crate::tcp::TcpConfig;
 use crate::units::{Bytes, Span};
 
@@ -36,7 +37,7 @@ impl Context<'_> {
             if size.is_none() {
                 self.wrong(format!("{path}.every"), "needs size beside it, what is handed over");
             }
-            if self.scenario.era != Era::Rfc {
+            if self.scenario.era.is_ns2() {
                 self.wrong(
                     format!("{path}.every"),
                     "is for era rfc; flows of the other eras, ns-2's, never pause",
@@ -45,7 +46,7 @@ impl Context<'_> {
         }
         if let Some(steps) = &flow.app {
             let at = format!("{path}.app");
-            if self.scenario.era != Era::Rfc {
+            if self.scenario.era.is_ns2() {
                 self.wrong(
                     at.clone(),
                     "is for era rfc; flows of the other eras, ns-2's, never pause",
@@ -65,8 +66,11 @@ impl Context<'_> {
                 self.wrong(format!("{at}[{}].at", i + 1), message);
             }
         }
+        self.transport(definition);
         if flow.source.is_some() {
             for (key, given) in [
+                ("transport", flow.transport.is_some()),
+                ("quic", flow.quic != QuicOptions::default()),
                 ("every", flow.every.is_some()),
                 ("app", flow.app.is_some()),
                 ("cc", flow.cc.is_some()),
@@ -85,11 +89,65 @@ impl Context<'_> {
         }
     }
 
+    /// Checks what a flow says of its transport.
+    fn transport(&mut self, definition: &Definition<'_>) {
+        let Definition { flow, path, sender, .. } = definition;
+        let era = self.scenario.era;
+        if !matches!(**sender, PlanSender::Quic { .. }) {
+            if flow.source.is_none() && flow.quic != QuicOptions::default() {
+                let message =
+                    "has no meaning in a flow over TCP; expected transport = \"quic\" beside it";
+                self.wrong(format!("{path}.quic"), message);
+            }
+            return;
+        }
+        if era.is_ns2() {
+            let message = format!("is \"quic\" in era {}; expected era quic or rfc", era.name());
+            self.wrong(format!("{path}.transport"), message);
+        }
+        if flow.recovery.is_some() {
+            let message = "has no meaning in a flow over QUIC, whose loss recovery is that of RFC 9002; expected none";
+            self.wrong(format!("{path}.recovery"), message);
+        }
+        if flow.tcp != TcpOptions::default() {
+            let message = "has no meaning in a flow over QUIC; expected its settings in quic";
+            self.wrong(format!("{path}.tcp"), message);
+        }
+        let options = flow.quic.over(&self.scenario.quic);
+        for (key, value, range) in quic_values(&options) {
+            // Once for the scenario, and for each flow that sets it.
+            let at = if is_given(&flow.quic, key) {
+                format!("{path}.quic.{key}")
+            } else {
+                format!("quic.{key}")
+            };
+            self.problems.extend(range.problem(value, || at));
+        }
+    }
+
+    /// The TCP settings of a flow, or what a flow over QUIC has in their place.
+    pub(super) fn config(&self, flow: &Flow, sender: &PlanSender) -> TcpConfig {
+        match sender {
+            PlanSender::Quic { config, .. } => config.over(&self.base),
+            _ => self.base.clone().with(&flow.tcp),
+        }
+    }
+
     pub(super) fn sender(&self, flow: &Flow) -> PlanSender {
         if let Some(source) = &flow.source {
             return PlanSender::Source(source.clone());
         }
-        let rfc = self.scenario.era == Era::Rfc;
+        let rfc = self.scenario.era.of_algorithms() == Era::Rfc;
+        let of_era = if self.scenario.era == Era::Quic { Transport::Quic } else { Transport::Tcp };
+        if flow.transport.unwrap_or(of_era) == Transport::Quic {
+            let cc = flow.cc.clone().unwrap_or_else(|| "cubic".into());
+            return PlanSender::Quic {
+                slow_start: flow.slow_start.clone().unwrap_or_else(|| "standard".into()),
+                config: Arc::new(QuicConfig::of(&flow.quic.over(&self.scenario.quic))),
+                control: Arc::from(cc.kind()),
+                cc,
+            };
+        }
         // Today's hosts run CUBIC over SACK; ns-2's Agent/TCP users of the time AIMD over Reno.
         let cc = flow.cc.clone().unwrap_or_else(|| if rfc { "cubic" } else { "aimd" }.into());
         let recovery =
@@ -112,6 +170,47 @@ static TCP: LazyLock<[Range; 7]> = LazyLock::new(|| Range::all::<TcpOptions, 7>(
 
 /// Most bytes of payload and headers of a data packet: the wire counts 16 bits, 12 of which timestamps may take.
 const MOST_TOGETHER: u32 = u16::MAX as u32 - 12;
+
+const QUIC_KEYS: [&str; 10] = [
+    "max_datagram",
+    "initial_window",
+    "receiver_window",
+    "packet_threshold",
+    "time_threshold",
+    "granularity",
+    "initial_rtt",
+    "persistent_congestion_threshold",
+    "pacing_factor",
+    "pacing_burst",
+];
+static QUIC: LazyLock<[Range; 10]> = LazyLock::new(|| Range::all::<QuicOptions, 10>(QUIC_KEYS));
+
+/// The numbers that QUIC settings give, in the order of their keys; those left out have none.
+fn quic_numbers(options: &QuicOptions) -> [Option<f64>; 10] {
+    [
+        options.max_datagram.map(f64::from),
+        options.initial_window.map(f64::from),
+        options.receiver_window.map(f64::from),
+        options.packet_threshold.map(f64::from),
+        options.time_threshold,
+        options.granularity.map(Span::seconds),
+        options.initial_rtt.map(Span::seconds),
+        options.persistent_congestion_threshold,
+        options.pacing_factor,
+        options.pacing_burst.map(f64::from),
+    ]
+}
+
+/// The numbers that QUIC settings give, with their keys and ranges.
+fn quic_values(options: &QuicOptions) -> impl Iterator<Item = (&'static str, f64, &'static Range)> {
+    let numbers = quic_numbers(options).into_iter();
+    numbers.zip(QUIC_KEYS).zip(QUIC.iter()).filter_map(|((n, key), range)| Some((key, n?, range)))
+}
+
+/// Whether these settings give a number for `key`.
+fn is_given(options: &QuicOptions, key: &str) -> bool {
+    quic_numbers(options).iter().zip(QUIC_KEYS).any(|(n, other)| other == key && n.is_some())
+}
 
 /// What is wrong with TCP settings: keys and sentences.
 pub(super) fn tcp_problems(tcp: &TcpConfig) -> Vec<(&'static str, String)> {

@@ -106,7 +106,9 @@ fn packets_from_before(seen: &FlowResult) -> u64 {
 /// Bytes on the wire that no packet of a flow exceeds.
 fn largest_packet(flow: &PlanFlow) -> u16 {
     let size = match &*flow.sender {
-        PlanSender::Tcp { .. } | PlanSender::Branch { .. } => u64::from(flow.tcp.wire_size()),
+        PlanSender::Tcp { .. } | PlanSender::Quic { .. } | PlanSender::Branch { .. } => {
+            u64::from(flow.tcp.wire_size())
+        }
         PlanSender::Source(spec) => spec
             .params()
             .get("packet")

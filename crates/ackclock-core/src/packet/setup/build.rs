@@ -46,7 +46,7 @@ pub(in crate::packet) fn find_problems(plan: &Plan, custom: &dyn Custom) -> Vec<
     let bundles = Bundles::default();
     for (i, flow) in plan.flows.iter().enumerate() {
         // What a source sends depends on when it starts.
-        let is_like_last = &*flow.path == last && matches!(*flow.sender, PlanSender::Tcp { .. });
+        let is_like_last = &*flow.path == last && is_transport(&flow.sender);
         last = &flow.path;
         if !is_like_last && let Err(found) = endpoints::build(plan, i as u32, custom, &bundles) {
             problems.extend(found);
@@ -262,10 +262,15 @@ fn start_discipline_timers<C: Clock>(
     }
 }
 
+/// Whether a flow has a congestion control, whose parameters its copies share.
+fn is_transport(sender: &PlanSender) -> bool {
+    matches!(sender, PlanSender::Tcp { .. } | PlanSender::Quic { .. })
+}
+
 /// A lower bound of the packets of a flow, which bounds the lookahead of links from below.
 fn smallest_packet(flow: &PlanFlow) -> u16 {
     let size = match &*flow.sender {
-        PlanSender::Tcp { .. } => {
+        PlanSender::Tcp { .. } | PlanSender::Quic { .. } => {
             let mss = u64::from(flow.tcp.mss.max(1));
             let last = flow.size.map_or(mss, |size| size.0.saturating_sub(1) % mss + 1);
             (last + u64::from(flow.tcp.header)).min(u64::from(flow.tcp.ack_size))

@@ -10,6 +10,7 @@ use crate::error::{Problem, suggestion};
 use crate::ids::FlowId;
 use crate::multicast::{self, ControlEnv};
 use crate::packet::setup::custom::{Custom, Place};
+use crate::quic::{QuicConfig, QuicReceiver, QuicReceiverParts, QuicSender, QuicSenderParts};
 use crate::recovery::{self, RecoveryEnv};
 use crate::registry::Spec;
 use crate::rng::{Purpose, Stream};
@@ -56,6 +57,9 @@ pub(in crate::packet) fn build(
             let control = multicast::build(control, &env, &path)?;
             let parts = multicast::ReceiverParts { flow: id, layers: layers.len() as u32, control };
             Ok((None, Some(Box::new(multicast::Receiver::new(parts)))))
+        }
+        PlanSender::Quic { cc, slow_start, config, control } => {
+            build_quic_pair(plan, flow, id, [cc, slow_start], config, control, custom)
         }
         PlanSender::Tcp { cc, recovery, slow_start, ns2, control } if plan.era == Era::Rfc => {
             if ns2.is_some() {
@@ -120,6 +124,51 @@ fn build_rfc_pair(
     let parts =
         ReceiverParts { flow: id, config: TcpConfig::clone(&config), sack, size: flow.size };
     Ok((Some(Box::new(sender)), Some(Box::new(Receiver::new(&parts)))))
+}
+
+/// Builds a QUIC sender and receiver.
+fn build_quic_pair(
+    plan: &Plan,
+    flow: &PlanFlow,
+    id: FlowId,
+    [cc, slow_start]: [&Spec; 2],
+    config: &Arc<QuicConfig>,
+    control: &Arc<str>,
+    custom: &dyn Custom,
+) -> Result<Pair, Vec<Problem>> {
+    let env = CcEnv { mss: flow.tcp.mss, wire_size: flow.tcp.wire_size(), era: Era::Rfc };
+    let made = build_control(flow, id, cc, &env, custom).map(|mut made| {
+        made.take_stream(Stream::new(plan.seed, Purpose::Control, u64::from(id.0)));
+        made
+    });
+    let slow_start = slow_start::build(slow_start, &env, &format!("{}.slow_start", flow.path));
+    let (made, slow_start) = match (made, slow_start) {
+        (Ok(made), Ok(slow_start)) => (made, slow_start),
+        (made, slow_start) => {
+            return Err([made.err(), slow_start.err()].into_iter().flatten().flatten().collect());
+        }
+    };
+    let config = if made.counts_marks() && !config.ecn {
+        Arc::new(QuicConfig { ecn: true, ..QuicConfig::clone(config) })
+    } else {
+        Arc::clone(config)
+    };
+    if made.needs_ecn_counts() && !config.ecn {
+        let message = format!("{control} needs counts of ECN marks, expected ecn = true");
+        return Err(vec![Problem::new(format!("{}.quic.ecn", flow.path), message)]);
+    }
+    let parts = QuicReceiverParts { flow: id, config: QuicConfig::clone(&config), size: flow.size };
+    let sender = QuicSender::new(QuicSenderParts {
+        flow: id,
+        config,
+        size: flow.size,
+        supply: flow.supply.clone(),
+        stop: flow.stop,
+        control: Arc::clone(control),
+        cc: made,
+        slow_start,
+    });
+    Ok((Some(Box::new(sender)), Some(Box::new(QuicReceiver::new(&parts)))))
 }
 
 /// Builds the congestion control of a flow. A user-defined one is built once, whatever is wrong with it.

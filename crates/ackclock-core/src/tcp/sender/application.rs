@@ -24,30 +24,30 @@ pub enum Supply {
 
 impl Supply {
     /// Whether it hands over nothing before it is called for the first time.
-    pub(super) fn is_paced_from_start(&self) -> bool {
+    pub(crate) fn is_paced_from_start(&self) -> bool {
         matches!(self, Self::Bursts(..))
     }
 }
 
 /// The application of a flow.
 #[derive(Debug)]
-pub(super) struct Application {
+pub(crate) struct Application {
     supply: Arc<Supply>,
     mss: u32,
     /// Steps that have begun.
     passed: usize,
     /// When it hands over data again.
-    pub(super) next: Deadline,
+    pub(crate) next: Deadline,
 }
 
 impl Application {
-    pub(super) fn new(supply: Arc<Supply>, mss: u32) -> Self {
+    pub(crate) fn new(supply: Arc<Supply>, mss: u32) -> Self {
         Self { supply, mss, passed: 0, next: Deadline::NEVER }
     }
 
     /// Hands over what is due and returns the segments handed over so far, of `total`; `available` were,
     /// and `sent` have left.
-    pub(super) fn hand_over(
+    pub(crate) fn hand_over(
         &mut self,
         now: Time,
         mut available: u32,

@@ -1,0 +1,423 @@
+//! The sending end of a QUIC flow.
+//!
+//! What: joins a congestion control and a slow start rule to RFC 9002's loss detection. The rules are in [`super`].
+
+mod ack;
+mod send;
+mod timers;
+
+use std::sync::Arc;
+
+use super::QuicConfig;
+use super::config::MIN_WINDOW;
+use super::rtt::Rtt;
+use super::sent::{Outage, SentPackets};
+use super::stream::SendStream;
+use crate::cc::{Congestion, CongestionControl, Signal, Window};
+use crate::ids::FlowId;
+use crate::record::{FlowSample, Recorder, WindowRow};
+use crate::slow_start::SlowStart;
+use crate::tcp::{
+    Application, Deadline, Deliveries, Endpoint, EndpointCtx, Sampler, Snapshot, Supply, probes,
+    segments_of,
+};
+use crate::units::{Bytes, Span, Time};
+use crate::wire::{Flags, Packet};
+
+/// Largest window that a control may set, in packets.
+const MAX_WINDOW: f64 = 2_147_483_648.0;
+/// Requests of a handshake that may be under way.
+const REQUESTS: usize = 16;
+
+/// What a sender is made of.
+pub struct QuicSenderParts {
+    /// Owner.
+    pub flow: FlowId,
+    /// Settings.
+    pub config: Arc<QuicConfig>,
+    /// Payload to transfer; `None`: endless.
+    pub size: Option<Bytes>,
+    /// How the application hands over its data; `None`: all at once.
+    pub supply: Option<Arc<Supply>>,
+    /// Nothing new is sent after this time.
+    pub stop: Option<Time>,
+    /// Name of the congestion control, for messages.
+    pub control: Arc<str>,
+    /// Congestion control.
+    pub cc: Box<dyn CongestionControl>,
+    /// Slow start rule.
+    pub slow_start: Box<dyn SlowStart>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Not started.
+    Idle,
+    /// The handshake is under way.
+    Handshake,
+    /// Data flows.
+    Open,
+    /// Nothing more will be sent.
+    Done,
+}
+
+/// What a sender counts; the rest of a snapshot follows from its state.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    sent_packets: u64,
+    sent_bytes: u64,
+    retransmits: u64,
+    acks_received: u64,
+    rtt_sum_s: f64,
+    rtt_count: u64,
+    rtt_min_s: f64,
+    probe_timeouts: u64,
+    recoveries: u64,
+    ecn_reductions: u64,
+    completed_s: f64,
+    /// Packets that were acknowledged after they had been declared lost.
+    late: u64,
+    /// Times at which congestion was persistent.
+    outages: u64,
+}
+
+/// The sending end.
+pub struct QuicSender {
+    flow: FlowId,
+    stage: Stage,
+    config: Arc<QuicConfig>,
+    window: Window,
+    cc: Box<dyn CongestionControl>,
+    slow_start: Box<dyn SlowStart>,
+    stream: SendStream,
+    sent: SentPackets,
+    outage: Outage,
+    rtt: Rtt,
+    deliveries: Deliveries,
+    /// For controls that need rate samples.
+    sampler: Option<Box<Sampler>>,
+    /// The slow start rule does more than grow the window.
+    follows_slow_start: bool,
+    sends_ect_1: bool,
+    ecn: bool,
+    /// Counts of ECN in the newest ACK.
+    ecn_counts: (u32, u32),
+    /// What was sent up to this time belongs to the present or last recovery period.
+    recovery_start: Option<Time>,
+    in_recovery: bool,
+    /// One packet may leave whatever the window says (RFC 9002 section 7.3.2).
+    may_send_one: bool,
+    /// Probe timeouts in a row.
+    probe_count: u32,
+    /// When the probe timer was set last.
+    last_sent_at: Time,
+    /// When a packet is to be declared lost.
+    loss_time: Option<Time>,
+    /// The loss or the probe timer.
+    recovery_timer: Deadline,
+    pacing: Deadline,
+    next_paced: Time,
+    tick: Deadline,
+    earliest: Deadline,
+    /// Segments of the whole transfer; `u32::MAX` if endless.
+    total: u32,
+    /// Segments that the application has handed over so far.
+    available: u32,
+    last_payload: u32,
+    application: Option<Box<Application>>,
+    stop: Time,
+    /// When each request of the handshake left.
+    requests: [Time; REQUESTS],
+    requests_sent: u32,
+    count: Counts,
+    state: &'static str,
+    control: Arc<str>,
+    failure: Option<Box<str>>,
+}
+
+impl QuicSender {
+    /// A sender that has not started.
+    pub fn new(parts: QuicSenderParts) -> Self {
+        let QuicSenderParts { flow, config, size, supply, stop, control, cc, slow_start } = parts;
+        let segment = config.segment();
+        let (total, last_payload) = match size {
+            Some(bytes) => {
+                let total = segments_of(bytes, segment);
+                let before = u64::from(total.saturating_sub(1)) * u64::from(segment);
+                (total, bytes.0.saturating_sub(before) as u32)
+            }
+            None => (u32::MAX, segment),
+        };
+        let cwnd = config.initial_window.max(1).min(config.receiver_window.max(1));
+        Self {
+            flow,
+            stage: Stage::Idle,
+            window: Window { cwnd: f64::from(cwnd).max(MIN_WINDOW), ssthresh: f64::INFINITY },
+            sends_ect_1: cc.sends_ect_1(),
+            follows_slow_start: slow_start.acts_beyond_growth(),
+            sampler: cc.wants_samples().then(Box::default),
+            ecn: config.ecn,
+            cc,
+            slow_start,
+            stream: SendStream::default(),
+            sent: SentPackets::default(),
+            outage: Outage::default(),
+            rtt: Rtt::new(&config),
+            deliveries: Deliveries::default(),
+            ecn_counts: (0, 0),
+            recovery_start: None,
+            in_recovery: false,
+            may_send_one: false,
+            probe_count: 0,
+            last_sent_at: Time::ZERO,
+            loss_time: None,
+            recovery_timer: Deadline::NEVER,
+            pacing: Deadline::NEVER,
+            next_paced: Time::ZERO,
+            tick: Deadline::NEVER,
+            earliest: Deadline::NEVER,
+            total,
+            available: if supply.as_ref().is_some_and(|s| s.is_paced_from_start()) {
+                0
+            } else {
+                total
+            },
+            last_payload,
+            application: supply.map(|supply| Box::new(Application::new(supply, segment))),
+            stop: stop.unwrap_or(Time::MAX),
+            requests: [Time::ZERO; REQUESTS],
+            requests_sent: 0,
+            count: Counts::default(),
+            state: "idle",
+            config,
+            control,
+            failure: None,
+        }
+    }
+
+    /// Packets that were acknowledged after they had been declared lost.
+    pub fn late(&self) -> u64 {
+        self.count.late
+    }
+
+    /// Times at which congestion was found to be persistent.
+    pub fn outages(&self) -> u64 {
+        self.count.outages
+    }
+
+    /// Gets the control's answer to `signal`.
+    fn reduce(&mut self, signal: Signal, flight: u32, now: Time) {
+        let event = Congestion {
+            min_rtt: self.rtt.min(),
+            srtt: self.rtt.smoothed(),
+            pipe: self.sent.in_flight(),
+            ..Congestion::at(now, signal, flight)
+        };
+        let before = self.window;
+        self.cc.on_congestion(&mut self.window, &event);
+        if self.follows_slow_start {
+            self.slow_start.on_congestion(&mut self.window, &event, &before);
+        }
+        self.check_window(now);
+    }
+
+    /// Keeps cwnd in bounds and stops a flow whose control has set what is no window.
+    #[inline]
+    fn check_window(&mut self, now: Time) {
+        let Window { cwnd, ssthresh } = self.window;
+        // Written so that NaN fails.
+        if !(1.0..=MAX_WINDOW).contains(&cwnd) || ssthresh.is_nan() || ssthresh < 0.0 {
+            self.fail(now);
+            return;
+        }
+        // @src rfc9002#7.2: the minimum window is two packets.
+        let most = f64::from(self.config.receiver_window).max(MIN_WINDOW);
+        self.window.cwnd = cwnd.clamp(MIN_WINDOW, most);
+    }
+
+    #[cold]
+    fn fail(&mut self, now: Time) {
+        let Window { cwnd, ssthresh } = self.window;
+        self.failure.get_or_insert_with(|| {
+            format!(
+                "congestion control {} set cwnd to {cwnd} and ssthresh to {ssthresh} packets at \
+                 {} s in flow {}; cwnd must be a number from 1 to 2^31",
+                self.control,
+                now.seconds(),
+                self.flow.0
+            )
+            .into()
+        });
+        self.window = Window { cwnd: MIN_WINDOW, ssthresh: MIN_WINDOW };
+        self.stage = Stage::Done;
+        self.rest();
+    }
+
+    /// Nothing more is due.
+    fn rest(&mut self) {
+        self.recovery_timer = Deadline::NEVER;
+        self.loss_time = None;
+        self.pacing = Deadline::NEVER;
+        self.tick = Deadline::NEVER;
+        self.application = None;
+    }
+
+    /// Whether no new segment will ever be sent.
+    fn nothing_left(&self, now: Time) -> bool {
+        self.stream.nxt() == self.total || now > self.stop
+    }
+
+    /// All that was to be sent is acknowledged.
+    fn finish(&mut self, now: Time) {
+        self.stage = Stage::Done;
+        if self.stream.nxt() == self.total {
+            self.count.completed_s = now.seconds();
+        }
+        self.rest();
+        self.stream.release();
+        self.sent.release();
+        if let Some(sampler) = &mut self.sampler {
+            sampler.release();
+        }
+    }
+
+    fn in_slow_start(&self) -> bool {
+        self.window.cwnd < self.window.ssthresh && self.cc.uses_slow_start()
+    }
+
+    /// Completes what every call must leave behind: the earliest timer and the state's name.
+    fn finish_call(&mut self, ctx: &mut EndpointCtx<'_>) {
+        let supply = self.application.as_ref().map_or(Deadline::NEVER, |app| app.next);
+        let mut earliest = self.recovery_timer;
+        for other in [self.pacing, self.tick, supply] {
+            if (other.at, other.armed) < (earliest.at, earliest.armed) {
+                earliest = other;
+            }
+        }
+        let failed = self.stage == Stage::Done && self.failure.is_some();
+        self.earliest = if failed { Deadline::FAILED } else { earliest };
+        if ctx.record.wanted.controls {
+            self.record_state(ctx.now, ctx.record);
+        }
+    }
+
+    #[cold]
+    fn record_state(&mut self, now: Time, record: &mut Recorder) {
+        if self.stage != Stage::Idle {
+            record.probes(now, self.flow, |out| self.cc.probes(out));
+        }
+        let models_path = self.sampler.is_some();
+        let state = match self.stage {
+            Stage::Done => "done",
+            Stage::Idle | Stage::Handshake => "idle",
+            Stage::Open if self.probe_count > 0 && !models_path => "loss",
+            Stage::Open if self.in_recovery && !models_path => "recovery",
+            Stage::Open if self.in_slow_start() => "slow-start",
+            Stage::Open => self.cc.phase(),
+        };
+        if state != self.state {
+            self.state = state;
+            record.state(now, self.flow, state);
+        }
+    }
+
+    fn record_window(&self, ctx: &mut EndpointCtx<'_>) {
+        ctx.record.window(|| WindowRow {
+            at: ctx.now,
+            flow: self.flow,
+            cwnd: self.window.cwnd,
+            ssthresh: self.window.ssthresh,
+            in_flight: self.sent.in_flight(),
+            acked: self.stream.una(),
+        });
+    }
+
+    /// Takes a round-trip sample; returns it without the receiver's delay.
+    fn take_sample(&mut self, latest: Span, delay: Span, ctx: &mut EndpointCtx<'_>) -> Span {
+        let rtt = self.rtt.sample(latest, delay, ctx.now);
+        let seconds = rtt.seconds();
+        self.count.rtt_sum_s += seconds;
+        let is_least = self.count.rtt_count == 0 || seconds < self.count.rtt_min_s;
+        if is_least {
+            self.count.rtt_min_s = seconds;
+        }
+        self.count.rtt_count += 1;
+        ctx.record.rtt(ctx.now, self.flow, rtt);
+        rtt
+    }
+}
+
+impl Endpoint for QuicSender {
+    fn start(&mut self, ctx: &mut EndpointCtx<'_>) {
+        if self.stage != Stage::Idle {
+            return;
+        }
+        self.hand_over(ctx.now);
+        if self.config.handshake && self.total > 0 {
+            self.stage = Stage::Handshake;
+            self.send_request(ctx);
+        } else {
+            self.open(ctx);
+        }
+        self.finish_call(ctx);
+    }
+
+    fn on_packet(&mut self, packet: Packet, ctx: &mut EndpointCtx<'_>) {
+        if !packet.is_ack() {
+            return;
+        }
+        let is_answer = packet.flags.has(Flags::SYN);
+        match self.stage {
+            Stage::Open if !is_answer => self.on_ack(&packet, ctx),
+            Stage::Handshake if is_answer => self.on_request_answered(&packet, ctx),
+            _ => {}
+        }
+        self.finish_call(ctx);
+    }
+
+    fn on_timer(&mut self, ctx: &mut EndpointCtx<'_>) {
+        self.run_timers(ctx);
+        self.finish_call(ctx);
+    }
+
+    fn deadline(&self) -> Deadline {
+        self.earliest
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            cwnd: self.window.cwnd,
+            ssthresh: self.window.ssthresh,
+            in_flight: self.sent.in_flight(),
+            srtt_s: self.rtt.smoothed().seconds(),
+            rto_s: self.probe_period().seconds(),
+            rtt_min_s: self.count.rtt_min_s,
+            probes: probes(self.cc.as_ref()),
+            sent_packets: self.count.sent_packets,
+            sent_bytes: self.count.sent_bytes,
+            retransmits: self.count.retransmits,
+            timeouts: self.count.probe_timeouts,
+            recoveries: self.count.recoveries,
+            ecn_reductions: self.count.ecn_reductions,
+            acks_received: self.count.acks_received,
+            rtt_sum_s: self.count.rtt_sum_s,
+            rtt_count: self.count.rtt_count,
+            completed_s: self.count.completed_s,
+            ..Snapshot::default()
+        }
+    }
+
+    fn sample(&self, row: &mut FlowSample) {
+        row.cwnd = self.window.cwnd as f32;
+        row.ssthresh = self.window.ssthresh as f32;
+        row.in_flight = self.sent.in_flight();
+        row.srtt_s = self.rtt.smoothed().seconds() as f32;
+        row.sent_packets = self.count.sent_packets;
+        row.retransmits = self.count.retransmits as u32;
+    }
+
+    fn failure(&self) -> Option<String> {
+        // A control that knows why says it better.
+        self.cc.failure().or_else(|| self.failure.as_deref().map(str::to_owned))
+    }
+}

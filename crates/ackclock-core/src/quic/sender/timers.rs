@@ -1,0 +1,123 @@
+//! The sender's timers: loss and probes, pacing, the control's, the application's.
+//!
+//! **Source**: RFC 9002 section 6.2 and appendices A.8 and A.9.
+
+use super::{QuicSender, Stage};
+use crate::quic::config::MIN_WINDOW;
+use crate::tcp::{Deadline, EndpointCtx};
+use crate::units::{Span, Time};
+
+/// Packets of one probe.
+const PROBES: usize = MIN_WINDOW as usize;
+/// The period doubles no further: with it even 1 ms lasts twelve days.
+const MAX_DOUBLINGS: u32 = 30;
+
+impl QuicSender {
+    /// The period of the probe timer, its backoff included.
+    pub(super) fn probe_period(&self) -> Span {
+        let delay = if self.stage == Stage::Open { self.config.max_ack_delay } else { Span::ZERO };
+        let once = self.rtt.probe_timeout(self.config.granularity, delay);
+        Span(once.0.saturating_mul(1 << self.probe_count.min(MAX_DOUBLINGS)))
+    }
+
+    /// The loss timer if it runs, else the probe timer, if something is in flight.
+    pub(super) fn arm_recovery_timer(&mut self, now: Time) {
+        let in_flight = self.stage == Stage::Handshake || self.sent.in_flight() > 0;
+        let at = match self.loss_time {
+            Some(at) => at,
+            None if in_flight => {
+                Time(self.last_sent_at.0.saturating_add(self.probe_period().0)).max(now)
+            }
+            None => Time::MAX,
+        };
+        if at != self.recovery_timer.at {
+            self.recovery_timer = Deadline { at, armed: now };
+        }
+    }
+
+    pub(super) fn arm_tick(&mut self, now: Time) {
+        self.tick = match self.cc.timer_interval() {
+            Some(interval) => Deadline { at: now + interval, armed: now },
+            None => Deadline::NEVER,
+        };
+    }
+
+    /// The application hands over what is due, if it does not do so at once.
+    pub(super) fn hand_over(&mut self, now: Time) {
+        if let Some(application) = &mut self.application {
+            self.available =
+                application.hand_over(now, self.available, self.stream.nxt(), self.total);
+        }
+    }
+
+    /// Runs what is due.
+    pub(super) fn run_timers(&mut self, ctx: &mut EndpointCtx<'_>) {
+        let now = ctx.now;
+        if self.sampler.is_some() {
+            self.check_application_limit(now);
+        }
+        if self.recovery_timer.at <= now {
+            if self.loss_time.is_some() {
+                self.on_loss_time(ctx);
+            } else {
+                self.on_probe_timeout(ctx);
+            }
+        }
+        if self.stage == Stage::Open && self.tick.at <= now {
+            self.cc.on_timer(&mut self.window, now);
+            self.check_window(now);
+            if self.stage == Stage::Open {
+                self.arm_tick(now);
+                self.send(ctx);
+                self.record_window(ctx);
+            }
+        }
+        if self.application.as_ref().is_some_and(|app| app.next.at <= now) {
+            self.hand_over(now);
+            if self.stage == Stage::Open && self.nothing_left(now) && self.stream.outstanding() == 0
+            {
+                self.finish(now);
+            }
+            self.send(ctx);
+            self.record_window(ctx);
+        }
+        if self.stage == Stage::Open && self.pacing.at <= now {
+            self.send(ctx);
+        }
+    }
+
+    /// Nothing is declared lost; probes leave without regard to window and pacer, new data first.
+    fn on_probe_timeout(&mut self, ctx: &mut EndpointCtx<'_>) {
+        self.count.probe_timeouts += 1;
+        self.probe_count += 1;
+        if self.stage == Stage::Handshake {
+            self.send_request(ctx);
+            return;
+        }
+        if self.stage != Stage::Open {
+            return;
+        }
+        for probe in 0..PROBES {
+            if let Some(segment) = self.stream.take_lost() {
+                self.put(segment, true, ctx);
+            } else if self.may_send_new(ctx.now) {
+                let segment = self.stream.take_new();
+                self.put(segment, false, ctx);
+            } else {
+                // The probes before this one are the newest in flight.
+                let missing = self
+                    .sent
+                    .segments_in_flight()
+                    .filter(|&segment| !self.stream.is_acknowledged(segment))
+                    .nth(probe);
+                // Where nothing is missing, what has arrived takes the place of a PING.
+                let any = || self.sent.segments_in_flight().next().filter(|_| probe == 0);
+                if let Some(segment) = missing.or_else(any) {
+                    self.put(segment, true, ctx);
+                }
+            }
+        }
+        self.arm_recovery_timer(ctx.now);
+        self.record_window(ctx);
+    }
+}

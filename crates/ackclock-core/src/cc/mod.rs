@@ -322,6 +322,7 @@ crate::registry! {
         "cc/delay/lp.rs" => delay::lp::Lp,
         "cc/delay/cdg.rs" => delay::cdg::Cdg,
         "cc/delay/copa.rs" => delay::copa::Copa,
+        "cc/delay/nv.rs" => delay::nv::Nv,
         "cc/mixed/compound.rs" => mixed::compound::Compound,
         "cc/mixed/westwood.rs" => mixed::westwood::Westwood,
         "cc/mixed/illinois.rs" => mixed::illinois::Illinois,
@@ -330,5 +331,6 @@ crate::registry! {
         "cc/model/bbr.rs" => model::bbr::Bbr,
         "cc/model/bbr3.rs" => model::bbr3::Bbr3,
         "cc/model/c4.rs" => model::c4::C4,
+        "cc/model/vivace.rs" => model::vivace::Vivace,
     }
 }

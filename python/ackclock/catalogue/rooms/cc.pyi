@@ -579,6 +579,24 @@ class Copa(Record):
         min_rtt_window: float | str | None = 10,
     ) -> None: ...
 
+class Nv(Record):
+    r"""TCP-NV.
+
+    pad: Segments that may be queued in the network. Range: at least 2 (segments).
+    reset_period: Mean time for which the smallest round trip is kept. Range: more than 0 s.
+    decrease: Part of what is too much that one decrease takes. Range: more than 0 and at most 1.
+    loss_factor: Factor kept after a loss. Range: more than 0 and less than 1.
+    slow_rounds: Round trips without congestion after which growth that a timeout slowed is doubled. Range: at least 0 (round trips).
+    """
+    def __init__(
+        self,
+        pad: float | None = 10.0,
+        reset_period: float | str | None = 5,
+        decrease: float | None = 0.3,
+        loss_factor: float | None = 0.8,
+        slow_rounds: int | None = 8,
+    ) -> None: ...
+
 class Compound(Record):
     r"""Compound TCP.
 
@@ -725,4 +743,28 @@ class C4(Record):
         self,
         cruising_eras: int | None = 4,
         initial_eras: int | None = 3,
+    ) -> None: ...
+
+class Vivace(Record):
+    r"""PCC Vivace.
+
+    exponent: Exponent of the rate in the utility (t). Range: more than 0 and less than 1.
+    latency: Weight of the slope of the delay (b). Range: at least 0.
+    loss: Weight of loss (c). Range: more than 0.
+    probe: Part of the rate by which it is tried higher and lower (epsilon). Range: more than 0 and less than 0.5.
+    step: Rate that a gradient of 1 is worth (theta). Range: more than 0 (Mbit/s).
+    bound: Largest part of the rate of a first step (omega). Range: more than 0.
+    bound_step: What is added to it for each step that it has bounded (delta). Range: more than 0.
+    slope_filter: Slopes of the delay below this are taken for noise. Range: at least 0.
+    """
+    def __init__(
+        self,
+        exponent: float | None = 0.9,
+        latency: float | None = 900.0,
+        loss: float | None = 11.35,
+        probe: float | None = 0.05,
+        step: float | None = 1.0,
+        bound: float | None = 0.05,
+        bound_step: float | None = 0.1,
+        slope_filter: float | None = 0.01,
     ) -> None: ...

@@ -10,4 +10,5 @@ pub mod fast_self_tuning;
 pub mod ledbat;
 pub mod ledbat_pp;
 pub mod lp;
+pub mod nv;
 pub mod vegas;

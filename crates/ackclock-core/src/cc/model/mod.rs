@@ -4,3 +4,4 @@ pub mod bbr;
 pub mod bbr3;
 pub mod c4;
 mod filters;
+pub mod vivace;

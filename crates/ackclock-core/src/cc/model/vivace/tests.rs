@@ -1,0 +1,130 @@
+//! Utilities, gradients and steps computed by hand.
+
+use super::*;
+use crate::cc::test_support::env;
+use crate::scenario::Era;
+
+fn vivace() -> Vivace {
+    Vivace::new(VivaceParams::default(), &env(Era::Rfc)).unwrap()
+}
+
+fn near(got: f64, expected: f64) {
+    assert!((got - expected).abs() < 1e-9 * expected.abs().max(1.0), "{got} is not {expected}");
+}
+
+fn at(ms: u64) -> Time {
+    Time::ZERO + Span::from_millis(ms)
+}
+
+/// 100 Mbit/s: 100^0.9 = 10^1.8 = 63.0957...; a slope of 0.02 costs 900 x 100 x 0.02 = 1800, 1 % of loss 11.35.
+#[test]
+fn the_utility_is_that_of_the_paper() {
+    let control = vivace();
+    let plain = 10f64.powf(1.8);
+    near(control.utility(100.0, 0.0, 0.0), plain);
+    near(control.utility(100.0, 0.02, 0.0), plain - 1800.0);
+    near(control.utility(100.0, 0.0, 0.01), plain - 11.35);
+    // Below the filter, and falling delay.
+    near(control.utility(100.0, 0.0099, 0.0), plain);
+    near(control.utility(100.0, -0.5, 0.0), plain);
+}
+
+/// Section 3: with c = 11.35 random loss of up to 5 % is tolerated: t x^(t - 1) > c L at 1 Mbit/s means L < 0.0793; at
+/// 10 Mbit/s L < 0.9 x 10^-0.1 / 11.35 = 0.06298.
+#[test]
+fn the_gradient_is_positive_below_the_loss_that_the_weight_tolerates() {
+    let control = vivace();
+    for (rate, most) in [(1.0, 0.0793), (10.0, 0.06298)] {
+        for (loss, rises) in [(most * 0.99, true), (most * 1.01, false)] {
+            let (low, high) = (rate * 0.9999, rate * 1.0001);
+            let up = control.utility(high, 0.0, loss) > control.utility(low, 0.0, loss);
+            assert_eq!(up, rises, "{rate} {loss}");
+        }
+    }
+}
+
+/// 100, 101, 102, 103 ms at 0, 10, 20, 30 ms: a slope of 0.1.
+#[test]
+fn the_slope_is_that_of_the_regression_line() {
+    let mut interval = Interval::new(1.0, Outcome::None, at(50), at(150), 0);
+    for i in 0..4 {
+        assert_eq!(interval.has_slope(), i >= 2);
+        interval.add(at(50 + 10 * i), Span::from_millis(100 + i));
+    }
+    near(interval.slope(), 0.1);
+    interval.lost = 3;
+    near(interval.loss(12), 0.25);
+}
+
+/// Gradients of 1 at 100 Mbit/s, theta 1: steps of 1, 1, 2, 3, 5, 7 Mbit/s, which the bound of 5 % leaves up to
+/// 5. The seventh is cut to 5 % of the rate, and the next may take 15 %. A gradient of the other sign begins anew.
+#[test]
+fn confidence_grows_in_one_direction_and_the_bound_with_it() {
+    let mut control = vivace();
+    control.rate = 100.0;
+    let steps: Vec<f64> = (0..5).map(|_| control.step(1.0)).collect();
+    assert_eq!(steps, [1.0, 1.0, 2.0, 3.0, 5.0]);
+    near(control.step(1.0), 5.0); // 7, bounded by 0.05 x 100
+    assert_eq!(control.bounded, 1);
+    near(control.step(1.0), 9.0); // 9 <= 0.15 x 100
+    near(control.step(0.1), 1.1); // 11 x 0.1: within the first bound again
+    assert_eq!(control.bounded, 0);
+    near(control.step(-2.0), -2.0);
+}
+
+/// A path of 10 Mbit/s with 50 ms: packets of 1040 B at the paced rate, each acknowledged when the link has sent it.
+/// The rate settles between 90 % and 110 % of the link's: a longer queue has a slope that costs more than any rate
+/// gives.
+#[test]
+fn on_a_path_of_ten_megabits_it_settles_near_the_link_s_rate() {
+    let mut control = vivace();
+    let mut window = Window { cwnd: 10.0, ssthresh: f64::INFINITY };
+    control.on_start(&window, at(0), Span::from_millis(50));
+    let service = Span::from_seconds(1040.0 * 8.0 / 10e6);
+    let (mut now, mut free) = (at(0), at(0));
+    let mut flying: std::collections::VecDeque<(Time, Time)> = std::collections::VecDeque::new();
+    let mut rates = Vec::new();
+    let (mut next_send, end) = (at(0), at(60_000));
+    while now < end {
+        let arrival = flying.front().map_or(Time::MAX, |&(at, _)| at);
+        let may_send = (flying.len() as f64) < window.cwnd;
+        if may_send && next_send <= arrival {
+            now = now.max(next_send);
+            free = free.max(now) + service;
+            flying.push_back((free + Span::from_millis(50), now));
+            control.on_sent(now, flying.len() as u32);
+            next_send =
+                now + Span::from_seconds(1040.0 * 8.0 / control.pacing_rate().unwrap().bps());
+        } else {
+            let Some((arrived, left)) = flying.pop_front() else { break };
+            now = now.max(arrived);
+            let rtt = arrived.since(left);
+            let ack = Ack {
+                rtt: Some(rtt),
+                srtt: Span::from_millis(60),
+                in_flight: flying.len() as u32,
+                ..Ack::at(now, 1)
+            };
+            control.on_ack(&mut window, &ack);
+            if now > at(30_000) {
+                rates.push(control.rate);
+            }
+        }
+    }
+    let mean = rates.iter().sum::<f64>() / rates.len() as f64;
+    assert!((9.0..=11.0).contains(&mean), "{mean} Mbit/s");
+}
+
+/// After a timeout the rate is the least one and doubles again.
+#[test]
+fn a_timeout_starts_anew() {
+    let mut control = vivace();
+    let mut window = Window { cwnd: 10.0, ssthresh: f64::INFINITY };
+    control.on_start(&window, at(0), Span::from_millis(100));
+    control.probe(at(10));
+    let signal = Signal::Rto { consecutive: 1 };
+    control.on_congestion(&mut window, &Congestion::at(at(1000), signal, 10));
+    assert_eq!((window.cwnd, control.phase()), (1.0, "starting"));
+    // Four packets of 1040 B in 100 ms.
+    near(control.rate, 0.3328);
+}

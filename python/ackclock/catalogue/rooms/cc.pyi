@@ -570,12 +570,14 @@ class Copa(Record):
 
     delta: Weight of delay in default mode: 1/delta segments are kept queued. Range: more than 0 and at most 1 (1/segments).
     mode_switching: Detect flows that fill the queue and compete with them.
+    turn_at_once: A velocity above 1 ends with the first step in the other direction, as in mvfst.
     min_rtt_window: How long the smallest round trip is remembered. Range: more than 0 s.
     """
     def __init__(
         self,
         delta: float | None = 0.5,
         mode_switching: bool | None = True,
+        turn_at_once: bool | None = True,
         min_rtt_window: float | str | None = 10,
     ) -> None: ...
 

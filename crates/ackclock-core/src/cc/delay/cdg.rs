@@ -4,22 +4,25 @@
 //! it stops backing off for delay, and it keeps a shadow window.
 //!
 //! **Source**: D. A. Hayes, G. Armitage, "Revisiting TCP Congestion Control Using Delay Gradients", IFIP Networking 2011,
-//! section 3, doi:10.1007/978-3-642-20798-3_25.
+//! section 3, doi:10.1007/978-3-642-20798-3_25; what the paper leaves open as in Hayes's module for FreeBSD (`cc_cdg.c`,
+//! version 0.1).
 //!
 //! **Rule** (per round trip: gmin, gmax = change of the least and largest sample, each a mean of the last 8)
 //! ```text
-//! gmin or gmax > 0, with probability 1 - exp(-g / G):   w <- beta_delay w, not in the round trip that follows one;
-//!   after 5 such in a row without g < 0, the next 5 have no effect
+//! g = gmin if that is > 0, else gmax; in slow start the last change of each precedes its mean
+//! g > 0, with probability 1 - exp(-g / G):   w <- beta_delay w;  the change over the next round trip is not measured
+//!   after 5 such in a row without gmin or gmax < 0, the next 5 have no effect
 //! else w += 1 per round trip
-//! queue: full    gmin > 0 and gmax <= 0, or it was full and has not fallen;    empty  gmax < 0 and gmin >= 0
-//!        rising  both > 0;   falling  gmin < 0
-//! loss, queue full:  w <- beta_loss max(w, s), s the shadow window;     queue not full: w stays
-//! shadow: s <- max(s, w) at a delay back-off, + 1 per round trip, forgotten when the queue empties
+//! queue: full    gmin > 0 and gmax <= 0;      empty    gmin >= 0 and gmax < 0
+//!        rising  both > 0;                    falling  both < 0;                    else as it was
+//! loss, queue full or unknown, and not in the round trip of a back-off:
+//!                    s <- s / 2,  w <- max(s, beta_loss w);          else w stays
+//! shadow window s: begins as w and grows with it;  s <- max(s, w) at g's back-offs, forgotten when the queue empties
 //! timeout: ssthresh <- w / 2, w <- 1;   in slow start a delay back-off ends it
 //! ```
-//! Deviations: the source leaves open what a loss does that is tolerated: ssthresh is set to w, so that the flow goes on in
-//! avoidance. Linux switches the loss tolerance off by default; here it is on, as in the source. ECN counts as a loss with a
-//! full queue.
+//! Deviations: after a tolerated loss ssthresh is w. s is raised to w before a back-off, as Linux does; the module raises it to
+//! what is left, which differs after an empty queue only. Linux switches the loss tolerance off by default; here it is on,
+//! as in the source. ECN counts as a loss with a full queue.
 //!
 //! Defaults by era: the same in all: G = 3 ms, `beta_delay` 0.7, `beta_loss` 0.5, 5 back-offs.
 
@@ -88,13 +91,12 @@ struct Gradient {
 }
 
 impl Gradient {
-    /// Takes a new value; returns the smoothed gradient.
-    fn update(&mut self, value: f64) -> f64 {
-        let change = self.last.map_or(0.0, |last| value - last);
-        self.last = Some(value);
+    /// Takes a new value; returns the change since the last one and the mean of the last changes, if there is one.
+    fn update(&mut self, value: f64) -> Option<[f64; 2]> {
+        let change = value - self.last.replace(value)?;
         self.recent[self.place] = change;
         self.place = (self.place + 1) % SMOOTHING;
-        self.recent.iter().sum::<f64>() / SMOOTHING as f64
+        Some([change, self.recent.iter().sum::<f64>() / SMOOTHING as f64])
     }
 }
 
@@ -114,7 +116,10 @@ pub struct Cdg {
     /// Back-offs in a row, and those yet to be left out.
     in_row: u32,
     left_out: u32,
+    /// 0 before the first acknowledgement, and while the queue is empty.
     shadow: f64,
+    /// The window at the last acknowledgement.
+    cwnd: Option<f64>,
 }
 
 impl About<CcEnv> for Cdg {
@@ -142,27 +147,34 @@ impl About<CcEnv> for Cdg {
             in_row: 0,
             left_out: 0,
             shadow: 0.0,
+            cwnd: None,
         })
     }
 }
 
 impl Cdg {
     /// What a round trip's samples say; true if the window is to back off.
-    fn on_round(&mut self, round: RoundRtt) -> bool {
-        self.g_min = self.least.update(round.least);
-        self.g_max = self.most.update(round.most);
+    fn on_round(&mut self, round: RoundRtt, window: &Window) -> bool {
+        self.backed_off = false;
+        let (least, most) = (self.least.update(round.least), self.most.update(round.most));
+        let (Some([least, g_min]), Some([most, g_max])) = (least, most) else { return false };
+        (self.g_min, self.g_max) = (g_min, g_max);
+        let slow_start = window.cwnd <= window.ssthresh;
+        let order = if slow_start { [least, g_min, most, g_max] } else { [0.0, g_min, 0.0, g_max] };
+        let rise = order.into_iter().find(|&g| g > 0.0);
+        let is_congested = rise.is_some_and(|g| {
+            self.stream.uniform() < 1.0 - (-g / self.params.scale.seconds()).exp()
+        });
         self.infer_queue();
-        if self.g_min < 0.0 || self.g_max < 0.0 {
+        if g_min < 0.0 || g_max < 0.0 {
             (self.in_row, self.left_out) = (0, 0);
         }
-        if std::mem::take(&mut self.backed_off) {
+        if !is_congested {
             return false;
         }
-        let rise = self.g_min.max(self.g_max);
-        if rise <= 0.0 || self.stream.uniform() >= 1.0 - (-rise / self.params.scale.seconds()).exp()
-        {
-            return false;
-        }
+        // What is done now shows in the second round trip only.
+        (self.least.last, self.most.last) = (None, None);
+        self.shadow = self.shadow.max(window.cwnd);
         if self.left_out > 0 {
             self.left_out -= 1;
             return false;
@@ -180,8 +192,8 @@ impl Cdg {
         self.queue = match (self.g_min, self.g_max) {
             (min, max) if min > 0.0 && max <= 0.0 => Queue::Full,
             (min, max) if min > 0.0 && max > 0.0 => Queue::Rising,
-            (min, _) if min < 0.0 => Queue::Falling,
-            (_, max) if max < 0.0 => {
+            (min, max) if min < 0.0 && max < 0.0 => Queue::Falling,
+            (min, max) if min >= 0.0 && max < 0.0 => {
                 self.shadow = 0.0;
                 Queue::Empty
             }
@@ -189,9 +201,17 @@ impl Cdg {
         };
     }
 
+    /// The shadow window grows by what the window has grown.
+    fn follow(&mut self, window: &Window) {
+        match self.cwnd {
+            None => self.shadow = window.cwnd,
+            Some(before) if self.shadow > 0.0 => self.shadow += (window.cwnd - before).max(0.0),
+            Some(_) => {}
+        }
+    }
+
     fn back_off(&mut self, window: &mut Window) {
         self.backed_off = true;
-        self.shadow = self.shadow.max(window.cwnd);
         let kept = (self.params.beta_delay * window.cwnd).max(2.0);
         window.cwnd = kept.min(window.cwnd);
         window.ssthresh = kept;
@@ -200,16 +220,19 @@ impl Cdg {
 
 impl CongestionControl for Cdg {
     fn on_slow_start(&mut self, window: &mut Window, ack: &Ack) {
+        self.follow(window);
         if let Some(round) = self.samples.on_ack(ack)
-            && self.on_round(round)
+            && self.on_round(round, window)
         {
             self.back_off(window);
         }
+        self.cwnd = Some(window.cwnd);
     }
 
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        self.follow(window);
         if let Some(round) = self.samples.on_ack(ack)
-            && self.on_round(round)
+            && self.on_round(round, window)
         {
             self.back_off(window);
         }
@@ -220,22 +243,26 @@ impl CongestionControl for Cdg {
         if !self.backed_off {
             window.cwnd += step;
         }
+        self.cwnd = Some(window.cwnd);
     }
 
     fn on_congestion(&mut self, window: &mut Window, event: &Congestion) {
         let used = in_use(window, event, self.era);
         let lost = matches!(event.signal, Signal::FastRetransmit { .. });
-        let excused = self.params.tolerate_losses && lost;
-        if excused && !matches!(self.queue, Queue::Full | Queue::Unknown) {
+        let has_room = !matches!(self.queue, Queue::Full | Queue::Unknown) || self.backed_off;
+        if self.params.tolerate_losses && lost && has_room {
             window.ssthresh = window.cwnd.max(2.0);
             return;
         }
-        let timeout = matches!(event.signal, Signal::Rto { .. });
-        let from = if timeout { used } else { used.max(self.shadow) };
-        self.shadow = 0.0;
         self.samples.forget();
-        let factor = if timeout { 0.5 } else { self.params.beta_loss };
-        reduce_to(window, event, self.era, factor * from);
+        let kept = if matches!(event.signal, Signal::Rto { .. }) {
+            used / 2.0
+        } else {
+            self.shadow /= 2.0;
+            self.shadow.max(self.params.beta_loss * used)
+        };
+        reduce_to(window, event, self.era, kept);
+        self.cwnd = Some(window.cwnd);
     }
 
     fn take_stream(&mut self, stream: Stream) {
@@ -278,18 +305,24 @@ mod tests {
         RoundRtt { mean: f64::midpoint(least, most), least, most, count: 8 }
     }
 
-    /// 100, 108, 108 ms: gradients 0, 8, 0 ms; an eighth of their sum is 1 ms, until eight more rounds have passed.
+    /// A window in congestion avoidance.
+    fn avoidance() -> Window {
+        Window { cwnd: 100.0, ssthresh: 2.0 }
+    }
+
+    /// 100, 108, 108 ms: changes of 8 and 0 ms; an eighth of their sum is 1 ms, until eight more rounds have passed.
     #[test]
     fn the_gradient_is_a_mean_of_eight() {
         let mut gradient = Gradient::default();
-        let means: Vec<f64> = [100.0, 108.0, 108.0].map(|ms| gradient.update(ms / 1e3)).to_vec();
-        for (got, expected) in means.iter().zip([0.0, 0.001, 0.001]) {
-            assert!((got - expected).abs() < 1e-12);
+        assert_eq!(gradient.update(0.1), None);
+        for expected in [[0.008, 0.001], [0.0, 0.001]] {
+            let got = gradient.update(0.108).unwrap();
+            assert!((got[0] - expected[0]).abs() < 1e-12 && (got[1] - expected[1]).abs() < 1e-12);
         }
-        for _ in 0..7 {
+        for _ in 0..6 {
             gradient.update(0.108);
         }
-        assert!(gradient.update(0.108).abs() < 1e-12);
+        assert!(gradient.update(0.108).unwrap()[1].abs() < 1e-12);
     }
 
     /// A gradient of 3 ms = G backs off with probability 1 - 1/e = 0.632: within 4 standard deviations of 400 trials.
@@ -298,8 +331,23 @@ mod tests {
         let count = (0..400)
             .filter(|&seed| {
                 let mut control = cdg(seed);
-                control.on_round(round(100.0, 100.0));
-                control.on_round(round(124.0, 124.0)) // an eighth of 24 ms
+                control.on_round(round(100.0, 100.0), &avoidance());
+                control.on_round(round(124.0, 124.0), &avoidance()) // an eighth of 24 ms
+            })
+            .count();
+        let share = count as f64 / 400.0;
+        assert!((share - 0.632).abs() < 4.0 * 0.0241, "{share}");
+    }
+
+    /// In slow start the change itself counts: 3 ms = G, with 1 - 1/e; its mean of 0.375 ms would give 0.118.
+    #[test]
+    fn in_slow_start_the_last_change_decides() {
+        let count = (0..400)
+            .filter(|&seed| {
+                let mut control = cdg(seed);
+                let window = Window { cwnd: 10.0, ssthresh: f64::INFINITY };
+                control.on_round(round(100.0, 100.0), &window);
+                control.on_round(round(103.0, 100.0), &window)
             })
             .count();
         let share = count as f64 / 400.0;
@@ -307,19 +355,36 @@ mod tests {
     }
 
     #[test]
-    fn a_delay_back_off_keeps_seven_tenths_and_remembers_the_shadow() {
+    fn a_delay_back_off_keeps_seven_tenths_and_the_shadow_goes_on() {
         let mut control = cdg(1);
-        let mut window = Window { cwnd: 100.0, ssthresh: 2.0 };
+        let mut window = avoidance();
+        control.on_ack(&mut window, &Ack::at(Time::ZERO, 0));
+        assert_eq!(control.shadow, 100.0);
         control.back_off(&mut window);
         assert_eq!((window.cwnd, window.ssthresh, control.shadow), (70.0, 70.0, 100.0));
-        // No back-off and no growth in the round trip that follows.
+        // No growth in the round trip that follows, but of the shadow.
         control.on_ack(&mut window, &Ack::at(Time::ZERO, 70));
         assert_eq!((window.cwnd, control.shadow), (70.0, 101.0));
-        assert!(!control.on_round(round(500.0, 500.0)));
-        // A loss with a full queue: half of the shadow window, at most what there was.
+        // A loss in it has been answered.
         control.queue = Queue::Full;
         control.on_congestion(&mut window, &Congestion::at(Time::ZERO, LOSS, 70));
-        assert_eq!(window.cwnd, 50.5);
+        assert_eq!((window.cwnd, control.shadow), (70.0, 101.0));
+        // Later, with a full queue: half of the shadow window, which stays.
+        control.backed_off = false;
+        control.on_congestion(&mut window, &Congestion::at(Time::ZERO, LOSS, 70));
+        assert_eq!((window.cwnd, control.shadow), (50.5, 50.5));
+    }
+
+    /// 500 ms after 100 ms backs off for certain. The change that follows is not measured: 100 ms after 500 ms would be
+    /// a fall.
+    #[test]
+    fn the_change_after_a_back_off_is_not_measured() {
+        let mut control = cdg(1);
+        control.on_round(round(100.0, 100.0), &avoidance());
+        assert!(control.on_round(round(500.0, 500.0), &avoidance()));
+        assert_eq!(control.shadow, 100.0);
+        assert!(!control.on_round(round(100.0, 100.0), &avoidance()));
+        assert_eq!(control.phase(), "rising");
     }
 
     #[test]
@@ -343,12 +408,17 @@ mod tests {
     fn the_queue_is_full_when_the_largest_delay_stops_rising() {
         let mut control = cdg(1);
         let mut states = Vec::new();
-        let delays = [(100.0, 110.0), (105.0, 115.0), (110.0, 109.0), (90.0, 109.0)];
+        control.params.scale = Span::from_millis(1_000_000_000); // never backs off
+        // Eighths of a second, which are exact.
+        let delays = [(8, 9), (9, 10), (10, 9), (6, 10), (6, 6), (8, 6)];
         for (least, most) in delays {
-            control.on_round(round(least, most));
+            let [least, most] = [least, most].map(|eighths| 125.0 * f64::from(eighths));
+            control.on_round(round(least, most), &avoidance());
             states.push(control.phase());
         }
-        assert_eq!(states, ["unknown", "rising", "full", "falling"]);
+        // Sums of changes: 1 and 1; 2 and 0; -2 and 1, the least alone falls; -2 and -3; 0 and -3.
+        assert_eq!(states, ["unknown", "rising", "full", "full", "falling", "empty"]);
+        assert_eq!(control.shadow, 0.0);
     }
 
     /// Five back-offs in a row, then five that have no effect, as long as the delay does not fall.
@@ -357,11 +427,12 @@ mod tests {
         let mut control = cdg(1);
         let mut seen = Vec::new();
         for i in 0..40 {
-            let ms = 100.0 + 400.0 * f64::from(i); // back-off is all but certain
-            control.backed_off = false;
-            seen.push(control.on_round(round(ms, ms)));
+            // Every other round trip is not measured.
+            let ms = 100.0 + 400.0 * f64::from(i);
+            control.on_round(round(ms, ms), &avoidance());
+            seen.push(control.on_round(round(ms + 400.0, ms + 400.0), &avoidance())); // all but certain
         }
-        let pattern: Vec<bool> = (0..39).map(|i| i % 10 < 5).collect();
-        assert_eq!(seen[1..], pattern);
+        let pattern: Vec<bool> = (0..40).map(|i| i % 10 < 5).collect();
+        assert_eq!(seen, pattern);
     }
 }

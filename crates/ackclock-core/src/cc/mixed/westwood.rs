@@ -15,8 +15,10 @@
 //! loss, ECN: ssthresh <- max(BWE RTTmin, 2),  w <- min(w, ssthresh)
 //! timeout:   ssthresh <- max(BWE RTTmin, 2),  w <- 1
 //! ```
-//! Deviations: BWE is 0 before the first sample; a loss in the first round trip halves. Linux filters twice with 7/8 and
-//! forgets `RTTmin` after a timeout; here there is one filter, as in the source, and `RTTmin` is that of the flow.
+//! Deviations: BWE is 0 before the first sample; a loss in the first round trip halves. g = 0.9 is the source's (ns-3's
+//! `TcpWestwood` has it too, on the mean of two samples). Linux (`tcp_westwood.c`) filters twice with 7/8, takes the first
+//! sample as it is, as here, and forgets `RTTmin` after a timeout; here there is one filter, and `RTTmin` is that of the
+//! flow.
 //!
 //! Defaults by era: the same in all: g = 0.9.
 

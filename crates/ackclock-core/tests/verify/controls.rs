@@ -146,3 +146,34 @@ fn slow_starts_that_watch_the_path_lose_less() {
         assert!(rate > 0.5 * RATE * 8000.0, "{name}: {rate}");
     }
 }
+
+/// DCTCP, Alizadeh et al., SIGCOMM 2010, section 3.3: N flows in step over C with a threshold of K have W* = (C RTT + K) / N,
+/// alpha = sqrt(2 / W*), and a queue that swings below K + N by A = sqrt(2 N (C RTT + K)) / 2. 1 Gbit/s of 1040 B and 1 ms
+/// are 120.2 segments, K = 40: of one flow alpha = 0.112, A = 8.95 and a mean queue of 41 - 4.5; of two alpha = 0.158,
+/// A = 12.66, at most 42 and a mean of 35.7. Two that are not in step swing less: the mean is between that and K + N.
+#[test]
+fn dctcp_keeps_the_queue_and_the_estimate_that_its_paper_derives() {
+    // Every arrival that finds 40 waiting is marked; beyond twice that RED drops, which slow start alone reaches.
+    let mark = json!({"kind": "red", "min_th": 40, "max_th": 40.001, "max_p": 1, "w_q": 1, "gentle": true,
+        "wait": false, "bytes": false, "ecn": true});
+    for (count, alpha, queue) in [(1usize, 0.112, 36.5), (2, 0.158, 35.7)] {
+        let flow = json!({"src": "a", "dst": "b", "cc": "dctcp", "recovery": "sack"});
+        let flows: Vec<Value> = (0..count).map(|_| flow.clone()).collect();
+        let link =
+            json!({"rate": "1 Gbps", "delay": "0.5 ms", "buffer": "1000 pkt", "qdisc": mark});
+        let seen = run(json!({
+            "net": wire(link), "flows": flows, "duration": 1, "warmup": 0.3,
+            "tcp": {"delayed_ack": 1, "mss": 1000, "accecn": true},
+        }));
+        let mean = queued(&seen);
+        let estimates = (0..count).map(|i| seen.flow(i).sender.probes[0].1);
+        let estimate = estimates.sum::<f64>() / count as f64;
+        println!(
+            "dctcp x {count}: alpha {estimate:.4} of {alpha}, queue {mean:.2} of {queue} segments"
+        );
+        assert!((estimate / alpha - 1.0).abs() < 0.25, "{estimate} of {alpha}");
+        let most = 40.0 + count as f64;
+        assert!(mean > 0.95 * queue && mean < most, "{mean} of {queue} to {most}");
+        assert_eq!(seen.link("a->b").window_drops, 0);
+    }
+}

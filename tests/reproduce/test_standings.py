@@ -86,6 +86,18 @@ def test_a_reading_is_chosen_once_for_all_claims(paper):
     assert "unit read as packets" in found["1"].standing.reason
 
 
+def test_a_reading_that_measures_nothing_is_chosen_over_none(paper):
+    text = claim("1", (5, "1 WHERE false"), "{ at_least = 8 }", reading=READ)
+    nothing = text.replace("1 WHERE false AS value", "1 AS value WHERE false")
+    found = results(paper(HEAD + nothing))["1"]
+    # Missed under bytes, nothing under packets: what is not measured does not save the claim.
+    assert (found.verdict, found.reading) == ("deviates", {"unit": "bytes"})
+    found = results(paper(HEAD + nothing.replace("SELECT 5", "SELECT 9")))["1"]
+    assert found.verdict == "reproduced"
+    neither = nothing.replace("SELECT 5 AS value", "SELECT 5 AS value WHERE false")
+    assert "measured nothing" in results(paper(HEAD + neither))["1"].reason
+
+
 def test_checks_of_our_own_are_shown_and_do_not_decide(paper):
     text = claim("1", (5, 1), "{ at_least = 4 }")
     folder = paper(text)

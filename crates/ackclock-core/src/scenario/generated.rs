@@ -207,6 +207,14 @@ pub struct Tiers {
     #[serde(default = "lan_rate")]
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1_000_000_000_000_000_u64))]
     pub lan_rate: BitRate,
+    /// Rate of links between a MAN and the WAN. Left out: `man_rate`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1_000_000_000_000_000_u64))]
+    pub man_wan_rate: Option<BitRate>,
+    /// Rate of links between a LAN and its MAN. Left out: `lan_rate`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1_000_000_000_000_000_u64))]
+    pub lan_man_rate: Option<BitRate>,
     /// Side of the WAN's square.
     #[serde(default = "wan_km")]
     #[schemars(extend("exclusiveMinimum" = 0, "x-unit" = "km"))]

@@ -10,12 +10,12 @@
 //! WAN, MAN: minimum spanning tree by distance (Prim), then the (R - 1) shortest missing links
 //! LAN: a star around its first node, then the (R - 1) shortest missing links
 //! a MAN's first node is linked to the RMW nearest WAN nodes, a LAN's first node to the RLM nearest of its MAN
-//! delay = distance / signal speed; a link between tiers has the rate of the lower one
+//! delay = distance / signal speed; a link between tiers has the rate of the lower one, unless one is given
 //! traffic patterns draw from the nodes of LANs, without the first where a LAN has several
 //! ```
 //! Deviations: the program's source was not to be had. That R counts links beyond a tree, plus one, follows from
 //! the 5 nodes and 6 links of the paper's WAN (R = 3). The original places nodes on grids and may reject near
-//! ones; here places are uniform. Sides of squares are parameters: the paper states no delays.
+//! ones; here places are uniform. Sides of squares and rates between tiers are parameters: the paper states neither.
 //!
 //! Defaults by era: the same in all.
 
@@ -57,7 +57,8 @@ impl Topology for Tiers {
                 self.man_redundancy,
                 self.man_rate,
             );
-            made.up(man_nodes[0], man[0], &wan_nodes, &wan, self.man_wan_redundancy, self.man_rate);
+            let rate = self.man_wan_rate.unwrap_or(self.man_rate);
+            made.up(man_nodes[0], man[0], &wan_nodes, &wan, self.man_wan_redundancy, rate);
             for l in 0..self.lans {
                 let corner = (man[0].0, man[0].1);
                 let lan = places(
@@ -73,7 +74,8 @@ impl Topology for Tiers {
                 // node without LANs has one link too, and is no host.
                 let hosts = if nodes.len() > 1 { &nodes[1..] } else { &nodes[..] };
                 made.layout.ends.extend(hosts);
-                made.up(nodes[0], lan[0], &man_nodes, &man, self.lan_man_redundancy, self.lan_rate);
+                let rate = self.lan_man_rate.unwrap_or(self.lan_rate);
+                made.up(nodes[0], lan[0], &man_nodes, &man, self.lan_man_redundancy, rate);
             }
         }
         Ok(made.layout)
@@ -290,6 +292,21 @@ mod tests {
         assert_eq!(tree, [(0, 1), (0, 4), (3, 2), (4, 3)]);
         // Missing, by length: 1-4 (sqrt 10), then 0-3 and 1-2 (4), 2-4 (sqrt 18).
         assert_eq!(shortest_missing(&places, &tree, 2), [(1, 4), (0, 3)]);
+    }
+
+    #[test]
+    fn links_between_tiers_may_have_rates_apart_from_theirs() {
+        let text = r#"{"kind":"tiers","man_wan_rate":"155 Mbps","lan_man_rate":"20 Mbps"}"#;
+        let made = layout(text).unwrap();
+        let rates = |a: char, b: char| -> Vec<f64> {
+            let begins = |node, c| made.name(node).starts_with(c);
+            let between = made.links.iter().filter(|l| begins(l.a, a) && begins(l.b, b));
+            between.map(|l| l.rate.0 as f64 / 1e6).collect()
+        };
+        // 20 MANs on the WAN, 180 LANs on MANs; inside the tiers nothing changes.
+        assert_eq!(rates('m', 'w'), [155.0; 20]);
+        assert_eq!(rates('l', 'm'), [20.0; 180]);
+        assert_eq!(rates('m', 'm'), [55.0; 20]);
     }
 
     #[test]

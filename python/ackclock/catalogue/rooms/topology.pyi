@@ -203,6 +203,8 @@ class Tiers(Record):
     wan_rate: Rate of the WAN's links. Range: more than 0 and at most 1000000000000000 bit/s.
     man_rate: Rate of a MAN's links, those to the WAN included. Range: more than 0 and at most 1000000000000000 bit/s.
     lan_rate: Rate of a LAN's links, those to the MAN included. Range: more than 0 and at most 1000000000000000 bit/s.
+    man_wan_rate: Rate of links between a MAN and the WAN. Range: more than 0 and at most 1000000000000000 bit/s.
+    lan_man_rate: Rate of links between a LAN and its MAN. Range: more than 0 and at most 1000000000000000 bit/s.
     wan_km: Side of the WAN's square. Range: more than 0 (km).
     man_km: Side of each MAN's square. Range: more than 0 (km).
     lan_km: Side of each LAN's square. Range: more than 0 (km).
@@ -227,6 +229,8 @@ class Tiers(Record):
         wan_rate: float | str | None = 155000000,
         man_rate: float | str | None = 55000000,
         lan_rate: float | str | None = 10000000,
+        man_wan_rate: float | str | None = ...,
+        lan_man_rate: float | str | None = ...,
         wan_km: float | None = 1000.0,
         man_km: float | None = 10.0,
         lan_km: float | None = 0.1,

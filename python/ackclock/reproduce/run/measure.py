@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ClaimResult", "Evaluated", "evaluate"]
 
+NOTHING = "measured nothing here"
+
 
 @dataclass(frozen=True)
 class ClaimResult:
@@ -104,12 +106,16 @@ class Evaluated:
         Why nothing was measured; empty if something was.
     is_exact
         Nothing random is behind any number that decides.
+    unmeasured
+        Checks of some reading alone that measured nothing, as where the tier leaves that out: under
+        this reading the claim is not judged.
     """
 
     claim: Claim
     checks: tuple[tuple[Check, tuple[Part, ...]], ...] = ()
     unjudged: str = ""
     is_exact: bool = False
+    unmeasured: tuple[Check, ...] = ()
 
     def outcome(self, chosen: Mapping[str, str]) -> Outcome | None:
         """What its deciding numbers say under a choice of readings; None if there are none.
@@ -119,6 +125,8 @@ class Evaluated:
         chosen
             Option by reading.
         """
+        if any(check.counts(chosen) for check in self.unmeasured):
+            return None
         deciding = [part.outcome for part in self.parts(chosen) if not part.ours]
         return join(deciding) if deciding and not self.unjudged else None
 
@@ -142,7 +150,9 @@ class Evaluated:
         """
         outcome = self.outcome(chosen)
         if outcome is None:
-            return ClaimResult(self.claim, (), "not-checkable", self.unjudged)
+            lacking = [check for check in self.unmeasured if check.counts(chosen)]
+            why = self.unjudged or _about(lacking[0], NOTHING) if lacking else self.unjudged
+            return ClaimResult(self.claim, (), "not-checkable", why)
         parts = self.parts(chosen)
         verdict: Verdict = {"met": "reproduced", "missed": "deviates"}.get(outcome, "not-checkable")  # type: ignore[assignment]
         return ClaimResult(
@@ -191,16 +201,21 @@ def evaluate(
     lost = [f"{missing[name]} (study {name})" for name in needed if name in missing]
     if lost:
         return Evaluated(claim, unjudged="; ".join(lost))
-    checks = []
+    checks, unmeasured = [], []
     for check in claim.checks:
         reads = studies_of(database.paper, check.measure)
         found = _parts(claim, check, database, [name for name in reads if random[name]])
+        if not found and check.reading:
+            unmeasured.append(check)
+            continue
         if not found:
-            return Evaluated(claim, unjudged=_about(check, "measured nothing here"))
+            return Evaluated(claim, unjudged=_about(check, NOTHING))
         checks.append((check, tuple(replace(part, ours=bool(check.ours)) for part in found)))
+    if not checks and unmeasured:
+        return Evaluated(claim, unjudged=_about(unmeasured[0], NOTHING))
     deciding = [check.measure for check in claim.checks if not check.ours]
     is_exact = not any(random[name] for name in studies_of(database.paper, *deciding))
-    return Evaluated(claim, tuple(checks), is_exact=is_exact)
+    return Evaluated(claim, tuple(checks), is_exact=is_exact, unmeasured=tuple(unmeasured))
 
 
 def _about(check: Check, what: str) -> str:

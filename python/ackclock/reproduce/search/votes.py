@@ -57,6 +57,8 @@ def join_votes(votes: Mapping[str, float], made_from: Mapping[str, str]) -> dict
 
 
 def _vote(one: Evaluated, reading: Mapping[str, str]) -> float | None:
+    if any(check.counts(reading) for check in one.unmeasured):
+        return None
     shares = []
     for check, parts in one.checks:
         if check.ours or not check.counts(reading):

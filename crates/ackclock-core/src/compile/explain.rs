@@ -6,7 +6,7 @@ use super::plan::{Plan, PlanFlow, PlanLink, PlanSender};
 use crate::quic::QuicConfig;
 use crate::registry::Spec;
 use crate::scenario::{QuicOptions, Scenario};
-use crate::tcp::{Supply, TcpConfig};
+use crate::tcp::TcpConfig;
 
 /// Packet-hops per second of CPU time assumed in predictions, on one core of an ordinary server.
 const PACKET_HOPS_PER_S: f64 = 2.0e7;
@@ -108,6 +108,8 @@ pub struct Predicted {
     pub cpu_s: f64,
     /// Rows of recorded tables.
     pub recorded_rows: f64,
+    /// Memory of the recorded tables, if they stay there.
+    pub table_bytes: f64,
     /// Memory of the run, recorded tables with it.
     pub memory_bytes: f64,
 }
@@ -139,39 +141,16 @@ fn equal_share_bps(flow: &PlanFlow, shares: &[f64]) -> f64 {
     flow.route.iter().map(|l| shares[l.index()]).fold(f64::INFINITY, f64::min)
 }
 
-/// Predicts the work of a compiled scenario: every flow sends at its equal share.
+/// Predicts the work of a compiled scenario.
 pub fn predict(plan: &Plan) -> Predicted {
-    let shares = shares_bps(plan, &crossing(plan));
-    let hops = |flow: &PlanFlow| {
-        let until = flow.stop.unwrap_or(plan.duration).min(plan.duration);
-        let wire = f64::from(flow.tcp.wire_size());
-        let mut share = equal_share_bps(flow, &shares);
-        if let PlanSender::Branch { layers, .. } = &*flow.sender {
-            share = share.min(layers.iter().map(|layer| layer.bps()).sum());
-        }
-        let mut packets = until.since(flow.start).seconds() * share / 8.0 / wire;
-        let all = flow.size.map(|size| size.0 as f64).or_else(|| {
-            let Some(Supply::Bursts(size, every)) = flow.supply.as_deref() else { return None };
-            Some(size.0 as f64 * (until.since(flow.start).seconds() / every.seconds()).ceil())
-        });
-        if let Some(bytes) = all {
-            packets = packets.min(bytes / f64::from(flow.tcp.mss));
-        }
-        let acks = match &*flow.sender {
-            PlanSender::Tcp { .. } | PlanSender::Quic { .. } => {
-                1.0 / f64::from(flow.tcp.delayed_ack)
-            }
-            PlanSender::Source(_) | PlanSender::Branch { .. } => 0.0,
-        };
-        packets * (flow.route.len() as f64 + acks * flow.ack_route.len() as f64)
-    };
-    let packet_hops = plan.flows.iter().map(hops).sum();
-    let (recorded_rows, memory_bytes) = super::memory::predict(plan, packet_hops);
+    let packet_hops = super::work::packet_hops(plan);
+    let [recorded_rows, table_bytes, memory_bytes] = super::memory::predict(plan, packet_hops);
     Predicted {
         packet_hops,
         events: packet_hops * EVENTS_PER_HOP,
         cpu_s: packet_hops / PACKET_HOPS_PER_S,
         recorded_rows,
+        table_bytes,
         memory_bytes,
     }
 }

@@ -16,11 +16,11 @@ const PROBES_PER_ACK: f64 = 4.0;
 /// Interval of sampled tables where none is given [s].
 const INTERVAL_S: f64 = 0.1;
 
-/// Predicts rows of recorded tables, and bytes of memory of the whole run.
+/// Predicts rows of recorded tables, their bytes in memory, and those of the whole run.
 ///
 /// Rows of `windows`, `rtts`, `probe_series`, `queues` and `packets` follow from the predicted packet hops; those of `drops`,
 /// `states`, `layers` and `probes` are few, and not counted.
-pub(super) fn predict(plan: &Plan, packet_hops: f64) -> (f64, f64) {
+pub(super) fn predict(plan: &Plan, packet_hops: f64) -> [f64; 3] {
     let interval = plan.record.interval.map_or(INTERVAL_S, Span::seconds);
     let samples = plan.duration.seconds() / interval;
     let flows = plan.record.flows.as_ref().map_or(plan.flows.len(), Vec::len) as f64;
@@ -34,6 +34,7 @@ pub(super) fn predict(plan: &Plan, packet_hops: f64) -> (f64, f64) {
         Table::Queues | Table::Packets => 2.0 * packet_hops,
         Table::States | Table::Drops | Table::Probes | Table::Layers => 0.0,
     });
-    let rows = rows.sum();
-    (rows, rows * ROW_BYTES + plan.flows.len() as f64 * FLOW_BYTES)
+    let rows: f64 = rows.sum();
+    let tables = rows * ROW_BYTES;
+    [rows, tables, tables + plan.flows.len() as f64 * FLOW_BYTES]
 }

@@ -11,6 +11,7 @@ mod links;
 mod memory;
 mod plan;
 mod routes;
+mod work;
 
 pub use explain::{Explained, Predicted, explain, predict};
 pub(crate) use plan::OPPORTUNITY_BYTES;

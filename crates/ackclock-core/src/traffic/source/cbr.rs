@@ -19,7 +19,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Outlet, Source, SourceEnv};
+use super::{Offer, Outlet, Source, SourceEnv};
 use crate::error::Problem;
 use crate::record::FlowSample;
 use crate::registry::{About, Info, Status};
@@ -194,7 +194,17 @@ impl Cbr {
     }
 }
 
-impl Source for Cbr {}
+impl Source for Cbr {
+    fn offers(&self, active: Span) -> Offer {
+        let ends = self.stretches.iter().skip(1).map(|next| next.begin).chain([active]);
+        let bits = self.stretches.iter().zip(ends).map(|(stretch, end)| {
+            let length = end.min(active).0.saturating_sub(stretch.begin.0);
+            Span(length).seconds() * stretch.rate as f64
+        });
+        let packet_bytes = f64::from(self.size);
+        Offer { packets: bits.sum::<f64>() / 8.0 / packet_bytes, packet_bytes, answers: 0.0 }
+    }
+}
 
 impl Endpoint for Cbr {
     fn start(&mut self, ctx: &mut EndpointCtx<'_>) {

@@ -23,11 +23,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Source, SourceEnv};
+use super::{Offer, Source, SourceEnv};
 use crate::error::Problem;
 use crate::record::FlowSample;
 use crate::registry::{About, Info, Spec, Status};
 use crate::tcp::{Deadline, Endpoint, EndpointCtx, Snapshot};
+use crate::units::Span;
 use crate::wire::Packet;
 
 /// Packets for which the receiver remembers whether they have arrived.
@@ -88,6 +89,10 @@ impl About<SourceEnv> for Coded {
 }
 
 impl Source for Coded {
+    fn offers(&self, active: Span) -> Offer {
+        self.source.offers(active)
+    }
+
     fn receiver(&self) -> Box<dyn Endpoint> {
         Box::new(Decoder::new(self.source.receiver(), self.block, self.needed))
     }

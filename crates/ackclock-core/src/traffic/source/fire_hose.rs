@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 
 use self::bundle::Place;
 use self::receiver::{GoodputReporter, read_goodput};
-use super::{Outlet, Source, SourceEnv};
+use super::{Offer, Outlet, Source, SourceEnv};
 use crate::error::Problem;
 use crate::policy::{self, DemandPolicy, PolicyEnv};
 use crate::record::FlowSample;
@@ -144,6 +144,12 @@ impl FireHose {
 }
 
 impl Source for FireHose {
+    fn offers(&self, active: Span) -> Offer {
+        let packet_bytes = f64::from(self.size);
+        let rate = self.capacity / self.place.count() as f64;
+        Offer { packets: rate * active.seconds() / self.bits(), packet_bytes, answers: 0.0 }
+    }
+
     fn receiver(&self) -> Box<dyn Endpoint> {
         Box::new(GoodputReporter::new(self.outlet.flow, self.interval))
     }

@@ -44,8 +44,22 @@ pub struct SourceEnv {
     pub bundles: Bundles,
 }
 
+/// What a source would send, for predictions of a run's work.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Offer {
+    /// Packets, whatever becomes of them; infinite for a source that sends as much as its network takes.
+    pub packets: f64,
+    /// Mean size of a packet on the wire [bytes].
+    pub packet_bytes: f64,
+    /// Packets of the other end for each packet that arrives there.
+    pub answers: f64,
+}
+
 /// The sending end of a flow that has no TCP, and what its receiving end is.
 pub trait Source: Endpoint {
+    /// What it would send in its first `active` of time, on average over its random choices.
+    fn offers(&self, active: Span) -> Offer;
+
     /// The other end: counts what arrives, unless the source needs reports.
     fn receiver(&self) -> Box<dyn Endpoint> {
         Box::new(DatagramSink::default())

@@ -20,7 +20,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::{Outlet, Source, SourceEnv};
+use super::{Offer, Outlet, Source, SourceEnv};
 use crate::error::Problem;
 use crate::record::FlowSample;
 use crate::registry::{About, Info, Status};
@@ -189,7 +189,15 @@ impl<L: Law> OnOff<L> {
     }
 }
 
-impl<L: Law> Source for OnOff<L> {}
+impl<L: Law> Source for OnOff<L> {
+    fn offers(&self, active: Span) -> Offer {
+        let packet_bytes = f64::from(self.size);
+        let apart = 8.0 * packet_bytes / self.rate as f64;
+        let burst = (self.burst / apart).max(1.0);
+        let packets = burst * active.seconds() / (self.idle + burst * apart);
+        Offer { packets, packet_bytes, answers: 0.0 }
+    }
+}
 
 impl<L: Law> Endpoint for OnOff<L> {
     fn start(&mut self, ctx: &mut EndpointCtx<'_>) {

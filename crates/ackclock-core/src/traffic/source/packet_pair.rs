@@ -33,7 +33,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::echo::Echo;
-use super::{Outlet, Source, SourceEnv};
+use super::{Offer, Outlet, Source, SourceEnv};
 use crate::error::Problem;
 use crate::record::FlowSample;
 use crate::registry::{About, Info, Status};
@@ -213,6 +213,10 @@ impl PacketPair {
 }
 
 impl Source for PacketPair {
+    fn offers(&self, _active: Span) -> Offer {
+        Offer { packets: f64::INFINITY, packet_bytes: f64::from(self.size), answers: 1.0 }
+    }
+
     fn receiver(&self) -> Box<dyn Endpoint> {
         Box::new(Echo::new(self.outlet.flow))
     }

@@ -30,7 +30,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::receiver::TfrcReceiver;
-use super::{Outlet, Source, SourceEnv};
+use super::{Offer, Outlet, Source, SourceEnv};
 use crate::error::Problem;
 use crate::record::FlowSample;
 use crate::registry::{About, Info, Status};
@@ -248,6 +248,10 @@ impl Tfrc {
 }
 
 impl Source for Tfrc {
+    fn offers(&self, _active: Span) -> Offer {
+        Offer { packets: f64::INFINITY, packet_bytes: f64::from(self.size), answers: 0.0 }
+    }
+
     fn receiver(&self) -> Box<dyn Endpoint> {
         Box::new(TfrcReceiver::new(self.outlet.flow))
     }

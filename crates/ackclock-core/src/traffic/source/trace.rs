@@ -12,7 +12,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Outlet, Source, SourceEnv};
+use super::{Offer, Outlet, Source, SourceEnv};
 use crate::error::Problem;
 use crate::record::FlowSample;
 use crate::registry::{About, Info, Status};
@@ -86,7 +86,16 @@ impl Trace {
     }
 }
 
-impl Source for Trace {}
+impl Source for Trace {
+    fn offers(&self, active: Span) -> Offer {
+        let within = self.entries.iter().take_while(|entry| entry.at < active);
+        let (packets, bytes) = within.fold((0, 0), |(packets, bytes), entry| {
+            (packets + entry.size.0.div_ceil(u64::from(self.packet)), bytes + entry.size.0)
+        });
+        let packet_bytes = bytes as f64 / packets.max(1) as f64;
+        Offer { packets: packets as f64, packet_bytes, answers: 0.0 }
+    }
+}
 
 impl Endpoint for Trace {
     fn start(&mut self, ctx: &mut EndpointCtx<'_>) {

@@ -74,6 +74,11 @@ fn lock(bundle: &Mutex<Bundle>) -> MutexGuard<'_, Bundle> {
 }
 
 impl Place {
+    /// Flows of the bundle, active or not.
+    pub(super) fn count(&self) -> usize {
+        lock(&self.bundle).members.len()
+    }
+
     pub(super) fn count_active(&self, now: Time) -> usize {
         lock(&self.bundle).members.iter().filter(|m| m.is_active(now)).count().max(1)
     }

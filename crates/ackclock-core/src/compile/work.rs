@@ -1,0 +1,245 @@
+//! Predicts the work of a run: the packets of each flow and the links that they pass.
+//!
+//! Each flow would send a volume: its transfer, what its application hands over, what its source makes, or as
+//! much as its narrowest link, its windows and its slow start let through while it is active. Where the flows of a
+//! link want more than it can carry while they are there, it is shared so that each gets the same rate or all
+//! that it wants (max-min fairness, by the iteration of Charny, Clark and Jain, ICC 1995). Many short transfers
+//! one after another get what they want each; many endless flows get equal shares.
+//!
+//! Losses, retransmissions and the random loss of links are not predicted.
+
+use super::plan::{Plan, PlanFlow, PlanSender};
+use crate::ids::FlowId;
+use crate::tcp::Supply;
+use crate::traffic::source::{self, Bundles, Offer, SourceEnv};
+use crate::units::{Span, Time};
+
+/// Rounds of the iteration at most; each fixes the level of a link at least, and most fix nearly all.
+const ROUNDS: usize = 16;
+/// Change of a level below which the iteration ends.
+const TOLERANCE: f64 = 0.01;
+
+/// What a flow would send if its links were its own.
+struct Want {
+    /// On the wire [bytes].
+    bytes: f64,
+    /// Size of a packet on the wire [bytes].
+    packet_bytes: f64,
+    /// How long it sends [s].
+    active_s: f64,
+    /// Packets back for each packet that arrives.
+    answers: f64,
+    /// Packets of a connection's setup, one each way.
+    setup: f64,
+    /// Whether it sends less when the network carries less.
+    responds: bool,
+}
+
+/// Predicts how many times a packet arrives at a link.
+pub(super) fn packet_hops(plan: &Plan) -> f64 {
+    let rates: Vec<f64> = plan
+        .links
+        .iter()
+        .map(|link| {
+            let own = link.rate.bps();
+            let schedule = link.settings.schedule.as_ref();
+            schedule.map_or(own, |schedule| schedule.mean_bps(own, plan.duration)) / 8.0
+        })
+        .collect();
+    let wants = wants(plan, &rates);
+    let levels = levels(plan, &wants, &rates);
+    let hops = |(flow, want): (&PlanFlow, &Want)| {
+        let most = |link: usize| levels[link] * want.active_s;
+        let narrowest = flow.route.iter().map(|l| most(l.index())).fold(f64::INFINITY, f64::min);
+        let mut bytes = if want.responds { want.bytes.min(narrowest) } else { want.bytes };
+        let mut passed = 0.0;
+        for link in &flow.route {
+            passed += bytes;
+            bytes = bytes.min(most(link.index()));
+        }
+        let there = passed / want.packet_bytes + want.setup * flow.route.len() as f64;
+        let back = (bytes / want.packet_bytes * want.answers).ceil() + want.setup;
+        there + back * flow.ack_route.len() as f64
+    };
+    plan.flows.iter().zip(&wants).map(hops).sum()
+}
+
+/// What all flows would send; `rates` are of links [B/s].
+fn wants(plan: &Plan, rates: &[f64]) -> Vec<Want> {
+    // The sources of a host share its link, so each must know of the others before it is queried.
+    let bundles = Bundles::default();
+    let sources: Vec<_> = (0..plan.flows.len()).map(|f| source(plan, f, &bundles)).collect();
+    let want = |(flow, source): (&PlanFlow, &Option<Box<dyn source::Source>>)| {
+        let until = flow.stop.unwrap_or(plan.duration).min(plan.duration);
+        let active = until.since(flow.start.min(until));
+        let active_s = active.seconds();
+        let narrow = flow.route.iter().map(|l| rates[l.index()]).fold(f64::INFINITY, f64::min);
+        let narrow = if narrow.is_finite() { narrow } else { 0.0 };
+        let wire = f64::from(flow.tcp.wire_size());
+        let mut want = Want {
+            bytes: narrow * active_s,
+            packet_bytes: wire,
+            active_s,
+            answers: 0.0,
+            setup: 0.0,
+            responds: true,
+        };
+        match &*flow.sender {
+            PlanSender::Tcp { .. } | PlanSender::Quic { .. } => {
+                want.answers = 1.0 / f64::from(flow.tcp.delayed_ack.max(1));
+                want.setup = if flow.tcp.syn && active_s > 0.0 { 1.0 } else { 0.0 };
+                let segments = application(flow, until) / f64::from(flow.tcp.mss);
+                let segments = segments.min(windows(plan, flow, rates, active_s));
+                want.bytes = want.bytes.min(segments.ceil() * wire);
+            }
+            PlanSender::Branch { layers, .. } => {
+                let rate: f64 = layers.iter().map(|layer| layer.bps() / 8.0).sum();
+                want.bytes = want.bytes.min(rate * active_s);
+            }
+            PlanSender::Source(_) => {
+                if let Some(source) = source {
+                    let Offer { packets, packet_bytes, answers } = source.offers(active);
+                    (want.packet_bytes, want.answers) = (packet_bytes.max(1.0), answers);
+                    if packets.is_finite() {
+                        want.bytes = packets * packet_bytes;
+                        want.responds = false;
+                    }
+                }
+            }
+        }
+        want
+    };
+    plan.flows.iter().zip(&sources).map(want).collect()
+}
+
+/// The source of a flow without TCP; none if its parameters are wrong, which the check reports.
+fn source(plan: &Plan, f: usize, bundles: &Bundles) -> Option<Box<dyn source::Source>> {
+    let flow = &plan.flows[f];
+    let PlanSender::Source(spec) = &*flow.sender else { return None };
+    let first_link = flow.route.first().copied();
+    let env = SourceEnv {
+        flow: FlowId(f as u32),
+        start: Span(flow.start.0),
+        stop: flow.stop.map(|stop| Span(stop.0)),
+        era: plan.era,
+        first_link,
+        access: first_link.map(|link| plan.links[link.index()].rate),
+        bundles: bundles.clone(),
+    };
+    source::build(spec, &env, &flow.path).ok()
+}
+
+/// What a TCP flow's application hands over until a time [bytes].
+fn application(flow: &PlanFlow, until: Time) -> f64 {
+    let size = flow.size.map_or(f64::INFINITY, |size| size.0 as f64);
+    let handed_over = match flow.supply.as_deref() {
+        None => f64::INFINITY,
+        Some(Supply::Bursts(size, every)) => {
+            size.0 as f64 * (until.since(flow.start).seconds() / every.seconds()).ceil()
+        }
+        Some(Supply::Steps(steps)) => {
+            // Before the first step all is there.
+            let begins = [(flow.start, None)].into_iter().chain(steps.iter().copied());
+            let ends = steps.iter().map(|step| step.0).chain([until]);
+            let parts = begins.zip(ends).map(|((begin, rate), end)| {
+                let active = end.min(until).since(begin.max(flow.start)).seconds();
+                let rate = rate.map_or(f64::INFINITY, |rate| rate.bps() / 8.0);
+                if active > 0.0 { active * rate } else { 0.0 }
+            });
+            parts.sum()
+        }
+    };
+    size.min(handed_over)
+}
+
+/// Segments that slow start from the initial window, and the receiver's window, let a flow send at most.
+fn windows(plan: &Plan, flow: &PlanFlow, rates: &[f64], active_s: f64) -> f64 {
+    let pass = |route: &[crate::ids::LinkId], bytes: u32| -> f64 {
+        let once = |l: usize| plan.links[l].delay.seconds() + f64::from(bytes) / rates[l];
+        route.iter().map(|link| once(link.index())).sum()
+    };
+    let rtt = pass(&flow.route, flow.tcp.wire_size()) + pass(&flow.ack_route, flow.tcp.ack_size);
+    let rounds = if rtt > 0.0 { active_s / rtt } else { f64::INFINITY };
+    let rounds = (rounds - f64::from(u8::from(flow.tcp.syn))).max(0.0);
+    let initial = f64::from(flow.tcp.initial_window);
+    // A window W grows by one segment for each of its W / d acknowledgements: by g = 1 + 1 / d in a round.
+    // In n whole rounds and the one begun, W (1 + g + ... + g^n) are sent.
+    let growth = 1.0 / f64::from(flow.tcp.delayed_ack.max(1));
+    let slow_start = initial * ((1.0 + growth).powf(rounds.floor() + 1.0) - 1.0) / growth;
+    let receiver = f64::from(flow.tcp.receiver_window) * (rounds + 1.0);
+    slow_start.min(receiver)
+}
+
+/// The rate [B/s] at which each link cuts the flows that want more; infinite where none is cut.
+fn levels(plan: &Plan, wants: &[Want], rates: &[f64]) -> Vec<f64> {
+    #[derive(Clone, Copy)]
+    struct Sum {
+        /// While any of its flows is active.
+        begin: f64,
+        end: f64,
+        /// What flows cut elsewhere, or not at all, send.
+        bytes: f64,
+        /// Activity of the others [s].
+        active_s: f64,
+    }
+    let none = Sum { begin: f64::INFINITY, end: 0.0, bytes: 0.0, active_s: 0.0 };
+    let mut sums = vec![none; rates.len()];
+    for (flow, want) in plan.flows.iter().zip(wants) {
+        let start = flow.start.seconds();
+        for link in &flow.route {
+            let sum = &mut sums[link.index()];
+            sum.begin = sum.begin.min(start);
+            sum.end = sum.end.max(start + want.active_s);
+            sum.active_s += want.active_s;
+        }
+    }
+    let room: Vec<f64> =
+        sums.iter().zip(rates).map(|(sum, rate)| (sum.end - sum.begin).max(0.0) * rate).collect();
+    let equal = |l: usize, active_s: f64| if active_s > 0.0 { room[l] / active_s } else { 0.0 };
+    let least: Vec<f64> = sums.iter().enumerate().map(|(l, sum)| equal(l, sum.active_s)).collect();
+    let mut levels = least.clone();
+    for _ in 0..ROUNDS {
+        for sum in &mut sums {
+            (sum.bytes, sum.active_s) = (0.0, 0.0);
+        }
+        for (flow, want) in plan.flows.iter().zip(wants) {
+            let rate = |link: &crate::ids::LinkId| levels[link.index()];
+            let cuts = flow.route.iter().map(rate);
+            let (mut first, mut second) = (f64::INFINITY, f64::INFINITY);
+            for cut in cuts {
+                (first, second) = if cut < first { (cut, first) } else { (first, second.min(cut)) };
+            }
+            for link in &flow.route {
+                let level = levels[link.index()];
+                let elsewhere = if level > first { first } else { second };
+                let wanted = want.bytes.min(elsewhere * want.active_s);
+                let sum = &mut sums[link.index()];
+                if wanted <= level * want.active_s {
+                    sum.bytes += wanted;
+                } else {
+                    sum.active_s += want.active_s;
+                }
+            }
+        }
+        let mut moved = false;
+        for (l, sum) in sums.iter().enumerate() {
+            let left = room[l] - sum.bytes;
+            let level = if sum.active_s > 0.0 {
+                (left / sum.active_s).max(least[l])
+            } else if left >= 0.0 {
+                f64::INFINITY
+            } else {
+                least[l]
+            };
+            let before = std::mem::replace(&mut levels[l], level);
+            moved |= level != before && (level / before - 1.0).abs() >= TOLERANCE;
+        }
+        if !moved {
+            break;
+        }
+    }
+    levels
+}
+
+#[cfg(test)]
+mod tests;

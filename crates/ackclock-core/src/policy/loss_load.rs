@@ -48,6 +48,10 @@ impl About<PolicyEnv> for LossLoad {
 /// Newton's steps before bisection alone goes on; quadratic convergence needs about six.
 const STEPS: usize = 100;
 
+/// Capacities that a sender offers at most: beyond it, in doubles, a link loses all but nothing of what it is
+/// offered. With a penalty other than the routers' the best rate may be without bound.
+const MOST: f64 = 1e15;
+
 impl LossLoad {
     /// The rate that gets most through one link, others as they are. In units of its capacity.
     fn best(&self, hop: &Hop) -> f64 {
@@ -58,10 +62,13 @@ impl LossLoad {
         // F(r) / r^k = k r + (k + 1) gap - B r^-k rises from minus infinity; one root.
         let value = |r: f64| k * r + (k + 1.0) * gap - power * r.powf(-k);
         let slope = |r: f64| k + k * power * r.powf(-k - 1.0);
-        let (mut low, mut high) =
-            (0.0, (-(k + 1.0) * gap / k).max(0.0) + power.powf(1.0 / (k + 1.0)) + 1.0);
+        let above = (-(k + 1.0) * gap / k).max(0.0) + power.powf(1.0 / (k + 1.0)) + 1.0;
+        let (mut low, mut high) = (0.0, above.min(MOST));
         while value(high) < 0.0 {
-            high *= 2.0;
+            if high >= MOST {
+                return MOST;
+            }
+            high = (2.0 * high).min(MOST);
         }
         let mut rate = if own > 0.0 && own < high { own } else { high };
         for _ in 0..STEPS {
@@ -107,6 +114,15 @@ mod tests {
                 Hop { capacity: 4.0, offered: 1.0, aggregate: 0.25f64.powf(k + 1.0), own: 1.0 };
             let best = LossLoad { k }.best(&hop);
             assert!((best - (1.0 + 1.0 / k)).abs() < 1e-12, "{k}: {best}");
+        }
+    }
+
+    #[test]
+    fn the_answer_to_other_penalties_is_bounded() {
+        // Routers of a large penalty announce as much as there is; the sender believes in none.
+        for aggregate in [1e70, f64::MAX] {
+            let hop = Hop { capacity: 2.0, offered: 1e9, aggregate, own: 1e3 };
+            assert_eq!(LossLoad { k: 1e-9 }.best(&hop), MOST);
         }
     }
 

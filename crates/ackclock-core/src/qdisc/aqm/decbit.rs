@@ -11,7 +11,7 @@
 //! ```text
 //! average = integral of n from t0 to t / (t - t0)      average >= threshold: an arriving packet is marked
 //! ```
-//! Deviations: packets that are not ECN-capable pass unmarked. In the first cycle t0 = t1.
+//! Deviations: packets that are not ECN-capable pass unmarked. In the first cycle t0 is the start of the run.
 //!
 //! Defaults by era: the same in all: threshold 1.
 

@@ -9,7 +9,8 @@
 //!
 //! **Deviations**: in the ns-2 eras as in ns-2: Out arrivals do not update the total average, and
 //! RED's habits of those eras hold for both curves; idle time counts by the link's first rate.
-//! In era `rfc` it counts by the rate that the link has at the time.
+//! In era `rfc` it counts by the rate that the link has at the time. Idle time of the In average lasts until the
+//! next In packet, as in ns-2.
 //!
 //! **Defaults by era**: thresholds, probabilities and weight are ns-2's in every era; `wait` is off
 //! in `rfc` and on in the ns-2 eras; `mean_packet` is the link's in `rfc` and 500 B in the others.
@@ -172,6 +173,8 @@ impl Kind {
         }
         self.p = self.curve.p(avg);
         if avg >= self.curve.ceiling() {
+            // Arrivals after a certain drop count, as in RED of 1993; ns-2 begins only below the ceiling.
+            self.spacing.above |= !ns2;
             return Verdict::Drop(DropReason::Forced);
         }
         if !self.spacing.above {

@@ -4,14 +4,19 @@
 //! The link is that of the engine: an arrival at an idle link is followed by a departure, and the link is
 //! idle once a departure found nothing. Rates change, buffers overflow, timers run.
 
+mod afd;
 mod codel;
+mod decbit;
 mod drr;
 mod fair_codel;
 mod fq;
 mod fred;
+mod green;
 mod pie;
 mod price;
 mod red;
+mod rio;
+mod sred;
 
 use std::collections::VecDeque;
 
@@ -160,7 +165,10 @@ pub(in crate::qdisc) fn check<Q: QueueDisc>(
     for (place, &event) in events.iter().enumerate() {
         match event {
             Event::Arrive { key, size, ect } => {
-                let seq = bench.arrive_with(key, size, if ect { Flags::ECT } else { Flags(0) });
+                let flags = if ect { Flags::ECT } else { Flags(0) };
+                // Only RIO looks at it.
+                let profile = if key % 2 == 1 { Flags::OUT } else { Flags(0) };
+                let seq = bench.arrive_with(key, size, flags | profile);
                 let mut expected = Vec::new();
                 let packet = Waiting { seq, key, size, ect, ce: false, at: bench.now };
                 reference.arrive(packet, &mut expected);

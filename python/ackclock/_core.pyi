@@ -235,4 +235,6 @@ def run(
     make: Callable[[str, str, int], object] | None = None,
     *,
     interval_s: float = 0.2,
+    take: Callable[[dict[str, dict[str, Any]], list[list[str]] | None], object] | None = None,
+    rows: int = 262144,
 ) -> Output: ...

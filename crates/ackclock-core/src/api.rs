@@ -7,9 +7,9 @@ use crate::compile::{self, Plan, PlanSender};
 use crate::error::Problem;
 pub use crate::packet::{Custom, RegistryOnly, RunError};
 
-use crate::packet::{self, Results};
+use crate::packet::{self, Piece, Pieces, QueueCount, Results};
 use crate::rng::{Purpose, Stream};
-use crate::scenario::{Scenario, misread as misread_net};
+use crate::scenario::{Scenario, Table, misread as misread_net};
 use crate::traffic::pattern::{self, Demand};
 use crate::units::Time;
 
@@ -217,6 +217,57 @@ pub fn run_with(
     Ok(output(&plan, &results))
 }
 
+/// A part of the recorded tables, later than all before it.
+#[derive(Debug)]
+pub struct Part {
+    /// In the first part, what the numbers of the columns `flow` and `link` stand for.
+    pub names: Option<[Vec<String>; 2]>,
+    /// Every recorded table but `probes`, which is known at the end; also those that have no rows in this part.
+    pub tables: Vec<(&'static str, Columns)>,
+}
+
+/// Takes the recorded tables of a run in parts.
+#[expect(missing_debug_implementations, reason = "holds a closure")]
+pub struct Parts<'a> {
+    /// Rows in memory from which on those that are final are handed on.
+    pub rows: usize,
+    /// Gets each part; returns false to stop the run. It is called once at least.
+    pub take: &'a mut dyn FnMut(Part) -> bool,
+}
+
+/// Runs a scenario and hands its recorded tables on while it lasts, so that memory does not grow with its length.
+/// The tables of the output are those that are not recorded, and `probes`.
+///
+/// # Errors
+/// As [`run`]; a run that `parts` stops is [`RunError::Interrupted`].
+pub fn run_in_parts(
+    text: &str,
+    custom: &dyn Custom,
+    progress: &mut dyn FnMut(f64, f64) -> bool,
+    parts: Parts<'_>,
+) -> Result<Output, RunError> {
+    let Parts { rows: hold, take: hand_over } = parts;
+    let (_, mut plan) = plan(text, custom).map_err(RunError::Input)?;
+    let end = plan.duration.seconds();
+    let recorded = |table: &Table| *table != Table::Probes;
+    let in_parts: Vec<Table> = plan.record.tables.iter().copied().filter(recorded).collect();
+    let mut queues = in_parts.contains(&Table::Queues).then(|| QueueCount::new(plan.links.len()));
+    let mut names = Some([
+        plan.flows.iter().map(|flow| flow.name.to_string()).collect(),
+        plan.links.iter().map(|link| link.name(&plan.nodes)).collect(),
+    ]);
+    let take = &mut |mut piece: Piece| {
+        let rows = tables::Rows::of_piece(&mut piece, queues.as_mut());
+        let tables = in_parts.iter().map(|table| tables::recorded(&plan, &rows, *table)).collect();
+        hand_over(Part { names: names.take(), tables })
+    };
+    let progress = &mut |now: Time| progress(now.seconds() / end, now.seconds());
+    let pieces = Pieces { rows: hold, take };
+    let results = packet::run_in_pieces(&plan, custom, progress, pieces)?;
+    plan.record.tables.retain(|table| *table == Table::Probes);
+    Ok(output(&plan, &results))
+}
+
 fn output(plan: &Plan, results: &Results) -> Output {
     let summary = summary(plan, results).to_string();
     let mut all =
@@ -224,8 +275,9 @@ fn output(plan: &Plan, results: &Results) -> Output {
     if !plan.groups.is_empty() {
         all.push(("receivers", tables::receivers(plan, results)));
     }
+    let rows = tables::Rows::of_run(plan, results);
     for table in &plan.record.tables {
-        all.push(tables::recorded(plan, results, *table));
+        all.push(tables::recorded(plan, &rows, *table));
     }
     Output { summary, tables: all }
 }

@@ -8,7 +8,9 @@ mod pattern;
 mod units;
 mod user;
 
-use ackclock_core::api::{self, Column, Output, RunError};
+use std::sync::Mutex;
+
+use ackclock_core::api::{self, Column, Columns, Output, Part, Parts, RunError};
 use ackclock_core::error::Problem;
 use numpy::IntoPyArray;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
@@ -66,15 +68,23 @@ fn column<'py>(py: Python<'py>, column: Column) -> PyResult<Bound<'py, PyAny>> {
     })
 }
 
-fn output(py: Python<'_>, output: Output) -> PyResult<Bound<'_, PyDict>> {
-    let tables = PyDict::new(py);
-    for (name, columns) in output.tables {
+fn tables<'py>(
+    py: Python<'py>,
+    tables: Vec<(&'static str, Columns)>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let made = PyDict::new(py);
+    for (name, columns) in tables {
         let table = PyDict::new(py);
         for (title, values) in columns {
             table.set_item(title, column(py, values)?)?;
         }
-        tables.set_item(name, table)?;
+        made.set_item(name, table)?;
     }
+    Ok(made)
+}
+
+fn output(py: Python<'_>, output: Output) -> PyResult<Bound<'_, PyDict>> {
+    let tables = tables(py, output.tables)?;
     let result = PyDict::new(py);
     result.set_item("summary", output.summary)?;
     result.set_item("tables", tables)?;
@@ -94,9 +104,9 @@ mod _core {
     use super::user::views::{Ack, Congestion, Packet, Queue, Verdict, Window};
     use super::{
         AlgorithmFailure as AlgorithmFailureType, Bound, EngineFault as EngineFaultType, Failure,
-        InputError as InputErrorType, Py, PyAny, PyDict, PyErr, PyKeyboardInterrupt, PyModule,
-        PyModuleMethods, PyResult, Python, RunError, UserCode, api, engine_fault, input_error,
-        output, problems_json, pyfunction,
+        InputError as InputErrorType, Mutex, Part, Parts, Py, PyAny, PyDict, PyErr,
+        PyKeyboardInterrupt, PyModule, PyModuleMethods, PyResult, Python, RunError, UserCode, api,
+        engine_fault, input_error, output, problems_json, pyfunction, tables,
     };
 
     #[pymodule_init]
@@ -170,21 +180,31 @@ mod _core {
     /// `progress(fraction, sim_time_s)` is called every `interval_s` seconds of the wall clock, as
     /// far as the run looks that often; what it raises stops the run and is raised here.
     /// `make(room, parameters, index)` makes user-defined algorithms.
+    /// `take(tables, names)` gets the recorded tables in parts as soon as `rows` of their rows are in memory, and
+    /// once at the end; `names` are those of flows and links, and none after the first part. What it raises stops
+    /// the run. The result then has the other tables only.
     #[pyfunction]
-    #[pyo3(signature = (json, progress=None, make=None, *, interval_s=0.2))]
+    #[pyo3(signature = (json, progress=None, make=None, *, interval_s=0.2, take=None, rows=262_144))]
     fn run<'py>(
         py: Python<'py>,
         json: &str,
         progress: Option<Py<PyAny>>,
         make: Option<Py<PyAny>>,
         interval_s: f64,
+        take: Option<Py<PyAny>>,
+        rows: usize,
     ) -> PyResult<Bound<'py, PyDict>> {
         let user = UserCode::new(make);
-        let mut raised: Option<PyErr> = None;
+        let raised: Mutex<Option<PyErr>> = Mutex::new(None);
+        let note = |error: PyErr| {
+            if let Ok(mut raised) = raised.lock() {
+                raised.get_or_insert(error);
+            }
+        };
         #[expect(clippy::disallowed_methods, reason = "progress is reported by wall-clock time")]
         let mut reported_at = std::time::Instant::now();
         let result = py.detach(|| {
-            api::run_with(json, &user, &mut |fraction, seconds| {
+            let mut progress = |fraction: f64, seconds: f64| {
                 // The core calls this every few milliseconds; the interpreter runs at the interval only.
                 if reported_at.elapsed().as_secs_f64() < interval_s {
                     return true;
@@ -201,16 +221,19 @@ mod _core {
                         None => Ok(()),
                     }
                 });
-                match reported {
-                    Ok(()) => true,
-                    Err(error) => {
-                        raised = Some(error);
-                        false
-                    }
-                }
-            })
+                reported.map_err(note).is_ok()
+            };
+            let Some(take) = &take else { return api::run_with(json, &user, &mut progress) };
+            let mut hand_over = |part: Part| {
+                let taken = Python::attach(|py| {
+                    take.call1(py, (tables(py, part.tables)?, part.names.map(Vec::from)))
+                });
+                taken.map_err(note).is_ok()
+            };
+            let parts = Parts { rows, take: &mut hand_over };
+            api::run_in_parts(json, &user, &mut progress, parts)
         });
-        if let Some(error) = raised {
+        if let Some(error) = raised.into_inner().ok().flatten() {
             return Err(error);
         }
         match user.slot.take() {

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from ackclock.errors import AckclockError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Tables",
     "array",
+    "joined",
     "merged",
     "numbers",
     "plain_words",
@@ -55,8 +59,11 @@ class Tables(Mapping[str, "pa.Table"]):
     def __getitem__(self, name: str) -> pa.Table:
         if name not in self._made:
             columns = self._raw[name]
+            if isinstance(columns, Path):
+                # Not kept: it is in a file because it may be large.
+                return _read(columns)
             is_raw = isinstance(columns, Mapping)
-            self._made[name] = _joined(columns, self._names) if is_raw else columns
+            self._made[name] = joined(columns, self._names) if is_raw else columns
             self._raw[name] = None
         return self._made[name]
 
@@ -113,6 +120,19 @@ class Tables(Mapping[str, "pa.Table"]):
         self._made.pop(name, None)
         self._raw[name] = columns
 
+    def put_file(self, name: str, file: Path) -> None:
+        """Add a table that is in a Parquet file, which is read whenever the table is used.
+
+        Parameters
+        ----------
+        name
+            Of the table.
+        file
+            Where it is.
+        """
+        self._made.pop(name, None)
+        self._raw[name] = file
+
     def keep(self, name: str, kept: Sequence[bool]) -> None:
         """Leave rows out of a table.
 
@@ -136,7 +156,16 @@ class Tables(Mapping[str, "pa.Table"]):
             self._raw[name] = columns.filter(list(kept))
 
 
-def _joined(columns: Columns, names: Mapping[str, list[str]]) -> pa.Table:
+def joined(columns: Columns, names: Mapping[str, list[str]]) -> Table:
+    """Make a table of the core's columns.
+
+    Parameters
+    ----------
+    columns
+        Arrays, or lists of words, by name.
+    names
+        For the columns ``flow`` and ``link`` the names that their numbers stand for.
+    """
     made = {}
     for name, values in columns.items():
         if name in names and not isinstance(values, list):
@@ -148,6 +177,18 @@ def _joined(columns: Columns, names: Mapping[str, list[str]]) -> pa.Table:
         else:
             made[name] = array(values)
     return table(made)
+
+
+def _read(file: Path) -> Table:
+    import pyarrow.parquet as pq
+
+    try:
+        # A single file: pyarrow would look for partitions in the names of folders above it.
+        made: Table = pq.ParquetFile(file).read()
+    except OSError as error:
+        message = f"{file}, in which the run's table {file.stem} is, cannot be read: {error}"
+        raise AckclockError(message) from None
+    return made
 
 
 def merged(parts: Sequence[Raw]) -> tuple[pa.Table, list[int]] | None:
@@ -182,7 +223,7 @@ def merged(parts: Sequence[Raw]) -> tuple[pa.Table, list[int]] | None:
             ]
         every[title] = np.concatenate(pieces)
     lengths = [len(next(iter(columns.values()))) for columns, _ in parts]
-    return _joined(every, {**names, **known}), lengths
+    return joined(every, {**names, **known}), lengths
 
 
 def table(columns: Mapping[str, pa.Array]) -> Table:

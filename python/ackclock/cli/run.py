@@ -108,19 +108,39 @@ def run(
     if reps > 1:
         _run_many(scenario, reps, workers, out, as_json=as_json, quiet=quiet)
         return
-    with Bar(scenario.name or file.stem, shown=not quiet) as update:
-        result = scenario.run(progress=lambda fraction, _: update(fraction))
+    finished: list[Run] = []
     try:
-        if out is not None:
-            _save(result, out)
+        with Bar(scenario.name or file.stem, shown=not quiet) as update:
+            result = _run_one(scenario, out, update, finished)
         for name, path in wanted.items():
             result.export(name, path, link=link if FORMATS[name].takes_link else None)
     finally:
         # Also where the folder could not be written, as on a disk that is full.
-        if as_json:
-            print_json(result.summary)
-        elif not quiet:
-            click.echo(str(result))
+        for done in finished:
+            if as_json:
+                print_json(done.summary)
+            elif not quiet:
+                click.echo(str(done))
+
+
+def _run_one(
+    scenario: Scenario,
+    out: Path | None,
+    update: Callable[[float], object],
+    finished: list[Run],
+) -> Run:
+    """Run, into a bundle if one is wanted; note the run as soon as it has finished."""
+
+    def progress(fraction: float, _: float) -> None:
+        update(fraction)
+
+    if out is None:
+        finished.append(scenario.run(progress=progress))
+        return finished[0]
+    from ackclock._util.command_line import command_line
+
+    command = command_line()
+    return scenario.run_into(out, progress=progress, command=command, on_finish=finished.append)
 
 
 def _recording(scenario: Scenario, tables: list[str]) -> Scenario:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-__all__ = ["BUNDLE_VERSION", "read_bundle", "write_bundle"]
+__all__ = ["BUNDLE_VERSION", "fill_bundle", "read_bundle", "write_bundle"]
 
 BUNDLE_VERSION = 1
 """Version of the run bundle's layout; raised when an old reader would misread a new bundle."""
@@ -47,13 +47,40 @@ def write_bundle(
     Path
         The folder.
     """
+    return fill_bundle(folder, write_case, lambda _: (summary, tables), command)
+
+
+def fill_bundle(
+    folder: Path,
+    write_case: Callable[[Path], object],
+    simulate: Callable[[Path], tuple[Mapping[str, Any], Mapping[str, pa.Table]]],
+    command: str | None,
+) -> Path:
+    """Simulate, and write a run bundle meanwhile; it appears only when it is whole.
+
+    Parameters
+    ----------
+    folder, write_case, command
+        As of `write_bundle`.
+    simulate
+        Gets the folder in which the bundle is made, where it may write tables; returns the summary
+        and all tables.
+
+    Returns
+    -------
+    Path
+        The folder.
+    """
     import pyarrow.parquet as pq
 
     def fill(at: Path) -> None:
+        summary, tables = simulate(at)
         write_case(at)
         _write_json(at / "summary.json", summary)
-        for name, rows in tables.items():
-            pq.write_table(rows, at / f"{name}.parquet", compression="zstd")
+        for name in tables:
+            file = at / f"{name}.parquet"
+            if not file.exists():
+                pq.write_table(tables[name], file, compression="zstd")
         _write_json(at / "provenance.json", _provenance(summary, command))
 
     return whole_folder(folder, fill, marker="provenance.json")

@@ -81,7 +81,13 @@ class Run:
         return beside_tables(self._summary)
 
     @classmethod
-    def from_core(cls, scenario: PacketCase, output: Output, cpu_s: float) -> Run:
+    def from_core(
+        cls,
+        scenario: PacketCase,
+        output: Output,
+        cpu_s: float,
+        files: Mapping[str, Path] | None = None,
+    ) -> Run:
         """Take over the core's output and join the names of flows and links.
 
         Parameters
@@ -92,6 +98,8 @@ class Run:
             What the core returned.
         cpu_s
             CPU time that the run took [s].
+        files
+            Of tables that are not in the output.
         """
         from ackclock._util.arrow import Tables
 
@@ -103,7 +111,10 @@ class Run:
         whole = f'{{"scenario_hash":"{scenario.fingerprint}",{head[1:]}{key}"cpu_s":{cpu_s},{rest}'
         raw = output["tables"]
         names = {kind: list(raw[f"{kind}s"]["id"]) for kind in ("flow", "link")}
-        return cls(scenario, whole, Tables(raw, names))
+        tables = Tables(raw, names)
+        for name, file in (files or {}).items():
+            tables.put_file(name, file)
+        return cls(scenario, whole, tables)
 
     def table(self, name: str) -> Table:
         """Fetch a table.

@@ -19,12 +19,14 @@ from ackclock.errors import Problem, ScenarioError, UnsupportedError
 from ackclock.scenario.document import Frozen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from ackclock._util.table_type import Table
     from ackclock.catalogue.python_class import Definition
     from ackclock.catalogue.python_source import Workshop
     from ackclock.catalogue.records import Record
     from ackclock.results.run import Run
+    from ackclock.results.table_files import TableFiles
     from ackclock.scenario.explanation import Explanation
 
 __all__ = ["Scenario"]
@@ -400,31 +402,45 @@ class Scenario(Frozen):
                 raise self._with_hidden(error.problems) from None
             memory = float(predicted["memory_bytes"])
             cost = Cost(float(predicted["events"]), float(predicted["cpu_s"]), memory)
-            self._check_memory(cost, float(predicted["recorded_rows"]))
+            self._check_memory(memory, float(predicted["recorded_rows"]))
             object.__setattr__(self, "_cost", cost)
         assert self._cost is not None
         return self._cost
 
-    def _check_memory(self, cost: Cost, rows: float) -> None:
-        """Refuse a run that would need more memory than it may take."""
+    def _check_memory(self, needed: float, rows: float) -> None:
+        """Refuse a run that would need more memory [bytes] than it may take."""
         from ackclock.scenario.memory import SHARE, allowed_bytes
 
         allowed = allowed_bytes()
-        if cost.memory_bytes <= allowed:
+        if needed <= allowed:
             return
         need = (
-            f"the run would need about {cost.memory_bytes / 2**30:,.3g} GiB of memory, of which"
+            f"the run would need about {needed / 2**30:,.3g} GiB of memory, of which"
             f" {allowed / 2**30:,.3g} GiB may be used (--memory-share, {SHARE})"
         )
         tables = self._data.get("record", {}).get("tables", ())
+        to_disk = "or have them written while it runs (run --out DIR)"
         if rows and {"flow_samples", "link_samples"} & set(tables):
-            factor = math.ceil(cost.memory_bytes / allowed)
+            factor = math.ceil(needed / allowed)
             hint = (
-                f"its tables would have {rows:,.0f} rows; make the interval {factor} times as long"
+                f"its tables would have {rows:,.0f} rows; make the interval {factor} times as long,"
+                f" {to_disk}"
             )
             raise self._located([Problem("record.interval", f"{need}; {hint}")])
-        hint = f"its tables would have {rows:,.0f} rows" if rows else "simulate fewer flows"
+        hint = (
+            f"its tables would have {rows:,.0f} rows; record less, {to_disk}"
+            if rows
+            else "simulate fewer flows"
+        )
         raise self._located([Problem("record" if rows else "", f"{need}; {hint}")])
+
+    def _check_memory_without_tables(self) -> None:
+        """Refuse a run whose tables are written in parts, as `cost` refuses one in memory."""
+        try:
+            predicted = self._predicted()
+        except ScenarioError as error:
+            raise self._with_hidden(error.problems) from None
+        self._check_memory(float(predicted["memory_bytes"] - predicted["table_bytes"]), 0.0)
 
     def _predicted(self) -> dict[str, Any]:
         """Let the core check and predict; see `cost`.
@@ -549,6 +565,7 @@ class Scenario(Frozen):
         interval: float | str | None = None,
         seed: int | None = None,
         progress: Callable[[float, float], object] | None = None,
+        out: str | Path | None = None,
     ) -> Run:
         """Simulate.
 
@@ -567,6 +584,10 @@ class Scenario(Frozen):
         progress
             Called a few times a second with the fraction done and the simulated time [s]; what it
             raises stops the run.
+        out
+            Folder for the run bundle, as of `Run.save`, written while the run lasts: recorded
+            tables go to its files in parts, so that memory does not grow with the length of the
+            run, and are read from there when they are used. Left out: all is in memory.
 
         Returns
         -------
@@ -579,6 +600,8 @@ class Scenario(Frozen):
             The scenario is wrong; every problem is reported.
         AlgorithmError
             An algorithm broke its contract.
+        AckclockError
+            The folder may not be replaced, or cannot be written.
         """
         rest_of({"engine": engine}, Scenario)
         changes: dict[str, Any] = {}
@@ -589,31 +612,102 @@ class Scenario(Frozen):
         if seed is not None:
             changes["seed"] = seed
         if changes:
-            return self.replace(**changes).run(progress=progress)
+            return self.replace(**changes).run(progress=progress, out=out)
+        if out is not None:
+            return self.run_into(out, progress=progress)
+        return self._simulated(progress)
+
+    def run_into(
+        self,
+        out: str | Path,
+        *,
+        progress: Callable[[float, float], object] | None = None,
+        command: str | None = None,
+        on_finish: Callable[[Run], object] | None = None,
+    ) -> Run:
+        """Simulate into a run bundle, as `run` with ``out``.
+
+        Parameters
+        ----------
+        out, progress
+            As of `run`.
+        command
+            What the user typed, for the provenance.
+        on_finish
+            Called with the finished run before its bundle is complete: also where the folder cannot
+            be written, as on a disk that is full.
+
+        Raises
+        ------
+        ScenarioError, AlgorithmError, AckclockError
+            As of `run`.
+        """
+        from ackclock.results.bundle import fill_bundle
+        from ackclock.results.table_files import TableFiles
+
+        folder = Path(out)
+        finished: list[Run] = []
+
+        def simulate(at: Path) -> tuple[dict[str, Any], Mapping[str, Table]]:
+            with TableFiles(at) as files:
+                done = self._simulated(progress, files, folder)
+            finished.append(done)
+            if on_finish is not None:
+                on_finish(done)
+            if files.error is not None:
+                raise files.error
+            return done.summary, done.tables
+
+        def write_case(at: Path) -> None:
+            (at / "scenario.toml").write_text(self.kept(at).to_toml(), encoding="utf-8")
+
+        fill_bundle(folder, write_case, simulate, command)
+        return finished[0]
+
+    def _simulated(
+        self,
+        progress: Callable[[float, float], object] | None,
+        files: TableFiles | None = None,
+        folder: Path | None = None,
+    ) -> Run:
+        """Let the core run; recorded tables go to files, which will be in the folder, if given."""
         import numpy as np  # noqa: F401  the core needs it; loading it is not the run's time
 
         from ackclock import _core
         from ackclock.catalogue.python_source import before_run, contained
         from ackclock.errors import AlgorithmError
         from ackclock.results.run import Run
+        from ackclock.results.table_files import ROWS
 
         before_run()
         if self._data.get("record", {}).get("tables"):
             # Tables may outgrow the memory; without them a run takes little.
-            self.cost()
+            if files is None:
+                self.cost()
+            else:
+                self._check_memory_without_tables()
         # The core checks what it runs; to check here too would compile a scenario twice.
         text, workshop = self._checked_text()
         try:
             began = time.thread_time()
             with contained():
-                output = _core.run(text, progress, workshop, interval_s=PROGRESS_S)
+                output = _core.run(
+                    text,
+                    progress,
+                    workshop,
+                    interval_s=PROGRESS_S,
+                    take=None if files is None else files.take,
+                    rows=ROWS,
+                )
             cpu_s = time.thread_time() - began
         except _core.InputError as error:
             self._raise_input(str(error))
             raise
         except _core.AlgorithmFailure as error:
             raise AlgorithmError(str(error)) from None
-        done = Run.from_core(self, output, cpu_s)
+        written = [] if files is None else files.tables
+        places = {name: folder / f"{name}.parquet" for name in written if folder is not None}
+        done = Run.from_core(self, output, cpu_s, places)
         kind = kind_of(self._data["net"])
         if kind is not None and kind.annotate is not None:
             kind.annotate(done, self._data)

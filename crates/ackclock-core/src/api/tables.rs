@@ -2,7 +2,10 @@
 
 use super::{Column, Columns};
 use crate::compile::{self, Plan};
-use crate::packet::{self, Event, PacketRow, Results};
+use crate::packet::{
+    self, DropRow, Event, LinkSample, PacketRow, Piece, QueueCount, QueueRow, Results, Samples,
+};
+use crate::record::{FlowSample, LayersRow, ProbeRow, RttRow, StateRow, WindowRow};
 use crate::scenario::Table;
 use crate::units::Time;
 use crate::wire::DropReason;
@@ -156,45 +159,99 @@ fn column_of(reason: DropReason) -> &'static str {
     }
 }
 
+/// Recorded rows: those of a whole run, or of a piece of one.
+pub(super) struct Rows<'a> {
+    windows: &'a [WindowRow],
+    rtts: &'a [RttRow],
+    states: &'a [StateRow],
+    layers: &'a [LayersRow],
+    probe_series: &'a [ProbeRow],
+    drops: &'a [DropRow],
+    packets: &'a [PacketRow],
+    queues: Vec<QueueRow>,
+    flow_samples: Samples<FlowSample>,
+    link_samples: (usize, &'a [LinkSample]),
+    /// By flow; none in a piece.
+    flows: &'a [packet::FlowResult],
+}
+
+impl<'a> Rows<'a> {
+    /// All rows that are in the results.
+    pub(super) fn of_run(plan: &Plan, results: &'a Results) -> Self {
+        let has = |table| plan.record.tables.contains(&table);
+        let queues = if has(Table::Queues) { results.packets.as_slice() } else { &[] };
+        let rows = if has(Table::FlowSamples) { results.flow_samples.rows() } else { Vec::new() };
+        Self {
+            windows: &results.recorder.windows,
+            rtts: &results.recorder.rtts,
+            states: &results.recorder.states,
+            layers: &results.recorder.layers,
+            probe_series: &results.recorder.probe_series,
+            drops: &results.drops,
+            packets: &results.packets,
+            queues: QueueCount::new(plan.links.len()).count(queues),
+            flow_samples: Samples { first: 0, rows },
+            link_samples: (0, &results.link_samples),
+            flows: &results.flows,
+        }
+    }
+
+    /// The rows of a piece; `queues` are those of earlier pieces, or none if the table is not recorded.
+    pub(super) fn of_piece(piece: &'a mut Piece, queues: Option<&mut QueueCount>) -> Self {
+        Self {
+            flow_samples: std::mem::take(&mut piece.flow_samples),
+            windows: &piece.windows,
+            rtts: &piece.rtts,
+            states: &piece.states,
+            layers: &piece.layers,
+            probe_series: &piece.probe_series,
+            drops: &piece.drops,
+            queues: queues.map_or_else(Vec::new, |queues| queues.count(&piece.packets)),
+            packets: &piece.packets,
+            link_samples: (piece.link_samples.first, &piece.link_samples.rows),
+            flows: &[],
+        }
+    }
+}
+
 /// A table of the scenario's `record.tables`.
-pub(super) fn recorded(plan: &Plan, results: &Results, table: Table) -> (&'static str, Columns) {
-    let recorder = &results.recorder;
+pub(super) fn recorded(plan: &Plan, rows: &Rows<'_>, table: Table) -> (&'static str, Columns) {
     match table {
         Table::Windows => (
             "windows",
-            columns!(recorder.windows, {
+            columns!(rows.windows, {
                 "time_s": F64 = |r| r.at.seconds(), "flow": U32 = |r| r.flow.0, "cwnd_segments": F64 = |r| r.cwnd,
                 "ssthresh_segments": F64 = |r| r.ssthresh, "in_flight_segments": U32 = |r| r.in_flight, "acked": U32 = |r| r.acked,
             }),
         ),
         Table::Rtts => (
             "rtts",
-            columns!(recorder.rtts, {
+            columns!(rows.rtts, {
                 "time_s": F64 = |r| r.at.seconds(), "flow": U32 = |r| r.flow.0, "rtt_s": F64 = |r| r.rtt.seconds(),
             }),
         ),
         Table::States => (
             "states",
-            columns!(recorder.states, {
+            columns!(rows.states, {
                 "time_s": F64 = |r| r.at.seconds(), "flow": U32 = |r| r.flow.0, "state": Text = |r| r.state,
             }),
         ),
         Table::Drops => (
             "drops",
-            columns!(results.drops, {
+            columns!(rows.drops, {
                 "time_s": F64 = |r| r.at.seconds(), "link": U32 = |r| r.link, "flow": U32 = |r| r.flow, "seq": U32 = |r| r.seq,
                 "is_ack": Bool = |r| r.is_ack, "size_bytes": U32 = |r| u32::from(r.size), "reason": Text = |r| r.reason.name(),
             }),
         ),
         Table::Queues => (
             "queues",
-            columns!(packet::queues(&results.packets, plan.links.len()), {
+            columns!(rows.queues, {
                 "time_s": F64 = |r| r.at.seconds(), "link": U32 = |r| r.link, "queue_packets": U32 = |r| r.packets, "queue_bytes": U64 = |r| r.bytes,
             }),
         ),
         Table::Packets => (
             "packets",
-            columns!(packets(plan, results), {
+            columns!(packets(plan, rows), {
                 "time_s": F64 = |r| r.at.seconds(), "link": U32 = |r| r.link, "flow": U32 = |r| r.flow,
                 "event": Text = |r| Event::name(r.event), "seq": U32 = |r| r.seq,
                 "is_ack": Bool = |r| r.flags & 1 == 1, "flags": U32 = |r| u32::from(r.flags), "size_bytes": U32 = |r| u32::from(r.size),
@@ -205,10 +262,10 @@ pub(super) fn recorded(plan: &Plan, results: &Results, table: Table) -> (&'stati
             }),
         ),
         Table::FlowSamples => {
-            let (samples, width) = (results.flow_samples.rows(), plan.flows.len());
+            let (Samples { first, rows: samples }, width) = (&rows.flow_samples, plan.flows.len());
             let (mut columns, rows) = sampled(
                 plan,
-                results.flow_samples.per_flow(),
+                (*first, samples.len() / width.max(1)),
                 ("flow", &kept_flows(plan)),
                 |k, flow| samples[k * width + flow],
             );
@@ -221,10 +278,10 @@ pub(super) fn recorded(plan: &Plan, results: &Results, table: Table) -> (&'stati
             ("flow_samples", columns)
         }
         Table::LinkSamples => {
-            let (samples, width) = (&results.link_samples, plan.links.len());
+            let ((first, samples), width) = (rows.link_samples, plan.links.len());
             let (mut columns, rows) = sampled(
                 plan,
-                samples.len() / width.max(1),
+                (first, samples.len() / width.max(1)),
                 ("link", &kept_links(plan)),
                 |k, link| samples[k * width + link],
             );
@@ -236,22 +293,24 @@ pub(super) fn recorded(plan: &Plan, results: &Results, table: Table) -> (&'stati
         }
         Table::Layers => (
             "layers",
-            columns!(recorder.layers, {
+            columns!(rows.layers, {
                 "time_s": F64 = |r| r.at.seconds(), "flow": U32 = |r| r.flow.0, "layers": U32 = |r| r.layers,
             }),
         ),
         Table::ProbeSeries => (
             "probe_series",
-            columns!(recorder.probe_series, {
+            columns!(rows.probe_series, {
                 "time_s": F64 = |r| r.at.seconds(), "flow": U32 = |r| r.flow.0, "probe": Text = |r| r.probe, "value": F64 = |r| r.value,
             }),
         ),
         Table::Probes => {
             let of = |flow: u32| {
-                let probes = &results.flows[flow as usize].sender.probes;
+                let seen = rows.flows.get(flow as usize);
+                let probes = seen.map_or(&[][..], |seen| &seen.sender.probes[..]);
                 probes.iter().map(move |&(name, value)| (flow, name, value))
             };
-            let rows: Vec<_> = kept_flows(plan).into_iter().flat_map(of).collect();
+            let rows: Vec<(u32, &'static str, f64)> =
+                kept_flows(plan).into_iter().flat_map(of).collect();
             (
                 "probes",
                 columns!(rows, { "flow": U32 = |r| r.0, "probe": Text = |r| r.1, "value": F64 = |r| r.2 }),
@@ -261,9 +320,9 @@ pub(super) fn recorded(plan: &Plan, results: &Results, table: Table) -> (&'stati
 }
 
 /// Packets of the flows that are kept.
-fn packets<'a>(plan: &Plan, results: &'a Results) -> Vec<&'a PacketRow> {
+fn packets<'a>(plan: &Plan, rows: &Rows<'a>) -> Vec<&'a PacketRow> {
     let keep = plan.record.flows.as_ref();
-    results.packets.iter().filter(|r| keep.is_none_or(|flows| flows.contains(&r.flow))).collect()
+    rows.packets.iter().filter(|r| keep.is_none_or(|flows| flows.contains(&r.flow))).collect()
 }
 
 /// Indices of the flows that are kept.
@@ -286,15 +345,16 @@ fn kept_links(plan: &Plan) -> Vec<u32> {
     }
 }
 
-/// The sampled rows of those kept, with their time and index columns.
+/// The sampled rows of those kept, with their time and index columns; of so many intervals from the first on.
 fn sampled<Row>(
     plan: &Plan,
-    samples: usize,
+    (first, samples): (usize, usize),
     (name, kept): (&'static str, &[u32]),
     get: impl Fn(usize, usize) -> Row,
 ) -> (Columns, Vec<Row>) {
     let interval = plan.record.interval.map_or(0, |i| i.0);
-    let times = (0..samples as u64).map(|i| Time(interval * i).seconds());
+    let numbers = first as u64..(first + samples) as u64;
+    let times = numbers.map(|i| Time(interval * i).seconds());
     let time = times.flat_map(|t| kept.iter().map(move |_| t)).collect();
     let index = kept.iter().copied().cycle().take(samples * kept.len()).collect();
     let of = |k: usize| kept.iter().map(move |&who| (k, who as usize));

@@ -12,13 +12,15 @@ mod setup;
 mod storage;
 mod turn;
 
-pub use outcome::queue_table::{QueueRow, queues};
+pub use outcome::piece::{Piece, Pieces, Samples, Take};
+pub use outcome::queue_table::{QueueCount, QueueRow};
 pub use outcome::results::{FlowResult, LinkResult, Results};
 pub use outcome::rows::{DropRow, Event, LinkSample, PacketRow};
 pub use setup::custom::{Custom, Made, Place, RegistryOnly, Tactics};
 
 use std::any::Any;
 
+use outcome::piece::HandedOn;
 use process::clock::{Clock, Picoseconds, Seconds};
 use setup::build::{build, build_by};
 use turn::simulator::{RunEnd, Sim};
@@ -60,19 +62,34 @@ pub fn run_with(
     custom: &dyn Custom,
     progress: &mut dyn FnMut(Time) -> bool,
 ) -> Result<Results, RunError> {
-    if plan.era == Era::Ns2 {
-        run_on::<Seconds>(plan, custom, progress)
-    } else {
-        run_on::<Picoseconds>(plan, custom, progress)
-    }
+    run_on_clock(plan, custom, progress, None)
 }
 
-fn run_on<C: Clock>(
+/// Runs a plan to its end with user-defined algorithms, and hands its recorded rows on while it lasts: the tables of
+/// the results are empty, and memory does not grow with the length of the run.
+///
+/// # Errors
+/// As [`run_with`]; pieces that refuse more stop the run.
+pub fn run_in_pieces(
     plan: &Plan,
     custom: &dyn Custom,
     progress: &mut dyn FnMut(Time) -> bool,
+    pieces: Pieces<'_>,
 ) -> Result<Results, RunError> {
-    finish(build::<C>(plan, custom), plan, custom, progress)
+    run_on_clock(plan, custom, progress, Some(pieces))
+}
+
+fn run_on_clock(
+    plan: &Plan,
+    custom: &dyn Custom,
+    progress: &mut dyn FnMut(Time) -> bool,
+    pieces: Option<Pieces<'_>>,
+) -> Result<Results, RunError> {
+    if plan.era == Era::Ns2 {
+        finish(build::<Seconds>(plan, custom), plan, custom, progress, pieces)
+    } else {
+        finish(build::<Picoseconds>(plan, custom), plan, custom, progress, pieces)
+    }
 }
 
 /// Runs a plan to its end by the given tactics, for comparing them.
@@ -81,9 +98,9 @@ fn run_on<C: Clock>(
 /// As [`run_with`].
 pub fn run_by(plan: &Plan, custom: &dyn Custom, tactics: Tactics) -> Result<Results, RunError> {
     if plan.era == Era::Ns2 {
-        finish(build_by::<Seconds>(plan, custom, tactics), plan, custom, &mut |_| true)
+        finish(build_by::<Seconds>(plan, custom, tactics), plan, custom, &mut |_| true, None)
     } else {
-        finish(build_by::<Picoseconds>(plan, custom, tactics), plan, custom, &mut |_| true)
+        finish(build_by::<Picoseconds>(plan, custom, tactics), plan, custom, &mut |_| true, None)
     }
 }
 
@@ -92,15 +109,19 @@ fn finish<C: Clock>(
     plan: &Plan,
     custom: &dyn Custom,
     progress: &mut dyn FnMut(Time) -> bool,
+    mut pieces: Option<Pieces<'_>>,
 ) -> Result<Results, RunError> {
     let mut sim = built.map_err(RunError::Input)?;
-    if sim.run(&|| custom.failure(), progress) == RunEnd::Interrupted {
+    if let Some(pieces) = &pieces {
+        sim.observer.pieces = HandedOn::from(pieces.rows);
+    }
+    if sim.run(&|| custom.failure(), progress, pieces.as_mut()) == RunEnd::Interrupted {
         return Err(RunError::Interrupted);
     }
     if let Some(failure) = sim.failure.take() {
         return Err(RunError::Algorithm(failure));
     }
-    sim.into_ended().finish(plan).map_err(RunError::Fault)
+    sim.into_ended().finish(plan, pieces.map(|pieces| pieces.take)).map_err(RunError::Fault)
 }
 
 /// A run that is built and not started, for measuring the memory of a network.

@@ -23,6 +23,8 @@ struct Visit<T> {
 pub struct FlowSamples {
     flows: usize,
     per_flow: usize,
+    /// Samples of each flow that were taken away.
+    taken: usize,
     senders: Vec<Visit<SenderSample>>,
     /// Bytes delivered and bytes received, in halves: a visit has no gaps.
     receivers: Vec<Visit<[[u32; 2]; 2]>>,
@@ -66,8 +68,31 @@ impl FlowSamples {
     /// All samples, interval by interval: that of a flow after so many intervals is at
     /// `interval * flows + flow`.
     pub fn rows(&self) -> Vec<FlowSample> {
-        let mut rows = vec![FlowSample::default(); self.len()];
-        self.fill(&mut rows, &self.senders, |row, state| {
+        self.rows_until(self.per_flow)
+    }
+
+    /// What the log holds: visits of ends, not samples.
+    pub(crate) fn held(&self) -> usize {
+        self.senders.len() + self.receivers.len()
+    }
+
+    /// Samples of each flow that were taken away.
+    pub(crate) fn taken(&self) -> usize {
+        self.taken
+    }
+
+    /// Takes the samples of each flow before number `until` away; all ends have noted them.
+    pub(crate) fn take_until(&mut self, until: usize) -> Vec<FlowSample> {
+        let rows = self.rows_until(until);
+        self.taken = until;
+        self.senders.retain(|visit| visit.until as usize > until);
+        self.receivers.retain(|visit| visit.until as usize > until);
+        rows
+    }
+
+    fn rows_until(&self, until: usize) -> Vec<FlowSample> {
+        let mut rows = vec![FlowSample::default(); (until - self.taken) * self.flows];
+        self.fill(&mut rows, until, &self.senders, |row, state| {
             let [cwnd, ssthresh, in_flight, srtt, low, high, retransmits] = *state;
             row.cwnd = f32::from_bits(cwnd);
             row.ssthresh = f32::from_bits(ssthresh);
@@ -76,7 +101,7 @@ impl FlowSamples {
             row.sent_packets = join_halves([low, high]);
             row.retransmits = retransmits;
         });
-        self.fill(&mut rows, &self.receivers, |row, state| {
+        self.fill(&mut rows, until, &self.receivers, |row, state| {
             [row.delivered_bytes, row.received_bytes] = state.map(join_halves);
         });
         rows
@@ -85,14 +110,15 @@ impl FlowSamples {
     fn fill<T>(
         &self,
         rows: &mut [FlowSample],
+        end: usize,
         visits: &[Visit<T>],
         set: impl Fn(&mut FlowSample, &T),
     ) {
-        let mut noted = vec![0; self.flows];
+        let mut noted = vec![self.taken; self.flows];
         for Visit { flow, until, state } in visits {
-            let (flow, until) = (*flow as usize, (*until as usize).min(self.per_flow));
+            let (flow, until) = (*flow as usize, (*until as usize).min(end));
             for interval in std::mem::replace(&mut noted[flow], until)..until {
-                set(&mut rows[interval * self.flows + flow], state);
+                set(&mut rows[(interval - self.taken) * self.flows + flow], state);
             }
         }
     }
@@ -138,7 +164,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_sample_is_what_both_ends_have_noted_last(visits in visits()) {
+        fn a_sample_is_what_both_ends_have_noted_last(
+            visits in visits(),
+            pieces in (0usize..=100, 0usize..=100),
+        ) {
             const SAMPLES: usize = 100;
             let mut samples = FlowSamples::new(3, SAMPLES);
             let mut noted = [const { Vec::new() }; 6];
@@ -162,6 +191,14 @@ mod tests {
             }
             prop_assert_eq!(samples.len(), 3 * SAMPLES);
             let rows = samples.rows();
+            let mut in_pieces = Vec::new();
+            let mut rest = samples.clone();
+            for until in [0, pieces.0.min(pieces.1), pieces.0.max(pieces.1), SAMPLES] {
+                in_pieces.append(&mut rest.take_until(until));
+                prop_assert_eq!(rest.taken(), until);
+            }
+            prop_assert_eq!(&in_pieces, &rows);
+            prop_assert_eq!(rest.held(), 0);
             for flow in 0..3 {
                 let (sender, receiver) = (&noted[2 * flow], &noted[2 * flow + 1]);
                 for (interval, (sent, received)) in sender.iter().zip(receiver).enumerate() {

@@ -60,6 +60,23 @@ impl<C: Clock> Marks<C> {
         number
     }
 
+    /// The number of objects; 0 without an interval.
+    pub(in crate::packet) fn count(&self) -> usize {
+        self.passed.len()
+    }
+
+    /// The number of marks before `end`.
+    pub(in crate::packet) fn count_before(&self, end: u64) -> usize {
+        let mut number = C::ps(end) / self.interval;
+        while self.word_of(number) < end {
+            number += 1;
+        }
+        while number > 0 && self.word_of(number - 1) >= end {
+            number -= 1;
+        }
+        number as usize
+    }
+
     #[inline(always)]
     fn word_of(&self, number: u64) -> u64 {
         C::word(self.interval.saturating_mul(number))
@@ -79,7 +96,7 @@ mod tests {
         warmup: u64,
     ) -> Result<(), TestCaseError> {
         let mut marks = Marks::<C>::new(Some(interval), warmup, 3);
-        let (mut ps, mut expected) = (0, 0);
+        let (mut ps, mut expected, mut latest) = (0, 0, 0);
         for (intervals, beside, more) in visits {
             let more = if interval < 20 { more % 1000 } else { more };
             ps = (ps + more) / interval * interval + intervals * interval / 7;
@@ -92,6 +109,8 @@ mod tests {
             let next = C::word(expected as u64 * interval);
             let warmup = Some(C::word(warmup)).filter(|&warmup| warmup > now);
             let next = warmup.map_or(next, |warmup| warmup.min(next));
+            latest = latest.max(now);
+            prop_assert_eq!(marks.count_before(latest + 1), expected);
             prop_assert_eq!(marks.advance(1, now), (begin..expected, next));
         }
         Ok(())

@@ -6,6 +6,7 @@ use crate::packet::network::counts::Counts;
 use crate::packet::network::end::End;
 use crate::packet::network::link::Link;
 use crate::packet::outcome::marks::Marks;
+use crate::packet::outcome::piece::HandedOn;
 use crate::packet::outcome::rows::{DropRow, Event, LinkSample, PacketRow};
 use crate::packet::process::clock::Clock;
 use crate::packet::process::logical_process::Process;
@@ -57,6 +58,8 @@ pub(in crate::packet) struct Observer<C> {
     pub(in crate::packet) drops: Vec<DropRow>,
     pub(in crate::packet) flow_samples: Option<FlowSamples>,
     pub(in crate::packet) link_samples: Option<Vec<LinkSample>>,
+    /// What of the tables is handed on during the run, if it is.
+    pub(in crate::packet) pieces: HandedOn,
     pub(in crate::packet) base: Baseline,
     /// The end of the warm-up, a word of the clock.
     pub(in crate::packet) warmup: u64,
@@ -219,6 +222,7 @@ impl<C: Clock> Observer<C> {
     /// Adds the sample of a link at `place` of the table, which has `count` rows an interval.
     fn add_link_sample(&mut self, at: u64, place: usize, count: usize, link: &mut Link<C>) {
         let Some(samples) = &mut self.link_samples else { return };
+        let place = place - self.pieces.link_samples * count;
         link.settle(at);
         let (packets, bytes) = link.waiting();
         let counts = link.counts();

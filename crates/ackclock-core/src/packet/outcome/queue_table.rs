@@ -18,36 +18,50 @@ pub struct QueueRow {
     pub bytes: u64,
 }
 
-/// Counts the queues of `links` links from packet rows in order of time. All events at one link at one
-/// time make one row.
-pub fn queues(rows: &[PacketRow], links: usize) -> Vec<QueueRow> {
-    let mut now = vec![(0u32, 0u64); links];
-    let mut reported = now.clone();
-    let mut out = Vec::new();
-    for moment in rows.chunk_by(|a, b| a.at == b.at) {
-        for row in moment {
-            let (packets, bytes) = &mut now[row.link as usize];
-            let size = u64::from(row.size);
-            // A packet that is dropped has arrived before, so it leaves like any other.
-            match row.event {
-                Event::Arrival => (*packets, *bytes) = (*packets + 1, *bytes + size),
-                Event::Departure | Event::Drop => {
-                    (*packets, *bytes) = (*packets - 1, *bytes - size);
-                }
-                // It has departed before.
-                Event::Loss => {}
-            }
-        }
-        for row in moment {
-            let link = row.link as usize;
-            if reported[link] != now[link] {
-                reported[link] = now[link];
-                let (packets, bytes) = now[link];
-                out.push(QueueRow { at: row.at, link: row.link, packets, bytes });
-            }
-        }
+/// Counts queues from packet rows in order of time.
+#[derive(Debug)]
+pub struct QueueCount {
+    /// By link, packets and bytes.
+    now: Vec<(u32, u64)>,
+    reported: Vec<(u32, u64)>,
+}
+
+impl QueueCount {
+    /// Of so many links, which are empty.
+    pub fn new(links: usize) -> Self {
+        Self { now: vec![(0, 0); links], reported: vec![(0, 0); links] }
     }
-    out
+
+    /// The queues after more rows, which begin at a later time than any before. All events at one link at one time
+    /// make one row.
+    pub fn count(&mut self, rows: &[PacketRow]) -> Vec<QueueRow> {
+        let Self { now, reported } = self;
+        let mut out = Vec::new();
+        for moment in rows.chunk_by(|a, b| a.at == b.at) {
+            for row in moment {
+                let (packets, bytes) = &mut now[row.link as usize];
+                let size = u64::from(row.size);
+                // A packet that is dropped has arrived before, so it leaves like any other.
+                match row.event {
+                    Event::Arrival => (*packets, *bytes) = (*packets + 1, *bytes + size),
+                    Event::Departure | Event::Drop => {
+                        (*packets, *bytes) = (*packets - 1, *bytes - size);
+                    }
+                    // It has departed before.
+                    Event::Loss => {}
+                }
+            }
+            for row in moment {
+                let link = row.link as usize;
+                if reported[link] != now[link] {
+                    reported[link] = now[link];
+                    let (packets, bytes) = now[link];
+                    out.push(QueueRow { at: row.at, link: row.link, packets, bytes });
+                }
+            }
+        }
+        out
+    }
 }
 
 #[cfg(test)]
@@ -82,8 +96,13 @@ mod tests {
             row(4, 0, Arrival, 60),
             row(9, 0, Departure, 100),
         ];
-        let seen: Vec<_> =
-            queues(&rows, 2).iter().map(|r| (r.at.0, r.link, r.packets, r.bytes)).collect();
-        assert_eq!(seen, [(2, 0, 1, 100), (2, 1, 1, 7), (4, 0, 2, 160), (9, 0, 1, 60)]);
+        let seen = |rows: &[QueueRow]| -> Vec<_> {
+            rows.iter().map(|r| (r.at.0, r.link, r.packets, r.bytes)).collect()
+        };
+        let expected = [(2, 0, 1, 100), (2, 1, 1, 7), (4, 0, 2, 160), (9, 0, 1, 60)];
+        assert_eq!(seen(&QueueCount::new(2).count(&rows)), expected);
+        let mut count = QueueCount::new(2);
+        let in_pieces = [&rows[..4], &rows[4..6], &rows[6..]].map(|rows| count.count(rows));
+        assert_eq!(seen(&in_pieces.concat()), expected);
     }
 }

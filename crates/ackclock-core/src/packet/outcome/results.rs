@@ -84,6 +84,8 @@ pub struct Results {
     pub flow_samples: FlowSamples,
     /// Samples of links, interval by interval.
     pub link_samples: Vec<LinkSample>,
+    /// The most recorded rows that were held when a piece was handed on; 0 if all stayed in memory.
+    pub most_held_rows: usize,
     /// Length of the measurement window in seconds.
     pub window_s: f64,
     /// Packets times links: the arrivals at all links.

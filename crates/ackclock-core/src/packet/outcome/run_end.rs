@@ -10,11 +10,11 @@ use crate::packet::network::wires::Wires;
 use crate::packet::outcome::laws;
 use crate::packet::outcome::ledger::Ledger;
 use crate::packet::outcome::observe::Observer;
+use crate::packet::outcome::piece::Take;
 use crate::packet::outcome::results::Results;
-use crate::packet::outcome::rows::Event;
 use crate::packet::process::clock::Clock;
 use crate::packet::process::logical_process::Process;
-use crate::units::Span;
+use crate::units::{Span, Time};
 
 /// The state of a run at its end.
 pub(in crate::packet) struct EndedRun<C> {
@@ -36,11 +36,16 @@ pub(in crate::packet) struct EndedRun<C> {
 }
 
 impl<C: Clock> EndedRun<C> {
-    /// Takes the last samples, makes the results, and checks that they are possible.
+    /// Takes the last samples, makes the results, and checks that they are possible. The recorded rows that are left
+    /// are in the results, or go to `take`, whose answer no longer matters.
     ///
     /// # Errors
     /// If packets were not conserved or another law of `outcome/laws.rs` is broken.
-    pub(in crate::packet) fn finish(mut self, plan: &Plan) -> Result<Results, String> {
+    pub(in crate::packet) fn finish(
+        mut self,
+        plan: &Plan,
+        take: Option<Take<'_>>,
+    ) -> Result<Results, String> {
         if let Some(fault) = &self.clock_fault {
             return Err(fault.to_string());
         }
@@ -66,7 +71,18 @@ impl<C: Clock> EndedRun<C> {
         let hops = links.iter().map(Link::arrived).sum();
         self.check_branches()?;
         self.check_flows(plan)?;
-        let Self { observer, .. } = self;
+        let Self { mut observer, end, .. } = self;
+        if let Some(take) = take {
+            observer.hand_on(end.saturating_add(1), take);
+        }
+        if let Some(fault) = observer.pieces.fault {
+            return Err(fault.into());
+        }
+        // Departures that were computed may lie beyond the end. Without pieces these are all rows.
+        let rows = observer.take_events(Time(plan.duration.0.saturating_add(1)));
+        let mut recorder = observer.recorder;
+        (recorder.windows, recorder.rtts, recorder.states) = (rows.windows, rows.rtts, rows.states);
+        (recorder.layers, recorder.probe_series) = (rows.layers, rows.probe_series);
         let mut results = Results {
             window_s: Span(plan.duration.0 - plan.warmup.0).seconds(),
             packet_hops: hops,
@@ -76,21 +92,13 @@ impl<C: Clock> EndedRun<C> {
             links: link_results,
             warnings: Vec::new(),
             digest: ledger.digest,
-            recorder: observer.recorder,
-            packets: observer.packets,
-            drops: observer.drops,
+            most_held_rows: observer.pieces.most_held,
+            recorder,
+            packets: rows.packets,
+            drops: rows.drops,
             flow_samples: observer.flow_samples.unwrap_or_default(),
             link_samples: observer.link_samples.unwrap_or_default(),
         };
-        // Processes do not run in order of time; tables are in order of time.
-        results.packets.retain(|r| r.at <= plan.duration);
-        results.packets.sort_by_key(|r| (r.at, r.event == Event::Departure, r.link));
-        results.drops.sort_by_key(|r| (r.at, r.link));
-        results.recorder.windows.sort_by_key(|r| (r.at, r.flow));
-        results.recorder.rtts.sort_by_key(|r| (r.at, r.flow));
-        results.recorder.states.sort_by_key(|r| (r.at, r.flow));
-        results.recorder.layers.sort_by_key(|r| (r.at, r.flow));
-        results.recorder.probe_series.sort_by_key(|r| (r.at, r.flow));
         laws::check(&results, plan)?;
         results.warnings = find_suspect_outcomes(&results, plan);
         Ok(results)

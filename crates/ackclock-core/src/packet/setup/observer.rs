@@ -3,6 +3,7 @@
 use crate::compile::Plan;
 use crate::packet::outcome::marks::Marks;
 use crate::packet::outcome::observe::{Baseline, Observer};
+use crate::packet::outcome::piece::HandedOn;
 use crate::packet::process::clock::Clock;
 use crate::record::{FlowSamples, Recorder, Wanted};
 use crate::scenario::Table;
@@ -35,6 +36,7 @@ pub(in crate::packet) fn build_observer<C: Clock>(plan: &Plan, processes: usize)
         link_filter: Vec::new(),
         packets: Vec::new(),
         drops: Vec::new(),
+        pieces: HandedOn::default(),
     };
     observer.recorder.wanted = Wanted {
         windows: has(Table::Windows),

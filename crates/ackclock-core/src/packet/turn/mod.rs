@@ -7,6 +7,7 @@ pub(in crate::packet) mod cluster;
 pub(in crate::packet) mod deliver;
 pub(in crate::packet) mod forward;
 pub(in crate::packet) mod gather;
+pub(in crate::packet) mod hand_on;
 pub(in crate::packet) mod impair;
 pub(in crate::packet) mod prefetch;
 pub(in crate::packet) mod prefetcher;

@@ -9,6 +9,7 @@ use crate::packet::network::links::Links;
 use crate::packet::network::route::Routes;
 use crate::packet::network::wires::{Channel, Wires};
 use crate::packet::outcome::observe::Observer;
+use crate::packet::outcome::piece::Pieces;
 use crate::packet::outcome::run_end::EndedRun;
 use crate::packet::process::clock::Clock;
 use crate::packet::process::event::Stage;
@@ -64,12 +65,13 @@ pub(in crate::packet) enum RunEnd {
 pub(in crate::packet) type Failure<'a> = &'a dyn Fn() -> Option<String>;
 
 impl<C: Clock> Sim<C> {
-    /// Runs to the end. `progress` is called from time to time with the simulated time and stops the run by
-    /// returning false.
+    /// Runs to the end. `progress` is called from time to time with the simulated time, `pieces` gets rows that are
+    /// final; either stops the run by returning false.
     pub(in crate::packet) fn run(
         &mut self,
         failure: Failure<'_>,
         progress: &mut dyn FnMut(Time) -> bool,
+        mut pieces: Option<&mut Pieces<'_>>,
     ) -> RunEnd {
         self.schedule.start();
         let mut reported = 0;
@@ -92,6 +94,12 @@ impl<C: Clock> Sim<C> {
             self.schedule.schedule(p);
             self.prefetch_next_process(who);
             self.tally.turns += 1;
+            if self.observer.is_full()
+                && let Some(pieces) = pieces.as_deref_mut()
+                && !self.hand_on(&mut *pieces.take)
+            {
+                return RunEnd::Interrupted;
+            }
             if self.tally.turns - reported >= REPORT_INTERVAL {
                 reported = self.tally.turns;
                 if !progress(Time(C::ps(soonest.min(done).min(self.schedule.end)))) {

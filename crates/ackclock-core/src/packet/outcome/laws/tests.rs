@@ -25,14 +25,14 @@ fn plan(qdisc: &str) -> Plan {
 
 fn ended(plan: &Plan) -> Sim<Picoseconds> {
     let mut sim = build::<Picoseconds>(plan, &RegistryOnly).unwrap();
-    assert_eq!(sim.run(&|| None, &mut |_| true), RunEnd::Ended);
+    assert_eq!(sim.run(&|| None, &mut |_| true, None), RunEnd::Ended);
     sim
 }
 
 /// Why the results of the run are refused once `change` was made to them.
 fn refused(change: impl FnOnce(&mut Results)) -> String {
     let plan = plan("fifo");
-    let mut results = ended(&plan).into_ended().finish(&plan).unwrap();
+    let mut results = ended(&plan).into_ended().finish(&plan, None).unwrap();
     assert_eq!(check(&results, &plan), Ok(()));
     change(&mut results);
     check(&results, &plan).unwrap_err()
@@ -68,7 +68,7 @@ fn a_window_that_is_no_number_is_refused() {
 fn goodput_above_the_narrowest_link_is_refused() {
     let of = |bytes: u64| {
         let plan = plan("fifo");
-        let mut results = ended(&plan).into_ended().finish(&plan).unwrap();
+        let mut results = ended(&plan).into_ended().finish(&plan, None).unwrap();
         let flow = &mut results.flows[0];
         flow.receiver.delivered_bytes = flow.receiver_at_warmup.delivered_bytes + bytes;
         check(&results, &plan)
@@ -114,7 +114,7 @@ fn a_packet_that_changes_its_flow_is_noticed() {
         let mut sim = ended(&plan);
         sim.flows.ends[1].received += 1;
         sim.flows.ends[3].received -= 1;
-        let found = sim.into_ended().finish(&plan).unwrap_err();
+        let found = sim.into_ended().finish(&plan, None).unwrap_err();
         assert!(
             found.starts_with("flow f0: ") && found.contains(" data packets sent, but "),
             "{found}"
@@ -127,11 +127,11 @@ fn a_packet_that_vanishes_at_a_link_or_on_a_wire_is_noticed() {
     let plan = plan("codel");
     let mut sim = ended(&plan);
     sim.links.list[2].count_arrival();
-    let found = sim.into_ended().finish(&plan).unwrap_err();
+    let found = sim.into_ended().finish(&plan, None).unwrap_err();
     assert!(found.starts_with("link narrow: "), "{found}");
     let mut sim = ended(&plan);
     sim.flows.ends[0].sent += 1;
-    let found = sim.into_ended().finish(&plan).unwrap_err();
+    let found = sim.into_ended().finish(&plan, None).unwrap_err();
     assert!(found.contains("packets sent and 0 copied, but"), "{found}");
 }
 
@@ -142,12 +142,12 @@ fn a_clock_that_goes_back_is_noticed() {
     let done = sim.schedule.progress[0].done;
     assert!(done > 0);
     sim.schedule.set_done(0, done - 1);
-    let found = sim.into_ended().finish(&plan).unwrap_err();
+    let found = sim.into_ended().finish(&plan, None).unwrap_err();
     assert!(found.starts_with("process 0: its clock went back from 10"), "{found}");
     // The order of turns.
     let mut sim = ended(&plan);
     sim.schedule.note_soonest(5);
     sim.schedule.note_soonest(4);
-    let found = sim.into_ended().finish(&plan).unwrap_err();
+    let found = sim.into_ended().finish(&plan, None).unwrap_err();
     assert!(found.starts_with("the clock of the schedule went back from "), "{found}");
 }

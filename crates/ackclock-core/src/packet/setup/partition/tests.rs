@@ -23,8 +23,8 @@ fn results_on<C: Clock>(plan: &Plan, is_default: bool) -> Results {
     };
     let mut sim =
         if is_default { build::<C>(plan) } else { build_with(plan, &RegistryOnly, apart).unwrap() };
-    assert_eq!(sim.run(&|| None, &mut |_| true), RunEnd::Ended);
-    sim.into_ended().finish(plan).unwrap()
+    assert_eq!(sim.run(&|| None, &mut |_| true, None), RunEnd::Ended);
+    sim.into_ended().finish(plan, None).unwrap()
 }
 
 /// Everything that a run reports except the number of turns.

@@ -15,13 +15,13 @@ fn plan(scenario: &Value) -> Plan {
 
 fn ended(plan: &Plan) -> Sim<Picoseconds> {
     let mut sim = build::<Picoseconds>(plan, &RegistryOnly).unwrap();
-    assert_eq!(sim.run(&|| None, &mut |_| true), RunEnd::Ended);
+    assert_eq!(sim.run(&|| None, &mut |_| true, None), RunEnd::Ended);
     sim
 }
 
 fn run(scenario: &Value) -> (Plan, Results) {
     let plan = plan(scenario);
-    let results = ended(&plan).into_ended().finish(&plan).unwrap();
+    let results = ended(&plan).into_ended().finish(&plan, None).unwrap();
     (plan, results)
 }
 
@@ -103,13 +103,13 @@ fn a_lost_copy_is_noticed() {
         plan(&tree(&json!([{ "src": "s", "receivers": ["a", "b"], "layers": ["80 kbps"] }])));
     let mut sim = ended(&plan);
     sim.groups.branches[1].copies += 1;
-    let found = sim.into_ended().finish(&plan).unwrap_err();
+    let found = sim.into_ended().finish(&plan, None).unwrap_err();
     assert!(found.starts_with("branch 1: "), "{found}");
     // Two errors that cancel in the sums of the whole run.
     let mut sim = ended(&plan);
     sim.flows.ends[3].received += 1;
     sim.flows.ends[5].received -= 1;
-    let found = sim.into_ended().finish(&plan).unwrap_err();
+    let found = sim.into_ended().finish(&plan, None).unwrap_err();
     assert!(found.contains("packets sent, but"), "{found}");
 }
 

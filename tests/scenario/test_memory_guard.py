@@ -122,3 +122,29 @@ def test_transfers_that_do_not_fit_are_refused_before_they_are_drawn():
 def test_samples_of_flows_over_time_count():
     with pytest.raises(ac.ScenarioError, match="longer interval"):
         arrivals(interval=1e-8).cost()
+
+
+def at_rest(flows):
+    return FluidCase(
+        {
+            "net": {"kind": "links", "links": [["a", "b", "10 Mbps"], ["b", "c", "10 Mbps"]]},
+            "traffic": {"kind": "pattern", "between": "uniform-pairs", "flows": flows},
+            "allocation": "max-min",
+        }
+    )
+
+
+@pytest.mark.usefixtures("machine")
+def test_flows_at_rest_that_do_not_fit_are_refused_before_they_are_drawn():
+    for call in (FluidCase.cost, FluidCase.check, FluidCase.execute):
+        with pytest.raises(ac.ScenarioError, match="GiB of memory for 1,000,000,000 flows"):
+            call(at_rest(10**9))
+    assert 0 < at_rest(1000).cost().memory_bytes < GIB
+
+
+def test_flows_at_rest_whose_routes_do_not_fit_are_refused(monkeypatch):
+    case = at_rest(1001)
+    # Room for one hop a flow, and some have two.
+    monkeypatch.setattr(memory, "allowed_bytes", lambda: 1001 * 97.0)
+    with pytest.raises(ac.ScenarioError, match="for 1,001 flows with 1,"):
+        case.cost()

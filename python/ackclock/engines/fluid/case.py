@@ -45,9 +45,6 @@ _MOST_ROUTED = 8
 _MOST_HOPS = 1_000_000
 """Networks with more hops are not kept, for their memory."""
 
-HOP_BYTES = 96.0
-"""A hop of a flow: its place in the network both ways, its rates, its part of the books [bytes]."""
-
 
 class FluidRun:
     """A finished fluid case. Printing it gives the summary; its tables are Arrow tables.
@@ -348,10 +345,12 @@ class FluidCase(Frozen):
         return made
 
     def _routed(self) -> FluidNet:
+        from ackclock.engines.fluid.memory import check_flows
         from ackclock.engines.fluid.net import FluidNet
         from ackclock.engines.fluid.routing import listed_paths, path_rows, with_paths
 
         graph, flows = self.graph(), self.traffic()
+        check_flows(len(flows.src), len(flows.src))
         if "paths" in self._data:
             rows = self._build_located(path_rows, self._data["paths"])
             flows = with_paths(flows, listed_paths(rows, graph), graph)
@@ -359,7 +358,10 @@ class FluidCase(Frozen):
             # Demands are how often a pair is drawn; a flow takes what it can get.
             flows = replace(flows, demand=None)
         routing = self._data.get("routing", "hops")
-        return FluidNet.routed(graph, flows, routing=routing, systems=self.systems())
+        made = FluidNet.routed(graph, flows, routing=routing, systems=self.systems())
+        # Routes are the smaller part: rates and books come on top, once the run begins.
+        check_flows(made.n_flows, len(made.hops))
+        return made
 
     def _route_key(self) -> str | None:
         """What routes depend on; None where that is also files, which may change."""
@@ -388,7 +390,15 @@ class FluidCase(Frozen):
             self.transfers()
 
     def cost(self) -> Cost:
-        """Predict what `execute` will need, for some tens of rounds of senders."""
+        """Predict what `execute` will need, for some tens of rounds of senders.
+
+        Raises
+        ------
+        ScenarioError
+            With every problem, too little memory among them.
+        """
+        from ackclock.engines.fluid.memory import flow_bytes
+
         hops = len(self.net().hops)
         if self._arrivals_kind is not None:
             from ackclock.engines.fluid.arrivals import check_memory, memory_bytes
@@ -400,7 +410,7 @@ class FluidCase(Frozen):
             sizes = (len(times), self._data["arrivals"], self.net().n_links, end_s)
             check_memory(*sizes)
             return Cost(events, events * 50e-6, memory_bytes(*sizes))
-        return Cost(50.0 * hops, 50.0 * hops * 40e-9, hops * HOP_BYTES)
+        return Cost(50.0 * hops, 50.0 * hops * 40e-9, flow_bytes(hops))
 
     def execute(self, progress: Callable[[float, float], object] | None = None) -> FluidRun:
         """Let the senders settle and keep the books; or run finite flows over time.

@@ -158,8 +158,12 @@ def drawn(parameters: dict[str, Any], graph: Graph, seed: int) -> Traffic:
     """
     from ackclock import _core
     from ackclock._util.units import parse
+    from ackclock.engines.fluid.memory import check_flows
 
     hosts, ends = hosts_of(graph, parameters.get("hosts"))
+    if "flows" in parameters:
+        # Each passes a link at least.
+        check_flows(parameters["flows"], parameters["flows"])
     spec = json.dumps(parameters["between"])
     try:
         src, dst, weight = _core.pattern(spec, len(hosts), parameters.get("flows"), seed)

@@ -65,8 +65,9 @@ bench: setup ## speed beside ns-2 and ns-3 where they are installed, and growth 
 	$(PYTHON) benchmarks/fluid.py
 	$(BIN)/python benchmarks/experiments.py
 
-bench-check: ## instruction counts of five scenarios against those kept, within 2 %; needs valgrind
+bench-check: ## instruction counts of five scenarios against those kept, within 2 %, and growth of checks; needs valgrind
 	$(PYTHON) benchmarks/check.py
+	$(PYTHON) benchmarks/growth.py
 
 SECONDS := 600
 RUNS := 1000

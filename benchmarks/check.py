@@ -43,7 +43,7 @@ def compiler() -> str:
 
 
 def instructions(
-    program: Path, scenario: dict[str, Any], folder: Path
+    program: Path, scenario: dict[str, Any], folder: Path, command: str = "run"
 ) -> tuple[int, dict[str, Any]]:
     """Run under callgrind; return the instructions of the whole process and its report."""
     file, profile = folder / "scenario.json", folder / "callgrind.out"
@@ -55,7 +55,7 @@ def instructions(
             "-q",
             f"--callgrind-out-file={profile}",
             program,
-            "run",
+            command,
             file,
         ],
         core=None,

@@ -5,6 +5,7 @@
 //! ackclock-bench run SCENARIO.json [--flows OUT.csv] [--repeat R]
 //! ackclock-bench setup SCENARIO.json [--repeat R]
 //! ackclock-bench pair SCENARIO.json [--repeat R]
+//! ackclock-bench check SCENARIO.json
 //! ackclock-bench fluid-net NODES FLOWS SEED OUT
 //! ackclock-bench fluid NET REPEAT [USAGE.csv]
 //! ackclock-bench fluid-hot FLOWS SEED REPEAT
@@ -13,7 +14,8 @@
 //!
 //! `run` simulates, R times over, and gives the CPU time of each. `setup` compiles the scenario and
 //! builds everything a run needs, without running it. `pair` runs the scenario with two seeds, one
-//! after the other and on two threads, and gives wall times. The commands of the fluid engine are in
+//! after the other and on two threads, and gives wall times. `check` does what `ackclock check` does in the core.
+//! The commands of the fluid engine are in
 //! `fluid.rs`.
 
 #![allow(clippy::disallowed_methods, reason = "the one program here whose subject is elapsed time")]
@@ -28,6 +30,7 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::Instant;
 
+use ackclock_core::api;
 use ackclock_core::compile::{self, Plan};
 use ackclock_core::packet::{self, Results};
 use ackclock_core::scenario::Scenario;
@@ -46,7 +49,7 @@ struct Order {
 }
 
 const USAGE: &str =
-    "usage: ackclock-bench run|setup|pair SCENARIO.json [--repeat R] [--flows OUT.csv]";
+    "usage: ackclock-bench run|setup|pair|check SCENARIO.json [--repeat R] [--flows OUT.csv]";
 
 fn order() -> Outcome<Order> {
     let mut rest = env::args().skip(1);
@@ -80,6 +83,7 @@ fn main() -> ExitCode {
             "run" => run(&order),
             "setup" => setup(&order),
             "pair" => pair(&order),
+            "check" => check(&order),
             other => Err(format!("there is no command \"{other}\"\n{USAGE}")),
         }),
     };
@@ -203,6 +207,16 @@ fn setup(order: &Order) -> Outcome<Value> {
         "plan_kib": plan_kib,
         "engine_kib": engine_kib,
     }))
+}
+
+/// Checks and predicts.
+fn check(order: &Order) -> Outcome<Value> {
+    let text = fs::read_to_string(&order.scenario).map_err(|e| e.to_string())?;
+    let clock = Cpu::start();
+    let predicted = api::predict_with(&text, &api::RegistryOnly);
+    let check_s = clock.seconds();
+    let predicted = predicted.map_err(|problems| format!("{problems:?}"))?;
+    Ok(json!({ "check_s": check_s, "predicted": predicted }))
 }
 
 /// Two replications one after the other against two at a time, in turns.

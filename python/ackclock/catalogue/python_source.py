@@ -96,7 +96,11 @@ def list_classes(data: Any, steps: tuple[Any, ...] = ()) -> Iterator[tuple[tuple
         Where the part is.
     """
     items = data.items() if isinstance(data, dict) else enumerate(data)
+    kind = data.get("kind") if isinstance(data, dict) else None
     for key, value in items:
+        # A list that may be in a file holds numbers only, and may hold millions.
+        if isinstance(value, list) and (kind, key) in schema.listed():
+            continue
         room = schema.room_of(key) if isinstance(key, str) else None
         if room is not None and reference(value) is not None:
             yield (*steps, key), room

@@ -85,6 +85,13 @@ def replayed(room: str, name: str) -> str | None:
 
 
 @cache
+def listed() -> frozenset[tuple[str, str]]:
+    """Algorithms with the parameters that `replayed` names for them."""
+    every = ((room, name) for room, entries in catalogue().items() for name in entries)
+    return frozenset((name, key) for room, name in every if (key := replayed(room, name)))
+
+
+@cache
 def catalogue() -> dict[str, dict[str, Data]]:
     """Every algorithm: room, then registry name, then name, title, source, status, file, params."""
     read: dict[str, list[Data]] = json.loads(_core.catalogue())

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+from itertools import islice
+from operator import gt
 from typing import TYPE_CHECKING
 
 from ackclock._util import csv_rows
@@ -50,6 +53,9 @@ def replayed(room: str, spec: schema.Data, folder: Path, where: str) -> schema.D
     path = folder / spec["file"]
     entry = schema.entries(room, spec["kind"])
     rules = entry["properties"]
+    plain = _plain_entries(path, entry)
+    if plain is not None:
+        return {**rest, key: plain}
     try:
         rows = csv_rows.rows(path, *((name,) for name in entry["required"]))
     except csv_rows.CsvError as error:
@@ -69,6 +75,48 @@ def replayed(room: str, spec: schema.Data, folder: Path, where: str) -> schema.D
     if problems:
         raise ScenarioError(problems[:_MOST_REPORTED])
     return {**rest, key: entries}
+
+
+def _plain_entries(path: Path, entry: schema.Data) -> list[dict[str, float]] | None:
+    """Read a file in which nothing is wrong and all values are plain numbers, column by column.
+
+    Files of a million lines are of this kind. None for any other, which is read row by row.
+    """
+    rules = entry["properties"]
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            reader = csv.reader(file)
+            head, rows = next(reader, []), list(filter(None, reader))
+    except (OSError, ValueError, csv.Error):
+        return None
+    names = [name for name in rules if name in head]
+    is_known = len({*head}) == len(head) and {*entry["required"]} <= {*names}
+    if not is_known or not rows or {*map(len, rows)} != {len(head)}:
+        return None
+    columns = [*zip(*rows, strict=True)]
+    values: list[list[float]] = []
+    for name in names:
+        made = _plain_values(columns[head.index(name)], rules[name].get("x-quantity"))
+        if made is None or (name == "at" and any(map(gt, made, islice(made, 1, None)))):
+            return None
+        values.append(made)
+    return [dict(zip(names, row, strict=True)) for row in zip(*values, strict=True)]
+
+
+def _plain_values(cells: tuple[str, ...], quantity: str | None) -> list[float] | None:
+    """Numbers in SI units, as `parse` reads them; None if a cell is anything else."""
+    text = "".join(cells)
+    digits = "0123456789" if quantity is None else "0123456789."
+    if not all(cells) or not text.isascii() or text.strip(digits):
+        return None
+    try:
+        # Python refuses to read numbers of thousands of digits.
+        made: list[float] = [*map(int, cells)] if quantity is None else [*map(float, cells)]
+    except ValueError:
+        return None
+    if quantity is not None and quantity_problem(max(made), quantity):
+        return None
+    return [*map(round, made)] if quantity == "size" else made
 
 
 def _wrong(name: str, row: dict[str, str], entry: schema.Data) -> str | None:

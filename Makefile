@@ -9,9 +9,9 @@ BIN := .venv/bin
 # Where reference data are; tests that need them are in modules `needs_data` and ignored by `cargo test`.
 DATA := $(or $(ACKCLOCK_DATA),$(wildcard ../shared/oracles))
 CARGO_TEST := cargo test --workspace --exclude ackclock-py
-RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
+RUST := Cargo.toml Cargo.lock $(shell find crates -path crates/ackclock-stacks -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
 
-.PHONY: help setup demo test test-full lint bench bench-check fuzz chaos audit mutants docs web test-web new clean
+.PHONY: help setup demo test test-full lint bench bench-check fuzz chaos audit mutants stacks docs web test-web new clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -58,6 +58,9 @@ lint: setup ## formatting, clippy, ruff, types, layers, stubs, schemas, rules of
 # Needs cargo-mutants; MUTANTS is the sample, such as rust:10 python:50.
 mutants: setup ## share of small faults that the tests notice, on a sample with a fixed seed; an hour
 	$(BIN)/python tools/mutants.py $(MUTANTS)
+
+stacks: ## whole connections of shipped QUIC stacks in virtual time beside our QUIC sender; needs a C compiler
+	cargo test --manifest-path crates/ackclock-stacks/Cargo.toml --target-dir target/stacks -- --nocapture
 
 bench: setup ## speed beside ns-2 and ns-3 where they are installed, and growth with size; many minutes
 	$(PYTHON) benchmarks/compare.py

@@ -167,6 +167,10 @@ OFFLINE = re.compile(
 )
 
 
+#: How advisories are named. A report of one may hold words and numbers of the above too.
+ADVISORY = re.compile(r"\b(RUSTSEC|GHSA|PYSEC|CVE)-")
+
+
 def audit_advisories() -> list[str]:
     """Look for known advisories, where that is possible."""
     found = []
@@ -184,7 +188,7 @@ def audit_advisories() -> list[str]:
         said = (done.stdout + done.stderr).strip()
         if done.returncode == 0:
             print(f"advisories of {title}: none")
-        elif OFFLINE.search(said) and "GHSA-" not in said and "RUSTSEC-" not in said:
+        elif OFFLINE.search(said) and not ADVISORY.search(said):
             print(f"advisories of {title}: not looked up, the database cannot be reached")
         else:
             found.append(f"advisories of {title}:\n{said}")

@@ -592,7 +592,7 @@ def test_gc_takes_no_run_from_a_sweep_that_uses_the_store(file, place):
 
 def test_gc_clears_leftovers_damage_and_doubles(file, place, monkeypatch):
     # All but the first runs are in one pack, so that a run of it alone makes another.
-    monkeypatch.setattr("ackclock.experiments.store.store.COMMIT_S", float("inf"))
+    monkeypatch.setattr("ackclock.experiments.store.writer.COMMIT_S", float("inf"))
     run(file, place)
     left = place / "tmp" / "123-left"
     left.mkdir()

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ackclock.experiments.store.keeper import Keeper, Memory
-from ackclock.experiments.store.store import Store, StoreError, default_place, is_empty
+from ackclock.experiments.store.place import default_place, is_empty
+from ackclock.experiments.store.store import Store, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

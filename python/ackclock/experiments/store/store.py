@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import os
 import platform
-import threading
 import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,11 +18,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ackclock._util.end_signals import shielded
 from ackclock.errors import AckclockError
-from ackclock.experiments.store import pack
+from ackclock.experiments.store import pack, place
 from ackclock.experiments.store.index import Index
 from ackclock.experiments.store.keeper import joined
 from ackclock.experiments.store.locks import Presence, locked
 from ackclock.experiments.store.names import StoreError
+from ackclock.experiments.store.writer import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -33,38 +33,7 @@ if TYPE_CHECKING:
     from ackclock.case import Case
     from ackclock.experiments.executors.task import Record
 
-__all__ = ["DEFAULT", "SCHEMA_VERSION", "Store", "StoreError", "default_place"]
-
-SCHEMA_VERSION = 1
-"""Version of the store's layout; raised when an old reader would misread a new store."""
-
-DEFAULT = "ackclock-store"
-
-COMMIT_S = 1.0
-"""Longest time between the end of a run and the begin of its writing [s]."""
-
-COMMIT_RUNS = 2000
-"""So many runs are written at once, though a second may not be over."""
-
-_BESIDE = ".store.json."
-
-
-def default_place() -> Path:
-    """Where runs are kept if nothing is said: ``$ACKCLOCK_STORE``, or ``ackclock-store`` here."""
-    return Path(os.environ.get("ACKCLOCK_STORE") or DEFAULT)
-
-
-def is_empty(folder: Path) -> bool:
-    """Whether a store may begin here: nothing is there but the begin of one that was killed.
-
-    Parameters
-    ----------
-    folder
-        The place.
-    """
-    if not folder.exists():
-        return True
-    return folder.is_dir() and all(f.name.startswith(_BESIDE) for f in folder.iterdir())
+__all__ = ["Store", "StoreError"]
 
 
 class Store:
@@ -84,7 +53,7 @@ class Store:
     """
 
     def __init__(self, folder: str | Path | None = None, *, writes: bool = False) -> None:
-        self.folder = default_place() if folder is None else Path(folder)
+        self.folder = place.default_place() if folder is None else Path(folder)
         self.writes = writes
         self.about: dict[str, Any] = {}
         self._packs = self.folder / "packs"
@@ -92,19 +61,14 @@ class Store:
         self._damaged: set[str] = set()
         self._places: dict[str, str] = {}
         self._documents: dict[int, tuple[Case, dict[str, str]]] = {}
-        self._waiting: list[pack.Entry] = []
-        self._wake = threading.Condition()
-        self._closing = False
         self._closed = False
-        self._failure: StoreError | None = None
-        self._writer: threading.Thread | None = None
-        self._last_commit = float("-inf")
+        self._writer = Writer(self.folder, self._commit)
         self._use: Any = None
         self._presence: Presence | None = None
         if writes:
-            self._prepare()
+            self._open_to_write()
         else:
-            self._check()
+            place.check(self.folder)
         self._index = Index(self.folder / "index.sqlite", self._packs, writes=self._index_writes())
 
     # Opening and closing
@@ -112,56 +76,15 @@ class Store:
     def _index_writes(self) -> bool:
         return self.writes or (self.folder.is_dir() and os.access(self.folder, os.W_OK))
 
-    def _check(self) -> None:
-        """Look whether the folder is a store that this program reads."""
-        mark = self.folder / "store.json"
+    def _open_to_write(self) -> None:
         try:
-            said = json.loads(mark.read_text(encoding="utf-8"))
-            version = said["schema_version"]
-            if said["format"] != "ackclock store":
-                raise KeyError("format")
-        except FileNotFoundError:
-            message = f"{self.folder} is not a store: it has no store.json"
-            raise StoreError(message) from None
-        except (OSError, ValueError, KeyError, TypeError):
-            message = f"{mark} is not that of a store"
-            raise StoreError(message) from None
-        if version != SCHEMA_VERSION:
-            older = "newer" if version > SCHEMA_VERSION else "older"
-            message = (
-                f"{self.folder} is a store of schema {version}, {older} than this ackclock, which"
-                f" reads schema {SCHEMA_VERSION}: use the ackclock that wrote it, or another folder"
-            )
-            raise StoreError(message)
-
-    def _prepare(self) -> None:
-        try:
-            if self.folder.exists() and not self.folder.is_dir():
-                message = f"{self.folder} is a file; expected the folder of a store"
-                raise StoreError(message)
-            mark = self.folder / "store.json"
-            if not mark.exists():
-                if not is_empty(self.folder):
-                    raise StoreError(
-                        f"{self.folder} is not empty and not a store; choose another folder"
-                    )
-                self.folder.mkdir(parents=True, exist_ok=True)
-                beside = self.folder / f"{_BESIDE}{os.getpid()}"
-                said = {"format": "ackclock store", "schema_version": SCHEMA_VERSION}
-                beside.write_text(json.dumps(said) + "\n", encoding="utf-8")
-                beside.rename(mark)
-            self._check()
-            for name in ("packs", "tmp", "writers"):
-                (self.folder / name).mkdir(exist_ok=True)
+            place.begin(self.folder)
             self._use = (self.folder / "use.lock").open("a")
             locked(self._use, shared=True)
             with self.locked():
                 self._presence = Presence(self.folder / "writers")
         except OSError as error:
-            raise self._unwritable(error) from None
-
-    def _unwritable(self, error: OSError) -> StoreError:
-        return StoreError(f"{self.folder}: the store cannot be written: {error.strerror or error}")
+            raise place.unwritable(self.folder, error) from None
 
     def __enter__(self) -> Self:
         return self
@@ -172,14 +95,7 @@ class Store:
     def close(self) -> None:
         """Write what waits, and let go of the store."""
         try:
-            if self._writer is not None:
-                with self._wake:
-                    self._closing = True
-                    self._wake.notify_all()
-                self._writer.join()
-                self._writer = None
-            if self._failure is not None:
-                raise self._failure
+            self._writer.close()
         finally:
             if self._presence is not None:
                 with suppress(Exception):
@@ -389,20 +305,18 @@ class Store:
         StoreError
             Runs that were added before could not be written.
         """
-        if self._failure is not None:
-            raise self._failure
-        entry = pack.Entry(record, self._columns(record, case, labels or {}))
-        with self._wake:
-            self._waiting.append(entry)
-            self._start_writer()
-            # It looks at the clock by itself; to wake it for every run costs short runs a percent.
-            if len(self._waiting) in (1, COMMIT_RUNS):
-                self._wake.notify_all()
+        self._writer.check()
+        self._writer.add(pack.Entry(record, self._columns(record, case, labels or {})))
 
-    def _start_writer(self) -> None:
-        if self._writer is None:
-            self._writer = threading.Thread(target=self._write_on, name="ackclock-store")
-            self._writer.start()
+    def flush(self) -> None:
+        """Wait until everything that was added is safe.
+
+        Raises
+        ------
+        StoreError
+            It could not be written.
+        """
+        self._writer.flush()
 
     def _columns(self, record: Record, case: Case, labels: Mapping[str, Any]) -> dict[str, Any]:
         # By identity, and the case is held: no other can get the same.
@@ -420,66 +334,6 @@ class Store:
             "command": self.about.get("command") or "",
             "summary": record.summary_json,
         }
-
-    def flush(self) -> None:
-        """Wait until everything that was added is safe.
-
-        Raises
-        ------
-        StoreError
-            It could not be written.
-        """
-        with self._wake:
-            while self._waiting and self._failure is None:
-                self._last_commit = float("-inf")
-                self._wake.notify_all()
-                self._wake.wait(0.05)
-        if self._failure is not None:
-            raise self._failure
-
-    def _write_on(self) -> None:
-        while True:
-            with self._wake:
-                while not self._is_due():
-                    if self._closing and not self._waiting:
-                        return
-                    self._wake.wait(0.1 if self._waiting else None)
-                entries = list(self._waiting)
-            try:
-                self._commit(entries)
-            except BaseException as error:
-                with self._wake:
-                    self._failure = self._not_written(error, len(self._waiting))
-                    self._wake.notify_all()
-                return
-            with self._wake:
-                del self._waiting[: len(entries)]
-                self._last_commit = time.monotonic()
-                self._wake.notify_all()
-
-    def _is_due(self) -> bool:
-        late = time.monotonic() - self._last_commit >= COMMIT_S
-        return bool(self._waiting) and (late or self._closing or len(self._waiting) >= COMMIT_RUNS)
-
-    def _not_written(self, error: BaseException, count: int) -> StoreError:
-        if isinstance(error, StoreError):
-            return error
-        if not (self.folder / "store.json").exists():
-            made = StoreError(
-                f"{self.folder}: the store is gone, it was removed while it was in use;"
-                f" {count} finished run{'s' * (count != 1)} could not be written, and none is kept"
-            )
-            made.__cause__ = error
-            return made
-        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        message = (
-            f"{self.folder}: {count} finished run{'s' * (count != 1)} could not be written: {why};"
-            " all that was written before is whole, and the same sweep goes on from there when it"
-            " is started again"
-        )
-        made = StoreError(message)
-        made.__cause__ = error
-        return made
 
     def _commit(self, entries: Sequence[pack.Entry]) -> None:
         with self.locked(), shielded():

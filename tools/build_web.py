@@ -52,7 +52,8 @@ def lessons() -> str:
     folder = WEB / "lessons"
     listed = tomllib.loads((folder / "lessons.toml").read_text("utf-8"))["lessons"]
     for lesson in listed:
-        lesson["text"] = (folder / lesson.pop("file")).read_text("utf-8")
+        file = folder / lesson.pop("file")
+        lesson |= {"name": file.stem, "text": file.read_text("utf-8")}
     return json.dumps(listed, ensure_ascii=False)
 
 

@@ -41,7 +41,7 @@ def browser():
 class Opened:
     """A page that was opened, and what it did that it should not."""
 
-    def __init__(self, browser, address, **options):
+    def __init__(self, browser, address, *, is_lab=True, **options):
         self.context = browser.new_context(**options)
         self.page = self.context.new_page()
         self.faults = []
@@ -50,7 +50,8 @@ class Opened:
         self.page.on("console", self._hear)
         self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.goto(address)
-        self.page.wait_for_selector("body[data-state=ready]")
+        if is_lab:
+            self.page.wait_for_selector("body[data-state=ready]")
 
     def _hear(self, line):
         if line.type in ("error", "warning"):
@@ -181,6 +182,75 @@ def test_a_long_run_shows_its_beginning_first(opened):
     assert "too many packets to draw" in here.page.inner_text("#says")
 
 
+@pytest.mark.parametrize("name", ["collapse", "fq-codel-game", "bbr-cubic"])
+def test_a_lesson_has_an_address_and_runs_as_the_native_core_does(opened, name):
+    here = opened(lab.PAGE.as_uri() + f"#lesson={name}")
+    file = ROOT / f"web/lessons/{name}.toml"
+    assert here.page.input_value("#toml") == file.read_text()
+    assert here.page.inner_text("#question").endswith("?")
+    assert here.page.locator("#answers button").count() > 1
+    first = here.digest()
+    assert first == load(file).run().summary["digest"]
+    here.page.evaluate("location.hash = '#lesson=slow-start'")
+    other = load(ROOT / "web/lessons/slow-start.toml").run().summary["digest"]
+    assert here.until_another(first) == other
+
+
+@pytest.mark.parametrize("name", ["parking-lot", "red-ecn", "dumbbell-aimd-vegas"])
+def test_the_capture_is_that_of_the_package(opened, tmp_path, name):
+    scenario = load(ROOT / f"examples/{name}.toml").replace(duration="3 s", warmup="0 s")
+    here = opened(lab.PAGE.as_uri() + lab.fragment_of(scenario.expanded().to_toml()))
+    with here.page.expect_download() as waiting:
+        here.page.click("#save-pcapng")
+    assert waiting.value.suggested_filename == "capture.pcapng"
+    found = blocks(Path(waiting.value.path()).read_bytes())
+    run = scenario.replace(record={"tables": ["packets"]}).run()
+    expected = blocks(run.to_pcapng(tmp_path / "capture.pcapng").read_bytes())
+    # The first block names the run: the page knows its digest, the package its scenario's hash.
+    assert f"digest {here.digest()}".encode() in found[0]
+    assert len(found) > 1000
+    assert found[1:] == expected[1:]
+
+
+def blocks(capture):
+    found = []
+    while capture:
+        size = int.from_bytes(capture[4:8], "little")
+        found.append(capture[:size])
+        capture = capture[size:]
+    return found
+
+
+def test_a_capture_with_timestamps_is_left_to_the_package(opened):
+    scenario = load(ROOT / "examples/parking-lot.toml").replace(duration="2 s", warmup="0 s")
+    made = scenario.replace(tcp={"timestamps": True})
+    here = opened(lab.PAGE.as_uri() + lab.fragment_of(made.expanded().to_toml()))
+    here.page.click("#save-pcapng")
+    assert "ackclock run --pcapng" in here.page.inner_text("#status")
+
+
+def test_a_live_figure_of_built_pages_runs_from_disk(opened, tmp_path):
+    build = pytest.importorskip("sphinx.cmd.build", reason="needs the extra docs")
+    (tmp_path / "docs/deep").mkdir(parents=True)
+    (tmp_path / "docs/conf.py").write_text(
+        f"import sys\nsys.path.insert(0, {str(ROOT / 'docs')!r})\n"
+        "project = 'x'\nextensions = ['myst_parser', 'live_figures']\n"
+    )
+    live = f"```{{live}} {ROOT / 'web/lessons/collapse.toml'}\nA question?\n```\n"
+    (tmp_path / "docs/index.md").write_text(f"# Index\n\n{live}\n```{{toctree}}\ndeep/page\n```\n")
+    (tmp_path / "docs/deep/page.md").write_text(f"# Page\n\n{live}")
+    out = tmp_path / "html"
+    assert build.main(["-q", "-W", "-b", "html", str(tmp_path / "docs"), str(out)]) == 0
+    here = opened((out / "index.html").as_uri(), is_lab=False)
+    for page in ("index.html", "deep/page.html"):
+        here.page.goto((out / page).as_uri())
+        here.page.click("details.live summary")
+        frame = here.page.frame_locator("details.live iframe")
+        frame.locator("body[data-state=ready]").wait_for()
+        assert frame.locator("#question").inner_text().startswith("Two sources")
+    here.requests.clear()
+
+
 def test_charts_and_tables_are_saved(opened):
     here = opened()
     saved = {}
@@ -223,11 +293,13 @@ def test_no_serious_fault_of_accessibility(opened, width):
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs Node")
 def test_the_module_and_the_native_core_agree_bit_for_bit(tmp_path):
     scenarios = [load(file) for file in EXAMPLES]
-    controls = json.loads(ac._core.catalogue())["cc"]
+    catalogue = json.loads(ac._core.catalogue())
     net = ac.topology.Dumbbell(pairs=2, rate="8 Mbps", rtt="30 ms", buffer="20 pkt", qdisc="red")
-    for entry in controls:
-        flows = [ac.Flow(pair=0, cc=entry["name"]), ac.Flow(pair=1, cc="cubic", start="200 ms")]
-        scenario = ac.Scenario(net=net, flows=flows, duration="4 s")
+    pairs = [(net, entry["name"]) for entry in catalogue["cc"]]
+    pairs += [(net.replace(qdisc=entry["name"]), "aimd") for entry in catalogue["qdisc"]]
+    for network, control in pairs:
+        flows = [ac.Flow(pair=0, cc=control), ac.Flow(pair=1, cc="cubic", start="200 ms")]
+        scenario = ac.Scenario(net=network, flows=flows, duration="4 s")
         if not json.loads(ac._core.check(scenario.core_json())):
             scenarios.append(scenario)
     packed = re.search(r'id="core-module">([^<]+)<', lab.PAGE.read_text("utf-8")).group(1)
@@ -239,4 +311,4 @@ def test_the_module_and_the_native_core_agree_bit_for_bit(tmp_path):
     printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split("\n")
     expected = [scenario.run().summary["digest"] for scenario in scenarios]
     assert printed[:-1] == expected
-    assert len(expected) >= 25
+    assert len(expected) >= 60

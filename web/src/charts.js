@@ -114,7 +114,7 @@ export class Charts {
   /** Moves the mark to a time. */
   mark(time) {
     this.time = time;
-    for (const plot of this.plots) if (plot.marksTime) plot.redraw(false);
+    for (const plot of this.plots) this.#placeMark(plot);
   }
 
   #overTime(chart, behind) {
@@ -198,14 +198,17 @@ export class Charts {
       cursor: mode === 1 ? { sync: { key: 'time' }, focus: { prox: 12 } } : { show: false },
       focus: { alpha: 0.3 },
       hooks: marksTime
-        ? { draw: [(plot) => this.#drawMark(plot)], setCursor: [(plot) => this.#pointAt(plot)] }
+        ? { draw: [(plot) => this.#placeMark(plot)], setCursor: [(plot) => this.#pointAt(plot)] }
         : {},
     };
     if (mode === 2) options.scales.x = { time: false, range: (_, low, high) => [low ?? 0, high ?? 1] };
     const plot = new uPlot(options, data, holder);
-    plot.marksTime = marksTime;
     plot.title = title;
     if (marksTime) {
+      // An element over the chart: to move it draws no curve again.
+      plot.mark = element('div', { className: 'mark' });
+      plot.over.append(plot.mark);
+      this.#placeMark(plot);
       plot.over.addEventListener('click', () => {
         if (plot.cursor.left >= 0) this.seek(plot.posToVal(plot.cursor.left, 'x'));
       });
@@ -218,17 +221,11 @@ export class Charts {
     this.point(left >= 0 ? plot.posToVal(left, 'x') : null);
   }
 
-  #drawMark(plot) {
-    const at = plot.valToPos(this.time, 'x', true);
-    const { left, top, width, height } = plot.bbox;
-    if (!(at >= left && at <= left + width)) return;
-    plot.ctx.save();
-    plot.ctx.strokeStyle = '#888';
-    plot.ctx.beginPath();
-    plot.ctx.moveTo(at, top);
-    plot.ctx.lineTo(at, top + height);
-    plot.ctx.stroke();
-    plot.ctx.restore();
+  #placeMark(plot) {
+    if (!plot.mark) return;
+    const at = plot.valToPos(this.time, 'x');
+    plot.mark.hidden = !(at >= 0 && at <= plot.over.clientWidth);
+    plot.mark.style.transform = `translateX(${at}px)`;
   }
 
   #fit() {

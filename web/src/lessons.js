@@ -4,7 +4,7 @@ import { byId, element } from './dom.js';
 /** Shows a lesson and moves between lessons. */
 export class Lessons {
   /**
-   * @param {Array<Object>} all `{chapter, title, question, answers, right, explains, slider, text}`; a slider is
+   * @param {Array<Object>} all `{name, chapter, title, question, answers, right, explains, slider, text}`; a slider is
    * `{label, paths, values, start}`.
    * @param {{setText: Function, changeAll: Function}} page
    */
@@ -17,6 +17,12 @@ export class Lessons {
       element('optgroup', { label: chapter }, ...all.flatMap((lesson, at) =>
         lesson.chapter === chapter ? [element('option', { value: String(at) }, lesson.title)] : []))));
     select.addEventListener('change', () => this.open(Number(select.value)));
+  }
+
+  /** The place of the lesson that a fragment names, as in `#lesson=collapse`; undefined if it names none. */
+  find(fragment) {
+    const at = this.all.findIndex(({ name }) => fragment === `#lesson=${name}`);
+    return at < 0 ? undefined : at;
   }
 
   /** Opens a lesson. */

@@ -10,15 +10,17 @@ class LinkEvents {
 
 /** Events of all links of a run. */
 export class Timeline {
-  /**
-   * @param {Object} packets The table `packets`.
-   * @param {Array<{rate_bps: number, propagation_s: number}>} links In the order of the table.
-   */
-  constructor(packets, links) {
+  /** @param {Array<{rate_bps: number, propagation_s: number}>} links In the order of the tables. */
+  constructor(links) {
     this.links = links.map(() => new LinkEvents());
     this.wires = links;
     this.end = 0;
-    const count = new Int32Array(links.length);
+    this.count = new Int32Array(links.length);
+  }
+
+  /** Adds rows of the table `packets`, none earlier than those before. */
+  add(packets) {
+    const { count } = this;
     const { words, index } = packets.event;
     const [arrival, departure] = ['arrival', 'departure'].map((word) => words.indexOf(word));
     for (let row = 0; row < index.length; row++) {
@@ -47,7 +49,7 @@ export class Timeline {
   }
 
   /** Packets on the wire of a link: `{flow, isAck, seq, at}` with `at` from 0 to 1 along it. */
-  onWire(link, time, atMost = 200) {
+  onWire(link, time, atMost = 1000) {
     const { sent } = this.links[link];
     const wire = this.wires[link];
     const found = [];

@@ -70,7 +70,17 @@ test('a packet is on the wire from its departure for transmission and propagatio
     event, time_s: [0, 0, 0.1, 1, 1.5, 1.5], link: [0, 0, 0, 0, 0, 0], flow: [0, 0, 1, 1, 2, 2],
     is_ack: [0, 0, 0, 0, 0, 0], size_bytes: [1000, 1000, 1000, 1000, 1000, 1000], seq: [0, 0, 7, 7, 0, 0],
   };
-  const timeline = new Timeline(packets, [{ rate_bps: 8000, propagation_s: 1 }]);
+  const whole = new Timeline([{ rate_bps: 8000, propagation_s: 1 }]);
+  whole.add(packets);
+  // In two pieces, whose words have another order.
+  const part = (from, to, words) => ({
+    ...Object.fromEntries(Object.entries(packets).map(([key, values]) => [key, key === 'event' ? null : values.slice(from, to)])),
+    event: { words, index: event.index.slice(from, to).map((word) => words.indexOf(event.words[word])) },
+  });
+  const timeline = new Timeline([{ rate_bps: 8000, propagation_s: 1 }]);
+  timeline.add(part(0, 3, ['departure', 'arrival']));
+  timeline.add(part(3, 6, ['drop', 'departure', 'arrival']));
+  assert.deepEqual(timeline, whole);
   assert.equal(timeline.waiting(0, 0.5), 1);
   assert.equal(timeline.waiting(0, 1.2), 0);
   assert.deepEqual(timeline.onWire(0, 1.5).map(({ flow, at }) => [flow, at]), [[1, 0.25], [0, 0.75]]);

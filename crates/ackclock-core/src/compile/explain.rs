@@ -18,6 +18,8 @@ const EVENTS_PER_HOP: f64 = 1.1;
 pub struct Explained {
     /// Whose defaults apply.
     pub era: &'static str,
+    /// Simulated time.
+    pub duration_s: f64,
     /// Flows with their routes.
     pub flows: Vec<FlowLine>,
     /// Links with their flows.
@@ -231,6 +233,7 @@ pub fn explain(scenario: &Scenario, plan: &Plan) -> Explained {
         .collect();
     Explained {
         era: plan.era_name,
+        duration_s: plan.duration.seconds(),
         flows,
         links,
         defaults: defaults(scenario, plan),

@@ -11,7 +11,7 @@ DATA := $(or $(ACKCLOCK_DATA),$(wildcard ../shared/oracles))
 CARGO_TEST := cargo test --workspace --exclude ackclock-py
 RUST := Cargo.toml Cargo.lock $(shell find crates -path crates/ackclock-stacks -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
 
-.PHONY: help setup demo test test-full lint bench bench-check fuzz chaos audit mutants stacks docs web test-web new clean
+.PHONY: help setup demo test test-full lint bench bench-check fuzz chaos audit mutants stacks docs web test-web wheels test-wheel new clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -102,6 +102,18 @@ test-web: setup web ## the lab in headless Chromium, its parts in Node
 	UV_PROJECT_ENVIRONMENT=.venv $(BIN)/uv sync --quiet --frozen --inexact --extra dev --extra web --no-install-project
 	node --test web/test/*.test.js
 	$(BIN)/python -m pytest tests/lab
+
+# The lab's page is in both. The wheel runs on systems whose glibc is not older than this one's; for others, and for
+# musl, macOS and Windows, docs/install.md names the file for continuous integration.
+wheels: setup web ## a wheel for this system and the source archive, in dist
+	$(MATURIN) build --profile $(WHEEL_PROFILE) --out dist
+	$(MATURIN) sdist --out dist
+
+MATURIN := PATH=$(CURDIR)/$(BIN):$$PATH VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin
+WHEEL_PROFILE := release
+
+test-wheel: wheels ## the wheel in an empty environment: demo, the example paper, the lab, its size; needs the network
+	$(BIN)/python -m pytest tests/packaging
 
 new: setup ## begin an algorithm: make new ROOM=cc|qdisc|aqm|recovery|slow_start|sharing|policy NAME=my-rule
 	@$(BIN)/python tools/new_algorithm.py $(ROOM) $(NAME)

@@ -1,6 +1,7 @@
 """How Sphinx builds the documentation."""
 
 import re
+import sys
 import tomllib
 from pathlib import Path
 
@@ -13,7 +14,8 @@ author = "the ackclock authors"
 copyright = author  # noqa: A001 - the name that Sphinx reads
 release = version = _project["version"]
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "live_figures"]
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_preserve_defaults = True

@@ -68,7 +68,7 @@ def test_the_wheel_has_the_schemas():
     packed = ROOT / build["python-source"] / "ackclock"
     files = sorted((packed / "schemas").glob("*.json"))
     assert [file.stem for file in files] == sorted(NAMES)
-    assert not {"include", "exclude"} & set(build)
+    assert "exclude" not in build
     command = ["git", "check-ignore", *map(str, files)]
     ignored = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert ignored.stdout == ""

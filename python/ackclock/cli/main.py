@@ -47,6 +47,23 @@ HOMES = {
 }
 """Commands by name; a module is imported on first use."""
 
+OF_PAPERS = (
+    "adversary",
+    "artifact",
+    "audit",
+    "demo",
+    "evaluate",
+    "evaluate-queue",
+    "fluid",
+    "forensics",
+    "game",
+    "plot",
+    "reproduce",
+    "results",
+    "sweep",
+)
+"""Commands that need the extra `papers`, some of it at their end, after hours."""
+
 
 class _Commands(click.Group):
     """The commands of `HOMES`, and `version`."""
@@ -56,6 +73,17 @@ class _Commands(click.Group):
             return super().get_command(ctx, cmd_name)
         found: click.Command = pkgutil.resolve_name(HOMES[cmd_name])
         return found
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name, command, rest = super().resolve_command(ctx, args)
+        if name in OF_PAPERS and not ctx.resilient_parsing and not {"-h", "--help"} & {*rest}:
+            from ackclock.cli.extras import missing_of
+
+            if missing := missing_of("papers"):
+                raise click.ClickException(missing)
+        return name, command, rest
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted([*super().list_commands(ctx), *HOMES])
@@ -134,6 +162,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _failed(error: BaseException) -> int:
+    from ackclock.cli.extras import describe_missing
     from ackclock.errors import AckclockError
 
     # An attribute, so that other errors need not wait for what `describe_failure` imports.
@@ -144,6 +173,9 @@ def _failed(error: BaseException) -> int:
         return EXIT_INPUT
     if isinstance(error, AckclockError):
         click.echo(str(error), err=True)
+        return EXIT_INPUT
+    if missing := describe_missing(error):
+        click.echo(missing, err=True)
         return EXIT_INPUT
     if isinstance(error, OSError) and error.filename is not None:
         click.echo(f"{error.filename}: {error.strerror}", err=True)

@@ -32,21 +32,21 @@ pub struct AggregationParams {
     pub interval: Span,
     /// When it begins; before, packets leave as they come.
     #[schemars(extend("x-bare" = true))]
-    pub from: Span,
+    pub start: Span,
     /// Whether an acknowledgement takes the place of an older one of its flow that waits.
     pub thin_acks: bool,
 }
 
 impl Default for AggregationParams {
     fn default() -> Self {
-        Self { interval: Span::from_seconds(0.004), from: Span::ZERO, thin_acks: false }
+        Self { interval: Span::from_seconds(0.004), start: Span::ZERO, thin_acks: false }
     }
 }
 
 /// Aggregation.
 pub struct Aggregation {
     interval: u64,
-    from: u64,
+    start: u64,
     thin_acks: bool,
 }
 
@@ -60,13 +60,13 @@ impl About<ImpairmentEnv> for Aggregation {
     };
 
     fn new(params: AggregationParams, _: &ImpairmentEnv) -> Result<Self, Vec<Problem>> {
-        Ok(Self { interval: params.interval.0, from: params.from.0, thin_acks: params.thin_acks })
+        Ok(Self { interval: params.interval.0, start: params.start.0, thin_acks: params.thin_acks })
     }
 }
 
 impl Impairment for Aggregation {
     fn pass(&mut self, packet: &Packet, fate: &mut Fate, _: &mut Stream) {
-        if fate.release.0 < self.from {
+        if fate.release.0 < self.start {
             return;
         }
         let frames = fate.release.0.div_ceil(self.interval);
@@ -84,7 +84,7 @@ mod tests {
     fn packets_leave_at_multiples_of_the_interval() {
         let params = AggregationParams {
             interval: Span::from_seconds(0.004),
-            from: Span::ZERO,
+            start: Span::ZERO,
             thin_acks: true,
         };
         let mut frames = Aggregation::new(params, &ImpairmentEnv { delay: Span::ZERO }).unwrap();
@@ -104,7 +104,7 @@ mod tests {
     fn before_its_beginning_packets_leave_as_they_come() {
         let params = AggregationParams {
             interval: Span::from_seconds(0.004),
-            from: Span::from_seconds(0.005),
+            start: Span::from_seconds(0.005),
             thin_acks: false,
         };
         let mut frames = Aggregation::new(params, &ImpairmentEnv { delay: Span::ZERO }).unwrap();

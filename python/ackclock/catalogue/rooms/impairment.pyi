@@ -107,12 +107,12 @@ class Aggregation(Record):
     r"""Packets that leave in frames.
 
     interval: Time T between two releases. Range: more than 0 s.
-    from: When it begins. Range: at least 0 s.
+    start: When it begins. Range: at least 0 s.
     thin_acks: Whether an acknowledgement takes the place of an older one of its flow that waits.
     """
     def __init__(
         self,
         interval: float | str | None = 0.004,
-        from: float | str | None = 0,
+        start: float | str | None = 0,
         thin_acks: bool | None = False,
     ) -> None: ...

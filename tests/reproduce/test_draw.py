@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from ackclock.reproduce.run.layers import Row
-from ackclock.reproduce.write.draw import draw
+from ackclock.reproduce.write.draw import MARKS, draw
 
 
 @pytest.mark.parametrize("words", ["few", "many words in one cell, more than a page is wide " * 3])
@@ -39,3 +39,29 @@ def test_a_table_underlines_the_cells_that_a_column_names():
         text = table[place].get_text().get_window_extent()
         assert (box.x0, box.x1) == pytest.approx((text.x0, text.x1), abs=2)
         assert abs((box.y0 + box.y1) / 2 - text.y0) < 3
+
+
+def test_panels_that_share_an_axis_keep_colours_and_differ_by_dashes():
+    rows = [
+        {"x": x, "y": y + x, "series": sender, "panel": graph}
+        for graph, y in (("ER", 10.0), ("HOT", 5.0))
+        for sender in ("clamp", "naive")
+        for x in (1.0, 2.0)
+    ]
+    given = [Row(at, float("nan"), float("nan"), 1) for at in rows]
+    entry = {"kind": "line", "overlay": True, "x": {"label": "flows"}}
+    (axes,) = draw(SimpleNamespace(entry=entry), {"data": given}).axes
+    lines = axes.get_lines()
+    assert len(lines) == 4
+    colours = [line.get_color() for line in lines]
+    assert colours[:2] == colours[2:]
+    assert colours[0] != colours[1]
+    dashes = [line.get_linestyle() for line in lines]
+    assert dashes[0] == dashes[1] != dashes[2] == dashes[3]
+    assert [text.get_text() for text in axes.texts] == ["ER", "HOT"]
+    _, labels = axes.get_legend_handles_labels()
+    assert labels == ["clamp", "naive"]
+
+
+def test_ten_series_of_a_scatter_have_ten_marks():
+    assert len(set(MARKS)) == len(MARKS) >= 10

@@ -29,6 +29,7 @@ def _parser() -> duckdb.DuckDBPyConnection:
     return connect()
 
 
+@cache
 def reads(query: str) -> Reads | str:
     """Find the tables that a query reads.
 

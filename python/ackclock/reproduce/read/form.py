@@ -119,6 +119,7 @@ _FIGURE = _table(
         "links": _AXIS,
         "steps": _flag("Draw lines as steps."),
         "band": _flag("Draw the interval over replicates; true if left out."),
+        "overlay": _flag("Draw the panels of lines in one axis, each dashed in its way."),
         "underline": _text("Of a table: the column that names, with commas, what to underline."),
         "series": _list(
             _table({"key": {}, "label": _text("Shown in the legend.")}, ("key",)),

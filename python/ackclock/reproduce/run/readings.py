@@ -51,7 +51,7 @@ def _choices(paper: PaperData, names: Sequence[str]) -> Iterator[dict[str, str]]
 
 def _score(claims: Sequence[Evaluated], choice: Mapping[str, str]) -> tuple[float, ...]:
     outcomes = [claim.outcome(choice) for claim in claims]
-    # What a reading leaves unmeasured, as in a tier, speaks no more for it than what it misses.
+    # What a reading leaves unmeasured, as in a tier, counts like what it misses.
     unmeasured = sum(
         outcome is None and not claim.unjudged
         for outcome, claim in zip(outcomes, claims, strict=True)

@@ -28,7 +28,9 @@ __all__ = ["draw"]
 MOST_ROWS = 40
 """Of a table; the CSV file has all."""
 
-MARKS = ("o", "s", "^", "D", "v", "P", "X")
+MARKS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "h")
+DASHES = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 1.5, 1, 1.5)))
+"""Of panels that share one axis, in their order."""
 MOST_INSIDE = 6
 """Entries of a legend that find room between curves."""
 
@@ -49,6 +51,8 @@ def draw(figure: Figure, layers: Layers) -> Canvas:
     everything = [row for layer in layers.values() for row in layer]
     named = {panel["key"]: panel for panel in entry.get("panel", ())}
     panels = ordered((row["panel"] for row in everything), list(named)) or [None]
+    if entry.get("overlay"):
+        return _overlay(entry, layers, panels, named)
     columns = min(entry.get("columns", 2), len(panels))
     rows = math.ceil(len(panels) / columns)
     each = 5.4 if entry["kind"] == "map" else 4.6
@@ -74,6 +78,38 @@ def draw(figure: Figure, layers: Layers) -> Canvas:
                     )
             if panel is not None:
                 axes.set_title(str(own.get("title", panel)))
+    return canvas
+
+
+def _overlay(
+    entry: Mapping[str, Any], layers: Layers, panels: Sequence[Any], named: Mapping[Any, Any]
+) -> Canvas:
+    """Draw panels of lines in one axis: series keep their colours, panels differ by dashes."""
+    import matplotlib as mpl
+
+    with mpl.rc_context(style.style()["rc"]):
+        canvas = style.figure(None, 6.4, 4.6)
+        axes = canvas.subplots()
+        for number, panel in enumerate(panels):
+            inside = {
+                name: [row for row in layer if row["panel"] == panel]
+                for name, layer in layers.items()
+            }
+            before = len(axes.get_lines())
+            _curves(axes, entry, inside, layers)
+            lines = axes.get_lines()[before:]
+            for line in lines:
+                line.set_linestyle(DASHES[number % len(DASHES)])
+                if number:
+                    line.set_label("_again")
+            ends = [(line.get_xdata()[-1], line.get_ydata()[-1]) for line in lines]
+            if ends:
+                title = str(named.get(panel, {}).get("title", panel))
+                top = max(ends, key=lambda end: float(end[1]))
+                axes.annotate(title, top, xytext=(-4, 6), textcoords="offset points", ha="right")
+        _legend(axes, layers, outside=True)
+        for which in ("x", "y"):
+            _axis(axes, which, entry.get(which, {}), entry["kind"])
     return canvas
 
 

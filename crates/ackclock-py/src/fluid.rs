@@ -99,9 +99,9 @@ impl Rates {
     }
 }
 
-/// The rates that the engine found, if a network can bring them about.
-fn possible(net: &FluidNet, outcome: Outcome) -> PyResult<Rates> {
-    outcome.check(net).map_err(|broken| engine_fault(&broken))?;
+/// The rates that the engine found to a tolerance, in parts of capacities, if a network can bring them about.
+fn possible(net: &FluidNet, outcome: Outcome, tolerance: f64) -> PyResult<Rates> {
+    outcome.check_within(net, tolerance).map_err(|broken| engine_fault(&broken))?;
     Ok(Rates(outcome))
 }
 
@@ -150,7 +150,7 @@ impl FluidCore {
     fn brick_wall(&self, py: Python<'_>, demand: Floats<'_>) -> PyResult<Rates> {
         let demand = floats(&demand);
         checked("demand", &demand, self.0.flows(), true)?;
-        possible(&self.0, py.detach(|| fluid::brick_wall(&self.0, &demand)))
+        possible(&self.0, py.detach(|| fluid::brick_wall(&self.0, &demand)), 0.0)
     }
 
     /// Rates where links have different sharing rules.
@@ -168,7 +168,7 @@ impl FluidCore {
         let routers = routers(rules, &of_link.as_array().to_vec(), self.0.links())?;
         let options = SweepOptions { tolerance, limit };
         let found = py.detach(|| fluid::sweep(&self.0, &demand, &routers, &options));
-        possible(&self.0, found.map_err(error)?)
+        possible(&self.0, found.map_err(error)?, tolerance)
     }
 
     /// Where senders and network come to rest: rates, and how it went.
@@ -210,7 +210,7 @@ impl FluidCore {
         how.set_item("change", found.change)?;
         how.set_item("period", found.period)?;
         how.set_item("damping", found.damping)?;
-        Ok((possible(&self.0, found.outcome)?, how))
+        Ok((possible(&self.0, found.outcome, sweep_tolerance)?, how))
     }
 
     /// Rates that were found elsewhere, to be accounted for here.

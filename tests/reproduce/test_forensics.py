@@ -59,6 +59,10 @@ def test_the_search_finds_the_settings_that_made_the_numbers(found):
 def test_a_sentence_that_contradicts_a_number_is_a_conflict(found):
     assert not found.holds_inferred("still")
     assert ("high", "still") in [conflict.claims for conflict in found.conflicts]
+    (pair,) = [c for c in as_data(found, "c")["conflicts"] if c["claims"] == ["high", "still"]]
+    # Where the sentence holds, the number is missed: by how much is said in its own unit.
+    assert list(pair["misses"]) == ["high"]
+    assert re.match(r"0\.2\d*, expected .*0\.15", pair["misses"]["high"])
     # Both are met somewhere, so neither fails alone.
     assert min(found.share("high"), found.share("still")) > 0
 

@@ -39,19 +39,28 @@ class Conflict:
     nearest: int
     votes: Mapping[str, float]
 
-    def to_dict(self, points: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    def to_dict(
+        self, points: Sequence[Mapping[str, Any]], misses: Sequence[Mapping[str, str]]
+    ) -> dict[str, Any]:
         """Give it as plain data.
 
         Parameters
         ----------
         points
             The design.
+        misses
+            For each point, by claim that is not met there, which numbers miss what.
         """
         return {
             "claims": list(self.claims),
             "expected": self.expected,
             "nearest": dict(points[self.nearest]),
             "votes": dict(self.votes),
+            "misses": {
+                name: misses[self.nearest][name]
+                for name in self.claims
+                if name in misses[self.nearest]
+            },
         }
 
 

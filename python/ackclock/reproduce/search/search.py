@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ackclock.errors import AckclockError, ScenarioError
@@ -16,7 +16,7 @@ from ackclock.reproduce.run.studies import Means, StudyResult, run_study
 from ackclock.reproduce.search import design, surrogate
 from ackclock.reproduce.search.conflicts import Conflict, find_conflicts
 from ackclock.reproduce.search.space import Space, halves
-from ackclock.reproduce.search.votes import count_votes, join_votes
+from ackclock.reproduce.search.votes import count_votes, describe_misses, join_votes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,11 +47,14 @@ class Tried:
         Votes by claim, one table a rung.
     wrong
         Why the values do not go together; then there are no votes.
+    misses
+        At the first rung, by claim that is not met: its numbers and what they were to be.
     """
 
     values: Mapping[str, Any]
     rungs: tuple[Mapping[str, float], ...] = ()
     wrong: str = ""
+    misses: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -200,7 +203,9 @@ def search(plan: design.SearchPlan, means: Means) -> Found:
     levels = design.rungs(space, tier)
     units = list(dict.fromkeys(claim.made_from or claim.id for claim in space.claims))
     fitted, held_out = halves(units)
-    defaults = Tried(space.defaults, tuple(runner.votes(rung, {}, "defaults") for rung in levels))
+    defaults = Tried(space.defaults)
+    for rung in levels:
+        defaults = runner.next_rung(rung, defaults, {}, "defaults")
     tried = [Tried(values) for values in space.design(plan.count)]
     places = list(range(plan.count))
 
@@ -232,7 +237,7 @@ def search(plan: design.SearchPlan, means: Means) -> Found:
 def _tried(runner: _Runner, rung: design.Rung, at: Tried, text: str) -> Tried:
     """Run a point at the next rung; values that do not go together are noted."""
     try:
-        return Tried(at.values, (*at.rungs, runner.votes(rung, dict(at.values), text)))
+        return runner.next_rung(rung, at, dict(at.values), text)
     except ScenarioError as error:
         if isinstance(error, PaperError) and not _is_of_values(error):
             raise
@@ -297,9 +302,12 @@ class _Runner:
         self.database = Database(space.paper)
         self._kept: dict[str, StudyResult] = {}
 
-    def votes(self, rung: design.Rung, values: dict[str, Any], text: str) -> dict[str, float]:
-        """Votes at a point."""
-        return count_votes(self.space.paper, self._evaluate(rung, values, text))
+    def next_rung(self, rung: design.Rung, at: Tried, values: dict[str, Any], text: str) -> Tried:
+        """The point with its votes at one more rung."""
+        found = self._evaluate(rung, values, text)
+        votes = count_votes(self.space.paper, found)
+        misses = at.misses if at.rungs else describe_misses(self.space.paper, found)
+        return Tried(at.values, (*at.rungs, votes), misses=misses)
 
     def judgement(self, rung: design.Rung, values: dict[str, Any], text: str) -> Judgement:
         """Votes and verdicts at a point, on fresh seeds."""

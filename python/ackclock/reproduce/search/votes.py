@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from ackclock.reproduce.run.judge import Part
     from ackclock.reproduce.run.measure import Evaluated
 
-__all__ = ["count_votes", "join_votes"]
+__all__ = ["count_votes", "describe_misses", "join_votes"]
+
+MOST_MISSES = 3
+"""Numbers of a claim that a miss lists."""
 
 
 def count_votes(paper: PaperData, found: Sequence[Evaluated]) -> dict[str, float]:
@@ -31,13 +34,35 @@ def count_votes(paper: PaperData, found: Sequence[Evaluated]) -> dict[str, float
     found
         Claims, measured. Those without a value abstain.
     """
-
-    def score(claims: Sequence[Evaluated], choice: Mapping[str, str]) -> tuple[float, ...]:
-        return (sum(_vote(claim, choice) or 0.0 for claim in claims),)
-
-    reading = choose(paper, found, score)
+    reading = choose(paper, found, _total)
     votes = {one.claim.id: _vote(one, reading) for one in found}
     return {name: vote for name, vote in votes.items() if vote is not None}
+
+
+def describe_misses(paper: PaperData, found: Sequence[Evaluated]) -> dict[str, str]:
+    """Say of each claim that is not met which numbers miss what is expected, and by how much.
+
+    Parameters
+    ----------
+    paper
+        Its readings.
+    found
+        Claims, measured.
+    """
+    reading = choose(paper, found, _total)
+    made = {}
+    for one in found:
+        missed = [
+            f"{part.name + ': ' if part.name else ''}{part.measured:.4g}, expected {part.expected}"
+            for check, parts in one.checks
+            if not check.ours and check.counts(reading)
+            for part in parts
+            if part.measured is not None and _is_met(part, ran=check.ran) is False
+        ]
+        if missed:
+            more = f"; and {len(missed) - MOST_MISSES} more" if len(missed) > MOST_MISSES else ""
+            made[one.claim.id] = "; ".join(missed[:MOST_MISSES]) + more
+    return made
 
 
 def join_votes(votes: Mapping[str, float], made_from: Mapping[str, str]) -> dict[str, float]:
@@ -54,6 +79,10 @@ def join_votes(votes: Mapping[str, float], made_from: Mapping[str, str]) -> dict
     for name, vote in votes.items():
         gathered.setdefault(made_from.get(name) or name, []).append(vote)
     return {name: sum(group) / len(group) for name, group in gathered.items()}
+
+
+def _total(claims: Sequence[Evaluated], choice: Mapping[str, str]) -> tuple[float, ...]:
+    return (sum(_vote(claim, choice) or 0.0 for claim in claims),)
 
 
 def _vote(one: Evaluated, reading: Mapping[str, str]) -> float | None:

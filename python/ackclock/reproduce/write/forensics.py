@@ -94,7 +94,11 @@ def as_data(found: Found, command: str) -> dict[str, Any]:
             for claim in space.claims
         ],
         "conflicts": [
-            one.to_dict([*points, space.defaults]) for one in found.conflicts
+            one.to_dict(
+                [*points, space.defaults],
+                [*(found.tried[place].misses for place in valid), found.defaults.misses],
+            )
+            for one in found.conflicts
         ],
     }  # fmt: skip
 
@@ -158,8 +162,8 @@ def summary(data: dict[str, Any]) -> str:
 
 def _conflict_text(conflict: dict[str, Any]) -> str:
     names = " and ".join(conflict["claims"])
-    near = ", ".join(f"{vote:.2f}" for vote in conflict["votes"].values())
-    return f"conflict: {names} are met nowhere together; nearest miss: votes {near}"
+    near = "; ".join(f"{name}: {text}" for name, text in conflict["misses"].items())
+    return f"conflict: {names} are met nowhere together; nearest miss: {near}"
 
 
 def write(found: Found, folder: str | Path, command: str) -> dict[str, Any]:

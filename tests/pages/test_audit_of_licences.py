@@ -89,3 +89,24 @@ def test_a_program_that_is_missing_is_named(audit, monkeypatch, capsys):
     monkeypatch.setattr(audit.sys, "executable", "/nowhere/python")
     assert audit.audit_advisories() == []
     assert "cargo-audit is not installed" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("passed", "code"), [(3, 0), (0, 0), (3, 1)])
+def test_miri_has_to_pass_a_test(audit, monkeypatch, capsys, passed, code):
+    said = f"test result: ok. {passed} passed; 0 failed"
+
+    def run(command, **_):
+        built = "Compiling libc v0.2.191\n" * 1000
+        return audit.subprocess.CompletedProcess(command, code, stdout=said, stderr=built)
+
+    monkeypatch.setattr(audit.subprocess, "run", run)
+    if code:
+        # There is no Miri.
+        assert audit.audit_unsafe() == []
+        assert "not run, it needs the component miri" in capsys.readouterr().out
+    elif passed:
+        assert audit.audit_unsafe() == []
+        assert "3 tests passed" in capsys.readouterr().out
+    else:
+        (found,) = audit.audit_unsafe()
+        assert said in found

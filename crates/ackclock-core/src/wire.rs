@@ -218,11 +218,13 @@ pub enum DropReason {
     Wire = 8,
     /// An acknowledgement whose place a newer one has taken (an impairment).
     Thinned = 9,
+    /// Beyond the rate and burst of a policer.
+    Policed = 10,
 }
 
 impl DropReason {
     /// Number of reasons.
-    pub const COUNT: usize = 10;
+    pub const COUNT: usize = 11;
     /// All reasons in order of their numbers.
     pub const ALL: [Self; Self::COUNT] = [
         Self::Overflow,
@@ -235,6 +237,7 @@ impl DropReason {
         Self::TooBig,
         Self::Wire,
         Self::Thinned,
+        Self::Policed,
     ];
 
     /// Name in tables.
@@ -250,6 +253,7 @@ impl DropReason {
             Self::TooBig => "too-big",
             Self::Wire => "wire",
             Self::Thinned => "thinned",
+            Self::Policed => "policed",
         }
     }
 }

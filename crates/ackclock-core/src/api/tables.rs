@@ -156,6 +156,7 @@ fn column_of(reason: DropReason) -> &'static str {
         DropReason::TooBig => "drops_too_big",
         DropReason::Wire => "drops_wire",
         DropReason::Thinned => "drops_thinned",
+        DropReason::Policed => "drops_policed",
     }
 }
 

@@ -12,11 +12,14 @@
 //! [`Aqm::into_prototype`] it also serves inside DRR and FQ.
 
 pub mod aqm;
+pub mod cake;
 mod classifier;
 pub mod core_stateless;
+pub mod dualpi2;
 pub mod fair;
 mod links;
 pub mod managed;
+pub mod shape;
 mod store;
 
 #[cfg(test)]
@@ -147,6 +150,12 @@ pub trait QueueDisc: Send {
     fn enqueue(&mut self, packet: Packet, ctx: &mut QdiscCtx<'_>);
     /// The next packet to transmit with the time of its arrival. May drop any number first.
     fn dequeue(&mut self, ctx: &mut QdiscCtx<'_>) -> Option<Timed>;
+    /// When a discipline that holds packets back may send again: requested after a [`Self::dequeue`] that
+    /// returned none although some wait, later than the present. The link stays idle until then. Left out:
+    /// it sends whenever something waits.
+    fn ready_at(&self) -> Option<Time> {
+        None
+    }
     /// Packets waiting.
     fn len(&self) -> usize;
     /// Whether nothing waits.
@@ -274,6 +283,7 @@ registry! { /// Builds the queue discipline that `spec` names; `path` is its pla
     "qdisc/fair/sfq.rs" => fair::sfq::Sfq,
     "qdisc/aqm/codel.rs" => managed::Managed<aqm::codel::Codel>,
     "qdisc/fair/fq_codel.rs" => fair::fq_codel::FqCodel,
+    "qdisc/fair/fq_pie.rs" => fair::fq_pie::FqPie,
     "qdisc/aqm/pie.rs" => managed::Managed<aqm::pie::Pie>,
     "qdisc/aqm/green.rs" => managed::Managed<aqm::green::Green>,
     "qdisc/aqm/fred.rs" => managed::Managed<aqm::fred::Fred>,
@@ -283,4 +293,9 @@ registry! { /// Builds the queue discipline that `spec` names; `path` is its pla
     "qdisc/aqm/afd.rs" => managed::Managed<aqm::afd::Afd>,
     "qdisc/aqm/rem.rs" => managed::Managed<aqm::rem::Rem>,
     "qdisc/aqm/decbit.rs" => managed::Managed<aqm::decbit::Decbit>,
+    "qdisc/aqm/cobalt.rs" => managed::Managed<aqm::cobalt::Cobalt>,
+    "qdisc/cake.rs" => cake::Cake,
+    "qdisc/dualpi2.rs" => dualpi2::DualPi2,
+    "qdisc/shape/policer.rs" => shape::policer::Policer,
+    "qdisc/shape/shaper.rs" => shape::shaper::Shaper,
 } }

@@ -29,6 +29,12 @@ impl Store {
         Some(taken)
     }
 
+    /// Arrival of the oldest packet.
+    #[inline]
+    pub(super) fn oldest(&self) -> Option<Time> {
+        self.packets.front().map(|first| first.at)
+    }
+
     /// Packets held.
     #[inline]
     pub(super) fn len(&self) -> usize {

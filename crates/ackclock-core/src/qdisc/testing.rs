@@ -133,6 +133,9 @@ impl QueueDisc for Box<dyn QueueDisc> {
     fn dequeue(&mut self, ctx: &mut QdiscCtx<'_>) -> Option<Timed> {
         (**self).dequeue(ctx)
     }
+    fn ready_at(&self) -> Option<Time> {
+        (**self).ready_at()
+    }
     fn len(&self) -> usize {
         (**self).len()
     }

@@ -2,6 +2,7 @@
 from typing import Any, Literal
 
 from ackclock.catalogue.records import Record
+from ackclock.catalogue.user_types import AnyQueue
 
 class Fifo(Record):
     """FIFO with drop-tail."""
@@ -204,6 +205,8 @@ class Codel(Record):
     interval: Time for which the sojourn time must exceed `target` before the first drop. Range: more than 0 s.
     mtu: Backlog that may always wait. Range: at least 0 (B).
     ecn: ECN-capable packets are marked instead of dropped.
+    ce_threshold: Waiting time above which a selected packet is marked CE in any state. Range: at least 0 s.
+    ce_selector: Which capable packets `ce_threshold` marks.
     """
     def __init__(
         self,
@@ -211,6 +214,8 @@ class Codel(Record):
         interval: float | str | None = 0.1,
         mtu: int | None = ...,
         ecn: bool | None = False,
+        ce_threshold: float | str | None = ...,
+        ce_selector: Literal["all", "ect1"] | None = "all",
     ) -> None: ...
 
 class FqCodel(Record):
@@ -221,6 +226,8 @@ class FqCodel(Record):
     target: CoDel's target. Range: more than 0 s.
     interval: CoDel's interval. Range: more than 0 s.
     ecn: ECN-capable packets are marked instead of dropped by CoDel.
+    ce_threshold: Waiting time above which a selected packet is marked CE, whatever CoDel says. Range: at least 0 s.
+    ce_selector: Which capable packets `ce_threshold` marks.
     drop_batch: Most packets dropped at once when the buffer is exceeded. Range: at least 1.
     salt: Selects the hash function. Range: at least 0.
     """
@@ -231,7 +238,39 @@ class FqCodel(Record):
         target: float | str | None = 0.005,
         interval: float | str | None = 0.1,
         ecn: bool | None = True,
+        ce_threshold: float | str | None = ...,
+        ce_selector: Literal["all", "ect1"] | None = "all",
         drop_batch: int | None = 64,
+        salt: int | None = 0,
+    ) -> None: ...
+
+class FqPie(Record):
+    r"""FQ-PIE: flow queueing with PIE.
+
+    queues: Number of queues. Range: from 1 to 65536.
+    quantum: Bytes that a queue may send in a turn. Range: at least 1 B.
+    target: Delay that PIE's controller aims at. Range: more than 0 s.
+    update: Time between two updates of the probabilities. Range: more than 0 s.
+    max_burst: Length of a burst that passes untouched. Range: at least 0 s.
+    alpha: Weight of the distance from the target. Range: at least 0 (1/s).
+    beta: Weight of the change of the delay. Range: at least 0 (1/s).
+    delay: How the delay is estimated.
+    ecn: ECN-capable packets are marked instead of dropped while the probability is below `mark_ecnth`.
+    mark_ecnth: Probability from which capable packets are dropped too. Range: from 0 to 1.
+    salt: Selects the hash function. Range: at least 0.
+    """
+    def __init__(
+        self,
+        queues: int | None = 1024,
+        quantum: float | str | None = 1514,
+        target: float | str | None = 0.015,
+        update: float | str | None = 0.015,
+        max_burst: float | str | None = 0.15,
+        alpha: float | None = 0.125,
+        beta: float | None = 1.25,
+        delay: Literal["departure-rate", "timestamp"] | None = "timestamp",
+        ecn: bool | None = False,
+        mark_ecnth: float | None = 0.1,
         salt: int | None = 0,
     ) -> None: ...
 
@@ -443,4 +482,116 @@ class Decbit(Record):
     def __init__(
         self,
         threshold: float | None = 1.0,
+    ) -> None: ...
+
+class Cobalt(Record):
+    r"""COBALT: CoDel and BLUE alternate.
+
+    target: Acceptable standing sojourn time. Range: more than 0 s.
+    interval: Time from the first late packet to the first signal. Range: more than 0 s.
+    p_increase: By how much BLUE's probability rises. Range: from 0 to 1.
+    p_decrease: By how much it falls. Range: from 0 to 1.
+    ecn: ECN-capable packets are marked instead of dropped, but for BLUE.
+    """
+    def __init__(
+        self,
+        target: float | str | None = 0.005,
+        interval: float | str | None = 0.1,
+        p_increase: float | None = 0.00390625,
+        p_decrease: float | None = 0.000244140625,
+        ecn: bool | None = True,
+    ) -> None: ...
+
+class Cake(Record):
+    r"""CAKE: common applications kept enhanced.
+
+    rate: Rate of the shaper. Range: more than 0 bit/s.
+    rtt: Round-trip time that flows are assumed to have. Range: more than 0 s.
+    tins: Classes of traffic by code point.
+    isolation: What has a queue, and between whom the link is shared first.
+    overhead: Bytes added to each packet, as the shaper and the turns count it. Range: from -64 to 256 (B).
+    mpu: Least size of a packet with its overhead. Range: from 0 to 256 (B).
+    framing: Cells or blocks that packets are sent in.
+    queues: Number of queues of each tin. Range: from 1 to 65536.
+    quantum: Bytes of a turn. Range: at least 1 B.
+    salt: Selects the hash function. Range: at least 0.
+    """
+    def __init__(
+        self,
+        rate: float | str | None = ...,
+        rtt: float | str | None = 0.1,
+        tins: Literal["besteffort", "diffserv3", "diffserv4"] | None = "diffserv3",
+        isolation: Literal["flowblind", "srchost", "dsthost", "hosts", "flows", "dual-srchost", "dual-dsthost", "triple-isolate"] | None = "triple-isolate",
+        overhead: int | None = 0,
+        mpu: int | None = 0,
+        framing: Literal["none", "atm", "ptm"] | None = "none",
+        queues: int | None = 1024,
+        quantum: float | str | None = ...,
+        salt: int | None = 0,
+    ) -> None: ...
+
+class Dualpi2(Record):
+    r"""DualPI2: dual-queue coupled AQM for L4S.
+
+    target: Waiting time at which the controller aims. Range: more than 0 s.
+    update: Time between two updates of the probability. Range: more than 0 s.
+    alpha: Weight of the distance from the target. Range: at least 0 (1/s).
+    beta: Weight of the change of the waiting time. Range: at least 0 (1/s).
+    k: Coupling factor. Range: from 1 to 100.
+    threshold: Waiting time in the L queue about which its packets are marked. Range: more than 0 s.
+    ramp: Width of the ramp from never to always, at most twice the threshold. Range: at least 0 s.
+    identifier: Which packets the L queue takes.
+    scheduler: Whose turn it is where packets wait in both queues.
+    classic_weight: Least share of the link for the classic queue under `wrr`. Range: from 0 to 1.
+    time_shift: How much longer a classic packet must have waited to go first under `time-shifted`. Range: at least 0 s.
+    ecn: ECN-capable packets of the classic queue are marked instead of dropped, but on overload.
+    drop_on_overload: On overload L packets are dropped with the probability of classic ones.
+    classic_buffer: Most that may wait in the classic queue. Range: at least 1 B.
+    """
+    def __init__(
+        self,
+        target: float | str | None = 0.015,
+        update: float | str | None = 0.016,
+        alpha: float | None = 0.16,
+        beta: float | None = 3.2,
+        k: float | None = 2.0,
+        threshold: float | str | None = 0.001,
+        ramp: float | str | None = 0.0004,
+        identifier: Literal["ect1", "any-ect"] | None = "ect1",
+        scheduler: Literal["wrr", "time-shifted"] | None = "wrr",
+        classic_weight: float | None = 0.1,
+        time_shift: float | str | None = ...,
+        ecn: bool | None = True,
+        drop_on_overload: bool | None = True,
+        classic_buffer: float | str | None = ...,
+    ) -> None: ...
+
+class Policer(Record):
+    r"""Token-bucket policer.
+
+    rate: Rate at which tokens come. Range: more than 0 bit/s.
+    burst: Size of the bucket: must be given with a `rate`. Range: at least 1 B.
+    qdisc: Queue discipline of what passes.
+    """
+    def __init__(
+        self,
+        rate: float | str | None = ...,
+        burst: float | str | None = ...,
+        qdisc: AnyQueue | None = ...,
+    ) -> None: ...
+
+class Shaper(Record):
+    r"""Token-bucket shaper.
+
+    rate: Rate at which tokens come. Range: more than 0 bit/s.
+    burst: Size of the bucket. Range: at least 1 B.
+    latency: Longest time that a packet may have to wait. Range: more than 0 s.
+    qdisc: Queue discipline of what waits.
+    """
+    def __init__(
+        self,
+        rate: float | str | None = ...,
+        burst: float | str | None = ...,
+        latency: float | str | None = ...,
+        qdisc: AnyQueue | None = ...,
     ) -> None: ...

@@ -55,6 +55,12 @@ impl Occupancy {
         }
     }
 
+    /// Whether the length was last [`Self::set`] to 0.
+    #[inline]
+    pub(in crate::packet) fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
     /// The queue has `len` packets from `now` on. For queues of which every change is reported.
     #[inline]
     pub(in crate::packet) fn set(&mut self, now: u64, len: usize) {

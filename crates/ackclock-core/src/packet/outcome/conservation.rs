@@ -73,14 +73,18 @@ impl<C: Clock> EndedRun<C> {
                     let far = 2 * packet.flow.index() + usize::from(!packet.is_ack());
                     under_way[far] += 1;
                 };
+                let mut now = *end;
                 loop {
-                    let next = links.transmit(l as u32, *end).1;
+                    let (link, next) = links.transmit(l as u32, now);
+                    let later = if next.is_none() { link.held_until(now) } else { Some(now) };
                     if let Some(timed) = &next {
                         count(&timed.packet);
                     }
                     links.dropped.drain(..).for_each(|(packet, _)| count(&packet));
-                    if next.is_none() {
-                        break;
+                    // What a shaper holds back leaves later.
+                    match later {
+                        Some(later) => now = later,
+                        None => break,
                     }
                 }
             }

@@ -3,6 +3,8 @@
 use std::cell::OnceCell;
 use std::sync::Arc;
 
+use serde::Deserialize;
+
 use crate::compile::{LinkSettings, Plan, PlanLink, Schedule};
 use crate::error::Problem;
 use crate::impairment::{self, Impairment, ImpairmentEnv};
@@ -49,7 +51,7 @@ pub(in crate::packet) fn build_links<C: Clock>(
             passing: if is_fifo && !is_impaired { Arc::default() } else { passing() },
             flows: through[i],
             round_trips: Arc::clone(&round_trips),
-            facts: if has_classes(link) { facts_of() } else { Arc::default() },
+            facts: if has_classes(&link.settings.qdisc) { facts_of() } else { Arc::default() },
             era: plan.era,
         };
         match build_discipline(plan, link, i as u32, &env, custom, &mut known) {
@@ -72,12 +74,14 @@ pub(in crate::packet) fn build_links<C: Clock>(
     links
 }
 
-/// Whether a link's discipline has classes that look at more of a packet than its key.
-fn has_classes(link: &PlanLink) -> bool {
-    match &link.settings.qdisc {
-        Spec::Name(name) => name == "priority",
-        spec @ Spec::Table(table) => table.contains_key("classes") || spec.kind() == "priority",
-    }
+/// Whether a discipline, or one inside it, has classes that look at more of a packet than its key.
+fn has_classes(spec: &Spec) -> bool {
+    const ALWAYS: [&str; 2] = ["priority", "cake"];
+    let Spec::Table(table) = spec else { return ALWAYS.contains(&spec.kind()) };
+    let inner = table.get("qdisc").and_then(|inner| Spec::deserialize(inner).ok());
+    ALWAYS.contains(&spec.kind())
+        || table.contains_key("classes")
+        || inner.is_some_and(|inner| has_classes(&inner))
 }
 
 /// Builds the discipline of a link, unless it is the computed FIFO. `known` are the last settings of a

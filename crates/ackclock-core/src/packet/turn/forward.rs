@@ -166,7 +166,15 @@ impl<C: Clock> Sim<C> {
                 let ahead = C::ps(service.end) - C::ps(now);
                 self.schedule.add_local(p, stage, Key::new(service.end, ahead, what.0));
             }
-            None => link.service = Service { start: now, end: Service::IDLE },
+            None => match link.held_until(now) {
+                None => link.service = Service { start: now, end: Service::IDLE },
+                Some(at) => {
+                    link.rest_until(at);
+                    let (stage, ahead) = (link.stage, C::ps(at) - C::ps(now));
+                    let what = What::new(Kind::Free, link_id);
+                    self.schedule.add_local(p, stage, Key::new(at, ahead, what.0));
+                }
+            },
         }
         self.lose_dropped(link_id, now);
     }

@@ -7,7 +7,9 @@
 //! - s >= `target` for a whole `interval`: enter it, drop one, next drop at now + interval / sqrt(n);
 //!   n starts at 1, or where it left off (n - n at the last entry, if more than 1) when the last
 //!   dropping state ended less than 16 intervals ago;
-//! - in it, whenever now has reached the next drop: n += 1, drop, next drop += interval / sqrt(n).
+//! - in it, whenever now has reached the next drop: n += 1, drop, next drop += interval / sqrt(n);
+//! - with `ce_threshold`, capable packets that are sent after a longer wait are marked CE in any state: all, or
+//!   those of L4S only. This is not in the RFC but in Linux (tc-codel(8), tc-fq_codel(8)).
 //!
 //! **Deviations**: `mtu` is fixed; the RFC's listing learns the largest packet seen.
 //!
@@ -23,7 +25,18 @@ use crate::qdisc::{Aqm, QdiscEnv, QueueState, Verdict};
 use crate::registry::{About, Info, Status};
 use crate::rng::Stream;
 use crate::units::{Span, Time};
-use crate::wire::{DropReason, Packet};
+use crate::wire::{DropReason, Flags, Packet};
+
+/// Which ECN-capable packets are marked above a threshold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CeSelector {
+    /// All.
+    #[default]
+    All,
+    /// Those of L4S, ECT(1) (RFC 9331).
+    Ect1,
+}
 
 /// Parameters of [`Codel`].
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -40,6 +53,10 @@ pub struct Params {
     pub mtu: Option<u32>,
     /// ECN-capable packets are marked instead of dropped.
     pub ecn: bool,
+    /// Waiting time above which a selected packet is marked CE in any state; left out: never.
+    pub ce_threshold: Option<Span>,
+    /// Which capable packets `ce_threshold` marks.
+    pub ce_selector: CeSelector,
 }
 
 impl Default for Params {
@@ -49,6 +66,8 @@ impl Default for Params {
             interval: Span::from_millis(100),
             mtu: None,
             ecn: false,
+            ce_threshold: None,
+            ce_selector: CeSelector::All,
         }
     }
 }
@@ -60,6 +79,9 @@ pub struct Codel {
     interval: Span,
     mtu: u64,
     ecn: bool,
+    /// Packets that waited longer are marked; `MAX`: none.
+    ce_threshold: Span,
+    ce_selector: CeSelector,
     /// When the sojourn time will have been above target for an interval.
     first_above: Option<Time>,
     dropping: bool,
@@ -86,6 +108,8 @@ impl About<QdiscEnv> for Codel {
             interval: params.interval,
             mtu: u64::from(params.mtu.unwrap_or(env.mean_packet)),
             ecn: params.ecn,
+            ce_threshold: params.ce_threshold.unwrap_or(Span::MAX),
+            ce_selector: params.ce_selector,
             first_above: None,
             dropping: false,
             count: 0,
@@ -118,6 +142,14 @@ impl Codel {
         from + Span((self.interval.0 as f64 / f64::from(self.count).sqrt()).round() as u64)
     }
 
+    /// Whether a packet that goes on after this wait is marked.
+    #[inline]
+    fn exceeds_threshold(&self, packet: &Packet, sojourn: Span) -> bool {
+        sojourn > self.ce_threshold
+            && packet.flags.has(Flags::ECT)
+            && (self.ce_selector == CeSelector::All || packet.flags.has(Flags::ECT_1))
+    }
+
     fn hit(&self) -> Verdict {
         if self.ecn {
             Verdict::MarkElseDrop(DropReason::Unmarkable)
@@ -125,26 +157,12 @@ impl Codel {
             Verdict::Drop(DropReason::Forced)
         }
     }
-}
 
-impl Aqm for Codel {
-    fn into_prototype(self) -> Option<Box<dyn Prototype>> {
-        Some(Box::new(self))
-    }
-
-    fn on_enqueue(&mut self, _packet: &Packet, _queue: &QueueState, _rng: &mut Stream) -> Verdict {
-        Verdict::Pass
-    }
-
-    fn on_dequeue(
-        &mut self,
-        _packet: &Packet,
-        since: Time,
-        queue: &QueueState,
-        _rng: &mut Stream,
-    ) -> Verdict {
+    /// The verdict of the control law.
+    #[inline]
+    fn control(&mut self, sojourn: Span, queue: &QueueState) -> Verdict {
         let now = queue.now;
-        let late = self.late(now.since(since), queue);
+        let late = self.late(sojourn, queue);
         if std::mem::take(&mut self.owed) && late {
             self.drop_next = self.control_law(self.drop_next);
         }
@@ -168,6 +186,32 @@ impl Aqm for Codel {
         self.drop_next = self.control_law(now);
         self.hit()
     }
+}
+
+impl Aqm for Codel {
+    fn into_prototype(self) -> Option<Box<dyn Prototype>> {
+        Some(Box::new(self))
+    }
+
+    fn on_enqueue(&mut self, _packet: &Packet, _queue: &QueueState, _rng: &mut Stream) -> Verdict {
+        Verdict::Pass
+    }
+
+    fn on_dequeue(
+        &mut self,
+        packet: &Packet,
+        since: Time,
+        queue: &QueueState,
+        _rng: &mut Stream,
+    ) -> Verdict {
+        let sojourn = queue.now.since(since);
+        match self.control(sojourn, queue) {
+            Verdict::Pass if self.exceeds_threshold(packet, sojourn) => {
+                Verdict::MarkElseDrop(DropReason::Unmarkable)
+            }
+            verdict => verdict,
+        }
+    }
 
     fn on_idle(&mut self, _now: Time) {
         self.first_above = None;
@@ -190,7 +234,6 @@ mod tests {
     use crate::qdisc::managed::Managed;
     use crate::qdisc::testing::{Bench, env};
     use crate::registry::refusal;
-    use crate::wire::Flags;
 
     fn bench(params: Params) -> Bench<Managed<Codel>> {
         Bench::new(Managed::<Codel>::new(params, &env()).unwrap())
@@ -268,6 +311,25 @@ mod tests {
         let marked = bench.depart().unwrap();
         assert!(marked.packet.flags.has(Flags::CE));
         assert_eq!((bench.marks, bench.dropped.len()), (1, 0));
+    }
+
+    #[test]
+    fn packets_beyond_the_threshold_are_marked_in_any_state() {
+        let ce_threshold = Some(Span::from_millis(1));
+        let mut bench = bench(Params { ce_threshold, ..Params::default() });
+        for flags in [Flags::ECT, Flags::ECT | Flags::ECT_1, Flags::default(), Flags::ECT] {
+            bench.arrive_with(0, 1000, flags);
+        }
+        bench.after(Span::from_millis(1));
+        let depart =
+            |bench: &mut Bench<Managed<Codel>>| bench.depart().unwrap().packet.flags.has(Flags::CE);
+        assert!(!depart(&mut bench)); // not more than a millisecond
+        bench.after(Span(1));
+        assert_eq!(
+            [depart(&mut bench), depart(&mut bench), depart(&mut bench)],
+            [true, false, true]
+        );
+        assert!(bench.dropped.is_empty());
     }
 
     #[test]

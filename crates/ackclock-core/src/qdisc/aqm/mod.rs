@@ -4,6 +4,7 @@
 pub(in crate::qdisc) mod active;
 pub mod afd;
 pub mod blue;
+pub mod cobalt;
 pub mod codel;
 pub(in crate::qdisc) mod curve;
 pub mod decbit;

@@ -9,7 +9,9 @@
 //!   goes to the end of the old list; else its CoDel yields a packet, whose size is debited;
 //! - a queue that yields none goes to the end of the old list if it was new, else off the lists;
 //! - when the buffer is exceeded, the queue with the most bytes loses half its packets from the
-//!   head, at most `drop_batch`.
+//!   head, at most `drop_batch`;
+//! - with `ce_threshold`, capable packets that waited longer are marked CE, whatever CoDel says: all of them,
+//!   or only ECT(1), which makes it a queue for L4S (tc-fq_codel(8), `ce_threshold_selector 0x1/0x3`).
 //!
 //! **Deviations**: the hash is fixed for a run; `salt` selects another.
 //!
@@ -19,9 +21,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Problem;
-use crate::qdisc::aqm::codel::{self, Codel};
-use crate::qdisc::fair::classes::{Classes, Measure, Victim, bucket};
-use crate::qdisc::links::{Chain, Links};
+use crate::qdisc::aqm::codel::{self, CeSelector, Codel};
+use crate::qdisc::fair::flow_queues::{FlowQueues, Settings};
 use crate::qdisc::{Limit, QdiscCtx, QdiscEnv, QueueDisc, State};
 use crate::registry::{About, Fact, Info, Status};
 use crate::units::{Bytes, Span};
@@ -45,6 +46,10 @@ pub struct Params {
     pub interval: Span,
     /// ECN-capable packets are marked instead of dropped by CoDel.
     pub ecn: bool,
+    /// Waiting time above which a selected packet is marked CE, whatever CoDel says; left out: never.
+    pub ce_threshold: Option<Span>,
+    /// Which capable packets `ce_threshold` marks.
+    pub ce_selector: CeSelector,
     /// Most packets dropped at once when the buffer is exceeded.
     #[schemars(range(min = 1))]
     pub drop_batch: u32,
@@ -61,37 +66,16 @@ impl Default for Params {
             target: codel.target,
             interval: codel.interval,
             ecn: true,
+            ce_threshold: None,
+            ce_selector: CeSelector::All,
             drop_batch: 64,
             salt: 0,
         }
     }
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum List {
-    #[default]
-    Off,
-    New,
-    Old,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Account {
-    credit: i64,
-    list: List,
-}
-
 /// FQ-CoDel.
-pub struct FqCodel {
-    classes: Classes,
-    accounts: Vec<Account>,
-    links: Links,
-    new_queues: Chain,
-    old_queues: Chain,
-    quantum: i64,
-    drop_batch: u32,
-    salt: u32,
-}
+pub struct FqCodel(FlowQueues);
 
 impl About<QdiscEnv> for FqCodel {
     type Params = Params;
@@ -105,106 +89,46 @@ impl About<QdiscEnv> for FqCodel {
     const FACTS: &'static [Fact] = &[Fact::Fair];
 
     fn new(params: Params, env: &QdiscEnv) -> Result<Self, Vec<Problem>> {
-        let quantum = i64::try_from(params.quantum.0).unwrap_or(i64::MAX);
         let codel = Codel::new(
             codel::Params {
                 target: params.target,
                 interval: params.interval,
                 ecn: params.ecn,
+                ce_threshold: params.ce_threshold,
+                ce_selector: params.ce_selector,
                 ..codel::Params::default()
             },
             &QdiscEnv { limit: Limit::NONE, ..env.clone() },
         )?;
-        let mut links = Links::default();
-        links.reserve(params.queues as usize);
-        Ok(Self {
-            classes: Classes::new(env.limit, Measure::Bytes, Some(Box::new(codel))),
-            accounts: vec![Account::default(); params.queues as usize],
-            links,
-            new_queues: Chain::default(),
-            old_queues: Chain::default(),
-            quantum,
-            drop_batch: params.drop_batch,
-            salt: params.salt,
-        })
-    }
-}
-
-impl FqCodel {
-    /// Takes a queue, the first of its list, off that list and puts it at the end of the old one.
-    fn retire(&mut self, queue: u32) {
-        self.unlist(queue);
-        self.links.push_back(&mut self.old_queues, queue);
-        self.accounts[queue as usize].list = List::Old;
-    }
-
-    fn unlist(&mut self, queue: u32) {
-        match std::mem::take(&mut self.accounts[queue as usize].list) {
-            List::New => self.links.remove(&mut self.new_queues, queue),
-            List::Old => self.links.remove(&mut self.old_queues, queue),
-            List::Off => {}
-        }
+        let Params { queues, quantum, drop_batch, salt, .. } = params;
+        let settings = Settings { queues, quantum, drop_batch, salt };
+        Ok(Self(FlowQueues::new(settings, env.limit, Box::new(codel))))
     }
 }
 
 impl QueueDisc for FqCodel {
     fn enqueue(&mut self, packet: Packet, ctx: &mut QdiscCtx<'_>) {
-        let queue = bucket(ctx.key(&packet), self.salt, self.accounts.len() as u32);
-        let Some(place) = self.classes.offer(queue, packet, 0.0, ctx) else { return };
-        let account = &mut self.accounts[queue as usize];
-        if account.list == List::Off {
-            *account = Account { credit: self.quantum, list: List::New };
-            self.links.push_back(&mut self.new_queues, queue);
-        }
-        while self.classes.over() {
-            let (_, fattest) =
-                self.classes.longest().expect("invariant: an exceeded buffer is not empty");
-            let batch = self.classes.packets(fattest).div_ceil(2).min(self.drop_batch);
-            for _ in 0..batch {
-                self.classes.push_out(fattest, Victim::Head, place, ctx);
-            }
-        }
+        self.0.enqueue(packet, ctx);
     }
 
     fn dequeue(&mut self, ctx: &mut QdiscCtx<'_>) -> Option<Timed> {
-        loop {
-            let queue = self.new_queues.head().or(self.old_queues.head())?;
-            let account = &mut self.accounts[queue as usize];
-            if account.credit <= 0 {
-                account.credit += self.quantum;
-                self.retire(queue);
-                continue;
-            }
-            while self.classes.packets(queue) > 0 {
-                if let Some(served) = self.classes.serve(queue, ctx) {
-                    account.credit -= i64::from(served.packet.size);
-                    return Some(served);
-                }
-            }
-            self.classes.idle(queue, ctx.now);
-            if account.list == List::New {
-                self.retire(queue);
-            } else {
-                self.unlist(queue);
-            }
-        }
+        self.0.dequeue(ctx)
     }
 
     fn len(&self) -> usize {
-        self.classes.total()
+        self.0.len()
     }
 
     fn backlog(&self) -> Bytes {
-        self.classes.backlog()
+        self.0.backlog()
     }
 
     fn state(&self) -> State {
-        let bytes = self.classes.state_bytes() + self.accounts.len() * size_of::<Account>();
-        State { flows: 0, bytes: bytes as u64 }
+        self.0.state()
     }
 
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {
-        out("longest", self.classes.greatest_length() as f64);
+        out("longest", self.0.greatest_length() as f64);
     }
 }
 
@@ -213,9 +137,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::qdisc::fair::classes::bucket;
     use crate::qdisc::testing::{Bench, env};
     use crate::registry::refusal;
-    use crate::wire::DropReason;
+    use crate::wire::{DropReason, Flags};
 
     fn bench(params: Params, packets: u32) -> Bench<FqCodel> {
         let env = QdiscEnv { limit: Limit { packets, bytes: u64::MAX }, ..env() };
@@ -302,6 +227,27 @@ mod tests {
         }
         assert!(bench.dropped.len() > 10, "{}", bench.dropped.len());
         assert!(bench.dropped.iter().all(|(p, _)| p.flow.0 == a));
+    }
+
+    /// RFC 9331: a packet of L4S that waits over a millisecond is marked, one of another kind is not.
+    #[test]
+    fn the_selector_picks_ect_1() {
+        let params = Params {
+            ce_threshold: Some(Span::from_millis(1)),
+            ce_selector: CeSelector::Ect1,
+            ..Params::default()
+        };
+        let mut bench = bench(params, 100);
+        let kinds = [Flags::ECT | Flags::ECT_1, Flags::ECT, Flags::default()];
+        for wait in [1000, 1001] {
+            for flags in kinds {
+                bench.arrive_with(0, 1000, flags);
+            }
+            bench.after(Span::from_micros(wait));
+            let marked = kinds.map(|_| bench.depart().unwrap().packet.flags.has(Flags::CE));
+            assert_eq!(marked, [wait > 1000, false, false]);
+        }
+        assert!(bench.dropped.is_empty());
     }
 
     #[test]

@@ -2,8 +2,10 @@
 
 pub mod classes;
 pub mod drr;
+pub(in crate::qdisc) mod flow_queues;
 pub mod fq;
 pub mod fq_codel;
+pub mod fq_pie;
 pub(in crate::qdisc) mod gps;
 pub(in crate::qdisc) mod hierarchy;
 pub mod hpfq;

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::{Fate, Line, Reference, Waiting, agree, bounded, busy, limits, spec};
+use super::{Fate, Line, Reference, Waiting, agree, bounded, busy, is_ect_1, limits, spec};
 use crate::qdisc::Limit;
 use crate::units::{Span, Time};
 
@@ -12,6 +12,8 @@ pub(super) struct Controller {
     pub(super) target: Span,
     pub(super) interval: Span,
     pub(super) ecn: bool,
+    /// Waiting time above which ECT(1), or any capable packet, is marked.
+    pub(super) ce_threshold: Option<(Span, bool)>,
     /// The largest packet.
     pub(super) mtu: u64,
     first_above_time: Time,
@@ -29,6 +31,7 @@ impl Controller {
             target,
             interval,
             ecn,
+            ce_threshold: None,
             mtu: 1000,
             first_above_time,
             drop_next,
@@ -60,13 +63,23 @@ impl Controller {
         t + Span((self.interval.0 as f64 / f64::from(self.count).sqrt()).round() as u64)
     }
 
-    /// Section 5.5; with ECN a packet is marked and sent in place of a drop.
+    /// What [`Self::control`] sends, marked if it has waited too long.
     pub(super) fn dequeue(
         &mut self,
         now: Time,
         line: &mut Line,
         fates: &mut Vec<Fate>,
     ) -> Option<Waiting> {
+        let mut sent = self.control(now, line, fates)?;
+        if let Some((threshold, only_ect_1)) = self.ce_threshold {
+            let is_selected = if only_ect_1 { is_ect_1(sent.ect, sent.key) } else { sent.ect };
+            sent.ce |= is_selected && now.since(sent.at) > threshold;
+        }
+        Some(sent)
+    }
+
+    /// Section 5.5; with ECN a packet is marked and sent in place of a drop.
+    fn control(&mut self, now: Time, line: &mut Line, fates: &mut Vec<Fate>) -> Option<Waiting> {
         let (mut r, mut ok_to_drop) = self.do_dequeue(now, line);
         if self.dropping {
             if !ok_to_drop {
@@ -137,11 +150,17 @@ proptest! {
         limit in limits(),
         ecn in any::<bool>(),
         (target_us, interval_us) in prop_oneof![Just((5000u64, 100_000u64)), (100u64..2000, 500u64..5000)],
+        threshold in prop::option::of((100u64..5000, any::<bool>())),
     ) {
-        let given = json!({ "kind": "codel", "ecn": ecn, "target": format!("{target_us} us"),
+        let mut given = json!({ "kind": "codel", "ecn": ecn, "target": format!("{target_us} us"),
             "interval": format!("{interval_us} us") });
         let (target, interval) = (Span::from_micros(target_us), Span::from_micros(interval_us));
-        let controller = Controller::new(target, interval, ecn);
+        let mut controller = Controller::new(target, interval, ecn);
+        if let Some((us, only_ect_1)) = threshold {
+            given["ce_threshold"] = json!(format!("{us} us"));
+            given["ce_selector"] = json!(if only_ect_1 { "ect1" } else { "all" });
+            controller.ce_threshold = Some((Span::from_micros(us), only_ect_1));
+        }
         let mut reference = Codel { controller, line: Line::default(), limit };
         agree(&spec(given), &bounded(limit), &mut reference, &events)?;
     }

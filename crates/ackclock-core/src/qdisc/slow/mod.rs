@@ -8,8 +8,10 @@ mod afd;
 mod codel;
 mod decbit;
 mod drr;
+mod dualpi2;
 mod fair_codel;
 mod fq;
+mod fq_pie;
 mod fred;
 mod green;
 mod pie;
@@ -95,6 +97,11 @@ impl Line {
     }
 }
 
+/// Whether a packet is ECT(1): the capable ones of every other key.
+pub(in crate::qdisc) fn is_ect_1(ect: bool, key: u32) -> bool {
+    ect && key % 2 == 1
+}
+
 /// The random numbers of a reference: those of the discipline.
 pub(in crate::qdisc) fn draws() -> Stream {
     Stream::new(1, Purpose::Qdisc, 0)
@@ -165,7 +172,10 @@ pub(in crate::qdisc) fn check<Q: QueueDisc>(
     for (place, &event) in events.iter().enumerate() {
         match event {
             Event::Arrive { key, size, ect } => {
-                let flags = if ect { Flags::ECT } else { Flags(0) };
+                let mut flags = if ect { Flags::ECT } else { Flags(0) };
+                if is_ect_1(ect, key) {
+                    flags.set(Flags::ECT_1);
+                }
                 // Only RIO looks at it.
                 let profile = if key % 2 == 1 { Flags::OUT } else { Flags(0) };
                 let seq = bench.arrive_with(key, size, flags | profile);

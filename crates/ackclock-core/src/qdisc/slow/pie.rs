@@ -10,28 +10,49 @@ use crate::units::{Span, Time};
 
 const TARGET_S: f64 = 0.015;
 
-struct Pie {
-    limit: Limit,
-    ecn: bool,
-    derandomise: bool,
-    cap: bool,
+pub(super) struct Pie {
+    pub(super) limit: Limit,
+    pub(super) ecn: bool,
+    pub(super) derandomise: bool,
+    pub(super) cap: bool,
     /// Delays are sojourn times of departures; else backlog over the departure rate.
-    by_timestamp: bool,
-    threshold: u64,
-    line: Line,
-    draws: Stream,
-    drop_prob: f64,
-    accu_prob: f64,
-    burst_allowance_us: i64,
-    qdelay_old: f64,
-    sojourn: f64,
+    pub(super) by_timestamp: bool,
+    pub(super) threshold: u64,
+    pub(super) line: Line,
+    pub(super) draws: Stream,
+    pub(super) drop_prob: f64,
+    pub(super) accu_prob: f64,
+    pub(super) burst_allowance_us: i64,
+    pub(super) qdelay_old: f64,
+    pub(super) sojourn: f64,
     /// Departures of the measurement under way: times and bytes; the first starts it.
-    cycle: Vec<(Time, u64)>,
-    avg_dq_time: Option<f64>,
+    pub(super) cycle: Vec<(Time, u64)>,
+    pub(super) avg_dq_time: Option<f64>,
 }
 
 impl Pie {
-    fn drop_early(&mut self) -> bool {
+    /// In its first state, with the defaults of the RFC and delays by timestamps.
+    pub(super) fn new(ecn: bool) -> Self {
+        Self {
+            limit: Limit::NONE,
+            ecn,
+            derandomise: true,
+            cap: true,
+            by_timestamp: true,
+            threshold: 16_384,
+            line: Line::default(),
+            draws: draws(),
+            drop_prob: 0.0,
+            accu_prob: 0.0,
+            burst_allowance_us: 150_000,
+            qdelay_old: 0.0,
+            sojourn: 0.0,
+            cycle: Vec::new(),
+            avg_dq_time: None,
+        }
+    }
+
+    pub(super) fn drop_early(&mut self) -> bool {
         if self.burst_allowance_us > 0
             || (self.qdelay_old < TARGET_S / 2.0 && self.drop_prob < 0.2)
             || self.line.bytes() <= 2000
@@ -155,18 +176,8 @@ proptest! {
         let delay = if by_timestamp { "timestamp" } else { "departure-rate" };
         let given = json!({ "kind": "pie", "ecn": ecn, "derandomise": derandomise, "cap": cap,
             "delay": delay, "dq_threshold": threshold });
-        let mut reference = Pie {
-            limit, ecn, derandomise, cap, by_timestamp, threshold,
-            line: Line::default(),
-            draws: draws(),
-            drop_prob: 0.0,
-            accu_prob: 0.0,
-            burst_allowance_us: 150_000,
-            qdelay_old: 0.0,
-            sojourn: 0.0,
-            cycle: Vec::new(),
-            avg_dq_time: None,
-        };
+        let mut reference =
+            Pie { limit, derandomise, cap, by_timestamp, threshold, ..Pie::new(ecn) };
         let events: Vec<_> = events.into_iter().chain(more).collect();
         agree(&spec(given), &bounded(limit), &mut reference, &events)?;
     }

@@ -63,6 +63,31 @@ impl<C: Clock> Link<C> {
         next
     }
 
+    /// After a [`Self::transmit`] that sent nothing: when the discipline sends what it holds back, a word of
+    /// the clock later than `now`. `None` if nothing waits.
+    #[inline(always)]
+    pub(in crate::packet) fn held_until(&self, now: u64) -> Option<u64> {
+        if self.occupancy.is_empty() { None } else { self.next_release(now) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn next_release(&self, now: u64) -> Option<u64> {
+        let ready = self.disc.as_ref()?.disc.ready_at()?.0;
+        let at = C::word_after(now, ready);
+        // A clock that rounds must neither stop nor be early.
+        if at > now && C::ps(at) >= ready {
+            return Some(at);
+        }
+        Some(C::after(at.max(now), C::word(1000)))
+    }
+
+    /// The transmitter rests from `now` until `at`, when the discipline may send again.
+    pub(in crate::packet) fn rest_until(&mut self, at: u64) {
+        // Nothing is in service before `at`.
+        self.service = Service { start: at, end: at };
+    }
+
     /// Runs the discipline's timer.
     pub(in crate::packet) fn run_timer(
         &mut self,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import click
 
-__all__ = ["main", "pages"]
+__all__ = ["header", "linked", "main", "pages", "parameters"]
 
 CORE = Path(__file__).resolve().parents[1] / "crates" / "ackclock-core" / "src"
 """The Rust sources of a checkout; an installed package has none."""
@@ -88,8 +88,14 @@ groups = [{ src = "s0", receivers = ["d0", "d1"], layers = ["100 kbps"] }]
 """
 
 
-def _linked(text: str) -> str:
-    """RFCs and DOIs become links; Rust's links become code."""
+def linked(text: str) -> str:
+    """RFCs and DOIs become links; Rust's links become code.
+
+    Parameters
+    ----------
+    text
+        Markdown as in a Rust file.
+    """
     text = re.sub(r"\[`([^`]+)`\](?!\()", r"`\1`", text)
     text = re.sub(r"\[`([^`]+)`\]\((?!#)[^)]*\)", r"`\1`", text)
     text = re.sub(r"doi:(10\.\d+/[^\s,;]+)", _doi, text)
@@ -105,7 +111,7 @@ def _doi(match: re.Match[str]) -> str:
 
 
 def _cell(text: object) -> str:
-    return " ".join(_linked(str(text)).split()).replace("|", "\\|")
+    return " ".join(linked(str(text)).split()).replace("|", "\\|")
 
 
 def _table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
@@ -178,8 +184,30 @@ def _fields(rules: schema.Data, links: frozenset[str] = frozenset()) -> str:
     return _table(("field", "type [unit]", "default", "meaning"), rows) if rows else "No fields."
 
 
-def _header(file: str) -> str:
-    """The documentation at the head of a Rust file as Markdown; empty if there is no checkout."""
+def parameters(rules: schema.Data) -> str:
+    """Tables of the parameters of an algorithm and of the types that they name.
+
+    Parameters
+    ----------
+    rules
+        Schema of the parameters, from the catalogue.
+    """
+    parts = [_fields(rules)]
+    for definition, inner in rules.get("$defs", {}).items():
+        if "properties" in inner or "oneOf" in inner or "enum" in inner:
+            parts.append(f"`{definition}`: " + linked(str(inner.get("description", ""))))
+            parts.append(_choices(inner) if "properties" not in inner else _fields(inner))
+    return "\n\n".join(parts)
+
+
+def header(file: str) -> str:
+    """The documentation at the head of a Rust file as Markdown; empty if there is no checkout.
+
+    Parameters
+    ----------
+    file
+        Its path below the core's sources.
+    """
     path = CORE / file
     if not path.is_file():
         return ""
@@ -189,7 +217,7 @@ def _header(file: str) -> str:
             break
         lines.append(line[3:].removeprefix(" "))
     parts = re.split(r"(?ms)(^```.*?^```$)", "\n".join(lines))
-    return "".join(part if part.startswith("```") else _linked(part) for part in parts)
+    return "".join(part if part.startswith("```") else linked(part) for part in parts)
 
 
 def _generated(by: str) -> str:
@@ -200,7 +228,7 @@ def _room_page(room: str) -> str:
     entries = list(schema.catalogue()[room].values())
     title = ROOM_TITLES.get(room, room)
     parts = [_generated("the core's catalogue"), f"# {title}"]
-    head = _header(f"{Path(entries[0]['file']).parent.as_posix()}/mod.rs")
+    head = header(f"{Path(entries[0]['file']).parent.as_posix()}/mod.rs")
     if head:
         parts.append(head.split("\n\n", 1)[0].partition(". ")[2])
     parts.append(
@@ -224,23 +252,18 @@ def _algorithm(room: str, entry: schema.Data, written: dict[str, str]) -> Iterat
     python = f"ackclock.{room}.{records.class_name(name)}"
     use = ROOM_KEYS.get(room, "`{}`").format(name)
     yield f"({anchor})=\n## {name}"
-    yield f"{_linked(entry['title'])}. Use it {use}, or in Python `{python}()`."
-    yield f"Source: {_linked(entry['source'])} ({entry['status']}). File: `{file}`."
-    rules = entry["params"]
-    yield _fields(rules)
-    for definition, inner in rules.get("$defs", {}).items():
-        if "properties" in inner or "oneOf" in inner or "enum" in inner:
-            yield f"`{definition}`: " + _linked(str(inner.get("description", "")))
-            yield _choices(inner) if "properties" not in inner else _fields(inner)
-    header = _header(file)
-    if not header:
+    yield f"{linked(entry['title'])}. Use it {use}, or in Python `{python}()`."
+    yield f"Source: {linked(entry['source'])} ({entry['status']}). File: `{file}`."
+    yield parameters(entry["params"])
+    head = header(file)
+    if not head:
         return
     if file in written:
         first = f"[{written[file]}](#{_anchor(room, written[file])})"
         yield f"Rule, deviations and eras: as described under {first}."
         return
     written[file] = name
-    yield f":::{{admonition}} What {Path(file).name} says\n:class: note\n\n{header}\n:::"
+    yield f":::{{admonition}} What {Path(file).name} says\n:class: note\n\n{head}\n:::"
 
 
 def _choices(rules: schema.Data, links: frozenset[str] = frozenset()) -> str:
@@ -293,7 +316,7 @@ def _scenario_page() -> str:
         "(scenario-net)=\n## Networks\n\n`[net]` has a `kind`, and fields by kind.",
     ]  # fmt: skip
     for kind, shape in schema.net_kinds().items():
-        text = _linked(str(shape.get("description", "")))
+        text = linked(str(shape.get("description", "")))
         parts += [f"(net-{_anchor(kind)})=\n### {kind}", text, _fields(shape, links)]
     rest = [name for name in known if name not in (*DEFINITIONS, "Spec", "Net")]
     for name in (*DEFINITIONS, *rest):
@@ -301,7 +324,7 @@ def _scenario_page() -> str:
             continue
         inner = known[name]
         parts.append(f"(scenario-{_anchor(name)})=\n## {name}")
-        parts.append(_linked(str(inner.get("description", ""))))
+        parts.append(linked(str(inner.get("description", ""))))
         choice = "properties" not in inner
         parts.append(_choices(inner, links) if choice else _fields(inner, links))
     return "\n\n".join(parts) + "\n"

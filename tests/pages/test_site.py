@@ -64,3 +64,17 @@ def test_the_install_page_has_every_extra():
     listed = re.findall(r"^\| `(\w+)` \|", page, re.M)
     assert sorted(listed) == sorted(project["optional-dependencies"])
     assert project["requires-python"].removeprefix(">=") in page
+
+
+def test_a_queue_has_a_page_with_its_rule_parameters_and_figure(tmp_path):
+    import write_queues
+
+    names = ["fifo", "dualpi2", "policer"]
+    write_queues.main([str(tmp_path), *(f"--only={name}" for name in names)])
+    for name in names:
+        text = (tmp_path / f"{name}.md").read_text()
+        assert text.count("\n## ") == 2
+        assert "tools/write_queues.py" in (tmp_path / "figures" / f"{name}.svg").read_text()
+    assert "p_C = p'^2" in (tmp_path / "dualpi2.md").read_text()
+    rows = re.findall(r"^\| \[([a-z0-9]+)\]", (tmp_path / "index.md").read_text(), re.M)
+    assert rows == names

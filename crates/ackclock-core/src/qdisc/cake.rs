@@ -2,7 +2,7 @@
 //!
 //! **Source**: T. Hoiland-Jorgensen, D. Taht, J. Morton, "Piece of CAKE: A Comprehensive Queue Management Solution
 //! for Home Gateways", IEEE LANMAN 2018 (doi:10.1109/LANMAN.2018.8475045); tc-cake(8); what these leave open as in
-//! Linux's sch_cake.
+//! Linux's `sch_cake`.
 //!
 //! **Rule**:
 //! - shaper: a packet leaves when the time of the ones before it at `rate` is over; no burst is saved up while
@@ -191,7 +191,7 @@ impl About<QdiscEnv> for Cake {
 
 impl Tin {
     fn new(share: Share, params: &Params, env: &QdiscEnv) -> Self {
-        let rate = params.rate.map(|rate| BitRate((rate.0 / share.divisor).max(1)));
+        let rate = params.rate.map(|rate| BitRate((rate.0 / u64::from(share.divisor)).max(1)));
         let packet = Bytes(u64::from(env.mean_packet));
         let packet_time = rate.map_or(Span::ZERO, |rate| rate.transmission(packet));
         let base = Span(params.rtt.0 / 20);
@@ -207,7 +207,7 @@ impl Tin {
             rate,
             due: Time::ZERO,
             quantum: i64::try_from(quantum).unwrap_or(i64::MAX).min(1 << 40),
-            weight: 1024 / share.divisor as i64,
+            weight: 1024 / i64::from(share.divisor),
             deficit: 0,
             fresh: Cobalt::with(settings, packet_time, Limit::NONE),
             ways: Ways::new(params.queues, params.salt),
@@ -329,7 +329,7 @@ impl Cake {
                 let verdict = cobalt.judge(&packet, ctx.now, waited, is_last, ctx.rng);
                 if let Some(packet) = execute(verdict, packet, ctx) {
                     let size = self.overhead.on_line(packet.size);
-                    flow.deficit -= (size as i64) << FRACTION;
+                    flow.deficit -= i64::from(size) << FRACTION;
                     self.advance(tin, size, ctx.now);
                     return Some(Timed { at, packet });
                 }
@@ -339,14 +339,15 @@ impl Cake {
     }
 
     /// A packet of this size on the line leaves.
-    fn advance(&mut self, tin: usize, size: u64, now: Time) {
+    fn advance(&mut self, tin: usize, size: u32, now: Time) {
         let tin = &mut self.tins[tin];
-        tin.deficit -= size as i64;
+        let bytes = Bytes(u64::from(size));
+        tin.deficit -= i64::from(size);
         let (Some(rate), Some(share)) = (self.rate, tin.rate) else { return };
-        let time = share.transmission(Bytes(size));
+        let time = share.transmission(bytes);
         // A tin that is behind its share catches up; one that is ahead waits for one packet.
         tin.due = if tin.due < now { tin.due + time } else { tin.due.max(now + time) };
-        self.due += rate.transmission(Bytes(size));
+        self.due += rate.transmission(bytes);
     }
 }
 

@@ -15,7 +15,7 @@
 //! ```
 //! "With p" adds p to a sum, and takes 1 from it and does so when the sum exceeds 1 (`recur` of appendix A).
 //!
-//! **Deviations**: weights, and the step of width 0 (`ramp = 0`), are those of Linux's sch_dualpi2; the time shift is
+//! **Deviations**: weights, and the step of width 0 (`ramp = 0`), are those of Linux's `sch_dualpi2`; the time shift is
 //! twice the target where it is left out. The ramp is that of the packet that leaves.
 //!
 //! **Defaults by era**: the same in all (DualPI2 is younger than ns-2's eras).

@@ -2,7 +2,7 @@
 //!
 //! **Source**: T. Hoiland-Jorgensen, D. Taht, J. Morton, "Piece of CAKE: A Comprehensive Queue Management Solution
 //! for Home Gateways", IEEE LANMAN 2018, section III (doi:10.1109/LANMAN.2018.8475045); J. Palmei et al., "Design
-//! and Evaluation of COBALT Queue Discipline", IEEE LANMAN 2019; details as in Linux's sch_cake.
+//! and Evaluation of COBALT Queue Discipline", IEEE LANMAN 2019; details as in Linux's `sch_cake`.
 //!
 //! **Rule**, for every packet at departure, with sojourn time s and T = max(`target`, 4 packet times):
 //! - s > T: on the way down from the first such packet; a signal is due each `interval` / sqrt(n), and n += 1;

@@ -31,9 +31,8 @@ pub(super) struct Overhead {
 impl Overhead {
     /// Bytes of a packet on the line.
     #[inline]
-    pub(super) fn on_line(self, size: u16) -> u64 {
-        let framed = (i64::from(size) + i64::from(self.bytes)).max(i64::from(self.least)).max(1);
-        let framed = framed.unsigned_abs();
+    pub(super) fn on_line(self, size: u16) -> u32 {
+        let framed = u32::from(size).saturating_add_signed(self.bytes).max(self.least).max(1);
         match self.framing {
             Framing::None => framed,
             Framing::Atm => framed.div_ceil(48) * 53,

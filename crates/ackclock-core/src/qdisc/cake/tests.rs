@@ -141,10 +141,10 @@ fn by_tin(table: serde_json::Value, points: &[u64], count: usize) -> Vec<f64> {
     let mut sent: BTreeMap<u32, usize> = BTreeMap::new();
     let mut waiting = vec![0; points.len()];
     for _ in 0..count {
-        for flow in 0..points.len() {
-            while waiting[flow] < 3 {
+        for (flow, waiting) in waiting.iter_mut().enumerate() {
+            while *waiting < 3 {
                 bench.arrive(flow as u32, 1000);
-                waiting[flow] += 1;
+                *waiting += 1;
             }
         }
         let next = loop {

@@ -24,7 +24,7 @@ pub enum Tins {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Share {
     /// Its rate is the whole one over this.
-    pub(super) divisor: u64,
+    pub(super) divisor: u32,
     /// The interval of its AQM is the target instead of the round trip.
     pub(super) is_quick: bool,
 }

@@ -53,7 +53,7 @@ fn the_controller_follows_the_longer_of_the_two_waits() {
     // + 0.16 (32 - 15) ms + 3.2 (32 - 16) ms = 0.00272 + 0.0512
     assert!((bench.probe("p") - 0.10528).abs() < 1e-12);
     assert!((bench.probe("p_coupled") - 0.21056).abs() < 1e-12);
-    assert!((bench.probe("p_classic") - 0.0110838784).abs() < 1e-12);
+    assert!((bench.probe("p_classic") - 0.011_083_878_4).abs() < 1e-12);
     // Empty: 0.16 (0 - 15) ms + 3.2 (0 - 32) ms = -0.1048.
     while bench.depart().is_some() {}
     bench.tick();
@@ -84,7 +84,7 @@ fn measure(p: f64, k: f64, classic: Flags) -> [f64; 3] {
     [f64::from(low), f64::from(marked), dropped as f64].map(|count| count / f64::from(n))
 }
 
-/// RFC 9332, equation (1): p_C = (p_CL / k)^2, as it is measured at the two queues.
+/// RFC 9332, equation (1): `p_C = (p_CL / k)^2`, as it is measured at the two queues.
 #[test]
 fn the_queues_are_coupled_by_the_square() {
     for k in [1.0, 2.0, 3.0] {

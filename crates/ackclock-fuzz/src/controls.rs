@@ -14,7 +14,8 @@ use ackclock_core::units::{Span, Time};
 use crate::input::Input;
 use crate::schema::spec;
 
-pub(crate) const ERAS: [Era; 5] = [Era::Rfc, Era::Y1999, Era::Y2002, Era::Y2007, Era::Ns2];
+pub(crate) const ERAS: [Era; 6] =
+    [Era::Rfc, Era::Linux, Era::Y1999, Era::Y2002, Era::Y2007, Era::Ns2];
 
 static CONTROLS: LazyLock<Vec<Entry>> = LazyLock::new(cc::catalogue);
 static RULES: LazyLock<Vec<Entry>> = LazyLock::new(slow_start::catalogue);

@@ -126,7 +126,7 @@ fn operate(spec: &Spec, env: &QdiscEnv, operations: &[[u8; 2]]) -> Vec<Fate> {
         assert_eq!(queue.backlog().0, bytes, "{spec:?}");
         // ns-2's RED counts the buffer of some eras in bytes.
         assert!(
-            env.era != Era::Rfc || queue.len() as u64 <= u64::from(env.limit.packets).max(1),
+            env.era.is_ns2() || queue.len() as u64 <= u64::from(env.limit.packets).max(1),
             "{spec:?}: more than the buffer"
         );
     }

@@ -92,7 +92,7 @@ fn build(input: &mut Input<'_>, segments: u64) -> Option<(Pair, u64)> {
         return quic(input, segments, cc);
     }
     let mut size = segments * u64::from(config.mss);
-    if era != Era::Rfc {
+    if era.is_ns2() {
         let variant = Variant::of_recovery(recovery.kind())?;
         if cc.needs_ecn_counts() {
             return None;

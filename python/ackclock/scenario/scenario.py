@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Scenario"]
 
-Era = Literal["rfc", "quic", "1999", "2002", "2007", "ns2"]
+Era = Literal["rfc", "quic", "linux", "1999", "2002", "2007", "ns2"]
 
 PROGRESS_S = 0.2
 """Least time between two calls of a run's ``progress`` [s]."""

@@ -16,6 +16,8 @@
 //! timeout:                  ssthresh as on loss, w <- 1
 //! count = segments: a round is w0 acknowledged segments; each adds (a_i + (b_i - 1) w0) / w0,
 //!                   so that the round ends at exactly a_i + b_i w0
+//! count = whole:    as segments, but the window grows by whole segments when they are complete, and a cut
+//!                   rounds down
 //! count = acks:     each acknowledgement adds (a_i + (b_i - 1) w) / w with the present w
 //! ```
 //! Deviations. `acks` is ns-2's growth: ten acknowledgements take AIMD from 10 to 10.96, not 11,
@@ -26,7 +28,7 @@
 //! Defaults by era: `rfc`: count = segments, `first_cut` = rule; the floor after a fast retransmit is two
 //! segments (RFC 5681 section 3.2), after an ECN-Echo one (RFC 3168 section 6.1.2); a window not in use does not grow
 //! and a decrease starts from `FlightSize` if the window was not full; a repeated timeout leaves
-//! ssthresh (RFC 5681 section 3.1). `1999`, `2002`, `2007`: count = acks. `ns2`: also
+//! ssthresh (RFC 5681 section 3.1). `linux`: the same, but count = whole and a decrease starts from cwnd. `1999`, `2002`, `2007`: count = acks. `ns2`: also
 //! `first_cut` = half.
 
 mod named;
@@ -41,6 +43,7 @@ pub use named::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::credit::Credit;
 use super::usage::{in_use, may_grow};
 use super::{Ack, CcEnv, Congestion, CongestionControl, Signal, Window};
 use crate::error::Problem;
@@ -55,6 +58,8 @@ pub enum Count {
     Acks,
     /// Acknowledged segments.
     Segments,
+    /// Acknowledged segments, in whole segments of the window (Linux).
+    Whole,
 }
 
 /// How the first cut, cuts in slow start and cuts at timeouts are made.
@@ -110,6 +115,7 @@ struct Round {
 pub struct Linear<N> {
     // What each acknowledgement touches comes first.
     round: Round,
+    credit: Credit,
     count: Count,
     era: Era,
     first_cut: FirstCut,
@@ -128,6 +134,7 @@ impl<N: Named> About<CcEnv> for Linear<N> {
     fn new(params: N, env: &CcEnv) -> Result<Self, Vec<Problem>> {
         let (count, first_cut) = match env.era {
             Era::Rfc | Era::Quic => (Count::Segments, FirstCut::Rule),
+            Era::Linux => (Count::Whole, FirstCut::Rule),
             Era::Ns2 => (Count::Acks, FirstCut::Half),
             Era::Y1999 | Era::Y2002 | Era::Y2007 => (Count::Acks, FirstCut::Rule),
         };
@@ -139,6 +146,7 @@ impl<N: Named> About<CcEnv> for Linear<N> {
             first_cut: params.first_cut().unwrap_or(first_cut),
             era: env.era,
             round: Round { slope: 0.0, left: 0.0, goal: 0.0, at: f64::NAN },
+            credit: Credit::default(),
             uncut: true,
             name: PhantomData,
         })
@@ -169,6 +177,17 @@ impl<N> Linear<N> {
     }
 }
 
+impl<N> Linear<N> {
+    fn grow_by_whole_segments(&mut self, window: &mut Window, acked: u32) {
+        let cwnd = window.cwnd.floor();
+        let step = self.rule.step(cwnd);
+        if step > 0.0 {
+            let per = (cwnd / step).max(1.0) as u32;
+            window.cwnd = cwnd + f64::from(self.credit.take(per, acked));
+        }
+    }
+}
+
 impl<N: Named> CongestionControl for Linear<N> {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         if !may_grow(ack, self.era) {
@@ -177,6 +196,7 @@ impl<N: Named> CongestionControl for Linear<N> {
         match self.count {
             Count::Acks => window.cwnd += self.rule.step(window.cwnd) / window.cwnd,
             Count::Segments => self.grow_by_segments(window, ack.acked),
+            Count::Whole => self.grow_by_whole_segments(window, ack.acked),
         }
     }
 
@@ -191,9 +211,13 @@ impl<N: Named> CongestionControl for Linear<N> {
         {
             cut = beta * used;
         }
+        if self.count == Count::Whole {
+            cut = cut.floor();
+            self.credit.clear();
+        }
         match event.signal {
             Signal::Rto { consecutive } => {
-                if self.era != Era::Rfc || consecutive <= 1 {
+                if self.era.is_ns2() || consecutive <= 1 {
                     window.ssthresh = if halve { used / 2.0 } else { cut }.max(2.0);
                 }
                 window.cwnd = 1.0;
@@ -201,7 +225,7 @@ impl<N: Named> CongestionControl for Linear<N> {
             Signal::FastRetransmit { .. } | Signal::EcnEcho => {
                 window.ssthresh = cut.max(2.0);
                 let fast = matches!(event.signal, Signal::FastRetransmit { .. });
-                let floor = if fast && self.era == Era::Rfc { 2.0 } else { 1.0 };
+                let floor = if fast && !self.era.is_ns2() { 2.0 } else { 1.0 };
                 window.cwnd = cut.max(floor).min(before);
             }
             Signal::Spurious => return,

@@ -7,6 +7,7 @@
 //! A new control: one file here that implements [`About`](crate::registry::About) and
 //! [`CongestionControl`], and one line in the registry at the end of this file.
 
+pub(in crate::cc) mod credit;
 pub mod delay;
 pub mod linear;
 pub mod loss;

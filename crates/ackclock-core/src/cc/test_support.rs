@@ -5,7 +5,8 @@ use crate::scenario::Era;
 use crate::units::{Span, Time};
 
 /// All eras.
-pub(crate) const ERAS: [Era; 5] = [Era::Rfc, Era::Y1999, Era::Y2002, Era::Y2007, Era::Ns2];
+pub(crate) const ERAS: [Era; 6] =
+    [Era::Rfc, Era::Linux, Era::Y1999, Era::Y2002, Era::Y2007, Era::Ns2];
 
 /// Surroundings of a flow with 1000-byte segments.
 pub(crate) fn env(era: Era) -> CcEnv {

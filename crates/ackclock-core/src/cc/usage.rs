@@ -12,7 +12,8 @@ use crate::scenario::Era;
 /// RFC era: cwnd if it was full, else `FlightSize`. A full window counts with its fraction, because
 /// `FlightSize`, a whole number, would take up to one segment more than the rule says.
 /// ECN-Echo: cwnd, since the acknowledgement that carries the echo has just emptied a part of it.
-/// ns-2 eras: cwnd (a sender that is bounded by the receiver passes the bounded window).
+/// Era linux: cwnd, as every `ssthresh` function of the kernel. ns-2 eras: cwnd (a sender that is bounded by the
+/// receiver passes the bounded window).
 pub fn in_use(window: &Window, event: &Congestion, era: Era) -> f64 {
     let flight = f64::from(event.in_flight);
     let unused = flight + 1.0 <= window.cwnd && event.signal != Signal::EcnEcho;
@@ -21,7 +22,7 @@ pub fn in_use(window: &Window, event: &Congestion, era: Era) -> f64 {
 
 /// Whether this acknowledgement may make the window grow.
 pub fn may_grow(ack: &Ack, era: Era) -> bool {
-    !(ack.ecn_echo || (ack.app_limited && era == Era::Rfc))
+    !(ack.ecn_echo || (ack.app_limited && !era.is_ns2()))
 }
 
 /// Units of growth that an acknowledgement is worth: segments in the RFC era, acknowledgements as in ns-2 in the
@@ -29,10 +30,10 @@ pub fn may_grow(ack: &Ack, era: Era) -> bool {
 pub fn growth(ack: &Ack, era: Era) -> f64 {
     if !may_grow(ack, era) {
         0.0
-    } else if era == Era::Rfc {
-        f64::from(ack.acked)
-    } else {
+    } else if era.is_ns2() {
         1.0
+    } else {
+        f64::from(ack.acked)
     }
 }
 
@@ -41,7 +42,7 @@ pub fn reduce_to(window: &mut Window, event: &Congestion, era: Era, kept: f64) {
     let before = window.cwnd;
     match event.signal {
         Signal::Rto { consecutive } => {
-            if era != Era::Rfc || consecutive <= 1 {
+            if era.is_ns2() || consecutive <= 1 {
                 window.ssthresh = kept.max(2.0);
             }
             window.cwnd = 1.0;

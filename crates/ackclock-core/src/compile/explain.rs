@@ -312,6 +312,7 @@ fn defaults(scenario: &Scenario, plan: &Plan) -> Vec<DefaultLine> {
         ("initial_window", format!("{} segments", config.initial_window)),
         ("initial_ssthresh", segments(config.initial_ssthresh)),
         ("receiver_window", segments(f64::from(config.receiver_window))),
+        ("window_autotuning", config.window_autotuning.to_string()),
         ("delayed_ack", format!("{} packets", config.delayed_ack)),
         ("delayed_ack_timeout", seconds(config.delayed_ack_timeout)),
         ("syn", config.syn.to_string()),
@@ -323,6 +324,9 @@ fn defaults(scenario: &Scenario, plan: &Plan) -> Vec<DefaultLine> {
         ("max_rto", seconds(config.max_rto)),
         ("initial_rto", seconds(config.initial_rto)),
         ("tick", seconds(config.tick)),
+        ("quick_acks", format!("{} packets", config.quick_acks)),
+        ("sack_delay", seconds(config.sack_delay)),
+        ("offload", config.offload.to_string()),
     ];
     all.into_iter()
         .filter(|(key, _)| given.get(key).is_none())

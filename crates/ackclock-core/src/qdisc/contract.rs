@@ -11,7 +11,7 @@ use crate::scenario::Era;
 use crate::units::Span;
 use crate::wire::{DropReason, Flags};
 
-const ERAS: [Era; 5] = [Era::Rfc, Era::Y1999, Era::Y2002, Era::Y2007, Era::Ns2];
+const ERAS: [Era; 6] = [Era::Rfc, Era::Linux, Era::Y1999, Era::Y2002, Era::Y2007, Era::Ns2];
 
 #[derive(Clone, Copy, Debug)]
 enum Operation {

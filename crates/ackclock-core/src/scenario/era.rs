@@ -16,6 +16,10 @@ pub enum Era {
     /// As `rfc`, but flows are carried by QUIC (RFC 9000, 9002) unless they say otherwise.
     #[serde(rename = "quic")]
     Quic,
+    /// Linux 6.x as it comes: IW 10, smallest RTO 200 ms, quick ACKs, RACK-TLP, CUBIC with `HyStart` in the
+    /// kernel's arithmetic, bursts as its segmentation offload makes them.
+    #[serde(rename = "linux")]
+    Linux,
     /// ns-2 of 1999: initial window 1, 100 ms ticks, no SYN, no minimum RTO.
     #[serde(rename = "1999")]
     Y1999,
@@ -36,6 +40,7 @@ impl Era {
         match self {
             Self::Rfc => "rfc",
             Self::Quic => "quic",
+            Self::Linux => "linux",
             Self::Y1999 => "1999",
             Self::Y2002 => "2002",
             Self::Y2007 => "2007",

@@ -150,6 +150,10 @@ pub struct TcpOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1), extend("x-unit" = "segments"))]
     pub receiver_window: Option<u32>,
+    /// The receiver's window begins at 64 kB and grows by two segments for each that has arrived, up to
+    /// `receiver_window` (as Linux's does for an application that reads at once).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window_autotuning: Option<bool>,
     /// Data packets per acknowledgement (1: no delayed ACKs).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1), extend("x-unit" = "packets"))]
@@ -214,6 +218,19 @@ pub struct TcpOptions {
     /// ns-2's boot time: phase of its tick clock, in [0, tick).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub boot: Option<Span>,
+    /// So many acknowledgements leave at once at the beginning, after a pause longer than the smallest RTO and after
+    /// a duplicate, before any is delayed (Linux: 16).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unit" = "packets"))]
+    pub quick_acks: Option<u32>,
+    /// After three acknowledgements at once, those of further data out of order wait so long, at most 5 % of the round
+    /// trip, for one that reports all (Linux: 1 ms; 0: none waits).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sack_delay: Option<Span>,
+    /// New data leaves in bursts as segmentation offload (TSO, GSO) makes them: up to a millisecond of data waits
+    /// for its burst to be complete. Flows that pace have the bursts of their control.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offload: Option<bool>,
     /// Most new segments sent per acknowledgement (0: no bound).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_burst: Option<u32>,

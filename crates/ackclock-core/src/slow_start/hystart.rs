@@ -4,15 +4,19 @@
 //! **Source**: S. Ha, I. Rhee, "Taming the elephants: New TCP slow start", Computer Networks 55(9), 2011, section 4,
 //! doi:10.1016/j.comnet.2011.01.014; constants: Linux 6.12, `net/ipv4/tcp_cubic.c`.
 //!
-//! **Rule** (from w >= 16 segments; per round; base = smallest sample of the flow)
+//! **Rule** (per round; base = smallest sample of data so far)
 //! ```text
 //! slow start: cwnd += acked per acknowledgement
-//! ACK train:  acknowledgements at most 2 ms apart; when they span more than base / 2:    ssthresh = cwnd
-//! delay:      least of the first 8 samples of the round >= base + clamp(base / 8, 4 ms, 16 ms): ssthresh = cwnd
+//! looks from w >= 16 segments; a train begins with the round, also where that began below
+//! ACK train:  acknowledgements at most 2 ms apart; when they span more than
+//!             (base + min(1 ms, 256 KiB / pacing rate)) / 2, pacing rate = 2 w / SRTT:      ssthresh = cwnd
+//! delay:      from the ninth sample of a round: least of the round > base + clamp(base / 8, 4 ms, 16 ms):
+//!             ssthresh = cwnd
+//! found once: not again before a timeout
 //! ```
-//! Deviations: Linux lets the train last base instead of base / 2 for a paced flow and adds the time of a GSO burst; a
-//! sender here that paces has its slow start inside its control. It runs after timeouts too, as in
-//! Linux wherever cwnd < ssthresh. In the RFC era a window not in use does not grow.
+//! Deviations: Linux lets the train last twice as long for a paced flow; a sender here that paces has its slow start
+//! inside its control. The RFC era's window not in use does not grow. A timeout is known by the window of one segment
+//! that it leaves.
 //!
 //! Defaults by era: the same in all.
 
@@ -60,15 +64,22 @@ impl Default for LinuxHystartParams {
 /// Smallest and largest rise of the delay that ends slow start.
 const RISE: (Span, Span) = (Span::from_millis(4), Span::from_millis(16));
 
+/// Longest time of a burst of segmentation offload that a train is allowed on top, and bytes of four.
+const BURST: (Span, f64) = (Span::from_millis(1), 4.0 * 65_536.0);
+
 /// `HyStart` of Linux.
 pub struct LinuxHystart {
     params: LinuxHystartParams,
     era: Era,
+    mss: f64,
     round: Option<u64>,
     began: Time,
     last: Time,
+    /// Smallest sample of the flow, and of the round.
+    base: Span,
     least: Span,
     samples: u32,
+    found: bool,
 }
 
 impl About<SlowStartEnv> for LinuxHystart {
@@ -85,46 +96,56 @@ impl About<SlowStartEnv> for LinuxHystart {
         Ok(Self {
             params,
             era: env.era,
+            mss: f64::from(env.mss),
             round: None,
             began: Time::ZERO,
             last: Time::ZERO,
+            base: Span::MAX,
             least: Span::MAX,
             samples: 0,
+            found: false,
         })
     }
 }
 
 impl LinuxHystart {
-    /// Takes an acknowledgement of a window that is large enough; true if slow start is to end.
-    fn is_full(&mut self, ack: &Ack) -> bool {
+    /// Takes an acknowledgement; true if slow start is to end.
+    fn is_full(&mut self, cwnd: f64, ack: &Ack) -> bool {
+        let Some(rtt) = ack.rtt else { return false };
+        self.base = self.base.min(rtt);
+        if self.found && cwnd > 1.0 {
+            return false;
+        }
+        self.found = false;
         if self.round.replace(ack.round) != Some(ack.round) {
             (self.began, self.last) = (ack.now, ack.now);
             (self.least, self.samples) = (Span::MAX, 0);
         }
-        let base = ack.min_rtt;
+        if cwnd < self.params.low_window {
+            return false;
+        }
         if self.params.ack_train && ack.now.since(self.last) <= self.params.ack_delta {
             self.last = ack.now;
-            if base > Span::ZERO && ack.now.since(self.began) > Span(base.0 / 2) {
-                return true;
-            }
+            let burst = ack.srtt.seconds() * BURST.1 / (2.0 * cwnd * self.mss);
+            let burst = BURST.0.min(Span::from_seconds(burst));
+            self.found |= ack.now.since(self.began) > Span((self.base + burst).0 / 2);
         }
-        if let Some(rtt) = ack.rtt
-            && self.params.delay
-        {
+        if self.params.delay {
+            self.least = self.least.min(rtt);
             if self.samples < self.params.min_samples {
-                self.least = self.least.min(rtt);
                 self.samples += 1;
+            } else {
+                let rise = Span(self.base.0 / 8).max(RISE.0).min(RISE.1);
+                self.found |= self.least > self.base + rise;
             }
-            let rise = Span(base.0 / 8).max(RISE.0).min(RISE.1);
-            return self.samples >= self.params.min_samples && self.least >= base + rise;
         }
-        false
+        self.found
     }
 }
 
 impl SlowStart for LinuxHystart {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        if window.cwnd >= self.params.low_window && self.is_full(ack) {
+        if self.is_full(window.cwnd, ack) {
             window.ssthresh = window.cwnd.max(2.0);
             return;
         }
@@ -148,14 +169,15 @@ mod tests {
     fn ack(round: u64, us: u64, rtt_ms: u64) -> Ack {
         let rtt = Some(Span::from_millis(rtt_ms));
         let now = Time::ZERO + Span::from_micros(us);
-        Ack { rtt, min_rtt: Span::from_millis(100), round, ..Ack::at(now, 1) }
+        Ack { rtt, round, srtt: Span::from_millis(100), ..Ack::at(now, 1) }
     }
 
     fn large() -> Window {
         Window { cwnd: 40.0, ssthresh: f64::INFINITY }
     }
 
-    /// Base 100 ms: a train of acknowledgements 1 ms apart ends slow start with the first beyond 50 ms.
+    /// Base 100 ms and a burst of 1 ms: a train of acknowledgements 1 ms apart ends slow start with the first
+    /// beyond 50.5 ms.
     #[test]
     fn a_train_of_more_than_half_a_round_trip_ends_slow_start() {
         let mut rule = rule(|p| p.delay = false);
@@ -185,24 +207,46 @@ mod tests {
         assert!(window.ssthresh.is_infinite());
     }
 
-    /// 100 ms / 8 = 12.5 ms: eight samples of 113 ms do, of 112 ms do not; the ninth does not count.
+    /// 100 ms / 8 = 12.5 ms: nine samples of 113 ms do, of 112 ms do not; one of 101 ms at any place is enough
+    /// to go on.
     #[test]
-    fn eight_samples_above_the_threshold_end_slow_start() {
+    fn the_ninth_of_nine_samples_above_the_threshold_ends_slow_start() {
+        let first = ack(0, 0, 100);
         for (ms, ends) in [(112, false), (113, true)] {
-            let mut rule = rule(|_| ());
-            let mut window = large();
-            for i in 0..8 {
+            let (mut rule, mut window) = (rule(|_| ()), large());
+            rule.on_ack(&mut window, &first);
+            for i in 1..=9 {
                 assert!(window.ssthresh.is_infinite());
                 rule.on_ack(&mut window, &ack(1, 5000 * i, ms));
             }
             assert_eq!(window.ssthresh.is_finite(), ends, "{ms}");
         }
-        let mut rule = rule(|_| ());
-        let mut window = large();
-        for i in 0..20 {
-            rule.on_ack(&mut window, &ack(1, 5000 * i, if i == 7 { 101 } else { 130 }));
+        let (mut rule, mut window) = (rule(|_| ()), large());
+        rule.on_ack(&mut window, &first);
+        for i in 1..=20 {
+            rule.on_ack(&mut window, &ack(1, 5000 * i, if i == 9 { 101 } else { 130 }));
         }
         assert!(window.ssthresh.is_infinite());
+    }
+
+    /// What ended it once does not end it again before a timeout has.
+    #[test]
+    fn it_is_found_once() {
+        let (mut rule, mut window) = (rule(|_| ()), large());
+        rule.on_ack(&mut window, &ack(0, 0, 100));
+        for round in 1..3 {
+            for i in 0..9 {
+                rule.on_ack(&mut window, &ack(round, 100_000 * round + 5000 * i, 120));
+            }
+        }
+        assert_eq!(window.ssthresh, 49.0);
+        let mut again = Window { cwnd: 1.0, ssthresh: 60.0 };
+        rule.on_ack(&mut again, &ack(4, 900_000, 120));
+        again.cwnd = 30.0;
+        for i in 0..9 {
+            rule.on_ack(&mut again, &ack(5, 1_000_000 + 5000 * i, 120));
+        }
+        assert_eq!((again.cwnd, again.ssthresh), (38.0, 38.0));
     }
 
     #[test]

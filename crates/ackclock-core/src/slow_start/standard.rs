@@ -10,7 +10,7 @@
 //! appropriate byte counting (RFC 3465), which makes up for delayed acknowledgements.
 //! Deviations: none. The last step may pass ssthresh, as in RFC 5681.
 //!
-//! Defaults by era: limit 1 in all. In the RFC era a window not in use does not grow.
+//! Defaults by era: limit 1, but in `linux` none. In the RFC era a window not in use does not grow.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,18 +23,12 @@ use crate::registry::{About, Info, Status};
 use crate::scenario::Era;
 
 /// Parameters of standard slow start.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct StandardParams {
-    /// Most segments that one acknowledgement adds (RFC 3465: 2).
+    /// Most segments that one acknowledgement adds (RFC 3465: 2). Left out: 1; in era `linux` no bound.
     #[schemars(range(min = 1), extend("x-unit" = "segments"))]
-    pub limit: u32,
-}
-
-impl Default for StandardParams {
-    fn default() -> Self {
-        Self { limit: 1 }
-    }
+    pub limit: Option<u32>,
 }
 
 /// Standard slow start.
@@ -53,7 +47,8 @@ impl About<SlowStartEnv> for Standard {
     };
 
     fn new(params: StandardParams, env: &SlowStartEnv) -> Result<Self, Vec<Problem>> {
-        Ok(Self { limit: params.limit, era: env.era })
+        let usual = if env.era == Era::Linux { u32::MAX } else { 1 };
+        Ok(Self { limit: params.limit.unwrap_or(usual), era: env.era })
     }
 }
 
@@ -75,7 +70,8 @@ mod tests {
     use crate::units::Time;
 
     fn after(limit: u32, acks: &[u32]) -> f64 {
-        let mut rule = Standard::new(StandardParams { limit }, &env(Era::Rfc)).unwrap();
+        let mut rule =
+            Standard::new(StandardParams { limit: Some(limit) }, &env(Era::Rfc)).unwrap();
         let mut window = Window { cwnd: 2.0, ssthresh: f64::INFINITY };
         for &acked in acks {
             rule.on_ack(&mut window, &Ack::at(Time::ZERO, acked));

@@ -3,7 +3,8 @@
 //! **Source** of the eras: RFC 5681, 6298, 6582, 6675, 6928, 9293 for `rfc`; comments in ns-2's
 //! `ns-default.tcl` and its `CHANGES.html` for the others (initial window 2 since 26 May 2001, SYN
 //! since 17 May 2001, minimum RTO 1 s from spring 2001 and 0.2 s since 14 October 2004, 10 ms ticks
-//! since 7 March 2002, limited transmit and 40-byte headers since 28 November 2001).
+//! since 7 March 2002, limited transmit and 40-byte headers since 28 November 2001); for `linux`
+//! `Documentation/networking/ip-sysctl.rst` and `include/net/tcp.h` of Linux 6.12.
 
 use crate::scenario::{Era, TcpOptions};
 use crate::units::Span;
@@ -23,6 +24,8 @@ pub struct TcpConfig {
     pub initial_ssthresh: f64,
     /// Receiver's window in segments.
     pub receiver_window: u32,
+    /// The receiver's window begins at 64 kB and grows by two segments for each that arrives.
+    pub window_autotuning: bool,
     /// Data packets per acknowledgement.
     pub delayed_ack: u32,
     /// Longest delay of an acknowledgement.
@@ -61,6 +64,12 @@ pub struct TcpConfig {
     pub tick: Span,
     /// Phase of ns-2's tick clock.
     pub boot: Span,
+    /// Acknowledgements at once at the beginning, after idleness and after a duplicate.
+    pub quick_acks: u32,
+    /// Longest delay of acknowledgements of data out of order after the first three; 0 = none.
+    pub sack_delay: Span,
+    /// Bursts as segmentation offload makes them.
+    pub offload: bool,
     /// Most new segments per acknowledgement; 0 = no bound.
     pub max_burst: u32,
     /// Era these came from.
@@ -77,6 +86,7 @@ impl TcpConfig {
             initial_window: 10,              // RFC 6928
             initial_ssthresh: f64::INFINITY, // RFC 5681 section 3.1: arbitrarily high
             receiver_window: u32::MAX / 2,
+            window_autotuning: false,
             delayed_ack: 2, // RFC 9293 section 3.8.6.3
             delayed_ack_timeout: Span::from_millis(200),
             syn: true,
@@ -96,8 +106,29 @@ impl TcpConfig {
             initial_rto: Span::from_millis(1000),
             tick: Span::from_millis(1),
             boot: Span::ZERO,
+            quick_acks: 0,
+            sack_delay: Span::ZERO,
+            offload: false,
             max_burst: 0,
             era: Era::Rfc,
+        };
+        let linux = Self {
+            mss: 1448,
+            receiver_window: 11_586, // half of tcp_rmem[2], 32 MiB since Linux 6.16
+            window_autotuning: true,
+            delayed_ack_timeout: Span::from_millis(40), // TCP_DELACK_MIN
+            timestamps: true,
+            dsack: true,
+            eifel: true,
+            frto: true,
+            min_rto: Span::from_millis(200),     // TCP_RTO_MIN
+            max_rto: Span::from_millis(120_000), // TCP_RTO_MAX
+            tick: Span::from_millis(4),
+            quick_acks: 16,                   // TCP_MAX_QUICKACKS
+            sack_delay: Span::from_millis(1), // tcp_comp_sack_delay_ns
+            offload: true,
+            era: Era::Linux,
+            ..rfc.clone()
         };
         // ns-2 counts packets of 1000 bytes; its acknowledgements have 40; its sinks do not delay.
         let ns2 = Self {
@@ -117,6 +148,7 @@ impl TcpConfig {
         };
         match era {
             Era::Rfc | Era::Quic => rfc,
+            Era::Linux => linux,
             Era::Ns2 => ns2,
             Era::Y2007 => Self { header: 40, era, ..ns2 },
             Era::Y2002 => Self {
@@ -152,6 +184,7 @@ impl TcpConfig {
             initial_window,
             initial_ssthresh,
             receiver_window,
+            window_autotuning,
             delayed_ack,
             delayed_ack_timeout,
             syn,
@@ -171,13 +204,16 @@ impl TcpConfig {
             initial_rto,
             tick,
             boot,
+            quick_acks,
+            sack_delay,
+            offload,
             max_burst
         );
         self.ecn |= self.accecn && options.ecn.is_none();
         // ns-2 starts with ssthresh at the window; an explicit ssthresh is kept.
         if options.receiver_window.is_some()
             && options.initial_ssthresh.is_none()
-            && self.era != Era::Rfc
+            && self.era.is_ns2()
         {
             self.initial_ssthresh = f64::from(self.receiver_window);
         }

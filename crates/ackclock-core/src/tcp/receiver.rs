@@ -3,13 +3,17 @@
 //! What: puts data in order and answers with acknowledgements.
 //!
 //! **Source**: RFC 5681 section 4.2 and RFC 9293 section 3.8.6.3 (delayed ACK), RFC 2018 section 4
-//! (SACK), RFC 2883 (DSACK), RFC 7323 section 4.3 (which timestamp is echoed), RFC 3168 section 6.1.3 (ECN), RFC 8257
+//! (SACK), Linux 6.12, `net/ipv4/tcp_input.c` (quick ACKs, compressed SACKs; behaviour), RFC 2883 (DSACK), RFC 7323 section 4.3 (which timestamp is echoed), RFC 3168 section 6.1.3 (ECN), RFC 8257
 //! section 3.2 (an acknowledgement at once where CE begins or ends).
 //!
 //! **Rule**
 //! ```text
 //! at once:   every delayed_ack-th segment in order; out of order; duplicate; filling a gap;
 //!            first CE after none or none after CE; last segment of the transfer; SYN
+//! quick:     (an option) the first quick_acks at once, and so many again after a duplicate or after a pause of more
+//!            than min_rto
+//! sack_delay: (an option) beyond a gap three ACKs at once; then one for all that arrives within
+//!            min(sack_delay, RTT / 20); any other ACK ends the wait
 //! else:      when the first segment not acknowledged has waited delayed_ack_timeout
 //! SACK:      first the block with the segment that caused this ACK, then the blocks most recently
 //!            reported first, 3 at most
@@ -43,6 +47,11 @@ pub(super) const FIRST_COUNT: u32 = 5;
 
 /// Blocks reported lately that are remembered: more than one ACK carries, as blocks merge.
 const HISTORY: usize = 8;
+
+/// Acknowledgements beyond a gap that do not wait (`TCP_FASTRETRANS_THRESH`).
+const DUPLICATES_AT_ONCE: u32 = 3;
+/// Most that are withheld (`tcp_comp_sack_nr`).
+const MOST_WITHHELD: u32 = 44;
 
 /// What a receiver is made of.
 #[derive(Clone, Debug)]
@@ -78,6 +87,10 @@ pub struct Receiver {
     timestamps: bool,
     /// Acknowledgements carry a count of marks in place of ECE.
     accecn: bool,
+    /// There are quick acknowledgements or withheld ones.
+    hastes: bool,
+    /// Acknowledgements that leave at once yet.
+    quick: u32,
     /// ECE is to be set.
     echo_ce: bool,
     /// The last data packet carried CE.
@@ -101,6 +114,13 @@ pub struct Receiver {
     marks: u32,
     /// A segment received again that the next acknowledgement reports.
     duplicate: Option<u32>,
+    quick_acks: u32,
+    sack_delay: Span,
+    pause: Span,
+    received_at: Time,
+    /// Acknowledgements of data out of order since `next` last moved, and those withheld of them.
+    duplicates_sent: u32,
+    withheld: u32,
 }
 
 impl Receiver {
@@ -122,6 +142,14 @@ impl Receiver {
             duplicate: None,
             timestamps: config.timestamps,
             accecn: config.accecn,
+            hastes: config.quick_acks > 0 || config.sack_delay > Span::ZERO,
+            quick: 0,
+            quick_acks: config.quick_acks,
+            sack_delay: config.sack_delay,
+            pause: config.min_rto,
+            received_at: Time::ZERO,
+            duplicates_sent: 0,
+            withheld: 0,
             marks: FIRST_COUNT,
             echo_ce: false,
             last_ce: false,
@@ -263,9 +291,49 @@ impl Receiver {
             self.fill_sack(0, MAX_SACK_BLOCKS, packet);
         }
         self.acks_sent += 1;
+        if self.hastes {
+            self.quick = self.quick.saturating_sub(1);
+            self.withheld = 0;
+        }
         self.pending = 0;
         self.last_ack_sent = self.next;
         self.deadline = Deadline::NEVER;
+    }
+
+    /// Whether the acknowledgement of a segment that arrives leaves at once because others did not lately.
+    #[inline(never)]
+    fn is_hasty(&mut self, seq: u32, now: Time) -> bool {
+        if self.received == 1 || now.since(self.received_at) > self.pause {
+            self.quick = self.quick_acks;
+        }
+        self.received_at = now;
+        if seq == self.next {
+            self.duplicates_sent = 0;
+        }
+        self.quick > 0
+    }
+
+    /// Whether the acknowledgement of a new segment out of order waits for others.
+    #[cold]
+    fn withhold(&mut self, packet: &Packet, now: Time) -> bool {
+        if self.withheld >= MOST_WITHHELD {
+            return false;
+        }
+        if self.duplicates_sent < DUPLICATES_AT_ONCE {
+            self.duplicates_sent += 1;
+            return false;
+        }
+        self.withheld += 1;
+        if self.withheld == 1 {
+            let mut wait = self.sack_delay;
+            if packet.ts_peer != 0 {
+                let ticks = timestamp(now).wrapping_sub(packet.ts_peer);
+                wait = wait.min(Span((TIMESTAMP_TICK * u64::from(ticks)).0 / 20));
+            }
+            let at = (now + wait).min(self.deadline.at);
+            self.deadline = Deadline { at, armed: now };
+        }
+        true
     }
 
     #[inline]
@@ -287,6 +355,9 @@ impl Receiver {
         self.echo_ce |= ce;
 
         let mut at_once = ce_changed;
+        if self.hastes {
+            at_once |= self.is_hasty(seq, ctx.now);
+        }
         if seq == self.next {
             self.next += 1;
             self.pending += 1;
@@ -296,9 +367,14 @@ impl Receiver {
                 at_once = true;
             }
         } else {
+            let new = seq > self.next && self.store(seq);
+            if new && !at_once && self.sack_delay > Span::ZERO && self.withhold(packet, ctx.now) {
+                return;
+            }
             at_once = true;
-            if seq < self.next || !self.store(seq) {
+            if !new {
                 self.duplicates += 1;
+                self.quick = self.quick_acks;
                 if self.dsack {
                     self.duplicate = Some(seq);
                 }
@@ -332,7 +408,7 @@ impl Endpoint for Receiver {
     }
 
     fn on_timer(&mut self, ctx: &mut EndpointCtx<'_>) {
-        if self.pending > 0 && ctx.now >= self.deadline.at {
+        if self.pending + self.withheld > 0 && ctx.now >= self.deadline.at {
             self.acknowledge(Flags::default(), None, ctx);
         }
     }

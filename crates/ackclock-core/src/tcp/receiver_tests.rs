@@ -214,3 +214,62 @@ fn a_timestamp_after_a_long_silence_is_echoed() {
     assert_eq!(echo(181, 1), at(181));
     assert_eq!(echo(182, 2), at(182));
 }
+
+fn linux() -> Bench {
+    Bench::new(|parts| parts.config = TcpConfig::of_era(Era::Linux))
+}
+
+/// Beyond a gap: three ACKs at once, then one for what arrives within a millisecond; filling the gap ends
+/// the wait.
+#[test]
+fn acknowledgements_beyond_a_gap_are_compressed_after_three() {
+    let mut bench = linux();
+    for seq in 0..16 {
+        assert!(bench.data(seq).is_some());
+    }
+    let acked: Vec<bool> = (17..22).map(|seq| bench.data(seq).is_some()).collect();
+    assert_eq!(acked, [true, true, true, false, false]);
+    assert_eq!(bench.receiver.deadline().at, Time::ZERO + ms(1));
+    bench.now = Time::ZERO + ms(1);
+    let ack = bench.timer().unwrap();
+    assert_eq!((ack.seq, ack.sack_blocks()), (16, &[(17, 22)][..]));
+    assert!(bench.data(22).is_none());
+    assert_eq!(bench.data(16).map(|ack| ack.seq), Some(23));
+    assert_eq!(bench.receiver.deadline(), Deadline::NEVER);
+    // A new gap begins with three at once.
+    assert!(bench.data(25).is_some());
+}
+
+/// 5 % of a round trip of 10 ms is less than a millisecond.
+#[test]
+fn compressed_acknowledgements_wait_for_a_twentieth_of_a_short_round_trip() {
+    let mut bench = linux();
+    bench.now = Time::ZERO + ms(110);
+    for seq in 0..16 {
+        bench.data(seq);
+    }
+    for seq in 17..20 {
+        bench.data(seq);
+    }
+    let mut packet = Packet::new(FlowId(0), 20, 1500, Flags::default());
+    packet.ts_peer = timestamp(Time::ZERO + ms(100));
+    assert!(bench.packet(packet).is_none());
+    assert_eq!(bench.receiver.deadline().at, Time::ZERO + ms(110) + Span::from_micros(500));
+}
+
+/// Sixteen ACKs are quick at the beginning, and after a duplicate, and after 200 ms without data.
+#[test]
+fn acknowledgements_are_quick_again_after_a_duplicate_and_after_a_pause() {
+    let mut bench = linux();
+    let quick = |bench: &mut Bench, from: u32| {
+        (from..from + 40).take_while(|&seq| bench.data(seq).is_some()).count()
+    };
+    assert_eq!(quick(&mut bench, 0), 16);
+    // Segment 16 waits; 17 makes two.
+    assert_eq!(bench.data(17).map(|ack| ack.seq), Some(18));
+    assert!(bench.data(3).is_some());
+    assert_eq!(quick(&mut bench, 18), 15);
+    bench.now = Time::ZERO + ms(201);
+    assert_eq!(bench.data(34).map(|ack| ack.seq), Some(35));
+    assert_eq!(quick(&mut bench, 35), 15);
+}

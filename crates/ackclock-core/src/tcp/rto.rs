@@ -9,13 +9,16 @@
 //! first sample R:  SRTT = R, RTTVAR = R/2
 //! later:           RTTVAR = 3/4 RTTVAR + 1/4 |SRTT - R|;  SRTT = 7/8 SRTT + 1/8 R
 //! RTO = SRTT + max(G, 4 RTTVAR), at least min_rto, at most max_rto
+//! era linux:       RTO = SRTT + max(4 RTTVAR, min_rto), at most max_rto (Linux 6.12, `tcp_rtt_estimator`)
 //! timeout:         RTO = min(2 RTO, max_rto), kept until the next valid sample
 //! ```
 //! Deviations: samples come from the simulator's exact clock; the granularity G enters the formula
-//! only. Arithmetic is in whole picoseconds.
+//! only. Arithmetic is in whole picoseconds. Linux's RTTVAR also is the largest of a round trip, falls once a round
+//! trip, and hardly rises when the round trip becomes shorter.
 //!
 //! Defaults by era: `TcpConfig` (RFC 6298: minimum 1 s, initial 1 s, maximum 60 s, G 1 ms).
 
+use crate::scenario::Era;
 use crate::tcp::TcpConfig;
 use crate::units::Span;
 
@@ -51,7 +54,10 @@ impl Rto {
             self.rttvar = self.rttvar - self.rttvar / 4 + error / 4;
             self.srtt = self.srtt - self.srtt / 8 + r / 8;
         }
-        let variation = config.tick.0.max(self.rttvar.saturating_mul(4));
+        let mut variation = config.tick.0.max(self.rttvar.saturating_mul(4));
+        if config.era == Era::Linux {
+            variation = variation.max(config.min_rto.0);
+        }
         let rto = self.srtt.saturating_add(variation);
         self.timeout = rto.max(config.min_rto.0).min(config.max_rto.0);
     }
@@ -90,7 +96,6 @@ impl Rto {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::Era;
 
     fn estimator(min_ms: u64) -> (Rto, TcpConfig) {
         let mut config = TcpConfig::of_era(Era::Rfc);

@@ -1,7 +1,6 @@
 //! Random networks with random traffic: whatever happens, nothing impossible happens.
 
 use ackclock_core::compile::PlanSender;
-use ackclock_core::scenario::Era;
 use ackclock_core::wire::DropReason;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -137,7 +136,7 @@ proptest! {
                 // ns-2's agents send whole packets: the last is full too.
                 let whole = u64::from(plan.tcp.mss);
                 let tcp = matches!(*plan.sender, PlanSender::Tcp { .. });
-                let ns2 = tcp && seen.plan.era != Era::Rfc;
+                let ns2 = tcp && seen.plan.era.is_ns2();
                 let size = if ns2 { size.0.div_ceil(whole) * whole } else { size.0 };
                 prop_assert!(flow.receiver.delivered_bytes <= size);
                 if flow.sender.completed_s > 0.0 {

@@ -290,7 +290,7 @@ impl CongestionControl for Fast {
         let before = window.cwnd;
         let half = (in_use(window, event, self.era) / 2.0).max(LEAST);
         if let Signal::Rto { consecutive } = event.signal {
-            if self.era != Era::Rfc || consecutive <= 1 {
+            if self.era.is_ns2() || consecutive <= 1 {
                 window.ssthresh = half;
             }
             window.cwnd = if self.form == FastForm::Ns2 { LEAST.min(before) } else { 1.0 };

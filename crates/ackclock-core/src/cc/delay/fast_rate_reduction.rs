@@ -112,7 +112,7 @@ impl About<CcEnv> for FastRateReduction {
                 Problem::new("pause", "excludes factor: it stands for an infinite one").into()
             );
         }
-        if pause && env.era != Era::Rfc {
+        if pause && env.era.is_ns2() {
             return Err(Problem::new("pause", "needs the era rfc, whose senders are paced").into());
         }
         let factor = factor.unwrap_or(fast.alpha.max(2.0));
@@ -150,7 +150,7 @@ impl CongestionControl for FastRateReduction {
                     let until = ack.now + Span::from_seconds(self.duration * rtt);
                     let (rate, before) = (window.cwnd / rtt, window.cwnd);
                     self.stage = Stage::Reduced { until, rate, rtt, window: before };
-                    if self.era != Era::Rfc {
+                    if self.era.is_ns2() {
                         window.cwnd = (window.cwnd / self.factor).max(1.0);
                     }
                 }

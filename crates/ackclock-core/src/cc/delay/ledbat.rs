@@ -147,7 +147,7 @@ impl CongestionControl for Ledbat {
         let half = (in_use(window, event, self.era) / 2.0).max(LEAST);
         self.slow = false;
         if let Signal::Rto { consecutive } = event.signal {
-            if self.era != Era::Rfc || consecutive <= 1 {
+            if self.era.is_ns2() || consecutive <= 1 {
                 window.ssthresh = half;
             }
             window.cwnd = 1.0;

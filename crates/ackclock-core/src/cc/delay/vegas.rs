@@ -90,7 +90,7 @@ impl About<CcEnv> for Vegas {
     };
 
     fn new(params: VegasParams, env: &CcEnv) -> Result<Self, Vec<Problem>> {
-        let (alpha, beta) = if env.era == Era::Rfc { (2.0, 4.0) } else { (1.0, 3.0) };
+        let (alpha, beta) = if env.era.is_ns2() { (1.0, 3.0) } else { (2.0, 4.0) };
         let (alpha, beta) = (params.alpha.unwrap_or(alpha), params.beta.unwrap_or(beta));
         if alpha > beta {
             let range = format!("at least alpha, {alpha} segments");
@@ -119,7 +119,7 @@ impl Vegas {
         let mean = self.rtt_sum / f64::from(self.rtt_count);
         let flight = f64::from(ack.in_flight + ack.acked);
         self.diff = flight * (1.0 - ack.min_rtt.seconds() / mean);
-        if self.era != Era::Rfc {
+        if self.era.is_ns2() {
             self.diff = (self.diff + 0.5).floor();
         }
         self.slow = window.cwnd < window.ssthresh;
@@ -160,7 +160,7 @@ impl CongestionControl for Vegas {
         }
         if may_grow(ack, self.era) {
             let most = if self.slow { BURST } else { u32::MAX };
-            let units = if self.era == Era::Rfc { f64::from(ack.acked.min(most)) } else { 1.0 };
+            let units = if self.era.is_ns2() { 1.0 } else { f64::from(ack.acked.min(most)) };
             window.cwnd += self.step * units;
         }
     }
@@ -169,7 +169,7 @@ impl CongestionControl for Vegas {
         let before = window.cwnd;
         let used = in_use(window, event, self.era);
         if let Signal::Rto { consecutive } = event.signal {
-            if self.era != Era::Rfc || consecutive <= 1 {
+            if self.era.is_ns2() || consecutive <= 1 {
                 window.ssthresh = (used / 2.0).max(2.0);
             }
             window.cwnd = 1.0;
@@ -250,7 +250,7 @@ mod tests {
                 let queued = loop_through_a_queue(&mut control, &mut window, 400);
                 let rest = &queued[380..];
                 // In the ns-2 eras the difference is rounded, in all eras flight is whole.
-                let slack = if era == Era::Rfc { 1.0 } else { 1.5 };
+                let slack = if era.is_ns2() { 1.5 } else { 1.0 };
                 for q in rest {
                     assert!((alpha - slack..=beta + slack).contains(q), "{era:?} {start}: {q}");
                     assert_eq!(q.to_bits(), rest[0].to_bits(), "at rest");

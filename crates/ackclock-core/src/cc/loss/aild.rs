@@ -72,7 +72,7 @@ impl About<CcEnv> for Aild {
 impl CongestionControl for Aild {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         if may_grow(ack, self.era) {
-            let units = if self.era == Era::Rfc { f64::from(ack.acked) } else { 1.0 };
+            let units = if self.era.is_ns2() { 1.0 } else { f64::from(ack.acked) };
             window.cwnd += self.params.alpha * units / window.cwnd;
         }
     }
@@ -82,13 +82,13 @@ impl CongestionControl for Aild {
         let used = in_use(window, event, self.era);
         let (lost, floor) = match event.signal {
             Signal::FastRetransmit { lost } => {
-                (f64::from(lost.max(1)), if self.era == Era::Rfc { 2.0 } else { 1.0 })
+                (f64::from(lost.max(1)), if self.era.is_ns2() { 1.0 } else { 2.0 })
             }
             Signal::EcnEcho => (1.0, 1.0),
             Signal::Spurious => return,
             Signal::Rto { consecutive } => {
                 self.ratio = 1.0;
-                if self.era != Era::Rfc || consecutive <= 1 {
+                if self.era.is_ns2() || consecutive <= 1 {
                     window.ssthresh = (used - self.params.beta).max(2.0);
                 }
                 window.cwnd = 1.0;

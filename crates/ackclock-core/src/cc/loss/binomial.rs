@@ -154,7 +154,7 @@ impl<N: Named> About<CcEnv> for Control<N> {
 impl<N: Named> CongestionControl for Control<N> {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         if may_grow(ack, self.era) {
-            let units = if self.era == Era::Rfc { f64::from(ack.acked) } else { 1.0 };
+            let units = if self.era.is_ns2() { 1.0 } else { f64::from(ack.acked) };
             // No more than twofold at once: with k = -1 that is slow start's bound too.
             let step = self.rule.alpha * window.cwnd.powf(-self.rule.k - 1.0) * units;
             window.cwnd += step.min(window.cwnd);
@@ -166,13 +166,13 @@ impl<N: Named> CongestionControl for Control<N> {
         let used = in_use(window, event, self.era).max(1.0);
         let cut = used - self.rule.beta * used.powf(self.rule.l);
         if let Signal::Rto { consecutive } = event.signal {
-            if self.era != Era::Rfc || consecutive <= 1 {
+            if self.era.is_ns2() || consecutive <= 1 {
                 window.ssthresh = cut.max(2.0);
             }
             window.cwnd = 1.0;
         } else if event.signal != Signal::Spurious {
             let fast = matches!(event.signal, Signal::FastRetransmit { .. });
-            let floor = if fast && self.era == Era::Rfc { 2.0 } else { 1.0 };
+            let floor = if fast && !self.era.is_ns2() { 2.0 } else { 1.0 };
             window.ssthresh = cut.max(2.0);
             window.cwnd = cut.max(floor).min(before);
         }

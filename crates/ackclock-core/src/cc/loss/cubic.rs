@@ -22,7 +22,10 @@
 //! while the application limits the sender (section 5.8), and a new stage begins where slow
 //! start has moved the window in between (restart after idle).
 //!
-//! Defaults by era: the same in all; outside the RFC era a decrease starts from cwnd.
+//! Defaults by era: the same in all; outside the RFC era a decrease starts from cwnd. Era `linux` has the kernel's
+//! arithmetic in place of the above (`cubic/linux.rs`).
+
+mod linux;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -83,6 +86,7 @@ pub struct Cubic {
     last_max: f64,
     cwnd_prior: f64,
     stage: Option<Stage>,
+    linux: Option<Box<linux::Arithmetic>>,
 }
 
 impl About<CcEnv> for Cubic {
@@ -95,7 +99,16 @@ impl About<CcEnv> for Cubic {
     };
 
     fn new(params: CubicParams, env: &CcEnv) -> Result<Self, Vec<Problem>> {
-        Ok(Self { params, era: env.era, w_max: None, last_max: 0.0, cwnd_prior: 0.0, stage: None })
+        let linux = (env.era == Era::Linux).then(|| Box::new(linux::Arithmetic::new(&params)));
+        Ok(Self {
+            params,
+            era: env.era,
+            w_max: None,
+            last_max: 0.0,
+            cwnd_prior: 0.0,
+            stage: None,
+            linux,
+        })
     }
 }
 
@@ -116,6 +129,13 @@ impl Cubic {
 impl CongestionControl for Cubic {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         if ack.ecn_echo {
+            return;
+        }
+        if let Some(linux) = &mut self.linux {
+            linux.measure(ack);
+            if !ack.app_limited {
+                linux.grow(window, ack);
+            }
             return;
         }
         let mut stage = match self.stage {
@@ -147,7 +167,23 @@ impl CongestionControl for Cubic {
         self.stage = Some(stage);
     }
 
+    fn on_slow_start(&mut self, _window: &mut Window, ack: &Ack) {
+        if let Some(linux) = &mut self.linux {
+            linux.measure(ack);
+        }
+    }
+
+    fn on_sent(&mut self, now: Time, in_flight: u32) {
+        if let Some(linux) = &mut self.linux {
+            linux.on_sent(now, in_flight);
+        }
+    }
+
     fn on_congestion(&mut self, window: &mut Window, event: &Congestion) {
+        if let Some(linux) = &mut self.linux {
+            linux.reduce(window, event);
+            return;
+        }
         let before = window.cwnd;
         let beta = match event.signal {
             Signal::EcnEcho => self.params.beta_ecn.unwrap_or(self.params.beta),
@@ -179,6 +215,9 @@ impl CongestionControl for Cubic {
     }
 
     fn phase(&self) -> &'static str {
+        if let Some(linux) = &self.linux {
+            return linux.phase();
+        }
         match (&self.stage, self.w_max) {
             (Some(stage), _) if stage.friendly => "reno-friendly",
             (Some(stage), Some(_)) if stage.seen.since(stage.began).seconds() < stage.k => {
@@ -190,6 +229,13 @@ impl CongestionControl for Cubic {
     }
 
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        if let Some(linux) = &self.linux {
+            let (w_max, k, w_est) = linux.state();
+            out("w_max", w_max);
+            out("k", k);
+            out("w_est", w_est);
+            return;
+        }
         out("w_max", self.w_max.unwrap_or(0.0));
         out("k", self.stage.map_or(0.0, |s| s.k));
         out("w_est", self.stage.map_or(0.0, |s| s.w_est));

@@ -71,7 +71,7 @@ impl About<CcEnv> for RttSquared {
 impl CongestionControl for RttSquared {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         if may_grow(ack, self.era) {
-            let units = if self.era == Era::Rfc { f64::from(ack.acked) } else { 1.0 };
+            let units = if self.era.is_ns2() { 1.0 } else { f64::from(ack.acked) };
             self.step = self.params.c * ack.srtt.seconds().powi(2);
             window.cwnd += (self.step / window.cwnd).min(1.0) * units;
         }
@@ -81,13 +81,13 @@ impl CongestionControl for RttSquared {
         let before = window.cwnd;
         let cut = self.params.b * in_use(window, event, self.era);
         if let Signal::Rto { consecutive } = event.signal {
-            if self.era != Era::Rfc || consecutive <= 1 {
+            if self.era.is_ns2() || consecutive <= 1 {
                 window.ssthresh = cut.max(2.0);
             }
             window.cwnd = 1.0;
         } else if event.signal != Signal::Spurious {
             let fast = matches!(event.signal, Signal::FastRetransmit { .. });
-            let floor = if fast && self.era == Era::Rfc { 2.0 } else { 1.0 };
+            let floor = if fast && !self.era.is_ns2() { 2.0 } else { 1.0 };
             window.ssthresh = cut.max(2.0);
             window.cwnd = cut.max(floor).min(before);
         }

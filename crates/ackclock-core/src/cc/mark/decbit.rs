@@ -127,7 +127,7 @@ impl CongestionControl for Decbit {
         if window.cwnd.to_bits() != self.at.to_bits() {
             self.restart(window.cwnd, window.cwnd);
         }
-        let may_grow = !(ack.app_limited && self.era == Era::Rfc);
+        let may_grow = !(ack.app_limited && !self.era.is_ns2());
         let mut acked = f64::from(ack.acked);
         let share = (std::mem::take(&mut self.reported) / acked).min(1.0);
         while acked > 0.0 {
@@ -150,7 +150,7 @@ impl CongestionControl for Decbit {
         let half = in_use(window, event, self.era) / 2.0;
         match event.signal {
             Signal::Rto { consecutive } => {
-                if self.era != Era::Rfc || consecutive <= 1 {
+                if self.era.is_ns2() || consecutive <= 1 {
                     window.ssthresh = half.max(2.0);
                 }
                 window.cwnd = 1.0;

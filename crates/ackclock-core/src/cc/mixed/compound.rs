@@ -121,7 +121,7 @@ impl CongestionControl for Compound {
             (self.rtt_sum, self.rtt_count) = (0.0, 0);
         }
         if grows {
-            let units = if self.era == Era::Rfc { f64::from(ack.acked) } else { 1.0 };
+            let units = if self.era.is_ns2() { 1.0 } else { f64::from(ack.acked) };
             window.cwnd += units / window.cwnd;
         }
     }
@@ -130,7 +130,7 @@ impl CongestionControl for Compound {
         let before = window.cwnd;
         let used = in_use(window, event, self.era);
         if let Signal::Rto { consecutive } = event.signal {
-            if self.era != Era::Rfc || consecutive <= 1 {
+            if self.era.is_ns2() || consecutive <= 1 {
                 window.ssthresh = (used / 2.0).max(2.0);
             }
             window.cwnd = 1.0;

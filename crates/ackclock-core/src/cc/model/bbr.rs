@@ -17,11 +17,12 @@
 //! ```
 //! Volumes are counted in segments and rates in segments per second.
 //!
-//! Deviations: none known. What Linux added later, the detection of policers and the bound on the window for
-//! aggregated ACKs, is not in the source and not here.
+//! Deviations: none known. What Linux added later, the detection of policers, is not in the source and not here.
 //!
-//! Defaults by era: the same in all.
+//! Defaults by era: the same in all. Era `linux` has the kernel's margin of the pacing rate, rounded volumes and the
+//! window for aggregated ACKs (`bbr/linux.rs`).
 
+mod linux;
 #[cfg(test)]
 mod tests;
 
@@ -35,6 +36,7 @@ use crate::cc::{Ack, CcEnv, Congestion, CongestionControl, RateSample, Signal, W
 use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 use crate::rng::{Purpose, Stream};
+use crate::scenario::Era;
 use crate::units::{BitRate, Span, Time};
 
 /// `BBRMinPipeCwnd` in segments.
@@ -125,6 +127,7 @@ pub struct Bbr {
     /// Recovery's first round: only what is delivered is replaced.
     packet_conservation: bool,
     entered_recovery: bool,
+    linux: Option<linux::Aggregation>,
 }
 
 impl About<CcEnv> for Bbr {
@@ -175,6 +178,7 @@ impl About<CcEnv> for Bbr {
             in_recovery: false,
             packet_conservation: false,
             entered_recovery: false,
+            linux: (env.era == Era::Linux).then(linux::Aggregation::default),
         })
     }
 }
@@ -204,7 +208,27 @@ impl Bbr {
         if self.rtprop.is_infinite() {
             return self.initial_cwnd;
         }
-        gain * self.btlbw * self.rtprop + 3.0 * self.send_quantum
+        self.volume(gain * self.btlbw * self.rtprop)
+    }
+
+    fn volume(&self, product: f64) -> f64 {
+        if self.linux.is_some() {
+            let probes = self.state == State::ProbeBw && self.cycle_index == 0;
+            return linux::quantise(product, self.send_quantum, probes);
+        }
+        product + 3.0 * self.send_quantum
+    }
+
+    /// What the window aims at.
+    fn target(&self) -> f64 {
+        if let Some(aggregation) = &self.linux
+            && self.filled_pipe
+            && self.rtprop.is_finite()
+        {
+            let product = (self.cwnd_gain * self.btlbw * self.rtprop).ceil();
+            return self.volume(product + aggregation.extra(self.btlbw));
+        }
+        self.inflight_at(self.cwnd_gain)
     }
 
     fn enter_startup(&mut self) {
@@ -339,7 +363,8 @@ impl Bbr {
     }
 
     fn set_pacing_rate_with_gain(&mut self, gain: f64) {
-        let rate = gain * self.btlbw;
+        let margin = if self.linux.is_some() { linux::MARGIN } else { 1.0 };
+        let rate = margin * gain * self.btlbw;
         if (self.filled_pipe && rate > 0.0) || rate > self.pacing_rate {
             self.pacing_rate = rate;
         }
@@ -357,7 +382,7 @@ impl Bbr {
     }
 
     fn set_cwnd(&mut self) {
-        let target = self.inflight_at(self.cwnd_gain);
+        let target = self.target();
         let acked = f64::from(self.rs.newly_acked);
         self.cwnd = (self.cwnd - f64::from(self.rs.newly_lost)).max(1.0);
         if self.packet_conservation {
@@ -407,6 +432,10 @@ impl CongestionControl for Bbr {
             self.cwnd = self.inflight + f64::from(rs.newly_acked.max(1));
         }
         self.update_btlbw();
+        if let Some(aggregation) = &mut self.linux {
+            let acked = f64::from(rs.newly_acked);
+            aggregation.on_ack(ack.now, self.rounds.started, acked, self.btlbw, window.cwnd);
+        }
         self.check_cycle_phase();
         self.check_full_pipe();
         self.check_drain();
@@ -457,6 +486,9 @@ impl CongestionControl for Bbr {
     fn on_restart(&mut self, window: &mut Window, now: Time) {
         self.enter(window, now);
         self.idle_restart = true;
+        if let Some(aggregation) = &mut self.linux {
+            aggregation.restart(now);
+        }
         if self.state == State::ProbeBw {
             self.set_pacing_rate_with_gain(1.0);
         }

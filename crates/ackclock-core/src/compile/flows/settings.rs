@@ -137,8 +137,8 @@ impl Context<'_> {
         if let Some(source) = &flow.source {
             return PlanSender::Source(source.clone());
         }
-        let rfc = self.scenario.era.of_algorithms() == Era::Rfc;
-        let of_era = if self.scenario.era == Era::Quic { Transport::Quic } else { Transport::Tcp };
+        let era = self.scenario.era;
+        let of_era = if era == Era::Quic { Transport::Quic } else { Transport::Tcp };
         if flow.transport.unwrap_or(of_era) == Transport::Quic {
             let cc = flow.cc.clone().unwrap_or_else(|| "cubic".into());
             return PlanSender::Quic {
@@ -149,10 +149,18 @@ impl Context<'_> {
             };
         }
         // Today's hosts run CUBIC over SACK; ns-2's Agent/TCP users of the time AIMD over Reno.
-        let cc = flow.cc.clone().unwrap_or_else(|| if rfc { "cubic" } else { "aimd" }.into());
-        let recovery =
-            flow.recovery.clone().unwrap_or_else(|| if rfc { "sack" } else { "reno" }.into());
-        let slow_start = flow.slow_start.clone().unwrap_or_else(|| "standard".into());
+        let usual = if era.is_ns2() { "aimd" } else { "cubic" };
+        let cc = flow.cc.clone().unwrap_or_else(|| usual.into());
+        let usual = match era {
+            Era::Rfc | Era::Quic => "sack",
+            Era::Linux => "rack",
+            _ => "reno",
+        };
+        let recovery = flow.recovery.clone().unwrap_or_else(|| usual.into());
+        // HyStart is a part of the kernel's CUBIC.
+        let hystart = era == Era::Linux && cc.kind() == "cubic";
+        let usual = if hystart { "hystart" } else { "standard" };
+        let slow_start = flow.slow_start.clone().unwrap_or_else(|| usual.into());
         let mut ns2 = self.scenario.tcp.ns2.clone();
         if let Some(own) = &flow.tcp.ns2 {
             ns2.get_or_insert_default().extend(own.clone());

@@ -16,7 +16,9 @@ use crate::registry::Spec;
 use crate::rng::{Purpose, Stream};
 use crate::scenario::Era;
 use crate::slow_start;
-use crate::tcp::{Endpoint, Receiver, ReceiverParts, Sender, SenderParts, TcpConfig};
+use crate::tcp::{
+    Endpoint, Receiver, ReceiverParts, Sender, SenderParts, TIMESTAMP_BYTES, TcpConfig,
+};
 use crate::tcp_ns2::{Ns2Options, Ns2Parts, Ns2Sender, Ns2Sink, Variant};
 use crate::traffic::source::{self, Bundles, SourceEnv};
 use crate::units::Span;
@@ -61,7 +63,7 @@ pub(in crate::packet) fn build(
         PlanSender::Quic { cc, slow_start, config, control } => {
             build_quic_pair(plan, flow, id, [cc, slow_start], config, control, custom)
         }
-        PlanSender::Tcp { cc, recovery, slow_start, ns2, control } if plan.era == Era::Rfc => {
+        PlanSender::Tcp { cc, recovery, slow_start, ns2, control } if !plan.era.is_ns2() => {
             if ns2.is_some() {
                 let message = "sets variables of ns-2's agents; expected an ns-2 era beside it";
                 return Err(vec![Problem::new(format!("{}.tcp.ns2", flow.path), message)]);
@@ -83,7 +85,9 @@ fn build_rfc_pair(
     control: &Arc<str>,
     custom: &dyn Custom,
 ) -> Result<Pair, Vec<Problem>> {
-    let env = CcEnv { mss: flow.tcp.mss, wire_size: flow.tcp.wire_size(), era: plan.era };
+    let options = if flow.tcp.timestamps { TIMESTAMP_BYTES } else { 0 };
+    let wire_size = flow.tcp.wire_size() + options;
+    let env = CcEnv { mss: flow.tcp.mss, wire_size, era: plan.era };
     let recovery_env = RecoveryEnv { limited_transmit: flow.tcp.limited_transmit };
     let path = |key: &str| format!("{}.{key}", flow.path);
     let made = build_control(flow, id, cc, &env, custom).map(|mut control| {

@@ -222,7 +222,7 @@ impl About<QdiscEnv> for Red {
     };
 
     fn new(params: Params, env: &QdiscEnv) -> Result<Self, Vec<Problem>> {
-        let ns2 = env.era != Era::Rfc;
+        let ns2 = env.era.is_ns2();
         let recent = matches!(env.era, Era::Y2007 | Era::Ns2);
         let y1999 = env.era == Era::Y1999;
         let mean = params.mean_packet.unwrap_or(if ns2 { 500 } else { env.mean_packet });

@@ -25,7 +25,6 @@ use crate::qdisc::managed::Plain;
 use crate::qdisc::{Aqm, Limit, QdiscEnv, QueueState, Verdict};
 use crate::registry::{About, Info, Status};
 use crate::rng::Stream;
-use crate::scenario::Era;
 use crate::units::{BitRate, Time};
 use crate::wire::{DropReason, Flags, Packet};
 
@@ -121,7 +120,7 @@ impl About<QdiscEnv> for Rio {
     };
 
     fn new(params: Params, env: &QdiscEnv) -> Result<Self, Vec<Problem>> {
-        let ns2 = env.era != Era::Rfc;
+        let ns2 = env.era.is_ns2();
         let mean = params.mean_packet.unwrap_or(if ns2 { 500 } else { env.mean_packet });
         let kind = |name: &str, min: f64, max: f64, p: f64| {
             if max <= min {
@@ -277,6 +276,7 @@ mod tests {
     use crate::qdisc::managed::Managed;
     use crate::qdisc::testing::{Bench, env};
     use crate::registry::refusal;
+    use crate::scenario::Era;
 
     /// Averages equal the queues seen; Out is sure to go from 3 waiting, In from 3 In waiting.
     fn sharp() -> Params {

@@ -79,7 +79,7 @@ impl About<QdiscEnv> for Drr {
     const FACTS: &'static [Fact] = &[Fact::Fair];
 
     fn new(params: Params, env: &QdiscEnv) -> Result<Self, Vec<Problem>> {
-        let old = env.era != Era::Rfc;
+        let old = env.era.is_ns2();
         let typical = if old { 250 } else { u64::from(env.mean_packet) };
         let quantum = params.quantum.map_or(typical, |q| q.0);
         let aqm = inner(params.aqm.as_ref(), env)?;

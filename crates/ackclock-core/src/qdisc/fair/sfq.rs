@@ -22,7 +22,6 @@ use crate::qdisc::fair::classes::{Classes, Measure, Victim, bucket};
 use crate::qdisc::links::{Chain, Links};
 use crate::qdisc::{QdiscCtx, QdiscEnv, QueueDisc, State};
 use crate::registry::{About, Fact, Info, Status};
-use crate::scenario::Era;
 use crate::units::Bytes;
 use crate::wire::{DropReason, Packet, Timed};
 
@@ -73,7 +72,7 @@ impl About<QdiscEnv> for Sfq {
     const FACTS: &'static [Fact] = &[Fact::Fair];
 
     fn new(params: Params, env: &QdiscEnv) -> Result<Self, Vec<Problem>> {
-        let old = env.era != Era::Rfc;
+        let old = env.era.is_ns2();
         let buckets = params.buckets.unwrap_or(if old { 16 } else { 128 });
         let room = if env.limit.packets == u32::MAX && env.limit.bytes != u64::MAX {
             env.limit.bytes / u64::from(env.mean_packet.max(1))
@@ -157,6 +156,7 @@ mod tests {
     use crate::qdisc::Limit;
     use crate::qdisc::testing::{Bench, env};
     use crate::registry::refusal;
+    use crate::scenario::Era;
 
     fn bench(packets: u32, era: Era, params: Params) -> Bench<Sfq> {
         let env = QdiscEnv { limit: Limit { packets, bytes: u64::MAX }, era, ..env() };

@@ -1,9 +1,10 @@
 //! What the sender does with an acknowledgement.
 
 use super::{Sender, Stage};
-use crate::cc::{Ack, Signal};
+use crate::cc::{Ack, Signal, Window};
 use crate::memory::{address, prefetch_at};
 use crate::recovery::{AckIn, Digest, Phase};
+use crate::scenario::Era;
 use crate::tcp::{Advance, EndpointCtx};
 use crate::units::{Span, Time};
 use crate::wire::{Flags, Packet, TIMESTAMP_TICK, timestamp};
@@ -73,6 +74,10 @@ impl Sender {
             && digest.entered.is_none()
             && !answered_ecn
         {
+            if self.config.era == Era::Linux {
+                // @src Linux 6.12, tcp_input.c: `tcp_ack_update_rtt` has two samples.
+                rtt = advance.clean_sent_at.filter(|_| !advance.ambiguous).map(|at| now.since(at));
+            }
             self.grow(packet, advance, rtt, now);
         }
         if self.stage == Stage::Open {
@@ -213,11 +218,28 @@ impl Sender {
             sample: None,
         };
         if self.in_slow_start() {
+            let before = self.window.cwnd;
             self.slow_start.on_ack(&mut self.window, &ack);
             self.cc.on_slow_start(&mut self.window, &ack);
+            if self.config.era == Era::Linux {
+                self.leave_slow_start(before, &ack);
+            }
         } else {
             self.cc.on_ack(&mut self.window, &ack);
         }
         self.check_window(now);
+    }
+
+    /// Linux's slow start stops at ssthresh, and what is left of the acknowledgement is the control's.
+    fn leave_slow_start(&mut self, before: f64, ack: &Ack) {
+        let Window { cwnd, ssthresh } = self.window;
+        if cwnd < ssthresh {
+            return;
+        }
+        self.window.cwnd = ssthresh.max(before);
+        let used = (self.window.cwnd - before) as u32;
+        if used < ack.acked && !ack.app_limited {
+            self.cc.on_ack(&mut self.window, &Ack { acked: ack.acked - used, ..*ack });
+        }
     }
 }

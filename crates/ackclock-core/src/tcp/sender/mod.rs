@@ -10,6 +10,8 @@
 //! ```text
 //! leaves:   whole segments, while the recovery finds room in cwnd (floor(cwnd) of them) and
 //!           nxt - una < receiver window; cwnd is kept in [1, receiver window]
+//! linux:    (era) slow start ends at ssthresh, and the control gets the rest of the ACK; samples of the control
+//!           are of the newest segment; bursts by `offload`
 //! growth:   slow start while cwnd < ssthresh, else the control; never in fast recovery, nor with the
 //!           ACK that begins or ends it, nor with one that ECN answers
 //! RTT:      timestamps: every ACK of new data; else an ACK that covers no segment ever retransmitted,
@@ -19,7 +21,8 @@
 //! ECN:      ECT on new data only; one reduction per window, CWR with the next new segment; a loss of
 //!           data sent before an ECN reduction does not reduce again; a window of one segment cannot be
 //!           reduced: then the retransmission timer is reset and the next segment waits for it
-//! idle:     nothing in flight and nothing sent for more than an RTO: cwnd = min(IW, cwnd)
+//! idle:     nothing in flight and nothing sent for more than an RTO: cwnd = min(IW, cwnd); era linux: halved for
+//!           each RTO, not below min(IW, cwnd), and ssthresh = max(ssthresh, 3/4 cwnd)
 //! SYN lost: IW = 1, RTO = 3 s
 //! ```
 //! Segment i carries bytes `[i mss, (i + 1) mss)`; the last one of a finite transfer may be short.
@@ -31,6 +34,7 @@
 
 mod ack;
 mod application;
+mod offload;
 mod samples;
 mod send;
 mod timers;

@@ -1,12 +1,16 @@
 //! What leaves the sender, and when.
 
 use super::{Request, Sender, Stage};
-use crate::cc::SentRecord;
+use crate::cc::{SentRecord, Window};
 use crate::recovery::{Next, Offer};
+use crate::scenario::Era;
 use crate::tcp::receiver::TIMESTAMP_BYTES;
 use crate::tcp::{Deadline, EndpointCtx, Stamp};
 use crate::units::{BitRate, Bytes, PS_PER_S, Span, Time};
 use crate::wire::{Flags, timestamp};
+
+/// Bytes of the first window of a receiver that autotunes (Linux: 65535 less what a SYN's room takes).
+const FIRST_WINDOW: u32 = 64_240;
 
 /// Time that `size` takes at `rate`; the nearest picosecond matters to no pacer.
 #[inline]
@@ -41,6 +45,9 @@ impl Sender {
         // Segments that leave together, without waiting for one another.
         let quantum = if rate.is_some() { self.cc.send_quantum().max(1) } else { 1 };
         let mut together = 0;
+        // Segments of the present burst of segmentation offload.
+        let offloads = self.config.offload && rate.is_none();
+        let mut in_burst = if offloads { 0 } else { u32::MAX };
         loop {
             if let Some(rate) = rate
                 && ((now < self.next_paced && together == 0) || rate.0 == 0)
@@ -55,12 +62,17 @@ impl Sender {
             if new_data && self.board.outstanding() == 0 {
                 self.restart_after_idle(now);
             }
+            if new_data && in_burst == 0 {
+                in_burst = self.burst_now(now);
+            }
             let models_path = self.tracks && self.sampler.is_some();
-            let offer = Offer { cwnd: self.window.cwnd, new_data, models_path };
+            let new_data_now = new_data && in_burst > 0;
+            let offer = Offer { cwnd: self.window.cwnd, new_data: new_data_now, models_path };
             let size = match self.recovery.next(&mut self.board, &offer) {
                 Next::Retransmit(seq) => self.send_again(seq, ctx),
                 Next::New => {
                     burst -= 1;
+                    in_burst -= 1;
                     self.send_new(ctx)
                 }
                 Next::Nothing => {
@@ -102,7 +114,20 @@ impl Sender {
     pub(super) fn may_send_new(&self, now: Time) -> bool {
         self.board.nxt() < self.available
             && now <= self.stop
-            && self.board.outstanding() < self.config.receiver_window
+            && self.board.outstanding() < self.receive_window()
+    }
+
+    /// The receiver's window in segments. One that autotunes is what the receiver would announce: its application
+    /// reads at once, so the window follows from what has arrived.
+    #[inline]
+    pub(super) fn receive_window(&self) -> u32 {
+        let most = self.config.receiver_window;
+        if self.config.window_autotuning {
+            let first = FIRST_WINDOW / self.config.mss.max(1);
+            most.min(first.max(1).saturating_add(self.board.una().saturating_mul(2)))
+        } else {
+            most
+        }
     }
 
     /// The window had room, but there was nothing to put into it.
@@ -121,7 +146,17 @@ impl Sender {
             && self.count.sent_packets > 0
             && now.since(self.last_sent_at) > self.rto.timeout()
         {
-            self.window.cwnd = self.window.cwnd.min(f64::from(self.initial_window));
+            let least = self.window.cwnd.min(f64::from(self.initial_window));
+            if self.config.era == Era::Linux {
+                // @src Linux 6.12, tcp_output.c: tcp_cwnd_restart; `ip-sysctl.rst`, tcp_slow_start_after_idle.
+                let halvings = now.since(self.last_sent_at).0 / self.rto.timeout().0.max(1);
+                let Window { cwnd, ssthresh } = self.window;
+                self.window.ssthresh = ssthresh.max((0.75 * cwnd).floor());
+                let halved = cwnd * 0.5f64.powi(halvings.min(64) as i32);
+                self.window.cwnd = halved.floor().max(least);
+            } else {
+                self.window.cwnd = least;
+            }
         }
     }
 

@@ -4,6 +4,7 @@ mod accurate_ecn;
 mod clockwork;
 mod control;
 mod fall_floyd;
+mod linux;
 mod model;
 mod random;
 mod repair;

@@ -2,7 +2,7 @@ use super::*;
 use crate::registry::Spec;
 use crate::rng::Purpose;
 
-const ERAS: [Era; 5] = [Era::Rfc, Era::Y1999, Era::Y2002, Era::Y2007, Era::Ns2];
+const ERAS: [Era; 6] = [Era::Rfc, Era::Linux, Era::Y1999, Era::Y2002, Era::Y2007, Era::Ns2];
 
 fn take(json: serde_json::Value, most: usize) -> Vec<Arrival> {
     let spec: Spec = serde_json::from_value(json).unwrap();

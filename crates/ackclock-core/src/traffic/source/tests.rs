@@ -4,7 +4,7 @@ use crate::registry::Spec;
 use crate::rng::{Purpose, Stream};
 use crate::wire::Packet;
 
-const ERAS: [Era; 5] = [Era::Rfc, Era::Y1999, Era::Y2002, Era::Y2007, Era::Ns2];
+const ERAS: [Era; 6] = [Era::Rfc, Era::Linux, Era::Y1999, Era::Y2002, Era::Y2007, Era::Ns2];
 
 fn spec(json: serde_json::Value) -> Spec {
     serde_json::from_value(json).unwrap()

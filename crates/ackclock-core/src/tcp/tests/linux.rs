@@ -1,0 +1,64 @@
+//! What era `linux` has beside the RFCs, between sender and receiver.
+
+use super::wire::Setup;
+use super::{Fixed, at, ms};
+use crate::scenario::Era;
+use crate::tcp::{Endpoint, TcpConfig};
+
+/// A sender of era `linux` over a path of 200 ms and 1000 segments a second, without a handshake.
+fn setup() -> Setup {
+    let mut setup = Setup::new("rack");
+    setup.config = TcpConfig { syn: false, mss: 1000, ..TcpConfig::of_era(Era::Linux) };
+    setup
+}
+
+/// IW 10. The first sixteen ACKs leave at once, so 10 and then 6 arrive alone; from then on one for two.
+#[test]
+fn the_first_sixteen_segments_are_acknowledged_one_by_one() {
+    let mut wire = setup().build().started();
+    wire.run(at(700));
+    let each: Vec<u32> = wire.acks.iter().take(18).map(|&(_, seq, _)| seq).collect();
+    assert_eq!(each, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 20]);
+}
+
+/// A window of 30, a smooth rate of 30 segments in 230 ms: 1.2 x 130 kB/s / 1024 is less than a segment, so
+/// bursts are of two, and an ACK for two lets them out; one of a single segment would wait for the next.
+#[test]
+fn new_data_leaves_in_whole_bursts() {
+    let mut setup = setup();
+    setup.cc = Some(Box::new(Fixed));
+    setup.config.initial_window = 31;
+    setup.config.quick_acks = 0;
+    setup.config.window_autotuning = false;
+    let mut wire = setup.build().started();
+    wire.run(at(3000));
+    let times: Vec<_> = wire.left.iter().map(|left| left.at).skip(31).collect();
+    let bursts: Vec<usize> = times.chunk_by(|a, b| a == b).map(<[_]>::len).collect();
+    assert!(bursts.len() > 100);
+    assert!(bursts.iter().all(|&burst| burst == 2), "{bursts:?}");
+}
+
+/// 64240 / 1000 = 64 segments, and two more for each that is acknowledged.
+#[test]
+fn the_receiver_bounds_the_first_flight_and_opens_by_two_for_one() {
+    let mut setup = setup();
+    setup.cc = Some(Box::new(Fixed));
+    setup.config.initial_window = 200;
+    let mut wire = setup.build().started();
+    wire.run(at(100));
+    assert_eq!(wire.left.len(), 64);
+    // The ACK of the first segment: una 1, window 66: 67 segments in all.
+    wire.run(at(201));
+    assert_eq!(wire.left.len(), 67);
+}
+
+/// SRTT 100 ms: Linux's minimum is for the variation, so RTO is 300 ms, not 200.
+#[test]
+fn the_smallest_rto_is_beyond_the_round_trip() {
+    let config = TcpConfig::of_era(Era::Linux);
+    let mut rto = crate::tcp::Rto::new(&config);
+    for _ in 0..100 {
+        rto.sample(ms(100), &config);
+    }
+    assert_eq!(rto.timeout(), ms(300));
+}

@@ -1,0 +1,68 @@
+"""What the kernel reports of a TCP socket: the fields of `struct tcp_info` that a recording keeps.
+
+Source: `include/uapi/linux/tcp.h`; fields are only ever appended, so that the offsets hold.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+from typing import NamedTuple
+
+_SIZE = 256
+_HEAD = struct.Struct("=8B24I4Q")  # up to tcpi_bytes_received
+_LATER = struct.Struct("=6IQ3Q2I2Q2I")  # tcpi_segs_out to tcpi_reord_seen
+
+
+class TcpInfo(NamedTuple):
+    """A part of `struct tcp_info`, in the kernel's units."""
+
+    ca_state: int
+    rto_us: int
+    unacked: int
+    sacked: int
+    lost: int
+    retrans: int
+    rtt_us: int
+    rttvar_us: int
+    ssthresh: int
+    cwnd: int
+    reordering: int
+    total_retrans: int
+    pacing_rate: int
+    bytes_acked: int
+    min_rtt_us: int
+    delivered: int
+    snd_wnd: int
+    rwnd_limited_us: int
+    sndbuf_limited_us: int
+
+
+def read(connection: socket.socket) -> TcpInfo:
+    """Read the state of `connection` now."""
+    raw = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _SIZE)
+    raw = raw.ljust(_SIZE, b"\0")
+    head = _HEAD.unpack_from(raw)
+    words = head[8:32]
+    later = _LATER.unpack_from(raw, _HEAD.size)
+    return TcpInfo(
+        ca_state=head[1],
+        rto_us=words[0],
+        unacked=words[4],
+        sacked=words[5],
+        lost=words[6],
+        retrans=words[7],
+        rtt_us=words[15],
+        rttvar_us=words[16],
+        ssthresh=words[17],
+        cwnd=words[18],
+        reordering=words[20],
+        total_retrans=words[23],
+        pacing_rate=head[32],
+        bytes_acked=head[34],
+        min_rtt_us=later[3],
+        delivered=later[10],
+        snd_wnd=struct.unpack_from("=I", raw, 228)[0],
+        rwnd_limited_us=later[8],
+        sndbuf_limited_us=later[9],
+    )

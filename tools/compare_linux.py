@@ -45,7 +45,8 @@ def row(verdict: Verdict) -> tuple[str, ...]:
 
 def show(rows: list[tuple[str, ...]], *, markdown: bool) -> None:
     """Print the table; a case is named once."""
-    cells, last = [HEAD], ""
+    cells: list[tuple[str, ...]] = [HEAD]
+    last = ""
     for cell in rows:
         cells.append(("" if cell[0] == last else cell[0], *cell[1:]))
         last = cell[0]

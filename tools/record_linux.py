@@ -1,10 +1,11 @@
 """Record the running kernel's TCP over a link in userspace between two network namespaces.
 
-    tools/record_linux.py --cc cubic reno --flows 1 --rate 20 100 --buffer 0.5 1 2 --out tests/data/linux
+    tools/record_linux.py --cc cubic reno --flows 1 --rate 20 100 --buffer 0.5 1 2 --out FOLDER
 
-Each case is repeated until as many valid recordings are there as `--repeats` says: valid is one in which the
-link was not late (`linux_link/record.py` states the limits). The file of a case has the samples of the first
-and the numbers of all. Traffic cannot leave the namespaces; nothing outlives this process.
+Each case is repeated until as many valid recordings are there as `--repeats` says: valid is one in
+which the link was not late (`linux_link/record.py` states the limits). The file of a case has the
+samples of the first and the numbers of all. Traffic cannot leave the namespaces; nothing outlives
+this process.
 
 Exit status: 0 all recorded, 1 some cases without enough valid recordings, 2 the machine refuses.
 """

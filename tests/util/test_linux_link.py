@@ -14,7 +14,7 @@ TOOL = ROOT / "tools" / "record_linux.py"
 
 
 def record(out, *arguments):
-    """Run the command in a process of its own: a user namespace cannot be left again."""
+    """Run the command in a separate process: a user namespace cannot be left again."""
     return subprocess.run(
         [sys.executable, TOOL, "--out", out, "--rate", "10", "--seconds", "1", *arguments],
         capture_output=True,
@@ -99,8 +99,8 @@ def test_nothing_outlives_the_process(tmp_path):
         while len(ends := children(process.pid)) < 2 and time.monotonic() < deadline:
             time.sleep(0.05)
         assert len(ends) == 2
-        namespaces = {os.readlink(f"/proc/{end}/ns/net") for end in ends}
-        ours = os.readlink("/proc/self/ns/net")
+        namespaces = {str(Path(f"/proc/{end}/ns/net").readlink()) for end in ends}
+        ours = str(Path("/proc/self/ns/net").readlink())
     finally:
         process.send_signal(signal.SIGKILL)
         process.wait()

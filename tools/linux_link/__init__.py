@@ -1,1 +1,1 @@
-"""A link in userspace between two network namespaces, for recordings of the running kernel's TCP."""
+"""A link in userspace between two network namespaces, to record the kernel's TCP."""

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 #: The control that has a kernel control's name here.
 CONTROLS = {"reno": "aimd", "cubic": "cubic", "bbr": "bbr"}
-#: Largest difference from what was recorded, relative to it. What was recorded more than once may also lie anywhere
-#: between the least and the most of the repetitions.
+#: Largest difference from what was recorded, relative to it. Where it was recorded more than once,
+#: all between the least and the most of the repetitions agrees too.
 LIMITS = {
     "goodput_bps": 0.01,
     "drops": 0.05,
@@ -34,7 +34,7 @@ COLUMNS = ("time_s", "flow", "cwnd_segments")
 
 @dataclass(frozen=True)
 class Verdict:
-    """One number of a case: the least and the most recorded, the one here, and whether it agrees."""
+    """One number of a case: the least and most recorded, the one here, whether it agrees."""
 
     case: str
     quantity: str
@@ -106,12 +106,15 @@ def summarise(result: Run, case: dict[str, Any], since_s: float) -> dict[str, An
 
 
 def total(numbers: dict[str, Any], quantity: str) -> float:
-    """Return a quantity of a case as one number: goodput as a sum, windows as those of the whole flow set."""
+    """Return a quantity of a case as one number: a sum for goodput, extremes of windows."""
     value = numbers[quantity]
     if not isinstance(value, list):
         return float(value)
-    join = {"goodput_bps": sum, "cwnd_min": min, "cwnd_max": max}.get(quantity, _mean)
-    return float(join(value))
+    if quantity == "goodput_bps":
+        return float(sum(value))
+    if quantity == "cwnd_min":
+        return float(min(value))
+    return float(max(value)) if quantity == "cwnd_max" else _mean(value)
 
 
 def _mean(values: list[float]) -> float:
@@ -119,11 +122,12 @@ def _mean(values: list[float]) -> float:
 
 
 def compare(about: dict[str, Any]) -> list[Verdict]:
-    """Compare a recorded case with era `linux`; `about` is what `files.read` returns beside the table."""
+    """Compare a recorded case, as `files.read` returns it beside the table, with era `linux`."""
     case, since_s = about["case"], about["since_s"]
     seeds = SEEDS if case["flows"] > 1 or case["cc"] == "bbr" else range(1, 2)
     runs = [summarise(run(case, since_s, seed), case, since_s) for seed in seeds]
-    name = f"{case['cc']} {case['flows']} x {case['rate_bps'] / 1e6:g} Mbit/s, {case['buffer_packets']} pkt"
+    rate = f"{case['rate_bps'] / 1e6:g} Mbit/s"
+    name = f"{case['flows']} {case['cc']}, {rate}, {case['buffer_packets']} packets"
     verdicts = []
     limits = BBR_LIMITS if case["cc"] == "bbr" else LIMITS
     for quantity, limit in limits.items():

@@ -1,7 +1,7 @@
-"""The two ends of a recording: processes in namespaces of their own, with sockets of the kernel's TCP.
+"""The two ends of a recording: processes in separate namespaces, with sockets of the kernel's TCP.
 
-Each hands the descriptor of its TUN device to the link, then transfers zeros without end. They end with
-the link's process, and by an alarm if that should hang.
+Each hands the descriptor of its TUN device to the link, then transfers zeros without end. They end
+with the link's process, and by an alarm if that should hang.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class End:
 
 
 def be_real_time(priority: int) -> bool:
-    """Ask for SCHED_FIFO; false if the kernel refuses it."""
+    """Request SCHED_FIFO; false if the kernel refuses it."""
     try:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
     except OSError:
@@ -65,7 +65,7 @@ def be_real_time(priority: int) -> bool:
 
 
 def start(address: str, work: Callable[[socket.socket], None], alarm_s: float) -> End:
-    """Start an end in a namespace of its own with a TUN device of `address`.
+    """Start an end in a separate namespace with a TUN device of `address`.
 
     Raises
     ------
@@ -122,7 +122,7 @@ def receive(channel: socket.socket) -> None:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((RECEIVER, PORT))
         listener.listen(128)
-        listener.setblocking(False)
+        listener.settimeout(0)
         channel.send(b"listening")
         poller = select.epoll()
         poller.register(listener, select.EPOLLIN)
@@ -133,7 +133,7 @@ def receive(channel: socket.socket) -> None:
             for number, _ in poller.poll():
                 if number == listener.fileno():
                     flow, _ = listener.accept()
-                    flow.setblocking(False)
+                    flow.settimeout(0)
                     flows[flow.fileno()] = flow
                     poller.register(flow, select.EPOLLIN)
                 elif number == channel.fileno():
@@ -144,7 +144,7 @@ def receive(channel: socket.socket) -> None:
 
 
 def send(flows: Flows) -> Callable[[socket.socket], None]:
-    """Return the work of the sending end: `flows`, sampled; the samples go to the link at its end."""
+    """Return the work of the sending end: `flows`, and samples of them for the link."""
 
     def work(channel: socket.socket) -> None:
         poller = select.epoll()
@@ -190,7 +190,7 @@ def _connect(cc: str) -> socket.socket:
     except OSError as error:
         message = f'the kernel has no congestion control "{cc}" for this user ({error.strerror})'
         raise RefusedError(message) from error
-    flow.setblocking(False)
+    flow.settimeout(0)
     with contextlib.suppress(BlockingIOError):
         flow.connect((RECEIVER, PORT))
     return flow

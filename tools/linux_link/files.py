@@ -1,4 +1,4 @@
-"""Recordings as small files: a Parquet table of one run with its case, provenance and repetitions."""
+"""Recordings as small files: a Parquet table with case, provenance and repetitions."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ KEY = b"recording"
 def table_of(recording: Recording) -> pa.Table:
     """Make the table of a recording: a row for each sample of a flow.
 
-    Columns are `t_s`, `flow`, `cwnd` and `ssthresh` in segments, `srtt_us`, `acked_bytes`, `retransmits`, and
-    of the link, at the time of the sample, `drops` so far and packets that wait, `queue_packets`.
+    Columns are `t_s`, `flow`, `cwnd` and `ssthresh` in segments, `srtt_us`, `acked_bytes`,
+    `retransmits`, and of the link, at the time of the sample, `drops` so far and packets that wait,
+    `queue_packets`.
     """
     samples = recording.samples
     every = -(-len(samples["t_s"]) // MOST_ROWS)

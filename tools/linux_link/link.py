@@ -1,12 +1,13 @@
 """The link: a rate, a delay and a FIFO buffer between two TUN devices, in real time.
 
-What leaves when is computed from arrival times and does not depend on how late the process runs: a packet
-that arrives at t begins to be sent at max(t, end of the one before), takes size / rate, and is handed
-over `delay` later. It is dropped if as many packets as the buffer holds wait at t; the one being sent
-does not count. Acknowledgements have the same rate and delay, and a buffer without limit.
+What leaves when is computed from arrival times and does not depend on how late the process runs:
+a packet that arrives at t begins to be sent at max(t, end of the one before), takes size / rate,
+and is handed over `delay` later. It is dropped if as many packets as the buffer holds wait at t;
+the one being sent does not count. Acknowledgements have the same rate and delay, and a buffer
+without limit.
 
-The process sleeps until shortly before the next packet is due and then polls the clock. How late each
-packet was handed over is kept: it is the error of the recording.
+The process sleeps until shortly before the next packet is due and then polls the clock. How late
+each packet was handed over is kept: it is the error of the recording.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class Passed:
     acks: list[tuple[int, bytes]] = field(default_factory=list)
 
 
-def carry(
+def carry(  # noqa: PLR0915 # one loop; calls would cost time between packets
     path: Path,
     data_end: int,
     ack_end: int,

@@ -1,7 +1,7 @@
 """Network namespaces that hold one TUN device each and vanish with their process.
 
-A namespace here has no name, no device but `lo` and its TUN device, and no route but the one between the
-two ends: what is sent can only reach the process that reads the device.
+A namespace here has no name, no device but `lo` and its TUN device, and no route but the one
+between the two ends: what is sent can only reach the process that reads the device.
 """
 
 from __future__ import annotations

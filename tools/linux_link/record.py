@@ -191,7 +191,7 @@ def describe(case: Case) -> dict[str, Any]:
 
 
 def headers_of(recording: Recording) -> list[tuple[float, str, int, int, int, bool]]:
-    """Decode kept headers: time, "data" or "ack", port, sequence number, acknowledgement, dropped."""
+    """Decode kept headers: time, "data" or "ack", port, sequence number, ACK, dropped."""
     rows = []
     origin = recording.began_ns
     streams = (

@@ -16,7 +16,7 @@ class Aimd(Record):
         self,
         a: float | None = 1.0,
         b: float | None = 0.5,
-        count: Literal["acks", "segments"] | None = ...,
+        count: Literal["acks", "segments", "whole"] | None = ...,
         first_cut: Literal["rule", "half"] | None = ...,
         beta_ecn: float | None = ...,
     ) -> None: ...
@@ -34,7 +34,7 @@ class Aiad(Record):
         self,
         a: float | None = 1.0,
         d: float | None = 3.0,
-        count: Literal["acks", "segments"] | None = ...,
+        count: Literal["acks", "segments", "whole"] | None = ...,
         first_cut: Literal["rule", "half"] | None = ...,
         beta_ecn: float | None = ...,
     ) -> None: ...
@@ -52,7 +52,7 @@ class Mimd(Record):
         self,
         a: float | None = 1.125,
         b: float | None = 0.8,
-        count: Literal["acks", "segments"] | None = ...,
+        count: Literal["acks", "segments", "whole"] | None = ...,
         first_cut: Literal["rule", "half"] | None = ...,
         beta_ecn: float | None = ...,
     ) -> None: ...
@@ -70,7 +70,7 @@ class Miad(Record):
         self,
         a: float | None = 1.125,
         d: float | None = 3.0,
-        count: Literal["acks", "segments"] | None = ...,
+        count: Literal["acks", "segments", "whole"] | None = ...,
         first_cut: Literal["rule", "half"] | None = ...,
         beta_ecn: float | None = ...,
     ) -> None: ...
@@ -90,7 +90,7 @@ class Aimad(Record):
         a_i: float | None = 1.0,
         a_d: float | None = -1.0,
         b_d: float | None = 0.9,
-        count: Literal["acks", "segments"] | None = ...,
+        count: Literal["acks", "segments", "whole"] | None = ...,
         first_cut: Literal["rule", "half"] | None = ...,
         beta_ecn: float | None = ...,
     ) -> None: ...
@@ -110,7 +110,7 @@ class Maimd(Record):
         a_i: float | None = 1.0,
         b_i: float | None = 1.1,
         b_d: float | None = 0.8,
-        count: Literal["acks", "segments"] | None = ...,
+        count: Literal["acks", "segments", "whole"] | None = ...,
         first_cut: Literal["rule", "half"] | None = ...,
         beta_ecn: float | None = ...,
     ) -> None: ...
@@ -132,7 +132,7 @@ class Linear(Record):
         b_i: float | None = 1.0,
         a_d: float | None = 0.0,
         b_d: float | None = 0.5,
-        count: Literal["acks", "segments"] | None = ...,
+        count: Literal["acks", "segments", "whole"] | None = ...,
         first_cut: Literal["rule", "half"] | None = ...,
         beta_ecn: float | None = ...,
     ) -> None: ...

@@ -125,6 +125,7 @@ class TcpOptions(Record):
     initial_window: Initial window in segments. Range: at least 1 (segments).
     initial_ssthresh: Initial ssthresh in segments.
     receiver_window: Receiver's window in segments. Range: at least 1 (segments).
+    window_autotuning: The receiver's window begins at 64 kB and grows by two segments for each that has arrived, up to `receiver_window` (as Linux's does for an application that reads at once).
     delayed_ack: Data packets per acknowledgement (1: no delayed ACKs). Range: at least 1 (packets).
     delayed_ack_timeout: An acknowledgement is delayed no longer than this. Range: at least 0 s.
     syn: Connection request before data.
@@ -144,6 +145,9 @@ class TcpOptions(Record):
     initial_rto: RTO before the first sample. Range: at least 0 s.
     tick: Clock granularity of RTT measurement (RFC 6298 G. Range: more than 0 s.
     boot: ns-2's boot time: phase of its tick clock, in [0, tick). Range: at least 0 s.
+    quick_acks: So many acknowledgements leave at once at the beginning, after a pause longer than the smallest RTO and after a duplicate, before any is delayed (Linux: 16). Range: at least 0 (packets).
+    sack_delay: After three acknowledgements at once, those of further data out of order wait so long, at most 5 % of the round trip, for one that reports all (Linux: 1 ms. Range: at least 0 s.
+    offload: New data leaves in bursts as segmentation offload (TSO, GSO) makes them: up to a millisecond of data waits for its burst to be complete.
     max_burst: Most new segments sent per acknowledgement (0: no bound). Range: at least 0.
     ns2: ns-2 era only: further variables of ns-2's agent by their ns-2 names, without the underscore (`slow_start_restart`, `ssthresh_int`, ...).
     """
@@ -155,6 +159,7 @@ class TcpOptions(Record):
         initial_window: int | None = ...,
         initial_ssthresh: float | None = ...,
         receiver_window: int | None = ...,
+        window_autotuning: bool | None = ...,
         delayed_ack: int | None = ...,
         delayed_ack_timeout: float | str | None = ...,
         syn: bool | None = ...,
@@ -174,6 +179,9 @@ class TcpOptions(Record):
         initial_rto: float | str | None = ...,
         tick: float | str | None = ...,
         boot: float | str | None = ...,
+        quick_acks: int | None = ...,
+        sack_delay: float | str | None = ...,
+        offload: bool | None = ...,
         max_burst: int | None = ...,
         ns2: dict[str, Any] | None = ...,
     ) -> None: ...

@@ -8,7 +8,7 @@ class Standard(Record):
     """
     def __init__(
         self,
-        limit: int | None = 1,
+        limit: int | None = ...,
     ) -> None: ...
 
 class Limited(Record):

@@ -89,8 +89,6 @@ pub struct Receiver {
     accecn: bool,
     /// There are quick acknowledgements or withheld ones.
     hastes: bool,
-    /// Acknowledgements that leave at once yet.
-    quick: u32,
     /// ECE is to be set.
     echo_ce: bool,
     /// The last data packet carried CE.
@@ -115,6 +113,8 @@ pub struct Receiver {
     /// A segment received again that the next acknowledgement reports.
     duplicate: Option<u32>,
     quick_acks: u32,
+    /// Acknowledgements that leave at once yet.
+    quick: u32,
     sack_delay: Span,
     pause: Span,
     received_at: Time,

@@ -186,7 +186,7 @@ impl Arithmetic {
             }
             Signal::FastRetransmit { .. } | Signal::EcnEcho => {
                 window.ssthresh = ssthresh;
-                window.cwnd = ssthresh.min(window.cwnd.max(2.0));
+                window.cwnd = ssthresh.min(window.cwnd);
             }
             Signal::Spurious => {}
         }

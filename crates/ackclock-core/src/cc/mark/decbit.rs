@@ -127,7 +127,7 @@ impl CongestionControl for Decbit {
         if window.cwnd.to_bits() != self.at.to_bits() {
             self.restart(window.cwnd, window.cwnd);
         }
-        let may_grow = !(ack.app_limited && !self.era.is_ns2());
+        let may_grow = !ack.app_limited || self.era.is_ns2();
         let mut acked = f64::from(ack.acked);
         let share = (std::mem::take(&mut self.reported) / acked).min(1.0);
         while acked > 0.0 {

@@ -4,7 +4,6 @@ use super::wire::Setup;
 use super::{Fixed, at, ms};
 use crate::scenario::Era;
 use crate::tcp::TcpConfig;
-use crate::units::Span;
 
 /// A sender of era `linux` over a path of 200 ms and 1000 segments a second, without a handshake.
 fn setup() -> Setup {
@@ -20,29 +19,6 @@ fn the_first_sixteen_segments_are_acknowledged_one_by_one() {
     wire.run(at(700));
     let each: Vec<u32> = wire.acks.iter().take(18).map(|&(_, seq, _)| seq).collect();
     assert_eq!(each, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 20]);
-}
-
-/// An ACK for each segment, every 0.4 ms: 1.2 x 31 segments in 200 ms are less than one in a millisecond, so bursts
-/// are of two, and an ACK that makes room for one waits for the next. Without offload each lets one out.
-#[test]
-fn new_data_leaves_in_whole_bursts() {
-    let bursts_of = |offload, size| {
-        let mut setup = setup();
-        setup.cc = Some(Box::new(Fixed));
-        setup.service = Span::from_micros(400);
-        setup.config.initial_window = 31;
-        setup.config.delayed_ack = 1;
-        setup.config.window_autotuning = false;
-        setup.config.offload = offload;
-        let mut wire = setup.build().started();
-        wire.run(at(3000));
-        let times: Vec<_> = wire.left.iter().map(|left| left.at).skip(31).collect();
-        let bursts: Vec<usize> = times.chunk_by(|a, b| a == b).map(<[_]>::len).collect();
-        assert!(bursts.len() > 100);
-        bursts.iter().filter(|&&burst| burst == size).count() as f64 / bursts.len() as f64
-    };
-    assert!(bursts_of(true, 2) > 0.8);
-    assert!(bursts_of(false, 1) > 0.99);
 }
 
 /// 64240 / 1000 = 64 segments, and two more for each that is acknowledged.

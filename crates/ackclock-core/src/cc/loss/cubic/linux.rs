@@ -197,7 +197,7 @@ impl Arithmetic {
         match self.epoch_start {
             0 => "avoidance",
             _ if self.w_est > self.last_cwnd => "reno-friendly",
-            start if (self.last_time - start) * ONE / HZ < self.k => "concave",
+            start if self.last_time.saturating_sub(start) * ONE / HZ < self.k => "concave",
             _ => "convex",
         }
     }

@@ -7,7 +7,7 @@ use ackclock_core::packet::{
 };
 use ackclock_core::qdisc::{self, QdiscEnv, QueueDisc};
 use ackclock_core::registry::Spec;
-use ackclock_core::scenario::{Era, Scenario};
+use ackclock_core::scenario::Scenario;
 use serde_json::json;
 
 use crate::documents::{MOST_HOPS, small_flow, small_net};

@@ -9,7 +9,6 @@ use ackclock_core::ids::FlowId;
 use ackclock_core::qdisc::{self, FlowFacts, Limit, QdiscCtx, QdiscEnv};
 use ackclock_core::registry::{Entry, Spec};
 use ackclock_core::rng::{Purpose, Stream};
-use ackclock_core::scenario::Era;
 use ackclock_core::units::{BitRate, Span, Time};
 use ackclock_core::wire::{DropReason, Flags, Packet};
 

@@ -32,6 +32,8 @@ pub(in crate::packet) fn build_links<C: Clock>(
     let round_trips: Arc<[Span]> = plan.round_trips().into();
     let (through, keys, facts) = (plan.flows_through(), OnceCell::new(), OnceCell::new());
     let mut known = None;
+    // Queues add to an option of the packets, which a plain FIFO does not look at otherwise.
+    let adds = plan.flows.iter().any(|flow| flow.tcp.aqt);
     for (i, link) in plan.links.iter().enumerate() {
         let is_fifo = link.settings.qdisc.kind() == "fifo";
         let passing = || keys.get_or_init(|| plan.keys_through())[i].as_slice().into();
@@ -56,7 +58,7 @@ pub(in crate::packet) fn build_links<C: Clock>(
         };
         match build_discipline(plan, link, i as u32, &env, custom, &mut known) {
             Ok(disc) => {
-                let mut built = build_link(plan, link, i as u64, disc);
+                let mut built = build_link(plan, link, i as u64, disc, adds);
                 if is_impaired {
                     match build_impairments(link) {
                         Ok(chain) => {
@@ -135,6 +137,7 @@ fn build_link<C: Clock>(
     link: &PlanLink,
     index: u64,
     disc: Option<Box<dyn QueueDisc>>,
+    adds: bool,
 ) -> Link<C> {
     let mut limit = link.limit;
     // ns-2's drop-tail counts the packet in service.
@@ -154,8 +157,6 @@ fn build_link<C: Clock>(
     let mut built = Link::new(rate, link.delay.0, limit, disc, rng);
     let loss = (*loss > 0.0).then(|| (*loss, Stream::new(plan.seed, Purpose::Loss, index)));
     let hazardous = loss.is_some() || !drop.is_empty() || *mtu != u16::MAX;
-    // Queues add to an option of the packets, which a plain FIFO does not look at otherwise.
-    let adds = plan.flows.iter().any(|flow| flow.tcp.aqt);
     let watched =
         adds || plan.record.tables.iter().any(|t| matches!(t, Table::Packets | Table::Queues));
     if hazardous || watched {

@@ -199,6 +199,51 @@ class FluidCore:
         progress: Callable[[float, float], object] | None,
     ) -> dict[str, Any]: ...
 
+class IgpCore:
+    def __init__(
+        self,
+        *,
+        nodes: int,
+        src: Ids,
+        dst: Ids,
+        cost: Floats,
+        capacity: Floats,
+        source: Ids,
+        target: Ids,
+        volume: Floats,
+    ) -> None: ...
+    def loads(
+        self, *, up: npt.NDArray[np.bool_], progress: Callable[[int, int], object] | None = None
+    ) -> tuple[Floats, float]: ...
+    def kept(
+        self,
+        *,
+        up: npt.NDArray[np.bool_],
+        rounds: int,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> tuple[Floats, Floats, bool]: ...
+    def failures(
+        self,
+        *,
+        link_offsets: Ids,
+        links: Ids,
+        node_offsets: Ids,
+        nodes: Ids,
+        across: bool,
+        memory: int,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> dict[str, Any]: ...
+    def search_weights(
+        self,
+        *,
+        offsets: Ids,
+        links: Ids,
+        tries: int,
+        most: int,
+        seed: int,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> tuple[Floats, float, list[tuple[int, float]]]: ...
+
 def draw_transfers(
     *,
     share: Floats,

@@ -38,6 +38,8 @@ pub enum Purpose {
     FlowPair = 21,
     /// Sizes of the flows of a fluid case.
     FlowSize = 22,
+    /// A search for the weights of links.
+    Weights = 23,
 }
 
 /// A stream of random numbers.

@@ -4,6 +4,7 @@
 //! core stay the only definition of the file format.
 
 mod fluid;
+mod igp;
 mod pattern;
 mod units;
 mod user;
@@ -96,6 +97,8 @@ fn output(py: Python<'_>, output: Output) -> PyResult<Bound<'_, PyDict>> {
 mod _core {
     #[pymodule_export]
     use super::fluid::{FluidCore, Rates, draw_transfers, layout, mean_size, shortest_paths};
+    #[pymodule_export]
+    use super::igp::IgpCore;
     #[pymodule_export]
     use super::pattern::pattern;
     #[pymodule_export]

@@ -36,6 +36,7 @@ HOMES = {
     "gym": "ackclock.cli.studies.evaluate:gym",
     "lab": "ackclock.cli.lab:lab",
     "list": "ackclock.cli.catalogue:list_",
+    "plan": "ackclock.cli.studies.plan:plan",
     "plot": "ackclock.cli.plot:plot",
     "reproduce": "ackclock.cli.reproduce:reproduce",
     "results": "ackclock.cli.results:results",

@@ -17,6 +17,7 @@ mod clamp;
 mod dynamics;
 mod fill;
 mod fixed_point;
+pub mod igp;
 mod net;
 mod outcome;
 mod routing;

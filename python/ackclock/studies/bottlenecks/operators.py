@@ -35,12 +35,29 @@ class Network:
         Longitude and latitude of each node [degrees], ``(n_nodes, 2)``; NaN where not known.
     aliases
         Other names of nodes, such as their ids in the file.
+    risk_groups
+        Full-duplex links, by row, of each shared-risk group (SRLG) that the file names.
     """
 
     title: str
     graph: Graph
     places: Floats
     aliases: dict[str, str]
+    risk_groups: dict[str, tuple[int, ...]] = field(default_factory=dict)
+
+
+@dataclass
+class _Link:
+    """A full-duplex link before any check; a value back that is None is that there."""
+
+    where: str
+    a: str
+    b: str
+    capacity: Any
+    back: Any = None
+    weight: Any = None
+    weight_back: Any = None
+    risk_groups: Any = None
 
 
 @dataclass
@@ -48,8 +65,7 @@ class _Raw:
     """Nodes and links before any check."""
 
     nodes: dict[str, tuple[str, Any, Any]] = field(default_factory=dict)
-    links: list[tuple[str, str, str, Any, Any]] = field(default_factory=list)
-    """Where, the two ends, the capacity there and back; none back: the same."""
+    links: list[_Link] = field(default_factory=list)
     lists_nodes: bool = False
 
 
@@ -62,7 +78,10 @@ def read_network(
     ----------
     path
         A folder with ``edges.csv`` and, if wanted, ``nodes.csv``; a CSV file of links (source,
-        target, capacity_bps); a GraphML file; or ``topohub:NAME``, a network of that package.
+        target, capacity_bps and, if wanted, back_capacity_bps, weight, back_weight, srlg); a
+        GraphML file with such attributes; or ``topohub:NAME``, a network of that package.
+        ``weight`` is the IGP's, 1 where there is none; ``srlg`` names shared-risk groups, with
+        ``;`` between them.
     rate
         Capacity of links for which none is given, with its unit.
     merge_parallel
@@ -72,31 +91,27 @@ def read_network(
     Raises
     ------
     ScenarioError
-        Every unknown node, loop, repeated link, and capacity that is missing, not a number, or not
-        above 0.
+        Every unknown node, loop, repeated link, and capacity or weight that is missing, not a
+        number, or not above 0.
     """
-    from ackclock._util.units import parse, typed_problem
-
-    default = None
-    if rate is not None:
-        wrong = typed_problem(rate, "rate")
-        if wrong:
-            raise ScenarioError([Problem("--rate", wrong)])
-        default = parse(rate, "rate")
+    default = _default_rate(rate)
     text = str(path)
     raw = _raw(text)
     names = _names(raw)
     problems: list[Problem] = []
     ends: list[tuple[int, int]] = []
     capacity: list[tuple[float, float]] = []
+    weights: list[tuple[float, float]] = []
+    risk_groups: dict[str, list[int]] = {}
     number = {name: i for i, name in enumerate(raw.nodes)}
     seen: dict[tuple[int, int], tuple[int, str]] = {}
     bare = [
-        where
-        for where, _, _, given, back in raw.links
-        if default is None and ("" in (given, back) or given is None)
+        link.where
+        for link in raw.links
+        if default is None and ("" in (link.capacity, link.back) or link.capacity is None)
     ]
-    for where, a, b, given, back in raw.links:
+    for link in raw.links:
+        where, a, b = link.where, link.a, link.b
         unknown = [n for n in dict.fromkeys((a, b)) if n not in number]
         problems += [
             Problem(where, f'there is no node "{n}"; {suggestion(n, number)}', text)
@@ -106,11 +121,7 @@ def read_network(
             more = f", nor do {len(bare) - 1} other links" if len(bare) > 1 else ""
             message = f"gives no capacity{more}; --rate sets one for such links"
             problems.append(Problem(where, message, text))
-        there = _capacity(given, default, where, text, problems)
-        value = (
-            there,
-            there if back is None else _capacity(back, default, f"{where}, back", text, problems),
-        )
+        value, weight = _values(link, default, text, problems)
         if a == b:
             problems.append(Problem(where, f'joins "{a}" to itself', text))
         if unknown or a == b:
@@ -120,6 +131,9 @@ def read_network(
             seen[key] = (len(ends), where)
             ends.append((number[a], number[b]))
             capacity.append(value)
+            weights.append(weight)
+            for name in _risk_groups(link):
+                risk_groups.setdefault(name, []).append(len(ends) - 1)
         elif merge_parallel:
             place = seen[key][0]
             if ends[place] != (number[a], number[b]):
@@ -134,6 +148,28 @@ def read_network(
         problems.append(Problem("links", "there are none; expected one or more", text))
     if problems:
         raise ScenarioError(problems)
+    return _network(text, raw, names, (ends, capacity, weights), risk_groups)
+
+
+def _default_rate(rate: float | str | None) -> float | None:
+    from ackclock._util.units import parse, typed_problem
+
+    if rate is None:
+        return None
+    wrong = typed_problem(rate, "rate")
+    if wrong:
+        raise ScenarioError([Problem("--rate", wrong)])
+    return parse(rate, "rate")
+
+
+def _network(
+    text: str,
+    raw: _Raw,
+    names: dict[str, str],
+    links: tuple[list[tuple[int, int]], list[tuple[float, float]], list[tuple[float, float]]],
+    risk_groups: dict[str, list[int]],
+) -> Network:
+    ends, capacity, weights = links
     both = [pair for a, b in ends for pair in ((a, b), (b, a))]
     src, dst = np.array(both, dtype=np.uint32).T
     graph = Graph(
@@ -141,9 +177,35 @@ def read_network(
         np.ascontiguousarray(src),
         np.ascontiguousarray(dst),
         np.array(capacity).ravel(),
+        np.array(weights).ravel(),
     )
     places = np.array([[_float(lon), _float(lat)] for _, lat, lon in raw.nodes.values()])
-    return Network(Path(text).stem, graph, places, names)
+    groups = {name: tuple(rows) for name, rows in risk_groups.items()}
+    return Network(Path(text).stem, graph, places, names, groups)
+
+
+def _values(
+    link: _Link, default: float | None, file: str, problems: list[Problem]
+) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Capacity and weight of a link, there and back."""
+    there = _capacity(link.capacity, default, link.where, file, problems)
+    back = f"{link.where}, back"
+    weight = _weight(link.weight, link.where, file, problems)
+    capacities = (
+        there,
+        there if link.back is None else _capacity(link.back, default, back, file, problems),
+    )
+    weights = (
+        weight,
+        weight
+        if link.weight_back in (None, "")
+        else _weight(link.weight_back, back, file, problems),
+    )
+    return capacities, weights
+
+
+def _risk_groups(link: _Link) -> list[str]:
+    return [name.strip() for name in str(link.risk_groups or "").split(";") if name.strip()]
 
 
 def _capacity(
@@ -161,6 +223,16 @@ def _capacity(
     if math.isfinite(value) and value > 0:
         return value
     problems.append(Problem(where, f'has the capacity "{given}"; expected more than 0', file))
+    return 1.0
+
+
+def _weight(given: Any, where: str, file: str, problems: list[Problem]) -> float:
+    if given is None or given == "":
+        return 1.0
+    value = _float(given)
+    if math.isfinite(value) and value > 0:
+        return value
+    problems.append(Problem(where, f'has the weight "{given}"; expected more than 0', file))
     return 1.0
 
 
@@ -214,8 +286,18 @@ def _from_csv(edges: Path, nodes: Path | None) -> _Raw:
         for node in (a, b):
             if not raw.lists_nodes:
                 raw.nodes.setdefault(node, ("", None, None))
-        given = row.get("capacity_bps", row.get("capacity"))
-        raw.links.append((f"edges, {where}", a, b, given, None))
+        raw.links.append(
+            _Link(
+                f"edges, {where}",
+                a,
+                b,
+                row.get("capacity_bps", row.get("capacity")),
+                row.get("back_capacity_bps", row.get("back_capacity")) or None,
+                row.get("weight"),
+                row.get("back_weight"),
+                row.get("srlg"),
+            )
+        )
     return raw
 
 
@@ -246,17 +328,26 @@ def _from_networkx(graph: Any, file: str) -> _Raw:
         )
         raw.nodes[str(node)] = (str(first(data, "name", "label") or ""), lat, lon)
     # Of a directed graph the arcs there and back are one link.
-    waiting: dict[tuple[str, str], list[Any]] = {}
+    waiting: dict[tuple[str, str], list[_Link]] = {}
     for one, other, data in graph.edges(data=True):
         a, b = str(one), str(other)
-        rate = first(data, "rate", "capacity_bps", "capacity", "LinkSpeedRaw")
+        link = _Link(
+            f"link {a} - {b}",
+            a,
+            b,
+            first(data, "rate", "capacity_bps", "capacity", "LinkSpeedRaw"),
+            weight=first(data, "weight"),
+            risk_groups=first(data, "srlg"),
+        )
         if not graph.is_directed() or a == b:
-            raw.links.append((f"link {a} - {b}", a, b, rate, None))
+            raw.links.append(link)
         elif waiting.get((b, a)):
             there = waiting[b, a].pop(0)
-            raw.links.append((f"link {b} - {a}", b, a, there, "" if rate is None else rate))
+            there.back = "" if link.capacity is None else link.capacity
+            there.weight_back = 1 if link.weight is None else link.weight
+            raw.links.append(there)
         else:
-            waiting.setdefault((a, b), []).append(rate)
+            waiting.setdefault((a, b), []).append(link)
     alone = [pair for pair, rates in waiting.items() if rates]
     if alone:
         raise ScenarioError(

@@ -1,0 +1,195 @@
+//! What failures of links and nodes do to the loads of all others.
+
+use super::repair::Repair;
+use super::{Igp, Matrix, Progress, Stopped, Tree};
+
+/// Links and nodes that fail together.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Failure {
+    /// Directed links, those at the nodes included.
+    pub links: Vec<u32>,
+    /// Nodes.
+    pub nodes: Vec<u32>,
+}
+
+/// What one failure does, at the loads offered.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Impact {
+    /// Load of the busiest link that is left, over its capacity.
+    pub utilisation: f64,
+    /// That link.
+    pub busiest: u32,
+    /// Links whose load exceeds their capacity.
+    pub overloaded: u32,
+    /// The most by which a link's load exceeds its capacity.
+    pub excess: f64,
+    /// Volume between working nodes that loses its last path.
+    pub disconnected: f64,
+    /// Volume from and to the nodes that fail.
+    pub own: f64,
+}
+
+/// What to find beside the impacts, and how much memory to take for it.
+#[derive(Clone, Copy, Debug)]
+pub struct Watch {
+    /// Also the load on the links of each failure under each other one.
+    pub across: bool,
+    /// Bytes for loads under failures; failures are done in as many blocks as that needs.
+    pub memory: usize,
+}
+
+/// The network without and with each failure.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Failures {
+    /// Loads while all is well.
+    pub base: Vec<f64>,
+    /// Volume without a path while all is well.
+    pub unreachable: f64,
+    /// What each failure does.
+    pub impact: Vec<Impact>,
+    /// The largest load of each link under any of the failures that leave it up.
+    pub worst: Vec<f64>,
+    /// The first failure under which it is so.
+    pub worst_failure: Vec<u32>,
+    /// Where requested: under failure i, the load on the links of failure j, at i times their number + j.
+    pub across: Vec<f64>,
+}
+
+/// Fails each of `failures` alone.
+///
+/// # Errors
+/// `progress` returned false.
+pub fn failures(
+    igp: &Igp,
+    matrix: &Matrix,
+    capacity: &[f64],
+    failures: &[Failure],
+    watch: Watch,
+    progress: Progress,
+) -> Result<Failures, Stopped> {
+    let m = igp.links();
+    let block = (watch.memory / (8 * m.max(1))).clamp(1, failures.len().max(1));
+    let mut tree = Tree::new(igp.nodes);
+    let mut repair = Repair::new(igp);
+    let mut volume = vec![0.0; igp.nodes];
+    let mut found = Failures {
+        base: vec![0.0; m],
+        worst: vec![0.0; m],
+        worst_failure: vec![0; m],
+        ..Failures::default()
+    };
+    let mut rows = vec![0.0; block * m];
+    let destinations: Vec<u32> = matrix.destinations().collect();
+    let blocks = failures.len().div_ceil(block).max(1);
+    let (mut steps, all) = (0, blocks * destinations.len());
+    for number in 0..blocks {
+        let some = &failures
+            [(number * block).min(failures.len())..((number + 1) * block).min(failures.len())];
+        rows[..some.len() * m].fill(0.0);
+        let mut impact = vec![Impact::default(); some.len()];
+        for &destination in &destinations {
+            matrix.gather(destination, &mut volume);
+            tree.grow(igp, destination, |_| true);
+            let base = &mut found.base;
+            let first = number == 0;
+            let missing = tree.send(
+                igp,
+                &volume,
+                |_| true,
+                |link, load| {
+                    if first {
+                        base[link as usize] += load;
+                    }
+                },
+            );
+            if first {
+                found.unreachable += missing;
+            }
+            for (i, failure) in some.iter().enumerate() {
+                let row = &mut rows[i * m..(i + 1) * m];
+                one(igp, &tree, &mut repair, &volume, failure, row, &mut impact[i]);
+            }
+            matrix.clear(destination, &mut volume);
+            steps += 1;
+            if !progress(steps, all) {
+                return Err(Stopped);
+            }
+        }
+        for (i, failure) in some.iter().enumerate() {
+            let row = &mut rows[i * m..(i + 1) * m];
+            for (load, base) in row.iter_mut().zip(&found.base) {
+                *load += base;
+            }
+            for &link in &failure.links {
+                row[link as usize] = 0.0;
+            }
+            judge(row, capacity, &mut impact[i]);
+            for (link, &load) in row.iter().enumerate() {
+                if load > found.worst[link] {
+                    found.worst[link] = load;
+                    found.worst_failure[link] = (number * block + i) as u32;
+                }
+            }
+            if watch.across {
+                found.across.extend(
+                    failures.iter().map(|f| f.links.iter().map(|&l| row[l as usize]).sum::<f64>()),
+                );
+            }
+        }
+        found.impact.extend(impact);
+    }
+    Ok(found)
+}
+
+/// Adds to `row` what a failure changes toward one destination.
+fn one(
+    igp: &Igp,
+    tree: &Tree,
+    repair: &mut Repair,
+    volume: &[f64],
+    failure: &Failure,
+    row: &mut [f64],
+    impact: &mut Impact,
+) {
+    if failure.nodes.contains(&tree.destination) {
+        // Nothing is sent to a node that is down.
+        for &node in &tree.order {
+            let traffic = tree.traffic[node as usize];
+            if node == tree.destination || traffic == 0.0 {
+                continue;
+            }
+            impact.own += volume[node as usize];
+            let share = traffic / f64::from(tree.hops[node as usize]);
+            for &link in igp.out.of(node) {
+                if tree.on_path(igp, link) {
+                    row[link as usize] -= share;
+                }
+            }
+        }
+        return;
+    }
+    let lost = repair.fail(igp, tree, volume, &failure.links, |l, by| row[l as usize] += by);
+    let own: f64 = failure
+        .nodes
+        .iter()
+        .filter(|&&n| tree.distance[n as usize].is_finite())
+        .map(|&n| volume[n as usize])
+        .sum();
+    impact.own += own;
+    impact.disconnected += (lost - own).max(0.0);
+}
+
+fn judge(row: &[f64], capacity: &[f64], impact: &mut Impact) {
+    for (link, (&load, &capacity)) in row.iter().zip(capacity).enumerate() {
+        let utilisation = load / capacity;
+        if utilisation > impact.utilisation {
+            impact.utilisation = utilisation;
+            impact.busiest = link as u32;
+        }
+        // The last bits of a sum are no overload.
+        if utilisation > 1.0 + 1e-9 {
+            impact.overloaded += 1;
+            impact.excess = impact.excess.max(load - capacity);
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Loads of links, and what of each demand gets through where links are overloaded.
+
+use super::{Igp, Matrix, Progress, Stopped, Tree};
+
+/// Loads offered to links.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loads {
+    /// Load of each link.
+    pub link: Vec<f64>,
+    /// Volume without a path.
+    pub unreachable: f64,
+}
+
+/// Loads of all links over those that are `up`; an empty list: all.
+///
+/// # Errors
+/// `progress` returned false.
+pub fn loads(
+    igp: &Igp,
+    matrix: &Matrix,
+    up: &[bool],
+    progress: Progress,
+) -> Result<Loads, Stopped> {
+    let mut tree = Tree::new(igp.nodes);
+    let mut volume = vec![0.0; igp.nodes];
+    let mut found = Loads { link: vec![0.0; igp.links()], unreachable: 0.0 };
+    let is_up = |link: u32| up.is_empty() || up[link as usize];
+    let many = matrix.destinations().count();
+    for (done, destination) in matrix.destinations().enumerate() {
+        matrix.gather(destination, &mut volume);
+        tree.grow(igp, destination, is_up);
+        let link = &mut found.link;
+        found.unreachable += tree.send(igp, &volume, is_up, |l, load| link[l as usize] += load);
+        matrix.clear(destination, &mut volume);
+        if !progress(done + 1, many) {
+            return Err(Stopped);
+        }
+    }
+    Ok(found)
+}
+
+/// What arrives where overloaded links drop in proportion.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kept {
+    /// Part of each demand that arrives, 0 where there is no path.
+    pub part: Vec<f64>,
+    /// What each link is offered, after the drops before it.
+    pub offered: Vec<f64>,
+    /// Rounds that it took, and whether the last one changed nothing above the tolerance.
+    pub rounds: usize,
+    /// Whether the rates are at rest.
+    pub settled: bool,
+}
+
+/// Largest change of a link's load, relative to its capacity, that counts as rest.
+const TOLERANCE: f64 = 1e-9;
+
+/// What of each demand gets through if each link passes what it can, in equal parts of all that
+/// arrives, as FIFO queues do with traffic that does not react.
+///
+/// Drops at one link relieve those behind it, so rounds are made until nothing changes, at most `limit`.
+///
+/// # Errors
+/// `progress` returned false.
+pub fn kept(
+    igp: &Igp,
+    matrix: &Matrix,
+    capacity: &[f64],
+    up: &[bool],
+    limit: usize,
+    progress: Progress,
+) -> Result<Kept, Stopped> {
+    let is_up = |link: u32| up.is_empty() || up[link as usize];
+    let mut tree = Tree::new(igp.nodes);
+    let mut volume = vec![0.0; igp.nodes];
+    let mut passed = vec![1.0; igp.links()];
+    let mut found = Kept {
+        part: vec![0.0; matrix.pairs()],
+        offered: vec![0.0; igp.links()],
+        rounds: 0,
+        settled: false,
+    };
+    let mut part = vec![0.0; igp.nodes];
+    while found.rounds < limit && !found.settled {
+        let before = std::mem::replace(&mut found.offered, vec![0.0; igp.links()]);
+        for destination in matrix.destinations() {
+            matrix.gather(destination, &mut volume);
+            tree.grow(igp, destination, is_up);
+            thinned(igp, &mut tree, &volume, &passed, is_up, &mut found.offered);
+            // Nearest first: what arrives of a node's traffic follows from its next hops.
+            part.fill(0.0);
+            part[destination as usize] = 1.0;
+            for &node in &tree.order {
+                if node != destination {
+                    let share = 1.0 / f64::from(tree.hops[node as usize]);
+                    part[node as usize] = igp
+                        .out
+                        .of(node)
+                        .iter()
+                        .filter(|&&link| tree.on_path(igp, link) && is_up(link))
+                        .map(|&l| share * passed[l as usize] * part[igp.dst[l as usize] as usize])
+                        .sum();
+                }
+            }
+            for &pair in matrix.to.of(destination) {
+                found.part[pair as usize] = part[matrix.from[pair as usize] as usize];
+            }
+            matrix.clear(destination, &mut volume);
+            if !progress(found.rounds, limit) {
+                return Err(Stopped);
+            }
+        }
+        for (link, passed) in passed.iter_mut().enumerate() {
+            *passed = (capacity[link] / found.offered[link]).min(1.0);
+        }
+        found.rounds += 1;
+        found.settled = found.rounds > 1
+            && (0..igp.links())
+                .all(|l| (found.offered[l] - before[l]).abs() <= TOLERANCE * capacity[l]);
+    }
+    Ok(found)
+}
+
+/// As [`Tree::send`], where each link lets only a part through.
+fn thinned(
+    igp: &Igp,
+    tree: &mut Tree,
+    volume: &[f64],
+    passed: &[f64],
+    is_up: impl Fn(u32) -> bool,
+    offered: &mut [f64],
+) {
+    tree.traffic.copy_from_slice(volume);
+    for &node in tree.order.iter().rev() {
+        let traffic = tree.traffic[node as usize];
+        if traffic == 0.0 || node == tree.destination {
+            continue;
+        }
+        let share = traffic / f64::from(tree.hops[node as usize]);
+        for &link in igp.out.of(node) {
+            if tree.on_path(igp, link) && is_up(link) {
+                offered[link as usize] += share;
+                tree.traffic[igp.dst[link as usize] as usize] += share * passed[link as usize];
+            }
+        }
+    }
+}

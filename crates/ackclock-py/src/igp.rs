@@ -1,0 +1,229 @@
+//! Link-state routing for Python: arrays in, arrays out, without the interpreter's lock.
+
+use ackclock_core::error::Problem;
+use ackclock_core::fluid::igp::{
+    Failure, Igp, Impact, Matrix, Search, Stopped, Watch, failures, kept, loads, search_weights,
+};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use super::input_error;
+
+type Floats<'py> = PyReadonlyArray1<'py, f64>;
+type Ids<'py> = PyReadonlyArray1<'py, u32>;
+type Array<'py> = Bound<'py, PyArray1<f64>>;
+
+fn floats(values: &Floats<'_>) -> Vec<f64> {
+    values.as_array().to_vec()
+}
+
+fn ids(values: &Ids<'_>) -> Vec<u32> {
+    values.as_array().to_vec()
+}
+
+/// Lists of links as offsets and values.
+fn lists(offsets: &[u32], values: &[u32], links: usize) -> PyResult<Vec<Vec<u32>>> {
+    let right = offsets.first() == Some(&0)
+        && offsets.is_sorted()
+        && offsets.last().is_some_and(|&end| end as usize == values.len())
+        && values.iter().all(|&v| (v as usize) < links);
+    if !right {
+        return Err(wrong("groups", &format!("must be offsets and numbers below {links}")));
+    }
+    Ok(offsets.windows(2).map(|pair| values[pair[0] as usize..pair[1] as usize].to_vec()).collect())
+}
+
+fn wrong(path: &str, message: &str) -> PyErr {
+    input_error(&[Problem::new(path, message)])
+}
+
+/// Calls `work` without the interpreter's lock, and `progress` now and then with it.
+fn watched<T: Send>(
+    py: Python<'_>,
+    progress: Option<&Py<PyAny>>,
+    work: impl FnOnce(&mut dyn FnMut(usize, usize) -> bool) -> Result<T, Stopped> + Send,
+) -> PyResult<T> {
+    let mut raised: Option<PyErr> = None;
+    let found = py.detach(|| {
+        work(&mut |done, all| {
+            let went = Python::attach(|py| {
+                py.check_signals()?;
+                progress.map_or(Ok(()), |call| call.call1(py, (done, all)).map(|_| ()))
+            });
+            raised = went.err();
+            raised.is_none()
+        })
+    });
+    match raised {
+        Some(error) => Err(error),
+        None => found.map_err(|Stopped| PyRuntimeError::new_err("the analysis was stopped")),
+    }
+}
+
+/// A network with link-state routes and a traffic matrix. Use `ackclock.studies.planner`.
+#[pyclass(frozen, module = "ackclock._core")]
+pub(super) struct IgpCore {
+    igp: Igp,
+    matrix: Matrix,
+    capacity: Vec<f64>,
+}
+
+impl IgpCore {
+    /// Which links are up; an empty list: all.
+    fn up(&self, up: &PyReadonlyArray1<'_, bool>) -> PyResult<Vec<bool>> {
+        let up = up.as_array().to_vec();
+        if up.is_empty() || up.len() == self.igp.links() {
+            return Ok(up);
+        }
+        Err(wrong("up", &format!("has {} entries, expected {}", up.len(), self.igp.links())))
+    }
+}
+
+#[pymethods]
+impl IgpCore {
+    #[new]
+    #[expect(clippy::too_many_arguments, reason = "called by one Python class, by name")]
+    #[pyo3(signature = (*, nodes, src, dst, cost, capacity, source, target, volume))]
+    fn new(
+        nodes: usize,
+        src: Ids<'_>,
+        dst: Ids<'_>,
+        cost: Floats<'_>,
+        capacity: Floats<'_>,
+        source: Ids<'_>,
+        target: Ids<'_>,
+        volume: Floats<'_>,
+    ) -> PyResult<Self> {
+        let (src, dst, cost, capacity) = (ids(&src), ids(&dst), floats(&cost), floats(&capacity));
+        let (source, target, volume) = (ids(&source), ids(&target), floats(&volume));
+        let mut problems = Vec::new();
+        let m = src.len();
+        if dst.len() != m || cost.len() != m || capacity.len() != m {
+            problems.push(Problem::new("links", "ends, costs and capacities differ in number"));
+        }
+        if source.len() != volume.len() || target.len() != volume.len() {
+            problems.push(Problem::new("demands", "ends and volumes differ in number"));
+        }
+        if [&src, &dst, &source, &target].iter().any(|l| l.iter().any(|&n| n as usize >= nodes)) {
+            problems.push(Problem::new("ends", format!("expected node numbers below {nodes}")));
+        }
+        let bad = |list: &[f64]| list.iter().position(|v| v.is_nan() || *v <= 0.0);
+        if let Some(i) = bad(&cost) {
+            problems.push(Problem::new(format!("cost[{i}]"), "expected a number above 0"));
+        }
+        if let Some(i) = bad(&capacity) {
+            problems.push(Problem::new(format!("capacity[{i}]"), "expected a number above 0"));
+        }
+        if let Some(i) = volume.iter().position(|v| !(v.is_finite() && *v >= 0.0)) {
+            problems
+                .push(Problem::new(format!("volume[{i}]"), "expected a finite number, 0 or more"));
+        }
+        if !problems.is_empty() {
+            return Err(input_error(&problems));
+        }
+        let matrix = Matrix::new(nodes, source, &target, volume);
+        Ok(Self { igp: Igp::new(nodes, src, dst, cost), matrix, capacity })
+    }
+
+    /// Load of each link, and the volume without a path.
+    #[pyo3(signature = (*, up, progress=None))]
+    fn loads<'py>(
+        &self,
+        py: Python<'py>,
+        up: PyReadonlyArray1<'_, bool>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<(Array<'py>, f64)> {
+        let up = self.up(&up)?;
+        let found = watched(py, progress.as_ref(), |go| loads(&self.igp, &self.matrix, &up, go))?;
+        Ok((found.link.into_pyarray(py), found.unreachable))
+    }
+
+    /// Part of each demand that arrives, what each link is offered, and whether it came to rest.
+    #[pyo3(signature = (*, up, rounds, progress=None))]
+    fn kept<'py>(
+        &self,
+        py: Python<'py>,
+        up: PyReadonlyArray1<'_, bool>,
+        rounds: usize,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<(Array<'py>, Array<'py>, bool)> {
+        let up = self.up(&up)?;
+        let found = watched(py, progress.as_ref(), |go| {
+            kept(&self.igp, &self.matrix, &self.capacity, &up, rounds, go)
+        })?;
+        Ok((found.part.into_pyarray(py), found.offered.into_pyarray(py), found.settled))
+    }
+
+    /// What each failure does: arrays by name.
+    #[expect(clippy::too_many_arguments, reason = "called by one Python function, by name")]
+    #[pyo3(signature = (*, link_offsets, links, node_offsets, nodes, across, memory, progress=None))]
+    fn failures<'py>(
+        &self,
+        py: Python<'py>,
+        link_offsets: Ids<'_>,
+        links: Ids<'_>,
+        node_offsets: Ids<'_>,
+        nodes: Ids<'_>,
+        across: bool,
+        memory: usize,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let links = lists(&ids(&link_offsets), &ids(&links), self.igp.links())?;
+        let nodes = lists(&ids(&node_offsets), &ids(&nodes), self.igp.nodes())?;
+        if links.len() != nodes.len() {
+            return Err(wrong("failures", "links and nodes differ in number"));
+        }
+        let failed: Vec<Failure> =
+            links.into_iter().zip(nodes).map(|(links, nodes)| Failure { links, nodes }).collect();
+        let watch = Watch { across, memory };
+        let found = watched(py, progress.as_ref(), |go| {
+            failures(&self.igp, &self.matrix, &self.capacity, &failed, watch, go)
+        })?;
+        let out = PyDict::new(py);
+        let column = |get: fn(&Impact) -> f64| {
+            found.impact.iter().map(get).collect::<Vec<f64>>().into_pyarray(py)
+        };
+        out.set_item("utilisation", column(|i| i.utilisation))?;
+        out.set_item("excess", column(|i| i.excess))?;
+        out.set_item("disconnected", column(|i| i.disconnected))?;
+        out.set_item("own", column(|i| i.own))?;
+        for (name, get) in
+            [("busiest", (|i| i.busiest) as fn(&Impact) -> u32), ("overloaded", |i| i.overloaded)]
+        {
+            let values: Vec<u32> = found.impact.iter().map(get).collect();
+            out.set_item(name, values.into_pyarray(py))?;
+        }
+        out.set_item("base", found.base.into_pyarray(py))?;
+        out.set_item("unreachable", found.unreachable)?;
+        out.set_item("worst", found.worst.into_pyarray(py))?;
+        out.set_item("worst_failure", found.worst_failure.into_pyarray(py))?;
+        out.set_item("across", found.across.into_pyarray(py))?;
+        Ok(out)
+    }
+
+    /// The best weights found, the utilisation that they give, and how the search went.
+    #[expect(clippy::too_many_arguments, reason = "called by one Python function, by name")]
+    #[pyo3(signature = (*, offsets, links, tries, most, seed, progress=None))]
+    fn search_weights<'py>(
+        &self,
+        py: Python<'py>,
+        offsets: Ids<'_>,
+        links: Ids<'_>,
+        tries: usize,
+        most: u32,
+        seed: u64,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<(Array<'py>, f64, Vec<(usize, f64)>)> {
+        let groups = lists(&ids(&offsets), &ids(&links), self.igp.links())?;
+        if most == 0 || groups.is_empty() || groups.iter().any(Vec::is_empty) {
+            return Err(wrong("groups", "expected links, and a largest weight of 1 or more"));
+        }
+        let search = Search { tries, most, seed };
+        let found = watched(py, progress.as_ref(), |go| {
+            search_weights(&self.igp, &self.matrix, &self.capacity, &groups, &search, go)
+        })?;
+        Ok((found.cost.into_pyarray(py), found.utilisation, found.course))
+    }
+}

@@ -1,0 +1,1 @@
+"""Questions of a network's planner: loads over time, failures, upgrades, weights."""

@@ -1,0 +1,269 @@
+"""Answers of a planner as text: sentences first, then tables."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import TYPE_CHECKING
+
+from ackclock._util.number_text import engineering, number, percent
+from ackclock._util.text_table import table
+from ackclock.studies.planner.failures import MOST, Survey
+from ackclock.studies.planner.upgrades import Upgrades
+from ackclock.studies.planner.utilisation import Utilisation
+from ackclock.studies.planner.weights import Found
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ackclock.studies.planner.situation import Situation
+
+__all__ = ["Answer", "Table", "sentences", "tables", "text"]
+
+Answer = Survey | Upgrades | Utilisation | Found
+Table = tuple[str, list[str], list[list[str]]]
+"""Title, head and rows."""
+
+
+def _bps(value: float) -> str:
+    return engineering(value, "bit/s")
+
+
+def _inputs(situation: Situation) -> str:
+    graph = situation.network.graph
+    return (
+        f"{situation.network.title}: {len(graph.nodes)} nodes, {situation.links} links,"
+        f" {len(situation.demands.source)} demands"
+    )
+
+
+@singledispatch
+def sentences(answer: Answer) -> list[str]:
+    """Say the answer in a few sentences.
+
+    Parameters
+    ----------
+    answer
+        What was found.
+    """
+    raise TypeError(f"no answer: {answer!r}")
+
+
+@singledispatch
+def tables(answer: Answer) -> list[Table]:
+    """Make the tables of an answer.
+
+    Parameters
+    ----------
+    answer
+        What was found.
+    """
+    raise TypeError(f"no answer: {answer!r}")
+
+
+def text(answer: Answer) -> str:
+    """Write an answer for a terminal.
+
+    Parameters
+    ----------
+    answer
+        What was found.
+    """
+    parts = ["\n".join(sentences(answer))]
+    for title, head, rows in tables(answer):
+        body = table(head, rows)
+        parts.append(f"{title}\n{body}" if title else body)
+    return "\n\n".join(parts)
+
+
+@sentences.register
+def _(answer: Utilisation) -> list[str]:
+    situation = answer.situation
+    times, used = situation.demands.times, answer.used
+    lines = [_inputs(situation) + (f", {len(times)} times" if len(times) > 1 else "")]
+    time, link = divmod(int(used.argmax()), used.shape[1])
+    when = f" at {times[time]}" if times[time] else ""
+    lines.append(
+        f"the busiest link is {situation.direction(link)}, with a load of"
+        f" {percent(used[time, link])} of its capacity{when}"
+    )
+    over = int((used > 1 + 1e-9).any(axis=0).sum())
+    if over:
+        what = "1 link is" if over == 1 else f"{over} links are"
+        lines.append(f"in one direction {what} overloaded")
+    missing = float(answer.unreachable.max())
+    if missing > 0:
+        lines.append(f"{_bps(missing)} at most has no path")
+    return lines
+
+
+@tables.register
+def _(answer: Utilisation) -> list[Table]:
+    situation, used = answer.situation, answer.used
+    p95, top, times = answer.percentile(95), used.argmax(axis=0), situation.demands.times
+    rows = []
+    for link in answer.busiest()[:12]:
+        row = [situation.direction(link), _bps(float(situation.capacity[link]))]
+        if len(times) > 1:
+            row += [percent(float(used[:, link].mean())), percent(float(p95[link]))]
+        row.append(percent(float(used[:, link].max())))
+        if len(times) > 1:
+            row.append(times[top[link]])
+        rows.append(row)
+    head = ["link", "capacity", "mean", "95th percentile", "most", "at"]
+    return [("", head if len(times) > 1 else ["link", "capacity", "load"], rows)]
+
+
+def _survey_kind(answer: Survey) -> str:
+    words = {
+        "links": "links, each alone",
+        "nodes": "nodes, each alone",
+        "risk-groups": "shared-risk groups, each alone",
+        "pairs": "pairs of links",
+        "named": "given failure" + ("s" if answer.tried != 1 else ""),
+    }[answer.kind]
+    return f"{answer.tried} {words}"
+
+
+@sentences.register
+def _(answer: Survey) -> list[str]:
+    situation = answer.situation
+    demand = float(situation.volume.sum())
+    used = answer.base / situation.capacity
+    lines = [
+        f"{_inputs(situation)}, {_bps(demand)}{situation.when()}",
+        f"without failure the busiest link, {situation.direction(int(used.argmax()))}, has a"
+        f" load of {percent(float(used.max()))} of its capacity"
+        + (f", and {_bps(answer.base_lost)} is lost" if answer.base_lost else ""),
+    ]
+    if answer.solved < answer.tried:
+        rest = answer.tried - answer.solved
+        lines.append(
+            f"{_survey_kind(answer)}; {rest} of them cannot be among the worst"
+            f" {min(MOST, answer.tried)} and were not computed"
+        )
+    else:
+        lines.append(_survey_kind(answer))
+    worst = answer.failed[0].name
+    lost = answer.least_lost(0)
+    if lost > 1e-9 * demand:
+        lines.append(
+            f"{worst}: {_bps(lost)} at least cannot be delivered, {percent(lost / demand)} of all"
+            f" demand; where overloaded links drop in proportion, {_bps(answer.hurt[0].lost)} is"
+            " lost"
+        )
+    else:
+        busiest = situation.direction(int(answer.impact["busiest"][0]))
+        lines.append(
+            f"every demand can be met after each failure; the least room is left after {worst}:"
+            f" {busiest} has a load of {percent(float(answer.impact['utilisation'][0]))}"
+        )
+    return lines
+
+
+@tables.register
+def _(answer: Survey) -> list[Table]:
+    rows = []
+    for i, hurt in enumerate(answer.hurt):
+        busiest = answer.situation.direction(int(answer.impact["busiest"][i]))
+        rows.append(
+            [
+                answer.failed[i].name,
+                _bps(answer.least_lost(i)),
+                _bps(float(answer.impact["disconnected"][i])),
+                _bps(hurt.lost),
+                str(hurt.count),
+                busiest,
+                percent(float(answer.impact["utilisation"][i])),
+                str(int(answer.impact["overloaded"][i])),
+            ]
+        )
+    head = [
+        "failed",
+        "lost at least",
+        "without a path",
+        "lost in proportion",
+        "demands hurt",
+        "busiest link left",
+        "its load",
+        "overloaded",
+    ]
+    found: list[Table] = [("", head, rows)]
+    if answer.hurt and answer.hurt[0].demands:
+        found.append(
+            (
+                f"hurt most when {answer.failed[0].name} fails",
+                ["demand", "volume", "arrives"],
+                [[pair, _bps(v), percent(part)] for pair, v, part in answer.hurt[0].demands],
+            )
+        )
+    return found
+
+
+_GOALS = {
+    "utilisation": "load of the busiest link",
+    "failure": "load of the busiest link under the worst failure of a link",
+    "minimum": "least max-min rate of a demand that wants more",
+    "total": "sum of max-min rates",
+}
+
+
+@sentences.register
+def _(answer: Upgrades) -> list[str]:
+    def shown(value: float) -> str:
+        if answer.goal in ("utilisation", "failure"):
+            return percent(value)
+        return _bps(value) if value < float("inf") else "all demands met"
+
+    lines = [f"{_inputs(answer.situation)}{answer.situation.when()}"]
+    lines.append(f"{_GOALS[answer.goal]}: {shown(answer.before)} as it is")
+    made = f"{number(answer.factor)} times the capacity of {', '.join(answer.links)}"
+    lines.append(f"{made}: {shown(answer.after)}")
+    how = {
+        "exact": "no other set of as many links does better",
+        "none": "links were added one after the other; other sets may do better",
+        "bound": "links were added one after the other; no set can do better than"
+        f" {shown(answer.bound or 0.0)}",
+    }[answer.proof]
+    lines.append(how)
+    return lines
+
+
+@tables.register
+def _(answer: Upgrades) -> list[Table]:
+    if not answer.steps:
+        return []
+    rows = [[link, percent(step)] for link, step in zip(answer.links, answer.steps, strict=True)]
+    return [("", ["with also", _GOALS[answer.goal]], rows)]
+
+
+@sentences.register
+def _(answer: Found) -> list[str]:
+    best = min(answer.baselines, key=lambda name: answer.baselines[name])
+    lines = [
+        f"{_inputs(answer.situation)}{answer.situation.when()}",
+        f"busiest link after {answer.tries} tries: {percent(answer.utilisation)} of its capacity;"
+        f" the best usual weights ({best}) give {percent(answer.baselines[best])}",
+    ]
+    if answer.bound is None:
+        lines.append("the network is too large for the bound over all routings")
+    else:
+        lines.append(f"no routing of any kind can do better than {percent(answer.bound)}")
+    return lines
+
+
+@tables.register
+def _(answer: Found) -> list[Table]:
+    rows = [[name, percent(value)] for name, value in answer.baselines.items()]
+    rows.append(["found", percent(answer.utilisation)])
+    if answer.bound is not None:
+        rows.append(["bound", percent(answer.bound)])
+    changed = [[n, number(a), number(b)] for n, a, b in _most_changed(answer.changed())]
+    found: list[Table] = [("", ["weights", "busiest link"], rows)]
+    if changed:
+        found.append(("weights that change", ["link", "before", "now"], changed))
+    return found
+
+
+def _most_changed(rows: Sequence[tuple[str, float, float]]) -> list[tuple[str, float, float]]:
+    """At most 30 rows; the whole list is in the file of weights."""
+    return list(rows)[:30]

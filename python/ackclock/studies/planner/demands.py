@@ -1,0 +1,253 @@
+"""Demands on a network: a matrix, matrices over time, or a gravity model."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ackclock._util import csv_rows
+from ackclock.errors import Problem, ScenarioError, suggestion
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from ackclock.studies.bottlenecks.operators import Network
+
+    Floats = npt.NDArray[np.float64]
+    Ids = npt.NDArray[np.uint32]
+
+__all__ = ["Demands", "gravity", "read_series"]
+
+_TIME = ("time", "time_utc")
+_SOURCE, _TARGET = ("source", "src", "from"), ("target", "dst", "to")
+_DEMAND = ("demand_bps", "demand")
+_MOST_REPORTED = 20
+
+
+@dataclass(frozen=True)
+class Demands:
+    """Volumes between pairs of nodes, at one time or several.
+
+    Parameters
+    ----------
+    source, target
+        Node numbers of each pair, ``(n_pairs,)``.
+    times
+        What each time is called, in the order of the file; one empty name where there is no time.
+    volume
+        Demand [bit/s] of each pair at each time, ``(n_times, n_pairs)``.
+    """
+
+    source: Ids
+    target: Ids
+    times: tuple[str, ...]
+    volume: Floats
+
+    def at(self, time: str | None) -> int:
+        """Find a time by its name.
+
+        Parameters
+        ----------
+        time
+            Its name, or the only one that ends in it, such as ``20:00``; None: the time at which
+            most is demanded.
+
+        Returns
+        -------
+        int
+            Its number.
+
+        Raises
+        ------
+        ScenarioError
+            There is no such time, or there are several.
+        """
+        if time is None:
+            return int(self.volume.sum(axis=1).argmax())
+        found = [i for i, name in enumerate(self.times) if name == time]
+        found = found or [
+            i for i, name in enumerate(self.times) if name.removesuffix("Z").endswith(time)
+        ]
+        if len(found) == 1:
+            return found[0]
+        if not any(self.times):
+            message = "the demands have no times; expected a file with a column time"
+        elif found:
+            message = f'"{time}" is the end of {len(found)} times; expected one, with its date'
+        else:
+            message = f'there is no time "{time}"; {suggestion(time, self.times)}'
+        raise ScenarioError([Problem("--at", message)])
+
+
+def _bps(given: str) -> float:
+    from ackclock._util.units import parse, quantity_problem
+
+    try:
+        return float(given)
+    except ValueError:
+        return float(parse(given, "rate")) if quantity_problem(given, "rate") is None else math.nan
+
+
+class _Problems:
+    """Problems of one file by line; a long list is cut and counted."""
+
+    def __init__(self, path: Path, key: str) -> None:
+        self.path, self.key = path, key
+        self.found: list[Problem] = []
+        self.more = 0
+
+    def add(self, line: int, message: str) -> None:
+        if len(self.found) < _MOST_REPORTED:
+            self.found.append(Problem(self.key, f"line {line}: {message}", str(self.path)))
+        else:
+            self.more += 1
+
+    def check(self) -> None:
+        if self.more:
+            self.found.append(Problem(self.key, f"and {self.more} more", str(self.path)))
+        if self.found:
+            raise ScenarioError(self.found)
+
+
+def _rows(path: Path, key: str, *needed: tuple[str, ...]) -> list[csv_rows.Row]:
+    try:
+        return csv_rows.rows(path, *needed)
+    except csv_rows.CsvError as error:
+        raise ScenarioError([Problem(key, error.of(path))]) from None
+
+
+def _value(row: dict[str, str], names: tuple[str, ...]) -> str:
+    return next((row[name] for name in names if name in row), "")
+
+
+def read_series(network: Network, path: str | Path, *, scale: float = 1.0) -> Demands:
+    """Read demands, for one time or for several.
+
+    Parameters
+    ----------
+    network
+        The network; the file may use names or ids of its nodes.
+    path
+        CSV with source, target, demand_bps (a number, or text such as ``2 Gbps``) and, for
+        several matrices, time. A pair that a time does not list demands nothing then.
+    scale
+        Factor on every demand.
+
+    Raises
+    ------
+    ScenarioError
+        The file cannot be read; every unknown node, pair of a node with itself, repeated pair, and
+        demand that is no finite number of 0 or more, with its line.
+    """
+    file = Path(path)
+    rows = _rows(file, "demands", _SOURCE, _TARGET, _DEMAND)
+    number = {name: i for i, name in enumerate(network.graph.nodes)}
+    for alias, name in network.aliases.items():
+        number.setdefault(alias, number[name])
+    problems = _Problems(file, "demands")
+    times: dict[str, int] = {}
+    pairs: dict[tuple[int, int], int] = {}
+    seen: dict[tuple[int, int], int] = {}
+    cells: list[tuple[int, int, float]] = []
+    for line, row in rows:
+        a, b = _value(row, _SOURCE).strip(), _value(row, _TARGET).strip()
+        for name in dict.fromkeys((a, b)):
+            if name not in number:
+                problems.add(line, f'there is no node "{name}"; {suggestion(name, number)}')
+        given = _value(row, _DEMAND)
+        value = _bps(given)
+        if not (math.isfinite(value) and value >= 0):
+            problems.add(line, f'the demand from {a} to {b} is "{given}"; expected 0 or more')
+            continue
+        if a not in number or b not in number:
+            continue
+        if number[a] == number[b]:
+            if value > 0:
+                problems.add(line, f'"{a}" sends to itself; expected two different nodes')
+            continue
+        time = times.setdefault(_value(row, _TIME), len(times))
+        pair = pairs.setdefault((number[a], number[b]), len(pairs))
+        if (time, pair) in seen:
+            problems.add(line, f"{a} to {b} is there already: line {seen[time, pair]}")
+        seen[time, pair] = line
+        cells.append((time, pair, value))
+    if not cells and not problems.found:
+        raise ScenarioError([Problem("demands", "has no demand above 0", str(file))])
+    problems.check()
+    volume = np.zeros((len(times), len(pairs)))
+    for time, pair, value in cells:
+        volume[time, pair] = value * scale
+    positive = volume.any(axis=0)
+    if not positive.any():
+        raise ScenarioError([Problem("demands", "has no demand above 0", str(file))])
+    ends = np.array(list(pairs), dtype=np.uint32)[positive]
+    return Demands(
+        np.ascontiguousarray(ends[:, 0]),
+        np.ascontiguousarray(ends[:, 1]),
+        tuple(times),
+        np.ascontiguousarray(volume[:, positive]),
+    )
+
+
+def gravity(network: Network, path: str | Path, *, scale: float = 1.0) -> Demands:
+    """Spread what nodes send and receive over pairs: ``out_a in_b / (sum of in - in_a)``.
+
+    Each node's traffic goes to the others in proportion to what these receive, and none to itself.
+    What a node sends is met exactly; what it receives follows from the model.
+
+    Parameters
+    ----------
+    network
+        The network.
+    path
+        CSV with node, out_bps and, where it differs, in_bps.
+    scale
+        Factor on every demand.
+
+    Raises
+    ------
+    ScenarioError
+        The file cannot be read; every unknown or repeated node and volume that is no finite number
+        of 0 or more, with its line; fewer than two nodes send and receive.
+    """
+    file = Path(path)
+    number = {name: i for i, name in enumerate(network.graph.nodes)}
+    for alias, name in network.aliases.items():
+        number.setdefault(alias, number[name])
+    problems = _Problems(file, "gravity")
+    sent, received = np.zeros(len(network.graph.nodes)), np.zeros(len(network.graph.nodes))
+    seen: dict[int, int] = {}
+    for line, row in _rows(file, "gravity", ("node",), ("out_bps", "volume_bps")):
+        name = row["node"].strip()
+        if name not in number:
+            problems.add(line, f'there is no node "{name}"; {suggestion(name, number)}')
+            continue
+        node = number[name]
+        if node in seen:
+            problems.add(line, f'"{name}" is there already: line {seen[node]}')
+        seen[node] = line
+        out = _value(row, ("out_bps", "volume_bps"))
+        for given, into in ((out, sent), (row.get("in_bps") or out, received)):
+            value = _bps(given)
+            if math.isfinite(value) and value >= 0:
+                into[node] = value * scale
+            else:
+                problems.add(line, f'the volume of "{name}" is "{given}"; expected 0 or more')
+    problems.check()
+    pairs = [
+        (a, b)
+        for a in np.flatnonzero(sent).tolist()
+        for b in np.flatnonzero(received).tolist()
+        if a != b
+    ]
+    if not pairs:
+        message = "has fewer than two nodes that send and receive"
+        raise ScenarioError([Problem("gravity", message, str(file))])
+    source, target = (np.array(ends, dtype=np.uint32) for ends in zip(*pairs, strict=True))
+    others = received.sum() - received
+    volume = sent[source] * received[target] / others[source]
+    return Demands(source, target, ("",), volume[None, :])

@@ -1,0 +1,434 @@
+"""What breaks when links, nodes or risk groups fail, alone or two links at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+
+from ackclock.errors import Problem, ScenarioError, suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy.typing as npt
+
+    from ackclock.studies.planner.situation import Situation
+
+    Floats = npt.NDArray[np.float64]
+
+__all__ = ["Failed", "Hurt", "Kind", "Survey", "everything", "named", "survey"]
+
+Kind = Literal["links", "nodes", "risk-groups", "pairs"]
+"""What fails: each full-duplex link, each node, each shared-risk group, each two links."""
+
+MEMORY = 1 << 30
+"""Bytes for loads under failures, by default."""
+MOST = 10
+"""Failures whose hurt demands are found, and demands listed for each."""
+_BATCH = 256
+_MOST_PAIRED = 4000
+"""Links whose pairs are compared: a table of their loads under each other has its square."""
+_ROUNDS = 200
+_SAME = 1e-9
+
+
+@dataclass(frozen=True)
+class Failed:
+    """What fails together.
+
+    Parameters
+    ----------
+    name
+        In words.
+    links
+        Directed links.
+    nodes
+        Nodes.
+    """
+
+    name: str
+    links: tuple[int, ...]
+    nodes: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Hurt:
+    """What a failure does to single demands, where overloaded links drop in proportion.
+
+    Parameters
+    ----------
+    lost
+        Volume [bit/s] between working nodes that does not arrive.
+    demands
+        The worst, as pair, demand [bit/s], and the part of it that arrives.
+    count
+        How many lose something beyond what they lose without the failure.
+    settled
+        Whether the rates came to rest.
+    """
+
+    lost: float
+    demands: tuple[tuple[str, float, float], ...]
+    count: int
+    settled: bool
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What each failure does, the worst first.
+
+    Parameters
+    ----------
+    situation
+        Network and demands.
+    kind
+        What failed.
+    tried
+        How many failures there are.
+    solved
+        How many of them were computed; the others cannot be among the worst.
+    failed
+        The failures, the worst first; of pairs the worst only.
+    impact
+        What each does: ``utilisation``, ``busiest``, ``overloaded``, ``excess``, ``disconnected``,
+        ``own``, each ``(n_failures,)``.
+    base
+        Loads without failure, ``(n_links,)``.
+    base_lost
+        Volume [bit/s] that does not arrive without failure.
+    hurt
+        Of the worst failures, what they do to demands.
+    worst
+        Largest load of each link under any of the failures, ``(n_links,)``.
+    """
+
+    situation: Situation
+    kind: str
+    tried: int
+    solved: int
+    failed: tuple[Failed, ...]
+    impact: dict[str, npt.NDArray[Any]]
+    base: Floats
+    base_lost: float
+    hurt: tuple[Hurt, ...] = field(default=())
+    worst: Floats | None = None
+
+    def least_lost(self, i: int) -> float:
+        """Volume [bit/s] that cannot be delivered whatever senders do, of failure i.
+
+        Parameters
+        ----------
+        i
+            Its place.
+        """
+        return float(self.impact["disconnected"][i] + self.impact["excess"][i])
+
+    def to_data(self) -> dict[str, Any]:
+        """All numbers as plain data."""
+        rows = []
+        for i, failed in enumerate(self.failed):
+            busiest = int(self.impact["busiest"][i])
+            row: dict[str, Any] = {
+                "failed": failed.name,
+                "least_lost_bps": self.least_lost(i),
+                "disconnected_bps": float(self.impact["disconnected"][i]),
+                "own_bps": float(self.impact["own"][i]),
+                "overloaded_links": int(self.impact["overloaded"][i]),
+                "utilisation": float(self.impact["utilisation"][i]),
+                "busiest": self.situation.direction(busiest),
+            }
+            if i < len(self.hurt):
+                hurt = self.hurt[i]
+                row["lost_bps"] = hurt.lost
+                row["demands_hurt"] = hurt.count
+                row["demands"] = [
+                    {"pair": pair, "demand_bps": demand, "arrives": part}
+                    for pair, demand, part in hurt.demands
+                ]
+            rows.append(row)
+        used = self.base / self.situation.capacity
+        return {
+            "question": "failures",
+            "network": self.situation.network.title,
+            "time": self.situation.demands.times[self.situation.time],
+            "of": self.kind,
+            "failures": self.tried,
+            "computed": self.solved,
+            "demand_bps": float(self.situation.volume.sum()),
+            "utilisation": float(used.max()),
+            "busiest": self.situation.direction(int(used.argmax())),
+            "lost_bps": self.base_lost,
+            "worst": rows,
+        }
+
+
+def everything(situation: Situation, kind: Kind) -> list[Failed]:
+    """List all failures of a kind but pairs.
+
+    Parameters
+    ----------
+    situation
+        The network.
+    kind
+        ``links``, ``nodes`` or ``risk-groups``.
+
+    Raises
+    ------
+    ScenarioError
+        There is no such kind, or the network names no risk groups.
+    """
+    if kind == "links":
+        return [_link(situation, row) for row in range(situation.links)]
+    if kind == "nodes":
+        return [_node(situation, node) for node in range(len(situation.network.graph.nodes))]
+    if kind == "risk-groups":
+        groups = situation.network.risk_groups
+        if not groups:
+            message = "the network names no risk groups; expected a column or attribute srlg"
+            raise ScenarioError([Problem("--of", message)])
+        return [
+            Failed(name, tuple(d for row in rows for d in (2 * row, 2 * row + 1)))
+            for name, rows in groups.items()
+        ]
+    kinds = get_args(Kind)
+    raise ScenarioError([Problem("--of", f'"{kind}" is not one; {suggestion(kind, kinds)}')])
+
+
+def _link(situation: Situation, row: int) -> Failed:
+    return Failed(situation.link(row), (2 * row, 2 * row + 1))
+
+
+def _node(situation: Situation, node: int) -> Failed:
+    graph = situation.network.graph
+    at = np.flatnonzero((graph.src == node) | (graph.dst == node))
+    return Failed(graph.nodes[node], tuple(int(link) for link in at), (node,))
+
+
+def named(situation: Situation, names: Sequence[str]) -> Failed:
+    """Make one failure of nodes, links (``a - b``) and risk groups by name.
+
+    Parameters
+    ----------
+    situation
+        The network.
+    names
+        What fails together.
+
+    Raises
+    ------
+    ScenarioError
+        Every name that is neither.
+    """
+    network = situation.network
+    known: dict[str, Failed] = {}
+    for row in range(situation.links):
+        one = _link(situation, row)
+        a, b = one.name.split(" - ", 1)
+        for written in (one.name, f"{b} - {a}", f"{a}->{b}", f"{b}->{a}"):
+            known.setdefault(written, one)
+    if network.risk_groups:
+        known |= {one.name: one for one in everything(situation, "risk-groups")}
+    number = {name: i for i, name in enumerate(network.graph.nodes)}
+    for alias, name in network.aliases.items():
+        known.setdefault(alias, _node(situation, number[name]))
+    for name, node in number.items():
+        known[name] = _node(situation, node)
+    problems = [
+        Problem("--fail", f'there is no node, link or risk group "{n}"; {suggestion(n, known)}')
+        for n in names
+        if n not in known
+    ]
+    if problems:
+        raise ScenarioError(problems)
+    parts = [known[name] for name in names]
+    return Failed(
+        " and ".join(part.name for part in parts),
+        tuple(dict.fromkeys(link for part in parts for link in part.links)),
+        tuple(dict.fromkeys(node for part in parts for node in part.nodes)),
+    )
+
+
+def _run(
+    situation: Situation,
+    failed: Sequence[Failed],
+    *,
+    across: bool = False,
+    memory: int = MEMORY,
+    progress: Callable[[float], object] | None = None,
+) -> dict[str, Any]:
+    def lists(of: Sequence[Sequence[int]]) -> tuple[npt.NDArray[np.uint32], ...]:
+        offsets = np.cumsum([0, *map(len, of)], dtype=np.uint32)
+        return offsets, np.array([value for part in of for value in part], dtype=np.uint32)
+
+    link_offsets, links = lists([one.links for one in failed])
+    node_offsets, nodes = lists([one.nodes for one in failed])
+    return situation.core().failures(
+        link_offsets=link_offsets,
+        links=links,
+        node_offsets=node_offsets,
+        nodes=nodes,
+        across=across,
+        memory=memory,
+        progress=None if progress is None else lambda done, of: progress(done / of),
+    )
+
+
+_COLUMNS = ("utilisation", "busiest", "overloaded", "excess", "disconnected", "own")
+
+
+def _order(impact: dict[str, npt.NDArray[Any]]) -> npt.NDArray[np.intp]:
+    """By what cannot be delivered, then by utilisation; the last bits of sums decide nothing."""
+    lost = _rounded(impact["disconnected"] + impact["excess"])
+    return np.lexsort((np.arange(len(lost)), -_rounded(impact["utilisation"]), -lost))
+
+
+def _rounded(values: npt.NDArray[Any]) -> Floats:
+    scale = float(np.max(values, initial=1.0)) or 1.0
+    return np.asarray(np.round(values / scale, 9) * scale, dtype=np.float64)
+
+
+def survey(
+    situation: Situation,
+    kind: Kind = "links",
+    *,
+    failed: Sequence[Failed] | None = None,
+    memory: int = MEMORY,
+    progress: Callable[[float], object] | None = None,
+) -> Survey:
+    """Let everything of a kind fail, each alone, and find what breaks.
+
+    Failures are ranked by what cannot be delivered: the volume without a path and the largest
+    excess of a load over its link. That is a lower bound, since no sender can help it; where
+    it is 0, the busiest link decides.
+
+    Of pairs of links only those are computed that can be among the worst: what a second failure
+    adds is at most the traffic that the link carries after the first.
+
+    Parameters
+    ----------
+    situation
+        Network and demands.
+    kind
+        What fails.
+    failed
+        Failures in place of all of a kind.
+    memory
+        Bytes for loads under failures; with less, it takes longer.
+    progress
+        Gets the part that is done.
+    """
+    if failed is None and kind == "pairs":
+        return _pairs(situation, memory, progress)
+    all_failed = list(failed) if failed is not None else everything(situation, kind)
+    found = _run(situation, all_failed, memory=memory, progress=progress)
+    impact = {name: found[name] for name in _COLUMNS}
+    order = _order(impact)
+    ranked = tuple(all_failed[i] for i in order)
+    base_lost, hurt = _hurt(situation, ranked[:MOST])
+    return Survey(
+        situation,
+        "named" if failed is not None else kind,
+        len(all_failed),
+        len(all_failed),
+        ranked,
+        {name: values[order] for name, values in impact.items()},
+        found["base"],
+        base_lost,
+        hurt,
+        found["worst"],
+    )
+
+
+def _pairs(situation: Situation, memory: int, progress: Callable[[float], object] | None) -> Survey:
+    singles = everything(situation, "links")
+    n = len(singles)
+    if n > _MOST_PAIRED:
+        message = f"pairs of {n} links are too many; expected {_MOST_PAIRED} links at most"
+        raise ScenarioError([Problem("--of", message)])
+    if n < 2:
+        raise ScenarioError([Problem("--of", "pairs need two links; the network has one")])
+    found = _run(situation, singles, across=True, memory=memory)
+    across = found["across"].reshape(n, n)
+    lost = found["disconnected"] + found["excess"]
+    pairs = np.array(list(combinations(range(n), 2)))
+    first, second = pairs.T
+    # Either order bounds the pair; the traffic of the second link moves, at most once, to any link.
+    bound = np.minimum(lost[first] + across[first, second], lost[second] + across[second, first])
+    smallest = float(situation.capacity.min())
+    busy = np.minimum(
+        found["utilisation"][first] + across[first, second] / smallest,
+        found["utilisation"][second] + across[second, first] / smallest,
+    )
+    order = np.lexsort((-busy, -bound))
+    kept: list[Failed] = []
+    impact: dict[str, npt.NDArray[Any]] = {name: np.empty(0) for name in _COLUMNS}
+    solved = 0
+    rest = order
+    while len(rest):
+        if len(kept) >= MOST:
+            worst = _order(impact)[MOST - 1]
+            least = float(impact["disconnected"][worst] + impact["excess"][worst])
+            # Only what could still be worse; where nothing is lost, the busiest link is compared.
+            may_be = bound[rest] > least * (1 + _SAME)
+            if least == 0:
+                may_be |= busy[rest] > impact["utilisation"][worst] * (1 + _SAME)
+            rest = rest[may_be]
+        batch, rest = rest[:_BATCH], rest[_BATCH:]
+        if not len(batch):
+            break
+        some = [
+            Failed(f"{singles[a].name} and {singles[b].name}", singles[a].links + singles[b].links)
+            for a, b in pairs[batch]
+        ]
+        more = _run(situation, some, memory=memory)
+        solved += len(some)
+        kept += some
+        impact = {name: np.concatenate([impact[name], more[name]]) for name in _COLUMNS}
+        best = _order(impact)[: max(MOST, 100)]
+        kept = [kept[i] for i in best]
+        impact = {name: values[best] for name, values in impact.items()}
+        if progress is not None:
+            progress(1 - len(rest) / len(order))
+    ranked = tuple(kept)
+    base_lost, hurt = _hurt(situation, ranked[:MOST])
+    return Survey(
+        situation,
+        "pairs",
+        len(pairs),
+        solved,
+        ranked,
+        impact,
+        found["base"],
+        base_lost,
+        hurt,
+    )
+
+
+def _hurt(situation: Situation, failed: Sequence[Failed]) -> tuple[float, tuple[Hurt, ...]]:
+    """What does not arrive without failure, and what failures do to demands."""
+    volume = situation.volume
+    before = situation.core().kept(up=np.empty(0, dtype=np.bool_), rounds=_ROUNDS)[0]
+    found = []
+    for one in failed:
+        up = np.ones(len(situation.capacity), dtype=np.bool_)
+        up[list(one.links)] = False
+        down = np.isin(situation.demands.source, one.nodes) | np.isin(
+            situation.demands.target, one.nodes
+        )
+        core = situation.core(np.where(down, 0.0, volume))
+        part, _, settled = core.kept(up=up, rounds=_ROUNDS)
+        less = np.where(down, 0.0, (before - part) * volume)
+        hurt = np.flatnonzero(less > _SAME * volume)
+        order = hurt[np.argsort(-less[hurt], kind="stable")][:MOST]
+        rows = tuple((situation.pair(p), float(volume[p]), float(part[p])) for p in order)
+        lost = float(((1 - part) * volume)[~down].sum())
+        found.append(Hurt(_no_rounding(lost, volume), rows, len(hurt), settled))
+    lost = float(((1 - before) * volume).sum())
+    return _no_rounding(lost, volume), tuple(found)
+
+
+def _no_rounding(lost: float, volume: Floats) -> float:
+    return lost if lost > _SAME * float(volume.sum()) else 0.0

@@ -1,0 +1,115 @@
+"""The page of a planner's answer, and its folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ackclock._util.page import inline, render, save_report
+from ackclock.studies.planner.answers import Answer, sentences, tables
+from ackclock.studies.planner.failures import Survey
+from ackclock.studies.planner.map import draw_map
+from ackclock.studies.planner.upgrades import Upgrades
+from ackclock.studies.planner.utilisation import Utilisation
+from ackclock.studies.planner.weights import Found
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["MARKER", "picture", "save"]
+
+MARKER = "plan.json"
+
+
+def picture(answer: Answer) -> Figure:
+    """Draw the map of an answer.
+
+    Parameters
+    ----------
+    answer
+        What was found.
+    """
+    situation = answer.situation
+    title = situation.network.title
+    match answer:
+        case Utilisation():
+            many = len(answer.used) > 1
+            label = "load over capacity" + (", 95th percentile" if many else "")
+            return draw_map(situation, answer.percentile(95), title=title, label=label)
+        case Survey():
+            worst = answer.failed[0]
+            up = np.ones(len(situation.capacity), dtype=np.bool_)
+            up[list(worst.links)] = False
+            loads, _ = situation.core(_left(answer)).loads(up=up)
+            return draw_map(
+                situation,
+                loads / situation.capacity,
+                title=f"{title}{situation.when()}, without {worst.name}",
+                down=worst.links,
+            )
+        case Upgrades():
+            return draw_map(
+                situation,
+                answer.loads / situation.capacity,
+                title=f"{title}{situation.when()}: links to upgrade",
+                marked=answer.links,
+                label="load over capacity"
+                + (", worst failure of a link" if answer.goal == "failure" else ""),
+            )
+        case Found():
+            used = situation.with_cost(answer.cost).utilisation
+            return draw_map(
+                situation,
+                used,
+                title=f"{title}{situation.when()}, weights found",
+                marked=[name for name, _, _ in answer.changed()],
+            )
+
+
+def _left(answer: Survey) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+    """Demands without those of nodes that failed."""
+    situation, nodes = answer.situation, answer.failed[0].nodes
+    down = np.isin(situation.demands.source, nodes) | np.isin(situation.demands.target, nodes)
+    return np.where(down, 0.0, situation.volume)
+
+
+def save(answer: Answer, folder: Path, command: str = "") -> Path:
+    """Write a page, the map, the numbers and, of a search for weights, the weights.
+
+    Parameters
+    ----------
+    answer
+        What was found.
+    folder
+        Is made, or replaced if it is such a report.
+    command
+        What the user typed.
+
+    Returns
+    -------
+    Path
+        The folder.
+    """
+    figure = picture(answer)
+    page = render(
+        Path(__file__).with_name("planner.html"),
+        title=f"{answer.situation.network.title}: {answer.to_data()['question']}",
+        answer=sentences(answer),
+        figures=[inline(figure)],
+        tables=tables(answer),
+        command=command,
+    )
+
+    def fill(at: Path) -> None:
+        figure.savefig(at / "map.svg")
+        if isinstance(answer, Found):
+            lines = [
+                f"{row['link'].replace(' - ', ',', 1)},{row['weight']:g}"
+                for row in answer.to_data()["weights"]
+            ]
+            text = "\n".join(["source,target,weight", *lines]) + "\n"
+            (at / "weights.csv").write_text(text, encoding="utf-8")
+
+    return save_report(folder, MARKER, answer.to_data(), {"index.html": page}, fill)

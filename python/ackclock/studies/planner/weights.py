@@ -1,0 +1,183 @@
+"""Weights that make the busiest link less busy, beside what is usual and what is possible."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ackclock.studies.planner.situation import costs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy.typing as npt
+
+    from ackclock.studies.planner.situation import Situation
+
+    Floats = npt.NDArray[np.float64]
+
+__all__ = ["Found", "least_utilisation", "search"]
+
+_MOST_VARIABLES = 60_000
+"""Up to so many variables the bound is computed."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """The best weights found, and baselines.
+
+    Parameters
+    ----------
+    situation
+        Network and demands, with the costs it had.
+    cost
+        Cost of each directed link.
+    utilisation
+        Utilisation of the busiest link with them.
+    course
+        Sets of weights tried when the best was beaten, with that utilisation.
+    tries
+        Sets of weights tried.
+    baselines
+        Utilisation of the busiest link with the costs given, with 1 everywhere, and with inverse
+        capacities.
+    bound
+        Below this no routing of any kind comes; None where it was not computed.
+    """
+
+    situation: Situation
+    cost: Floats
+    utilisation: float
+    course: tuple[tuple[int, float], ...]
+    tries: int
+    baselines: dict[str, float]
+    bound: float | None
+
+    def changed(self) -> list[tuple[str, float, float]]:
+        """Full-duplex links with another weight: name, weight before, weight now."""
+        before, now = self.situation.cost[::2], self.cost[::2]
+        return [
+            (self.situation.link(row), float(before[row]), float(now[row]))
+            for row in np.flatnonzero((before != now) | (self.situation.cost[1::2] != now)).tolist()
+        ]
+
+    def to_data(self) -> dict[str, Any]:
+        """All numbers as plain data."""
+        return {
+            "question": "weights",
+            "network": self.situation.network.title,
+            "time": self.situation.demands.times[self.situation.time],
+            "tries": self.tries,
+            "utilisation": self.utilisation,
+            "baselines": self.baselines,
+            "bound": self.bound,
+            "weights": [
+                {"link": self.situation.link(row), "weight": float(self.cost[2 * row])}
+                for row in range(self.situation.links)
+            ],
+        }
+
+
+def search(
+    situation: Situation,
+    *,
+    tries: int = 2000,
+    most: int = 20,
+    seed: int = 1,
+    progress: Callable[[float], object] | None = None,
+) -> Found:
+    """Search for weights that lower the utilisation of the busiest link.
+
+    Both directions of a link have the same weight. The search starts from the best of the
+    baselines, is random by its seed, and proves nothing: the bound says how far it may be off.
+
+    Parameters
+    ----------
+    situation
+        Network and demands.
+    tries
+        Sets of weights to try.
+    most
+        Largest weight.
+    seed
+        Seed of the search.
+    progress
+        Gets the part that is done.
+    """
+    starts = {
+        "as given": situation.cost,
+        "hops": costs(situation.network, "hops"),
+        "inverse capacity": costs(situation.network, "inverse-capacity"),
+    }
+    baselines = {
+        name: float(situation.with_cost(cost).utilisation.max()) for name, cost in starts.items()
+    }
+    start = situation.with_cost(starts[min(baselines, key=lambda name: baselines[name])])
+    rows = np.arange(situation.links + 1, dtype=np.uint32)
+    cost, utilisation, course = start.core().search_weights(
+        offsets=2 * rows,
+        links=np.arange(2 * situation.links, dtype=np.uint32),
+        tries=tries,
+        most=most,
+        seed=seed,
+        progress=None if progress is None else lambda done, of: progress(done / of),
+    )
+    bound = least_utilisation(situation)
+    return Found(situation, cost, utilisation, tuple(course), tries, baselines, bound)
+
+
+def least_utilisation(situation: Situation) -> float | None:
+    """Find the least utilisation of the busiest link that any routing can reach.
+
+    The linear programme of multi-commodity flow, with one commodity for each destination, solved by
+    HiGHS. Demands without a path are left out.
+
+    Parameters
+    ----------
+    situation
+        Network and demands.
+
+    Returns
+    -------
+    float or None
+        The bound; None where the programme has more than 60,000 variables.
+    """
+    from scipy.optimize import linprog
+    from scipy.sparse import coo_array, hstack, kron
+
+    graph, demands = situation.network.graph, situation.demands
+    n, m = len(graph.nodes), len(graph.src)
+    targets = np.unique(demands.target)
+    if len(targets) * m > _MOST_VARIABLES:
+        return None
+    lost = situation.core().kept(up=np.empty(0, dtype=np.bool_), rounds=1)[0] == 0
+    reached = ~lost
+    links = np.arange(m)
+    incidence = coo_array(
+        (np.r_[np.ones(m), -np.ones(m)], (np.r_[graph.src, graph.dst], np.r_[links, links])),
+        shape=(n, m),
+    )
+    supply = np.zeros((len(targets), n))
+    place = {int(t): i for i, t in enumerate(targets)}
+    for a, b, volume in zip(
+        demands.source[reached], demands.target[reached], situation.volume[reached], strict=True
+    ):
+        supply[place[int(b)], a] += volume
+        supply[place[int(b)], b] -= volume
+    scale = float(situation.capacity.max())
+    count = len(targets)
+    conserve: Any = kron(coo_array(np.eye(count)), incidence)
+    equal: Any = hstack([conserve, coo_array((count * n, 1))])
+    load: Any = kron(coo_array(np.ones((1, count))), coo_array(np.eye(m)))
+    upper: Any = hstack([load, coo_array(-(situation.capacity / scale)[:, None])])
+    solved = linprog(
+        np.r_[np.zeros(count * m), 1.0],
+        A_ub=upper.tocsr(),
+        b_ub=np.zeros(m),
+        A_eq=equal.tocsr(),
+        b_eq=supply.ravel() / scale,
+        method="highs",
+    )
+    return None if solved.fun is None else float(solved.fun)

@@ -1,0 +1,209 @@
+"""The planner: inputs, loads over time, failures, upgrades, weights; by hand and by brute force."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from ackclock.cli.main import cli
+from ackclock.errors import ScenarioError
+from ackclock.studies.planner.failures import everything, named, survey
+from ackclock.studies.planner.situation import Situation, read_situation
+from ackclock.studies.planner.upgrades import upgrades
+from ackclock.studies.planner.utilisation import utilisation
+from ackclock.studies.planner.weights import least_utilisation, search
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RING = """source,target,capacity_bps,back_capacity_bps,weight,srlg
+a,b,10 Gbps,,1,duct
+b,c,10 Gbps,5 Gbps,1,duct
+c,d,10 Gbps,,1,
+d,a,10 Gbps,,1,
+"""
+SERIES = """time,source,target,demand_bps
+2026-11-25T08:00,a,c,2 Gbps
+2026-11-25T08:00,c,a,1e9
+2026-11-25T20:00,a,c,8 Gbps
+2026-11-25T20:00,a,b,4 Gbps
+"""
+
+
+def ring(folder: Path, at: str | None = None) -> Situation:
+    (folder / "ring.csv").write_text(RING)
+    (folder / "series.csv").write_text(SERIES)
+    return read_situation(folder / "ring.csv", demands=folder / "series.csv", at=at)
+
+
+def test_loads_over_time_divide_equally(tmp_path: Path) -> None:
+    found = utilisation(ring(tmp_path))
+    by_name = {found.situation.direction(i): found.used[:, i] for i in range(8)}
+    assert by_name["a->b"] == pytest.approx([0.1, 0.8])
+    assert by_name["b->c"] == pytest.approx([0.1, 0.4])
+    assert by_name["c->b"] == pytest.approx([0.1, 0.0])  # 0.5 of 5 Gbit/s
+    data = found.to_data()
+    assert data["links"][0]["link"] == "a->b"
+    assert data["links"][0]["time_of_max"] == "2026-11-25T20:00"
+
+
+def test_what_breaks_at_eight_in_the_evening(tmp_path: Path) -> None:
+    situation = ring(tmp_path, "20:00")
+    found = survey(situation, failed=[named(situation, ["d"])])
+    # All goes by b: 12 of 10 Gbit/s from a to b, whatever is done.
+    assert found.impact["utilisation"][0] == pytest.approx(1.2)
+    assert found.least_lost(0) == pytest.approx(2e9)
+    assert found.hurt[0].lost == pytest.approx(2e9)
+    assert found.base_lost == 0
+    assert {pair for pair, _, _ in found.hurt[0].demands} == {"a->c", "a->b"}
+    assert [part for _, _, part in found.hurt[0].demands] == pytest.approx([10 / 12, 10 / 12])
+    both = survey(situation, "risk-groups")
+    assert both.failed[0].name == "duct"
+    assert both.impact["disconnected"][0] == pytest.approx(4e9)  # to b
+    node = survey(situation, failed=[named(situation, ["b"])])
+    assert node.impact["own"][0] == pytest.approx(4e9)
+    assert node.impact["disconnected"][0] == 0
+
+
+def drawn(seed: int, nodes: int = 9, links: int = 15) -> Situation:
+    """A random network as the reader would make it, with a full matrix."""
+    from ackclock.engines.fluid.graph import Graph
+    from ackclock.studies.bottlenecks.operators import Network
+    from ackclock.studies.planner.demands import Demands
+
+    random = np.random.default_rng(seed)
+    ends = {(i, int(random.integers(0, i))) for i in range(1, nodes)}
+    while len(ends) < links:
+        a, b = (int(v) for v in random.integers(0, nodes, 2))
+        if a != b and (a, b) not in ends and (b, a) not in ends:
+            ends.add((a, b))
+    both = [pair for a, b in sorted(ends) for pair in ((a, b), (b, a))]
+    src, dst = np.array(both, dtype=np.uint32).T
+    cost = np.repeat(random.integers(1, 4, links), 2).astype(float)
+    capacity = np.repeat(random.integers(5, 30, links), 2).astype(float) * 1e9
+    names = tuple(f"n{i}" for i in range(nodes))
+    graph = Graph(names, src.copy(), dst.copy(), capacity, cost)
+    pairs = [(a, b) for a in range(nodes) for b in range(nodes) if a != b]
+    source, target = np.array(pairs, dtype=np.uint32).T
+    volume = random.exponential(3e8, len(pairs))
+    network = Network("drawn", graph, np.full((nodes, 2), np.nan), {n: n for n in names})
+    return Situation(network, cost, Demands(source.copy(), target.copy(), ("",), volume[None]), 0)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_pairs_that_are_skipped_are_not_among_the_worst(seed: int) -> None:
+    situation = drawn(seed)
+    links = everything(situation, "links")
+    pairs = [named(situation, [a.name, b.name]) for a, b in combinations(links, 2)]
+    found, all_pairs = survey(situation, "pairs"), survey(situation, failed=pairs)
+    assert found.tried == len(pairs) == 105
+    for i in range(10):
+        assert found.least_lost(i) == pytest.approx(all_pairs.least_lost(i), rel=1e-6)
+        if all_pairs.least_lost(i) == 0:
+            expected = all_pairs.impact["utilisation"][i]
+            assert found.impact["utilisation"][i] == pytest.approx(expected)
+
+
+def test_most_pairs_of_a_larger_network_are_skipped() -> None:
+    found = survey(drawn(3, nodes=40, links=80), "pairs")
+    assert found.tried == 80 * 79 // 2
+    assert found.solved < found.tried
+
+
+@pytest.mark.parametrize("goal", ["utilisation", "failure"])
+@pytest.mark.parametrize("seed", range(3))
+def test_no_other_links_are_better_to_upgrade(seed: int, goal: str) -> None:
+    situation = drawn(seed)
+    found = upgrades(situation, goal, count=2, factor=1.5)  # type: ignore[arg-type]
+    best = np.inf
+    for rows in combinations(range(situation.links), 2):
+        capacity = situation.capacity.copy()
+        for row in rows:
+            capacity[2 * row : 2 * row + 2] *= 1.5
+        used = situation.loads / capacity
+        if goal == "failure":
+            worst = survey(situation, "links").worst
+            assert worst is not None
+            used = np.maximum(used, worst / capacity)
+        best = min(best, float(used.max()))
+    assert found.after == pytest.approx(best)
+    assert found.proof == "exact"
+
+
+def test_upgrades_of_rates_meet_their_bound(tmp_path: Path) -> None:
+    situation = ring(tmp_path, "20:00")
+    found = upgrades(situation, "total", count=1, factor=2)
+    assert found.before == pytest.approx(10e9)  # one shortest path: a, b, c
+    assert found.after == pytest.approx(12e9)
+    assert found.proof == "exact"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_weights_come_between_bound_and_baselines(seed: int) -> None:
+    situation = drawn(seed)
+    found = search(situation, tries=300, most=10, seed=seed)
+    again = search(situation, tries=300, most=10, seed=seed)
+    assert (found.cost == again.cost).all()
+    assert found.bound is not None
+    assert found.bound * (1 - 1e-6) <= found.utilisation <= min(found.baselines.values()) + 1e-9
+    assert situation.with_cost(found.cost).utilisation.max() == pytest.approx(found.utilisation)
+
+
+def test_the_bound_over_all_routings_uses_both_ways(tmp_path: Path) -> None:
+    # 12 Gbit/s leave a over two links of 10.
+    assert least_utilisation(ring(tmp_path, "20:00")) == pytest.approx(0.6)
+
+
+def test_gravity_meets_what_nodes_send(tmp_path: Path) -> None:
+    (tmp_path / "ring.csv").write_text(RING)
+    (tmp_path / "nodes.csv").write_text("node,out_bps,in_bps\na,6 Gbps,\nb,2e9,1 Gbps\nc,0,3e9\n")
+    situation = read_situation(tmp_path / "ring.csv", gravity_file=tmp_path / "nodes.csv")
+    demands = situation.demands
+    pairs = {situation.pair(i): demands.volume[0, i] for i in range(len(demands.source))}
+    assert pairs["a->b"] == pytest.approx(6e9 * 1 / 4)
+    assert pairs["a->c"] == pytest.approx(6e9 * 3 / 4)
+    assert pairs["b->a"] + pairs["b->c"] == pytest.approx(2e9)
+    assert len(pairs) == 4
+
+
+def test_all_problems_of_a_file_with_their_lines(tmp_path: Path) -> None:
+    (tmp_path / "ring.csv").write_text(RING)
+    bad = "source,target,demand_bps\na,z,1\na,b,nan\nb,b,1\na,c,-1\na,d,2 Gpbs\na,b,1\na,b,2\n"
+    (tmp_path / "bad.csv").write_text(bad)
+    with pytest.raises(ScenarioError) as caught:
+        read_situation(tmp_path / "ring.csv", demands=tmp_path / "bad.csv")
+    lines = [p.message.split(":")[0] for p in caught.value.problems]
+    assert lines == ["line 2", "line 3", "line 4", "line 5", "line 6", "line 8"]
+    with pytest.raises(ScenarioError, match='there is no time "9"'):
+        ring(tmp_path, "9")
+    with pytest.raises(ScenarioError, match="did you mean"):
+        named(ring(tmp_path), ["a - bb"])
+    (tmp_path / "zero.csv").write_text("source,target,capacity_bps,weight\na,b,1 Gbps,0\n")
+    with pytest.raises(ScenarioError, match='line 2: has the weight "0"'):
+        read_situation(tmp_path / "zero.csv", demands=tmp_path / "series.csv")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["load"],
+        ["failures", "--at", "20:00", "--fail", "d"],
+        ["failures", "--of", "pairs"],
+        ["upgrades", "--goal", "failure"],
+        ["weights", "--tries", "20"],
+    ],
+)
+def test_each_question_is_a_command_with_a_page(tmp_path: Path, arguments: list[str]) -> None:
+    ring(tmp_path)
+    out = tmp_path / "out"
+    files = [str(tmp_path / "ring.csv"), "--demands", str(tmp_path / "series.csv")]
+    run = CliRunner().invoke(cli, ["plan", *arguments, *files, "--out", str(out)])
+    assert run.exit_code == 0, run.output
+    assert run.output.startswith("ring: 4 nodes, 4 links, 3 demands")
+    assert "<svg" in (out / "index.html").read_text()
+    assert json.loads((out / "plan.json").read_text())["network"] == "ring"

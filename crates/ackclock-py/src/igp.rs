@@ -13,6 +13,8 @@ use super::input_error;
 
 type Floats<'py> = PyReadonlyArray1<'py, f64>;
 type Ids<'py> = PyReadonlyArray1<'py, u32>;
+/// Sets of weights tried when the best was beaten, with the utilisation reached.
+type Course = Vec<(usize, f64)>;
 type Array<'py> = Bound<'py, PyArray1<f64>>;
 
 fn floats(values: &Floats<'_>) -> Vec<f64> {
@@ -215,7 +217,7 @@ impl IgpCore {
         most: u32,
         seed: u64,
         progress: Option<Py<PyAny>>,
-    ) -> PyResult<(Array<'py>, f64, Vec<(usize, f64)>)> {
+    ) -> PyResult<(Array<'py>, f64, Course)> {
         let groups = lists(&ids(&offsets), &ids(&links), self.igp.links())?;
         if most == 0 || groups.is_empty() || groups.iter().any(Vec::is_empty) {
             return Err(wrong("groups", "expected links, and a largest weight of 1 or more"));

@@ -26,6 +26,7 @@ HOMES = {
     "artifact": "ackclock.cli.reproduce:artifact",
     "audit": "ackclock.cli.studies.audit:audit",
     "check": "ackclock.cli.check:check",
+    "conform": "ackclock.cli.studies.conform:conform",
     "demo": "ackclock.cli.studies.demo:demo",
     "evaluate": "ackclock.cli.studies.evaluate:evaluate",
     "evaluate-queue": "ackclock.cli.studies.evaluate:evaluate_queue",

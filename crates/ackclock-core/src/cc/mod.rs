@@ -330,6 +330,7 @@ crate::registry! {
         "cc/mixed/veno.rs" => mixed::veno::Veno,
         "cc/mixed/yeah.rs" => mixed::yeah::Yeah,
         "cc/model/bbr.rs" => model::bbr::Bbr,
+        "cc/model/bbr3/bbr2.rs" => model::bbr3::bbr2::Bbr2,
         "cc/model/bbr3.rs" => model::bbr3::Bbr3,
         "cc/model/c4.rs" => model::c4::C4,
         "cc/model/vivace.rs" => model::vivace::Vivace,

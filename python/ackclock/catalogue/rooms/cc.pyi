@@ -697,6 +697,30 @@ class Bbr(Record):
         probe_rtt_duration: float | str | None = 0.2,
     ) -> None: ...
 
+class Bbr2(Record):
+    r"""BBR version 2.
+
+    startup_pacing_gain: `BBRStartupPacingGain`: 4 ln 2 doubles the rate each round. Range: more than 1.
+    cwnd_gain: cwnd gain of all states but `ProbeRTT`. Range: at least 1.
+    probe_up_pacing_gain: Pacing gain of `ProbeBW_UP`. Range: more than 1.
+    probe_down_pacing_gain: Pacing gain of `ProbeBW_DOWN`. Range: more than 0 and less than 1.
+    loss_thresh: `BBRLossThresh`: share of losses in a round trip that a probe may cause. Range: more than 0 and less than 1.
+    beta: `BBRBeta`: least share that a bound keeps in a round with losses. Range: more than 0 and less than 1.
+    headroom: `BBRHeadroom`: share of `inflight_hi` left to others. Range: at least 0 and less than 1.
+    startup_full_loss_count: `BBRStartupFullLossCnt`: ranges lost in a round that end Startup. Range: at least 1.
+    """
+    def __init__(
+        self,
+        startup_pacing_gain: float | None = 2.77,
+        cwnd_gain: float | None = 2.0,
+        probe_up_pacing_gain: float | None = 1.25,
+        probe_down_pacing_gain: float | None = 0.9,
+        loss_thresh: float | None = 0.02,
+        beta: float | None = 0.7,
+        headroom: float | None = 0.15,
+        startup_full_loss_count: int | None = 3,
+    ) -> None: ...
+
 class Bbr3(Record):
     r"""BBR version 3.
 

@@ -27,6 +27,7 @@
 //!
 //! Defaults by era: the same in all.
 
+pub mod bbr2;
 mod path;
 mod probe_bw;
 mod probe_rtt;
@@ -144,6 +145,13 @@ enum State {
     ProbeRtt,
 }
 
+/// Whose rules apply where the versions differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Version {
+    Two,
+    Three,
+}
+
 /// What the acknowledgements that arrive say of the bandwidth probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AckPhase {
@@ -157,6 +165,7 @@ enum AckPhase {
 /// BBR version 3. Volumes in segments, rates in segments per second.
 pub struct Bbr3 {
     params: Bbr3Params,
+    version: Version,
     mss: f64,
     wire_bits: f64,
     stream: Stream,
@@ -226,6 +235,9 @@ pub struct Bbr3 {
     undo_bw_shortterm: f64,
     undo_inflight_shortterm: f64,
     undo_inflight_longterm: f64,
+    // Version 2: recovery's first round, in which only what is delivered is replaced.
+    packet_conservation: bool,
+    entered_recovery: bool,
 }
 
 impl About<CcEnv> for Bbr3 {
@@ -238,7 +250,14 @@ impl About<CcEnv> for Bbr3 {
     };
 
     fn new(params: Bbr3Params, env: &CcEnv) -> Result<Self, Vec<Problem>> {
-        Ok(Self {
+        Ok(Self::of_version(Version::Three, params, env))
+    }
+}
+
+impl Bbr3 {
+    fn of_version(version: Version, params: Bbr3Params, env: &CcEnv) -> Self {
+        Self {
+            version,
             mss: f64::from(env.mss),
             wire_bits: f64::from(env.wire_size) * 8.0,
             stream: Stream::new(0, Purpose::Control, 0),
@@ -300,12 +319,12 @@ impl About<CcEnv> for Bbr3 {
             undo_bw_shortterm: 0.0,
             undo_inflight_shortterm: 0.0,
             undo_inflight_longterm: 0.0,
+            packet_conservation: false,
+            entered_recovery: false,
             params,
-        })
+        }
     }
-}
 
-impl Bbr3 {
     fn pacing_gain(&self) -> f64 {
         match self.state {
             State::Startup => self.params.startup_pacing_gain,
@@ -377,7 +396,9 @@ impl Bbr3 {
                 self.undo_state = Some(State::Startup);
                 self.full_bw_reached = true;
                 self.full_bw_now = true;
-                self.inflight_longterm = self.bdp().max(self.inflight_latest);
+                if self.version == Version::Three {
+                    self.inflight_longterm = self.bdp().max(self.inflight_latest);
+                }
             }
         }
         if self.loss_round_start {
@@ -387,9 +408,9 @@ impl Bbr3 {
 
     fn check_drain_done(&mut self) {
         let drained = self.inflight <= self.quantized(self.bdp_multiple(1.0));
-        if self.state == State::Drain
-            && (drained || self.rounds.count > self.drain_start_round + DRAIN_ROUNDS)
-        {
+        let late = self.version == Version::Three
+            && self.rounds.count > self.drain_start_round + DRAIN_ROUNDS;
+        if self.state == State::Drain && (drained || late) {
             self.start_probe_bw_down();
         }
     }
@@ -403,18 +424,20 @@ impl Bbr3 {
 
     fn set_send_quantum(&mut self) {
         let quantum = self.pacing_rate * QUANTUM_SECONDS;
-        self.send_quantum = quantum.min(QUANTUM_BYTES / self.mss).max(2.0);
+        self.send_quantum = quantum.min(QUANTUM_BYTES / self.mss).max(self.least_quantum());
     }
 
     fn set_cwnd(&mut self) {
         let max_inflight = self.quantized(self.bdp_multiple(self.cwnd_gain()) + self.extra_acked);
         let acked = f64::from(self.rs.newly_acked);
-        if self.full_bw_reached {
-            self.cwnd = (self.cwnd + acked).min(max_inflight);
-        } else if self.cwnd < max_inflight || (self.delivered as f64) < self.initial_cwnd {
-            self.cwnd += acked;
+        if !self.modulates_for_recovery() {
+            if self.full_bw_reached {
+                self.cwnd = (self.cwnd + acked).min(max_inflight);
+            } else if self.cwnd < max_inflight || (self.delivered as f64) < self.initial_cwnd {
+                self.cwnd += acked;
+            }
+            self.cwnd = self.cwnd.max(MIN_PIPE_CWND);
         }
-        self.cwnd = self.cwnd.max(MIN_PIPE_CWND);
         if self.state == State::ProbeRtt {
             self.cwnd = self.cwnd.min(self.probe_rtt_cwnd());
         }
@@ -457,6 +480,7 @@ impl CongestionControl for Bbr3 {
         self.delivered = ack.delivered;
         self.in_recovery = rs.in_recovery;
         self.holds_back = false;
+        self.begin_packet_conservation();
         self.update_latest_delivery_signals();
         self.update_congestion_signals();
         self.update_ack_aggregation();
@@ -493,12 +517,14 @@ impl CongestionControl for Bbr3 {
                     self.save_state_upon_loss();
                 }
                 self.in_recovery = true;
+                self.packet_conservation = false;
                 self.cwnd = self.cwnd.min(f64::from(event.pipe) + 1.0);
             }
             Signal::FastRetransmit { .. } => {
                 self.save_cwnd();
                 self.save_state_upon_loss();
                 self.in_recovery = true;
+                self.entered_recovery = self.version == Version::Two;
             }
             Signal::Spurious => self.handle_spurious_loss_detection(),
             Signal::EcnEcho => {}
@@ -509,6 +535,8 @@ impl CongestionControl for Bbr3 {
     fn on_recovery_end(&mut self, window: &mut Window, now: Time) {
         self.enter(window, now);
         self.in_recovery = false;
+        self.packet_conservation = false;
+        self.entered_recovery = false;
         self.restore_cwnd();
         window.cwnd = self.cwnd;
     }

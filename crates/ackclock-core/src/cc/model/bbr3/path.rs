@@ -2,7 +2,7 @@
 
 use super::{
     Bbr3, EXTRA_ACKED_FILTER_LEN, FULL_BW_GROWTH, FULL_BW_ROUNDS, MAX_BW_FILTER_LEN, MIN_PIPE_CWND,
-    State,
+    State, Version,
 };
 use crate::cc::{Lost, RateSample};
 
@@ -112,7 +112,8 @@ impl Bbr3 {
         }
         self.extra_acked_delivered += f64::from(self.rs.newly_acked);
         let extra = (self.extra_acked_delivered - expected).min(self.cwnd);
-        let len = if self.full_bw_reached { EXTRA_ACKED_FILTER_LEN as u64 } else { 1 };
+        let long = self.full_bw_reached || self.version == Version::Two;
+        let len = if long { EXTRA_ACKED_FILTER_LEN as u64 } else { 1 };
         self.extra_acked_filter.add(self.rounds.count, extra);
         self.extra_acked = self.extra_acked_filter.largest(self.rounds.count, len);
     }
@@ -127,9 +128,15 @@ impl Bbr3 {
         if self.full_bw_now || !self.rounds.started || self.rs.is_app_limited {
             return;
         }
-        if self.rs.delivery_rate >= self.full_bw * FULL_BW_GROWTH {
+        let rate = match self.version {
+            // It looks for the end of Startup only.
+            Version::Two if self.full_bw_reached => return,
+            Version::Two => self.max_bw,
+            Version::Three => self.rs.delivery_rate,
+        };
+        if rate >= self.full_bw * FULL_BW_GROWTH {
             self.reset_full_bw();
-            self.full_bw = self.rs.delivery_rate;
+            self.full_bw = rate;
             return;
         }
         self.full_bw_count += 1;
@@ -148,7 +155,7 @@ impl Bbr3 {
             self.loss_ranges += 1;
         }
         self.last_lost = Some(lost.seq);
-        if !self.is_loss_in_round {
+        if !self.is_loss_in_round && self.version == Version::Three {
             self.loss_round_delivered = self.delivered;
             self.save_cwnd();
             if !self.in_recovery {
@@ -181,7 +188,7 @@ impl Bbr3 {
         inflight_prev + lost_prefix.clamp(0.0, 1.0)
     }
 
-    fn handle_inflight_too_high(&mut self, tx_in_flight: f64, is_app_limited: bool) {
+    pub(super) fn handle_inflight_too_high(&mut self, tx_in_flight: f64, is_app_limited: bool) {
         self.prev_probe_too_high = true;
         self.is_bw_probe_sample = false;
         if !is_app_limited {
@@ -202,6 +209,9 @@ impl Bbr3 {
 
     pub(super) fn handle_spurious_loss_detection(&mut self) {
         self.restore_cwnd();
+        if self.version == Version::Two {
+            return;
+        }
         self.is_loss_in_round = false;
         self.reset_full_bw();
         self.bw_shortterm = self.bw_shortterm.max(self.undo_bw_shortterm);

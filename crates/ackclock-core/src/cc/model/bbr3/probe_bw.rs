@@ -1,6 +1,6 @@
 //! `ProbeBW`: the cycle of deceleration, cruising, refilling and probing.
 
-use super::{AckPhase, Bbr3, State};
+use super::{AckPhase, Bbr3, State, Version};
 use crate::units::Span;
 
 /// Rounds at most between probes, where flows of Reno or CUBIC would take as long.
@@ -33,6 +33,9 @@ impl Bbr3 {
         self.rounds.restart(self.delivered);
         self.reset_full_bw();
         self.full_bw = self.rs.delivery_rate;
+        if self.version == Version::Two {
+            self.cycle_stamp = self.now;
+        }
         self.state = State::Up;
         self.raise_inflight_longterm_slope();
     }
@@ -88,6 +91,9 @@ impl Bbr3 {
     }
 
     fn is_time_to_go_down(&mut self) -> bool {
+        if self.version == Version::Two {
+            return self.has_probed_long_enough();
+        }
         if self.prev_probe_too_high && self.inflight >= self.inflight_longterm {
             self.prev_probe_precautionary = true;
             return true;
@@ -134,13 +140,20 @@ impl Bbr3 {
                 if !self.rs.is_app_limited {
                     self.cycle_count += 1;
                 }
-                if self.prev_probe_precautionary && !self.prev_probe_too_high {
+                let careful = self.prev_probe_precautionary && self.version == Version::Three;
+                if careful && !self.prev_probe_too_high {
                     self.start_probe_bw_refill();
                     return true;
                 }
             }
         }
-        if !self.is_inflight_too_high(&self.rs) && self.inflight_longterm.is_finite() {
+        let too_high = self.is_inflight_too_high(&self.rs);
+        if too_high && self.version == Version::Two && self.is_bw_probe_sample {
+            // Version 3 leaves it to the packets that are lost.
+            let (flight, limited) = (self.rs.tx_in_flight, self.rs.is_app_limited);
+            self.handle_inflight_too_high(f64::from(flight), limited);
+        }
+        if !too_high && self.inflight_longterm.is_finite() {
             let tx_in_flight = f64::from(self.rs.tx_in_flight);
             self.inflight_longterm = self.inflight_longterm.max(tx_in_flight);
             if self.state == State::Up {

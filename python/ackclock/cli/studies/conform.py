@@ -1,0 +1,81 @@
+"""``ackclock conform``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from ackclock.cli import completion
+from ackclock.cli.options import EXIT_CHECK, FILE, JSON, QUIET, WORKERS, print_json
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["conform"]
+
+
+@click.command()
+@click.argument("suite")
+@click.argument("control", shell_complete=completion.algorithms("cc"))
+@click.option(
+    "--case", "cases", multiple=True, metavar="NUMBER", help="Only this case; may be repeated."
+)
+@click.option(
+    "--ranges",
+    "over_ranges",
+    is_flag=True,
+    help="In place of the cases: one flow over the suite's ranges of rate and round-trip time.",
+)
+@click.option("--seed", type=click.IntRange(min=0), default=1, help="Seed of every run.")
+@click.option("--junit", type=FILE, metavar="FILE", help="Write JUnit XML.")
+@click.option("--out", type=FILE, metavar="DIR", help="Write the table and all data into DIR.")
+@WORKERS
+@JSON
+@QUIET
+@click.pass_context
+def conform(
+    ctx: click.Context,
+    suite: str,
+    control: str,
+    *,
+    cases: tuple[str, ...],
+    over_ranges: bool,
+    seed: int,
+    junit: Path | None,
+    out: Path | None,
+    workers: int | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Put CONTROL through the test cases of SUITE; exit with 1 if one fails.
+
+    SUITE is a name (bbr) or a folder with suite.toml. CONTROL is a registry name, a class as
+    file.py:Class, or a table as '{kind = "bbr3", beta = 0.8}'; the names that its states and
+    probes must have are those of the suite.
+    """
+    from ackclock._util.command_line import command_line
+    from ackclock._util.output_folder import may_replace
+    from ackclock.studies.conform import Conformance
+    from ackclock.studies.conform import conform as work
+    from ackclock.studies.conform.ranges import conform_over_ranges
+
+    if over_ranges and cases:
+        raise click.UsageError("--case and --ranges exclude each other")
+    if out is not None:
+        may_replace(out, Conformance.MARKER)
+    if over_ranges:
+        found = conform_over_ranges(suite, control, seed=seed, workers=workers)
+    else:
+        found = work(suite, control, cases=cases, seed=seed, workers=workers)
+    command = command_line()
+    if junit is not None:
+        junit.write_text(found.to_junit(), encoding="utf-8")
+    if out is not None:
+        found.save(out, command=command)
+    if as_json:
+        print_json(found.to_dict())
+    elif not quiet:
+        click.echo(str(found))
+    if not found.passed:
+        ctx.exit(EXIT_CHECK)

@@ -1,0 +1,88 @@
+"""What a conformance suite found, as a table and as JUnit XML."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+
+from ackclock._util.text_table import table
+from ackclock.studies.conform.judge import FAIL, INEXPRESSIBLE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ackclock.studies.conform.judge import Row
+
+__all__ = ["junit", "text"]
+
+HEAD = ["case", "step", "check", "expected", "measured", "verdict"]
+
+
+def text(head: str, rows: Sequence[Row], verdicts: Mapping[str, str], answer: str) -> str:
+    """Write the table.
+
+    Parameters
+    ----------
+    head
+        What comes before it.
+    rows
+        All checks.
+    verdicts
+        Verdict by case.
+    answer
+        What comes after it.
+    """
+    titles = {row.case: row.title for row in rows}
+    cells = [
+        [row.case, str(row.step), row.text, row.expected, row.measured, row.verdict] for row in rows
+    ]
+    parts = [head, table(HEAD, cells, most=len(cells))]
+    lines = [f"{case:>4}  {verdict:15}  {titles[case]}" for case, verdict in verdicts.items()]
+    parts.append("\n".join(lines))
+    why = [
+        f"{row.case}.{row.step}: {row.why}"
+        for row in rows
+        if row.verdict in (FAIL, INEXPRESSIBLE) and row.why
+    ]
+    if why:
+        parts.append("\n".join(dict.fromkeys(why)))
+    return "\n\n".join([*parts, answer])
+
+
+def junit(suite: str, control: str, rows: Sequence[Row], verdicts: Mapping[str, str]) -> str:
+    """Write JUnit XML: a test a case, with one failure for all its failed checks.
+
+    Parameters
+    ----------
+    suite, control
+        Their names.
+    rows
+        All checks.
+    verdicts
+        Verdict by case.
+    """
+    root = ET.Element(
+        "testsuite",
+        name=f"ackclock conform {suite} {control}",
+        tests=str(len(verdicts)),
+        failures=str(sum(v == FAIL for v in verdicts.values())),
+        skipped=str(sum(v == INEXPRESSIBLE for v in verdicts.values())),
+        errors="0",
+    )
+    for case, verdict in verdicts.items():
+        of = [row for row in rows if row.case == case]
+        test = ET.SubElement(
+            root, "testcase", classname=f"conform.{suite}", name=f"{case} {of[0].title}"
+        )
+        if verdict == FAIL:
+            failed = [
+                f"step {row.step}, {row.text}: expected {row.expected}, measured {row.measured}"
+                for row in of
+                if row.verdict == FAIL
+            ]
+            failure = ET.SubElement(test, "failure", message=failed[0], type="check")
+            failure.text = "\n".join(failed)
+        elif verdict == INEXPRESSIBLE:
+            ET.SubElement(test, "skipped", message=of[0].why)
+    ET.indent(root)
+    return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"

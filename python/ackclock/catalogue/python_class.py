@@ -197,8 +197,8 @@ def control(
     ``on_congestion(self, window, event)`` when the window must be reduced, and, if there is one,
     ``on_timeout(self, window, event)`` in place of RFC 5681's answer to a timeout. ssthresh
     follows a window that is lowered, unless the method sets it. ``self.rng`` is a `random.Random`
-    of the flow's own. ``phase(self)`` and ``probes(self)``, if there are such, return the name of its
-    state and numbers by name, for the tables ``states``, ``probes`` and ``probe_series``.
+    of the flow's own. ``phase(self)`` and ``probes(self)``, if there are such, return the name of
+    its state and numbers by name, for the tables ``states``, ``probes`` and ``probe_series``.
 
     Parameters
     ----------

@@ -134,7 +134,7 @@ def stubs() -> dict[str, str]:
         for kind, rules in schema.net_kinds().items()
     ]
     files["topology.pyi"] = _module(shapes)
-    names = ("Flow", "Group", "LinkChange", "TcpOptions", "Traffic")
+    names = ("Flow", "Group", "LinkChange", "QuicOptions", "TcpOptions", "Traffic")
     named_types = [(name, schema.definition(name)) for name in names]
     files["flows.pyi"] = _module(
         [(name, rules.get("description", name), rules) for name, rules in named_types]

@@ -116,6 +116,44 @@ class LinkChange(Record):
         impairments: list[Any] | tuple[Any, ...] | None = ...,
     ) -> None: ...
 
+class QuicOptions(Record):
+    r"""QUIC settings.
+
+    max_datagram: Bytes of a full datagram, without IP and UDP headers. Range: from 1200 to 65000 (B).
+    initial_window: Initial window in packets. Range: at least 2 (packets).
+    receiver_window: Packets that flow control lets beyond what is acknowledged in order. Range: at least 2 (packets).
+    handshake: A handshake of one round trip before data.
+    max_ack_delay: Longest delay of an ACK. Range: at least 0 s.
+    ack_eliciting_threshold: Packets that the receiver may leave unacknowledged. Range: at least 0 (packets).
+    reordering_threshold: The receiver acknowledges at once when a number so far below the largest is newly missing. Range: at least 0 (packets).
+    packet_threshold: A packet so many numbers below the largest acknowledged is lost (`kPacketThreshold`). Range: at least 1 (packets).
+    time_threshold: A packet sent so many round trips before now is lost if a later one is acknowledged (`kTimeThreshold`). Range: from 1 to 1000 (round trips).
+    granularity: Granularity of timers (`kGranularity`). Range: more than 0 s.
+    initial_rtt: Round-trip time that is assumed before the first sample (`kInitialRtt`). Range: more than 0 s.
+    persistent_congestion_threshold: Probe timeouts for which all must be lost to make congestion persistent (`kPersistentCongestionThreshold`). Range: from 1 to 1000.
+    pacing_factor: N of the pacing rate N cwnd / SRTT, for controls without a pacing rate. Range: from 0 to 1000.
+    pacing_burst: Packets that the pacer lets leave at once after a pause. Range: at least 1 (packets).
+    ecn: ECN (RFC 9000 section 13.4).
+    """
+    def __init__(
+        self,
+        max_datagram: int | None = ...,
+        initial_window: int | None = ...,
+        receiver_window: int | None = ...,
+        handshake: bool | None = ...,
+        max_ack_delay: float | str | None = ...,
+        ack_eliciting_threshold: int | None = ...,
+        reordering_threshold: int | None = ...,
+        packet_threshold: int | None = ...,
+        time_threshold: float | None = ...,
+        granularity: float | str | None = ...,
+        initial_rtt: float | str | None = ...,
+        persistent_congestion_threshold: float | None = ...,
+        pacing_factor: float | None = ...,
+        pacing_burst: int | None = ...,
+        ecn: bool | None = ...,
+    ) -> None: ...
+
 class TcpOptions(Record):
     r"""TCP settings.
 

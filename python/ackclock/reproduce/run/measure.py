@@ -301,8 +301,8 @@ def _part(
         found = half_width(values, check.ran, CONFIDENCE)
         return compare(title, found, len(values), target(check.expect, first))
     # A query that computes an interval over replicates has none of one.
-    ends = (first.get("low"), first.get("high"))
-    given = None if None in ends else ends
+    low, high = first.get("low"), first.get("high")
+    given = None if low is None or high is None else (float(low), float(high))
     pooled = {"spread", "freedom"} <= set(first) and first["spread"] is not None
     return judge(
         title,

@@ -29,7 +29,7 @@ MOST_ROWS = 40
 """Of a table; the CSV file has all."""
 
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "h")
-DASHES = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 1.5, 1, 1.5)))
+DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 1.5, 1, 1.5)))
 """Of panels that share one axis, in their order."""
 MOST_INSIDE = 6
 """Entries of a legend that find room between curves."""
@@ -102,10 +102,13 @@ def _overlay(
                 line.set_linestyle(DASHES[number % len(DASHES)])
                 if number:
                     line.set_label("_again")
-            ends = [(line.get_xdata()[-1], line.get_ydata()[-1]) for line in lines]
+            ends = [
+                (float(np.asarray(line.get_xdata())[-1]), float(np.asarray(line.get_ydata())[-1]))
+                for line in lines
+            ]
             if ends:
                 title = str(named.get(panel, {}).get("title", panel))
-                top = max(ends, key=lambda end: float(end[1]))
+                top = max(ends, key=lambda end: end[1])
                 axes.annotate(title, top, xytext=(-4, 6), textcoords="offset points", ha="right")
         _legend(axes, layers, outside=True)
         for which in ("x", "y"):

@@ -176,7 +176,7 @@ def read_situation(
     gravity_file: str | Path | None = None,
     at: str | None = None,
     metric: Metric = "weight",
-    rate: float | str | None = None,
+    rate: str | None = None,
     merge_parallel: bool = False,
     scale: float = 1.0,
 ) -> Situation:

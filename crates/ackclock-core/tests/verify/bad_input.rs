@@ -212,7 +212,7 @@ fn each_mistake_is_reported_once_with_its_place_the_value_and_what_was_expected(
             "/record",
             json!({"tables": ["link_samples"], "interval": "0 s"}),
             "record.interval",
-            vec!["zero"],
+            vec!["more than 0 s"],
         ),
         (
             "/record",

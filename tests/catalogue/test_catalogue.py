@@ -89,7 +89,7 @@ def test_stubs_show_names_defaults_and_ranges():
     assert '    r"""Additive increase, multiplicative decrease.\n' in control
     assert "\n    b: Factor kept after a loss. Range: more than 0 and less than 1.\n" in control
     assert "\n        b: float | None = 0.5,\n" in control
-    assert '\n        count: Literal["acks", "segments"] | None = ...,\n' in control
+    assert '\n        count: Literal["acks", "segments", "whole"] | None = ...,\n' in control
 
 
 def test_stubs_are_python_and_each_parameter_has_one_line():

@@ -184,4 +184,4 @@ flows = [4]
 alpha_packets = -3.0
 """)
     assert main(["sweep", str(file), "--store", str(tmp_path / "store")]) == 2
-    assert "alpha_packets is -3, but it must be more than 0" in capsys.readouterr().err
+    assert "alpha_packets: -3 is out of range; expected more than 0" in capsys.readouterr().err

@@ -236,7 +236,7 @@ mod tests {
         assert_eq!((window.cwnd, control.last_max), (65.0, 79));
     }
 
-    /// W_max 100, w 70: K = cbrt(30 / 0.4004) = 4.21579 s = 4316/1024. At 1 s with D = 40 ms = 10 ticks:
+    /// `W_max` 100, w 70: K = cbrt(30 / 0.4004) = 4.21579 s = 4316/1024. At 1 s with D = 40 ms = 10 ticks:
     /// t = 260 ticks = 1064; 410 x 3252^3 / 2^40 = 12.8, so the target is 88, per = 70 / 18 = 3.
     #[test]
     fn the_curve_in_whole_numbers() {

@@ -281,7 +281,7 @@ mod tests {
         }
     }
 
-    /// Inflight(max_bw, 1.25) is 1.25 x 40 + 2 = 52: 60 in flight at once is too early, 52 later not enough.
+    /// `Inflight(max_bw, 1.25)` is 1.25 x 40 + 2 = 52: 60 in flight at once is too early, 52 later not enough.
     #[test]
     fn a_probe_ends_when_a_round_trip_has_passed_and_more_than_five_quarters_are_in_flight() {
         let mut bench = Bench::probing();

@@ -36,6 +36,11 @@ impl Outbox {
         &self.packets[..self.sent]
     }
 
+    /// The packets that were sent, in order, to be changed before they leave.
+    pub fn sent_mut(&mut self) -> &mut [Packet] {
+        &mut self.packets[..self.sent]
+    }
+
     /// Removes all packets.
     #[inline(always)]
     pub fn clear(&mut self) {

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
-__all__ = ["algorithms", "figures", "papers", "rooms", "tables"]
+__all__ = ["algorithms", "figures", "papers", "profiles", "rooms", "tables"]
 
 
 def _completion(names: Callable[[], Iterable[tuple[str, str]]], *, files: bool = False) -> Complete:
@@ -58,6 +58,12 @@ def _papers() -> Iterable[tuple[str, str]]:
     return ((name, "") for name in names())
 
 
+def _profiles() -> Iterable[tuple[str, str]]:
+    from ackclock.dossier.read import names
+
+    return ((name, "") for name in ["akella", *names()])
+
+
 def _tables() -> Iterable[tuple[str, str]]:
     from ackclock.results.run import TABLES
 
@@ -72,5 +78,6 @@ def _figures() -> Iterable[tuple[str, str]]:
 
 rooms = _completion(_rooms)
 papers = _completion(_papers, files=True)
+profiles = _completion(_profiles, files=True)
 tables = _completion(_tables)
 figures = _completion(_figures)

@@ -10,7 +10,10 @@ from ackclock.cli.options import FILE
 
 __all__ = ["NAMES", "schema"]
 
-NAMES = ("scenario", "sweep", "fluid", "model", "paper", "claims", "figures", "unstated", "views")
+NAMES = (
+    "scenario", "sweep", "fluid", "model", "paper", "claims", "figures", "unstated", "views",
+    "profile", "requirements", "dossier",
+)  # fmt: skip
 """Kinds of documents with a schema in `ackclock/schemas`."""
 
 _FOLDER = Path(__file__).parents[1] / "schemas"
@@ -28,7 +31,8 @@ def schema(name: str | None, *, out: Path | None) -> None:
     """Print the JSON Schema (draft 7) of a kind of document, for editors; left out: scenario.
 
     A scenario, a sweep, a fluid case, a closed form (model); of a paper paper.toml, claims.toml
-    (errata.toml has its form), figures.toml, unstated.toml, views.toml. In a TOML file, a first
+    (errata.toml has its form), figures.toml, unstated.toml, views.toml; of a profile profile.toml
+    and requirements.toml; dossier, what evaluate --profile writes. In a TOML file, a first
     line "#:schema PATH" names its schema.
 
     A schema has names, types and ranges of numbers; `ackclock check` also reads units and finds

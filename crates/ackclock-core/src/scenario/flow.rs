@@ -184,6 +184,15 @@ pub struct TcpOptions {
     /// After a timeout the sender finds out by new data whether it was needless (F-RTO, RFC 5682).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frto: Option<bool>,
+    /// A misbehaving receiver: every acknowledgement covers so many segments beyond the highest that has arrived,
+    /// whatever is missing before it (optimistic ACKs); 0 hides losses only. Left out: the receiver follows the
+    /// rules. A sender ignores acknowledgements of what it has not sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unit" = "segments"))]
+    pub optimistic_acks: Option<u32>,
+    /// False: a misbehaving receiver, which never reports a CE mark to its sender.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn_echo: Option<bool>,
     /// Data packets carry RIO's mark "Out" (of profile); acknowledgements do not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub out_of_profile: Option<bool>,

@@ -44,6 +44,10 @@ pub struct TcpConfig {
     pub eifel: bool,
     /// Needless timeouts are found out by what leaves after them (RFC 5682).
     pub frto: bool,
+    /// The receiver acknowledges so many segments beyond the highest that has arrived; none: it follows the rules.
+    pub optimistic_acks: Option<u32>,
+    /// The receiver reports CE marks.
+    pub ecn_echo: bool,
     /// Data packets carry RIO's mark "Out".
     pub out_of_profile: bool,
     /// Data packets of a connection that are marked for priority.
@@ -96,6 +100,8 @@ impl TcpConfig {
             dsack: false,
             eifel: false,
             frto: false,
+            optimistic_acks: None,
+            ecn_echo: true,
             out_of_profile: false,
             first_priority: 0,
             aqt: false,
@@ -194,6 +200,7 @@ impl TcpConfig {
             dsack,
             eifel,
             frto,
+            ecn_echo,
             out_of_profile,
             first_priority,
             aqt,
@@ -209,6 +216,7 @@ impl TcpConfig {
             offload,
             max_burst
         );
+        self.optimistic_acks = options.optimistic_acks.or(self.optimistic_acks);
         self.ecn |= self.accecn && options.ecn.is_none();
         // ns-2 starts with ssthresh at the window; an explicit ssthresh is kept.
         if options.receiver_window.is_some()

@@ -1,6 +1,7 @@
 //! Endpoints of flows: TCP senders and receivers. Unresponsive senders live in `traffic`.
 
 mod config;
+mod misbehaving;
 mod ranges;
 mod rate;
 mod receiver;
@@ -13,6 +14,7 @@ mod sender;
 mod tests;
 
 pub use config::TcpConfig;
+pub use misbehaving::receiver;
 pub(crate) use ranges::Ranges;
 pub(crate) use rate::Deliveries;
 pub use receiver::{Receiver, ReceiverParts};

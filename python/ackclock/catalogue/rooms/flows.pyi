@@ -173,6 +173,8 @@ class TcpOptions(Record):
     dsack: The receiver reports duplicates by SACK blocks (DSACK, RFC 2883), and the sender takes back a reduction all of whose retransmissions were duplicates (RFC 3708).
     eifel: The sender takes back a reduction when a timestamp shows that the original has arrived (RFC 3522, 4015).
     frto: After a timeout the sender finds out by new data whether it was needless (F-RTO, RFC 5682).
+    optimistic_acks: A misbehaving receiver: every acknowledgement covers so many segments beyond the highest that has arrived, whatever is missing before it (optimistic ACKs). Range: at least 0 (segments).
+    ecn_echo: False: a misbehaving receiver, which never reports a CE mark to its sender.
     out_of_profile: Data packets carry RIO's mark "Out" (of profile).
     first_priority: So many of the first data packets of a connection, and its request, are marked for priority: routers with the `priority` discipline send them at once, so that a late-comer measures propagation. Range: at least 0.
     aqt: Packets carry an option to which every queue adds the time that they waited (AQT).
@@ -207,6 +209,8 @@ class TcpOptions(Record):
         dsack: bool | None = ...,
         eifel: bool | None = ...,
         frto: bool | None = ...,
+        optimistic_acks: int | None = ...,
+        ecn_echo: bool | None = ...,
         out_of_profile: bool | None = ...,
         first_priority: int | None = ...,
         aqt: bool | None = ...,

@@ -8,6 +8,7 @@ import click
 
 from ackclock.cli import completion
 from ackclock.cli.options import (
+    DRY_RUN,
     FILE,
     JSON,
     QUIET,
@@ -27,6 +28,18 @@ if TYPE_CHECKING:
 __all__ = ["evaluate", "evaluate_queue", "gym"]
 
 
+METHOD = "akella"
+"""The profile without requirements: ranks beside seven other controls."""
+
+
+def _list_profiles(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001
+    if value:
+        from ackclock.cli.studies.dossier import listed
+
+        click.echo(listed(METHOD))
+        ctx.exit()
+
+
 def _options(command: Callable[..., None]) -> Callable[..., None]:
     out = click.option("--out", type=FILE, metavar="DIR", help="Write report and data into DIR.")
     seed = click.option(
@@ -39,18 +52,64 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
 
 @click.command()
 @click.argument("control", shell_complete=completion.algorithms("cc"))
+@click.option(
+    "--profile",
+    default=METHOD,
+    show_default=True,
+    shell_complete=completion.profiles,
+    help="What is measured: a profile that ships with ackclock, or a folder.",
+)
+@click.option("--against", metavar="A,B,C", help="Other controls; left out: the profile's.")
+@click.option("--only", multiple=True, metavar="ID", help="Requirement, section or family.")
+@click.option("--strict", is_flag=True, help="Exit 1 if a requirement is not met; with --baseline,"
+              " if a number is worse.")  # fmt: skip
+@click.option("--baseline", type=FILE, metavar="FILE", help="A saved dossier.json to compare with.")
+@click.option("--profiles", "list_", is_flag=True, is_eager=True, callback=_list_profiles,
+              expose_value=False, help="List the profiles that ship with ackclock.")  # fmt: skip
+@DRY_RUN
 @_options
-def evaluate(control: str, **means: Any) -> None:
-    """Compare CONTROL with AIMD, AIAD, MIMD, MIAD, CUBIC, BBRv3 and Vegas in every setting.
+def evaluate(
+    control: str,
+    *,
+    profile: str,
+    against: str | None,
+    only: tuple[str, ...],
+    strict: bool,
+    baseline: Path | None,
+    dry_run: bool,
+    **means: Any,
+) -> None:
+    """Evaluate CONTROL by a profile: the method of Akella et al., RFC 9743, one page for CI, ...
 
     CONTROL is a registry name, a class as file.py:Class, or a table as '{kind = "aimd", b = 0.7}'.
     Prints one page; --out also writes a report. An evaluation that was stopped goes on where it
-    was.
+    was. The profile akella compares CONTROL with AIMD, AIAD, MIMD, MIAD, CUBIC, BBRv3 and Vegas in
+    every setting; all other profiles give a dossier: requirements with verdicts.
     """
-    from ackclock.studies.evaluate_control.run import Evaluation
-    from ackclock.studies.evaluate_control.run import evaluate as work
+    if profile == METHOD:
+        given = {"--against": against, "--only": only, "--strict": strict, "--baseline": baseline,
+                 "--dry-run": dry_run}  # fmt: skip
+        wrong = [name for name, value in given.items() if value]
+        if wrong:
+            message = f"{wrong[0]} is for profiles with requirements, not for {METHOD}; --profiles"
+            raise click.UsageError(f"{message} lists them")
+        from ackclock.studies.evaluate_control.run import Evaluation
+        from ackclock.studies.evaluate_control.run import evaluate as work
 
-    _run_and_report(work, Evaluation.MARKER, control, **means)
+        _run_and_report(work, Evaluation.MARKER, control, **means)
+        return
+    from ackclock.cli.studies.dossier import evaluate_profile
+
+    evaluate_profile(
+        control,
+        profile=profile,
+        against=against,
+        only=only,
+        strict=strict,
+        baseline=baseline,
+        dry_run=dry_run,
+        **means,
+    )
 
 
 @click.command("evaluate-queue")

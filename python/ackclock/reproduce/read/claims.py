@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-__all__ = ["claims", "csv_rows", "margins", "readings"]
+__all__ = ["claims", "csv_rows", "make_claim", "margins", "readings"]
 
 FILES = ("claims.toml", "errata.toml")
 
@@ -60,7 +60,7 @@ def claims(reader: Reader, expected: Mapping[str, Expected]) -> dict[str, Claim]
             if (name == "errata.toml") != (entry["kind"] == "E"):
                 message = 'errata, and only they, have kind "E" and are in errata.toml'
                 reader.report(file, f"claim[{entry['id']}].kind", message)
-            made[entry["id"]] = _claim(reader, file, entry)
+            made[entry["id"]] = make_claim(reader, file, entry)
     return made
 
 
@@ -166,7 +166,18 @@ def _filled(value: Any, row: Mapping[str, str]) -> Any:
     return value
 
 
-def _claim(reader: Reader, file: Path, entry: Mapping[str, Any]) -> Claim:
+def make_claim(reader: Reader, file: Path, entry: Mapping[str, Any]) -> Claim:
+    """Make a claim of its entry; what is wrong with it is reported.
+
+    Parameters
+    ----------
+    reader
+        Of the folder.
+    file
+        Where the entry is.
+    entry
+        Its keys, among them id, statement, kind, where.
+    """
     place = f"claim[{entry['id']}]"
     if "check" in entry and "not_checkable" in entry:
         reader.report(file, place, "has check and also not_checkable; expected one of them")

@@ -12,9 +12,9 @@ from ackclock.reproduce.paper import Expected, Figure, PaperData, Parameter, Stu
 from ackclock.reproduce.read import form, views
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
-__all__ = ["PAPERS", "PaperError", "find", "names", "read"]
+__all__ = ["PAPERS", "FolderReader", "PaperError", "find", "names", "read"]
 
 PAPERS = Path(__file__).resolve().parents[2] / "papers"
 """Where the papers are that ship with ackclock."""
@@ -85,11 +85,28 @@ def read(paper: str | Path) -> PaperData:
     PaperError
         Its files are wrong; every problem is reported.
     """
-    return _Reader(find(paper)).paper()
+    return FolderReader(find(paper)).paper()
 
 
-class _Reader:
-    """Reads one folder; problems gather in ``found``."""
+class FolderReader:
+    """Reads one folder of claims over studies; problems gather in ``found``.
+
+    Parameters
+    ----------
+    folder
+        The folder.
+
+    Attributes
+    ----------
+    KIND
+        What the folder is.
+    TOP, FOLDERS
+        What it may hold.
+    """
+
+    KIND = "paper"
+    TOP: Collection[str] = TOP
+    FOLDERS: Collection[str] = FOLDERS
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -117,20 +134,19 @@ class _Reader:
         from ackclock.reproduce.check import crosscheck
         from ackclock.reproduce.read.claims import claims, margins, readings
 
-        self._unknown_files()
-        self._views = self.document(views.FILE, form.VIEWS, needed=False).get("view", {})
+        self.look_around()
         about = self.document("paper.toml", form.PAPER)
         figures = self.document("figures.toml", form.FIGURES)
         unstated = self.document("unstated.toml", form.UNSTATED)
         expected = self._expected()
-        studies = self._studies()
+        studies = self.studies()
         made = PaperData(
             name=self.folder.name,
             folder=self.folder,
             about=about,
             studies=studies,
             expected=expected,
-            figures=self._figures(figures),
+            figures=self.figures(figures),
             claims=claims(self, expected),
             parameters=self._parameters(unstated),
             readings=readings(self),
@@ -166,7 +182,7 @@ class _Reader:
             data = tomllib.loads(file.read_text(encoding="utf-8"))
         except FileNotFoundError:
             if needed:
-                self.report(file, "", "there is no such file; every paper has one")
+                self.report(file, "", f"there is no such file; every {self.KIND} has one")
             return {}
         except UnicodeDecodeError:
             self.report(file, "", "is not UTF-8 text")
@@ -196,15 +212,21 @@ class _Reader:
             if "verdict" in entry
         ]
 
+    def look_around(self) -> None:
+        """Report files that do not belong there, and read the views that queries begin with."""
+        self._unknown_files()
+        self._views = self.document(views.FILE, form.VIEWS, needed=False).get("view", {})
+
     def _unknown_files(self) -> None:
         inside = self.folder.resolve()
         for path in sorted(self.folder.rglob("*")):
             if path.is_symlink() and not path.resolve().is_relative_to(inside):
-                self.report(path, "", "is a link that leads out of the paper's folder")
+                self.report(path, "", f"is a link that leads out of the {self.KIND}'s folder")
         for path in sorted(self.folder.iterdir()):
-            known = FOLDERS if path.is_dir() else TOP
+            known = self.FOLDERS if path.is_dir() else self.TOP
             if path.name not in known and not path.name.startswith((".", "__")):
-                self.report(path, "", f"is not part of a paper; {suggestion(path.name, known)}")
+                what = f"is not part of a {self.KIND}; {suggestion(path.name, known)}"
+                self.report(path, "", what)
 
     def _named(self, kind: str, ending: str) -> Iterable[Path]:
         for file in sorted((self.folder / kind).glob("*")):
@@ -235,7 +257,8 @@ class _Reader:
             made[file.stem] = Expected(file.stem, file, source.removeprefix("Source: "))
         return made
 
-    def _studies(self) -> dict[str, Study]:
+    def studies(self) -> dict[str, Study]:
+        """Read the sweep files of ``scenarios``."""
         made = {}
         for file in self._named("scenarios", ".toml"):
             try:
@@ -256,7 +279,14 @@ class _Reader:
             made[file.stem] = Study(file.stem, file, document, skipped)
         return made
 
-    def _figures(self, data: Mapping[str, Any]) -> dict[str, Figure]:
+    def figures(self, data: Mapping[str, Any]) -> dict[str, Figure]:
+        """Read the entries of ``figures.toml``.
+
+        Parameters
+        ----------
+        data
+            Its content.
+        """
         file = self.folder / "figures.toml"
         entries = _tables(data.get("figure"))
         self.unique(file, "figure", entries)

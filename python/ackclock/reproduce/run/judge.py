@@ -101,6 +101,8 @@ class Part:
         What was expected; None for truth values.
     ours
         The paper does not say it: it is shown and does not decide.
+    values
+        What was measured, one per replicate; None where not known.
     """
 
     name: str
@@ -113,6 +115,7 @@ class Part:
     why: str
     goal: Target | None = None
     ours: bool = False
+    values: tuple[float | None, ...] = ()
 
 
 def target(expect: Mapping[str, Any], columns: Mapping[str, Any]) -> Target:

@@ -304,7 +304,7 @@ def _part(
     low, high = first.get("low"), first.get("high")
     given = None if low is None or high is None else (float(low), float(high))
     pooled = {"spread", "freedom"} <= set(first) and first["spread"] is not None
-    return judge(
+    part = judge(
         title,
         values,
         check.expect,
@@ -315,6 +315,7 @@ def _part(
         ran=check.ran,
         spread=Spread(float(first["spread"]), float(first["freedom"])) if pooled else None,
     )
+    return replace(part, values=tuple(None if v is None else float(v) for v in values))
 
 
 def _kinds(values: list[Any], check: Check, wrong: Any) -> None:

@@ -236,6 +236,12 @@ class _Tables(Mapping[str, "pa.Table"]):
     def __init__(self, result: SweepResult) -> None:
         self._result = result
 
+    @property
+    def cpu_s(self) -> float:
+        """Time of one core that the runs took [s]."""
+        totals = [summary.get("totals", {}) for summary in _kept(self._result)]
+        return float(sum(total.get("cpu_s") or 0.0 for total in totals))
+
     def __iter__(self) -> Iterator[str]:
         yield from self._result.tables
         if "runs" not in self._result.tables:

@@ -13,11 +13,11 @@ from ackclock.reproduce.write.files import MARKER, figure_files
 from ackclock.reproduce.write.html import paper_page
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ackclock.reproduce.run.reproduction import Drawn, Reproduction
 
-__all__ = ["as_data", "claims_of", "write"]
+__all__ = ["as_data", "claims_of", "write", "write_figure"]
 
 
 def write(done: Reproduction, folder: str | Path) -> Path:
@@ -45,13 +45,21 @@ def write(done: Reproduction, folder: str | Path) -> Path:
         (at / "figures").mkdir()
         for drawn in done.figures:
             if not drawn.missing:
-                _figure(done, drawn, at / "figures")
+                known = {"paper": done.paper.name}
+                write_figure(done, drawn, at, known, _command(done, drawn))
         _json(at / "claims.json", claims_of(done))
         _json(at / MARKER, provenance(done))
         page = paper_page(done, at)
         (at / "report.html").write_text(page, encoding="utf-8")
 
     return whole_folder(Path(folder), fill, marker=MARKER)
+
+
+def _command(done: Reproduction, drawn: Drawn) -> str:
+    import shlex
+
+    name, figure = done.paper.name, drawn.figure.id
+    return shlex.join(["ackclock", "reproduce", name, "--figure", figure, "--tier", done.tier])
 
 
 def claims_of(done: Reproduction) -> list[dict[str, Any]]:
@@ -107,9 +115,24 @@ def provenance(done: Reproduction) -> dict[str, Any]:
     }
 
 
-def _figure(done: Reproduction, drawn: Drawn, folder: Path) -> None:
-    import shlex
+def write_figure(
+    done: Reproduction, drawn: Drawn, folder: Path, known: Mapping[str, str], command: str
+) -> None:
+    """Write a figure as SVG, PNG and CSV, with its recipe.
 
+    Parameters
+    ----------
+    done
+        The reproduction that it is of.
+    drawn
+        The figure.
+    folder
+        Its files are placed in ``figures``.
+    known
+        What else the recipe says.
+    command
+        What makes it again.
+    """
     from ackclock import _core
     from ackclock.plot import style
     from ackclock.reproduce.run.layers import csv_columns
@@ -121,19 +144,16 @@ def _figure(done: Reproduction, drawn: Drawn, folder: Path) -> None:
     random = [study for name, study in zip(drawn.studies, studies, strict=True)
               if done.studies[name].is_random]  # fmt: skip
     seeds = sorted({seed for study in random for seed in study["seeds"]})
-    known = {"version": _core.version(), "paper": done.paper.name, "figure_id": figure.id,
-             "tier": done.tier}  # fmt: skip
+    said = {"version": _core.version(), **known, "figure_id": figure.id, "tier": done.tier}
     for name, study in zip(drawn.studies, studies, strict=True):
-        known[f"study_{name}"] = study["study_hash"]
+        said[f"study_{name}"] = study["study_hash"]
     if seeds:
-        known["seeds"] = f"{seeds[0]}" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
-    style.recipe(canvas, **known)
-    command = shlex.join(["ackclock", "reproduce", done.paper.name, "--figure", figure.id,
-                          "--tier", done.tier])  # fmt: skip
+        said["seeds"] = f"{seeds[0]}" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
+    style.recipe(canvas, **said)
     files = figure_files(figure.id)
     for ending in ("svg", "png"):
-        style.save(canvas, folder.parent / files[ending], command=command)
-    _csv(folder.parent / files["csv"], csv_columns(figure, drawn.layers))
+        style.save(canvas, folder / files[ending], command=command)
+    _csv(folder / files["csv"], csv_columns(figure, drawn.layers))
 
 
 def _csv(path: Path, rows: Sequence[dict[str, Any]]) -> None:

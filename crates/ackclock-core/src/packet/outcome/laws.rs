@@ -125,6 +125,10 @@ fn check_delays(
     duration: Time,
 ) -> Result<(), String> {
     let sender = &seen.sender;
+    if flow.tcp.optimistic_acks.is_some_and(|ahead| ahead > 0) {
+        // What is acknowledged may have been sent a moment ago, and need never arrive.
+        return Ok(());
+    }
     let propagation = round_trip.seconds();
     let least = least_sample(flow, round_trip);
     if sender.rtt_count > 0 {

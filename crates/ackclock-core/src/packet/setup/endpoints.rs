@@ -16,9 +16,7 @@ use crate::registry::Spec;
 use crate::rng::{Purpose, Stream};
 use crate::scenario::Era;
 use crate::slow_start;
-use crate::tcp::{
-    Endpoint, Receiver, ReceiverParts, Sender, SenderParts, TIMESTAMP_BYTES, TcpConfig,
-};
+use crate::tcp::{self, Endpoint, ReceiverParts, Sender, SenderParts, TIMESTAMP_BYTES, TcpConfig};
 use crate::tcp_ns2::{Ns2Options, Ns2Parts, Ns2Sender, Ns2Sink, Variant};
 use crate::traffic::source::{self, Bundles, SourceEnv};
 use crate::units::Span;
@@ -127,7 +125,7 @@ fn build_rfc_pair(
     });
     let parts =
         ReceiverParts { flow: id, config: TcpConfig::clone(&config), sack, size: flow.size };
-    Ok((Some(Box::new(sender)), Some(Box::new(Receiver::new(&parts)))))
+    Ok((Some(Box::new(sender)), Some(tcp::receiver(&parts))))
 }
 
 /// Builds a QUIC sender and receiver.
@@ -216,6 +214,11 @@ fn build_ns2_pair(
             );
             return Err(vec![Problem::new(path(key), message)]);
         }
+    }
+    if flow.tcp.optimistic_acks.is_some() || !flow.tcp.ecn_echo {
+        let key = if flow.tcp.ecn_echo { "tcp.optimistic_acks" } else { "tcp.ecn_echo" };
+        let message = "is of the receiver by the RFCs; expected era rfc beside it";
+        return Err(vec![Problem::new(path(key), message)]);
     }
     let options = match variables {
         Some(map) => Ns2Options::from_map(map, plan.era)

@@ -1,0 +1,149 @@
+"""``ackclock evaluate --profile`` and ``ackclock compare``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ackclock.cli.options import EXIT_CHECK, print_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ackclock.reproduce.run.studies import Means
+
+__all__ = ["evaluate_profile", "listed"]
+
+
+def listed(method: str) -> str:
+    """List the profiles that ship with ackclock.
+
+    Parameters
+    ----------
+    method
+        Name of the one that has no folder.
+    """
+    from ackclock._util.text_table import table
+    from ackclock.dossier.read import names, read
+
+    rows = [[method, "-", "ranks beside seven controls, in every setting (Akella et al. 2002)"]]
+    for name in names():
+        one = read(name)
+        rows.append([name, str(len(one.requirements)), str(one.about["title"])])
+    return table(["profile", "requirements", "title"], rows, most=1000)
+
+
+def split(text: str | None) -> Iterator[str]:
+    """Split a list of controls at commas that are in no table.
+
+    Parameters
+    ----------
+    text
+        As typed; None: nothing.
+    """
+    depth, begin = 0, 0
+    for at, sign in enumerate(f"{text or ''},"):
+        depth += (sign == "{") - (sign == "}")
+        if sign == "," and depth == 0:
+            if (text or "")[begin:at].strip():
+                yield (text or "")[begin:at].strip()
+            begin = at + 1
+
+
+def make_means(workers: int | None, store: Path | None, *, quiet: bool) -> Means:
+    """Say where and how studies run.
+
+    Parameters
+    ----------
+    workers, store
+        As typed.
+    quiet
+        Show no progress.
+    """
+    from ackclock._util.command_line import command_line
+    from ackclock.reproduce.run.studies import Means
+
+    return Means(
+        workers=workers,
+        store=store,
+        progress=not quiet,
+        command=command_line(),
+        report=(lambda _: None) if quiet else (lambda text: click.echo(text, err=True)),
+    )
+
+
+def evaluate_profile(
+    control: str,
+    *,
+    profile: str,
+    against: str | None,
+    only: tuple[str, ...],
+    strict: bool,
+    baseline: Path | None,
+    dry_run: bool,
+    tier: str,
+    out: Path | None,
+    seed: int | None,
+    reps: int | None,
+    workers: int | None,
+    store: Path | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Evaluate a control by a profile, print its page, write its report.
+
+    Parameters
+    ----------
+    control, profile, against, only, strict, baseline, dry_run, tier, out, seed, reps, workers, \
+    store, as_json, quiet
+        As typed.
+    """
+    from ackclock._util.output_folder import may_replace
+    from ackclock.dossier.baseline import changes, load_baseline
+    from ackclock.dossier.bind import read_control, read_others
+    from ackclock.dossier.dossier import Dossier
+    from ackclock.dossier.read import read
+    from ackclock.dossier.run import Task, evaluate, predict
+
+    # Before the runs, so that no result is lost to a folder that cannot be written.
+    if out is not None:
+        may_replace(out, Dossier.MARKER)
+    found = read(profile)
+    before = None if baseline is None else load_baseline(baseline, found.name, tier)
+    task = Task(
+        found,
+        read_control(control, Path()),
+        read_others(list(split(against)), found, Path()),
+        tier=tier,
+        only=only,
+        seed=seed if seed != 1 else None,
+        reps=reps,
+    )
+    means = make_means(workers, store, quiet=quiet or as_json)
+    plan = predict(task, means)
+    if dry_run:
+        print_json([dict(row) for row in plan.rows]) if as_json else click.echo(str(plan))
+        return
+    means.report(plan.sentence)
+    dossier = Dossier(evaluate(task, means))
+    if before is not None:
+        dossier = Dossier(dossier.results, changes(before, dossier.to_dict()))
+    written = dossier.save(out) if out is not None else None
+    if as_json:
+        print_json(dossier.to_dict())
+    elif not quiet:
+        click.echo(str(dossier))
+        if written is not None:
+            click.echo(f"\nwrote {written}")
+    _judge(dossier, strict=strict)
+
+
+def _judge(dossier: Any, *, strict: bool) -> None:
+    if strict and dossier.failures:
+        what = "worse than the baseline" if dossier.changes is not None else "not met"
+        for text in dossier.failures:
+            click.echo(f"{what}: {text}", err=True)
+        sys.exit(EXIT_CHECK)

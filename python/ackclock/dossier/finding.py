@@ -1,0 +1,100 @@
+"""What was found of a control, as plain data; text, pages and XML are written from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ackclock.dossier.form import VERDICTS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ackclock.dossier.baseline import Change
+    from ackclock.dossier.run import Results
+
+__all__ = ["Finding"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """An evaluation, and what changed against a baseline.
+
+    Parameters
+    ----------
+    results
+        The evaluation.
+    changes
+        What changed; None without a baseline.
+    """
+
+    results: Results
+    changes: Sequence[Change] | None = None
+
+    @property
+    def failures(self) -> list[str]:
+        """What ``--strict`` fails by: what is worse than the baseline, or else what is not met."""
+        if self.changes is not None:
+            return [str(change) for change in self.changes if change.is_regression]
+        return [
+            f"{row.requirement.section} {row.requirement.title}"
+            for row in self.results.rows
+            if row.verdict == "not met"
+        ]
+
+    @property
+    def command(self) -> str:
+        """What gives this again."""
+        import shlex
+
+        task = self.results.task
+        words = ["ackclock", "evaluate", _typed(task.control.value)]
+        words += ["--profile", task.profile.name, "--tier", task.tier]
+        words += [word for name in task.only for word in ("--only", name)]
+        if dict(task.others) != dict(task.profile.against):
+            words += ["--against", ",".join(_typed(value) for value in task.others.values())]
+        words += [] if task.seed is None else ["--seed", str(task.seed)]
+        words += [] if task.reps is None else ["--reps", str(task.reps)]
+        return shlex.join(words)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain data; ``ackclock schema dossier`` prints its form."""
+        from ackclock import _core
+
+        results = self.results
+        task = results.task
+        return {
+            "dossier": 1,
+            "control": task.control.label,
+            "value": task.control.value,
+            "user_code_hash": results.code_hash,
+            "profile": task.profile.name,
+            "title": task.profile.about["title"],
+            "source": task.profile.about["source"],
+            "tier": task.tier,
+            "against": dict(task.others),
+            "version": _core.version(),
+            "command": self.command,
+            "seed": task.seed,
+            "counts": {verdict: results.count(verdict) for verdict in VERDICTS},
+            "runs": results.runs,
+            "cpu_s": results.cpu_s,
+            "studies": {
+                name: dict(study.provenance) for name, study in results.made.studies.items()
+            },
+            "audits": {name: one.to_dict() for name, one in results.audits.items()},
+            "rows": [row.to_dict() for row in results.rows],
+            "regressions": [c.to_dict() for c in self.changes or () if c.is_regression],
+        }
+
+
+def _typed(value: Any) -> str:
+    """A control as one types it."""
+    if isinstance(value, str):
+        return value
+    import json
+
+    if set(value) == {"class"}:
+        return str(value["class"])
+    inside = ", ".join(f"{key} = {json.dumps(item)}" for key, item in value.items())
+    return "{" + inside + "}"

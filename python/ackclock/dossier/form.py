@@ -1,0 +1,244 @@
+"""The form of a profile's files, and of what is written, as JSON Schema.
+
+``scenarios/``, ``figures.toml`` and ``views.toml`` have the form of a paper's.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ackclock.reproduce.read.form import CLAIMS, TIERS
+
+__all__ = ["AUDITS", "DOSSIER", "LEVELS", "PROFILE", "REQUIREMENTS", "VERDICTS"]
+
+Schema = dict[str, Any]
+
+LEVELS = {
+    "MUST": "the document says MUST",
+    "SHOULD": "the document says SHOULD",
+    "expected": "the document says should, ought to or is required, in lower case",
+    "informational": "nothing is required",
+}
+"""Levels of requirements."""
+
+VERDICTS = ("met", "not met", "undecided", "text needed", "not applicable")
+
+AUDITS = ("adversary", "latecomer", "game")
+"""Studies of ackclock that a profile may include."""
+
+
+def _text(about: str, **more: Any) -> Schema:
+    return {"type": "string", "description": about, **more}
+
+
+def _table(properties: Schema, required: tuple[str, ...], about: str = "") -> Schema:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+        "additionalProperties": False,
+        "description": about,
+    }
+
+
+def _list(items: Schema, about: str, **more: Any) -> Schema:
+    return {"type": "array", "items": items, "description": about, **more}
+
+
+def _whole(about: str, least: int) -> Schema:
+    return {"type": "integer", "minimum": least, "description": about}
+
+
+_TIER = _table(
+    {
+        "about": _text("What is run, in one sentence."),
+        "cpu_s": {
+            "type": "number",
+            "exclusiveMinimum": 0,
+            "description": "Budget of one core [s].",
+        },
+        "replicates": _whole("Undecided requirements get more replicates, up to this many.", 2),
+        "audits": _table(
+            {
+                name: {
+                    "type": "integer",
+                    "minimum": 1,
+                    "description": f"Size of the study {name}; left out: it is not run.",
+                }
+                for name in AUDITS
+            },
+            (),
+            "Studies that are run beside: the adversary's patterns, starts of the late-comer, flows"
+            " of the game.",
+        ),
+    },
+    ("about",),
+)
+
+PROFILE = _table(
+    {
+        "title": _text("Title."),
+        "about": _text("What it measures."),
+        "source": _text("The document it follows."),
+        "document": _text('Its short name, written before sections, as "RFC 9743".'),
+        "base": _text("Another profile: a part of its requirements, studies, figures is taken."),
+        "take": _list(_text("Id of a requirement of the base."), "What is taken, in this order."),
+        "sizes": _table(
+            {tier: {"type": "object", "description": "By study of the base."} for tier in TIERS},
+            (),
+            "What a tier changes in studies of the base, with the keys of a tier: set, over, reps.",
+        ),
+        "against": {
+            "type": "object",
+            "description": "Other controls by label, unless --against names others.",
+        },
+        "tiers": _table(dict.fromkeys(TIERS, _TIER), (), "Sizes."),
+        "family": _list(
+            _table(
+                {
+                    "id": _text("As requirements name it."),
+                    "title": _text("Heading."),
+                    "about": _text("What is run in it, for a reader."),
+                },
+                ("id", "title"),
+            ),
+            "Groups of requirements, in the order of the report.",
+        ),
+    },
+    ("title", "about", "source", "tiers"),
+)
+"""``profile.toml``."""
+
+_CLAIM_CHECK = CLAIMS["properties"]["claim"]["items"]["properties"]["check"]["items"]["properties"]
+
+_CHECK = _table(
+    {
+        **{k: _CLAIM_CHECK[k] for k in ("name", "measure", "expect", "unit", "interval")},
+        "reason": _text("Why this threshold."),
+        "source": _text("Where the threshold is from; left out: it is ours."),
+        "trade": _text("What a stricter and a laxer threshold would change."),
+        "shown": _text("Why it is measured though it does not decide."),
+    },
+    ("measure", "expect", "reason", "trade"),
+)
+
+REQUIREMENTS = _table(
+    {
+        "requirement": _list(
+            _table(
+                {
+                    "id": _text("Unique in the profile; the section comes first."),
+                    "section": _text("Section and paragraph of the document."),
+                    "title": _text("What it is about."),
+                    "statement": _text("What is required, in your own words."),
+                    "level": {"enum": list(LEVELS), "description": "Requirement level."},
+                    "family": _text("An id of profile.toml's families."),
+                    "figures": _list(_text("Id of a figure."), "Figures that show it."),
+                    "check": _list(_CHECK, "All must be met.", minItems=1),
+                    "question": _text("What only a person can answer."),
+                    "inapplicable": _text("Why it does not apply where nothing is measured."),
+                    "note": _text("What a reader should know."),
+                },
+                ("id", "section", "title", "statement", "level", "family"),
+            ),
+            "One entry a requirement.",
+        )
+    },
+    (),
+)
+"""``requirements.toml``."""
+
+_NULL_NUMBER = {"type": ["number", "null"]}
+
+_MEASURED = _table(
+    {
+        "check": _text("Name of the check; empty if it is the only one."),
+        "part": _text("Scenario or pair that the number is of; empty if there is one only."),
+        "study": _list(_text("Name."), "Studies that it was measured in."),
+        "unit": _text("Unit."),
+        "measured": {**_NULL_NUMBER, "description": "Mean over replicates."},
+        "low": {**_NULL_NUMBER, "description": "Lower end of the 95 % interval."},
+        "high": {**_NULL_NUMBER, "description": "Upper end."},
+        "values": _list(_NULL_NUMBER, "One per replicate, in the order of their seeds."),
+        "expected": _text("The threshold, written out."),
+        "at_least": {**_NULL_NUMBER, "description": "Lower bound."},
+        "at_most": {**_NULL_NUMBER, "description": "Upper bound."},
+        "distance": {
+            **_NULL_NUMBER,
+            "description": "From the nearest bound as a part of it (as it is if the bound is 0);"
+            " negative: beyond it.",
+        },
+        "outcome": {"enum": ["met", "missed", "undecided"]},
+        "decides": {"type": "boolean"},
+    },
+    (
+        "check", "part", "study", "unit", "measured", "low", "high", "values", "expected",
+        "at_least", "at_most", "distance", "outcome", "decides",
+    ),
+)  # fmt: skip
+
+_ROW = _table(
+    {
+        "id": _text("Of the requirement."),
+        "section": _text("Of the document."),
+        "title": _text("What it is about."),
+        "statement": _text("What is required."),
+        "level": {"enum": list(LEVELS)},
+        "family": _text("Group."),
+        "verdict": {"enum": list(VERDICTS)},
+        "reason": _text("Why."),
+        "question": _text("What only a person can answer."),
+        "figures": _list(_text("Id."), "Figures that show it."),
+        "thresholds": _list(
+            _table(
+                {
+                    "check": _text("Name."),
+                    "expected": _text("The threshold, written out."),
+                    "reason": _text("Why this one."),
+                    "source": _text("Where it is from."),
+                    "trade": _text("What a stricter and a laxer one would change."),
+                },
+                ("check", "expected", "reason", "source", "trade"),
+            ),
+            "One for each check.",
+        ),
+        "numbers": _list(_MEASURED, "What was measured."),
+    },
+    (
+        "id", "section", "title", "statement", "level", "family", "verdict", "reason", "question",
+        "figures", "thresholds", "numbers",
+    ),
+)  # fmt: skip
+
+DOSSIER = _table(
+    {
+        "dossier": {"const": 1, "description": "Version of this form."},
+        "control": _text("Label of the control."),
+        "value": {"description": "How a scenario says the control."},
+        "user_code_hash": {"type": ["string", "null"], "description": "SHA-256 of its code."},
+        "profile": _text("Name of the profile."),
+        "title": _text("Title of the profile."),
+        "source": _text("The document it follows."),
+        "tier": {"enum": list(TIERS)},
+        "against": {"type": "object", "description": "Other controls by label."},
+        "version": _text("Of ackclock."),
+        "command": _text("What gives this again."),
+        "seed": {"type": ["integer", "null"]},
+        "counts": {"type": "object", "description": "Requirements by verdict."},
+        "runs": {"type": "integer"},
+        "cpu_s": {"type": "number", "description": "Time of one core that the runs took [s]."},
+        "studies": {"type": "object", "description": "Engine, seeds and hash of each study."},
+        "audits": {"type": "object", "description": "Results of further studies by name."},
+        "rows": _list(_ROW, "One per requirement."),
+        "regressions": {
+            "type": "array",
+            "items": {"type": "object"},
+            "description": "Numbers that are worse than in the baseline.",
+        },
+    },
+    (
+        "dossier", "control", "value", "profile", "tier", "against", "version", "counts", "rows",
+        "studies",
+    ),
+)  # fmt: skip
+"""``dossier.json``."""

@@ -1,0 +1,117 @@
+"""The dossier as one page of text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ackclock._util.number_text import bounds, percent
+from ackclock._util.text_table import table
+from ackclock.dossier.form import VERDICTS
+
+if TYPE_CHECKING:
+    from ackclock.dossier.finding import Finding
+    from ackclock.dossier.rows import Row
+
+__all__ = ["answer", "away", "measured", "page"]
+
+MOST_CHANGES = 20
+
+
+def answer(dossier: Finding) -> str:
+    """Write the finding in a sentence.
+
+    Parameters
+    ----------
+    dossier
+        The dossier.
+    """
+    results = dossier.results
+    counts = [f"{results.count(v)} {v}" for v in VERDICTS if results.count(v)]
+    name = results.task.control.label
+    return f"{name}: of {len(results.rows)} requirements {', '.join(counts)}."
+
+
+def measured(row: Row) -> str:
+    """Write the number that decides, with its interval and unit.
+
+    Parameters
+    ----------
+    row
+        The row.
+    """
+    one = row.decisive
+    if one is None:
+        return "-"
+    part = one.part
+    if part.goal is not None and part.expected.endswith(" true"):
+        return percent(part.measured, 0)
+    unit = f" {one.unit}" if one.unit else ""
+    return bounds(part.measured, part.low, part.high, figures=3) + unit
+
+
+def away(distance: float | None) -> str:
+    """Write a distance from a threshold.
+
+    Parameters
+    ----------
+    distance
+        As of `ackclock.dossier.rows.Number`.
+    """
+    return "-" if distance is None else percent(distance, 0, sign=True)
+
+
+def page(dossier: Finding) -> str:
+    """Write the page.
+
+    Parameters
+    ----------
+    dossier
+        The dossier.
+    """
+    results = dossier.results
+    profile = results.task.profile
+    rows = []
+    for row in results.rows:
+        one = row.decisive
+        rows.append(
+            [
+                row.requirement.section,
+                row.requirement.title,
+                row.requirement.level,
+                row.verdict,
+                measured(row),
+                one.part.expected if one else "-",
+                away(one.distance if one else None),
+                one.title if one else "",
+            ]
+        )
+    head = ["section", "requirement", "level", "verdict", "measured", "threshold", "margin", "at"]
+    beside = ", ".join(results.task.others) or "none"
+    lines = [
+        answer(dossier),
+        f"{profile.about['title']}, tier {results.task.tier}; beside {beside}.",
+        "",
+        table(head, rows, most=1000),
+        "",
+        "measured: the number that decides, with its 95 % interval; margin: its distance from the"
+        " threshold,",
+        "as a part of the threshold, negative beyond it; at: the scenario that it is of.",
+        f"{results.runs} runs, {results.cpu_s:.1f} s of one core.",
+    ]
+    lines += _baseline(dossier)
+    return "\n".join(lines)
+
+
+def _baseline(dossier: Finding) -> list[str]:
+    if dossier.changes is None:
+        return []
+    worse = [str(change) for change in dossier.changes if change.is_regression]
+    better = [str(change) for change in dossier.changes if change.is_better]
+    head = (
+        f"Against the baseline: {len(dossier.changes)} numbers and verdicts compared,"
+        f" {len(worse)} worse, {len(better)} better."
+    )
+    shown = [f"  worse   {text}" for text in worse] + [f"  better  {text}" for text in better]
+    if len(shown) > MOST_CHANGES:
+        shown = [*shown[:MOST_CHANGES], f"  and {len(shown) - MOST_CHANGES} more"]
+    return ["", head, *shown]

@@ -1,0 +1,159 @@
+"""The dossier as one HTML file that loads nothing, with figures and studies beside it."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ackclock._util.json_text import json_text
+from ackclock._util.number_text import bounds, number
+from ackclock._util.page import render
+from ackclock.dossier.form import LEVELS, VERDICTS
+from ackclock.dossier.page import answer, away, measured
+from ackclock.reproduce.write.files import figure_files
+from ackclock.reproduce.write.folder import write_figure
+
+if TYPE_CHECKING:
+    from ackclock.dossier.finding import Finding
+    from ackclock.dossier.rows import Row
+
+__all__ = ["write_figures", "write_html", "write_studies"]
+
+Data = dict[str, Any]
+
+
+def write_figures(dossier: Finding, at: Path) -> None:
+    """Write the figures and the data behind each.
+
+    Parameters
+    ----------
+    dossier
+        The dossier.
+    at
+        The folder.
+    """
+    (at / "figures").mkdir()
+    task = dossier.results.task
+    known = {"profile": task.profile.name, "control": task.control.label}
+    for drawn in dossier.results.made.figures:
+        if not drawn.missing:
+            write_figure(dossier.results.made, drawn, at, known, dossier.command)
+
+
+def write_studies(dossier: Finding, at: Path) -> None:
+    """Write the studies as sweep files, with the control in its place.
+
+    Parameters
+    ----------
+    dossier
+        The dossier.
+    at
+        The folder.
+    """
+    (at / "scenarios").mkdir()
+    data = dossier.results.made.paper
+    for name in dossier.results.made.studies:
+        text = json_text(data.studies[name].document, indent=1)
+        (at / "scenarios" / f"{name}.json").write_text(f"{text}\n", encoding="utf-8")
+
+
+def write_html(dossier: Finding, at: Path) -> str:
+    """Write the page.
+
+    Parameters
+    ----------
+    dossier
+        The dossier.
+    at
+        The folder, with the figures in it.
+    """
+    from ackclock import _core
+
+    results = dossier.results
+    profile = results.task.profile
+    rows = [_row(row) for row in results.rows]
+    figures = {drawn.figure.id: _figure(drawn, at) for drawn in results.made.figures}
+    families = []
+    for family in profile.families:
+        inside = [row for row in rows if row["family"] == family["id"]]
+        if inside:
+            ids = dict.fromkeys(name for row in inside for name in row["figures"])
+            families.append(
+                {"about": "", **family, "rows": inside, "shown": [figures[name] for name in ids]}
+            )
+    return render(
+        Path(__file__).with_name("dossier.html"),
+        control=results.task.control,
+        value=json_text(results.task.control.value),
+        code=results.code_hash,
+        profile=profile,
+        document=profile.document,
+        tier=results.task.tier,
+        tier_about=profile.tier(results.task.tier)["about"],
+        others=results.task.others,
+        answer=answer(dossier),
+        counts={verdict: results.count(verdict) for verdict in VERDICTS},
+        levels=LEVELS,
+        rows=rows,
+        families=families,
+        audits=results.audits,
+        changes=dossier.changes,
+        studies={name: study.provenance for name, study in results.made.studies.items()},
+        version=_core.version(),
+        command=dossier.command,
+        runs=number(results.runs),
+        cpu=number(results.cpu_s, 3),
+    )
+
+
+def _row(row: Row) -> Data:
+    one = row.requirement
+    return {
+        "id": one.id,
+        "section": one.section,
+        "title": one.title,
+        "statement": one.statement,
+        "level": one.level,
+        "family": one.family,
+        "note": one.note,
+        "question": one.question,
+        "figures": one.figures,
+        "verdict": row.verdict,
+        "mark": row.verdict.replace(" ", "-"),
+        "reason": row.reason,
+        "measured": measured(row),
+        "expected": row.decisive.part.expected if row.decisive else "-",
+        "margin": away(row.decisive.distance if row.decisive else None),
+        "at": row.decisive.title if row.decisive else "",
+        "studies": list(dict.fromkeys(name for n in row.numbers for name in n.studies)),
+        "thresholds": one.thresholds,
+        "numbers": [
+            {
+                "title": n.title or one.title,
+                "measured": bounds(n.part.measured, n.part.low, n.part.high, figures=3),
+                "unit": n.unit,
+                "expected": n.part.expected,
+                "margin": away(n.distance),
+                "outcome": n.part.outcome,
+                "ours": not n.decides,
+            }
+            for n in row.numbers
+        ],
+    }
+
+
+def _figure(drawn: Any, at: Path) -> Data:
+    figure, files = drawn.figure, figure_files(drawn.figure.id)
+    picture = ""
+    if not drawn.missing:
+        picture = base64.b64encode((at / files["svg"]).read_bytes()).decode()
+    return {
+        "id": figure.id,
+        "title": figure.title,
+        "caption": figure.entry.get("caption", ""),
+        "missing": drawn.missing,
+        "picture": picture,
+        "files": files,
+        "studies": drawn.studies,
+    }

@@ -1,0 +1,195 @@
+"""Rows of a dossier: a requirement, what was measured, how far that is from the threshold."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from ackclock.reproduce.check.crosscheck import studies_of
+
+if TYPE_CHECKING:
+    from ackclock.dossier.profile import Requirement
+    from ackclock.reproduce.paper import PaperData
+    from ackclock.reproduce.run.judge import Part, Target
+    from ackclock.reproduce.run.measure import ClaimResult
+
+__all__ = ["Number", "Row", "Verdict", "make_row"]
+
+Verdict = Literal["met", "not met", "undecided", "text needed", "not applicable"]
+
+_UNMEASURED = "measured nothing here"
+
+
+@dataclass(frozen=True)
+class Number:
+    """One number of a requirement.
+
+    Parameters
+    ----------
+    check
+        Name of its check.
+    name
+        Of the part; empty if there is one only.
+    part
+        What was judged.
+    unit
+        Unit.
+    studies
+        Studies that it was measured in.
+    decides
+        Whether the verdict rests on it; else it is only shown.
+    """
+
+    check: str
+    name: str
+    part: Part
+    unit: str
+    studies: tuple[str, ...]
+    decides: bool = True
+
+    @property
+    def title(self) -> str:
+        """Check and part."""
+        return ": ".join(word for word in (self.check, self.name) if word)
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What it is found by in another dossier of the same profile."""
+        return self.check, self.name
+
+    @property
+    def distance(self) -> float | None:
+        """Distance from the nearest bound as a part of it, negative beyond; None without a bound.
+
+        Where the bound is 0 it is the distance itself.
+        """
+        return find_distance(self.part.measured, self.part.goal)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The entry of ``dossier.json``."""
+        part, goal = self.part, self.part.goal
+
+        def bound(end: float | None) -> float | None:
+            return end if end is not None and math.isfinite(end) else None
+
+        return {
+            "check": self.check,
+            "part": self.name,
+            "study": list(self.studies),
+            "unit": self.unit,
+            "measured": part.measured,
+            "low": part.low,
+            "high": part.high,
+            "values": list(part.values),
+            "expected": part.expected,
+            "at_least": bound(goal.low if goal else None),
+            "at_most": bound(goal.high if goal else None),
+            "distance": self.distance,
+            "outcome": part.outcome,
+            "decides": self.decides,
+        }
+
+
+@dataclass(frozen=True)
+class Row:
+    """A requirement with its verdict and what led to it."""
+
+    requirement: Requirement
+    verdict: Verdict
+    reason: str
+    numbers: tuple[Number, ...]
+
+    @property
+    def decisive(self) -> Number | None:
+        """The number that decides: the one furthest beyond its threshold, or nearest to it."""
+        order = {"missed": 0, "undecided": 1, "met": 2}
+        deciding = [n for n in self.numbers if n.decides] or list(self.numbers)
+        return min(
+            deciding,
+            key=lambda n: (order[n.part.outcome], math.inf if n.distance is None else n.distance),
+            default=None,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The entry of ``dossier.json``."""
+        one = self.requirement
+        expected = {n.check: n.part.expected for n in reversed(self.numbers)}
+        return {
+            **{key: getattr(one, key) for key in ("id", "section", "title", "statement", "level")},
+            "family": one.family,
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "question": one.question,
+            "figures": list(one.figures),
+            "thresholds": [
+                {
+                    "check": why.check,
+                    "expected": expected.get(why.check, ""),
+                    "reason": why.reason,
+                    "source": why.source,
+                    "trade": why.trade,
+                }
+                for why in one.thresholds
+            ],
+            "numbers": [number.to_dict() for number in self.numbers],
+        }
+
+
+def find_distance(value: float | None, goal: Target | None) -> float | None:
+    """Find how far a number is from the nearest bound, as a part of the bound.
+
+    Parameters
+    ----------
+    value
+        The number; None if it is not known.
+    goal
+        What is expected; None for truth values.
+
+    Returns
+    -------
+    float or None
+        Negative beyond the bound; the distance itself where the bound is 0.
+    """
+    if value is None or goal is None:
+        return None
+    ends = []
+    for end, inside in ((goal.low, value - goal.low), (goal.high, goal.high - value)):
+        if math.isfinite(end):
+            ends.append(inside / abs(end) if end else inside)
+    return min(ends) if ends else None
+
+
+def make_row(requirement: Requirement, result: ClaimResult, data: PaperData) -> Row:
+    """Make the row of a requirement from its judged claim.
+
+    Parameters
+    ----------
+    requirement, result
+        Of one id.
+    data
+        The profile's studies.
+    """
+    checks = {check.name: check for check in result.claim.checks}
+    numbers = []
+    for part in result.parts:
+        head, _, rest = part.name.partition(": ")
+        name = head if head in checks else ""
+        check = checks.get(name) or next(iter(checks.values()))
+        where = rest if name else part.name
+        studies = tuple(studies_of(data, check.measure))
+        decides = not (part.ours or requirement.is_text)
+        numbers.append(Number(name, where, part, check.unit, studies, decides=decides))
+    return Row(requirement, *_verdict(requirement, result), tuple(numbers))
+
+
+def _verdict(requirement: Requirement, result: ClaimResult) -> tuple[Verdict, str]:
+    if requirement.is_text:
+        return "text needed", requirement.question
+    if result.outcome == "met":
+        return "met", result.reason
+    if result.outcome == "missed":
+        return "not met", result.reason
+    if result.outcome is None and requirement.inapplicable and _UNMEASURED in result.reason:
+        return "not applicable", requirement.inapplicable
+    return "undecided", result.reason

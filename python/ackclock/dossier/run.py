@@ -1,0 +1,257 @@
+"""Runs a profile for a control and gives its dossier."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from ackclock.dossier.bind import bound
+from ackclock.dossier.rows import Row, make_row
+from ackclock.errors import AckclockError, UnsupportedError, suggestion
+from ackclock.reproduce.run.reproduction import Reproduction, reproduce
+from ackclock.reproduce.run.studies import Means, sweep_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ackclock.dossier.profile import Profile, Requirement
+    from ackclock.reproduce.paper import PaperData
+    from ackclock.studies.algorithm_argument import Subject
+
+__all__ = ["Plan", "Results", "Task", "chosen", "evaluate", "predict"]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is to be evaluated.
+
+    Parameters
+    ----------
+    profile
+        The profile.
+    control
+        The control under study.
+    others
+        Other controls by label.
+    tier
+        ``fast`` or ``full``.
+    only
+        Ids of requirements, or of families; empty: all.
+    seed, reps
+        In place of the studies'.
+    """
+
+    profile: Profile
+    control: Subject
+    others: Mapping[str, Any]
+    tier: str = "fast"
+    only: tuple[str, ...] = ()
+    seed: int | None = None
+    reps: int | None = None
+
+    @property
+    def data(self) -> PaperData:
+        """The profile's studies for this control."""
+        return bound(self.profile, self.control, self.others, seed=self.seed, reps=self.reps)
+
+
+@dataclass(frozen=True)
+class Results:
+    """An evaluated control.
+
+    Parameters
+    ----------
+    task
+        What was evaluated.
+    rows
+        One per requirement.
+    made
+        Studies and figures.
+    cpu_s
+        Time of one core that the runs took [s].
+    audits
+        Results of further studies by name.
+    """
+
+    task: Task
+    rows: tuple[Row, ...]
+    made: Reproduction
+    cpu_s: float
+    audits: Mapping[str, Any] = field(default_factory=dict)
+
+    def count(self, verdict: str) -> int:
+        """Count the requirements of a verdict.
+
+        Parameters
+        ----------
+        verdict
+            One of `ackclock.dossier.form.VERDICTS`.
+        """
+        return sum(row.verdict == verdict for row in self.rows)
+
+    @property
+    def runs(self) -> int:
+        """Runs in all."""
+        return sum(int(study.provenance["runs"]) for study in self.made.studies.values())
+
+    @property
+    def code_hash(self) -> str | None:
+        """SHA-256 of user-defined code; None if there is none."""
+        hashes = {study.provenance["user_code_hash"] for study in self.made.studies.values()}
+        return next((str(one) for one in hashes if one), None)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What an evaluation would run.
+
+    Parameters
+    ----------
+    rows
+        By study: points, runs, runs that are stored, predicted time of one core [s].
+    workers
+        Runs at a time.
+    """
+
+    rows: tuple[Mapping[str, Any], ...]
+    workers: int
+
+    @property
+    def cpu_s(self) -> float:
+        """Predicted time of one core [s]."""
+        return float(sum(row["cpu_s"] for row in self.rows))
+
+    def __str__(self) -> str:
+        from ackclock._util.number_text import working_time
+        from ackclock._util.text_table import table
+
+        cells = [
+            [str(row[k]) for k in ("study", "points", "runs", "stored")]
+            + [working_time(row["cpu_s"])]
+            for row in self.rows
+        ]
+        head = ["study", "points", "runs", "stored", "one core"]
+        return f"{table(head, cells, most=1000)}\n\n{self.sentence}"
+
+    @property
+    def sentence(self) -> str:
+        """The whole in one sentence."""
+        from ackclock._util.number_text import number, working_time
+
+        runs = sum(row["runs"] for row in self.rows)
+        stored = sum(row["stored"] for row in self.rows)
+        kept = f", {number(stored)} of them stored already" if stored else ""
+        return (
+            f"{number(runs)} runs{kept}: predicted {working_time(self.cpu_s)} of one core, about"
+            f" {working_time(self.cpu_s / self.workers)} on {self.workers}"
+        )
+
+
+def chosen(profile: Profile, only: Sequence[str]) -> list[Requirement]:
+    """Choose requirements by their ids, sections or families.
+
+    Parameters
+    ----------
+    profile
+        The profile.
+    only
+        Names; none: all.
+
+    Raises
+    ------
+    UnsupportedError
+        A name is none of these.
+    """
+    every = list(profile.requirements.values())
+    known = [name for one in every for name in (one.id, one.section, one.family)]
+    for name in only:
+        if name not in known:
+            message = f'the profile has no requirement "{name}"; {suggestion(name, known)}'
+            raise UnsupportedError(message)
+    if not only:
+        return every
+    return [one for one in every if {one.id, one.section, one.family} & set(only)]
+
+
+def predict(task: Task, means: Means) -> Plan:
+    """Predict what an evaluation would run; nothing is run.
+
+    Parameters
+    ----------
+    task
+        What is to be evaluated.
+    means
+        Where and how.
+
+    Raises
+    ------
+    ScenarioError
+        A study does not fit the control.
+    """
+    from ackclock.experiments.executors.local import cores
+    from ackclock.experiments.store import look
+    from ackclock.reproduce.check.crosscheck import studies_of
+
+    kept = None if means.store is False else look(means.store)
+    data = task.data
+    claims = [data.claims[one.id] for one in chosen(task.profile, task.only)]
+    queries = [check.measure for claim in claims for check in claim.checks]
+    rows = []
+    for name in studies_of(data, *queries):
+        study = data.studies[name]
+        if task.tier in study.skipped:
+            continue
+        plan = sweep_of(data, study, task.tier).plan(means.workers, kept)
+        counts = {k: getattr(plan, k) for k in ("points", "runs", "stored", "cpu_s")}
+        rows.append({"study": name, **counts})
+    return Plan(tuple(rows), means.workers or cores())
+
+
+def evaluate(task: Task, means: Means) -> Results:
+    """Evaluate a control.
+
+    Parameters
+    ----------
+    task
+        What is to be evaluated.
+    means
+        Where and how.
+
+    Raises
+    ------
+    AckclockError
+        There is no such tier, or the control broke its contract.
+    KeyboardInterrupt
+        It was stopped; runs that had finished are in the store.
+    """
+    profile = task.profile
+    if task.tier not in profile.about["tiers"]:
+        known = ", ".join(profile.about["tiers"])
+        raise AckclockError(f'the profile {profile.name} has no tier "{task.tier}"; it has {known}')
+    wanted = chosen(profile, task.only)
+    ids = [one.id for one in wanted]
+    figures = list(dict.fromkeys(name for one in wanted for name in one.figures))
+    data = _with_limit(task.data, profile, task)
+    made = reproduce(data, tier=task.tier, claims=ids, figures=figures, means=means)
+    by_id = {result.claim.id: result for result in made.claims}
+    rows = tuple(make_row(one, by_id[one.id], data) for one in wanted)
+    cpu_s = sum(_cpu_s(study.tables) for study in made.studies.values())
+    return Results(task, rows, made, cpu_s)
+
+
+def _with_limit(data: PaperData, profile: Profile, task: Task) -> PaperData:
+    """Undecided requirements get more replicates, unless their number was given."""
+    if task.reps is None:
+        return data
+    tiers = {
+        name: {key: value for key, value in tier.items() if key != "replicates"}
+        for name, tier in profile.about["tiers"].items()
+    }
+    return replace(data, about={**profile.about, "tiers": tiers})
+
+
+def _cpu_s(tables: Mapping[str, Any]) -> float:
+    import math
+
+    used = getattr(tables, "cpu_s", math.nan)
+    return 0.0 if math.isnan(used) else float(used)

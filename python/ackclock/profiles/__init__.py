@@ -1,0 +1,1 @@
+"""Profiles as data: what a control is measured in, and what it must reach. No code."""

@@ -1,0 +1,256 @@
+"""The dossier: profiles as folders, verdicts, the baseline, what is written."""
+
+import copy
+import json
+import xml.etree.ElementTree as ET
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
+from pathlib import Path
+from types import SimpleNamespace
+
+import jsonschema
+import pytest
+
+from ackclock.cli.main import main
+from ackclock.dossier import baseline, form
+from ackclock.dossier.read import PROFILES, names, read
+from ackclock.dossier.rows import find_distance
+from ackclock.errors import ScenarioError, UnsupportedError
+from ackclock.reproduce.run.judge import target
+
+ONLY = ["--only", "5.1.1-backoff", "--only", "7.10-shared", "--only", "8-security"]
+WORSE = f"{Path(__file__).with_name('dossier_controls.py')}:IgnoresLoss"
+
+
+def run(*words):
+    text = StringIO()
+    with redirect_stdout(text), redirect_stderr(text):
+        code = main(["evaluate", *words, "--workers", "1"])
+    return SimpleNamespace(exit_code=code, output=text.getvalue())
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    at = tmp_path_factory.mktemp("dossier")
+    store = ["--store", str(at / "store"), "--reps", "2"]
+    out = run("aimd", "--profile", "rfc9743", *ONLY, *store, "--out", str(at / "out"))
+    assert out.exit_code == 0, out.output
+    return at, store, out.output
+
+
+def edited(tmp_path, **files):
+    """A profile of the user's: a copy of quick with files replaced."""
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    for name, text in files.items():
+        (folder / f"{name}.toml").write_text(text)
+    return folder
+
+
+ABOUT = """title = "t"
+about = "a"
+source = "s"
+tiers.fast.about = "small"
+[[family]]
+id = "f"
+title = "F"
+"""
+ENTRY = """[[requirement]]
+id = "r"
+section = "1"
+title = "t"
+statement = "s"
+level = "MUST"
+family = "f"
+"""
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_shipped_profile_reads_without_a_problem_and_every_threshold_has_its_reason(name):
+    found = read(name)
+    assert found.requirements
+    for one in found.requirements.values():
+        for why in one.thresholds:
+            assert why.reason, one.id
+            assert why.trade, one.id
+            assert why.source, one.id
+
+
+def test_rfc9743_has_a_row_for_every_criterion_of_sections_five_to_seven():
+    sections = {one.section for one in read("rfc9743").requirements.values()}
+    wanted = {"5.2", "6", *(f"5.1.{i}" for i in range(1, 6)), *(f"5.2.{i}" for i in range(1, 4))}
+    wanted |= {
+        "5.3.1",
+        "5.3.2",
+        *(f"6.{i}" for i in range(1, 5)),
+        *(f"7.{i}" for i in range(1, 12)),
+    }
+    assert wanted <= sections
+
+
+def test_a_profile_is_a_folder_and_needs_no_code(tmp_path):
+    check = """[[requirement.check]]
+measure = "SELECT replicate, utilisation AS value FROM one.links WHERE id = 'r0->r1'"
+expect = { at_least = 0.9 }
+reason = "a reason"
+trade = "a trade"
+"""
+    folder = edited(tmp_path, profile=ABOUT, requirements=ENTRY + check)
+    (folder / "scenarios").mkdir()
+    (folder / "scenarios/one.toml").write_text(
+        """reps = 2
+[scenario]
+duration = "10 s"
+warmup = "5 s"
+[scenario.net]
+kind = "dumbbell"
+pairs = 1
+rate = "5 Mbps"
+rtt = "20 ms"
+[[scenario.flows]]
+pair = 0
+cc = "@mine"
+start_jitter = "1 s"
+"""
+    )
+    out = run("aimd", "--profile", str(folder), "--store", str(tmp_path / "store"))
+    assert out.exit_code == 0, out.output
+    assert "1 met" in out.output
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({"profile": ABOUT, "requirements": ENTRY}, "needs a check"),
+        ({"profile": ABOUT, "requirements": ENTRY.replace('"f"', '"g"')}, 'no family "g"'),
+        ({"profile": ABOUT, "requirements": ENTRY.replace("MUST", "must")}, "level"),
+        ({"profile": ABOUT + 'base = "rfc"\n'.join(["", ""])}, "no such file"),
+        ({"profile": 'base = "rfc97"\n' + ABOUT}, 'did you mean "rfc9743"'),
+        ({"profile": 'base = "rfc9743"\ntake = ["5.1.1"]\n' + ABOUT}, 'no requirement "5.1.1"'),
+        ({"profile": ABOUT, "requirements": ENTRY, "claims": ""}, "is not part of a profile"),
+    ],
+)
+def test_what_is_wrong_in_a_profile_is_reported_by_file_and_key(tmp_path, files, message):
+    with pytest.raises(ScenarioError, match="mine") as caught:
+        read(edited(tmp_path, **files))
+    assert message in str(caught.value)
+
+
+def test_a_profile_that_is_none_is_reported_with_the_nearest_name():
+    with pytest.raises(UnsupportedError, match='did you mean "quick"'):
+        read("quik")
+
+
+def test_distances_are_parts_of_the_nearest_bound():
+    assert find_distance(1.5, target({"at_most": 1}, {})) == pytest.approx(-0.5)
+    assert find_distance(1.5, target({"at_least": 1}, {})) == pytest.approx(0.5)
+    assert find_distance(0.3, target({"between": [0.25, 0.75]}, {})) == pytest.approx(0.2)
+    assert find_distance(-0.1, target({"at_least": 0}, {})) == pytest.approx(-0.1)
+    assert find_distance(None, target({"at_least": 0}, {})) is None
+
+
+def test_the_page_has_verdicts_and_what_only_people_answer(saved):
+    _, _, output = saved
+    assert "aimd: of 3 requirements 1 met, 2 text needed." in output
+    security = next(line for line in output.splitlines() if "Security" in line)
+    assert "text needed" in security
+
+
+def test_the_json_has_its_schema_and_every_number_its_replicates(saved):
+    at, _, _ = saved
+    data = json.loads((at / "out/dossier.json").read_text())
+    jsonschema.Draft7Validator(form.DOSSIER).validate(data)
+    backoff = next(row for row in data["rows"] if row["id"] == "5.1.1-backoff")
+    assert {n["check"] for n in backoff["numbers"]} == {"no feedback", "half lost"}
+    for number in backoff["numbers"]:
+        assert len(number["values"]) == 2
+        assert number["measured"] == pytest.approx(sum(number["values"]) / 2)
+    shared = next(row for row in data["rows"] if row["id"] == "7.10-shared")
+    assert shared["verdict"] == "text needed"
+    assert [n["decides"] for n in shared["numbers"]] == [False]
+
+
+def test_the_folder_has_page_figures_studies_and_junit(saved):
+    at, _, _ = saved
+    page = (at / "out/report.html").read_text()
+    assert "RFC 9743" in page
+    assert "http://" not in page.replace("http://www.w3.org", "")
+    suites = ET.fromstring((at / "out/junit.xml").read_text())
+    (suite,) = suites
+    assert suite.attrib["tests"] == "3"
+    assert suite.attrib["skipped"] == "2"
+    study = json.loads((at / "out/scenarios/blackout.json").read_text())
+    assert {flow["cc"] for flow in study["scenario"]["flows"]} == {"aimd"}
+
+
+def test_the_same_control_has_no_difference_from_its_baseline(saved):
+    at, store, _ = saved
+    words = ["--baseline", str(at / "out"), "--strict"]
+    out = run("aimd", "--profile", "rfc9743", *ONLY, *store, *words)
+    assert out.exit_code == 0, out.output
+    assert "0 worse, 0 better" in out.output
+
+
+def test_a_worse_control_fails_by_the_baseline_with_the_size_of_the_change(saved):
+    at, store, _ = saved
+    words = ["--baseline", str(at / "out/dossier.json"), "--strict"]
+    out = run(WORSE, "--profile", "rfc9743", *ONLY, *store, *words)
+    assert out.exit_code == 1
+    assert "5.1.1 Full backoff when feedback ends: met before, not met now" in out.output
+    assert "packets in 30 s now; difference +" in out.output
+
+
+def test_strict_without_a_baseline_fails_by_what_is_not_met(tmp_path):
+    store = ["--store", str(tmp_path), "--reps", "2"]
+    words = ["--profile", "rfc9743", "--only", "5.1.1-backoff", *store, "--strict"]
+    out = run(WORSE, *words)
+    assert out.exit_code == 1
+    assert "not met: 5.1.1 Full backoff when feedback ends" in out.output
+
+
+def test_a_baseline_of_another_profile_or_none_is_refused(saved, tmp_path):
+    at, store, _ = saved
+    out = run("aimd", "--profile", "quick", *store, "--baseline", str(at / "out"))
+    assert out.exit_code == 2
+    assert 'is of profile "rfc9743"; expected one of "quick"' in out.output
+    (tmp_path / "x.json").write_text('{"dossier": 1}')
+    out = run("aimd", "--profile", "quick", *store, "--baseline", str(tmp_path / "x.json"))
+    assert out.exit_code == 2
+    assert "is not a dossier" in out.output
+
+
+def number(values, **bounds):
+    found = {"check": "", "part": "", "unit": "", "at_least": None, "at_most": None}
+    return {**found, "values": values, **bounds}
+
+
+def test_differences_are_paired_and_have_a_direction():
+    old, new = number([10.0, 20.0, 30.0], at_most=50), number([11.0, 21.1, 30.9], at_most=50)
+    # Unpaired, the spread of 10 would hide a difference of 1; it is 2 % of the bound.
+    small = baseline.paired("r", "t", old, new)
+    assert small.difference == pytest.approx(1.0)
+    assert not small.is_worse
+    more = number([16.0, 26.1, 35.9], at_most=50)
+    assert baseline.paired("r", "t", old, more).is_worse
+    lower = [{**copy.deepcopy(n), "at_most": None, "at_least": 5} for n in (old, more)]
+    assert baseline.paired("r", "t", *lower).is_better
+    noisy = number([30.0, 0.0, 60.0], at_most=50)
+    assert not baseline.paired("r", "t", old, noisy).is_worse
+
+
+def test_the_default_method_refuses_options_of_profiles():
+    out = run("aimd", "--strict")
+    assert out.exit_code == 2
+    assert "--strict is for profiles with requirements" in out.output
+
+
+def test_a_dry_run_predicts_and_runs_nothing(tmp_path):
+    out = run("aimd", "--profile", "quick", "--dry-run", "--store", str(tmp_path / "s"))
+    assert out.exit_code == 0
+    assert "predicted" in out.output
+    assert not (tmp_path / "s").exists()
+
+
+def test_every_shipped_study_names_the_control_or_the_others():
+    for file in PROFILES.glob("*/scenarios/*.toml"):
+        assert "@mine" in file.read_text() or "@against" in file.read_text(), Path(file).name

@@ -1,0 +1,90 @@
+"""Profiles find what is known of controls: slices of the profile rfc9743, few seeds."""
+
+from pathlib import Path
+
+import pytest
+
+from ackclock.dossier.bind import read_control
+from ackclock.dossier.read import read
+from ackclock.dossier.run import Task, evaluate
+from ackclock.reproduce.run.studies import Means
+
+FILE = f"{Path(__file__).with_name('dossier_controls.py')}"
+MEANS = Means(workers=1, store=False, progress=False)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    profile = read("rfc9743")
+    known = {}
+
+    def find(control, *only, reps=3, others=None):
+        key = control, only
+        if key not in known:
+            beside = {"Reno": "aimd"} if others is None else others
+            task = Task(profile, read_control(control, Path()), beside, only=only, reps=reps)
+            done = evaluate(task, MEANS)
+            known[key] = {row.requirement.id: row for row in done.rows}
+        return known[key]
+
+    return find
+
+
+def numbers(row, check=""):
+    return {n.name: n.part for n in row.numbers if n.check == check}
+
+
+@pytest.mark.parametrize("control", ["aimd", "cubic"])
+def test_reno_and_cubic_back_off_and_keep_the_network_useful(rows, control):
+    found = rows(control, "5.1.1-backoff", "5.1.1-collapse")
+    assert {row.verdict for row in found.values()} == {"met"}
+
+
+def test_bbr1_loses_too_much_below_one_and_a_half_bdp_and_not_above(rows):
+    row = rows("bbr", "5.1.3-loss")["5.1.3-loss"]
+    assert row.verdict == "not met"
+    found = numbers(row)
+    assert all(found[f"{bdp} BDP"].measured > 4 for bdp in ("0.5", "1.0"))
+    assert all(found[f"{bdp} BDP"].measured < 1 for bdp in ("2.0", "4.0", "8.0"))
+
+
+def test_reno_loses_little_at_every_buffer(rows):
+    assert rows("aimd", "5.1.3-loss")["5.1.3-loss"].verdict == "met"
+
+
+def test_bbr1_harms_reno_in_a_shallow_buffer(rows):
+    row = rows("bbr", "5.2-share", "5.2-loss")["5.2-share"]
+    assert row.verdict == "not met"
+    shallow = numbers(row)["Reno, 0.5 BDP"]
+    # Reno keeps a tenth of what it has beside its own kind, as Hock et al. (2017) found.
+    assert shallow.low > 0.3
+
+
+def test_reno_does_no_more_harm_than_reno(rows):
+    assert rows("aimd", "5.2-share")["5.2-share"].verdict == "met"
+
+
+@pytest.mark.parametrize("control", ["vegas", "ledbat"])
+def test_delay_based_controls_starve_beside_cubic(rows, control):
+    row = rows(control, "5.2-starved", others={"CUBIC": "cubic"})["5.2-starved"]
+    deep = numbers(row)["CUBIC, 4.0 BDP"]
+    # CUBIC beside CUBIC has 1 of its fair share.
+    assert deep.measured < 0.2
+
+
+def test_fair_queueing_protects_cubic_from_bbr1(rows):
+    found = numbers(rows("bbr", "7.1-share")["7.1-share"])
+    assert min(found["fq-codel"].values) > 0.95
+    assert max(found["codel"].values) < 0.5
+
+
+def test_a_control_that_ignores_loss_fails_backoff_and_starves_others(rows):
+    found = rows(f"{FILE}:IgnoresLoss", "5.1.1-backoff", "5.2-feedback", "5.2-starve")
+    assert {row.verdict for row in found.values()} == {"not met"}
+
+
+def test_a_control_that_halves_on_every_ack_uses_too_little(rows):
+    row = rows(f"{FILE}:Halves", "5.1.2-queue")["5.1.2-queue"]
+    assert row.verdict == "not met"
+    assert {part.outcome for part in numbers(row, "queue").values()} == {"met"}
+    assert {part.outcome for part in numbers(row, "use").values()} == {"missed"}

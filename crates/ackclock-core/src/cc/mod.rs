@@ -185,6 +185,25 @@ impl Ack {
             sample: None,
         }
     }
+
+    /// An acknowledgement at `now`, by which `delivered` segments have arrived, with what a rate sample says of
+    /// it; the rest is neutral.
+    pub fn sampled(now: Time, delivered: u64, sample: RateSample) -> Self {
+        Self {
+            rtt: sample.rtt,
+            app_limited: sample.is_app_limited,
+            delivered,
+            delivery_rate: sample.delivery_rate,
+            newest: SentRecord {
+                sent_at: now,
+                delivered: sample.prior_delivered,
+                delivered_at: sample.prior_time,
+                in_flight: sample.tx_in_flight,
+            },
+            sample: Some(sample),
+            ..Self::at(now, sample.newly_acked)
+        }
+    }
 }
 
 impl Congestion {

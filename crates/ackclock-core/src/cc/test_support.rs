@@ -1,6 +1,6 @@
 //! What tests of this room share.
 
-use super::{Ack, CcEnv, Congestion, CongestionControl, Signal, Window};
+use super::{Ack, CcEnv, Congestion, CongestionControl, RateSample, Signal, Window};
 use crate::scenario::Era;
 use crate::units::{Span, Time};
 
@@ -11,6 +11,31 @@ pub(crate) const ERAS: [Era; 6] =
 /// Surroundings of a flow with 1000-byte segments.
 pub(crate) fn env(era: Era) -> CcEnv {
     CcEnv { mss: 1000, wire_size: 1040, era }
+}
+
+/// An acknowledgement of `acked` segments in 100 ms on a path of 100 ms, with a rate sample, of which `change` may
+/// make another; `delivered` counts on.
+pub(crate) fn round_ack(
+    now: Time,
+    delivered: &mut u64,
+    acked: u32,
+    in_flight: u32,
+    change: impl FnOnce(&mut RateSample),
+) -> Ack {
+    let mut sample = RateSample {
+        has_data: true,
+        newly_acked: acked,
+        delivered: u64::from(acked),
+        delivery_rate: f64::from(acked) * 10.0,
+        prior_delivered: *delivered,
+        tx_in_flight: in_flight,
+        rtt: Some(Span::from_millis(100)),
+        has_selective_acks: true,
+        ..RateSample::default()
+    };
+    change(&mut sample);
+    *delivered += u64::from(acked);
+    Ack { in_flight, delivered: *delivered, sample: Some(sample), ..Ack::at(now, acked) }
 }
 
 /// Mean window in segments, as segments per round trip, where one segment in `1 / p` is lost, periodically, on a

@@ -3,7 +3,7 @@
 //! **Source**: RFC 9002 appendices A.7 to A.10, B.5 to B.8; RFC 9000 section 13.4.2 (validation of ECN).
 
 use super::{QuicSender, Stage};
-use crate::cc::{Ack, EcnCounts, SentRecord, Signal};
+use crate::cc::{Ack, EcnCounts, Signal};
 use crate::quic::ACK_DELAY_UNIT;
 use crate::quic::sent::Gone;
 use crate::tcp::{EndpointCtx, Stamp};
@@ -274,24 +274,12 @@ impl QuicSender {
         sample.has_selective_acks = true;
         let pipe = self.sent.in_flight();
         let ack = Ack {
-            acked: sample.newly_acked,
             in_flight: pipe,
-            rtt: sample.rtt,
             min_rtt: least,
             srtt: self.rtt.smoothed(),
             round: self.deliveries.round,
-            app_limited: sample.is_app_limited,
             ecn_echo,
-            delivered: sampler.delivered(),
-            delivery_rate: sample.delivery_rate,
-            newest: SentRecord {
-                sent_at: now,
-                delivered: sample.prior_delivered,
-                delivered_at: sample.prior_time,
-                in_flight: sample.tx_in_flight,
-            },
-            sample: Some(sample),
-            ..Ack::at(now, 0)
+            ..Ack::sampled(now, sampler.delivered(), sample)
         };
         self.cc.on_ack(&mut self.window, &ack);
         if self.cc.holds_back()

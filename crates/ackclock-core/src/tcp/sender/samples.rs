@@ -1,7 +1,7 @@
 //! Rate samples, for controls that model the path; other senders never come here.
 
 use super::{Sender, Stage};
-use crate::cc::{Ack, EcnCounts, SentRecord};
+use crate::cc::{Ack, EcnCounts};
 use crate::recovery::{AckIn, Digest, Phase};
 use crate::units::{Span, Time};
 use crate::wire::{Flags, Packet, SackBlock};
@@ -107,27 +107,14 @@ impl Sender {
         let Some(mut sample) = sampler.finish(now, flow_min_rtt) else { return };
         sample.in_recovery = phase != Phase::Open || digest.entered.is_some();
         sample.has_selective_acks = self.uses_sack;
-        let delivered = sampler.delivered();
         let pipe = self.recovery.pipe(&self.board);
         let ack = Ack {
-            acked: sample.newly_acked,
             in_flight: pipe,
-            rtt: sample.rtt,
             min_rtt: if flow_min_rtt == Span::MAX { Span::ZERO } else { flow_min_rtt },
             srtt: self.rto.srtt(),
             round: self.deliveries.round,
-            app_limited: sample.is_app_limited,
             ecn_echo: self.config.ecn && packet.flags.has(Flags::ECE),
-            delivered,
-            delivery_rate: sample.delivery_rate,
-            newest: SentRecord {
-                sent_at: now,
-                delivered: sample.prior_delivered,
-                delivered_at: sample.prior_time,
-                in_flight: sample.tx_in_flight,
-            },
-            sample: Some(sample),
-            ..Ack::at(now, 0)
+            ..Ack::sampled(now, sampler.delivered(), sample)
         };
         self.cc.on_ack(&mut self.window, &ack);
         if self.cc.holds_back()

@@ -1,7 +1,7 @@
 //! Sequences computed by hand: 1000-byte segments, a path of 400 segments/s and 100 ms, so a BDP of 40 segments.
 
 use super::*;
-use crate::cc::test_support::env;
+use crate::cc::test_support::{env, round_ack};
 use crate::near::near;
 use crate::scenario::Era;
 
@@ -22,25 +22,7 @@ impl Bench {
     }
 
     fn acknowledge(&mut self, acked: u32, inflight: u32, change: impl Fn(&mut RateSample)) {
-        let mut sample = RateSample {
-            has_data: true,
-            newly_acked: acked,
-            delivered: u64::from(acked),
-            delivery_rate: f64::from(acked) * 10.0,
-            prior_delivered: self.delivered,
-            tx_in_flight: inflight,
-            rtt: Some(Span::from_millis(100)),
-            has_selective_acks: true,
-            ..RateSample::default()
-        };
-        change(&mut sample);
-        self.delivered += u64::from(acked);
-        let ack = Ack {
-            in_flight: inflight,
-            delivered: self.delivered,
-            sample: Some(sample),
-            ..Ack::at(self.now, acked)
-        };
+        let ack = round_ack(self.now, &mut self.delivered, acked, inflight, change);
         self.control.on_ack(&mut self.window, &ack);
     }
 

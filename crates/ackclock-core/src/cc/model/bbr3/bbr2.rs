@@ -213,7 +213,7 @@ impl CongestionControl for Bbr2 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cc::test_support::env;
+    use crate::cc::test_support::{env, round_ack};
     use crate::cc::{RateSample, Signal};
     use crate::rng::Purpose;
     use crate::scenario::Era;
@@ -238,25 +238,10 @@ mod tests {
         fn round_with(&mut self, rate: f64, inflight: u32, change: impl Fn(&mut RateSample)) {
             self.now += Span::from_millis(100);
             let acked = (rate / 10.0) as u32;
-            let mut sample = RateSample {
-                has_data: true,
-                newly_acked: acked,
-                delivered: u64::from(acked),
-                delivery_rate: rate,
-                prior_delivered: self.delivered,
-                tx_in_flight: inflight,
-                rtt: Some(Span::from_millis(100)),
-                has_selective_acks: true,
-                ..RateSample::default()
-            };
-            change(&mut sample);
-            self.delivered += u64::from(acked);
-            let ack = Ack {
-                in_flight: inflight,
-                delivered: self.delivered,
-                sample: Some(sample),
-                ..Ack::at(self.now, acked)
-            };
+            let ack = round_ack(self.now, &mut self.delivered, acked, inflight, |sample| {
+                sample.delivery_rate = rate;
+                change(sample);
+            });
             self.control.on_ack(&mut self.window, &ack);
         }
 

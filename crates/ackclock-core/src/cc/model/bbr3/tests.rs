@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::cc::test_support::env;
+use crate::cc::test_support::{env, round_ack};
 use crate::near::near;
 use crate::registry::refusal;
 use crate::scenario::Era;
@@ -35,25 +35,11 @@ impl Bench {
         self.rounds += 1;
         let rtt = Span(Span::from_millis(RTT_MS).0 - self.rounds);
         let acked = (rate / 10.0) as u32;
-        let mut sample = RateSample {
-            has_data: true,
-            newly_acked: acked,
-            delivered: u64::from(acked),
-            delivery_rate: rate,
-            prior_delivered: self.delivered,
-            tx_in_flight: inflight,
-            rtt: Some(rtt),
-            has_selective_acks: true,
-            ..RateSample::default()
-        };
-        change(&mut sample);
-        self.delivered += u64::from(acked);
-        let ack = Ack {
-            in_flight: inflight,
-            delivered: self.delivered,
-            sample: Some(sample),
-            ..Ack::at(self.now, acked)
-        };
+        let ack = round_ack(self.now, &mut self.delivered, acked, inflight, |sample| {
+            sample.delivery_rate = rate;
+            sample.rtt = Some(rtt);
+            change(sample);
+        });
         self.control.on_ack(&mut self.window, &ack);
     }
 

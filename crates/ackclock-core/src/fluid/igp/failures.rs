@@ -100,6 +100,7 @@ pub fn failures(
                     if first {
                         base[link as usize] += load;
                     }
+                    1.0
                 },
             );
             if first {

@@ -30,7 +30,10 @@ pub fn loads(
         matrix.gather(destination, &mut volume);
         tree.grow(igp, destination, is_up);
         let link = &mut found.link;
-        found.unreachable += tree.send(igp, &volume, is_up, |l, load| link[l as usize] += load);
+        found.unreachable += tree.send(igp, &volume, is_up, |l, load| {
+            link[l as usize] += load;
+            1.0
+        });
         matrix.clear(destination, &mut volume);
         if !progress(done + 1, many) {
             return Err(Stopped);
@@ -86,7 +89,11 @@ pub fn kept(
         for destination in matrix.destinations() {
             matrix.gather(destination, &mut volume);
             tree.grow(igp, destination, is_up);
-            thinned(igp, &mut tree, &volume, &passed, is_up, &mut found.offered);
+            let offered = &mut found.offered;
+            tree.send(igp, &volume, is_up, |link, load| {
+                offered[link as usize] += load;
+                passed[link as usize]
+            });
             // Nearest first: what arrives of a node's traffic follows from its next hops.
             part.fill(0.0);
             part[destination as usize] = 1.0;
@@ -119,29 +126,4 @@ pub fn kept(
                 .all(|l| (found.offered[l] - before[l]).abs() <= TOLERANCE * capacity[l]);
     }
     Ok(found)
-}
-
-/// As [`Tree::send`], where each link lets only a part through.
-fn thinned(
-    igp: &Igp,
-    tree: &mut Tree,
-    volume: &[f64],
-    passed: &[f64],
-    is_up: impl Fn(u32) -> bool,
-    offered: &mut [f64],
-) {
-    tree.traffic.copy_from_slice(volume);
-    for &node in tree.order.iter().rev() {
-        let traffic = tree.traffic[node as usize];
-        if traffic == 0.0 || node == tree.destination {
-            continue;
-        }
-        let share = traffic / f64::from(tree.hops[node as usize]);
-        for &link in igp.out.of(node) {
-            if tree.on_path(igp, link) && is_up(link) {
-                offered[link as usize] += share;
-                tree.traffic[igp.dst[link as usize] as usize] += share * passed[link as usize];
-            }
-        }
-    }
 }

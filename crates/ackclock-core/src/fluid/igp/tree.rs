@@ -72,7 +72,8 @@ impl Tree {
             && here == igp.cost[link as usize] + self.distance[to as usize]
     }
 
-    /// Sends `volume` of each node to the destination; `add` gets the load of each link that carries some.
+    /// Sends `volume` of each node to the destination; `add` gets the load of each link that is offered some and
+    /// returns the part of it that the link passes on.
     ///
     /// Returns what has no path.
     pub(super) fn send(
@@ -80,7 +81,7 @@ impl Tree {
         igp: &Igp,
         volume: &[f64],
         up: impl Fn(u32) -> bool,
-        mut add: impl FnMut(u32, f64),
+        mut add: impl FnMut(u32, f64) -> f64,
     ) -> f64 {
         self.traffic.copy_from_slice(volume);
         let mut reached = 0.0;
@@ -93,8 +94,7 @@ impl Tree {
             let share = traffic / f64::from(self.hops[node as usize]);
             for &link in igp.out.of(node) {
                 if self.on_path(igp, link) && up(link) {
-                    add(link, share);
-                    self.traffic[igp.dst[link as usize] as usize] += share;
+                    self.traffic[igp.dst[link as usize] as usize] += share * add(link, share);
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! A token bucket in whole numbers: no rounding lets more through than rate and burst allow.
 
+use crate::error::Problem;
 use crate::units::{BitRate, Bytes, PS_PER_S, Span, Time};
 
 /// Tokens that come at `rate` and are kept up to `size`. One token is a bit per second for a picosecond,
@@ -22,6 +23,19 @@ impl Bucket {
     /// A full bucket at the start of the run.
     pub(in crate::qdisc) fn new(rate: BitRate, size: Bytes) -> Self {
         Self { rate, size: cost(size.0), level: cost(size.0), at: Time::ZERO }
+    }
+
+    /// A full bucket that holds a packet of a link, whose typical packet has `packet` bytes.
+    pub(in crate::qdisc) fn for_packets(
+        rate: BitRate,
+        burst: Bytes,
+        packet: u32,
+    ) -> Result<Self, Problem> {
+        if burst.0 < u64::from(packet) {
+            let expected = format!("at least a packet of this link, {packet} B");
+            return Err(Problem::out_of_range("burst", format!("{} B", burst.0), &expected));
+        }
+        Ok(Self::new(rate, burst))
     }
 
     /// Whether a packet of `size` bytes can ever have enough tokens.

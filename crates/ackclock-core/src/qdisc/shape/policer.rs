@@ -65,13 +65,9 @@ impl About<QdiscEnv> for Policer {
                 return Err(Problem::new("burst", message).into());
             }
         };
-        if burst.0 < u64::from(env.mean_packet) {
-            let expected = format!("at least a packet of this link, {} B", env.mean_packet);
-            let found = format!("{} B", burst.0);
-            return Err(Problem::out_of_range("burst", found, &expected).into());
-        }
         let rate = params.rate.unwrap_or(env.rate);
-        Ok(Self { bucket: Bucket::new(rate, burst), queue: after(params.qdisc, env)? })
+        let bucket = Bucket::for_packets(rate, burst, env.mean_packet)?;
+        Ok(Self { bucket, queue: after(params.qdisc, env)? })
     }
 }
 

@@ -67,11 +67,7 @@ impl About<QdiscEnv> for Shaper {
     fn new(params: Params, env: &QdiscEnv) -> Result<Self, Vec<Problem>> {
         let rate = params.rate.unwrap_or(env.rate);
         let burst = params.burst.unwrap_or(Bytes(u64::from(env.mean_packet).max(LARGE)));
-        if burst.0 < u64::from(env.mean_packet) {
-            let expected = format!("at least a packet of this link, {} B", env.mean_packet);
-            let found = format!("{} B", burst.0);
-            return Err(Problem::out_of_range("burst", found, &expected).into());
-        }
+        let bucket = Bucket::for_packets(rate, burst, env.mean_packet)?;
         let mut limit = env.limit;
         if let Some(latency) = params.latency {
             let waiting = (rate.bps() * latency.seconds() / 8.0) as u64;
@@ -79,7 +75,7 @@ impl About<QdiscEnv> for Shaper {
         }
         let inner = QdiscEnv { limit, rate: BitRate(rate.0.min(env.rate.0)), ..env.clone() };
         let queue = after(params.qdisc, &inner)?;
-        Ok(Self { rate, bucket: Bucket::new(rate, burst), queue, head: None })
+        Ok(Self { rate, bucket, queue, head: None })
     }
 }
 

@@ -36,18 +36,14 @@ impl Reference for Afd {
         let m = last.filter(|&&key| key == packet.key).count() as f64;
         // A probability of 0 needs no random number.
         let p = if m > self.m_fair { 1.0 - self.m_fair / m } else { 0.0 };
-        if p > 0.0 && self.draws.uniform() < p {
-            if !(self.ecn && packet.ect) {
-                return fates.push(Fate::Dropped { seq: packet.seq });
-            }
-            packet.ce = true;
+        if p > 0.0 && self.draws.uniform() < p && !packet.mark(self.ecn) {
+            return fates.push(Fate::Dropped { seq: packet.seq });
         }
         self.line.0.push_back(packet);
     }
 
     fn depart(&mut self, _now: Time, _sent: Option<u32>, fates: &mut Vec<Fate>) {
-        let next = self.line.0.pop_front();
-        fates.extend(next.map(|packet| Fate::Sent { seq: packet.seq, ce: packet.ce }));
+        self.line.send(fates);
     }
 
     fn tick(&mut self, _now: Time) {

@@ -53,11 +53,9 @@ impl Reference for Decbit {
     }
 
     fn depart(&mut self, now: Time, _sent: Option<u32>, fates: &mut Vec<Fate>) {
-        let next = self.line.0.pop_front();
-        self.is_sending = next.is_some();
+        self.is_sending = self.line.send(fates);
         let there = self.line.0.len() as u64 + u64::from(self.is_sending);
         self.changes.push((now, there));
-        fates.extend(next.map(|packet| Fate::Sent { seq: packet.seq, ce: packet.ce }));
     }
 
     fn probes(&self) -> Vec<(&'static str, f64)> {

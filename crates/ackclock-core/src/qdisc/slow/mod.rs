@@ -61,6 +61,15 @@ pub(in crate::qdisc) struct Waiting {
     pub(in crate::qdisc) at: Time,
 }
 
+impl Waiting {
+    /// Marks a packet that the discipline would drop, where it marks and the packet may be marked; whether it did.
+    pub(in crate::qdisc) fn mark(&mut self, marks: bool) -> bool {
+        let marked = marks && self.ect;
+        self.ce |= marked;
+        marked
+    }
+}
+
 /// What becomes of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::qdisc) enum Fate {
@@ -94,6 +103,13 @@ impl Line {
     pub(in crate::qdisc) fn admits(&self, limit: Limit, size: u16) -> bool {
         (self.0.len() as u64) < u64::from(limit.packets)
             && self.bytes() + u64::from(size) <= limit.bytes
+    }
+
+    /// The first packet leaves; whether there was one.
+    pub(in crate::qdisc) fn send(&mut self, fates: &mut Vec<Fate>) -> bool {
+        let first = self.0.pop_front();
+        fates.extend(first.map(|packet| Fate::Sent { seq: packet.seq, ce: packet.ce }));
+        first.is_some()
     }
 }
 

@@ -40,18 +40,15 @@ impl Reference for Blue {
         if !has_room {
             return fates.push(Fate::Dropped { seq: packet.seq });
         }
-        if self.draws.uniform() < self.p {
-            if !(self.ecn && packet.ect) {
-                return fates.push(Fate::Dropped { seq: packet.seq });
-            }
-            packet.ce = true;
+        if self.draws.uniform() < self.p && !packet.mark(self.ecn) {
+            return fates.push(Fate::Dropped { seq: packet.seq });
         }
         self.line.0.push_back(packet);
     }
 
     fn depart(&mut self, now: Time, _sent: Option<u32>, fates: &mut Vec<Fate>) {
-        if let Some(packet) = self.line.0.pop_front() {
-            return fates.push(Fate::Sent { seq: packet.seq, ce: packet.ce });
+        if self.line.send(fates) {
+            return;
         }
         self.is_idle = true;
         if now.since(self.last_update) > self.freeze {
@@ -92,18 +89,14 @@ impl Reference for Rem {
             return fates.push(Fate::Dropped { seq: packet.seq });
         }
         self.arrived += f64::from(packet.size) / 1000.0;
-        if self.draws.uniform() < self.p() {
-            if !(self.ecn && packet.ect) {
-                return fates.push(Fate::Dropped { seq: packet.seq });
-            }
-            packet.ce = true;
+        if self.draws.uniform() < self.p() && !packet.mark(self.ecn) {
+            return fates.push(Fate::Dropped { seq: packet.seq });
         }
         self.line.0.push_back(packet);
     }
 
     fn depart(&mut self, _now: Time, _sent: Option<u32>, fates: &mut Vec<Fate>) {
-        let sent = self.line.0.pop_front();
-        fates.extend(sent.map(|packet| Fate::Sent { seq: packet.seq, ce: packet.ce }));
+        self.line.send(fates);
     }
 
     fn tick(&mut self, _now: Time) {

@@ -80,18 +80,14 @@ impl Reference for Sred {
             return fates.push(Fate::Dropped { seq: packet.seq });
         }
         self.p = self.p_zap(is_hit);
-        if self.draws.uniform() < self.p {
-            if !(self.ecn && packet.ect) {
-                return fates.push(Fate::Dropped { seq: packet.seq });
-            }
-            packet.ce = true;
+        if self.draws.uniform() < self.p && !packet.mark(self.ecn) {
+            return fates.push(Fate::Dropped { seq: packet.seq });
         }
         self.line.0.push_back(packet);
     }
 
     fn depart(&mut self, _now: Time, _sent: Option<u32>, fates: &mut Vec<Fate>) {
-        let next = self.line.0.pop_front();
-        fates.extend(next.map(|packet| Fate::Sent { seq: packet.seq, ce: packet.ce }));
+        self.line.send(fates);
     }
 
     fn probes(&self) -> Vec<(&'static str, f64)> {

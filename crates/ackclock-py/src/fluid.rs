@@ -14,6 +14,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use super::watched::watched;
 use super::{engine_fault, input_error};
 
 pyo3::create_exception!(
@@ -288,20 +289,9 @@ impl FluidCore {
             },
         };
         let window = Window { until, drain, interval };
-        let mut raised: Option<PyErr> = None;
-        let found = py.detach(|| {
-            fluid::simulate(&self.0, &peak, &transfers, &rule, &window, &mut |done, now| {
-                let went = Python::attach(|py| {
-                    py.check_signals()?;
-                    progress.as_ref().map_or(Ok(()), |call| call.call1(py, (done, now)).map(|_| ()))
-                });
-                raised = went.err();
-                raised.is_none()
-            })
-        });
-        if let Some(error) = raised {
-            return Err(error);
-        }
+        let found = watched(py, progress.as_ref(), |go| {
+            fluid::simulate(&self.0, &peak, &transfers, &rule, &window, go)
+        })?;
         let report = found.map_err(|failed| match failed {
             DynamicsError::Fluid(fluid) => error(fluid),
             DynamicsError::Stopped => PyRuntimeError::new_err("the run was stopped"),

@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::input_error;
+use super::watched::watched;
 
 type Floats<'py> = PyReadonlyArray1<'py, f64>;
 type Ids<'py> = PyReadonlyArray1<'py, u32>;
@@ -41,27 +42,14 @@ fn wrong(path: &str, message: &str) -> PyErr {
     input_error(&[Problem::new(path, message)])
 }
 
-/// Calls `work` without the interpreter's lock, and `progress` now and then with it.
-fn watched<T: Send>(
+/// As [`watched`], of an analysis that ends early only when its progress function does.
+fn analysed<T: Send>(
     py: Python<'_>,
     progress: Option<&Py<PyAny>>,
     work: impl FnOnce(&mut dyn FnMut(usize, usize) -> bool) -> Result<T, Stopped> + Send,
 ) -> PyResult<T> {
-    let mut raised: Option<PyErr> = None;
-    let found = py.detach(|| {
-        work(&mut |done, all| {
-            let went = Python::attach(|py| {
-                py.check_signals()?;
-                progress.map_or(Ok(()), |call| call.call1(py, (done, all)).map(|_| ()))
-            });
-            raised = went.err();
-            raised.is_none()
-        })
-    });
-    match raised {
-        Some(error) => Err(error),
-        None => found.map_err(|Stopped| PyRuntimeError::new_err("the analysis was stopped")),
-    }
+    watched(py, progress, work)?
+        .map_err(|Stopped| PyRuntimeError::new_err("the analysis was stopped"))
 }
 
 /// A network with link-state routes and a traffic matrix. Use `ackclock.studies.planner`.
@@ -138,7 +126,7 @@ impl IgpCore {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<(Array<'py>, f64)> {
         let up = self.up(&up)?;
-        let found = watched(py, progress.as_ref(), |go| loads(&self.igp, &self.matrix, &up, go))?;
+        let found = analysed(py, progress.as_ref(), |go| loads(&self.igp, &self.matrix, &up, go))?;
         Ok((found.link.into_pyarray(py), found.unreachable))
     }
 
@@ -152,7 +140,7 @@ impl IgpCore {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<(Array<'py>, Array<'py>, bool)> {
         let up = self.up(&up)?;
-        let found = watched(py, progress.as_ref(), |go| {
+        let found = analysed(py, progress.as_ref(), |go| {
             kept(&self.igp, &self.matrix, &self.capacity, &up, rounds, go)
         })?;
         Ok((found.part.into_pyarray(py), found.offered.into_pyarray(py), found.settled))
@@ -180,7 +168,7 @@ impl IgpCore {
         let failed: Vec<Failure> =
             links.into_iter().zip(nodes).map(|(links, nodes)| Failure { links, nodes }).collect();
         let watch = Watch { across, memory };
-        let found = watched(py, progress.as_ref(), |go| {
+        let found = analysed(py, progress.as_ref(), |go| {
             failures(&self.igp, &self.matrix, &self.capacity, &failed, watch, go)
         })?;
         let out = PyDict::new(py);
@@ -223,7 +211,7 @@ impl IgpCore {
             return Err(wrong("groups", "expected links, and a largest weight of 1 or more"));
         }
         let search = Search { tries, most, seed };
-        let found = watched(py, progress.as_ref(), |go| {
+        let found = analysed(py, progress.as_ref(), |go| {
             search_weights(&self.igp, &self.matrix, &self.capacity, &groups, &search, go)
         })?;
         Ok((found.cost.into_pyarray(py), found.utilisation, found.course))

@@ -8,6 +8,7 @@ mod igp;
 mod pattern;
 mod units;
 mod user;
+mod watched;
 
 use std::sync::Mutex;
 

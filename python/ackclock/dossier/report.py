@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +10,8 @@ from ackclock._util.number_text import bounds, number
 from ackclock._util.page import render
 from ackclock.dossier.form import LEVELS, VERDICTS
 from ackclock.dossier.page import answer, away, measured
-from ackclock.reproduce.write.files import figure_files
 from ackclock.reproduce.write.folder import write_figure
+from ackclock.reproduce.write.html import figure_on_page
 
 if TYPE_CHECKING:
     from ackclock.dossier.finding import Finding
@@ -73,7 +72,10 @@ def write_html(dossier: Finding, at: Path) -> str:
     results = dossier.results
     profile = results.task.profile
     rows = [_row(row) for row in results.rows]
-    figures = {drawn.figure.id: _figure(drawn, at) for drawn in results.made.figures}
+    figures = {
+        drawn.figure.id: {**figure_on_page(drawn, at), "studies": drawn.studies}
+        for drawn in results.made.figures
+    }
     families = []
     for family in profile.families:
         inside = [row for row in rows if row["family"] == family["id"]]
@@ -140,20 +142,4 @@ def _row(row: Row) -> Data:
             }
             for n in row.numbers
         ],
-    }
-
-
-def _figure(drawn: Any, at: Path) -> Data:
-    figure, files = drawn.figure, figure_files(drawn.figure.id)
-    picture = ""
-    if not drawn.missing:
-        picture = base64.b64encode((at / files["svg"]).read_bytes()).decode()
-    return {
-        "id": figure.id,
-        "title": figure.title,
-        "caption": figure.entry.get("caption", ""),
-        "missing": drawn.missing,
-        "picture": picture,
-        "files": files,
-        "studies": drawn.studies,
     }

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ackclock.reproduce.run.measure import ClaimResult
     from ackclock.reproduce.run.reproduction import Drawn, Reproduction
 
-__all__ = ["index_page", "paper_page"]
+__all__ = ["figure_on_page", "index_page", "paper_page"]
 
 WORDS = {
     "holds": "holds at the default settings",
@@ -115,6 +115,21 @@ def _claim(result: ClaimResult) -> dict[str, Any]:
 
 
 def _figure(done: Reproduction, drawn: Drawn, folder: Path) -> dict[str, Any]:
+    name, id_ = done.paper.name, drawn.figure.id
+    command = f"ackclock reproduce {name} --figure {id_} --tier {done.tier}"
+    return {**figure_on_page(drawn, folder), "command": command}
+
+
+def figure_on_page(drawn: Drawn, folder: Path) -> dict[str, Any]:
+    """What a page shows of a figure: texts, names of files, and the picture itself.
+
+    Parameters
+    ----------
+    drawn
+        The figure.
+    folder
+        Where its files are.
+    """
     figure, files = drawn.figure, figure_files(drawn.figure.id)
     picture = ""
     if not drawn.missing:
@@ -126,7 +141,6 @@ def _figure(done: Reproduction, drawn: Drawn, folder: Path) -> dict[str, Any]:
         "missing": drawn.missing,
         "picture": picture,
         "files": files,
-        "command": f"ackclock reproduce {done.paper.name} --figure {figure.id} --tier {done.tier}",
     }
 
 

@@ -67,6 +67,26 @@ def parse(value: float | str, quantity: str) -> float:
     return result
 
 
+def bare_or_rate(value: object) -> float:
+    """Read a rate as data files have it: a number of bit/s, or text with a unit.
+
+    Parameters
+    ----------
+    value
+        What was found.
+
+    Returns
+    -------
+    float
+        The rate [bit/s]; NaN for what is neither. It may be negative or infinite.
+    """
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        right = isinstance(value, str) and quantity_problem(value, "rate") is None
+        return float(parse(value, "rate")) if right else math.nan  # type: ignore[arg-type]
+
+
 _EXAMPLE = {"duration": "30 ms", "rate": "10 Mbps", "size": "1500 B"}
 
 

@@ -69,7 +69,7 @@ def _answer(
     from ackclock._util.progress import Bar
     from ackclock.errors import Problem, ScenarioError
     from ackclock.studies.planner.answers import text
-    from ackclock.studies.planner.page import MARKER, picture, save
+    from ackclock.studies.planner.page import Report, picture
     from ackclock.studies.planner.situation import read_situation
 
     out: Path | None = options["out"]
@@ -78,7 +78,7 @@ def _answer(
         message = f'"{drawing}" should end in .svg, .png or .pdf'
         raise ScenarioError([Problem("--map", message)])
     if out is not None:
-        may_replace(out, MARKER)
+        may_replace(out, Report.MARKER)
     situation = read_situation(
         options["network"],
         demands=options["demands"],
@@ -94,14 +94,13 @@ def _answer(
         found = find(situation, progress)
     if drawing is not None:
         picture(found).savefig(drawing, dpi=150)
-    if out is not None:
-        save(found, out, command_line())
+    page = None if out is None else Report(found).save(out, command=command_line())
     if options["as_json"]:
         print_json(found.to_data())
     elif not options["quiet"]:
         click.echo(text(found))
-        if out is not None:
-            click.echo(f"\npage: {out / 'index.html'}")
+        if page is not None:
+            click.echo(f"\npage: {page}")
 
 
 @plan.command()

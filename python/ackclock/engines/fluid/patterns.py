@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ackclock._util import csv_rows
+from ackclock._util.units import bare_or_rate
 from ackclock.engines.fluid.generator import Generator
 from ackclock.engines.fluid.graph import Traffic, unknown_node
 from ackclock.errors import Problem, ScenarioError, suggestion
@@ -208,17 +209,6 @@ def matrix_rows(path: Path) -> list[Row]:
     return [(f"line {line}", row[a], row[b], row[demand]) for line, row in rows]
 
 
-def _bps(given: object) -> float:
-    """A demand as a number of bit/s or with its unit; NaN for anything else."""
-    from ackclock._util.units import parse, quantity_problem
-
-    try:
-        return float(given)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        right = isinstance(given, str) and quantity_problem(given, "rate") is None
-        return float(parse(given, "rate")) if right else math.nan  # type: ignore[arg-type]
-
-
 def demands_of(
     rows: Iterable[Row], nodes: Sequence[str], where: str, file: str | None = None
 ) -> tuple[dict[tuple[int, int], float], list[Problem]]:
@@ -253,7 +243,7 @@ def demands_of(
         for name in dict.fromkeys((a, b)):
             if name not in number:
                 wrong(line, f'there is no node "{name}"; {suggestion(name, number)}')
-        value = _bps(given)
+        value = bare_or_rate(given)
         if not math.isfinite(value) or value < 0:
             wrong(line, f'the demand from {a} to {b} is "{given}"; expected 0 or more')
         if a == b and value > 0:

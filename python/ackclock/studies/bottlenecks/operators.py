@@ -45,6 +45,11 @@ class Network:
     aliases: dict[str, str]
     risk_groups: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
+    def numbers(self) -> dict[str, int]:
+        """Numbers of nodes by name and by what else they are called."""
+        number = {name: i for i, name in enumerate(self.graph.nodes)}
+        return {alias: number[name] for alias, name in self.aliases.items()} | number
+
 
 @dataclass
 class _Link:

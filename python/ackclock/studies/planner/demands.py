@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ackclock._util import csv_rows
+from ackclock._util.units import bare_or_rate
 from ackclock.errors import Problem, ScenarioError, suggestion
 
 if TYPE_CHECKING:
@@ -83,15 +84,6 @@ class Demands:
         raise ScenarioError([Problem("--at", message)])
 
 
-def _bps(given: str) -> float:
-    from ackclock._util.units import parse, quantity_problem
-
-    try:
-        return float(given)
-    except ValueError:
-        return float(parse(given, "rate")) if quantity_problem(given, "rate") is None else math.nan
-
-
 class _Problems:
     """Problems of one file by line; a long list is cut and counted."""
 
@@ -145,9 +137,7 @@ def read_series(network: Network, path: str | Path, *, scale: float = 1.0) -> De
     """
     file = Path(path)
     rows = _rows(file, "demands", _SOURCE, _TARGET, _DEMAND)
-    number = {name: i for i, name in enumerate(network.graph.nodes)}
-    for alias, name in network.aliases.items():
-        number.setdefault(alias, number[name])
+    number = network.numbers()
     problems = _Problems(file, "demands")
     times: dict[str, int] = {}
     pairs: dict[tuple[int, int], int] = {}
@@ -159,7 +149,7 @@ def read_series(network: Network, path: str | Path, *, scale: float = 1.0) -> De
             if name not in number:
                 problems.add(line, f'there is no node "{name}"; {suggestion(name, number)}')
         given = _value(row, _DEMAND)
-        value = _bps(given)
+        value = bare_or_rate(given)
         if not (math.isfinite(value) and value >= 0):
             problems.add(line, f'the demand from {a} to {b} is "{given}"; expected 0 or more')
             continue
@@ -215,9 +205,7 @@ def gravity(network: Network, path: str | Path, *, scale: float = 1.0) -> Demand
         of 0 or more, with its line; fewer than two nodes send and receive.
     """
     file = Path(path)
-    number = {name: i for i, name in enumerate(network.graph.nodes)}
-    for alias, name in network.aliases.items():
-        number.setdefault(alias, number[name])
+    number = network.numbers()
     problems = _Problems(file, "gravity")
     sent, received = np.zeros(len(network.graph.nodes)), np.zeros(len(network.graph.nodes))
     seen: dict[int, int] = {}
@@ -232,7 +220,7 @@ def gravity(network: Network, path: str | Path, *, scale: float = 1.0) -> Demand
         seen[node] = line
         out = _value(row, ("out_bps", "volume_bps"))
         for given, into in ((out, sent), (row.get("in_bps") or out, received)):
-            value = _bps(given)
+            value = bare_or_rate(given)
             if math.isfinite(value) and value >= 0:
                 into[node] = value * scale
             else:

@@ -231,11 +231,7 @@ def named(situation: Situation, names: Sequence[str]) -> Failed:
             known.setdefault(written, one)
     if network.risk_groups:
         known |= {one.name: one for one in everything(situation, "risk-groups")}
-    number = {name: i for i, name in enumerate(network.graph.nodes)}
-    for alias, name in network.aliases.items():
-        known.setdefault(alias, _node(situation, number[name]))
-    for name, node in number.items():
-        known[name] = _node(situation, node)
+    known |= {name: _node(situation, node) for name, node in network.numbers().items()}
     problems = [
         Problem("--fail", f'there is no node, link or risk group "{n}"; {suggestion(n, known)}')
         for n in names

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ackclock._util.page import inline, render, save_report
+from ackclock._util.page import inline, render
+from ackclock.studies.outcome import Outcome
 from ackclock.studies.planner.answers import Answer, sentences, tables
 from ackclock.studies.planner.failures import Survey
 from ackclock.studies.planner.map import draw_map
@@ -18,9 +19,7 @@ from ackclock.studies.planner.weights import Found
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["MARKER", "picture", "save"]
-
-MARKER = "plan.json"
+__all__ = ["Report", "picture"]
 
 
 def picture(answer: Answer) -> Figure:
@@ -75,41 +74,61 @@ def _left(answer: Survey) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
     return np.where(down, 0.0, situation.volume)
 
 
-def save(answer: Answer, folder: Path, command: str = "") -> Path:
-    """Write a page, the map, the numbers and, of a search for weights, the weights.
+class Report(Outcome):
+    """The page of an answer with its map, its numbers and, of a search for weights, the weights.
 
     Parameters
     ----------
     answer
         What was found.
-    folder
-        Is made, or replaced if it is such a report.
-    command
-        What the user typed.
-
-    Returns
-    -------
-    Path
-        The folder.
     """
-    figure = picture(answer)
-    page = render(
-        Path(__file__).with_name("planner.html"),
-        title=f"{answer.situation.network.title}: {answer.to_data()['question']}",
-        answer=sentences(answer),
-        figures=[inline(figure)],
-        tables=tables(answer),
-        command=command,
-    )
 
-    def fill(at: Path) -> None:
-        figure.savefig(at / "map.svg")
-        if isinstance(answer, Found):
+    MARKER = "plan.json"
+    PAGE = "index.html"
+
+    def __init__(self, answer: Answer) -> None:
+        self.answer = answer
+        self.figure = picture(answer)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers as plain data."""
+        return self.answer.to_data()
+
+    def pages(self, command: str) -> dict[str, str]:
+        """The page; see `ackclock.studies.outcome.Outcome.pages`.
+
+        Parameters
+        ----------
+        command
+            What the user typed.
+        """
+        answer = self.answer
+        page = render(
+            Path(__file__).with_name("planner.html"),
+            title=f"{answer.situation.network.title}: {answer.to_data()['question']}",
+            answer=sentences(answer),
+            figures=[inline(self.figure)],
+            tables=tables(answer),
+            command=command,
+        )
+        return {self.PAGE: page}
+
+    def write_files(self, at: Path, command: str) -> None:
+        """Write the map and the weights; see `ackclock.studies.outcome.Outcome.write_files`.
+
+        Parameters
+        ----------
+        at
+            The folder.
+        command
+            What the user typed.
+        """
+        del command
+        self.figure.savefig(at / "map.svg")
+        if isinstance(self.answer, Found):
             lines = [
                 f"{row['link'].replace(' - ', ',', 1)},{row['weight']:g}"
-                for row in answer.to_data()["weights"]
+                for row in self.answer.to_data()["weights"]
             ]
             text = "\n".join(["source,target,weight", *lines]) + "\n"
             (at / "weights.csv").write_text(text, encoding="utf-8")
-
-    return save_report(folder, MARKER, answer.to_data(), {"index.html": page}, fill)

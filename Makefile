@@ -9,6 +9,8 @@ BIN := .venv/bin
 # Where reference data are; tests that need them are in modules `needs_data` and ignored by `cargo test`.
 DATA := $(or $(ACKCLOCK_DATA),$(wildcard ../shared/oracles))
 CARGO_TEST := cargo test --workspace --exclude ackclock-py
+# `make test` draws the same random cases each time; `make test-full` and `make fuzz` draw new ones.
+test: export PROPTEST_RNG_SEED := 1
 RUST := Cargo.toml Cargo.lock $(shell find crates -path crates/ackclock-stacks -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
 
 .PHONY: help setup demo test test-full lint bench bench-check fuzz chaos audit mutants stacks docs web test-web wheels test-wheel new clean
@@ -41,7 +43,7 @@ test: setup ## all tests that take seconds
 
 test-full: setup ## all tests
 	$(CARGO_TEST) -- --include-ignored $(if $(DATA),,--skip needs_data)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --hypothesis-profile=random
 
 lint: setup ## formatting, clippy, ruff, types, layers, stubs, schemas, rules of the house
 	$(BIN)/python tools/check_house.py

@@ -8,8 +8,10 @@ from hypothesis import HealthCheck, settings
 import ackclock as ac
 
 # How long an example takes says nothing on a machine that does other things too.
-settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("untimed")
+UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("random", UNTIMED)
+settings.register_profile("same", UNTIMED, derandomize=True)
+settings.load_profile("same")
 
 SMALL = """
 name = "small"

@@ -7,7 +7,8 @@
 //! - s >= `target` for a whole `interval`: enter it, drop one, next drop at now + interval / sqrt(n);
 //!   n starts at 1, or where it left off (n - n at the last entry, if more than 1) when the last
 //!   dropping state ended less than 16 intervals ago;
-//! - in it, whenever now has reached the next drop: n += 1, drop, next drop += interval / sqrt(n);
+//! - in it, whenever now has reached the next drop: n += 1, drop, next drop += interval / sqrt(n) if the
+//!   packet behind keeps the state; after a mark in place of a drop always, as no packet behind is looked at;
 //! - with `ce_threshold`, capable packets that are sent after a longer wait are marked CE in any state: all, or
 //!   those of L4S only. This is not in the RFC but in Linux (tc-codel(8), tc-fq_codel(8)).
 //!
@@ -150,6 +151,11 @@ impl Codel {
             && (self.ce_selector == CeSelector::All || packet.flags.has(Flags::ECT_1))
     }
 
+    /// Whether a hit marks this packet and does not drop it.
+    fn marks(&self, packet: &Packet) -> bool {
+        self.ecn && packet.flags.has(Flags::ECT)
+    }
+
     fn hit(&self) -> Verdict {
         if self.ecn {
             Verdict::MarkElseDrop(DropReason::Unmarkable)
@@ -160,7 +166,7 @@ impl Codel {
 
     /// The verdict of the control law.
     #[inline]
-    fn control(&mut self, sojourn: Span, queue: &QueueState) -> Verdict {
+    fn control(&mut self, packet: &Packet, sojourn: Span, queue: &QueueState) -> Verdict {
         let now = queue.now;
         let late = self.late(sojourn, queue);
         if std::mem::take(&mut self.owed) && late {
@@ -175,7 +181,11 @@ impl Codel {
                 return Verdict::Pass;
             }
             self.count += 1;
-            self.owed = true;
+            if self.marks(packet) {
+                self.drop_next = self.control_law(self.drop_next);
+            } else {
+                self.owed = true;
+            }
             return self.hit();
         }
         self.dropping = true;
@@ -205,7 +215,7 @@ impl Aqm for Codel {
         _rng: &mut Stream,
     ) -> Verdict {
         let sojourn = queue.now.since(since);
-        match self.control(sojourn, queue) {
+        match self.control(packet, sojourn, queue) {
             Verdict::Pass if self.exceeds_threshold(packet, sojourn) => {
                 Verdict::MarkElseDrop(DropReason::Unmarkable)
             }
@@ -311,6 +321,26 @@ mod tests {
         let marked = bench.depart().unwrap();
         assert!(marked.packet.flags.has(Flags::CE));
         assert_eq!((bench.marks, bench.dropped.len()), (1, 0));
+    }
+
+    /// A drop looks at the packet behind, which puts the next drop off if it is late too; a mark does not.
+    #[test]
+    fn a_mark_puts_the_next_one_off_even_if_the_state_ends() {
+        let end = |flags| {
+            let mut codel = Codel::new(Params { ecn: true, ..Params::default() }, &env()).unwrap();
+            let mut rng = Stream::new(1, crate::rng::Purpose::Qdisc, 0);
+            let packet = Packet::new(crate::ids::FlowId(0), 0, 1000, flags);
+            let at = |ms| Time::ZERO + Span::from_millis(ms);
+            // Late from 10 ms, entered at 110; the next is due at 210, and the packet behind it is early.
+            for (since, now) in [(0, 10), (0, 110), (100, 210), (210, 211)] {
+                let bytes = crate::units::Bytes(5000);
+                let queue = QueueState { now: at(now), packets: 5, bytes, key: 0 };
+                codel.on_dequeue(&packet, at(since), &queue, &mut rng);
+            }
+            (codel.drop_next.since(Time::ZERO).seconds() * 1e3).round()
+        };
+        // 210 + 100 / sqrt(2) ms.
+        assert_eq!((end(Flags::ECT), end(Flags::default())), (281.0, 210.0));
     }
 
     #[test]

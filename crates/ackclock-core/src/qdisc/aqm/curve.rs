@@ -85,7 +85,7 @@ impl Curve {
     pub(in crate::qdisc) fn p(&self, avg: f64) -> f64 {
         let p = if avg < self.max_th {
             self.max_p * (avg - self.min_th) / (self.max_th - self.min_th)
-        } else if self.gentle {
+        } else if self.gentle && avg < self.ceiling() {
             self.gentle_p + (1.0 - self.gentle_p) * (avg - self.max_th) / self.max_th
         } else {
             1.0
@@ -202,6 +202,8 @@ mod tests {
         near::<12>(gentle.p(22.5), 0.55);
         near::<12>(gentle.p(30.0), 1.0);
         near::<12>(gentle.p(300.0), 1.0);
+        // Every arrival is dropped at the upper corner: 1, and no rounding below it.
+        assert!(Curve::new(2.0, 5.0, 0.162_809_813_090_917_94, true).p(10.0) >= 1.0);
         let classic = Curve { gentle: false, ..gentle };
         near::<12>(classic.p(14.0), 0.09);
         near::<12>(classic.p(15.0), 1.0);

@@ -14,13 +14,14 @@ from ackclock.reproduce.paper import PaperData
 from ackclock.reproduce.read.claims import make_claim
 from ackclock.reproduce.read.folder import FolderReader, PaperError
 from ackclock.reproduce.read.form import FIGURES
+from ackclock.reproduce.read.shipped import find_folder, shipped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ackclock.reproduce.paper import Claim, Study
 
-__all__ = ["PROFILES", "find", "names", "read"]
+__all__ = ["PROFILES", "names", "read"]
 
 PROFILES = Path(__file__).resolve().parents[1] / "profiles"
 """Where the profiles are that ship with ackclock."""
@@ -30,31 +31,7 @@ _FILE = "profile.toml"
 
 def names() -> list[str]:
     """Names of the profiles that ship with ackclock."""
-    return sorted(path.parent.name for path in PROFILES.glob(f"*/{_FILE}"))
-
-
-def find(profile: str | Path) -> Path:
-    """Find a profile's folder.
-
-    Parameters
-    ----------
-    profile
-        Name of a profile that ships with ackclock, or the path of a folder.
-
-    Raises
-    ------
-    UnsupportedError
-        There is no such profile.
-    """
-    if isinstance(profile, str) and (PROFILES / profile / _FILE).is_file():
-        return PROFILES / profile
-    folder = Path(profile)
-    if (folder / _FILE).is_file():
-        return folder.resolve()
-    if folder.is_dir():
-        raise UnsupportedError(f"{folder} has no {_FILE}; expected the folder of a profile")
-    message = f'there is no profile "{profile}"; {suggestion(str(profile), names())}'
-    raise UnsupportedError(message)
+    return shipped(PROFILES, _FILE)
 
 
 def read(profile: str | Path) -> Profile:
@@ -72,7 +49,7 @@ def read(profile: str | Path) -> Profile:
     PaperError
         Its files are wrong; every problem is reported.
     """
-    return _Reader(find(profile)).profile()
+    return _Reader(find_folder(profile, "profile", PROFILES, _FILE)).profile()
 
 
 class _Reader(FolderReader):

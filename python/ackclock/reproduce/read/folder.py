@@ -7,14 +7,15 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ackclock.errors import Problem, ScenarioError, UnsupportedError, suggestion
+from ackclock.errors import Problem, ScenarioError, suggestion
 from ackclock.reproduce.paper import Expected, Figure, PaperData, Parameter, Study, Target
 from ackclock.reproduce.read import form, views
+from ackclock.reproduce.read.shipped import find_folder, shipped
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-__all__ = ["PAPERS", "FolderReader", "PaperError", "find", "names", "read"]
+__all__ = ["PAPERS", "FolderReader", "PaperError", "names", "read"]
 
 PAPERS = Path(__file__).resolve().parents[2] / "papers"
 """Where the papers are that ship with ackclock."""
@@ -41,33 +42,7 @@ class PaperError(ScenarioError):
 
 def names() -> list[str]:
     """Names of the papers that ship with ackclock."""
-    return sorted(path.parent.name for path in PAPERS.glob("*/paper.toml"))
-
-
-def find(paper: str | Path) -> Path:
-    """Find a paper's folder.
-
-    Parameters
-    ----------
-    paper
-        Name of a paper that ships with ackclock, or the path of a folder.
-
-    Raises
-    ------
-    UnsupportedError
-        There is no such paper.
-    """
-    if isinstance(paper, str) and (PAPERS / paper / "paper.toml").is_file():
-        return PAPERS / paper
-    folder = Path(paper)
-    if folder.name in ("", ".."):
-        folder = folder.resolve()
-    if (folder / "paper.toml").is_file():
-        return folder
-    if folder.is_dir():
-        message = f"{folder} has no paper.toml; expected the folder of a paper"
-        raise UnsupportedError(message)
-    raise UnsupportedError(f'there is no paper "{paper}"; {suggestion(str(paper), names())}')
+    return shipped(PAPERS, "paper.toml")
 
 
 def read(paper: str | Path) -> PaperData:
@@ -85,7 +60,7 @@ def read(paper: str | Path) -> PaperData:
     PaperError
         Its files are wrong; every problem is reported.
     """
-    return FolderReader(find(paper)).paper()
+    return FolderReader(find_folder(paper, "paper", PAPERS, "paper.toml")).paper()
 
 
 class FolderReader:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ackclock.dossier.bind import read_control
+from ackclock.dossier.bind import bound, read_control
 from ackclock.dossier.read import read
 from ackclock.dossier.run import Task, evaluate
 from ackclock.reproduce.run.studies import Means
@@ -88,3 +88,27 @@ def test_a_control_that_halves_on_every_ack_uses_too_little(rows):
     assert row.verdict == "not met"
     assert {part.outcome for part in numbers(row, "queue").values()} == {"met"}
     assert {part.outcome for part in numbers(row, "use").values()} == {"missed"}
+
+
+def test_prague_has_ecn_on_its_flows_and_meets_what_a_tunnel_requires(rows):
+    found = rows("prague", "6.2-tunnel", "7.1-ecn", reps=2)
+    assert {row.verdict for row in found.values()} == {"met"}
+
+
+def test_a_control_that_needs_ecn_is_run_with_it_and_never_without():
+    profile = read("rfc9743")
+    for name, has_ecn in (("dctcp", True), ("cubic", False)):
+        data = bound(profile, read_control(name, Path()), profile.against)
+        flow = data.studies["wired"].document["scenario"]["flows"][0]
+        assert flow.get("tcp", {}).get("accecn", False) == has_ecn
+        paths = set(data.studies["marks"].document["over"]["path"]["values"])
+        assert paths == {"marks", "tunnel"} | (set() if has_ecn else {"drops"})
+        victim = data.studies["beside"].document["scenario"]["flows"][0]
+        assert "tcp" not in victim
+
+
+def test_dctcp_takes_more_than_its_share_beside_cubic_in_one_queue(rows):
+    # RFC 8257, section 5: it must not be used beside controls that answer marks and drops alike.
+    found = numbers(rows("dctcp", "7.1-share")["7.1-share"])
+    assert found["dualpi2"].high < 0.25
+    assert found["fq-codel"].low > 0.9

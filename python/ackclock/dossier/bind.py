@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ackclock.dossier.profile import AGAINST, MINE
-from ackclock.errors import AckclockError
+from ackclock.errors import AckclockError, ScenarioError
 from ackclock.studies.algorithm_argument import Subject, read_subject
 
 if TYPE_CHECKING:
@@ -17,18 +17,30 @@ if TYPE_CHECKING:
     from ackclock.dossier.profile import Profile
     from ackclock.reproduce.paper import PaperData, Study
 
-__all__ = ["bound", "read_control", "read_others"]
+__all__ = ["Control", "bound", "read_control", "read_others"]
 
 Data = dict[str, Any]
 
 
-def _trial(value: Any) -> Data:
-    net = {"kind": "dumbbell", "pairs": 1, "rate": "10 Mbps", "rtt": "40 ms"}
-    return {"net": net, "flows": [{"pair": 0, "cc": value}], "duration": 1.0}
+ECN = {"ecn": True, "accecn": True}
+"""What flows of a control negotiate that cannot run without counts of marks (RFC 9768)."""
 
 
-def read_control(text: str, folder: Path) -> Subject:
-    """Read and check a control.
+@dataclass(frozen=True)
+class Control(Subject):
+    """A control under study.
+
+    Parameters
+    ----------
+    tcp
+        Settings that its flows need.
+    """
+
+    tcp: Mapping[str, Any] = field(default_factory=dict)
+
+
+def read_control(text: str, folder: Path) -> Control:
+    """Read and check a control; find out whether its flows need ECN.
 
     Parameters
     ----------
@@ -42,7 +54,20 @@ def read_control(text: str, folder: Path) -> Subject:
     ScenarioError
         It is no control.
     """
-    return read_subject(text, folder, "cc", _trial)
+
+    def trial(value: Any, tcp: Mapping[str, Any]) -> Data:
+        net = {"kind": "dumbbell", "pairs": 1, "rate": "10 Mbps", "rtt": "40 ms"}
+        return {"net": net, "flows": [{"pair": 0, "cc": value, "tcp": dict(tcp)}], "duration": 1.0}
+
+    tcp: Data = {}
+    try:
+        found = read_subject(text, folder, "cc", lambda value: trial(value, tcp))
+    except ScenarioError as error:
+        if not all(problem.path.endswith("tcp.accecn") for problem in error.problems):
+            raise
+        tcp = ECN
+        found = read_subject(text, folder, "cc", lambda value: trial(value, tcp))
+    return Control(found.label, found.value, tcp)
 
 
 def read_others(texts: Sequence[str], profile: Profile, folder: Path) -> dict[str, Any]:
@@ -69,6 +94,9 @@ def read_others(texts: Sequence[str], profile: Profile, folder: Path) -> dict[st
     made: dict[str, Any] = {}
     for text in texts:
         one = read_control(text, folder)
+        if one.tcp:
+            message = f"--against names {one.label}, which cannot run without ECN"
+            raise AckclockError(f"{message}; expected a control that can")
         if one.label in made:
             raise AckclockError(f"--against names two controls {one.label}; expected one of each")
         made[one.label] = one.value
@@ -77,7 +105,7 @@ def read_others(texts: Sequence[str], profile: Profile, folder: Path) -> dict[st
 
 def bound(
     profile: Profile,
-    control: Subject,
+    control: Control,
     others: Mapping[str, Any],
     *,
     seed: int | None = None,
@@ -90,7 +118,8 @@ def bound(
     profile
         The profile.
     control
-        Takes the place of ``@mine``.
+        Takes the place of ``@mine``. Flows that have it in the scenario get the settings that it
+        needs; if these have ECN, cases that switch it off are left out.
     others
         Take the place of ``@against``.
     seed
@@ -105,11 +134,18 @@ def bound(
         if value == AGAINST:
             return copy.deepcopy(dict(others))
         if isinstance(value, dict):
-            return {key: put(item) for key, item in value.items()}
+            found = {key: put(item) for key, item in value.items()}
+            if control.tcp and value.get("cc") == MINE:
+                found["tcp"] = {**found.get("tcp", {}), **control.tcp}
+            return found
         return [put(item) for item in value] if isinstance(value, list) else value
 
     def study(one: Study) -> Study:
         document: Data = put(dict(one.document))
+        if control.tcp.get("ecn"):
+            for place in (document, *document.get("tiers", {}).values()):
+                for axis in place.get("over", {}).values():
+                    axis["values"] = _with_ecn(axis["values"])
         if seed is not None:
             document["scenario"] = {**document["scenario"], "seed": seed}
         if reps is not None:
@@ -121,3 +157,16 @@ def bound(
     return replace(
         profile.data, studies={name: study(one) for name, one in profile.data.studies.items()}
     )
+
+
+def _with_ecn(values: Any) -> Any:
+    """Values of an axis without those that switch off ECN."""
+    if not isinstance(values, dict):
+        return values
+
+    def is_off(changes: Any) -> bool:
+        return isinstance(changes, dict) and any(
+            path.endswith(".tcp.ecn") and value is False for path, value in changes.items()
+        )
+
+    return {label: changes for label, changes in values.items() if not is_off(changes)}

@@ -67,6 +67,7 @@ class Finding:
             "dossier": 1,
             "control": task.control.label,
             "value": task.control.value,
+            "tcp": dict(task.control.tcp),
             "user_code_hash": results.code_hash,
             "profile": task.profile.name,
             "title": task.profile.about["title"],

@@ -215,6 +215,7 @@ DOSSIER = _table(
         "dossier": {"const": 1, "description": "Version of this form."},
         "control": _text("Label of the control."),
         "value": {"description": "How a scenario says the control."},
+        "tcp": {"type": "object", "description": "Settings of its flows that it needs."},
         "user_code_hash": {"type": ["string", "null"], "description": "SHA-256 of its code."},
         "profile": _text("Name of the profile."),
         "title": _text("Title of the profile."),

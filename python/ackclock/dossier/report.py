@@ -88,6 +88,7 @@ def write_html(dossier: Finding, at: Path) -> str:
         Path(__file__).with_name("dossier.html"),
         control=results.task.control,
         value=json_text(results.task.control.value),
+        tcp=results.task.control.tcp,
         code=results.code_hash,
         profile=profile,
         document=profile.document,

@@ -14,9 +14,9 @@ from ackclock.reproduce.run.studies import Means, sweep_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from ackclock.dossier.bind import Control
     from ackclock.dossier.profile import Profile, Requirement
     from ackclock.reproduce.paper import PaperData
-    from ackclock.studies.algorithm_argument import Subject
 
 __all__ = ["Plan", "Results", "Task", "chosen", "evaluate", "predict"]
 
@@ -39,15 +39,18 @@ class Task:
         Ids of requirements, or of families; empty: all.
     seed, reps
         In place of the studies'.
+    with_audits
+        Whether the profile's audits are run.
     """
 
     profile: Profile
-    control: Subject
+    control: Control
     others: Mapping[str, Any]
     tier: str = "fast"
     only: tuple[str, ...] = ()
     seed: int | None = None
     reps: int | None = None
+    with_audits: bool = True
 
     @property
     def data(self) -> PaperData:

@@ -133,6 +133,15 @@ def test_everything_wrong_in_a_suite_is_reported_with_its_place(tmp_path: Path) 
         find_suite("bbrr")
 
 
+def test_an_event_may_be_the_entry_into_one_of_several_states(tmp_path: Path) -> None:
+    either = CASE.replace('state = "probe-bw-cruise"', 'state = ["probe-rtt", "probe-bw-cruise"]')
+    assert conform(write_suite(tmp_path / "own", either), "bbr3").passed
+    none = CASE.replace('state = "probe-bw-cruise"', "state = []")
+    assert problems(write_suite(tmp_path / "none", none)) == [
+        ("when[0].state", "is []; expected text or a list of text")
+    ]
+
+
 def test_a_case_without_checks_says_why(tmp_path: Path) -> None:
     bare = 'title = "Nothing"\ninexpressible = "needs a wormhole"\n'
     found = conform(write_suite(tmp_path / "own", bare), "bbr3")
@@ -204,18 +213,16 @@ def cases_that_pass(found: Conformance) -> list[str]:
 
 
 def test_bbr3_passes_cases_of_each_kind() -> None:
-    found = conform("bbr", "bbr3", cases=["1", "4", "18"])
-    assert cases_that_pass(found) == ["1", "4", "18"], str(found)
+    found = conform("bbr", "bbr3", cases=["1", "4b", "18"])
+    assert cases_that_pass(found) == ["1", "4b", "18"], str(found)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(1, 11))
-def test_bbr3_passes_all_cases_of_the_draft_but_the_losses_at_a_policer(seed: int) -> None:
+def test_bbr3_passes_all_cases_of_the_draft(seed: int) -> None:
     found = conform("bbr", "bbr3", seed=seed)
     assert len({case.rstrip("ab") for case in found.verdicts()}) == 22
-    # Its probes find the bucket refilled; the draft sets no number for "excessive".
-    failed = {(row.case, row.text) for row in found.rows if row.verdict == FAIL}
-    assert failed == {("17", "lost in the last 10 s of what arrived")}, str(found)
+    assert found.passed, str(found)
 
 
 @pytest.mark.slow
@@ -232,6 +239,14 @@ def test_the_command_prints_the_table_writes_junit_and_exits_by_the_verdict(
     report = tmp_path / "junit.xml"
     out = tmp_path / "out"
     assert main(["conform", suite, "bbr3", "--junit", str(report), "--out", str(out)]) == 0
+    page = tmp_path / "page.html"
+    assert main(["conform", suite, "bbr3", "--quiet", "--html", str(page)]) == 0
+    html = page.read_text(encoding="utf-8")
+    first, _, rest = html.partition("<h2 id=")
+    assert "Losses that follow an event" in first and "<svg" not in first, "verdicts come first"
+    assert "<svg" in rest and "&#34;bbr3&#34;" in rest and "cruise at" in rest, (
+        "figure, recipe, events"
+    )
     assert "own" in report.read_text(encoding="utf-8")
     printed = capsys.readouterr().out
     assert "1 of 1 cases pass" in printed and "packets lost" in printed

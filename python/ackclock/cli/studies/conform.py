@@ -29,6 +29,12 @@ __all__ = ["conform"]
 )
 @click.option("--seed", type=click.IntRange(min=0), default=1, help="Seed of every run.")
 @click.option("--junit", type=FILE, metavar="FILE", help="Write JUnit XML.")
+@click.option(
+    "--html",
+    type=FILE,
+    metavar="FILE",
+    help="Write one page: verdicts, then a figure of each case.",
+)
 @click.option("--out", type=FILE, metavar="DIR", help="Write the table and all data into DIR.")
 @WORKERS
 @JSON
@@ -43,6 +49,7 @@ def conform(
     over_ranges: bool,
     seed: int,
     junit: Path | None,
+    html: Path | None,
     out: Path | None,
     workers: int | None,
     as_json: bool,
@@ -67,10 +74,12 @@ def conform(
     if over_ranges:
         found = conform_over_ranges(suite, control, seed=seed, workers=workers)
     else:
-        found = work(suite, control, cases=cases, seed=seed, workers=workers)
+        found = work(suite, control, cases=cases, seed=seed, workers=workers, draw=html is not None)
     command = command_line()
     if junit is not None:
         junit.write_text(found.to_junit(), encoding="utf-8")
+    if html is not None:
+        html.write_text(found.to_html(command), encoding="utf-8")
     if out is not None:
         found.save(out, command=command)
     if as_json:

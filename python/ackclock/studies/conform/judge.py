@@ -145,7 +145,7 @@ def _judged(
     missing = [trigger for trigger in staged.missing if trigger.event in named]
     unsaid = [n for n in named if (n in suite.probes or n in suite.states) and n not in said]
     if missing:
-        state = staged.missing[0].state
+        state = " or ".join(staged.missing[0].states)
         return row(
             f"never in {state}",
             None,

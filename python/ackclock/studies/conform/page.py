@@ -1,19 +1,22 @@
-"""What a conformance suite found, as a table and as JUnit XML."""
+"""What a conformance suite found, as a table, as a page and as JUnit XML."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
+from ackclock._util.page import render
 from ackclock._util.text_table import table
-from ackclock.studies.conform.judge import FAIL, INEXPRESSIBLE
+from ackclock.studies.conform.draw import Shown
+from ackclock.studies.conform.judge import FAIL, INEXPRESSIBLE, PASS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ackclock.studies.conform.judge import Row
 
-__all__ = ["junit", "text"]
+__all__ = ["html", "junit", "text"]
 
 HEAD = ["case", "step", "check", "expected", "measured", "verdict"]
 
@@ -86,3 +89,46 @@ def junit(suite: str, control: str, rows: Sequence[Row], verdicts: Mapping[str, 
             ET.SubElement(test, "skipped", message=of[0].why)
     ET.indent(root)
     return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def html(
+    rows: Sequence[Row], verdicts: Mapping[str, str], shown: Mapping[str, Shown], **about: Any
+) -> str:
+    """Write the page: verdicts first, then each case with its checks, figure and recipe.
+
+    Parameters
+    ----------
+    rows
+        All checks.
+    verdicts
+        Verdict by case.
+    shown
+        What is shown of a case beside its checks, if anything.
+    **about
+        ``control``, ``title``, ``source``, ``answer`` and ``command``.
+    """
+    from ackclock import _core
+
+    cases = []
+    for key, verdict in verdicts.items():
+        of = [row for row in rows if row.case == key]
+        more = shown.get(key, Shown(""))
+        cases.append(
+            {
+                "key": key,
+                "title": of[0].title,
+                "verdict": verdict,
+                "rows": of,
+                "passed": sum(row.verdict == PASS for row in of),
+                "note": more.note,
+                "events": more.events,
+                "picture": more.picture,
+                "recipe": more.recipe,
+            }
+        )
+    return render(
+        Path(__file__).with_name("conform.html"),
+        cases=cases,
+        version=_core.version(),
+        **about,
+    )

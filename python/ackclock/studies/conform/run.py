@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock.errors import Problem, ScenarioError
 from ackclock.studies.algorithm_argument import Subject, read_subject
+from ackclock.studies.conform.draw import Shown, show
 from ackclock.studies.conform.judge import FAIL, INEXPRESSIBLE, PASS, Row, judge
-from ackclock.studies.conform.page import junit, text
-from ackclock.studies.conform.stages import merge, stage
+from ackclock.studies.conform.page import html, junit, text
+from ackclock.studies.conform.stages import Staged, merge, stage
 from ackclock.studies.conform.suite import find_suite
 from ackclock.studies.outcome import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from ackclock.scenario.scenario import Scenario
     from ackclock.studies.conform.suite import Case, Suite
@@ -36,6 +37,8 @@ class Conformance(Outcome):
         Name of the control.
     rows
         One a check.
+    shown
+        What a page shows of each case; empty where that was not requested.
     """
 
     MARKER = "conformance.json"
@@ -45,6 +48,7 @@ class Conformance(Outcome):
     source: str
     control: str
     rows: tuple[Row, ...]
+    shown: Mapping[str, Shown] = field(default_factory=dict, repr=False)
 
     @property
     def passed(self) -> bool:
@@ -91,6 +95,25 @@ class Conformance(Outcome):
         """As JUnit XML, which services for continuous integration show: a test a case."""
         return junit(self.suite, self.control, self.rows, self.verdicts())
 
+    def to_html(self, command: str = "") -> str:
+        """As a page that needs no other file: verdicts, then each case.
+
+        Parameters
+        ----------
+        command
+            What the user typed.
+        """
+        return html(
+            self.rows,
+            self.verdicts(),
+            self.shown,
+            control=self.control,
+            title=self.title,
+            source=self.source,
+            answer=self.answer,
+            command=command,
+        )
+
     def pages(self, command: str) -> dict[str, str]:
         """The table and JUnit XML.
 
@@ -110,6 +133,7 @@ def conform(
     seed: int = 1,
     workers: int | None = None,
     folder: Path | None = None,
+    draw: bool = False,
 ) -> Conformance:
     """Run a conformance suite on a control.
 
@@ -127,6 +151,8 @@ def conform(
         Cases at a time; left out: one per core.
     folder
         What files of classes are relative to; left out: the working directory.
+    draw
+        Whether the cases are drawn, for `Conformance.to_html`.
 
     Returns
     -------
@@ -144,12 +170,19 @@ def conform(
 
     found = find_suite(suite) if isinstance(suite, str) else suite
     subject = read_under_test(found, control, seed, folder)
+    chosen = found.chosen(cases)
+
+    def run(case: Case) -> tuple[list[Row], Staged | None]:
+        rows, staged = _run_case(found, case, subject, seed)
+        return rows, staged if draw else None
+
     with ThreadPoolExecutor(workers or cores()) as pool:
-        done = list(
-            pool.map(lambda case: _run_case(found, case, subject, seed), found.chosen(cases))
-        )
-    rows = tuple(row for rows in done for row in rows)
-    return Conformance(found.name, found.title, found.source, subject.label, rows)
+        done = list(pool.map(run, chosen))
+    rows = tuple(row for rows, _ in done for row in rows)
+    # In this thread: Matplotlib has settings that threads share.
+    pairs = zip(chosen, done, strict=True) if draw else ()
+    shown = {case.key: show(case, staged) for case, (_, staged) in pairs}
+    return Conformance(found.name, found.title, found.source, subject.label, rows, shown)
 
 
 def read_under_test(suite: Suite, control: str, seed: int, folder: Path | None) -> Subject:
@@ -191,12 +224,14 @@ def document(suite: Suite, case: Case | None, control: Any, seed: int) -> dict[s
     return {"seed": seed, "duration": "1 s", **data, "flows": flows}
 
 
-def _run_case(suite: Suite, case: Case, subject: Subject, seed: int) -> list[Row]:
+def _run_case(
+    suite: Suite, case: Case, subject: Subject, seed: int
+) -> tuple[list[Row], Staged | None]:
     from ackclock.scenario.scenario import Scenario
 
     if case.inexpressible:
         why = case.inexpressible
-        return [Row(case.key, case.title, 1, "", "", "", None, INEXPRESSIBLE, why)]
+        return [Row(case.key, case.title, 1, "", "", "", None, INEXPRESSIBLE, why)], None
     try:
         data = document(suite, case, subject.value, seed)
         data["record"] = {"flows": [0]}
@@ -206,7 +241,7 @@ def _run_case(suite: Suite, case: Case, subject: Subject, seed: int) -> list[Row
         raise ScenarioError(
             [Problem(p.path, p.message, p.file or str(case.file)) for p in error.problems]
         ) from None
-    return judge(suite, case, staged, facts(scenario))
+    return judge(suite, case, staged, facts(scenario)), staged
 
 
 def facts(scenario: Scenario) -> dict[str, float]:

@@ -37,11 +37,14 @@ class Staged:
         Times of events [s].
     missing
         Events that did not happen, in order: those after the first could not be looked for.
+    scenario
+        What the last run is of.
     """
 
     run: Run
     events: dict[str, float]
     missing: tuple[Trigger, ...]
+    scenario: Scenario
 
 
 def merge(base: Any, over: Any) -> Any:
@@ -116,7 +119,7 @@ def stage(case: Case, scenario: Scenario) -> Staged:
     for number, trigger in enumerate(case.triggers):
         at = _entry(run, trigger, events)
         if at is None:
-            return Staged(run, events, case.triggers[number:])
+            return Staged(run, events, case.triggers[number:], scenario)
         events[trigger.event] = at
         changes = fill(dict(trigger.changes), events)
         if changes:
@@ -135,11 +138,11 @@ def stage(case: Case, scenario: Scenario) -> Staged:
                     f' "{trigger.event}" is in the scenario; a change that follows an event must'
                     " not act before it"
                 )
-    return Staged(run, events, ())
+    return Staged(run, events, (), scenario)
 
 
 def _entry(run: Run, trigger: Trigger, events: Mapping[str, float]) -> float | None:
-    """When the control enters the state; None: it does not."""
+    """When the control enters one of the states; None: it does not."""
     start = -1.0 if trigger.after is None else events[trigger.after]
     states = run.table("states")
     found = [
@@ -147,7 +150,7 @@ def _entry(run: Run, trigger: Trigger, events: Mapping[str, float]) -> float | N
         for time, state in zip(
             states["time_s"].to_pylist(), states["state"].to_pylist(), strict=True
         )
-        if state == trigger.state and time > start
+        if state in trigger.states and time > start
     ]
     return found[trigger.nth - 1] if len(found) >= trigger.nth else None
 

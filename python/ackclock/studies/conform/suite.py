@@ -50,8 +50,8 @@ class Trigger:
     ----------
     event
         Its name.
-    state
-        The state of the control whose entry it is.
+    states
+        The states of the control, one of whose entries it is.
     after
         An earlier event that it follows; None: the start.
     nth
@@ -63,7 +63,7 @@ class Trigger:
     """
 
     event: str
-    state: str
+    states: tuple[str, ...]
     after: str | None
     nth: int
     changes: Mapping[str, Any]
@@ -280,6 +280,18 @@ class _Form:
         found: str = self.take(key, str, default, "text")
         return found
 
+    def texts(self, key: str) -> tuple[str, ...]:
+        """One text, or a list of them."""
+        given = self.data.get(key)
+        if not isinstance(given, list):
+            return (self.text(key),)
+        self.known.append(key)
+        del self.data[key]
+        if not given or not all(isinstance(one, str) for one in given):
+            self.wrong(key, f"is {given!r}; expected text or a list of text")
+            return ()
+        return tuple(given)
+
     def count(self, key: str, default: int | None = None) -> int:
         found: int = self.take(key, int, default, "a whole number from 1")
         if found < 1:
@@ -340,7 +352,7 @@ def _trigger(form: _Form) -> Trigger:
     after = form.text("after", "")
     made = Trigger(
         form.text("event"),
-        form.text("state"),
+        form.texts("state"),
         after or None,
         form.count("nth", 1),
         form.table("set"),

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock.catalogue import schema
-from ackclock.dossier.form import DOSSIER, PROFILE, REQUIREMENTS
+from ackclock.dossier.form import COMPARISON, DOSSIER, PROFILE, REQUIREMENTS
 from ackclock.engines.fluid import document
 from ackclock.engines.model import MODELS, model, parameters
 from ackclock.engines.model.ranges import ranges_of
@@ -413,6 +413,7 @@ def schemas() -> dict[str, str]:
         documents[name] = made.document(rules, f"{name}.toml of a paper")
     for name, rules in {"profile": PROFILE, "requirements": REQUIREMENTS}.items():
         documents[name] = made.document(rules, f"{name}.toml of a profile")
+    documents["comparison"] = made.document(COMPARISON, "comparison.json of a comparison")
     documents["dossier"] = made.document(DOSSIER, "dossier.json of a dossier")
     return {
         f"{name}.json": json.dumps(rules, indent=1, ensure_ascii=False) + "\n"

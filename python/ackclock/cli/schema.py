@@ -12,7 +12,7 @@ __all__ = ["NAMES", "schema"]
 
 NAMES = (
     "scenario", "sweep", "fluid", "model", "paper", "claims", "figures", "unstated", "views",
-    "profile", "requirements", "dossier",
+    "profile", "requirements", "dossier", "comparison",
 )  # fmt: skip
 """Kinds of documents with a schema in `ackclock/schemas`."""
 
@@ -32,8 +32,8 @@ def schema(name: str | None, *, out: Path | None) -> None:
 
     A scenario, a sweep, a fluid case, a closed form (model); of a paper paper.toml, claims.toml
     (errata.toml has its form), figures.toml, unstated.toml, views.toml; of a profile profile.toml
-    and requirements.toml; dossier, what evaluate --profile writes. In a TOML file, a first
-    line "#:schema PATH" names its schema.
+    and requirements.toml; dossier, what evaluate --profile writes; comparison, what compare writes.
+    In a TOML file, a first line "#:schema PATH" names its schema.
 
     A schema has names, types and ranges of numbers; `ackclock check` also reads units and finds
     what does not exist.

@@ -6,7 +6,7 @@ Rule::
     worse by   = the difference in the direction away from the threshold
     significant: the 99 % Student-t interval of the difference excludes 0 (of a
                  number without chance: any difference)
-    regression:  significant, worse, and larger than 5 % of the value then or of the threshold,
+    regression:  significant, worse, and larger than 5 % of the larger value or of the threshold,
                  whichever is larger in size; or a requirement that was met and is not met now
 
 Seeds in common make the differences paired: a control that was not changed has differences of
@@ -61,6 +61,8 @@ class Change:
         As much, towards the threshold or further inside.
     verdicts
         Verdict before and after, where it changed.
+    size
+        Difference without its sign, as a part of the larger value or of the threshold.
     """
 
     id: str
@@ -74,6 +76,7 @@ class Change:
     is_worse: bool = False
     is_better: bool = False
     verdicts: tuple[str, str] | None = None
+    size: float = math.nan
 
     @property
     def is_regression(self) -> bool:
@@ -205,14 +208,16 @@ def paired(id_: str, title: str, old: Mapping[str, Any], new: Mapping[str, Any])
     before = sum(a for a, _ in pairs) / len(pairs)
     after = sum(b for _, b in pairs) / len(pairs)
     ends = [abs(end) for end in (new["at_least"], new["at_most"]) if end is not None]
-    is_large = abs(mean) > LEAST * max([abs(before), *ends])
-    significant = is_large and (low > 0 or high < 0)
+    scale = max([abs(before), abs(after), *ends])
+    size = abs(mean) / scale if scale else 0.0
+    significant = size > LEAST and (low > 0 or high < 0)
     away = _away(before, after, new["at_least"], new["at_most"])
     words = ": ".join(word for word in (title, new["check"], new["part"]) if word)
     return Change(
         id_, words, before, after, mean, low, high, new["unit"],
         is_worse=significant and away > 0,
         is_better=significant and away < 0,
+        size=size,
     )  # fmt: skip
 
 

@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ackclock.dossier.form import VERDICTS
+from ackclock.dossier.read import PROFILES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ackclock.dossier.baseline import Change
-    from ackclock.dossier.run import Results
+    from ackclock.dossier.run import Results, Task
 
-__all__ = ["Finding"]
+__all__ = ["Finding", "command_of", "typed"]
 
 
 @dataclass(frozen=True)
@@ -45,17 +46,7 @@ class Finding:
     @property
     def command(self) -> str:
         """What gives this again."""
-        import shlex
-
-        task = self.results.task
-        words = ["ackclock", "evaluate", _typed(task.control.value)]
-        words += ["--profile", task.profile.name, "--tier", task.tier]
-        words += [word for name in task.only for word in ("--only", name)]
-        if dict(task.others) != dict(task.profile.against):
-            words += ["--against", ",".join(_typed(value) for value in task.others.values())]
-        words += [] if task.seed is None else ["--seed", str(task.seed)]
-        words += [] if task.reps is None else ["--reps", str(task.reps)]
-        return shlex.join(words)
+        return command_of("evaluate", [self.results.task])
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data; ``ackclock schema dossier`` prints its form."""
@@ -89,7 +80,7 @@ class Finding:
         }
 
 
-def _typed(value: Any) -> str:
+def typed(value: Any) -> str:
     """A control as one types it."""
     if isinstance(value, str):
         return value
@@ -99,3 +90,28 @@ def _typed(value: Any) -> str:
         return str(value["class"])
     inside = ", ".join(f"{key} = {json.dumps(item)}" for key, item in value.items())
     return "{" + inside + "}"
+
+
+def command_of(name: str, tasks: Sequence[Task]) -> str:
+    """Write the command that gives an evaluation or a comparison again.
+
+    Parameters
+    ----------
+    name
+        ``evaluate`` or ``compare``.
+    tasks
+        One for each control.
+    """
+    import shlex
+
+    task = tasks[0]
+    folder = task.profile.data.folder
+    words = ["ackclock", name, *(typed(one.control.value) for one in tasks)]
+    profile = task.profile.name if folder.parent == PROFILES else str(folder)
+    words += ["--profile", profile, "--tier", task.tier]
+    words += [word for only in task.only for word in ("--only", only)]
+    if dict(task.others) != dict(task.profile.against):
+        words += ["--against", ",".join(typed(value) for value in task.others.values())]
+    words += [] if task.seed is None else ["--seed", str(task.seed)]
+    words += [] if task.reps is None else ["--reps", str(task.reps)]
+    return shlex.join(words)

@@ -9,7 +9,7 @@ from typing import Any
 
 from ackclock.reproduce.read.form import CLAIMS, TIERS
 
-__all__ = ["AUDITS", "DOSSIER", "LEVELS", "PROFILE", "REQUIREMENTS", "VERDICTS"]
+__all__ = ["AUDITS", "COMPARISON", "DOSSIER", "LEVELS", "PROFILE", "REQUIREMENTS", "VERDICTS"]
 
 Schema = dict[str, Any]
 
@@ -243,3 +243,58 @@ DOSSIER = _table(
     ),
 )  # fmt: skip
 """``dossier.json``."""
+
+_DIFFERENCE = _table(
+    {
+        "id": _text("Of the requirement."),
+        "number": _text("Requirement, check and part."),
+        "family": _text("Its family."),
+        "unit": _text("Unit."),
+        "values": _list({"type": "number"}, "Means of the first and of the second control."),
+        "difference": {"type": "number", "description": "Second less first, mean over seeds."},
+        "low": {**_NULL_NUMBER, "description": "Lower end of its 99 % interval; null: one seed."},
+        "high": {**_NULL_NUMBER, "description": "Upper end."},
+        "size": {
+            "type": "number",
+            "description": "Without its sign, as a part of the larger value or of the threshold.",
+        },
+        "expected": _text("The threshold, written out."),
+        "better": {"type": ["string", "null"], "description": "Label; null: no difference."},
+    },
+    (
+        "id", "number", "family", "unit", "values", "difference", "low", "high", "size", "expected",
+        "better",
+    ),
+)  # fmt: skip
+
+COMPARISON = _table(
+    {
+        "comparison": {"const": 1, "description": "Version of this form."},
+        **{
+            key: DOSSIER["properties"][key]
+            for key in (
+                "profile", "title", "source", "tier", "against", "version", "command", "seed",
+                "runs", "cpu_s",
+            )
+        },
+        "pairs": _list(
+            _table(
+                {
+                    "controls": _list(_text("Label."), "The two."),
+                    "compared": _whole("Numbers that both have.", 0),
+                    "better": {"type": "object", "description": "Numbers that each is better in."},
+                    "sentences": _list(_text("One."), "What follows from the intervals."),
+                    "differences": _list(_DIFFERENCE, "One for each number."),
+                },
+                ("controls", "compared", "better", "sentences", "differences"),
+            ),
+            "Every two controls.",
+        ),
+        "dossiers": _list(DOSSIER, "Of each control, in order."),
+    },
+    (
+        "comparison", "profile", "tier", "against", "version", "command", "runs", "cpu_s", "pairs",
+        "dossiers",
+    ),
+)  # fmt: skip
+"""``comparison.json``."""

@@ -1,4 +1,4 @@
-"""``ackclock evaluate --profile`` and ``ackclock compare``."""
+"""``ackclock evaluate --profile``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ackclock.reproduce.run.studies import Means
 
-__all__ = ["evaluate_profile", "listed"]
+__all__ = ["evaluate_profile", "listed", "make_means", "split"]
 
 
 def listed(method: str) -> str:

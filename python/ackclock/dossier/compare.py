@@ -1,0 +1,219 @@
+"""Compares controls by one profile: the same environments and seeds, so differences are paired.
+
+Rule::
+
+    difference = value of the second control - value of the first, for each seed that both have
+    better: the one whose mean is nearer to where the requirement has it, or further inside, if the
+            99 % Student-t interval of the difference excludes 0 and the difference is larger than
+            5 % of the larger value or of the threshold, whichever is larger in size
+
+The rule is that of a baseline (`ackclock.dossier.baseline`). With 99 % intervals one comparison in
+a hundred of equal controls is called different by chance.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from ackclock.dossier.baseline import paired
+from ackclock.dossier.finding import typed
+from ackclock.dossier.run import Plan, evaluate, predict
+from ackclock.errors import AckclockError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ackclock.dossier.baseline import Change
+    from ackclock.dossier.bind import Control
+    from ackclock.dossier.rows import Row
+    from ackclock.dossier.run import Results, Task
+    from ackclock.reproduce.run.studies import Means
+
+__all__ = ["Compared", "Difference", "Pair", "compare", "named_apart", "predict_all"]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One number of two controls.
+
+    Parameters
+    ----------
+    row
+        Of the first control.
+    change
+        From the first control to the second.
+    expected
+        The threshold, written out.
+    """
+
+    row: Row
+    change: Change
+    expected: str
+
+    @property
+    def family(self) -> str:
+        """Family of its requirement."""
+        return self.row.requirement.family
+
+    @property
+    def winner(self) -> int | None:
+        """0: the first is better, 1: the second; None: no significant difference."""
+        return 0 if self.change.is_worse else 1 if self.change.is_better else None
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two controls, compared number by number.
+
+    Parameters
+    ----------
+    names
+        Their labels.
+    differences
+        Of every number that decides and that both have.
+    """
+
+    names: tuple[str, str]
+    differences: tuple[Difference, ...]
+
+    def wins(self, which: int, family: str | None = None) -> list[Difference]:
+        """Where one is better, the largest difference first.
+
+        Parameters
+        ----------
+        which
+            0 or 1.
+        family
+            Of these requirements only.
+        """
+        found = [
+            one for one in self.differences if one.winner == which and family in (None, one.family)
+        ]
+        return sorted(found, key=lambda one: -one.change.size)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Controls that were evaluated by one profile.
+
+    Parameters
+    ----------
+    results
+        An evaluation of each.
+    pairs
+        Every two of them.
+    """
+
+    results: tuple[Results, ...]
+    pairs: tuple[Pair, ...]
+
+    @property
+    def names(self) -> list[str]:
+        """Labels of the controls."""
+        return [one.task.control.label for one in self.results]
+
+    @property
+    def families(self) -> list[Any]:
+        """Families with rows, in the profile's order."""
+        there = {row.requirement.family for row in self.results[0].rows}
+        return [f for f in self.results[0].task.profile.families if f["id"] in there]
+
+    def rows(self) -> Iterator[tuple[Row, ...]]:
+        """Each requirement's rows, one a control."""
+        yield from zip(*(one.rows for one in self.results), strict=True)
+
+
+def named_apart(controls: Sequence[Control]) -> list[Control]:
+    """Label controls so that no two have one label.
+
+    Parameters
+    ----------
+    controls
+        As they were read.
+
+    Raises
+    ------
+    AckclockError
+        Two are the same.
+    """
+    labels = [one.label for one in controls]
+    made = [
+        replace(one, label=typed(one.value)) if labels.count(one.label) > 1 else one
+        for one in controls
+    ]
+    for one in made:
+        if sum(one.label == other.label for other in made) > 1:
+            raise AckclockError(f"{one.label} is named twice; expected controls that differ")
+    return made
+
+
+def predict_all(tasks: Sequence[Task], means: Means) -> Plan:
+    """Predict what a comparison would run; nothing is run.
+
+    Parameters
+    ----------
+    tasks
+        One for each control.
+    means
+        Where and how.
+    """
+    rows: list[dict[str, Any]] = []
+    seen: dict[str, list[Any]] = {}
+    workers = 1
+    for task in tasks:
+        plan = predict(task, means)
+        workers = plan.workers
+        for row in plan.rows:
+            name = str(row["study"])
+            study = task.data.studies.get(name)
+            # Studies without the control under study are run once, if runs are kept.
+            if study is not None and means.store is not False:
+                if study.document in seen.setdefault(name, []):
+                    continue
+                seen[name].append(study.document)
+            rows.append({**row, "study": f"{task.control.label}: {name}"})
+    return Plan(tuple(rows), workers)
+
+
+def compare(tasks: Sequence[Task], means: Means) -> Compared:
+    """Evaluate controls and compare their numbers.
+
+    Parameters
+    ----------
+    tasks
+        One for each control, of the same profile, tier, seeds and others.
+    means
+        Where and how.
+
+    Raises
+    ------
+    AckclockError
+        There is no such tier, or a control broke its contract.
+    KeyboardInterrupt
+        It was stopped; runs that had finished are in the store.
+    """
+    results = []
+    for task in tasks:
+        means.report(f"{task.control.label}:")
+        results.append(evaluate(task, means))
+    pairs = [
+        Pair((a.task.control.label, b.task.control.label), tuple(_differences(a, b)))
+        for a, b in combinations(results, 2)
+    ]
+    return Compared(tuple(results), tuple(pairs))
+
+
+def _differences(a: Results, b: Results) -> Iterator[Difference]:
+    for first, second in zip(a.rows, b.rows, strict=True):
+        one = first.requirement
+        there = {number.key: number for number in second.numbers}
+        for number in first.numbers:
+            other = there.get(number.key)
+            if other is None or not number.decides:
+                continue
+            title = f"{one.section} {one.title}"
+            change = paired(one.id, title, number.to_dict(), other.to_dict())
+            if change is not None:
+                yield Difference(first, change, number.part.expected)

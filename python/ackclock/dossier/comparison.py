@@ -85,7 +85,7 @@ class Comparison(Compared, Outcome):
 
         for number, one in enumerate(self.results, start=1):
             Dossier(one).save(at / f"dossier-{number}")
-        (at / self.PAGE).write_text(write_html(self, at), encoding="utf-8")
+        (at / self.PAGE).write_text(write_html(self, at, self.command), encoding="utf-8")
         (at / "page.txt").write_text(f"{self}\n", encoding="utf-8")
 
 

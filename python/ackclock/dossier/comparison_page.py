@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ackclock.dossier.compare import Compared, Difference, Pair
-    from ackclock.dossier.comparison import Comparison
 
 __all__ = ["page", "sentences", "write_html"]
 
@@ -88,7 +87,7 @@ def _largest(one: Difference) -> str:
     )
 
 
-def page(found: Comparison) -> str:
+def page(found: Compared) -> str:
     """Write the page of text.
 
     Parameters
@@ -134,7 +133,7 @@ def _count(pair: Pair, id_: str) -> str:
     return " : ".join(str(count) for count in counts)
 
 
-def write_html(found: Comparison, at: Path) -> str:
+def write_html(found: Compared, at: Path, command: str) -> str:
     """Write the page.
 
     Parameters
@@ -143,6 +142,8 @@ def write_html(found: Comparison, at: Path) -> str:
         The comparison.
     at
         The folder, with each control's dossier in it.
+    command
+        What gives it again.
     """
     from ackclock import _core
     from ackclock._util.page import render
@@ -204,7 +205,7 @@ def write_html(found: Comparison, at: Path) -> str:
         interval=INTERVAL,
         values=[one.task.control.value for one in found.results],
         version=_core.version(),
-        command=found.command,
+        command=command,
         runs=number(sum(one.runs for one in found.results)),
         cpu=number(sum(one.cpu_s for one in found.results), 3),
     )

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from ackclock.dossier.baseline import Change
     from ackclock.dossier.bind import Control
     from ackclock.dossier.rows import Row
-    from ackclock.dossier.run import Results, Task
+    from ackclock.dossier.run import Results
+    from ackclock.dossier.task import Task
     from ackclock.reproduce.run.studies import Means
 
 __all__ = ["Compared", "Difference", "Pair", "compare", "named_apart", "predict_all"]

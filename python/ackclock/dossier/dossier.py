@@ -43,6 +43,9 @@ class Dossier(Finding, Outcome):
         from ackclock.dossier.junit import junit
         from ackclock.dossier.report import write_figures, write_html, write_studies
 
+        for name, audited in self.results.audits.items():
+            if audited.outcome is not None:
+                audited.outcome.save(at / "audits" / name, command=self.command)
         write_figures(self, at)
         write_studies(self, at)
         (at / self.PAGE).write_text(write_html(self, at), encoding="utf-8")

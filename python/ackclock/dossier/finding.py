@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ackclock.dossier.baseline import Change
-    from ackclock.dossier.run import Results, Task
+    from ackclock.dossier.run import Results
+    from ackclock.dossier.task import Task
 
 __all__ = ["Finding", "command_of", "typed"]
 

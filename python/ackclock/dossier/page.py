@@ -98,6 +98,8 @@ def page(dossier: Finding) -> str:
         "as a part of the threshold, negative beyond it; at: the scenario that it is of.",
         f"{results.runs} runs, {results.cpu_s:.1f} s of one core.",
     ]
+    for audited in results.audits.values():
+        lines += ["", f"{audited.title}. {audited.answer}"]
     lines += _baseline(dossier)
     return "\n".join(lines)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from ackclock.reproduce.write.folder import write_figure
 from ackclock.reproduce.write.html import figure_on_page
 
 if TYPE_CHECKING:
+    from ackclock.dossier.audits import Audited
     from ackclock.dossier.finding import Finding
     from ackclock.dossier.rows import Row
 
@@ -100,7 +102,7 @@ def write_html(dossier: Finding, at: Path) -> str:
         levels=LEVELS,
         rows=rows,
         families=families,
-        audits=results.audits,
+        audits=[_audit(name, one, at) for name, one in results.audits.items()],
         changes=dossier.changes,
         studies={name: study.provenance for name, study in results.made.studies.items()},
         version=_core.version(),
@@ -108,6 +110,19 @@ def write_html(dossier: Finding, at: Path) -> str:
         runs=number(results.runs),
         cpu=number(results.cpu_s, 3),
     )
+
+
+def _audit(name: str, audited: Audited, at: Path) -> Data:
+    """What the page shows of an audit, with its picture where it has one."""
+    drawn = at / "audits" / name / "pattern.svg"
+    return {
+        "title": audited.title,
+        "about": audited.about,
+        "answer": audited.answer,
+        "text": audited.text,
+        "link": f"audits/{name}/{audited.outcome.PAGE}" if audited.outcome else "",
+        "picture": b64encode(drawn.read_bytes()).decode() if drawn.is_file() else "",
+    }
 
 
 def _row(row: Row) -> Data:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from ackclock.dossier.bind import bound
+from ackclock.dossier.audits import predict_audits, run_audits
 from ackclock.dossier.rows import Row, make_row
+from ackclock.dossier.task import Task
 from ackclock.errors import AckclockError, UnsupportedError, suggestion
 from ackclock.reproduce.run.reproduction import Reproduction, reproduce
 from ackclock.reproduce.run.studies import Means, sweep_of
@@ -14,48 +15,11 @@ from ackclock.reproduce.run.studies import Means, sweep_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ackclock.dossier.bind import Control
+    from ackclock.dossier.audits import Audited
     from ackclock.dossier.profile import Profile, Requirement
     from ackclock.reproduce.paper import PaperData
 
 __all__ = ["Plan", "Results", "Task", "chosen", "evaluate", "predict"]
-
-
-@dataclass(frozen=True)
-class Task:
-    """What is to be evaluated.
-
-    Parameters
-    ----------
-    profile
-        The profile.
-    control
-        The control under study.
-    others
-        Other controls by label.
-    tier
-        ``fast`` or ``full``.
-    only
-        Ids of requirements, or of families; empty: all.
-    seed, reps
-        In place of the studies'.
-    with_audits
-        Whether the profile's audits are run.
-    """
-
-    profile: Profile
-    control: Control
-    others: Mapping[str, Any]
-    tier: str = "fast"
-    only: tuple[str, ...] = ()
-    seed: int | None = None
-    reps: int | None = None
-    with_audits: bool = True
-
-    @property
-    def data(self) -> PaperData:
-        """The profile's studies for this control."""
-        return bound(self.profile, self.control, self.others, seed=self.seed, reps=self.reps)
 
 
 @dataclass(frozen=True)
@@ -71,16 +35,16 @@ class Results:
     made
         Studies and figures.
     cpu_s
-        Time of one core that the runs took [s].
+        Time of one core that the runs of the studies took [s]; audits are not counted.
     audits
-        Results of further studies by name.
+        Further studies by name.
     """
 
     task: Task
     rows: tuple[Row, ...]
     made: Reproduction
     cpu_s: float
-    audits: Mapping[str, Any] = field(default_factory=dict)
+    audits: Mapping[str, Audited] = field(default_factory=dict)
 
     def count(self, verdict: str) -> int:
         """Count the requirements of a verdict.
@@ -207,6 +171,7 @@ def predict(task: Task, means: Means) -> Plan:
         plan = sweep_of(data, study, task.tier).plan(means.workers, kept)
         counts = {k: getattr(plan, k) for k in ("points", "runs", "stored", "cpu_s")}
         rows.append({"study": name, **counts})
+    rows += predict_audits(task, means, kept)
     return Plan(tuple(rows), means.workers or cores())
 
 
@@ -239,7 +204,7 @@ def evaluate(task: Task, means: Means) -> Results:
     by_id = {result.claim.id: result for result in made.claims}
     rows = tuple(make_row(one, by_id[one.id], data) for one in wanted)
     cpu_s = sum(_cpu_s(study.tables) for study in made.studies.values())
-    return Results(task, rows, made, cpu_s)
+    return Results(task, rows, made, cpu_s, run_audits(task, means))
 
 
 def _with_limit(data: PaperData, profile: Profile, task: Task) -> PaperData:

@@ -22,7 +22,10 @@ from ackclock.studies.outcome import Outcome
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from ackclock.experiments.status_line import Status
+    from ackclock.experiments.store import Place
     from ackclock.studies.algorithm_argument import Subject
+    from ackclock.studies.late_comer.situations import Tier
 
 __all__ = ["Audit", "audit"]
 
@@ -232,7 +235,11 @@ def audit(
     tier: str = "fast",
     *,
     gap_s: float | None = None,
+    tcp: Mapping[str, Any] | None = None,
+    size: Tier | None = None,
     workers: int | None = None,
+    store: Place = None,
+    progress: bool | Callable[[Status], object] = True,
     report: Callable[[str], object] = lambda _: None,
 ) -> Audit:
     """Put a control through every situation.
@@ -245,8 +252,12 @@ def audit(
         ``fast`` or ``full``.
     gap_s
         Time between starts, and that which is measured [s]; left out: the tier's.
-    workers
-        Runs at a time; left out: one per core.
+    tcp
+        Settings that the control's flows need.
+    size
+        In place of the tier's.
+    workers, store, progress
+        As of `ackclock.experiments.Sweep.run`.
     report
         Gets a line when a situation begins.
 
@@ -256,18 +267,23 @@ def audit(
         There is no such tier.
     AckclockError
         The control failed in a run.
+    KeyboardInterrupt
+        It was stopped; runs that had finished are in the store.
     """
     from ackclock.errors import named
 
-    size = named(tier, TIERS, "tier")
+    size = size or named(tier, TIERS, "tier")
     if gap_s is not None:
         size = replace(size, gap_s=gap_s)
     rows: list[Row] = []
     runs = 0
-    for situation, flows, document in documents(control.value, size):
+    for situation, flows, document in documents(control.value, size, tcp):
         report(f"{SITUATIONS[situation].title}, n = {flows}")
         sweep = sweep_of(document, size, f"{situation}, n = {flows}")
-        found = _measured(sweep.run(workers=workers), size.gap_s, document["duration"])
+        result = sweep.run(workers=workers, store=store, progress=progress)
+        if result.interrupted:
+            raise KeyboardInterrupt
+        found = _measured(result, size.gap_s, document["duration"])
         runs += len(found)
         rows.extend(_rows(situation, flows, found))
     return Audit(control.label, tier, size.gap_s, runs, tuple(rows))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from ackclock.experiments.sweeps import Sweep
 
@@ -81,11 +81,9 @@ SITUATIONS = {
 """Situations in the order of the page."""
 
 
-def _flow(value: Any, **keys: Any) -> Data:
-    return {"cc": value, **keys}
-
-
-def documents(value: Any, tier: Tier) -> Iterator[tuple[str, int, Data]]:
+def documents(
+    value: Any, tier: Tier, tcp: Mapping[str, Any] | None = None
+) -> Iterator[tuple[str, int, Data]]:
     """Make the scenarios: situation, number of flows, and what its sweep starts from.
 
     Parameters
@@ -94,6 +92,8 @@ def documents(value: Any, tier: Tier) -> Iterator[tuple[str, int, Data]]:
         The control, as a scenario says it.
     tier
         How much.
+    tcp
+        Settings that its flows need.
 
     Yields
     ------
@@ -101,6 +101,9 @@ def documents(value: Any, tier: Tier) -> Iterator[tuple[str, int, Data]]:
         Key of the situation, number n, document. The flow ``new`` is the one looked at.
     """
     gap = tier.gap_s
+
+    def flow(**keys: Any) -> Data:
+        return {"cc": value, **({"tcp": dict(tcp)} if tcp else {}), **keys}
 
     def made(pairs: int, flows: list[Data], last: float) -> Data:
         net = {"kind": "dumbbell", "pairs": pairs, "rate": f"{RATE_MBPS} Mbps", "rtt": "20 ms"}
@@ -117,33 +120,32 @@ def documents(value: Any, tier: Tier) -> Iterator[tuple[str, int, Data]]:
 
     def together(n: int) -> Data:
         stagger = {"count": n, "stagger": SPACING_S} if n > 1 else {}
-        return _flow(value, id="old", pair=0, **stagger)
+        return flow(id="old", pair=0, **stagger)
 
     for n in tier.sequential:
         flows = [
-            _flow(value, id="new" if i == n - 1 else f"old{i}", pair=i, start=i * gap)
-            for i in range(n)
+            flow(id="new" if i == n - 1 else f"old{i}", pair=i, start=i * gap) for i in range(n)
         ]
         yield "sequential", n, made(n, flows, gap * (n - 1))
     for n in tier.joined:
-        flows = [together(n), _flow(value, id="new", pair=n, start=gap)]
+        flows = [together(n), flow(id="new", pair=n, start=gap)]
         yield "joining", n, made(n + 1, flows, gap)
     leaving = [
-        _flow(value, id=name, pair=i, start=i * gap, **({"stop": (4 + i) * gap} if i < 2 else {}))
+        flow(id=name, pair=i, start=i * gap, **({"stop": (4 + i) * gap} if i < 2 else {}))
         for i, name in enumerate(("gone0", "gone1", "old", "new"))
     ]
     yield "departures", 4, made(4, leaving, 6 * gap)
     beside = [
-        _flow(value, id="old", pair=0, start=0.5),
-        _flow("cubic", id="cubic", pair=1),
-        _flow(value, id="new", pair=2, start=gap),
+        flow(id="old", pair=0, start=0.5),
+        {"cc": "cubic", "id": "cubic", "pair": 1},
+        flow(id="new", pair=2, start=gap),
     ]
     yield "loss-based", 1, made(3, beside, gap)
     source = {"kind": "pareto-on-off", "rate": "2 Mbps", "packet": 1000, "burst": "100 ms"}
     bursts = {**source, "idle": "100 ms", "shape": 1.5}
     noisy = [
         together(4),
-        _flow(value, id="new", pair=4, start=gap),
+        flow(id="new", pair=4, start=gap),
         {"id": "noise", "src": "s5", "dst": "d5", "count": 10, "source": bursts},
     ]
     yield "noise", 4, made(6, noisy, gap)

@@ -1,0 +1,304 @@
+"""Further studies of a control in its dossier: adversary, late-comer audit, selfish game.
+
+A tier of a profile says which are run, and their size. They are shown beside the requirements and
+decide no verdict.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from ackclock._util.number_text import number
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from ackclock.dossier.task import Task
+    from ackclock.experiments.store import Store
+    from ackclock.reproduce.run.studies import Means
+    from ackclock.studies.adversary.arena import Arena
+    from ackclock.studies.game import Game, Played
+    from ackclock.studies.late_comer.audit import Audit
+    from ackclock.studies.late_comer.situations import Tier
+    from ackclock.studies.outcome import Outcome
+
+__all__ = ["Audited", "predict_audits", "run_audits"]
+
+Data = dict[str, Any]
+
+TITLES = {
+    "adversary": "Worst environment found",
+    "latecomer": "Late-comers",
+    "game": "Selfish users",
+}
+
+ABOUT = {
+    "adversary": "A search among patterns of available bandwidth, 0.5 to 10 Mbit/s a flow, for the"
+    " one in which the control loses most to the best of the others.",
+    "latecomer": "What a flow of the control gets that starts after others of its kind.",
+    "game": "Each user chooses a control for the goodput of its flow alone; every way in which"
+    " they may choose is simulated, under drop-tail and FQ-CoDel.",
+}
+
+FLOWS, LENGTH_S = 2, 30.0
+"""Of a run of the adversary."""
+
+GAME_REPS = 3
+
+
+@dataclass(frozen=True)
+class Audited:
+    """A further study that was run.
+
+    Parameters
+    ----------
+    name
+        As the profile names it.
+    size
+        As the profile says.
+    answer
+        What was found, in sentences.
+    text
+        Its whole page.
+    data
+        Everything as plain data.
+    outcome
+        Writes its folder; None if there is none.
+    """
+
+    name: str
+    size: int
+    answer: str
+    text: str
+    data: Data
+    outcome: Outcome | None = None
+
+    @property
+    def title(self) -> str:
+        """Heading."""
+        return TITLES[self.name]
+
+    @property
+    def about(self) -> str:
+        """What is run in it, for a reader."""
+        return ABOUT[self.name]
+
+    def to_dict(self) -> Data:
+        """The entry of ``dossier.json``."""
+        keys = ("title", "size", "answer", "text", "data")
+        return {key: getattr(self, key) for key in keys}
+
+
+def run_audits(task: Task, means: Means) -> dict[str, Audited]:
+    """Run the audits of a task.
+
+    Parameters
+    ----------
+    task
+        What is evaluated.
+    means
+        Where and how.
+
+    Raises
+    ------
+    AckclockError
+        The control broke its contract.
+    KeyboardInterrupt
+        It was stopped; runs that had finished are in the store.
+    """
+    found = {}
+    for name, size in task.audits.items():
+        means.report(f"audit {name}, size {size}")
+        found[name] = _RUN[name](task, size, means)
+    return found
+
+
+def predict_audits(task: Task, means: Means, kept: Store | None) -> Iterator[Data]:
+    """Predict what audits would run, as rows of a plan.
+
+    Parameters
+    ----------
+    task
+        What is evaluated.
+    means
+        Where and how.
+    kept
+        Runs that are stored.
+    """
+    for name, size in task.audits.items():
+        yield {"study": f"audit {name}", **_PREDICT[name](task, size, means, kept)}
+
+
+def _rivals(task: Task) -> dict[str, Any]:
+    """The others, without the control itself."""
+    return {name: value for name, value in task.others.items() if value != task.control.value}
+
+
+def _arena(task: Task) -> Arena:
+    from ackclock.studies.adversary.arena import Arena
+
+    control = task.control
+    settings = {f"flows[0].tcp.{key}": value for key, value in control.tcp.items()}
+    controls = {control.label: control.value, **_rivals(task)}
+    return Arena(controls, flows=FLOWS, duration_s=LENGTH_S, settings=settings)
+
+
+def _search(task: Task, size: int, means: Means) -> Audited:
+    from ackclock.studies.adversary.search import adversary
+
+    found = adversary(
+        _arena(task),
+        budget=size,
+        seed=1 if task.seed is None else task.seed,
+        workers=means.workers,
+        store=means.store,
+        command=means.command,
+    )
+    answer = f"{found.answer()} The pattern: {found.shape.describe(found.arena.peak_bps)}."
+    return Audited("adversary", size, answer, str(found), found.to_dict(), found)
+
+
+def _predict_search(task: Task, size: int, means: Means, kept: Store | None) -> Data:
+    """As many runs as its budget allows, in a pattern of middling rate."""
+    from ackclock.experiments.sweeps import sweep
+    from ackclock.studies.adversary.found import FRESH_SEEDS
+    from ackclock.studies.adversary.search import SEEDS
+    from ackclock.studies.adversary.shape import Shape
+
+    del kept
+    arena = _arena(task)
+    each = SEEDS * size + FRESH_SEEDS
+    cpu_s = sum(
+        sweep(arena.scenario(Shape(((0.3, 5.0),)), name, 1), {}).plan(means.workers).cpu_s
+        for name in arena.controls
+    )
+    runs = each * len(arena.controls)
+    return {"points": size, "runs": runs, "stored": 0, "cpu_s": each * cpu_s}
+
+
+def _size_of_audit(task: Task, size: int) -> Tier:
+    from ackclock.studies.late_comer.situations import TIERS
+
+    return replace(TIERS[task.tier], starts=size)
+
+
+def _audit(task: Task, size: int, means: Means) -> Audited:
+    from ackclock.studies.late_comer.audit import audit
+
+    found = audit(
+        task.control,
+        task.tier,
+        tcp=task.control.tcp,
+        size=_size_of_audit(task, size),
+        workers=means.workers,
+        store=means.store,
+        progress=means.progress,
+    )
+    return Audited("latecomer", size, _late(found), f"{found}", found.to_dict(), found)
+
+
+def _late(found: Audit) -> str:
+    """What a late-comer gets among its own kind, in sentences."""
+    pure = [row for row in found.rows if row.situation in ("sequential", "joining")]
+    least, most = min(row.low for row in pure), max(row.high for row in pure)
+    ratios = f"Among its own kind a late-comer gets {number(least, 3)} to {number(most, 3)} times"
+    if any(row.at_rest for row in pure):
+        return f"{ratios} what the others get. {found.answer}"
+    return (
+        f"{ratios} what the others get; this is no judgement, for rates still changed"
+        f" {number(found.gap_s)} s after its start."
+    )
+
+
+def _predict_audit(task: Task, size: int, means: Means, kept: Store | None) -> Data:
+    from ackclock.studies.late_comer.situations import documents, sweep_of
+
+    tier = _size_of_audit(task, size)
+    control = task.control
+    plans = [
+        sweep_of(document, tier, f"{situation}, n = {flows}").plan(means.workers, kept)
+        for situation, flows, document in documents(control.value, tier, control.tcp)
+    ]
+    keys = ("points", "runs", "stored", "cpu_s")
+    return {key: sum(getattr(plan, key) for plan in plans) for key in keys}
+
+
+def _game(task: Task, size: int) -> Game:
+    from ackclock.studies.game import from_document
+
+    control = task.control
+    mine = {"cc": control.value, **({"tcp": dict(control.tcp)} if control.tcp else {})}
+    net = {"kind": "dumbbell", "pairs": size, "rate": f"{5 * size} Mbps", "rtt": "40 ms"}
+    return from_document(
+        {
+            "game": {"title": "Which control to choose", "players": size, "reps": GAME_REPS},
+            "strategies": {
+                control.label: mine,
+                **{name: {"cc": value} for name, value in _rivals(task).items()},
+            },
+            "networks": {
+                "drop-tail": {"net.qdisc": "fifo"},
+                "FQ-CoDel": {"net.qdisc": "fq-codel"},
+            },
+            "scenario": {
+                "duration": "30 s",
+                "warmup": "10 s",
+                "seed": 1 if task.seed is None else task.seed,
+                "net": {**net, "buffer": "1 bdp"},
+            },
+        }
+    )
+
+
+def _play(task: Task, size: int, means: Means) -> Audited:
+    from ackclock.studies.game import play
+
+    played = play(
+        _game(task, size),
+        workers=means.workers,
+        cluster=means.cluster,
+        store=means.store,
+        progress=means.progress,
+        command=means.command,
+    )
+    answer = " ".join(_choice(played, network, task.control.label) for network in played.seen)
+    return Audited("game", size, answer, str(played), played.to_dict())
+
+
+def _choice(played: Played, network: str, own: str) -> str:
+    """What selfish users would choose in one network, in sentences."""
+    from ackclock.studies.game.profiles import label
+
+    judged = played.judged(network)
+    resting = [label(j.profile, played.names) for j in judged if j.verdict == "equilibrium"]
+    rests = "; ".join(resting) if resting else "no choice is shown to be one"
+    at = next(j for j in judged if j.profile[played.names.index(own)] == played.game.players)
+    gains = [gain for gain in at.gains if gain.gain.low > gain.least]
+    if gains:
+        best = max(gains, key=lambda gain: gain.gain.mean)
+        own_words = f"where all use {own}, one gains by changing to {best.right}"
+    elif all(gain.gain.high <= gain.least for gain in at.gains):
+        own_words = f"where all use {own}, nobody gains by changing"
+    else:
+        own_words = f"whether one gains by leaving {own}, where all use it, is within chance"
+    return f"Under {network}, equilibria: {rests}; {own_words}."
+
+
+def _predict_game(task: Task, size: int, means: Means, kept: Store | None) -> Data:
+    from ackclock.studies.game import plan
+
+    found = plan(_game(task, size), means.workers, kept)
+    return {key: getattr(found, key) for key in ("points", "runs", "stored", "cpu_s")}
+
+
+_RUN: Mapping[str, Callable[[Task, int, Means], Audited]] = {
+    "adversary": _search,
+    "latecomer": _audit,
+    "game": _play,
+}
+_PREDICT: Mapping[str, Callable[[Task, int, Means, Store | None], Data]] = {
+    "adversary": _predict_search,
+    "latecomer": _predict_audit,
+    "game": _predict_game,
+}

@@ -1,0 +1,62 @@
+"""What is to be evaluated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ackclock.dossier.bind import bound
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ackclock.dossier.bind import Control
+    from ackclock.dossier.profile import Profile
+    from ackclock.reproduce.paper import PaperData
+
+__all__ = ["Task"]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is to be evaluated.
+
+    Parameters
+    ----------
+    profile
+        The profile.
+    control
+        The control under study.
+    others
+        Other controls by label.
+    tier
+        ``fast`` or ``full``.
+    only
+        Ids of requirements, or of families; empty: all.
+    seed, reps
+        In place of the studies'.
+    with_audits
+        Whether the profile's audits are run.
+    """
+
+    profile: Profile
+    control: Control
+    others: Mapping[str, Any]
+    tier: str = "fast"
+    only: tuple[str, ...] = ()
+    seed: int | None = None
+    reps: int | None = None
+    with_audits: bool = True
+
+    @property
+    def audits(self) -> Mapping[str, int]:
+        """Size by audit: those of the tier, unless only a part of the profile is evaluated."""
+        if self.only or not self.with_audits:
+            return {}
+        found: Mapping[str, int] = self.profile.tier(self.tier).get("audits", {})
+        return found
+
+    @property
+    def data(self) -> PaperData:
+        """The profile's studies for this control."""
+        return bound(self.profile, self.control, self.others, seed=self.seed, reps=self.reps)

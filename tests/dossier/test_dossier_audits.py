@@ -1,0 +1,115 @@
+"""Audits in a dossier: worst environment, late-comers, selfish users."""
+
+import json
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
+
+import jsonschema
+import pytest
+
+from ackclock.cli.main import main
+from ackclock.dossier import form
+
+PROFILE = """title = "t"
+about = "a"
+source = "s"
+tiers.fast.about = "small"
+tiers.fast.audits = { adversary = 10, latecomer = 1, game = 2 }
+against.MIMD = "mimd"
+[[family]]
+id = "f"
+title = "F"
+"""
+REQUIREMENT = """[[requirement]]
+id = "r"
+section = "1"
+title = "t"
+statement = "s"
+level = "MUST"
+family = "f"
+[[requirement.check]]
+measure = "SELECT replicate, utilisation AS value FROM one.links WHERE id = 'r0->r1'"
+expect = { at_least = 0.5 }
+reason = "a reason"
+trade = "a trade"
+"""
+STUDY = """reps = 2
+[scenario]
+duration = "5 s"
+[scenario.net]
+kind = "dumbbell"
+pairs = 1
+rate = "5 Mbps"
+rtt = "20 ms"
+[[scenario.flows]]
+pair = 0
+cc = "@mine"
+start_jitter = "1 s"
+"""
+
+
+def run(*words):
+    text = StringIO()
+    with redirect_stdout(text), redirect_stderr(text):
+        code = main(["evaluate", *words])
+    assert code == 0, text.getvalue()
+    return text.getvalue()
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    at = tmp_path_factory.mktemp("audits")
+    folder = at / "mine"
+    (folder / "scenarios").mkdir(parents=True)
+    (folder / "profile.toml").write_text(PROFILE)
+    (folder / "requirements.toml").write_text(REQUIREMENT)
+    (folder / "scenarios/one.toml").write_text(STUDY)
+    words = ["aimd", "--profile", str(folder), "--store", str(at / "store")]
+    output = run(*words, "--out", str(at / "out"))
+    return at, words, json.loads((at / "out/dossier.json").read_text()), output
+
+
+def test_the_audits_of_the_tier_are_in_text_json_and_page(saved):
+    at, _, data, output = saved
+    jsonschema.Draft7Validator(form.DOSSIER).validate(data)
+    assert list(data["audits"]) == ["adversary", "latecomer", "game"]
+    page = (at / "out/report.html").read_text()
+    for audit in data["audits"].values():
+        assert f"{audit['title']}. {audit['answer']}" in output
+        assert audit["title"] in page
+    assert (at / "out/audits/adversary/scenario.toml").is_file()
+    assert (at / "out/audits/latecomer/index.html").is_file()
+
+
+def test_selfish_users_leave_reno_for_mimd_behind_drop_tail_only(saved):
+    _, _, data, _ = saved
+    answer = data["audits"]["game"]["answer"]
+    assert "where all use aimd, one gains by changing to MIMD" in answer.split("FQ-CoDel")[0]
+    assert "changing to MIMD" not in answer.split("Under FQ-CoDel")[1]
+
+
+def test_the_worst_environment_states_its_gap_to_the_rival(saved):
+    _, _, data, _ = saved
+    found = data["audits"]["adversary"]["data"]
+    means = {name: value[0] for name, value in found["goodput"].items()}
+    assert set(means) == {"aimd", "MIMD"}
+    assert found["gap"][0] == pytest.approx(means["aimd"] - means["MIMD"])
+
+
+def test_a_late_comer_of_reno_is_not_favoured(saved):
+    _, _, data, _ = saved
+    rows = data["audits"]["latecomer"]["data"]["rows"]
+    assert not any("persistent" in row["verdict"] for row in rows)
+
+
+def test_audits_are_predicted_and_what_is_stored_is_not_run_again(saved):
+    _, words, _, _ = saved
+    rows = {row["study"]: row for row in json.loads(run(*words, "--dry-run", "--json"))}
+    for name in ("audit latecomer", "audit game"):
+        assert rows[name]["runs"] == rows[name]["stored"] > 0
+    assert rows["audit adversary"]["points"] == 10
+
+
+def test_a_part_of_a_profile_has_no_audits(saved):
+    _, words, _, _ = saved
+    assert json.loads(run(*words, "--only", "r", "--json"))["audits"] == {}

@@ -157,7 +157,8 @@ impl About<CcEnv> for Vivace {
 impl Vivace {
     fn utility(&self, rate: f64, slope: f64, loss: f64) -> f64 {
         let slope = if slope < self.params.slope_filter { 0.0 } else { slope };
-        rate.powf(self.params.exponent)
+        // The same bits on every platform: that of the system differs in the last.
+        libm::pow(rate, self.params.exponent)
             - self.params.latency * rate * slope
             - self.params.loss * rate * loss
     }

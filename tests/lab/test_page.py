@@ -41,9 +41,10 @@ def browser():
 class Opened:
     """A page that was opened, and what it did that it should not."""
 
-    def __init__(self, browser, address, *, is_lab=True, **options):
+    def __init__(self, browser, address, *, is_lab=True, init="", **options):
         self.context = browser.new_context(**options)
         self.page = self.context.new_page()
+        self.page.add_init_script(init)
         self.faults = []
         self.requests = []
         self.page.on("pageerror", lambda error: self.faults.append(str(error)))
@@ -131,6 +132,25 @@ def test_form_and_toml_keep_in_step(opened):
     assert here.until_another(changed) == before
 
 
+def test_tabs_are_changed_by_the_keyboard(opened):
+    page = opened().page
+    page.locator("#tab-form").press("ArrowRight")
+    assert page.is_visible("#toml")
+    assert page.evaluate("document.activeElement.id") == "tab-toml"
+    page.keyboard.press("ArrowLeft")
+    assert page.is_visible("#form")
+
+
+def test_the_picture_and_the_prediction_are_told_to_a_screen_reader(opened):
+    page = opened().page
+    told = page.get_attribute("#network", "aria-label")
+    assert re.search(r"packets under way: \d+; \d+ wait at r0->r1, the longest queue\.$", told)
+    page.locator("#scrub").press("Home")
+    assert page.get_attribute("#network", "aria-label").startswith("The network at 0 s: ")
+    page.locator("#answers button").first.press("Enter")
+    assert page.locator("#explains[role=status]").is_visible()
+
+
 def test_a_fault_is_shown_at_its_place_and_the_last_result_stays(opened):
     here = opened()
     page, before = here.page, here.digest()
@@ -150,6 +170,7 @@ def test_two_runs_are_compared(opened):
     here.page.click("#keep")
     here.page.locator("#slider-input").press("ArrowLeft")
     here.until_another(before)
+    assert here.page.inner_text("#form .differs") == "A: 1 bdp"
     differs = here.page.inner_text("#differs")
     assert differs == 'net.buffer: A "1 bdp", B "0.5 bdp"'
 
@@ -166,6 +187,8 @@ def test_hostile_names_stay_text(opened):
 
 def test_playing_moves_the_time(opened):
     here = opened()
+    assert float(here.page.inner_text("#now").removesuffix(" s")) > 0
+    here.page.locator("#scrub").press("Home")
     here.page.select_option("#pace", "10")
     here.page.click("#play")
     here.page.wait_for_function("() => parseFloat(document.querySelector('#now').innerText) > 1")
@@ -173,13 +196,127 @@ def test_playing_moves_the_time(opened):
     assert here.page.inner_text("#play") == "Play"
 
 
-def test_a_long_run_shows_its_beginning_first(opened):
-    net = ac.topology.Dumbbell(pairs=1, rate="400 Mbps", rtt="40 ms", buffer="1 bdp")
-    scenario = ac.Scenario(net=net, flows=[ac.Flow(id="one", pair=0, cc="cubic")], duration="60 s")
-    here = opened(lab.PAGE.as_uri() + lab.fragment_of(scenario.to_toml()))
-    here.page.wait_for_function("() => document.querySelector('#status').innerText === ''")
+WATCH = """
+window.reached = [];
+new MutationObserver(() => {
+  const { computed } = document.body?.dataset ?? {};
+  if (computed !== undefined && computed !== window.reached.at(-1)) window.reached.push(computed);
+}).observe(document, { subtree: true, attributes: true });
+"""
+"""Notes how far the run had been computed each time the page learned of it."""
+
+
+def long_run(seconds, rate="100 Mbps", qdisc="fifo"):
+    net = ac.topology.Dumbbell(pairs=1, rate=rate, rtt="40 ms", buffer="1 bdp", qdisc=qdisc)
+    flow = ac.Flow(id="one", pair=0, cc="cubic")
+    return ac.Scenario(net=net, flows=[flow], duration=f"{seconds} s")
+
+
+def curve(page):
+    """Times of the first chart: of its last point, and of the end of its axis."""
+    found = page.evaluate(
+        "() => { const plot = lab.charts.plots[0];"
+        " return [plot.data[0].at(-1), plot.scales.x.max]; }"
+    )
+    return tuple(found)
+
+
+@pytest.mark.parametrize(("seconds", "drawn"), [(20, True), (120, False)])
+def test_a_long_run_comes_in_parts_and_has_the_digest_of_the_native_core(opened, seconds, drawn):
+    scenario = long_run(seconds)
+    here = opened(lab.PAGE.as_uri() + lab.fragment_of(scenario.to_toml()), init=WATCH, is_lab=False)
+    here.page.wait_for_function("() => Number(document.body.dataset.computed) > 0")
+    here.page.wait_for_selector("body[data-state=ready]")
+    reached = [float(time) for time in here.page.evaluate("window.reached")]
+    assert len(reached) > 20
+    assert reached == sorted(reached)
+    assert reached[-1] <= seconds
+    assert reached[0] < 0.2 * seconds
+    assert here.page.inner_text("#status") == ""
     assert here.digest() == scenario.run().summary["digest"]
-    assert "too many packets to draw" in here.page.inner_text("#says")
+    assert ("too many packets to draw" in here.page.inner_text("#says")) is not drawn
+
+
+def test_a_stopped_run_keeps_what_there_is(opened):
+    # Much longer than anyone waits: only the stop ends it.
+    scenario = long_run(36_000)
+    here = opened(lab.PAGE.as_uri() + lab.fragment_of(scenario.to_toml()), is_lab=False)
+    page = here.page
+    page.wait_for_function("() => Number(document.body.dataset.computed) > 0")
+    page.wait_for_selector(".chart")
+    last, end = curve(page)
+    assert 0 < last < end == 36_000
+    page.click("#stop")
+    page.wait_for_selector("body[data-state=ready]")
+    assert page.inner_text("#status").startswith("Stopped at ")
+    reached = float(page.get_attribute("body", "data-computed"))
+    assert curve(page) == (pytest.approx(reached, abs=60), pytest.approx(reached, abs=60))
+    page.locator("#scrub").press("End")
+    assert page.inner_text("#now") == f"{reached:.3f} s"
+    assert page.locator("#csv-table option").all_inner_texts() == [
+        "flow_samples",
+        "link_samples",
+        "states",
+    ]
+    with page.expect_download() as waiting:
+        page.click("#save-csv")
+    rows = Path(waiting.value.path()).read_text().splitlines()
+    # Samples are 30 s apart.
+    assert reached - 30 <= float(rows[-1].split(",")[0]) <= reached
+    page.click("#save-pcapng")
+    assert "the run was stopped" in page.inner_text("#status")
+    page.locator("[data-path='[\"duration\"]']").fill("2 s")
+    page.locator("[data-path='[\"duration\"]']").press("Tab")
+    digest = here.until_another("of no whole run")
+    assert digest == scenario.replace(duration="2 s").run().summary["digest"]
+
+
+def test_a_change_during_a_long_run_takes_its_place(opened):
+    scenario = long_run(36_000)
+    here = opened(lab.PAGE.as_uri() + lab.fragment_of(scenario.to_toml()), is_lab=False)
+    here.page.wait_for_function("() => Number(document.body.dataset.computed) > 0")
+    here.page.locator("[data-path='[\"duration\"]']").fill("2 s")
+    here.page.locator("[data-path='[\"duration\"]']").press("Tab")
+    here.page.wait_for_selector("body[data-digest]")
+    digest = here.digest()
+    assert digest == scenario.replace(duration="2 s").run().summary["digest"]
+    assert here.page.inner_text("#status") == ""
+    assert here.page.is_hidden("#stop")
+
+
+STOP = """
+new MutationObserver((_, self) => {
+  if (!(Number(document.body?.dataset.computed) > 0)) return;
+  self.disconnect();
+  document.getElementById('stop').click();
+}).observe(document, { subtree: true, attributes: true });
+"""
+"""Stops the run in the moment in which its first part is shown."""
+
+
+def test_the_packets_of_a_stopped_run_are_replayed(opened):
+    address = lab.PAGE.as_uri() + lab.fragment_of(long_run(20).to_toml())
+    here = opened(address, init=STOP)
+    page = here.page
+    assert page.inner_text("#status").startswith("Stopped at ")
+    reached = float(page.get_attribute("body", "data-computed"))
+    assert 0 < reached < 20
+    page.locator("#scrub").press("End")
+    assert page.inner_text("#now") == f"{reached:.3f} s"
+    on_wires = "lab.view.timeline.links.map((_, link) => lab.view.timeline.onWire(link, %r).length)"
+    assert sum(page.evaluate(on_wires % reached)) > 10
+    assert "packets" in page.locator("#csv-table option").all_inner_texts()
+    assert page.evaluate("lab.shown.sequence.sent[0].at(-1)") <= reached
+
+
+def test_links_with_names_of_their_own_are_drawn(opened):
+    text = (
+        'duration = "2 s"\n[net]\nkind = "graph"\n'
+        '[[net.links]]\na = "a"\nb = "b"\nid = "out"\nrate = "1 Mbps"\ndelay = "50 ms"\n'
+        '[[flows]]\nid = "one"\nsrc = "a"\ndst = "b"\ncc = "aimd"\n'
+    )
+    here = opened(lab.PAGE.as_uri() + lab.fragment_of(text))
+    assert here.page.evaluate("lab.view.links.every(link => link.from && link.to)")
 
 
 @pytest.mark.parametrize("name", ["collapse", "fq-codel-game", "bbr-cubic"])

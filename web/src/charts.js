@@ -57,29 +57,6 @@ function withCapacity(result, chart) {
   return { ...chart, capacity: { name: 'capacity', colour: themeColour('--edge'), values } };
 }
 
-/** Times and sequence numbers of the first flow at its first link, and where it lost packets. */
-function timeSequence(result) {
-  const { packets, flows } = result.tables;
-  if (!packets) return null;
-  const source = wordsOf(flows.src)[0];
-  const linkFrom = wordsOf(result.tables.links.src);
-  const { words, index } = packets.event;
-  const departure = words.indexOf('departure');
-  const [sent, lost] = [[[], []], [[], []]];
-  for (let row = 0; row < index.length; row++) {
-    if (packets.flow[row] !== 0 || packets.is_ack[row]) continue;
-    const isFirst = linkFrom[packets.link[row]] === source;
-    if (index[row] === departure && isFirst) {
-      sent[0].push(packets.time_s[row]);
-      sent[1].push(packets.seq[row]);
-    } else if (words[index[row]] === 'drop' || words[index[row]] === 'loss') {
-      lost[0].push(packets.time_s[row]);
-      lost[1].push(packets.seq[row]);
-    }
-  }
-  return { sent, lost };
-}
-
 /** The charts of the page. */
 export class Charts {
   /**
@@ -96,19 +73,56 @@ export class Charts {
     new ResizeObserver(() => this.#fit()).observe(place);
   }
 
-  /** Draws the curves of a run, and those of a reference dashed behind them. */
-  show(result, reference) {
-    for (const plot of this.plots) plot.destroy();
-    this.place.replaceChildren();
-    this.plots = [];
+  /**
+   * Draws the curves of a run, and those of a reference dashed behind them. Charts that are there already get new data.
+   *
+   * @param {Object} result
+   * @param {Object} [reference]
+   * @param {number} [end] Of a run that goes on: the time at which it will end, which the axes reach from the start.
+   */
+  show(result, reference, end) {
     const behind = reference ? curvesOf(reference, 'A: ') : [];
-    curvesOf(result, reference ? 'B: ' : '').forEach((chart, at) => {
+    const charts = curvesOf(result, reference ? 'B: ' : '').flatMap((chart, at) =>
       // A source without a control has neither window nor round trip.
-      if (!chart.curves.some(({ values }) => values.some((value) => value > 0))) return;
-      this.plots.push(this.#overTime(chart, behind[at]));
-    });
-    this.plots.push(...[this.#phase(result), this.#sequence(result)].filter(Boolean));
-    this.#fit();
+      (chart.curves.some(({ values }) => values.some((value) => value > 0)) ? [this.#overTime(chart, behind[at])] : []));
+    charts.push(...[this.#phase(result), this.#sequence(result)].filter(Boolean));
+    const keys = charts.map(({ title, series }) => JSON.stringify([title, series.map(({ label, stroke }) => [label, stroke])]));
+    if (keys.join() !== this.keys) {
+      for (const plot of this.plots) plot.destroy();
+      this.place.replaceChildren();
+      this.plots = charts.map((chart) => this.#plot(chart));
+      this.keys = keys.join();
+      this.#fit();
+    } else {
+      charts.forEach(({ data }, at) => this.#renew(this.plots[at], data));
+    }
+    this.plots.forEach((plot) => this.#stretch(plot, end));
+  }
+
+  /** Gives a plot new data; a stretch that the reader enlarged stays while the run goes on. */
+  #renew(plot, data) {
+    const { min, max } = plot.scales.x;
+    const isEnlarged = plot.end !== undefined && !(min === 0 && max === plot.end);
+    plot.setData(data, !isEnlarged);
+    if (isEnlarged) plot.setScale('x', { min, max });
+    else plot.end = undefined;
+  }
+
+  /** Lets the axis of a run that goes on reach its end. */
+  #stretch(plot, end) {
+    if (!plot.marksTime) return;
+    if (end === undefined) plot.end = undefined;
+    else if (plot.end === undefined) plot.setScale('x', { min: 0, max: end });
+    plot.end = end;
+  }
+
+  /** What is drawn: `{title, canvas, names: [{name, colour}]}` of each chart. */
+  get pictures() {
+    return this.plots.map((plot) => ({
+      title: plot.title,
+      canvas: plot.ctx.canvas,
+      names: plot.series.slice(1).map((series, at) => ({ name: series.label, colour: series.stroke(plot, at + 1) })),
+    }));
   }
 
   /** Moves the mark to a time. */
@@ -138,11 +152,7 @@ export class Charts {
       ...curves.map((curve) => line(curve, curve === chart.capacity)),
       ...(behind?.curves ?? []).map((curve) => line(curve, true)),
     ];
-    return this.#plot(`${chart.title}`, joined, series, {
-      marksTime: true,
-      x: (value) => numbers.time(value),
-      y: chart.format,
-    });
+    return { title: chart.title, data: joined, series, marksTime: true, x: numbers.time, y: chart.format };
   }
 
   #phase(result) {
@@ -152,30 +162,34 @@ export class Charts {
     const samples = sampled(result.tables.flow_samples, 'flow', 'cwnd_segments', names.length);
     const [x, y] = [samples.values.get(0), samples.values.get(1)];
     if (!x?.some((value) => value > 0) || !y?.some((value) => value > 0)) return null;
-    return this.#plot(
-      `Phase: window of ${names[1]} over that of ${names[0]}`,
-      [null, [Array.from(x), Array.from(y)]],
-      [{ label: `${names[0]}, ${names[1]}`, stroke: colourOf(0), paths: dots(0.7), points: { show: false } }],
-      { mode: 2, x: numbers.count, y: numbers.count },
-    );
+    return {
+      title: `Phase: window of ${names[1]} over that of ${names[0]}`,
+      data: [null, [Array.from(x), Array.from(y)]],
+      series: [{ label: `${names[0]}, ${names[1]}`, stroke: colourOf(0), paths: dots(0.7), points: { show: false } }],
+      mode: 2,
+      x: numbers.count,
+      y: numbers.count,
+    };
   }
 
   #sequence(result) {
-    const found = timeSequence(result);
+    const found = result.sequence;
     if (!found) return null;
     const name = wordsOf(result.tables.flows.id)[0];
-    return this.#plot(
-      `Time-sequence of ${name}, losses in red`,
-      [null, found.sent, found.lost],
-      [
+    return {
+      title: `Time-sequence of ${name}, losses in red`,
+      data: [null, found.sent, found.lost],
+      series: [
         { label: 'sent', stroke: colourOf(0), paths: dots(1), points: { show: false } },
         { label: 'lost', stroke: DROP, paths: dots(2.5), points: { show: false } },
       ],
-      { mode: 2, x: numbers.time, y: numbers.count },
-    );
+      mode: 2,
+      x: numbers.time,
+      y: numbers.count,
+    };
   }
 
-  #plot(title, data, series, { mode = 1, marksTime = false, x, y }) {
+  #plot({ title, data, series, mode = 1, marksTime = false, x, y }) {
     const holder = element('figure', { className: 'chart' }, element('figcaption', {}, title));
     this.place.append(holder);
     const text = themeColour('--text');
@@ -203,6 +217,7 @@ export class Charts {
     };
     if (mode === 2) options.scales.x = { time: false, range: (_, low, high) => [low ?? 0, high ?? 1] };
     const plot = new uPlot(options, data, holder);
+    plot.marksTime = marksTime;
     plot.title = title;
     if (marksTime) {
       // An element over the chart: to move it draws no curve again.

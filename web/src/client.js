@@ -25,11 +25,11 @@ export class Client {
     return this.call('load', [this.#module]);
   }
 
-  /** Calls a method of `Core`. `onProgress` gets `{fraction, seconds}`. */
-  call(name, given, onProgress) {
+  /** Calls a method of `Core`. Of a run, `onProgress` gets `{fraction, seconds}` and `onPart` parts of its tables. */
+  call(name, given, { onProgress, onPart } = {}) {
     const id = this.#next++;
     return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject, onProgress });
+      this.#waiting.set(id, { resolve, reject, onProgress, onPart });
       this.#worker.postMessage({ id, call: name, given });
     });
   }
@@ -41,11 +41,12 @@ export class Client {
     await this.start();
   }
 
-  #receive({ id, progress, answer, error }) {
+  #receive({ id, progress, part, answer, error }) {
     const call = this.#waiting.get(id);
     if (!call) return;
-    if (progress) {
-      call.onProgress?.(progress);
+    if (progress || part) {
+      if (progress) call.onProgress?.(progress);
+      else call.onPart?.(part);
       return;
     }
     this.#waiting.delete(id);

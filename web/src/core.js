@@ -1,6 +1,8 @@
 // The core as a WebAssembly module: text in, blocks out. Runs in a worker or in Node.
 
 const ALIGNMENT = 8;
+// More rows than fit in the memory of a module.
+const AT_THE_END = 2 ** 31 - 1;
 const ARRAYS = { f64: Float64Array, u32: Uint32Array, u8: Uint8Array };
 
 /**
@@ -11,8 +13,11 @@ const ARRAYS = { f64: Float64Array, u32: Uint32Array, u8: Uint8Array };
  * @returns {Promise<Core>}
  */
 export async function loadCore(bytes, progress = () => {}) {
-  const { instance } = await WebAssembly.instantiate(bytes, { host: { progress } });
-  return new Core(instance.exports);
+  let core;
+  const host = { progress, part: (block) => core.takePart(block) };
+  const { instance } = await WebAssembly.instantiate(bytes, { host });
+  core = new Core(instance.exports);
+  return core;
 }
 
 /** Calls into the module. A column is a typed array of its own, or a list of words. */
@@ -41,25 +46,31 @@ export class Core {
     return this.#call('explain', JSON.stringify(scenario)).head;
   }
 
-  /** Runs a scenario: `{summary, tables}` or `{problems}`. */
-  run(scenario) {
-    const { head, body } = this.#call('run', JSON.stringify(scenario));
-    if (head.problems) return head;
-    const tables = {};
-    for (const [name, columns] of Object.entries(head.tables)) {
-      tables[name] = {};
-      for (const [title, column] of Object.entries(columns)) {
-        tables[name][title] = readColumn(column, body);
-      }
-    }
-    return { summary: head.summary, tables };
+  /**
+   * Runs a scenario: `{summary, tables}` or `{problems}`. The tables are those of flows, links and receivers.
+   *
+   * @param {Object} scenario
+   * @param {number} [rows] Of what is recorded, so many rows are held before a part is given.
+   * @param {(tables: Object, bytes: ArrayBuffer) => void} [give] Gets the parts, each later than those before, and the
+   * bytes that its columns lie in.
+   */
+  run(scenario, rows = AT_THE_END, give = () => {}) {
+    this.give = give;
+    const { head, body } = this.#call('run', JSON.stringify(scenario), rows);
+    return head.problems ? head : { summary: head.summary, tables: readTables(head.tables, body) };
   }
 
-  #call(name, text) {
+  /** Called by the module during a run. */
+  takePart(block) {
+    const { head, body } = this.#answer(block);
+    this.give(readTables(head.tables, body), body.bytes);
+  }
+
+  #call(name, text, ...more) {
     const bytes = new TextEncoder().encode(text);
     const at = this.exports.allocate(bytes.length);
     new Uint8Array(this.exports.memory.buffer, at, bytes.length).set(bytes);
-    return this.#answer(this.exports[name](at, bytes.length));
+    return this.#answer(this.exports[name](at, bytes.length, ...more));
   }
 
   /** Copies a block out of the module's memory and gives it back. */
@@ -72,6 +83,15 @@ export class Core {
     const bodyAt = Math.ceil((ALIGNMENT + headLength) / ALIGNMENT) * ALIGNMENT;
     return { head, body: { bytes, at: bodyAt } };
   }
+}
+
+function readTables(described, body) {
+  const tables = {};
+  for (const [name, columns] of Object.entries(described)) {
+    tables[name] = {};
+    for (const [title, column] of Object.entries(columns)) tables[name][title] = readColumn(column, body);
+  }
+  return tables;
 }
 
 function readColumn({ type, at, rows, words }, body) {

@@ -23,10 +23,11 @@ export class Form {
     this.catalogue = catalogue;
   }
 
-  /** Shows a scenario; problems stand beside what they name. */
-  show(data, problems = []) {
+  /** Shows a scenario; problems, and what another has in its place, stand beside what they name. */
+  show(data, problems = [], differs = []) {
     const focused = document.activeElement?.dataset?.path;
     this.problems = problems;
+    this.differs = differs;
     const net = data.net ?? {};
     const form = element('div', { className: 'form' },
       this.#group('Run', TOP.map((key) => this.#field(this.schema.properties[key], [key], data[key]))),
@@ -133,8 +134,10 @@ export class Form {
     const name = path.reduce((all, part) => (typeof part === 'number' ? `${all}[${part}]` : all ? `${all}.${part}` : part), '');
     const wrong = this.problems.filter((p) => p.path === name);
     if (wrong.length) control.setAttribute('aria-invalid', 'true');
+    const other = this.differs.filter((one) => one.path === name);
     return element('label', { title: says },
       element('span', {}, String(path.at(-1)).replaceAll('_', ' ')), control,
+      ...other.map(({ a }) => element('em', { className: 'differs' }, `A: ${a === undefined ? 'left out' : wordOf(a)}`)),
       ...wrong.map((p) => element('em', { className: 'problem' }, p.message)));
   }
 
@@ -160,6 +163,8 @@ export class Form {
     return types.some((type) => ['string', 'number', 'integer', 'boolean'].includes(type));
   }
 }
+
+const wordOf = (value) => (typeof value === 'object' ? JSON.stringify(value) : String(value));
 
 const withUnit = (schema) => `${schema.description ?? ''}${schema['x-unit'] ? ` [${schema['x-unit']}]` : ''}`;
 

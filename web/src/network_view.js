@@ -1,5 +1,6 @@
 // The network as a picture at one time: wires, queues that fill, packets under way, drops.
 import { DROP, colourOf, themeColour } from './colours.js';
+import * as numbers from './numbers.js';
 import { place } from './placement.js';
 
 const FLASH_S = 0.4;
@@ -18,18 +19,26 @@ export class NetworkView {
    * Shows another run.
    *
    * @param {Object} layout As the core gives it.
-   * @param {Object[]} links Links of the explanation: `{id, rate_bps, delay_s, buffer_packets, ..}`.
+   * @param {Object[]} links Links of the explanation: `{src, dst, rate_bps, delay_s, buffer_packets, ..}`.
    * @param {import('./timeline.js').Timeline|null} timeline
    */
   show(layout, links, timeline) {
     this.places = place(layout);
-    this.links = links.map((link) => {
-      const [from, to] = link.id.split('->');
-      return { ...link, from: this.places.get(from), to: this.places.get(to) };
-    });
+    this.links = links.map((link) => ({ ...link, from: this.places.get(link.src), to: this.places.get(link.dst) }));
     this.timeline = timeline;
     this.layout = layout;
     this.draw(0);
+  }
+
+  /** What is drawn at a time, in a sentence. */
+  describe(time) {
+    const at = `The network at ${numbers.time(time)}`;
+    if (!this.timeline) return `${at}; its packets were not recorded.`;
+    const [underWay, waiting] = ['onWire', 'waiting'].map((what) => this.links.map((_, link) => this.timeline[what](link, time)));
+    const packets = underWay.reduce((sum, { length }) => sum + length, 0);
+    const most = waiting.indexOf(Math.max(...waiting));
+    const queue = waiting[most] > 0 ? `; ${waiting[most]} wait at ${this.links[most].id}, the longest queue` : '';
+    return `${at}: packets under way: ${packets}${queue}.`;
   }
 
   /** Draws the state at a time; `pace` is simulated seconds per second, for how long drops flash. */

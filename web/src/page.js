@@ -5,6 +5,7 @@ import { byId, element } from './dom.js';
 import { offer, toCsv, toPng, toSvg } from './download.js';
 import { Form } from './form.js';
 import { Lessons } from './lessons.js';
+import { LiveRun } from './live.js';
 import { NetworkView } from './network_view.js';
 import * as numbers from './numbers.js';
 import { toPcapng } from './pcapng.js';
@@ -12,14 +13,19 @@ import { Playback } from './playback.js';
 import { StateTable, wordsOf } from './series.js';
 import { fromFragment, through, toFragment } from './share.js';
 import { differences, flowTable, sentences } from './summary.js';
-import { Timeline } from './timeline.js';
 
-// A run predicted to take longer shows its first part first.
-const SLOW_S = 0.5;
-const FIRST_PART = 0.05;
+// What a packet-hop takes in a browser, alone and with its rows recorded (benchmarks/README.md).
+const HOP_S = 1e-7;
+const RECORDED_HOP_S = 8e-7;
+// A run expected to take longer is shown while it is computed: in about so many parts, drawn no more often than this.
+const SLOW_S = 0.3;
+const PARTS = 60;
+const DRAW_INTERVAL_MS = 250;
 // Beyond so many packet-hops a run is not recorded packet by packet: its table would fill the memory.
 const MOST_HOPS = 1_500_000;
 const SAMPLES = 1200;
+// What is shown first: packets are under way there, at 0 none.
+const FIRST_SHOWN = 0.2;
 
 /** The bytes that letters stand for: a loop, which takes a tenth of the time of `Uint8Array.from`. */
 function bytesOf(letters) {
@@ -70,7 +76,7 @@ class Page {
       typing = setTimeout(() => this.setText(byId('toml').value, { isTyped: true }), 400);
     });
     on('run', 'click', () => this.run());
-    on('stop', 'click', () => this.client.stop());
+    on('stop', 'click', () => this.quietly(() => this.client.stop()));
     on('play', 'click', () => {
       this.playback.toggle();
       this.showTime(this.playback.time, this.playback.pace);
@@ -93,12 +99,13 @@ class Page {
       offer(`${table}.csv`, toCsv(this.result.tables[table]), 'text/csv');
     });
     on('save-png', 'click', async () => {
-      const canvases = [...byId('charts').querySelectorAll('canvas')];
-      const background = getComputedStyle(document.body).backgroundColor;
-      offer('charts.png', await toPng(canvases, background), 'image/png');
+      if (!this.shown) return;
+      offer('charts.png', await toPng(this.charts.pictures, getComputedStyle(document.body)), 'image/png');
     });
     on('save-svg', 'click', () => {
-      if (this.result) offer('charts.svg', toSvg(curvesOf(this.result), numbers.time), 'image/svg+xml');
+      if (!this.shown) return;
+      const behind = this.reference ? curvesOf(this.reference, 'A: ') : [];
+      offer('charts.svg', toSvg(curvesOf(this.shown, this.reference ? 'B: ' : ''), numbers.time, behind), 'image/svg+xml');
     });
     on('save-pcapng', 'click', () => {
       if (!this.result) return;
@@ -108,7 +115,12 @@ class Page {
         this.say(`No capture: ${error.message}.`);
       }
     });
-    for (const tab of ['form', 'toml']) on(`tab-${tab}`, 'click', () => this.showTab(tab));
+    for (const [tab, other] of [['form', 'toml'], ['toml', 'form']]) {
+      on(`tab-${tab}`, 'click', () => this.showTab(tab));
+      on(`tab-${tab}`, 'keydown', (event) => {
+        if (event.key === 'ArrowLeft' || event.key === 'ArrowRight') this.showTab(other).focus();
+      });
+    }
     document.addEventListener('keydown', (event) => {
       if ((event.ctrlKey || event.metaKey) && event.key === 'Enter') this.run();
     });
@@ -117,12 +129,21 @@ class Page {
   showTab(shown) {
     for (const tab of ['form', 'toml']) {
       byId(`tab-${tab}`).setAttribute('aria-selected', String(tab === shown));
+      byId(`tab-${tab}`).tabIndex = tab === shown ? 0 : -1;
       byId(`panel-${tab}`).hidden = tab !== shown;
     }
+    return byId(`tab-${shown}`);
   }
 
-  /** Takes a new text: reads it, checks it, and runs it if nothing is wrong. */
-  async setText(text, { isTyped = false } = {}) {
+  /** Takes a new text: reads it, checks it, and runs it if nothing is wrong. A long run that goes on is given up. */
+  setText(text, options) {
+    return this.quietly(async () => {
+      await this.giveUp();
+      await this.take(text, options);
+    });
+  }
+
+  async take(text, { isTyped = false } = {}) {
     this.text = text;
     if (!isTyped) byId('toml').value = text;
     const { data, problems } = await this.client.call('readToml', [text]);
@@ -148,17 +169,36 @@ class Page {
   }
 
   /** Sets several places of the text to one value, and runs once. */
-  async changeAll(paths, value) {
-    let changed = this.text;
-    for (const path of paths) {
-      const { text, error } = await this.client.call('editToml', [changed, path, value]);
-      if (error) {
-        this.say(error);
-        return;
+  changeAll(paths, value) {
+    return this.quietly(async () => {
+      await this.giveUp();
+      let changed = this.text;
+      for (const path of paths) {
+        const { text, error } = await this.client.call('editToml', [changed, path, value]);
+        if (error) {
+          this.say(error);
+          return;
+        }
+        changed = text;
       }
-      changed = text;
+      await this.take(changed);
+    });
+  }
+
+  /** Waits for an action; that a stop ended it is no fault. */
+  async quietly(action) {
+    try {
+      await action();
+    } catch (error) {
+      if (!(error instanceof Stopped)) throw error;
     }
-    await this.setText(changed);
+  }
+
+  /** Ends a long run for another one; the worker answers nothing before. */
+  async giveUp() {
+    if (!this.isRunning || !this.isSlow) return;
+    this.isGivenUp = true;
+    await this.client.stop();
   }
 
   /** The scenario with what the page records. */
@@ -175,22 +215,30 @@ class Page {
       return;
     }
     this.isRunning = true;
+    this.isGivenUp = false;
     byId('stop').hidden = false;
-    const { predicted } = this.explained.explained;
-    const everyPacket = (predicted?.packet_hops ?? 0) <= MOST_HOPS;
-    const [data, explained] = [this.data, this.explained];
+    const { predicted, flows, links } = this.explained.explained;
+    const everyPacket = predicted.packet_hops <= MOST_HOPS;
+    const rows = SAMPLES * (flows.length + links.length) + (everyPacket ? 2 * predicted.packet_hops : 0);
+    this.isSlow = predicted.packet_hops * (everyPacket ? RECORDED_HOP_S : HOP_S) > SLOW_S;
+    this.drawn = performance.now();
+    const live = new LiveRun({ data: this.data, explained: this.explained, links: wiresOf(this.explained.explained), everyPacket });
     try {
-      if (predicted.cpu_s > SLOW_S) await this.preview(explained);
-      const result = await this.client.call('run', [this.recorded(everyPacket)], ({ fraction }) => {
-        byId('progress').value = fraction;
+      const given = [this.recorded(everyPacket), ...(this.isSlow ? [Math.ceil(rows / PARTS)] : [])];
+      const answer = await this.client.call('run', given, {
+        onProgress: ({ fraction }) => {
+          byId('progress').value = fraction;
+        },
+        onPart: (tables) => this.showPart(live, tables),
       });
-      if (result.problems) this.showProblems(result.problems);
+      if (answer.problems) this.showProblems(answer.problems);
       else {
         this.say('');
-        this.show({ ...result, data, explained, everyPacket });
+        this.show(live.whole(answer), live.explained.seconds);
       }
     } catch (error) {
-      this.say(error instanceof Stopped ? 'Stopped.' : `The core failed: ${error.message}`);
+      if (!(error instanceof Stopped)) this.say(`The core failed: ${error.message}`);
+      else if (!this.isGivenUp) this.showStopped(live);
     } finally {
       this.isRunning = false;
       byId('stop').hidden = true;
@@ -202,62 +250,84 @@ class Page {
     }
   }
 
-  /** Shows the beginning of a long run: the same events, as far as they go. */
-  async preview(explained) {
-    const scenario = this.recorded(false);
-    const first = await this.client.call('run', [
-      { ...scenario, duration: explained.seconds * FIRST_PART, warmup: 0 },
-    ]);
-    if (first.problems) return;
-    this.say(`This is its first ${numbers.share(FIRST_PART)}; the rest is being computed.`);
-    const seconds = explained.seconds * FIRST_PART;
-    this.show({ ...first, data: this.data, explained: { ...explained, seconds }, everyPacket: true });
+  /** Takes a part of a run that goes on, and shows what is there. */
+  showPart(live, tables) {
+    const isFirst = live.seconds === 0;
+    live.add(tables);
+    if (!this.isSlow || live.seconds === 0) return;
+    if (isFirst) {
+      this.say('The run is shown while it is computed.');
+      this.view.show(live.explained.layout, wiresOf(live.explained.explained), live.timeline);
+      this.playback.reset(live.explained.seconds, live.seconds);
+    }
+    this.playback.extend(live.seconds);
+    document.body.dataset.computed = String(live.seconds);
+    if (performance.now() - this.drawn < DRAW_INTERVAL_MS) return;
+    this.showCurves(live.soFar(), live.explained.seconds);
+    this.drawn = performance.now();
   }
 
-  show(result) {
+  /** Keeps what a run had come to when the reader stopped it. */
+  showStopped(live) {
+    if (live.seconds === 0) {
+      this.say('Stopped.');
+      return;
+    }
+    const [come, all] = [live.seconds, live.explained.seconds].map(numbers.time);
+    this.say(`Stopped at ${come} of ${all}: the curves and the packets up to there are kept.`);
+    this.show(live.soFar(), live.seconds);
+  }
+
+  /** Shows a run of so many seconds. */
+  show(result, seconds) {
     this.result = result;
     const { layout, explained } = result.explained;
-    const links = wiresOf(explained);
-    let timeline = null;
-    if (result.tables.packets) {
-      timeline = new Timeline(links);
-      timeline.add(result.tables.packets);
-    }
-    this.states = new StateTable(result.tables.states, wordsOf(result.tables.flows.id).length);
-    this.view.show(layout, links, timeline);
-    this.playback.reset(result.explained.seconds);
-    const titles = Object.keys(result.tables);
+    this.view.show(layout, wiresOf(explained), result.timeline);
+    this.playback.reset(seconds);
+    if (!this.wasShown) this.playback.seek(FIRST_SHOWN * seconds);
+    this.wasShown = true;
+    // Of a run that was stopped, flows and links have no figures.
+    const titles = Object.keys(result.isWhole ? result.tables : result.recorded);
     byId('csv-table').replaceChildren(...titles.map((title) => element('option', {}, title)));
     this.showResult();
   }
 
+  /** Draws the curves of a run; one that goes on reaches `end` in the end. */
+  showCurves(result, end) {
+    this.shown = result;
+    this.states = new StateTable(result.tables.states, wordsOf(result.tables.flows.id).length);
+    this.charts.show(result, this.reference, end);
+  }
+
   showResult() {
     const { result, reference } = this;
-    byId('says').replaceChildren(...sentences(result).map((sentence) => element('p', {}, sentence)));
+    const said = result.isWhole ? sentences(result) : [];
+    byId('says').replaceChildren(...said.map((sentence) => element('p', {}, sentence)));
     if (!result.everyPacket) {
       byId('says').append(element('p', {}, 'This run has too many packets to draw each: the picture shows the network only.'));
     }
-    byId('flows').replaceChildren(flowTable(result, reference));
-    this.charts.show(result, reference);
-    const differs = reference ? differences(reference.data, result.data) : [];
+    byId('flows').replaceChildren(...(result.isWhole ? [flowTable(result, reference)] : []));
+    this.showCurves(result);
+    const differs = this.differs(result.data);
     byId('differs').replaceChildren(
       ...differs.map(({ path, a, b }) =>
         element('li', {}, `${path}: A ${JSON.stringify(a) ?? 'left out'}, B ${JSON.stringify(b) ?? 'left out'}`)));
     byId('compared').hidden = !reference;
-    byId('digest').textContent = result.summary.digest;
-    document.body.dataset.digest = result.summary.digest;
+    const digest = result.summary?.digest ?? 'of no whole run';
+    byId('digest').textContent = digest;
+    document.body.dataset.digest = digest;
   }
 
   /** The states of the first flows at the time below the pointer. */
   showStates(time) {
-    if (!this.result) return;
-    const names = wordsOf(this.result.tables.flows.id).slice(0, 8);
+    if (!this.shown) return;
+    const names = wordsOf(this.shown.tables.flows.id).slice(0, 8);
     const said = names.map((name, flow) => `${name}: ${this.states.at(flow, time) || 'not started'}`);
     byId('states').textContent = time === null ? '' : `At ${numbers.time(time)}: ${said.join(', ')}`;
   }
 
   keep() {
-    if (!this.result) return;
+    if (!this.result?.isWhole) return;
     this.reference = this.result;
     this.showResult();
     this.say('Kept as A. Change a value: the new run is B.');
@@ -266,6 +336,12 @@ class Page {
   forget() {
     this.reference = null;
     this.showResult();
+    this.form.show(this.data, [], []);
+  }
+
+  /** Where a scenario differs from A. */
+  differs(data) {
+    return this.reference ? differences(this.reference.data, data) : [];
   }
 
   showTime(time, pace) {
@@ -273,7 +349,9 @@ class Page {
     this.charts.mark(time);
     byId('scrub').value = this.playback.end ? (1000 * time) / this.playback.end : 0;
     byId('now').textContent = `${time.toFixed(3)} s`;
-    byId('play').textContent = this.playback.playing ? 'Pause' : 'Play';
+    if (!this.playback.playing && this.view.layout) byId('network').setAttribute('aria-label', this.view.describe(time));
+    const does = this.playback.playing ? 'Pause' : 'Play';
+    if (byId('play').textContent !== does) byId('play').textContent = does;
   }
 
   showProblems(problems) {
@@ -282,7 +360,7 @@ class Page {
       ...problems.map(({ path, message, from }) =>
         element('li', {}, `${line(from)}${path ? `${path}: ` : ''}${message}`)));
     byId('toml').setAttribute('aria-invalid', String(problems.length > 0));
-    if (this.data) this.form.show(this.data, problems);
+    if (this.data) this.form.show(this.data, problems, this.differs(this.data));
   }
 
   say(sentence) {
@@ -291,6 +369,8 @@ class Page {
 }
 
 const page = new Page();
+// For the browser's console.
+window.lab = page;
 page.start().catch((error) => {
   byId('status').textContent = `The lab could not start: ${error.message}`;
   document.body.dataset.state = 'failed';

@@ -259,6 +259,7 @@ function reverse(name) {
  */
 export function toPcapng(result) {
   const { packets, links } = result.tables;
+  if (!result.summary) throw new Error('the run was stopped, and a capture is of a whole run');
   if (!packets) throw new Error('this run has too many packets to be recorded one by one');
   const names = wordsOf(links.id);
   const departure = packets.event.words.indexOf('departure');

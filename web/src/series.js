@@ -89,3 +89,30 @@ export class StateTable {
     return this.words[flow][lastAt(this.times[flow], time)] ?? '';
   }
 }
+
+/** Times and sequence numbers of the first flow at its first link, and where it lost packets; grows part by part. */
+export class TimeSequence {
+  /** @param {{flows: Object[], links: Object[]}} explained */
+  constructor({ flows, links }) {
+    const source = flows[0]?.src;
+    this.isFirst = links.map(({ src }) => src === source);
+    this.sent = [[], []];
+    this.lost = [[], []];
+  }
+
+  /** Adds rows of the table `packets`. */
+  add(packets) {
+    const { words, index } = packets.event;
+    const [departure, ...losses] = ['departure', 'drop', 'loss'].map((word) => words.indexOf(word));
+    for (let row = 0; row < index.length; row++) {
+      if (packets.flow[row] !== 0 || packets.is_ack[row]) continue;
+      if (index[row] === departure && this.isFirst[packets.link[row]]) this.#put(this.sent, packets, row);
+      else if (losses.includes(index[row])) this.#put(this.lost, packets, row);
+    }
+  }
+
+  #put([times, numbers], packets, row) {
+    times.push(packets.time_s[row]);
+    numbers.push(packets.seq[row]);
+  }
+}

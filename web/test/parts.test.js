@@ -6,7 +6,9 @@ import { readValue } from '../src/form.js';
 import { parsePath } from '../src/lessons.js';
 import * as numbers from '../src/numbers.js';
 import { place } from '../src/placement.js';
-import { StateTable, jain, lastAt, rateOf, sampled } from '../src/series.js';
+import { Playback } from '../src/playback.js';
+import { GrowingTables, LiveRun } from '../src/live.js';
+import { StateTable, TimeSequence, jain, lastAt, rateOf, sampled } from '../src/series.js';
 import { fromFragment, toFragment } from '../src/share.js';
 import { differences } from '../src/summary.js';
 import { Timeline } from '../src/timeline.js';
@@ -104,7 +106,72 @@ test('a flow has its last state', () => {
 
 test('an SVG holds every curve, and names as text', () => {
   const chart = { title: 'Queue', times: [0, 1], curves: [{ name: '<b>&"', colour: '#123456', values: [0, 4] }], format: String };
-  const svg = toSvg([chart, chart], String);
-  assert.equal(svg.match(/<polyline/g).length, 2);
+  const svg = toSvg([{ ...chart, capacity: { name: 'capacity', colour: '#888', values: [8, 8] } }, chart], String, [chart]);
+  assert.equal(svg.match(/<polyline/g).length, 4);
+  assert.equal(svg.match(/stroke-dasharray/g).length, 2);
   assert.ok(svg.includes('&lt;b&gt;&amp;&quot;') && !svg.includes('<b>'));
+});
+
+test('tables that come in parts are those that come at once', () => {
+  const whole = {
+    states: { time_s: Float64Array.of(0, 1, 2, 3, 4), state: { words: ['loss', 'idle', 'slow-start'], index: Uint32Array.of(0, 1, 1, 2, 0) } },
+    drops: { time_s: Float64Array.of(), is_ack: Uint8Array.of() },
+  };
+  const grown = new GrowingTables();
+  // Words are numbered in each part anew; a table may have no rows in one.
+  const part = (times, words, index) => ({
+    states: { time_s: Float64Array.from(times), state: { words, index: Uint32Array.from(index) } },
+    drops: { time_s: new Float64Array(0), is_ack: new Uint8Array(0) },
+  });
+  grown.add(part([], [], []));
+  grown.add(part([0, 1], ['loss', 'idle'], [0, 1]));
+  grown.add(part([2, 3], ['idle', 'slow-start'], [0, 1]));
+  const before = grown.view.states;
+  grown.add(part([4], ['loss'], [0]));
+  assert.deepEqual(grown.view, whole);
+  assert.deepEqual([...before.time_s], [0, 1, 2, 3]);
+});
+
+test('a run that goes on knows names, loads and the time it has come to', () => {
+  const explained = {
+    flows: [{ id: 'a', src: 's0' }],
+    links: [{ id: 'up', src: 's0', rate_bps: 8000 }, { id: 'down', src: 'r0', rate_bps: 800 }],
+  };
+  const live = new LiveRun({ data: {}, explained: { explained }, links: [{}, {}], everyPacket: false });
+  const samples = (times, queues, bytes) => ({
+    link_samples: {
+      time_s: Float64Array.from(times), link: Uint32Array.of(0, 1), queue_packets: Uint32Array.from(queues), departed_bytes: Float64Array.from(bytes),
+    },
+  });
+  live.add(samples([0, 0], [0, 0], [0, 0]));
+  live.add(samples([2, 2], [0, 6], [100, 150]));
+  const { tables, seconds, isWhole } = live.soFar();
+  assert.deepEqual([seconds, isWhole], [2, false]);
+  assert.deepEqual(tables.links.id.words, ['up', 'down']);
+  assert.deepEqual([...tables.links.queue_mean_packets], [0, 3]);
+  assert.deepEqual([...tables.links.utilisation], [0.05, 0.75]);
+  const { isWhole: isEnd, summary, tables: all } = live.whole({ summary: { seed: 1 }, tables: { flows: 'rows' } });
+  assert.deepEqual([isEnd, summary.seed, all.flows, all.link_samples.time_s.length], [true, 1, 'rows', 4]);
+});
+
+test('a time-sequence has the first link of the first flow, and its losses anywhere', () => {
+  const sequence = new TimeSequence({ flows: [{ src: 's0' }], links: [{ src: 's0' }, { src: 'r0' }] });
+  sequence.add({
+    event: { words: ['arrival', 'departure', 'drop'], index: [0, 1, 1, 2, 1, 1] },
+    flow: [0, 0, 0, 0, 1, 0], is_ack: [0, 0, 0, 0, 0, 1], link: [0, 0, 1, 1, 0, 0], time_s: [1, 2, 3, 4, 5, 6], seq: [7, 7, 7, 8, 9, 7],
+  });
+  assert.deepEqual(sequence.sent, [[2], [7]]);
+  assert.deepEqual(sequence.lost, [[4], [8]]);
+});
+
+test('what is played waits for what is computed', () => {
+  const times = [];
+  const playback = new Playback((time) => times.push(time));
+  playback.reset(60, 5);
+  playback.seek(30);
+  playback.extend(20);
+  playback.seek(30);
+  playback.extend(60);
+  playback.seek(30);
+  assert.deepEqual(times, [0, 5, 20, 30]);
 });

@@ -1,6 +1,6 @@
 //! What the module answers: each function takes text and gives a block.
 
-use ackclock_core::api::{self, RunError};
+use ackclock_core::api::{self, Output, Part, Parts, RegistryOnly, RunError};
 use ackclock_core::error::Problem;
 use serde_json::{Value, json};
 
@@ -48,16 +48,27 @@ pub fn explain(text: &str) -> Vec<u8> {
     block::of_text(&head)
 }
 
-/// Runs a scenario: summary and tables, or `{"problems": [..]}`.
+/// Runs a scenario: the summary and the tables `flows`, `links` and `receivers`, or `{"problems": [..]}`.
 ///
-/// `progress` gets the fraction done and the simulated time in seconds.
-pub fn run(text: &str, progress: &mut dyn FnMut(f64, f64)) -> Vec<u8> {
-    let result = api::run(text, &mut |fraction, seconds| {
+/// `progress` gets the fraction done and the simulated time in seconds. `give` gets what is recorded while the run lasts,
+/// each time as a block `{"tables": ..}` with later rows: whenever so many `rows` are held, and at the end.
+pub fn run(
+    text: &str,
+    rows: usize,
+    progress: &mut dyn FnMut(f64, f64),
+    give: &mut dyn FnMut(Vec<u8>),
+) -> Vec<u8> {
+    let mut progress = |fraction, seconds| {
         progress(fraction, seconds);
         true
-    });
-    match result {
-        Ok(output) => block::of_output(output),
+    };
+    let mut take = |part: Part| {
+        give(block::of_tables(part.tables));
+        true
+    };
+    let parts = Parts { rows, take: &mut take };
+    match api::run_in_parts(text, &RegistryOnly, &mut progress, parts) {
+        Ok(Output { summary, tables }) => block::of_run(&summary, tables),
         Err(RunError::Input(problems)) => refused(&problems),
         Err(RunError::Algorithm(message)) => refused(&[Problem::new("", message)]),
         Err(RunError::Fault(broken)) => refused(&[Problem::new(

@@ -7,7 +7,7 @@
 //! counts from the first byte behind the head's padding. A column of few distinct words is sent as
 //! `u32` indices into `words`.
 
-use ackclock_core::api::{Column, Output};
+use ackclock_core::api::{Column, Columns};
 use serde_json::{Map, Value, json};
 
 /// Every array begins at a multiple of this.
@@ -18,19 +18,32 @@ pub fn of_text(head: &str) -> Vec<u8> {
     of_parts(head, &[])
 }
 
-/// A block with the summary and all tables of a run.
-pub fn of_output(output: Output) -> Vec<u8> {
+/// A block with the summary of a run and its tables.
+pub fn of_run(summary: &str, tables: Vec<(&'static str, Columns)>) -> Vec<u8> {
     let mut body = Vec::new();
-    let mut tables = Map::new();
-    for (name, columns) in output.tables {
+    let tables = append_tables(&mut body, tables);
+    let summary: Value = serde_json::from_str(summary).unwrap_or(Value::Null);
+    of_parts(&json!({ "summary": summary, "tables": tables }).to_string(), &body)
+}
+
+/// A block with tables.
+pub fn of_tables(tables: Vec<(&'static str, Columns)>) -> Vec<u8> {
+    let mut body = Vec::new();
+    let tables = append_tables(&mut body, tables);
+    of_parts(&json!({ "tables": tables }).to_string(), &body)
+}
+
+/// Appends tables to the body and describes them for the head.
+fn append_tables(body: &mut Vec<u8>, tables: Vec<(&'static str, Columns)>) -> Value {
+    let mut described = Map::new();
+    for (name, columns) in tables {
         let mut table = Map::new();
         for (title, column) in columns {
-            table.insert(title.to_owned(), append(&mut body, column));
+            table.insert(title.to_owned(), append(body, column));
         }
-        tables.insert(name.to_owned(), Value::Object(table));
+        described.insert(name.to_owned(), Value::Object(table));
     }
-    let summary: Value = serde_json::from_str(&output.summary).unwrap_or(Value::Null);
-    of_parts(&json!({ "summary": summary, "tables": tables }).to_string(), &body)
+    Value::Object(described)
 }
 
 fn of_parts(head: &str, body: &[u8]) -> Vec<u8> {
@@ -106,20 +119,17 @@ mod tests {
 
     #[test]
     fn every_column_is_found_where_the_head_says() {
-        let output = Output {
-            summary: r#"{"seed": 3}"#.to_owned(),
-            tables: vec![(
-                "flows",
-                vec![
-                    ("yes", Column::Bool(vec![true, false, true])),
-                    ("cwnd", Column::F64(vec![1.5, -2.0, 1e300])),
-                    ("count", Column::U64(vec![1, 2, 1 << 40])),
-                    ("flow", Column::U32(vec![7, 8, 9])),
-                    ("state", Column::Text(vec!["loss", "idle", "loss"])),
-                ],
-            )],
-        };
-        let (head, body) = read(&of_output(output));
+        let tables = vec![(
+            "flows",
+            vec![
+                ("yes", Column::Bool(vec![true, false, true])),
+                ("cwnd", Column::F64(vec![1.5, -2.0, 1e300])),
+                ("count", Column::U64(vec![1, 2, 1 << 40])),
+                ("flow", Column::U32(vec![7, 8, 9])),
+                ("state", Column::Text(vec!["loss", "idle", "loss"])),
+            ],
+        )];
+        let (head, body) = read(&of_run(r#"{"seed": 3}"#, tables));
         let flows = &head["tables"]["flows"];
         let at = |name: &str| flows[name]["at"].as_u64().expect("an offset") as usize;
         let f64_of = |name: &str, row: usize| {

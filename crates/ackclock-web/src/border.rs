@@ -75,15 +75,15 @@ pub unsafe extern "C" fn explain(text: *mut u8, length: usize) -> *mut Vec<u8> {
     hand_over(answers::explain(&unsafe { take(text, length) }))
 }
 
-/// See [`answers::run`].
+/// See [`answers::run`]. The host gets each part as a block, which it gives back.
 ///
 /// # Safety
 /// As [`read_toml`].
 #[unsafe(no_mangle)] // SAFETY: as above.
-pub unsafe extern "C" fn run(text: *mut u8, length: usize) -> *mut Vec<u8> {
+pub unsafe extern "C" fn run(text: *mut u8, length: usize, rows: usize) -> *mut Vec<u8> {
     // SAFETY: passed on.
     let text = unsafe { take(text, length) };
-    hand_over(answers::run(&text, &mut report_progress))
+    hand_over(answers::run(&text, rows, &mut report_progress, &mut give_part))
 }
 
 fn hand_over(block: Vec<u8>) -> *mut Vec<u8> {
@@ -110,6 +110,20 @@ fn report_progress(fraction: f64, seconds: f64) {
     unsafe { progress(fraction, seconds) }
 }
 
+#[cfg(target_arch = "wasm32")]
+fn give_part(block: Vec<u8>) {
+    #[link(wasm_import_module = "host")]
+    unsafe extern "C" {
+        fn part(block: *mut u8);
+    }
+    // SAFETY: the host reads the block and gives it back by `release`, as it does with answers.
+    unsafe { part(hand_over(block).cast()) }
+}
+
 /// Outside a browser nobody watches.
 #[cfg(not(target_arch = "wasm32"))]
 fn report_progress(_fraction: f64, _seconds: f64) {}
+
+/// As `report_progress`.
+#[cfg(not(target_arch = "wasm32"))]
+fn give_part(_block: Vec<u8>) {}

@@ -1,4 +1,4 @@
-//! `ackclock-core` as a WebAssembly module without imports but one, the progress of a run.
+//! `ackclock-core` as a WebAssembly module with two imports: the progress of a run, and the parts of what it records.
 //!
 //! The host writes text into memory that it got from [`border::allocate`] and calls a function of
 //! [`border`]; it gets a [`block`] back. No logic lives here: the scenario crosses the border as

@@ -70,6 +70,10 @@ pub struct FlowLine {
 pub struct LinkLine {
     /// Name.
     pub id: String,
+    /// Node that sends into it.
+    pub src: String,
+    /// Node at its far end.
+    pub dst: String,
     /// Rate.
     pub rate_bps: f64,
     /// Propagation delay.
@@ -220,6 +224,8 @@ pub fn explain(scenario: &Scenario, plan: &Plan) -> Explained {
             let full = bytes.or(packets.map(|p| u64::from(p) * u64::from(link.mean_packet)));
             LinkLine {
                 id: link.name(&plan.nodes),
+                src: plan.nodes[link.from.index()].clone(),
+                dst: plan.nodes[link.to.index()].clone(),
                 rate_bps: link.rate.bps(),
                 delay_s: link.delay.seconds(),
                 buffer_packets: packets,

@@ -18,7 +18,7 @@ import ackclock as ac
 from ackclock.lab import server as lab
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, CDPSession, Page
 
 SAMPLES = 1200
 """Samples of a run, as the page takes them."""
@@ -39,7 +39,9 @@ _WORKER = """async ({ scenario, turns }) => {
   const source = new Blob([JSON.parse(text('worker-program'))], { type: 'text/javascript' });
   const worker = new Worker(URL.createObjectURL(source));
   const call = (name, given) => new Promise((resolve) => {
-    worker.onmessage = ({ data }) => { if ('answer' in data || data.error) resolve(data); };
+    worker.onmessage = ({ data }) => {
+      if ('answer' in data || data.error) resolve(data);
+    };
     worker.postMessage({ id: 1, call: name, given });
   });
   await call('load', [module]);
@@ -131,21 +133,77 @@ def ready_s(browser: Browser, turns: int) -> list[float]:
     return found
 
 
-def frames(page: Page, seconds: float) -> dict[str, float]:
-    """Frames a second while the page plays, what it draws, and the work of a frame."""
+def cpu_ms(browser: CDPSession) -> dict[str, float]:
+    """Milliseconds of CPU time that each kind of Chromium's processes has taken."""
+    taken: dict[str, float] = {}
+    for process in browser.send("SystemInfo.getProcessInfo")["processInfo"]:
+        kind = process["type"].lower()
+        taken[kind] = taken.get(kind, 0.0) + 1000 * process["cpuTime"]
+    return taken
+
+
+def thread_ms(page: CDPSession) -> dict[str, float]:
+    """Milliseconds of the page's main thread so far: all of it, program, layout and styles."""
+    names = ("TaskDuration", "ScriptDuration", "LayoutDuration", "RecalcStyleDuration")
+    found = {one["name"]: one["value"] for one in page.send("Performance.getMetrics")["metrics"]}
+    return {name: 1000 * found[name] for name in names}
+
+
+def frames(page: Page, browser: CDPSession, seconds: float) -> dict[str, float]:
+    """Frames a second while the page plays, what it draws, and the work of a frame.
+
+    CPU time is that of Chromium's processes and of the page's main thread: other programs on the
+    machine hardly change it, as they do frames a second.
+    """
     page.goto(lab.PAGE.as_uri() + lab.fragment_of(crowded().expanded().to_toml()))
     page.wait_for_selector("body[data-state=ready]")
     page.evaluate("document.getElementById('scrub').value = 700")
     page.locator("#scrub").dispatch_event("input")
     page.select_option("#pace", "0.1")
+    metrics = page.context.new_cdp_session(page)
+    # Time that the thread runs, not that of the wall.
+    metrics.send("Performance.enable", {"timeDomain": "threadTicks"})
+    before, thread = cpu_ms(browser), thread_ms(metrics)
     seen = page.evaluate(_FRAMES, seconds)
+    after, thread_after = cpu_ms(browser), thread_ms(metrics)
     work = sorted(seen["work"])
+    frame = {kind: (after[kind] - before.get(kind, 0.0)) / seen["frames"] for kind in after}
+    parts = {name: (thread_after[name] - thread[name]) / seen["frames"] for name in thread}
     return {
+        "frames": seen["frames"],
         "frames_per_s": seen["frames"] / seen["took"],
         "drawn_median": statistics.median(seen["shown"]),
         "work_ms_median": statistics.median(work),
         "work_ms_p95": work[int(0.95 * (len(work) - 1))],
+        **{f"main thread, {name}, CPU ms a frame": value for name, value in parts.items()},
+        **{f"process {kind}, CPU ms a frame": value for kind, value in frame.items()},
     }
+
+
+def said(name: str, seconds: list[float], more: str = "") -> None:
+    """Print the times of something."""
+    least, middle = min(seconds), statistics.median(seconds)
+    print(f"{name:44} least {least:.3f} s, median {middle:.3f} s{more}", flush=True)
+
+
+def measure_runs(browser: Browser, turns: int) -> None:
+    """Print when the page is ready, and runs in its worker beside those of the native core."""
+    said("page ready, from disk", ready_s(browser, turns))
+    page = browser.new_page()
+    page.goto(lab.PAGE.as_uri())
+    page.wait_for_selector("body[data-state=ready]")
+    cases = [(mbps, q) for mbps in (10, 100) for q in ("fifo", "red", "fq-codel")]
+    for mbps, qdisc in cases:
+        for recorded in (False, True)[: 2 if mbps == 10 else 1]:
+            data = as_data(dumbbell(mbps, qdisc), recorded=recorded)
+            name = f"{mbps} Mbit/s, {qdisc}{', recorded' if recorded else ''}"
+            own, digest = native(data, turns)
+            seen = page.evaluate(_WORKER, {"scenario": data, "turns": turns})
+            if seen["digest"] != digest:
+                sys.exit(f"{name}: digest {seen['digest']}, native {digest}")
+            said(f"{name}, native", own)
+            ratio = min(seen["seconds"]) / min(own)
+            said(f"{name}, WebAssembly", seen["seconds"], f"; {ratio:.2f} times native")
 
 
 def main() -> None:
@@ -153,6 +211,7 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     arguments.add_argument("--turns", type=int, default=9, help="Runs of each kind.")
     arguments.add_argument("--seconds", type=float, default=5.0, help="Of play.")
+    arguments.add_argument("--frames", action="store_true", help="Measure frames alone.")
     given = arguments.parse_args()
     from playwright.sync_api import sync_playwright
 
@@ -160,31 +219,14 @@ def main() -> None:
     if chromium is None or not lab.PAGE.is_file():
         sys.exit("needs Chromium and the lab's page: apt-get install chromium; make web")
 
-    def said(name: str, seconds: list[float], more: str = "") -> None:
-        least, middle = min(seconds), statistics.median(seconds)
-        print(f"{name:44} least {least:.3f} s, median {middle:.3f} s{more}", flush=True)
-
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         print(f"Chromium {browser.version}, {given.turns} turns")
-        said("page ready, from disk", ready_s(browser, given.turns))
-        page = browser.new_page()
-        page.goto(lab.PAGE.as_uri())
-        page.wait_for_selector("body[data-state=ready]")
-        cases = [(mbps, q) for mbps in (10, 100) for q in ("fifo", "red", "fq-codel")]
-        for mbps, qdisc in cases:
-            for recorded in (False, True)[: 2 if mbps == 10 else 1]:
-                data = as_data(dumbbell(mbps, qdisc), recorded=recorded)
-                name = f"{mbps} Mbit/s, {qdisc}{', recorded' if recorded else ''}"
-                own, digest = native(data, given.turns)
-                seen = page.evaluate(_WORKER, {"scenario": data, "turns": given.turns})
-                if seen["digest"] != digest:
-                    sys.exit(f"{name}: digest {seen['digest']}, native {digest}")
-                said(f"{name}, native", own)
-                ratio = min(seen["seconds"]) / min(own)
-                said(f"{name}, WebAssembly", seen["seconds"], f"; {ratio:.2f} times native")
-        for key, value in frames(browser.new_page(), given.seconds).items():
-            print(f"{key:44} {value:.1f}")
+        if not given.frames:
+            measure_runs(browser, given.turns)
+        session = browser.new_browser_cdp_session()
+        for key, value in frames(browser.new_page(), session, given.seconds).items():
+            print(f"{key:44} {value:.2f}")
         browser.close()
 
 

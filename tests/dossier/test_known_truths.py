@@ -112,3 +112,19 @@ def test_dctcp_takes_more_than_its_share_beside_cubic_in_one_queue(rows):
     found = numbers(rows("dctcp", "7.1-share")["7.1-share"])
     assert found["dualpi2"].high < 0.25
     assert found["fq-codel"].low > 0.9
+
+
+def test_a_control_that_grows_without_bound_is_held_by_the_receivers_window(rows):
+    # Hybla grows by up to 2^16 an ACK; beside a receiver that hides losses it took gigabytes.
+    profile = read("rfc9743")
+    for name in ("delays", "satellite", "misbehaving"):
+        flow = profile.data.studies[name].document["scenario"]["flows"][-1]
+        assert flow["tcp"]["receiver_window"] == 20_000
+    found = rows("hybla", "7.6-misbehaving", reps=2)["7.6-misbehaving"]
+    assert found.verdict in ("met", "not met", "undecided")
+    assert {n.name for n in found.numbers} == {
+        "hides-loss",
+        "hides-marks",
+        "optimistic",
+        "withholds",
+    }

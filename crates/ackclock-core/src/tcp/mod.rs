@@ -1,5 +1,6 @@
 //! Endpoints of flows: TCP senders and receivers. Unresponsive senders live in `traffic`.
 
+mod application;
 mod config;
 mod misbehaving;
 mod ranges;
@@ -9,10 +10,14 @@ mod records;
 mod rto;
 mod sampler;
 mod scoreboard;
+#[cfg(test)]
+pub(crate) mod scripted;
 mod sender;
 #[cfg(test)]
 mod tests;
+mod transfer;
 
+pub use application::Supply;
 pub use config::TcpConfig;
 pub use misbehaving::receiver;
 pub(crate) use ranges::Ranges;
@@ -23,8 +28,8 @@ pub use records::Stamp;
 pub use rto::Rto;
 pub(crate) use sampler::Sampler;
 pub use scoreboard::{Advance, DUP_THRESH, Scoreboard};
-pub(crate) use sender::Application;
-pub use sender::{Sender, SenderParts, Supply};
+pub use sender::{Sender, SenderParts};
+pub(crate) use transfer::{Stage, Transfer, Watch, earliest, is_window, paced, tick};
 
 use crate::outbox::Outbox;
 use crate::record::{FlowSample, Recorder};

@@ -2,11 +2,11 @@
 //!
 //! **Source**: RFC 9002 appendices A.7 to A.10, B.5 to B.8; RFC 9000 section 13.4.2 (validation of ECN).
 
-use super::{QuicSender, Stage};
+use super::QuicSender;
 use crate::cc::{Ack, EcnCounts, Signal};
 use crate::quic::ACK_DELAY_UNIT;
 use crate::quic::sent::Gone;
-use crate::tcp::{EndpointCtx, Stamp};
+use crate::tcp::{EndpointCtx, Stage, Stamp};
 use crate::units::{Span, Time};
 use crate::wire::{MAX_SACK_BLOCKS, Packet};
 

@@ -15,17 +15,15 @@ use super::sent::{Outage, SentPackets};
 use super::stream::SendStream;
 use crate::cc::{Congestion, CongestionControl, Signal, Window};
 use crate::ids::FlowId;
-use crate::record::{FlowSample, Recorder, WindowRow};
+use crate::record::{FlowSample, WindowRow};
 use crate::slow_start::SlowStart;
 use crate::tcp::{
-    Application, Deadline, Deliveries, Endpoint, EndpointCtx, Sampler, Snapshot, Supply, probes,
-    segments_of,
+    Deadline, Deliveries, Endpoint, EndpointCtx, Sampler, Snapshot, Stage, Supply, Transfer, Watch,
+    earliest, is_window, probes,
 };
 use crate::units::{Bytes, Span, Time};
 use crate::wire::{Flags, Packet};
 
-/// Largest window that a control may set, in packets.
-const MAX_WINDOW: f64 = 2_147_483_648.0;
 /// Requests of a handshake that may be under way.
 const REQUESTS: usize = 16;
 
@@ -47,18 +45,6 @@ pub struct QuicSenderParts {
     pub cc: Box<dyn CongestionControl>,
     /// Slow start rule.
     pub slow_start: Box<dyn SlowStart>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    /// Not started.
-    Idle,
-    /// The handshake is under way.
-    Handshake,
-    /// Data flows.
-    Open,
-    /// Nothing more will be sent.
-    Done,
 }
 
 /// What a sender counts; the rest of a snapshot follows from its state.
@@ -119,35 +105,18 @@ pub struct QuicSender {
     next_paced: Time,
     tick: Deadline,
     earliest: Deadline,
-    /// Segments of the whole transfer; `u32::MAX` if endless.
-    total: u32,
-    /// Segments that the application has handed over so far.
-    available: u32,
-    last_payload: u32,
-    application: Option<Box<Application>>,
-    stop: Time,
+    transfer: Transfer,
     /// When each request of the handshake left.
     requests: [Time; REQUESTS],
     requests_sent: u32,
     count: Counts,
-    state: &'static str,
-    control: Arc<str>,
-    failure: Option<Box<str>>,
+    watch: Watch,
 }
 
 impl QuicSender {
     /// A sender that has not started.
     pub fn new(parts: QuicSenderParts) -> Self {
         let QuicSenderParts { flow, config, size, supply, stop, control, cc, slow_start } = parts;
-        let segment = config.segment();
-        let (total, last_payload) = match size {
-            Some(bytes) => {
-                let total = segments_of(bytes, segment);
-                let before = u64::from(total.saturating_sub(1)) * u64::from(segment);
-                (total, bytes.0.saturating_sub(before) as u32)
-            }
-            None => (u32::MAX, segment),
-        };
         let cwnd = config.initial_window.max(1).min(config.receiver_window.max(1));
         Self {
             flow,
@@ -176,22 +145,12 @@ impl QuicSender {
             next_paced: Time::ZERO,
             tick: Deadline::NEVER,
             earliest: Deadline::NEVER,
-            total,
-            available: if supply.as_ref().is_some_and(|s| s.is_paced_from_start()) {
-                0
-            } else {
-                total
-            },
-            last_payload,
-            application: supply.map(|supply| Box::new(Application::new(supply, segment))),
-            stop: stop.unwrap_or(Time::MAX),
+            transfer: Transfer::new(size, config.segment(), supply, stop),
             requests: [Time::ZERO; REQUESTS],
             requests_sent: 0,
             count: Counts::default(),
-            state: "idle",
             config,
-            control,
-            failure: None,
+            watch: Watch::new(control),
         }
     }
 
@@ -224,30 +183,18 @@ impl QuicSender {
     /// Keeps cwnd in bounds and stops a flow whose control has set what is no window.
     #[inline]
     fn check_window(&mut self, now: Time) {
-        let Window { cwnd, ssthresh } = self.window;
-        // Written so that NaN fails.
-        if !(1.0..=MAX_WINDOW).contains(&cwnd) || ssthresh.is_nan() || ssthresh < 0.0 {
+        if !is_window(&self.window) {
             self.fail(now);
             return;
         }
         // @src rfc9002#7.2: the minimum window is two packets.
         let most = f64::from(self.config.receiver_window).max(MIN_WINDOW);
-        self.window.cwnd = cwnd.clamp(MIN_WINDOW, most);
+        self.window.cwnd = self.window.cwnd.clamp(MIN_WINDOW, most);
     }
 
     #[cold]
     fn fail(&mut self, now: Time) {
-        let Window { cwnd, ssthresh } = self.window;
-        self.failure.get_or_insert_with(|| {
-            format!(
-                "congestion control {} set cwnd to {cwnd} and ssthresh to {ssthresh} packets at \
-                 {} s in flow {}; cwnd must be a number from 1 to 2^31",
-                self.control,
-                now.seconds(),
-                self.flow.0
-            )
-            .into()
-        });
+        self.watch.fail(&self.window, "packets", self.flow, now);
         self.window = Window { cwnd: MIN_WINDOW, ssthresh: MIN_WINDOW };
         self.stage = Stage::Done;
         self.rest();
@@ -259,18 +206,18 @@ impl QuicSender {
         self.loss_time = None;
         self.pacing = Deadline::NEVER;
         self.tick = Deadline::NEVER;
-        self.application = None;
+        self.transfer.end();
     }
 
     /// Whether no new segment will ever be sent.
     fn nothing_left(&self, now: Time) -> bool {
-        self.stream.nxt() == self.total || now > self.stop
+        self.transfer.nothing_left(self.stream.nxt(), now)
     }
 
     /// All that was to be sent is acknowledged.
     fn finish(&mut self, now: Time) {
         self.stage = Stage::Done;
-        if self.stream.nxt() == self.total {
+        if self.stream.nxt() == self.transfer.total {
             self.count.completed_s = now.seconds();
         }
         self.rest();
@@ -287,38 +234,25 @@ impl QuicSender {
 
     /// Completes what every call must leave behind: the earliest timer and the state's name.
     fn finish_call(&mut self, ctx: &mut EndpointCtx<'_>) {
-        let supply = self.application.as_ref().map_or(Deadline::NEVER, |app| app.next);
-        let mut earliest = self.recovery_timer;
-        for other in [self.pacing, self.tick, supply] {
-            if (other.at, other.armed) < (earliest.at, earliest.armed) {
-                earliest = other;
-            }
-        }
-        let failed = self.stage == Stage::Done && self.failure.is_some();
-        self.earliest = if failed { Deadline::FAILED } else { earliest };
+        let others = [self.pacing, self.tick, self.transfer.next()];
+        let failed = self.stage == Stage::Done && self.watch.has_failed();
+        let first = earliest(self.recovery_timer, others);
+        self.earliest = if failed { Deadline::FAILED } else { first };
         if ctx.record.wanted.controls {
-            self.record_state(ctx.now, ctx.record);
+            self.record_state(ctx);
         }
     }
 
     #[cold]
-    fn record_state(&mut self, now: Time, record: &mut Recorder) {
-        if self.stage != Stage::Idle {
-            record.probes(now, self.flow, |out| self.cc.probes(out));
-        }
-        let models_path = self.sampler.is_some();
-        let state = match self.stage {
-            Stage::Done => "done",
-            Stage::Idle | Stage::Handshake => "idle",
-            Stage::Open if self.probe_count > 0 && !models_path => "loss",
-            Stage::Open if self.in_recovery && !models_path => "recovery",
-            Stage::Open if self.in_slow_start() => "slow-start",
-            Stage::Open => self.cc.phase(),
+    fn record_state(&mut self, ctx: &mut EndpointCtx<'_>) {
+        // A control that models the path goes through its own states also in recovery.
+        let repair = match self.sampler {
+            Some(_) => None,
+            None if self.probe_count > 0 => Some("loss"),
+            None => self.in_recovery.then_some("recovery"),
         };
-        if state != self.state {
-            self.state = state;
-            record.state(now, self.flow, state);
-        }
+        let state = self.stage.state(repair, self.in_slow_start(), &*self.cc);
+        self.watch.record(self.stage, state, self.flow, &*self.cc, ctx);
     }
 
     fn record_window(&self, ctx: &mut EndpointCtx<'_>) {
@@ -353,8 +287,8 @@ impl Endpoint for QuicSender {
             return;
         }
         self.hand_over(ctx.now);
-        if self.config.handshake && self.total > 0 {
-            self.stage = Stage::Handshake;
+        if self.config.handshake && self.transfer.total > 0 {
+            self.stage = Stage::Opening;
             self.send_request(ctx);
         } else {
             self.open(ctx);
@@ -369,7 +303,7 @@ impl Endpoint for QuicSender {
         let is_answer = packet.flags.has(Flags::SYN);
         match self.stage {
             Stage::Open if !is_answer => self.on_ack(&packet, ctx),
-            Stage::Handshake if is_answer => self.on_request_answered(&packet, ctx),
+            Stage::Opening if is_answer => self.on_request_answered(&packet, ctx),
             _ => {}
         }
         self.finish_call(ctx);
@@ -417,7 +351,6 @@ impl Endpoint for QuicSender {
     }
 
     fn failure(&self) -> Option<String> {
-        // A control that knows why says it better.
-        self.cc.failure().or_else(|| self.failure.as_deref().map(str::to_owned))
+        self.watch.failure(&*self.cc)
     }
 }

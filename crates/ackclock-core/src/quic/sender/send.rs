@@ -1,10 +1,10 @@
 //! What leaves the sender, and when.
 
-use super::{QuicSender, REQUESTS, Stage};
+use super::{QuicSender, REQUESTS};
 use crate::cc::SentRecord;
 use crate::quic::QuicConfig;
 use crate::quic::config::{BELOW, HANDSHAKE_BYTES};
-use crate::tcp::{Deadline, EndpointCtx, Stamp};
+use crate::tcp::{Deadline, EndpointCtx, Stage, Stamp, paced};
 use crate::units::{PS_PER_S, Span, Time};
 use crate::wire::{Flags, Packet};
 
@@ -56,9 +56,7 @@ impl QuicSender {
             let size = if has_lost { self.send_again(ctx) } else { self.send_new(ctx) };
             if let Some(pace) = &pace {
                 let gap = Span((f64::from(size) * pace.per_byte) as u64);
-                let credit = gap * u64::from(pace.burst);
-                let earliest = Time(now.0.saturating_sub(credit.0));
-                self.next_paced = earliest.max(self.next_paced) + gap;
+                self.next_paced = paced(self.next_paced, now, gap, pace.burst);
                 together = (together + 1) % pace.quantum;
             }
         }
@@ -93,8 +91,7 @@ impl QuicSender {
     }
 
     pub(super) fn may_send_new(&self, now: Time) -> bool {
-        self.stream.nxt() < self.available
-            && now <= self.stop
+        self.transfer.has_more(self.stream.nxt(), now)
             && self.stream.outstanding() < self.config.receiver_window
     }
 
@@ -108,7 +105,7 @@ impl QuicSender {
 
     /// The draft's `CheckIfApplicationLimited`.
     pub(super) fn check_application_limit(&mut self, now: Time) {
-        let unsent = self.stream.nxt() < self.available && now <= self.stop;
+        let unsent = self.transfer.has_more(self.stream.nxt(), now);
         let flight = self.sent.in_flight();
         let has_lost = self.stream.has_lost();
         if let Some(sampler) = &mut self.sampler
@@ -171,11 +168,10 @@ impl QuicSender {
             flags.set(Flags::RETX);
             self.count.retransmits += 1;
         }
-        let last = segment + 1 == self.total;
+        let (payload, last) = self.transfer.payload(segment, self.config.segment());
         if last {
             flags.set(Flags::FIN);
         }
-        let payload = if last { self.last_payload } else { self.config.segment() };
         let size = QuicConfig::data_size(payload);
         ctx.out.send(self.flow, number, size, flags).ts = segment;
         self.count.sent_packets += 1;

@@ -2,9 +2,9 @@
 //!
 //! **Source**: RFC 9002 section 6.2 and appendices A.8 and A.9.
 
-use super::{QuicSender, Stage};
+use super::QuicSender;
 use crate::quic::config::MIN_WINDOW;
-use crate::tcp::{Deadline, EndpointCtx};
+use crate::tcp::{Deadline, EndpointCtx, Stage, tick};
 use crate::units::{Span, Time};
 
 /// Packets of one probe.
@@ -22,7 +22,7 @@ impl QuicSender {
 
     /// The loss timer if it runs, else the probe timer, if something is in flight.
     pub(super) fn arm_recovery_timer(&mut self, now: Time) {
-        let in_flight = self.stage == Stage::Handshake || self.sent.in_flight() > 0;
+        let in_flight = self.stage == Stage::Opening || self.sent.in_flight() > 0;
         let at = match self.loss_time {
             Some(at) => at,
             None if in_flight => {
@@ -36,18 +36,12 @@ impl QuicSender {
     }
 
     pub(super) fn arm_tick(&mut self, now: Time) {
-        self.tick = match self.cc.timer_interval() {
-            Some(interval) => Deadline { at: now + interval, armed: now },
-            None => Deadline::NEVER,
-        };
+        self.tick = tick(&*self.cc, now);
     }
 
     /// The application hands over what is due, if it does not do so at once.
     pub(super) fn hand_over(&mut self, now: Time) {
-        if let Some(application) = &mut self.application {
-            self.available =
-                application.hand_over(now, self.available, self.stream.nxt(), self.total);
-        }
+        self.transfer.hand_over(now, self.stream.nxt());
     }
 
     /// Runs what is due.
@@ -72,7 +66,7 @@ impl QuicSender {
                 self.record_window(ctx);
             }
         }
-        if self.application.as_ref().is_some_and(|app| app.next.at <= now) {
+        if self.transfer.next().at <= now {
             self.hand_over(now);
             if self.stage == Stage::Open && self.nothing_left(now) && self.stream.outstanding() == 0
             {
@@ -90,7 +84,7 @@ impl QuicSender {
     fn on_probe_timeout(&mut self, ctx: &mut EndpointCtx<'_>) {
         self.count.probe_timeouts += 1;
         self.probe_count += 1;
-        if self.stage == Stage::Handshake {
+        if self.stage == Stage::Opening {
             self.send_request(ctx);
             return;
         }

@@ -70,7 +70,7 @@ proptest! {
         prop_assert_eq!(got.received_packets, segments + got.duplicate_packets);
         prop_assert_eq!(left.sent_packets, segments + left.retransmits);
         // No number is used twice, none is left out.
-        let numbers: Vec<u32> = wire.left.iter().map(|p| p.number).collect();
+        let numbers: Vec<u32> = wire.data().map(|p| p.seq).collect();
         prop_assert_eq!(numbers, (0..left.sent_packets as u32).collect::<Vec<_>>());
         // No packet is declared lost twice, and they are in the order of their numbers.
         let log = wire.log.lock().unwrap();

@@ -58,11 +58,11 @@ fn a_packet_three_below_the_largest_is_lost_and_its_data_leave_with_a_new_number
     assert_eq!(log.events[0].signal, Signal::FastRetransmit { lost: 1 });
     // Number 5 arrives at 201 + 6 + 100 ms, its ACK 100 ms later.
     assert_eq!(log.events[0].now, at(407));
-    assert_eq!(wire.resent(), [(10, 2)]);
+    assert_eq!(wire.again(), [(10, 2)]);
     let seen = wire.sender.snapshot();
     assert_eq!((seen.sent_packets, seen.retransmits, seen.recoveries), (11, 1, 1));
     assert!(seen.completed_s > 0.0 && wire.receiver.is_complete());
-    let numbers: Vec<u32> = wire.left.iter().map(|p| p.number).collect();
+    let numbers: Vec<u32> = wire.data().map(|p| p.seq).collect();
     assert_eq!(numbers, (0..11).collect::<Vec<_>>());
 }
 
@@ -75,7 +75,7 @@ fn without_three_later_packets_a_packet_is_lost_after_nine_eighths_of_the_round_
     let log = wire.log.lock().unwrap();
     assert_eq!(log.events.len(), 1);
     assert_eq!(log.events[0].now, Time(437_250_000_000));
-    assert_eq!(wire.resent(), [(10, 8)]);
+    assert_eq!(wire.again(), [(10, 8)]);
     assert_eq!(wire.sender.snapshot().timeouts, 0);
 }
 
@@ -89,7 +89,7 @@ fn the_probe_timeout_doubles_and_reduces_nothing() {
     wire.run(at(60_000));
     let seen = wire.sender.snapshot();
     assert!(wire.log.lock().unwrap().events.is_empty());
-    let mut times: Vec<Time> = wire.left.iter().filter(|p| p.at > at(1000)).map(|p| p.at).collect();
+    let mut times: Vec<Time> = wire.data().filter(|p| p.at > at(1000)).map(|p| p.at).collect();
     // Two packets a probe.
     assert!(times.windows(2).step_by(2).all(|pair| pair[0] == pair[1]));
     times.dedup();
@@ -137,7 +137,7 @@ fn losses_of_one_flight_reduce_once() {
     let log = wire.log.lock().unwrap();
     assert_eq!(log.events.len(), 2, "{:?}", log.events);
     assert_eq!(wire.sender.snapshot().recoveries, 2);
-    let again: Vec<u32> = wire.resent().iter().map(|&(_, segment)| segment).collect();
+    let again: Vec<u32> = wire.again().iter().map(|&(_, segment)| segment).collect();
     assert_eq!(again.len(), 4);
     assert_eq!(again[..3], [2, 4, 7]);
 }
@@ -193,7 +193,7 @@ fn the_sample_of_a_repeated_handshake_is_that_of_the_request_answered() {
         })
         .start();
     wire.run(at(100_000));
-    assert_eq!(wire.left[0].at, at(2997 + 201));
+    assert_eq!(wire.data().next().unwrap().at, at(2997 + 201));
     assert_eq!(wire.record.rtts[0].rtt, ms(201));
     assert_eq!(wire.sender.snapshot().timeouts, 2);
 }
@@ -206,7 +206,7 @@ fn packets_are_paced_at_a_quarter_above_the_window_s_rate_after_a_burst() {
         .config(|config| (config.pacing_factor, config.pacing_burst) = (1.25, 4))
         .start();
     wire.run(at(300));
-    let times: Vec<Time> = wire.left.iter().map(|p| p.at).collect();
+    let times: Vec<Time> = wire.data().map(|p| p.at).collect();
     assert_eq!(times.iter().filter(|&&t| t == at(201)).count(), 4);
     for pair in times[3..].windows(2) {
         let gap = pair[1].since(pair[0]).seconds();

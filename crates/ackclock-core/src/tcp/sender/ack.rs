@@ -1,11 +1,11 @@
 //! What the sender does with an acknowledgement.
 
-use super::{Sender, Stage};
+use super::Sender;
 use crate::cc::{Ack, Signal, Window};
 use crate::memory::{address, prefetch_at};
 use crate::recovery::{AckIn, Digest, Phase};
 use crate::scenario::Era;
-use crate::tcp::{Advance, EndpointCtx};
+use crate::tcp::{Advance, EndpointCtx, Stage};
 use crate::units::{Span, Time};
 use crate::wire::{Flags, Packet, TIMESTAMP_TICK, timestamp};
 

@@ -33,7 +33,6 @@
 //! Defaults by era: `TcpConfig`.
 
 mod ack;
-mod application;
 mod offload;
 mod samples;
 mod send;
@@ -50,18 +49,16 @@ use crate::record::{FlowSample, WindowRow};
 use crate::recovery::{LossRecovery, Phase};
 use crate::slow_start::SlowStart;
 use crate::tcp::rate::Deliveries;
-use crate::tcp::receiver::{FIRST_COUNT, segments_of};
+use crate::tcp::receiver::FIRST_COUNT;
 use crate::tcp::sampler::Sampler;
-use crate::tcp::{Deadline, Endpoint, EndpointCtx, Rto, Scoreboard, Snapshot, TcpConfig, probes};
+use crate::tcp::{
+    Deadline, Endpoint, EndpointCtx, Rto, Scoreboard, Snapshot, Stage, Supply, TcpConfig, Transfer,
+    Watch, earliest, is_window, probes,
+};
 use crate::units::{Bytes, Span, Time};
 use crate::wire::{Flags, Packet};
 
-pub(crate) use application::Application;
-pub use application::Supply;
 use undo::Undo;
-
-/// Largest window that a control may set, in segments.
-const MAX_WINDOW: f64 = 2_147_483_648.0;
 
 /// What a sender is made of.
 pub struct SenderParts {
@@ -83,18 +80,6 @@ pub struct SenderParts {
     pub recovery: Box<dyn LossRecovery>,
     /// Slow start rule.
     pub slow_start: Box<dyn SlowStart>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    /// Not started.
-    Idle,
-    /// A connection request is on its way.
-    SynSent,
-    /// Data flows.
-    Open,
-    /// Nothing more will be sent.
-    Done,
 }
 
 /// The connection request: when it was sent last, and whether that was not the first time.
@@ -150,20 +135,15 @@ pub struct Sender {
     deliveries: Deliveries,
     /// [`Span::MAX`] before the first sample.
     min_rtt: Span,
-    /// Segments of the whole transfer; `u32::MAX` if endless.
-    total: u32,
-    /// Segments that the application has handed over so far.
-    available: u32,
+    transfer: Transfer,
     /// Timeouts in a row without new data acknowledged.
     consecutive: u32,
     /// `nxt` at the last reduction by ECN.
     ecn_reduced_at: u32,
     /// `nxt` at the last reduction of any kind; ECN answers only beyond it.
     reduced_at: Option<u32>,
-    stop: Time,
     last_sent_at: Time,
     config: Arc<TcpConfig>,
-    application: Option<Box<Application>>,
     retransmission: Deadline,
     pacing: Deadline,
     tick: Deadline,
@@ -189,11 +169,8 @@ pub struct Sender {
     next_paced: Time,
     /// The receiver's clock in the newest acknowledgement that had it.
     peer_clock: u32,
-    last_payload: u32,
     initial_window: u32,
-    state: &'static str,
-    control: Arc<str>,
-    failure: Option<Box<str>>,
+    watch: Watch,
 }
 
 impl Sender {
@@ -204,14 +181,6 @@ impl Sender {
     pub fn new(parts: SenderParts) -> Self {
         let SenderParts { flow, config, size, supply, stop, control, cc, recovery, slow_start } =
             parts;
-        let (total, last_payload) = match size {
-            Some(bytes) => {
-                let total = segments_of(bytes, config.mss);
-                let before = u64::from(total.saturating_sub(1)) * u64::from(config.mss);
-                (total, bytes.0.saturating_sub(before) as u32)
-            }
-            None => (u32::MAX, config.mss),
-        };
         let initial_window = config.initial_window.max(1);
         Self {
             flow,
@@ -243,15 +212,7 @@ impl Sender {
             rto: Rto::new(&config),
             deliveries: Deliveries::default(),
             min_rtt: Span::MAX,
-            total,
-            available: if supply.as_ref().is_some_and(|s| s.is_paced_from_start()) {
-                0
-            } else {
-                total
-            },
-            application: supply.map(|supply| Box::new(Application::new(supply, config.mss))),
-            last_payload,
-            stop: stop.unwrap_or(Time::MAX),
+            transfer: Transfer::new(size, config.mss, supply, stop),
             initial_window,
             retransmission: Deadline::NEVER,
             pacing: Deadline::NEVER,
@@ -267,13 +228,11 @@ impl Sender {
             ecn_reduced_at: 0,
             cwr_pending: false,
             held_by_ecn: false,
-            state: "idle",
             count: Counts::default(),
             rare_count: RareCounts::default(),
             request: Request { at: Time::ZERO, again: false },
             config,
-            control,
-            failure: None,
+            watch: Watch::new(control),
         }
     }
 
@@ -283,7 +242,7 @@ impl Sender {
         if self.sampler.is_some() {
             self.check_application_limit(ctx.now);
         }
-        self.available = segment.min(self.total);
+        self.transfer.available = segment.min(self.transfer.total);
         if self.stage == Stage::Open {
             self.send(ctx, u32::MAX);
             self.finish_call(ctx);
@@ -326,9 +285,8 @@ impl Sender {
     /// Keeps cwnd in bounds and stops a flow whose control has lost its mind.
     #[inline]
     fn check_window(&mut self, now: Time) {
-        let Window { cwnd, ssthresh } = self.window;
-        // Written so that NaN fails.
-        if !(1.0..=MAX_WINDOW).contains(&cwnd) || ssthresh.is_nan() || ssthresh < 0.0 {
+        let cwnd = self.window.cwnd;
+        if !is_window(&self.window) {
             self.fail(now);
         }
         self.window.cwnd = cwnd.min(f64::from(self.config.receiver_window.max(1)));
@@ -336,17 +294,7 @@ impl Sender {
 
     #[cold]
     fn fail(&mut self, now: Time) {
-        let Window { cwnd, ssthresh } = self.window;
-        self.failure.get_or_insert_with(|| {
-            format!(
-                "congestion control {} set cwnd to {cwnd} and ssthresh to {ssthresh} segments at \
-                 {} s in flow {}; cwnd must be a number from 1 to 2^31",
-                self.control,
-                now.seconds(),
-                self.flow.0
-            )
-            .into()
-        });
+        self.watch.fail(&self.window, "segments", self.flow, now);
         self.window = Window { cwnd: 1.0, ssthresh: 2.0 };
         self.stage = Stage::Done;
         self.rest();
@@ -358,29 +306,25 @@ impl Sender {
         self.pacing = Deadline::NEVER;
         self.tick = Deadline::NEVER;
         self.repair = Deadline::NEVER;
-        self.application = None;
+        self.transfer.end();
     }
 
     /// Completes what every call must leave behind: the earliest timer and the state's name.
     #[inline(always)]
     fn finish_call(&mut self, ctx: &mut EndpointCtx<'_>) {
-        let mut earliest = self.retransmission;
+        let mut first = self.retransmission;
         // Most senders have none of the others.
-        let supply = self.application.as_ref().map_or(Deadline::NEVER, |app| app.next);
+        let supply = self.transfer.next();
         if self.tracks {
-            earliest = self.earliest_with_repair(earliest, ctx.now);
+            first = self.earliest_with_repair(first, ctx.now);
         }
         if self.pacing.at.min(self.tick.at).min(supply.at) != Time::MAX {
-            for other in [self.pacing, self.tick, supply] {
-                if (other.at, other.armed) < (earliest.at, earliest.armed) {
-                    earliest = other;
-                }
-            }
+            first = earliest(first, [self.pacing, self.tick, supply]);
         }
         // An engine need not query the failure at every call: the deadline shows it.
         // A flow that failed is done: others need not look for a reason, which lies far off.
-        let failed = self.stage == Stage::Done && self.failure.is_some();
-        self.earliest = if failed { Deadline::FAILED } else { earliest };
+        let failed = self.stage == Stage::Done && self.watch.has_failed();
+        self.earliest = if failed { Deadline::FAILED } else { first };
         if ctx.record.wanted.controls {
             self.record_state(ctx);
         }
@@ -398,23 +342,15 @@ impl Sender {
     #[cold]
     #[inline(never)]
     fn record_state(&mut self, ctx: &mut EndpointCtx<'_>) {
-        if self.stage != Stage::Idle {
-            ctx.record.probes(ctx.now, self.flow, |out| self.cc.probes(out));
-        }
         // A control that models the path goes through its own states also in recovery.
-        let phase = if self.sampler.is_some() { Phase::Open } else { self.recovery.phase() };
-        let state = match (self.stage, phase) {
-            (Stage::Done, _) => "done",
-            (Stage::Idle | Stage::SynSent, _) => "idle",
-            (Stage::Open, Phase::Recovery) => "recovery",
-            (Stage::Open, Phase::Loss) => "loss",
-            (Stage::Open, Phase::Open) if self.in_slow_start() => "slow-start",
-            (Stage::Open, Phase::Open) => self.cc.phase(),
+        let repair = match self.recovery.phase() {
+            _ if self.sampler.is_some() => None,
+            Phase::Open => None,
+            Phase::Recovery => Some("recovery"),
+            Phase::Loss => Some("loss"),
         };
-        if state != self.state {
-            self.state = state;
-            ctx.record.state(ctx.now, self.flow, state);
-        }
+        let state = self.stage.state(repair, self.in_slow_start(), &*self.cc);
+        self.watch.record(self.stage, state, self.flow, &*self.cc, ctx);
     }
 
     #[inline]
@@ -441,8 +377,8 @@ impl Endpoint for Sender {
             return;
         }
         self.hand_over(ctx.now);
-        if self.config.syn && self.total > 0 {
-            self.stage = Stage::SynSent;
+        if self.config.syn && self.transfer.total > 0 {
+            self.stage = Stage::Opening;
             self.send_request(false, ctx);
         } else {
             self.open(ctx);
@@ -462,7 +398,7 @@ impl Endpoint for Sender {
         }
         match self.stage {
             Stage::Open if !packet.flags.has(Flags::SYN) => self.on_ack(&packet, ctx),
-            Stage::SynSent if packet.flags.has(Flags::SYN) => self.on_request_answered(ctx),
+            Stage::Opening if packet.flags.has(Flags::SYN) => self.on_request_answered(ctx),
             _ => {}
         }
         self.finish_call(ctx);
@@ -518,7 +454,6 @@ impl Endpoint for Sender {
     }
 
     fn failure(&self) -> Option<String> {
-        // A control that knows why says it better.
-        self.cc.failure().or_else(|| self.failure.as_deref().map(str::to_owned))
+        self.watch.failure(&*self.cc)
     }
 }

@@ -56,7 +56,7 @@ impl Sender {
             .saturating_sub(self.recovery.pipe(&self.board))
             .min(window.saturating_sub(self.board.outstanding()));
         let full = self.full_burst();
-        let left = self.available - self.board.nxt();
+        let left = self.transfer.available - self.board.nxt();
         if room >= full.min(left) || room >= cwnd.min(window) / FRACTION {
             return full;
         }

@@ -1,8 +1,9 @@
 //! Rate samples, for controls that model the path; other senders never come here.
 
-use super::{Sender, Stage};
+use super::Sender;
 use crate::cc::{Ack, EcnCounts};
 use crate::recovery::{AckIn, Digest, Phase};
+use crate::tcp::Stage;
 use crate::units::{Span, Time};
 use crate::wire::{Flags, Packet, SackBlock};
 
@@ -10,7 +11,7 @@ impl Sender {
     /// The draft's `CheckIfApplicationLimited`.
     #[inline(never)]
     pub(super) fn check_application_limit(&mut self, now: Time) {
-        let unsent = self.board.nxt() < self.available && now <= self.stop;
+        let unsent = self.transfer.has_more(self.board.nxt(), now);
         let pipe = self.recovery.pipe(&self.board);
         if let Some(sampler) = &mut self.sampler
             && self.stage == Stage::Open

@@ -1,11 +1,11 @@
 //! What leaves the sender, and when.
 
-use super::{Request, Sender, Stage};
+use super::{Request, Sender};
 use crate::cc::{SentRecord, Window};
 use crate::recovery::{Next, Offer};
 use crate::scenario::Era;
 use crate::tcp::receiver::TIMESTAMP_BYTES;
-use crate::tcp::{Deadline, EndpointCtx, Stamp};
+use crate::tcp::{Deadline, EndpointCtx, Stage, Stamp, paced};
 use crate::units::{BitRate, Bytes, PS_PER_S, Span, Time};
 use crate::wire::{Flags, timestamp};
 
@@ -91,9 +91,7 @@ impl Sender {
             };
             if let Some(rate) = rate {
                 let gap = gap(rate, Bytes(u64::from(size)));
-                let credit = gap * u64::from(self.cc.burst_budget());
-                let earliest = Time(now.0.saturating_sub(credit.0));
-                self.next_paced = earliest.max(self.next_paced) + gap;
+                self.next_paced = paced(self.next_paced, now, gap, self.cc.burst_budget());
                 together = (together + 1) % quantum;
             }
         }
@@ -112,8 +110,7 @@ impl Sender {
 
     #[inline]
     pub(super) fn may_send_new(&self, now: Time) -> bool {
-        self.board.nxt() < self.available
-            && now <= self.stop
+        self.transfer.has_more(self.board.nxt(), now)
             && self.board.outstanding() < self.receive_window()
     }
 
@@ -217,7 +214,7 @@ impl Sender {
         in_flight: u32,
         ctx: &mut EndpointCtx<'_>,
     ) -> u16 {
-        let last = seq + 1 == self.total;
+        let (payload, last) = self.transfer.payload(seq, self.config.mss);
         if last {
             flags.set(Flags::FIN);
         }
@@ -227,7 +224,6 @@ impl Sender {
         if seq < self.config.first_priority {
             flags.set(Flags::FIRST);
         }
-        let payload = if last { self.last_payload } else { self.config.mss };
         let mut size = (payload + self.config.header) as u16;
         let (mut ts, mut ts_peer) = (0, 0);
         if self.config.timestamps {
@@ -300,13 +296,13 @@ impl Sender {
     /// Whether no new segment will ever be sent.
     #[inline]
     pub(super) fn nothing_left(&self, now: Time) -> bool {
-        self.board.nxt() == self.total || now > self.stop
+        self.transfer.nothing_left(self.board.nxt(), now)
     }
 
     /// All that was to be sent is acknowledged.
     pub(super) fn finish(&mut self, now: Time) {
         self.stage = Stage::Done;
-        if self.board.nxt() == self.total {
+        if self.board.nxt() == self.transfer.total {
             self.rare_count.completed_s = now.seconds();
         }
         self.rest();

@@ -1,9 +1,9 @@
 //! The sender's timers: retransmission, pacing, the control's own, the application's.
 
-use super::{Sender, Stage};
+use super::Sender;
 use crate::cc::Signal;
 use crate::recovery::Digest;
-use crate::tcp::{Deadline, EndpointCtx};
+use crate::tcp::{Deadline, EndpointCtx, Stage, tick};
 use crate::units::Time;
 
 impl Sender {
@@ -30,18 +30,12 @@ impl Sender {
     }
 
     pub(super) fn arm_tick(&mut self, now: Time) {
-        self.tick = match self.cc.timer_interval() {
-            Some(interval) => Deadline { at: now + interval, armed: now },
-            None => Deadline::NEVER,
-        };
+        self.tick = tick(&*self.cc, now);
     }
 
     /// The application hands over what is due, if it does not do so at once.
     pub(super) fn hand_over(&mut self, now: Time) {
-        if let Some(application) = &mut self.application {
-            self.available =
-                application.hand_over(now, self.available, self.board.nxt(), self.total);
-        }
+        self.transfer.hand_over(now, self.board.nxt());
     }
 
     /// Runs what is due.
@@ -65,7 +59,7 @@ impl Sender {
                 self.record_window(ctx);
             }
         }
-        if self.application.as_ref().is_some_and(|app| app.next.at <= now) {
+        if self.transfer.next().at <= now {
             self.hand_over(now);
             if self.stage == Stage::Open && self.nothing_left(now) && self.board.outstanding() == 0
             {
@@ -127,7 +121,7 @@ impl Sender {
         }
         self.rare_count.timeouts += 1;
         self.rto.back_off(&self.config);
-        if self.stage == Stage::SynSent {
+        if self.stage == Stage::Opening {
             self.send_request(true, ctx);
             return;
         }

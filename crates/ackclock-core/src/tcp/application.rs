@@ -9,8 +9,8 @@
 
 use std::sync::Arc;
 
-use crate::tcp::Deadline;
-use crate::tcp::receiver::segments_of;
+use super::Deadline;
+use super::receiver::segments_of;
 use crate::units::{BitRate, Bytes, PS_PER_S, Span, Time};
 
 /// How an application hands over its data.

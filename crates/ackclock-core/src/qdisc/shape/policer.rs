@@ -16,12 +16,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Problem, inside};
+use crate::error::Problem;
 use crate::qdisc::shape::bucket::Bucket;
-use crate::qdisc::{QdiscCtx, QdiscEnv, QueueDisc, State, build};
+use crate::qdisc::shape::gated::{Gate, Gated, Parts};
+use crate::qdisc::{QdiscCtx, QdiscEnv};
 use crate::registry::{About, Info, Spec, Status};
-use crate::units::{BitRate, Bytes, Span, Time};
-use crate::wire::{DropReason, Packet, Timed};
+use crate::units::{BitRate, Bytes};
+use crate::wire::{DropReason, Packet};
 
 /// Parameters of [`Policer`].
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -39,10 +40,10 @@ pub struct Params {
 }
 
 /// A token-bucket policer before a link's queue.
-pub struct Policer {
-    bucket: Bucket,
-    queue: Box<dyn QueueDisc>,
-}
+pub type Policer = Gated<Police>;
+
+/// Drops what arrives beyond the bucket.
+pub struct Police;
 
 impl About<QdiscEnv> for Policer {
     type Params = Params;
@@ -67,64 +68,17 @@ impl About<QdiscEnv> for Policer {
         };
         let rate = params.rate.unwrap_or(env.rate);
         let bucket = Bucket::for_packets(rate, burst, env.mean_packet)?;
-        Ok(Self { bucket, queue: after(params.qdisc, env)? })
+        Self::build(Police, bucket, params.qdisc, env)
     }
 }
 
-/// The discipline of what a policer or a shaper lets pass.
-pub(super) fn after(
-    spec: Option<Spec>,
-    env: &QdiscEnv,
-) -> Result<Box<dyn QueueDisc>, Vec<Problem>> {
-    let spec = spec.unwrap_or_else(|| Spec::from("fifo"));
-    build(&spec, env, "").map_err(|problems| inside("qdisc", problems))
-}
-
-impl QueueDisc for Policer {
-    fn enqueue(&mut self, packet: Packet, ctx: &mut QdiscCtx<'_>) {
-        if self.bucket.take(packet.size, ctx.now) {
-            self.queue.enqueue(packet, ctx);
+impl Gate for Police {
+    fn enqueue(&mut self, parts: &mut Parts, packet: Packet, ctx: &mut QdiscCtx<'_>) {
+        if parts.bucket.take(packet.size, ctx.now) {
+            parts.queue.enqueue(packet, ctx);
         } else {
             ctx.drop(packet, DropReason::Policed);
         }
-    }
-
-    fn dequeue(&mut self, ctx: &mut QdiscCtx<'_>) -> Option<Timed> {
-        self.queue.dequeue(ctx)
-    }
-
-    fn ready_at(&self) -> Option<Time> {
-        self.queue.ready_at()
-    }
-
-    fn len(&self) -> usize {
-        self.queue.len()
-    }
-
-    fn backlog(&self) -> Bytes {
-        self.queue.backlog()
-    }
-
-    fn timer_interval(&self) -> Option<Span> {
-        self.queue.timer_interval()
-    }
-
-    fn on_timer(&mut self, ctx: &mut QdiscCtx<'_>) {
-        self.queue.on_timer(ctx);
-    }
-
-    fn on_rate(&mut self, at: Time, rate: BitRate) {
-        self.queue.on_rate(at, rate);
-    }
-
-    fn state(&self) -> State {
-        let queue = self.queue.state();
-        State { flows: queue.flows, bytes: queue.bytes + size_of::<Self>() as u64 }
-    }
-
-    fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {
-        out("tokens_bytes", self.bucket.bytes());
-        self.queue.probes(out);
     }
 }
 
@@ -136,6 +90,7 @@ mod tests {
     use super::*;
     use crate::qdisc::testing::{Bench, env};
     use crate::registry::refusal;
+    use crate::units::{Span, Time};
 
     fn bench(json: serde_json::Value) -> Bench<Policer> {
         Bench::new(Policer::new(serde_json::from_value(json).unwrap(), &env()).unwrap())

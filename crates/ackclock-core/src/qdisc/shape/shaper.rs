@@ -18,11 +18,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Problem;
 use crate::qdisc::shape::bucket::Bucket;
-use crate::qdisc::shape::policer::after;
-use crate::qdisc::{Limit, QdiscCtx, QdiscEnv, QueueDisc, State};
+use crate::qdisc::shape::gated::{Gate, Gated, Parts};
+use crate::qdisc::{Limit, QdiscCtx, QdiscEnv};
 use crate::registry::{About, Info, Spec, Status};
-use crate::units::{BitRate, Bytes, Span, Time};
-use crate::wire::{DropReason, Packet, Timed};
+use crate::units::{BitRate, Bytes, Span};
+use crate::wire::{DropReason, Timed};
 
 /// Parameters of [`Shaper`].
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -47,10 +47,11 @@ pub struct Params {
 const LARGE: u64 = 1514;
 
 /// A token-bucket shaper behind a queue.
-pub struct Shaper {
+pub type Shaper = Gated<Shape>;
+
+/// Holds back what is to leave before the bucket has its bytes.
+pub struct Shape {
     rate: BitRate,
-    bucket: Bucket,
-    queue: Box<dyn QueueDisc>,
     /// The packet that leaves next, out of the queue.
     head: Option<Timed>,
 }
@@ -74,22 +75,17 @@ impl About<QdiscEnv> for Shaper {
             limit = Limit { bytes: limit.bytes.min(waiting.saturating_add(burst.0)), ..limit };
         }
         let inner = QdiscEnv { limit, rate: BitRate(rate.0.min(env.rate.0)), ..env.clone() };
-        let queue = after(params.qdisc, &inner)?;
-        Ok(Self { rate, bucket, queue, head: None })
+        Self::build(Shape { rate, head: None }, bucket, params.qdisc, &inner)
     }
 }
 
-impl QueueDisc for Shaper {
-    fn enqueue(&mut self, packet: Packet, ctx: &mut QdiscCtx<'_>) {
-        self.queue.enqueue(packet, ctx);
-    }
-
-    fn dequeue(&mut self, ctx: &mut QdiscCtx<'_>) -> Option<Timed> {
+impl Gate for Shape {
+    fn dequeue(&mut self, parts: &mut Parts, ctx: &mut QdiscCtx<'_>) -> Option<Timed> {
         loop {
-            let head = self.head.take().or_else(|| self.queue.dequeue(ctx))?;
-            if !self.bucket.admits(head.packet.size) {
+            let head = self.head.take().or_else(|| parts.queue.dequeue(ctx))?;
+            if !parts.bucket.admits(head.packet.size) {
                 ctx.drop(head.packet, DropReason::TooBig);
-            } else if self.bucket.take(head.packet.size, ctx.now) {
+            } else if parts.bucket.take(head.packet.size, ctx.now) {
                 return Some(head);
             } else {
                 self.head = Some(head);
@@ -98,42 +94,12 @@ impl QueueDisc for Shaper {
         }
     }
 
-    fn ready_at(&self) -> Option<Time> {
-        match &self.head {
-            Some(head) => Some(self.bucket.ready_at(head.packet.size)),
-            None => self.queue.ready_at(),
-        }
+    fn head(&self) -> Option<&Timed> {
+        self.head.as_ref()
     }
 
-    fn len(&self) -> usize {
-        self.queue.len() + usize::from(self.head.is_some())
-    }
-
-    fn backlog(&self) -> Bytes {
-        let head = self.head.as_ref().map_or(0, |head| u64::from(head.packet.size));
-        Bytes(self.queue.backlog().0 + head)
-    }
-
-    fn timer_interval(&self) -> Option<Span> {
-        self.queue.timer_interval()
-    }
-
-    fn on_timer(&mut self, ctx: &mut QdiscCtx<'_>) {
-        self.queue.on_timer(ctx);
-    }
-
-    fn on_rate(&mut self, at: Time, rate: BitRate) {
-        self.queue.on_rate(at, BitRate(rate.0.min(self.rate.0)));
-    }
-
-    fn state(&self) -> State {
-        let queue = self.queue.state();
-        State { flows: queue.flows, bytes: queue.bytes + size_of::<Self>() as u64 }
-    }
-
-    fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {
-        out("tokens_bytes", self.bucket.bytes());
-        self.queue.probes(out);
+    fn passes(&self, rate: BitRate) -> BitRate {
+        BitRate(rate.0.min(self.rate.0))
     }
 }
 
@@ -143,8 +109,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::qdisc::QueueDisc;
     use crate::qdisc::testing::{Bench, env};
     use crate::registry::refusal;
+    use crate::units::Time;
 
     fn bench(json: serde_json::Value) -> Bench<Shaper> {
         Bench::new(Shaper::new(serde_json::from_value(json).unwrap(), &env()).unwrap())

@@ -9,14 +9,17 @@
 //!                p' += alpha (q - target) + beta (q - q_before);  p_C = p'^2;  p_CL = k p'
 //! C packet:      with p_C marked if capable and p_C < 1 / k^2, else dropped
 //! L packet:      p_L = max(p_CL, ramp);  marked with p_L;  ramp: 0 to 1 as its wait goes from threshold - width / 2
-//!                to threshold + width / 2, if others are in L;  so p_C = (p_CL / k)^2
+//!                to threshold + width / 2, if more than one other is in L;  so p_C = (p_CL / k)^2
 //! overload:      where p_CL reaches 1 an L packet is dropped with p_C, as one of C is, and else marked
 //! whose turn:    weighted round robin, or L unless C's first packet waits by `time_shift` longer
 //! ```
-//! "With p" adds p to a sum, and takes 1 from it and does so when the sum exceeds 1 (`recur` of appendix A).
+//! "With p" adds p to a sum, and takes 1 from it and does so when the sum exceeds 1 (`recur` of appendix A). The defaults
+//! are appendix A's for a largest round trip R of 100 ms: update = min(target, R / 3), alpha = 0.1 update / R^2,
+//! beta = 0.3 / R.
 //!
-//! **Deviations**: weights, and the step of width 0 (`ramp = 0`), are those of Linux's `sch_dualpi2`; the time shift is
-//! twice the target where it is left out. The ramp is that of the packet that leaves.
+//! **Deviations**: weights, and the step of width 0 (`ramp = 0`), are those of Linux's `sch_dualpi2` (which rounds update to
+//! 16 ms, alpha to 0.16 and beta to 3.2); the time shift is twice the target where it is left out. The ramp is that of the
+//! packet that leaves. An arrival is dropped if it does not fit itself; appendix A leaves room for a largest packet.
 //!
 //! **Defaults by era**: the same in all (DualPI2 is younger than ns-2's eras).
 
@@ -92,9 +95,9 @@ impl Default for Params {
     fn default() -> Self {
         Self {
             target: Span::from_millis(15),
-            update: Span::from_millis(16),
-            alpha: 0.16,
-            beta: 3.2,
+            update: Span::from_millis(15),
+            alpha: 0.15,
+            beta: 3.0,
             k: 2.0,
             threshold: Span::from_millis(1),
             ramp: Span::from_micros(400),
@@ -108,6 +111,9 @@ impl Default for Params {
         }
     }
 }
+
+/// Packets in the L queue beyond which its ramp acts (`Th_len`): a queue of one is none.
+const TH_LEN: usize = 1;
 
 /// Does something to one packet in 1 / p, as evenly as can be.
 #[derive(Clone, Copy, Debug, Default)]
@@ -232,7 +238,7 @@ impl DualPi2 {
             ctx.mark(&mut packet);
             return Some(packet);
         }
-        let native = if self.low.len() > 0 { self.ramp(waited) } else { 0.0 };
+        let native = if self.low.len() > TH_LEN { self.ramp(waited) } else { 0.0 };
         if self.low_marks.recur(native.max(self.coupled_p())) {
             ctx.mark(&mut packet);
         }

@@ -551,9 +551,9 @@ class Dualpi2(Record):
     def __init__(
         self,
         target: float | str | None = 0.015,
-        update: float | str | None = 0.016,
-        alpha: float | None = 0.16,
-        beta: float | None = 3.2,
+        update: float | str | None = 0.015,
+        alpha: float | None = 0.15,
+        beta: float | None = 3.0,
         k: float | None = 2.0,
         threshold: float | str | None = 0.001,
         ramp: float | str | None = 0.0004,

@@ -82,7 +82,7 @@ impl Reference for DualPi2 {
                 } else {
                     let late = now.since(packet.at).seconds() - self.min_th;
                     let native = match late {
-                        _ if self.lq.0.is_empty() || late <= 0.0 => 0.0,
+                        _ if self.lq.0.len() <= 1 || late <= 0.0 => 0.0,
                         _ if late >= self.range => 1.0,
                         _ => late / self.range,
                     };
@@ -112,7 +112,7 @@ impl Reference for DualPi2 {
 
     fn tick(&mut self, now: Time) {
         let curq = f64::max(time(&self.cq, now), time(&self.lq, now));
-        self.base += 0.16 * (curq - 0.015) + 3.2 * (curq - self.prevq);
+        self.base += 0.15 * (curq - 0.015) + 3.0 * (curq - self.prevq);
         self.base = self.base.max(0.0).min(if self.drop_on_overload { 1.0 } else { 1.0 / self.k });
         self.prevq = curq;
     }

@@ -5,6 +5,7 @@
 //! idle once a departure found nothing. Rates change, buffers overflow, timers run.
 
 mod afd;
+mod cobalt;
 mod codel;
 mod decbit;
 mod drr;

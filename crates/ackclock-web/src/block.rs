@@ -7,11 +7,15 @@
 //! counts from the first byte behind the head's padding. A column of few distinct words is sent as
 //! `u32` indices into `words`.
 
+use std::collections::HashMap;
+
 use ackclock_core::api::{Column, Columns};
 use serde_json::{Map, Value, json};
 
 /// Every array begins at a multiple of this.
 const ALIGNMENT: usize = 8;
+/// So many words are looked for one after another.
+const FEW: usize = 8;
 
 /// A block with a head and no columns.
 pub fn of_text(head: &str) -> Vec<u8> {
@@ -88,22 +92,37 @@ fn append(body: &mut Vec<u8>, column: Column) -> Value {
     described
 }
 
-fn extend<const WIDTH: usize>(body: &mut Vec<u8>, values: impl Iterator<Item = [u8; WIDTH]>) {
-    values.for_each(|value| body.extend_from_slice(&value));
+/// Room first, then the values: a browser runs this before it has optimised it, so each step counts.
+fn extend<const WIDTH: usize>(
+    body: &mut Vec<u8>,
+    values: impl ExactSizeIterator<Item = [u8; WIDTH]>,
+) {
+    let at = body.len();
+    body.resize(at + WIDTH * values.len(), 0);
+    let (room, _) = body[at..].as_chunks_mut::<WIDTH>();
+    for (slot, value) in room.iter_mut().zip(values) {
+        *slot = value;
+    }
 }
 
 /// Distinct words once, in the order in which they first occur, and an index for each row.
 fn words<Word: AsRef<str>>(body: &mut Vec<u8>, at: usize, values: &[Word]) -> Value {
-    let mut index = std::collections::HashMap::new();
+    let mut index = HashMap::new();
     let mut distinct: Vec<&str> = Vec::new();
-    for value in values {
-        let word = value.as_ref();
-        let number = *index.entry(word).or_insert_with(|| {
-            distinct.push(word);
-            distinct.len() as u32 - 1
-        });
-        body.extend_from_slice(&number.to_le_bytes());
-    }
+    let mut number_of = |word| {
+        // Most tables have a few words, which comparing finds sooner than hashing.
+        let seen = distinct.iter().take(FEW).position(|&known| known == word);
+        seen.map_or_else(
+            || {
+                *index.entry(word).or_insert_with(|| {
+                    distinct.push(word);
+                    distinct.len() as u32 - 1
+                })
+            },
+            |number| number as u32,
+        )
+    };
+    extend(body, values.iter().map(|value| number_of(value.as_ref()).to_le_bytes()));
     json!({ "type": "u32", "at": at, "rows": values.len(), "words": distinct })
 }
 
@@ -115,6 +134,19 @@ mod tests {
         let length = u32::from_le_bytes(block[..4].try_into().expect("four bytes")) as usize;
         let head = serde_json::from_slice(&block[8..8 + length]).expect("a JSON head");
         (head, block[(8 + length).next_multiple_of(8)..].to_vec())
+    }
+
+    #[test]
+    fn more_words_than_a_few_keep_their_numbers() {
+        let names: Vec<String> = (0..20).chain(0..20).rev().map(|n| format!("n{n}")).collect();
+        let mut body = Vec::new();
+        let described = append(&mut body, Column::Names(names.clone()));
+        let words = described["words"].as_array().expect("a list of words");
+        assert_eq!(words.len(), 20);
+        for (row, name) in names.iter().enumerate() {
+            let number = u32::from_le_bytes(body[4 * row..4 * row + 4].try_into().expect("four"));
+            assert_eq!(words[number as usize], json!(name));
+        }
     }
 
     #[test]

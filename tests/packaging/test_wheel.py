@@ -152,4 +152,7 @@ def test_the_demonstration_and_a_paper_run_with_the_extra(papers, tmp_path):
     assert (tmp_path / "demo/index.html").is_file()
     papers.ackclock("reproduce", "example", "--out", "example", cwd=tmp_path)
     claims = json.loads((tmp_path / "example/claims.json").read_text())
-    assert {claim["verdict"] for claim in claims} == {"reproduced"}
+    # The example shows each verdict: a known deviation, and a claim that no study can check.
+    others = {claim["id"]: claim["verdict"] for claim in claims if claim["verdict"] != "reproduced"}
+    assert others == {"S-6": "deviates", "S-7": "not-checkable"}
+    assert len(claims) == 8

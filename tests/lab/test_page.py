@@ -141,10 +141,10 @@ def test_tabs_are_changed_by_the_keyboard(opened):
     assert page.is_visible("#form")
 
 
-def test_the_picture_and_the_prediction_are_told_to_a_screen_reader(opened):
+def test_a_screen_reader_gets_the_picture_and_the_prediction(opened):
     page = opened().page
-    told = page.get_attribute("#network", "aria-label")
-    assert re.search(r"packets under way: \d+; \d+ wait at r0->r1, the longest queue\.$", told)
+    label = page.get_attribute("#network", "aria-label")
+    assert re.search(r"packets under way: \d+; \d+ wait at r0->r1, the longest queue\.$", label)
     page.locator("#scrub").press("Home")
     assert page.get_attribute("#network", "aria-label").startswith("The network at 0 s: ")
     page.locator("#answers button").first.press("Enter")

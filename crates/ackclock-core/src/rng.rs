@@ -32,6 +32,8 @@ pub enum Purpose {
     Impairment = 9,
     /// A flow's congestion control, indexed by flow.
     Control = 10,
+    /// Choices between equal paths, indexed by flow and direction.
+    Path = 11,
     /// Times at which the flows of a fluid case arrive.
     FlowTime = 20,
     /// Pairs between which the flows of a fluid case go.

@@ -66,6 +66,9 @@ class Scenario(Frozen):
         QUIC settings of every flow over QUIC that does not set its own, as `ackclock.QuicOptions`.
     routing
         What routes minimise: ``hops``, ``delay`` or ``weight``.
+    equal_paths
+        Which of several equal paths a flow takes: ``first``, or by ``hash`` of the flow (ECMP).
+        Left out: ``hash`` in `FatTree` and `LeafSpine`, else ``first``.
     classes
         What fair queues keep apart: ``stream``, ``flow``, ``source`` or ``pair``.
     record
@@ -108,6 +111,7 @@ class Scenario(Frozen):
         tcp: Record | dict[str, Any] | None = None,
         quic: Record | dict[str, Any] | None = None,
         routing: str | None = None,
+        equal_paths: str | None = None,
         classes: str | None = None,
         record: Iterable[str] | dict[str, Any] | None = None,
         name: str | None = None,
@@ -123,6 +127,7 @@ class Scenario(Frozen):
             "seed": seed,
             "era": era,
             "routing": routing,
+            "equal_paths": equal_paths,
             "classes": classes,
             "record": record,
             "tcp": tcp,

@@ -292,7 +292,7 @@ impl Context<'_> {
             );
         }
         self.settings(definition, start, size);
-        let way = self.way(flow, ends, path);
+        let way = self.way(flow, number, ends, path);
         let sound = self.problems.len() == before && way.is_some();
         let Way { src, dst, route, ack_route } = way.unwrap_or_default();
         let tcp =

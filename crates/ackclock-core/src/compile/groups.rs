@@ -162,7 +162,7 @@ impl Tree {
                 wrong(format!("\"{name}\" is {what}; expected another node"));
                 return None;
             }
-            let Some(route) = routes.route(src, to) else {
+            let Some(route) = routes.route(src, to, None) else {
                 let src = &group.src;
                 wrong(format!(
                     "there is no way from \"{src}\" to \"{name}\"; expected a connected network"

@@ -1,10 +1,14 @@
-//! Routes: least sum of a metric, ties broken by the order of the nodes.
+//! Routes: least sum of a metric, ties broken by the order of the nodes or by a hash of the flow.
 //!
 //! The path from a node is followed greedily: among the neighbours that lie on a shortest path, the
-//! one that comes first in the network. Hosts with one link are never transit, so distances are
+//! one that comes first in the network, or with equal-cost multipath (ECMP) one that is drawn for
+//! the flow. Parallel links count one by one. Hosts with one link are never transit, so distances are
 //! found once per router that flows end at, not once per host.
 //!
-//! **Source**: Dijkstra 1959, doi:10.1007/BF01386390.
+//! **Source**: Dijkstra 1959, doi:10.1007/BF01386390; C. Hopps, "Analysis of an Equal-Cost Multi-Path
+//! Algorithm", RFC 2992: the range of a hash is divided evenly among the next hops. Deviation: the hash
+//! is a fresh one at each node, so that no choice follows from one before ("polarisation" of switches
+//! that share a hash function).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,6 +18,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use crate::ids::{LinkId, NodeId};
+use crate::rng::Stream;
 
 /// A directed link as routing sees it. Metrics are whole numbers, so that sums compare exactly.
 #[derive(Clone, Copy, Debug)]
@@ -72,6 +77,8 @@ pub(super) struct Routes {
     distances: FxHashMap<u32, Rc<Vec<u64>>>,
     /// First link from a node towards an anchor.
     steps: FxHashMap<(u32, u32), Option<(u32, u32)>>,
+    /// All links from a node that lie on a shortest path towards an anchor, with their far ends.
+    equal: FxHashMap<(u32, u32), Rc<[(u32, u32)]>>,
     /// The route that is being found.
     route: Vec<LinkId>,
 }
@@ -92,12 +99,24 @@ impl Routes {
             let range = out.range(node);
             out.edges[range].sort_by_key(|e| (e.to, e.link));
         }
-        let (distances, steps) = (FxHashMap::default(), FxHashMap::default());
-        Self { out, into, distances, steps, route: Vec::new() }
+        Self {
+            out,
+            into,
+            distances: FxHashMap::default(),
+            steps: FxHashMap::default(),
+            equal: FxHashMap::default(),
+            route: Vec::new(),
+        }
     }
 
-    /// The links from `src` to `dst`; `None` if there is no way.
-    pub(super) fn route(&mut self, src: NodeId, dst: NodeId) -> Option<Box<[LinkId]>> {
+    /// The links from `src` to `dst`; `None` if there is no way. Of equal paths the first, or with `hash` one
+    /// that it chooses node by node.
+    pub(super) fn route(
+        &mut self,
+        src: NodeId,
+        dst: NodeId,
+        mut hash: Option<Stream>,
+    ) -> Option<Box<[LinkId]>> {
         // The last router before a host with one link: distances to it serve all its hosts.
         let (anchor, last) = match self.into.of(dst.0) {
             [only] if only.to != src.0 && self.out.of(dst.0).len() == 1 => {
@@ -108,7 +127,10 @@ impl Routes {
         self.route.clear();
         let mut at = src.0;
         while at != anchor {
-            let (link, to) = self.step(at, anchor)?;
+            let (link, to) = match &mut hash {
+                Some(hash) => self.chosen(at, anchor, hash)?,
+                None => self.step(at, anchor)?,
+            };
             self.route.push(LinkId(link));
             at = to;
             if self.route.len() > self.out.nodes() {
@@ -138,6 +160,36 @@ impl Routes {
             .map(|e| (e.link, e.to));
         self.steps.insert((at, anchor), best);
         best
+    }
+
+    /// One of the links from `at` on shortest paths towards `anchor`, and its far end.
+    fn chosen(&mut self, at: u32, anchor: u32, hash: &mut Stream) -> Option<(u32, u32)> {
+        if let [only] = self.out.of(at) {
+            return Some((only.link, only.to));
+        }
+        let equal = match self.equal.get(&(at, anchor)) {
+            Some(known) => Rc::clone(known),
+            None => self.find_equal(at, anchor),
+        };
+        match *equal {
+            [] => None,
+            // No draw where there is no choice.
+            [only] => Some(only),
+            ref several => Some(several[hash.below(several.len() as u64) as usize]),
+        }
+    }
+
+    fn find_equal(&mut self, at: u32, anchor: u32) -> Rc<[(u32, u32)]> {
+        let distances = self.distances(anchor);
+        let cost = |e: &Edge| match distances[e.to as usize] {
+            u64::MAX => u64::MAX,
+            rest => rest.saturating_add(e.metric),
+        };
+        let least = self.out.of(at).iter().map(cost).min().unwrap_or(u64::MAX);
+        let shortest = self.out.of(at).iter().filter(|&e| cost(e) == least && least < u64::MAX);
+        let equal: Rc<[(u32, u32)]> = shortest.map(|e| (e.link, e.to)).collect();
+        self.equal.insert((at, anchor), Rc::clone(&equal));
+        equal
     }
 
     /// The link from `a` to `b`, if they are neighbours.
@@ -178,6 +230,7 @@ impl Routes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rng::Purpose;
 
     fn both(edges: &[(u32, u32, u64)]) -> Vec<(u32, u32, u64)> {
         edges.iter().flat_map(|&(a, b, m)| [(a, b, m), (b, a, m)]).collect()
@@ -188,7 +241,7 @@ mod tests {
         // 0 - {2, 1} - 3 with equal lengths, listed later node first.
         let mut routes =
             Routes::new(4, both(&[(0, 2, 1), (2, 3, 1), (0, 1, 1), (1, 3, 1)]).into_iter());
-        let route = routes.route(NodeId(0), NodeId(3)).unwrap();
+        let route = routes.route(NodeId(0), NodeId(3), None).unwrap();
         assert_eq!(*route, [LinkId(4), LinkId(6)]); // 0->1, 1->3
     }
 
@@ -196,14 +249,78 @@ mod tests {
     fn the_metric_decides_and_islands_are_not_reached() {
         let mut routes =
             Routes::new(5, both(&[(0, 1, 10), (0, 2, 1), (2, 1, 1), (3, 4, 1)]).into_iter());
-        assert_eq!(routes.route(NodeId(0), NodeId(1)).unwrap()[..], [LinkId(2), LinkId(4)]);
-        assert!(routes.route(NodeId(0), NodeId(4)).is_none());
+        assert_eq!(routes.route(NodeId(0), NodeId(1), None).unwrap()[..], [LinkId(2), LinkId(4)]);
+        assert!(routes.route(NodeId(0), NodeId(4), None).is_none());
     }
 
     #[test]
     fn neighbours_are_one_link_apart_even_as_hosts() {
         let mut routes = Routes::new(2, both(&[(0, 1, 1)]).into_iter());
-        assert_eq!(routes.route(NodeId(0), NodeId(1)).unwrap()[..], [LinkId(0)]);
-        assert_eq!(routes.route(NodeId(1), NodeId(0)).unwrap()[..], [LinkId(1)]);
+        assert_eq!(routes.route(NodeId(0), NodeId(1), None).unwrap()[..], [LinkId(0)]);
+        assert_eq!(routes.route(NodeId(1), NodeId(0), None).unwrap()[..], [LinkId(1)]);
+    }
+
+    /// Two leaves with `spines` spines between, and one host at each: 0 - 1 - {3, ..} - 2 - host.
+    fn fabric(spines: u32) -> Routes {
+        let host = 3 + spines;
+        let mut edges = vec![(0, 1, 1), (2, host, 1)];
+        edges.extend((3..host).flat_map(|spine| [(1, spine, 1), (spine, 2, 1)]));
+        Routes::new(host as usize + 1, both(&edges).into_iter())
+    }
+
+    /// The spine that a flow goes over.
+    fn spine(routes: &mut Routes, spines: u32, seed: u64, flow: u64) -> usize {
+        let hash = Stream::new(seed, Purpose::Path, 2 * flow);
+        let route = routes.route(NodeId(0), NodeId(3 + spines), Some(hash)).unwrap();
+        assert_eq!(route.len(), 4);
+        // After the links of the hosts come two links, of two directions each, for each spine.
+        (route[1].index() - 4) / 4
+    }
+
+    #[test]
+    fn flows_are_spread_evenly_over_equal_paths() {
+        let (spines, flows) = (16, 32_000);
+        let mut routes = fabric(spines);
+        let mut count = [0u32; 16];
+        (0..flows).for_each(|flow| count[spine(&mut routes, spines, 1, flow)] += 1);
+        // Chi-squared with 15 degrees of freedom is above 37.7 in one of a thousand.
+        let mean = flows as f64 / f64::from(spines);
+        let chi: f64 = count.iter().map(|&n| (f64::from(n) - mean).powi(2) / mean).sum();
+        assert!(chi < 37.7, "{count:?}");
+    }
+
+    #[test]
+    fn eleven_flows_over_twenty_spines_all_differ_as_rarely_as_published() {
+        // Alizadeh & Edsall 2013: 11 flows of 10 Gbit/s over 20 uplinks of 10 Gbit/s get 100 % throughput with
+        // probability 3.27 %. The standard error of 20,000 draws is 0.13 %.
+        let mut routes = fabric(20);
+        let draws = 20_000;
+        let differ = |seed: u64| {
+            let mut used = 0u32;
+            (0..11).for_each(|flow| used |= 1 << spine(&mut routes, 20, seed, flow));
+            used.count_ones() == 11
+        };
+        let share = (0..draws).map(differ).filter(|&all| all).count() as f64 / draws as f64;
+        assert!((share - 0.0327).abs() < 0.004, "{share}");
+    }
+
+    #[test]
+    fn a_longer_path_is_never_chosen_and_parallel_links_count_one_by_one() {
+        // 0 - 1 twice, and the longer 0 - 2 - 1.
+        let mut routes =
+            Routes::new(3, both(&[(0, 1, 1), (0, 1, 1), (0, 2, 1), (2, 1, 1)]).into_iter());
+        let mut seen = [0; 2];
+        for flow in 0..100 {
+            let hash = Stream::new(1, Purpose::Path, flow);
+            match *routes.route(NodeId(0), NodeId(1), Some(hash)).unwrap() {
+                [LinkId(0)] => seen[0] += 1,
+                [LinkId(2)] => seen[1] += 1,
+                ref other => panic!("{other:?}"),
+            }
+        }
+        assert!(seen[0] > 30 && seen[1] > 30, "{seen:?}");
+        let mut islands = Routes::new(4, both(&[(0, 1, 1), (2, 3, 1)]).into_iter());
+        let hash = Stream::new(1, Purpose::Path, 0);
+        assert!(islands.route(NodeId(0), NodeId(3), Some(hash)).is_none());
     }
 }

@@ -3,6 +3,7 @@
 //! Nothing here is computed: names become ids, units become numbers and defaults are filled in by
 //! [`crate::compile`].
 
+mod data_centre;
 mod defaults;
 mod era;
 mod flow;
@@ -11,6 +12,7 @@ mod group;
 mod net;
 mod quic;
 
+pub use data_centre::{FatTree, LeafSpine};
 pub use era::Era;
 pub use flow::{AppStep, Flow, TcpOptions, Traffic};
 pub use generated::{Barabasi, Capacities, ErdosRenyi, Hot, OcBackbone, Radius, Tiers};
@@ -69,6 +71,9 @@ pub struct Scenario {
     /// What routes minimise.
     #[serde(default)]
     pub routing: Routing,
+    /// Which of several equal paths a flow takes. Left out: `hash` in `fat-tree` and `leaf-spine`, else `first`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub equal_paths: Option<EqualPaths>,
     /// What queues that serve several classes take for a class.
     #[serde(default)]
     pub classes: Classes,
@@ -81,7 +86,7 @@ fn one() -> u64 {
     1
 }
 
-/// What routes minimise. Ties go to the path whose nodes come first in the network's order.
+/// What routes minimise. `equal_paths` decides between equal ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Routing {
@@ -92,6 +97,17 @@ pub enum Routing {
     Delay,
     /// Sum of the links' `weight`.
     Weight,
+}
+
+/// Which of several equal paths a flow takes. Multicast groups take the first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum EqualPaths {
+    /// The one whose nodes come first in the network's order, all flows the same.
+    First,
+    /// Per flow (ECMP): at each node, a hash of the run's seed, the flow's number and its direction decides between
+    /// the links that lie on a shortest path, each as likely (RFC 2992).
+    Hash,
 }
 
 /// What shares a queue in disciplines that keep flows apart.

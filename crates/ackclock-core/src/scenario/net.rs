@@ -5,6 +5,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::data_centre::{FatTree, LeafSpine};
 use super::defaults::{fifo, one_bdp};
 use super::generated::{Barabasi, ErdosRenyi, Hot, OcBackbone, Tiers};
 use crate::registry::Spec;
@@ -32,6 +33,10 @@ pub enum Net {
     Tiers(Tiers),
     /// A synthetic backbone of SONET links.
     OcBackbone(OcBackbone),
+    /// A data centre in three levels.
+    FatTree(FatTree),
+    /// A data centre in two levels.
+    LeafSpine(LeafSpine),
     /// Any network.
     Graph(Graph),
 }
@@ -55,6 +60,8 @@ pub fn misread(net: &Value) -> Option<(String, String)> {
         "hot" => read::<Hot>(net),
         "tiers" => read::<Tiers>(net),
         "oc-backbone" => read::<OcBackbone>(net),
+        "fat-tree" => read::<FatTree>(net),
+        "leaf-spine" => read::<LeafSpine>(net),
         "graph" => read::<Graph>(net),
         _ => None,
     }

@@ -2,12 +2,15 @@
 
 mod adjacency;
 mod barabasi;
+mod data_centre;
 mod drawn;
 mod dumbbell;
 mod edge_nodes;
 mod erdos_renyi;
+mod fat_tree;
 mod graph;
 mod hot;
+mod leaf_spine;
 mod oc_backbone;
 mod parking_lot;
 mod ring;
@@ -35,6 +38,8 @@ pub struct Layout {
     pub ends: Vec<NodeId>,
     /// Whether it is a map of routers only, without hosts: a node with one link is a router like others.
     pub is_map: bool,
+    /// Whether flows are spread over equal paths where the scenario does not say.
+    pub has_equal_paths: bool,
 }
 
 /// What links that are described together have in common.
@@ -135,6 +140,8 @@ impl Topology for Net {
             Self::Hot(x) => x,
             Self::Tiers(x) => x,
             Self::OcBackbone(x) => x,
+            Self::FatTree(x) => x,
+            Self::LeafSpine(x) => x,
             Self::Graph(x) => x,
         };
         shape.layout(path)

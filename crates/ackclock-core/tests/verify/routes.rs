@@ -1,5 +1,7 @@
 //! Where packets go: given routes, ties, and the standard shapes.
 
+mod equal_paths;
+
 use ackclock_core::packet::Event;
 use serde_json::{Value, json};
 

@@ -262,6 +262,56 @@ class OcBackbone(Record):
         seed: int | None = 1,
     ) -> None: ...
 
+class FatTree(Record):
+    r"""A data centre in three levels.
+
+    k: Ports of a switch, an even number. Range: from 2 to 250.
+    hosts: Hosts of each edge switch. Range: from 1 to 4000000.
+    rate: Rate of the hosts' links. Range: more than 0 and at most 1000000000000000 bit/s.
+    switch_rate: Rate of the links between switches. Range: more than 0 and at most 1000000000000000 bit/s.
+    delay: One-way delay of the hosts' links. Range: from 0 to 9000000 s.
+    switch_delay: One-way delay of the links between switches. Range: from 0 to 9000000 s.
+    buffer: Buffer of every port of a switch.
+    qdisc: Queue discipline of every port of a switch.
+    """
+    def __init__(
+        self,
+        k: int,
+        hosts: int | None = ...,
+        rate: float | str | None = ...,
+        switch_rate: float | str | None = ...,
+        delay: float | str | None = ...,
+        switch_delay: float | str | None = ...,
+        buffer: str | None = "1 bdp",
+        qdisc: AnyQueue | None = "fifo",
+    ) -> None: ...
+
+class LeafSpine(Record):
+    r"""A data centre in two levels.
+
+    leaves: Number of leaf switches. Range: from 2 to 100000.
+    spines: Number of spine switches. Range: from 1 to 100000.
+    hosts: Hosts of each leaf switch. Range: from 1 to 4000000.
+    rate: Rate of the hosts' links. Range: more than 0 and at most 1000000000000000 bit/s.
+    switch_rate: Rate of the links between leaves and spines. Range: more than 0 and at most 1000000000000000 bit/s.
+    delay: One-way delay of the hosts' links. Range: from 0 to 9000000 s.
+    switch_delay: One-way delay of the links between leaves and spines. Range: from 0 to 9000000 s.
+    buffer: Buffer of every port of a switch.
+    qdisc: Queue discipline of every port of a switch.
+    """
+    def __init__(
+        self,
+        leaves: int,
+        spines: int,
+        hosts: int,
+        rate: float | str,
+        switch_rate: float | str | None = ...,
+        delay: float | str | None = ...,
+        switch_delay: float | str | None = ...,
+        buffer: str | None = "1 bdp",
+        qdisc: AnyQueue | None = "fifo",
+    ) -> None: ...
+
 class Graph(Record):
     r"""Any network.
 

@@ -3,7 +3,8 @@
 use super::Context;
 use crate::error::suggestion;
 use crate::ids::{LinkId, NodeId};
-use crate::scenario::Flow;
+use crate::rng::{Purpose, Stream};
+use crate::scenario::{EqualPaths, Flow};
 
 /// Where a flow goes: its ends, and its ways there and back.
 #[derive(Default)]
@@ -26,15 +27,23 @@ pub(super) enum Ends {
 }
 
 impl Context<'_> {
-    /// Where a flow goes.
-    pub(super) fn way(&mut self, flow: &Flow, ends: Ends, path: &str) -> Option<Way> {
+    /// Where a flow of this number goes.
+    pub(super) fn way(
+        &mut self,
+        flow: &Flow,
+        number: usize,
+        ends: Ends,
+        path: &str,
+    ) -> Option<Way> {
         let (src, dst) = self.hosts(flow, ends, path)?;
-        let route = self.route(flow.route.as_ref(), src, dst, path, "route");
+        let hash = |way| self.hash(2 * number as u64 + way);
+        let [there, back] = [hash(0), hash(1)];
+        let route = self.route(flow.route.as_ref(), [src, dst], there, path, "route");
         // Links go both ways: where there is no way out, there is none back.
         if route.is_none() && flow.route.is_none() && flow.ack_route.is_none() {
             return None;
         }
-        let ack_route = self.route(flow.ack_route.as_ref(), dst, src, path, "ack_route");
+        let ack_route = self.route(flow.ack_route.as_ref(), [dst, src], back, path, "ack_route");
         Some(Way { src, dst, route: route?, ack_route: ack_route? })
     }
 
@@ -86,16 +95,25 @@ impl Context<'_> {
         None
     }
 
+    /// What decides between equal paths for a direction of a flow, if they are not all the first.
+    fn hash(&self, direction: u64) -> Option<Stream> {
+        let is_hashed = match self.scenario.equal_paths {
+            Some(chosen) => chosen == EqualPaths::Hash,
+            None => self.layout.has_equal_paths,
+        };
+        is_hashed.then(|| Stream::new(self.scenario.seed, Purpose::Path, direction))
+    }
+
     fn route(
         &mut self,
         given: Option<&Vec<String>>,
-        src: NodeId,
-        dst: NodeId,
+        [src, dst]: [NodeId; 2],
+        hash: Option<Stream>,
         path: &str,
         key: &str,
     ) -> Option<Box<[LinkId]>> {
         let Some(given) = given else {
-            let found = self.routes.route(src, dst);
+            let found = self.routes.route(src, dst, hash);
             if found.is_none() {
                 let (a, b) = (&self.layout.nodes[src.index()], &self.layout.nodes[dst.index()]);
                 let message = format!(

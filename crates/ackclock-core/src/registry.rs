@@ -155,7 +155,7 @@ pub fn entry<Env, A: About<Env>>(file: &'static str) -> Entry {
     Entry { info: A::INFO, facts: A::FACTS, file, params }
 }
 
-/// Declares a room's registry: `build(spec, env, path)` and `catalogue()`.
+/// Declares a room's registry: `build(spec, env, path)`, `names()` and `catalogue()`.
 #[macro_export]
 macro_rules! registry {
     ($(#[$doc:meta])* $room:literal: $object:ty, $env:ty { $($file:literal => $algorithm:ty),+ $(,)? }) => {
@@ -175,9 +175,14 @@ macro_rules! registry {
                         .map(|a| Box::new(a) as Box<$object>);
                 }
             )+
-            let names = [$(<$algorithm as $crate::registry::About<$env>>::INFO.name),+];
+            let names = names();
             let what = format!("there is no {} \"{}\"", $room, spec.kind());
             Err($crate::error::Problem::unknown(path, &what, spec.kind(), &names).into())
+        }
+
+        /// Names of the algorithms of this room.
+        pub fn names() -> Vec<&'static str> {
+            vec![$(<$algorithm as $crate::registry::About<$env>>::INFO.name),+]
         }
 
         /// Every algorithm of this room.

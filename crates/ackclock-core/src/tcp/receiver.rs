@@ -316,7 +316,7 @@ impl Receiver {
     /// Whether the acknowledgement of a new segment out of order waits for others.
     #[cold]
     fn withhold(&mut self, packet: &Packet, now: Time) -> bool {
-        if self.withheld >= MOST_WITHHELD {
+        if self.sack_delay == Span::ZERO || self.withheld >= MOST_WITHHELD {
             return false;
         }
         if self.duplicates_sent < DUPLICATES_AT_ONCE {
@@ -367,18 +367,18 @@ impl Receiver {
                 at_once = true;
             }
         } else {
-            let new = seq > self.next && self.store(seq);
-            if new && !at_once && self.sack_delay > Span::ZERO && self.withhold(packet, ctx.now) {
-                return;
-            }
-            at_once = true;
-            if !new {
+            if seq > self.next && self.store(seq) {
+                if self.hastes && !at_once && self.withhold(packet, ctx.now) {
+                    return;
+                }
+            } else {
                 self.duplicates += 1;
                 self.quick = self.quick_acks;
                 if self.dsack {
                     self.duplicate = Some(seq);
                 }
             }
+            at_once = true;
         }
         if at_once {
             self.acknowledge(Flags::default(), packet.queued(), ctx);

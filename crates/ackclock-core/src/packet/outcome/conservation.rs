@@ -65,9 +65,7 @@ impl<C: Clock> EndedRun<C> {
             if links.list[l].disc.is_none() || links.list[l].waiting().0 == 0 {
                 continue;
             }
-            let registered = registered.get_or_insert_with(|| {
-                crate::qdisc::catalogue().iter().map(|entry| entry.info.name).collect()
-            });
+            let registered = registered.get_or_insert_with(crate::qdisc::names);
             if registered.contains(&plan.links[l].settings.qdisc.kind()) {
                 let mut count = |packet: &Packet| {
                     let far = 2 * packet.flow.index() + usize::from(!packet.is_ack());

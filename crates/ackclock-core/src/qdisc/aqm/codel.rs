@@ -143,12 +143,16 @@ impl Codel {
         from + Span((self.interval.0 as f64 / f64::from(self.count).sqrt()).round() as u64)
     }
 
-    /// Whether a packet that goes on after this wait is marked.
-    #[inline]
-    fn exceeds_threshold(&self, packet: &Packet, sojourn: Span) -> bool {
-        sojourn > self.ce_threshold
-            && packet.flags.has(Flags::ECT)
-            && (self.ce_selector == CeSelector::All || packet.flags.has(Flags::ECT_1))
+    /// Marks a packet that goes on after a longer wait than the threshold, if it is one of those that are marked.
+    #[cold]
+    #[inline(never)]
+    fn mark_beyond_threshold(&self, packet: &Packet, verdict: Verdict) -> Verdict {
+        let is_chosen = packet.flags.has(Flags::ECT)
+            && (self.ce_selector == CeSelector::All || packet.flags.has(Flags::ECT_1));
+        match verdict {
+            Verdict::Pass if is_chosen => Verdict::MarkElseDrop(DropReason::Unmarkable),
+            _ => verdict,
+        }
     }
 
     /// Whether a hit marks this packet and does not drop it.
@@ -215,12 +219,11 @@ impl Aqm for Codel {
         _rng: &mut Stream,
     ) -> Verdict {
         let sojourn = queue.now.since(since);
-        match self.control(packet, sojourn, queue) {
-            Verdict::Pass if self.exceeds_threshold(packet, sojourn) => {
-                Verdict::MarkElseDrop(DropReason::Unmarkable)
-            }
-            verdict => verdict,
+        let verdict = self.control(packet, sojourn, queue);
+        if sojourn > self.ce_threshold {
+            return self.mark_beyond_threshold(packet, verdict);
         }
+        verdict
     }
 
     fn on_idle(&mut self, _now: Time) {

@@ -20,7 +20,7 @@ pub mod sfb;
 pub mod sred;
 pub(in crate::qdisc) mod zombies;
 
-use super::{Aqm, Limit, QdiscEnv, QueueDisc, build, catalogue};
+use super::{Aqm, Limit, QdiscEnv, QueueDisc, build, names};
 use crate::error::Problem;
 use crate::registry::Spec;
 
@@ -67,5 +67,5 @@ pub(in crate::qdisc) fn inner_names(env: &QdiscEnv) -> Vec<&'static str> {
     let serves = |name: &str| {
         build(&Spec::from(name), env, "").is_ok_and(|disc| disc.into_prototype().is_some())
     };
-    catalogue().iter().map(|entry| entry.info.name).filter(|name| serves(name)).collect()
+    names().into_iter().filter(|name| serves(name)).collect()
 }

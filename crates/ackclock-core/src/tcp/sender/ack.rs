@@ -61,23 +61,22 @@ impl Sender {
         let mut phase = Phase::Open;
         if self.tracks {
             phase = self.note_tracked(packet, &mut heard);
+            if let Some(advance) = &advance
+                && self.config.era == Era::Linux
+            {
+                // @src Linux 6.12, tcp_input.c: `tcp_ack_update_rtt` has two samples.
+                rtt = advance.clean_sent_at.filter(|_| !advance.ambiguous).map(|at| now.since(at));
+            }
         }
         let digest = self.recovery.on_ack(&mut self.board, &heard);
         let answered_ecn = self.react(packet, &digest, now);
-        if self.tracks && self.follows_slow_start {
-            self.follow_recovery(&heard);
-        }
-        if self.tracks && self.sampler.is_some() {
-            self.give_sample(packet, &digest, &heard, phase);
-        } else if let Some(advance) = &advance
+        let gave_sample = self.tracks && self.give_tracked(packet, &digest, &heard, phase);
+        if let Some(advance) = &advance
+            && !gave_sample
             && !digest.hold_window
             && digest.entered.is_none()
             && !answered_ecn
         {
-            if self.config.era == Era::Linux {
-                // @src Linux 6.12, tcp_input.c: `tcp_ack_update_rtt` has two samples.
-                rtt = advance.clean_sent_at.filter(|_| !advance.ambiguous).map(|at| now.since(at));
-            }
             self.grow(packet, advance, rtt, now);
         }
         if self.stage == Stage::Open {
@@ -101,6 +100,25 @@ impl Sender {
         heard.dsack = self.duplicate_block(packet);
         self.find_spurious(packet, heard, heard.now);
         phase
+    }
+
+    /// What only senders that track each segment report; true if the control had a rate sample.
+    #[inline(never)]
+    fn give_tracked(
+        &mut self,
+        packet: &Packet,
+        digest: &Digest,
+        heard: &AckIn,
+        before: Phase,
+    ) -> bool {
+        if self.follows_slow_start {
+            self.follow_recovery(heard);
+        }
+        let gives = self.sampler.is_some();
+        if gives {
+            self.give_sample(packet, digest, heard, before);
+        }
+        gives
     }
 
     /// Reports to the slow start rule what an acknowledgement in fast recovery says.
@@ -221,7 +239,7 @@ impl Sender {
             let before = self.window.cwnd;
             self.slow_start.on_ack(&mut self.window, &ack);
             self.cc.on_slow_start(&mut self.window, &ack);
-            if self.config.era == Era::Linux {
+            if self.tracks && self.config.era == Era::Linux {
                 self.leave_slow_start(before, &ack);
             }
         } else {

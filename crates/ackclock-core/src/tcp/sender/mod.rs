@@ -47,6 +47,7 @@ use crate::ids::FlowId;
 use crate::memory::prefetch;
 use crate::record::{FlowSample, WindowRow};
 use crate::recovery::{LossRecovery, Phase};
+use crate::scenario::Era;
 use crate::slow_start::SlowStart;
 use crate::tcp::rate::Deliveries;
 use crate::tcp::receiver::FIRST_COUNT;
@@ -122,7 +123,8 @@ pub struct Sender {
     cwr_pending: bool,
     /// A mark came while the window was one segment: nothing leaves before the retransmission timer.
     held_by_ecn: bool,
-    /// There is a sampler, marks, a search for needless repairs, or a slow start rule that does more than grow.
+    /// There is a sampler, marks, a search for needless repairs, a slow start rule that does more than grow, or what only
+    /// Linux does: what most senders have none of is behind this one test.
     tracks: bool,
     /// There is such a rule.
     follows_slow_start: bool,
@@ -198,6 +200,9 @@ impl Sender {
                 || cc.wants_samples()
                 || recovery.marks_losses()
                 || slow_start.acts_beyond_growth()
+                || config.era == Era::Linux
+                || config.offload
+                || config.window_autotuning
                 || Undo::is_wanted(&config),
             follows_slow_start: slow_start.acts_beyond_growth(),
             losses_followed: 0,

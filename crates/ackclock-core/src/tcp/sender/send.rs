@@ -30,24 +30,19 @@ impl Sender {
             return;
         }
         let now = ctx.now;
-        if self.tracks {
-            if self.sampler.is_some() {
-                self.restart_samples(now);
-            }
-            if self.tests_timeout(ctx) {
+        let (rate, offloads) = if self.tracks {
+            if self.must_not_send(ctx) {
                 return;
             }
-        }
-        let mut rate = self.cc.pacing_rate();
-        if self.tracks && rate.is_none() {
-            rate = self.slow_start_rate();
-        }
+            self.tracked_rate()
+        } else {
+            (self.cc.pacing_rate(), false)
+        };
+        // What `burst` is when the present burst of segmentation offload has left.
+        let mut burst_end = burst;
         // Segments that leave together, without waiting for one another.
         let quantum = if rate.is_some() { self.cc.send_quantum().max(1) } else { 1 };
         let mut together = 0;
-        // Segments of the present burst of segmentation offload.
-        let offloads = self.config.offload && rate.is_none();
-        let mut in_burst = if offloads { 0 } else { u32::MAX };
         loop {
             if let Some(rate) = rate
                 && ((now < self.next_paced && together == 0) || rate.0 == 0)
@@ -62,17 +57,20 @@ impl Sender {
             if new_data && self.board.outstanding() == 0 {
                 self.restart_after_idle(now);
             }
-            if new_data && in_burst == 0 {
-                in_burst = self.burst_now(now);
+            let mut offer = Offer { cwnd: self.window.cwnd, new_data, models_path: false };
+            if self.tracks {
+                offer.models_path = self.sampler.is_some();
+                if offloads {
+                    if new_data && burst == burst_end {
+                        burst_end = burst.saturating_sub(self.burst_now(now));
+                    }
+                    offer.new_data = new_data && burst > burst_end;
+                }
             }
-            let models_path = self.tracks && self.sampler.is_some();
-            let new_data_now = new_data && in_burst > 0;
-            let offer = Offer { cwnd: self.window.cwnd, new_data: new_data_now, models_path };
             let size = match self.recovery.next(&mut self.board, &offer) {
                 Next::Retransmit(seq) => self.send_again(seq, ctx),
                 Next::New => {
                     burst -= 1;
-                    in_burst -= 1;
                     self.send_new(ctx)
                 }
                 Next::Nothing => {
@@ -97,6 +95,21 @@ impl Sender {
         }
     }
 
+    /// What only some senders do before they send; true if nothing more leaves now.
+    #[inline(never)]
+    fn must_not_send(&mut self, ctx: &mut EndpointCtx<'_>) -> bool {
+        if self.sampler.is_some() {
+            self.restart_samples(ctx.now);
+        }
+        self.tests_timeout(ctx)
+    }
+
+    /// The rate of the control or of a slow start rule that paces; without either, whether segments leave in bursts.
+    fn tracked_rate(&self) -> (Option<BitRate>, bool) {
+        let rate = self.cc.pacing_rate().or_else(|| self.slow_start_rate());
+        (rate, self.config.offload && rate.is_none())
+    }
+
     /// The rate of a slow start rule that paces.
     #[inline(never)]
     fn slow_start_rate(&self) -> Option<BitRate> {
@@ -119,7 +132,7 @@ impl Sender {
     #[inline]
     pub(super) fn receive_window(&self) -> u32 {
         let most = self.config.receiver_window;
-        if self.config.window_autotuning {
+        if self.tracks && self.config.window_autotuning {
             let first = FIRST_WINDOW / self.config.mss.max(1);
             most.min(first.max(1).saturating_add(self.board.una().saturating_mul(2)))
         } else {

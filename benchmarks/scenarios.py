@@ -191,11 +191,11 @@ def hierarchy(folder: Path, seconds: float, *, era: str = ERA) -> Scenario:
 
 
 def fixed(folder: Path) -> dict[str, Scenario]:
-    """Return the five scenarios whose instructions are counted."""
+    """Return the scenarios whose instructions are counted."""
     base = dumbbell(50, 10, era="rfc")
 
-    def varied(n: int, net: Scenario, tcp: Scenario, cc: str) -> Scenario:
-        flows = [{"pair": 0, "count": n, "stagger": 1 / n, "cc": cc, "recovery": "sack"}]
+    def varied(n: int, net: Scenario, tcp: Scenario, cc: str, recovery: str = "sack") -> Scenario:
+        flows = [{"pair": 0, "count": n, "stagger": 1 / n, "cc": cc, "recovery": recovery}]
         shape = {"pairs": n, "right_delays": far_delays(n), "rate": "45 Mbps"} | net
         return base | {"net": base["net"] | shape, "tcp": TCP | tcp, "flows": flows}
 
@@ -205,5 +205,7 @@ def fixed(folder: Path) -> dict[str, Scenario]:
         "red-ecn": varied(20, {"qdisc": red, "buffer": "300 pkt"}, {"ecn": True}, "aimd"),
         "fq-lqd": varied(20, {"qdisc": "fq", "buffer": "200 pkt"}, {}, "aimd"),
         "fq-codel-cubic": varied(20, {"qdisc": "fq-codel", "buffer": "1000 pkt"}, {}, "cubic"),
+        "cubic": varied(20, {"buffer": "300 pkt"}, {}, "cubic"),
+        "bbr": varied(20, {"buffer": "300 pkt"}, {}, "bbr3", "rack"),
         "hierarchy": hierarchy(folder, 1.5, era="rfc"),
     }

@@ -1,6 +1,7 @@
 """Runs of the packet engine through Python: contract, tables, bundle, determinism."""
 
 import json
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -155,7 +156,10 @@ def test_replications_differ_by_seed_and_agree_in_order(small):
 
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
 def test_examples_run(file):
-    result = ac.load(file).replace(duration="8 s", warmup="2 s").run()
+    example = ac.load(file)
+    # A few milliseconds of a data centre are enough.
+    is_short = tomllib.loads(file.read_text())["duration"].endswith(" ms")
+    result = (example if is_short else example.replace(duration="8 s", warmup="2 s")).run()
     assert sum(flow["goodput_bps"] for flow in result.summary["flows"]) > 0
 
 

@@ -34,6 +34,8 @@ pub enum Purpose {
     Control = 10,
     /// Choices between equal paths, indexed by flow and direction.
     Path = 11,
+    /// What an encoder of media makes, indexed by flow.
+    Media = 12,
     /// Times at which the flows of a fluid case arrive.
     FlowTime = 20,
     /// Pairs between which the flows of a fluid case go.

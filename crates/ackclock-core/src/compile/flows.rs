@@ -37,6 +37,8 @@ struct Instance {
     ends: Ends,
     start: Span,
     size: Option<Bytes>,
+    /// What its application hands over turn by turn; empty: all at once.
+    turns: Vec<(Bytes, Span)>,
 }
 
 /// Most flows of a scenario.
@@ -146,6 +148,7 @@ impl Context<'_> {
                     .map_or(described, |&(src, dst)| Ends::Drawn(src, dst)),
                 start: flow.start + flow.stagger.unwrap_or_default() * u64::from(copy),
                 size: flow.size,
+                turns: Vec::new(),
             };
             self.add(&definition, instance);
             if self.problems.len() > before {
@@ -241,9 +244,13 @@ impl Context<'_> {
             let is_open = template.src.is_none() && template.pair.is_none();
             let instance = Instance {
                 id: template.id.as_ref().map(|id| format!("{id}{made}")),
-                ends: Ends::Described { pair: if is_open { in_turn() } else { template.pair } },
+                ends: {
+                    let pair = if is_open { in_turn() } else { template.pair };
+                    if arrival.back { Ends::Back { pair } } else { Ends::Described { pair } }
+                },
                 start: template.start + Span(arrival.at.0),
                 size: arrival.size.filter(|_| !has_source).or(template.size),
+                turns: arrival.turns,
             };
             made += 1;
             let before = self.problems.len();
@@ -273,14 +280,20 @@ impl Context<'_> {
     /// Adds a flow of which it is not known where it goes.
     fn without_route(&mut self, definition: &Definition<'_>) {
         let Flow { id, start, size, .. } = definition.flow;
-        let instance = Instance { id: id.clone(), ends: Ends::Nowhere, start: *start, size: *size };
+        let instance = Instance {
+            id: id.clone(),
+            ends: Ends::Nowhere,
+            start: *start,
+            size: *size,
+            turns: Vec::new(),
+        };
         self.add(definition, instance);
     }
 
     /// Adds a flow.
     fn add(&mut self, definition: &Definition<'_>, instance: Instance) {
         let Definition { flow, path, tcp, sender } = definition;
-        let Instance { id, ends, start, size } = instance;
+        let Instance { id, ends, start, size, turns } = instance;
         let before = self.problems.len();
         // Flows that were wrong count too, so that those after them keep their names.
         let number = self.ids.len();
@@ -306,26 +319,39 @@ impl Context<'_> {
             path: Arc::clone(path),
             src,
             dst,
-            pair: if let Ends::Described { pair } = ends { pair } else { None },
+            pair: match ends {
+                Ends::Described { pair } | Ends::Back { pair } => pair,
+                Ends::Drawn(..) | Ends::Nowhere => None,
+            },
             dscp: flow.dscp.unwrap_or_default(),
             start: Time(start.0) + late,
             stop: flow.stop.filter(|_| sound).map(|s| Time(s.0)),
             size: if flow.every.is_some() { None } else { size },
-            supply: supply(flow, size).filter(|_| sound),
+            supply: self.supply(flow, size, turns, number).filter(|_| sound),
             sender: Arc::clone(sender),
             tcp,
             route,
             ack_route,
         });
     }
-}
-
-/// How the application of a flow hands over its data, if not at once.
-fn supply(flow: &Flow, size: Option<Bytes>) -> Option<Arc<Supply>> {
-    let steps = || {
-        let steps = flow.app.as_ref()?;
-        Some(Supply::Steps(steps.iter().map(|step| (Time(step.at.0), step.rate)).collect()))
-    };
-    let bursts = size.zip(flow.every).map(|(size, every)| Supply::Bursts(size, every));
-    bursts.or_else(steps).map(Arc::new)
+    /// How the application of a flow hands over its data, if not at once.
+    fn supply(
+        &self,
+        flow: &Flow,
+        size: Option<Bytes>,
+        turns: Vec<(Bytes, Span)>,
+        number: usize,
+    ) -> Option<Arc<Supply>> {
+        let steps = || {
+            let steps = flow.app.as_ref()?;
+            Some(Supply::Steps(steps.iter().map(|step| (Time(step.at.0), step.rate)).collect()))
+        };
+        let media = || {
+            let media = flow.media.clone()?;
+            Some(Supply::Media(media, self.scenario.seed, number as u64))
+        };
+        let bursts = size.zip(flow.every).map(|(size, every)| Supply::Bursts(size, every));
+        let turns = (turns.len() > 1).then_some(Supply::Turns(turns));
+        bursts.or_else(steps).or_else(media).or(turns).map(Arc::new)
+    }
 }

@@ -137,6 +137,8 @@ fn application(flow: &PlanFlow, until: Time) -> f64 {
         Some(Supply::Bursts(size, every)) => {
             size.0 as f64 * (until.since(flow.start).seconds() / every.seconds()).ceil()
         }
+        Some(Supply::Media(media, ..)) => media.max.bps() / 8.0 * until.since(flow.start).seconds(),
+        Some(Supply::Turns(turns)) => turns.iter().map(|turn| turn.0.0 as f64).sum(),
         Some(Supply::Steps(steps)) => {
             // Before the first step all is there.
             let begins = [(flow.start, None)].into_iter().chain(steps.iter().copied());

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Names, QuicOptions, Transport};
+use super::{Media, Names, QuicOptions, Transport};
 use crate::dscp::Dscp;
 use crate::registry::Spec;
 use crate::units::{BitRate, Bytes, Span};
@@ -64,6 +64,9 @@ pub struct Flow {
     /// What has not left by a step with a rate is not there any more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub app: Option<Vec<AppStep>>,
+    /// The flow carries the frames of a video encoder, whose rate follows the congestion control.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub media: Option<Media>,
     /// What carries the data: `tcp` or `quic`. Left out: `quic` in era `quic`, else `tcp`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transport: Option<Transport>,

@@ -9,6 +9,7 @@ mod era;
 mod flow;
 mod generated;
 mod group;
+mod media;
 mod net;
 mod quic;
 
@@ -17,6 +18,7 @@ pub use era::Era;
 pub use flow::{AppStep, Flow, TcpOptions, Traffic};
 pub use generated::{Barabasi, Capacities, ErdosRenyi, Hot, OcBackbone, Radius, Tiers};
 pub use group::Group;
+pub use media::{Media, Pause};
 pub use net::misread;
 pub use net::{Dumbbell, Graph, Net, NodeSpec, ParkingLot, Ring, Star};
 pub use net::{LinkChange, LinkSpec, Names, RateSpec};

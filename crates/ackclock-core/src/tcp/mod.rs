@@ -2,6 +2,7 @@
 
 mod application;
 mod config;
+mod media;
 mod misbehaving;
 mod ranges;
 mod rate;

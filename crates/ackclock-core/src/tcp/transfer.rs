@@ -101,10 +101,19 @@ impl Transfer {
         (if last { self.last_payload } else { whole }, last)
     }
 
-    /// The application hands over what is due, if it does not do so at once; `nxt` segments have left.
-    pub(crate) fn hand_over(&mut self, now: Time, nxt: u32) {
+    /// The application hands over what is due, if it does not do so at once; `nxt` segments have left, and the
+    /// control would send at `rate` [bit/s].
+    pub(crate) fn hand_over(&mut self, now: Time, nxt: u32, rate: f64) {
         if let Some(application) = &mut self.application {
-            self.available = application.hand_over(now, self.available, nxt, self.total);
+            self.available = application.hand_over(now, self.available, nxt, self.total, rate);
+        }
+    }
+
+    /// All that was handed over is acknowledged.
+    #[inline]
+    pub(crate) fn rest(&mut self, now: Time) {
+        if let Some(application) = &mut self.application {
+            application.rest(now);
         }
     }
 

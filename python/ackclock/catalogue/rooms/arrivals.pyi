@@ -44,3 +44,31 @@ class Trace(Record):
         count: int | None = ...,
         file: str | None = ...,
     ) -> None: ...
+
+class ConnectionVectors(Record):
+    r"""Connections with several requests, responses and think times.
+
+    rate: Mean rate of new connections. Range: more than 0 (1/s).
+    load: Payload of responses that is offered per second. Range: more than 0 bit/s.
+    responses: Sizes of responses.
+    requests: Sizes of requests.
+    turns: Mean number of turns of a connection. Range: from 1 to 10000 (turns).
+    think: Mean think time. Range: more than 0 s.
+    think_shape: Shape of the Pareto distribution of think times. Range: more than 1.
+    pairs: Each connection goes between a pair drawn from 0 to this less one. Range: at least 1.
+    start: No connection before this time of the run. Range: at least 0 s.
+    until: No connection at or after this time of the run. Range: at least 0 s.
+    """
+    def __init__(
+        self,
+        rate: float | None = ...,
+        load: float | str | None = ...,
+        responses: Any = ...,
+        requests: Any = ...,
+        turns: float | None = 3.0,
+        think: float | str | None = 3,
+        think_shape: float | None = 1.5,
+        pairs: int | None = ...,
+        start: float | str | None = 0,
+        until: float | str | None = ...,
+    ) -> None: ...

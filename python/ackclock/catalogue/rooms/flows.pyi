@@ -21,6 +21,7 @@ class Flow(Record):
     size: Payload to transfer. Range: at least 1 B.
     every: With `size`: the application hands over so much each time that this has passed, over one connection that rests in between. Range: more than 0 s.
     app: How fast the application hands over data: steps, each from its time on.
+    media: The flow carries the frames of a video encoder, whose rate follows the congestion control.
     transport: What carries the data: `tcp` or `quic`.
     cc: Congestion control.
     recovery: Loss recovery of TCP.
@@ -48,6 +49,7 @@ class Flow(Record):
         size: float | str | None = ...,
         every: float | str | None = ...,
         app: list[Any] | tuple[Any, ...] | None = ...,
+        media: Any = ...,
         transport: Literal["tcp", "quic"] | None = ...,
         cc: AnyControl | None = ...,
         recovery: Record | str | dict[str, Any] | None = ...,

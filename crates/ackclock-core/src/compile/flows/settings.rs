@@ -6,7 +6,7 @@ use super::{Context, Definition};
 use crate::compile::plan::PlanSender;
 use crate::quic::QuicConfig;
 use crate::registry::Range;
-use crate::scenario::{Era, Flow, QuicOptions, TcpOptions, Transport};
+use crate::scenario::{Era, Flow, Media, QuicOptions, TcpOptions, Transport};
 use crate::tcp::TcpConfig;
 use crate::units::{Bytes, Span};
 
@@ -66,6 +66,24 @@ impl Context<'_> {
                 self.wrong(format!("{at}[{}].at", i + 1), message);
             }
         }
+        if let Some(media) = &flow.media {
+            let at = format!("{path}.media");
+            if self.scenario.era.is_ns2() {
+                self.wrong(
+                    at.clone(),
+                    "is for era rfc; flows of the other eras, ns-2's, never pause",
+                );
+            }
+            if flow.every.is_some() || flow.app.is_some() {
+                let other = if flow.app.is_some() { "app" } else { "every" };
+                let message =
+                    format!("says how data is handed over, and so does {other}; expected one");
+                self.wrong(at.clone(), message);
+            }
+            if let Some((key, message)) = media_problem(media) {
+                self.wrong(format!("{at}.{key}"), message);
+            }
+        }
         self.transport(definition);
         if flow.source.is_some() {
             for (key, given) in [
@@ -73,6 +91,7 @@ impl Context<'_> {
                 ("quic", flow.quic != QuicOptions::default()),
                 ("every", flow.every.is_some()),
                 ("app", flow.app.is_some()),
+                ("media", flow.media.is_some()),
                 ("cc", flow.cc.is_some()),
                 ("recovery", flow.recovery.is_some()),
                 ("slow_start", flow.slow_start.is_some()),
@@ -263,4 +282,17 @@ pub(super) fn tcp_problems(tcp: &TcpConfig) -> Vec<(&'static str, String)> {
         wrong("min_rto", "is more than max_rto".to_owned());
     }
     problems
+}
+
+/// What is wrong with a media source whose parameters are in their own ranges: key and message.
+fn media_problem(media: &Media) -> Option<(String, &'static str)> {
+    if media.max < media.min {
+        return Some(("max".to_owned(), "is less than min, expected at least as much"));
+    }
+    if let Some(i) = media.pauses.iter().position(|pause| pause.until <= pause.at) {
+        return Some((format!("pauses[{i}].until"), "is not later than at, expected a later time"));
+    }
+    let i = media.pauses.windows(2).position(|w| w[1].at < w[0].until)?;
+    let message = "is before the end of the pause before it, expected ascending times";
+    Some((format!("pauses[{}].at", i + 1), message))
 }

@@ -20,6 +20,8 @@ pub(super) struct Way {
 pub(super) enum Ends {
     /// As its description says, but for the pair.
     Described { pair: Option<u32> },
+    /// The same, the other way round.
+    Back { pair: Option<u32> },
     /// As a pattern drew.
     Drawn(NodeId, NodeId),
     /// It is not known.
@@ -49,6 +51,10 @@ impl Context<'_> {
 
     fn hosts(&mut self, flow: &Flow, ends: Ends, path: &str) -> Option<(NodeId, NodeId)> {
         let pair = match ends {
+            Ends::Back { pair } => {
+                let ends = self.hosts(flow, Ends::Described { pair }, path);
+                return ends.map(|(src, dst)| (dst, src));
+            }
             Ends::Nowhere => return None,
             Ends::Drawn(src, dst) => return Some((src, dst)),
             Ends::Described { pair } => pair,

@@ -33,7 +33,7 @@ impl QuicSender {
             let has_lost = self.stream.has_lost();
             let may_send_new = self.may_send_new(now);
             if !has_lost && !may_send_new {
-                self.note_application_limit();
+                self.note_application_limit(now);
                 return;
             }
             let has_room = f64::from(self.sent.in_flight()) + 1.0 <= self.window.cwnd;
@@ -96,8 +96,11 @@ impl QuicSender {
     }
 
     /// The window had room, but there was nothing to put into it.
-    fn note_application_limit(&mut self) {
+    fn note_application_limit(&mut self, now: Time) {
         let flight = self.sent.in_flight();
+        if self.stream.outstanding() == 0 {
+            self.transfer.rest(now);
+        }
         if f64::from(flight) + 1.0 <= self.window.cwnd {
             self.deliveries.limit_by_application(flight);
         }

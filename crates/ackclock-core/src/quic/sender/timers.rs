@@ -41,7 +41,20 @@ impl QuicSender {
 
     /// The application hands over what is due, if it does not do so at once.
     pub(super) fn hand_over(&mut self, now: Time) {
-        self.transfer.hand_over(now, self.stream.nxt());
+        let rate = self.control_rate();
+        self.transfer.hand_over(now, self.stream.nxt(), rate);
+    }
+
+    /// The rate of payload that the control's window and pacing give [bit/s]; 0 before the first round trip.
+    fn control_rate(&self) -> f64 {
+        let srtt = self.rtt.smoothed();
+        if srtt == Span::ZERO {
+            return 0.0;
+        }
+        let payload = f64::from(self.config.segment()) * 8.0;
+        let share = f64::from(self.config.segment()) / f64::from(self.config.wire_size());
+        let paced = self.cc.pacing_rate().map_or(f64::INFINITY, |rate| rate.bps() * share);
+        paced.min(self.window.cwnd * payload / srtt.seconds())
     }
 
     /// Runs what is due.

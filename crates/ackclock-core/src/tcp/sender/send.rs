@@ -77,7 +77,7 @@ impl Sender {
                     if self.board.outstanding() == 0 && self.nothing_left(now) {
                         self.finish(now);
                     } else if !new_data && burst > 0 {
-                        self.note_application_limit();
+                        self.note_application_limit(now);
                     } else if self.tracks
                         && new_data
                         && let Some(sampler) = &mut self.sampler
@@ -142,8 +142,11 @@ impl Sender {
 
     /// The window had room, but there was nothing to put into it.
     #[inline]
-    fn note_application_limit(&mut self) {
+    fn note_application_limit(&mut self, now: Time) {
         let pipe = self.board.pipe();
+        if self.board.outstanding() == 0 {
+            self.transfer.rest(now);
+        }
         if f64::from(pipe) + 1.0 <= self.window.cwnd {
             self.deliveries.limit_by_application(pipe);
         }

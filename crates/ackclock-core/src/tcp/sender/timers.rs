@@ -4,7 +4,7 @@ use super::Sender;
 use crate::cc::Signal;
 use crate::recovery::Digest;
 use crate::tcp::{Deadline, EndpointCtx, Stage, tick};
-use crate::units::Time;
+use crate::units::{Span, Time};
 
 impl Sender {
     #[inline]
@@ -35,7 +35,20 @@ impl Sender {
 
     /// The application hands over what is due, if it does not do so at once.
     pub(super) fn hand_over(&mut self, now: Time) {
-        self.transfer.hand_over(now, self.board.nxt());
+        let rate = self.control_rate();
+        self.transfer.hand_over(now, self.board.nxt(), rate);
+    }
+
+    /// The rate of payload that the control's window and pacing give [bit/s]; 0 before the first round trip.
+    fn control_rate(&self) -> f64 {
+        let srtt = self.rto.srtt();
+        if srtt == Span::ZERO {
+            return 0.0;
+        }
+        let payload = f64::from(self.config.mss) * 8.0;
+        let share = f64::from(self.config.mss) / f64::from(self.config.wire_size());
+        let paced = self.cc.pacing_rate().map_or(f64::INFINITY, |rate| rate.bps() * share);
+        paced.min(self.window.cwnd * payload / srtt.seconds())
     }
 
     /// Runs what is due.

@@ -8,13 +8,14 @@
 pub mod poisson;
 pub mod sizes;
 pub mod trace;
+pub mod vectors;
 
 use crate::rng::Stream;
 use crate::scenario::Era;
-use crate::units::{Bytes, Time};
+use crate::units::{Bytes, Span, Time};
 
 /// A transfer that begins.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Arrival {
     /// When.
     pub at: Time,
@@ -22,6 +23,18 @@ pub struct Arrival {
     pub size: Option<Bytes>,
     /// Host pair; absent: the flow template's.
     pub pair: Option<u32>,
+    /// From the pair's receiving host to its sending one.
+    pub back: bool,
+    /// Parts of the size that the application hands over, each a pause after the one before it has been
+    /// acknowledged; empty: all at once.
+    pub turns: Vec<(Bytes, Span)>,
+}
+
+impl Arrival {
+    /// A transfer that is handed over at once.
+    pub fn at_once(at: Time, size: Option<Bytes>, pair: Option<u32>) -> Self {
+        Self { at, size, pair, back: false, turns: Vec::new() }
+    }
 }
 
 /// A generator of transfers.
@@ -42,6 +55,7 @@ crate::registry! {
     "traffic generator": dyn Arrivals, ArrivalsEnv {
         "traffic/arrivals/poisson.rs" => poisson::Poisson,
         "traffic/arrivals/trace.rs" => trace::TraceArrivals,
+        "traffic/arrivals/vectors.rs" => vectors::ConnectionVectors,
     }
 }
 

@@ -168,6 +168,6 @@ impl Arrivals for Poisson {
         self.count += 1;
         let size = Some(self.params.sizes.draw(rng));
         let pair = self.params.pairs.map(|pairs| rng.below(u64::from(pairs)) as u32);
-        Some(Arrival { at: Time::ZERO + at, size, pair })
+        Some(Arrival::at_once(Time::ZERO + at, size, pair))
     }
 }

@@ -121,9 +121,9 @@ fn a_trace_is_replayed_up_to_its_limits() {
     let second = |s| Time(s * crate::units::PS_PER_S);
     let all = take(serde_json::json!({"kind": "trace", "arrivals": list}), 9);
     let expected = [
-        Arrival { at: second(1), size: Some(Bytes(10_000)), pair: None },
-        Arrival { at: second(1), size: None, pair: Some(2) },
-        Arrival { at: second(3), size: None, pair: None },
+        Arrival::at_once(second(1), Some(Bytes(10_000)), None),
+        Arrival::at_once(second(1), None, Some(2)),
+        Arrival::at_once(second(3), None, None),
     ];
     assert_eq!(all, expected);
     assert_eq!(

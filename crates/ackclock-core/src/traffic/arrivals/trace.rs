@@ -79,6 +79,6 @@ impl About<ArrivalsEnv> for TraceArrivals {
 impl Arrivals for TraceArrivals {
     fn next(&mut self, _: &mut Stream) -> Option<Arrival> {
         let entry = self.entries.next()?;
-        Some(Arrival { at: Time::ZERO + entry.at, size: entry.size, pair: entry.pair })
+        Some(Arrival::at_once(Time::ZERO + entry.at, entry.size, entry.pair))
     }
 }

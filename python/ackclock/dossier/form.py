@@ -21,7 +21,7 @@ LEVELS = {
 }
 """Levels of requirements."""
 
-VERDICTS = ("met", "not met", "undecided", "text needed", "not applicable")
+VERDICTS = ("met", "not met", "undecided", "reported", "text needed", "not applicable")
 
 AUDITS = ("adversary", "latecomer", "game")
 """Studies of ackclock that a profile may include."""
@@ -119,7 +119,8 @@ _CHECK = _table(
         "trade": _text("What a stricter and a laxer threshold would change."),
         "shown": _text("Why it is measured though it does not decide."),
     },
-    ("measure", "expect", "reason", "trade"),
+    ("measure",),
+    "Without expect, reason and trade its value is reported and does not decide.",
 )
 
 REQUIREMENTS = _table(

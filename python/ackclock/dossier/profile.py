@@ -37,6 +37,8 @@ class Requirement:
     ----------
     is_text
         Nothing that is measured decides: people answer the question.
+    is_reported
+        No check has a threshold.
     """
 
     id: str
@@ -51,6 +53,7 @@ class Requirement:
     note: str = ""
     thresholds: tuple[Threshold, ...] = ()
     is_text: bool = False
+    is_reported: bool = False
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock.dossier import form
 from ackclock.dossier.profile import Profile, Requirement, Threshold
+from ackclock.dossier.rows import NO_BOUND
 from ackclock.errors import UnsupportedError, suggestion
 from ackclock.reproduce.check import crosscheck
 from ackclock.reproduce.paper import PaperData
@@ -144,14 +145,19 @@ class _Reader(FolderReader):
         """The claim that is judged: that what is required holds."""
         place = f"requirement[{row['id']}]"
         given = [check for check in row.get("check", ()) if isinstance(check, dict)]
+        for check in given:
+            if "expect" in check and not {"reason", "trade"} <= set(check):
+                self.report(file, place, "has a check with expect, which needs reason and trade")
+        bounded = [check for check in given if "expect" in check]
         # What is only shown is a claim where nothing else is measured.
-        only_shown = all("shown" in check for check in given)
+        only_shown = all("shown" in check for check in bounded)
         checks = [
             {key: value for key, value in check.items() if key not in ("source", "trade", "shown")}
             | ({"ours": check["shown"]} if "shown" in check and not only_shown else {})
+            | ({} if "expect" in check else {"expect": {"between": NO_BOUND}})
             for check in given
         ]
-        if only_shown and "question" not in row:
+        if only_shown and len(bounded) == len(given) and "question" not in row:
             self.report(file, place, "needs a check that decides, or a question")
         entry: dict[str, Any] = {
             "id": row["id"],
@@ -189,11 +195,13 @@ def _requirement(row: dict[str, Any], claim: Claim) -> Requirement:
     why = tuple(
         Threshold(made.name, one.get("reason", ""), one.get("source", "ours"), one.get("trade", ""))
         for made, one in zip(claim.checks, checks, strict=False)
+        if "expect" in one
     )
     rest = {key: value for key, value in row.items() if key not in ("check", "figures")}
     return Requirement(
         figures=tuple(row.get("figures", ())),
         thresholds=why,
         is_text=all("shown" in check for check in checks),
+        is_reported=bool(checks) and not any("expect" in check for check in checks),
         **rest,
     )

@@ -153,7 +153,7 @@ def _row(row: Row) -> Data:
                 "unit": n.unit,
                 "expected": n.part.expected,
                 "margin": away(n.distance),
-                "outcome": n.part.outcome,
+                "outcome": n.part.outcome if n.part.expected else "reported",
                 "ours": not n.decides,
             }
             for n in row.numbers

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from ackclock.reproduce.check.crosscheck import studies_of
@@ -14,11 +14,14 @@ if TYPE_CHECKING:
     from ackclock.reproduce.run.judge import Part, Target
     from ackclock.reproduce.run.measure import ClaimResult
 
-__all__ = ["Number", "Row", "Verdict", "make_row"]
+__all__ = ["NO_BOUND", "Number", "Row", "Verdict", "make_row"]
 
-Verdict = Literal["met", "not met", "undecided", "text needed", "not applicable"]
+Verdict = Literal["met", "not met", "undecided", "reported", "text needed", "not applicable"]
 
 _UNMEASURED = "measured nothing here"
+
+NO_BOUND = [-math.inf, math.inf]
+"""What a check expects that only reports its value."""
 
 
 @dataclass(frozen=True)
@@ -178,14 +181,18 @@ def make_row(requirement: Requirement, result: ClaimResult, data: PaperData) -> 
         check = checks.get(name) or next(iter(checks.values()))
         where = rest if name else part.name
         studies = tuple(studies_of(data, check.measure))
-        decides = not (part.ours or requirement.is_text)
-        numbers.append(Number(name, where, part, check.unit, studies, decides=decides))
+        is_bounded = check.expect.get("between") != NO_BOUND
+        decides = is_bounded and not (part.ours or requirement.is_text)
+        shown = part if is_bounded else replace(part, expected="", goal=None)
+        numbers.append(Number(name, where, shown, check.unit, studies, decides=decides))
     return Row(requirement, *_verdict(requirement, result), tuple(numbers))
 
 
 def _verdict(requirement: Requirement, result: ClaimResult) -> tuple[Verdict, str]:
     if requirement.is_text:
         return "text needed", requirement.question
+    if requirement.is_reported and result.outcome == "met":
+        return "reported", "there is no threshold"
     if result.outcome == "met":
         return "met", result.reason
     if result.outcome == "missed":

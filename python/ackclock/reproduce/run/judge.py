@@ -63,7 +63,7 @@ class Target(NamedTuple):
         """
         if self.is_open:
             return self.low < value < self.high
-        slack = SLACK * max(1.0, *(abs(end) for end in self.ends))
+        slack = SLACK * max([1.0, *(abs(end) for end in self.ends)])
         return self.low - slack <= value <= self.high + slack
 
     @property

@@ -68,11 +68,43 @@ impl About<SharingEnv> for AlphaFair {
     }
 }
 
+/// Beside a share that is 1 one below this is less than any rounding.
+const LEAST: f64 = 1e-100;
+
+impl AlphaFair {
+    /// Shares where powers of the weights leave the range of numbers: as if those of the largest weights came
+    /// first, for next to them the others have nothing.
+    fn share_by_rank(&self, arrivals: &Arrivals<'_>, leaving: &mut [f64]) {
+        let mut left = arrivals.capacity;
+        let mut rest: Vec<usize> = (0..leaving.len()).collect();
+        leaving.fill(0.0);
+        while !rest.is_empty() && left > 0.0 {
+            let most = rest.iter().map(|&i| arrivals.weight[i]).fold(0.0, f64::max);
+            let power = |i: usize| (arrivals.weight[i] / most).powf(1.0 / self.params.alpha);
+            let (heavy, light): (Vec<usize>, _) =
+                rest.into_iter().partition(|&i| arrivals.weight[i] >= most || power(i) > LEAST);
+            let rate: Vec<f64> = heavy.iter().map(|&i| arrivals.rate[i]).collect();
+            let weight: Vec<f64> = heavy.iter().map(|&i| power(i)).collect();
+            let mut shares = vec![0.0; heavy.len()];
+            MaxMin.share(&Arrivals { capacity: left, rate: &rate, weight: &weight }, &mut shares);
+            for (&i, share) in heavy.iter().zip(shares) {
+                leaving[i] = share;
+                left -= share;
+            }
+            rest = light;
+        }
+    }
+}
+
 impl Sharing for AlphaFair {
     fn share(&self, arrivals: &Arrivals<'_>, leaving: &mut [f64]) {
         let weight: Vec<f64> =
             arrivals.weight.iter().map(|w| w.powf(1.0 / self.params.alpha)).collect();
-        MaxMin.share(&Arrivals { weight: &weight, ..*arrivals }, leaving);
+        if weight.iter().all(|weight| (LEAST..1.0 / LEAST).contains(weight)) {
+            MaxMin.share(&Arrivals { weight: &weight, ..*arrivals }, leaving);
+        } else {
+            self.share_by_rank(arrivals, leaving);
+        }
     }
 
     fn is_max_min(&self) -> bool {
@@ -105,6 +137,17 @@ mod tests {
         }
         // One demands less than its share: the other has the rest.
         assert_eq!(shared(2.0, 3.0, &[0.5, 9.0], &[1.0, 4.0]), [0.5, 2.5]);
+    }
+
+    /// Towards alpha 0 the largest weight has all that it can use, then the next; equal ones share.
+    #[test]
+    fn powers_of_weights_beyond_numbers_rank_the_flows() {
+        assert_eq!(shared(1e-9, 6.0, &[4.0; 4], &[0.01, 9.0, 0.01, 0.5]), [0.0, 4.0, 0.0, 2.0]);
+        assert_eq!(shared(1e-9, 8.0, &[3.0; 4], &[0.01, 9.0, 0.01, 0.5]), [1.0, 3.0, 1.0, 3.0]);
+        assert_eq!(shared(1e-9, 6.0, &[1e12, 1.0, 1e12], &[0.01; 3]), [2.5, 1.0, 2.5]);
+        // (1/2)^(1/alpha) is 10^-15: more than nothing, and in range.
+        let got = shared(0.02, 1.0, &[9.0; 2], &[2e9, 1e9]);
+        assert!((got[1] / got[0] / 0.5f64.powi(50) - 1.0).abs() < 1e-9, "{got:?}");
     }
 
     #[test]

@@ -71,8 +71,9 @@ impl LossLoad {
     /// 1 - p_i = (m q_i + (1 - q_i) sum r - sum r (1 - q)) / sum r q
     /// ```
     ///
-    /// in which nothing cancels for the largest flows, those with q = 1.
-    fn pass_rest(&self, capacity: f64, largest: f64, rest: &[usize], leaving: &mut [f64]) {
+    /// in which nothing cancels for the largest flows, those with q = 1. False, and nothing is written, if these
+    /// would lose more than all.
+    fn pass_rest(&self, capacity: f64, largest: f64, rest: &[usize], leaving: &mut [f64]) -> bool {
         let (mut sum, mut light, mut heavy) = (0.0, 0.0, 0.0);
         for &i in rest {
             let (rate, q) = (leaving[i], (leaving[i] / largest).powf(self.k));
@@ -80,11 +81,15 @@ impl LossLoad {
             light += rate * (1.0 - q);
             heavy += rate * q;
         }
+        if light >= capacity {
+            return false;
+        }
         for &i in rest {
             let q = (leaving[i] / largest).powf(self.k);
             let part = (capacity * q + (1.0 - q) * sum - light) / heavy;
             leaving[i] *= part.clamp(0.0, 1.0);
         }
+        true
     }
 }
 
@@ -104,7 +109,11 @@ impl Sharing for LossLoad {
             let rest = &order[place..];
             let power: f64 = rest.iter().map(|&i| (leaving[i] / largest).powf(self.k + 1.0)).sum();
             let loss = excess / (largest * power);
-            if loss >= 1.0 {
+            if loss > CANCELLING {
+                // Whether it is 1 or more depends on digits that the excess has lost.
+                if self.pass_rest(arrivals.capacity, largest, rest, leaving) {
+                    break;
+                }
                 leaving[first] = 0.0;
                 // Summed anew: the difference of two large sums would keep none of the small rates.
                 let left: f64 = order[place + 1..].iter().map(|&i| leaving[i]).sum();
@@ -113,10 +122,6 @@ impl Sharing for LossLoad {
                     break;
                 }
                 continue;
-            }
-            if loss > CANCELLING {
-                self.pass_rest(arrivals.capacity, largest, rest, leaving);
-                break;
             }
             for &i in rest {
                 leaving[i] *= 1.0 - loss * (leaving[i] / largest).powf(self.k);
@@ -190,6 +195,23 @@ mod tests {
             .share(&Arrivals { capacity: 6.0, rate: &rate, weight: &[] }, &mut leaving);
         assert!(leaving.iter().sum::<f64>() <= 6.0 * (1.0 + 1e-9), "{leaving:?}");
         assert_eq!(leaving[1..], [2.0, 3.0]);
+    }
+
+    /// The small flow alone fills the link: of the large ones nothing passes, in any order of the sum.
+    #[test]
+    fn flows_beside_which_a_small_one_fills_the_link_lose_all() {
+        let large = 1.242_156_862_745_098e16;
+        for place in 0..4 {
+            let mut rate = [large; 4];
+            rate[place] = 83.0 / 6.0;
+            let mut leaving = [0.0; 4];
+            let arrivals = Arrivals { capacity: 12.421_568_627_450_98, rate: &rate, weight: &[] };
+            LossLoad { k: 10.0 }.share(&arrivals, &mut leaving);
+            for (i, found) in leaving.iter().enumerate() {
+                let expected = if i == place { arrivals.capacity } else { 0.0 };
+                assert!((found - expected).abs() < 1e-9, "{place}: {leaving:?}");
+            }
+        }
     }
 
     #[test]

@@ -18,6 +18,10 @@ mod sender;
 mod tests;
 mod transfer;
 
+/// Most segments that a flow may have in flight, whatever its control sets: 1 Tbit/s for 0.1 s, ten times what the
+/// windows of TCP can announce (2^30 bytes, RFC 7323 section 2.3). A burst has room in memory.
+pub const MOST_IN_FLIGHT: u32 = 1 << 23;
+
 pub use application::Supply;
 pub use config::TcpConfig;
 pub use misbehaving::receiver;

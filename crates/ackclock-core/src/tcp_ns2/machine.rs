@@ -18,7 +18,7 @@ use super::clock::Clock;
 use super::ring::Ring;
 use crate::cc::{Ack, Congestion, CongestionControl, SentRecord, Signal, Window};
 use crate::ids::FlowId;
-use crate::tcp::{Deadline, EndpointCtx, TcpConfig};
+use crate::tcp::{Deadline, EndpointCtx, MOST_IN_FLIGHT, TcpConfig};
 use crate::units::{Span, Time};
 use crate::wire::{Flags, SackBlock};
 
@@ -182,7 +182,8 @@ impl Machine {
 
     /// The usable window with its fraction.
     fn usable(&self) -> f64 {
-        (self.window.cwnd + self.dupwnd as f64).min(f64::from(self.config.receiver_window))
+        let most = self.config.receiver_window.min(MOST_IN_FLIGHT);
+        (self.window.cwnd + self.dupwnd as f64).min(f64::from(most))
     }
 
     /// Whether data (or the request) remains that may leave as packet `t_seqno`.

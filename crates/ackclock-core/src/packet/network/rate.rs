@@ -58,7 +58,11 @@ impl Rate {
         match self {
             // It waits for its opportunity and is then sent at once.
             Self::Opportunities(_) => f64::from(size) * 8.0,
-            Self::Constant(_) | Self::Steps(_) => self.capacity_bits(now, end),
+            Self::Steps(s) => match s.last {
+                Some(start) if start <= now => f64::from(size) * 8.0 - s.capacity_bits(start, now),
+                _ => s.capacity_bits(now, end),
+            },
+            Self::Constant(_) => self.capacity_bits(now, end),
         }
     }
 
@@ -133,6 +137,8 @@ pub(in crate::packet) struct Steps {
     steps: Vec<(u64, u64)>,
     /// The step in force at the latest start.
     current: usize,
+    /// Start of the transmission that never ends, if the rate falls to zero for ever.
+    last: Option<u64>,
 }
 
 impl Steps {
@@ -145,7 +151,7 @@ impl Steps {
             }
             all.push((at, rate.0));
         }
-        Self { steps: all, current: 0 }
+        Self { steps: all, current: 0, last: None }
     }
 
     fn end(&mut self, start: u64, size: u16) -> u64 {
@@ -168,7 +174,11 @@ impl Steps {
                     from = until;
                     step += 1;
                 }
-                None if rate == 0 => return NEVER,
+                None if rate == 0 => {
+                    // What comes after it never starts.
+                    self.last.get_or_insert(start);
+                    return NEVER;
+                }
                 None => {
                     return from
                         .saturating_add(u64::try_from(left.div_ceil(rate)).unwrap_or(NEVER))
@@ -306,6 +316,18 @@ mod tests {
         assert_eq!(rate.end(0, 1000), 4 * MS);
         assert_eq!(rate.end(4 * MS, 1000), 5 * MS);
         assert_eq!(rate.end(5 * MS, 1000), NEVER);
+    }
+
+    #[test]
+    fn of_a_packet_that_never_ends_the_rest_is_unsent() {
+        // 12000 bit at 1 Mb/s; at 10 ms, after 2000 of them, the rate is 0 for ever.
+        let mut rate =
+            Rate::Steps(Box::new(Steps::new(BitRate(1_000_000), &[(10 * MS, BitRate(0))])));
+        assert_eq!(rate.end(8 * MS, 1500), NEVER);
+        assert_eq!(rate.end(NEVER, 1500), NEVER);
+        for (now, unsent) in [(8, 12_000.0), (9, 11_000.0), (10, 10_000.0), (50, 10_000.0)] {
+            assert!((rate.unsent_bits(now * MS, NEVER, 1500) - unsent).abs() < 1e-6, "{now}");
+        }
     }
 
     #[test]

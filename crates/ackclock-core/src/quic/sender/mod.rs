@@ -18,8 +18,8 @@ use crate::ids::FlowId;
 use crate::record::{FlowSample, WindowRow};
 use crate::slow_start::SlowStart;
 use crate::tcp::{
-    Deadline, Deliveries, Endpoint, EndpointCtx, Sampler, Snapshot, Stage, Supply, Transfer, Watch,
-    earliest, is_window, probes,
+    Deadline, Deliveries, Endpoint, EndpointCtx, MOST_IN_FLIGHT, Sampler, Snapshot, Stage, Supply,
+    Transfer, Watch, earliest, is_window, probes,
 };
 use crate::units::{Bytes, Span, Time};
 use crate::wire::{Flags, Packet};
@@ -188,7 +188,7 @@ impl QuicSender {
             return;
         }
         // @src rfc9002#7.2: the minimum window is two packets.
-        let most = f64::from(self.config.receiver_window).max(MIN_WINDOW);
+        let most = f64::from(self.config.receiver_window.min(MOST_IN_FLIGHT)).max(MIN_WINDOW);
         self.window.cwnd = self.window.cwnd.clamp(MIN_WINDOW, most);
     }
 

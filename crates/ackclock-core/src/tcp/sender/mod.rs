@@ -53,8 +53,8 @@ use crate::tcp::rate::Deliveries;
 use crate::tcp::receiver::FIRST_COUNT;
 use crate::tcp::sampler::Sampler;
 use crate::tcp::{
-    Deadline, Endpoint, EndpointCtx, Rto, Scoreboard, Snapshot, Stage, Supply, TcpConfig, Transfer,
-    Watch, earliest, is_window, probes,
+    Deadline, Endpoint, EndpointCtx, MOST_IN_FLIGHT, Rto, Scoreboard, Snapshot, Stage, Supply,
+    TcpConfig, Transfer, Watch, earliest, is_window, probes,
 };
 use crate::units::{Bytes, Span, Time};
 use crate::wire::{Flags, Packet};
@@ -294,7 +294,8 @@ impl Sender {
         if !is_window(&self.window) {
             self.fail(now);
         }
-        self.window.cwnd = cwnd.min(f64::from(self.config.receiver_window.max(1)));
+        self.window.cwnd =
+            cwnd.min(f64::from(self.config.receiver_window.clamp(1, MOST_IN_FLIGHT)));
     }
 
     #[cold]

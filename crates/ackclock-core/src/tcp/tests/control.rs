@@ -71,6 +71,17 @@ fn a_paced_flow_sends_at_its_rate() {
     assert_eq!(times, (0..50).map(|i| at(8 * i)).collect::<Vec<_>>());
 }
 
+/// One burst of the whole window would otherwise take more memory than a machine has.
+#[test]
+fn a_window_in_range_is_cut_to_what_may_be_in_flight() {
+    let mut setup = Setup::new("sack").segments(40);
+    setup.cc = Some(Box::new(Mad(2e9)));
+    let mut wire = setup.build().started();
+    wire.run(at(60_000));
+    assert_eq!(wire.sender.failure(), None);
+    assert_eq!(wire.sender.snapshot().cwnd, 8_388_608.0);
+}
+
 #[test]
 fn an_absurd_window_stops_the_flow_with_a_sentence() {
     for value in [f64::NAN, 0.5, 1e12] {

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::input::Input;
 use crate::schema::{algorithm, instance};
+use crate::show;
 
 static SCHEMA: LazyLock<Value> =
     LazyLock::new(|| serde_json::from_str(&api::schema()).unwrap_or_default());
@@ -125,6 +126,7 @@ fn bound(document: &mut Value) {
 
 fn try_document(document: &Value) {
     let text = document.to_string();
+    show(&text);
     let problems = api::check(&text);
     if !problems.is_empty() {
         for problem in &problems {

@@ -8,6 +8,7 @@ use ackclock_core::packet::{
 use ackclock_core::qdisc::{self, QdiscEnv, QueueDisc};
 use ackclock_core::registry::Spec;
 use ackclock_core::scenario::Scenario;
+use ackclock_core::units::Bytes;
 use serde_json::json;
 
 use crate::documents::{MOST_HOPS, small_flow, small_net};
@@ -82,7 +83,7 @@ pub(crate) fn run(data: &[u8]) {
             .all(|run| run.join().is_ok_and(|r| r.is_some_and(|r| r.digest == first.digest)))
     });
     assert!(together, "runs on two threads differ: {scenario:?}");
-    if is_fifo && !plan.era.is_ns2() && !has_ties(&first.packets) {
+    if is_fifo && !plan.era.is_ns2() && !has_ties(&plan, &first.packets) {
         let stored = results(&plan, &StoredFifo, all);
         let packets = |results: &Results| format!("{:?} {:016x}", results.packets, results.digest);
         let differs = stored.map_or_else(
@@ -95,17 +96,22 @@ pub(crate) fn run(data: &[u8]) {
     }
 }
 
-/// Whether a packet arrives at a link exactly when another leaves it. A computed FIFO then lets what an endpoint
-/// sends find the place that becomes free, and a stored one handles the events by when they were scheduled.
-fn has_ties(packets: &[PacketRow]) -> bool {
+/// Whether a packet arrives at a link exactly when a transmission there ends. A computed FIFO then lets what an
+/// endpoint sends find the place that becomes free, and a stored one handles the events by when they were scheduled.
+fn has_ties(plan: &Plan, packets: &[PacketRow]) -> bool {
+    // A packet departs when its transmission begins.
+    let mut ends = vec![None; plan.links.len()];
     packets.chunk_by(|a, b| a.at == b.at).any(|moment| {
-        let is = |row: &PacketRow, event| row.event == event;
-        moment.iter().filter(|row| is(row, Event::Departure)).any(|left| {
-            let here =
-                || moment.iter().filter(|row| row.link == left.link && is(row, Event::Arrival));
-            here().next().is_some()
-                && !here().any(|row| (row.flow, row.seq) == (left.flow, left.seq))
-        })
+        let is = |row: &&PacketRow, event| row.event == event;
+        let tie = moment
+            .iter()
+            .filter(|row| is(row, Event::Arrival))
+            .any(|row| ends[row.link as usize] == Some(row.at));
+        for row in moment.iter().filter(|row| is(row, Event::Departure)) {
+            let rate = plan.links[row.link as usize].rate;
+            ends[row.link as usize] = Some(row.at + rate.transmission(Bytes(u64::from(row.size))));
+        }
+        tie
     })
 }
 

@@ -83,9 +83,16 @@ impl<Q: QueueDisc> Bench<Q> {
     }
 
     pub(super) fn arrive_with(&mut self, key: u32, size: u16, flags: Flags) -> u32 {
+        self.arrive_echoing(key, size, flags, 0)
+    }
+
+    /// As `arrive_with`, with the receiver's clock in its timestamp option.
+    pub(super) fn arrive_echoing(&mut self, key: u32, size: u16, flags: Flags, echo: u32) -> u32 {
         let seq = self.seq;
         self.seq += 1;
-        self.with(|q, ctx| q.enqueue(Packet::new(FlowId(key), seq, size, flags), ctx));
+        let mut packet = Packet::new(FlowId(key), seq, size, flags);
+        packet.ts_peer = echo;
+        self.pass(packet);
         seq
     }
 

@@ -1,5 +1,5 @@
 //! GREEN from the rule in its file: p = (N S c / (L R))^2 computed anew at every arrival, N counted in a list of
-//! all arrivals.
+//! all arrivals, R found anew from all headers of the flow where the router measures it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,7 +30,25 @@ enum Rtt {
     Once,
     Packet,
     Lookup(Span),
+    /// Measured from connection requests; with `Timestamps` from the echoes of the receiver's clock too.
+    Handshake,
+    Timestamps,
 }
+
+/// What a packet's header says of its flow's connection.
+#[derive(Clone, Copy, Debug)]
+enum Header {
+    Request,
+    /// The receiver's clock in ticks; none: no timestamp option.
+    Data(Option<u64>),
+}
+
+/// The receivers' clock at time 0: 16 ticks to a microsecond, so that its 32 bits wrap after 0.2 s.
+const CLOCK: u64 = (1 << 32) - 3_200_000;
+const TICK: u64 = 62_500;
+
+/// How old the echo of a packet is \[ms\], by its number; now and then one is overtaken, or has no echo.
+const AGES: [Option<u64>; 5] = [Some(30), Some(31), None, Some(25), Some(60)];
 
 struct Green {
     limit: Limit,
@@ -50,6 +68,9 @@ struct Green {
     zombies: Zombies,
     /// By flow, the factor of its estimate and when it was drawn.
     drawn: BTreeMap<u32, (f64, Time)>,
+    /// By flow, all headers that passed, with their times.
+    headers: BTreeMap<u32, Vec<(Header, Time)>>,
+    number: u64,
     p: f64,
 }
 
@@ -71,18 +92,47 @@ impl Green {
         }
     }
 
+    /// The round-trip time \[s\] that the headers of a flow show, found anew from all of them; 0: not known.
+    fn measured(&self, key: u32) -> f64 {
+        let mut request = None;
+        // R, when what the receiver had at its first clock had passed, and that clock.
+        let mut known: Option<(f64, Time, Option<u64>)> = None;
+        let mut newest = 0;
+        for &(header, at) in self.headers.get(&key).into_iter().flatten() {
+            match (header, known) {
+                (Header::Request, _) => request = Some(at),
+                (Header::Data(echo), None) => {
+                    let Some(began) = request.filter(|&began| at > began) else { continue };
+                    known = Some((at.since(began).seconds(), began, echo));
+                    newest = echo.unwrap_or_default();
+                }
+                (Header::Data(Some(echo)), Some((r, began, Some(first))))
+                    if self.rtt == Rtt::Timestamps && echo > newest =>
+                {
+                    newest = echo;
+                    let passed = began + Span(TICK * (echo - first));
+                    let sample = at.since(passed).seconds();
+                    known = Some((r + (sample - r) / 8.0, began, Some(first)));
+                }
+                _ => {}
+            }
+        }
+        known.map_or(0.0, |known| known.0)
+    }
+
     /// The round-trip time that the router believes in \[s\]; the bench's flow i has 50 (i + 1) ms.
     fn round_trip(&mut self, packet: &Waiting) -> f64 {
         let real = 0.05 * f64::from(packet.key + 1);
         let is_old = |&(_, at): &(f64, Time)| match self.rtt {
             Rtt::Packet => true,
             Rtt::Lookup(lifetime) => packet.at.since(at) >= lifetime,
-            Rtt::Ideal | Rtt::Table | Rtt::Once => false,
+            Rtt::Ideal | Rtt::Table | Rtt::Once | Rtt::Handshake | Rtt::Timestamps => false,
         };
         match self.rtt {
             Rtt::Ideal => real * self.scale,
             // As listed below.
             Rtt::Table => 0.02 * f64::from(packet.key + 1),
+            Rtt::Handshake | Rtt::Timestamps => self.measured(packet.key),
             Rtt::Once | Rtt::Packet | Rtt::Lookup(_) => {
                 let known = self.drawn.get(&packet.key);
                 if known.is_none_or(is_old) {
@@ -100,7 +150,9 @@ impl Reference for Green {
         let n = self.flows(&packet);
         let r = self.round_trip(&packet);
         let s = self.mss.map_or(f64::from(packet.size), f64::from);
-        self.p = (n * s * self.c / (self.rate / 8.0 * r)).powi(2).min(1.0);
+        let is_known = r > 0.0;
+        self.p =
+            if is_known { (n * s * self.c / (self.rate / 8.0 * r)).powi(2).min(1.0) } else { 0.0 };
         if !self.line.admits(self.limit, packet.size) {
             return fates.push(Fate::Dropped { seq: packet.seq });
         }
@@ -108,6 +160,22 @@ impl Reference for Green {
             return fates.push(Fate::Dropped { seq: packet.seq });
         }
         self.line.0.push_back(packet);
+    }
+
+    fn header(&mut self, key: u32, now: Time) -> (bool, u32) {
+        self.number += 1;
+        let header = if self.number.is_multiple_of(6) {
+            Header::Request
+        } else {
+            let age = AGES[(self.number % 5) as usize];
+            let clock = |ms| CLOCK + now.since(Time::ZERO).0 / TICK - ms * 16_000;
+            Header::Data(age.map(clock))
+        };
+        self.headers.entry(key).or_default().push((header, now));
+        match header {
+            Header::Request => (true, 0),
+            Header::Data(clock) => (false, clock.map_or(0, |clock| clock as u32)),
+        }
     }
 
     fn depart(&mut self, _now: Time, _sent: Option<u32>, fates: &mut Vec<Fate>) {
@@ -143,6 +211,8 @@ proptest! {
             Just(Rtt::Once),
             Just(Rtt::Packet),
             (0u64..100).prop_map(|ms| Rtt::Lookup(Span::from_millis(ms))),
+            Just(Rtt::Handshake),
+            Just(Rtt::Timestamps),
         ],
         (low, more, scale) in (0.5f64..1.5, 0.0f64..2.0, 0.3f64..2.0),
         mss in prop::option::of(100u32..2000),
@@ -162,9 +232,11 @@ proptest! {
             Rtt::Ideal => "ideal",
             Rtt::Table => "table",
             Rtt::Once | Rtt::Packet | Rtt::Lookup(_) => "estimate",
+            Rtt::Handshake => "handshake",
+            Rtt::Timestamps => "timestamps",
         });
         match rtt {
-            Rtt::Ideal => {}
+            Rtt::Ideal | Rtt::Handshake | Rtt::Timestamps => {}
             Rtt::Table => {
                 given["table"] = (1..=5).map(|i| json!(format!("{} ms", 20 * i))).collect();
             }
@@ -185,6 +257,8 @@ proptest! {
             arrivals: Vec::new(),
             zombies: Zombies::new(1000, 0.25),
             drawn: BTreeMap::new(),
+            headers: BTreeMap::new(),
+            number: 0,
             p: 0.0,
         };
         agree(&spec(given), &bounded(limit), &mut reference, &events)?;

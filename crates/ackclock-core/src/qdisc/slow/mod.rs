@@ -84,6 +84,11 @@ pub(in crate::qdisc) trait Reference {
     /// A packet is to leave. `sent` is the one that the discipline sent: a reference may follow it where
     /// rounding alone decides.
     fn depart(&mut self, now: Time, sent: Option<u32>, fates: &mut Vec<Fate>);
+    /// What the header of the packet that is about to arrive says besides: whether it is a connection request, and
+    /// the receiver's clock in the timestamp option, 0 for none.
+    fn header(&mut self, _key: u32, _now: Time) -> (bool, u32) {
+        (false, 0)
+    }
     fn tick(&mut self, _now: Time) {}
     fn rate(&mut self, _now: Time, _rate: BitRate) {}
     /// Probes of the discipline that must be near these.
@@ -195,7 +200,11 @@ pub(in crate::qdisc) fn check<Q: QueueDisc>(
                 }
                 // Only RIO looks at it.
                 let profile = if key % 2 == 1 { Flags::OUT } else { Flags(0) };
-                let seq = bench.arrive_with(key, size, flags | profile);
+                let (is_request, echo) = reference.header(key, bench.now);
+                if is_request {
+                    flags.set(Flags::SYN);
+                }
+                let seq = bench.arrive_echoing(key, size, flags | profile, echo);
                 let mut expected = Vec::new();
                 let packet = Waiting { seq, key, size, ect, ce: false, at: bench.now };
                 reference.arrive(packet, &mut expected);

@@ -110,3 +110,60 @@ flows = [{ pair = 0 }]
     (tmp_path / "up").write_text(f"5\n{'9' * 5000}\n", encoding="utf-8")
     with pytest.raises(ac.ScenarioError, match=r"line 2: .* is out of range; expected at most"):
         ac.load(tmp_path / "s.toml").check()
+
+
+def _read(path, monkeypatch, least_bytes):
+    """What a file of packets says, or what is wrong with it; with columns from so many bytes on."""
+    from ackclock.scenario import plain_csv
+    from ackclock.scenario.traces import replayed
+
+    monkeypatch.setattr(plain_csv, "LEAST_BYTES", least_bytes)
+    try:
+        spec = {"kind": "trace", "file": path.name}
+        return repr(replayed("source", spec, path.parent, "source"))
+    except ac.ScenarioError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"at,size\n0,40\n0.1,1500\n0.30000000000000004,2\n",
+        b"\xef\xbb\xbfat,size\r\n0,40\r\n1,2.5\r\n",
+        b"size,note,at\n7,0,.5\n3.5,1,1.\n",
+        b"at,size\n\n0,40\n\n1,41\n",
+        b"at,size\n0,9007199254740993\n",
+        b"at,size\n0,40\n1,\n",
+        b"at,size\n1,40\n0,40\n",
+        b"at,size\n0,40,1\n",
+        b"at,size\n0,1.2.3\n",
+        b"at,size\n0,.\n",
+        b"at,size\n0,40\r1,41\n",
+        b"at,at,size\n0,1,40\n",
+        b'at,"size"\n0,40\n',
+        b"at,size\n",
+        b"at,size",
+        b"",
+        b"at,size\n0,1" + b"0" * 400 + b"\n",
+    ],
+)
+def test_columns_say_what_rows_say(tmp_path, monkeypatch, text):
+    path = tmp_path / "p.csv"
+    path.write_bytes(text)
+    by_row = _read(path, monkeypatch, 10**9)
+    assert _read(path, monkeypatch, 0) == by_row
+    assert "packets" in by_row or str(path) in by_row
+
+
+def test_a_plain_file_is_read_by_column(tmp_path, monkeypatch):
+    from ackclock.scenario import plain_csv, traces
+
+    path = tmp_path / "p.csv"
+    path.write_text("at,size\n0,40\n0.25,1500\n", encoding="utf-8")
+    monkeypatch.setattr(plain_csv, "LEAST_BYTES", 0)
+    monkeypatch.setattr(traces.csv_rows, "rows", None)
+    spec = {"kind": "trace", "file": "p.csv"}
+    assert traces.replayed("source", spec, tmp_path, "source")["packets"] == [
+        {"at": 0.0, "size": 40},
+        {"at": 0.25, "size": 1500},
+    ]

@@ -408,7 +408,7 @@ class Workshop:
         # By what is passed to the core: the hash shortened, numbered where classes share it.
         self._definitions: dict[str, Definition] = {}
         self._codes: dict[str, str] = {}
-        for steps, _ in list_classes(data):
+        for steps, _ in list_classes(data) if classes else ():
             name, _ = reference(_at(data, steps)) or ("", {})
             definition = classes[name]
             if definition.reference not in self._codes:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-from itertools import islice
-from operator import gt
 from typing import TYPE_CHECKING
 
 from ackclock._util import csv_rows
 from ackclock._util.units import parse, quantity_problem
 from ackclock.catalogue import schema
 from ackclock.errors import Problem, ScenarioError
+from ackclock.scenario.plain_csv import plain_columns
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,6 +17,9 @@ __all__ = ["delivery", "replayed"]
 
 _MOST_MS = 9_000_000_000
 """What a scenario may last, in milliseconds."""
+
+_EXACT = 2**53
+"""Up to here each whole number is a float."""
 
 _MOST_REPORTED = 20
 """Most problems of a file that are reported."""
@@ -82,41 +83,31 @@ def _plain_entries(path: Path, entry: schema.Data) -> list[dict[str, float]] | N
 
     Files of a million lines are of this kind. None for any other, which is read row by row.
     """
+    import numpy as np
+
     rules = entry["properties"]
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.reader(file)
-            head, rows = next(reader, []), list(filter(None, reader))
-    except (OSError, ValueError, csv.Error):
+    quantities = {name: rule.get("x-quantity") for name, rule in rules.items()}
+    kinds = {name: float if quantity else int for name, quantity in quantities.items()}
+    columns = plain_columns(path, kinds)
+    if columns is None or not {*entry["required"]} <= {*columns}:
         return None
-    names = [name for name in rules if name in head]
-    is_known = len({*head}) == len(head) and {*entry["required"]} <= {*names}
-    if not is_known or not rows or {*map(len, rows)} != {len(head)}:
-        return None
-    columns = [*zip(*rows, strict=True)]
-    values: list[list[float]] = []
-    for name in names:
-        made = _plain_values(columns[head.index(name)], rules[name].get("x-quantity"))
-        if made is None or (name == "at" and any(map(gt, made, islice(made, 1, None)))):
+    values: dict[str, list[float]] = {}
+    for name, column in columns.items():
+        quantity = quantities[name]
+        if quantity is not None and quantity_problem(float(column.max()), quantity):
             return None
-        values.append(made)
-    return [dict(zip(names, row, strict=True)) for row in zip(*values, strict=True)]
-
-
-def _plain_values(cells: tuple[str, ...], quantity: str | None) -> list[float] | None:
-    """Numbers in SI units, as `parse` reads them; None if a cell is anything else."""
-    text = "".join(cells)
-    digits = "0123456789" if quantity is None else "0123456789."
-    if not all(cells) or not text.isascii() or text.strip(digits):
-        return None
-    try:
-        # Python refuses to read numbers of thousands of digits.
-        made: list[float] = [*map(int, cells)] if quantity is None else [*map(float, cells)]
-    except ValueError:
-        return None
-    if quantity is not None and quantity_problem(max(made), quantity):
-        return None
-    return [*map(round, made)] if quantity == "size" else made
+        if name == "at" and bool((np.diff(column) < 0).any()):
+            return None
+        if quantity == "size":
+            if column.max() > _EXACT:
+                return None
+            values[name] = np.rint(column).astype(np.int64).tolist()
+        else:
+            values[name] = column.tolist()
+    names = [name for name in rules if name in values]
+    return [
+        dict(zip(names, row, strict=True)) for row in zip(*(values[n] for n in names), strict=True)
+    ]
 
 
 def _wrong(name: str, row: dict[str, str], entry: schema.Data) -> str | None:

@@ -12,6 +12,7 @@ from ackclock._util import csv_rows
 from ackclock._util.units import bare_problem, parse
 from ackclock.errors import Problem, ScenarioError, suggestion
 from ackclock.scenario.networks import link_defaults
+from ackclock.scenario.networks.csv_columns import read_graph
 from ackclock.scenario.networks.graphml import open_graphml
 from ackclock.scenario.networks.link_defaults import (
     SIGNAL_SPEED_M_S,
@@ -216,6 +217,9 @@ def csv_data(folder: Path, options: LinkOptions) -> dict[str, Any]:
     options
         What the files do not say.
     """
+    made = read_graph(folder, options)
+    if made is not None:
+        return made
     path = folder / "nodes.csv"
     rows = _rows(path, ["id"])
     ids = [row["id"] for _, row in rows]

@@ -1,0 +1,188 @@
+"""A network in CSV files with nothing wrong in them, read without a loop over their rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ackclock._util.units import parse
+from ackclock.scenario import plain_csv
+from ackclock.scenario.networks.link_defaults import (
+    MOST_BPS,
+    MOST_S,
+    LinkOptions,
+    great_circle_m,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import numpy.typing as npt
+
+    Reals = npt.NDArray[np.float64]
+
+__all__ = ["read_graph"]
+
+
+def read_graph(folder: Path, options: LinkOptions) -> dict[str, Any] | None:
+    """Read nodes.csv and edges.csv into ``kind = "graph"``, as rows read one by one would give it.
+
+    None where anything is wrong or out of the ordinary, and for small files: the reader that goes
+    row by row says what is wrong where.
+
+    Parameters
+    ----------
+    folder
+        Where the two files are.
+    options
+        What the files do not say.
+    """
+    try:
+        if (folder / "edges.csv").stat().st_size < plain_csv.LEAST_BYTES:
+            return None
+    except (OSError, ValueError):
+        return None
+    nodes = _read(folder / "nodes.csv", ("id", "name"), ("lat", "lon"))
+    edges = _read(
+        folder / "edges.csv",
+        ("source", "target", options.weight),
+        ("capacity_bps", "delay_s", "length_km"),
+    )
+    if nodes is None or edges is None or options.weight in edges:
+        return None
+    if "id" not in nodes or not {"source", "target"} <= {*edges}:
+        return None
+    names = _names(nodes)
+    return None if names is None else _graph(names, nodes, edges, options)
+
+
+def _read(path: Path, texts: tuple[str, ...], reals: tuple[str, ...]) -> dict[str, Any] | None:
+    """Columns of texts, and of numbers with NaN for empty cells; None if a value may not be."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    try:
+        text = path.read_bytes()
+    except OSError:
+        return None
+    head = text.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0].removesuffix(b"\r")
+    if b'"' in text or (b"\r" in text and text.count(b"\r") != text.count(b"\r\n")):
+        return None
+    try:
+        names = head.decode().split(",")
+        wanted = [name for name in names if name in (*texts, *reals)]
+        if len({*names}) != len(names):
+            return None
+        types = {name: pa.string() if name in texts else pa.float64() for name in wanted}
+        options = csv.ConvertOptions(
+            column_types=types,
+            include_columns=wanted,
+            null_values=[""],
+            strings_can_be_null=False,
+        )
+        table = csv.read_csv(
+            pa.BufferReader(text), csv.ReadOptions(use_threads=False), convert_options=options
+        )
+    except (pa.ArrowInvalid, UnicodeDecodeError):
+        return None
+    found: dict[str, Any] = {}
+    for name in wanted:
+        column = table.column(name).combine_chunks()
+        if name in reals:
+            valid = column.drop_null().to_numpy()
+            is_signed = name in ("lat", "lon")
+            if not np.isfinite(valid).all() or not (is_signed or (valid >= 0).all()):
+                return None
+            column = column.to_numpy(zero_copy_only=False)
+        found[name] = column
+    return found if table.num_rows else None
+
+
+def _names(nodes: dict[str, Any]) -> Any | None:
+    """What nodes are called: their names where these are unique, else their ids."""
+    ids, names = nodes["id"], nodes.get("name")
+    if len(ids.unique()) != len(ids):
+        return None
+    if names is None or len(names.unique()) != len(names):
+        return ids
+    import pyarrow.compute as pc
+
+    return ids if pc.any(pc.equal(names, "")).as_py() else names
+
+
+def _graph(
+    names: Any, nodes: dict[str, Any], edges: dict[str, Any], options: LinkOptions
+) -> dict[str, Any] | None:
+    import pyarrow.compute as pc
+
+    ends = [pc.index_in(edges[key], value_set=nodes["id"]) for key in ("source", "target")]
+    if any(end.null_count for end in ends):
+        return None
+    a, b = (end.to_numpy().astype(np.int64) for end in ends)
+    links = np.flatnonzero(a != b)
+    a, b = a[links], b[links]
+    given = {name: edges[name][links] for name in edges if name not in ("source", "target")}
+    nothing = np.full(len(a), np.nan)
+    rate = given.get("capacity_bps", nothing)
+    if options.rate is not None:
+        rate = np.where(np.isnan(rate), parse(options.rate, "rate"), rate)
+    rate = rate * options.scale
+    delay = _delays(given, a, b, nodes, options)
+    # Not a number compares as false.
+    if not len(a) or not ((rate >= 1) & (rate <= MOST_BPS)).all():
+        return None
+    if delay is None or not ((delay >= 0) & (delay <= MOST_S)).all():
+        return None
+    pair = np.minimum(a, b) * len(names) + np.maximum(a, b)
+    _, first, place = np.unique(pair, return_index=True, return_inverse=True)
+    # Rates of parallel edges are added in the order of the file.
+    total = np.bincount(place, weights=rate)
+    if total.max() > MOST_BPS:
+        return None
+    order = np.argsort(first)
+    first, total = first[order], np.rint(total[order]).astype(np.int64)
+    called = names.to_pylist()
+    columns = (a[first].tolist(), b[first].tolist(), total.tolist(), delay[first].tolist())
+    buffer, qdisc = options.buffer, options.qdisc
+    made = [
+        {"a": called[i], "b": called[j], "rate": r, "delay": d, "buffer": buffer, "qdisc": qdisc}
+        for i, j, r, d in zip(*columns, strict=True)
+    ]
+    return {"kind": "graph", "nodes": _places(called, nodes), "links": made}
+
+
+def _delays(
+    given: dict[str, Reals],
+    a: npt.NDArray[np.int64],
+    b: npt.NDArray[np.int64],
+    nodes: dict[str, Any],
+    options: LinkOptions,
+) -> Reals | None:
+    """Delays as given, else by the length as given, else by that of the great circle; or None."""
+    nothing = np.full(len(a), np.nan)
+    length = given.get("length_km", nothing) * 1000
+    delay = given.get("delay_s", nothing)
+    unknown = np.flatnonzero(np.isnan(length) & np.isnan(delay))
+    if len(unknown):
+        if not {"lat", "lon"} <= {*nodes}:
+            return None
+        used = np.concatenate((a[unknown], b[unknown]))
+        if np.isnan(nodes["lat"][used]).any() or np.isnan(nodes["lon"][used]).any():
+            return None
+        lat, lon = nodes["lat"].tolist(), nodes["lon"].tolist()
+        ends = zip(a[unknown].tolist(), b[unknown].tolist(), strict=True)
+        length[unknown] = [great_circle_m(lat[i], lon[i], lat[j], lon[j]) for i, j in ends]
+    # Rounded as Python rounds, once for each length: NumPy's last digit may differ.
+    lengths, place = np.unique(length / options.signal_speed, return_inverse=True)
+    rounded = np.array([round(value, 9) for value in lengths.tolist()])
+    return np.where(np.isnan(delay), rounded[place], delay)
+
+
+def _places(called: list[str], nodes: dict[str, Any]) -> list[dict[str, Any]]:
+    listed: list[dict[str, Any]] = [{"id": name} for name in called]
+    for key in ("lat", "lon"):
+        if key in nodes:
+            for i in np.flatnonzero(~np.isnan(nodes[key])).tolist():
+                listed[i][key] = float(nodes[key][i])
+    return listed

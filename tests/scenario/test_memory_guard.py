@@ -148,3 +148,13 @@ def test_flows_at_rest_whose_routes_do_not_fit_are_refused(monkeypatch):
     monkeypatch.setattr(memory, "allowed_bytes", lambda: 1001 * 97.0)
     with pytest.raises(ac.ScenarioError, match="for 1,001 flows with 1,"):
         case.cost()
+
+
+def test_a_check_finds_the_warnings_of_an_explanation():
+    case = ac.load(
+        'duration = "1 s"\nnet = { kind = "dumbbell", pairs = 1, rate = "1 Mbps", rtt = "20 ms" }\n'
+        'flows = [{ pair = 0, start = "2 s" }]\n'
+    )
+    warnings = case.warnings()
+    assert warnings == case.explain().data["warnings"]
+    assert "when the run of 1 s is over" in warnings[0]

@@ -164,13 +164,26 @@ pub fn check_with(text: &str, custom: &dyn Custom) -> Vec<Problem> {
 /// # Errors
 /// Every problem of the scenario and of its algorithms.
 pub fn predict_with(text: &str, custom: &dyn Custom) -> Result<String, Vec<Problem>> {
-    let (_, plan) = plan(text, custom)?;
-    let problems = packet::check(&plan, custom);
-    if !problems.is_empty() {
-        return Err(problems);
-    }
+    let plan = checked(text, custom)?;
     serde_json::to_string(&compile::predict(&plan))
         .map_err(|e| vec![Problem::new("", e.to_string())])
+}
+
+/// The predicted work and what can be said against the scenario before it runs, as JSON: a pair.
+///
+/// # Errors
+/// As [`predict_with`].
+pub fn review_with(text: &str, custom: &dyn Custom) -> Result<String, Vec<Problem>> {
+    let plan = checked(text, custom)?;
+    serde_json::to_string(&(compile::predict(&plan), compile::warnings(&plan)))
+        .map_err(|e| vec![Problem::new("", e.to_string())])
+}
+
+/// A plan in which nothing is wrong.
+fn checked(text: &str, custom: &dyn Custom) -> Result<Plan, Vec<Problem>> {
+    let (_, plan) = plan(text, custom)?;
+    let problems = packet::check(&plan, custom);
+    if problems.is_empty() { Ok(plan) } else { Err(problems) }
 }
 
 /// What a scenario amounts to, as JSON.

@@ -8,10 +8,13 @@ mod rules;
 pub use ranges::{Range, Ranges};
 pub use rules::{Rules, range};
 
+use std::fmt;
 use std::sync::LazyLock;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::de::value::{MapAccessDeserializer, MapDeserializer};
+use serde::de::{self, DeserializeOwned, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::error::{Problem, inside};
@@ -72,7 +75,7 @@ pub trait About<Env>: Sized {
 }
 
 /// An algorithm as a scenario names it: a bare name, or a table with `kind` and parameters.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Spec {
     /// Name only; all parameters at their defaults.
@@ -100,6 +103,31 @@ impl Spec {
                 .map(|(k, v)| (k.clone(), v.clone()))
                 .collect(),
         }
+    }
+}
+
+/// Without the copy that a derived choice makes of its input: a table may hold a trace of a million entries.
+impl<'de> Deserialize<'de> for Spec {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Form;
+
+        impl<'de> Visitor<'de> for Form {
+            type Value = Spec;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the name of an algorithm, or a table with its kind")
+            }
+
+            fn visit_str<E: de::Error>(self, name: &str) -> Result<Spec, E> {
+                Ok(Spec::from(name))
+            }
+
+            fn visit_map<A: de::MapAccess<'de>>(self, table: A) -> Result<Spec, A::Error> {
+                Map::deserialize(MapAccessDeserializer::new(table)).map(Spec::Table)
+            }
+        }
+
+        from.deserialize_any(Form)
     }
 }
 
@@ -135,16 +163,22 @@ pub fn build<Env, A: About<Env>>(
     rules: &LazyLock<Rules>,
 ) -> Result<A, Vec<Problem>> {
     // Most have no parameters, and every flow and link of a network comes by here.
-    let params = match spec.params() {
-        params if params.is_empty() => A::Params::default(),
-        params => {
-            let problems = rules.problems(&params);
+    let params = match spec {
+        Spec::Table(table) if table.keys().any(|key| key != "kind") => {
+            let problems = rules.problems(table);
             if !problems.is_empty() {
                 return Err(inside(path, problems));
             }
-            serde_json::from_value(Value::Object(params))
-                .map_err(|e| Problem::new(path, format!("parameters of {}: {e}", A::INFO.name)))?
+            // By reference: a copy of a long trace would take as long as all else.
+            let params = table.iter().filter(|(key, _)| *key != "kind");
+            let params = params.map(|(key, value)| (key.as_str(), value));
+            A::Params::deserialize(MapDeserializer::new(params)).map_err(
+                |e: serde_json::Error| {
+                    Problem::new(path, format!("parameters of {}: {e}", A::INFO.name))
+                },
+            )?
         }
+        Spec::Name(_) | Spec::Table(_) => A::Params::default(),
     };
     A::new(params, env).map_err(|problems| inside(path, problems))
 }

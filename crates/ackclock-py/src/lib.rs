@@ -167,6 +167,18 @@ mod _core {
         }
     }
 
+    /// As `predict`, with the warnings: JSON of both in a list.
+    #[pyfunction]
+    #[pyo3(signature = (json, make=None))]
+    fn review(py: Python<'_>, json: &str, make: Option<Py<PyAny>>) -> PyResult<String> {
+        let user = UserCode::new(make);
+        let found = py.detach(|| api::review_with(json, &user));
+        match user.slot.take() {
+            Some(Failure::Raised(error)) => Err(error),
+            _ => found.map_err(|problems| input_error(&problems)),
+        }
+    }
+
     /// What would run: routes, bandwidth-delay products, defaults used, predicted cost; JSON.
     #[pyfunction]
     fn explain(py: Python<'_>, json: &str) -> PyResult<String> {

@@ -61,7 +61,7 @@ def check(
                 other.check()
             else:
                 scenario, left_out = _loaded(file, changes, no_code=no_code)
-                warnings = [*scenario.explain().data["warnings"], *left_out]
+                warnings = [*scenario.warnings(), *left_out]
             if not as_json:
                 click.echo(f"{file}: OK" + ("" if not warnings else ", with warnings:"))
                 for warning in warnings:

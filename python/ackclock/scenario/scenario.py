@@ -278,7 +278,8 @@ class Scenario(Frozen):
             from ackclock.catalogue.python_source import bound
 
             # What the files say now: an edit later makes no other run of this scenario.
-            object.__setattr__(self, "_classes", bound(full, folder))
+            named = {**full, "net": self._data["net"]}
+            object.__setattr__(self, "_classes", bound(named, folder))
             object.__setattr__(self, "_full", full)
         assert self._full is not None
         return self._full
@@ -405,12 +406,34 @@ class Scenario(Frozen):
                 predicted = self._predicted()
             except ScenarioError as error:
                 raise self._with_hidden(error.problems) from None
-            memory = float(predicted["memory_bytes"])
-            cost = Cost(float(predicted["events"]), float(predicted["cpu_s"]), memory)
-            self._check_memory(memory, float(predicted["recorded_rows"]))
-            object.__setattr__(self, "_cost", cost)
+            self._keep_cost(predicted)
         assert self._cost is not None
         return self._cost
+
+    def _keep_cost(self, predicted: Mapping[str, Any]) -> None:
+        memory = float(predicted["memory_bytes"])
+        self._check_memory(memory, float(predicted["recorded_rows"]))
+        cost = Cost(float(predicted["events"]), float(predicted["cpu_s"]), memory)
+        object.__setattr__(self, "_cost", cost)
+
+    def warnings(self) -> list[str]:
+        """Check as `check` does, and list what is possible but hardly meant: a sentence each.
+
+        It takes one compilation, and of a large network a fraction of the time of `explain`.
+
+        Raises
+        ------
+        ScenarioError
+            With every problem at once.
+        """
+        from ackclock import _core
+
+        try:
+            predicted, warnings = self._found(_core.review)
+        except ScenarioError as error:
+            raise self._with_hidden(error.problems) from None
+        self._keep_cost(predicted)
+        return list(warnings)
 
     def _check_memory(self, needed: float, rows: float) -> None:
         """Refuse a run that would need more memory [bytes] than it may take."""
@@ -456,15 +479,21 @@ class Scenario(Frozen):
             With the problems at first sight: others may hide behind them.
         """
         from ackclock import _core
+
+        found: dict[str, Any] = self._found(_core.predict)
+        return found
+
+    def _found(self, function: Callable[[str, Workshop | None], str]) -> Any:
+        """What a function of the core finds out about the scenario, as `_predicted`."""
+        from ackclock import _core
         from ackclock.catalogue.python_source import contained
 
         text, workshop = self._core_text()
         try:
             with contained():
-                found: dict[str, Any] = json.loads(_core.predict(text, workshop))
+                return json.loads(function(text, workshop))
         except _core.InputError as error:
             raise self._located(_problems(str(error))) from None
-        return found
 
     def execute(self, progress: Callable[[float, float], object] | None = None) -> Run:
         """Simulate, as `run`.

@@ -44,10 +44,15 @@ impl Rules {
         self.schema
     }
 
-    /// Every problem of the form and range of `given`, with paths relative to it.
+    /// Every problem of the form and range of the parameters in `given`, with paths relative to it. Its `kind` is
+    /// none of them.
     pub fn problems(&self, given: &Map<String, Value>) -> Vec<Problem> {
         let mut found = Found::default();
-        self.table(&self.schema, given, &mut found);
+        if let Some(Value::Object(known)) = self.schema.get("properties") {
+            for (key, value) in given.iter().filter(|(key, _)| *key != "kind") {
+                self.entry(&self.schema, known, key, value, &mut found);
+            }
+        }
         found.problems
     }
 
@@ -59,23 +64,35 @@ impl Rules {
     fn table(&self, rules: &Value, given: &Map<String, Value>, found: &mut Found) {
         let Some(Value::Object(known)) = rules.get("properties") else { return };
         for (key, value) in given {
-            let here = found.enter(key);
-            match known.get(key) {
-                Some(rules) => self.value(rules, value, found),
-                None if rules.get("additionalProperties") == Some(&Value::Bool(false)) => {
-                    let names: Vec<&str> = known.keys().map(String::as_str).collect();
-                    let what = format!("\"{key}\" is not a key here");
-                    found.problems.push(Problem::unknown(&found.path, &what, key, &names));
-                }
-                None => {}
-            }
-            found.path.truncate(here);
+            self.entry(rules, known, key, value, found);
         }
         for key in rules.get("required").and_then(Value::as_array).into_iter().flatten() {
             if let Some(key) = key.as_str().filter(|key| !given.contains_key(*key)) {
                 found.report(format!("\"{key}\" is missing"));
             }
         }
+    }
+
+    /// An entry of a table.
+    fn entry(
+        &self,
+        rules: &Value,
+        known: &Map<String, Value>,
+        key: &str,
+        value: &Value,
+        found: &mut Found,
+    ) {
+        let here = found.enter(key);
+        match known.get(key) {
+            Some(rules) => self.value(rules, value, found),
+            None if rules.get("additionalProperties") == Some(&Value::Bool(false)) => {
+                let names: Vec<&str> = known.keys().map(String::as_str).collect();
+                let what = format!("\"{key}\" is not a key here");
+                found.problems.push(Problem::unknown(&found.path, &what, key, &names));
+            }
+            None => {}
+        }
+        found.path.truncate(here);
     }
 
     /// A table written as a list of its values.
@@ -115,7 +132,7 @@ impl Rules {
             Value::Number(number) => {
                 let problem = number
                     .as_f64()
-                    .and_then(|real| outside(rules, real, &number.to_string(), &found.path));
+                    .and_then(|real| outside(rules, real, || number.to_string(), &found.path));
                 found.problems.extend(problem);
             }
             Value::Array(items) => {
@@ -200,11 +217,11 @@ fn quantity(what: &str, rules: &Value, value: &Value, path: &str) -> Option<Prob
             Some(Problem::new(path, error).with_value(value))
         }
         Value::String(text) => match units::quantity(text, what) {
-            Ok(real) => outside(rules, real, text, path),
+            Ok(real) => outside(rules, real, || text.clone(), path),
             Err(message) => Some(Problem::new(path, message).with_value(value)),
         },
         Value::Number(number) => {
-            outside(rules, number.as_f64()?, &format!("{number} {unit}"), path)
+            outside(rules, number.as_f64()?, || format!("{number} {unit}"), path)
         }
         _ => {
             let message =
@@ -216,11 +233,11 @@ fn quantity(what: &str, rules: &Value, value: &Value, path: &str) -> Option<Prob
 
 /// What was expected where a value has the wrong type.
 fn wrong_type(rules: &Value, value: &Value) -> Option<String> {
-    let kinds: Vec<&str> = match rules.get("type")? {
-        Value::String(kind) => vec![kind],
-        Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),
-        _ => return None,
+    let kinds = match rules.get("type")? {
+        Value::Array(kinds) => kinds,
+        one => std::slice::from_ref(one),
     };
+    let kinds = || kinds.iter().filter_map(Value::as_str);
     let fits = |kind: &str| match kind {
         "string" => value.is_string(),
         "integer" => value.is_u64() || value.is_i64(),
@@ -230,10 +247,10 @@ fn wrong_type(rules: &Value, value: &Value) -> Option<String> {
         "object" => value.is_object(),
         _ => false,
     };
-    if kinds.iter().any(|kind| fits(kind)) {
+    if kinds().any(fits) {
         return None;
     }
-    let words = kinds.iter().filter_map(|kind| match *kind {
+    let words = kinds().filter_map(|kind| match kind {
         "string" => Some("text"),
         "integer" => Some("a whole number"),
         "number" => Some("a number"),
@@ -246,7 +263,12 @@ fn wrong_type(rules: &Value, value: &Value) -> Option<String> {
 }
 
 /// The problem of a number outside its range.
-fn outside(rules: &Value, value: f64, shown: &str, path: &str) -> Option<Problem> {
+fn outside(
+    rules: &Value,
+    value: f64,
+    shown: impl FnOnce() -> String,
+    path: &str,
+) -> Option<Problem> {
     let bound = |key: &str| rules.get(key).and_then(Value::as_f64);
     let most = match rules.get("format").and_then(Value::as_str) {
         Some("uint8") => Some(f64::from(u8::MAX)),
@@ -265,7 +287,7 @@ fn outside(rules: &Value, value: f64, shown: &str, path: &str) -> Option<Problem
         Some(most) if inside => format!("at most {most}"),
         _ => range(rules).unwrap_or_default(),
     };
-    Some(Problem::out_of_range(path, shown, &range))
+    Some(Problem::out_of_range(path, shown(), &range))
 }
 
 /// The range of a value in words, with its unit, as in `more than 0 and at most 1 (segments)`; `None` if it

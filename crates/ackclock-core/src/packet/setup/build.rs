@@ -22,7 +22,7 @@ use crate::packet::process::stubs::Stubs;
 use crate::packet::setup::custom::{Custom, Tactics};
 use crate::packet::setup::endpoints;
 use crate::packet::setup::groups::build_groups;
-use crate::packet::setup::links::build_links;
+use crate::packet::setup::links::{build_each, build_links};
 use crate::packet::setup::observer::build_observer;
 use crate::packet::setup::partition::{Partition, find_followers, set_lookaheads};
 use crate::packet::setup::routes::{Laid, Layout, Router};
@@ -41,7 +41,7 @@ const SMALLEST_PACKET: u16 = 40;
 /// Flows of one generator, and copies of one flow, have the same algorithms: one of them is built.
 pub(in crate::packet) fn find_problems(plan: &Plan, custom: &dyn Custom) -> Vec<Problem> {
     let mut problems = Vec::new();
-    build_links::<Picoseconds>(plan, custom, &mut problems);
+    build_each::<Picoseconds>(plan, custom, &mut problems, |_| {});
     let mut last = "";
     let bundles = Bundles::default();
     for (i, flow) in plan.flows.iter().enumerate() {

@@ -29,6 +29,17 @@ pub(in crate::packet) fn build_links<C: Clock>(
 ) -> Vec<Link<C>> {
     let mut links = Vec::with_capacity(plan.links.len());
     use_large_pages(&links);
+    build_each(plan, custom, problems, |link| links.push(link));
+    links
+}
+
+/// Builds the links one after another; what is only checked needs no room for all.
+pub(in crate::packet) fn build_each<C: Clock>(
+    plan: &Plan,
+    custom: &dyn Custom,
+    problems: &mut Vec<Problem>,
+    mut take: impl FnMut(Link<C>),
+) {
     let round_trips: Arc<[Span]> = plan.round_trips().into();
     let (through, keys, facts) = (plan.flows_through(), OnceCell::new(), OnceCell::new());
     let mut known = None;
@@ -68,12 +79,11 @@ pub(in crate::packet) fn build_links<C: Clock>(
                         Err(found) => problems.extend(found),
                     }
                 }
-                links.push(built);
+                take(built);
             }
             Err(found) => problems.extend(found),
         }
     }
-    links
 }
 
 /// Whether a discipline, or one inside it, has classes that look at more of a packet than its key.

@@ -26,7 +26,7 @@ impl Rate {
     pub(in crate::packet) fn estimate(&self, size: u16) -> u64 {
         match self {
             Self::Constant(rate) => rate.transmission(bytes(size)).0,
-            Self::Steps(s) => BitRate(s.steps[s.current].1).transmission(Bytes(u64::from(size))).0,
+            Self::Steps(s) => BitRate(s.changes[s.current].1).transmission(Bytes(u64::from(size))).0,
             Self::Opportunities(_) => 0,
         }
     }
@@ -36,7 +36,7 @@ impl Rate {
         match self {
             Self::Constant(rate) => rate.transmission(bytes(size)).0,
             Self::Steps(s) => {
-                let top = s.steps.iter().map(|s| s.1).max().unwrap_or(0);
+                let top = s.changes.iter().map(|s| s.1).max().unwrap_or(0);
                 BitRate(top).transmission(Bytes(u64::from(size))).0
             }
             Self::Opportunities(_) => 0,
@@ -47,7 +47,7 @@ impl Rate {
     pub(in crate::packet) fn change(&self, known: usize, now: u64) -> Option<(u64, BitRate)> {
         match self {
             Self::Steps(s) => {
-                s.steps.get(known).filter(|s| s.0 <= now).map(|&(at, rate)| (at, BitRate(rate)))
+                s.changes.get(known).filter(|s| s.0 <= now).map(|&(at, rate)| (at, BitRate(rate)))
             }
             Self::Constant(_) | Self::Opportunities(_) => None,
         }
@@ -134,7 +134,7 @@ fn bytes(size: u16) -> Bytes {
 #[derive(Debug)]
 pub(in crate::packet) struct Steps {
     /// (from ps, bit/s), by time, the first at 0.
-    steps: Vec<(u64, u64)>,
+    changes: Vec<(u64, u64)>,
     /// The step in force at the latest start.
     current: usize,
     /// Start of the transmission that never ends, if the rate falls to zero for ever.
@@ -151,11 +151,11 @@ impl Steps {
             }
             all.push((at, rate.0));
         }
-        Self { steps: all, current: 0, last: None }
+        Self { changes: all, current: 0, last: None }
     }
 
     fn end(&mut self, start: u64, size: u16) -> u64 {
-        while self.steps.get(self.current + 1).is_some_and(|s| s.0 <= start) {
+        while self.changes.get(self.current + 1).is_some_and(|s| s.0 <= start) {
             self.current += 1;
         }
         // Work in bit picoseconds per second, which is exact.
@@ -163,8 +163,8 @@ impl Steps {
         let mut from = start;
         let mut step = self.current;
         loop {
-            let rate = u128::from(self.steps[step].1);
-            match self.steps.get(step + 1) {
+            let rate = u128::from(self.changes[step].1);
+            match self.changes.get(step + 1) {
                 Some(&(until, _)) => {
                     let possible = u128::from(until - from) * rate;
                     if rate > 0 && possible >= left {
@@ -190,8 +190,8 @@ impl Steps {
 
     fn capacity_bits(&self, from: u64, to: u64) -> f64 {
         let mut bits = 0.0;
-        for (i, &(at, rate)) in self.steps.iter().enumerate() {
-            let until = self.steps.get(i + 1).map_or(u64::MAX, |s| s.0);
+        for (i, &(at, rate)) in self.changes.iter().enumerate() {
+            let until = self.changes.get(i + 1).map_or(u64::MAX, |s| s.0);
             let (a, b) = (at.max(from), until.min(to));
             if b > a {
                 bits += rate as f64 * Span(b - a).seconds();

@@ -26,7 +26,9 @@ impl Rate {
     pub(in crate::packet) fn estimate(&self, size: u16) -> u64 {
         match self {
             Self::Constant(rate) => rate.transmission(bytes(size)).0,
-            Self::Steps(s) => BitRate(s.changes[s.current].1).transmission(Bytes(u64::from(size))).0,
+            Self::Steps(s) => {
+                BitRate(s.changes[s.current].1).transmission(Bytes(u64::from(size))).0
+            }
             Self::Opportunities(_) => 0,
         }
     }

@@ -9,6 +9,8 @@ BIN := .venv/bin
 # Where reference data are; tests that need them are in modules `needs_data` and ignored by `cargo test`.
 DATA := $(or $(ACKCLOCK_DATA),$(wildcard ../shared/oracles))
 CARGO_TEST := cargo test --workspace --exclude ackclock-py
+# Tests run side by side, those of one file in one process.
+PYTEST_CORES := -n logical --maxprocesses 8 --dist loadfile
 # `make test` draws the same random cases each time; `make test-full` and `make fuzz` draw new ones.
 test: export PROPTEST_RNG_SEED := 1
 RUST := Cargo.toml Cargo.lock $(shell find crates -path crates/ackclock-stacks -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
@@ -39,11 +41,11 @@ demo: setup ## a real network, 120 TCP flows, four queues: figures and a page in
 test: setup ## all tests that take seconds
 	$(CARGO_TEST)
 	$(if $(DATA),$(CARGO_TEST) -- --ignored needs_data::,@echo "no reference data (ACKCLOCK_DATA): tests that need them were ignored")
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest -m "not slow" $(PYTEST_CORES)
 
 test-full: setup ## all tests
 	$(CARGO_TEST) -- --include-ignored $(if $(DATA),,--skip needs_data)
-	$(BIN)/python -m pytest --hypothesis-profile=random
+	$(BIN)/python -m pytest --hypothesis-profile=random $(PYTEST_CORES)
 
 lint: setup ## formatting, clippy, ruff, types, layers, stubs, schemas, rules of the house
 	$(BIN)/python tools/check_house.py

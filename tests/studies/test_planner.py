@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 from ackclock.cli.main import cli
 from ackclock.errors import ScenarioError
+from ackclock.studies.bottlenecks.operators import read_demands, read_network
 from ackclock.studies.planner.failures import everything, named, survey
 from ackclock.studies.planner.situation import Situation, read_situation
 from ackclock.studies.planner.upgrades import upgrades
@@ -179,6 +180,8 @@ def test_all_problems_of_a_file_with_their_lines(tmp_path: Path) -> None:
         read_situation(tmp_path / "ring.csv", demands=tmp_path / "bad.csv")
     lines = [p.message.split(":")[0] for p in caught.value.problems]
     assert lines == ["line 2", "line 3", "line 4", "line 5", "line 6", "line 8"]
+    found = read_demands(read_network(tmp_path / "ring.csv"), tmp_path / "bad.csv")[1]
+    assert [p.message.split(":")[0] for p in found] == lines
     with pytest.raises(ScenarioError, match='there is no time "9"'):
         ring(tmp_path, "9")
     with pytest.raises(ScenarioError, match="did you mean"):

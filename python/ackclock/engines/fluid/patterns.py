@@ -15,7 +15,7 @@ from ackclock.engines.fluid.graph import Traffic, unknown_node
 from ackclock.errors import Problem, ScenarioError, suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     import numpy.typing as npt
@@ -25,7 +25,16 @@ if TYPE_CHECKING:
     Row = tuple[str, str, str, Any]
     """Its place in the document, from, to, demand."""
 
-__all__ = ["MATRIX", "PATTERN", "demands_of", "drawn", "from_matrix", "hosts_of", "matrix_rows"]
+__all__ = [
+    "MATRIX",
+    "PATTERN",
+    "check_demand",
+    "demands_of",
+    "drawn",
+    "from_matrix",
+    "hosts_of",
+    "matrix_rows",
+]
 
 PATTERN = Generator(
     "Flows between hosts drawn by a traffic pattern.",
@@ -209,6 +218,39 @@ def matrix_rows(path: Path) -> list[Row]:
     return [(f"line {line}", row[a], row[b], row[demand]) for line, row in rows]
 
 
+def check_demand(
+    number: Mapping[str, int], a: str, b: str, given: float | str
+) -> tuple[float, list[str]]:
+    """Check a row of a matrix by itself.
+
+    Parameters
+    ----------
+    number
+        Nodes by name.
+    a, b
+        Names of its ends.
+    given
+        Its demand as it was written [bit/s if it has no unit].
+
+    Returns
+    -------
+    tuple
+        The demand [bit/s], and what is wrong: unknown nodes, a demand that is no finite number of 0
+        or more, a node that sends to itself.
+    """
+    wrong = [
+        f'there is no node "{name}"; {suggestion(name, number)}'
+        for name in dict.fromkeys((a, b))
+        if name not in number
+    ]
+    value = bare_or_rate(given)
+    if not math.isfinite(value) or value < 0:
+        wrong.append(f'the demand from {a} to {b} is "{given}"; expected 0 or more')
+    elif not wrong and number[a] == number[b] and value > 0:
+        wrong.append(f'"{a}" sends to itself; expected two different nodes')
+    return value, wrong
+
+
 def demands_of(
     rows: Iterable[Row], nodes: Sequence[str], where: str, file: str | None = None
 ) -> tuple[dict[tuple[int, int], float], list[Problem]]:
@@ -233,26 +275,25 @@ def demands_of(
     """
     number = {name: i for i, name in enumerate(nodes)}
     problems: list[Problem] = []
-    seen: dict[tuple[str, str], str] = {}
+    seen: dict[tuple[int, int], str] = {}
     demands: dict[tuple[int, int], float] = {}
 
     def wrong(line: str, message: str) -> None:
         problems.append(Problem(where, f"{line}: {message}", file))
 
     for line, a, b, given in rows:
-        for name in dict.fromkeys((a, b)):
-            if name not in number:
-                wrong(line, f'there is no node "{name}"; {suggestion(name, number)}')
-        value = bare_or_rate(given)
-        if not math.isfinite(value) or value < 0:
-            wrong(line, f'the demand from {a} to {b} is "{given}"; expected 0 or more')
-        if a == b and value > 0:
-            wrong(line, f'"{a}" sends to itself; expected two different nodes')
-        if (a, b) in seen:
-            wrong(line, f"{a} to {b} is there already: {seen[a, b]}")
-        seen[a, b] = line
-        if a in number and b in number and a != b and value > 0:
-            demands[number[a], number[b]] = value
+        value, messages = check_demand(number, a, b, given)
+        for message in messages:
+            wrong(line, message)
+        # A pair is repeated if a row before it counts.
+        if messages:
+            continue
+        pair = number[a], number[b]
+        if pair in seen:
+            wrong(line, f"{a} to {b} is there already: {seen[pair]}")
+        seen[pair] = line
+        if pair[0] != pair[1] and value > 0:
+            demands[pair] = value
     return demands, problems
 
 

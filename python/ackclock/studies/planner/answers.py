@@ -157,6 +157,13 @@ def _(answer: Survey) -> list[str]:
             f"every demand can be met after each failure; the least room is left after {worst}:"
             f" {busiest} has a load of {percent(float(answer.impact['utilisation'][0]))}"
         )
+    restless = [one.name for one, hurt in zip(answer.failed, answer.hurt, strict=False)
+                if not hurt.settled]  # fmt: skip
+    if restless:
+        lines.append(
+            "what is lost in proportion had not come to rest, and is that of the last round, after"
+            f" {', '.join(restless)}"
+        )
     return lines
 
 

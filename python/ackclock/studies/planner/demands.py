@@ -11,6 +11,7 @@ import numpy as np
 
 from ackclock._util import csv_rows
 from ackclock._util.units import bare_or_rate
+from ackclock.engines.fluid.patterns import check_demand
 from ackclock.errors import Problem, ScenarioError, suggestion
 
 if TYPE_CHECKING:
@@ -145,19 +146,10 @@ def read_series(network: Network, path: str | Path, *, scale: float = 1.0) -> De
     cells: list[tuple[int, int, float]] = []
     for line, row in rows:
         a, b = _value(row, _SOURCE).strip(), _value(row, _TARGET).strip()
-        for name in dict.fromkeys((a, b)):
-            if name not in number:
-                problems.add(line, f'there is no node "{name}"; {suggestion(name, number)}')
-        given = _value(row, _DEMAND)
-        value = bare_or_rate(given)
-        if not (math.isfinite(value) and value >= 0):
-            problems.add(line, f'the demand from {a} to {b} is "{given}"; expected 0 or more')
-            continue
-        if a not in number or b not in number:
-            continue
-        if number[a] == number[b]:
-            if value > 0:
-                problems.add(line, f'"{a}" sends to itself; expected two different nodes')
+        value, messages = check_demand(number, a, b, _value(row, _DEMAND))
+        for message in messages:
+            problems.add(line, message)
+        if messages or number[a] == number[b]:
             continue
         time = times.setdefault(_value(row, _TIME), len(times))
         pair = pairs.setdefault((number[a], number[b]), len(pairs))

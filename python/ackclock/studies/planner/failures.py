@@ -67,7 +67,7 @@ class Hurt:
     count
         How many lose something beyond what they lose without the failure.
     settled
-        Whether the rates came to rest.
+        Whether the rates came to rest; if not, they are those of the last round.
     """
 
     lost: float
@@ -144,6 +144,7 @@ class Survey:
                 hurt = self.hurt[i]
                 row["lost_bps"] = hurt.lost
                 row["demands_hurt"] = hurt.count
+                row["settled"] = hurt.settled
                 row["demands"] = [
                     {"pair": pair, "demand_bps": demand, "arrives": part}
                     for pair, demand, part in hurt.demands

@@ -45,6 +45,19 @@ ENTRIES = {
     "fairness": "figure = ac.plot.fairness(run)",
     "sequence": 'figure = ac.plot.sequence(run, flows=["reno"])',
     "states": "figure = ac.plot.states(run)",
+    "ledger": (
+        'source = {"kind": "cbr", "rate": "20 Mbps"}\n'
+        "hoses = [\n"
+        '    {"id": i, "src": f"S{i}", "dst": f"D{i}", "source": source}\n'
+        '    for i in "12"\n'
+        "]\n"
+        'rates = {"S1-R1": 20, "S2-R1": 20, "R1-R2": 20, "R2-D1": 20, "R2-D2": 2}\n'
+        'ways = [(*way.split("-"), f"{mbps} Mbps") for way, mbps in rates.items()]\n'
+        'more = {"delay": "1 ms", "qdisc": "fq"}\n'
+        'links = [{"a": a, "b": b, "rate": rate, **more} for a, b, rate in ways]\n'
+        'dead = ac.Scenario({"kind": "graph", "links": links}, hoses, duration="5 s")\n'
+        'figure = ac.plot.ledger(dead.run(record=["ledger"]))'
+    ),
     "map": (
         'europe = ac.load("examples/geant.toml").replace(duration="3 s", warmup="1 s")\n'
         "figure = ac.plot.network_map(europe.run())"

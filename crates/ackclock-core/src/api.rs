@@ -7,7 +7,7 @@ use crate::compile::{self, Plan, PlanSender};
 use crate::error::Problem;
 pub use crate::packet::{Custom, RegistryOnly, RunError};
 
-use crate::packet::{self, Piece, Pieces, QueueCount, Results};
+use crate::packet::{self, LedgerCount, LedgerRows, Piece, Pieces, QueueCount, Results};
 use crate::rng::{Purpose, Stream};
 use crate::scenario::{Scenario, Table, misread as misread_net};
 use crate::traffic::pattern::{self, Demand};
@@ -227,7 +227,8 @@ pub fn run_with(
     let results = packet::run_with(&plan, custom, &mut |now: Time| {
         progress(now.seconds() / end, now.seconds())
     })?;
-    Ok(output(&plan, &results))
+    let ledger = keep_ledger(&plan, &results);
+    Ok(output(&plan, &results, ledger))
 }
 
 /// A part of the recorded tables, later than all before it.
@@ -235,7 +236,7 @@ pub fn run_with(
 pub struct Part {
     /// In the first part, what the numbers of the columns `flow` and `link` stand for.
     pub names: Option<[Vec<String>; 2]>,
-    /// Every recorded table but `probes`, which is known at the end; also those that have no rows in this part.
+    /// Every recorded table but `probes` and `ledger`, which are known at the end; also those that have no rows in this part.
     pub tables: Vec<(&'static str, Columns)>,
 }
 
@@ -249,7 +250,7 @@ pub struct Parts<'a> {
 }
 
 /// Runs a scenario and hands its recorded tables on while it lasts, so that memory does not grow with its length.
-/// The tables of the output are those that are not recorded, and `probes`.
+/// The tables of the output are those that are not recorded, `probes` and `ledger`.
 ///
 /// # Errors
 /// As [`run`]; a run that `parts` stops is [`RunError::Interrupted`].
@@ -262,14 +263,18 @@ pub fn run_in_parts(
     let Parts { rows: hold, take: hand_over } = parts;
     let (_, mut plan) = plan(text, custom).map_err(RunError::Input)?;
     let end = plan.duration.seconds();
-    let recorded = |table: &Table| *table != Table::Probes;
+    let recorded = |table: &Table| !table.is_of_end();
     let in_parts: Vec<Table> = plan.record.tables.iter().copied().filter(recorded).collect();
     let mut queues = in_parts.contains(&Table::Queues).then(|| QueueCount::new(plan.links.len()));
     let mut names = Some([
         plan.flows.iter().map(|flow| flow.name.to_string()).collect(),
         plan.links.iter().map(|link| link.name(&plan.nodes)).collect(),
     ]);
+    let mut ledger = has_ledger(&plan).then(|| LedgerCount::new(&plan));
     let take = &mut |mut piece: Piece| {
+        if let Some(ledger) = &mut ledger {
+            ledger.count(&piece.packets);
+        }
         let rows = tables::Rows::of_piece(&mut piece, queues.as_mut());
         let tables = in_parts.iter().map(|table| tables::recorded(&plan, &rows, *table)).collect();
         hand_over(Part { names: names.take(), tables })
@@ -277,18 +282,32 @@ pub fn run_in_parts(
     let progress = &mut |now: Time| progress(now.seconds() / end, now.seconds());
     let pieces = Pieces { rows: hold, take };
     let results = packet::run_in_pieces(&plan, custom, progress, pieces)?;
-    plan.record.tables.retain(|table| *table == Table::Probes);
-    Ok(output(&plan, &results))
+    let ledger = ledger.map_or_else(LedgerRows::new, LedgerCount::finish);
+    plan.record.tables.retain(|table| table.is_of_end());
+    Ok(output(&plan, &results, ledger))
 }
 
-fn output(plan: &Plan, results: &Results) -> Output {
+fn has_ledger(plan: &Plan) -> bool {
+    plan.record.tables.contains(&Table::Ledger)
+}
+
+/// The ledger of a run whose rows are in its results, if it is recorded.
+fn keep_ledger(plan: &Plan, results: &Results) -> LedgerRows {
+    let mut ledger = LedgerCount::new(plan);
+    if has_ledger(plan) {
+        ledger.count(&results.packets);
+    }
+    ledger.finish()
+}
+
+fn output(plan: &Plan, results: &Results, ledger: LedgerRows) -> Output {
     let summary = summary(plan, results).to_string();
     let mut all =
         vec![("flows", tables::flows(plan, results)), ("links", tables::links(plan, results))];
     if !plan.groups.is_empty() {
         all.push(("receivers", tables::receivers(plan, results)));
     }
-    let rows = tables::Rows::of_run(plan, results);
+    let rows = tables::Rows::of_run(plan, results, ledger);
     for table in &plan.record.tables {
         all.push(tables::recorded(plan, &rows, *table));
     }

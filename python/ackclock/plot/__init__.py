@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ackclock.plot.figures import cwnd, delay, fairness, network_map, queue, throughput
+from ackclock.plot.ledger import ledger
 from ackclock.plot.overlay import overlay
 from ackclock.plot.registry import find, names
 from ackclock.plot.sequence import sequence
@@ -29,6 +30,7 @@ __all__ = [
     "ecdf",
     "fairness",
     "heatmap",
+    "ledger",
     "lines",
     "network_map",
     "overlay",

@@ -66,6 +66,7 @@ FIGURES = {
         Kind("fairness", "run", "figures:fairness", "Jain's index", "flows", overlays=True),
         Kind("sequence", "run", "sequence:sequence", "segments over time", "flows"),
         Kind("states", "run", "states:states", "states of senders and their windows", "flows"),
+        Kind("ledger", "run", "ledger:ledger", "what links sent, useful or in vain", "links"),
         Kind("map", "run", "figures:network_map", "the network on a map"),
         Kind("lines", "sweep", "sweeps:lines", "means with intervals along an axis"),
         Kind("heatmap", "sweep", "sweeps:heatmap", "means over two axes"),

@@ -32,6 +32,7 @@ TABLES = (
     "layers",
     "probes",
     "probe_series",
+    "ledger",
 )
 
 
@@ -209,6 +210,11 @@ class Run:
     def probe_series(self) -> Table:
         """Inner state of the controls, at each change."""
         return self.table("probe_series")
+
+    @property
+    def ledger(self) -> Table:
+        """What became of the bytes that links sent, and who held the buffers that lost them."""
+        return self.table("ledger")
 
     def __repr__(self) -> str:
         s = self.summary

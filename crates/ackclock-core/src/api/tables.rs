@@ -3,7 +3,8 @@
 use super::{Column, Columns};
 use crate::compile::{self, Plan};
 use crate::packet::{
-    self, DropRow, Event, LinkSample, PacketRow, Piece, QueueCount, QueueRow, Results, Samples,
+    self, DropRow, Event, LedgerRows, LinkSample, PacketRow, Piece, QueueCount, QueueRow, Results,
+    Samples,
 };
 use crate::record::{FlowSample, LayersRow, ProbeRow, RttRow, StateRow, WindowRow};
 use crate::scenario::Table;
@@ -174,11 +175,13 @@ pub(super) struct Rows<'a> {
     link_samples: (usize, &'a [LinkSample]),
     /// By flow; none in a piece.
     flows: &'a [packet::FlowResult],
+    /// None in a piece.
+    ledger: LedgerRows,
 }
 
 impl<'a> Rows<'a> {
     /// All rows that are in the results.
-    pub(super) fn of_run(plan: &Plan, results: &'a Results) -> Self {
+    pub(super) fn of_run(plan: &Plan, results: &'a Results, ledger: LedgerRows) -> Self {
         let has = |table| plan.record.tables.contains(&table);
         let queues = if has(Table::Queues) { results.packets.as_slice() } else { &[] };
         let rows = if has(Table::FlowSamples) { results.flow_samples.rows() } else { Vec::new() };
@@ -194,6 +197,7 @@ impl<'a> Rows<'a> {
             flow_samples: Samples { first: 0, rows },
             link_samples: (0, &results.link_samples),
             flows: &results.flows,
+            ledger,
         }
     }
 
@@ -211,6 +215,7 @@ impl<'a> Rows<'a> {
             packets: &piece.packets,
             link_samples: (piece.link_samples.first, &piece.link_samples.rows),
             flows: &[],
+            ledger: LedgerRows::new(),
         }
     }
 }
@@ -304,6 +309,22 @@ pub(super) fn recorded(plan: &Plan, rows: &Rows<'_>, table: Table) -> (&'static 
                 "time_s": F64 = |r| r.at.seconds(), "flow": U32 = |r| r.flow.0, "probe": Text = |r| r.probe, "value": F64 = |r| r.value,
             }),
         ),
+        Table::Ledger => {
+            let link = |l: Option<u32>| {
+                l.map_or_else(String::new, |l| plan.links[l as usize].name(&plan.nodes))
+            };
+            let flow = |f: Option<u32>| {
+                f.map_or_else(String::new, |f| plan.flows[f as usize].name.to_string())
+            };
+            (
+                "ledger",
+                columns!(rows.ledger, {
+                    "link": U32 = |r| r.0.link, "flow": U32 = |r| r.0.flow, "is_ack": Bool = |r| r.0.is_ack,
+                    "fate": Text = |r| r.0.fate.name(), "lost_at": Names = |r| link(r.0.lost_at),
+                    "holder": Names = |r| flow(r.0.holder), "sent_bytes": U64 = |r| *r.1,
+                }),
+            )
+        }
         Table::Probes => {
             let of = |flow: u32| {
                 let seen = rows.flows.get(flow as usize);

@@ -18,7 +18,8 @@ const INTERVAL_S: f64 = 0.1;
 
 /// Predicts rows of recorded tables, their bytes in memory, and those of the whole run.
 ///
-/// Rows of `windows`, `rtts`, `probe_series`, `queues` and `packets` follow from the predicted packet hops; those of `drops`,
+/// Rows of `windows`, `rtts`, `probe_series`, `queues`, `packets`
+/// and `ledger` (which is made from packets) follow from the predicted packet hops; those of `drops`,
 /// `states`, `layers` and `probes` are few, and not counted.
 pub(super) fn predict(plan: &Plan, packet_hops: f64) -> [f64; 3] {
     let interval = plan.record.interval.map_or(INTERVAL_S, Span::seconds);
@@ -31,7 +32,7 @@ pub(super) fn predict(plan: &Plan, packet_hops: f64) -> [f64; 3] {
         Table::LinkSamples => links * samples,
         Table::Windows | Table::Rtts => packet_hops / hops_per_packet as f64,
         Table::ProbeSeries => PROBES_PER_ACK * packet_hops / hops_per_packet as f64,
-        Table::Queues | Table::Packets => 2.0 * packet_hops,
+        Table::Queues | Table::Packets | Table::Ledger => 2.0 * packet_hops,
         Table::States | Table::Drops | Table::Probes | Table::Layers => 0.0,
     });
     let rows: f64 = rows.sum();

@@ -146,6 +146,18 @@ fn record(scenario: &Scenario, plan: &mut Plan, all: bool, problems: &mut Vec<Pr
             }
         }
     }
+    if let Some(i) = record.tables.iter().position(|table| *table == Table::Ledger) {
+        let mut refuse = |why: &str| {
+            let said = format!("is \"ledger\", which {why}");
+            problems.push(Problem::new(format!("record.tables[{i}]"), said));
+        };
+        if record.flows.is_some() || record.links.is_some() {
+            refuse("follows all packets over all links: leave out record.flows and record.links");
+        }
+        if !plan.groups.is_empty() {
+            refuse("needs one receiver for each packet: it is not kept of multicast groups");
+        }
+    }
     for (i, flow) in record.flows.iter().flatten().enumerate() {
         if all && *flow as usize >= plan.flows.len() {
             problems.push(Problem::new(

@@ -12,6 +12,7 @@ mod setup;
 mod storage;
 mod turn;
 
+pub use outcome::ledger_table::{Fate, LedgerCount, LedgerKey, LedgerRows};
 pub use outcome::piece::{Piece, Pieces, Samples, Take};
 pub use outcome::queue_table::{QueueCount, QueueRow};
 pub use outcome::results::{FlowResult, LinkResult, Results};

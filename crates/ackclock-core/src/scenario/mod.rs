@@ -132,7 +132,8 @@ pub enum Classes {
 #[serde(default, deny_unknown_fields)]
 pub struct Record {
     /// Tables: `windows`, `rtts`, `states`, `drops`, `queues`, `packets`, `layers`,
-    /// `probe_series` (event by event), `flow_samples`, `link_samples` (every `interval`), `probes` (at the end).
+    /// `probe_series` (event by event), `flow_samples`, `link_samples` (every `interval`), `probes`, `ledger` (at the
+    /// end).
     pub tables: Vec<Table>,
     /// Interval of the sampled tables; 100 ms if left out.
     #[schemars(extend("x-bare" = true))]
@@ -172,4 +173,18 @@ pub enum Table {
     Layers,
     /// Every change of the inner state of every control, variable by variable.
     ProbeSeries,
+    /// What became of the bytes that every link sent, and whose packets held the buffers that lost them.
+    Ledger,
+}
+
+impl Table {
+    /// Whether it is made from the events of packets at links.
+    pub fn is_of_packets(self) -> bool {
+        matches!(self, Self::Packets | Self::Queues | Self::Ledger)
+    }
+
+    /// Whether it is known at the end of the run only.
+    pub fn is_of_end(self) -> bool {
+        matches!(self, Self::Probes | Self::Ledger)
+    }
 }

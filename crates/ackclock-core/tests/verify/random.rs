@@ -1,6 +1,9 @@
 //! Random networks with random traffic: whatever happens, nothing impossible happens.
 
+use std::collections::HashMap;
+
 use ackclock_core::compile::PlanSender;
+use ackclock_core::packet::{Event, Fate, LedgerCount};
 use ackclock_core::wire::DropReason;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -99,6 +102,63 @@ prop_compose! {
         }
         json!({"net": {"kind": "graph", "links": links}, "flows": flows, "era": era, "routing": routing, "classes": classes,
             "seed": seed, "duration": 1, "warmup": warmup, "record": {"tables": ["packets"]}})
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, rng_seed: crate::common::seed(), max_shrink_iters: 300, ..ProptestConfig::default() })]
+
+    /// Whatever the network, queues and controls: at each link the ledger's bytes are those that it sent, flow by flow
+    /// too, lost bytes are those of packets that were dropped, and pieces make no difference.
+    #[test]
+    fn the_ledger_accounts_for_every_byte_that_a_link_sent(scenario in scenario()) {
+        let found = crate::common::problems(&scenario);
+        prop_assume!(found.is_empty());
+        let seen = run(scenario);
+        let rows = &seen.results.packets;
+        let keep = |pieces: &[&[ackclock_core::packet::PacketRow]]| {
+            let mut ledger = LedgerCount::new(&seen.plan);
+            for piece in pieces {
+                ledger.count(piece);
+            }
+            ledger.finish()
+        };
+        let ledger = keep(&[rows]);
+        let (head, tail) = rows.split_at(rows.len() / 2);
+        prop_assert_eq!(&ledger, &keep(&[head, tail]));
+
+        let mut sent: HashMap<(u32, u32, bool), u64> = HashMap::new();
+        for row in rows.iter().filter(|row| row.event == Event::Departure) {
+            *sent.entry((row.link, row.flow, row.flags & 1 == 1)).or_default() += u64::from(row.size);
+        }
+        let mut booked: HashMap<(u32, u32, bool), u64> = HashMap::new();
+        let mut links = vec![0; seen.plan.links.len()];
+        for (key, bytes) in &ledger {
+            *booked.entry((key.link, key.flow, key.is_ack)).or_default() += bytes;
+            links[key.link as usize] += bytes;
+            prop_assert_eq!(key.fate == Fate::Lost, key.lost_at.is_some());
+            prop_assert!(key.holder.is_none() || key.fate == Fate::Lost);
+        }
+        prop_assert_eq!(sent, booked);
+        for (link, bytes) in seen.results.links.iter().zip(links) {
+            prop_assert_eq!(link.departed_bytes, bytes);
+        }
+        for (f, (plan, flow)) in seen.plan.flows.iter().zip(&seen.results.flows).enumerate() {
+            // At the first link: what was lost there before it was sent is not in the ledger.
+            let Some(last) = plan.route.last() else { continue };
+            let of = |fate| -> u64 {
+                let mine = |key: &&ackclock_core::packet::LedgerKey| {
+                    key.flow as usize == f && !key.is_ack && key.fate == fate && key.link == last.0
+                };
+                ledger.keys().filter(mine).map(|key| ledger[key]).sum()
+            };
+            let wire = seen.plan.links[last.index()].settings.impairments.is_empty();
+            prop_assert!(!wire || of(Fate::Lost) == 0, "nothing is lost after the last link");
+            // Copies that wires make are received and were never sent by the last link.
+            if flow.copies[0] == 0 && flow.receiver.duplicate_packets == 0 && flow.under_way[0] == 0 {
+                prop_assert_eq!(of(Fate::Duplicate), 0);
+            }
+        }
     }
 }
 

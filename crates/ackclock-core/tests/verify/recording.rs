@@ -176,3 +176,113 @@ fn the_series_of_probes_ends_with_the_probes_of_the_end() {
     let rounds = rows.iter().filter(|row| row.probe == "round_count").map(|row| row.value);
     assert!(rounds.clone().zip(rounds.skip(1)).all(|(a, b)| b == a + 1.0));
 }
+
+/// The rows of the ledger of a run: link, flow, acknowledgements or not, fate, holder, bytes.
+fn ledger(scenario: &Value) -> Vec<(u32, u32, bool, &'static str, String, u64)> {
+    let out = api::run(&scenario.to_string(), &mut |_, _| true).expect("runs");
+    let (_, table) = out.tables.iter().find(|(name, _)| *name == "ledger").expect("recorded");
+    let numbers = |name: &str| match column(table, name) {
+        Column::U32(values) => values.clone(),
+        _ => panic!("{name} has numbers"),
+    };
+    let (Column::Bool(acks), Column::Text(fates)) =
+        (column(table, "is_ack"), column(table, "fate"))
+    else {
+        panic!("columns have other types")
+    };
+    let (Column::Names(holders), Column::U64(bytes)) =
+        (column(table, "holder"), column(table, "sent_bytes"))
+    else {
+        panic!("columns have other types")
+    };
+    let (links, flows) = (numbers("link"), numbers("flow"));
+    (0..bytes.len())
+        .map(|i| (links[i], flows[i], acks[i], fates[i], holders[i].clone(), bytes[i]))
+        .collect()
+}
+
+/// Worked by hand. 100 packets of 1000 B leave `a` at 8 Mbit/s and meet 4 Mbit/s with room for 5 at `b`. The k-th
+/// arrives k ms after the first and the i-th that is accepted begins 2 i ms after it, so half of what comes after the
+/// buffer is full is lost; all of the buffer is held by the only flow.
+#[test]
+fn a_narrow_second_link_makes_half_of_the_first_vain() {
+    let scenario = json!({
+        "net": {"kind": "graph", "links": [
+            {"id": "wide", "a": "a", "b": "b", "rate": "8 Mbps", "delay": "1 ms", "buffer": "200 pkt"},
+            {"id": "narrow", "a": "b", "b": "c", "rate": "4 Mbps", "delay": "1 ms", "buffer": "5 pkt"},
+        ]},
+        "flows": [{"id": "hose", "src": "a", "dst": "c", "stop": 0.1,
+            "source": {"kind": "cbr", "rate": "8 Mbps", "packet": 1000}}],
+        "duration": 1, "record": {"tables": ["ledger", "drops"]},
+    });
+    let seen = run(scenario.clone());
+    let (wide, narrow) = (seen.link_id("wide"), seen.link_id("narrow"));
+    let (sent, drops) =
+        (seen.results.links[wide as usize].departed, seen.results.drops.len() as u64);
+    assert!((40..=50).contains(&drops), "{drops}");
+    let rows = ledger(&scenario);
+    let hose = |link, fate, holder: &str, packets: u64| {
+        (link, 0, false, fate, holder.to_owned(), packets * 1000)
+    };
+    assert_eq!(
+        rows,
+        [
+            hose(wide, "useful", "", sent - drops),
+            hose(wide, "lost", "hose", drops),
+            hose(narrow, "useful", "", sent - drops),
+        ]
+    );
+}
+
+/// A transfer over a lossy path: its receiver has each segment once, and what it received again is what the ledger
+/// calls duplicate; acknowledgements lost on the way back are lost at the link that had carried them.
+#[test]
+fn duplicates_and_lost_acknowledgements_are_those_that_the_ends_counted() {
+    let mut duplicates = 0;
+    for transport in ["tcp", "quic"] {
+        let scenario = json!({
+            "net": {"kind": "graph", "links": [
+                {"a": "a", "b": "b", "rate": "10 Mbps", "delay": "5 ms", "buffer": "20 pkt"},
+                {"a": "b", "b": "c", "rate": "10 Mbps", "delay": "5 ms", "buffer": "20 pkt", "loss": 0.02, "back_loss": 0.2},
+            ]},
+            "flows": [{"src": "a", "dst": "c", "size": 1_168_000, "transport": transport}],
+            "duration": 60, "seed": 5, "record": {"tables": ["ledger", "packets"]},
+        });
+        let seen = run(scenario.clone());
+        let flow = seen.flow(0);
+        assert!(flow.sender.completed_s > 0.0, "{transport}");
+        assert!(flow.lost_acks > 20, "{transport}: {flow:?}");
+        duplicates += flow.receiver.duplicate_packets;
+        let last = seen.link_id("b->c");
+        let rows = ledger(&scenario);
+        let sum = |link, is_ack, fate| -> u64 {
+            rows.iter().filter(|r| (r.0, r.2, r.3) == (link, is_ack, fate)).map(|r| r.5).sum()
+        };
+        let mut sizes: Vec<u64> = Vec::new();
+        let mut seen_before: HashMap<u32, u32> = HashMap::new();
+        for row in seen.packets("b->c").filter(|r| data(r) && r.event.name() == "departure") {
+            let segment = if transport == "quic" { row.ts } else { row.seq };
+            let times = seen_before.entry(segment).or_default();
+            *times += 1;
+            if *times > 1 {
+                sizes.push(u64::from(row.size));
+            }
+        }
+        assert_eq!(sizes.len() as u64, flow.receiver.duplicate_packets, "{transport}");
+        assert_eq!(sum(last, false, "duplicate"), sizes.iter().sum::<u64>(), "{transport}");
+        // Acknowledgements are lost before the link from c to b sends them, so they waste nothing; data lost at
+        // b has been sent by the first link.
+        assert_eq!(sum(seen.link_id("c->b"), true, "lost"), 0);
+        let lost: u64 = seen
+            .packets("b->c")
+            .filter(|r| data(r) && r.event.name() == "drop")
+            .map(|r| u64::from(r.size))
+            .sum();
+        assert!(lost > 0);
+        assert_eq!(sum(seen.link_id("a->b"), false, "lost"), lost, "{transport}");
+        // Random losses are nobody's buffer.
+        let held = |r: &&(u32, u32, bool, &str, String, u64)| r.3 == "lost" && !r.4.is_empty();
+        assert_eq!(rows.iter().filter(held).count(), 0, "{transport}");
+    }
+    assert!(duplicates > 0);
+}

@@ -5,6 +5,7 @@ pub(in crate::packet) mod conservation;
 pub(in crate::packet) mod hand_on;
 pub(in crate::packet) mod laws;
 pub(in crate::packet) mod ledger;
+pub(in crate::packet) mod ledger_table;
 pub(in crate::packet) mod marks;
 pub(in crate::packet) mod observe;
 pub(in crate::packet) mod piece;

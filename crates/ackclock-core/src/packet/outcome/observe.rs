@@ -83,7 +83,7 @@ impl<C: Clock> Observer<C> {
         event: Event,
     ) {
         if self.want_packets {
-            self.push_packet(at, link, packet, event);
+            self.push_packet(at, link, packet, event, None);
         }
     }
 
@@ -96,12 +96,19 @@ impl<C: Clock> Observer<C> {
         packet: &Packet,
     ) {
         if self.want_packets {
-            self.push_packet(link.latest_start(), id, packet, Event::Departure);
+            self.push_packet(link.latest_start(), id, packet, Event::Departure, None);
         }
     }
 
     #[cold]
-    fn push_packet(&mut self, at: u64, link: u32, packet: &Packet, event: Event) {
+    fn push_packet(
+        &mut self,
+        at: u64,
+        link: u32,
+        packet: &Packet,
+        event: Event,
+        reason: Option<DropReason>,
+    ) {
         if Self::keeps(&self.link_filter, link)
             && (self.want_queues || Self::keeps(&self.flow_filter, packet.flow.0))
         {
@@ -115,8 +122,10 @@ impl<C: Clock> Observer<C> {
                 event,
                 flow: packet.flow.0,
                 seq: packet.seq,
+                ts: packet.ts,
                 flags: packet.flags.0,
                 size: packet.size,
+                reason,
                 sack_count: packet.sack_count,
                 sack,
             });
@@ -133,7 +142,10 @@ impl<C: Clock> Observer<C> {
         reason: DropReason,
     ) {
         let on_wire = matches!(reason, DropReason::Wire | DropReason::Thinned);
-        self.record_packet(at, link, packet, if on_wire { Event::Loss } else { Event::Drop });
+        if self.want_packets {
+            let event = if on_wire { Event::Loss } else { Event::Drop };
+            self.push_packet(at, link, packet, event, Some(reason));
+        }
         if self.want_drops && Self::keeps(&self.flow_filter, packet.flow.0) {
             self.drops.push(DropRow {
                 at: Time(C::ps(at)),

@@ -75,8 +75,10 @@ mod tests {
             event,
             flow: 0,
             seq: 0,
+            ts: 0,
             flags: 0,
             size,
+            reason: None,
             sack_count: 0,
             sack: [(0, 0); 3],
         }

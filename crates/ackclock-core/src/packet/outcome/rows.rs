@@ -42,10 +42,14 @@ pub struct PacketRow {
     pub flow: u32,
     /// Segment number, or next segment expected.
     pub seq: u32,
+    /// Timestamp of its sender; in QUIC, the segment that it carries. 0: none.
+    pub ts: u32,
     /// Header bits.
     pub flags: u16,
     /// Bytes on the wire.
     pub size: u16,
+    /// Why it was dropped or lost.
+    pub reason: Option<DropReason>,
     /// SACK blocks in use.
     pub sack_count: u8,
     /// SACK blocks.

@@ -18,7 +18,7 @@ use crate::packet::setup::custom::{Custom, Place};
 use crate::qdisc::{self, QdiscEnv, QueueDisc};
 use crate::registry::Spec;
 use crate::rng::{Purpose, Stream};
-use crate::scenario::{Era, Table};
+use crate::scenario::Era;
 use crate::units::Span;
 
 /// Builds the links with their disciplines and impairments; adds what is wrong to `problems`.
@@ -167,8 +167,7 @@ fn build_link<C: Clock>(
     let mut built = Link::new(rate, link.delay.0, limit, disc, rng);
     let loss = (*loss > 0.0).then(|| (*loss, Stream::new(plan.seed, Purpose::Loss, index)));
     let hazardous = loss.is_some() || !drop.is_empty() || *mtu != u16::MAX;
-    let watched =
-        adds || plan.record.tables.iter().any(|t| matches!(t, Table::Packets | Table::Queues));
+    let watched = adds || plan.record.tables.iter().any(|table| table.is_of_packets());
     if hazardous || watched {
         let listed = drop.iter().copied().collect();
         built.watch(hazardous.then_some(Hazards { loss, listed, mtu: *mtu }));

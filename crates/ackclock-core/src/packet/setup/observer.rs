@@ -12,13 +12,14 @@ use crate::scenario::Table;
 pub(in crate::packet) fn build_observer<C: Clock>(plan: &Plan, processes: usize) -> Observer<C> {
     let record = &plan.record;
     let has = |t: Table| record.tables.contains(&t);
+    let want_packets = record.tables.iter().any(|table| table.is_of_packets());
     let marks_of = |table, count| {
         let interval = record.interval.filter(|_| has(table)).map(|every| every.0.max(1));
         Marks::new(interval, plan.warmup.0, count)
     };
     let rows = record.interval.map_or(0, |every| (plan.duration.0 / every.0.max(1) + 1) as usize);
     let mut observer = Observer {
-        want_packets: has(Table::Packets) || has(Table::Queues),
+        want_packets,
         want_queues: has(Table::Queues),
         want_drops: has(Table::Drops),
         flow_samples: has(Table::FlowSamples).then(|| FlowSamples::new(plan.flows.len(), rows)),
@@ -43,7 +44,7 @@ pub(in crate::packet) fn build_observer<C: Clock>(plan: &Plan, processes: usize)
         rtts: has(Table::Rtts),
         states: has(Table::States),
         drops: has(Table::Drops),
-        packets: has(Table::Packets) || has(Table::Queues),
+        packets: want_packets,
         layers: has(Table::Layers),
         probe_series: has(Table::ProbeSeries),
         controls: has(Table::States) || has(Table::ProbeSeries),

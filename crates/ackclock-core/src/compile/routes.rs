@@ -68,6 +68,9 @@ impl Fans {
     }
 }
 
+/// A link and its far end.
+type Step = (u32, u32);
+
 /// Finds routes on one network.
 pub(super) struct Routes {
     /// Outgoing links of each node, by far end.
@@ -76,9 +79,9 @@ pub(super) struct Routes {
     into: Fans,
     distances: FxHashMap<u32, Rc<Vec<u64>>>,
     /// First link from a node towards an anchor.
-    steps: FxHashMap<(u32, u32), Option<(u32, u32)>>,
+    steps: FxHashMap<(u32, u32), Option<Step>>,
     /// All links from a node that lie on a shortest path towards an anchor, with their far ends.
-    equal: FxHashMap<(u32, u32), Rc<[(u32, u32)]>>,
+    equal: FxHashMap<(u32, u32), Rc<[Step]>>,
     /// The route that is being found.
     route: Vec<LinkId>,
 }
@@ -142,7 +145,7 @@ impl Routes {
     }
 
     /// The link from `at` towards `anchor`, and its far end; looked for once.
-    fn step(&mut self, at: u32, anchor: u32) -> Option<(u32, u32)> {
+    fn step(&mut self, at: u32, anchor: u32) -> Option<Step> {
         // A host's only link needs no memory, and there may be very many hosts.
         if let [only] = self.out.of(at) {
             return Some((only.link, only.to));
@@ -163,7 +166,7 @@ impl Routes {
     }
 
     /// One of the links from `at` on shortest paths towards `anchor`, and its far end.
-    fn chosen(&mut self, at: u32, anchor: u32, hash: &mut Stream) -> Option<(u32, u32)> {
+    fn chosen(&mut self, at: u32, anchor: u32, hash: &mut Stream) -> Option<Step> {
         if let [only] = self.out.of(at) {
             return Some((only.link, only.to));
         }
@@ -179,7 +182,7 @@ impl Routes {
         }
     }
 
-    fn find_equal(&mut self, at: u32, anchor: u32) -> Rc<[(u32, u32)]> {
+    fn find_equal(&mut self, at: u32, anchor: u32) -> Rc<[Step]> {
         let distances = self.distances(anchor);
         let cost = |e: &Edge| match distances[e.to as usize] {
             u64::MAX => u64::MAX,
@@ -187,7 +190,7 @@ impl Routes {
         };
         let least = self.out.of(at).iter().map(cost).min().unwrap_or(u64::MAX);
         let shortest = self.out.of(at).iter().filter(|&e| cost(e) == least && least < u64::MAX);
-        let equal: Rc<[(u32, u32)]> = shortest.map(|e| (e.link, e.to)).collect();
+        let equal: Rc<[Step]> = shortest.map(|e| (e.link, e.to)).collect();
         self.equal.insert((at, anchor), Rc::clone(&equal));
         equal
     }

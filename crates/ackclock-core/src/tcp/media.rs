@@ -120,7 +120,7 @@ mod tests {
             let (bytes, gap) = encoder.frame(&media, now, 1e6, 0.0);
             sizes.push(bytes / (1e6 / 30.0 / 8.0) - 1.0);
             gaps.push(gap.seconds() * 30.0 - 1.0);
-            now = now + gap;
+            now += gap;
         }
         for all in [sizes, gaps] {
             let mean = all.iter().sum::<f64>() / all.len() as f64;
@@ -144,7 +144,7 @@ mod tests {
         near(rate(300, 1.0), 150e3);
     }
 
-    /// RFC 8593's example: 1 Mbit/s, 30 frames/s, K_d = 8, K_B = 13.5 kB; the other seven have
+    /// RFC 8593's example: 1 Mbit/s, 30 frames/s, `K_d` = 8, `K_B` = 13.5 kB; the other seven have
     /// (8 x 4166.7 - 13500) / 7 = 2833.3 bytes.
     #[test]
     fn a_burst_is_made_good_in_the_frames_after_it() {

@@ -225,7 +225,7 @@ def test_everything_wrong_with_demands_is_reported_with_pairs_that_have_no_path(
         tmp_path,
         nodes=BAD_NODES,
         edges="source,target,capacity_bps\n0,1,100\n1,2,50\n3,4,10\n",
-        demands="source,target,demand_bps\nA,B,5\nA,X,5\nB,C,-2\nC,C,1\nB,C,nan\nA,D,3\nB,E,3\n",
+        demands="source,target,demand_bps\nA,B,5\nA,X,5\nB,C,-2\nC,C,1\nB,C,nan\nA,D,3\nB,E,3\nA,B,7\n",
     )
     code = main(
         ["fluid", str(tmp_path), "--demands", str(tmp_path / "demands.csv"), "--fair-at", "A,Q"]
@@ -237,12 +237,14 @@ def test_everything_wrong_with_demands_is_reported_with_pairs_that_have_no_path(
         'the demand from B to C is "-2"; expected 0 or more',
         '"C" sends to itself',
         'the demand from B to C is "nan"',
-        "B to C is there already: line 4",
+        "A to B is there already: line 2",
         "there is no path from A to D",
         "there is no path from B to E",
         'there is no node "Q"',
     ):
         assert sentence in reported, sentence
+    # A row that is wrong does not count as one that a later row repeats.
+    assert "B to C is there already" not in reported
 
 
 def line(capacities):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import pickle
 import re
+import sys
 import tempfile
 import threading
 from collections import deque
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from ackclock.case import Case, Parcel
 
 __all__ = ["Processes", "Threads", "cores"]
+
+_NO_TRACKER_WARNINGS = "ignore:resource_tracker"
 
 
 def cores() -> int:
@@ -293,11 +296,17 @@ class Processes:
     def _start(self) -> None:
         from loky.process_executor import ProcessPoolExecutor
 
-        self._pool: Any = ProcessPoolExecutor(
-            self.parallel,
-            initializer=_begin_process,
-            initargs=(self._folder.name,),
-        )
+        # loky's tracker, which begins with the pool, warns of semaphores that a killed process has
+        # removed already.
+        sys.warnoptions.append(_NO_TRACKER_WARNINGS)
+        try:
+            self._pool: Any = ProcessPoolExecutor(
+                self.parallel,
+                initializer=_begin_process,
+                initargs=(self._folder.name,),
+            )
+        finally:
+            sys.warnoptions.remove(_NO_TRACKER_WARNINGS)
 
     def __exit__(self, *_: object) -> None:
         self.stop()

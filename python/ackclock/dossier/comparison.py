@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock.dossier.compare import Compared
-from ackclock.dossier.finding import Finding, command_of
+from ackclock.dossier.finding import Finding, command_of, origin
 from ackclock.studies.outcome import Outcome
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ackclock.dossier.compare import Difference
 
 __all__ = ["Comparison"]
@@ -35,20 +36,13 @@ class Comparison(Compared, Outcome):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data; ``ackclock schema comparison`` prints its form."""
-        from ackclock import _core
         from ackclock.dossier.comparison_page import sentences
 
         task = self.results[0].task
         return {
             "comparison": 1,
-            "profile": task.profile.name,
-            "title": task.profile.about["title"],
-            "source": task.profile.about["source"],
-            "tier": task.tier,
-            "against": dict(task.others),
-            "version": _core.version(),
+            **origin(task),
             "command": self.command,
-            "seed": task.seed,
             "runs": sum(one.runs for one in self.results),
             "cpu_s": sum(one.cpu_s for one in self.results),
             "pairs": [
@@ -64,25 +58,12 @@ class Comparison(Compared, Outcome):
             "dossiers": [Finding(one).to_dict() for one in self.results],
         }
 
-    def save(self, folder: str | Path, *, command: str = "") -> Path:
-        """Write the report; see `ackclock.studies.outcome.Outcome.save`.
-
-        Parameters
-        ----------
-        folder
-            Is made, or replaced if it is such a report.
-        command
-            What the user typed; the report states the command that gives it again.
-        """
-        from ackclock._util.page import save_report
-
-        del command
-        return save_report(Path(folder), self.MARKER, self.to_dict(), more=self._fill) / self.PAGE
-
-    def _fill(self, at: Path) -> None:
+    def write_files(self, at: Path, command: str) -> None:
+        """Write the page in its forms, and each control's dossier."""
         from ackclock.dossier.comparison_page import write_html
         from ackclock.dossier.dossier import Dossier
 
+        del command
         for number, one in enumerate(self.results, start=1):
             Dossier(one).save(at / f"dossier-{number}")
         (at / self.PAGE).write_text(write_html(self, at, self.command), encoding="utf-8")

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ackclock.dossier.finding import Finding
 from ackclock.studies.outcome import Outcome
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["Dossier"]
 
@@ -23,26 +26,12 @@ class Dossier(Finding, Outcome):
 
         return page(self)
 
-    def save(self, folder: str | Path, *, command: str = "") -> Path:
-        """Write the report; see `ackclock.studies.outcome.Outcome.save`.
-
-        Parameters
-        ----------
-        folder
-            Is made, or replaced if it is such a report.
-        command
-            What the user typed; the report states the command that gives it again.
-        """
-        from ackclock._util.page import save_report
-
-        del command
-        data = self.to_dict()
-        return save_report(Path(folder), self.MARKER, data, more=self._fill) / self.PAGE
-
-    def _fill(self, at: Path) -> None:
+    def write_files(self, at: Path, command: str) -> None:
+        """Write audits, figures, studies, the page in its forms."""
         from ackclock.dossier.junit import junit
         from ackclock.dossier.report import write_figures, write_html, write_studies
 
+        del command
         for name, audited in self.results.audits.items():
             if audited.outcome is not None:
                 audited.outcome.save(at / "audits" / name, command=self.command)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ackclock.dossier.run import Results
     from ackclock.dossier.task import Task
 
-__all__ = ["Finding", "command_of", "typed"]
+__all__ = ["Finding", "command_of", "origin", "typed"]
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,6 @@ class Finding:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data; ``ackclock schema dossier`` prints its form."""
-        from ackclock import _core
-
         results = self.results
         task = results.task
         return {
@@ -61,14 +59,8 @@ class Finding:
             "value": task.control.value,
             "tcp": dict(task.control.tcp),
             "user_code_hash": results.code_hash,
-            "profile": task.profile.name,
-            "title": task.profile.about["title"],
-            "source": task.profile.about["source"],
-            "tier": task.tier,
-            "against": dict(task.others),
-            "version": _core.version(),
+            **origin(task),
             "command": self.command,
-            "seed": task.seed,
             "counts": {verdict: results.count(verdict) for verdict in VERDICTS},
             "runs": results.runs,
             "cpu_s": results.cpu_s,
@@ -79,6 +71,21 @@ class Finding:
             "rows": [row.to_dict() for row in results.rows],
             "regressions": [c.to_dict() for c in self.changes or () if c.is_regression],
         }
+
+
+def origin(task: Task) -> dict[str, Any]:
+    """What a task's numbers come from, as plain data: profile, tier, rivals, version, seed."""
+    from ackclock import _core
+
+    return {
+        "profile": task.profile.name,
+        "title": task.profile.about["title"],
+        "source": task.profile.about["source"],
+        "tier": task.tier,
+        "against": dict(task.others),
+        "version": _core.version(),
+        "seed": task.seed,
+    }
 
 
 def typed(value: Any) -> str:

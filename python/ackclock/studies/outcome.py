@@ -31,7 +31,10 @@ class Outcome(ABC):
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain data, for JSON; what is not known is None."""
+        """Everything as plain data, for JSON; what is not known is None.
+
+        Data with a ``command`` state the one that gives them again; others get what was typed.
+        """
 
     def pages(self, command: str) -> Mapping[str, str]:
         """Texts of the folder by file name.
@@ -71,6 +74,7 @@ class Outcome(ABC):
         Path
             The page, or the folder where there is none.
         """
-        data = {**self.to_dict(), "command": command}
+        data = self.to_dict()
+        data.setdefault("command", command)
         files = partial(self.write_files, command=command)
         return save_report(Path(folder), self.MARKER, data, self.pages(command), files) / self.PAGE

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ackclock.cli import completion
-from ackclock.cli.options import FILE, JSON, QUIET, SET, STORE, WORKERS, print_json, with_changes
+from ackclock.cli.options import FILE, JSON, QUIET, SET, STORE, WORKERS, with_changes
+from ackclock.cli.studies.deliver import deliver
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -102,13 +103,7 @@ def adversary(
             command=command,
             progress=progress,
         )
-    written = None if out is None else found.save(out, command=command)
-    if as_json:
-        print_json(found.to_dict())
-    elif not quiet:
-        click.echo(str(found))
-        if written is not None:
-            click.echo(f"\nwrote {written}")
+    deliver(found, out, command, as_json=as_json, quiet=quiet)
 
 
 def _split(text: str) -> Iterator[str]:

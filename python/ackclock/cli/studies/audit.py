@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from ackclock.cli import completion
-from ackclock.cli.options import FILE, JSON, QUIET, TIER, WORKERS, print_json
+from ackclock.cli.options import FILE, JSON, QUIET, TIER, WORKERS
+from ackclock.cli.studies.deliver import deliver
 
 __all__ = ["audit"]
 
@@ -65,10 +66,4 @@ def latecomer(
     found = work(
         read_control(control, Path.cwd()), tier, gap_s=gap_s, workers=workers, report=report
     )
-    written = found.save(out, command=command_line()) if out is not None else None
-    if as_json:
-        print_json(found.to_dict())
-    elif not quiet:
-        click.echo(str(found))
-        if written is not None:
-            click.echo(f"\nwrote {written}")
+    deliver(found, out, command_line(), as_json=as_json, quiet=quiet)

@@ -16,8 +16,8 @@ from ackclock.cli.options import (
     STORE,
     TIER,
     WORKERS,
-    print_json,
 )
+from ackclock.cli.studies.deliver import deliver, print_plan
 
 __all__ = ["compare"]
 
@@ -68,6 +68,7 @@ def compare(
     and the dossier of each. A comparison that was stopped goes on where it was, and what evaluate
     has run is not run again.
     """
+    from ackclock._util.command_line import command_line
     from ackclock._util.output_folder import may_replace
     from ackclock.cli.studies.dossier import make_means, split
     from ackclock.dossier.bind import read_control, read_others
@@ -94,15 +95,9 @@ def compare(
     means = make_means(workers, store, quiet=quiet or as_json)
     plan = predict_all(tasks, means)
     if dry_run:
-        print_json([dict(row) for row in plan.rows]) if as_json else click.echo(str(plan))
+        print_plan(plan, as_json=as_json)
         return
     means.report(plan.sentence)
     made = work(tasks, means)
     comparison = Comparison(made.results, made.pairs)
-    written = comparison.save(out) if out is not None else None
-    if as_json:
-        print_json(comparison.to_dict())
-    elif not quiet:
-        click.echo(str(comparison))
-        if written is not None:
-            click.echo(f"\nwrote {written}")
+    deliver(comparison, out, command_line(), as_json=as_json, quiet=quiet)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ackclock.cli.options import EXIT_CHECK, print_json
+from ackclock.cli.options import EXIT_CHECK
+from ackclock.cli.studies.deliver import deliver, print_plan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -101,6 +102,7 @@ def evaluate_profile(
     store, as_json, quiet
         As typed.
     """
+    from ackclock._util.command_line import command_line
     from ackclock._util.output_folder import may_replace
     from ackclock.dossier.baseline import changes, load_baseline
     from ackclock.dossier.bind import read_control, read_others
@@ -125,19 +127,13 @@ def evaluate_profile(
     means = make_means(workers, store, quiet=quiet or as_json)
     plan = predict(task, means)
     if dry_run:
-        print_json([dict(row) for row in plan.rows]) if as_json else click.echo(str(plan))
+        print_plan(plan, as_json=as_json)
         return
     means.report(plan.sentence)
     dossier = Dossier(evaluate(task, means))
     if before is not None:
         dossier = Dossier(dossier.results, changes(before, dossier.to_dict()))
-    written = dossier.save(out) if out is not None else None
-    if as_json:
-        print_json(dossier.to_dict())
-    elif not quiet:
-        click.echo(str(dossier))
-        if written is not None:
-            click.echo(f"\nwrote {written}")
+    deliver(dossier, out, command_line(), as_json=as_json, quiet=quiet)
     _judge(dossier, strict=strict)
 
 

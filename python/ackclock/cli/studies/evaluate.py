@@ -20,6 +20,7 @@ from ackclock.cli.options import (
     load_scenario,
     print_json,
 )
+from ackclock.cli.studies.deliver import deliver
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -146,13 +147,7 @@ def _run_and_report(
         may_replace(out, marker)
     command = command_line()
     done = work(subject, progress=not quiet, command=command, **means)
-    written = done.save(out, command=command) if out is not None else None
-    if as_json:
-        print_json(done.to_dict())
-    elif not quiet:
-        click.echo(str(done))
-        if written is not None:
-            click.echo(f"\nwrote {written}")
+    deliver(done, out, command, as_json=as_json, quiet=quiet)
 
 
 @click.command()

@@ -216,7 +216,7 @@ pub enum DropReason {
     TooBig = 7,
     /// Lost on the wire, after its transmission (an impairment).
     Wire = 8,
-    /// An acknowledgement whose place a newer one has taken (an impairment).
+    /// An acknowledgement that a newer one made needless (an impairment, CAKE's ACK filter).
     Thinned = 9,
     /// Beyond the rate and burst of a policer.
     Policed = 10,

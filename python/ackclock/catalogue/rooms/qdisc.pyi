@@ -512,6 +512,7 @@ class Cake(Record):
     overhead: Bytes added to each packet, as the shaper and the turns count it. Range: from -64 to 256 (B).
     mpu: Least size of a packet with its overhead. Range: from 0 to 256 (B).
     framing: Cells or blocks that packets are sent in.
+    ack_filter: Which acknowledgements of TCP are dropped that a newer one in their queue makes needless.
     queues: Number of queues of each tin. Range: from 1 to 65536.
     quantum: Bytes of a turn. Range: at least 1 B.
     salt: Selects the hash function. Range: at least 0.
@@ -520,11 +521,12 @@ class Cake(Record):
         self,
         rate: float | str | None = ...,
         rtt: float | str | None = 0.1,
-        tins: Literal["besteffort", "diffserv3", "diffserv4"] | None = "diffserv3",
+        tins: Literal["besteffort", "diffserv3", "diffserv4", "diffserv8", "precedence"] | None = "diffserv3",
         isolation: Literal["flowblind", "srchost", "dsthost", "hosts", "flows", "dual-srchost", "dual-dsthost", "triple-isolate"] | None = "triple-isolate",
         overhead: int | None = 0,
         mpu: int | None = 0,
         framing: Literal["none", "atm", "ptm"] | None = "none",
+        ack_filter: Literal["off", "conservative", "aggressive"] | None = "off",
         queues: int | None = 1024,
         quantum: float | str | None = ...,
         salt: int | None = 0,

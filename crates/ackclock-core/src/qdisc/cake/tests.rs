@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::*;
 use crate::dscp::Dscp;
+use crate::ids::FlowId;
 use crate::qdisc::FlowFacts;
 use crate::qdisc::testing::{Bench, env};
 use crate::registry::refusal;
@@ -175,6 +176,31 @@ fn tins_share_by_weight_without_a_shaper() {
     let got = by_tin(json!({ "tins": "diffserv4" }), &[0, 8, 24, 46], 29_000);
     for (got, weight) in got.iter().zip([16.0, 1.0, 8.0, 4.0]) {
         assert!((got - weight / 29.0).abs() < 0.005, "{got} {weight}");
+    }
+}
+
+/// Acknowledgements 0, 2, 4, ... of a flow of TCP and one of QUIC wait while nothing leaves.
+#[test]
+fn the_ack_filter_leaves_two_of_tcp_or_one_and_all_of_quic() {
+    let mut env = between(&[("a", "x", 0), ("b", "y", 0)]);
+    let facts = env.facts.iter().cloned().enumerate();
+    env.facts =
+        facts.map(|(i, flow)| FlowFacts { sender: ["tcp", "quic"][i].into(), ..flow }).collect();
+    for (filter, left) in [("off", 10), ("conservative", 2), ("aggressive", 1)] {
+        let mut bench = bench(json!({ "ack_filter": filter }), &env);
+        for number in 0..10 {
+            for flow in [0, 1] {
+                bench.pass(Packet::new(FlowId(flow), 2 * number, 40, Flags::ACK));
+            }
+        }
+        assert!(bench.drops().iter().all(|&(_, reason)| reason == DropReason::Thinned), "{filter}");
+        let sent: Vec<_> = std::iter::from_fn(|| bench.depart())
+            .map(|left| (left.packet.flow.0, left.packet.seq))
+            .collect();
+        let of = |flow: u32| sent.iter().filter(|left| left.0 == flow).count();
+        assert_eq!([of(0), of(1)], [left, 10], "{filter}");
+        assert!(sent.contains(&(0, 18)), "{filter}");
+        assert_eq!(bench.qdisc_len(), 0);
     }
 }
 

@@ -346,6 +346,32 @@ impl Classes {
         size
     }
 
+    /// Packets of a class with their places, oldest first.
+    pub(in crate::qdisc) fn waiting(&self, class: u32) -> impl Iterator<Item = (u32, &Packet)> {
+        let head = self.queues.get(class as usize).and_then(|queue| queue.chain.head());
+        let places = std::iter::successors(head, |&id| self.links.next(id));
+        places.filter_map(|id| Some((id, self.at(id)?)))
+    }
+
+    /// The packet at a place.
+    pub(in crate::qdisc) fn at(&self, place: u32) -> Option<&Packet> {
+        self.slots[place as usize].as_ref().map(|waiting| &waiting.packet)
+    }
+
+    /// Drops the packet of a class at a place.
+    #[cold]
+    pub(in crate::qdisc) fn discard(
+        &mut self,
+        class: u32,
+        place: u32,
+        reason: DropReason,
+        ctx: &mut QdiscCtx<'_>,
+    ) {
+        if let Some(Timed { packet, .. }) = self.take(class, place) {
+            ctx.drop(packet, reason);
+        }
+    }
+
     /// Takes the head of a class and consults its AQM: `None` if that dropped it, or if there was none.
     #[inline(always)]
     pub(in crate::qdisc) fn serve(&mut self, class: u32, ctx: &mut QdiscCtx<'_>) -> Option<Timed> {

@@ -8,7 +8,7 @@ use crate::qdisc::Limit;
 use crate::rng::Stream;
 use crate::units::{Span, Time};
 
-struct Cobalt {
+pub(super) struct Cobalt {
     target: Span,
     interval: Span,
     /// Four packets of 1000 B at 10 Mbit/s.
@@ -17,17 +17,51 @@ struct Cobalt {
     increase: f64,
     decrease: f64,
     limit: Limit,
-    line: Line,
+    pub(super) line: Line,
     /// Signals of the present episode, less those counted back.
     signals: u32,
     is_signalling: bool,
     due: Time,
     p: f64,
     p_changed: Option<Time>,
-    draws: Stream,
+    pub(super) draws: Stream,
 }
 
 impl Cobalt {
+    /// With the defaults of the paper, over a link on which four packets take so long.
+    pub(super) fn new(target: Span, interval: Span, four_packets: Span) -> Self {
+        Self {
+            target,
+            interval,
+            four_packets,
+            ecn: true,
+            increase: 1.0 / 256.0,
+            decrease: 1.0 / 4096.0,
+            limit: Limit::NONE,
+            line: Line::default(),
+            signals: 0,
+            is_signalling: false,
+            due: Time::ZERO,
+            p: 0.0,
+            p_changed: None,
+            draws: draws(),
+        }
+    }
+
+    /// The buffer overflowed, and a packet of this queue was lost.
+    pub(super) fn on_overflow(&mut self, now: Time) {
+        self.step_blue(now, self.increase);
+        (self.is_signalling, self.due) = (true, now);
+        if self.signals == 0 {
+            self.signals = 1;
+        }
+    }
+
+    /// Whether it remembers anything of its queue's past.
+    pub(super) fn is_active(&self, now: Time) -> bool {
+        self.p > 0.0 || self.signals > 0 || now < self.due
+    }
+
     /// An interval over the square root of the signals.
     fn gap(&self) -> Span {
         let signals = if self.signals == 0 { 1 } else { self.signals };
@@ -44,7 +78,7 @@ impl Cobalt {
         }
     }
 
-    fn on_empty(&mut self, now: Time) {
+    pub(super) fn on_empty(&mut self, now: Time) {
         self.step_blue(now, -self.decrease);
         self.is_signalling = false;
         if self.signals > 0 && self.due <= now {
@@ -86,11 +120,7 @@ impl Reference for Cobalt {
             return self.line.0.push_back(packet);
         }
         fates.push(Fate::Dropped { seq: packet.seq });
-        self.step_blue(packet.at, self.increase);
-        (self.is_signalling, self.due) = (true, packet.at);
-        if self.signals == 0 {
-            self.signals = 1;
-        }
+        self.on_overflow(packet.at);
     }
 
     fn depart(&mut self, now: Time, _sent: Option<u32>, fates: &mut Vec<Fate>) {
@@ -134,21 +164,13 @@ proptest! {
     ) {
         let given = json!({ "kind": "cobalt", "ecn": ecn, "target": format!("{target_us} us"),
             "interval": format!("{interval_us} us"), "p_increase": increase, "p_decrease": decrease });
+        let times = (Span::from_micros(target_us), Span::from_micros(interval_us));
         let mut reference = Cobalt {
-            target: Span::from_micros(target_us),
-            interval: Span::from_micros(interval_us),
-            four_packets: Span::from_micros(3200),
             ecn,
             increase,
             decrease,
             limit,
-            line: Line::default(),
-            signals: 0,
-            is_signalling: false,
-            due: Time::ZERO,
-            p: 0.0,
-            p_changed: None,
-            draws: draws(),
+            ..Cobalt::new(times.0, times.1, Span::from_micros(3200))
         };
         let events: Vec<_> = events.into_iter().chain(more).collect();
         agree(&spec(given), &bounded(limit), &mut reference, &events)?;

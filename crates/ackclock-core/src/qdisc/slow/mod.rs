@@ -5,6 +5,7 @@
 //! idle once a departure found nothing. Rates change, buffers overflow, timers run.
 
 mod afd;
+mod cake;
 mod cobalt;
 mod codel;
 mod decbit;

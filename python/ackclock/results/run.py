@@ -30,6 +30,7 @@ TABLES = (
     "flow_samples",
     "link_samples",
     "layers",
+    "frames",
     "probes",
     "probe_series",
     "ledger",
@@ -200,6 +201,11 @@ class Run:
     def layers(self) -> Table:
         """Layers that receivers of multicast groups hold, at each change."""
         return self.table("layers")
+
+    @property
+    def frames(self) -> Table:
+        """Frames of flows with `streams` that were delivered."""
+        return self.table("frames")
 
     @property
     def probes(self) -> Table:

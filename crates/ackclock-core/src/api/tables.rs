@@ -1,12 +1,12 @@
 //! Results as tables of columns.
 
 use super::{Column, Columns};
-use crate::compile::{self, Plan};
+use crate::compile::{self, Plan, PlanSender};
 use crate::packet::{
     self, DropRow, Event, LedgerRows, LinkSample, PacketRow, Piece, QueueCount, QueueRow, Results,
     Samples,
 };
-use crate::record::{FlowSample, LayersRow, ProbeRow, RttRow, StateRow, WindowRow};
+use crate::record::{FlowSample, FrameRow, LayersRow, ProbeRow, RttRow, StateRow, WindowRow};
 use crate::scenario::Table;
 use crate::units::Time;
 use crate::wire::DropReason;
@@ -167,6 +167,7 @@ pub(super) struct Rows<'a> {
     rtts: &'a [RttRow],
     states: &'a [StateRow],
     layers: &'a [LayersRow],
+    frames: &'a [FrameRow],
     probe_series: &'a [ProbeRow],
     drops: &'a [DropRow],
     packets: &'a [PacketRow],
@@ -190,6 +191,7 @@ impl<'a> Rows<'a> {
             rtts: &results.recorder.rtts,
             states: &results.recorder.states,
             layers: &results.recorder.layers,
+            frames: &results.recorder.frames,
             probe_series: &results.recorder.probe_series,
             drops: &results.drops,
             packets: &results.packets,
@@ -209,6 +211,7 @@ impl<'a> Rows<'a> {
             rtts: &piece.rtts,
             states: &piece.states,
             layers: &piece.layers,
+            frames: &piece.frames,
             probe_series: &piece.probe_series,
             drops: &piece.drops,
             queues: queues.map_or_else(Vec::new, |queues| queues.count(&piece.packets)),
@@ -303,6 +306,24 @@ pub(super) fn recorded(plan: &Plan, rows: &Rows<'_>, table: Table) -> (&'static 
                 "time_s": F64 = |r| r.at.seconds(), "flow": U32 = |r| r.flow.0, "layers": U32 = |r| r.layers,
             }),
         ),
+        Table::Frames => {
+            let name = |row: &FrameRow| {
+                let PlanSender::Quic { streams: Some(streams), .. } =
+                    &*plan.flows[row.flow.index()].sender
+                else {
+                    return String::new();
+                };
+                streams[row.stream as usize].name(row.stream)
+            };
+            (
+                "frames",
+                columns!(rows.frames, {
+                    "time_s": F64 = |r| r.at.seconds(), "flow": U32 = |r| r.flow.0, "stream": Names = name,
+                    "frame": U32 = |r| r.frame, "made_s": F64 = |r| r.made.seconds(),
+                    "delay_s": F64 = |r| r.at.since(r.made).seconds(), "size_bytes": U32 = |r| r.size,
+                }),
+            )
+        }
         Table::ProbeSeries => (
             "probe_series",
             columns!(rows.probe_series, {

@@ -20,7 +20,7 @@ const INTERVAL_S: f64 = 0.1;
 ///
 /// Rows of `windows`, `rtts`, `probe_series`, `queues`, `packets`
 /// and `ledger` (which is made from packets) follow from the predicted packet hops; those of `drops`,
-/// `states`, `layers` and `probes` are few, and not counted.
+/// `states`, `layers`, `frames` and `probes` are few, and not counted.
 pub(super) fn predict(plan: &Plan, packet_hops: f64) -> [f64; 3] {
     let interval = plan.record.interval.map_or(INTERVAL_S, Span::seconds);
     let samples = plan.duration.seconds() / interval;
@@ -33,7 +33,7 @@ pub(super) fn predict(plan: &Plan, packet_hops: f64) -> [f64; 3] {
         Table::Windows | Table::Rtts => packet_hops / hops_per_packet as f64,
         Table::ProbeSeries => PROBES_PER_ACK * packet_hops / hops_per_packet as f64,
         Table::Queues | Table::Packets | Table::Ledger => 2.0 * packet_hops,
-        Table::States | Table::Drops | Table::Probes | Table::Layers => 0.0,
+        Table::States | Table::Drops | Table::Probes | Table::Layers | Table::Frames => 0.0,
     });
     let rows: f64 = rows.sum();
     let tables = rows * ROW_BYTES;

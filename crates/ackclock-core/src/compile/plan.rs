@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::dscp::Dscp;
 use crate::ids::{LinkId, NodeId};
 use crate::qdisc::{FlowFacts, Limit};
-use crate::quic::QuicConfig;
+use crate::quic::{FrameStreams, QuicConfig};
 use crate::registry::Spec;
 use crate::scenario::{Era, Record};
 use crate::tcp::{Supply, TcpConfig};
@@ -282,6 +282,8 @@ pub enum PlanSender {
         config: Arc<QuicConfig>,
         /// Name of the congestion control.
         control: Arc<str>,
+        /// Frames of a call.
+        streams: Option<FrameStreams>,
     },
     /// An unresponsive source.
     Source(Spec),

@@ -10,6 +10,7 @@
 
 use super::plan::{Plan, PlanFlow, PlanSender};
 use crate::ids::FlowId;
+use crate::scenario::FrameStream;
 use crate::tcp::Supply;
 use crate::traffic::source::{self, Bundles, Offer, SourceEnv};
 use crate::units::{Span, Time};
@@ -132,8 +133,14 @@ fn source(plan: &Plan, f: usize, bundles: &Bundles) -> Option<Box<dyn source::So
 /// What a TCP flow's application hands over until a time [bytes].
 fn application(flow: &PlanFlow, until: Time) -> f64 {
     let size = flow.size.map_or(f64::INFINITY, |size| size.0 as f64);
+    let active_s = until.since(flow.start).seconds();
     let handed_over = match flow.supply.as_deref() {
-        None => f64::INFINITY,
+        None => match &*flow.sender {
+            PlanSender::Quic { streams: Some(streams), .. } => {
+                streams.iter().map(FrameStream::rate).sum::<f64>() * active_s
+            }
+            _ => f64::INFINITY,
+        },
         Some(Supply::Bursts(size, every)) => {
             size.0 as f64 * (until.since(flow.start).seconds() / every.seconds()).ceil()
         }

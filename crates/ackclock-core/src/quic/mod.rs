@@ -1,6 +1,6 @@
 //! Endpoints of QUIC flows: a sender and a receiver beside those of TCP.
 //!
-//! What: one stream over one connection. Controls, slow start rules, rate samples and delivery counts are those
+//! What: one stream over one connection, or the streams of a call ([`frames`]). Controls, slow start rules, rate samples and delivery counts are those
 //! of TCP; what differs is recovery, timers and signals.
 //!
 //! **Source**: RFC 9000 (ACK frames: sections 13.2 and 19.3; ECN: 13.4), RFC 9002 (loss detection and congestion
@@ -25,6 +25,7 @@
 //! Frames are counted as if in their longest usual form.
 
 mod config;
+mod frames;
 mod receiver;
 mod rtt;
 mod sender;
@@ -34,6 +35,7 @@ mod stream;
 mod tests;
 
 pub use config::QuicConfig;
+pub use frames::FrameStreams;
 pub use receiver::{QuicReceiver, QuicReceiverParts};
 pub use sender::{QuicSender, QuicSenderParts};
 

@@ -19,6 +19,9 @@
 //! Deviations: what `ACK_FREQUENCY` frames would set holds from the first packet. 32 ranges are remembered, without
 //! regard to which ACKs have been acknowledged, and the newest four are sent, three with ECN.
 
+use std::sync::Arc;
+
+use super::frames::{FrameSink, FrameStreams};
 use super::{ACK_DELAY_UNIT, QuicConfig};
 use crate::ids::FlowId;
 use crate::record::FlowSample;
@@ -40,6 +43,8 @@ pub struct QuicReceiverParts {
     pub config: QuicConfig,
     /// Payload of the whole transfer, if it is finite.
     pub size: Option<Bytes>,
+    /// The frames that come in place of one stream, and when the flow starts.
+    pub streams: Option<(FrameStreams, Time)>,
 }
 
 /// The receiving end.
@@ -62,6 +67,8 @@ pub struct QuicReceiver {
     next: u32,
     /// Segments that arrived out of order.
     early: Ranges,
+    /// In place of these, the frames of a call.
+    frames: Option<Box<FrameSink>>,
     /// Segments of the whole transfer; `u32::MAX` if endless.
     total: u32,
     total_bytes: u64,
@@ -75,7 +82,10 @@ pub struct QuicReceiver {
 impl QuicReceiver {
     /// A receiver that has got nothing.
     pub fn new(parts: &QuicReceiverParts) -> Self {
-        let QuicReceiverParts { flow, config, size } = parts;
+        let QuicReceiverParts { flow, config, size, streams } = parts;
+        let frames = streams.as_ref().map(|(streams, start)| {
+            Box::new(FrameSink::new(Arc::clone(streams), config.segment(), *start))
+        });
         Self {
             flow: *flow,
             numbers: Ranges::default(),
@@ -86,6 +96,7 @@ impl QuicReceiver {
             deadline: Deadline::NEVER,
             next: 0,
             early: Ranges::default(),
+            frames,
             total: size.map_or(u32::MAX, |bytes| segments_of(bytes, config.segment())),
             total_bytes: size.map_or(0, |bytes| bytes.0),
             counts: (0, 0),
@@ -102,7 +113,9 @@ impl QuicReceiver {
     }
 
     fn delivered_bytes(&self) -> u64 {
-        if self.is_complete() {
+        if let Some(frames) = &self.frames {
+            frames.delivered.0
+        } else if self.is_complete() {
             self.total_bytes
         } else {
             u64::from(self.next) * u64::from(self.config.segment())
@@ -173,7 +186,11 @@ impl QuicReceiver {
             self.counts.0 += 1;
             self.counts.1 += u32::from(is_marked);
         }
-        if !self.store(packet.ts) {
+        let is_fresh = match &mut self.frames {
+            None => self.store(packet.ts),
+            Some(frames) => frames.take(packet, self.flow, ctx),
+        };
+        if !is_fresh {
             self.duplicates += 1;
         }
         self.pending += 1;
@@ -239,7 +256,7 @@ impl Endpoint for QuicReceiver {
     fn snapshot(&self) -> Snapshot {
         Snapshot {
             delivered_bytes: self.delivered_bytes(),
-            delivered_packets: u64::from(self.next),
+            delivered_packets: self.frames.as_ref().map_or(u64::from(self.next), |f| f.delivered.1),
             received_packets: self.received,
             duplicate_packets: self.duplicates,
             acks_sent: self.acks_sent,
@@ -250,7 +267,10 @@ impl Endpoint for QuicReceiver {
     fn sample(&self, row: &mut FlowSample) {
         row.delivered_bytes = self.delivered_bytes();
         let whole = (self.received - self.duplicates) * u64::from(self.config.segment());
-        row.received_bytes =
-            if self.total == u32::MAX { whole } else { whole.min(self.total_bytes) };
+        row.received_bytes = match &self.frames {
+            Some(frames) => frames.arrived,
+            None if self.total == u32::MAX => whole,
+            None => whole.min(self.total_bytes),
+        };
     }
 }

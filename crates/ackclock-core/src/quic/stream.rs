@@ -116,6 +116,27 @@ impl SendStream {
         Some(segment)
     }
 
+    /// Segments that wait to be sent again, in the order in which their packets were lost.
+    pub(super) fn lost(&self) -> impl Iterator<Item = u32> + '_ {
+        self.lost.iter().copied().filter(|&segment| !self.is_acknowledged(segment))
+    }
+
+    /// Takes this one of the segments that wait to be sent again.
+    pub(super) fn take_this_lost(&mut self, segment: u32) {
+        self.lost.retain(|&other| other != segment);
+        let place = self.place(segment);
+        self.ring[place] = Fate::Sent;
+    }
+
+    /// What waits to be sent again is not, where it `is_given_up`.
+    pub(super) fn give_up(&mut self, is_given_up: impl Fn(u32) -> bool) {
+        for at in 0..self.lost.len() {
+            if is_given_up(self.lost[at]) {
+                self.acknowledge(self.lost[at]);
+            }
+        }
+    }
+
     /// Gives the memory back.
     pub(super) fn release(&mut self) {
         self.ring = Box::default();

@@ -24,6 +24,8 @@ pub struct Wanted {
     pub packets: bool,
     /// Every change of a receiver's layers.
     pub layers: bool,
+    /// Every frame of a call that is delivered.
+    pub frames: bool,
     /// Every change of a control's inner state.
     pub probe_series: bool,
     /// `states` or `probe_series`: senders look at this one.
@@ -102,6 +104,23 @@ pub struct LayersRow {
     pub layers: u32,
 }
 
+/// A frame of audio or video that is delivered.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FrameRow {
+    /// When it is delivered.
+    pub at: Time,
+    /// The flow.
+    pub flow: FlowId,
+    /// Which of its streams.
+    pub stream: u32,
+    /// Number of the frame in its stream.
+    pub frame: u32,
+    /// When it was made.
+    pub made: Time,
+    /// Payload [bytes].
+    pub size: u32,
+}
+
 /// A change of a control's inner state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProbeRow {
@@ -130,6 +149,8 @@ pub struct Recorder {
     pub states: Vec<StateRow>,
     /// Table `layers`.
     pub layers: Vec<LayersRow>,
+    /// Table `frames`.
+    pub frames: Vec<FrameRow>,
     /// Table `probe_series`.
     pub probe_series: Vec<ProbeRow>,
     /// By flow, the last row of each probe.
@@ -174,6 +195,16 @@ impl Recorder {
             let row = row();
             if self.keeps(row.flow) {
                 self.layers.push(row);
+            }
+        }
+    }
+
+    /// Records a frame that is delivered if wanted.
+    pub fn frame(&mut self, row: impl FnOnce() -> FrameRow) {
+        if self.wanted.frames {
+            let row = row();
+            if self.keeps(row.flow) {
+                self.frames.push(row);
             }
         }
     }

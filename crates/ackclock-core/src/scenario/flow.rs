@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Media, Names, QuicOptions, Transport};
+use super::{FrameStream, Media, Names, QuicOptions, Transport};
 use crate::dscp::Dscp;
 use crate::registry::Spec;
 use crate::units::{BitRate, Bytes, Span};
@@ -67,6 +67,10 @@ pub struct Flow {
     /// The flow carries the frames of a video encoder, whose rate follows the congestion control.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub media: Option<Media>,
+    /// The flow is a call over QUIC: frames of several streams, made at regular times, over one connection in the order of
+    /// their priorities.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub streams: Option<Vec<FrameStream>>,
     /// What carries the data: `tcp` or `quic`. Left out: `quic` in era `quic`, else `tcp`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transport: Option<Transport>,

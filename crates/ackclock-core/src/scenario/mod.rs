@@ -7,6 +7,7 @@ mod data_centre;
 mod defaults;
 mod era;
 mod flow;
+mod frames;
 mod generated;
 mod group;
 mod media;
@@ -16,6 +17,7 @@ mod quic;
 pub use data_centre::{FatTree, LeafSpine};
 pub use era::Era;
 pub use flow::{AppStep, Flow, TcpOptions, Traffic};
+pub use frames::FrameStream;
 pub use generated::{Barabasi, Capacities, ErdosRenyi, Hot, OcBackbone, Radius, Tiers};
 pub use group::Group;
 pub use media::{Media, Pause};
@@ -131,7 +133,7 @@ pub enum Classes {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Record {
-    /// Tables: `windows`, `rtts`, `states`, `drops`, `queues`, `packets`, `layers`,
+    /// Tables: `windows`, `rtts`, `states`, `drops`, `queues`, `packets`, `layers`, `frames`,
     /// `probe_series` (event by event), `flow_samples`, `link_samples` (every `interval`), `probes`, `ledger` (at the
     /// end).
     pub tables: Vec<Table>,
@@ -171,6 +173,8 @@ pub enum Table {
     Probes,
     /// Every change of the layers that a receiver of a multicast group holds.
     Layers,
+    /// Every frame of a flow with `streams` that is delivered.
+    Frames,
     /// Every change of the inner state of every control, variable by variable.
     ProbeSeries,
     /// What became of the bytes that every link sent, and whose packets held the buffers that lost them.

@@ -30,6 +30,74 @@ fn with(pointer: &str, value: Value) -> Value {
 }
 
 #[test]
+fn mistakes_in_the_streams_of_a_call_are_reported_with_their_keys() {
+    let stream = |change: Value| {
+        let mut stream = json!({"fps": 30, "size": "1000 B"});
+        extend(&mut stream, change);
+        stream
+    };
+    let call = |streams: Value, more: Value| {
+        let mut scenario = good();
+        let mut flow = json!({"src": "a", "dst": "c", "transport": "quic", "streams": streams});
+        extend(&mut flow, more);
+        scenario["flows"] = json!([flow]);
+        scenario
+    };
+    assert_eq!(problems(&call(json!([stream(json!({}))]), json!({}))), []);
+    for (streams, more, path, part) in [
+        (
+            json!([stream(json!({}))]),
+            json!({"transport": "tcp"}),
+            "streams",
+            "over TCP; expected transport",
+        ),
+        (
+            json!([stream(json!({}))]),
+            json!({"size": "1 MB"}),
+            "size",
+            "says what is sent, and so does streams",
+        ),
+        (json!([]), json!({}), "streams", "has 0 streams, expected 1 to 64"),
+        (json!([stream(json!({"fps": 0}))]), json!({}), "streams[0].fps", "0 1/s is out of range"),
+        (
+            json!([stream(json!({"group": 0}))]),
+            json!({}),
+            "streams[0].group",
+            "0 frames is out of range",
+        ),
+        (
+            json!([stream(json!({"cancel_after": 0}))]),
+            json!({}),
+            "streams[0].cancel_after",
+            "out of range",
+        ),
+        (
+            json!([stream(json!({"datagrams": true, "size": "1162 B"}))]),
+            json!({}),
+            "streams[0].size",
+            "1162 B, expected at most 1161 B",
+        ),
+        (
+            json!([stream(json!({"datagrams": true, "group": 2}))]),
+            json!({}),
+            "streams[0].group",
+            "beside datagrams",
+        ),
+        (
+            json!([stream(json!({"id": "a"})), stream(json!({"id": "a"}))]),
+            json!({}),
+            "streams[1].id",
+            "the name of an earlier stream",
+        ),
+    ] {
+        let found = problems(&call(streams, more));
+        let [(at, message)] = &found[..] else { panic!("{path}: {found:?}") };
+        assert_eq!(*at, format!("flows[0].{path}"));
+        assert!(message.contains(part), "{message}");
+    }
+}
+
+#[test]
 fn the_good_scenario_is_good() {
     assert_eq!(problems(&good()), []);
 }

@@ -22,6 +22,7 @@ class Flow(Record):
     every: With `size`: the application hands over so much each time that this has passed, over one connection that rests in between. Range: more than 0 s.
     app: How fast the application hands over data: steps, each from its time on.
     media: The flow carries the frames of a video encoder, whose rate follows the congestion control.
+    streams: The flow is a call over QUIC: frames of several streams, made at regular times, over one connection in the order of their priorities.
     transport: What carries the data: `tcp` or `quic`.
     cc: Congestion control.
     recovery: Loss recovery of TCP.
@@ -50,6 +51,7 @@ class Flow(Record):
         every: float | str | None = ...,
         app: list[Any] | tuple[Any, ...] | None = ...,
         media: Any = ...,
+        streams: list[Any] | tuple[Any, ...] | None = ...,
         transport: Literal["tcp", "quic"] | None = ...,
         cc: AnyControl | None = ...,
         recovery: Record | str | dict[str, Any] | None = ...,

@@ -4,9 +4,9 @@ use std::sync::{Arc, LazyLock};
 
 use super::{Context, Definition};
 use crate::compile::plan::PlanSender;
-use crate::quic::QuicConfig;
+use crate::quic::{FrameStreams, QuicConfig};
 use crate::registry::Range;
-use crate::scenario::{Era, Flow, Media, QuicOptions, TcpOptions, Transport};
+use crate::scenario::{Era, Flow, FrameStream, Media, QuicOptions, TcpOptions, Transport};
 use crate::tcp::TcpConfig;
 use crate::units::{Bytes, Span};
 
@@ -84,6 +84,7 @@ impl Context<'_> {
                 self.wrong(format!("{at}.{key}"), message);
             }
         }
+        self.streams(definition, size);
         self.transport(definition);
         if flow.source.is_some() {
             for (key, given) in [
@@ -92,6 +93,7 @@ impl Context<'_> {
                 ("every", flow.every.is_some()),
                 ("app", flow.app.is_some()),
                 ("media", flow.media.is_some()),
+                ("streams", flow.streams.is_some()),
                 ("cc", flow.cc.is_some()),
                 ("recovery", flow.recovery.is_some()),
                 ("slow_start", flow.slow_start.is_some()),
@@ -104,6 +106,64 @@ impl Context<'_> {
                          sends until its stop",
                     );
                 }
+            }
+        }
+    }
+
+    /// Checks the streams of a call.
+    fn streams(&mut self, definition: &Definition<'_>, size: Option<Bytes>) {
+        let Definition { flow, path, tcp, sender, .. } = definition;
+        let Some(streams) = flow.streams.as_ref().filter(|_| flow.source.is_none()) else { return };
+        let at = format!("{path}.streams");
+        if !matches!(**sender, PlanSender::Quic { .. }) {
+            let message =
+                "has no meaning in a flow over TCP; expected transport = \"quic\" beside it";
+            self.wrong(at.clone(), message);
+        }
+        for (key, given) in [
+            ("size", size.is_some()),
+            ("every", flow.every.is_some()),
+            ("app", flow.app.is_some()),
+            ("media", flow.media.is_some()),
+        ] {
+            if given {
+                self.wrong(
+                    format!("{path}.{key}"),
+                    "says what is sent, and so does streams; expected one",
+                );
+            }
+        }
+        if streams.is_empty() || streams.len() > MAX_STREAMS {
+            let count = streams.len();
+            self.wrong(at.clone(), format!("has {count} streams, expected 1 to {MAX_STREAMS}"));
+        }
+        let mut names = Vec::new();
+        for (i, stream) in streams.iter().enumerate() {
+            let at = format!("{at}[{i}]");
+            let numbers = frame_numbers(stream).into_iter().zip(FRAME_KEYS);
+            for ((value, key), range) in numbers.zip(FRAMES.iter()) {
+                self.problems
+                    .extend(value.and_then(|v| range.problem(v, || format!("{at}.{key}"))));
+            }
+            let name = stream.name(i as u32);
+            if names.contains(&name) {
+                let message =
+                    format!("\"{name}\" is the name of an earlier stream; expected an unused name");
+                self.wrong(format!("{at}.id"), message);
+            }
+            names.push(name);
+            if stream.datagrams && stream.size.0 > u64::from(tcp.mss) {
+                let message = format!(
+                    "is {} B, expected at most {} B, what a datagram holds",
+                    stream.size.0, tcp.mss
+                );
+                self.wrong(format!("{at}.size"), message);
+            }
+            if stream.datagrams && (stream.group != 1 || stream.first.is_some()) {
+                let key = if stream.first.is_some() { "first" } else { "group" };
+                let message =
+                    "has no meaning beside datagrams, each a group by itself; expected none";
+                self.wrong(format!("{at}.{key}"), message);
             }
         }
     }
@@ -165,6 +225,7 @@ impl Context<'_> {
                 config: Arc::new(QuicConfig::of(&flow.quic.over(&self.scenario.quic))),
                 control: Arc::from(cc.kind()),
                 cc,
+                streams: flow.streams.as_deref().map(FrameStreams::from),
             };
         }
         // Today's hosts run CUBIC over SACK; ns-2's Agent/TCP users of the time AIMD over Reno.
@@ -187,6 +248,23 @@ impl Context<'_> {
         let control = Arc::from(cc.kind());
         PlanSender::Tcp { cc, recovery, slow_start, ns2, control }
     }
+}
+
+/// Most streams of a call.
+const MAX_STREAMS: usize = 64;
+const FRAME_KEYS: [&str; 6] = ["priority", "fps", "size", "first", "group", "cancel_after"];
+static FRAMES: LazyLock<[Range; 6]> = LazyLock::new(|| Range::all::<FrameStream, 6>(FRAME_KEYS));
+
+/// The numbers of a stream, in the order of their keys; those left out have none.
+fn frame_numbers(stream: &FrameStream) -> [Option<f64>; 6] {
+    [
+        Some(f64::from(stream.priority)),
+        Some(stream.fps),
+        Some(stream.size.0 as f64),
+        stream.first.map(|first| first.0 as f64),
+        Some(f64::from(stream.group)),
+        stream.cancel_after.map(Span::seconds),
+    ]
 }
 
 static SIZE: LazyLock<Range> = LazyLock::new(|| Range::of::<Flow>("size"));

@@ -32,6 +32,7 @@ impl<C: Clock> Observer<C> {
             + recorder.rtts.len()
             + recorder.states.len()
             + recorder.layers.len()
+            + recorder.frames.len()
             + recorder.probe_series.len()
             + self.packets.len()
             + self.drops.len()
@@ -47,6 +48,7 @@ impl<C: Clock> Observer<C> {
             rtts: split(&mut recorder.rtts, |r| r.at < end),
             states: split(&mut recorder.states, |r| r.at < end),
             layers: split(&mut recorder.layers, |r| r.at < end),
+            frames: split(&mut recorder.frames, |r| r.at < end),
             probe_series: split(&mut recorder.probe_series, |r| r.at < end),
             packets: split(&mut self.packets, |r| r.at < end),
             drops: split(&mut self.drops, |r| r.at < end),
@@ -58,6 +60,7 @@ impl<C: Clock> Observer<C> {
         piece.rtts.sort_by_key(|r| (r.at, r.flow));
         piece.states.sort_by_key(|r| (r.at, r.flow));
         piece.layers.sort_by_key(|r| (r.at, r.flow));
+        piece.frames.sort_by_key(|r| (r.at, r.flow));
         piece.probe_series.sort_by_key(|r| (r.at, r.flow));
         piece
     }
@@ -115,6 +118,7 @@ impl<C: Clock> Observer<C> {
             piece.rtts.first().map(|r| ("rtts", r.at)),
             piece.states.first().map(|r| ("states", r.at)),
             piece.layers.first().map(|r| ("layers", r.at)),
+            piece.frames.first().map(|r| ("frames", r.at)),
             piece.probe_series.first().map(|r| ("probe_series", r.at)),
             piece.packets.first().map(|r| ("packets", r.at)),
             piece.drops.first().map(|r| ("drops", r.at)),

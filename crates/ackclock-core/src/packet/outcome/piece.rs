@@ -6,7 +6,7 @@
 //! order.
 
 use crate::packet::outcome::rows::{DropRow, LinkSample, PacketRow};
-use crate::record::{FlowSample, LayersRow, ProbeRow, RttRow, StateRow, WindowRow};
+use crate::record::{FlowSample, FrameRow, LayersRow, ProbeRow, RttRow, StateRow, WindowRow};
 use crate::units::Time;
 
 /// Rows of the recorded tables, each in order of time, later than those of earlier pieces.
@@ -20,6 +20,8 @@ pub struct Piece {
     pub states: Vec<StateRow>,
     /// Table `layers`.
     pub layers: Vec<LayersRow>,
+    /// Table `frames`.
+    pub frames: Vec<FrameRow>,
     /// Table `probe_series`.
     pub probe_series: Vec<ProbeRow>,
     /// Table `packets`.

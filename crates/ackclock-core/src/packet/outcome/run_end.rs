@@ -83,6 +83,7 @@ impl<C: Clock> EndedRun<C> {
         let mut recorder = observer.recorder;
         (recorder.windows, recorder.rtts, recorder.states) = (rows.windows, rows.rtts, rows.states);
         (recorder.layers, recorder.probe_series) = (rows.layers, rows.probe_series);
+        recorder.frames = rows.frames;
         let mut results = Results {
             window_s: Span(plan.duration.0 - plan.warmup.0).seconds(),
             packet_hops: hops,

@@ -10,7 +10,9 @@ use crate::error::{Problem, suggestion};
 use crate::ids::FlowId;
 use crate::multicast::{self, ControlEnv};
 use crate::packet::setup::custom::{Custom, Place};
-use crate::quic::{QuicConfig, QuicReceiver, QuicReceiverParts, QuicSender, QuicSenderParts};
+use crate::quic::{
+    FrameStreams, QuicConfig, QuicReceiver, QuicReceiverParts, QuicSender, QuicSenderParts,
+};
 use crate::recovery::{self, RecoveryEnv};
 use crate::registry::Spec;
 use crate::rng::{Purpose, Stream};
@@ -58,8 +60,9 @@ pub(in crate::packet) fn build(
             let parts = multicast::ReceiverParts { flow: id, layers: layers.len() as u32, control };
             Ok((None, Some(Box::new(multicast::Receiver::new(parts)))))
         }
-        PlanSender::Quic { cc, slow_start, config, control } => {
-            build_quic_pair(plan, flow, id, [cc, slow_start], config, control, custom)
+        PlanSender::Quic { cc, slow_start, config, control, streams } => {
+            let what = (config, control, streams.as_ref());
+            build_quic_pair(plan, flow, id, [cc, slow_start], what, custom)
         }
         PlanSender::Tcp { cc, recovery, slow_start, ns2, control } if !plan.era.is_ns2() => {
             if ns2.is_some() {
@@ -134,8 +137,7 @@ fn build_quic_pair(
     flow: &PlanFlow,
     id: FlowId,
     [cc, slow_start]: [&Spec; 2],
-    config: &Arc<QuicConfig>,
-    control: &Arc<str>,
+    (config, control, streams): (&Arc<QuicConfig>, &Arc<str>, Option<&FrameStreams>),
     custom: &dyn Custom,
 ) -> Result<Pair, Vec<Problem>> {
     let env = CcEnv { mss: flow.tcp.mss, wire_size: flow.tcp.wire_size(), era: Era::Rfc };
@@ -159,12 +161,19 @@ fn build_quic_pair(
         let message = format!("{control} needs counts of ECN marks, expected ecn = true");
         return Err(vec![Problem::new(format!("{}.quic.ecn", flow.path), message)]);
     }
-    let parts = QuicReceiverParts { flow: id, config: QuicConfig::clone(&config), size: flow.size };
+    let streams = streams.map(|streams| (Arc::clone(streams), flow.start));
+    let parts = QuicReceiverParts {
+        flow: id,
+        config: QuicConfig::clone(&config),
+        size: flow.size,
+        streams: streams.clone(),
+    };
     let sender = QuicSender::new(QuicSenderParts {
         flow: id,
         config,
         size: flow.size,
         supply: flow.supply.clone(),
+        streams,
         stop: flow.stop,
         control: Arc::clone(control),
         cc: made,

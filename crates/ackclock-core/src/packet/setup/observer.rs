@@ -46,6 +46,7 @@ pub(in crate::packet) fn build_observer<C: Clock>(plan: &Plan, processes: usize)
         drops: has(Table::Drops),
         packets: want_packets,
         layers: has(Table::Layers),
+        frames: has(Table::Frames),
         probe_series: has(Table::ProbeSeries),
         controls: has(Table::States) || has(Table::ProbeSeries),
     };

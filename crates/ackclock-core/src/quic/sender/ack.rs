@@ -78,6 +78,9 @@ impl QuicSender {
                 self.grow(count, &stamp, rtt, marked > 0, now);
             }
         }
+        if let Some(frames) = &mut self.frames {
+            frames.forget_below(self.stream.una());
+        }
         if self.stage == Stage::Open {
             if self.stream.outstanding() == 0 && self.nothing_left(now) {
                 self.finish(now);
@@ -146,9 +149,14 @@ impl QuicSender {
         let delay = self.rtt.loss_delay(&self.config);
         let first_sample = self.rtt.first_sample();
         let mut losses = Losses::default();
-        let Self { sent, stream, sampler, cc, outage, window, config, .. } = self;
+        let Self { sent, stream, sampler, cc, outage, window, config, frames, .. } = self;
         self.loss_time = sent.detect_lost(config, delay, now, |gone| {
-            stream.lose(gone.segment);
+            match frames {
+                Some(frames) if frames.is_given_up(gone.segment) => {
+                    stream.acknowledge(gone.segment);
+                }
+                _ => stream.lose(gone.segment),
+            }
             losses.count += 1;
             losses.last_sent_at = gone.stamp.record.sent_at;
             losses.outage = losses.outage.max(outage.on_lost(&gone, first_sample));

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use super::QuicConfig;
 use super::config::MIN_WINDOW;
+use super::frames::{FrameSource, FrameStreams};
 use super::rtt::Rtt;
 use super::sent::{Outage, SentPackets};
 use super::stream::SendStream;
@@ -37,6 +38,8 @@ pub struct QuicSenderParts {
     pub size: Option<Bytes>,
     /// How the application hands over its data; `None`: all at once.
     pub supply: Option<Arc<Supply>>,
+    /// The frames that it makes in place of other data, and when the flow starts.
+    pub streams: Option<(FrameStreams, Time)>,
     /// Nothing new is sent after this time.
     pub stop: Option<Time>,
     /// Name of the congestion control, for messages.
@@ -106,6 +109,8 @@ pub struct QuicSender {
     tick: Deadline,
     earliest: Deadline,
     transfer: Transfer,
+    /// The application of a call.
+    frames: Option<Box<FrameSource>>,
     /// When each request of the handshake left.
     requests: [Time; REQUESTS],
     requests_sent: u32,
@@ -116,7 +121,13 @@ pub struct QuicSender {
 impl QuicSender {
     /// A sender that has not started.
     pub fn new(parts: QuicSenderParts) -> Self {
-        let QuicSenderParts { flow, config, size, supply, stop, control, cc, slow_start } = parts;
+        let QuicSenderParts { flow, config, size, supply, streams, stop, control, cc, slow_start } =
+            parts;
+        let segment = config.segment();
+        // What a call has made leaves after its stop, too.
+        let until = stop.filter(|_| streams.is_none());
+        let frames = streams
+            .map(|(streams, start)| Box::new(FrameSource::new(streams, segment, start, stop)));
         let cwnd = config.initial_window.max(1).min(config.receiver_window.max(1));
         Self {
             flow,
@@ -145,7 +156,8 @@ impl QuicSender {
             next_paced: Time::ZERO,
             tick: Deadline::NEVER,
             earliest: Deadline::NEVER,
-            transfer: Transfer::new(size, config.segment(), supply, stop),
+            transfer: Transfer::new(size, segment, supply, until),
+            frames,
             requests: [Time::ZERO; REQUESTS],
             requests_sent: 0,
             count: Counts::default(),
@@ -207,11 +219,15 @@ impl QuicSender {
         self.pacing = Deadline::NEVER;
         self.tick = Deadline::NEVER;
         self.transfer.end();
+        self.frames = None;
     }
 
     /// Whether no new segment will ever be sent.
     fn nothing_left(&self, now: Time) -> bool {
-        self.transfer.nothing_left(self.stream.nxt(), now)
+        match &self.frames {
+            None => self.transfer.nothing_left(self.stream.nxt(), now),
+            Some(frames) => frames.is_over(),
+        }
     }
 
     /// All that was to be sent is acknowledged.
@@ -234,7 +250,7 @@ impl QuicSender {
 
     /// Completes what every call must leave behind: the earliest timer and the state's name.
     fn finish_call(&mut self, ctx: &mut EndpointCtx<'_>) {
-        let others = [self.pacing, self.tick, self.transfer.next()];
+        let others = [self.pacing, self.tick, self.next_supply()];
         let failed = self.stage == Stage::Done && self.watch.has_failed();
         let first = earliest(self.recovery_timer, others);
         self.earliest = if failed { Deadline::FAILED } else { first };
@@ -302,6 +318,7 @@ impl Endpoint for QuicSender {
         }
         let is_answer = packet.flags.has(Flags::SYN);
         match self.stage {
+            Stage::Open if packet.flags.has(Flags::FIN) => self.on_stop_sending(&packet, ctx.now),
             Stage::Open if !is_answer => self.on_ack(&packet, ctx),
             Stage::Opening if is_answer => self.on_request_answered(&packet, ctx),
             _ => {}

@@ -53,7 +53,8 @@ impl QuicSender {
                 return;
             }
             self.may_send_one &= has_room;
-            let size = if has_lost { self.send_again(ctx) } else { self.send_new(ctx) };
+            let size =
+                if has_lost { self.send_again(may_send_new, ctx) } else { self.send_new(ctx) };
             if let Some(pace) = &pace {
                 let gap = Span((f64::from(size) * pace.per_byte) as u64);
                 self.next_paced = paced(self.next_paced, now, gap, pace.burst);
@@ -129,13 +130,27 @@ impl QuicSender {
         }
     }
 
-    fn send_new(&mut self, ctx: &mut EndpointCtx<'_>) -> u16 {
+    pub(super) fn send_new(&mut self, ctx: &mut EndpointCtx<'_>) -> u16 {
+        if let Some(frames) = &mut self.frames {
+            frames.fill();
+        }
         let segment = self.stream.take_new();
         self.put(segment, false, ctx)
     }
 
-    /// Sends what was lost first; the caller knows that there is something.
-    fn send_again(&mut self, ctx: &mut EndpointCtx<'_>) -> u16 {
+    /// Sends what was lost first; the caller knows that there is something. New data of a higher priority leaves
+    /// before it.
+    fn send_again(&mut self, may_send_new: bool, ctx: &mut EndpointCtx<'_>) -> u16 {
+        if let Some(frames) = &self.frames {
+            match frames.first_lost(self.stream.lost()) {
+                Some(segment) => {
+                    self.stream.take_this_lost(segment);
+                    return self.put(segment, true, ctx);
+                }
+                None if may_send_new => return self.send_new(ctx),
+                None => {}
+            }
+        }
         match self.stream.take_lost() {
             Some(segment) => self.put(segment, true, ctx),
             None => 0,
@@ -171,12 +186,19 @@ impl QuicSender {
             flags.set(Flags::RETX);
             self.count.retransmits += 1;
         }
-        let (payload, last) = self.transfer.payload(segment, self.config.segment());
+        let (payload, last) = match &self.frames {
+            None => self.transfer.payload(segment, self.config.segment()),
+            Some(frames) => (frames.payload(segment, again), false),
+        };
         if last {
             flags.set(Flags::FIN);
         }
         let size = QuicConfig::data_size(payload);
-        ctx.out.send(self.flow, number, size, flags).ts = segment;
+        let packet = ctx.out.send(self.flow, number, size, flags);
+        packet.ts = segment;
+        if let Some(frames) = &self.frames {
+            frames.label(segment, again, packet);
+        }
         self.count.sent_packets += 1;
         self.count.sent_bytes += u64::from(size);
         self.last_sent_at = now;

@@ -6,6 +6,7 @@ use super::QuicSender;
 use crate::quic::config::MIN_WINDOW;
 use crate::tcp::{Deadline, EndpointCtx, Stage, tick};
 use crate::units::{Span, Time};
+use crate::wire::Packet;
 
 /// Packets of one probe.
 const PROBES: usize = MIN_WINDOW as usize;
@@ -41,8 +42,29 @@ impl QuicSender {
 
     /// The application hands over what is due, if it does not do so at once.
     pub(super) fn hand_over(&mut self, now: Time) {
+        if let Some(frames) = &mut self.frames {
+            self.transfer.available = self.stream.nxt() + frames.make(now);
+            return;
+        }
         let rate = self.control_rate();
         self.transfer.hand_over(now, self.stream.nxt(), rate);
+    }
+
+    /// When the application hands over data again.
+    pub(super) fn next_supply(&self) -> Deadline {
+        self.frames.as_ref().map_or_else(|| self.transfer.next(), |frames| frames.next)
+    }
+
+    /// The receiver cancels a group of frames.
+    #[cold]
+    pub(super) fn on_stop_sending(&mut self, packet: &Packet, now: Time) {
+        let Self { frames: Some(frames), stream, transfer, .. } = self else { return };
+        frames.cancel(packet.seq, packet.ts);
+        stream.give_up(|segment| frames.is_given_up(segment));
+        transfer.available = stream.nxt() + frames.waiting();
+        if self.nothing_left(now) && self.stream.outstanding() == 0 {
+            self.finish(now);
+        }
     }
 
     /// The rate of payload that the control's window and pacing give [bit/s]; 0 before the first round trip.
@@ -79,7 +101,7 @@ impl QuicSender {
                 self.record_window(ctx);
             }
         }
-        if self.transfer.next().at <= now {
+        if self.next_supply().at <= now {
             self.hand_over(now);
             if self.stage == Stage::Open && self.nothing_left(now) && self.stream.outstanding() == 0
             {
@@ -108,8 +130,7 @@ impl QuicSender {
             if let Some(segment) = self.stream.take_lost() {
                 self.put(segment, true, ctx);
             } else if self.may_send_new(ctx.now) {
-                let segment = self.stream.take_new();
-                self.put(segment, false, ctx);
+                self.send_new(ctx);
             } else {
                 // The probes before this one are the newest in flight.
                 let missing = self

@@ -1,5 +1,6 @@
 //! The two ends over a wire with a script.
 
+mod frames;
 mod random;
 mod receiver;
 mod recovery;

@@ -19,7 +19,7 @@ struct Bench {
 impl Bench {
     fn new(options: &QuicOptions) -> Self {
         let config = QuicConfig::of(options);
-        let parts = QuicReceiverParts { flow: FlowId(0), config, size: None };
+        let parts = QuicReceiverParts { flow: FlowId(0), config, size: None, streams: None };
         Self { receiver: QuicReceiver::new(&parts), record: Recorder::default() }
     }
 

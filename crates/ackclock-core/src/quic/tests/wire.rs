@@ -5,9 +5,11 @@ use std::sync::Arc;
 use super::{Doubling, Halving, Shared};
 use crate::cc::CongestionControl;
 use crate::ids::FlowId;
-use crate::quic::{QuicConfig, QuicReceiver, QuicReceiverParts, QuicSender, QuicSenderParts};
+use crate::quic::{
+    FrameStreams, QuicConfig, QuicReceiver, QuicReceiverParts, QuicSender, QuicSenderParts,
+};
 use crate::record::Recorder;
-use crate::scenario::QuicOptions;
+use crate::scenario::{FrameStream, QuicOptions};
 use crate::slow_start::SlowStart;
 pub(super) use crate::tcp::scripted::Fate;
 use crate::tcp::scripted::{Left, Script, Scripted};
@@ -23,6 +25,8 @@ pub(super) struct Setup {
     pub(super) samples: bool,
     pub(super) cc: Option<Box<dyn CongestionControl>>,
     pub(super) slow_start: Box<dyn SlowStart>,
+    pub(super) streams: Option<(FrameStreams, Time)>,
+    pub(super) stop: Option<Time>,
     pub(super) script: Script,
 }
 
@@ -36,12 +40,25 @@ impl Setup {
             samples: false,
             cc: None,
             slow_start: Box::new(Doubling),
+            streams: None,
+            stop: None,
             script: Box::new(|_, _, _| Fate::Deliver),
         }
     }
 
     pub(super) fn segments(mut self, n: u32) -> Self {
         self.size = Some(Bytes(u64::from(n * self.config.segment())));
+        self
+    }
+
+    /// A call that begins at 0.
+    pub(super) fn streams(mut self, streams: Vec<FrameStream>) -> Self {
+        self.streams = Some((Arc::from(streams), Time::ZERO));
+        self
+    }
+
+    pub(super) fn stop(mut self, at: Time) -> Self {
+        self.stop = Some(at);
         self
     }
 
@@ -71,20 +88,26 @@ impl Setup {
         let samples = self.samples;
         let made = || Box::new(Halving { log: Arc::clone(&log), samples });
         let cc = self.cc.unwrap_or_else(|| made());
-        let parts =
-            QuicReceiverParts { flow: FlowId(0), config: self.config.clone(), size: self.size };
+        let parts = QuicReceiverParts {
+            flow: FlowId(0),
+            config: self.config.clone(),
+            size: self.size,
+            streams: self.streams.clone(),
+        };
         let sender = QuicSender::new(QuicSenderParts {
             flow: FlowId(0),
             config: Arc::new(self.config),
             size: self.size,
             supply: None,
-            stop: None,
+            streams: self.streams,
+            stop: self.stop,
             control: Arc::from("test"),
             cc,
             slow_start: self.slow_start,
         });
         let mut record = Recorder::default();
         record.wanted.rtts = true;
+        record.wanted.frames = true;
         record.wanted.windows = true;
         let ends = (sender, QuicReceiver::new(&parts));
         let times = (Span::from_millis(100), Span::from_millis(1));

@@ -8,7 +8,7 @@ use crate::packet::{self, Piece, Pieces, RegistryOnly, Results, RunError};
 fn plan(scenario: &Value) -> Plan {
     let mut scenario = scenario.clone();
     scenario["record"] = json!({
-        "tables": ["windows", "rtts", "states", "drops", "packets", "queues", "flow_samples", "link_samples", "layers", "probe_series"],
+        "tables": ["windows", "rtts", "states", "drops", "packets", "queues", "flow_samples", "link_samples", "layers", "frames", "probe_series"],
         "interval": "30 ms",
     });
     compile(&serde_json::from_value(scenario).unwrap()).unwrap()
@@ -20,6 +20,7 @@ fn join(whole: &mut Piece, mut piece: Piece, plan: &Plan) {
     whole.rtts.append(&mut piece.rtts);
     whole.states.append(&mut piece.states);
     whole.layers.append(&mut piece.layers);
+    whole.frames.append(&mut piece.frames);
     whole.probe_series.append(&mut piece.probe_series);
     whole.packets.append(&mut piece.packets);
     whole.drops.append(&mut piece.drops);
@@ -51,6 +52,7 @@ fn assert_same(scenario: &Value, rows: usize) {
     assert_eq!(whole.rtts, all.recorder.rtts);
     assert_eq!(whole.states, all.recorder.states);
     assert_eq!(whole.layers, all.recorder.layers);
+    assert_eq!(whole.frames, all.recorder.frames);
     // A probe without a value is not a number, which is not equal to itself.
     assert_eq!(format!("{:?}", whole.probe_series), format!("{:?}", all.recorder.probe_series));
     assert_eq!(whole.drops, all.drops);

@@ -9,7 +9,8 @@
 //! **Rule** (r: rate in Mbit/s; L: loss ratio, D: slope of the RTT over time, by linear regression, 0 below 0.01)
 //! ```text
 //! u(r) = r^t - b r D - c r L                  t = 0.9, b = 900, c = 11.35;  D < 0 counts as 0
-//! start:  r doubles each interval until the utility falls; then the rate before that
+//! start:  r doubles each interval until the utility falls; then the rate before that;  r is at most 8 times the
+//!         rate of the last interval whose outcome is known
 //! then:   intervals at r (1 + eps) and r (1 - eps), in random order; r while their outcome is awaited
 //!         gamma = (u(r (1 + eps)) - u(r (1 - eps))) / (2 eps r),   step = m(k) theta gamma
 //!         k: decisions in this direction, from 0;  m(k) = max(k, 1) up to 3, then 2 k - 3
@@ -17,9 +18,11 @@
 //!         the direction changes
 //! ```
 //! A monitor interval lasts an SRTT, and ten packets at least. Deviations: the rate of an interval is the one aimed
-//! at; an interval in which the application was the limit is repeated. Losses count for the interval whose packets are
-//! being resolved when they are found, a few packets late. cwnd is two rates times the SRTT, a bound for loss of all
-//! feedback, which the source does not have; after a timeout the rate starts anew.
+//! at; an interval in which the application was the limit is repeated, and one with losses but no two samples of the
+//! RTT has D = 0. Losses count for the interval whose packets are being resolved when they are found, a few packets
+//! late. cwnd is two rates times the SRTT, a bound for loss of all feedback, which the source does not have; after a
+//! timeout the rate starts anew. The source has no bound of the start by known outcomes: without one, a start from
+//! which nothing comes back doubles its rate without end.
 //!
 //! Defaults by era: the same in all.
 
@@ -44,6 +47,9 @@ const LEAST_PACKETS: f64 = 10.0;
 const LEAST: f64 = 4.0;
 /// cwnd in rates times round trip.
 const WINDOW_GAIN: f64 = 2.0;
+/// At the start, the rate is at most this times the last one whose outcome is known: an outcome is known when a round
+/// trip has passed after its interval, two doublings on, or three beside a queue.
+const AHEAD: f64 = 8.0;
 /// Round trip that is assumed before the first sample.
 const ASSUMED: Span = Span::from_millis(100);
 
@@ -112,6 +118,8 @@ pub struct Vivace {
     phase: Phase,
     /// The base rate in Mbit/s; 0 before the start.
     rate: f64,
+    /// At the start: the last rate whose outcome is known, or else the first one, in Mbit/s.
+    known: f64,
     /// Intervals whose packets are not all resolved, the present one last.
     intervals: std::collections::VecDeque<Interval>,
     /// Utilities of the pair: of the lower rate, of the higher.
@@ -142,6 +150,7 @@ impl About<CcEnv> for Vivace {
             stream: Stream::new(0, Purpose::Control, 0),
             phase: Phase::Starting(None),
             rate: 0.0,
+            known: 0.0,
             intervals: std::collections::VecDeque::new(),
             pair: [None; 2],
             steady: 0,
@@ -195,7 +204,9 @@ impl Vivace {
         let side = |high: bool| if high { 1.0 + probe } else { 1.0 - probe };
         match self.phase {
             Phase::Starting(_) => {
-                self.rate *= 2.0;
+                if 2.0 * self.rate <= AHEAD * self.known {
+                    self.rate *= 2.0;
+                }
                 self.begin(self.rate, Outcome::Start, now);
             }
             Phase::First { high } => {
@@ -224,11 +235,13 @@ impl Vivace {
         while self.intervals.len() > 1 && resolved >= self.intervals[1].first_packet {
             let Some(done) = self.intervals.pop_front() else { return };
             let sent = self.intervals[0].first_packet - done.first_packet;
-            let is_sound = sent > 0 && !done.app_limited && done.has_slope();
+            let is_seen = done.has_slope() || done.lost > 0;
+            let is_sound = sent > 0 && !done.app_limited && is_seen;
             let utility = self.utility(done.rate, done.slope(), done.loss(sent));
             match (done.purpose, self.phase) {
                 (Outcome::Start, Phase::Starting(before)) if is_sound => {
                     self.utility = utility;
+                    self.known = done.rate;
                     match before {
                         Some((last, rate)) if utility < last => {
                             self.rate = rate.max(self.floor());
@@ -298,6 +311,7 @@ impl Vivace {
         self.phase = Phase::Starting(None);
         (self.steady, self.bounded, self.last_gradient) = (0, 0, 0.0);
         self.rate = rate.max(self.floor());
+        self.known = self.rate;
         self.begin(self.rate, Outcome::Start, now);
     }
 

@@ -128,3 +128,54 @@ fn a_timeout_starts_anew() {
     // Four packets of 1040 B in 100 ms.
     near(control.rate, 0.3328);
 }
+
+/// A path from which nothing comes back: the rate doubles three times and no more, whatever is sent.
+#[test]
+fn without_outcomes_the_start_doubles_three_times_only() {
+    let mut control = vivace();
+    let window = Window { cwnd: 20.0, ssthresh: f64::INFINITY };
+    control.on_start(&window, at(0), Span::from_millis(100));
+    let first = control.rate;
+    for ms in 0..5_000 {
+        control.on_sent(at(ms), 10);
+    }
+    near(control.rate, 8.0 * first);
+    // As long as outcomes come, four intervals on it is 16 times as fast.
+    let mut control = vivace();
+    control.on_start(&window, at(0), Span::from_millis(100));
+    let mut window = window;
+    for ms in 0..=400_u64 {
+        control.on_sent(at(ms), 100);
+        if ms >= 100 {
+            let rtt = Some(Span::from_millis(100));
+            control.on_ack(&mut window, &Ack { rtt, in_flight: 100, ..Ack::at(at(ms), 1) });
+        }
+    }
+    near(control.rate, 16.0 * first);
+    assert_eq!(control.phase(), "starting");
+}
+
+/// Ten packets come back, and the next ten, at twice the rate, are all lost: the utility fell, though there is no
+/// sample of the round trip.
+#[test]
+fn an_interval_that_is_lost_as_a_whole_ends_the_start() {
+    let mut control = vivace();
+    let mut window = Window { cwnd: 20.0, ssthresh: f64::INFINITY };
+    control.on_start(&window, at(0), Span::from_millis(100));
+    let first = control.rate;
+    for i in 0..10 {
+        control.on_sent(at(10 * i), i as u32);
+    }
+    for i in 0..10 {
+        control.on_sent(at(100 + 10 * i), 10);
+        let rtt = Some(Span::from_millis(100));
+        control.on_ack(&mut window, &Ack { rtt, in_flight: 10, ..Ack::at(at(100 + 10 * i), 1) });
+    }
+    control.on_sent(at(200), 10);
+    for packet in 0..10 {
+        control.on_lost(&mut window, &Lost::at(at(300), packet));
+    }
+    control.on_ack(&mut window, &Ack { rtt: None, in_flight: 1, ..Ack::at(at(300), 1) });
+    assert_eq!(control.phase(), "probing");
+    near(control.rate, first);
+}

@@ -15,7 +15,7 @@ use crate::error::Problem;
 use crate::ids::NodeId;
 use crate::registry::Spec;
 use crate::rng::{Purpose, Stream};
-use crate::scenario::{Flow, Scenario};
+use crate::scenario::{Flow, Scenario, Traffic};
 use crate::tcp::{Supply, TcpConfig};
 use crate::topology::Layout;
 use crate::traffic::{arrivals, pattern};
@@ -93,7 +93,7 @@ pub(super) fn flows(
     }
     for (i, traffic) in scenario.traffic.iter().enumerate() {
         let before = context.problems.len();
-        context.generated(&traffic.generator, &traffic.flow, i);
+        context.generated(traffic, i);
         context.all &= context.problems.len() == before;
     }
     context.flows.shrink_to_fit();
@@ -189,7 +189,8 @@ impl Context<'_> {
     }
 
     /// The flows that a generator makes up to the end of the run.
-    fn generated(&mut self, generator: &Spec, template: &Flow, index: usize) {
+    fn generated(&mut self, traffic: &Traffic, index: usize) {
+        let Traffic { generator, flow: template, stream } = traffic;
         let path = format!("traffic[{index}]");
         let of_flow = &format!("{path}.flow");
         let definition = self.definition(template, of_flow);
@@ -212,7 +213,8 @@ impl Context<'_> {
                 return self.without_route(&definition);
             }
         };
-        let mut rng = Stream::new(self.scenario.seed, Purpose::Traffic, index as u64);
+        let stream = stream.map_or(index as u64, u64::from);
+        let mut rng = Stream::new(self.scenario.seed, Purpose::Traffic, stream);
         let pairs = self.layout.pairs.len() as u32;
         let has_source = template.source.is_some();
         // A generator may draw sizes without a parameter for them.

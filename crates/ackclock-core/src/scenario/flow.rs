@@ -128,6 +128,10 @@ pub struct Traffic {
     /// Template of each flow: everything but start, size and, for some generators, the hosts.
     #[serde(default)]
     pub flow: Flow,
+    /// Number of its random stream; left out: its place in the list. Equal generators of one stream make the same
+    /// transfers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stream: Option<u32>,
 }
 
 /// TCP settings; whatever is left out takes the era's default.

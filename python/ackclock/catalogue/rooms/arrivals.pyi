@@ -35,14 +35,34 @@ class Trace(Record):
     arrivals: Transfers in order of time.
     until: No arrival at or after this time of the run. Range: at least 0 s.
     count: Most arrivals. Range: at least 0.
-    file: CSV file with what arrivals would list, columns at, size, pair.
+    shuffle: Length of bins that are put in random order, by which a list that is not stationary becomes so. Range: more than 0 s.
+    file: CSV file with what arrivals would list, columns at, size, pair, back, turns.
     """
     def __init__(
         self,
         arrivals: list[Any] | tuple[Any, ...] | None = ...,
         until: float | str | None = ...,
         count: int | None = ...,
+        shuffle: float | str | None = ...,
         file: str | None = ...,
+    ) -> None: ...
+
+class Users(Record):
+    r"""Users who download files, with idle times.
+
+    users: How many. Range: from 1 to 100000 (users).
+    active: How many of them begin with a download. Range: at least 0 (users).
+    sizes: Sizes of files.
+    idle: Mean idle time. Range: more than 0 s.
+    downloads: Downloads of a user, at most. Range: from 1 to 100000.
+    """
+    def __init__(
+        self,
+        users: int | None = 10,
+        active: int | None = 2,
+        sizes: Any = ...,
+        idle: float | str | None = 10,
+        downloads: int | None = 200,
     ) -> None: ...
 
 class ConnectionVectors(Record):
@@ -56,6 +76,7 @@ class ConnectionVectors(Record):
     think: Mean think time. Range: more than 0 s.
     think_shape: Shape of the Pareto distribution of think times. Range: more than 1.
     pairs: Each connection goes between a pair drawn from 0 to this less one. Range: at least 1.
+    prefill: How long connections have come before `start`: those that are under way then go on. Range: at least 0 s.
     start: No connection before this time of the run. Range: at least 0 s.
     until: No connection at or after this time of the run. Range: at least 0 s.
     """
@@ -69,6 +90,7 @@ class ConnectionVectors(Record):
         think: float | str | None = 3,
         think_shape: float | None = 1.5,
         pairs: int | None = ...,
+        prefill: float | str | None = 0,
         start: float | str | None = 0,
         until: float | str | None = ...,
     ) -> None: ...

@@ -237,9 +237,11 @@ class Traffic(Record):
 
     generator: Which generator, with its parameters.
     flow: Template of each flow: everything but start, size and, for some generators, the hosts.
+    stream: Number of its random stream. Range: at least 0.
     """
     def __init__(
         self,
         generator: Record | str | dict[str, Any],
         flow: Any = ...,
+        stream: int | None = ...,
     ) -> None: ...

@@ -8,6 +8,7 @@
 pub mod poisson;
 pub mod sizes;
 pub mod trace;
+pub mod users;
 pub mod vectors;
 
 use crate::rng::Stream;
@@ -55,6 +56,7 @@ crate::registry! {
     "traffic generator": dyn Arrivals, ArrivalsEnv {
         "traffic/arrivals/poisson.rs" => poisson::Poisson,
         "traffic/arrivals/trace.rs" => trace::TraceArrivals,
+        "traffic/arrivals/users.rs" => users::Users,
         "traffic/arrivals/vectors.rs" => vectors::ConnectionVectors,
     }
 }

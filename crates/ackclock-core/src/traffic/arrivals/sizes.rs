@@ -1,4 +1,4 @@
-//! Sizes of transfers: fixed, exponential, or Pareto.
+//! Sizes of transfers: fixed, uniform, exponential, or Pareto.
 //!
 //! **Source**: M. Crovella, A. Bestavros, "Self-Similarity in World Wide Web Traffic", IEEE/ACM
 //! Trans. Networking 5(6), 1997, doi:10.1109/90.650143 (Pareto sizes of transfers).
@@ -26,6 +26,15 @@ pub enum Sizes {
         /// The size.
         #[schemars(range(min = 1))]
         mean: Bytes,
+    },
+    /// Uniform between two sizes.
+    Uniform {
+        /// Smallest.
+        #[schemars(range(min = 1))]
+        least: Bytes,
+        /// Largest.
+        #[schemars(range(min = 1))]
+        most: Bytes,
     },
     /// Exponential.
     Exponential {
@@ -60,8 +69,14 @@ impl Default for Sizes {
 }
 
 impl Sizes {
-    /// That a cap does not lie below all sizes.
+    /// That a cap does not lie below all sizes, nor the largest size below the smallest.
     pub(super) fn check(&self) -> Result<(), Problem> {
+        if let Self::Uniform { least, most } = *self
+            && most < least
+        {
+            let range = format!("at least {} B, the smallest size", least.0);
+            return Err(Problem::out_of_range("most", format!("{} B", most.0), &range));
+        }
         if let Self::Pareto { mean, shape, cap: Some(cap) } = *self
             && (cap.0 as f64) < smallest(mean, shape)
         {
@@ -76,6 +91,7 @@ impl Sizes {
     pub(super) fn mean(&self) -> f64 {
         match *self {
             Self::Fixed { mean } | Self::Exponential { mean } => mean.0 as f64,
+            Self::Uniform { least, most } => f64::midpoint(least.0 as f64, most.0 as f64),
             Self::Pareto { mean, shape, cap } => {
                 let s = smallest(mean, shape);
                 let beyond =
@@ -89,6 +105,9 @@ impl Sizes {
     pub(super) fn draw(&self, rng: &mut Stream) -> Bytes {
         let bytes = match *self {
             Self::Fixed { mean } => return mean,
+            Self::Uniform { least, most } => {
+                return Bytes(least.0 + rng.below(most.0 - least.0 + 1));
+            }
             Self::Exponential { mean } => rng.exponential(mean.0 as f64),
             Self::Pareto { mean, shape, cap } => {
                 let drawn = rng.pareto(mean.0 as f64, shape);

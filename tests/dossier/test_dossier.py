@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 import xml.etree.ElementTree as ET
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
@@ -175,6 +176,11 @@ def test_the_folder_has_page_figures_studies_and_junit(saved):
     page = (at / "out/report.html").read_text()
     assert "RFC 9743" in page
     assert "http://" not in page.replace("http://www.w3.org", "")
+    # The verdicts come first, and every place that the page names is in it.
+    assert page.index("<h2") == page.index('<h2 id="verdicts"')
+    places = set(re.findall(r'href="#([^"]*)"', page))
+    assert places <= set(re.findall(r'id="([^"]*)"', page))
+    assert {"f-collapse", "provenance", "r-5.1.1-backoff"} <= places
     suites = ET.fromstring((at / "out/junit.xml").read_text())
     (suite,) = suites
     assert suite.attrib["tests"] == "3"

@@ -60,6 +60,36 @@ def test_queues_hold_300_ms_of_the_reference_capacity(name, mbps):
     assert kilobytes == pytest.approx(0.3 * mbps * 1e6 / 8 / 1e3, rel=0.01)
 
 
+def test_wireless_cases_are_those_of_rfc_8869():
+    # Section 4.1: 1 Mbit/s, 50 ms one way, a queue of 300 ms; on and off at 60 s.
+    # Section 4.2: about 20 Mbit/s.
+    links = study("homewifi")["net"]["links"]
+    assert (
+        sum(float(link["delay"].removesuffix(" ms")) for link in links if link["a"] != "other")
+        == 50
+    )
+    (narrow,) = [link for link in links if link["rate"] == "1 Mbps"]
+    assert float(narrow["buffer"].removesuffix(" kB")) == 0.3 * 1e6 / 8 / 1e3
+    cases = tomllib.loads((RMCAT / "homewifi.toml").read_text())["over"]["variant"]["values"]
+    assert set(cases) == {"single", "pair", "on-off", "off-on", "tcp"}
+    assert (cases["on-off"]["flows[2].stop"], cases["off-on"]["flows[2].start"]) == ("60 s", "60 s")
+    net = study("hotspot")["net"]
+    assert (net["rate"], net["rtt"]) == ("20 Mbps", "100 ms")
+    assert float(net["buffer"].removesuffix(" kB")) == 0.3 * 20e6 / 8 / 1e3
+
+
+def test_what_a_link_cannot_express_is_named_and_not_run(tmp_path):
+    found = rows("aimd", tmp_path, "8869-3.1", "8869-4.2-uplink")
+    assert {row["verdict"] for row in found.values()} == {"not applicable"}
+    assert all("shared" in row["reason"] or "radio" in row["reason"] for row in found.values())
+
+
+def test_reno_shares_an_access_link_behind_wifi_with_tcp(tmp_path):
+    # Both are Reno: the encoder alone, which varies and lags, holds the media back.
+    (share,) = rows("aimd", tmp_path, "8869-4.1-tcp")["8869-4.1-tcp"]["numbers"]
+    assert all(0.5 < value < 1.2 for value in share["values"])
+
+
 def test_cubic_fills_the_queue_of_a_media_flow(tmp_path):
     delay = rows("cubic", tmp_path, "5.1-delay")["5.1-delay"]
     assert delay["verdict"] == "not met"

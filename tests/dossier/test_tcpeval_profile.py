@@ -10,6 +10,7 @@ import pytest
 
 from ackclock.cli.main import main
 from ackclock.dossier.read import PROFILES, read
+from ackclock.scenario.scenario import Scenario
 
 TCPEVAL = PROFILES / "tcpeval" / "scenarios"
 
@@ -96,6 +97,56 @@ def test_round_trips_are_those_of_table_1_beside_the_central_links():
         net = tomllib.loads((TCPEVAL / f"{name}.toml").read_text())["scenario"]["net"]
         found = [int(rtt.removesuffix(" ms")) - 2 * central for rtt in net["rtts"]]
         assert found == table, name
+
+
+def test_round_trips_of_the_ramp_up_are_those_of_the_delays_of_table_8():
+    # Delays of T_n1 and T_n3, of T_n2 and T_n4, and 2 ms of the central link.
+    table = [((0, 38), (0, 38)), ((23, 35), (12, 1)), ((12, 1), (23, 35))]
+    for name in ("rampup", "rampup1g"):
+        axis = tomllib.loads((TCPEVAL / f"{name}.toml").read_text())["over"]["rtts_ms"]
+        for rtts, delays in zip(axis["values"], table, strict=True):
+            assert rtts[9:] == [f"{2 * (sum(pair) + 2)} ms" for pair in delays], name
+
+
+def test_buffers_are_parts_of_the_bdp_of_100_ms():
+    for name, parts in (("tradeoff", [10, 20, 50, 100, 200]), ("intra", [25, 50, 100, 200])):
+        axis = tomllib.loads((TCPEVAL / f"{name}.toml").read_text())["over"]["buffer_pct"]
+        assert axis["labels"] == parts
+        assert axis["values"] == [f"{part} ms" for part in parts]
+
+
+def test_every_scenario_with_connections_begins_with_those_under_way():
+    for file in TCPEVAL.glob("*.toml"):
+        for traffic in tomllib.loads(file.read_text())["scenario"].get("traffic", ()):
+            assert traffic["generator"]["prefill"] == "100 s", file.name
+
+
+def test_a_link_of_1_gbit_has_its_load_within_seconds():
+    # Of 4 s of the data centre at 60 %. Without prefill it is two thirds of that.
+    document = tomllib.loads((TCPEVAL / "datacentre.toml").read_text())["scenario"]
+    document["traffic"][0]["flow"]["cc"] = "aimd"
+    document |= {"duration": "3 s", "warmup": "1 s"}
+    use = {}
+    for prefill in ("0 s", "100 s"):
+        document["traffic"][0]["generator"]["prefill"] = prefill
+        links = Scenario.from_data(document).run().links.to_pylist()
+        use[prefill] = next(link["utilisation"] for link in links if link["id"] == "r0->r1")
+    assert use["100 s"] == pytest.approx(0.6, abs=0.06)
+    assert use["0 s"] < 0.45
+
+
+def test_the_camps_of_6_1_have_the_same_transfers():
+    # For every flow in camp A there is one with the same size, source and destination in camp B.
+    document = tomllib.loads((TCPEVAL / "impact.toml").read_text())["scenario"]
+    document["traffic"][1]["flow"]["cc"] = "cubic"
+    document |= {"duration": "20 s", "warmup": "5 s"}
+    flows = Scenario.from_data(document).run().flows.to_pylist()
+    camps = {
+        camp: [(f["id"][1:], f["start_s"], f["src"], f["dst"]) for f in flows if f["id"][0] == camp]
+        for camp in "AB"
+    }
+    assert camps["A"] == camps["B"]
+    assert len(camps["A"]) > 20
 
 
 def test_loads_are_parts_of_the_central_link():

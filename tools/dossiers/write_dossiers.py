@@ -22,9 +22,7 @@ __all__ = ["page", "run"]
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "reference"
 DATA, PAGE = DOCS / "dossiers.json", DOCS / "dossiers.md"
 PROFILE, TIER = "rfc9743", "fast"
-LEFT_OUT = {
-    "vivace": "after timeouts its window grows without bound, and a run takes gigabytes",
-}
+LEFT_OUT: dict[str, str] = {}
 """Controls that the profile cannot run, and why."""
 Data = dict[str, Any]
 
@@ -32,7 +30,7 @@ HEAD = """\
 # Dossiers of the registry
 
 Every control of the registry, with its defaults, by the profile `{profile}`, tier {tier}: made by
-ackclock {version} at commit {commit}, {cpu} CPU seconds. `tools/dossiers/write_dossiers.py` writes
+ackclock {version} at {commits}, {cpu} CPU seconds. `tools/dossiers/write_dossiers.py` writes
 this page from `dossiers.json` beside it.
 
 Columns are the families of the profile. A cell says how many of the requirements that are measured
@@ -66,6 +64,9 @@ def run(names: Sequence[str], store: str | None) -> None:
     from ackclock.dossier.run import Task, evaluate
     from ackclock.reproduce.run.studies import Means
 
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], check=True, capture_output=True, text=True
+    ).stdout.strip()
     profile = read(PROFILE)
     every = list(catalogue()["cc"])
     found: Data = json.loads(DATA.read_text(encoding="utf-8")) if names and DATA.is_file() else {}
@@ -85,16 +86,17 @@ def run(names: Sequence[str], store: str | None) -> None:
                 "at": one.title if one else "",
                 "distance": one.distance if one else None,
             }
-        controls[name] = {"tcp": dict(task.control.tcp), "cpu_s": results.cpu_s, "rows": rows}
+        controls[name] = {
+            "commit": commit,
+            "tcp": dict(task.control.tcp),
+            "cpu_s": results.cpu_s,
+            "rows": rows,
+        }
         print(name, {v: results.count(v) for v in ("met", "not met", "undecided")}, flush=True)
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], check=True, capture_output=True, text=True
-    ).stdout.strip()
     data: Data = {
         "profile": PROFILE,
         "tier": TIER,
         "version": _core.version(),
-        "commit": commit,
         "families": [
             {"id": family["id"], "title": family["title"]}
             for family in profile.families
@@ -123,9 +125,11 @@ def page(data: Data) -> str:
     data
         What ``dossiers.json`` has.
     """
-    known = {key: data[key] for key in ("profile", "tier", "version", "commit")}
+    known = {key: data[key] for key in ("profile", "tier", "version")}
     cpu_s = sum(control["cpu_s"] for control in data["controls"].values())
-    head = HEAD.format(**known, cpu=round(cpu_s))
+    made_at = dict.fromkeys(control["commit"] for control in data["controls"].values())
+    commits = f"commit{'s' if len(made_at) > 1 else ''} {', '.join(made_at)}"
+    head = HEAD.format(**known, commits=commits, cpu=round(cpu_s))
     measured = [f for f in data["families"] if any(True for _ in _judged(data, f["id"]))]
     columns = [f["title"] for f in measured]
     rows = []

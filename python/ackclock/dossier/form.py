@@ -21,7 +21,15 @@ LEVELS = {
 }
 """Levels of requirements."""
 
-VERDICTS = ("met", "not met", "undecided", "reported", "text needed", "not applicable")
+VERDICTS = {
+    "met": "the interval of every number is within its threshold",
+    "not met": "the interval of a number is beyond its threshold",
+    "undecided": "an interval has the threshold inside, after as many seeds as the tier allows",
+    "reported": "there is no threshold",
+    "text needed": "only the authors can answer",
+    "not applicable": "nothing was measured, for the reason given",
+}
+"""Verdicts, and what each means."""
 
 AUDITS = ("adversary", "latecomer", "game")
 """Studies of ackclock that a profile may include."""
@@ -137,7 +145,9 @@ REQUIREMENTS = _table(
                     "figures": _list(_text("Id of a figure."), "Figures that show it."),
                     "check": _list(_CHECK, "All must be met.", minItems=1),
                     "question": _text("What only a person can answer."),
-                    "inapplicable": _text("Why it does not apply where nothing is measured."),
+                    "inapplicable": _text(
+                        "Why it does not apply where nothing is measured; without checks: why not."
+                    ),
                     "note": _text("What a reader should know."),
                 },
                 ("id", "section", "title", "statement", "level", "family"),

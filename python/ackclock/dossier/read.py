@@ -157,15 +157,21 @@ class _Reader(FolderReader):
             | ({} if "expect" in check else {"expect": {"between": NO_BOUND}})
             for check in given
         ]
-        if only_shown and len(bounded) == len(given) and "question" not in row:
-            self.report(file, place, "needs a check that decides, or a question")
+        if (
+            only_shown
+            and len(bounded) == len(given)
+            and not {"question", "inapplicable"} & set(row)
+        ):
+            message = "needs a check that decides, a question, or inapplicable"
+            self.report(file, place, message)
         entry: dict[str, Any] = {
             "id": row["id"],
             "statement": row["statement"],
             "kind": "Q",
             "where": row["section"],
         }
-        entry |= {"check": checks} if checks else {"not_checkable": row.get("question", "")}
+        why_not = row.get("question", row.get("inapplicable", ""))
+        entry |= {"check": checks} if checks else {"not_checkable": why_not}
         return make_claim(self, file, entry)
 
     def _references(self, file: Path, found: dict[str, Requirement], data: PaperData) -> None:
@@ -201,7 +207,7 @@ def _requirement(row: dict[str, Any], claim: Claim) -> Requirement:
     return Requirement(
         figures=tuple(row.get("figures", ())),
         thresholds=why,
-        is_text=all("shown" in check for check in checks),
+        is_text=all("shown" in check for check in checks) and (bool(checks) or "question" in row),
         is_reported=bool(checks) and not any("expect" in check for check in checks),
         **rest,
     )

@@ -23,6 +23,9 @@ __all__ = ["write_figures", "write_html", "write_studies"]
 
 Data = dict[str, Any]
 
+NEAR = 0.1
+"""Margins up to this part of a threshold are called near."""
+
 
 def write_figures(dossier: Finding, at: Path) -> None:
     """Write the figures and the data behind each.
@@ -98,8 +101,13 @@ def write_html(dossier: Finding, at: Path) -> str:
         tier_about=profile.tier(results.task.tier)["about"],
         others=results.task.others,
         answer=answer(dossier),
-        counts={verdict: results.count(verdict) for verdict in VERDICTS},
-        levels=LEVELS,
+        verdicts={word: about for word, about in VERDICTS.items() if results.count(word)},
+        levels={
+            word: about
+            for word, about in LEVELS.items()
+            if any(row["level"] == word for row in rows)
+        },
+        near=[row for row in rows if row["is_near"]],
         rows=rows,
         families=families,
         audits=[_audit(name, one, at) for name, one in results.audits.items()],
@@ -125,6 +133,16 @@ def _audit(name: str, audited: Audited, at: Path) -> Data:
     }
 
 
+def _is_near(row: Row) -> bool:
+    """Whether a threshold that is a little stricter or laxer would give another verdict."""
+    one = row.decisive
+    if one is None or one.distance is None or not one.decides or one.part.goal is None:
+        return False
+    # Where the bound is 0 the distance is not a part of it.
+    ends = (one.part.goal.low, one.part.goal.high)
+    return 0.0 not in ends and abs(one.distance) <= NEAR
+
+
 def _row(row: Row) -> Data:
     one = row.requirement
     return {
@@ -143,6 +161,7 @@ def _row(row: Row) -> Data:
         "measured": measured(row),
         "expected": row.decisive.part.expected if row.decisive else "-",
         "margin": away(row.decisive.distance if row.decisive else None),
+        "is_near": _is_near(row),
         "at": row.decisive.title if row.decisive else "",
         "studies": list(dict.fromkeys(name for n in row.numbers for name in n.studies)),
         "thresholds": one.thresholds,

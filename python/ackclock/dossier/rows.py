@@ -197,6 +197,7 @@ def _verdict(requirement: Requirement, result: ClaimResult) -> tuple[Verdict, st
         return "met", result.reason
     if result.outcome == "missed":
         return "not met", result.reason
-    if result.outcome is None and requirement.inapplicable and _UNMEASURED in result.reason:
+    is_open = result.claim.not_checkable or _UNMEASURED in result.reason
+    if result.outcome is None and requirement.inapplicable and is_open:
         return "not applicable", requirement.inapplicable
     return "undecided", result.reason

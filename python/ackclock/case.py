@@ -25,7 +25,17 @@ if TYPE_CHECKING:
     Document = dict[str, Any]
     Make = Callable[[Document, Path | None], "Case"]
 
-__all__ = ["ENGINES", "Case", "Cost", "Engine", "Outcome", "Parcel", "engine_named", "rest_of"]
+__all__ = [
+    "ENGINES",
+    "Case",
+    "Cost",
+    "Engine",
+    "Outcome",
+    "Parcel",
+    "Spill",
+    "engine_named",
+    "rest_of",
+]
 
 
 @dataclass(frozen=True)
@@ -40,11 +50,43 @@ class Cost:
         Time of one core [s].
     memory_bytes
         Memory of the run with its recorded tables [bytes]; 0 if not predicted.
+    table_bytes
+        Of it, memory of the tables [bytes], which a run that may write them to disk does not need.
+    recorded_rows
+        Rows of the recorded tables.
     """
 
     events: float
     cpu_s: float
     memory_bytes: float = 0.0
+    table_bytes: float = 0.0
+    recorded_rows: float = 0.0
+
+    def needed_bytes(self, *, spills: bool) -> float:
+        """Memory of the run [bytes].
+
+        Parameters
+        ----------
+        spills
+            Whether tables that become large go to disk.
+        """
+        return self.memory_bytes - self.table_bytes if spills else self.memory_bytes
+
+
+@dataclass(frozen=True)
+class Spill:
+    """Where a run may write recorded tables while it lasts, so that they do not fill the memory.
+
+    Parameters
+    ----------
+    folder
+        For this run alone; it is made when it is needed, with a Parquet file for each table.
+    labels
+        Columns of text that the files have before those of the tables, each with its one value.
+    """
+
+    folder: Path
+    labels: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -132,17 +174,28 @@ class Case(Protocol):
     def parcel(self) -> Parcel:
         """All that another machine needs to run the case; see `ackclock.engines.registry`."""
 
-    def check(self) -> None:
-        """Check form and meaning; raise `ScenarioError` with every problem at once."""
+    def check(self, *, spills: bool = False) -> None:
+        """Check form and meaning; raise `ScenarioError` with every problem at once.
 
-    def cost(self) -> Cost:
-        """Predict what `execute` will need."""
+        Too much memory is one; ``spills`` as of `cost`.
+        """
 
-    def execute(self, progress: Callable[[float, float], object] | None = None) -> Outcome:
+    def cost(self, *, spills: bool = False) -> Cost:
+        """Predict what `execute` will need; ``spills``: with a folder for large tables.
+
+        Raises `ScenarioError` for a case that needs more memory than it may have.
+        """
+
+    def execute(
+        self,
+        progress: Callable[[float, float], object] | None = None,
+        spill: Spill | None = None,
+    ) -> Outcome:
         """Run to the end.
 
         ``progress`` is called a few times a second with the fraction done and the simulated time
-        [s]; what it raises stops the run.
+        [s]; what it raises stops the run. Tables that become large may be written to ``spill``
+        while the run lasts, and are read from there.
         """
 
 

@@ -542,13 +542,13 @@ class Line:
     def parcel(self):
         return Parcel(self.to_document(), {})
 
-    def check(self):
+    def check(self, *, spills=False):
         return None
 
-    def cost(self):
+    def cost(self, *, spills=False):
         return Cost(1, 1e-6)
 
-    def execute(self, progress=None):
+    def execute(self, progress=None, spill=None):
         from types import SimpleNamespace
 
         import pyarrow as pa

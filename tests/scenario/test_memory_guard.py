@@ -68,15 +68,27 @@ def test_the_share_is_an_option(tmp_path, capsys, monkeypatch, command):
     assert len(message.splitlines()) == 1
 
 
-@pytest.mark.usefixtures("machine")
-def test_runs_at_a_time_count_together(tmp_path):
-    case = sampled(duration="4000 s")  # 8 x 10^6 rows, some 0.7 GiB
+def test_runs_at_a_time_count_together(tmp_path, monkeypatch):
+    case = ac.load(SMALL)
+    one = case.cost().needed_bytes(spills=True)
+    monkeypatch.setattr(memory, "machine_bytes", lambda: 3 * one)
+    monkeypatch.delenv(memory.SHARE, raising=False)
     sweep = ac.sweep(case, {"net.buffer": ["5 pkt", "20 pkt"]})
-    assert sweep.plan(workers=1).runs == 2
-    with pytest.raises(AckclockError, match=r"4 runs at a time .* use --workers 1"):
+    assert sweep.plan(workers=2).runs == 2
+    with pytest.raises(AckclockError, match=r"4 runs at a time .* use --workers 2 or fewer flows"):
         sweep.plan(workers=4)
     with pytest.raises(AckclockError, match="4 runs at a time"):
         sweep.run(workers=4, store=tmp_path / "store", progress=False)
+
+
+@pytest.mark.usefixtures("machine")
+def test_tables_of_a_sweep_do_not_count_for_they_go_to_disk():
+    case = sampled()
+    with pytest.raises(ac.ScenarioError, match="20,000,000 rows"):
+        case.check()
+    assert ac.sweep(case, {"net.buffer": ["5 pkt", "20 pkt"]}).plan(workers=4).runs == 2
+    cost = case.cost(spills=True)
+    assert cost.memory_bytes > 0.8 * GIB > 4 * cost.needed_bytes(spills=True)
 
 
 @pytest.mark.usefixtures("machine")

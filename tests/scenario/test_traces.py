@@ -115,12 +115,13 @@ flows = [{ pair = 0 }]
 def _read(path, monkeypatch, least_bytes):
     """What a file of packets says, or what is wrong with it; with columns from so many bytes on."""
     from ackclock.scenario import plain_csv
-    from ackclock.scenario.traces import replayed
+    from ackclock.scenario.traces import replayed, tabled
 
     monkeypatch.setattr(plain_csv, "LEAST_BYTES", least_bytes)
     try:
         spec = {"kind": "trace", "file": path.name}
-        return repr(replayed("source", spec, path.parent, "source"))
+        made = replayed("source", spec, path.parent, "source")
+        return repr(tabled({"flows": [{"source": made}]}))
     except ac.ScenarioError as error:
         return str(error)
 
@@ -163,7 +164,25 @@ def test_a_plain_file_is_read_by_column(tmp_path, monkeypatch):
     monkeypatch.setattr(plain_csv, "LEAST_BYTES", 0)
     monkeypatch.setattr(traces.csv_rows, "rows", None)
     spec = {"kind": "trace", "file": "p.csv"}
-    assert traces.replayed("source", spec, tmp_path, "source")["packets"] == [
-        {"at": 0.0, "size": 40},
-        {"at": 0.25, "size": 1500},
-    ]
+    made = traces.replayed("source", spec, tmp_path, "source")["packets"]
+    assert made == [(0.0, 40), (0.25, 1500)]
+    assert made.tables() == [{"at": 0.0, "size": 40}, {"at": 0.25, "size": 1500}]
+
+
+def test_what_is_read_by_column_is_the_same_scenario_and_the_same_run(load, monkeypatch):
+    from ackclock.scenario import plain_csv
+
+    # The column that is left out is between two others.
+    given = {"arrivals": "pair,at\n0,0.5\n1,0.75\n", "packets": "at,size\n0,500\n0.01,3000\n"}
+    by_row = load(**given)
+    one = (by_row.fingerprint, by_row.run().summary["digest"], by_row.expanded().to_toml())
+    assert by_row.to_document()["traffic"][0]["generator"]["arrivals"][1] == {"at": 0.75, "pair": 1}
+    monkeypatch.setattr(plain_csv, "LEAST_BYTES", 0)
+    by_column = load(**given)
+    assert (
+        by_column.fingerprint,
+        by_column.run().summary["digest"],
+        by_column.expanded().to_toml(),
+    ) == one
+    assert by_column.to_document() == by_row.to_document()
+    assert by_column.seeded(9).run().summary["digest"] == by_row.seeded(9).run().summary["digest"]

@@ -111,10 +111,10 @@ def test_a_search_that_was_stopped_goes_on_where_it_was(tmp_path, monkeypatch, c
     command += ["--levels", "1", "--budget", "12", "--store", "kept", "--json"]
     begun = itertools.count()
 
-    def stopped(request, progress=None):
+    def stopped(request, progress=None, pieces=None):
         if next(begun) == 5:
             raise KeyboardInterrupt
-        return task.perform(request, progress)
+        return task.perform(request, progress, pieces)
 
     monkeypatch.setattr(runs, "perform", stopped)
     assert main([*command, "--workers", "1"]) == 3
@@ -126,9 +126,9 @@ def test_a_search_that_was_stopped_goes_on_where_it_was(tmp_path, monkeypatch, c
     monkeypatch.chdir(tmp_path)
     again = []
 
-    def counted(request, progress=None):
+    def counted(request, progress=None, pieces=None):
         again.append(request.key)
-        return task.perform(request, progress)
+        return task.perform(request, progress, pieces)
 
     monkeypatch.setattr(runs, "perform", counted)
     assert main(command) == 0

@@ -8,8 +8,8 @@ need pandas.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from ackclock.errors import AckclockError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     import pyarrow as pa
 
@@ -55,13 +56,14 @@ class Tables(Mapping[str, "pa.Table"]):
         self._raw = dict(raw)
         self._names = names
         self._made: dict[str, pa.Table] = {}
+        self._held: object = None
 
     def __getitem__(self, name: str) -> pa.Table:
         if name not in self._made:
             columns = self._raw[name]
-            if isinstance(columns, Path):
+            if isinstance(columns, _InFile):
                 # Not kept: it is in a file because it may be large.
-                return _read(columns)
+                return columns.read()
             is_raw = isinstance(columns, Mapping)
             self._made[name] = joined(columns, self._names) if is_raw else columns
             self._raw[name] = None
@@ -120,7 +122,7 @@ class Tables(Mapping[str, "pa.Table"]):
         self._made.pop(name, None)
         self._raw[name] = columns
 
-    def put_file(self, name: str, file: Path) -> None:
+    def put_file(self, name: str, file: Path, without: tuple[str, ...] = ()) -> None:
         """Add a table that is in a Parquet file, which is read whenever the table is used.
 
         Parameters
@@ -129,9 +131,67 @@ class Tables(Mapping[str, "pa.Table"]):
             Of the table.
         file
             Where it is.
+        without
+            Columns of the file that are not the table's.
         """
         self._made.pop(name, None)
-        self._raw[name] = file
+        self._raw[name] = _InFile(file, without)
+
+    def file(self, name: str) -> Path | None:
+        """Give the file in which a table is; None for one in memory.
+
+        Parameters
+        ----------
+        name
+            Of the table.
+        """
+        columns = self._raw[name]
+        return columns.file if isinstance(columns, _InFile) else None
+
+    def copy_to(self, name: str, file: Path) -> None:
+        """Write a table to a Parquet file; one that is in a file is copied group by group.
+
+        Parameters
+        ----------
+        name
+            Of the table.
+        file
+            Is written.
+        """
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        columns = self._raw[name]
+        if not isinstance(columns, _InFile):
+            pq.write_table(self[name], file, compression="zstd")
+            return
+        with pq.ParquetFile(columns.file) as source:
+            kept = [title for title in source.schema_arrow.names if title not in columns.without]
+            schema = pa.schema([source.schema_arrow.field(title) for title in kept])
+            with pq.ParquetWriter(file, schema, compression="zstd") as sink:
+                for at in range(source.num_row_groups):
+                    sink.write_table(source.read_row_group(at, columns=kept))
+
+    def arrange(self, last: Sequence[str]) -> None:
+        """Put tables in order.
+
+        Parameters
+        ----------
+        last
+            Those that follow the others, in this order; names of no table are left out.
+        """
+        order = [*(name for name in self._raw if name not in last), *last]
+        self._raw = {name: self._raw[name] for name in order if name in self._raw}
+
+    def hold(self, thing: object) -> None:
+        """Keep an object as long as the tables, as the folder in which they are.
+
+        Parameters
+        ----------
+        thing
+            The object.
+        """
+        self._held = thing
 
     def keep(self, name: str, kept: Sequence[bool]) -> None:
         """Leave rows out of a table.
@@ -179,16 +239,25 @@ def joined(columns: Columns, names: Mapping[str, list[str]]) -> Table:
     return table(made)
 
 
-def _read(file: Path) -> Table:
-    import pyarrow.parquet as pq
+@dataclass(frozen=True)
+class _InFile:
+    """A table in a Parquet file, without some columns of that."""
 
-    try:
-        # A single file: pyarrow would look for partitions in the names of folders above it.
-        made: Table = pq.ParquetFile(file).read()
-    except OSError as error:
-        message = f"{file}, in which the run's table {file.stem} is, cannot be read: {error}"
-        raise AckclockError(message) from None
-    return made
+    file: Path
+    without: tuple[str, ...]
+
+    def read(self) -> Table:
+        import pyarrow.parquet as pq
+
+        try:
+            # A single file: pyarrow would look for partitions in the names of folders above it.
+            made = pq.ParquetFile(self.file).read()
+        except OSError as error:
+            what = f"in which the run's table {self.file.stem} is, cannot be read"
+            message = f"{self.file}, {what}: {error}"
+            raise AckclockError(message) from None
+        kept: Table = made.drop_columns([n for n in self.without if n in made.column_names])
+        return kept
 
 
 def merged(parts: Sequence[Raw]) -> tuple[pa.Table, list[int]] | None:
@@ -288,7 +357,7 @@ def words(known: Sequence[str], indices: np.ndarray[Any, Any]) -> pa.Array:
     return pa.DictionaryArray.from_arrays(numbers, array(known))
 
 
-def numbers(column: pa.ChunkedArray) -> np.ndarray[Any, Any]:
+def numbers(column: pa.ChunkedArray | pa.Array) -> np.ndarray[Any, Any]:
     """Give a column of numbers as a NumPy array; null becomes NaN.
 
     Parameters
@@ -296,7 +365,8 @@ def numbers(column: pa.ChunkedArray) -> np.ndarray[Any, Any]:
     column
         Of a table.
     """
-    return np.concatenate([_numbers(chunk) for chunk in column.chunks or [array(np.zeros(0))]])
+    chunks = getattr(column, "chunks", [column])
+    return np.concatenate([_numbers(chunk) for chunk in chunks or [array(np.zeros(0))]])
 
 
 def _numbers(chunk: pa.Array) -> np.ndarray[Any, Any]:

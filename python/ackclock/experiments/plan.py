@@ -108,13 +108,15 @@ class Prepared:
     cost: Cost
 
 
-def prepared(sweep: Design) -> list[Prepared]:
+def prepared(sweep: Design, *, spills: bool = True) -> list[Prepared]:
     """Check and compile every point.
 
     Parameters
     ----------
     sweep
         The sweep.
+    spills
+        Whether large tables go to disk, as they do on this machine.
 
     Raises
     ------
@@ -127,7 +129,7 @@ def prepared(sweep: Design) -> list[Prepared]:
     for point in sweep.points:
         try:
             case = sweep.case_at(point)
-            made.append(Prepared(point, case.fingerprint, case.cost()))
+            made.append(Prepared(point, case.fingerprint, case.cost(spills=spills)))
         except ScenarioError as error:
             for problem in error.problems:
                 wrong.setdefault(problem, []).append(point)
@@ -162,14 +164,13 @@ def check_memory(found: list[Prepared], workers: int) -> None:
     from ackclock.scenario.memory import SHARE, allowed_bytes
 
     allowed = allowed_bytes()
-    largest = sorted((at.cost.memory_bytes for at in found), reverse=True)
-    most = largest[0] if largest else 0.0
+    most = max((at.cost.needed_bytes(spills=True) for at in found), default=0.0)
     if most * workers <= allowed or most == 0:
         return
     message = (
         f"{workers} runs at a time would need up to {most * workers / 2**30:,.3g} GiB of memory, of"
         f" which {allowed / 2**30:,.3g} GiB may be used (--memory-share, {SHARE}); use --workers"
-        f" {max(1, int(allowed / most))}, a longer record.interval or fewer tables"
+        f" {max(1, int(allowed / most))} or fewer flows"
     )
     raise AckclockError(message)
 

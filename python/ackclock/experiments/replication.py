@@ -161,6 +161,8 @@ def run_all(
 ) -> dict[int, Run]:
     """Run scenarios on threads (the core releases the interpreter's lock).
 
+    Large recorded tables are in a temporary folder as long as one of the runs is used.
+
     Parameters
     ----------
     scenarios
@@ -177,6 +179,8 @@ def run_all(
     dict
         Finished runs by index. After Ctrl-C, those that had finished: compare the lengths.
     """
+    from ackclock._util.arrow import Tables
+    from ackclock.experiments.scratch_folder import ScratchFolder
     from ackclock.results.run import Run
 
     finished: dict[int, Run] = {}
@@ -185,11 +189,14 @@ def run_all(
         index = task.task.number
         for record in task.records:
             finished[index] = Run(scenarios[index], record.summary_json, record.tables)
+            if isinstance(record.tables, Tables):
+                record.tables.hold(scratch)
             if on_finish is not None:
                 on_finish(index, finished[index])
 
     before_run()
-    with Threads(workers or cores()) as works:
+    scratch = ScratchFolder()
+    with Threads(workers or cores(), scratch.path) as works:
         for index, scenario in enumerate(scenarios):
             works.submit(Task(index, (Request(str(index), scenario, scenario.seed),)))
         try:
@@ -241,7 +248,7 @@ def replicate(
         raise ValueError("reps must be at least 1")
     if not 0 < confidence < 1:
         raise ValueError("confidence must be between 0 and 1")
-    scenario.check()
+    scenario.check(spills=True)
     seeds = range(scenario.seed, scenario.seed + reps)
     runs = run_all(
         [scenario.replace(seed=seed) for seed in seeds],

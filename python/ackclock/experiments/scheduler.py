@@ -48,12 +48,14 @@ class Agenda:
         The sweep.
     keeper
         Where runs may be already.
+    spills
+        Whether large tables of runs go to disk.
     """
 
-    def __init__(self, sweep: Design, keeper: Keeper) -> None:
+    def __init__(self, sweep: Design, keeper: Keeper, *, spills: bool = True) -> None:
         self.sweep = sweep
         self.keeper = keeper
-        self.points = prepared(sweep)
+        self.points = prepared(sweep, spills=spills)
         self.until = sweep.replicates.until
         self.slots: list[Slot] = []
         self.finished: set[str] = set()
@@ -272,7 +274,7 @@ def run(
         keeper = stack.enter_context(opened(store))
         if isinstance(keeper, Store):
             keeper.describe({"sweep": sweep.name, "command": command})
-        agenda = Agenda(sweep, keeper)
+        agenda = Agenda(sweep, keeper, spills=cluster is None)
         sample = sweep.case_at(agenda.points[0].point)
         report = stack.enter_context(shown(progress))
         drive = _Drive(sweep, agenda, keeper, report)
@@ -281,7 +283,7 @@ def run(
             if agenda.finished != agenda.wanted_keys:
                 if cluster is None:
                     check_memory(agenda.points, workers or cores())
-                with executor(workers, cluster, sample) as works:
+                with executor(workers, cluster, sample, keeper.pieces) as works:
                     try:
                         drive.go(works)
                     except KeyboardInterrupt:
@@ -399,8 +401,11 @@ class _Drive:
     def _keep(self, finished: Finished) -> None:
         cases = {request.key: request.case for request in finished.task.requests}
         for record in finished.records:
-            self.keeper.add(record, cases[record.key], self.agenda.labels(record.key))
-            self.agenda.took(record)
+            try:
+                # Reads its tables, which belong to the keeper after that.
+                self.agenda.took(record)
+            finally:
+                self.keeper.add(record, cases[record.key], self.agenda.labels(record.key))
             self.done += 1
             self.pace.take(self.agenda.predicted(record.key), record.cpu_s)
 

@@ -90,7 +90,7 @@ class Sweep:
         """
         if point.index not in self._cases:
             made = self.case.replace(**point.changes)
-            made.check()
+            made.check(spills=True)
             self._cases[point.index] = made
         return self._cases[point.index]
 
@@ -168,7 +168,8 @@ class Sweep:
             Address of a Dask scheduler, as ``tcp://host:port``, or a ``distributed.Client``.
         store
             Folder that keeps the runs; left out: ``$ACKCLOCK_STORE`` or ``ackclock-store`` in the
-            current folder; False: nowhere, results are in memory only.
+            current folder; False: nowhere, results are in memory, large recorded tables in a
+            temporary folder, as long as they are used.
         progress
             Show a bar on a terminal and lines at growing intervals elsewhere; or a function that
             receives the state a few times a second.

@@ -71,7 +71,6 @@ def fill_bundle(
     Path
         The folder.
     """
-    import pyarrow.parquet as pq
 
     def fill(at: Path) -> None:
         summary, tables = simulate(at)
@@ -80,10 +79,21 @@ def fill_bundle(
         for name in tables:
             file = at / f"{name}.parquet"
             if not file.exists():
-                pq.write_table(tables[name], file, compression="zstd")
+                _write_table(tables, name, file)
         _write_json(at / "provenance.json", _provenance(summary, command))
 
     return whole_folder(folder, fill, marker="provenance.json")
+
+
+def _write_table(tables: Mapping[str, pa.Table], name: str, file: Path) -> None:
+    import pyarrow.parquet as pq
+
+    from ackclock._util.arrow import Tables
+
+    if isinstance(tables, Tables):
+        tables.copy_to(name, file)
+    else:
+        pq.write_table(tables[name], file, compression="zstd")
 
 
 def _provenance(summary: Mapping[str, Any], command: str | None) -> dict[str, Any]:

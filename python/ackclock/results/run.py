@@ -12,9 +12,10 @@ from ackclock.errors import UnsupportedError, suggestion
 from ackclock.results.bundle import write_bundle
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from ackclock._core import Output
+    from ackclock._util.arrow import Tables
     from ackclock._util.table_type import Table
     from ackclock.results.packet_case import PacketCase
 
@@ -88,7 +89,7 @@ class Run:
         scenario: PacketCase,
         output: Output,
         cpu_s: float,
-        files: Mapping[str, Path] | None = None,
+        recorded: Callable[[Tables], object] | None = None,
     ) -> Run:
         """Take over the core's output and join the names of flows and links.
 
@@ -100,10 +101,10 @@ class Run:
             What the core returned.
         cpu_s
             CPU time that the run took [s].
-        files
-            Of tables that are not in the output.
+        recorded
+            Adds the tables that are not in the output.
         """
-        from ackclock._util.arrow import Tables
+        from ackclock._util import arrow
 
         # As text, for a sweep that only keeps it would read and write it for nothing. A quote
         # inside of text follows a backslash, so this is a key, and the only one.
@@ -113,9 +114,9 @@ class Run:
         whole = f'{{"scenario_hash":"{scenario.fingerprint}",{head[1:]}{key}"cpu_s":{cpu_s},{rest}'
         raw = output["tables"]
         names = {kind: list(raw[f"{kind}s"]["id"]) for kind in ("flow", "link")}
-        tables = Tables(raw, names)
-        for name, file in (files or {}).items():
-            tables.put_file(name, file)
+        tables = arrow.Tables(raw, names)
+        if recorded is not None:
+            recorded(tables)
         return cls(scenario, whole, tables)
 
     def table(self, name: str) -> Table:

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import os
+from typing import TYPE_CHECKING
 
-from ackclock.errors import AckclockError
+from ackclock.errors import AckclockError, Problem
 
-__all__ = ["SHARE", "allowed_bytes", "machine_bytes"]
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from ackclock.case import Cost
+
+__all__ = ["SHARE", "allowed_bytes", "machine_bytes", "memory_problem"]
 
 SHARE = "ACKCLOCK_MEMORY_SHARE"
 """Environment variable: the share of the machine's memory that runs may take, above 0."""
@@ -36,3 +43,34 @@ def allowed_bytes() -> float:
         message = f'{SHARE} is "{text}"; expected a share of the memory above 0, such as 0.8'
         raise AckclockError(message)
     return share * machine_bytes()
+
+
+def memory_problem(cost: Cost, tables: Collection[str], *, spills: bool) -> Problem | None:
+    """Say that a run of a scenario needs more memory than it may take; None if it does not.
+
+    Parameters
+    ----------
+    cost
+        Of the run.
+    tables
+        What it records.
+    spills
+        Whether large tables go to disk.
+    """
+    needed, allowed = cost.needed_bytes(spills=spills), allowed_bytes()
+    if needed <= allowed:
+        return None
+    rows = 0.0 if spills else cost.recorded_rows
+    need = (
+        f"the run would need about {needed / 2**30:,.3g} GiB of memory, of which"
+        f" {allowed / 2**30:,.3g} GiB may be used (--memory-share, {SHARE})"
+    )
+    if not rows:
+        return Problem("", f"{need}; simulate fewer flows")
+    have = f"{need}; its tables would have {rows:,.0f} rows"
+    to_disk = "or have them written while it runs (run --out DIR, or a sweep)"
+    if {"flow_samples", "link_samples"} & set(tables):
+        factor = math.ceil(needed / allowed)
+        longer = f"make the interval {factor} times as long"
+        return Problem("record.interval", f"{have}; {longer}, {to_disk}")
+    return Problem("record", f"{have}; record less, {to_disk}")

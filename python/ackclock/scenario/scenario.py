@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import dataclasses
 import json
-import math
 import tempfile
 import time
 from pathlib import Path
@@ -21,7 +20,9 @@ from ackclock.scenario.document import Frozen
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from ackclock._util.arrow import Tables
     from ackclock._util.table_type import Table
+    from ackclock.case import Spill
     from ackclock.catalogue.python_class import Definition
     from ackclock.catalogue.python_source import Workshop
     from ackclock.catalogue.records import Record
@@ -251,7 +252,7 @@ class Scenario(Frozen):
 
     def expanded(self) -> Scenario:
         """Copy with imported networks as graphs and trace files as lists; needs no other file."""
-        return Scenario.from_data(self._expanded(), self._file)
+        return Scenario.from_data(self._without_files(), self._file)
 
     def kept(self, target: Path) -> Scenario:
         """Copy as `expanded` whose user-defined classes are in files of a folder.
@@ -263,7 +264,7 @@ class Scenario(Frozen):
         """
         from ackclock.catalogue.python_source import kept
 
-        data = kept(self._expanded(), self._classes, target)
+        data = kept(self._without_files(), self._classes, target)
         return Scenario.from_data(data, target / "scenario.toml")
 
     def _expanded(self) -> dict[str, Any]:
@@ -283,6 +284,12 @@ class Scenario(Frozen):
             object.__setattr__(self, "_full", full)
         assert self._full is not None
         return self._full
+
+    def _without_files(self) -> dict[str, Any]:
+        """As `_expanded`, with tables where that has rows."""
+        from ackclock.scenario.traces import tabled
+
+        return tabled(self._expanded())
 
     def core_json(self) -> str:
         """The JSON that the core gets: everything that names a file expanded."""
@@ -320,10 +327,13 @@ class Scenario(Frozen):
             import hashlib
 
             from ackclock import _core
+            from ackclock.scenario.traces import tabled
 
             # What an environment draws from the seed is compared under one seed.
             one = self if self.seed == 1 else self._under_seed_one()
-            data = json.loads(_core.normalise(one.core_json()))
+            # The same whether traces are in files, and so rows, or not.
+            text = json.dumps(tabled(one._workshop().core_form()), allow_nan=False)
+            data = json.loads(_core.normalise(text))
             for key in ("name", "seed", "record"):
                 data.pop(key, None)
             text = json.dumps(data, sort_keys=True, separators=(",", ":"))
@@ -365,7 +375,7 @@ class Scenario(Frozen):
 
     def to_document(self) -> dict[str, Any]:
         """Plain data that needs no other file, but for user-defined classes."""
-        return {"engine": self.engine, **copy.deepcopy(self._expanded())}
+        return {"engine": self.engine, **copy.deepcopy(self._without_files())}
 
     def parcel(self) -> Parcel:
         """The document with the code of user-defined classes.
@@ -392,15 +402,22 @@ class Scenario(Frozen):
             }
         return Parcel(document, files)
 
-    def cost(self) -> Cost:
-        """Predict events and time.
+    def cost(self, *, spills: bool = False) -> Cost:
+        """Predict events, time and memory.
+
+        Parameters
+        ----------
+        spills
+            Whether recorded tables that become large go to disk, as in a sweep.
 
         Raises
         ------
         ScenarioError
-            With every problem at once.
+            With every problem at once; a run that needs more memory than it may have.
         """
-        # The core checks and predicts in one compilation; grids of thousands of points need both.
+        from ackclock.scenario.memory import memory_problem
+
+        # One compilation checks and predicts; grids of thousands of points need both.
         if self._cost is None:
             try:
                 predicted = self._predicted()
@@ -408,12 +425,13 @@ class Scenario(Frozen):
                 raise self._with_hidden(error.problems) from None
             self._keep_cost(predicted)
         assert self._cost is not None
+        if found := memory_problem(self._cost, self._recorded, spills=spills):
+            raise self._located([found])
         return self._cost
 
     def _keep_cost(self, predicted: Mapping[str, Any]) -> None:
-        memory = float(predicted["memory_bytes"])
-        self._check_memory(memory, float(predicted["recorded_rows"]))
-        cost = Cost(float(predicted["events"]), float(predicted["cpu_s"]), memory)
+        named = ("events", "cpu_s", "memory_bytes", "table_bytes", "recorded_rows")
+        cost = Cost(*(float(predicted[name]) for name in named))
         object.__setattr__(self, "_cost", cost)
 
     def warnings(self) -> list[str]:
@@ -433,42 +451,8 @@ class Scenario(Frozen):
         except ScenarioError as error:
             raise self._with_hidden(error.problems) from None
         self._keep_cost(predicted)
+        self.cost()
         return list(warnings)
-
-    def _check_memory(self, needed: float, rows: float) -> None:
-        """Refuse a run that would need more memory [bytes] than it may take."""
-        from ackclock.scenario.memory import SHARE, allowed_bytes
-
-        allowed = allowed_bytes()
-        if needed <= allowed:
-            return
-        need = (
-            f"the run would need about {needed / 2**30:,.3g} GiB of memory, of which"
-            f" {allowed / 2**30:,.3g} GiB may be used (--memory-share, {SHARE})"
-        )
-        tables = self._data.get("record", {}).get("tables", ())
-        to_disk = "or have them written while it runs (run --out DIR)"
-        if rows and {"flow_samples", "link_samples"} & set(tables):
-            factor = math.ceil(needed / allowed)
-            hint = (
-                f"its tables would have {rows:,.0f} rows; make the interval {factor} times as long,"
-                f" {to_disk}"
-            )
-            raise self._located([Problem("record.interval", f"{need}; {hint}")])
-        hint = (
-            f"its tables would have {rows:,.0f} rows; record less, {to_disk}"
-            if rows
-            else "simulate fewer flows"
-        )
-        raise self._located([Problem("record" if rows else "", f"{need}; {hint}")])
-
-    def _check_memory_without_tables(self) -> None:
-        """Refuse a run whose tables are written in parts, as `cost` refuses one in memory."""
-        try:
-            predicted = self._predicted()
-        except ScenarioError as error:
-            raise self._with_hidden(error.problems) from None
-        self._check_memory(float(predicted["memory_bytes"] - predicted["table_bytes"]), 0.0)
 
     def _predicted(self) -> dict[str, Any]:
         """Let the core check and predict; see `cost`.
@@ -495,15 +479,35 @@ class Scenario(Frozen):
         except _core.InputError as error:
             raise self._located(_problems(str(error))) from None
 
-    def execute(self, progress: Callable[[float, float], object] | None = None) -> Run:
+    def execute(
+        self,
+        progress: Callable[[float, float], object] | None = None,
+        spill: Spill | None = None,
+    ) -> Run:
         """Simulate, as `run`.
 
         Parameters
         ----------
         progress
             As of `run`.
+        spill
+            Where recorded tables of more than some 10^5 rows go; left out: all is in memory.
+
+        Raises
+        ------
+        AckclockError
+            As of `run`; the tables cannot be written.
         """
-        return self.run(progress=progress)
+        if spill is None or not self._recorded:
+            return self._simulated(progress)
+        from ackclock.results.table_files import SpilledTables
+
+        with SpilledTables(spill) as files:
+            return self._simulated(progress, files, spill.folder)
+
+    @property
+    def _recorded(self) -> list[str]:
+        return list(self._data.get("record", {}).get("tables", ()))
 
     @property
     def _draws_network(self) -> bool:
@@ -533,15 +537,20 @@ class Scenario(Frozen):
         if found:
             raise self._with_hidden(found)
 
-    def check(self) -> None:
-        """Check meaning as well as form: names, routes, parameters.
+    def check(self, *, spills: bool = False) -> None:
+        """Check meaning as well as form: names, routes, parameters; and the memory needed.
+
+        Parameters
+        ----------
+        spills
+            As of `cost`.
 
         Raises
         ------
         ScenarioError
             With every problem at once.
         """
-        self.cost()
+        self.cost(spills=spills)
 
     def explain(self) -> Explanation:
         """Say what would run: routes, bandwidth-delay products, defaults used, predicted cost.
@@ -714,12 +723,9 @@ class Scenario(Frozen):
         from ackclock.results.table_files import ROWS
 
         before_run()
-        if self._data.get("record", {}).get("tables"):
+        if self._recorded:
             # Tables may outgrow the memory; without them a run takes little.
-            if files is None:
-                self.cost()
-            else:
-                self._check_memory_without_tables()
+            self.cost(spills=files is not None)
         # The core checks what it runs; to check here too would compile a scenario twice.
         text, workshop = self._checked_text()
         try:
@@ -739,9 +745,13 @@ class Scenario(Frozen):
             raise
         except _core.AlgorithmFailure as error:
             raise AlgorithmError(str(error)) from None
-        written = [] if files is None else files.tables
-        places = {name: folder / f"{name}.parquet" for name in written if folder is not None}
-        done = Run.from_core(self, output, cpu_s, places)
+
+        def add_recorded(tables: Tables) -> None:
+            if files is not None and folder is not None:
+                files.put_into(tables, folder)
+                tables.arrange(self._recorded)
+
+        done = Run.from_core(self, output, cpu_s, add_recorded)
         kind = kind_of(self._data["net"])
         if kind is not None and kind.annotate is not None:
             kind.annotate(done, self._data)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from ackclock.case import Spill
     from ackclock.engines.fluid.arrivals import Transfers
     from ackclock.engines.fluid.graph import Graph, Traffic
     from ackclock.engines.fluid.net import FluidNet
@@ -374,8 +375,13 @@ class FluidCase(Frozen):
         more = [self._data.get(key) for key in ("routing", "systems")]
         return json.dumps([net, traffic, seed, paths, lasts, *more], sort_keys=True)
 
-    def check(self) -> None:
+    def check(self, *, spills: bool = False) -> None:
         """Check meaning as well as form.
+
+        Parameters
+        ----------
+        spills
+            Has no effect: tables are made at the end, in memory.
 
         Raises
         ------
@@ -384,13 +390,19 @@ class FluidCase(Frozen):
         """
         from ackclock.engines.fluid.tables import routers
 
+        del spills
         self._located(lambda: routers(self._data, self.systems()).of_link(self.graph()))
         self.net()
         if self._arrivals_kind is not None:
             self.transfers()
 
-    def cost(self) -> Cost:
+    def cost(self, *, spills: bool = False) -> Cost:
         """Predict what `execute` will need, for some tens of rounds of senders.
+
+        Parameters
+        ----------
+        spills
+            Has no effect: tables are made at the end, in memory.
 
         Raises
         ------
@@ -399,6 +411,7 @@ class FluidCase(Frozen):
         """
         from ackclock.engines.fluid.memory import flow_bytes
 
+        del spills
         hops = len(self.net().hops)
         if self._arrivals_kind is not None:
             from ackclock.engines.fluid.arrivals import check_memory, memory_bytes
@@ -412,13 +425,19 @@ class FluidCase(Frozen):
             return Cost(events, events * 50e-6, memory_bytes(*sizes))
         return Cost(50.0 * hops, 50.0 * hops * 40e-9, flow_bytes(hops))
 
-    def execute(self, progress: Callable[[float, float], object] | None = None) -> FluidRun:
+    def execute(
+        self,
+        progress: Callable[[float, float], object] | None = None,
+        spill: Spill | None = None,
+    ) -> FluidRun:
         """Let the senders settle and keep the books; or run finite flows over time.
 
         Parameters
         ----------
         progress
             Called with the part that is done and the time [s]; for flows that last, once.
+        spill
+            Has no effect: tables are made at the end, in memory.
 
         Returns
         -------
@@ -432,6 +451,7 @@ class FluidCase(Frozen):
         ConvergenceError
             Links did not settle; it names them.
         """
+        del spill
         begun = time.process_time()
         said = document.filled(self._data)
         if self._arrivals_kind is None:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from ackclock.case import Spill
 
 __all__ = ["ModelCase", "ModelOutcome", "from_document"]
 
@@ -135,22 +136,43 @@ class ModelCase:
         """Plain data from which `ackclock.engines.registry.case` makes an equal case."""
         return {"engine": self.engine, **copy.deepcopy(self._document)}
 
-    def check(self) -> None:
-        """All is checked when the case is made."""
+    def check(self, *, spills: bool = False) -> None:
+        """All is checked when the case is made.
 
-    def cost(self) -> Cost:
-        """Predict: points of the grid, and a microsecond for each."""
+        Parameters
+        ----------
+        spills
+            Has no effect.
+        """
+        del spills
+
+    def cost(self, *, spills: bool = False) -> Cost:
+        """Predict: points of the grid, and a microsecond for each.
+
+        Parameters
+        ----------
+        spills
+            Has no effect: the tables are small.
+        """
+        del spills
         points = float(np.prod([len(values) for values in self._axes().values()], dtype=float))
         return Cost(points, points * S_PER_POINT)
 
-    def execute(self, progress: Callable[[float, float], object] | None = None) -> ModelOutcome:
+    def execute(
+        self,
+        progress: Callable[[float, float], object] | None = None,
+        spill: Spill | None = None,
+    ) -> ModelOutcome:
         """Evaluate.
 
         Parameters
         ----------
         progress
             Called once, at the end.
+        spill
+            Has no effect: the tables are small.
         """
+        del spill
         began = time.thread_time()
         axes = self._axes()
         mesh = np.meshgrid(*axes.values(), indexing="ij") if axes else []

@@ -5,13 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ackclock.case import Case
     from ackclock.experiments.executors.task import Executor
 
 __all__ = ["executor"]
 
 
-def executor(workers: int | None, cluster: object | None, sample: Case | None = None) -> Executor:
+def executor(
+    workers: int | None,
+    cluster: object | None,
+    sample: Case | None = None,
+    pieces: Path | None = None,
+) -> Executor:
     """Choose an executor.
 
     Parameters
@@ -22,6 +29,9 @@ def executor(workers: int | None, cluster: object | None, sample: Case | None = 
         Address of a Dask scheduler, as ``tcp://host:port``, or a ``distributed.Client``.
     sample
         One of the cases: if its runs hold the interpreter's lock, processes are used.
+    pieces
+        Folder for large tables of runs on this machine; left out: they stay in memory, as they do
+        on a cluster, whose workers may not have the folder.
 
     Raises
     ------
@@ -37,5 +47,5 @@ def executor(workers: int | None, cluster: object | None, sample: Case | None = 
     count = workers or cores()
     # Also one at a time: user code that ends its process must not end the sweep.
     if sample is not None and sample.holds_lock and Processes.can(sample):
-        return Processes(count)
-    return Threads(count)
+        return Processes(count, pieces)
+    return Threads(count, pieces)

@@ -14,6 +14,7 @@ import threading
 from collections import deque
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 from ackclock._util.end_signals import before_exit
@@ -31,6 +32,7 @@ from ackclock.experiments.executors.task import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from ackclock.case import Case, Parcel
 
@@ -73,10 +75,13 @@ class Threads:
     ----------
     workers
         Runs at a time.
+    pieces
+        Folder for large tables of runs; left out: they stay in memory.
     """
 
-    def __init__(self, workers: int) -> None:
+    def __init__(self, workers: int, pieces: Path | None = None) -> None:
         self.parallel = workers
+        self._pieces = pieces
         self.title = f"{workers} core{'s' * (workers > 1)}"
         self._stop = threading.Event()
         self._waiting: set[Future[Finished]] = set()
@@ -112,7 +117,7 @@ class Threads:
             nonlocal finished
             if self._stop.is_set():
                 raise KeyboardInterrupt
-            record = perform(request, tick)
+            record = perform(request, tick, self._pieces)
             finished += 1
             self._fractions[task.number] = finished
             return record
@@ -156,7 +161,12 @@ Parcels = dict[str, tuple["Parcel", str]]
 """Cases by name, as text, each with the version of the engine that is to run it."""
 
 
-def elsewhere(number: int, parcels: Parcels, wanted: list[tuple[str, str, int]]) -> bytes:
+def elsewhere(
+    number: int,
+    parcels: Parcels,
+    wanted: list[tuple[str, str, int]],
+    pieces: Path | None = None,
+) -> bytes:
     """Do a task in another process.
 
     Parameters
@@ -167,6 +177,8 @@ def elsewhere(number: int, parcels: Parcels, wanted: list[tuple[str, str, int]])
         Cases by name.
     wanted
         Runs: key, name of the case, seed.
+    pieces
+        Folder for large tables of runs; left out: they come back whole.
     """
     cases: dict[str, Case] = {}
     for name, (parcel, version) in parcels.items():
@@ -181,7 +193,7 @@ def elsewhere(number: int, parcels: Parcels, wanted: list[tuple[str, str, int]])
             _cases[name, version] = case
         cases[name] = _cases[name, version]
     requests = tuple(Request(key, cases[name], seed) for key, name, seed in wanted)
-    result = done(Task(number, requests), perform)
+    result = done(Task(number, requests), partial(perform, pieces=pieces))
     failed = None if result.failed is None else result.failed.key
     if result.error is not None:
         _at_home(result.error)
@@ -249,13 +261,16 @@ class Processes:
     ----------
     workers
         Runs at a time.
+    pieces
+        Folder for large tables of runs; left out: they stay in memory.
     """
 
     most_deaths = 2
     """A run that was alone in the pool when its process died so often is given up."""
 
-    def __init__(self, workers: int) -> None:
+    def __init__(self, workers: int, pieces: Path | None = None) -> None:
         self.parallel = workers
+        self._pieces = pieces
         self.title = f"{workers} process{'es' * (workers > 1)}"
         self._stopped = False
         self._waiting: dict[Future[bytes], Task] = {}
@@ -330,14 +345,18 @@ class Processes:
         from loky.process_executor import BrokenProcessPool
 
         try:
-            self._waiting[self._pool.submit(elsewhere, *packed(task))] = task
+            self._waiting[self._submitted(task)] = task
         except BrokenProcessPool:
             # A process died, and the tasks that were in the pool have not come back yet.
             if self._waiting:
                 self._held.append(task)
                 return
             self._start()
-            self._waiting[self._pool.submit(elsewhere, *packed(task))] = task
+            self._waiting[self._submitted(task)] = task
+
+    def _submitted(self, task: Task) -> Future[bytes]:
+        submitted: Future[bytes] = self._pool.submit(elsewhere, *packed(task), self._pieces)
+        return submitted
 
     def ready(self, timeout: float) -> list[Finished]:
         """Wait until a task comes back.

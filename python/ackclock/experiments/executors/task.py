@@ -9,16 +9,19 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
+from ackclock.case import Spill
 from ackclock.errors import AckclockError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
     import pyarrow as pa
 
     from ackclock.case import Case
 
 __all__ = [
+    "KEY",
     "Executor",
     "ExecutorLostError",
     "Finished",
@@ -31,6 +34,9 @@ __all__ = [
 ]
 
 KEY_VERSION = 1
+
+KEY = "key"
+"""The column by which rows of kept tables know their run."""
 
 
 def run_key(case: Case, fingerprint: str, seed: int) -> str:
@@ -136,7 +142,11 @@ class Executor(Protocol):
         """End; what has not come back is lost."""
 
 
-def perform(request: Request, progress: Callable[[float, float], object] | None = None) -> Record:
+def perform(
+    request: Request,
+    progress: Callable[[float, float], object] | None = None,
+    pieces: Path | None = None,
+) -> Record:
     """Do one run.
 
     Parameters
@@ -145,9 +155,12 @@ def perform(request: Request, progress: Callable[[float, float], object] | None 
         What is wanted.
     progress
         As of `Case.execute`.
+    pieces
+        Where large tables go, in a folder named by the run's key; left out: to memory.
     """
     began = time.thread_time()
-    outcome = request.case.seeded(request.seed).execute(progress)
+    spill = None if pieces is None else Spill(pieces / request.key, {KEY: request.key})
+    outcome = request.case.seeded(request.seed).execute(progress, spill)
     cpu_s = time.thread_time() - began
     text = getattr(outcome, "summary_json", None) or json.dumps(outcome.summary)
     return Record(request.key, request.seed, text, outcome.tables, cpu_s)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock.experiments.store import pack
 from ackclock.experiments.store.locks import Presence, locked
+from ackclock.experiments.store.place import PIECES
 from ackclock.experiments.store.store import Store, StoreError
 
 if TYPE_CHECKING:
@@ -115,10 +116,18 @@ def _leftovers(store: Store, found: Collected) -> None:
     # network's file system does not lock, an hour is long enough.
     old = time.time() - 3600 if not _locks(store) else float("inf")
     there = [f for f in (store.folder / "tmp").iterdir() if f.stat().st_mtime < old]
-    found.leftovers = _drop(there, found)
+    found.leftovers = _drop([*there, *_pieces(store)], found)
     if not found.dry:
         for at in Presence.left(store.folder / "writers"):
             at.unlink()
+
+
+def _pieces(store: Store) -> list[Path]:
+    """Folders with tables of unfinished runs whose programs were killed."""
+    folder, writers = store.folder / PIECES, store.folder / "writers"
+    if not folder.is_dir() or not _locks(store):
+        return []
+    return [at for at in sorted(folder.iterdir()) if not Presence.is_held(writers / at.name)]
 
 
 def _locks(store: Store) -> bool:

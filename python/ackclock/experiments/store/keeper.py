@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ackclock.experiments.executors.task import KEY
+from ackclock.experiments.scratch_folder import ScratchFolder
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
+    from pathlib import Path
 
     import pyarrow as pa
 
@@ -15,12 +19,13 @@ if TYPE_CHECKING:
 
 __all__ = ["KEY", "Keeper", "Memory", "with_key"]
 
-KEY = "key"
-"""The column by which rows of kept tables know their run."""
-
 
 class Keeper(Protocol):
     """Keeps runs by key. Every key is kept once."""
+
+    @property
+    def pieces(self) -> Path:
+        """Folder where runs may write large tables; what `add` gets may be in files there."""
 
     def known(self, keys: Collection[str]) -> set[str]:
         """Those of the keys whose runs are kept, and whole."""
@@ -80,10 +85,16 @@ def joined(tables: list[pa.Table]) -> pa.Table:
 
 
 class Memory:
-    """Keeps runs as long as the program runs."""
+    """Keeps runs as long as it is used: in memory, their large tables in a temporary folder."""
 
     def __init__(self) -> None:
         self._records: dict[str, Record] = {}
+        self._scratch = ScratchFolder()
+
+    @property
+    def pieces(self) -> Path:
+        """A temporary folder, for as long as the runs are kept."""
+        return self._scratch.path
 
     def known(self, keys: Collection[str]) -> set[str]:
         """Those of the keys whose runs are kept.

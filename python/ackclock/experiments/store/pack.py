@@ -6,7 +6,8 @@
              manifest.json    size and SHA-256 of each file
 
 ID is the hash of the manifest, so that a pack's name vouches for every byte in it. A pack is
-written beside its place, brought to the disk (fsync), and renamed; it is never changed.
+written beside its place, brought to the disk (fsync), and renamed; it is never changed. Tables that
+a run wrote to files while it lasted are taken over as they are, and the run has a pack for itself.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import shutil
 import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,14 +28,23 @@ from ackclock.experiments.store.keeper import KEY, joined, with_key
 from ackclock.experiments.store.names import check_manifest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Mapping, Sequence
 
     import pyarrow as pa
 
     from ackclock.experiments.executors.task import Record
 
-__all__ = ["RUN_COLUMNS", "Entry", "is_whole", "manifest", "rows_of", "write", "write_tables"]
+__all__ = [
+    "RUN_COLUMNS",
+    "Entry",
+    "has_files",
+    "is_whole",
+    "manifest",
+    "of_keys",
+    "rows_of",
+    "write",
+    "write_tables",
+]
 
 MANIFEST = "manifest.json"
 RUNS = "runs.parquet"
@@ -102,9 +113,29 @@ def write(folder: Path, scratch: Path, entries: Sequence[Entry]) -> tuple[str, p
     return write_tables(folder, scratch, {"runs": runs, **tables}), runs
 
 
-def _together(name: str, records: Sequence[Record]) -> pa.Table:
-    """A table of all runs that have it, with their keys."""
+def has_files(entry: Entry) -> bool:
+    """Whether the run wrote tables to files; it is to be alone in its pack then.
+
+    Parameters
+    ----------
+    entry
+        The run.
+    """
+    return any(_file(entry.record, name) is not None for name in entry.record.tables)
+
+
+def _file(record: Record, name: str) -> Path | None:
+    from ackclock._util.arrow import Tables
+
+    return record.tables.file(name) if isinstance(record.tables, Tables) else None
+
+
+def _together(name: str, records: Sequence[Record]) -> pa.Table | Path:
+    """A table of all runs that have it, with their keys; or the file that has it, of one run."""
     from ackclock._util.arrow import Tables, merged, words
+
+    if len(records) == 1 and (file := _file(records[0], name)) is not None:
+        return file
 
     raw = [r.tables.raw(name) for r in records if isinstance(r.tables, Tables)]
     parts = [part for part in raw if part is not None]
@@ -116,7 +147,7 @@ def _together(name: str, records: Sequence[Record]) -> pa.Table:
     return table.add_column(0, KEY, keys)
 
 
-def write_tables(folder: Path, scratch: Path, tables: Mapping[str, pa.Table]) -> str:
+def write_tables(folder: Path, scratch: Path, tables: Mapping[str, pa.Table | Path]) -> str:
     """Write tables as a pack.
 
     Parameters
@@ -124,7 +155,7 @@ def write_tables(folder: Path, scratch: Path, tables: Mapping[str, pa.Table]) ->
     folder, scratch
         As of `write`.
     tables
-        ``runs`` and others by name.
+        ``runs`` and others by name; a file that has one, with the keys, becomes the pack's.
 
     Returns
     -------
@@ -150,21 +181,22 @@ def write_tables(folder: Path, scratch: Path, tables: Mapping[str, pa.Table]) ->
     return name
 
 
-def _filled(scratch: Path, tables: Mapping[str, pa.Table]) -> Path:
+def _filled(scratch: Path, tables: Mapping[str, pa.Table | Path]) -> Path:
     import pyarrow.parquet as pq
 
-    beside = tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=scratch)
-    from pathlib import Path
-
-    at = Path(beside)
+    at = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=scratch))
     try:
         files = {}
         for name, table in tables.items():
             file = at / f"{name}.parquet"
-            pq.write_table(table, file, compression="zstd", use_dictionary=_repeated(table))
+            if isinstance(table, Path):
+                table.rename(file)
+            else:
+                pq.write_table(table, file, compression="zstd", use_dictionary=_repeated(table))
             files[file.name] = {"bytes": file.stat().st_size, "sha256": digest(file)}
             _sync_file(file)
-        text = json.dumps({"pack_version": 1, "runs": tables["runs"].num_rows, "files": files})
+        runs = pq.read_metadata(at / RUNS).num_rows
+        text = json.dumps({"pack_version": 1, "runs": runs, "files": files})
         (at / MANIFEST).write_text(text, encoding="utf-8")
         _sync_file(at / MANIFEST)
         umask = os.umask(0)
@@ -280,8 +312,8 @@ def rows_of(pack: Path, name: str, columns: Sequence[str] | None = None) -> pa.T
     return pq.ParquetFile(file).read(columns=None if columns is None else list(columns))
 
 
-def of_keys(rows: pa.Table, keys: set[str]) -> Iterator[pa.Table]:
-    """Give the rows of some runs, if there are any.
+def of_keys(rows: pa.Table, keys: set[str]) -> pa.Table:
+    """Give the rows of some runs.
 
     Parameters
     ----------
@@ -290,12 +322,22 @@ def of_keys(rows: pa.Table, keys: set[str]) -> Iterator[pa.Table]:
     keys
         Of the runs.
     """
+    import pyarrow.compute as pc
+
+    wanted = _is_among(rows[KEY], keys)
+    return rows if pc.all(wanted).as_py() else rows.filter(wanted)
+
+
+def _is_among(column: pa.ChunkedArray, keys: set[str]) -> pa.ChunkedArray:
+    """For each row whether its key is one of some."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     from ackclock._util.arrow import array
 
-    wanted = pc.is_in(pc.cast(rows[KEY], pa.string()), array(sorted(keys)))
-    found = rows if pc.all(wanted).as_py() else rows.filter(wanted)
-    if found.num_rows:
-        yield found
+    wanted = array(sorted(keys))
+    if not pa.types.is_dictionary(column.type):
+        return pc.is_in(column, wanted)
+    # By the few words, not by a text for each of many rows.
+    parts = [pc.is_in(part.dictionary, wanted).take(part.indices) for part in column.chunks]
+    return pa.chunked_array(parts, pa.bool_())

@@ -8,12 +8,24 @@ from pathlib import Path
 
 from ackclock.experiments.store.names import StoreError
 
-__all__ = ["DEFAULT", "SCHEMA_VERSION", "begin", "check", "default_place", "is_empty", "unwritable"]
+__all__ = [
+    "DEFAULT",
+    "PIECES",
+    "SCHEMA_VERSION",
+    "begin",
+    "check",
+    "default_place",
+    "is_empty",
+    "unwritable",
+]
 
 SCHEMA_VERSION = 1
 """Version of the store's layout; raised when an old reader would misread a new store."""
 
 DEFAULT = "ackclock-store"
+
+PIECES = "pieces"
+"""In it, for each program that writes, a folder for tables of runs that have not finished."""
 
 _BESIDE = ".store.json."
 

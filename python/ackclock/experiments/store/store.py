@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import shutil
 import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -98,6 +99,7 @@ class Store:
             self._writer.close()
         finally:
             if self._presence is not None:
+                shutil.rmtree(self.pieces, ignore_errors=True)
                 with suppress(Exception):
                     self._index.release(self._presence.name)
                 self._presence.end()
@@ -230,7 +232,7 @@ class Store:
                 )
                 raise StoreError(message) from None
             if rows is not None:
-                found += pack.of_keys(rows, wanted)
+                found.append(pack.of_keys(rows, wanted))
         return found
 
     def table(self, name: str, keys: Collection[str]) -> pa.Table | None:
@@ -277,6 +279,12 @@ class Store:
         return self._index
 
     # Writing
+
+    @property
+    def pieces(self) -> Path:
+        """Folder where runs of this program may write large tables before they are added."""
+        assert self._presence is not None
+        return self.folder / place.PIECES / self._presence.name
 
     def describe(self, about: Mapping[str, Any]) -> None:
         """Say what runs that are added belong to.
@@ -341,12 +349,17 @@ class Store:
             self._index.refresh()
             there = self._index.places([entry.record.key for entry in entries])
             fresh = {e.record.key: e for e in entries if e.record.key not in there}
-            if not fresh:
-                return
-            name, rows = pack.write(self._packs, self.folder / "tmp", list(fresh.values()))
-            self._index.add(name, rows)
-            self._whole.add(name)
-            self._places.update(dict.fromkeys(fresh, name))
+            # Files of a large run become those of its pack; small runs share one.
+            large = [entry for entry in fresh.values() if pack.has_files(entry)]
+            small = [entry for entry in fresh.values() if not pack.has_files(entry)]
+            for together in [*([small] if small else []), *([entry] for entry in large)]:
+                name, rows = pack.write(self._packs, self.folder / "tmp", together)
+                self._index.add(name, rows)
+                self._whole.add(name)
+                self._places.update({entry.record.key: name for entry in together})
+        for entry in entries:
+            if pack.has_files(entry):
+                shutil.rmtree(self.pieces / entry.record.key, ignore_errors=True)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -387,9 +400,7 @@ class Store:
         tables = {}
         for file in said["files"] if said is not None else ():
             table = Path(file).stem
-            rows = pack.rows_of(at, table)
-            for found in pack.of_keys(rows, keys):
-                tables[table] = found
+            tables[table] = pack.of_keys(pack.rows_of(at, table), keys)
         made = pack.write_tables(self._packs, self.folder / "tmp", tables)
         self._index.add(made, tables["runs"])
         return made

@@ -43,7 +43,7 @@ class Runs:
             if key in self._keeper.known([key]):
                 self.stored += 1
                 return goodput(self._keeper.summaries([key])[key])
-        record = perform(Request(key, scenario, scenario.seed))
+        record = perform(Request(key, scenario, scenario.seed), pieces=self._keeper.pieces)
         with self._lock:
             self.simulated += 1
             self._keeper.add(record, scenario)

@@ -13,6 +13,7 @@ from ackclock._util.units import bare_or_rate
 from ackclock.engines.fluid.generator import Generator
 from ackclock.engines.fluid.graph import Traffic, unknown_node
 from ackclock.errors import Problem, ScenarioError, suggestion
+from ackclock.scenario.matrix_columns import read_matrix
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -34,6 +35,7 @@ __all__ = [
     "from_matrix",
     "hosts_of",
     "matrix_rows",
+    "plain_traffic",
 ]
 
 PATTERN = Generator(
@@ -218,6 +220,33 @@ def matrix_rows(path: Path) -> list[Row]:
     return [(f"line {line}", row[a], row[b], row[demand]) for line, row in rows]
 
 
+def plain_traffic(path: Path, number: Mapping[str, int], scale: float) -> Traffic | None:
+    """Read a large matrix in which nothing is wrong by column; None for any other.
+
+    Parameters
+    ----------
+    path
+        As of `matrix_rows`.
+    number
+        Nodes by what the file may call them.
+    scale
+        Factor on every demand.
+
+    Returns
+    -------
+    Traffic
+        A flow for each pair with a demand above 0, at least one.
+    """
+    rows = read_matrix(path, number, _COLUMNS, ("time_utc",))
+    if rows is None or rows.times != ("",) or rows.repeats():
+        return None
+    kept = (rows.source != rows.target) & (rows.demand > 0)
+    if not kept.any():
+        return None
+    ends = rows.source[kept].astype(np.uint32), rows.target[kept].astype(np.uint32)
+    return Traffic(*ends, rows.demand[kept] * scale)
+
+
 def check_demand(
     number: Mapping[str, int], a: str, b: str, given: float | str
 ) -> tuple[float, list[str]]:
@@ -322,6 +351,10 @@ def from_matrix(parameters: dict[str, Any], graph: Graph, seed: int) -> Traffic:
     name = None
     if given == ["file"]:
         path = parameters["_folder"] / parameters["file"]
+        number = {name: i for i, name in enumerate(graph.nodes)}
+        plain = plain_traffic(path, number, parameters["scale"])
+        if plain is not None:
+            return plain
         rows, name = matrix_rows(path), str(path)
     else:
         rows = _topohub_rows(parameters["topohub"])

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ackclock._util.arrow import numbers
 from ackclock._util.units import parse
 from ackclock.scenario import plain_csv
 from ackclock.scenario.networks.link_defaults import (
@@ -43,8 +44,8 @@ def read_graph(folder: Path, options: LinkOptions) -> dict[str, Any] | None:
             return None
     except (OSError, ValueError):
         return None
-    nodes = _read(folder / "nodes.csv", ("id", "name"), ("lat", "lon"))
-    edges = _read(
+    nodes = plain_csv.mixed_columns(folder / "nodes.csv", ("id", "name"), (), signed=("lat", "lon"))
+    edges = plain_csv.mixed_columns(
         folder / "edges.csv",
         ("source", "target", options.weight),
         ("capacity_bps", "delay_s", "length_km"),
@@ -55,48 +56,6 @@ def read_graph(folder: Path, options: LinkOptions) -> dict[str, Any] | None:
         return None
     names = _names(nodes)
     return None if names is None else _graph(names, nodes, edges, options)
-
-
-def _read(path: Path, texts: tuple[str, ...], reals: tuple[str, ...]) -> dict[str, Any] | None:
-    """Columns of texts, and of numbers with NaN for empty cells; None if a value may not be."""
-    import pyarrow as pa
-    from pyarrow import csv
-
-    try:
-        text = path.read_bytes()
-    except OSError:
-        return None
-    head = text.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0].removesuffix(b"\r")
-    if b'"' in text or (b"\r" in text and text.count(b"\r") != text.count(b"\r\n")):
-        return None
-    try:
-        names = head.decode().split(",")
-        wanted = [name for name in names if name in (*texts, *reals)]
-        if len({*names}) != len(names):
-            return None
-        types = {name: pa.string() if name in texts else pa.float64() for name in wanted}
-        options = csv.ConvertOptions(
-            column_types=types,
-            include_columns=wanted,
-            null_values=[""],
-            strings_can_be_null=False,
-        )
-        table = csv.read_csv(
-            pa.BufferReader(text), csv.ReadOptions(use_threads=False), convert_options=options
-        )
-    except (pa.ArrowInvalid, UnicodeDecodeError):
-        return None
-    found: dict[str, Any] = {}
-    for name in wanted:
-        column = table.column(name).combine_chunks()
-        if name in reals:
-            valid = column.drop_null().to_numpy()
-            is_signed = name in ("lat", "lon")
-            if not np.isfinite(valid).all() or not (is_signed or (valid >= 0).all()):
-                return None
-            column = column.to_numpy(zero_copy_only=False)
-        found[name] = column
-    return found if table.num_rows else None
 
 
 def _names(nodes: dict[str, Any]) -> Any | None:
@@ -119,7 +78,7 @@ def _graph(
     ends = [pc.index_in(edges[key], value_set=nodes["id"]) for key in ("source", "target")]
     if any(end.null_count for end in ends):
         return None
-    a, b = (end.to_numpy().astype(np.int64) for end in ends)
+    a, b = (numbers(end).astype(np.int64) for end in ends)
     links = np.flatnonzero(a != b)
     a, b = a[links], b[links]
     given = {name: edges[name][links] for name in edges if name not in ("source", "target")}

@@ -399,7 +399,12 @@ def read_demands(
     ScenarioError
         Fewer than two nodes have one neighbour, where only those are to send.
     """
-    from ackclock.engines.fluid.patterns import demands_of, hosts_of, matrix_rows
+    from ackclock.engines.fluid.patterns import (
+        demands_of,
+        hosts_of,
+        matrix_rows,
+        plain_traffic,
+    )
 
     graph = network.graph
     if path is None:
@@ -409,6 +414,11 @@ def read_demands(
             raise ScenarioError([Problem("--leaves", p.message) for p in error.problems]) from None
         pairs = np.array([(a, b) for a in hosts for b in hosts if a != b], dtype=np.uint32)
         return Traffic(pairs[:, 0].copy(), pairs[:, 1].copy(), ends=between), []
+    number = {name: i for i, name in enumerate(graph.nodes)}
+    called = {alias: number[name] for alias, name in network.aliases.items()}
+    plain = plain_traffic(Path(path), number | called, scale)
+    if plain is not None:
+        return plain, []
     rows = [
         (where, network.aliases.get(a, a), network.aliases.get(b, b), value)
         for where, a, b, value in matrix_rows(Path(path))

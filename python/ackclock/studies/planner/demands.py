@@ -13,6 +13,8 @@ from ackclock._util import csv_rows
 from ackclock._util.units import bare_or_rate
 from ackclock.engines.fluid.patterns import check_demand
 from ackclock.errors import Problem, ScenarioError, suggestion
+from ackclock.scenario.matrix_columns import MatrixColumns, number_by_first, read_matrix
+from ackclock.scenario.memory import SHARE, allowed_bytes
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
     Ids = npt.NDArray[np.uint32]
+    Cells = npt.NDArray[np.int64]
 
 __all__ = ["Demands", "gravity", "read_series"]
 
@@ -137,8 +140,13 @@ def read_series(network: Network, path: str | Path, *, scale: float = 1.0) -> De
         demand that is no finite number of 0 or more, with its line.
     """
     file = Path(path)
-    rows = _rows(file, "demands", _SOURCE, _TARGET, _DEMAND)
     number = network.numbers()
+    plain = read_matrix(file, number, (_SOURCE, _TARGET, _DEMAND), _TIME)
+    if plain is not None:
+        made = _plain_series(plain, file, scale)
+        if made is not None:
+            return made
+    rows = _rows(file, "demands", _SOURCE, _TARGET, _DEMAND)
     problems = _Problems(file, "demands")
     times: dict[str, int] = {}
     pairs: dict[tuple[int, int], int] = {}
@@ -160,19 +168,53 @@ def read_series(network: Network, path: str | Path, *, scale: float = 1.0) -> De
     if not cells and not problems.found:
         raise ScenarioError([Problem("demands", "has no demand above 0", str(file))])
     problems.check()
-    volume = np.zeros((len(times), len(pairs)))
-    for time, pair, value in cells:
-        volume[time, pair] = value * scale
+    at, of, values = (np.array(column) for column in zip(*cells, strict=True))
+    ends = np.array(list(pairs), dtype=np.uint32)
+    return _series(ends, tuple(times), (at, of, values * scale), file)
+
+
+def _series(
+    ends: Ids, times: tuple[str, ...], cells: tuple[Cells, Cells, Floats], file: Path
+) -> Demands:
+    """Make demands of the pairs, and of cells by time and pair."""
+    _check_memory(len(times), len(ends), file)
+    volume = np.zeros((len(times), len(ends)))
+    volume[cells[0], cells[1]] = cells[2]
     positive = volume.any(axis=0)
     if not positive.any():
         raise ScenarioError([Problem("demands", "has no demand above 0", str(file))])
-    ends = np.array(list(pairs), dtype=np.uint32)[positive]
+    ends = ends[positive]
     return Demands(
         np.ascontiguousarray(ends[:, 0]),
         np.ascontiguousarray(ends[:, 1]),
-        tuple(times),
+        times,
         np.ascontiguousarray(volume[:, positive]),
     )
+
+
+def _check_memory(times: int, pairs: int, file: Path) -> None:
+    """Refuse a table that does not fit into memory; it is there twice for a moment."""
+    needed, allowed = 16.0 * times * pairs, allowed_bytes()
+    if needed > allowed:
+        message = (
+            f"has {times:,} times and {pairs:,} pairs, a table that needs {needed / 2**30:,.3g} GiB"
+            f" of memory, of which {allowed / 2**30:,.3g} GiB may be used ({SHARE}); expected fewer"
+            " times or pairs"
+        )
+        raise ScenarioError([Problem("demands", message, str(file))])
+
+
+def _plain_series(rows: MatrixColumns, file: Path, scale: float) -> Demands | None:
+    """Make demands of a large file in which nothing is wrong; None where a pair is repeated."""
+    rows = rows.others()
+    if not len(rows.demand) or rows.repeats():
+        return None
+    # A pair of a node with itself counts for nothing, so a time with no other pairs is left out.
+    at, time = number_by_first(rows.time)
+    pairs, pair = number_by_first(rows.pairs)
+    ends = np.stack([pairs >> 32, pairs & 0xFFFFFFFF], axis=1).astype(np.uint32)
+    times = tuple(rows.times[i] for i in at.tolist())
+    return _series(ends, times, (time, pair, rows.demand * scale), file)
 
 
 def gravity(network: Network, path: str | Path, *, scale: float = 1.0) -> Demands:
@@ -218,16 +260,14 @@ def gravity(network: Network, path: str | Path, *, scale: float = 1.0) -> Demand
             else:
                 problems.add(line, f'the volume of "{name}" is "{given}"; expected 0 or more')
     problems.check()
-    pairs = [
-        (a, b)
-        for a in np.flatnonzero(sent).tolist()
-        for b in np.flatnonzero(received).tolist()
-        if a != b
-    ]
-    if not pairs:
+    senders, receivers = (np.flatnonzero(of).astype(np.uint32) for of in (sent, received))
+    _check_memory(1, len(senders) * len(receivers), file)
+    source = np.repeat(senders, len(receivers))
+    target = np.tile(receivers, len(senders))
+    source, target = source[source != target], target[source != target]
+    if not len(source):
         message = "has fewer than two nodes that send and receive"
         raise ScenarioError([Problem("gravity", message, str(file))])
-    source, target = (np.array(ends, dtype=np.uint32) for ends in zip(*pairs, strict=True))
     others = received.sum() - received
     volume = sent[source] * received[target] / others[source]
     return Demands(source, target, ("",), volume[None, :])

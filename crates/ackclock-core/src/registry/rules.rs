@@ -137,6 +137,9 @@ impl Rules {
             }
             Value::Array(items) => {
                 let Some(rules) = rules.get("items") else { return };
+                if self.are_plain_rows(rules, items) {
+                    return;
+                }
                 for (i, item) in items.iter().enumerate() {
                     let here = found.path.len();
                     let _ = write!(found.path, "[{i}]");
@@ -147,6 +150,43 @@ impl Rules {
             Value::Object(table) => self.table(rules, table, found),
             _ => {}
         }
+    }
+
+    /// Whether all items are lists of numbers in their ranges: of a trace's million lines each rule is looked up once.
+    fn are_plain_rows(&self, rules: &Value, items: &[Value]) -> bool {
+        let [first @ Value::Array(_), ..] = items else { return false };
+        let Some(Value::Object(columns)) = self.resolved(rules).get("properties") else {
+            return false;
+        };
+        let width = first.as_array().map_or(0, Vec::len).min(columns.len());
+        let bounds: Option<Vec<_>> =
+            columns.values().take(width).map(|rules| self.bounds(rules)).collect();
+        let Some(bounds) = bounds else { return false };
+        let fits = |(value, bounds): (&Value, &Bounds)| bounds.hold(value);
+        items.iter().all(|item| match item {
+            Value::Array(row) => row.len() <= width && row.iter().zip(&bounds).all(fits),
+            _ => false,
+        })
+    }
+
+    /// The bounds of a value that may be a plain number; `None` if it may not, or if there is more to check.
+    fn bounds(&self, rules: &Value) -> Option<Bounds> {
+        let rules = self.resolved(rules);
+        if let Some(Value::Array(branches)) = rules.get("anyOf") {
+            let mut branches = branches.iter().filter(|b| b.get("type") != Some(&"null".into()));
+            let one = branches.next()?;
+            return if branches.next().is_none() { self.bounds(one) } else { None };
+        }
+        let is_whole = match rules.get("type").and_then(Value::as_str) {
+            _ if rules.get("x-quantity").is_some() => false,
+            Some("number") => false,
+            Some("integer") => true,
+            _ => return None,
+        };
+        if rules.get("oneOf").is_some() || names(rules).next().is_some() {
+            return None;
+        }
+        Some(Bounds::of(rules, is_whole))
     }
 
     /// A value that may be one of several things: of a few names, or of tables that `kind` distinguishes.
@@ -166,6 +206,54 @@ impl Rules {
             self.table(meant, table, found);
         }
         // Which other branch is meant, only the type knows.
+    }
+}
+
+/// The range of a number.
+struct Bounds {
+    least: f64,
+    above: f64,
+    most: f64,
+    below: f64,
+    is_whole: bool,
+}
+
+impl Bounds {
+    fn of(rules: &Value, is_whole: bool) -> Self {
+        let bound = |key: &str, none: f64| rules.get(key).and_then(Value::as_f64).unwrap_or(none);
+        let most = bound("maximum", f64::INFINITY).min(most_of_format(rules));
+        Self {
+            least: bound("minimum", f64::NEG_INFINITY),
+            above: bound("exclusiveMinimum", f64::NEG_INFINITY),
+            most,
+            below: bound("exclusiveMaximum", f64::INFINITY),
+            is_whole,
+        }
+    }
+
+    /// Whether a value is a number within, or null: whether it may be left out is for the type to say.
+    fn hold(&self, value: &Value) -> bool {
+        match value {
+            Value::Number(number) if !self.is_whole || number.is_u64() || number.is_i64() => {
+                number.as_f64().is_some_and(|real| {
+                    real >= self.least
+                        && real > self.above
+                        && real <= self.most
+                        && real < self.below
+                })
+            }
+            value => value.is_null(),
+        }
+    }
+}
+
+/// The largest value of an unsigned type of a schema.
+fn most_of_format(rules: &Value) -> f64 {
+    match rules.get("format").and_then(Value::as_str) {
+        Some("uint8") => f64::from(u8::MAX),
+        Some("uint16") => f64::from(u16::MAX),
+        Some("uint32") => f64::from(u32::MAX),
+        _ => f64::INFINITY,
     }
 }
 
@@ -270,12 +358,7 @@ fn outside(
     path: &str,
 ) -> Option<Problem> {
     let bound = |key: &str| rules.get(key).and_then(Value::as_f64);
-    let most = match rules.get("format").and_then(Value::as_str) {
-        Some("uint8") => Some(f64::from(u8::MAX)),
-        Some("uint16") => Some(f64::from(u16::MAX)),
-        Some("uint32") => Some(f64::from(u32::MAX)),
-        _ => None,
-    };
+    let most = Some(most_of_format(rules)).filter(|most| most.is_finite());
     let inside = bound("minimum").is_none_or(|least| value >= least)
         && bound("exclusiveMinimum").is_none_or(|below| value > below)
         && bound("maximum").is_none_or(|most| value <= most)
@@ -409,6 +492,50 @@ mod tests {
             found(json!({ "steps": [[0.5], [-2]] })),
             ["steps[1].factor: -2 is out of range; expected at least 0"]
         );
+    }
+
+    /// What rows of numbers are checked by at once says no more and no less than what goes row by row.
+    #[test]
+    fn rows_of_numbers_are_checked_as_tables_are() {
+        #[derive(Default, Serialize, Deserialize, JsonSchema)]
+        struct Row {
+            at: Span,
+            #[schemars(range(min = 1))]
+            size: Option<u32>,
+            #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
+            part: Option<f64>,
+        }
+        #[derive(Default, Serialize, Deserialize, JsonSchema)]
+        struct Rows {
+            rows: Vec<Row>,
+        }
+        let rules = Rules::of::<Rows>();
+        let problems = |rows: Value| {
+            let Value::Object(given) = json!({ "rows": rows }) else { return Vec::new() };
+            rules.problems(&given).iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        let values = [
+            vec![json!(0), json!(0.5), json!(-1), json!("1 s"), json!("x"), json!(null), json!([])],
+            vec![json!(1), json!(0), json!(1.5), json!(4_294_967_296_u64), json!(null), json!("2")],
+            vec![json!(0.5), json!(0), json!(1), json!(null), json!(true), json!({})],
+        ];
+        let mut wrong = 0;
+        for at in &values[0] {
+            for size in &values[1] {
+                for part in &values[2] {
+                    let as_table = problems(json!([{ "at": at, "size": size, "part": part }]));
+                    // With a good row before it, and with one that takes the long way.
+                    let good = json!([0, 1, 0.5]);
+                    let renumbered: Vec<String> =
+                        as_table.iter().map(|text| text.replace("[0]", "[1]")).collect();
+                    assert_eq!(problems(json!([good, [at, size, part]])), renumbered);
+                    assert_eq!(problems(json!([["0 s"], [at, size, part]])), renumbered);
+                    wrong += usize::from(!as_table.is_empty());
+                }
+            }
+        }
+        assert!(wrong > 100, "{wrong}");
+        assert!(problems(json!([[0, 1, 0.5], [1], [2, null], []])).is_empty());
     }
 
     #[test]

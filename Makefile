@@ -63,8 +63,13 @@ lint: setup ## formatting, clippy, ruff, types, layers, stubs, schemas, rules of
 mutants: setup ## share of small faults that the tests notice, on a sample with a fixed seed; an hour
 	$(BIN)/python tools/mutants.py $(MUTANTS)
 
-stacks: ## whole connections of shipped QUIC stacks in virtual time beside our QUIC sender; needs a C compiler
-	cargo test --manifest-path crates/ackclock-stacks/Cargo.toml --target-dir target/stacks -- --nocapture
+# The binding of crates/ackclock-stacks/py takes the place of the one that `setup` built, until that is built again.
+stacks: setup ## controls of s2n-quic in scenarios, quinn's connections beside our QUIC sender; needs a C compiler
+	cargo test --release --manifest-path crates/ackclock-stacks/Cargo.toml --target-dir target/stacks -- --nocapture
+	PYO3_BUILD_EXTENSION_MODULE=1 PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo build --release -p ackclock-py-stacks \
+		--manifest-path crates/ackclock-stacks/Cargo.toml --target-dir target/stacks
+	cp target/stacks/release/lib_core.so python/ackclock/_core.abi3.so
+	$(BIN)/python -m pytest tests/stacks
 
 bench: setup ## speed beside ns-2 and ns-3 where they are installed, and growth with size; many minutes
 	$(PYTHON) benchmarks/compare.py

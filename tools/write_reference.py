@@ -57,6 +57,7 @@ STATUSES = {
     "specified": "follows the published specification",
     "reconstructed": "the original text was not to be had; rebuilt from the sources named",
     "variant": "deviates on purpose, as described",
+    "shipped": "the code of a released library",
 }
 
 DEFINITIONS = (

@@ -191,7 +191,15 @@ fn checked(text: &str, custom: &dyn Custom) -> Result<Plan, Vec<Problem>> {
 /// # Errors
 /// Every problem of the scenario.
 pub fn explain(text: &str) -> Result<String, Vec<Problem>> {
-    let (scenario, plan) = plan(text, &RegistryOnly)?;
+    explain_with(text, &RegistryOnly)
+}
+
+/// As [`explain`], of a scenario with algorithms that are not in the registry.
+///
+/// # Errors
+/// Every problem of the scenario.
+pub fn explain_with(text: &str, custom: &dyn Custom) -> Result<String, Vec<Problem>> {
+    let (scenario, plan) = plan(text, custom)?;
     serde_json::to_string(&compile::explain(&scenario, &plan))
         .map_err(|e| vec![Problem::new("", e.to_string())])
 }

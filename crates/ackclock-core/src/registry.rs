@@ -29,6 +29,8 @@ pub enum Status {
     Reconstructed,
     /// Deviates on purpose, as described.
     Variant,
+    /// The code of a released library, not ours.
+    Shipped,
 }
 
 /// What an algorithm is and where it comes from.

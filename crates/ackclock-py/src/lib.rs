@@ -6,6 +6,7 @@
 mod fluid;
 mod igp;
 mod pattern;
+mod shipped;
 mod units;
 mod user;
 mod watched;
@@ -139,6 +140,12 @@ mod _core {
         api::catalogue()
     }
 
+    /// Congestion controls of released libraries in this build, as entries of the catalogue with their crate; JSON.
+    #[pyfunction]
+    fn shipped() -> String {
+        super::shipped::catalogue()
+    }
+
     /// Everything wrong with a scenario, as a JSON list of {path, message}.
     ///
     /// `make(room, parameters, index)` makes user-defined algorithms; its exceptions are passed on.
@@ -182,7 +189,8 @@ mod _core {
     /// What would run: routes, bandwidth-delay products, defaults used, predicted cost; JSON.
     #[pyfunction]
     fn explain(py: Python<'_>, json: &str) -> PyResult<String> {
-        py.detach(|| api::explain(json)).map_err(|problems| input_error(&problems))
+        py.detach(|| api::explain_with(json, &UserCode::new(None)))
+            .map_err(|problems| input_error(&problems))
     }
 
     /// The scenario after a round trip through the core's types; JSON.

@@ -1,38 +1,16 @@
-//! Shipped QUIC stacks in virtual time over a simulated path, beside ackclock's own QUIC sender on the same path.
+//! Shipped QUIC stacks in virtual time, in any scenario, beside ackclock's own senders.
 //!
-//! A simulated control is a claim about real code; here the claim is tested. `quinn-proto` runs its whole
-//! connections, TLS included, without sockets or clock: this crate is the network between them. Nothing of it is part
-//! of the core or of the Python package.
+//! A simulated control is a claim about real code; here the claim is tested, in two ways. [`controls`] are the
+//! congestion controllers of released libraries in the place of our own. `connections` (a feature) are whole
+//! connections of quinn, TLS included, as the two ends of a flow. The binding in `py/` offers both to Python.
 //!
-//! Not deterministic to the bit: connection IDs and keys are random. What is sent when does not depend on them, but
-//! for packet numbers that quinn skips at random.
+//! Their clock and their random numbers are those of the engine, so that runs repeat.
 
-mod ours;
-mod path;
-mod quinn;
+#[cfg(feature = "connections")]
+pub mod connections;
+pub mod controls;
+mod single;
 mod trace;
 
-pub use ours::run_ours;
-pub use path::Path;
-pub use quinn::run_quinn;
+pub use single::{DATAGRAM, Path, run_single};
 pub use trace::{Sample, Trace};
-
-/// A control that both have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Control {
-    /// Reno: quinn's `NewReno`, here `aimd` (RFC 9002 section 7.3).
-    Reno,
-    /// CUBIC (RFC 9438).
-    Cubic,
-}
-
-impl Control {
-    /// The control of this name.
-    pub fn of(name: &str) -> Option<Self> {
-        match name {
-            "reno" => Some(Self::Reno),
-            "cubic" => Some(Self::Cubic),
-            _ => None,
-        }
-    }
-}

@@ -1,15 +1,14 @@
-//! Prints the windows of quinn's connection and of our sender on one path.
+//! Prints the windows of several controls, each alone on one path.
 //!
 //! ```text
-//! cargo run --release -- [reno|cubic] [Mbit/s] [round trip in ms] [buffer in BDP] [seconds]
+//! cargo run --release -- quinn/cubic,cubic [Mbit/s] [round trip in ms] [buffer in BDP] [seconds]
 //! ```
 
 use std::process::ExitCode;
 use std::time::Duration;
 
-use ackclock_stacks::{Control, Path, Trace, run_ours, run_quinn};
+use ackclock_stacks::{DATAGRAM, Path, Trace, run_single};
 
-const DATAGRAM: f64 = 1200.0;
 const WIRE_BITS: f64 = (DATAGRAM + 28.0) * 8.0;
 
 fn main() -> ExitCode {
@@ -33,9 +32,7 @@ fn number(arguments: &[String], place: usize, what: &str, otherwise: f64) -> Res
 }
 
 fn compare(arguments: &[String]) -> Result<String, String> {
-    let name = arguments.first().map_or("cubic", String::as_str);
-    let control = Control::of(name)
-        .ok_or_else(|| format!("there is no control \"{name}\"; expected reno or cubic"))?;
+    let names = arguments.first().map_or("quinn/cubic,s2n/cubic,cubic", String::as_str);
     let rate_bps = number(arguments, 1, "the rate", 20.0)? * 1e6;
     let rtt_s = number(arguments, 2, "the round trip", 40.0)? / 1e3;
     let bdps = number(arguments, 3, "the buffer", 1.0)?;
@@ -43,27 +40,24 @@ fn compare(arguments: &[String]) -> Result<String, String> {
     let buffer = (bdps * rate_bps * rtt_s / WIRE_BITS).round().max(1.0) as usize;
     let path = Path { rate_bps, delay: Duration::from_secs_f64(rtt_s / 2.0), buffer };
     let (end, warmup) = (Duration::from_secs_f64(seconds), Duration::from_secs_f64(seconds / 4.0));
-    let runs = [
-        ("quinn", run_quinn(control, path, warmup, end)?),
-        ("ackclock", run_ours(control, path, warmup, end)?),
-    ];
     let mut table = format!(
-        "{name}, {} Mbit/s, {} ms, {buffer} packets, from {} s to {seconds} s\n\n\
-         stack     goodput [Mbit/s]  cwnd [packets]: least  mean   most         cuts  drops\n",
+        "{} Mbit/s, {} ms, {buffer} packets, from {} s to {seconds} s\n\n\
+         control         goodput [Mbit/s]  cwnd [packets]: least  mean   most         cuts  drops\n",
         rate_bps / 1e6,
         rtt_s * 1e3,
         seconds / 4.0,
     );
-    for (stack, trace) in &runs {
-        table += &row(stack, trace, warmup, end);
+    for name in names.split(',') {
+        let trace = run_single(name, path, warmup, end)?;
+        table += &row(name, &trace, warmup, end);
     }
     Ok(table)
 }
 
-fn row(stack: &str, trace: &Trace, warmup: Duration, end: Duration) -> String {
+fn row(name: &str, trace: &Trace, warmup: Duration, end: Duration) -> String {
     let [least, mean, most] = trace.window(warmup, end).map(|bytes| bytes / DATAGRAM);
     format!(
-        "{stack:<9} {:>16.3}  {least:>21.1} {mean:>6.1} {most:>6.1} {:>11} {:>6}\n",
+        "{name:<15} {:>16.3}  {least:>21.1} {mean:>6.1} {most:>6.1} {:>11} {:>6}\n",
         trace.goodput_bps(warmup, end) / 1e6,
         trace.cuts().len(),
         trace.dropped,

@@ -269,8 +269,24 @@ def _mentions_spec(rules: Any) -> bool:
     return any(str(option.get("$ref", "")).endswith("/Spec") for option in options)
 
 
+_LIBRARIES = {"quinn": "quinn-proto", "s2n": "s2n-quic-core"}
+"""What a build may have: the part of a name before the slash, and the crate."""
+
+
+def _missing_library(name: str) -> str | None:
+    """Say that this build lacks a control's library; None if it has it, or there is none."""
+    stack = name.partition("/")[0]
+    has = any(known.startswith(f"{stack}/") for known in schema.shipped())
+    if "/" not in name or has or stack not in _LIBRARIES:
+        return None
+    return (
+        f"{_show(name)} is of the crate {_LIBRARIES[stack]}, which this build lacks;"
+        ' "make stacks" in a checkout builds it'
+    )
+
+
 def _algorithm(checker: Any, room: str, value: Any) -> Iterator[ValidationError]:
-    names = schema.catalogue()[room]
+    names = schema.offered(room)
     word = "layer control" if room == "multicast" else room.replace("_", " ")
     if room in ("cc", "qdisc"):
         from ackclock.catalogue import python_source
@@ -290,6 +306,9 @@ def _algorithm(checker: Any, room: str, value: Any) -> Iterator[ValidationError]
         )
         return
     if name not in names:
+        if room == "cc" and (missing := _missing_library(name)):
+            yield ValidationError(missing)
+            return
         yield _unnamed(f'there is no {word} "{name}"', name, names)
         return
     yield from type(checker)(names[name]["params"]).iter_errors(given)

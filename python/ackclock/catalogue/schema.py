@@ -17,9 +17,11 @@ __all__ = [
     "entries",
     "entry",
     "net_kinds",
+    "offered",
     "replayed",
     "room_of",
     "scenario",
+    "shipped",
 ]
 
 Data = dict[str, Any]
@@ -125,6 +127,24 @@ def entries(room: str, name: str) -> Data:
     return _entries(catalogue()[room][name]["params"], str(replayed(room, name)))
 
 
+@cache
+def shipped() -> dict[str, Data]:
+    """Congestion controls of released libraries in this build, by name: an entry and its crate."""
+    read: list[Data] = json.loads(_core.shipped())
+    return {entry["name"]: entry for entry in read}
+
+
+def offered(room: str) -> dict[str, Data]:
+    """The algorithms that a scenario may name: a room's, and those of this build's libraries.
+
+    Parameters
+    ----------
+    room
+        One of `ROOMS`.
+    """
+    return {**catalogue()[room], **shipped()} if room == "cc" else catalogue()[room]
+
+
 def entry(room: str, name: str) -> Data | None:
     """Look up one algorithm; None if there is no such.
 
@@ -135,7 +155,7 @@ def entry(room: str, name: str) -> Data | None:
     name
         Registry name, such as ``aimd``.
     """
-    return catalogue()[room].get(name)
+    return offered(room).get(name)
 
 
 @cache

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from ackclock.cli import completion
@@ -11,6 +13,7 @@ __all__ = ["list_", "show"]
 
 
 _COLUMNS = ["room", "name", "title", "status"]
+_SHOWN = ("name", "title", "source", "status", "crate", "params")
 
 
 class _WithRooms(click.Command):
@@ -40,10 +43,10 @@ def list_(room: str | None, *, as_json: bool) -> None:
     if room is not None and room.replace("-", "_") not in schema.ROOMS:
         raise click.UsageError(f'there is no room "{room}"; {suggestion(room, schema.ROOMS)}')
     rows = [
-        [name, entry["name"], entry["title"], entry["status"]]
-        for name, entries in schema.catalogue().items()
+        [name, entry["name"], _title(entry), entry["status"]]
+        for name in schema.ROOMS
         if room is None or name == room.replace("-", "_")
-        for entry in entries.values()
+        for entry in schema.offered(name).values()
     ]
     columns = list(_COLUMNS)
     if room == "qdisc":
@@ -53,6 +56,19 @@ def list_(room: str | None, *, as_json: bool) -> None:
         print_json([dict(zip(columns, row, strict=True)) for row in rows])
         return
     click.echo(table(columns, rows, most=1000))
+
+
+def _in_python(room: str, entry: dict[str, Any]) -> str:
+    """How Python names an algorithm: by its class, or by its name where it has none."""
+    from ackclock.catalogue.records import class_name
+
+    name = str(entry["name"])
+    return repr(name) if "crate" in entry else f"ackclock.{room}.{class_name(name)}"
+
+
+def _title(entry: dict[str, Any]) -> str:
+    """The title of an algorithm, with the crate and version that it is the code of, if of any."""
+    return f"{entry['title']} ({entry['crate']})" if "crate" in entry else str(entry["title"])
 
 
 def _state(qdisc: str) -> str:
@@ -71,10 +87,10 @@ def show(name: str, *, as_json: bool) -> None:
     As JSON: a list, for a name may be in several rooms; parameters as their JSON Schema.
     """
     from ackclock.catalogue import schema
-    from ackclock.catalogue.records import class_name, documentation
+    from ackclock.catalogue.records import documentation
     from ackclock.errors import suggestion
 
-    every = [(room, e) for room, entries in schema.catalogue().items() for e in entries.values()]
+    every = [(room, e) for room in schema.ROOMS for e in schema.offered(room).values()]
     found = [
         (room, entry) for room, entry in every if name in (entry["name"], f"{room}.{entry['name']}")
     ]
@@ -86,8 +102,8 @@ def show(name: str, *, as_json: bool) -> None:
             [
                 {
                     "room": room,
-                    "python": f"ackclock.{room}.{class_name(entry['name'])}",
-                    **{key: entry[key] for key in ("name", "title", "source", "status", "params")},
+                    "python": _in_python(room, entry),
+                    **{key: entry[key] for key in _SHOWN if key in entry},
                 }
                 for room, entry in found
             ]
@@ -95,8 +111,9 @@ def show(name: str, *, as_json: bool) -> None:
         return
     parts = []
     for room, entry in found:
-        doc = documentation(entry["title"], entry["source"], entry["status"], entry["params"])
-        python = f"ackclock.{room}.{class_name(entry['name'])}"
+        doc = documentation(_title(entry), entry["source"], entry["status"], entry["params"])
         state = f"\n\nState besides packets: {_state(entry['name'])}" if room == "qdisc" else ""
-        parts.append(f"{room} {entry['name']}   (Python: {python})\n\n{doc}{state}")
+        parts.append(
+            f"{room} {entry['name']}   (Python: {_in_python(room, entry)})\n\n{doc}{state}"
+        )
     click.echo("\n\n".join(parts))

@@ -31,6 +31,12 @@ def _catalogue() -> dict[str, dict[str, Any]]:
     return schema.catalogue()
 
 
+def _offered(room: str) -> dict[str, Any]:
+    from ackclock.catalogue import schema
+
+    return schema.offered(room)
+
+
 def algorithms(*only: str) -> Complete:
     """Complete names of algorithms, with their titles.
 
@@ -41,9 +47,9 @@ def algorithms(*only: str) -> Complete:
     """
 
     def names() -> Iterable[tuple[str, str]]:
-        for room, entries in _catalogue().items():
+        for room in _catalogue():
             if not only or room in only:
-                yield from ((entry["name"], entry["title"]) for entry in entries.values())
+                yield from ((e["name"], e["title"]) for e in _offered(room).values())
 
     return _completion(names, files=bool(only))
 

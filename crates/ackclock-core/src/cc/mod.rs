@@ -252,6 +252,13 @@ pub trait CongestionControl: Send {
     fn on_ecn_counts(&mut self, _window: &mut Window, _counts: &EcnCounts) {}
     /// A segment was sent (`in_flight` includes it).
     fn on_sent(&mut self, _now: Time, _in_flight: u32) {}
+    /// After the segment sent last the window has room, but nothing is there to send; only with
+    /// [`Self::wants_samples`].
+    fn on_application_limit(&mut self) {}
+    /// Segments of the window that the control begins with, in place of the initial window of its flow.
+    fn initial_window(&self) -> Option<f64> {
+        None
+    }
     /// A loss that was answered turns out to be none ([`Signal::Spurious`]); `before` is the window before the
     /// answer. Unless the control knows better, it gets back what it had (RFC 4015 section 3).
     fn on_spurious(&mut self, window: &mut Window, _event: &Congestion, before: &Window) {

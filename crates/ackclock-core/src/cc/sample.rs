@@ -33,6 +33,8 @@ pub struct RateSample {
     pub prior_time: Time,
     /// The application limited the sender when P left.
     pub is_app_limited: bool,
+    /// When P left.
+    pub sent_at: Time,
     /// Segments in flight just after P left, P included.
     pub tx_in_flight: u32,
     /// Segments declared lost between the transmission of P and now (`RS.lost`).
@@ -71,6 +73,8 @@ pub struct Lost {
     pub now: Time,
     /// Its number.
     pub seq: u32,
+    /// When it left.
+    pub sent_at: Time,
     /// Segments in flight just after it left, itself included.
     pub tx_in_flight: u32,
     /// Segments declared lost since it left, itself included.
@@ -81,6 +85,8 @@ pub struct Lost {
     pub delivered: u64,
     /// The receiver reports by SACK blocks.
     pub has_selective_acks: bool,
+    /// Congestion is persistent by this loss or one declared together with it (RFC 9002 section 7.6).
+    pub persistent: bool,
 }
 
 impl Lost {
@@ -89,11 +95,13 @@ impl Lost {
         Self {
             now,
             seq,
+            sent_at: now,
             tx_in_flight: 1,
             lost: 1,
             is_app_limited: false,
             delivered: 0,
             has_selective_acks: true,
+            persistent: false,
         }
     }
 }

@@ -17,7 +17,7 @@ pub use outcome::piece::{Piece, Pieces, Samples, Take};
 pub use outcome::queue_table::{QueueCount, QueueRow};
 pub use outcome::results::{FlowResult, LinkResult, Results};
 pub use outcome::rows::{DropRow, Event, LinkSample, PacketRow};
-pub use setup::custom::{Custom, Made, Place, RegistryOnly, Tactics};
+pub use setup::custom::{Custom, Ends, EndsEnv, Made, Place, RegistryOnly, Tactics};
 
 use std::any::Any;
 

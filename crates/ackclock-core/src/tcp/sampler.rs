@@ -193,11 +193,13 @@ impl Sampler {
         Some(Lost {
             now,
             seq,
+            sent_at: sent.sent_at,
             tx_in_flight: sent.tx_in_flight,
             lost: self.lost - sent.lost,
             is_app_limited: sent.bits & APP_LIMITED != 0,
             delivered: self.delivered,
             has_selective_acks: selective,
+            persistent: false,
         })
     }
 
@@ -217,6 +219,7 @@ impl Sampler {
             sample.rtt = Some(rtt);
         }
         if sample.has_data {
+            sample.sent_at = self.first_sent_at;
             sample.lost = self.lost - sample.lost;
             sample.delivered = self.delivered - sample.prior_delivered;
             // The flow's own minimum also knows the handshake.

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ackclock_core::cc::{CcEnv, CongestionControl};
 use ackclock_core::error::Problem;
-use ackclock_core::packet::{Custom, Made, Place};
+use ackclock_core::packet::{Custom, Ends, EndsEnv, Made, Place};
 use ackclock_core::qdisc::managed::Managed;
 use ackclock_core::qdisc::{QdiscEnv, QueueDisc};
 use ackclock_core::registry::Spec;
@@ -23,6 +23,8 @@ use ackclock_core::units::{Span, Time};
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use serde_json::Value;
+
+use crate::shipped::LIBRARIES;
 
 /// Prefix of the kinds of user-defined algorithms.
 const PREFIX: &str = "python:";
@@ -198,6 +200,9 @@ impl UserCode {
 
 impl Custom for UserCode {
     fn cc(&self, spec: &Spec, env: &CcEnv, place: Place<'_>) -> Made<dyn CongestionControl> {
+        if let Some(made) = LIBRARIES.cc(spec, env, place) {
+            return Some(made);
+        }
         let made = self.made("cc", spec, place, |made, owner| control::build(made, *env, owner))?;
         Some(made.map(|c| Box::new(c) as Box<dyn CongestionControl>))
     }
@@ -205,6 +210,15 @@ impl Custom for UserCode {
     fn qdisc(&self, spec: &Spec, env: &QdiscEnv, place: Place<'_>) -> Made<dyn QueueDisc> {
         let made = self.made("qdisc", spec, place, |made, owner| aqm::build(made, env, owner))?;
         Some(made.map(|a| Box::new(Managed::over(a, env.limit)) as Box<dyn QueueDisc>))
+    }
+
+    fn quic_ends(
+        &self,
+        cc: &Spec,
+        env: &EndsEnv<'_>,
+        place: Place<'_>,
+    ) -> Option<Result<Ends, Problem>> {
+        LIBRARIES.quic_ends(cc, env, place)
     }
 
     fn failure(&self) -> Option<String> {

@@ -4,11 +4,35 @@ use std::fmt;
 
 use crate::cc::{CcEnv, CongestionControl};
 use crate::error::Problem;
+use crate::ids::FlowId;
 use crate::qdisc::{QdiscEnv, QueueDisc};
+use crate::quic::QuicConfig;
 use crate::registry::Spec;
+use crate::tcp::Endpoint;
+use crate::units::{Bytes, Time};
 
 /// A user-defined algorithm, or why it cannot be built; `None` leaves the spec to the registry.
 pub type Made<A> = Option<Result<Box<A>, Problem>>;
+
+/// Sender and receiver of a flow.
+pub type Ends = (Box<dyn Endpoint>, Box<dyn Endpoint>);
+
+/// What the ends of a flow over QUIC know of it.
+#[derive(Clone, Copy, Debug)]
+pub struct EndsEnv<'a> {
+    /// The flow.
+    pub flow: FlowId,
+    /// Its settings.
+    pub config: &'a QuicConfig,
+    /// Payload to transfer; `None`: endless.
+    pub size: Option<Bytes>,
+    /// Nothing new is sent after this time.
+    pub stop: Option<Time>,
+    /// The application hands over its data bit by bit.
+    pub is_paced: bool,
+    /// Seed of the run.
+    pub seed: u64,
+}
 
 /// The flow or link that an algorithm is built for.
 #[derive(Clone, Copy)]
@@ -30,6 +54,15 @@ pub trait Custom: Sync {
     }
     /// The queue discipline that `spec` names.
     fn qdisc(&self, _spec: &Spec, _env: &QdiscEnv, _place: Place<'_>) -> Made<dyn QueueDisc> {
+        None
+    }
+    /// Both ends of a flow over QUIC whose `cc` is this, where a whole connection is in the place of ours.
+    fn quic_ends(
+        &self,
+        _cc: &Spec,
+        _env: &EndsEnv<'_>,
+        _place: Place<'_>,
+    ) -> Option<Result<Ends, Problem>> {
         None
     }
     /// Why the run must stop, if one of its algorithms has failed.

@@ -9,7 +9,7 @@ use crate::compile::{Plan, PlanFlow, PlanSender};
 use crate::error::{Problem, suggestion};
 use crate::ids::FlowId;
 use crate::multicast::{self, ControlEnv};
-use crate::packet::setup::custom::{Custom, Place};
+use crate::packet::setup::custom::{Custom, EndsEnv, Place};
 use crate::quic::{
     FrameStreams, QuicConfig, QuicReceiver, QuicReceiverParts, QuicSender, QuicSenderParts,
 };
@@ -140,6 +140,20 @@ fn build_quic_pair(
     (config, control, streams): (&Arc<QuicConfig>, &Arc<str>, Option<&FrameStreams>),
     custom: &dyn Custom,
 ) -> Result<Pair, Vec<Problem>> {
+    let ends = EndsEnv {
+        flow: id,
+        config,
+        size: flow.size,
+        stop: flow.stop,
+        is_paced: flow.supply.is_some() || streams.is_some(),
+        seed: plan.seed,
+    };
+    let path = format!("{}.cc", flow.path);
+    let place = Place { index: id.0, name: &flow.name, path: &path };
+    if let Some(made) = custom.quic_ends(cc, &ends, place) {
+        let (sender, receiver) = made.map_err(|problem| vec![problem])?;
+        return Ok((Some(sender), Some(receiver)));
+    }
     let env = CcEnv { mss: flow.tcp.mss, wire_size: flow.tcp.wire_size(), era: Era::Rfc };
     let made = build_control(flow, id, cc, &env, custom).map(|mut made| {
         made.take_stream(Stream::new(plan.seed, Purpose::Control, u64::from(id.0)));

@@ -3,9 +3,10 @@
 //! **Source**: RFC 9002 appendices A.7 to A.10, B.5 to B.8; RFC 9000 section 13.4.2 (validation of ECN).
 
 use super::QuicSender;
-use crate::cc::{Ack, EcnCounts, Signal};
-use crate::quic::ACK_DELAY_UNIT;
+use crate::cc::{Ack, EcnCounts, Lost, Signal};
+use crate::quic::rtt::Rtt;
 use crate::quic::sent::Gone;
+use crate::quic::{ACK_DELAY_UNIT, QuicConfig};
 use crate::tcp::{EndpointCtx, Stage, Stamp};
 use crate::units::{Span, Time};
 use crate::wire::{MAX_SACK_BLOCKS, Packet};
@@ -28,6 +29,12 @@ struct Losses {
     last_sent_at: Time,
     /// The longest time that nothing sent arrived.
     outage: Span,
+}
+
+/// RFC 9002 section 7.6.1: the duration of persistent congestion.
+fn persistent_congestion(rtt: &Rtt, config: &QuicConfig) -> Span {
+    let period = rtt.probe_timeout(config.granularity, config.max_ack_delay);
+    Span((period.0 as f64 * config.persistent_congestion_threshold) as u64)
 }
 
 impl QuicSender {
@@ -149,7 +156,7 @@ impl QuicSender {
         let delay = self.rtt.loss_delay(&self.config);
         let first_sample = self.rtt.first_sample();
         let mut losses = Losses::default();
-        let Self { sent, stream, sampler, cc, outage, window, config, frames, .. } = self;
+        let Self { sent, stream, sampler, cc, outage, window, config, frames, rtt, .. } = self;
         self.loss_time = sent.detect_lost(config, delay, now, |gone| {
             match frames {
                 Some(frames) if frames.is_given_up(gone.segment) => {
@@ -163,7 +170,8 @@ impl QuicSender {
             if let Some(sampler) = sampler
                 && let Some(lost) = sampler.lose(gone.number, now, true)
             {
-                cc.on_lost(window, &lost);
+                let persistent = losses.outage > persistent_congestion(rtt, config);
+                cc.on_lost(window, &Lost { persistent, ..lost });
             }
         });
         if let Some(sampler) = sampler {
@@ -205,7 +213,7 @@ impl QuicSender {
             self.count.ecn_reductions += 1;
             self.reduce(Signal::EcnEcho, flight, now);
         }
-        if losses.count > 0 && losses.outage > self.persistent_congestion() {
+        if losses.count > 0 && losses.outage > persistent_congestion(&self.rtt, &self.config) {
             self.count.outages += 1;
             self.outage.forget();
             self.rtt.forget_min();
@@ -235,12 +243,6 @@ impl QuicSender {
         }
         (self.recovery_start, self.in_recovery, self.may_send_one) = (Some(now), true, true);
         true
-    }
-
-    /// RFC 9002 section 7.6.1: the duration of persistent congestion.
-    fn persistent_congestion(&self) -> Span {
-        let period = self.rtt.probe_timeout(self.config.granularity, self.config.max_ack_delay);
-        Span((period.0 as f64 * self.config.persistent_congestion_threshold) as u64)
     }
 
     /// Grows the window by packets that were sent after the last reduction.

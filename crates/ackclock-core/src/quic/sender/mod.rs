@@ -128,11 +128,12 @@ impl QuicSender {
         let until = stop.filter(|_| streams.is_none());
         let frames = streams
             .map(|(streams, start)| Box::new(FrameSource::new(streams, segment, start, stop)));
-        let cwnd = config.initial_window.max(1).min(config.receiver_window.max(1));
+        let given = config.initial_window.max(1).min(config.receiver_window.max(1));
+        let cwnd = cc.initial_window().unwrap_or(f64::from(given)).max(MIN_WINDOW);
         Self {
             flow,
             stage: Stage::Idle,
-            window: Window { cwnd: f64::from(cwnd).max(MIN_WINDOW), ssthresh: f64::INFINITY },
+            window: Window { cwnd, ssthresh: f64::INFINITY },
             sends_ect_1: cc.sends_ect_1(),
             follows_slow_start: slow_start.acts_beyond_growth(),
             sampler: cc.wants_samples().then(Box::default),

@@ -104,6 +104,9 @@ impl QuicSender {
         }
         if f64::from(flight) + 1.0 <= self.window.cwnd {
             self.deliveries.limit_by_application(flight);
+            if self.sampler.is_some() {
+                self.cc.on_application_limit();
+            }
         }
     }
 

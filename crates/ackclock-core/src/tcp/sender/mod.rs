@@ -184,11 +184,12 @@ impl Sender {
         let SenderParts { flow, config, size, supply, stop, control, cc, recovery, slow_start } =
             parts;
         let initial_window = config.initial_window.max(1);
+        let given = initial_window.min(config.receiver_window.max(1));
         Self {
             flow,
             stage: Stage::Idle,
             window: Window {
-                cwnd: f64::from(initial_window.min(config.receiver_window.max(1))),
+                cwnd: cc.initial_window().unwrap_or(f64::from(given)),
                 ssthresh: config.initial_ssthresh,
             },
             board: if recovery.marks_losses() {

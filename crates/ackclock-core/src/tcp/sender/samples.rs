@@ -23,6 +23,14 @@ impl Sender {
         }
     }
 
+    /// The application, not the window, holds the flow back.
+    #[inline(never)]
+    pub(super) fn report_application_limit(&mut self) {
+        if self.sampler.is_some() {
+            self.cc.on_application_limit();
+        }
+    }
+
     /// Before the acknowledgement goes onto the scoreboard.
     #[inline(never)]
     pub(super) fn begin_tracking(&mut self, packet: &Packet, now: Time) {

@@ -149,6 +149,9 @@ impl Sender {
         }
         if f64::from(pipe) + 1.0 <= self.window.cwnd {
             self.deliveries.limit_by_application(pipe);
+            if self.tracks {
+                self.report_application_limit();
+            }
         }
     }
 

@@ -1,0 +1,66 @@
+"""``ackclock differ``."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from ackclock.cli.options import EXIT_CHECK, FILE, JSON, QUIET, SET, load_scenario
+from ackclock.cli.studies.deliver import deliver
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["differ"]
+
+
+@click.command()
+@click.argument("file", type=FILE)
+@click.option("--against", required=True, metavar="A,B", help="Peers: quinn, s2n.")
+@SET
+@click.option("--reps", type=click.IntRange(min=1), default=1, show_default=True,
+              help="Runs of each, with seeds one after another.")  # fmt: skip
+@click.option("--tolerance", type=click.FloatRange(min=0), default=0.05, show_default=True,
+              help="Share of our mean by which the range of our values is widened.")  # fmt: skip
+@click.option("--strict", is_flag=True, help="Exit 1 if a quantity is apart.")
+@click.option("--out", type=FILE, metavar="DIR", help="Write page and data into DIR.")
+@JSON
+@QUIET
+def differ(
+    file: Path,
+    *,
+    against: str,
+    changes: tuple[str, ...],
+    reps: int,
+    tolerance: float,
+    strict: bool,
+    out: Path | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Run the scenario FILE with our controls, and with shipped code in their place.
+
+    Peers are released libraries that this build has ("make stacks"): controllers of s2n-quic, whole
+    connections of quinn. Prints, for each flow and quantity, whether both are equal, the peer is
+    inside the band of our runs, or apart, and where their windows part.
+    """
+    from ackclock._util.command_line import command_line
+    from ackclock._util.output_folder import may_replace
+    from ackclock._util.progress import Bar
+    from ackclock.studies.differ import peers
+    from ackclock.studies.differ.differ import Difference
+    from ackclock.studies.differ.differ import differ as work
+
+    if out is not None:
+        may_replace(out, Difference.MARKER)
+    scenario = load_scenario(file, changes)
+    names = peers.named(against)
+    with Bar("differ", shown=not quiet and not as_json) as progress:
+        found = work(scenario, names, reps=reps, tolerance=tolerance, progress=progress)
+    deliver(found, out, command_line(), as_json=as_json, quiet=quiet)
+    if strict and found.apart:
+        for sentence in found.apart:
+            click.echo(f"apart: {sentence}", err=True)
+        sys.exit(EXIT_CHECK)

@@ -1,0 +1,332 @@
+"""Runs a scenario with our controls and with a peer's, and says where the two differ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ackclock._util.text_table import table
+from ackclock.studies.differ.measure import (
+    QUANTITIES,
+    SLACK,
+    Parting,
+    Trace,
+    judge,
+    measure,
+    part,
+    states_of,
+    trace,
+)
+from ackclock.studies.differ.peers import swapped
+from ackclock.studies.outcome import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ackclock.scenario.scenario import Scenario
+
+__all__ = ["Difference", "Peer", "Row", "differ"]
+
+HEAD = ("flow", "ours", "theirs", "quantity", "here", "there", "difference", "verdict")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A quantity of a flow, here and there.
+
+    Parameters
+    ----------
+    flow
+        The flow's id.
+    controls
+        Ours and theirs.
+    quantity
+        One of `QUANTITIES`.
+    here, there
+        Values, seed by seed.
+    verdict
+        ``equal``, ``inside`` or ``apart``.
+    """
+
+    flow: str
+    controls: tuple[str, str]
+    quantity: str
+    here: tuple[float, ...]
+    there: tuple[float, ...]
+    verdict: str
+
+    @property
+    def cells(self) -> list[str]:
+        """As a line of a table."""
+        ours, theirs = float(np.mean(self.here)), float(np.mean(self.there))
+        by = f"{100 * (theirs / ours - 1):+.1f} %" if ours else f"{theirs - ours:+.3g}"
+        words = QUANTITIES[self.quantity]
+        span = [_span(values) for values in (self.here, self.there)]
+        return [self.flow, *self.controls, words, *span, by, self.verdict]
+
+
+def _span(values: Sequence[float]) -> str:
+    """The mean of several values, with their range where they are not one."""
+    least, most = min(values), max(values)
+    mean = f"{float(np.mean(values)):.4g}"
+    return mean if least == most else f"{mean} ({least:.4g} to {most:.4g})"
+
+
+@dataclass(frozen=True)
+class Peer:
+    """What differs with a peer's controls.
+
+    Parameters
+    ----------
+    name
+        Of the peer.
+    crates
+        Crate and version of what took part.
+    rows
+        Quantities of the flows whose control was the peer's.
+    partings
+        Where the windows of a flow part, with the first seed, by its id.
+    traces
+        These windows: ours and theirs.
+    """
+
+    name: str
+    crates: str
+    rows: tuple[Row, ...]
+    partings: dict[str, Parting]
+    traces: dict[str, tuple[Trace, Trace]] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Difference(Outcome):
+    """A scenario with our controls, and with those of peers.
+
+    Parameters
+    ----------
+    name
+        Of the scenario.
+    peers
+        What differs with each.
+    seeds
+        Of the runs.
+    tolerance
+        By how much of the mean the range of our values is widened.
+    """
+
+    MARKER: ClassVar[str] = "differ.json"
+    PAGE: ClassVar[str] = "index.html"
+
+    name: str
+    peers: tuple[Peer, ...]
+    seeds: tuple[int, ...]
+    tolerance: float
+
+    @property
+    def apart(self) -> list[str]:
+        """What is apart, one sentence a quantity."""
+        return [
+            f"{row.flow}, {QUANTITIES[row.quantity]}: {row.cells[4]} with {row.controls[0]}, "
+            f"{row.cells[5]} with {row.controls[1]}"
+            for peer in self.peers
+            for row in peer.rows
+            if row.verdict == "apart"
+        ]
+
+    @property
+    def answer(self) -> str:
+        """One sentence."""
+        words = []
+        for peer in self.peers:
+            verdicts = [row.verdict for row in peer.rows]
+            if set(verdicts) == {"equal"}:
+                words.append(f"{peer.name} is equal in every quantity")
+            elif count := verdicts.count("apart"):
+                words.append(f"{peer.name} is apart in {count} of {len(verdicts)} quantities")
+            else:
+                words.append(f"{peer.name} is inside the band in every quantity")
+        return "; ".join(words) + "."
+
+    @property
+    def about(self) -> str:
+        """How verdicts are made."""
+        runs = f"{len(self.seeds)} runs" if len(self.seeds) > 1 else "one run"
+        return (
+            f"Of {runs} each, seeds {self.seeds[0]} to {self.seeds[-1]}, after the warm-up. Equal:"
+            " the same in every run. Inside: the peer's mean is in the range of ours, widened at"
+            f" both ends by {100 * self.tolerance:g} % of our mean, and at least by"
+            f" {SLACK['cuts']:g} cut and {SLACK['loss_percent']:g} points of loss."
+            " Apart: it is not."
+        )
+
+    def __str__(self) -> str:
+        parts = [f"{self.name}: {self.answer}"]
+        for peer in self.peers:
+            rows = [row.cells for row in peer.rows]
+            parts.append(f"{peer.name} ({peer.crates})\n{table(HEAD, rows, most=len(rows))}")
+            parts.append("\n".join(_sentences(peer)))
+        return "\n\n".join([*parts, self.about])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the windows, as plain data."""
+        return {
+            "scenario": self.name,
+            "answer": self.answer,
+            "seeds": list(self.seeds),
+            "tolerance": self.tolerance,
+            "peers": [
+                {
+                    "peer": peer.name,
+                    "crates": peer.crates,
+                    "quantities": [
+                        {
+                            "flow": row.flow,
+                            "ours": row.controls[0],
+                            "theirs": row.controls[1],
+                            "quantity": row.quantity,
+                            "here": list(row.here),
+                            "there": list(row.there),
+                            "verdict": row.verdict,
+                        }
+                        for row in peer.rows
+                    ],
+                    "partings": {
+                        flow: {
+                            "packet_s": parting.packet_s,
+                            "tenth_s": parting.tenth_s,
+                            "ours": parting.ours,
+                            "theirs": parting.theirs,
+                            "state": parting.state,
+                            "sentence": str(parting),
+                        }
+                        for flow, parting in peer.partings.items()
+                    },
+                }
+                for peer in self.peers
+            ],
+        }
+
+    def pages(self, command: str) -> dict[str, str]:
+        """The page.
+
+        Parameters
+        ----------
+        command
+            What the user typed.
+        """
+        from ackclock._util.page import inline, render
+
+        peers = [
+            {
+                "peer": peer.name,
+                "crates": peer.crates,
+                "rows": peer.rows,
+                "sentences": _sentences(peer),
+                "figure": inline(_draw(peer), prefix=peer.name),
+            }
+            for peer in self.peers
+        ]
+        template = Path(__file__).with_name("differ.html")
+        text = render(
+            template,
+            title=f"{self.name}: ours and theirs",
+            answer=self.answer,
+            about=self.about,
+            head=HEAD,
+            peers=peers,
+            command=command,
+        )
+        return {"index.html": text}
+
+
+def _sentences(peer: Peer) -> list[str]:
+    return [f"{flow}: {parting}." for flow, parting in peer.partings.items()]
+
+
+def _draw(peer: Peer) -> Any:
+    """The windows of the first few flows, over each other."""
+    from matplotlib.figure import Figure
+
+    shown = list(peer.traces.items())[:4]
+    figure = Figure(figsize=(9, 2.4 * len(shown)), layout="constrained")
+    all_axes = figure.subplots(len(shown), 1, squeeze=False)[:, 0]
+    for axes, (flow, pair) in zip(all_axes, shown, strict=True):
+        for one, colour in zip(pair, ("#0072B2", "#D55E00"), strict=True):
+            axes.step(one.time_s, one.cwnd, where="post", color=colour, linewidth=0.9)
+        at = peer.partings[flow].tenth_s
+        if at is not None:
+            axes.axvline(at, color="#777777", linestyle=":", linewidth=1)
+        axes.set_ylabel(f"{flow}: cwnd [packets]")
+        axes.set_ylim(bottom=0)
+    all_axes[-1].set_xlabel("time [s]")
+    return figure
+
+
+def differ(
+    scenario: Scenario,
+    peers: Sequence[str],
+    *,
+    reps: int = 1,
+    tolerance: float = 0.05,
+    progress: Callable[[float], object] | None = None,
+) -> Difference:
+    """Run a scenario as it is, and with the controls of peers in the place of ours.
+
+    Parameters
+    ----------
+    scenario
+        The scenario.
+    peers
+        Names of `ackclock.studies.differ.peers.PEERS`.
+    reps
+        Runs of each, with seeds one after another; one is enough where nothing is random.
+    tolerance
+        By how much of the mean the range of our values is widened for the verdict ``inside``.
+    progress
+        Called before each run with the share that is done.
+
+    Raises
+    ------
+    ScenarioError
+        The scenario cannot be run, or not with a peer.
+    """
+    from ackclock.catalogue import schema
+
+    scenario.check()
+    wanted = {"record.tables": ["windows", "states"]}
+    there = {peer: swapped(scenario, peer).replace(**wanted) for peer in peers}
+    ours = scenario.replace(**wanted)
+    seeds = tuple(range(scenario.seed, scenario.seed + reps))
+    total = (1 + len(there)) * len(seeds)
+    count = 0
+
+    def run(case: Scenario, seed: int) -> Any:
+        nonlocal count
+        if progress is not None:
+            progress(count / total)
+        count += 1
+        return case.seeded(seed).run()
+
+    here = [run(ours, seed) for seed in seeds]
+    found = []
+    for peer, case in there.items():
+        runs = [run(case, seed) for seed in seeds]
+        flows = runs[0].summary["flows"]
+        mine = here[0].summary["flows"]
+        taken = [i for i, flow in enumerate(flows) if flow["cc"].startswith(f"{peer}/")]
+        rows, partings, traces = [], {}, {}
+        for i in taken:
+            controls = (mine[i]["cc"], flows[i]["cc"])
+            values = [[measure(one, i) for one in side] for side in (here, runs)]
+            for quantity in QUANTITIES:
+                a, b = (tuple(value[quantity] for value in side) for side in values)
+                verdict = judge(a, b, tolerance, SLACK.get(quantity, 0.0))
+                rows.append(Row(flows[i]["id"], controls, quantity, a, b, verdict))
+            flow = flows[i]["id"]
+            traces[flow] = pair = (trace(here[0], flow), trace(runs[0], flow))
+            partings[flow] = part(*pair, states_of(here[0], flow))
+        crates = ", ".join(sorted({schema.shipped()[flows[i]["cc"]]["crate"] for i in taken}))
+        found.append(Peer(peer, crates, tuple(rows), partings, traces))
+    return Difference(scenario.name or "scenario", tuple(found), seeds, tolerance)

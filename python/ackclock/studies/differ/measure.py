@@ -1,0 +1,235 @@
+"""What is compared of two runs of a flow: numbers, and the place where their windows part."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ackclock.results.run import Run
+
+    Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+__all__ = [
+    "QUANTITIES",
+    "SLACK",
+    "Parting",
+    "Trace",
+    "judge",
+    "measure",
+    "part",
+    "states_of",
+    "trace",
+]
+
+QUANTITIES = {
+    "goodput_mbps": "goodput [Mbit/s]",
+    "loss_percent": "loss [%]",
+    "srtt_ms": "mean round trip [ms]",
+    "cwnd_mean": "mean window [packets]",
+    "cwnd_max": "largest window [packets]",
+    "cuts": "windows cut by a tenth or more",
+}
+"""What is compared, after the warm-up: name and words."""
+
+SLACK = {"cuts": 1.0, "loss_percent": 0.05}
+"""By how much what counts few events may differ by chance, beside the tolerance."""
+
+CUT = 0.9
+APART = 0.1
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A window over time: from each time on it has this value.
+
+    Parameters
+    ----------
+    time_s, cwnd
+        As long as each other, times ascending.
+    """
+
+    time_s: Floats
+    cwnd: Floats
+
+
+@dataclass(frozen=True)
+class Parting:
+    """Where the windows of two runs part.
+
+    Parameters
+    ----------
+    packet_s
+        From when on they differ by more than a packet; None: never.
+    tenth_s
+        From when on by more than a tenth, and more than a packet; None: never.
+    ours, theirs
+        The windows then [packets]; those of ``packet_s`` if they never differ by a tenth.
+    state
+        The state of our sender then; empty if unknown.
+    """
+
+    packet_s: float | None
+    tenth_s: float | None
+    ours: float
+    theirs: float
+    state: str
+
+    def __str__(self) -> str:
+        if self.packet_s is None:
+            return "the windows are within a packet of each other all the time"
+        first = f"the windows are within a packet until {self.packet_s:.3f} s"
+        if self.tenth_s is None:
+            return f"{first} and never differ by a tenth"
+        state = f", in {self.state}" if self.state else ""
+        return (
+            f"{first} and within a tenth until {self.tenth_s:.3f} s{state}: "
+            f"{self.ours:.1f} packets here, {self.theirs:.1f} there"
+        )
+
+
+def _rows(table: Any, flow: str) -> Any:
+    """The rows of a table that are of a flow."""
+    import pyarrow.compute as pc
+
+    return table.filter(pc.equal(pc.cast(table["flow"], "string"), flow))
+
+
+def trace(run: Run, flow: str) -> Trace:
+    """Take the window of a flow.
+
+    Parameters
+    ----------
+    run
+        With the table ``windows``.
+    flow
+        Its id.
+    """
+    mine = _rows(run.tables["windows"], flow)
+    return Trace(mine["time_s"].to_numpy(), mine["cwnd_segments"].to_numpy())
+
+
+def measure(run: Run, flow: int) -> dict[str, float]:
+    """Measure a flow after the warm-up.
+
+    Parameters
+    ----------
+    run
+        With the table ``windows``.
+    flow
+        Its number.
+
+    Returns
+    -------
+    dict
+        By the names of `QUANTITIES`; NaN for what cannot be said.
+    """
+    row = run.summary["flows"][flow]
+    end = float(run.summary["duration_s"])
+    start = end - float(run.summary["window_s"])
+    window = trace(run, row["id"])
+    sent = row["window_sent_packets"]
+    loss = row["window_lost_data_packets"] / sent if sent else np.nan
+    srtt = row["srtt_mean_s"]
+    mean, most = _window(window, start, end)
+    after = window.cwnd[window.time_s >= start]
+    return {
+        "goodput_mbps": row["goodput_bps"] / 1e6,
+        "loss_percent": 100 * loss,
+        "srtt_ms": np.nan if srtt is None else 1e3 * srtt,
+        "cwnd_mean": mean,
+        "cwnd_max": most,
+        "cuts": float(np.count_nonzero(after[1:] < CUT * after[:-1])),
+    }
+
+
+def _window(window: Trace, start: float, end: float) -> tuple[float, float]:
+    """The mean over time and the largest window between two times."""
+    first = max(int(np.searchsorted(window.time_s, start, side="right")) - 1, 0)
+    cwnd = window.cwnd[first:]
+    if not len(cwnd):
+        return np.nan, np.nan
+    edges = np.append(np.maximum(window.time_s[first:], start), end)
+    lasts = np.diff(edges)
+    return float(np.sum(cwnd * lasts) / np.sum(lasts)), float(np.max(cwnd))
+
+
+def part(ours: Trace, theirs: Trace, states: Sequence[tuple[float, str]] = ()) -> Parting:
+    """Find where two windows part.
+
+    Parameters
+    ----------
+    ours, theirs
+        The windows.
+    states
+        When our sender entered which state.
+    """
+    begin = max(ours.time_s[0], theirs.time_s[0])
+    times = np.union1d(ours.time_s, theirs.time_s)
+    times = times[times >= begin]
+    mine, other = (_at(window, times) for window in (ours, theirs))
+    by = np.abs(mine - other)
+    packet = np.flatnonzero(by > 1)
+    tenth = np.flatnonzero((by > 1) & (by > APART * mine))
+    if not len(packet):
+        return Parting(None, None, float(mine[-1]), float(other[-1]), "")
+    place = int(tenth[0]) if len(tenth) else int(packet[0])
+    then = float(times[place])
+    entered = [state for at, state in states if at <= then]
+    return Parting(
+        float(times[packet[0]]),
+        then if len(tenth) else None,
+        float(mine[place]),
+        float(other[place]),
+        entered[-1] if entered else "",
+    )
+
+
+def _at(window: Trace, times: Floats) -> Floats:
+    """The window at each time: of several values at one time, the last."""
+    found: Floats = window.cwnd[np.searchsorted(window.time_s, times, side="right") - 1]
+    return found
+
+
+def judge(
+    ours: Sequence[float], theirs: Sequence[float], tolerance: float, slack: float = 0.0
+) -> str:
+    """Compare a quantity over the same seeds.
+
+    Parameters
+    ----------
+    ours, theirs
+        The values, seed by seed.
+    tolerance
+        By how much of our mean the range of our values is widened at both ends.
+    slack
+        The least by which it is widened.
+
+    Returns
+    -------
+    str
+        ``equal``: the same for each seed; ``inside``: their mean is in that range; ``apart``.
+    """
+    if all(a == b or (np.isnan(a) and np.isnan(b)) for a, b in zip(ours, theirs, strict=True)):
+        return "equal"
+    by = max(slack, tolerance * abs(float(np.mean(ours))))
+    mean = float(np.mean(theirs))
+    return "inside" if min(ours) - by <= mean <= max(ours) + by else "apart"
+
+
+def states_of(run: Run, flow: str) -> list[tuple[float, str]]:
+    """List when a sender entered which state.
+
+    Parameters
+    ----------
+    run
+        With the table ``states``.
+    flow
+        Its id.
+    """
+    mine = _rows(run.tables["states"], flow)
+    return list(zip(mine["time_s"].to_pylist(), mine["state"].to_pylist(), strict=True))

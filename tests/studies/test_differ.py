@@ -1,0 +1,101 @@
+"""A scenario with our controls and with shipped code: verdicts, where windows part, the command."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import ackclock as ac
+from ackclock.catalogue import schema
+from ackclock.cli.main import cli
+from ackclock.studies.differ.measure import Trace, judge, part
+from ackclock.studies.differ.peers import named, swapped
+
+SCENARIO = """
+duration = "12 s"
+warmup = "4 s"
+[net]
+kind = "dumbbell"
+pairs = 2
+rate = "5 Mbps"
+rtt = "40 ms"
+buffer = "1 bdp"
+[[flows]]
+pair = 0
+transport = "quic"
+cc = "{cc}"
+[[flows]]
+pair = 1
+transport = "quic"
+cc = "vegas"
+"""
+
+
+def trace(*steps):
+    times, windows = zip(*steps, strict=True)
+    return Trace(np.array(times, dtype=float), np.array(windows, dtype=float))
+
+
+def scenario(cc="cubic"):
+    import tomllib
+
+    return ac.Scenario.from_data(tomllib.loads(SCENARIO.format(cc=cc)))
+
+
+def test_windows_part_where_they_differ_by_a_packet_and_by_a_tenth():
+    ours = trace((0, 10), (1, 20), (2, 40), (3, 60))
+    theirs = trace((0.5, 10), (1, 20.5), (2, 42), (2.5, 50), (3, 60))
+    found = part(ours, theirs, [(0.0, "slow-start"), (2.2, "avoidance"), (2.8, "recovery")])
+    # At 2 s they differ by 2 of 40; from 2.5 s on by 10 of 40.
+    assert (found.packet_s, found.tenth_s, found.ours, found.theirs) == (2.0, 2.5, 40.0, 50.0)
+    assert found.state == "avoidance"
+    assert "within a tenth until 2.500 s, in avoidance: 40.0 packets here, 50.0 there" in str(found)
+
+
+def test_windows_within_a_packet_never_part():
+    found = part(trace((0, 10), (1, 11)), trace((0, 10), (1.2, 11)))
+    assert found.packet_s is None
+    assert str(found) == "the windows are within a packet of each other all the time"
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "tolerance", "slack", "verdict"),
+    [
+        ([1.0, 2.0], [1.0, 2.0], 0.0, 0.0, "equal"),
+        ([10.0, 12.0], [12.5, 12.5], 0.05, 0.0, "inside"),  # 5 % of 11 is 0.55
+        ([10.0, 12.0], [12.6, 12.6], 0.05, 0.0, "apart"),
+        ([5.0], [6.0], 0.05, 1.0, "inside"),
+        ([5.0], [6.5], 0.05, 1.0, "apart"),
+    ],
+)
+def test_the_verdict_is_by_the_widened_range_of_our_values(ours, theirs, tolerance, slack, verdict):
+    assert judge(ours, theirs, tolerance, slack) == verdict
+
+
+def test_a_peer_that_nobody_knows_gets_the_nearest_name():
+    assert named("s2n, quinn,s2n") == ["s2n", "quinn"]
+    with pytest.raises(ac.ScenarioError, match='there is no peer "quin"; did you mean "quinn"'):
+        named("quin")
+
+
+def test_a_scenario_without_a_control_of_the_peer_is_refused():
+    with pytest.raises(ac.ScenarioError, match='expected cc = "cubic" or "bbr2"'):
+        swapped(scenario("copa"), "s2n")
+
+
+@pytest.mark.skipif(not schema.shipped(), reason="this build has no libraries: make stacks")
+def test_the_command_prints_a_table_and_writes_page_and_data(tmp_path):
+    file, out = tmp_path / "two.toml", tmp_path / "out"
+    file.write_text(SCENARIO.format(cc="cubic"))
+    arguments = ["differ", str(file), "--against", "s2n,quinn", "--out", str(out)]
+    done = CliRunner().invoke(cli, arguments)
+    assert done.exit_code == 0, done.output
+    assert "f0    cubic  s2n/cubic" in done.output
+    assert "f1 " not in done.output  # Vegas has no peer
+    data = json.loads((out / "differ.json").read_text())
+    assert [peer["peer"] for peer in data["peers"]] == ["s2n", "quinn"]
+    assert "<svg" in (out / "index.html").read_text()
+    strict = CliRunner().invoke(cli, [*arguments[:4], "--tolerance", "0", "--strict", "--quiet"])
+    assert strict.exit_code == 1
+    assert "apart: f0, goodput" in strict.output

@@ -37,6 +37,8 @@ CHILD = Path(__file__).with_name("chaos_child.py")
 OF_THE_MOMENT = {"cpu_s", "finished_at", "host", "command"}
 #: Exit codes of a disturbed sweep: it ended well, it reports what it could not do, it was killed.
 EXPECTED = {0, 2, -signal.SIGKILL}
+#: Part of the rounds in which tables of runs of more than `ROWS` rows go to disk in pieces.
+IN_PIECES, ROWS = 0.4, 50
 
 PLAIN = """
 name = "plain"
@@ -163,6 +165,9 @@ class Chaos:
         elif way == "worker":
             # The pool starts anew, and the sweep goes on until it is killed.
             faults["worker"] = 1
+        if self.choose.random() < IN_PIECES:
+            faults["rows"] = ROWS
+            self.happened["tables in pieces"] += 1
         children = [self.start(which, "chaos", faults)]
         for _ in range(more):
             children.append(self.start("plain", "chaos", {"die": self.choose.randint(1, most)}))

@@ -9,6 +9,7 @@ FAULTS has
     disk        [from, to, bytes]: between these calls no file can grow beyond so many bytes
     clock       seed: each look at the wall clock gives another time, up to 100 days away
     worker      after so many tasks SIGKILL to a process of this machine that does runs
+    rows        from so many recorded rows on tables of runs in this process go to disk in pieces
     kill        [tasks, pid, name]: after so many tasks SIGKILL to this process: a Dask worker, ...
     report      file to which the faults that took place, and the number of calls, are written
 """
@@ -106,7 +107,9 @@ def put_in(faults: Faults) -> None:
         time.time_ns = lambda: int(jump() * 1e9)
     from ackclock.experiments.executors.dask import Cluster
     from ackclock.experiments.executors.local import Processes
+    from ackclock.results import table_files
 
+    table_files.ROWS = faults.given.get("rows", table_files.ROWS)
     near, far = Processes.submit, Cluster.submit
 
     def submit_near(self: Any, task: Any) -> None:

@@ -167,3 +167,107 @@ def test_a_pack_that_is_no_table_counts_as_damaged(place):
     with look(place) as store:
         assert query.find(store) == []
     shutil.rmtree(place)
+
+
+DEEP = "[" * 100_000 + "]" * 100_000
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("labels", DEEP),
+        ("labels", "[1, 2]"),
+        ("labels", '{"a": {"b": 1}}'),
+        ("document", '{"a":' * 50_000 + "1" + "}" * 50_000),
+        ("document", "null"),
+        ("document", '{"a": NaN}'),
+        ("summary", DEEP),
+        ("files", DEEP),
+        ("tables", '["a b"]'),
+        ("key", "../../escaped"),
+        ("finished_at", 1e300),
+        ("cpu_s", float("nan")),
+        ("sweep", 7),
+    ],
+)
+def test_a_run_of_another_form_is_refused_in_one_sentence(place, tmp_path, capsys, column, value):
+    forge(place, lambda at, _: replace_column(at, column, value))
+    for command in (
+        ["list"],
+        ["show", "a"],
+        ["export", "--table", "flows", "--out", str(tmp_path / "flows.csv")],
+        ["query", "SELECT * FROM runs"],
+        ["gc"],
+    ):
+        assert cli.main(["results", *command, "--store", str(place)]) == 2, command
+        message = capsys.readouterr().err.strip()
+        assert f"the {column} of a run is" in message
+        assert len(message) < 500
+        assert len(message.splitlines()) == 1
+    assert not (tmp_path / "flows.csv").exists()
+
+
+@pytest.mark.parametrize("value", ["[1]", DEEP, None])
+def test_an_index_with_labels_of_another_form_is_refused(place, capsys, value):
+    with look(place) as store:
+        query.find(store)
+    base = sqlite3.connect(place / "index.sqlite")
+    base.execute("UPDATE runs SET labels = ?", (value,))
+    base.commit()
+    base.close()
+    assert cli.main(["results", "list", "--store", str(place)]) == 2
+    assert "index.sqlite: the labels of a run is" in capsys.readouterr().err
+
+
+def test_names_from_a_store_send_no_commands_to_a_terminal(place, capsys):
+    forge(place, lambda at, _: replace_column(at, "sweep", "\x1b]0;owned\x07\x1b[2Jname"))
+    key = exported_key(place)
+    for command in (["list"], ["show", key], ["query", "SELECT sweep FROM runs"]):
+        assert cli.main(["results", *command, "--store", str(place)]) == 0
+        said = capsys.readouterr().out
+        assert "\x1b" not in said
+        assert "\x07" not in said
+        assert r"\x1b[2Jname" in said
+
+
+def test_names_in_a_scenario_send_no_commands_to_a_terminal(tmp_path, capsys):
+    file = tmp_path / "small.toml"
+    file.write_text(SMALL.replace('"small"', r'"\u001b[2Jsmall"').replace("aimd", r"\u001b[2J"))
+    assert cli.main(["check", str(file)]) == 2
+    said = capsys.readouterr()
+    assert "\x1b" not in said.out + said.err
+    file.write_text(SMALL.replace('"small"', r'"\u001b[2Jsmall"'))
+    assert cli.main(["run", str(file)]) == 0
+    said = capsys.readouterr()
+    assert "\x1b" not in said.out
+    assert r"\x1b[2Jsmall" in said.out
+
+
+def test_a_table_without_keys_or_that_is_no_table_is_refused(place, tmp_path, capsys):
+    def without_keys(at, _):
+        table = pq.read_table(at / "flows.parquet", partitioning=None)
+        pq.write_table(table.drop_columns(["key"]), at / "flows.parquet")
+
+    def no_table(at, _):
+        (at / "flows.parquet").write_text("no table")
+
+    for change in (without_keys, no_table):
+        forge(place, change)
+        for what in ([exported_key(place)], ["--table", "flows"]):
+            command = ["results", "export", *what, "--out", str(tmp_path / "out.csv")]
+            assert cli.main([*command, "--store", str(place)]) == 2
+            message = capsys.readouterr().err.strip()
+            assert message.endswith("flows.parquet is no table of runs; the store is refused")
+            assert len(message.splitlines()) == 1
+
+
+def test_a_link_out_of_a_pack_counts_as_damage(place, tmp_path):
+    def link(at, _):
+        (at / "flows.parquet").rename(tmp_path / "elsewhere.parquet")
+        (at / "flows.parquet").symlink_to(tmp_path / "elsewhere.parquet")
+
+    forge(place, link)
+    with look(place) as store:
+        (row,) = query.find(store)
+        assert store.known([row["key"]]) == set()
+    assert (tmp_path / "elsewhere.parquet").exists()

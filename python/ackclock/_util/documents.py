@@ -82,7 +82,7 @@ def parse_document(text: str, file: Path | None = None) -> dict[str, Any]:
 
     try:
         data = json.loads(text, object_pairs_hook=table) if is_json else tomllib.loads(text)
-        deep = _is_deep(data)
+        deep = is_deep(data)
     except ValueError as error:
         form = "JSON" if is_json else "TOML"
         raise _unreadable(file, f"not valid {form}: {error}") from None
@@ -140,7 +140,7 @@ def check_depth(data: object, file: Path | None = None) -> None:
     ScenarioError
         It is.
     """
-    if _is_deep(data):
+    if is_deep(data):
         raise _too_deep(file)
 
 
@@ -149,7 +149,7 @@ def _too_deep(file: Path | None) -> ScenarioError:
     return _unreadable(file, message)
 
 
-def _is_deep(data: Any) -> bool:
+def is_deep(data: Any) -> bool:
     """Whether something is nested deeper than code that calls itself can follow."""
     level = [data] if isinstance(data, dict | list) else []
     for _ in range(MOST_DEEP):

@@ -7,7 +7,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["table"]
+__all__ = ["printable", "table"]
+
+_CONTROL = {code: f"\\x{code:02x}" for code in (*range(9), *range(11, 32), *range(127, 160))}
+
+
+def printable(text: str) -> str:
+    """Write control characters as escapes: names from strangers send no commands to a terminal.
+
+    Parameters
+    ----------
+    text
+        To be printed; tabs and ends of lines stay.
+    """
+    return text.translate(_CONTROL)
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], most: int = 40) -> str:
@@ -25,6 +38,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], most: int = 40) ->
     shown = list(rows)
     if len(rows) > most:
         shown = [*rows[: most // 2], *rows[len(rows) - most // 2 :]]
+    head, shown = [printable(cell) for cell in head], [[*map(printable, row)] for row in shown]
     widths = [max(len(row[i]) for row in [head, *shown]) for i in range(len(head))]
     right = [
         bool(shown) and all(row[i][:1].isdigit() or row[i][:1] in "-+" for row in shown)

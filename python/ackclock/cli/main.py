@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ackclock._util.end_signals import EXIT_CODES, ended_by_signals, received
+from ackclock._util.text_table import printable
 from ackclock.cli.options import EXIT_INPUT, EXIT_INTERNAL, EXIT_INTERRUPTED
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ def main(arguments: list[str] | None = None) -> int:
         click.echo(error.format_message())
         return EXIT_INPUT
     except click.ClickException as error:
-        click.echo("\n".join(_messages(error)), err=True)
+        click.echo(printable("\n".join(_messages(error))), err=True)
         return EXIT_INPUT
     except (KeyboardInterrupt, click.Abort) as error:
         # Click raises Abort from the KeyboardInterrupt, which may say what is kept.
@@ -175,10 +176,10 @@ def _failed(error: BaseException) -> int:
     if any(name.startswith("__ackclock_") for name in vars(error)):
         from ackclock.catalogue.python_source import describe_failure
 
-        click.echo(describe_failure(error), err=True)
+        click.echo(printable(describe_failure(error) or ""), err=True)
         return EXIT_INPUT
     if isinstance(error, AckclockError):
-        click.echo(str(error), err=True)
+        click.echo(printable(str(error)), err=True)
         return EXIT_INPUT
     if missing := describe_missing(error):
         click.echo(missing, err=True)

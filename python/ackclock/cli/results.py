@@ -121,6 +121,7 @@ def show(run: str, place: Path | None, *, as_json: bool) -> None:
     """Show one RUN: where it comes from, its summary, its tables. RUN: first digits of its key."""
     import tomli_w
 
+    from ackclock._util.text_table import printable
     from ackclock.experiments.store import query
 
     store = _opened(place)
@@ -146,7 +147,7 @@ def show(run: str, place: Path | None, *, as_json: bool) -> None:
     }
     width = max(map(len, fields))
     head = "\n".join(f"{name:{width}}  {value}" for name, value in fields.items() if value != "")
-    click.echo(f"{head}\n\n{tomli_w.dumps(data['document'])}")
+    click.echo(printable(f"{head}\n\n{tomli_w.dumps(data['document'])}"))
 
 
 _PARSED = ("labels", "tables", "summary", "document")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock._util.html_table import fragment, html_table, show_tables
 from ackclock._util.number_text import decimals, engineering, number, percent, working_time
-from ackclock._util.text_table import table
+from ackclock._util.text_table import printable, table
 from ackclock.errors import UnsupportedError, suggestion
 from ackclock.results.bundle import write_bundle
 
@@ -230,7 +230,7 @@ class Run:
     def _head(self) -> str:
         s = self.summary
         begin, end = s["duration_s"] - s["window_s"], s["duration_s"]
-        title = self.scenario.name or "scenario"
+        title = printable(self.scenario.name) or "scenario"
         return (
             f"{title}: {s['engine']} engine, era {s['era']}, seed {s['seed']},"
             f" {number(s['duration_s'])} s simulated, measured from {number(begin)} s to"

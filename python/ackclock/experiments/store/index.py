@@ -16,7 +16,7 @@ from contextlib import ExitStack, closing, suppress
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ackclock.experiments.store.locks import locked
-from ackclock.experiments.store.names import check_packs
+from ackclock.experiments.store.names import check_packs, check_run
 from ackclock.experiments.store.pack import COLUMNS, RUNS, rows_of
 
 if TYPE_CHECKING:
@@ -205,6 +205,8 @@ class Index:
                 return False
             rows = rows_of(pack, "runs")
             assert rows is not None
+            for row in rows.to_pylist():
+                check_run(pack, row)
             self._insert(name, rows)
         except (OSError, ValueError, KeyError):
             # Not a table, or one without the columns of runs.
@@ -363,7 +365,10 @@ class Index:
             ORDER BY r.finished_at DESC, r.key LIMIT {-1 if limit is None else limit}
         """
         found = self._base.execute(query, values).fetchall()
-        return [dict(zip(names, row, strict=True)) for row in reversed(found)]
+        rows = [dict(zip(names, row, strict=True)) for row in reversed(found)]
+        for row in rows:
+            check_run(self._file, row)
+        return rows
 
     @_sturdy
     def names(self) -> set[str]:

@@ -10,17 +10,21 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from ackclock._util.documents import is_deep
 from ackclock.errors import AckclockError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-__all__ = ["StoreError", "check_files", "check_manifest", "check_packs"]
+__all__ = ["StoreError", "check_files", "check_manifest", "check_packs", "check_run"]
 
 _TABLE_FILE = re.compile(r"[a-z][a-z0-9_]{0,63}\.parquet")
 _PACK = re.compile(r"[0-9a-f]{32}")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
+_TABLE = re.compile(r"[a-z][a-z0-9_]{0,63}")
+_LAST_S = 253402300799.0
+"""The end of the year 9999, beyond which no program can write a date."""
 _PART = re.compile(r"[^\x00-\x1f/\\:]{1,255}")
 
 
@@ -61,6 +65,98 @@ def check_manifest(pack: Path, text: bytes) -> dict[str, Any]:
                 f"{pack}: the manifest has no size and SHA-256 of {name}, so the store is refused"
             )
     return found
+
+
+def check_run(where: object, row: Mapping[str, Any]) -> None:
+    """Look at what a store says of a run, in a pack or in the index.
+
+    Parameters
+    ----------
+    where
+        The pack or the store, for messages.
+    row
+        Columns of ``runs.parquet``, or some of them.
+
+    Raises
+    ------
+    StoreError
+        A column has another form than ackclock writes.
+    """
+    for name, has_form in _FORMS.items():
+        if name in row and not has_form(row[name]):
+            given = str(row[name])
+            shown = json.dumps(given if len(given) < 60 else f"{given[:57]}...")
+            raise StoreError(
+                f"{where}: the {name} of a run is {shown}, which no ackclock writes; the store is"
+                " refused"
+            )
+
+
+def _is_key(value: object) -> bool:
+    return isinstance(value, str) and _DIGEST.fullmatch(value) is not None
+
+
+def _is_seconds(value: object) -> bool:
+    return isinstance(value, float | int) and 0 <= value <= _LAST_S
+
+
+def _is_text(value: object) -> bool:
+    return value is None or isinstance(value, str)
+
+
+def _is_seed(value: object) -> bool:
+    # The index keeps those that SQLite does not have as text.
+    return (isinstance(value, int) and value >= 0) or (isinstance(value, str) and value.isdecimal())
+
+
+def _refuse(_: str) -> None:
+    raise ValueError
+
+
+def _read(text: object, constant: Any = _refuse) -> Any:
+    """Data of JSON; None if it is none, is nested too deep, or has a number that JSON has not."""
+    try:
+        found = json.loads(text, parse_constant=constant) if isinstance(text, str) else None
+    except (ValueError, RecursionError):
+        return None
+    return None if is_deep(found) else found
+
+
+def _is_table(text: object) -> bool:
+    return isinstance(_read(text), dict)
+
+
+def _is_summary(text: object) -> bool:
+    return isinstance(_read(text, float), dict)
+
+
+def _is_flat_table(text: object) -> bool:
+    found = _read(text)
+    scalar = (str, int, float, type(None))
+    return isinstance(found, dict) and all(isinstance(value, scalar) for value in found.values())
+
+
+def _is_list_of_tables(text: object) -> bool:
+    found = _read(text)
+    names: Sequence[object] = found if isinstance(found, list) else [None]
+    return all(isinstance(name, str) and _TABLE.fullmatch(name) for name in names)
+
+
+_FORMS = {
+    "key": _is_key,
+    "labels": _is_flat_table,
+    "tables": _is_list_of_tables,
+    "cpu_s": _is_seconds,
+    "finished_at": _is_seconds,
+    "summary": _is_summary,
+    "seed": _is_seed,
+    **dict.fromkeys(
+        ("engine", "version", "scenario_hash", "name", "sweep", "host", "command"), _is_text
+    ),
+    "document": _is_table,
+    "files": _is_table,
+}
+"""What columns must be, beyond their types."""
 
 
 def check_files(run: str, files: object) -> dict[str, str]:

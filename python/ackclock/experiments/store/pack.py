@@ -284,7 +284,9 @@ def is_whole(pack: Path) -> bool:
     for name, said in found["files"].items():
         file = pack / name
         try:
-            if file.stat().st_size != said["bytes"] or digest(file) != said["sha256"]:
+            # Not what a link leads to, which is not in the store.
+            is_same = file.stat().st_size == said["bytes"] and digest(file) == said["sha256"]
+            if file.is_symlink() or not is_same:
                 return False
         except OSError:
             return False
@@ -302,6 +304,11 @@ def rows_of(pack: Path, name: str, columns: Sequence[str] | None = None) -> pa.T
         Of the table.
     columns
         Left out: all.
+
+    Raises
+    ------
+    ValueError
+        The file is no table of runs.
     """
     import pyarrow.parquet as pq
 
@@ -309,7 +316,10 @@ def rows_of(pack: Path, name: str, columns: Sequence[str] | None = None) -> pa.T
     if not file.is_file():
         return None
     # A single file: pyarrow would look for partitions in the names of folders above it.
-    return pq.ParquetFile(file).read(columns=None if columns is None else list(columns))
+    with pq.ParquetFile(file) as opened:
+        if KEY not in opened.schema_arrow.names:
+            raise ValueError(f"{file} has no column {KEY}")
+        return opened.read(columns=None if columns is None else list(columns))
 
 
 def of_keys(rows: pa.Table, keys: set[str]) -> pa.Table:

@@ -23,7 +23,7 @@ from ackclock.experiments.store import pack, place
 from ackclock.experiments.store.index import Index
 from ackclock.experiments.store.keeper import joined
 from ackclock.experiments.store.locks import Presence, locked
-from ackclock.experiments.store.names import StoreError
+from ackclock.experiments.store.names import StoreError, check_run
 from ackclock.experiments.store.writer import Writer
 
 if TYPE_CHECKING:
@@ -231,6 +231,9 @@ class Store:
                     " run the sweep again, it repeats only what is missing"
                 )
                 raise StoreError(message) from None
+            except ValueError:
+                message = f"{self._packs / at}: {name}.parquet is no table of runs"
+                raise StoreError(f"{message}; the store is refused") from None
             if rows is not None:
                 found.append(pack.of_keys(rows, wanted))
         return found
@@ -271,6 +274,9 @@ class Store:
             Keys of runs.
         """
         found = {row["key"]: row for rows in self._read("runs", keys) for row in rows.to_pylist()}
+        for row in found.values():
+            # The index, which may be from somebody else, has not looked at all of it.
+            check_run(self.folder, row)
         return [found[key] for key in keys]
 
     @property
@@ -400,7 +406,9 @@ class Store:
         tables = {}
         for file in said["files"] if said is not None else ():
             table = Path(file).stem
-            tables[table] = pack.of_keys(pack.rows_of(at, table), keys)
+            rows = pack.rows_of(at, table)
+            if rows is not None:
+                tables[table] = pack.of_keys(rows, keys)
         made = pack.write_tables(self._packs, self.folder / "tmp", tables)
         self._index.add(made, tables["runs"])
         return made

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ackclock.dossier.bind import bound, read_control
+from ackclock.dossier.bind import Control, bound, read_control
 from ackclock.dossier.read import read
 from ackclock.dossier.run import Task, evaluate
 from ackclock.reproduce.run.studies import Means
@@ -105,6 +105,17 @@ def test_a_control_that_needs_ecn_is_run_with_it_and_never_without():
         assert paths == {"marks", "tunnel"} | (set() if has_ecn else {"drops"})
         victim = data.studies["beside"].document["scenario"]["flows"][0]
         assert "tcp" not in victim
+
+
+def test_flows_of_a_released_library_find_again_what_is_lost_twice():
+    # Whether the build has the library or not: only the studies are made.
+    profile = read("rfc9743")
+    data = bound(profile, Control("s2n/bbr2", "s2n/bbr2"), profile.against)
+    victim, other = data.studies["beside"].document["scenario"]["flows"]
+    assert (other["cc"], other["recovery"]) == ("s2n/bbr2", "rack")
+    assert "recovery" not in victim
+    for control in ("cubic", {"class": "/a/b.py:Mine"}, "/a/b.py:Mine"):
+        assert Control("it", control).flow == {}
 
 
 def test_dctcp_takes_more_than_its_share_beside_cubic_in_one_queue(rows):

@@ -25,6 +25,10 @@ Data = dict[str, Any]
 ECN = {"ecn": True, "accecn": True}
 """What flows of a control negotiate that cannot run without counts of marks (RFC 9768)."""
 
+SHIPPED = {"recovery": "rack"}
+"""What flows have of a control of a released library: written for QUIC, it relies on a recovery
+that also finds what is lost when it is sent again."""
+
 
 @dataclass(frozen=True)
 class Control(Subject):
@@ -33,10 +37,16 @@ class Control(Subject):
     Parameters
     ----------
     tcp
-        Settings that its flows need.
+        TCP settings that its flows need.
     """
 
     tcp: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def flow(self) -> Mapping[str, Any]:
+        """Other settings that its flows need: those of a control of a released library."""
+        is_shipped = isinstance(self.value, str) and "/" in self.value and ":" not in self.value
+        return SHIPPED if is_shipped else {}
 
 
 def read_control(text: str, folder: Path) -> Control:
@@ -45,12 +55,15 @@ def read_control(text: str, folder: Path) -> Control:
     Parameters
     ----------
     text
-        Registry name, ``file.py:Class``, or a table as ``{kind = "aimd", b = 0.7}``.
+        Registry name, ``file.py:Class``, or a table as ``{kind = "aimd", b = 0.7}``; in a build
+        with released libraries also the name of one of their controls, as ``s2n/cubic``.
     folder
         What files are relative to.
 
     Raises
     ------
+    AckclockError
+        It is a whole connection, which has its own transport.
     ScenarioError
         It is no control.
     """
@@ -63,6 +76,11 @@ def read_control(text: str, folder: Path) -> Control:
     try:
         found = read_subject(text, folder, "cc", lambda value: trial(value, tcp))
     except ScenarioError as error:
+        if any('transport = "quic"' in problem.message for problem in error.problems):
+            message = (
+                f"{text} is a whole connection over QUIC; studies of profiles are over TCP"
+            )
+            raise AckclockError(f"{message}; expected a control, as s2n/cubic") from None
         if not all(problem.path.endswith("tcp.accecn") for problem in error.problems):
             raise
         tcp = ECN
@@ -135,8 +153,10 @@ def bound(
             return copy.deepcopy(dict(others))
         if isinstance(value, dict):
             found = {key: put(item) for key, item in value.items()}
-            if control.tcp and value.get("cc") == MINE:
-                found["tcp"] = {**found.get("tcp", {}), **control.tcp}
+            if value.get("cc") == MINE:
+                found |= control.flow
+                if control.tcp:
+                    found["tcp"] = {**found.get("tcp", {}), **control.tcp}
             return found
         return [put(item) for item in value] if isinstance(value, list) else value
 

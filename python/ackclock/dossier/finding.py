@@ -58,6 +58,7 @@ class Finding:
             "control": task.control.label,
             "value": task.control.value,
             "tcp": dict(task.control.tcp),
+            "flow": dict(task.control.flow),
             "user_code_hash": results.code_hash,
             **origin(task),
             "command": self.command,

@@ -94,6 +94,7 @@ def write_html(dossier: Finding, at: Path) -> str:
         control=results.task.control,
         value=json_text(results.task.control.value),
         tcp=results.task.control.tcp,
+        flow=results.task.control.flow,
         code=results.code_hash,
         profile=profile,
         document=profile.document,

@@ -36,7 +36,7 @@ def test_cubic_loses_less_and_bbr_queues_less_and_the_page_says_so(saved):
     (pair,) = data["pairs"]
     better = {one["number"]: one["better"] for one in pair["differences"]}
     assert better["5.1.3 Loss by buffer: 1.0 BDP"] == "cubic"
-    assert better["5.1.2 Standing queue: queue: 1 flows"] == "bbr"
+    assert better["5.1.2 Standing queue: queue: 1 flow"] == "bbr"
     assert "cubic meets and bbr does not: 5.1.3 Loss by buffer." in output
     assert "bbr is better in" in output
 

@@ -6,7 +6,7 @@ folder. The output is the share that the tests notice ("killed"), and the surviv
 change nothing that can be seen are listed with the reason in `tools/mutants.toml` and do not count.
 
 Rust is mutated by cargo-mutants (`cargo install cargo-mutants --locked`), Python by Cosmic Ray,
-which uvx fetches. Both work on copies of the source; a Rust mutant takes about a minute of one
+which uv fetches. Both work on copies of the source; a Rust mutant takes about a minute of one
 core, a Python mutant some seconds.
 """
 
@@ -167,9 +167,9 @@ def python(count: int, seed: int, folder: Path) -> list[Fate]:
 
 
 def _cosmic_ray(copy: Path, *arguments: str) -> None:
-    uvx = ROOT / ".venv/bin/uvx"
+    uv = ROOT / ".venv/bin/uv"
     environment = {**os.environ, "PYTHONPATH": str(copy / "python"), "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [str(uvx), "--quiet", "--from", COSMIC_RAY, "cosmic-ray", *arguments]
+    command = [str(uv), "tool", "run", "--quiet", "--from", COSMIC_RAY, "cosmic-ray", *arguments]
     subprocess.run(command, cwd=copy, env=environment, check=True)
 
 

@@ -7,6 +7,7 @@ import json
 import pytest
 
 import ackclock as ac
+from ackclock._util import documents
 from ackclock.cli import main as cli
 from ackclock.engines.registry import case
 from ackclock.scenario.networks import graphml
@@ -125,3 +126,43 @@ def test_a_packed_file_that_is_cut_is_reported(tmp_path, cut):
     file.write_bytes(gzip.compress(GRAPH.encode())[:cut])
     with pytest.raises(ac.ScenarioError, match=r"cannot read .*net\.graphml\.gz"):
         ac.topology.from_graphml(file, rate="1 Mbps")
+
+
+ENDLESS = """
+duration = "1 s"
+net = {{ kind = "dumbbell", pairs = 1, rate = "1 Mbps", rtt = "9 ms", buffer = "9 pkt"{net} }}
+flows = [{{ pair = 0{flow} }}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("net", "flow"),
+    [
+        (', schedule = { mahimahi_file = "/dev/zero" }', ""),
+        ("", ', source = { kind = "trace", file = "/dev/zero" }'),
+        (", nothing = 1", ""),
+    ],
+)
+def test_a_file_that_never_ends_is_refused(tmp_path, monkeypatch, capsys, net, flow):
+    monkeypatch.setattr(documents, "MOST_BYTES", 2**20)
+    file = tmp_path / "endless.toml"
+    file.write_text(ENDLESS.format(net=net, flow=flow))
+    if "nothing" in net:
+        file.unlink()
+        file.symlink_to("/dev/zero")
+    assert cli.main(["check", str(file)]) == 2
+    message = capsys.readouterr().err.strip()
+    assert "it has more than 1 MiB; expected less" in message
+    assert len(message.splitlines()) == 1
+
+
+def test_a_network_of_files_that_never_end_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(documents, "MOST_BYTES", 2**20)
+    for name in ("nodes.csv", "edges.csv"):
+        (tmp_path / name).symlink_to("/dev/zero")
+    with pytest.raises(ac.ScenarioError, match=r"csv: .*it has more than 1 MiB"):
+        ac.topology.from_csv(tmp_path)
+    (tmp_path / "edges.csv").unlink()
+    (tmp_path / "edges.csv").write_text("source,target\n" + "a,b\n" * 2**17)
+    with pytest.raises(ac.ScenarioError, match=r"nodes\.csv: .*it has more than 1 MiB"):
+        ac.topology.from_csv(tmp_path)

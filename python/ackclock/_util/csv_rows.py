@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import io
 from typing import TYPE_CHECKING
 
+from ackclock._util.documents import read_bounded
 from ackclock.errors import suggestion
 
 if TYPE_CHECKING:
@@ -61,13 +63,13 @@ def rows(path: Path, *needed: tuple[str, ...]) -> list[Row]:
     """
     try:
         # Spreadsheets begin UTF-8 with a byte-order mark.
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            return _read(csv.DictReader(file), needed)
+        text = read_bounded(path).decode("utf-8-sig")
+        return _read(csv.DictReader(io.StringIO(text, newline="")), needed)
     except OSError as error:
         raise CsvError(f"cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise CsvError("is not UTF-8 text") from None
-    except ValueError as error:  # a path with a null character
+    except ValueError as error:  # too large, or a path with a null character
         raise CsvError(f"cannot be read: {error}") from None
 
 

@@ -12,10 +12,45 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["MOST_DEEP", "Typed", "check_depth", "parse_document", "read_document"]
+__all__ = [
+    "MOST_BYTES",
+    "MOST_DEEP",
+    "Typed",
+    "check_depth",
+    "is_deep",
+    "parse_document",
+    "read_bounded",
+    "read_document",
+]
 
 MOST_DEEP = 100
 """Levels of tables and lists in a document; none that means something has ten."""
+
+
+MOST_BYTES = 256 * 2**20
+"""Largest file that is read into memory [bytes]: some ten million lines."""
+
+
+def read_bounded(path: Path) -> bytes:
+    """Read a file that may come from somebody else, and that may never end, as /dev/zero.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Raises
+    ------
+    OSError
+        It cannot be read.
+    ValueError
+        It has more than `MOST_BYTES`.
+    """
+    with path.open("rb") as file:
+        content = file.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise ValueError(f"it has more than {MOST_BYTES / 2**20:g} MiB; expected less")
+    return content
 
 
 class Typed(dict[str, Any]):
@@ -40,11 +75,13 @@ def read_document(file: Path) -> dict[str, Any]:
         It cannot be read, or is neither.
     """
     try:
-        text = file.read_text(encoding="utf-8")
+        text = read_bounded(file).decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
     except OSError as error:
         raise _unreadable(file, f"cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise _unreadable(file, "is not UTF-8 text") from None
+    except ValueError as error:
+        raise _unreadable(file, f"cannot be read: {error}") from None
     return parse_document(text, file)
 
 

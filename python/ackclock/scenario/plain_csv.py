@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ackclock._util.documents import read_bounded
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
     from pathlib import Path
@@ -48,7 +50,7 @@ def plain_columns(
     try:
         if path.stat().st_size < LEAST_BYTES:
             return None
-        text = path.read_bytes()
+        text = read_bounded(path)
     except (OSError, ValueError):
         return None
     head, _, body = text.removeprefix(b"\xef\xbb\xbf").partition(b"\n")
@@ -115,7 +117,7 @@ def mixed_columns(
     from ackclock._util.arrow import numbers
 
     try:
-        text = path.read_bytes()
+        text = read_bounded(path)
     except (OSError, ValueError):
         return None
     head = text.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0].removesuffix(b"\r")

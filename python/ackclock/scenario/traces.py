@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import repeat
 from typing import TYPE_CHECKING
 
 from ackclock._util import csv_rows
+from ackclock._util.documents import read_bounded
 from ackclock._util.units import parse, quantity_problem
 from ackclock.catalogue import schema
 from ackclock.errors import Problem, ScenarioError
@@ -27,7 +27,7 @@ _MOST_REPORTED = 20
 """Most problems of a file that are reported."""
 
 
-class Rows(list[tuple[float | None, ...]]):
+class Rows(list[tuple[float, ...]]):
     """Entries of a list as the core takes them too: values in the order of its fields.
 
     As text they are a third of tables with names, and made in a third of the time.
@@ -35,21 +35,18 @@ class Rows(list[tuple[float | None, ...]]):
     Parameters
     ----------
     rows
-        The entries; None is a key left out.
+        The entries.
     names
-        Of the fields.
+        Of the fields: the first ones, none left out.
     """
 
-    def __init__(self, rows: Iterable[tuple[float | None, ...]], names: Sequence[str]) -> None:
+    def __init__(self, rows: Iterable[tuple[float, ...]], names: Sequence[str]) -> None:
         super().__init__(rows)
         self.names = tuple(names)
 
     def tables(self) -> list[dict[str, float]]:
         """Give the entries as tables, as a person writes them."""
-        return [
-            {name: value for name, value in zip(self.names, row, strict=True) if value is not None}
-            for row in self
-        ]
+        return [dict(zip(self.names, row, strict=True)) for row in self]
 
 
 def tabled(data: schema.Data) -> schema.Data:
@@ -134,7 +131,7 @@ def replayed(room: str, spec: schema.Data, folder: Path, where: str) -> schema.D
     return {**rest, key: entries}
 
 
-def _plain_entries(path: Path, entry: schema.Data) -> Rows | None:
+def _plain_entries(path: Path, entry: schema.Data) -> Rows | list[dict[str, float]] | None:
     """Read a file in which nothing is wrong and all values are plain numbers, column by column.
 
     Files of a million lines are of this kind. None for any other, which is read row by row.
@@ -147,7 +144,7 @@ def _plain_entries(path: Path, entry: schema.Data) -> Rows | None:
     columns = plain_columns(path, kinds)
     if columns is None or not {*entry["required"]} <= {*columns}:
         return None
-    values: dict[str, Iterable[float | None]] = {}
+    values: dict[str, list[float]] = {}
     for name, column in columns.items():
         quantity = quantities[name]
         if quantity is not None and quantity_problem(float(column.max()), quantity):
@@ -160,8 +157,12 @@ def _plain_entries(path: Path, entry: schema.Data) -> Rows | None:
             values[name] = np.rint(column).astype(np.int64).tolist()
         else:
             values[name] = column.tolist()
-    lists = [values.get(name, repeat(None, len(columns["at"]))) for name in rules]
-    return Rows(zip(*lists, strict=True), list(rules))
+    names = [name for name in rules if name in values]
+    rows = zip(*(values[name] for name in names), strict=True)
+    if names == list(rules)[: len(names)]:
+        return Rows(rows, names)
+    # A key that is left out has no place in a row.
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def _wrong(name: str, row: dict[str, str], entry: schema.Data) -> str | None:
@@ -202,11 +203,13 @@ def delivery(file: Path, where: str) -> list[int]:
         return ScenarioError([Problem(where, message)])
 
     try:
-        lines = file.read_text(encoding="ascii").splitlines()
+        lines = read_bounded(file).decode("ascii").splitlines()
     except OSError as error:
         raise wrong(f"cannot read {file}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise wrong(f"{file} is not text; expected one time in milliseconds per line") from None
+    except ValueError as error:
+        raise wrong(f"cannot read {file}: {error}") from None
     times: list[int] = []
     for number, line in enumerate(lines, start=1):
         text = line.strip()

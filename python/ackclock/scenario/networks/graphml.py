@@ -7,15 +7,13 @@ import zlib
 from typing import IO, TYPE_CHECKING, Any
 from xml.parsers import expat
 
+from ackclock._util.documents import MOST_BYTES
 from ackclock.scenario.networks.link_defaults import wrong
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 __all__ = ["MOST_BYTES", "open_graphml"]
-
-MOST_BYTES = 256 * 2**20
-"""Largest file, after decompression [bytes]: some two million links."""
 
 
 class _EntityError(Exception):

@@ -14,7 +14,7 @@ def axes(study):
 
 
 @pytest.mark.parametrize("profile", names())
-def test_a_query_tells_the_points_of_its_studies_apart_in_both_tiers(profile):
+def test_a_query_distinguishes_the_points_of_its_studies_in_both_tiers(profile):
     # Else a replicate has several rows, one for each point, and the tier with the axis stops.
     data = read(profile).data
     queries = {

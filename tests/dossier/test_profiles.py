@@ -28,3 +28,9 @@ def test_a_query_distinguishes_the_points_of_its_studies_in_both_tiers(profile):
             words = set(re.findall(r"\w+", re.sub(rf"\b{name}\.\w+", "", query)))
             missing = axes(data.studies[name]) - words
             assert not missing, f"{place}: {missing} of {name}"
+
+
+@pytest.mark.parametrize("profile", names())
+def test_every_requirement_that_is_measured_has_a_figure(profile):
+    requirements = read(profile).requirements.values()
+    assert not [one.id for one in requirements if one.thresholds and not one.figures]

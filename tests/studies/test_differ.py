@@ -34,7 +34,8 @@ cc = "vegas"
 
 def trace(*steps):
     times, windows = zip(*steps, strict=True)
-    return Trace(np.array(times, dtype=float), np.array(windows, dtype=float))
+    acked = 10 * np.arange(len(times), dtype=float)
+    return Trace(np.array(times, dtype=float), np.array(windows, dtype=float), acked)
 
 
 def scenario(cc="cubic"):
@@ -49,8 +50,11 @@ def test_windows_part_where_they_differ_by_a_packet_and_by_a_tenth():
     found = part(ours, theirs, [(0.0, "slow-start"), (2.2, "avoidance"), (2.8, "recovery")])
     # At 2 s they differ by 2 of 40; from 2.5 s on by 10 of 40.
     assert (found.packet_s, found.tenth_s, found.ours, found.theirs) == (2.0, 2.5, 40.0, 50.0)
-    assert found.state == "avoidance"
-    assert "within a tenth until 2.500 s, in avoidance: 40.0 packets here, 50.0 there" in str(found)
+    assert (found.state, found.acked) == ("avoidance", 20)
+    assert str(found).endswith(
+        "within a tenth until 2.500 s, in avoidance, with 20 packets acknowledged: "
+        "40.0 packets here, 50.0 there"
+    )
 
 
 def test_windows_within_a_packet_never_part():

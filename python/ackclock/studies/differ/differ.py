@@ -199,6 +199,7 @@ class Difference(Outcome):
                             "ours": parting.ours,
                             "theirs": parting.theirs,
                             "state": parting.state,
+                            "acked": parting.acked,
                             "sentence": str(parting),
                         }
                         for flow, parting in peer.partings.items()

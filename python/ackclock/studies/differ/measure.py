@@ -49,12 +49,13 @@ class Trace:
 
     Parameters
     ----------
-    time_s, cwnd
-        As long as each other, times ascending.
+    time_s, cwnd, acked
+        As long as each other, times ascending; ``acked`` is the packet that is expected next.
     """
 
     time_s: Floats
     cwnd: Floats
+    acked: Floats
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,8 @@ class Parting:
         The windows then [packets]; those of ``packet_s`` if they never differ by a tenth.
     state
         The state of our sender then; empty if unknown.
+    acked
+        Packets of ours that were acknowledged then.
     """
 
     packet_s: float | None
@@ -78,6 +81,7 @@ class Parting:
     ours: float
     theirs: float
     state: str
+    acked: int
 
     def __str__(self) -> str:
         if self.packet_s is None:
@@ -87,8 +91,9 @@ class Parting:
             return f"{first} and never differ by a tenth"
         state = f", in {self.state}" if self.state else ""
         return (
-            f"{first} and within a tenth until {self.tenth_s:.3f} s{state}: "
-            f"{self.ours:.1f} packets here, {self.theirs:.1f} there"
+            f"{first} and within a tenth until {self.tenth_s:.3f} s{state}, with"
+            f" {self.acked:,} packets acknowledged: {self.ours:.1f} packets here,"
+            f" {self.theirs:.1f} there"
         )
 
 
@@ -110,7 +115,8 @@ def trace(run: Run, flow: str) -> Trace:
         Its id.
     """
     mine = _rows(run.tables["windows"], flow)
-    return Trace(mine["time_s"].to_numpy(), mine["cwnd_segments"].to_numpy())
+    columns = (mine[name].to_numpy() for name in ("time_s", "cwnd_segments", "acked"))
+    return Trace(*columns)
 
 
 def measure(run: Run, flow: int) -> dict[str, float]:
@@ -176,16 +182,18 @@ def part(ours: Trace, theirs: Trace, states: Sequence[tuple[float, str]] = ()) -
     packet = np.flatnonzero(by > 1)
     tenth = np.flatnonzero((by > 1) & (by > APART * mine))
     if not len(packet):
-        return Parting(None, None, float(mine[-1]), float(other[-1]), "")
+        return Parting(None, None, float(mine[-1]), float(other[-1]), "", int(ours.acked[-1]))
     place = int(tenth[0]) if len(tenth) else int(packet[0])
     then = float(times[place])
     entered = [state for at, state in states if at <= then]
+    row = int(np.searchsorted(ours.time_s, then, side="right")) - 1
     return Parting(
         float(times[packet[0]]),
         then if len(tenth) else None,
         float(mine[place]),
         float(other[place]),
         entered[-1] if entered else "",
+        int(ours.acked[row]),
     )
 
 

@@ -7,6 +7,7 @@ import pytest
 from ackclock.dossier.bind import Control, bound, read_control
 from ackclock.dossier.read import read
 from ackclock.dossier.run import Task, evaluate
+from ackclock.errors import AckclockError, Problem, ScenarioError
 from ackclock.reproduce.run.studies import Means
 
 FILE = f"{Path(__file__).with_name('dossier_controls.py')}"
@@ -116,6 +117,16 @@ def test_flows_of_a_released_library_find_again_what_is_lost_twice():
     assert "recovery" not in victim
     for control in ("cubic", {"class": "/a/b.py:Mine"}, "/a/b.py:Mine"):
         assert Control("it", control).flow == {}
+
+
+def test_a_whole_connection_is_refused_in_a_sentence(monkeypatch):
+    def refuse(*_):
+        message = 'it is a whole connection of QUIC; expected transport = "quic" beside it'
+        raise ScenarioError([Problem("", message, "quinn/cubic")])
+
+    monkeypatch.setattr("ackclock.dossier.bind.read_subject", refuse)
+    with pytest.raises(AckclockError, match="studies of profiles are over TCP; expected a control"):
+        read_control("quinn/cubic", Path())
 
 
 def test_dctcp_takes_more_than_its_share_beside_cubic_in_one_queue(rows):

@@ -139,7 +139,7 @@ def _arena(task: Task) -> Arena:
     from ackclock.studies.adversary.arena import Arena
 
     control = task.control
-    settings = {f"flows[0].tcp.{key}": value for key, value in control.tcp.items()}
+    settings = {f"flows[0].{key}": value for key, value in control.settings.items()}
     controls = {control.label: control.value, **_rivals(task)}
     return Arena(controls, flows=FLOWS, duration_s=LENGTH_S, settings=settings)
 
@@ -189,7 +189,7 @@ def _audit(task: Task, size: int, means: Means) -> Audited:
     found = audit(
         task.control,
         task.tier,
-        tcp=task.control.tcp,
+        settings=task.control.settings,
         size=_size_of_audit(task, size),
         workers=means.workers,
         store=means.store,
@@ -218,7 +218,7 @@ def _predict_audit(task: Task, size: int, means: Means, kept: Store | None) -> D
     control = task.control
     plans = [
         sweep_of(document, tier, f"{situation}, n = {flows}").plan(means.workers, kept)
-        for situation, flows, document in documents(control.value, tier, control.tcp)
+        for situation, flows, document in documents(control.value, tier, control.settings)
     ]
     keys = ("points", "runs", "stored", "cpu_s")
     return {key: sum(getattr(plan, key) for plan in plans) for key in keys}
@@ -228,7 +228,7 @@ def _game(task: Task, size: int) -> Game:
     from ackclock.studies.game import from_document
 
     control = task.control
-    mine = {"cc": control.value, **({"tcp": dict(control.tcp)} if control.tcp else {})}
+    mine = {"cc": control.value, **control.settings}
     net = {"kind": "dumbbell", "pairs": size, "rate": f"{5 * size} Mbps", "rtt": "40 ms"}
     return from_document(
         {

@@ -48,6 +48,11 @@ class Control(Subject):
         is_shipped = isinstance(self.value, str) and "/" in self.value and ":" not in self.value
         return SHIPPED if is_shipped else {}
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        """All that its flows need, as keys of a flow."""
+        return {**self.flow, **({"tcp": dict(self.tcp)} if self.tcp else {})}
+
 
 def read_control(text: str, folder: Path) -> Control:
     """Read and check a control; find out whether its flows need ECN.
@@ -77,9 +82,7 @@ def read_control(text: str, folder: Path) -> Control:
         found = read_subject(text, folder, "cc", lambda value: trial(value, tcp))
     except ScenarioError as error:
         if any('transport = "quic"' in problem.message for problem in error.problems):
-            message = (
-                f"{text} is a whole connection over QUIC; studies of profiles are over TCP"
-            )
+            message = f"{text} is a whole connection over QUIC; studies of profiles are over TCP"
             raise AckclockError(f"{message}; expected a control, as s2n/cubic") from None
         if not all(problem.path.endswith("tcp.accecn") for problem in error.problems):
             raise

@@ -235,7 +235,7 @@ def audit(
     tier: str = "fast",
     *,
     gap_s: float | None = None,
-    tcp: Mapping[str, Any] | None = None,
+    settings: Mapping[str, Any] | None = None,
     size: Tier | None = None,
     workers: int | None = None,
     store: Place = None,
@@ -252,8 +252,8 @@ def audit(
         ``fast`` or ``full``.
     gap_s
         Time between starts, and that which is measured [s]; left out: the tier's.
-    tcp
-        Settings that the control's flows need.
+    settings
+        What the control's flows need beside it, as keys of a flow.
     size
         In place of the tier's.
     workers, store, progress
@@ -277,7 +277,7 @@ def audit(
         size = replace(size, gap_s=gap_s)
     rows: list[Row] = []
     runs = 0
-    for situation, flows, document in documents(control.value, size, tcp):
+    for situation, flows, document in documents(control.value, size, settings):
         report(f"{SITUATIONS[situation].title}, n = {flows}")
         sweep = sweep_of(document, size, f"{situation}, n = {flows}")
         result = sweep.run(workers=workers, store=store, progress=progress)

@@ -82,7 +82,7 @@ SITUATIONS = {
 
 
 def documents(
-    value: Any, tier: Tier, tcp: Mapping[str, Any] | None = None
+    value: Any, tier: Tier, settings: Mapping[str, Any] | None = None
 ) -> Iterator[tuple[str, int, Data]]:
     """Make the scenarios: situation, number of flows, and what its sweep starts from.
 
@@ -92,8 +92,8 @@ def documents(
         The control, as a scenario says it.
     tier
         How much.
-    tcp
-        Settings that its flows need.
+    settings
+        What its flows need beside it, as keys of a flow.
 
     Yields
     ------
@@ -103,7 +103,7 @@ def documents(
     gap = tier.gap_s
 
     def flow(**keys: Any) -> Data:
-        return {"cc": value, **({"tcp": dict(tcp)} if tcp else {}), **keys}
+        return {"cc": value, **(settings or {}), **keys}
 
     def made(pairs: int, flows: list[Data], last: float) -> Data:
         net = {"kind": "dumbbell", "pairs": pairs, "rate": f"{RATE_MBPS} Mbps", "rtt": "20 ms"}

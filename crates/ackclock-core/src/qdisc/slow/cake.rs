@@ -140,7 +140,7 @@ impl Cake {
             let queues = self.queues.iter().filter(|(name, queue)| {
                 name.0 == tin && queue.set == Set::Busy && is_same(queue.hosts)
             });
-            queues.count() as i64
+            queues.count().cast_signed() as i64
         };
         let (from, to) = (of(&|other| other.0 == hosts.0), of(&|other| other.1 == hosts.1));
         let load = match self.isolation {
@@ -229,7 +229,7 @@ impl Cake {
             std::mem::swap(&mut queue.cobalt.draws, &mut self.draws);
             if let Some(&Fate::Sent { seq, .. }) = fates.last() {
                 let bytes = self.line_bytes(sizes[&seq]);
-                self.queues.get_mut(&name).unwrap().deficit -= bytes as i64 * 65_536;
+                self.queues.get_mut(&name).unwrap().deficit -= bytes.cast_signed() * 65_536;
                 let Tin { new, old, .. } = &mut self.tins[tin];
                 let list = if is_new { new } else { old };
                 list.push_front(number);
@@ -247,7 +247,7 @@ impl Cake {
 
     fn advance(&mut self, tin: usize, bytes: u64, now: Time) {
         let tin = &mut self.tins[tin];
-        tin.deficit -= bytes as i64;
+        tin.deficit -= bytes.cast_signed();
         let (Some(rate), Some(share)) = (self.rate, tin.rate) else { return };
         let own = time(bytes, share);
         if tin.due < now {
@@ -365,12 +365,12 @@ proptest! {
             let target = twentieth.max(packet.0 * 3 / 2);
             let interval = if is_quick { twentieth } else { Span::from_millis(rtt_ms).0 };
             let interval = (interval + (target - twentieth)).max(2 * target);
-            let adapted = own.map_or(1514, |rate| ((rate / 8 / 4096) as i64).clamp(300, 1514));
+            let adapted = own.map_or(1514, |rate| (rate / 8 / 4096).cast_signed().clamp(300, 1514));
             Tin {
                 rate: own,
                 due: Time::ZERO,
                 quantum: quantum.unwrap_or(adapted),
-                weight: (1024 * part / 8u64.pow(7)) as i64,
+                weight: (1024 * part / 8u64.pow(7)).cast_signed(),
                 deficit: 0,
                 new: VecDeque::new(),
                 old: VecDeque::new(),

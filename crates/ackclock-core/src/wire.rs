@@ -42,6 +42,10 @@ impl Flags {
     /// have ACE in this place.
     pub const ECT_1: Self = Self(1 << 13);
 
+    /// On data: PSH, on the last segment of a burst of several as segmentation offload makes it. Acknowledgements have
+    /// ACE in this place.
+    pub const PUSH: Self = Self(1 << 14);
+
     const ACE_SHIFT: u32 = 13;
 
     /// The ACE field of an acknowledgement (RFC 9768): a count of CE marks modulo 8.

@@ -12,6 +12,7 @@
 //!            first CE after none or none after CE; last segment of the transfer; SYN
 //! quick:     (an option) the first quick_acks at once, and so many again after a duplicate or after a pause of more
 //!            than min_rto
+//! PSH:       (with one of the options of Linux) a segment in order that has it at once
 //! sack_delay: (an option) beyond a gap three ACKs at once; then one for all that arrives within
 //!            min(sack_delay, RTT / 20); any other ACK ends the wait
 //! else:      when the first segment not acknowledged has waited delayed_ack_timeout
@@ -300,17 +301,19 @@ impl Receiver {
         self.deadline = Deadline::NEVER;
     }
 
-    /// Whether the acknowledgement of a segment that arrives leaves at once because others did not lately.
+    /// Whether the acknowledgement of a segment that arrives leaves at once because others did not lately, or because
+    /// it is the next one and has PSH, so that the application has read all (Linux 6.7, `tcp_measure_rcv_mss`).
     #[inline(never)]
-    fn is_hasty(&mut self, seq: u32, now: Time) -> bool {
+    fn is_hasty(&mut self, packet: &Packet, now: Time) -> bool {
+        let is_next = packet.seq == self.next;
         if self.received == 1 || now.since(self.received_at) > self.pause {
             self.quick = self.quick_acks;
         }
         self.received_at = now;
-        if seq == self.next {
+        if is_next {
             self.duplicates_sent = 0;
         }
-        self.quick > 0
+        self.quick > 0 || is_next && packet.flags.has(Flags::PUSH)
     }
 
     /// Whether the acknowledgement of a new segment out of order waits for others.
@@ -356,7 +359,7 @@ impl Receiver {
 
         let mut at_once = ce_changed;
         if self.hastes {
-            at_once |= self.is_hasty(seq, ctx.now);
+            at_once |= self.is_hasty(packet, ctx.now);
         }
         if seq == self.next {
             self.next += 1;

@@ -273,3 +273,30 @@ fn acknowledgements_are_quick_again_after_a_duplicate_and_after_a_pause() {
     assert_eq!(bench.data(34).map(|ack| ack.seq), Some(35));
     assert_eq!(quick(&mut bench, 35), 15);
 }
+
+/// Era linux, after the quick ACKs: of two segments the second is acknowledged. One with PSH is by itself, so that a
+/// burst after an odd segment does not leave its own last one waiting; beyond a gap PSH changes nothing.
+#[test]
+fn a_segment_with_psh_is_acknowledged_at_once() {
+    let mut bench = Bench::new(|parts| {
+        parts.config = TcpConfig::of_era(Era::Linux);
+        parts.config.quick_acks = 0;
+    });
+    let answered = |bench: &mut Bench, seq, flags| bench.flagged(seq, flags).map(|ack| ack.seq);
+    let none = Flags::default();
+    assert_eq!(answered(&mut bench, 0, none), None);
+    assert_eq!(answered(&mut bench, 1, none), Some(2));
+    assert_eq!(answered(&mut bench, 2, Flags::PUSH), Some(3));
+    // Three at once, then those beyond the gap wait, with PSH too.
+    for seq in 4..7 {
+        assert_eq!(answered(&mut bench, seq, none), Some(3));
+    }
+    assert_eq!(answered(&mut bench, 7, Flags::PUSH), None);
+}
+
+#[test]
+fn without_the_options_of_linux_psh_is_ignored() {
+    let mut bench = Bench::new(|_| {});
+    assert!(bench.flagged(0, Flags::PUSH).is_none());
+    assert!(bench.flagged(1, Flags::default()).is_some());
+}

@@ -12,11 +12,14 @@
 //!         or nothing left for 1 ms, or the next ACK is further off than min(1 ms, SRTT/2)
 //! else:   new data waits for the next ACK
 //! ```
-//! The next ACK is expected an SRTT after the first outstanding segment left.
+//! The next ACK is expected an SRTT after the first outstanding segment left. The last segment of a burst of several has PSH
+//! (`__tcp_transmit_skb`).
 
 use super::Sender;
+use crate::outbox::Outbox;
 use crate::recovery::Phase;
 use crate::units::{Span, Time};
+use crate::wire::Flags;
 
 /// Bytes of the largest burst (`GSO_LEGACY_MAX_SIZE`).
 const LARGEST: f64 = 65_536.0;
@@ -27,6 +30,41 @@ const FRACTION: u32 = 3;
 const PATIENCE: Span = Span::from_millis(1);
 /// A smallest round trip so long halves what a burst may have beyond `SECONDS`.
 const HALVES: Span = Span::from_micros(512);
+
+/// The bursts of a call of the sender, counted by what may yet leave.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bursts {
+    /// What may yet leave when the present burst began, and when it is complete.
+    begin: u32,
+    pub(super) end: u32,
+    /// What could when it was last looked at.
+    seen: u32,
+    /// Packets of the call up to the last new segment.
+    last: usize,
+}
+
+impl Bursts {
+    pub(super) fn new(left: u32) -> Self {
+        Self { begin: left, end: left, seen: left, last: 0 }
+    }
+
+    /// So much may yet leave.
+    pub(super) fn note(&mut self, left: u32, out: &Outbox) {
+        if left < self.seen {
+            (self.seen, self.last) = (left, out.sent().len());
+        }
+    }
+
+    /// The present burst is complete: of several segments the last has PSH.
+    pub(super) fn close(&mut self, left: u32, out: &mut Outbox) {
+        if self.begin - left > 1
+            && let Some(packet) = out.sent_mut().get_mut(self.last.wrapping_sub(1))
+        {
+            packet.flags.set(Flags::PUSH);
+        }
+        self.begin = left;
+    }
+}
 
 impl Sender {
     /// Segments of a full burst.

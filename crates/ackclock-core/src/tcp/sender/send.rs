@@ -1,5 +1,6 @@
 //! What leaves the sender, and when.
 
+use super::offload::Bursts;
 use super::{Request, Sender};
 use crate::cc::{SentRecord, Window};
 use crate::recovery::{Next, Offer};
@@ -38,8 +39,7 @@ impl Sender {
         } else {
             (self.cc.pacing_rate(), false)
         };
-        // What `burst` is when the present burst of segmentation offload has left.
-        let mut burst_end = burst;
+        let mut bursts = Bursts::new(burst);
         // Segments that leave together, without waiting for one another.
         let quantum = if rate.is_some() { self.cc.send_quantum().max(1) } else { 1 };
         let mut together = 0;
@@ -61,10 +61,12 @@ impl Sender {
             if self.tracks {
                 offer.models_path = self.sampler.is_some();
                 if offloads {
-                    if new_data && burst == burst_end {
-                        burst_end = burst.saturating_sub(self.burst_now(now));
+                    bursts.note(burst, ctx.out);
+                    if new_data && burst == bursts.end {
+                        bursts.close(burst, ctx.out);
+                        bursts.end = burst.saturating_sub(self.burst_now(now));
                     }
-                    offer.new_data = new_data && burst > burst_end;
+                    offer.new_data = new_data && burst > bursts.end;
                 }
             }
             let size = match self.recovery.next(&mut self.board, &offer) {
@@ -74,6 +76,9 @@ impl Sender {
                     self.send_new(ctx)
                 }
                 Next::Nothing => {
+                    if offloads {
+                        bursts.close(burst, ctx.out);
+                    }
                     if self.board.outstanding() == 0 && self.nothing_left(now) {
                         self.finish(now);
                     } else if !new_data && burst > 0 {

@@ -1,9 +1,10 @@
 //! What era `linux` has beside the RFCs, between sender and receiver.
 
-use super::wire::Setup;
+use super::wire::{Left, Setup};
 use super::{Fixed, at, ms};
 use crate::scenario::Era;
 use crate::tcp::TcpConfig;
+use crate::wire::Flags;
 
 /// A sender of era `linux` over a path of 200 ms and 1000 segments a second, without a handshake.
 fn setup() -> Setup {
@@ -34,6 +35,33 @@ fn the_receiver_bounds_the_first_flight_and_opens_by_two_for_one() {
     // The ACK of the first segment: una 1, window 66: 67 segments in all.
     wire.run(at(201));
     assert_eq!(wire.left.len(), 67);
+}
+
+/// The first flight, ten segments, is one burst. Then each ACK of two segments makes room for two, a burst; with one that
+/// is left over the next makes room for three, of which the third leaves by itself.
+#[test]
+fn the_last_segment_of_a_burst_of_several_has_psh() {
+    let mut setup = setup();
+    setup.cc = Some(Box::new(Fixed));
+    setup.config.quick_acks = 0;
+    let mut wire = setup.build().started();
+    let has_psh = |packet: &Left| packet.flags.has(Flags::PUSH);
+    assert_eq!(
+        wire.left.iter().map(has_psh).collect::<Vec<_>>(),
+        [vec![false; 9], vec![true]].concat()
+    );
+    wire.run(at(5000));
+    let rest = &wire.left[10..];
+    assert!(rest.len() > 100 && rest.iter().any(has_psh));
+    for together in rest.chunk_by(|a, b| a.at == b.at) {
+        let marks: Vec<bool> = together.iter().map(has_psh).collect();
+        let expected: &[bool] = match together.len() {
+            1 => &[false],
+            2 => &[false, true],
+            _ => &[false, true, false],
+        };
+        assert_eq!(marks, expected, "{together:?}");
+    }
 }
 
 /// SRTT 100 ms: Linux's minimum is for the variation, so RTO is 300 ms, not 200.

@@ -402,6 +402,9 @@ impl<C: CongestionController> CongestionControl for Driven<C> {
         let held = u32::from(self.held.is_some());
         out("packets_in_flight", f64::from(self.outstanding + held));
         out("bytes_in_flight", f64::from(self.controller.bytes_in_flight()));
+        if self.published.rate != UNPACED {
+            out("pacing_rate_bps", self.published.rate.bps());
+        }
         out("smoothed_rtt_s", self.rtt.smoothed_rtt().as_secs_f64());
         out("min_rtt_s", self.rtt.min_rtt().as_secs_f64());
     }

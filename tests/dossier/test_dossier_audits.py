@@ -9,6 +9,8 @@ import pytest
 
 from ackclock.cli.main import main
 from ackclock.dossier import form
+from ackclock.dossier.bind import Control
+from ackclock.studies.late_comer.situations import TIERS, documents
 
 PROFILE = """title = "t"
 about = "a"
@@ -113,3 +115,14 @@ def test_audits_are_predicted_and_what_is_stored_is_not_run_again(saved):
 def test_a_part_of_a_profile_has_no_audits(saved):
     _, words, _, _ = saved
     assert json.loads(run(*words, "--only", "r", "--json"))["audits"] == {}
+
+
+def test_flows_of_an_audit_have_what_the_control_needs():
+    # Only the documents: a build need not have the library.
+    shipped = Control("s2n/cubic", "s2n/cubic")
+    for _, _, document in documents(shipped.value, TIERS["fast"], shipped.settings):
+        own = [flow for flow in document["flows"] if flow.get("cc") == "s2n/cubic"]
+        assert own
+        assert {flow["recovery"] for flow in own} == {"rack"}
+    assert Control("dctcp", "dctcp", {"ecn": True}).settings == {"tcp": {"ecn": True}}
+    assert Control("cubic", "cubic").settings == {}

@@ -31,7 +31,7 @@ const PATIENCE: Span = Span::from_millis(1);
 /// A smallest round trip so long halves what a burst may have beyond `SECONDS`.
 const HALVES: Span = Span::from_micros(512);
 
-/// The bursts of a call of the sender, counted by what may yet leave.
+/// The bursts that leave in one call, counted by what may yet leave.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bursts {
     /// What may yet leave when the present burst began, and when it is complete.
@@ -39,7 +39,7 @@ pub(super) struct Bursts {
     pub(super) end: u32,
     /// What could when it was last looked at.
     seen: u32,
-    /// Packets of the call up to the last new segment.
+    /// Packets that have left in the call, the last new segment included.
     last: usize,
 }
 

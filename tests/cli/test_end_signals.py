@@ -110,6 +110,34 @@ def test_a_run_ends_with_its_code(tmp_path, number):
     assert len(err.strip().splitlines()) == 1
 
 
+ENDLESS_CODE = """
+import os
+import ackclock as ac
+
+@ac.control(cadence="ack")
+class Endless:
+    def on_ack(self, window, ack):
+        os.kill(os.getpid(), {number})
+        while True:
+            pass
+
+    def on_congestion(self, window, event):
+        pass
+"""
+
+
+@SIGNALS
+def test_a_run_that_is_stuck_in_user_code_ends_with_its_code(tmp_path, number):
+    (tmp_path / "mine.py").write_text(ENDLESS_CODE.format(number=int(number)))
+    file = tmp_path / "small.toml"
+    file.write_text(SMALL.replace('"aimd"', '"mine.py:Endless"'))
+    process = begin("-m", "ackclock", "run", file, "--quiet")
+    _, err = process.communicate(timeout=HANG_S)
+    assert process.returncode == EXIT_CODES[number], err
+    assert err.strip().startswith("interrupted; ")
+    assert len(err.strip().splitlines()) == 1
+
+
 def test_no_signal_leaves_the_handlers_as_they_were():
     before = [signal.getsignal(number) for number in EXIT_CODES]
     done = begin("-m", "ackclock", "version")

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ackclock._util import paths
+from ackclock._util.end_signals import received
 from ackclock.catalogue import schema
 from ackclock.catalogue.python_class import (
     AQM,
@@ -369,7 +370,8 @@ def contained() -> Iterator[None]:
         yield
     except (SystemExit, KeyboardInterrupt) as error:
         trace = _trace(error, {str(definition.file) for definition in known.values()})
-        if not trace or (isinstance(error, KeyboardInterrupt) and not _is_raised(error)):
+        is_signal = received() is not None or not _is_raised(error)
+        if not trace or (isinstance(error, KeyboardInterrupt) and is_signal):
             raise
         message = f"user-defined code raised {error!r}, which may not end the program"
         failure = AlgorithmError(message)

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+import ackclock as ac
 from ackclock._util.end_signals import EXIT_CODES
 from ackclock.experiments.store import look, query
 from conftest import SMALL
@@ -132,6 +133,33 @@ def test_a_run_that_is_stuck_in_user_code_ends_with_its_code(tmp_path, number):
     file = tmp_path / "small.toml"
     file.write_text(SMALL.replace('"aimd"', '"mine.py:Endless"'))
     process = begin("-m", "ackclock", "run", file, "--quiet")
+    _, err = process.communicate(timeout=HANG_S)
+    assert process.returncode == EXIT_CODES[number], err
+    assert err.strip().startswith("interrupted; ")
+    assert len(err.strip().splitlines()) == 1
+
+
+# DuckDB looks at signals itself, and raises a RuntimeError.
+SIGNALLED_QUERY = """
+import os, sys, threading
+from ackclock._util import confined_sql
+fetch = confined_sql.fetch
+def fetch_and_signal(*arguments, **options):
+    threading.Timer(0.5, os.kill, (os.getpid(), {number})).start()
+    return fetch(*arguments, **options)
+confined_sql.fetch = fetch_and_signal
+from ackclock.cli.main import entry
+entry()
+"""
+
+
+@SIGNALS
+def test_a_query_ends_with_its_code(tmp_path, number):
+    store = tmp_path / "store"
+    ac.sweep(ac.load(SMALL), {"net.buffer": ["5 pkt"]}).run(store=store, progress=False)
+    text = "SELECT sum(hash(range)) FROM range(1000000000000)"
+    code = SIGNALLED_QUERY.format(number=int(number))
+    process = begin("-c", code, "results", "query", text, "--store", store)
     _, err = process.communicate(timeout=HANG_S)
     assert process.returncode == EXIT_CODES[number], err
     assert err.strip().startswith("interrupted; ")

@@ -164,6 +164,11 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:
         return 0
     except BaseException as error:
+        number = received()
+        if number is not None:
+            # What a library makes of the KeyboardInterrupt, as DuckDB a RuntimeError.
+            click.echo("interrupted; what had finished is kept", err=True)
+            return EXIT_CODES[number]
         return _failed(error)
     return result if isinstance(result, int) else 0
 

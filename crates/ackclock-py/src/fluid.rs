@@ -121,8 +121,11 @@ impl FluidCore {
         weight: Floats<'_>,
     ) -> PyResult<Self> {
         let (capacity, weight) = (floats(&capacity), floats(&weight));
-        let (offsets, hops) = (offsets.as_array().to_vec(), hops.as_array().to_vec());
-        py.detach(|| FluidNet::new(capacity, offsets, hops, weight)).map(Self).map_err(error)
+        let (offsets, hops) = (offsets.as_array(), hops.as_array());
+        // Hundreds of millions of hops are copied without the interpreter's lock, so that signals are handled.
+        py.detach(|| FluidNet::new(capacity, offsets.to_vec(), hops.to_vec(), weight))
+            .map(Self)
+            .map_err(error)
     }
 
     /// The global max-min allocation.

@@ -13,7 +13,10 @@ from ackclock.engines import registry
 from ackclock.errors import AckclockError
 from ackclock.experiments import RankingWarning, file_form, metrics
 from ackclock.experiments.comparison import compare
+from ackclock.experiments.plan import Slot
+from ackclock.experiments.result import SweepResult
 from ackclock.experiments.statistics import bootstrap_interval, mean_interval
+from ackclock.experiments.store import Memory
 from conftest import SMALL
 
 
@@ -581,3 +584,14 @@ def test_a_function_of_ones_own_may_be_a_metric(result, monkeypatch):
     assert list(made) == [
         sorted(f["goodput_bps"] for f in result.summaries[s.key]["flows"])[1] for s in result.slots
     ]
+
+
+def test_seeds_in_a_row_are_named_by_the_first_and_the_last(case):
+    def seeds(*which):
+        slots = [Slot(0, number, seed, str(seed)) for number, seed in enumerate(which)]
+        return SweepResult(ac.sweep(case), slots, Memory(), wanted=len(slots)).recipe["seeds"]
+
+    assert seeds(3, 4, 5) == "3 to 5"
+    assert seeds(5, 3, 4, 4) == "3 to 5"
+    assert seeds(3, 4) == "3 4"
+    assert seeds(3, 4, 6) == "3 4 6"

@@ -181,13 +181,14 @@ fn quic(
     let whole = u64::from(config.segment());
     let size = (segments * whole).saturating_sub(u64::from(input.byte()) % whole);
     let (flow, bytes) = (FlowId(0), Some(Bytes(size)));
-    let receiver =
-        QuicReceiver::new(&QuicReceiverParts { flow, config: config.clone(), size: bytes });
+    let parts = QuicReceiverParts { flow, config: config.clone(), size: bytes, streams: None };
+    let receiver = QuicReceiver::new(&parts);
     let sender = QuicSender::new(QuicSenderParts {
         flow,
         config: Arc::new(config),
         size: bytes,
         supply: None,
+        streams: None,
         stop: None,
         control: Arc::from("fuzzed"),
         cc,

@@ -65,3 +65,23 @@ def test_panels_that_share_an_axis_keep_colours_and_differ_by_dashes():
 
 def test_ten_series_of_a_scatter_have_ten_marks():
     assert len(set(MARKS)) == len(MARKS) >= 10
+
+
+@pytest.mark.parametrize("series", [("one",), ("one", "two"), ("one", "two", "three")])
+def test_bars_of_a_group_are_side_by_side_around_its_name(series):
+    rows = [
+        {"x": x, "y": 1.0 + number, "series": name, "panel": None}
+        for number, name in enumerate(series)
+        for x in ("a", "b")
+    ]
+    canvas = draw(
+        SimpleNamespace(entry={"kind": "bar"}), {"data": [Row(at, 0.5, 9.0, 1) for at in rows]}
+    )
+    (axes,) = canvas.axes
+    boxes = [bar for group in axes.containers for bar in getattr(group, "patches", ())]
+    centres = sorted(box.get_x() + box.get_width() / 2 for box in boxes)
+    assert len(centres) == 2 * len(series)
+    for place, middle in enumerate((0.0, 1.0)):
+        group = centres[place * len(series) : (place + 1) * len(series)]
+        assert sum(group) / len(group) == pytest.approx(middle)
+        assert group[-1] - group[0] < 0.8

@@ -140,6 +140,8 @@ class Queue:
 class Output(TypedDict):
     summary: str
     tables: dict[str, dict[str, npt.NDArray[np.generic] | list[str]]]
+    threads: int
+    reason: str | None
 
 Floats = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.uint32]
@@ -272,6 +274,7 @@ def check(json: str, make: Callable[[str, str, int], object] | None = None) -> s
 def predict(json: str, make: Callable[[str, str, int], object] | None = None) -> str: ...
 def review(json: str, make: Callable[[str, str, int], object] | None = None) -> str: ...
 def explain(json: str) -> str: ...
+def parallelism(json: str) -> str: ...
 def normalise(json: str) -> str: ...
 def pattern(
     json: str, hosts: int, flows: int | None, seed: int
@@ -284,4 +287,6 @@ def run(
     interval_s: float = 0.2,
     take: Callable[[dict[str, dict[str, Any]], list[list[str]] | None], object] | None = None,
     rows: int = 262144,
+    threads: int = 1,
+    most: int = 1,
 ) -> Output: ...

@@ -2,7 +2,7 @@
 //! read the one line of JSON that each command prints.
 //!
 //! ```text
-//! ackclock-bench run SCENARIO.json [--flows OUT.csv] [--repeat R]
+//! ackclock-bench run SCENARIO.json [--flows OUT.csv] [--repeat R] [--threads N|auto]
 //! ackclock-bench setup SCENARIO.json [--repeat R]
 //! ackclock-bench pair SCENARIO.json [--repeat R]
 //! ackclock-bench check SCENARIO.json
@@ -32,7 +32,7 @@ use std::time::Instant;
 
 use ackclock_core::api;
 use ackclock_core::compile::{self, Plan};
-use ackclock_core::packet::{self, Results};
+use ackclock_core::packet::{self, RegistryOnly, Results, Threads, Used};
 use ackclock_core::scenario::Scenario;
 use serde_json::{Value, json};
 
@@ -46,16 +46,21 @@ struct Order {
     scenario: String,
     flows: Option<String>,
     repeat: usize,
+    threads: Threads,
 }
 
-const USAGE: &str =
-    "usage: ackclock-bench run|setup|pair|check SCENARIO.json [--repeat R] [--flows OUT.csv]";
+const USAGE: &str = "usage: ackclock-bench run|setup|pair|check SCENARIO.json [--repeat R] [--flows OUT.csv] [--threads N|auto]";
 
 fn order() -> Outcome<Order> {
     let mut rest = env::args().skip(1);
     let mut next = |what: &str| rest.next().ok_or_else(|| format!("{what} is missing\n{USAGE}"));
-    let mut order =
-        Order { command: next("a command")?, scenario: next("a file")?, flows: None, repeat: 1 };
+    let mut order = Order {
+        command: next("a command")?,
+        scenario: next("a file")?,
+        flows: None,
+        repeat: 1,
+        threads: Threads::One,
+    };
     while let Ok(option) = next("") {
         match option.as_str() {
             "--flows" => order.flows = Some(next("the file after --flows")?),
@@ -65,6 +70,15 @@ fn order() -> Outcome<Order> {
                     text.parse().ok().filter(|r| *r > 0).ok_or_else(|| {
                         format!("--repeat is \"{text}\", expected a number above 0")
                     })?;
+            }
+            "--threads" => {
+                let text = next("the number after --threads")?;
+                order.threads = match text.as_str() {
+                    "auto" => Threads::Auto(thread::available_parallelism().map_or(1, Into::into)),
+                    text => text.parse().map(Threads::Exactly).map_err(|_| {
+                        format!("--threads is \"{text}\", expected a number or \"auto\"")
+                    })?,
+                };
             }
             other => return Err(format!("there is no option \"{other}\"\n{USAGE}")),
         }
@@ -112,6 +126,10 @@ fn simulate(plan: &Plan) -> Outcome<Results> {
     packet::run(plan, &mut |_| true).map_err(|e| format!("{e:?}"))
 }
 
+fn simulate_on(plan: &Plan, threads: Threads) -> Outcome<(Results, Used)> {
+    packet::run_on(plan, &RegistryOnly, threads, &mut |_| true, None).map_err(|e| format!("{e:?}"))
+}
+
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
@@ -123,16 +141,17 @@ fn run(order: &Order) -> Outcome<Value> {
     let plan = planned(&read(&order.scenario)?)?;
     let setup = clock.seconds();
     let before = resident_kib();
-    let mut cpu = Vec::new();
+    let (mut cpu, mut wall) = (Vec::new(), Vec::new());
     let mut last = None;
     for _ in 0..order.repeat {
         drop(last.take());
-        let clock = Cpu::start();
-        let results = simulate(&plan)?;
+        let (clock, begin) = (Cpu::start(), Instant::now());
+        let results = simulate_on(&plan, order.threads)?;
         cpu.push(clock.seconds());
+        wall.push(begin.elapsed().as_secs_f64());
         last = Some(results);
     }
-    let results = last.expect("invariant: repeat is above 0");
+    let (results, used) = last.expect("invariant: repeat is above 0");
     if let Some(path) = &order.flows {
         fs::write(path, flow_table(&results)).map_err(|e| format!("{path}: {e}"))?;
     }
@@ -141,6 +160,9 @@ fn run(order: &Order) -> Outcome<Value> {
         "setup_cpu_s": setup,
         "run_cpu_s": cpu,
         "run_cpu_median_s": median(cpu.clone()),
+        "run_wall_s": wall,
+        "threads": used.threads,
+        "reason": used.reason,
         "packet_hops": results.packet_hops,
         "events": results.events,
         "activations": results.activations,

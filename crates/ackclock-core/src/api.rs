@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::compile::{self, Plan, PlanSender};
 use crate::error::Problem;
-pub use crate::packet::{Custom, RegistryOnly, RunError};
+pub use crate::packet::{Custom, RegistryOnly, RunError, Threads, Used};
 
 use crate::packet::{self, LedgerCount, LedgerRows, Piece, Pieces, QueueCount, Results};
 use crate::rng::{Purpose, Stream};
@@ -14,9 +14,11 @@ use crate::traffic::pattern::{self, Demand};
 use crate::units::Time;
 
 mod fluid;
+mod parallelism;
 mod tables;
 
 pub use fluid::{layout, sender_policy, sharing_rule};
+pub use parallelism::parallelism;
 
 /// Version of the engine; results of different versions may differ.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -48,6 +50,8 @@ pub struct Output {
     pub summary: String,
     /// Tables by name.
     pub tables: Vec<(&'static str, Columns)>,
+    /// The threads that the run used, on which nothing else depends.
+    pub used: Used,
 }
 
 /// JSON Schema of scenarios.
@@ -218,25 +222,25 @@ pub fn normalise(text: &str) -> Result<String, Vec<Problem>> {
 /// # Errors
 /// Problems of the scenario, a failed algorithm, a stop.
 pub fn run(text: &str, progress: &mut dyn FnMut(f64, f64) -> bool) -> Result<Output, RunError> {
-    run_with(text, &RegistryOnly, progress)
+    run_with(text, &RegistryOnly, Threads::One, progress)
 }
 
-/// Runs a scenario with user-defined algorithms.
+/// Runs a scenario with user-defined algorithms, on so many threads.
 ///
 /// # Errors
 /// As [`run`].
 pub fn run_with(
     text: &str,
     custom: &dyn Custom,
+    threads: Threads,
     progress: &mut dyn FnMut(f64, f64) -> bool,
 ) -> Result<Output, RunError> {
     let (_, plan) = plan(text, custom).map_err(RunError::Input)?;
     let end = plan.duration.seconds();
-    let results = packet::run_with(&plan, custom, &mut |now: Time| {
-        progress(now.seconds() / end, now.seconds())
-    })?;
+    let progress = &mut |now: Time| progress(now.seconds() / end, now.seconds());
+    let (results, used) = packet::run_on(&plan, custom, threads, progress, None)?;
     let ledger = keep_ledger(&plan, &results);
-    Ok(output(&plan, &results, ledger))
+    Ok(output(&plan, &results, ledger, used))
 }
 
 /// A part of the recorded tables, later than all before it.
@@ -265,6 +269,7 @@ pub struct Parts<'a> {
 pub fn run_in_parts(
     text: &str,
     custom: &dyn Custom,
+    threads: Threads,
     progress: &mut dyn FnMut(f64, f64) -> bool,
     parts: Parts<'_>,
 ) -> Result<Output, RunError> {
@@ -289,10 +294,10 @@ pub fn run_in_parts(
     };
     let progress = &mut |now: Time| progress(now.seconds() / end, now.seconds());
     let pieces = Pieces { rows: hold, take };
-    let results = packet::run_in_pieces(&plan, custom, progress, pieces)?;
+    let (results, used) = packet::run_on(&plan, custom, threads, progress, Some(pieces))?;
     let ledger = ledger.map_or_else(LedgerRows::new, LedgerCount::finish);
     plan.record.tables.retain(|table| table.is_of_end());
-    Ok(output(&plan, &results, ledger))
+    Ok(output(&plan, &results, ledger, used))
 }
 
 fn has_ledger(plan: &Plan) -> bool {
@@ -308,7 +313,7 @@ fn keep_ledger(plan: &Plan, results: &Results) -> LedgerRows {
     ledger.finish()
 }
 
-fn output(plan: &Plan, results: &Results, ledger: LedgerRows) -> Output {
+fn output(plan: &Plan, results: &Results, ledger: LedgerRows, used: Used) -> Output {
     let summary = summary(plan, results).to_string();
     let mut all =
         vec![("flows", tables::flows(plan, results)), ("links", tables::links(plan, results))];
@@ -319,7 +324,7 @@ fn output(plan: &Plan, results: &Results, ledger: LedgerRows) -> Output {
     for table in &plan.record.tables {
         all.push(tables::recorded(plan, &rows, *table));
     }
-    Output { summary, tables: all }
+    Output { summary, tables: all, used }
 }
 
 fn names(sender: &PlanSender) -> (String, String) {
@@ -346,7 +351,7 @@ fn summary(plan: &Plan, results: &Results) -> Value {
         "window_s": results.window_s,
         "flows": null,
         "links": null,
-        "totals": { "packet_hops": results.packet_hops, "events": results.events, "activations": results.activations },
+        "totals": { "packet_hops": results.packet_hops, "events": results.events },
         "digest": format!("{:016x}", results.digest),
         "warnings": warnings,
     })

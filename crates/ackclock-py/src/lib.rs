@@ -7,13 +7,14 @@ mod fluid;
 mod igp;
 mod pattern;
 mod shipped;
+mod sync;
 mod units;
 mod user;
 mod watched;
 
 use std::sync::Mutex;
 
-use ackclock_core::api::{self, Column, Columns, Output, Part, Parts, RunError};
+use ackclock_core::api::{self, Column, Columns, Output, Part, Parts, RunError, Threads};
 use ackclock_core::error::Problem;
 use numpy::IntoPyArray;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
@@ -91,6 +92,8 @@ fn output(py: Python<'_>, output: Output) -> PyResult<Bound<'_, PyDict>> {
     let result = PyDict::new(py);
     result.set_item("summary", output.summary)?;
     result.set_item("tables", tables)?;
+    result.set_item("threads", output.used.threads)?;
+    result.set_item("reason", output.used.reason)?;
     Ok(result)
 }
 
@@ -110,8 +113,8 @@ mod _core {
     use super::{
         AlgorithmFailure as AlgorithmFailureType, Bound, EngineFault as EngineFaultType, Failure,
         InputError as InputErrorType, Mutex, Part, Parts, Py, PyAny, PyDict, PyErr,
-        PyKeyboardInterrupt, PyModule, PyModuleMethods, PyResult, Python, RunError, UserCode, api,
-        engine_fault, input_error, output, problems_json, pyfunction, tables,
+        PyKeyboardInterrupt, PyModule, PyModuleMethods, PyResult, Python, RunError, Threads,
+        UserCode, api, engine_fault, input_error, output, problems_json, pyfunction, tables,
     };
 
     #[pymodule_init]
@@ -193,6 +196,17 @@ mod _core {
             .map_err(|problems| input_error(&problems))
     }
 
+    /// How much of a run could happen at once, from a short stretch and measured costs; JSON.
+    #[pyfunction]
+    fn parallelism(py: Python<'_>, json: &str) -> PyResult<String> {
+        py.detach(|| {
+            #[expect(clippy::disallowed_methods, reason = "it measures what a step costs")]
+            let begin = std::time::Instant::now();
+            api::parallelism(json, super::sync::measure(), &|| begin.elapsed().as_secs_f64())
+        })
+        .map_err(|problems| input_error(&problems))
+    }
+
     /// The scenario after a round trip through the core's types; JSON.
     #[pyfunction]
     fn normalise(py: Python<'_>, json: &str) -> PyResult<String> {
@@ -207,8 +221,11 @@ mod _core {
     /// `take(tables, names)` gets the recorded tables in parts as soon as `rows` of their rows are in memory, and
     /// once at the end; `names` are those of flows and links, and none after the first part. What it raises stops
     /// the run. The result then has the other tables only.
+    /// `threads` are those that the run uses, 0 as many as are predicted to be fastest, `most` at most. The result has
+    /// the number used, and why they are fewer, if they are.
     #[pyfunction]
-    #[pyo3(signature = (json, progress=None, make=None, *, interval_s=0.2, take=None, rows=262_144))]
+    #[expect(clippy::too_many_arguments, reason = "Python names them")]
+    #[pyo3(signature = (json, progress=None, make=None, *, interval_s=0.2, take=None, rows=262_144, threads=1, most=1))]
     fn run<'py>(
         py: Python<'py>,
         json: &str,
@@ -217,7 +234,14 @@ mod _core {
         interval_s: f64,
         take: Option<Py<PyAny>>,
         rows: usize,
+        threads: usize,
+        most: usize,
     ) -> PyResult<Bound<'py, PyDict>> {
+        let threads = match threads {
+            0 => Threads::Auto(most),
+            1 => Threads::One,
+            threads => Threads::Exactly(threads),
+        };
         let user = UserCode::new(make);
         let raised: Mutex<Option<PyErr>> = Mutex::new(None);
         let note = |error: PyErr| {
@@ -247,7 +271,9 @@ mod _core {
                 });
                 reported.map_err(note).is_ok()
             };
-            let Some(take) = &take else { return api::run_with(json, &user, &mut progress) };
+            let Some(take) = &take else {
+                return api::run_with(json, &user, threads, &mut progress);
+            };
             let mut hand_over = |part: Part| {
                 let taken = Python::attach(|py| {
                     take.call1(py, (tables(py, part.tables)?, part.names.map(Vec::from)))
@@ -255,7 +281,7 @@ mod _core {
                 taken.map_err(note).is_ok()
             };
             let parts = Parts { rows, take: &mut hand_over };
-            api::run_in_parts(json, &user, &mut progress, parts)
+            api::run_in_parts(json, &user, threads, &mut progress, parts)
         });
         if let Some(error) = raised.into_inner().ok().flatten() {
             return Err(error);

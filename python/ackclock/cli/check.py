@@ -101,10 +101,16 @@ def _loaded(file: Path, changes: tuple[str, ...], *, no_code: bool) -> tuple[Sce
 @click.command()
 @click.argument("file", type=FILE)
 @SET
+@click.option(
+    "--parallel",
+    is_flag=True,
+    help="Run a short stretch and say how much of it could happen at once, and on how many cores.",
+)
 @JSON
-def explain(file: Path, changes: tuple[str, ...], *, as_json: bool) -> None:
+def explain(file: Path, changes: tuple[str, ...], *, parallel: bool, as_json: bool) -> None:
     """Say what FILE would run: routes, defaults used and their era, predicted cost."""
     import json
 
-    explanation = load_scenario(file, changes).explain()
+    scenario = load_scenario(file, changes)
+    explanation = scenario.parallelism() if parallel else scenario.explain()
     click.echo(json.dumps(explanation.data, indent=2) if as_json else str(explanation))

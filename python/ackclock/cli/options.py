@@ -27,6 +27,7 @@ __all__ = [
     "REPS",
     "SET",
     "STORE",
+    "THREADS",
     "TIER",
     "WORKERS",
     "load_scenario",
@@ -47,6 +48,31 @@ SET = click.option(
     help="Change a value, as in --set net.buffer='2 bdp' or --set 'flows[*].cc=vegas'.",
 )
 FILE = click.Path(path_type=Path)
+
+
+class _Threads(click.ParamType[int | str]):
+    """A count of threads, or "auto"."""
+
+    name = "threads"
+
+    def convert(
+        self, value: int | str, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int | str:
+        """Read what was typed."""
+        from ackclock.scenario.threads import MOST_THREADS
+
+        if value == "auto":
+            return "auto"
+        try:
+            count = int(value)
+        except ValueError:
+            count = 0
+        if not 1 <= count <= MOST_THREADS:
+            self.fail(f'{value} threads, expected 1 to {MOST_THREADS} or "auto"', param, ctx)
+        return count
+
+
+THREADS = _Threads()
 WORKERS = click.option(
     "--workers", type=click.IntRange(min=1), help="Runs at a time; left out: one per core."
 )

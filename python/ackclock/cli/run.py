@@ -14,6 +14,7 @@ from ackclock.cli.options import (
     MEMORY_SHARE,
     QUIET,
     SET,
+    THREADS,
     WORKERS,
     load_scenario,
     print_json,
@@ -53,6 +54,13 @@ def _export_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--link", metavar="ID", help="Link of --pcapng; left out: the one that carried most.")
 @click.option("--seed", type=click.IntRange(min=0), help="Replace the scenario's seed.")
 @click.option("--reps", type=click.IntRange(min=1), default=1, help="Replications.")
+@click.option(
+    "--threads",
+    type=THREADS,
+    default=1,
+    metavar="N",
+    help="Threads that share a run, or auto; the results are the same bits.",
+)
 @WORKERS
 @MEMORY_SHARE
 @QUIET
@@ -66,6 +74,7 @@ def run(
     link: str | None,
     seed: int | None,
     reps: int,
+    threads: int | str,
     workers: int | None,
     quiet: bool,
     **exports: Path | None,
@@ -83,6 +92,8 @@ def run(
         raise click.UsageError(f"--{one} writes {what}; leave --reps out")
     if link is not None and "pcapng" not in wanted:
         raise click.UsageError("--link goes with --pcapng FILE")
+    if threads != 1 and reps > 1:
+        raise click.UsageError("--threads is for one run; --reps uses all cores (--workers)")
     from ackclock.cli.other_engines import load_other, run_other
 
     other = load_other(file, changes)
@@ -91,6 +102,9 @@ def run(
             raise click.UsageError(f"--{one} is for packets; {other.engine} cases have none")
         if reps > 1:
             message = f"--reps is for packets; replications of {other.engine} cases need a sweep"
+            raise click.UsageError(message)
+        if threads != 1:
+            message = f"--threads is for packets; {other.engine} cases use one thread"
             raise click.UsageError(message)
         question = other if seed is None else other.seeded(seed)
         run_other(question, file, out, as_json=as_json, quiet=quiet)
@@ -111,7 +125,7 @@ def run(
     finished: list[Run] = []
     try:
         with Bar(scenario.name or file.stem, shown=not quiet) as update:
-            result = _run_one(scenario, out, update, finished)
+            result = _run_one(scenario, out, update, finished, threads)
         for name, path in wanted.items():
             result.export(name, path, link=link if FORMATS[name].takes_link else None)
     finally:
@@ -128,6 +142,7 @@ def _run_one(
     out: Path | None,
     update: Callable[[float], object],
     finished: list[Run],
+    threads: int | str,
 ) -> Run:
     """Run, into a bundle if one is wanted; note the run as soon as it has finished."""
 
@@ -135,12 +150,14 @@ def _run_one(
         update(fraction)
 
     if out is None:
-        finished.append(scenario.run(progress=progress))
+        finished.append(scenario.run(progress=progress, threads=threads))
         return finished[0]
     from ackclock._util.command_line import command_line
 
     command = command_line()
-    return scenario.run_into(out, progress=progress, command=command, on_finish=finished.append)
+    return scenario.run_into(
+        out, progress=progress, command=command, on_finish=finished.append, threads=threads
+    )
 
 
 def _recording(scenario: Scenario, tables: list[str]) -> Scenario:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -111,7 +112,12 @@ class Run:
         text = output["summary"]
         head, key, rest = text.rpartition('"totals":{')
         assert text[:1] == "{" and key, text[:60]
-        whole = f'{{"scenario_hash":"{scenario.fingerprint}",{head[1:]}{key}"cpu_s":{cpu_s},{rest}'
+        took = f'"cpu_s":{cpu_s},'
+        if output["threads"] > 1 or output["reason"] is not None:
+            took += (
+                f'"threads":{output["threads"]},"threads_reason":{json.dumps(output["reason"])},'
+            )
+        whole = f'{{"scenario_hash":"{scenario.fingerprint}",{head[1:]}{key}{took}{rest}'
         raw = output["tables"]
         names = {kind: list(raw[f"{kind}s"]["id"]) for kind in ("flow", "link")}
         tables = arrow.Tables(raw, names)
@@ -272,7 +278,14 @@ class Run:
         totals = self.summary["totals"]
         cpu = working_time(totals.get("cpu_s"))
         count = f"{totals['packet_hops']:,} packet hops, {totals['events']:,} events"
-        return f"{count}, {cpu} of one core"
+        threads = totals.get("threads", 1)
+        if threads > 1:
+            took = f"{count}, {cpu} of {threads} threads together"
+        else:
+            took = f"{count}, {cpu} of one core"
+        reason = totals.get("threads_reason")
+        many = "one thread" if threads == 1 else f"{threads} threads"
+        return took if reason is None else f"{took}\nrun on {many}: {reason}"
 
     def _warnings(self) -> list[str]:
         return [f"warning: {warning}" for warning in self.summary.get("warnings") or ()]

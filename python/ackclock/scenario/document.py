@@ -7,11 +7,13 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from ackclock._util import core
+from ackclock.errors import Problem
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["Frozen"]
+__all__ = ["Frozen", "cell_text", "paths_of_plain", "read_problems"]
 
 
 class Frozen:
@@ -54,3 +56,29 @@ class Frozen:
     def engine_version(self) -> str:
         """Version of the core and a hash of its binary: other bits, other runs."""
         return core.core_version()
+
+
+def paths_of_plain(given: dict[str, Any]) -> Iterator[str]:
+    """Find where values are that are no records."""
+    from ackclock.catalogue.records import Record
+
+    for key, value in given.items():
+        entries = value if isinstance(value, list) else None
+        if entries is None and not isinstance(value, Record):
+            yield key
+        for index, entry in enumerate(entries or ()):
+            if not isinstance(entry, Record):
+                yield f"{key}[{index}]"
+
+
+def cell_text(value: Any) -> str:
+    """Write a value of a document: text as it is, an algorithm by its name, the rest as JSON."""
+    if isinstance(value, dict) and set(value) == {"kind"}:
+        return str(value["kind"])
+    text = value if isinstance(value, str) else json.dumps(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def read_problems(text: str) -> list[Problem]:
+    """Read problems as the core reports them, in JSON."""
+    return [Problem(**item) for item in json.loads(text)]

@@ -15,10 +15,10 @@ from ackclock._util.documents import Typed
 from ackclock.case import Cost, Parcel, rest_of
 from ackclock.catalogue.network_kinds import expand, kind_of
 from ackclock.errors import Problem, ScenarioError, UnsupportedError
-from ackclock.scenario.document import Frozen
+from ackclock.scenario.document import Frozen, cell_text, paths_of_plain, read_problems
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from ackclock._util.arrow import Tables
     from ackclock._util.table_type import Table
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ackclock.results.run import Run
     from ackclock.results.table_files import TableFiles
     from ackclock.scenario.explanation import Explanation
+    from ackclock.scenario.parallelism import Parallelism
 
 __all__ = ["Scenario"]
 
@@ -140,7 +141,7 @@ class Scenario(Frozen):
             "groups": list(groups) or None,
         }
         # Classes have checked what they were given, and a network of a file has plain numbers.
-        typed = list(_paths_of_plain(given))
+        typed = list(paths_of_plain(given))
         self._fill(plain(given), None, typed)
 
     def _fill(
@@ -192,9 +193,9 @@ class Scenario(Frozen):
 
         flows = self._data.get("flows", [])
         names = list(dict.fromkeys(key for flow in flows for key in flow))
-        rows = [[_cell(flow.get(name, "")) for name in names] for flow in flows]
-        net = [[key, _cell(value)] for key, value in self._data["net"].items()]
-        given = [[k, _cell(v)] for k, v in self._data.items() if k not in ("net", "flows")]
+        rows = [[cell_text(flow.get(name, "")) for name in names] for flow in flows]
+        net = [[key, cell_text(value)] for key, value in self._data["net"].items()]
+        given = [[k, cell_text(v)] for k, v in self._data.items() if k not in ("net", "flows")]
         parts = [html_table(["network", ""], net), html_table(["run", ""], given)]
         return fragment(repr(self), *parts, *([html_table(names, rows)] if rows else []))
 
@@ -477,7 +478,7 @@ class Scenario(Frozen):
             with contained():
                 return json.loads(function(text, workshop))
         except _core.InputError as error:
-            raise self._located(_problems(str(error))) from None
+            raise self._located(read_problems(str(error))) from None
 
     def execute(
         self,
@@ -533,7 +534,7 @@ class Scenario(Frozen):
         return self._located([*problems, *_hidden(problems, self._data, self._file)])
 
     def _raise_input(self, text: str) -> None:
-        found = _problems(text)
+        found = read_problems(text)
         if found:
             raise self._with_hidden(found)
 
@@ -572,6 +573,18 @@ class Scenario(Frozen):
         data["defaults"] = [*left_out(self._data), *data["defaults"]]
         return Explanation(self.name, data)
 
+    def parallelism(self) -> Parallelism:
+        """Measure how much of a run could happen at once, from a short stretch of it.
+
+        Raises
+        ------
+        UnsupportedError
+            The scenario names algorithms written in Python: the interpreter runs one at a time.
+        """
+        from ackclock.scenario.parallelism import measure
+
+        return measure(self)
+
     def lab(self, *, height: int = 760) -> Any:
         """Show the lab in a notebook: the scenario runs in the page, packet by packet.
 
@@ -609,6 +622,7 @@ class Scenario(Frozen):
         seed: int | None = None,
         progress: Callable[[float, float], object] | None = None,
         out: str | Path | None = None,
+        threads: int | str = 1,
     ) -> Run:
         """Simulate.
 
@@ -631,6 +645,10 @@ class Scenario(Frozen):
             Folder for the run bundle, as of `Run.save`, written while the run lasts: recorded
             tables go to its files in parts, so that memory does not grow with the length of the
             run, and are read from there when they are used. Left out: all is in memory.
+        threads
+            Threads that share the run, or ``"auto"``: as many as are predicted to be fastest, one a
+            core at most. The results are the same bits. What cannot be shared runs on one thread,
+            and ``summary["totals"]`` says why.
 
         Returns
         -------
@@ -655,10 +673,10 @@ class Scenario(Frozen):
         if seed is not None:
             changes["seed"] = seed
         if changes:
-            return self.replace(**changes).run(progress=progress, out=out)
+            return self.replace(**changes).run(progress=progress, out=out, threads=threads)
         if out is not None:
-            return self.run_into(out, progress=progress)
-        return self._simulated(progress)
+            return self.run_into(out, progress=progress, threads=threads)
+        return self._simulated(progress, threads=threads)
 
     def run_into(
         self,
@@ -667,13 +685,14 @@ class Scenario(Frozen):
         progress: Callable[[float, float], object] | None = None,
         command: str | None = None,
         on_finish: Callable[[Run], object] | None = None,
+        threads: int | str = 1,
     ) -> Run:
         """Simulate into a run bundle, as `run` with ``out``.
 
         Parameters
         ----------
-        out, progress
-            As of `run`.
+        out, progress, threads
+            As of `run`; tables of a run on several threads are in memory until its end.
         command
             What the user typed, for the provenance.
         on_finish
@@ -693,7 +712,7 @@ class Scenario(Frozen):
 
         def simulate(at: Path) -> tuple[dict[str, Any], Mapping[str, Table]]:
             with TableFiles(at) as files:
-                done = self._simulated(progress, files, folder)
+                done = self._simulated(progress, files, folder, threads=threads)
             finished.append(done)
             if on_finish is not None:
                 on_finish(done)
@@ -712,6 +731,8 @@ class Scenario(Frozen):
         progress: Callable[[float, float], object] | None,
         files: TableFiles | None = None,
         folder: Path | None = None,
+        *,
+        threads: int | str = 1,
     ) -> Run:
         """Let the core run; recorded tables go to files, which will be in the folder, if given."""
         import numpy as np  # noqa: F401  the core needs it; loading it is not the run's time
@@ -721,15 +742,18 @@ class Scenario(Frozen):
         from ackclock.errors import AlgorithmError
         from ackclock.results.run import Run
         from ackclock.results.table_files import ROWS
+        from ackclock.scenario.threads import count_threads
 
         before_run()
+        count, most = count_threads(threads)
         if self._recorded:
             # Tables may outgrow the memory; without them a run takes little.
-            self.cost(spills=files is not None)
+            self.cost(spills=files is not None and threads == 1)
         # The core checks what it runs; to check here too would compile a scenario twice.
         text, workshop = self._checked_text()
         try:
-            began = time.thread_time()
+            clock = time.thread_time if count == 1 else time.process_time
+            began = clock()
             with contained():
                 output = _core.run(
                     text,
@@ -738,8 +762,10 @@ class Scenario(Frozen):
                     interval_s=PROGRESS_S,
                     take=None if files is None else files.take,
                     rows=ROWS,
+                    threads=count,
+                    most=most,
                 )
-            cpu_s = time.thread_time() - began
+            cpu_s = clock() - began
         except _core.InputError as error:
             self._raise_input(str(error))
             raise
@@ -760,27 +786,6 @@ class Scenario(Frozen):
         return done
 
 
-def _paths_of_plain(given: dict[str, Any]) -> Iterator[str]:
-    """Where values are that are no records."""
-    from ackclock.catalogue.records import Record
-
-    for key, value in given.items():
-        entries = value if isinstance(value, list) else None
-        if entries is None and not isinstance(value, Record):
-            yield key
-        for index, entry in enumerate(entries or ()):
-            if not isinstance(entry, Record):
-                yield f"{key}[{index}]"
-
-
-def _cell(value: Any) -> str:
-    """A value of a document: text as it is, an algorithm by its name, the rest as JSON."""
-    if isinstance(value, dict) and set(value) == {"kind"}:
-        return str(value["kind"])
-    text = value if isinstance(value, str) else json.dumps(value)
-    return text if len(text) <= 80 else f"{text[:77]}..."
-
-
 def _hidden(found: Iterable[Problem], data: dict[str, Any], file: Path | None) -> list[Problem]:
     """What is wrong besides, masked by what was found."""
     from ackclock.scenario.hidden_problems import find_hidden
@@ -793,8 +798,3 @@ def _hidden(found: Iterable[Problem], data: dict[str, Any], file: Path | None) -
         return []
 
     return find_hidden(found, data, probe)
-
-
-def _problems(text: str) -> list[Problem]:
-    """The core's problems, as it reports them in JSON."""
-    return [Problem(**item) for item in json.loads(text)]

@@ -18,6 +18,7 @@ pub(crate) use plan::OPPORTUNITY_BYTES;
 pub use plan::{
     LinkSettings, Plan, PlanBranch, PlanFlow, PlanGroup, PlanLink, PlanSender, Schedule,
 };
+pub use work::{Passages, passages};
 
 use std::collections::HashSet;
 

@@ -8,7 +8,7 @@
 //!
 //! Losses, retransmissions and the random loss of links are not predicted.
 
-use super::plan::{Plan, PlanFlow, PlanSender};
+use super::plan::{Plan, PlanFlow, PlanLink, PlanSender};
 use crate::ids::FlowId;
 use crate::scenario::FrameStream;
 use crate::tcp::Supply;
@@ -38,15 +38,7 @@ struct Want {
 
 /// Predicts how many times a packet arrives at a link.
 pub(super) fn packet_hops(plan: &Plan) -> f64 {
-    let rates: Vec<f64> = plan
-        .links
-        .iter()
-        .map(|link| {
-            let own = link.rate.bps();
-            let schedule = link.settings.schedule.as_ref();
-            schedule.map_or(own, |schedule| schedule.mean_bps(own, plan.duration)) / 8.0
-        })
-        .collect();
+    let rates = rates(plan);
     let wants = wants(plan, &rates);
     let levels = levels(plan, &wants, &rates);
     let hops = |(flow, want): (&PlanFlow, &Want)| {
@@ -63,6 +55,48 @@ pub(super) fn packet_hops(plan: &Plan) -> f64 {
         there + back * flow.ack_route.len() as f64
     };
     plan.flows.iter().zip(&wants).map(hops).sum()
+}
+
+/// Packets that are predicted at each place of a network.
+#[derive(Clone, Debug, Default)]
+pub struct Passages {
+    /// By link, those that arrive.
+    pub links: Vec<f64>,
+    /// By flow, those that reach its receiver and its sender.
+    pub ends: Vec<[f64; 2]>,
+}
+
+/// Predicts how many packets arrive at each link and at each end of a flow.
+pub fn passages(plan: &Plan) -> Passages {
+    let rates = rates(plan);
+    let wants = wants(plan, &rates);
+    let levels = levels(plan, &wants, &rates);
+    let mut links = vec![0.0; plan.links.len()];
+    let mut pass = |(flow, want): (&PlanFlow, &Want)| {
+        let most = |link: usize| levels[link] * want.active_s;
+        let narrowest = flow.route.iter().map(|l| most(l.index())).fold(f64::INFINITY, f64::min);
+        let mut bytes = if want.responds { want.bytes.min(narrowest) } else { want.bytes };
+        for link in &flow.route {
+            links[link.index()] += bytes / want.packet_bytes + want.setup;
+            bytes = bytes.min(most(link.index()));
+        }
+        let there = bytes / want.packet_bytes + want.setup;
+        let back = bytes / want.packet_bytes * want.answers + want.setup;
+        flow.ack_route.iter().for_each(|link| links[link.index()] += back);
+        [there, back]
+    };
+    let ends = plan.flows.iter().zip(&wants).map(&mut pass).collect();
+    Passages { links, ends }
+}
+
+/// The rates of all links [B/s].
+fn rates(plan: &Plan) -> Vec<f64> {
+    let rate = |link: &PlanLink| {
+        let own = link.rate.bps();
+        let schedule = link.settings.schedule.as_ref();
+        schedule.map_or(own, |schedule| schedule.mean_bps(own, plan.duration)) / 8.0
+    };
+    plan.links.iter().map(rate).collect()
 }
 
 /// What all flows would send; `rates` are of links [B/s].

@@ -10,14 +10,19 @@ mod outcome;
 mod process;
 mod setup;
 mod storage;
+mod threads;
 mod turn;
 
 pub use outcome::ledger_table::{Fate, LedgerCount, LedgerKey, LedgerRows};
+pub use outcome::parallelism::{Costs, OnCores, Parallelism, Turns};
 pub use outcome::piece::{Piece, Pieces, Samples, Take};
 pub use outcome::queue_table::{QueueCount, QueueRow};
 pub use outcome::results::{FlowResult, LinkResult, Results};
 pub use outcome::rows::{DropRow, Event, LinkSample, PacketRow};
 pub use setup::custom::{Custom, Ends, EndsEnv, Made, Place, RegistryOnly, Tactics};
+
+pub use setup::parallelism::{Stretch, record_stretch, time_step};
+pub use threads::{Threads, Used, run_on};
 
 use std::any::Any;
 

@@ -50,6 +50,12 @@ impl FlowSamples {
         }
     }
 
+    /// Takes over what was noted elsewhere, of other ends.
+    pub(crate) fn append(&mut self, mut other: Self) {
+        self.senders.append(&mut other.senders);
+        self.receivers.append(&mut other.receivers);
+    }
+
     /// The number of samples, all flows counted.
     pub fn len(&self) -> usize {
         self.per_flow * self.flows

@@ -221,6 +221,10 @@ impl Custom for UserCode {
         LIBRARIES.quic_ends(cc, env, place)
     }
 
+    fn is_used(&self) -> bool {
+        self.make.is_some() || LIBRARIES.is_used()
+    }
+
     fn failure(&self) -> Option<String> {
         self.slot.failed().then(|| "user code failed".to_owned())
     }

@@ -5,7 +5,6 @@ Threads, for the core releases the interpreter's lock; processes for cases that 
 
 from __future__ import annotations
 
-import os
 import pickle
 import re
 import sys
@@ -29,6 +28,7 @@ from ackclock.experiments.executors.task import (
     Task,
     perform,
 )
+from ackclock.scenario.threads import available_cores as cores
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,14 +39,6 @@ if TYPE_CHECKING:
 __all__ = ["Processes", "Threads", "cores"]
 
 _NO_TRACKER_WARNINGS = "ignore:resource_tracker"
-
-
-def cores() -> int:
-    """Cores that this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:
-        return os.cpu_count() or 1
 
 
 def done(task: Task, one: Callable[[Request], Record]) -> Finished:

@@ -52,6 +52,18 @@ pub(in crate::packet) struct Losses {
     pub(in crate::packet) copies: [u64; 2],
 }
 
+impl Losses {
+    /// Adds those that another thread counted.
+    pub(in crate::packet) fn add(&mut self, more: &Self) {
+        self.data += more.data;
+        self.acks += more.acks;
+        self.requests += more.requests;
+        self.window_data += more.window_data;
+        self.copies[0] += more.copies[0];
+        self.copies[1] += more.copies[1];
+    }
+}
+
 /// The ends of all flows.
 pub(in crate::packet) struct Flows<C> {
     /// 2 flow: sender, 2 flow + 1: receiver.

@@ -60,6 +60,13 @@ impl<C: Clock> Marks<C> {
         number
     }
 
+    /// Notes for object `who` what has passed in other marks of the same objects.
+    pub(in crate::packet) fn copy(&mut self, who: usize, other: &Self) {
+        if let Some(passed) = self.passed.get_mut(who) {
+            *passed = other.passed[who];
+        }
+    }
+
     /// The number of objects; 0 without an interval.
     pub(in crate::packet) fn count(&self) -> usize {
         self.passed.len()

@@ -17,6 +17,9 @@ pub(in crate::packet) trait Clock: Copy + Debug + Default + 'static {
     /// Whether words are picoseconds, so that conversions change nothing.
     const IS_EXACT: bool;
 
+    /// Whether several threads share the run, so that packets may leave for another one.
+    const IS_DIVIDED: bool = false;
+
     /// The word for a moment or span given in picoseconds.
     fn word(ps: u64) -> u64;
 
@@ -80,6 +83,45 @@ impl Clock for Picoseconds {
     #[inline(always)]
     fn arrival(start: u64, transmission: u64, delay: u64) -> u64 {
         start.saturating_add(transmission).saturating_add(delay)
+    }
+}
+
+/// Words are whole picoseconds, of a run that several threads share (`turn/divided.rs`). The engine is compiled for
+/// it separately: what dividing a run needs costs other runs nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::packet) struct Divided;
+
+impl Clock for Divided {
+    const IS_EXACT: bool = true;
+    const IS_DIVIDED: bool = true;
+
+    #[inline(always)]
+    fn word(ps: u64) -> u64 {
+        ps
+    }
+
+    #[inline(always)]
+    fn ps(word: u64) -> u64 {
+        word
+    }
+
+    #[inline(always)]
+    fn after(at: u64, span: u64) -> u64 {
+        Picoseconds::after(at, span)
+    }
+
+    #[inline(always)]
+    fn bound(at: u64, span: u64) -> u64 {
+        Picoseconds::bound(at, span)
+    }
+
+    fn transmission(rate: BitRate, size: u16) -> u64 {
+        Picoseconds::transmission(rate, size)
+    }
+
+    #[inline(always)]
+    fn arrival(start: u64, transmission: u64, delay: u64) -> u64 {
+        Picoseconds::arrival(start, transmission, delay)
     }
 }
 

@@ -27,6 +27,15 @@ pub(in crate::packet) struct Progress {
     pub(in crate::packet) next: u64,
 }
 
+impl Progress {
+    /// The time before which the process handles nothing any more, if what it does not have yet arrives at `soonest`
+    /// or later.
+    #[inline(always)]
+    pub(in crate::packet) fn clock(self, soonest: u64) -> u64 {
+        self.done.max(self.next.min(soonest))
+    }
+}
+
 /// A list that is mostly short: that of a host, of which a large network has many, is stored inline.
 type Few = SmallVec<[u32; 4]>;
 

@@ -4,6 +4,7 @@ pub(in crate::packet) mod channel_heads;
 pub(in crate::packet) mod clock;
 pub(in crate::packet) mod event;
 pub(in crate::packet) mod event_heap;
+pub(in crate::packet) mod exchange;
 pub(in crate::packet) mod logical_process;
 pub(in crate::packet) mod min_tree;
 pub(in crate::packet) mod schedule;

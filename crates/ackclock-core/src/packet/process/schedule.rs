@@ -60,6 +60,15 @@ impl<C: Clock> Schedule<C> {
         }
     }
 
+    /// Enters those of the processes that `is_own` into the agenda: the others are those of other threads.
+    pub(in crate::packet) fn start_own(&mut self, is_own: impl Fn(usize) -> bool) {
+        let own: Vec<usize> = (0..self.processes.len()).filter(|&p| is_own(p)).collect();
+        let others: Vec<usize> = own.into_iter().filter(|&p| !self.schedule_stub(p)).collect();
+        for p in others {
+            self.schedule(p);
+        }
+    }
+
     /// The next process and the earliest effect that any pending event can have on another process; `None` at
     /// the end of the run.
     #[inline]
@@ -85,6 +94,18 @@ impl<C: Clock> Schedule<C> {
         }
     }
 
+    /// Notes how far a process of another thread has run: it handles nothing before `clock` any more.
+    pub(in crate::packet) fn note_clock(&mut self, p: u32, clock: u64) {
+        self.progress[p as usize] = Progress { done: clock, next: clock };
+    }
+
+    /// Takes a process out of the agenda until it is scheduled again; returns the key that it had.
+    pub(in crate::packet) fn suspend(&mut self, p: u32) -> u64 {
+        let key = self.agenda.get(p);
+        self.agenda.set(p, Agenda::NEVER);
+        key
+    }
+
     #[cold]
     #[inline(never)]
     fn note_fault(&mut self, what: &str, before: u64, after: u64) {
@@ -98,9 +119,8 @@ impl<C: Clock> Schedule<C> {
     #[inline]
     pub(in crate::packet) fn horizon(&self, p: usize, soonest: u64) -> u64 {
         let bound = |&(source, time): &(u32, u64)| {
-            let Progress { done, next } = self.progress[source as usize];
             // What has not been sent to the source yet arrives there at `soonest` or later.
-            C::bound(done.max(next.min(soonest)), time)
+            C::bound(self.progress[source as usize].clock(soonest), time)
         };
         let bounds = self.processes[p].sources.iter().map(bound);
         bounds.min().unwrap_or(u64::MAX).max(soonest).min(self.end.saturating_add(1))
@@ -173,6 +193,26 @@ impl<C: Clock> Schedule<C> {
         let process = self.stubs.process(outlet);
         let lookahead = self.processes[process as usize].stages[0].lookahead;
         self.bring_forward(process, effect, C::bound(effect, lookahead));
+    }
+
+    /// A packet from another thread is the first in its channel, as of [`Self::wake`], between two turns.
+    pub(in crate::packet) fn wake_from_outside(
+        &mut self,
+        to: u32,
+        stage: Stage,
+        entrant: u32,
+        at: u64,
+    ) {
+        self.running = u32::MAX;
+        self.wake(to, stage, entrant, at);
+    }
+
+    /// Checks that a packet from another thread, which arrives at `at`, does not reach a process that has run past it.
+    pub(in crate::packet) fn check_arrival(&mut self, to: u32, at: u64) {
+        let done = self.progress[to as usize].done;
+        if at < done {
+            self.note_fault(&format!("process {to}: an arrival from another thread"), done, at);
+        }
     }
 
     /// Adds a local event to the stage that runs.

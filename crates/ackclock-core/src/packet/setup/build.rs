@@ -27,6 +27,7 @@ use crate::packet::setup::observer::build_observer;
 use crate::packet::setup::partition::{Partition, find_followers, set_lookaheads};
 use crate::packet::setup::routes::{Laid, Layout, Router};
 use crate::packet::turn::batch::Batch;
+use crate::packet::turn::border::Border;
 use crate::packet::turn::prefetcher::Prefetcher;
 use crate::packet::turn::simulator::{Sim, Tally};
 use crate::rng::{Purpose, Stream};
@@ -74,19 +75,30 @@ pub(in crate::packet) fn build<C: Clock>(
     custom: &dyn Custom,
 ) -> Result<Sim<C>, Vec<Problem>> {
     let mut sim = build_with(plan, custom, Partition::of)?;
-    if plan.flows.len() >= MANY {
-        release_free_memory();
-        // Tables that requested large pages when they were allocated have them, unless the allocator reused
-        // memory.
-        sim.wires.use_large_pages(plan.flows.len());
-        sim.links.use_large_pages();
-        sim.routes.use_large_pages();
-        use_large_pages(&sim.schedule.processes);
-        use_large_pages(&sim.schedule.progress);
-        use_large_pages(&sim.flows.ends);
-        use_large_pages(&sim.flows.rngs);
-    }
+    use_large_tables(&mut sim, plan.flows.len());
     Ok(sim)
+}
+
+/// Moves the tables of a run of many flows to large pages.
+pub(in crate::packet) fn use_large_tables<C: Clock>(sim: &mut Sim<C>, flows: usize) {
+    if flows < MANY {
+        return;
+    }
+    release_free_memory();
+    // Tables that requested large pages when they were allocated have them, unless the allocator reused memory.
+    sim.wires.use_large_pages(flows);
+    sim.links.use_large_pages();
+    sim.routes.use_large_pages();
+    use_large_pages(&sim.schedule.processes);
+    use_large_pages(&sim.schedule.progress);
+    use_large_pages(&sim.flows.ends);
+    use_large_pages(&sim.flows.rngs);
+}
+
+/// The shortest time of each link, from an arrival there to one at its far end.
+pub(in crate::packet) fn shortest_times<C: Clock>(plan: &Plan, links: &[Link<C>]) -> Vec<u64> {
+    let smallest = plan.flows.iter().map(smallest_packet).min().unwrap_or(SMALLEST_PACKET);
+    links.iter().map(|link| link.shortest_time(smallest.max(1))).collect()
 }
 
 /// Builds a run by the given tactics.
@@ -131,8 +143,7 @@ pub(in crate::packet) fn build_with<C: Clock>(
         return Err(without_duplicates(problems));
     }
 
-    let smallest = plan.flows.iter().map(smallest_packet).min().unwrap_or(SMALLEST_PACKET);
-    let shortest: Vec<u64> = links.iter().map(|link| link.shortest_time(smallest.max(1))).collect();
+    let shortest = shortest_times(plan, &links);
     let follows = find_followers(plan, &links);
     let partition = partition(plan, &links, &shortest, &follows);
     let mut processes = Vec::with_capacity(partition.is_cluster.len());
@@ -185,6 +196,7 @@ pub(in crate::packet) fn build_with<C: Clock>(
         prefetcher,
         tally: Tally::default(),
         failure: None,
+        border: Box::new(Border { homes: partition.homes, ..Border::default() }),
     })
 }
 

@@ -65,6 +65,10 @@ pub trait Custom: Sync {
     ) -> Option<Result<Ends, Problem>> {
         None
     }
+    /// Whether it may have algorithms, which then are called by one thread.
+    fn is_used(&self) -> bool {
+        true
+    }
     /// Why the run must stop, if one of its algorithms has failed.
     fn failure(&self) -> Option<String> {
         None
@@ -86,7 +90,11 @@ pub struct Tactics {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RegistryOnly;
 
-impl Custom for RegistryOnly {}
+impl Custom for RegistryOnly {
+    fn is_used(&self) -> bool {
+        false
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -94,7 +102,7 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
 
     use super::*;
-    use crate::api::{RunError, run, run_with};
+    use crate::api::{RunError, Threads, run, run_with};
     use crate::cc::{Ack, Congestion, Window};
     use crate::qdisc::managed::Managed;
     use crate::qdisc::{Aqm, QueueState, Verdict};
@@ -175,7 +183,9 @@ mod tests {
 
     #[test]
     fn a_user_defined_control_precedes_the_registry() {
-        let own = run_with(&scenario("mine", "fifo"), &Mine::default(), &mut |_, _| true).unwrap();
+        let own =
+            run_with(&scenario("mine", "fifo"), &Mine::default(), Threads::One, &mut |_, _| true)
+                .unwrap();
         let theirs = run(&scenario("aimd", "fifo"), &mut |_, _| true).unwrap();
         assert_eq!(digest(&own.summary), digest(&theirs.summary));
         let unknown = run(&scenario("mine", "fifo"), &mut |_, _| true).unwrap_err();
@@ -184,7 +194,8 @@ mod tests {
 
     #[test]
     fn a_control_that_fails_stops_the_run() {
-        let stopped = run_with(&scenario("lost", "fifo"), &Mine::default(), &mut |_, _| true);
+        let stopped =
+            run_with(&scenario("lost", "fifo"), &Mine::default(), Threads::One, &mut |_, _| true);
         let Err(RunError::Algorithm(reason)) = stopped else { panic!("{stopped:?}") };
         assert!(reason.starts_with("congestion control lost set cwnd to NaN"), "{reason}");
     }
@@ -192,7 +203,8 @@ mod tests {
     #[test]
     fn a_discipline_that_fails_stops_the_run_soon() {
         let mine = Mine::default();
-        let stopped = run_with(&scenario("aimd", "counting"), &mine, &mut |_, _| true);
+        let stopped =
+            run_with(&scenario("aimd", "counting"), &mine, Threads::One, &mut |_, _| true);
         assert!(matches!(stopped, Err(RunError::Algorithm(reason)) if reason == "counted enough"));
         // Not later than the packets of one turn.
         assert!((AFTER..2 * AFTER).contains(&mine.0.load(Ordering::Relaxed)));

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 use rustworkx_core::petgraph::unionfind::UnionFind;
 
 use crate::compile::{Plan, PlanLink};
-use crate::ids::LinkId;
+use crate::ids::{LinkId, NodeId};
 use crate::packet::network::link::Link;
 use crate::packet::process::clock::Clock;
 use crate::packet::process::event::Stage;
@@ -29,6 +29,8 @@ pub(in crate::packet) struct Partition {
     /// Whether stubs run before their outlets (`turn/stub_hosts.rs`), or as other processes; results are the
     /// same.
     pub(in crate::packet) stubs_wait: bool,
+    /// By process, the thread that runs it; empty if there is one thread.
+    pub(in crate::packet) homes: Vec<u16>,
 }
 
 impl Partition {
@@ -43,6 +45,41 @@ impl Partition {
         shortest: &[u64],
         follows: &[bool],
     ) -> Self {
+        Self::on_threads(plan, links, shortest, follows, &[])
+    }
+
+    /// The same for a run that several threads share, given by node the thread that runs it: no process has nodes of
+    /// two threads.
+    pub(in crate::packet) fn on_threads<C: Clock>(
+        plan: &Plan,
+        links: &[Link<C>],
+        shortest: &[u64],
+        follows: &[bool],
+        homes: &[u16],
+    ) -> Self {
+        let mut partition = Self::in_clusters(plan, links, shortest, follows, homes);
+        if !homes.is_empty() {
+            partition.homes = vec![0; partition.is_cluster.len()];
+            // A process of a link alone is where the link begins.
+            for (link, &process) in plan.links.iter().zip(&partition.link_process) {
+                partition.homes[process as usize] = homes[link.from.index()];
+            }
+            for (&home, &process) in homes.iter().zip(&partition.node_process) {
+                if let Some(of) = partition.homes.get_mut(process as usize) {
+                    *of = home;
+                }
+            }
+        }
+        partition
+    }
+
+    fn in_clusters<C: Clock>(
+        plan: &Plan,
+        links: &[Link<C>],
+        shortest: &[u64],
+        follows: &[bool],
+        homes: &[u16],
+    ) -> Self {
         let partition = Self::apart(plan);
         let packet = |l: usize| {
             links[l].rate.shortest(plan.links[l].mean_packet.try_into().unwrap_or(u16::MAX))
@@ -56,8 +93,11 @@ impl Partition {
         let nearest = partition.shortest_times_to(plan, shortest, follows);
         let mut joint = UnionFind::new(plan.nodes.len());
         for l in short {
-            if within(nearest[partition.link_process[l] as usize], FEW, l) {
-                joint.union(plan.links[l].from.index(), plan.links[l].to.index());
+            let [from, to] = [plan.links[l].from, plan.links[l].to].map(NodeId::index);
+            if within(nearest[partition.link_process[l] as usize], FEW, l)
+                && homes.get(from) == homes.get(to)
+            {
+                joint.union(from, to);
             }
         }
         let mut sizes = vec![0; plan.nodes.len()];
@@ -101,7 +141,7 @@ impl Partition {
             }
         };
         let link_process = plan.links.iter().map(of_link).collect();
-        Self { is_cluster, link_process, node_process, stubs_wait: true }
+        Self { is_cluster, link_process, node_process, stubs_wait: true, homes: Vec::new() }
     }
 
     /// By process, the shortest time in which a packet reaches it from another.
@@ -238,6 +278,7 @@ fn find_outlets(sources: &[Source], partition: &Partition, processes: &[Process]
             && is_host(p)
             && !is_host(to as usize)
             && partition.stubs_wait
+            && partition.homes.get(p) == partition.homes.get(to as usize)
             && !partition.is_cluster[p]
             && !partition.is_cluster[to as usize];
         if is_stub { to } else { Pending::NO_OUTLET }
@@ -263,4 +304,4 @@ fn replace_stubs(sources: &mut Vec<Source>, outlets: &[u32]) {
 }
 
 #[cfg(test)]
-mod tests;
+pub(in crate::packet) mod tests;

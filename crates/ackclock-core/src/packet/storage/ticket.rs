@@ -141,6 +141,30 @@ impl OptionList {
     }
 }
 
+/// A packet that leaves for a process of another thread, with its options.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::packet) struct Parcel {
+    /// The channel that it is in; channels have the same numbers in all threads.
+    pub(in crate::packet) channel: u32,
+    ticket: Ticket,
+    options: Option<OptionList>,
+}
+
+impl Parcel {
+    /// Takes a packet, and its options out of `options`.
+    pub(in crate::packet) fn pack(channel: u32, ticket: Ticket, options: &mut Options) -> Self {
+        Self { channel, ticket, options: options.take(ticket.content as u32) }
+    }
+
+    /// The ticket in the thread that reads the channel, whose `options` get those of the packet.
+    pub(in crate::packet) fn unpack(self, options: &mut Options) -> Ticket {
+        let Self { mut ticket, options: list, .. } = self;
+        let index = list.map_or(Options::NONE, |list| options.store(list));
+        ticket.content = ticket.content >> 32 << 32 | u64::from(index);
+        ticket
+    }
+}
+
 /// Options of those packets on wires that have some.
 #[derive(Debug, Default)]
 pub(in crate::packet) struct Options {
@@ -179,7 +203,11 @@ impl Options {
     #[inline(never)]
     fn insert(&mut self, packet: &Packet) -> u32 {
         let Packet { ts, ts_peer, label, sack_count, sack, .. } = *packet;
-        let list = OptionList { ts, ts_peer, label, sack_count, sack };
+        self.store(OptionList { ts, ts_peer, label, sack_count, sack })
+    }
+
+    #[inline(always)]
+    fn store(&mut self, list: OptionList) -> u32 {
         if let Some(index) = self.free.pop() {
             self.lists[index as usize] = list;
             return index;
@@ -191,5 +219,12 @@ impl Options {
     fn remove(&mut self, index: u32, packet: &mut Packet) {
         self.lists[index as usize].onto(packet);
         self.free.push(index);
+    }
+
+    /// Removes the options at an index, if it is one.
+    fn take(&mut self, index: u32) -> Option<OptionList> {
+        let list = *self.lists.get(index as usize)?;
+        self.free.push(index);
+        Some(list)
     }
 }

@@ -16,6 +16,7 @@ use crate::packet::process::event::Stage;
 use crate::packet::process::schedule::Schedule;
 use crate::packet::process::stubs::Stubs;
 use crate::packet::turn::batch::Batch;
+use crate::packet::turn::border::Border;
 use crate::packet::turn::prefetcher::Prefetcher;
 use crate::units::Time;
 
@@ -41,6 +42,8 @@ pub(in crate::packet) struct Sim<C> {
     pub(in crate::packet) tally: Tally,
     /// Why an algorithm failed.
     pub(in crate::packet) failure: Option<String>,
+    /// What belongs to other threads, if there are others.
+    pub(in crate::packet) border: Box<Border>,
 }
 
 /// Counts of the engine's work.
@@ -146,6 +149,10 @@ impl<C: Clock> Sim<C> {
     #[inline(never)]
     pub(in crate::packet) fn wake(&mut self, channel: u32, at: u64) {
         let Channel { to, stage, entrant, .. } = self.wires.channels[channel as usize];
+        if C::IS_DIVIDED && self.border.is_foreign(to) {
+            self.border.leaving.push(channel);
+            return;
+        }
         self.schedule.wake(to, stage, entrant, at);
     }
 
@@ -181,4 +188,4 @@ impl<C: Clock> Sim<C> {
 }
 
 /// Turns of processes between two reports of progress.
-const REPORT_INTERVAL: u64 = 8192;
+pub(in crate::packet) const REPORT_INTERVAL: u64 = 8192;

@@ -39,12 +39,18 @@ fn results(plan: &Plan, is_default: bool) -> String {
 }
 
 /// Campuses on a backbone, whose links are long or short by the speed of signals.
-fn campuses(seed: u64, era: &str, qdisc: &str, speed: f64) -> Plan {
+pub(in crate::packet) fn campuses(seed: u64, era: &str, qdisc: &str, speed: f64) -> Plan {
     impaired_campuses(seed, era, qdisc, speed, &[])
 }
 
 /// The same, with impairments on every wire.
-fn impaired_campuses(seed: u64, era: &str, qdisc: &str, speed: f64, impairments: &[&str]) -> Plan {
+pub(in crate::packet) fn impaired_campuses(
+    seed: u64,
+    era: &str,
+    qdisc: &str,
+    speed: f64,
+    impairments: &[&str],
+) -> Plan {
     let scenario = json!({
         "links": if impairments.is_empty() { json!([]) }
                  else { json!([{ "link": "*", "impairments": impairments }]) },
@@ -61,7 +67,7 @@ fn impaired_campuses(seed: u64, era: &str, qdisc: &str, speed: f64, impairments:
 }
 
 /// Campuses whose flows are fire-hoses: those of one host read each other's goodputs.
-fn bundled_campuses(seed: u64, policy: &str, speed: f64) -> Plan {
+pub(in crate::packet) fn bundled_campuses(seed: u64, policy: &str, speed: f64) -> Plan {
     let scenario = json!({
         "duration": "1 s", "seed": seed, "routing": "delay",
         "net": { "kind": "tiers", "mans": 3, "lans": 3, "wan_nodes": 3, "wan_redundancy": 2,
@@ -89,7 +95,13 @@ fn fire_hoses_of_one_host_answer_each_other_alike_on_every_partition() {
 }
 
 /// TCP and datagrams, each flow between two hosts that no other flow uses, through routers.
-fn hosts_on_routers(seed: u64, era: &str, qdisc: &str, kind: &str, ms: &[u64]) -> Plan {
+pub(in crate::packet) fn hosts_on_routers(
+    seed: u64,
+    era: &str,
+    qdisc: &str,
+    kind: &str,
+    ms: &[u64],
+) -> Plan {
     let ms = |k: usize| format!("{} ms", ms[k]);
     let net = if kind == "dumbbell" {
         json!({ "kind": kind, "pairs": 4, "rate": "2 Mbps", "delay": ms(0), "buffer": "9 pkt",

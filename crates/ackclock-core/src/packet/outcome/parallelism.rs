@@ -1,0 +1,226 @@
+//! How much of a run could happen at once, found from the turns of a run on one thread.
+//!
+//! A turn of a process can begin when its own last turn and the last turns of the processes that packets come from have
+//! ended: conservative synchronisation (Chandy & Misra 1979, doi:10.1145/358598.358613). The longest chain of such turns
+//! is the critical path of the schedule; work divided by it is the average parallelism, a bound of the speed-up on any
+//! number of cores (Berry & Jefferson, "Critical path analysis of distributed simulation", SCS Distributed Simulation
+//! 1985). A run on n cores is predicted by replaying the turns: each core has the turns of its processes, in the order
+//! of the run on one thread, and waits for a synchronisation wherever a turn depends on another core.
+
+/// The turns of a stretch of a run on one thread.
+#[derive(Clone, Debug, Default)]
+pub struct Turns {
+    /// By unit (a process with the stubs that run before it), its name.
+    pub names: Vec<String>,
+    /// By unit, those that packets come from.
+    pub sources: Vec<Vec<u32>>,
+    /// In their order: the unit, and the steps of its turn: packets that a link or an endpoint received, and events.
+    pub list: Vec<(u32, u32)>,
+    /// The simulated time at which they begin [s].
+    pub from_s: f64,
+    /// The simulated time up to which they go [s].
+    pub until_s: f64,
+}
+
+/// What a step and a synchronisation of two threads cost [s].
+#[derive(Clone, Copy, Debug)]
+pub struct Costs {
+    /// A packet at a link or an endpoint, or an event.
+    pub step_s: f64,
+    /// From when one thread has published its clock until another has read it.
+    pub sync_s: f64,
+}
+
+/// A prediction for a number of cores.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OnCores {
+    /// The cores.
+    pub cores: u32,
+    /// How many times as fast as on one.
+    pub speedup: f64,
+    /// By core, its share of the work.
+    pub shares: Vec<f64>,
+    /// Share of the dependencies that cross from core to core.
+    pub cut: f64,
+}
+
+/// How much of a run could happen at once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parallelism {
+    /// Steps in all.
+    pub steps: u64,
+    /// Steps on the critical path.
+    pub critical_steps: u64,
+    /// The unit with most of the work, and its share.
+    pub busiest: (u32, f64),
+    /// The unit with most of the critical path, and its share of it.
+    pub critical: (u32, f64),
+}
+
+impl Turns {
+    /// Finds the critical path. `None` without any work.
+    pub fn parallelism(&self) -> Option<Parallelism> {
+        let work = self.work();
+        let steps: u64 = work.iter().sum();
+        if steps == 0 {
+            return None;
+        }
+        let (critical_steps, on_path) = self.critical_path();
+        Some(Parallelism {
+            steps,
+            critical_steps,
+            busiest: most(&work, steps),
+            critical: most(&on_path, critical_steps),
+        })
+    }
+
+    /// The steps of each unit.
+    fn work(&self) -> Vec<u64> {
+        let mut work = vec![0; self.sources.len()];
+        for &(unit, steps) in &self.list {
+            work[unit as usize] += u64::from(steps);
+        }
+        work
+    }
+
+    /// The steps of the longest chain of turns, and how many of them each unit has.
+    fn critical_path(&self) -> (u64, Vec<u64>) {
+        const NONE: u32 = u32::MAX;
+        let mut last = vec![NONE; self.sources.len()];
+        let mut ends: Vec<u64> = Vec::with_capacity(self.list.len());
+        let mut before = Vec::with_capacity(self.list.len());
+        for &(unit, steps) in &self.list {
+            let mut begin = (0, NONE);
+            for &of in [unit].iter().chain(&self.sources[unit as usize]) {
+                let turn = last[of as usize];
+                if turn != NONE && ends[turn as usize] > begin.0 {
+                    begin = (ends[turn as usize], turn);
+                }
+            }
+            last[unit as usize] = ends.len() as u32;
+            ends.push(begin.0 + u64::from(steps));
+            before.push(begin.1);
+        }
+        let mut on_path = vec![0; self.sources.len()];
+        let longest = (0..ends.len()).max_by_key(|&turn| ends[turn]);
+        let mut at = longest.map_or(NONE, |turn| turn as u32);
+        while at != NONE {
+            let (unit, steps) = self.list[at as usize];
+            on_path[unit as usize] += u64::from(steps);
+            at = before[at as usize];
+        }
+        (longest.map_or(0, |turn| ends[turn]), on_path)
+    }
+
+    /// Replays the turns on so many cores, given by unit its core. `None` without any work.
+    pub fn predict(&self, core_of: &[usize], cores: u32, costs: Costs) -> Option<OnCores> {
+        let work = self.work();
+        let mut free = vec![0.0f64; cores as usize];
+        let mut ends = vec![0.0f64; self.sources.len()];
+        let (mut crossing, mut all) = (0u64, 0u64);
+        for &(unit, steps) in &self.list {
+            let core = core_of[unit as usize];
+            let mut begin = free[core];
+            for &source in &self.sources[unit as usize] {
+                let crosses = core_of[source as usize] != core;
+                all += 1;
+                crossing += u64::from(crosses);
+                if crosses && ends[source as usize] > 0.0 {
+                    begin = begin.max(ends[source as usize] + costs.sync_s);
+                }
+            }
+            let end = begin + f64::from(steps) * costs.step_s;
+            (free[core], ends[unit as usize]) = (end, end);
+        }
+        let mut shares = vec![0u64; cores as usize];
+        for (&core, &work) in core_of.iter().zip(&work) {
+            shares[core] += work;
+        }
+        let steps = work.iter().sum::<u64>() as f64;
+        let last = free.iter().fold(0.0f64, |last, &end| last.max(end));
+        if steps == 0.0 {
+            return None;
+        }
+        Some(OnCores {
+            cores,
+            speedup: steps * costs.step_s / last,
+            shares: shares.iter().map(|&share| share as f64 / steps).collect(),
+            cut: if all == 0 { 0.0 } else { crossing as f64 / all as f64 },
+        })
+    }
+}
+
+/// The unit that has most, and its share of `all`.
+fn most(of_unit: &[u64], all: u64) -> (u32, f64) {
+    let most = (0..of_unit.len()).max_by_key(|&unit| of_unit[unit]).unwrap_or(0);
+    (most as u32, of_unit.get(most).map_or(0.0, |&steps| steps as f64 / all as f64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FREE: Costs = Costs { step_s: 1e-6, sync_s: 0.0 };
+
+    fn turns(sources: &[&[u32]], list: &[(u32, u32)]) -> Turns {
+        Turns {
+            names: sources.iter().map(|_| String::new()).collect(),
+            sources: sources.iter().map(|s| s.to_vec()).collect(),
+            list: list.to_vec(),
+            from_s: 0.0,
+            until_s: 0.0,
+        }
+    }
+
+    fn speedup(turns: &Turns, core_of: &[usize], cores: u32, costs: Costs) -> f64 {
+        turns.predict(core_of, cores, costs).unwrap().speedup
+    }
+
+    #[test]
+    fn units_that_share_nothing_are_as_parallel_as_there_are_units() {
+        let turns = turns(&[&[], &[], &[], &[]], &[(0, 5), (1, 5), (2, 5), (3, 5)].repeat(10));
+        let found = turns.parallelism().unwrap();
+        assert_eq!((found.steps, found.critical_steps), (200, 50));
+        for (core_of, cores, expected) in
+            [([0, 0, 0, 0], 1, 1.0), ([0, 1, 0, 1], 2, 2.0), ([0, 1, 2, 3], 64, 4.0)]
+        {
+            assert!((speedup(&turns, &core_of, cores, FREE) - expected).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn two_units_that_wait_for_each_other_are_a_chain() {
+        let turns = turns(&[&[1], &[0]], &[(0, 3), (1, 7)].repeat(10));
+        let found = turns.parallelism().unwrap();
+        assert_eq!((found.steps, found.critical_steps), (100, 100));
+        assert_eq!((found.busiest, found.critical), ((1, 0.7), (1, 0.7)));
+        assert!((speedup(&turns, &[0, 1], 2, FREE) - 1.0).abs() < 1e-9);
+    }
+
+    /// Unit 0 feeds 1 and gets nothing back: a pipeline, in which the slower of the two decides.
+    #[test]
+    fn a_pipeline_is_as_fast_as_its_slower_part() {
+        let turns = turns(&[&[], &[0]], &[(0, 4), (1, 6)].repeat(100));
+        // 4 for the first, then 600 of the second without a pause.
+        assert_eq!(turns.parallelism().unwrap().critical_steps, 604);
+        let on = turns.predict(&[0, 1], 2, FREE).unwrap();
+        assert!((on.speedup - 1000.0 / 604.0).abs() < 1e-9);
+        assert_eq!(on.shares, [0.4, 0.6]);
+    }
+
+    #[test]
+    fn each_crossing_costs_a_synchronisation() {
+        let turns = turns(&[&[1], &[0]], &[(0, 5), (1, 5)].repeat(10));
+        let costs = Costs { step_s: 1e-6, sync_s: 5e-6 };
+        let on = turns.predict(&[0, 1], 2, costs).unwrap();
+        // 20 turns of 5 us with 19 crossings of 5 us between them.
+        assert!((on.speedup - 100.0 / 195.0).abs() < 1e-9);
+        assert_eq!(on.cut, 1.0);
+    }
+
+    #[test]
+    fn nothing_is_said_of_a_run_without_work() {
+        let none = turns(&[&[]], &[]);
+        assert_eq!((none.parallelism(), none.predict(&[0], 2, FREE)), (None, None));
+    }
+}

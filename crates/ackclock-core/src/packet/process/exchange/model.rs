@@ -1,0 +1,417 @@
+//! An exhaustive model of the synchronisation: every interleaving of small runs, step by step.
+//!
+//! A step is one access to what threads share, in the order in which `turn/divided.rs`, `turn/member.rs` and
+//! `process/exchange.rs` make them. Each thread has one process, whose packets go to the next thread of a ring. Instead of
+//! the number of publications the model has whether there was one since the last look; a thread that has news publishes
+//! or not, as if it had counted them or not. In all reachable states, packets arrive in time, some thread can go on,
+//! and the end can be reached; at all ends the events are the same.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+const NEVER: u8 = u8::MAX;
+
+/// An event: its time, and how many more times it is sent on.
+type Event = (u8, u8);
+
+/// What a thread does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Step {
+    ReadNumber,
+    ReadPromise,
+    ReadClock,
+    ReadFloor,
+    Receive,
+    Choose,
+    Push,
+    /// No room: wakes the reader, takes what has come.
+    PublishFull,
+    ReceiveWhileFull,
+    StoreClock,
+    StorePromise,
+    StoreNumber,
+    Wake,
+    Finish,
+    WakeAll,
+    FallAsleep,
+    LookAgain,
+    NoteRest,
+    Park,
+    NoteAwake,
+    Ended,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Thread {
+    step: Step,
+    is_finished: bool,
+    // The process.
+    events: Vec<Event>,
+    done: u8,
+    handled: Vec<Event>,
+    leaving: Vec<Event>,
+    // What the thread knows of the one before it, and its own promise.
+    promise_before: u8,
+    clock_before: u8,
+    floor_seen: u8,
+    promise: u8,
+    is_new: bool,
+    sent: u8,
+    received: u8,
+    // Shared.
+    shown_promise: u8,
+    shown_clock: u8,
+    /// Whether the thread before has published since this one has looked.
+    has_news: bool,
+    is_asleep: bool,
+    token: bool,
+    /// Packets to this thread.
+    queue: Vec<Event>,
+    resting: Option<(u8, u8, u8)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct State {
+    threads: Vec<Thread>,
+    floor: u8,
+    finished: u8,
+}
+
+struct Model {
+    /// From an event of a process to its arrival at the next.
+    delays: Vec<u8>,
+    end: u8,
+    /// Room of a queue.
+    room: usize,
+}
+
+impl Model {
+    fn start(events: &[&[Event]]) -> State {
+        let thread = |events: &&[Event]| Thread {
+            step: Step::ReadNumber,
+            is_finished: false,
+            events: events.to_vec(),
+            done: 0,
+            handled: Vec::new(),
+            leaving: Vec::new(),
+            promise_before: 0,
+            clock_before: 0,
+            floor_seen: 0,
+            promise: 0,
+            is_new: false,
+            sent: 0,
+            received: 0,
+            shown_promise: 0,
+            shown_clock: 0,
+            has_news: false,
+            is_asleep: false,
+            token: false,
+            queue: Vec::new(),
+            resting: None,
+        };
+        State { threads: events.iter().map(thread).collect(), floor: 0, finished: 0 }
+    }
+
+    /// The earliest effect of the events of a thread.
+    fn next_effect(&self, of: &Thread, me: usize) -> u8 {
+        let first = of.events.iter().map(|event| event.0).min().filter(|&at| at <= self.end);
+        first.map_or(NEVER, |at| at + self.delays[me])
+    }
+
+    fn others(of: &Thread) -> u8 {
+        of.promise_before.max(of.floor_seen)
+    }
+
+    /// Times after the end are all the same.
+    fn bounded(&self, time: u8) -> u8 {
+        if time > self.end { NEVER } else { time }
+    }
+
+    fn clock(&self, of: &Thread, me: usize) -> u8 {
+        let soonest = self.next_effect(of, me).min(Self::others(of));
+        let next = of.events.iter().map(|event| event.0).min().unwrap_or(NEVER);
+        self.bounded(of.done.max(next.min(soonest)))
+    }
+
+    fn promised(&self, of: &Thread, me: usize) -> u8 {
+        let others = Self::others(of).saturating_add(self.delays[me]);
+        self.bounded(of.promise.max(self.next_effect(of, me).min(others)))
+    }
+
+    /// All states that a step of a thread leads to; none if it cannot go on.
+    fn next(&self, state: &State, me: usize) -> Vec<State> {
+        let count = state.threads.len();
+        let (before, after) = ((me + count - 1) % count, (me + 1) % count);
+        let mut next = state.clone();
+        let shown = (state.threads[before].shown_promise, state.threads[before].shown_clock);
+        let finished = usize::from(state.finished) == count;
+        let mut other = Vec::new();
+        let mut wakes = Vec::new();
+        let thread = &mut next.threads[me];
+        let step = match thread.step {
+            Step::ReadNumber => {
+                thread.is_new = std::mem::take(&mut thread.has_news);
+                if thread.is_new { Step::ReadPromise } else { Step::ReadFloor }
+            }
+            Step::ReadPromise => {
+                thread.promise_before = shown.0;
+                Step::ReadClock
+            }
+            Step::ReadClock => {
+                thread.clock_before = shown.1;
+                Step::ReadFloor
+            }
+            Step::ReadFloor => {
+                thread.is_new |= thread.floor_seen != state.floor;
+                thread.floor_seen = state.floor;
+                Step::Receive
+            }
+            Step::Receive => {
+                Self::receive(thread);
+                let has_grown = self.clock(thread, me) > thread.shown_clock
+                    || self.promised(thread, me) > thread.promise;
+                if thread.is_new && has_grown && !thread.is_finished {
+                    // Or it has had news too often without a turn.
+                    let mut silent = state.clone();
+                    silent.threads[me] = Thread { step: Step::Choose, ..thread.clone() };
+                    other.push(silent);
+                    Step::StoreClock
+                } else {
+                    Step::Choose
+                }
+            }
+            Step::Choose => self.choose(thread, me, finished),
+            Step::Push => match thread.leaving.first().copied() {
+                None => Step::StoreClock,
+                Some(packet) => {
+                    if next.threads[after].queue.len() < self.room {
+                        next.threads[after].queue.push(packet);
+                        let thread = &mut next.threads[me];
+                        thread.leaving.remove(0);
+                        thread.sent += 1;
+                        Step::Push
+                    } else {
+                        Step::PublishFull
+                    }
+                }
+            },
+            Step::PublishFull => {
+                next.threads[after].has_news = true;
+                wakes.push(after);
+                Step::ReceiveWhileFull
+            }
+            Step::ReceiveWhileFull => {
+                Self::receive(thread);
+                Step::Push
+            }
+            Step::StoreClock => {
+                thread.shown_clock =
+                    if thread.is_finished { NEVER } else { self.clock(thread, me) };
+                Step::StorePromise
+            }
+            Step::StorePromise => {
+                thread.promise = self.promised(thread, me);
+                thread.shown_promise = thread.promise;
+                Step::StoreNumber
+            }
+            Step::StoreNumber => {
+                next.threads[after].has_news = true;
+                Step::Wake
+            }
+            Step::Wake => {
+                wakes.push(after);
+                if thread.is_finished { Step::Finish } else { Step::Choose }
+            }
+            Step::Finish => {
+                next.finished += 1;
+                Step::WakeAll
+            }
+            Step::WakeAll => {
+                wakes.extend((0..count).filter(|&who| who != me));
+                Step::FallAsleep
+            }
+            Step::FallAsleep => {
+                thread.is_asleep = true;
+                Step::LookAgain
+            }
+            Step::LookAgain => {
+                if finished || thread.has_news || thread.floor_seen != state.floor {
+                    thread.is_asleep = false;
+                    Step::ReadNumber
+                } else {
+                    Step::NoteRest
+                }
+            }
+            Step::NoteRest => {
+                let effect = self.next_effect(thread, me);
+                thread.resting = Some((effect, thread.sent, thread.received));
+                let all: Option<Vec<_>> = next.threads.iter().map(|t| t.resting).collect();
+                match all {
+                    Some(all)
+                        if all.iter().map(|r| u32::from(r.1)).sum::<u32>()
+                            == all.iter().map(|r| u32::from(r.2)).sum::<u32>() =>
+                    {
+                        let least = all.iter().map(|r| r.0).min().unwrap_or(NEVER);
+                        next.floor = next.floor.max(self.bounded(least));
+                        next.threads[me].resting = None;
+                        next.threads[me].is_asleep = false;
+                        wakes.extend((0..count).filter(|&who| who != me));
+                        Step::ReadNumber
+                    }
+                    _ => Step::Park,
+                }
+            }
+            Step::Park => {
+                if !thread.is_asleep {
+                    Step::NoteAwake
+                } else if std::mem::take(&mut thread.token) {
+                    Step::Park
+                } else {
+                    return Vec::new();
+                }
+            }
+            Step::NoteAwake => {
+                thread.resting = None;
+                Step::ReadNumber
+            }
+            Step::Ended => return Vec::new(),
+        };
+        next.threads[me].step = step;
+        for who in wakes {
+            let sleeper = &mut next.threads[who];
+            if std::mem::take(&mut sleeper.is_asleep) {
+                sleeper.token = true;
+            }
+        }
+        other.push(next);
+        other
+    }
+
+    fn receive(thread: &mut Thread) {
+        thread.received += thread.queue.len() as u8;
+        let late = thread.queue.iter().find(|event| event.0 < thread.done);
+        assert!(late.is_none(), "the packet {late:?} is late for {thread:?}");
+        let queue = std::mem::take(&mut thread.queue);
+        thread.events.extend(queue);
+        thread.events.sort_unstable();
+    }
+
+    fn choose(&self, thread: &mut Thread, me: usize, finished: bool) -> Step {
+        let key = self.next_effect(thread, me);
+        let before = (me + self.delays.len() - 1) % self.delays.len();
+        if key == NEVER {
+            if Self::others(thread) > self.end {
+                if !std::mem::replace(&mut thread.is_finished, true) {
+                    return Step::StoreClock;
+                }
+                if finished {
+                    Self::receive(thread);
+                    return Step::Ended;
+                }
+            }
+            return Step::FallAsleep;
+        }
+        let soonest = key.min(Self::others(thread));
+        let horizon = thread.clock_before.saturating_add(self.delays[before]).max(soonest);
+        let horizon = horizon.min(self.end + 1);
+        if horizon < key.min(self.end + 1) {
+            return Step::FallAsleep;
+        }
+        assert!(horizon >= thread.done);
+        thread.done = horizon;
+        while let Some(&(at, hops)) = thread.events.first().filter(|event| event.0 < horizon) {
+            thread.events.remove(0);
+            thread.handled.push((at, hops));
+            if hops > 0 {
+                thread.leaving.push((at + self.delays[me], hops - 1));
+            }
+        }
+        Step::Push
+    }
+
+    /// Goes through all states; returns how many there are, and what was handled at the end.
+    fn explore(&self, events: &[&[Event]]) -> (usize, Vec<Vec<Event>>) {
+        let first = Self::start(events);
+        let mut numbers = HashMap::from([(fingerprint(&first), 0usize)]);
+        let mut open = vec![first];
+        let mut ends: Vec<usize> = Vec::new();
+        let mut before: Vec<Vec<usize>> = vec![Vec::new()];
+        let mut outcome: Option<Vec<Vec<Event>>> = None;
+        while let Some(state) = open.pop() {
+            let number = numbers[&fingerprint(&state)];
+            if state.threads.iter().all(|thread| thread.step == Step::Ended) {
+                let handled: Vec<_> = state.threads.iter().map(|t| t.handled.clone()).collect();
+                assert!(state.threads.iter().all(|t| t.queue.is_empty()), "a packet is left");
+                assert_eq!(*outcome.get_or_insert(handled.clone()), handled);
+                ends.push(number);
+                continue;
+            }
+            let all: Vec<State> =
+                (0..state.threads.len()).flat_map(|me| self.next(&state, me)).collect();
+            assert!(!all.is_empty(), "no thread can go on: {state:?}");
+            for next in all {
+                let count = numbers.len();
+                let known = *numbers.entry(fingerprint(&next)).or_insert(count);
+                if known == count {
+                    before.push(Vec::new());
+                    open.push(next);
+                }
+                before[known].push(number);
+            }
+        }
+        // From every state an end can be reached.
+        let mut reaches = vec![false; before.len()];
+        while let Some(state) = ends.pop() {
+            if !std::mem::replace(&mut reaches[state], true) {
+                ends.extend(&before[state]);
+            }
+        }
+        assert!(reaches.iter().all(|&reaches| reaches), "an end cannot be reached from everywhere");
+        (before.len(), outcome.unwrap_or_default())
+    }
+}
+
+/// What a run on one thread handles: all events in order of time.
+fn in_order(model: &Model, events: &[&[Event]]) -> Vec<Vec<Event>> {
+    let mut open: Vec<(u8, usize, u8)> = Vec::new();
+    for (who, events) in events.iter().enumerate() {
+        open.extend(events.iter().map(|&(at, hops)| (at, who, hops)));
+    }
+    let mut handled = vec![Vec::new(); events.len()];
+    while let Some(&first) = open.iter().filter(|event| event.0 <= model.end).min() {
+        open.retain(|event| *event != first);
+        let (at, who, hops) = first;
+        handled[who].push((at, hops));
+        if hops > 0 {
+            open.push((at + model.delays[who], (who + 1) % events.len(), hops - 1));
+        }
+    }
+    handled
+}
+
+/// States are distinguished by 128 bits: of some millions, two are hardly ever alike in them.
+fn fingerprint(state: &State) -> [u64; 2] {
+    [0u8, 1].map(|salt| {
+        let mut hasher = DefaultHasher::new();
+        (salt, state).hash(&mut hasher);
+        hasher.finish()
+    })
+}
+
+fn check(model: &Model, events: &[&[Event]], least: usize) {
+    let (states, handled) = model.explore(events);
+    assert_eq!(handled, in_order(model, events));
+    assert!(states > least, "{states} states");
+}
+
+#[test]
+fn two_threads_end_alike_however_their_steps_interleave() {
+    // A packet to and fro, with room for one.
+    check(&Model { delays: vec![2, 3], end: 5, room: 1 }, &[&[(0, 2)], &[(1, 1)]], 1000);
+    // Two at a time, more than there is room for.
+    check(&Model { delays: vec![1, 2], end: 3, room: 1 }, &[&[(0, 1), (0, 0), (1, 1)], &[]], 1000);
+    // Nothing happens for long, then at one of them.
+    check(&Model { delays: vec![1, 1], end: 12, room: 1 }, &[&[(10, 1)], &[]], 1000);
+    // Nothing at all.
+    check(&Model { delays: vec![1, 2], end: 2, room: 1 }, &[&[], &[]], 100);
+}

@@ -1,0 +1,175 @@
+//! Which thread runs which part of a network: about equal shares of the predicted work, cut where few packets pass
+//! and delays are long.
+
+use rustworkx_core::petgraph::unionfind::UnionFind;
+
+use crate::compile::{Passages, Plan, passages};
+use crate::packet::setup::cut::{Graph, Growth};
+use crate::units::PS_PER_S;
+
+/// What things cost on one thread, in seconds; only their proportions decide where a network is cut.
+mod cost {
+    /// A packet at a plain FIFO, at another discipline, at an end of a flow.
+    pub(super) const FIFO: f64 = 50e-9;
+    pub(super) const DISCIPLINE: f64 = 120e-9;
+    pub(super) const END: f64 = 150e-9;
+    /// A packet that goes to another thread, in addition.
+    pub(super) const CROSSING: f64 = 100e-9;
+    /// A round in which two threads wait for each other, each of the length of a delay between them.
+    pub(super) const ROUND: f64 = 500e-9;
+}
+
+/// How much heavier than the mean a part may be: where a network hangs together, equal parts may be worse.
+const SLACKS: [f64; 4] = [1.02, 1.08, 1.16, 1.3];
+
+/// The threads of a run.
+#[derive(Clone, Debug)]
+pub(in crate::packet) struct Division {
+    /// By node, its thread.
+    pub(in crate::packet) homes: Vec<u16>,
+    /// Threads that have work.
+    pub(in crate::packet) threads: usize,
+    /// The predicted speed-up.
+    pub(in crate::packet) speedup: f64,
+    /// Predicted work on one thread [s].
+    pub(in crate::packet) work_s: f64,
+    /// The largest share of the work that a thread has.
+    pub(in crate::packet) largest: f64,
+    /// The shortest time between threads [s]; infinite if no packets go from one to another.
+    pub(in crate::packet) lookahead_s: f64,
+}
+
+/// Divides the network among so many threads at most. `shortest` has each link's shortest time.
+pub(in crate::packet) fn divide(plan: &Plan, shortest: &[u64], threads: usize) -> Division {
+    let load = passages(plan);
+    // A packet must take some time from thread to thread.
+    let mut joint = UnionFind::new(plan.nodes.len());
+    for (link, _) in plan.links.iter().zip(shortest).filter(|of| *of.1 == 0) {
+        joint.union(link.from.index(), link.to.index());
+    }
+    let groups: Vec<usize> = (0..plan.nodes.len()).map(|node| joint.find(node)).collect();
+    let graph = graph(plan, &load, shortest, &groups);
+    let ways = [Growth::ByBond, Growth::ByDistance].into_iter();
+    let all = ways.flat_map(|by| SLACKS.map(|slack| (by, slack))).map(|(by, slack)| {
+        let parts = graph.divide(threads, slack, by);
+        assess(plan, &load, shortest, &graph, &groups, &parts)
+    });
+    // Of equal ones the first; of few threads only if there is not work for more.
+    let rank = |division: &Division| (division.threads, division.speedup);
+    let best = all.reduce(|best, next| if rank(&next) > rank(&best) { next } else { best });
+    best.unwrap_or_else(|| assess(plan, &load, shortest, &graph, &groups, &vec![0; groups.len()]))
+}
+
+/// What a division into parts amounts to; `groups` are of nodes that stay together.
+fn assess(
+    plan: &Plan,
+    load: &Passages,
+    shortest: &[u64],
+    graph: &Graph,
+    groups: &[usize],
+    parts: &[u16],
+) -> Division {
+    let work_s: f64 = graph.weights.iter().sum();
+    let count = parts.iter().max().map_or(0, |&most| usize::from(most) + 1);
+    let loads = graph.loads(parts, count);
+    // Threads without work are left out.
+    let mut numbers = vec![0u16; count];
+    let mut used = 0;
+    for (number, load) in numbers.iter_mut().zip(&loads) {
+        *number = used;
+        used += u16::from(*load > 0.0);
+    }
+    let last = used.saturating_sub(1);
+    let homes: Vec<u16> =
+        groups.iter().map(|&group| numbers[usize::from(parts[group])].min(last)).collect();
+    let crosses =
+        |l: &usize| homes[plan.links[*l].from.index()] != homes[plan.links[*l].to.index()];
+    let cut: Vec<usize> =
+        (0..plan.links.len()).filter(crosses).filter(|&l| load.links[l] > 0.0).collect();
+    let crossing: f64 = cut.iter().map(|&l| load.links[l]).sum();
+    let lookahead = cut.iter().map(|&l| shortest[l]).min();
+    let rounds = lookahead.map_or(0.0, |time| plan.duration.0 as f64 / time.max(1) as f64);
+    let most = loads.iter().fold(0.0, |most: f64, &load| most.max(load));
+    let shared = most + crossing * cost::CROSSING / f64::from(used.max(1)) + rounds * cost::ROUND;
+    Division {
+        homes,
+        threads: usize::from(used.max(1)),
+        speedup: if shared > 0.0 { work_s / shared } else { 1.0 },
+        work_s,
+        largest: if work_s > 0.0 { most / work_s } else { 1.0 },
+        lookahead_s: lookahead.map_or(f64::INFINITY, |time| time as f64 / PS_PER_S as f64),
+    }
+}
+
+/// Nodes with their work, bound by links.
+fn graph(plan: &Plan, load: &Passages, shortest: &[u64], groups: &[usize]) -> Graph {
+    let mut graph = Graph::new(plan.nodes.len());
+    let mut has_endpoints = vec![false; plan.nodes.len()];
+    for (flow, [there, back]) in plan.flows.iter().zip(&load.ends) {
+        let [src, dst] = [flow.src.index(), flow.dst.index()];
+        (has_endpoints[src], has_endpoints[dst]) = (true, true);
+        graph.weights[groups[src]] += (there + back) * cost::END;
+        graph.weights[groups[dst]] += there * cost::END;
+    }
+    for ((link, &packets), &time) in plan.links.iter().zip(&load.links).zip(shortest) {
+        let [from, to] = [link.from.index(), link.to.index()];
+        // The link that leads from a router to a host is the host's (`setup/partition.rs`).
+        let home = if !has_endpoints[from] && has_endpoints[to] { to } else { from };
+        let is_fifo = link.settings.qdisc.kind() == "fifo" && link.settings.impairments.is_empty();
+        let each = if is_fifo { cost::FIFO } else { cost::DISCIPLINE };
+        graph.weights[groups[home]] += packets * each;
+        if packets > 0.0 {
+            let rounds = plan.duration.0 as f64 / time.max(1) as f64;
+            let bond = packets * cost::CROSSING + rounds * cost::ROUND;
+            graph.bind(groups[from], groups[to], bond);
+        }
+    }
+    graph
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compile::compile;
+    use serde_json::json;
+
+    fn divided(net: &serde_json::Value, flows: &serde_json::Value, threads: usize) -> Division {
+        let scenario = json!({ "net": net, "flows": flows, "duration": "2 s" });
+        let plan = compile(&serde_json::from_value(scenario).unwrap()).unwrap();
+        let shortest: Vec<u64> = plan.links.iter().map(|link| link.delay.0).collect();
+        divide(&plan, &shortest, threads)
+    }
+
+    #[test]
+    fn a_dumbbell_is_divided_at_its_bottleneck() {
+        let net = json!({ "kind": "dumbbell", "pairs": 20, "rate": "100 Mbps", "delay": "20 ms",
+                          "access_delay": "1 ms" });
+        let found = divided(&net, &json!([{ "pair": 0, "count": 20 }]), 2);
+        assert_eq!(found.threads, 2);
+        assert!((found.lookahead_s - 0.02).abs() < 1e-9, "{found:?}");
+        assert!(found.largest < 0.65, "{found:?}");
+    }
+
+    #[test]
+    fn islands_are_divided_among_threads_and_need_not_wait() {
+        let links: Vec<_> = (0..8)
+            .map(|i| json!({ "a": format!("a{i}"), "b": format!("b{i}"), "rate": 1e7, "delay": 0.01 }))
+            .collect();
+        let flows: Vec<_> =
+            (0..8).map(|i| json!({ "src": format!("a{i}"), "dst": format!("b{i}") })).collect();
+        let net = json!({ "kind": "graph", "links": links });
+        let found = divided(&net, &json!(flows), 4);
+        assert_eq!((found.threads, found.lookahead_s), (4, f64::INFINITY));
+        assert!((found.largest - 0.25).abs() < 0.01 && found.speedup > 3.8, "{found:?}");
+        // More threads than there is work for.
+        assert!(divided(&net, &json!(flows), 64).threads <= 16);
+    }
+
+    #[test]
+    fn a_link_without_any_delay_is_not_cut() {
+        let net =
+            json!({ "kind": "graph", "links": [{ "a": "a", "b": "b", "rate": 1e7, "delay": 0 }] });
+        let found = divided(&net, &json!([{ "src": "a", "dst": "b" }]), 2);
+        assert_eq!(found.threads, 1);
+    }
+}

@@ -1,0 +1,183 @@
+//! Runs on several threads beside runs on one.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::compile::compile;
+use crate::packet::setup::partition::tests::{
+    bundled_campuses, campuses, hosts_on_routers, impaired_campuses,
+};
+
+fn planned(scenario: Value) -> Plan {
+    compile(&serde_json::from_value(scenario).unwrap()).unwrap()
+}
+
+fn run(plan: &Plan, threads: Threads) -> (Results, Used) {
+    run_on(plan, &RegistryOnly, threads, &mut |_| true, None).unwrap()
+}
+
+/// Everything that a run reports except the number of turns; and its threads.
+fn results(plan: &Plan, threads: usize) -> (String, usize) {
+    let (mut results, used) = run(plan, Threads::Exactly(threads));
+    results.activations = 0;
+    (format!("{results:?}"), used.threads)
+}
+
+fn assert_same(plan: &Plan, threads: &[usize]) {
+    let (one, _) = results(plan, 1);
+    for &threads in threads {
+        let (several, used) = results(plan, threads);
+        assert!(used > 1, "{threads} threads are one");
+        assert!(several == one, "{threads} threads, {used} used");
+    }
+}
+
+/// A data centre, whose links are all short: one cluster for a run on one thread.
+fn data_centre(kind: &str, qdisc: &str) -> Plan {
+    let net = match kind {
+        "fat-tree" => json!({ "kind": kind, "k": 4, "rate": "1 Gbps", "delay": "1 us",
+                              "buffer": "50 pkt", "qdisc": qdisc }),
+        _ => json!({ "kind": kind, "leaves": 3, "spines": 2, "hosts": 4, "rate": "1 Gbps",
+                     "delay": "500 ns", "buffer": "50 pkt", "qdisc": qdisc }),
+    };
+    planned(json!({
+        "duration": "4 ms", "seed": 3, "warmup": "1 ms", "net": net,
+        "flows": [{ "between": { "kind": "uniform-pairs" }, "count": 24, "start_jitter": "500 us" }],
+        "record": { "tables": ["packets", "drops", "flow_samples", "link_samples", "windows", "rtts", "states"],
+                    "interval": "250 us" },
+    }))
+}
+
+#[test]
+fn a_dumbbell_is_the_same_on_any_number_of_threads() {
+    for (era, qdisc) in [("rfc", "red"), ("2002", "fq")] {
+        let plan = hosts_on_routers(7, era, qdisc, "dumbbell", &[30, 5, 60, 40]);
+        assert_same(&plan, &[2, 3, 64]);
+    }
+}
+
+#[test]
+fn data_centres_are_the_same_on_any_number_of_threads() {
+    for kind in ["fat-tree", "leaf-spine"] {
+        for qdisc in ["fifo", "red"] {
+            assert_same(&data_centre(kind, qdisc), &[2, 5]);
+        }
+    }
+}
+
+#[test]
+fn fire_hoses_of_one_host_answer_each_other_alike_on_several_threads() {
+    assert_same(&bundled_campuses(1, "full-share", 2e8), &[2, 4]);
+}
+
+#[test]
+fn a_run_whose_flows_all_end_early_ends() {
+    let plan = planned(json!({
+        "duration": "1000 s", "net": { "kind": "parking-lot", "hops": 3, "rate": "2 Mbps", "delay": "5 ms" },
+        "flows": [{ "pair": 0, "size": "20 kB" }, { "pair": 1, "size": "30 kB", "start": "500 s" }],
+    }));
+    assert_same(&plan, &[2, 4]);
+}
+
+#[test]
+fn what_cannot_be_divided_is_run_by_one_thread_and_said() {
+    let said = |plan: &Plan, threads| {
+        let (_, used) = run(plan, threads);
+        assert_eq!(used.threads, 1);
+        used.reason.unwrap()
+    };
+    let ns2 = hosts_on_routers(7, "ns2", "fifo", "dumbbell", &[30, 5, 60, 40]);
+    assert!(said(&ns2, Threads::Exactly(2)).contains("ns-2"));
+    let short = hosts_on_routers(7, "rfc", "fifo", "dumbbell", &[30, 5, 60, 40]);
+    assert!(said(&short, Threads::Auto(8)).contains("short"));
+    assert_eq!(run(&short, Threads::One).1, Used { threads: 1, reason: None });
+}
+
+#[test]
+fn fewer_threads_than_requested_are_said() {
+    let links: Vec<_> = (0..2)
+        .map(|i| json!({ "a": format!("a{i}"), "b": format!("b{i}"), "rate": 1e7, "delay": 0.01 }))
+        .collect();
+    let flows = json!([{ "src": "a0", "dst": "b0" }, { "src": "a1", "dst": "b1" }]);
+    let plan = planned(
+        json!({ "duration": 1, "net": { "kind": "graph", "links": links }, "flows": flows }),
+    );
+    let (_, used) = run(&plan, Threads::Exactly(64));
+    assert_eq!(used.threads, 4);
+    assert_eq!(used.reason.unwrap(), "the network has work for 4 threads");
+}
+
+#[test]
+fn progress_stops_all_threads() {
+    let plan = hosts_on_routers(7, "rfc", "fifo", "dumbbell", &[30, 5, 60, 40]);
+    let plan = Plan { duration: Time(plan.duration.0 * 1000), ..plan };
+    let stopped = run_on(&plan, &RegistryOnly, Threads::Exactly(3), &mut |_| false, None);
+    assert!(matches!(stopped, Err(RunError::Interrupted)));
+}
+
+#[test]
+fn pieces_of_several_threads_are_the_tables_of_one() {
+    let plan = campuses(5, "rfc", "fifo", 2e8);
+    let mut tables = Vec::new();
+    for threads in [1, 3] {
+        let (mut packets, mut windows, mut samples) = (Vec::new(), Vec::new(), Vec::new());
+        let mut take = |piece: crate::packet::Piece| {
+            packets.extend(piece.packets);
+            windows.extend(piece.windows);
+            samples.extend(piece.link_samples.rows);
+            true
+        };
+        let pieces = Pieces { rows: 100, take: &mut take };
+        let threads = Threads::Exactly(threads);
+        run_on(&plan, &RegistryOnly, threads, &mut |_| true, Some(pieces)).unwrap();
+        assert!(!packets.is_empty() && !samples.is_empty());
+        tables.push((packets, windows, samples));
+    }
+    assert!(tables[0] == tables[1]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3))]
+
+    #[test]
+    fn results_do_not_depend_on_the_number_of_threads(
+        seed in 0u64..1000,
+        era in prop::sample::select(vec!["rfc", "2002"]),
+        qdisc in prop::sample::select(vec!["fifo", "fq", "drr", "red", "codel"]),
+        speed in prop::sample::select(vec![2e8, 1e9, 5e7]),
+        threads in prop::sample::select(vec![2, 3, 4, 8]),
+    ) {
+        let plan = campuses(seed, era, qdisc, speed);
+        let (several, used) = results(&plan, threads);
+        prop_assert!(used > 1);
+        prop_assert!(several == results(&plan, 1).0);
+    }
+
+    #[test]
+    fn results_with_impairments_do_not_depend_on_the_number_of_threads(
+        seed in 0u64..1000,
+        qdisc in prop::sample::select(vec!["fifo", "fq", "codel"]),
+        speed in prop::sample::select(vec![2e8, 5e7]),
+        impairments in prop::sample::subsequence(
+            vec!["jitter", "reorder", "duplicate", "gilbert-elliott", "arq", "aggregation"],
+            1..4,
+        ),
+        threads in 2usize..6,
+    ) {
+        let plan = impaired_campuses(seed, "rfc", qdisc, speed, &impairments);
+        prop_assert!(results(&plan, threads).0 == results(&plan, 1).0);
+    }
+
+    #[test]
+    fn results_with_stubs_do_not_depend_on_the_number_of_threads(
+        seed in 0u64..1000,
+        qdisc in prop::sample::select(vec!["fifo", "fq", "red", "pie"]),
+        kind in prop::sample::select(vec!["dumbbell", "parking-lot"]),
+        delays in prop::collection::vec(0u64..90, 4),
+        threads in prop::sample::select(vec![2, 3, 5, 16]),
+    ) {
+        let plan = hosts_on_routers(seed, "rfc", qdisc, kind, &delays);
+        prop_assert!(results(&plan, threads).0 == results(&plan, 1).0);
+    }
+}

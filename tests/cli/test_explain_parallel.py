@@ -1,0 +1,80 @@
+"""``ackclock explain --parallel``: what could happen at once in a run."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+import ackclock as ac
+from ackclock.cli.main import cli
+from ackclock.errors import UnsupportedError
+
+
+def pairs(count, **net):
+    """Hosts in pairs, each with a separate wire: nothing that they share."""
+    links = [{"a": f"a{i}", "b": f"b{i}", "rate": 1e7, "delay": 0.01, **net} for i in range(count)]
+    flows = [{"src": f"a{i}", "dst": f"b{i}"} for i in range(count)]
+    data = {"net": {"kind": "graph", "links": links}, "flows": flows, "duration": 2}
+    return ac.Scenario.from_data(data)
+
+
+def test_islands_run_at_once_and_two_ends_of_a_wire_do_not():
+    # Both ends of a wire wait for each other: at most both work at once.
+    one = pairs(1).parallelism().data
+    assert one["processes"] == 2
+    assert 1 <= one["average_parallelism"] <= 2
+    eight = pairs(8).parallelism().data
+    assert eight["processes"] == 16
+    # Equal islands: the longest chain is one of eight.
+    assert eight["average_parallelism"] == pytest.approx(8 * one["average_parallelism"], rel=0.2)
+    by_cores = {on["cores"]: on["speedup"] for on in eight["predicted"]}
+    assert list(by_cores) == [2, 4, 8, 16, 32, 64]
+    # How much more than on one core depends on how busy the machine is.
+    # The stretches of the predictions are not the same.
+    most = 1.05 * eight["average_parallelism"]
+    assert all(0 < speedup <= most for speedup in by_cores.values())
+    assert eight["step_s"] > 0
+    assert eight["sync_s"] > 0
+
+
+def test_the_stretch_is_the_second_half_of_the_work():
+    data = pairs(1).parallelism().data
+    assert 0 < data["from_s"] < data["until_s"] <= 2
+    # 2 s at 10 Mbit/s are 1666 packets of 1500 B and half as many acknowledgements, each at a link
+    # and an endpoint: half of it is 2500 steps, and there may be events.
+    assert 1500 < data["steps"] < 10_000
+
+
+def test_a_scenario_of_short_links_is_one_process():
+    net = {"kind": "star", "hosts": 4, "rate": 1e9, "delay": 1e-7}
+    data = {"net": net, "flows": [{"pair": 0, "count": 2}], "duration": 0.01}
+    found = ac.Scenario.from_data(data).parallelism()
+    assert found.data["processes"] == 1
+    assert found.data["average_parallelism"] == 1
+    assert "All is one process, a cluster of 4 nodes" in str(found)
+
+
+def test_the_command_prints_text_and_json(small_file):
+    said = CliRunner().invoke(cli, ["explain", str(small_file), "--parallel"])
+    assert said.exit_code == 0, said.output
+    assert "critical path: " in said.output
+    assert "What limits it" in said.output or "All is one process" in said.output
+    said = CliRunner().invoke(cli, ["explain", str(small_file), "--parallel", "--json"])
+    assert json.loads(said.output)["critical_steps"] > 0
+
+
+def test_python_code_is_refused_with_the_reason():
+    @ac.control
+    class Fixed:
+        """A window that stays."""
+
+        def on_ack(self, window, ack):
+            window.cwnd = 10.0
+
+        def on_congestion(self, window, event):
+            window.cwnd = 10.0
+
+    net = ac.topology.Dumbbell(pairs=1, rate="10 Mbps", rtt="20 ms")
+    scenario = ac.Scenario(net, [ac.Flow(pair=0, cc=Fixed())], duration=1)
+    with pytest.raises(UnsupportedError, match="interpreter's lock"):
+        scenario.parallelism()

@@ -1,5 +1,6 @@
 """Theory beside runs: every law against a run in its domain, and no parting without a reason."""
 
+import json
 import tomllib
 from pathlib import Path
 
@@ -8,11 +9,16 @@ from click.testing import CliRunner
 
 import ackclock as ac
 from ackclock.cli import main as cli
+from ackclock.cli.studies.twin import paper_survey
+from ackclock.reproduce.read.folder import names
 from ackclock.scenario.load import load
 from ackclock.studies.twin.law import Law, Prediction
 from ackclock.studies.twin.laws import LAWS
 from ackclock.studies.twin.laws.fair_queue import max_min
+from ackclock.studies.twin.laws.linear import cycle_utilisation
+from ackclock.studies.twin.laws.red import point
 from ackclock.studies.twin.laws.sawtooth import utilisation
+from ackclock.studies.twin.survey import Survey
 from ackclock.studies.twin.twin import Row, Twin, compare
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,7 +50,52 @@ def one_ledbat():
     return ac.Scenario(net=net, flows=[flow], duration="60 s", warmup="20 s")
 
 
-@pytest.mark.parametrize(("law", "made"), [("max-min", fair_shares), ("ledbat", one_ledbat)])
+def one_flow(cc, buffer):
+    net = ac.topology.Dumbbell(pairs=1, rate="5 Mbps", rtt="60 ms", buffer=buffer)
+    flow = ac.Flow(pair=0, cc=cc, recovery="sack")
+    return ac.Scenario(net=net, flows=[flow], duration="120 s", warmup="20 s")
+
+
+def one_mimd():
+    return one_flow({"kind": "mimd", "a": 1.02, "b": 0.5}, "8 pkt")
+
+
+def many_over_red():
+    net = ac.topology.Dumbbell(
+        pairs=20,
+        rate="20 Mbps",
+        rtt="80 ms",
+        buffer="500 pkt",
+        qdisc=ac.qdisc.Red(min_th=20, max_th=200, max_p=0.1, ecn=True),
+    )
+    flows = [ac.Flow(pair=n, cc="aimd", tcp={"ecn": True}) for n in range(20)]
+    return ac.Scenario(net=net, flows=flows, duration="60 s", warmup="20 s")
+
+
+def constant_rates():
+    source = {"kind": "cbr", "rate": "3 Mbps", "packet": "1000 B"}
+    net = ac.topology.Dumbbell(pairs=2, rate="5 Mbps", rtt="20 ms", buffer="20 pkt")
+    flows = [ac.Flow(pair=n, source=source) for n in range(2)]
+    return ac.Scenario(net=net, flows=flows, duration="20 s", warmup="5 s")
+
+
+def green_shares():
+    queue = ac.qdisc.Green(count="known")
+    return load(ROOT / "web/lessons/green.toml").replace(**{"net.qdisc": queue, "duration": "160 s", "net.buffer": "2000 pkt"})
+
+
+DOMAINS = {
+    "max-min": fair_shares,
+    "ledbat": one_ledbat,
+    "linear": one_mimd,
+    "red": many_over_red,
+    "green": green_shares,
+    "overload": constant_rates,
+}
+"""A run in the domain of each law that no example and no lesson is in."""
+
+
+@pytest.mark.parametrize(("law", "made"), DOMAINS.items())
 def test_a_law_holds_in_its_domain(law, made):
     rows = [r for r in compare(made()).rows if r.law.name == law]
     assert rows
@@ -52,7 +103,7 @@ def test_a_law_holds_in_its_domain(law, made):
 
 
 def test_each_law_has_a_run_to_which_it_applies():
-    runs = [*(load(file) for file in FILES), fair_shares(), one_ledbat()]
+    runs = [*(load(file) for file in FILES), *(made() for made in DOMAINS.values())]
     used = {r.law.name for scenario in runs for r in compare(scenario).rows}
     assert used == {law.name for law in LAWS}
 
@@ -84,6 +135,49 @@ def test_larger_buffers_never_lower_the_utilisation():
     assert values == sorted(values)
 
 
+@pytest.mark.parametrize(("product", "buffer"), [(200, 0), (300, 60), (100, 200)])
+def test_a_cycle_round_by_round_is_the_sawtooth_in_closed_form(product, buffer):
+    stepped = cycle_utilisation((1.0, 1.0, 0.0, 0.5), product, buffer)
+    assert stepped == pytest.approx(utilisation(product, buffer, 0.5), rel=0.01)
+
+
+def test_a_cycle_by_hand():
+    # W = 10: after a loss 4, then 8, then beyond: 12 packets in two round trips of 10.
+    assert cycle_utilisation((0.0, 2.0, 0.0, 0.4), 10, 0) == pytest.approx(0.6)
+    # With 10 of buffer W = 20: 8 in one, 16 in 1.6 round trips.
+    assert cycle_utilisation((0.0, 2.0, 0.0, 0.4), 10, 10) == pytest.approx(24 / 26)
+    assert cycle_utilisation((0.0, 1.0, 0.0, 0.4), 10, 10) is None
+
+
+def test_the_operating_point_of_red_by_hand():
+    # At q = 60, p_b = 0.05 x 40 / 80; p = 2 p_b / (1 + p_b). Flows are chosen so that they fill 1000
+    # packets per second there.
+    line = 0.025
+    constant = 1000 * (0.1 + 0.06) * (2 * line / (1 + line)) ** 0.5
+    flows = [(constant / 4, 0.1)] * 4
+    assert point(flows, 1000, (20, 100), 0.05, wait=False) == pytest.approx(60)
+    assert point(flows, 1e6, (20, 100), 0.05, wait=False) is None
+    assert point(flows, 1, (20, 100), 0.05, wait=False) is None
+
+
+def test_a_survey_counts_and_lists_what_parts():
+    survey = Survey()
+    law = LAWS[0]
+    rows = [
+        Row(law, Prediction("a", 10, 10, 10)),
+        Row(law, Prediction("b", 10, 10, 20, "three timeouts")),
+        Row(law, Prediction("c", 10, 10, 5)),
+    ]
+    survey.add("first", Twin(rows))
+    survey.add("second", Twin([]))
+    (count,) = survey.counts
+    assert (count.agrees, count.known, count.parts) == (1, 1, 1)
+    assert str(survey).splitlines()[0] == "2 runs, 3 predictions."
+    assert str(survey).splitlines()[-1] == (
+        f"- first: c: 50.0 % below the law {law.name}; no reason is known."
+    )
+
+
 def test_water_filling():
     # Worked by hand: b is filled first, by three; then a and c by what is left.
     routes = [("a", "b"), ("b",), ("a",), ("c",), ("b", "c")]
@@ -113,6 +207,35 @@ def test_the_command_reads_a_scenario_and_a_run(tmp_path):
     assert "2 of 2 predictions agree" in by_file.output
     refused = CliRunner().invoke(cli.cli, ["twin", str(out), "--set", "seed=2"])
     assert refused.exit_code == 2
+
+
+def test_a_run_prints_its_twin(tmp_path):
+    file = str(ROOT / "examples/dumbbell-aimd-vegas.toml")
+    plain = CliRunner().invoke(cli.cli, ["run", file, "--twin"])
+    assert plain.exit_code == 0
+    assert "2 of 2 predictions agree" in plain.output
+    as_json = CliRunner().invoke(cli.cli, ["run", file, "--twin", "--json", "--quiet"])
+    found = json.loads(as_json.output)
+    assert [r["verdict"] for r in found["twin"]["rows"]] == ["agrees", "agrees"]
+    refused = CliRunner().invoke(cli.cli, ["run", file, "--twin", "--reps", "2"])
+    assert refused.exit_code == 2
+
+
+def test_a_paper_is_compared_run_by_run():
+    done = CliRunner().invoke(cli.cli, ["twin", "--paper", "example", "--json", "--quiet"])
+    found = json.loads(done.output)
+    assert found["runs"] > 1
+    assert all(row["verdict"] != "parts" for row in found["rows"])
+    assert {row["law"] for row in found["rows"]} >= {"square-root"}
+    both = CliRunner().invoke(cli.cli, ["twin"])
+    assert both.exit_code == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", names())
+def test_no_run_of_a_paper_parts_without_a_known_reason(name):
+    found = paper_survey(name, "first", shown=False)
+    assert [f"{label}: {row.sentence}" for label, row in found.parted] == []
 
 
 def test_weights_of_generated_flows_are_not_guessed():

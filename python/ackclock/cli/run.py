@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from ackclock.results.run import Run
     from ackclock.scenario.scenario import Scenario
+    from ackclock.studies.twin.twin import Twin
 
 __all__ = ["run"]
 
@@ -51,6 +52,7 @@ def _export_options(command: Callable[..., Any]) -> Callable[..., Any]:
     help="Record this table too, as windows or drops; may be repeated.",
 )
 @_export_options
+@click.option("--twin", "with_twin", is_flag=True, help="Put theory beside the run's summary.")
 @click.option("--link", metavar="ID", help="Link of --pcapng; left out: the one that carried most.")
 @click.option("--seed", type=click.IntRange(min=0), help="Replace the scenario's seed.")
 @click.option("--reps", type=click.IntRange(min=1), default=1, help="Replications.")
@@ -76,6 +78,7 @@ def run(
     reps: int,
     threads: int | str,
     workers: int | None,
+    with_twin: bool,
     quiet: bool,
     **exports: Path | None,
 ) -> None:
@@ -90,6 +93,8 @@ def run(
     if one is not None and reps > 1:
         what = "the packets of one run" if one == "pcapng" else "one run"
         raise click.UsageError(f"--{one} writes {what}; leave --reps out")
+    if with_twin and reps > 1:
+        raise click.UsageError("--twin compares one run; leave --reps out")
     if link is not None and "pcapng" not in wanted:
         raise click.UsageError("--link goes with --pcapng FILE")
     if threads != 1 and reps > 1:
@@ -100,6 +105,8 @@ def run(
     if other is not None:
         if one is not None:
             raise click.UsageError(f"--{one} is for packets; {other.engine} cases have none")
+        if with_twin:
+            raise click.UsageError(f"--twin is for packets; {other.engine} cases are theory")
         if reps > 1:
             message = f"--reps is for packets; replications of {other.engine} cases need a sweep"
             raise click.UsageError(message)
@@ -131,10 +138,17 @@ def run(
     finally:
         # Also where the folder could not be written, as on a disk that is full.
         for done in finished:
+            beside = _compare(scenario, done) if with_twin else None
             if as_json:
-                print_json(done.summary)
+                print_json(done.summary if beside is None else {**done.summary, "twin": beside.to_dict()})
             elif not quiet:
-                click.echo(str(done))
+                click.echo(str(done) if beside is None else f"{done}\n\n{beside}")
+
+
+def _compare(scenario: Scenario, run: Run) -> Twin:
+    from ackclock.studies.twin.twin import compare
+
+    return compare(scenario, run)
 
 
 def _run_one(

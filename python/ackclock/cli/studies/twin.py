@@ -2,42 +2,117 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from ackclock.cli.options import FILE, JSON, SET, load_scenario, print_json
+from ackclock._util.progress import Bar
+from ackclock.cli import completion
+from ackclock.cli.options import FILE, JSON, QUIET, SET, load_scenario, print_json
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from ackclock.studies.twin.survey import Survey
+    from ackclock.studies.twin.twin import Twin
 
-__all__ = ["twin"]
+__all__ = ["paper_survey", "twin"]
 
 
 @click.command()
-@click.argument("file", type=FILE)
+@click.argument("file", type=FILE, required=False)
+@click.option(
+    "--paper",
+    shell_complete=completion.papers,
+    metavar="PAPER",
+    help="Compare every packet-level run of this paper, by its name or folder, in place of FILE.",
+)
+@click.option(
+    "--tier",
+    type=click.Choice(["first", "fast", "full"]),
+    default="first",
+    show_default=True,
+    help="Of --paper: which of its runs; `first` is the smallest.",
+)
 @SET
 @JSON
-def twin(file: Path, changes: tuple[str, ...], *, as_json: bool) -> None:
+@QUIET
+def twin(
+    file: Path | None,
+    paper: str | None,
+    tier: str,
+    changes: tuple[str, ...],
+    *,
+    as_json: bool,
+    quiet: bool,
+) -> None:
     """Put theory beside a run: what closed forms predict for flows and links, and where they part.
 
     FILE is a scenario, which is run, or the folder of a run (`ackclock run --out`). Each law has a
     domain, outside of which it says nothing, and an accuracy. Where run and law part by more, a
     sentence says by how much, and what the law does not know of this run, timeouts say.
+
+    With --paper, all runs of a paper are compared, with one seed each, and laws are counted.
     """
-    from ackclock.scenario.load import load_run
-    from ackclock.studies.twin.twin import compare
-
-    if file.is_dir():
+    if (file is None) == (paper is None):
+        raise click.UsageError("expected FILE or --paper PAPER")
+    found: Twin | Survey
+    if paper is not None:
         if changes:
-            raise click.UsageError(f"--set: {file} is a run, which has been; name its scenario")
-        run = load_run(file)
-        from ackclock.scenario.load import load
-
-        found = compare(load(file / "scenario.toml"), run)
+            raise click.UsageError("--set is for FILE; a paper's runs are as its folder has them")
+        found = paper_survey(paper, tier, shown=not quiet)
     else:
-        found = compare(load_scenario(file, changes))
+        assert file is not None
+        found = _of_file(file, changes)
     if as_json:
         print_json(found.to_dict())
     else:
         click.echo(str(found))
+
+
+def _of_file(file: Path, changes: tuple[str, ...]) -> Twin:
+    from ackclock.studies.twin.twin import compare
+
+    if not file.is_dir():
+        return compare(load_scenario(file, changes))
+    if changes:
+        raise click.UsageError(f"--set: {file} is a run, which has been; name its scenario")
+    from ackclock.scenario.load import load, load_run
+
+    return compare(load(file / "scenario.toml"), load_run(file))
+
+
+def paper_survey(paper: str, tier: str, *, shown: bool) -> Survey:
+    """Run all packet-level cases of a paper, with one seed each, beside the laws.
+
+    Parameters
+    ----------
+    paper
+        Name or folder.
+    tier
+        ``first``, ``fast`` or ``full``.
+    shown
+        Whether progress is.
+
+    Raises
+    ------
+    AckclockError
+        There is no such paper, or it is wrong.
+    """
+    from ackclock.reproduce.read.folder import read
+    from ackclock.reproduce.run.studies import cases_of
+    from ackclock.scenario.scenario import Scenario
+    from ackclock.studies.twin.survey import Survey
+    from ackclock.studies.twin.twin import compare
+
+    cases = [
+        (label, case) for label, case in cases_of(read(paper), tier) if isinstance(case, Scenario)
+    ]
+    costs = [case.cost().cpu_s for _, case in cases]
+    total, done = sum(costs), 0.0
+    found = Survey()
+    with Bar(f"{paper}: {len(cases)} runs", shown=shown) as update:
+        for (label, case), cost in zip(cases, costs, strict=True):
+            found.add(label, compare(case))
+            done += cost
+            update(done / total)
+    return found

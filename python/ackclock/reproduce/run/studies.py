@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from ackclock.case import Case
     from ackclock.experiments.result import SweepResult
     from ackclock.experiments.sweeps import Sweep
     from ackclock.reproduce.paper import PaperData, Study
 
-__all__ = ["Means", "StudyResult", "run_study", "sweep_of", "tables_of"]
+__all__ = ["Means", "StudyResult", "cases_of", "run_study", "sweep_of", "tables_of"]
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,28 @@ def sweep_of(
         )
     except ScenarioError as error:
         raise _unstated(paper, study, error) from None
+
+
+def cases_of(paper: PaperData, tier: str) -> Iterator[tuple[str, Case]]:
+    """Make the case of every point of every study, with the first seed alone.
+
+    Parameters
+    ----------
+    paper
+        The paper.
+    tier
+        As of `sweep_of`.
+
+    Yields
+    ------
+    tuple
+        A label, of study and point, and the case.
+    """
+    for study in paper.studies.values():
+        sweep = sweep_of(paper, study, tier)
+        for point in sweep.points:
+            at = ", ".join(f"{axis} {label}" for axis, label in point.labels.items())
+            yield f"{study.name}: {at}" if at else study.name, sweep.case_at(point)
 
 
 _OF_FILE = ("scenario", "over", "zip", "list", "reps")

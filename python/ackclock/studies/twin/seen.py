@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Seen", "SeenFlow", "SeenLink"]
 
+_OF_SEGMENTS = {"rfc", "linux", "quic"}
+
 
 @dataclass(frozen=True)
 class SeenFlow:
@@ -31,18 +33,29 @@ class SeenFlow:
         Smallest round trip [s].
     parameters
         Of its control; None if they are not known, as those of generated flows.
-    is_endless
-        Whether it sends all the time: no size, no pauses, not from a source.
+    source
+        Kind and parameters of the source that sends in place of a transport; None if there is none.
+    goes_on
+        Whether it has no size, no pauses and no end.
     start_s
         When it starts [s].
+    tcp
+        Its settings of transport over those of the scenario, as given.
     """
 
     row: dict[str, Any]
     links: tuple[str, ...]
     propagation_s: float
     parameters: dict[str, Any] | None
-    is_endless: bool
+    source: dict[str, Any] | None
+    goes_on: bool
     start_s: float
+    tcp: dict[str, Any]
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether a transport sends all the time."""
+        return self.goes_on and self.source is None
 
     @property
     def name(self) -> str:
@@ -99,44 +112,66 @@ class Seen:
         self.explained: dict[str, Any] = scenario.explain().data
         self.data: dict[str, Any] = scenario.expanded().data
 
-    def setting(self, path: str) -> Any:
-        """A value of the scenario's `tcp` in SI, or the era's default.
+    @property
+    def is_of_segments(self) -> bool:
+        """Whether the era's rules count segments, as RFCs do; in earlier ones they count ACKs."""
+        return self.run.summary["era"] in _OF_SEGMENTS
+
+    def number(self, flow: SeenFlow, path: str, kind: str) -> float:
+        """A setting of a flow's transport in SI: its own, the scenario's, or the era's default.
 
         Parameters
         ----------
+        flow
+            The flow.
         path
             Key of `tcp`, as ``mss``.
+        kind
+            Quantity for units, as ``size`` or ``duration``; empty for a count with its unit.
+
+        Returns
+        -------
+        float
+            Infinite if it is unlimited.
         """
-        given = self.data.get("tcp", {}).get(path)
+        given = flow.tcp.get(path, self.data.get("tcp", {}).get(path))
         if given is None:
             rows = self.explained["defaults"]
             given = next((row["value"] for row in rows if row["path"] == f"tcp.{path}"), None)
-        return given
-
-    def number(self, path: str, kind: str) -> float:
-        """A number of the scenario's `tcp` in SI; infinite if it is unlimited.
-
-        Parameters
-        ----------
-        path
-            Key of `tcp`.
-        kind
-            Quantity for units, as ``size`` or ``duration``; empty for a count with its unit.
-        """
-        given = self.setting(path)
         if given == "unlimited" or given is None:
             return float("inf")
         return parse(given, kind) if kind else float(str(given).split()[0])
 
-    @property
-    def mss_bytes(self) -> float:
-        """Payload of a segment [B]."""
-        return self.number("mss", "size")
+    def mss_bytes(self, flow: SeenFlow) -> float:
+        """Payload of a flow's segment [B].
 
-    @property
-    def packet_bytes(self) -> float:
-        """Segment with its header [B]."""
-        return self.mss_bytes + self.number("header", "size")
+        Parameters
+        ----------
+        flow
+            The flow.
+        """
+        return self.number(flow, "mss", "size")
+
+    def packet_bytes(self, flow: SeenFlow) -> float:
+        """A flow's segment with its header [B].
+
+        Parameters
+        ----------
+        flow
+            The flow.
+        """
+        return self.mss_bytes(flow) + self.number(flow, "header", "size")
+
+    def packet_rate(self, link: SeenLink) -> float | None:
+        """Rate of a link in packets of its flows [packets/s]; None if these differ in size.
+
+        Parameters
+        ----------
+        link
+            The link.
+        """
+        sizes = {self.packet_bytes(flow) for flow in link.flows}
+        return float(link.row["rate_bps"]) / (8 * sizes.pop()) if len(sizes) == 1 else None
 
     @cached_property
     def flows(self) -> list[SeenFlow]:
@@ -149,15 +184,17 @@ class Seen:
             spec = specs[at] if at < len(specs) else {}
             route = explained["route"]
             cc = spec.get("cc", explained["cc"])
-            busy = not ({"size", "every", "stop", "source"} & spec.keys()) and bool(spec)
+            goes_on = not ({"size", "every", "stop"} & spec.keys()) and bool(spec)
             made.append(
                 SeenFlow(
                     row,
                     tuple(f"{a}->{b}" for a, b in pairwise(route)),
                     float(explained["rtt_s"]),
-                    _parameters(cc) if spec and "source" not in spec else None,
-                    busy,
+                    _parameters("cc", cc) if spec and "source" not in spec else None,
+                    _parameters("source", spec["source"]) if "source" in spec else None,
+                    goes_on,
                     float(explained["start_s"]),
+                    spec.get("tcp", {}),
                 )
             )
         return made
@@ -192,6 +229,20 @@ class Seen:
             return None
         return narrow
 
+    def queue(self, link: SeenLink) -> dict[str, Any] | None:
+        """Kind and parameters of a link's queue discipline; None if they are not those of `net`.
+
+        Parameters
+        ----------
+        link
+            The link.
+        """
+        given = self.data.get("net", {}).get("qdisc")
+        if given is None:
+            return None
+        found = _parameters("qdisc", given)
+        return found if found["kind"] == link.row["qdisc"] else None
+
     def _specs(self) -> list[dict[str, Any]]:
         """The table of each flow that the scenario names one by one, copies counted."""
         every: list[dict[str, Any]] = []
@@ -200,10 +251,10 @@ class Seen:
         return every
 
 
-def _parameters(cc: Any) -> dict[str, Any]:
-    """The parameters of a control with its defaults."""
-    given = {"kind": cc} if isinstance(cc, str) else dict(cc)
-    entry = schema.entry("cc", given["kind"])
+def _parameters(role: str, kind: Any) -> dict[str, Any]:
+    """The parameters of an algorithm with its defaults."""
+    given = {"kind": kind} if isinstance(kind, str) else dict(kind)
+    entry = schema.entry(role, given["kind"])
     properties = entry["params"].get("properties", {}) if entry else {}
     defaults = {key: rules.get("default") for key, rules in properties.items()}
     return {**defaults, **given}

@@ -25,7 +25,7 @@ def _predict(seen: Seen) -> Iterator[Prediction]:
         link = seen.alone(flow)
         if flow.cc != "bbr" or not flow.is_endless or link is None:
             continue
-        full = link.row["rate_bps"] * seen.mss_bytes / seen.packet_bytes
+        full = link.row["rate_bps"] * seen.mss_bytes(flow) / seen.packet_bytes(flow)
         lost = link.row["drops"] + link.row["drop_reasons"].get("wire", 0)
         limit = f"{lost} lost packets" if lost else ""
         yield Prediction(flow.name, 0.92 * full, full, flow.row["goodput_bps"], limit)

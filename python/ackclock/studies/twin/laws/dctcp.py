@@ -36,7 +36,9 @@ def _predict(seen: Seen) -> Iterator[Prediction]:
     for link in seen.links:
         if _is_served(link) and link.row["marks"] and not link.row["window_drops"]:
             flows = len(link.flows)
-            rate = link.row["rate_bps"] / (8 * seen.packet_bytes)
+            rate = seen.packet_rate(link)
+            if rate is None:
+                continue
             trip = min(flow.propagation_s for flow in link.flows)
             swing = math.sqrt(2 * flows * (rate * trip + threshold)) / 2
             high = threshold + flows

@@ -57,7 +57,6 @@ def _predict(seen: Seen) -> Iterator[Prediction]:
     if any(link.explained["varies"] for link in seen.links):
         return
     rates = {link.name: float(link.row["rate_bps"]) for link in seen.links}
-    part = seen.mss_bytes / seen.packet_bytes
     window = seen.run.summary["duration_s"] - seen.run.summary["window_s"]
     late = any(flow.start_s > window for flow in flows)
     for flow, rate in zip(flows, max_min([flow.links for flow in flows], rates), strict=True):
@@ -65,6 +64,7 @@ def _predict(seen: Seen) -> Iterator[Prediction]:
         limit = "flows started within the window" if late else ""
         if timeouts > 2:
             limit = f"{timeouts} timeouts, in which its queue is empty"
+        part = seen.mss_bytes(flow) / seen.packet_bytes(flow)
         yield Prediction(flow.name, rate * part, rate * part, flow.row["goodput_bps"], limit)
 
 

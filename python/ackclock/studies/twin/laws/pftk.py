@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ackclock.engines.model.pftk import rate_bps
 from ackclock.studies.twin.law import Law, Prediction
+from ackclock.studies.twin.laws.aimd_window import acks_per_increase
 from ackclock.studies.twin.laws.loss_events import event_ratio
 
 if TYPE_CHECKING:
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from ackclock.studies.twin.seen import Seen
 
 __all__ = ["LAW"]
+
+_RENO = {"reno", "newreno"}
+"""Recoveries that the model is of; NewReno repairs one loss more per round trip."""
 
 
 def _predict(seen: Seen) -> Iterator[Prediction]:
@@ -28,10 +32,12 @@ def _predict(seen: Seen) -> Iterator[Prediction]:
         if not ratio or not flow.is_endless or not is_reno or not flow.row["timeouts"]:
             continue
         rtt = flow.row["srtt_mean_s"]
-        timer = max(seen.number("min_rto", "duration"), 2 * rtt)
-        per_ack = 1.0 if seen.run.summary["era"] == "rfc" else seen.number("delayed_ack", "")
-        rate = float(rate_bps(ratio, rtt, seen.mss_bytes, per_ack, timer, float("inf")))
-        yield Prediction(flow.name, rate, rate, flow.row["goodput_bps"])
+        timer = max(seen.number(flow, "min_rto", "duration"), 2 * rtt)
+        per_ack = acks_per_increase(seen, flow)
+        rate = float(rate_bps(ratio, rtt, seen.mss_bytes(flow), per_ack, timer, float("inf")))
+        better = flow.row["recovery"] not in _RENO
+        limit = f"{flow.row['recovery']} repairs losses that cost Reno a timeout" if better else ""
+        yield Prediction(flow.name, rate, rate, flow.row["goodput_bps"], limit)
 
 
 LAW = Law(

@@ -22,9 +22,9 @@ from ackclock.studies.twin.laws.loss_events import LEAST_EVENTS, limit_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ackclock.studies.twin.seen import Seen
+    from ackclock.studies.twin.seen import Seen, SeenFlow, SeenLink
 
-__all__ = ["LAW", "utilisation"]
+__all__ = ["LAW", "alone_over_drop_tail", "utilisation"]
 
 
 def utilisation(product: float, buffer: float, kept: float) -> float:
@@ -48,19 +48,41 @@ def utilisation(product: float, buffer: float, kept: float) -> float:
     return packets / (product * length)
 
 
+def alone_over_drop_tail(seen: Seen, flow: SeenFlow) -> tuple[SeenLink, float, float] | None:
+    """The drop-tail link that a flow has for itself and overflows.
+
+    Parameters
+    ----------
+    seen
+        The run.
+    flow
+        One of its flows.
+
+    Returns
+    -------
+    tuple or None
+        The link, its bandwidth-delay product and its buffer [packets]; None if there is none.
+    """
+    link = seen.alone(flow)
+    if link is None or link.row["qdisc"] != "fifo":
+        return None
+    if not link.row["drops"] or set(link.row["drop_reasons"]) != {"overflow"}:
+        return None
+    packet = seen.packet_bytes(flow)
+    rate = link.row["rate_bps"] / (8 * packet)
+    in_bytes = (link.explained["buffer_bytes"] or 0) // packet
+    return link, rate * flow.propagation_s, float(link.explained["buffer_packets"] or in_bytes)
+
+
 def _predict(seen: Seen) -> Iterator[Prediction]:
     for flow in seen.flows:
         if flow.cc != "aimd" or not flow.is_endless or flow.parameters is None:
             continue
-        link = seen.alone(flow)
-        if link is None or link.row["qdisc"] != "fifo" or flow.row["recoveries"] < LEAST_EVENTS:
+        at = alone_over_drop_tail(seen, flow)
+        if at is None or flow.row["recoveries"] < LEAST_EVENTS:
             continue
-        if not link.row["drops"] or set(link.row["drop_reasons"]) != {"overflow"}:
-            continue
-        rate = link.row["rate_bps"] / (8 * seen.packet_bytes)
-        in_bytes = (link.explained["buffer_bytes"] or 0) // seen.packet_bytes
-        buffer = link.explained["buffer_packets"] or in_bytes
-        predicted = utilisation(rate * flow.propagation_s, buffer, float(flow.parameters["b"]))
+        link, product, buffer = at
+        predicted = utilisation(product, buffer, float(flow.parameters["b"]))
         yield Prediction(link.name, predicted, predicted, link.row["utilisation"], limit_of(flow))
 
 

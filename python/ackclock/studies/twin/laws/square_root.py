@@ -16,6 +16,7 @@ import math
 from typing import TYPE_CHECKING
 
 from ackclock.studies.twin.law import Law, Prediction
+from ackclock.studies.twin.laws.aimd_window import window_constant
 from ackclock.studies.twin.laws.loss_events import event_ratio, limit_of
 
 if TYPE_CHECKING:
@@ -29,14 +30,11 @@ __all__ = ["LAW"]
 def _predict(seen: Seen) -> Iterator[Prediction]:
     for flow in seen.flows:
         ratio = event_ratio(flow)
-        if not ratio or not flow.is_endless or flow.cc != "aimd" or flow.parameters is None:
+        constant = window_constant(seen, flow)
+        if not ratio or constant is None:
             continue
-        kept, increase = float(flow.parameters["b"]), float(flow.parameters["a"])
-        by_era = "segments" if seen.run.summary["era"] == "rfc" else "acks"
-        if (flow.parameters.get("count") or by_era) == "acks":
-            increase /= seen.number("delayed_ack", "")
-        window = math.sqrt(increase * (1 + kept) / (2 * (1 - kept) * ratio))
-        rate = 8 * seen.mss_bytes * window / flow.row["srtt_mean_s"]
+        window = constant / math.sqrt(ratio)
+        rate = 8 * seen.mss_bytes(flow) * window / flow.row["srtt_mean_s"]
         yield Prediction(flow.name, rate, rate, flow.row["goodput_bps"], limit_of(flow))
 
 

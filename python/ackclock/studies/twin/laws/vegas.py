@@ -20,12 +20,12 @@ __all__ = ["LAW"]
 
 
 _DEFAULTS = {"alpha": (2.0, 1.0), "beta": (4.0, 3.0)}
-"""What the control's parameters are in the RFC era, and in the others."""
+"""What the control's parameters are in eras of segments, and in the others."""
 
 
 def _kept(seen: Seen, flow: SeenFlow, key: str) -> float:
     given = (flow.parameters or {}).get(key)
-    by_era = _DEFAULTS[key][seen.run.summary["era"] != "rfc"]
+    by_era = _DEFAULTS[key][not seen.is_of_segments]
     return by_era if given is None else float(given)
 
 

@@ -1,0 +1,52 @@
+"""The mean window of AIMD under loss events of a given probability, which two laws are about."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ackclock.studies.twin.seen import Seen, SeenFlow
+
+__all__ = ["acks_per_increase", "window_constant"]
+
+
+def window_constant(seen: Seen, flow: SeenFlow) -> float | None:
+    """Mean window times the root of the probability of a loss event [segments].
+
+    That is sqrt(a (1 + b) / (2 (1 - b))): S. Floyd, M. Handley, J. Padhye, "A comparison of
+    equation-based and AIMD congestion control", 2000, section 2. b is the part that is kept.
+
+    Parameters
+    ----------
+    seen
+        The run.
+    flow
+        One of its flows.
+
+    Returns
+    -------
+    float or None
+        None if the flow is not an endless AIMD flow with known parameters.
+    """
+    given = flow.parameters
+    if flow.cc != "aimd" or not flow.is_endless or given is None:
+        return None
+    kept, increase = float(given["b"]), float(given["a"])
+    increase /= acks_per_increase(seen, flow)
+    return math.sqrt(increase * (1 + kept) / (2 * (1 - kept)))
+
+
+def acks_per_increase(seen: Seen, flow: SeenFlow) -> float:
+    """Segments that one increase of AIMD takes: 1, or those of an ACK where it counts ACKs.
+
+    Parameters
+    ----------
+    seen
+        The run.
+    flow
+        One of its AIMD flows.
+    """
+    count = (flow.parameters or {}).get("count")
+    counts_acks = not seen.is_of_segments if count is None else count == "acks"
+    return seen.number(flow, "delayed_ack", "") if counts_acks else 1.0

@@ -102,7 +102,6 @@ docs: setup ## the documentation as HTML in docs/_build/html; warnings are error
 	$(BIN)/python tools/write_api.py docs/reference/generated/python
 	$(BIN)/python tools/write_gallery.py docs/reference/generated
 	$(BIN)/python tools/write_queues.py docs/reference/generated/queues
-	$(BIN)/python tools/write_twin.py docs/reference/generated/twin.md
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -b html docs docs/_build/html
 	$(BIN)/python tools/check_blocks.py README.md docs
 

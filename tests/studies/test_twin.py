@@ -81,7 +81,8 @@ def constant_rates():
 
 def green_shares():
     queue = ac.qdisc.Green(count="known")
-    return load(ROOT / "web/lessons/green.toml").replace(**{"net.qdisc": queue, "duration": "160 s", "net.buffer": "2000 pkt"})
+    changes = {"net.qdisc": queue, "duration": "160 s", "net.buffer": "2000 pkt"}
+    return load(ROOT / "web/lessons/green.toml").replace(**changes)
 
 
 DOMAINS = {
@@ -150,8 +151,8 @@ def test_a_cycle_by_hand():
 
 
 def test_the_operating_point_of_red_by_hand():
-    # At q = 60, p_b = 0.05 x 40 / 80; p = 2 p_b / (1 + p_b). Flows are chosen so that they fill 1000
-    # packets per second there.
+    # At q = 60, p_b = 0.05 x 40 / 80; p = 2 p_b / (1 + p_b). Flows are chosen so that they fill
+    # 1000 packets per second there.
     line = 0.025
     constant = 1000 * (0.1 + 0.06) * (2 * line / (1 + line)) ** 0.5
     flows = [(constant / 4, 0.1)] * 4
@@ -234,7 +235,7 @@ def test_a_paper_is_compared_run_by_run():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", names())
 def test_no_run_of_a_paper_parts_without_a_known_reason(name):
-    found = paper_survey(name, "first", shown=False)
+    found = paper_survey(name, "first", 60, shown=False)
     assert [f"{label}: {row.sentence}" for label, row in found.parted] == []
 
 

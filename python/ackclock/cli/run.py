@@ -140,7 +140,8 @@ def run(
         for done in finished:
             beside = _compare(scenario, done) if with_twin else None
             if as_json:
-                print_json(done.summary if beside is None else {**done.summary, "twin": beside.to_dict()})
+                twin = {} if beside is None else {"twin": beside.to_dict()}
+                print_json({**done.summary, **twin})
             elif not quiet:
                 click.echo(str(done) if beside is None else f"{done}\n\n{beside}")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -12,6 +11,8 @@ from ackclock.cli import completion
 from ackclock.cli.options import FILE, JSON, QUIET, SET, load_scenario, print_json
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ackclock.studies.twin.survey import Survey
     from ackclock.studies.twin.twin import Twin
 
@@ -24,7 +25,7 @@ __all__ = ["paper_survey", "twin"]
     "--paper",
     shell_complete=completion.papers,
     metavar="PAPER",
-    help="Compare every packet-level run of this paper, by its name or folder, in place of FILE.",
+    help="Compare packet-level runs of this paper, by its name or folder, in place of FILE.",
 )
 @click.option(
     "--tier",
@@ -33,6 +34,13 @@ __all__ = ["paper_survey", "twin"]
     show_default=True,
     help="Of --paper: which of its runs; `first` is the smallest.",
 )
+@click.option(
+    "--most",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    help="Of --paper: compare at most this many runs, evenly spaced in the order of its studies.",
+)
 @SET
 @JSON
 @QUIET
@@ -40,6 +48,7 @@ def twin(
     file: Path | None,
     paper: str | None,
     tier: str,
+    most: int,
     changes: tuple[str, ...],
     *,
     as_json: bool,
@@ -51,7 +60,7 @@ def twin(
     domain, outside of which it says nothing, and an accuracy. Where run and law part by more, a
     sentence says by how much, and what the law does not know of this run, timeouts say.
 
-    With --paper, all runs of a paper are compared, with one seed each, and laws are counted.
+    With --paper, runs of a paper are compared, with one seed each, and laws are counted.
     """
     if (file is None) == (paper is None):
         raise click.UsageError("expected FILE or --paper PAPER")
@@ -59,7 +68,7 @@ def twin(
     if paper is not None:
         if changes:
             raise click.UsageError("--set is for FILE; a paper's runs are as its folder has them")
-        found = paper_survey(paper, tier, shown=not quiet)
+        found = paper_survey(paper, tier, most, shown=not quiet)
     else:
         assert file is not None
         found = _of_file(file, changes)
@@ -81,8 +90,8 @@ def _of_file(file: Path, changes: tuple[str, ...]) -> Twin:
     return compare(load(file / "scenario.toml"), load_run(file))
 
 
-def paper_survey(paper: str, tier: str, *, shown: bool) -> Survey:
-    """Run all packet-level cases of a paper, with one seed each, beside the laws.
+def paper_survey(paper: str, tier: str, most: int, *, shown: bool) -> Survey:
+    """Run packet-level cases of a paper, with one seed each, beside the laws.
 
     Parameters
     ----------
@@ -90,6 +99,8 @@ def paper_survey(paper: str, tier: str, *, shown: bool) -> Survey:
         Name or folder.
     tier
         ``first``, ``fast`` or ``full``.
+    most
+        Runs at most, evenly spaced.
     shown
         Whether progress is.
 
@@ -104,9 +115,10 @@ def paper_survey(paper: str, tier: str, *, shown: bool) -> Survey:
     from ackclock.studies.twin.survey import Survey
     from ackclock.studies.twin.twin import compare
 
-    cases = [
+    every = [
         (label, case) for label, case in cases_of(read(paper), tier) if isinstance(case, Scenario)
     ]
+    cases = every[:: -(-len(every) // most)] if every else []
     costs = [case.cost().cpu_s for _, case in cases]
     total, done = sum(costs), 0.0
     found = Survey()

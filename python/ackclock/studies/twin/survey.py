@@ -75,7 +75,7 @@ class Survey:
 
     def _count(self, law: Law) -> Count:
         mine = [row for _, row in self.rows if row.law is law]
-        by_verdict = {verdict: 0 for verdict in ("agrees", "parts, known", "parts")}
+        by_verdict = dict.fromkeys(("agrees", "parts, known", "parts"), 0)
         for row in mine:
             by_verdict[row.verdict] += 1
         judged = sorted(row.deviation for row in mine if row.verdict != "parts, known")

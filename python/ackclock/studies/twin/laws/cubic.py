@@ -35,7 +35,7 @@ def _predict(seen: Seen) -> Iterator[Prediction]:
         cubic = (_C * (3 + _KEPT) / (4 * (1 - _KEPT))) ** 0.25 * (rtt / ratio) ** 0.75
         window = max(cubic, math.sqrt(1.5 / ratio))
         rate = 8 * seen.mss_bytes(flow) * window / rtt
-        yield Prediction(flow.name, rate, rate, flow.row["goodput_bps"], limit_of(flow))
+        yield Prediction(flow.name, rate, rate, flow.row["goodput_bps"], limit_of(seen, flow))
 
 
 LAW = Law(

@@ -1,7 +1,7 @@
 """What GREEN drops of flows whose round trips it knows.
 
-A. Kapadia, S. Thulasidasan, W. Feng, "GREEN + IDMaps: A practical solution for ensuring fairness in a
-biased Internet", 2002, section II:
+A. Kapadia, S. Thulasidasan, W. Feng, "GREEN + IDMaps: A practical solution for ensuring fairness
+in a biased Internet", 2002, section II:
 
     p = min(1, (N S c / (L R))^2)   for each arrival of a flow with round-trip time R
 
@@ -41,8 +41,7 @@ def _predict(seen: Seen) -> Iterator[Prediction]:
         sizes = [float(queue["mss"] or seen.packet_bytes(flow)) for flow in flows]
         trips = [flow.propagation_s * float(queue["scale"]) for flow in flows]
         drops = [
-            min(1.0, (size / (rate * trip)) ** 2)
-            for size, trip in zip(sizes, trips, strict=True)
+            min(1.0, (size / (rate * trip)) ** 2) for size, trip in zip(sizes, trips, strict=True)
         ]
         sent = [flow.row["window_sent_packets"] for flow in flows]
         loss = sum(p * n for p, n in zip(drops, sent, strict=True)) / sum(sent)

@@ -19,13 +19,13 @@ from ackclock.studies.twin.laws.loss_events import LEAST_EVENTS, limit_of
 from ackclock.studies.twin.laws.sawtooth import alone_over_drop_tail
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from ackclock.studies.twin.seen import Seen
 
 __all__ = ["LAW", "cycle_utilisation"]
 
-_RULES = {
+_RULES: dict[str, Callable[[Mapping[str, float]], tuple[float, float, float, float]]] = {
     "aiad": lambda p: (p["a"], 1.0, -p["d"], 1.0),
     "mimd": lambda p: (0.0, p["a"], 0.0, p["b"]),
     "miad": lambda p: (0.0, p["a"], -p["d"], 1.0),
@@ -74,8 +74,7 @@ def cycle_utilisation(
 
 
 def _rule(kind: str, parameters: Mapping[str, float]) -> tuple[float, float, float, float]:
-    a_i, b_i, a_d, b_d = _RULES[kind](parameters)
-    return float(a_i), float(b_i), float(a_d), float(b_d)
+    return _RULES[kind](parameters)
 
 
 def _predict(seen: Seen) -> Iterator[Prediction]:
@@ -89,7 +88,7 @@ def _predict(seen: Seen) -> Iterator[Prediction]:
         predicted = cycle_utilisation(_rule(flow.cc, flow.parameters), product, buffer)
         if predicted is not None:
             measured = link.row["utilisation"]
-            yield Prediction(link.name, predicted, predicted, measured, limit_of(flow))
+            yield Prediction(link.name, predicted, predicted, measured, limit_of(seen, flow))
 
 
 LAW = Law(

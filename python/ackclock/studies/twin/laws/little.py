@@ -11,7 +11,7 @@ queue waits without being counted in the waiting time.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ackclock.studies.twin.law import Law, Prediction
 
@@ -36,8 +36,21 @@ def _predict(seen: Seen) -> Iterator[Prediction]:
             continue
         mean = served / seen.run.summary["window_s"] * row["delay_mean_s"]
         inside = sum(row["drop_reasons"].get(reason, 0) for reason in _DROPPED_WHILE_WAITING)
-        limit = "packets were dropped while they waited" if inside else ""
+        limit = "packets were dropped while they waited" if inside else _ends(seen, row, mean)
         yield Prediction(link.name, mean, mean, row["queue_mean_packets"], limit)
+
+
+def _ends(seen: Seen, row: dict[str, Any], mean: float) -> str:
+    """What packets that waited at an end of the window change, if that is more than the accuracy.
+
+    A queue of q packets that is served at rate C has waited q / (2 C) on average.
+    """
+    queue = row["queue_p99_packets"]
+    rate = row["rate_bps"] / 8 * row["departed_packets"] / row["departed_bytes"]
+    window = seen.run.summary["window_s"]
+    if queue**2 / (2 * rate * window) <= LAW.accuracy * mean:
+        return ""
+    return f"up to {queue:.0f} packets may have waited at an end of the window of {window:g} s"
 
 
 LAW = Law(

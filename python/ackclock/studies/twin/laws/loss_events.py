@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ackclock.studies.twin.seen import SeenFlow
+    from ackclock.studies.twin.seen import Seen, SeenFlow
 
 __all__ = ["LEAST_EVENTS", "event_ratio", "limit_of"]
 
@@ -28,15 +28,33 @@ def event_ratio(flow: SeenFlow) -> float:
     return float(events / row["sent_packets"])
 
 
-def limit_of(flow: SeenFlow) -> str:
-    """What a law without timeouts does not know of a flow.
+def limit_of(seen: Seen, flow: SeenFlow) -> str:
+    """What a law of congestion avoidance at rest does not know of a flow.
 
     Parameters
     ----------
+    seen
+        The run.
     flow
-        The flow.
+        One of its flows.
     """
-    timeouts = int(flow.row["timeouts"])
-    if not timeouts:
-        return ""
-    return f"{timeouts} {'timeout' if timeouts == 1 else 'timeouts'}, which it does not know"
+    row, run = flow.row, seen.run.summary
+    timeouts = int(row["timeouts"])
+    if timeouts:
+        return f"{timeouts} {'timeout' if timeouts == 1 else 'timeouts'}, which it does not know"
+    between = row["sent_packets"] / max(row["recoveries"] + row["ecn_reductions"], 1)
+    if between < _LEAST_BETWEEN:
+        return f"an event every {between:.0f} packets, where most round trips are of recoveries"
+    whole = row["sent_packets"] / (run["duration_s"] - flow.start_s)
+    change = row["window_sent_packets"] / run["window_s"] / whole
+    if not 1 / _MOST_CHANGE <= change <= _MOST_CHANGE:
+        return f"it sent {change:.2g} times as fast in the window as in the whole run"
+    return ""
+
+
+_LEAST_BETWEEN = 50
+"""With fewer packets between events windows are below nine segments, and the round trips of the
+recoveries, which the laws leave out, weigh more than their accuracy."""
+
+_MOST_CHANGE = 1.25
+"""Events are counted over the whole run, rates in the window."""

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["LAW"]
 
-_RENO = {"reno", "newreno"}
-"""Recoveries that the model is of; NewReno repairs one loss more per round trip."""
-
 
 def _predict(seen: Seen) -> Iterator[Prediction]:
     for flow in seen.flows:
@@ -35,7 +32,7 @@ def _predict(seen: Seen) -> Iterator[Prediction]:
         timer = max(seen.number(flow, "min_rto", "duration"), 2 * rtt)
         per_ack = acks_per_increase(seen, flow)
         rate = float(rate_bps(ratio, rtt, seen.mss_bytes(flow), per_ack, timer, float("inf")))
-        better = flow.row["recovery"] not in _RENO
+        better = flow.row["recovery"] != "reno"
         limit = f"{flow.row['recovery']} repairs losses that cost Reno a timeout" if better else ""
         yield Prediction(flow.name, rate, rate, flow.row["goodput_bps"], limit)
 

@@ -7,10 +7,10 @@ square-root law for n flows of round-trip propagation R_i over a link of C packe
     p(q) = probability of a drop or mark at an average queue q
     sum over i of sqrt(a_i (1 + b_i) / (2 (1 - b_i) p(q))) / (R_i + q / C) = C
 
-The line gives p_b, and drops are spread over the arrivals between two of them: intervals uniform on
-1 to 1 / p_b make p = 2 p_b / (1 + p_b), and with `wait`, uniform on 1 / p_b to 2 / p_b, p = 2 p_b / 3
-(Floyd and Jacobson 1993, section VII). Said where thresholds are given, `max_p` is fixed, and the
-point is between the thresholds.
+The line gives p_b, and drops are spread over the arrivals between two of them: intervals uniform
+on 1 to 1 / p_b make p = 2 p_b / (1 + p_b), and with `wait`, uniform on 1 / p_b to 2 / p_b,
+p = 2 p_b / 3 (Floyd and Jacobson 1993, section VII). Said where thresholds are given, `max_p` is
+fixed, and the point is between the thresholds.
 """
 
 from __future__ import annotations

@@ -83,7 +83,9 @@ def _predict(seen: Seen) -> Iterator[Prediction]:
             continue
         link, product, buffer = at
         predicted = utilisation(product, buffer, float(flow.parameters["b"]))
-        yield Prediction(link.name, predicted, predicted, link.row["utilisation"], limit_of(flow))
+        yield Prediction(
+            link.name, predicted, predicted, link.row["utilisation"], limit_of(seen, flow)
+        )
 
 
 LAW = Law(

@@ -35,7 +35,7 @@ def _predict(seen: Seen) -> Iterator[Prediction]:
             continue
         window = constant / math.sqrt(ratio)
         rate = 8 * seen.mss_bytes(flow) * window / flow.row["srtt_mean_s"]
-        yield Prediction(flow.name, rate, rate, flow.row["goodput_bps"], limit_of(flow))
+        yield Prediction(flow.name, rate, rate, flow.row["goodput_bps"], limit_of(seen, flow))
 
 
 LAW = Law(

@@ -178,7 +178,7 @@ def _fields(rules: schema.Data, links: frozenset[str] = frozenset()) -> str:
         default = (
             "required"
             if name in required
-            else _value(records.with_default_typed(field).get("default"))
+            else _value(records.with_default_typed(field, rules).get("default"))
         )
         text = str(field.get("description", "")) + _bounds(field)
         rows.append((f"`{name}`", _type(field, links), default, text))

@@ -29,7 +29,15 @@ from ackclock.errors import Problem, nearest, suggestion
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["missing", "parameter_problems", "problems", "range_words", "with_units", "wrong"]
+__all__ = [
+    "default_with_units",
+    "missing",
+    "parameter_problems",
+    "problems",
+    "range_words",
+    "with_units",
+    "wrong",
+]
 
 _WORDS = {
     "object": "a table",
@@ -375,16 +383,35 @@ def with_units(data: schema.Data) -> schema.Data:
     data
         The scenario as plain data, of valid form.
     """
-    result = copy.deepcopy(data)
-    for error in _scenario_checker(typed=True).iter_errors(data):
+    result: schema.Data = _with_units(_scenario_checker(typed=True), data)
+    return result
+
+
+def default_with_units(field: schema.Data, rules: schema.Data) -> Any:
+    """Copy a parameter's default with units written to its plain numbers, at any depth.
+
+    Parameters
+    ----------
+    field
+        JSON Schema of the parameter.
+    rules
+        The schema that it stands in.
+    """
+    definitions = rules.get("$defs") or schema.scenario()["$defs"]
+    return _with_units(_TYPED({**field, "$defs": definitions}), field["default"])
+
+
+def _with_units(checker: Any, data: Any) -> Any:
+    result = {"": copy.deepcopy(data)}
+    for error in checker.iter_errors(data):
         if isinstance(error, _BareError):
-            *steps, last = error.absolute_path
+            *steps, last = ("", *error.absolute_path)
             table: Any = result
             for step in steps:
                 table = table[step]
             value: Any = error.instance
             table[last] = with_unit(value, str(error.validator_value))
-    return result
+    return result[""]
 
 
 def wrong(data: schema.Data) -> list[list[paths.Step]]:

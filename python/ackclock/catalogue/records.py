@@ -145,18 +145,26 @@ def _restore(module: str, name: str, given: schema.Data) -> Record:
 
 
 def _fields(rules: schema.Data) -> dict[str, schema.Data]:
-    return {k: with_default_typed(v) for k, v in rules.get("properties", {}).items() if k != "kind"}
+    fields = {k: v for k, v in rules.get("properties", {}).items() if k != "kind"}
+    return {k: with_default_typed(v, rules) for k, v in fields.items()}
 
 
-def with_default_typed(field: schema.Data) -> schema.Data:
-    """Copy a field's rules with the default written as a person would: with its unit.
+def with_default_typed(field: schema.Data, rules: schema.Data) -> schema.Data:
+    """Copy a field's rules with the default written as a person would: with units.
 
     Parameters
     ----------
     field
         Its JSON Schema.
+    rules
+        The schema that it stands in.
     """
-    value, quantity = field.get("default"), field.get("x-quantity")
+    value: Any = field.get("default")
+    quantity = field.get("x-quantity")
+    if isinstance(value, dict) and value:
+        from ackclock.catalogue.form import default_with_units
+
+        return {**field, "default": default_with_units(field, rules)}
     if field.get("x-bare") or value is None or bare_problem(value, str(quantity)) is None:
         return field
     return {**field, "default": with_unit(value, str(quantity))}

@@ -178,9 +178,10 @@ class Seen:
         """All flows, in order."""
         made = []
         specs = self._specs()
-        for at, (row, explained) in enumerate(
-            zip(self.run.summary["flows"], self.explained["flows"], strict=True)
-        ):
+        rows = {row["id"]: row for row in self.run.summary["flows"]}
+        for at, explained in enumerate(self.explained["flows"]):
+            # The constant-rate flow of an environment is no flow of the summary.
+            row = rows.get(explained["id"], {"id": explained["id"], "cc": explained["cc"]})
             spec = specs[at] if at < len(specs) else {}
             route = explained["route"]
             cc = spec.get("cc", explained["cc"])

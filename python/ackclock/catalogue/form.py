@@ -395,7 +395,7 @@ def default_with_units(field: schema.Data, rules: schema.Data) -> Any:
     field
         JSON Schema of the parameter.
     rules
-        The schema that it stands in.
+        The schema that it is part of.
     """
     definitions = rules.get("$defs") or schema.scenario()["$defs"]
     return _with_units(_TYPED({**field, "$defs": definitions}), field["default"])

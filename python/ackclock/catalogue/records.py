@@ -157,7 +157,7 @@ def with_default_typed(field: schema.Data, rules: schema.Data) -> schema.Data:
     field
         Its JSON Schema.
     rules
-        The schema that it stands in.
+        The schema that it is part of.
     """
     value: Any = field.get("default")
     quantity = field.get("x-quantity")

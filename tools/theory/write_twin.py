@@ -1,6 +1,6 @@
 """Writes the page that puts every paper's runs beside theory.
 
-``python tools/theory/write_twin.py`` runs at most 100 cases of each paper's smallest tier, one seed
+``python tools/theory/write_twin.py`` runs at most 30 cases of each paper's smallest tier, one seed
 each, and writes `docs/reference/twin.md`. That takes minutes, so the page is kept.
 """
 
@@ -21,10 +21,10 @@ __all__ = ["main", "page"]
 
 MARK = "<!-- Written by python tools/theory/write_twin.py; do not edit. -->\n"
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "twin.md"
-MOST = 100
+MOST = 30
 HEAD = """# Theory beside the papers' runs
 
-At most 100 packet-level runs of each paper, evenly spaced over its smallest tier and with one seed,
+At most 30 packet-level runs of each paper, evenly spaced over its smallest tier and with one seed,
 beside each [law](../howto/twin.md) that applies to them. *Agrees*: within the law's accuracy.
 *Parts, known*: further off, for something that the law does not know of the run, such as timeouts.
 *Parts*: further off without such a reason. The deviation is the median of those that agree or part:

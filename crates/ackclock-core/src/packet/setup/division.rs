@@ -3,8 +3,10 @@
 
 use rustworkx_core::petgraph::unionfind::UnionFind;
 
-use crate::compile::{Passages, Plan, passages};
+use crate::compile::{Passages, Plan, PlanLink, passages};
+use crate::ids::NodeId;
 use crate::packet::setup::cut::{Graph, Growth};
+use crate::packet::setup::partition::Partition;
 use crate::units::PS_PER_S;
 
 /// What things cost on one thread, in seconds; only their proportions decide where a network is cut.
@@ -31,12 +33,58 @@ pub(in crate::packet) struct Division {
     pub(in crate::packet) threads: usize,
     /// The predicted speed-up.
     pub(in crate::packet) speedup: f64,
-    /// Predicted work on one thread [s].
-    pub(in crate::packet) work_s: f64,
     /// The largest share of the work that a thread has.
     pub(in crate::packet) largest: f64,
     /// The shortest time between threads [s]; infinite if no packets go from one to another.
     pub(in crate::packet) lookahead_s: f64,
+}
+
+/// Predicts the work of a run on one thread [s], and among how many equal parts it would be as much divided as it is
+/// among routers, each with the hosts that it alone reaches; a cluster is one part.
+pub(in crate::packet) fn predict_work(plan: &Plan, partition: &Partition) -> (f64, f64) {
+    let load = passages(plan);
+    let mut joint = join_parts(plan, partition);
+    let mut by_part = vec![0.0; plan.nodes.len()];
+    let mut add = |node: NodeId, work: f64| by_part[joint.find_mut(node.index())] += work;
+    for (flow, [there, back]) in plan.flows.iter().zip(&load.ends) {
+        add(flow.src, (there + back) * cost::END);
+        add(flow.dst, there * cost::END);
+    }
+    for (link, packets) in plan.links.iter().zip(&load.links) {
+        add(link.from, packets * cost_of(link));
+    }
+    let total: f64 = by_part.iter().sum();
+    let squares: f64 = by_part.iter().map(|work| work * work).sum();
+    (total, if squares > 0.0 { total * total / squares } else { 1.0 })
+}
+
+/// Joins each node that has one neighbour to it, and the nodes of each cluster.
+fn join_parts(plan: &Plan, partition: &Partition) -> UnionFind<usize> {
+    let mut joint = UnionFind::new(plan.nodes.len());
+    let mut neighbour = vec![None; plan.nodes.len()];
+    let mut has_several = vec![false; plan.nodes.len()];
+    let process = |node: usize| partition.node_process[node];
+    let is_cluster = |p: u32| p != u32::MAX && partition.is_cluster[p as usize];
+    for link in &plan.links {
+        let [from, to] = [link.from.index(), link.to.index()];
+        has_several[from] |= neighbour[from].is_some_and(|known| known != to);
+        neighbour[from] = Some(to);
+        if process(from) == process(to) && is_cluster(process(from)) {
+            joint.union(from, to);
+        }
+    }
+    for (node, other) in neighbour.iter().enumerate() {
+        if let (Some(other), false) = (*other, has_several[node]) {
+            joint.union(node, other);
+        }
+    }
+    joint
+}
+
+/// What a packet costs at a link [s].
+fn cost_of(link: &PlanLink) -> f64 {
+    let is_fifo = link.settings.qdisc.kind() == "fifo" && link.settings.impairments.is_empty();
+    if is_fifo { cost::FIFO } else { cost::DISCIPLINE }
 }
 
 /// Divides the network among so many threads at most. `shortest` has each link's shortest time.
@@ -95,7 +143,6 @@ fn assess(
         homes,
         threads: usize::from(used.max(1)),
         speedup: if shared > 0.0 { work_s / shared } else { 1.0 },
-        work_s,
         largest: if work_s > 0.0 { most / work_s } else { 1.0 },
         lookahead_s: lookahead.map_or(f64::INFINITY, |time| time as f64 / PS_PER_S as f64),
     }
@@ -115,9 +162,7 @@ fn graph(plan: &Plan, load: &Passages, shortest: &[u64], groups: &[usize]) -> Gr
         let [from, to] = [link.from.index(), link.to.index()];
         // The link that leads from a router to a host is the host's (`setup/partition.rs`).
         let home = if !has_endpoints[from] && has_endpoints[to] { to } else { from };
-        let is_fifo = link.settings.qdisc.kind() == "fifo" && link.settings.impairments.is_empty();
-        let each = if is_fifo { cost::FIFO } else { cost::DISCIPLINE };
-        graph.weights[groups[home]] += packets * each;
+        graph.weights[groups[home]] += packets * cost_of(link);
         if packets > 0.0 {
             let rounds = plan.duration.0 as f64 / time.max(1) as f64;
             let bond = packets * cost::CROSSING + rounds * cost::ROUND;

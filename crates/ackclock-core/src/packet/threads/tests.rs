@@ -94,6 +94,28 @@ fn what_cannot_be_divided_is_run_by_one_thread_and_said() {
     assert_eq!(run(&short, Threads::One).1, Used { threads: 1, reason: None });
 }
 
+/// Two routers take turns; of a ring of routers with a host each half can run at a time.
+#[test]
+fn auto_divides_what_has_many_parts() {
+    let chosen = |net: &serde_json::Value, flows: &serde_json::Value| {
+        let scenario = json!({ "net": net, "flows": flows, "duration": "30 s" });
+        let plan = compile(&serde_json::from_value(scenario).unwrap()).unwrap();
+        choose(&plan, &RegistryOnly, Threads::Auto(2)).map(|division| division.threads)
+    };
+    let net = json!({ "kind": "dumbbell", "pairs": 20, "rate": "1 Gbps", "rtt": "40 ms" });
+    let reason = chosen(&net, &json!([{ "pair": 0, "count": 20 }])).unwrap_err().unwrap();
+    assert!(reason.contains("parts that take turns"), "{reason}");
+    let link = |a: String, b: String| json!({ "a": a, "b": b, "rate": 3e8, "delay": 0.01 });
+    let ring = (0..8).map(|i| link(format!("r{i}"), format!("r{}", (i + 1) % 8)));
+    let hosts = (0..8).map(|i| link(format!("h{i}"), format!("r{i}")));
+    let net = json!({ "kind": "graph", "links": ring.chain(hosts).collect::<Vec<_>>() });
+    let to_next = |i| {
+        json!({ "src": format!("h{i}"), "dst": format!("h{}", (i + 1) % 8), "source":
+                    { "kind": "cbr", "rate": "200 Mbps", "packet": "500 B" } })
+    };
+    assert_eq!(chosen(&net, &json!((0..8).map(to_next).collect::<Vec<_>>())), Ok(2));
+}
+
 #[test]
 fn fewer_threads_than_requested_are_said() {
     let links: Vec<_> = (0..2)

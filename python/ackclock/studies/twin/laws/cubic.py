@@ -29,7 +29,7 @@ _KEPT = 0.7
 def _predict(seen: Seen) -> Iterator[Prediction]:
     for flow in seen.flows:
         ratio = event_ratio(flow)
-        if not ratio or not flow.is_endless or flow.cc != "cubic":
+        if not ratio or flow.cc != "cubic":
             continue
         rtt = flow.row["srtt_mean_s"]
         cubic = (_C * (3 + _KEPT) / (4 * (1 - _KEPT))) ** 0.25 * (rtt / ratio) ** 0.75

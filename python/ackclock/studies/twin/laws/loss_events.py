@@ -16,12 +16,16 @@ LEAST_EVENTS = 10
 def event_ratio(flow: SeenFlow) -> float:
     """Recoveries, timeouts and ECN reductions per packet sent; 0 if there are too few.
 
+    Flows that do not send all the time have none.
+
     Parameters
     ----------
     flow
         The flow.
     """
     row = flow.row
+    if not flow.is_endless:
+        return 0.0
     events = row["recoveries"] + row["timeouts"] + row["ecn_reductions"]
     if events < LEAST_EVENTS or not row["sent_packets"] or not row["srtt_mean_s"]:
         return 0.0

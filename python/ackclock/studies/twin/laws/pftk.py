@@ -26,7 +26,7 @@ def _predict(seen: Seen) -> Iterator[Prediction]:
         ratio = event_ratio(flow)
         given = flow.parameters or {}
         is_reno = flow.cc == "aimd" and (given.get("a"), given.get("b")) == (1, 0.5)
-        if not ratio or not flow.is_endless or not is_reno or not flow.row["timeouts"]:
+        if not ratio or not is_reno or not flow.row["timeouts"]:
             continue
         rtt = flow.row["srtt_mean_s"]
         timer = max(seen.number(flow, "min_rto", "duration"), 2 * rtt)

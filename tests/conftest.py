@@ -1,5 +1,6 @@
 """Scenarios and runs that tests share."""
 
+import json
 import signal
 
 import pytest
@@ -53,6 +54,40 @@ def small_file(tmp_path):
     file = tmp_path / "small.toml"
     file.write_text(SMALL)
     return file
+
+
+@pytest.fixture(scope="session")
+def everything():
+    """All that the runs of a sweep left, without what the clock says."""
+
+    def of(result):
+        summaries = []
+        for slot in result.slots:
+            summary = json.loads(json.dumps(result.summaries[slot.key]))
+            del summary["totals"]["cpu_s"]
+            summaries.append(summary)
+        tables = {name: result.tables[name].to_pylist() for name in sorted(result.tables)}
+        return summaries, tables
+
+    return of
+
+
+@pytest.fixture
+def with_python_code():
+    """A scenario whose control is written in Python."""
+
+    @ac.control
+    class Fixed:
+        """A window that stays."""
+
+        def on_ack(self, window, ack):
+            window.cwnd = 10.0
+
+        def on_congestion(self, window, event):
+            window.cwnd = 10.0
+
+    net = ac.topology.Dumbbell(pairs=1, rate="10 Mbps", rtt="20 ms")
+    return ac.Scenario(net, [ac.Flow(pair=0, cc=Fixed())], duration=1)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -63,18 +63,6 @@ def test_the_command_prints_text_and_json(small_file):
     assert json.loads(said.output)["critical_steps"] > 0
 
 
-def test_python_code_is_refused_with_the_reason():
-    @ac.control
-    class Fixed:
-        """A window that stays."""
-
-        def on_ack(self, window, ack):
-            window.cwnd = 10.0
-
-        def on_congestion(self, window, event):
-            window.cwnd = 10.0
-
-    net = ac.topology.Dumbbell(pairs=1, rate="10 Mbps", rtt="20 ms")
-    scenario = ac.Scenario(net, [ac.Flow(pair=0, cc=Fixed())], duration=1)
+def test_python_code_is_refused_with_the_reason(with_python_code):
     with pytest.raises(UnsupportedError, match="interpreter's lock"):
-        scenario.parallelism()
+        with_python_code.parallelism()

@@ -30,17 +30,6 @@ def a_sweep(reps=6, duration="6 s", tables=("drops", "windows")):
     return ac.sweep(case, {"net.buffer": ["5 pkt", "20 pkt"]}, reps=reps)
 
 
-def everything(result):
-    """All that the runs left, without what the clock says."""
-    summaries = []
-    for slot in result.slots:
-        summary = json.loads(json.dumps(result.summaries[slot.key]))
-        del summary["totals"]["cpu_s"]
-        summaries.append(summary)
-    tables = {name: result.tables[name].to_pylist() for name in sorted(result.tables)}
-    return summaries, tables
-
-
 def test_a_run_leaves_the_interpreter_to_other_threads(monkeypatch):
     # So runs in threads go on at the same time. No thread is made to give the interpreter up: this
     # one counts only while the core, between two calls of progress, does not hold it.
@@ -72,7 +61,7 @@ def test_a_run_leaves_the_interpreter_to_other_threads(monkeypatch):
         sys.setswitchinterval(interval)
 
 
-def test_one_worker_or_many_give_the_same_bits():
+def test_one_worker_or_many_give_the_same_bits(everything):
     made = [everything(a_sweep().run(store=False, workers=w)) for w in (1, 4)]
     assert made[0] == made[1]
 
@@ -92,10 +81,10 @@ def run_here(sweep, monkeypatch):
     """Run a sweep in this process, where user code would otherwise go to another."""
     with monkeypatch.context() as patch:
         patch.setattr(local.Processes, "can", staticmethod(lambda _: False))
-        return everything(sweep.run(store=False, workers=1))
+        return sweep.run(store=False, workers=1)
 
 
-def test_controls_in_python_run_in_processes_with_the_same_bits(tmp_path, monkeypatch):
+def test_controls_in_python_run_in_processes_with_the_same_bits(tmp_path, monkeypatch, everything):
     # Where the workers unpack the user's code; nothing is left of it.
     temporary = tmp_path / "temporary"
     temporary.mkdir()
@@ -103,7 +92,7 @@ def test_controls_in_python_run_in_processes_with_the_same_bits(tmp_path, monkey
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     sweep = own_control(tmp_path)
     assert sweep.case.holds_lock
-    in_threads = run_here(sweep, monkeypatch)
+    in_threads = everything(run_here(sweep, monkeypatch))
     with local.Processes(2) as works:
         assert works.parallel == 2
     in_processes = everything(sweep.run(store=False, workers=2))
@@ -134,9 +123,9 @@ def deadly_control(folder):
     return sweep_of_own(folder), marker
 
 
-def test_a_process_that_dies_has_its_runs_done_again(tmp_path, monkeypatch):
+def test_a_process_that_dies_has_its_runs_done_again(tmp_path, monkeypatch, everything):
     sweep, died = deadly_control(tmp_path)
-    expected = run_here(sweep, monkeypatch)
+    expected = everything(run_here(sweep, monkeypatch))
     assert not died.exists()
     assert everything(sweep.run(store=False, workers=2)) == expected
     assert died.exists()
@@ -271,7 +260,7 @@ def dask(tmp_path_factory):
         made.close()
 
 
-def test_a_cluster_gives_the_same_bits_though_a_worker_is_killed(dask, tmp_path):
+def test_a_cluster_gives_the_same_bits_though_a_worker_is_killed(dask, tmp_path, everything):
     sweep, died = deadly_control(tmp_path)
     reported = []
     with clusters.Cluster(dask.address) as works:
@@ -285,7 +274,9 @@ def test_a_cluster_gives_the_same_bits_though_a_worker_is_killed(dask, tmp_path)
     assert sweep.run(store=tmp_path / "store", progress=False).stored == 4
 
 
-def test_code_of_ones_own_travels_to_a_cluster_and_its_dashboard_answers(dask, tmp_path):
+def test_code_of_ones_own_travels_to_a_cluster_and_its_dashboard_answers(
+    dask, tmp_path, everything
+):
     import urllib.request
 
     sweep = own_control(tmp_path)

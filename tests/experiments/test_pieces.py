@@ -1,7 +1,6 @@
 """Large tables of runs within a sweep go to disk in pieces, and from there into the store."""
 
 import errno
-import json
 import os
 import subprocess
 import sys
@@ -40,18 +39,7 @@ def a_sweep(reps=1, record=EVERY):
     return ac.sweep(case, {"net.buffer": ["5 pkt", "20 pkt"]}, reps=reps)
 
 
-def everything(result):
-    """All that the runs left, without what the clock says."""
-    summaries = []
-    for slot in result.slots:
-        summary = json.loads(json.dumps(result.summaries[slot.key]))
-        del summary["totals"]["cpu_s"]
-        summaries.append(summary)
-    tables = {name: result.tables[name].to_pylist() for name in sorted(result.tables)}
-    return summaries, tables
-
-
-def test_runs_in_pieces_are_those_in_memory(tmp_path, temporary, monkeypatch):
+def test_runs_in_pieces_are_those_in_memory(tmp_path, temporary, monkeypatch, everything):
     whole = a_sweep().run(store=tmp_path / "whole", progress=False)
     monkeypatch.setattr(table_files, "ROWS", 500)
     stored = a_sweep().run(store=tmp_path / "store", progress=False)

@@ -42,19 +42,8 @@ def test_summary_and_every_table_are_the_same_on_any_number_of_threads(tmp_path)
     assert outcome(written) == outcome(one)
 
 
-def test_what_one_thread_has_to_do_is_said():
-    @ac.control
-    class Fixed:
-        """A window that stays."""
-
-        def on_ack(self, window, ack):
-            window.cwnd = 10.0
-
-        def on_congestion(self, window, event):
-            window.cwnd = 10.0
-
-    net = ac.topology.Dumbbell(pairs=1, rate="10 Mbps", rtt="20 ms")
-    run = ac.Scenario(net, [ac.Flow(pair=0, cc=Fixed())], duration=1).run(threads=2)
+def test_what_one_thread_has_to_do_is_said(with_python_code):
+    run = with_python_code.run(threads=2)
     assert run.summary["totals"]["threads"] == 1
     assert "user-defined algorithms" in str(run)
 

@@ -37,6 +37,9 @@ pub enum Threads {
     Auto(usize),
 }
 
+/// Why a network with all work at one node is run by one thread.
+const NO_PARTS: &str = "the network cannot be divided";
+
 /// The threads that a run used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Used {
@@ -132,8 +135,6 @@ fn choose(plan: &Plan, custom: &dyn Custom, threads: Threads) -> Result<Division
     let (work_s, parts) = predict_work(plan, &partition);
     choose_count(plan, &shortest, most, work_s, parts)
 }
-
-const NO_PARTS: &str = "the network cannot be divided";
 
 /// Divides the network among the number of threads that is predicted to be fastest; otherwise, why the run is to use
 /// one. The work is in so many `parts`; a part and those that it gets packets from take turns, so half of them, on

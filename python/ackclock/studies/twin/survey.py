@@ -29,15 +29,12 @@ class Count:
         Predictions that part for something that the law does not know.
     parts
         Predictions that part without a known reason.
-    median_deviation
-        Median of the deviations of those that agree or part without a known reason.
     """
 
     law: Law
     agrees: int
     known: int
     parts: int
-    median_deviation: float
 
 
 @dataclass
@@ -78,10 +75,7 @@ class Survey:
         by_verdict = dict.fromkeys(("agrees", "parts, known", "parts"), 0)
         for row in mine:
             by_verdict[row.verdict] += 1
-        judged = sorted(row.deviation for row in mine if row.verdict != "parts, known")
-        median = judged[len(judged) // 2] if judged else float("nan")
-        agrees, known, parts = by_verdict.values()
-        return Count(law, agrees, known, parts, median)
+        return Count(law, *by_verdict.values())
 
     @property
     def parted(self) -> list[tuple[str, Row]]:

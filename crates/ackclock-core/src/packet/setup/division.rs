@@ -3,8 +3,7 @@
 
 use rustworkx_core::petgraph::unionfind::UnionFind;
 
-use crate::compile::{Passages, Plan, PlanLink, passages};
-use crate::ids::NodeId;
+use crate::compile::{Passages, Plan, passages};
 use crate::packet::setup::cut::{Graph, Growth};
 use crate::packet::setup::partition::Partition;
 use crate::units::PS_PER_S;
@@ -42,16 +41,10 @@ pub(in crate::packet) struct Division {
 /// Predicts the work of a run on one thread [s], and among how many equal parts it would be as much divided as it is
 /// among routers, each with the hosts that it alone reaches; a cluster is one part.
 pub(in crate::packet) fn predict_work(plan: &Plan, partition: &Partition) -> (f64, f64) {
-    let load = passages(plan);
     let mut joint = join_parts(plan, partition);
     let mut by_part = vec![0.0; plan.nodes.len()];
-    let mut add = |node: NodeId, work: f64| by_part[joint.find_mut(node.index())] += work;
-    for (flow, [there, back]) in plan.flows.iter().zip(&load.ends) {
-        add(flow.src, (there + back) * cost::END);
-        add(flow.dst, there * cost::END);
-    }
-    for (link, packets) in plan.links.iter().zip(&load.links) {
-        add(link.from, packets * cost_of(link));
+    for (node, work) in work_by_node(plan, &passages(plan)).into_iter().enumerate() {
+        by_part[joint.find_mut(node)] += work;
     }
     let total: f64 = by_part.iter().sum();
     let squares: f64 = by_part.iter().map(|work| work * work).sum();
@@ -81,10 +74,24 @@ fn join_parts(plan: &Plan, partition: &Partition) -> UnionFind<usize> {
     joint
 }
 
-/// What a packet costs at a link [s].
-fn cost_of(link: &PlanLink) -> f64 {
-    let is_fifo = link.settings.qdisc.kind() == "fifo" && link.settings.impairments.is_empty();
-    if is_fifo { cost::FIFO } else { cost::DISCIPLINE }
+/// The predicted work of each node [s]: of the endpoints that it has and of its links.
+fn work_by_node(plan: &Plan, load: &Passages) -> Vec<f64> {
+    let mut work = vec![0.0; plan.nodes.len()];
+    let mut has_endpoints = vec![false; plan.nodes.len()];
+    for (flow, [there, back]) in plan.flows.iter().zip(&load.ends) {
+        let [src, dst] = [flow.src.index(), flow.dst.index()];
+        (has_endpoints[src], has_endpoints[dst]) = (true, true);
+        work[src] += (there + back) * cost::END;
+        work[dst] += there * cost::END;
+    }
+    for (link, &packets) in plan.links.iter().zip(&load.links) {
+        let [from, to] = [link.from.index(), link.to.index()];
+        // The link that leads from a router to a host is the host's (`setup/partition.rs`).
+        let home = if !has_endpoints[from] && has_endpoints[to] { to } else { from };
+        let is_fifo = link.settings.qdisc.kind() == "fifo" && link.settings.impairments.is_empty();
+        work[home] += packets * if is_fifo { cost::FIFO } else { cost::DISCIPLINE };
+    }
+    work
 }
 
 /// Divides the network among so many threads at most. `shortest` has each link's shortest time.
@@ -151,22 +158,14 @@ fn assess(
 /// Nodes with their work, bound by links.
 fn graph(plan: &Plan, load: &Passages, shortest: &[u64], groups: &[usize]) -> Graph {
     let mut graph = Graph::new(plan.nodes.len());
-    let mut has_endpoints = vec![false; plan.nodes.len()];
-    for (flow, [there, back]) in plan.flows.iter().zip(&load.ends) {
-        let [src, dst] = [flow.src.index(), flow.dst.index()];
-        (has_endpoints[src], has_endpoints[dst]) = (true, true);
-        graph.weights[groups[src]] += (there + back) * cost::END;
-        graph.weights[groups[dst]] += there * cost::END;
+    for (&group, work) in groups.iter().zip(work_by_node(plan, load)) {
+        graph.weights[group] += work;
     }
     for ((link, &packets), &time) in plan.links.iter().zip(&load.links).zip(shortest) {
-        let [from, to] = [link.from.index(), link.to.index()];
-        // The link that leads from a router to a host is the host's (`setup/partition.rs`).
-        let home = if !has_endpoints[from] && has_endpoints[to] { to } else { from };
-        graph.weights[groups[home]] += packets * cost_of(link);
         if packets > 0.0 {
             let rounds = plan.duration.0 as f64 / time.max(1) as f64;
             let bond = packets * cost::CROSSING + rounds * cost::ROUND;
-            graph.bind(groups[from], groups[to], bond);
+            graph.bind(groups[link.from.index()], groups[link.to.index()], bond);
         }
     }
     graph

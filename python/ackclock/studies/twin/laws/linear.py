@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ackclock.studies.twin.law import Law, Prediction
-from ackclock.studies.twin.laws.loss_events import LEAST_EVENTS, limit_of
+from ackclock.studies.twin.laws.loss_events import limit_of
 from ackclock.studies.twin.laws.sawtooth import alone_over_drop_tail
 
 if TYPE_CHECKING:
@@ -73,19 +73,15 @@ def cycle_utilisation(
     return None
 
 
-def _rule(kind: str, parameters: Mapping[str, float]) -> tuple[float, float, float, float]:
-    return _RULES[kind](parameters)
-
-
 def _predict(seen: Seen) -> Iterator[Prediction]:
     for flow in seen.flows:
-        if flow.cc not in _RULES or not flow.is_endless or flow.parameters is None:
+        if flow.cc not in _RULES or flow.parameters is None:
             continue
         at = alone_over_drop_tail(seen, flow)
-        if at is None or flow.row["recoveries"] < LEAST_EVENTS:
+        if at is None:
             continue
         link, product, buffer = at
-        predicted = cycle_utilisation(_rule(flow.cc, flow.parameters), product, buffer)
+        predicted = cycle_utilisation(_RULES[flow.cc](flow.parameters), product, buffer)
         if predicted is not None:
             measured = link.row["utilisation"]
             yield Prediction(link.name, predicted, predicted, measured, limit_of(seen, flow))

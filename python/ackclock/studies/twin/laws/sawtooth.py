@@ -49,7 +49,7 @@ def utilisation(product: float, buffer: float, kept: float) -> float:
 
 
 def alone_over_drop_tail(seen: Seen, flow: SeenFlow) -> tuple[SeenLink, float, float] | None:
-    """The drop-tail link that a flow has for itself and overflows.
+    """The drop-tail link that an endless flow has for itself and overflows again and again.
 
     Parameters
     ----------
@@ -63,6 +63,8 @@ def alone_over_drop_tail(seen: Seen, flow: SeenFlow) -> tuple[SeenLink, float, f
     tuple or None
         The link, its bandwidth-delay product and its buffer [packets]; None if there is none.
     """
+    if not flow.is_endless or flow.row["recoveries"] < LEAST_EVENTS:
+        return None
     link = seen.alone(flow)
     if link is None or link.row["qdisc"] != "fifo":
         return None
@@ -76,10 +78,10 @@ def alone_over_drop_tail(seen: Seen, flow: SeenFlow) -> tuple[SeenLink, float, f
 
 def _predict(seen: Seen) -> Iterator[Prediction]:
     for flow in seen.flows:
-        if flow.cc != "aimd" or not flow.is_endless or flow.parameters is None:
+        if flow.cc != "aimd" or flow.parameters is None:
             continue
         at = alone_over_drop_tail(seen, flow)
-        if at is None or flow.row["recoveries"] < LEAST_EVENTS:
+        if at is None:
             continue
         link, product, buffer = at
         predicted = utilisation(product, buffer, float(flow.parameters["b"]))

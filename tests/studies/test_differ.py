@@ -1,4 +1,4 @@
-"""A scenario with our controls and with shipped code: verdicts, where windows part, the command."""
+"""A scenario here and by peers: verdicts, where windows part, the command."""
 
 import json
 
@@ -10,7 +10,8 @@ import ackclock as ac
 from ackclock.catalogue import schema
 from ackclock.cli.main import cli
 from ackclock.studies.differ.measure import Trace, judge, part
-from ackclock.studies.differ.peers import named, swapped
+from ackclock.studies.differ.peers import named
+from ackclock.studies.differ.shipped import swapped
 
 SCENARIO = """
 duration = "12 s"
@@ -86,6 +87,28 @@ def test_a_peer_that_nobody_knows_gets_the_nearest_name():
 def test_a_scenario_without_a_control_of_the_peer_is_refused():
     with pytest.raises(ac.ScenarioError, match='expected cc = "cubic" or "bbr2"'):
         swapped(scenario("copa"), "s2n")
+
+
+def test_a_peer_is_compared_with_the_scenario_that_it_names(monkeypatch):
+    from ackclock.studies.differ import differ as study
+    from ackclock.studies.differ.peers import Prepared
+
+    def run(seed):
+        done = scenario("cubic").replace(**{"record.tables": ["windows"]}).seeded(seed).run()
+        for flow in done.summary["flows"]:
+            flow["srtt_mean_s"] = None  # what this peer does not measure
+        return done
+
+    def twin(case):
+        ours = case.replace(**{"flows[0].cc": "cubic"})
+        return Prepared(ours, run, lambda _: [0], lambda _: "twin 1.0")
+
+    monkeypatch.setattr(study, "prepare", lambda _, case: twin(case))
+    found = study.differ(scenario("aimd"), ["twin"], reps=2)
+    assert found.answer == "twin is equal in every quantity."
+    assert found.peers[0].release == "twin 1.0"
+    assert {row.flow for row in found.peers[0].rows} == {"f0"}
+    assert "srtt_ms" not in {row.quantity for row in found.peers[0].rows}
 
 
 @pytest.mark.skipif(not schema.shipped(), reason="this build has no libraries: make stacks")

@@ -18,7 +18,7 @@ __all__ = ["differ"]
 
 @click.command()
 @click.argument("file", type=FILE)
-@click.option("--against", required=True, metavar="A,B", help="Peers: quinn, s2n.")
+@click.option("--against", required=True, metavar="A,B", help="Peers, by their names.")
 @SET
 @click.option("--reps", type=click.IntRange(min=1), default=1, show_default=True,
               help="Runs of each, with seeds one after another.")  # fmt: skip

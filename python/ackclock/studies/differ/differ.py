@@ -1,8 +1,9 @@
-"""Runs a scenario with our controls and with a peer's, and says where the two differ."""
+"""Runs a scenario here and by peers, and says where the two differ."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -20,13 +21,15 @@ from ackclock.studies.differ.measure import (
     states_of,
     trace,
 )
-from ackclock.studies.differ.peers import swapped
+from ackclock.studies.differ.peers import prepare
 from ackclock.studies.outcome import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from ackclock.results.run import Run
     from ackclock.scenario.scenario import Scenario
+    from ackclock.studies.differ.peers import Prepared
 
 __all__ = ["Difference", "Peer", "Row", "differ"]
 
@@ -77,16 +80,16 @@ def _span(values: Sequence[float]) -> str:
 
 @dataclass(frozen=True)
 class Peer:
-    """What differs with a peer's controls.
+    """What differs with a peer.
 
     Parameters
     ----------
     name
         Of the peer.
-    crates
-        Crate and version of what took part.
+    release
+        Name and version of what took part.
     rows
-        Quantities of the flows whose control was the peer's.
+        Quantities of the flows that are compared.
     partings
         Where the windows of a flow part, with the first seed, by its id.
     traces
@@ -94,7 +97,7 @@ class Peer:
     """
 
     name: str
-    crates: str
+    release: str
     rows: tuple[Row, ...]
     partings: dict[str, Parting]
     traces: dict[str, tuple[Trace, Trace]] = field(repr=False)
@@ -165,7 +168,7 @@ class Difference(Outcome):
         parts = [f"{self.name}: {self.answer}"]
         for peer in self.peers:
             rows = [row.cells for row in peer.rows]
-            parts.append(f"{peer.name} ({peer.crates})\n{table(HEAD, rows, most=len(rows))}")
+            parts.append(f"{peer.name} ({peer.release})\n{table(HEAD, rows, most=len(rows))}")
             parts.append("\n".join(_sentences(peer)))
         return "\n\n".join([*parts, self.about])
 
@@ -179,7 +182,7 @@ class Difference(Outcome):
             "peers": [
                 {
                     "peer": peer.name,
-                    "crates": peer.crates,
+                    "release": peer.release,
                     "quantities": [
                         {
                             "flow": row.flow,
@@ -222,7 +225,7 @@ class Difference(Outcome):
         peers = [
             {
                 "peer": peer.name,
-                "crates": peer.crates,
+                "release": peer.release,
                 "rows": peer.rows,
                 "sentences": _sentences(peer),
                 "figure": inline(_draw(peer), prefix=peer.name),
@@ -273,7 +276,7 @@ def differ(
     tolerance: float = 0.05,
     progress: Callable[[float], object] | None = None,
 ) -> Difference:
-    """Run a scenario as it is, and with the controls of peers in the place of ours.
+    """Run a scenario here, and by peers.
 
     Parameters
     ----------
@@ -291,43 +294,57 @@ def differ(
     Raises
     ------
     ScenarioError
-        The scenario cannot be run, or not with a peer.
+        The scenario cannot be run, or not by a peer.
     """
-    from ackclock.catalogue import schema
-
     scenario.check()
-    wanted = {"record.tables": ["windows", "states"]}
-    there = {peer: swapped(scenario, peer).replace(**wanted) for peer in peers}
-    ours = scenario.replace(**wanted)
+    prepared = {peer: prepare(peer, scenario) for peer in peers}
     seeds = tuple(range(scenario.seed, scenario.seed + reps))
-    total = (1 + len(there)) * len(seeds)
-    count = 0
+    # Peers of one era have the same runs of ours beside them.
+    here: dict[str, list[Run]] = {}
+    eras = {one.ours.fingerprint for one in prepared.values()}
+    total = len(seeds) * (len(eras) + sum(one.cost for one in prepared.values()))
+    done = 0.0
 
-    def run(case: Scenario, seed: int) -> Any:
-        nonlocal count
-        if progress is not None:
-            progress(count / total)
-        count += 1
-        return case.seeded(seed).run()
+    def run(case: Callable[[int], Run], cost: float) -> list[Run]:
+        nonlocal done
+        runs = []
+        for seed in seeds:
+            if progress is not None:
+                progress(done / total)
+            runs.append(case(seed))
+            done += cost
+        return runs
 
-    here = [run(ours, seed) for seed in seeds]
     found = []
-    for peer, case in there.items():
-        runs = [run(case, seed) for seed in seeds]
-        flows = runs[0].summary["flows"]
-        mine = here[0].summary["flows"]
-        taken = [i for i, flow in enumerate(flows) if flow["cc"].startswith(f"{peer}/")]
-        rows, partings, traces = [], {}, {}
-        for i in taken:
-            controls = (mine[i]["cc"], flows[i]["cc"])
-            values = [[measure(one, i) for one in side] for side in (here, runs)]
-            for quantity in QUANTITIES:
-                a, b = (tuple(value[quantity] for value in side) for side in values)
-                verdict = judge(a, b, tolerance, SLACK.get(quantity, 0.0))
-                rows.append(Row(flows[i]["id"], controls, quantity, a, b, verdict))
-            flow = flows[i]["id"]
-            traces[flow] = pair = (trace(here[0], flow), trace(runs[0], flow))
-            partings[flow] = part(*pair, states_of(here[0], flow))
-        crates = ", ".join(sorted({schema.shipped()[flows[i]["cc"]]["crate"] for i in taken}))
-        found.append(Peer(peer, crates, tuple(rows), partings, traces))
+    for name, one in prepared.items():
+        ours = one.ours.replace(**{"record.tables": ["windows", "states"]})
+        if one.ours.fingerprint not in here:
+            here[one.ours.fingerprint] = run(partial(_run, ours), 1)
+        sides = (here[one.ours.fingerprint], run(one.run, one.cost))
+        found.append(_compared(name, one, sides, tolerance))
     return Difference(scenario.name or "scenario", tuple(found), seeds, tolerance)
+
+
+def _run(scenario: Scenario, seed: int) -> Run:
+    return scenario.seeded(seed).run()
+
+
+def _compared(
+    name: str, prepared: Prepared, sides: tuple[list[Run], list[Run]], tolerance: float
+) -> Peer:
+    """Compare the runs of both sides."""
+    rows, partings, traces = [], {}, {}
+    first, other = (side[0] for side in sides)
+    for i in prepared.flows(other):
+        flow = first.summary["flows"][i]["id"]
+        controls = tuple(one.summary["flows"][i]["cc"] for one in (first, other))
+        values = [[measure(one, i) for one in side] for side in sides]
+        for quantity in QUANTITIES:
+            a, b = (tuple(value[quantity] for value in side) for side in values)
+            if np.isnan(b).all() and not np.isnan(a).all():
+                continue  # the peer does not measure it
+            verdict = judge(a, b, tolerance, SLACK.get(quantity, 0.0))
+            rows.append(Row(flow, controls, quantity, a, b, verdict))
+        traces[flow] = pair = (trace(first, flow), trace(other, flow))
+        partings[flow] = part(*pair, states_of(first, flow))
+    return Peer(name, prepared.release(other), tuple(rows), partings, traces)

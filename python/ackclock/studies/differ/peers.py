@@ -1,21 +1,52 @@
-"""What of a scenario a peer can take over, and the scenario with it."""
+"""The registry of peers: who runs a scenario beside us, and what a peer has to offer."""
 
 from __future__ import annotations
 
+import pkgutil
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ackclock.errors import Problem, ScenarioError, suggestion
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ackclock.results.run import Run
     from ackclock.scenario.scenario import Scenario
 
-__all__ = ["PEERS", "named", "swapped"]
+__all__ = ["PEERS", "Prepared", "named", "prepare"]
 
-PEERS: dict[str, dict[str, str]] = {
-    "quinn": {"cubic": "quinn/cubic", "aimd": "quinn/newreno"},
-    "s2n": {"cubic": "s2n/cubic", "bbr2": "s2n/bbr2"},
+PEERS = {
+    "quinn": "ackclock.studies.differ.shipped:quinn",
+    "s2n": "ackclock.studies.differ.shipped:s2n",
 }
-"""By peer, the names of its controls by those of ours that follow the same rule."""
+"""By name, the function that makes a `Prepared` of a scenario; imported on first use."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A scenario that a peer can run.
+
+    Parameters
+    ----------
+    ours
+        What runs here beside it: the scenario, in the era that the peer corresponds to.
+    run
+        The peer's run with a seed. Its summary has all flows in the order of ours; its table
+        ``windows`` has those that are compared.
+    flows
+        Numbers of the flows that are compared, of a run of the peer.
+    release
+        Name and version of what ran, of a run of the peer.
+    cost
+        How long a run takes, relative to one of ours.
+    """
+
+    ours: Scenario
+    run: Callable[[int], Run]
+    flows: Callable[[Run], list[int]]
+    release: Callable[[Run], str]
+    cost: float = 1.0
 
 
 def named(text: str) -> list[str]:
@@ -40,39 +71,20 @@ def named(text: str) -> list[str]:
     return names
 
 
-def swapped(scenario: Scenario, peer: str) -> Scenario:
-    """Put a peer's controls in the place of ours.
+def prepare(peer: str, scenario: Scenario) -> Prepared:
+    """Prepare a scenario for a peer.
 
     Parameters
     ----------
-    scenario
-        With our controls.
     peer
         One of `PEERS`.
-
-    Returns
-    -------
-    Scenario
-        Flows whose control the peer does not have are as before.
+    scenario
+        With our controls.
 
     Raises
     ------
     ScenarioError
-        No flow has a control that the peer has, or the scenario cannot be with the peer's.
+        The peer cannot run it.
     """
-    known = PEERS[peer]
-    changes = {}
-    for i, flow in enumerate(scenario.data.get("flows", [])):
-        if "source" in flow:
-            continue
-        cc = flow.get("cc", "cubic")
-        bare = cc["kind"] if isinstance(cc, dict) and set(cc) == {"kind"} else cc
-        if isinstance(bare, str) and bare in known:
-            changes[f"flows[{i}].cc"] = known[bare]
-    if not changes:
-        listed = " or ".join(f'"{name}"' for name in known)
-        message = f"no flow has a control that {peer} has; expected cc = {listed}, no parameters"
-        raise ScenarioError([Problem("flows", message)])
-    made = scenario.replace(**changes)
-    made.check()
-    return made
+    make: Callable[[Scenario], Prepared] = pkgutil.resolve_name(PEERS[peer])
+    return make(scenario)

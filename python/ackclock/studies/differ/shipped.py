@@ -1,0 +1,106 @@
+"""Peers `quinn` and `s2n`: the code of released libraries in the place of our controls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ackclock.errors import Problem, ScenarioError
+from ackclock.studies.differ.peers import Prepared
+
+if TYPE_CHECKING:
+    from ackclock.results.run import Run
+    from ackclock.scenario.scenario import Scenario
+
+__all__ = ["CONTROLS", "quinn", "s2n", "swapped"]
+
+CONTROLS: dict[str, dict[str, str]] = {
+    "quinn": {"cubic": "quinn/cubic", "aimd": "quinn/newreno"},
+    "s2n": {"cubic": "s2n/cubic", "bbr2": "s2n/bbr2"},
+}
+"""By peer, the names of its controls by those of ours that follow the same rule."""
+
+
+def quinn(scenario: Scenario) -> Prepared:
+    """Prepare a scenario for whole connections of quinn.
+
+    Parameters
+    ----------
+    scenario
+        With our controls.
+
+    Raises
+    ------
+    ScenarioError
+        As of `swapped`.
+    """
+    return _prepare(scenario, "quinn")
+
+
+def s2n(scenario: Scenario) -> Prepared:
+    """Prepare a scenario for controllers of s2n-quic.
+
+    Parameters
+    ----------
+    scenario
+        With our controls.
+
+    Raises
+    ------
+    ScenarioError
+        As of `swapped`.
+    """
+    return _prepare(scenario, "s2n")
+
+
+def _prepare(scenario: Scenario, peer: str) -> Prepared:
+    theirs = swapped(scenario, peer).replace(**{"record.tables": ["windows"]})
+
+    def flows(run: Run) -> list[int]:
+        controls = [flow["cc"] for flow in run.summary["flows"]]
+        return [i for i, cc in enumerate(controls) if cc.startswith(f"{peer}/")]
+
+    def release(run: Run) -> str:
+        from ackclock.catalogue import schema
+
+        controls = {run.summary["flows"][i]["cc"] for i in flows(run)}
+        return ", ".join(sorted({schema.shipped()[cc]["crate"] for cc in controls}))
+
+    return Prepared(scenario, lambda seed: theirs.seeded(seed).run(), flows, release)
+
+
+def swapped(scenario: Scenario, peer: str) -> Scenario:
+    """Put a peer's controls in the place of ours.
+
+    Parameters
+    ----------
+    scenario
+        With our controls.
+    peer
+        One of `CONTROLS`.
+
+    Returns
+    -------
+    Scenario
+        Flows whose control the peer does not have are as before.
+
+    Raises
+    ------
+    ScenarioError
+        No flow has a control that the peer has, or the scenario cannot be with the peer's.
+    """
+    known = CONTROLS[peer]
+    changes = {}
+    for i, flow in enumerate(scenario.data.get("flows", [])):
+        if "source" in flow:
+            continue
+        cc = flow.get("cc", "cubic")
+        bare = cc["kind"] if isinstance(cc, dict) and set(cc) == {"kind"} else cc
+        if isinstance(bare, str) and bare in known:
+            changes[f"flows[{i}].cc"] = known[bare]
+    if not changes:
+        listed = " or ".join(f'"{name}"' for name in known)
+        message = f"no flow has a control that {peer} has; expected cc = {listed}, no parameters"
+        raise ScenarioError([Problem("flows", message)])
+    made = scenario.replace(**changes)
+    made.check()
+    return made

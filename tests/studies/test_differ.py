@@ -103,7 +103,7 @@ def test_a_peer_is_compared_with_the_scenario_that_it_names(monkeypatch):
         ours = case.replace(**{"flows[0].cc": "cubic"})
         return Prepared(ours, run, lambda _: [0], lambda _: "twin 1.0")
 
-    monkeypatch.setattr(study, "prepare", lambda _, case: twin(case))
+    monkeypatch.setattr(study, "prepare", lambda _, case, __: twin(case))
     found = study.differ(scenario("aimd"), ["twin"], reps=2)
     assert found.answer == "twin is equal in every quantity."
     assert found.peers[0].release == "twin 1.0"

@@ -208,6 +208,16 @@ pub fn explain_with(text: &str, custom: &dyn Custom) -> Result<String, Vec<Probl
         .map_err(|e| vec![Problem::new("", e.to_string())])
 }
 
+/// The compiled scenario, names resolved and defaults filled in, as JSON.
+///
+/// # Errors
+/// Every problem of the scenario.
+pub fn plan_with(text: &str, custom: &dyn Custom) -> Result<String, Vec<Problem>> {
+    let (scenario, plan) = plan(text, custom)?;
+    serde_json::to_string(&compile::spell_out(&plan, scenario.classes))
+        .map_err(|e| vec![Problem::new("", e.to_string())])
+}
+
 /// The scenario as the core understood it, as JSON.
 ///
 /// # Errors

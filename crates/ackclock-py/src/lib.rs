@@ -196,6 +196,13 @@ mod _core {
             .map_err(|problems| input_error(&problems))
     }
 
+    /// The compiled scenario: nodes, links, flows with all settings; JSON.
+    #[pyfunction]
+    fn plan(py: Python<'_>, json: &str) -> PyResult<String> {
+        py.detach(|| api::plan_with(json, &UserCode::new(None)))
+            .map_err(|problems| input_error(&problems))
+    }
+
     /// How much of a run could happen at once, from a short stretch and measured costs; JSON.
     #[pyfunction]
     fn parallelism(py: Python<'_>, json: &str) -> PyResult<String> {

@@ -34,6 +34,7 @@ HOMES = {
     "evaluate": "ackclock.cli.studies.evaluate:evaluate",
     "evaluate-queue": "ackclock.cli.studies.evaluate:evaluate_queue",
     "explain": "ackclock.cli.check:explain",
+    "export": "ackclock.cli.export:export",
     "fluid": "ackclock.cli.fluid:fluid",
     "forensics": "ackclock.cli.reproduce:forensics",
     "game": "ackclock.cli.studies.game:game",

@@ -11,6 +11,7 @@ mod links;
 mod memory;
 mod plan;
 mod routes;
+mod spelled_out;
 mod work;
 
 pub use explain::{Explained, Predicted, explain, predict};
@@ -18,6 +19,7 @@ pub(crate) use plan::OPPORTUNITY_BYTES;
 pub use plan::{
     LinkSettings, Plan, PlanBranch, PlanFlow, PlanGroup, PlanLink, PlanSender, Schedule,
 };
+pub use spelled_out::{SpelledOut, spell_out};
 pub use work::{Passages, passages};
 
 use std::collections::HashSet;

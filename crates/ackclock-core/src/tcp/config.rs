@@ -6,11 +6,13 @@
 //! since 7 March 2002, limited transmit and 40-byte headers since 28 November 2001); for `linux`
 //! `Documentation/networking/ip-sysctl.rst` and `include/net/tcp.h` of Linux 6.12.
 
+use serde::Serialize;
+
 use crate::scenario::{Era, TcpOptions};
 use crate::units::Span;
 
 /// TCP settings of one flow, complete.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TcpConfig {
     /// Payload bytes of a full segment.
     pub mss: u32,

@@ -24,6 +24,10 @@ __all__ = ["differ"]
               help="Runs of each, with seeds one after another.")  # fmt: skip
 @click.option("--tolerance", type=click.FloatRange(min=0), default=0.05, show_default=True,
               help="Share of our mean by which the range of our values is widened.")  # fmt: skip
+@click.option("--path", "paths", multiple=True, metavar="PEER=FILE",
+              help="Where the program of a peer is; left out: on PATH.")  # fmt: skip
+@click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), default=600,
+              show_default=True, help="Most seconds of a run of a program.")  # fmt: skip
 @click.option("--strict", is_flag=True, help="Exit 1 if a quantity is apart.")
 @click.option("--out", type=FILE, metavar="DIR", help="Write page and data into DIR.")
 @JSON
@@ -35,16 +39,20 @@ def differ(
     changes: tuple[str, ...],
     reps: int,
     tolerance: float,
+    paths: tuple[str, ...],
+    time_limit: float,
     strict: bool,
     out: Path | None,
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Run the scenario FILE with our controls, and with shipped code in their place.
+    """Run the scenario FILE here and by peers, and say where they differ.
 
-    Peers are released libraries that this build has ("make stacks"): controllers of s2n-quic, whole
-    connections of quinn. Prints, for each flow and quantity, whether both are equal, the peer is
-    inside the band of our runs, or apart, and where their windows part.
+    Peers are released libraries that this build has ("make stacks"), which take the place of our
+    controls: s2n, controllers of s2n-quic; quinn, whole connections. And simulators that are
+    installed, which get the scenario as a program: ns2, ns-2.35. Prints, for each flow, link and
+    quantity, whether both are equal, the peer is inside the band of our runs, or apart, and where
+    their windows part; with ns2 in era ns2 also the first event that is not the same.
     """
     from ackclock._util.command_line import command_line
     from ackclock._util.output_folder import may_replace
@@ -57,8 +65,11 @@ def differ(
         may_replace(out, Difference.MARKER)
     scenario = load_scenario(file, changes)
     names = peers.named(against)
+    options = peers.Options(peers.named_paths(paths), time_limit)
     with Bar("differ", shown=not quiet and not as_json) as progress:
-        found = work(scenario, names, reps=reps, tolerance=tolerance, progress=progress)
+        found = work(
+            scenario, names, reps=reps, tolerance=tolerance, options=options, progress=progress
+        )
     deliver(found, out, command_line(), as_json=as_json, quiet=quiet)
     if strict and found.apart:
         for sentence in found.apart:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -11,17 +11,20 @@ import numpy as np
 
 from ackclock._util.text_table import table
 from ackclock.studies.differ.measure import (
+    LINK_QUANTITIES,
     QUANTITIES,
     SLACK,
     Parting,
     Trace,
     judge,
     measure,
+    measure_link,
     part,
     states_of,
     trace,
 )
-from ackclock.studies.differ.peers import prepare
+from ackclock.studies.differ.peers import Options, prepare
+from ackclock.studies.differ.simulators.events import Meeting, meet
 from ackclock.studies.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -33,21 +36,23 @@ if TYPE_CHECKING:
 
 __all__ = ["Difference", "Peer", "Row", "differ"]
 
-HEAD = ("flow", "ours", "theirs", "quantity", "here", "there", "difference", "verdict")
+WORDS = {**QUANTITIES, **LINK_QUANTITIES}
+
+HEAD = ("flow or link", "ours", "theirs", "quantity", "here", "there", "difference", "verdict")
 
 
 @dataclass(frozen=True)
 class Row:
-    """A quantity of a flow, here and there.
+    """A quantity of a flow or a link, here and there.
 
     Parameters
     ----------
     flow
-        The flow's id.
+        The flow's id, or the link's.
     controls
-        Ours and theirs.
+        Ours and theirs; of a link its discipline.
     quantity
-        One of `QUANTITIES`.
+        One of `QUANTITIES` or `LINK_QUANTITIES`.
     here, there
         Values, seed by seed.
     verdict
@@ -66,7 +71,7 @@ class Row:
         """As a line of a table."""
         ours, theirs = float(np.mean(self.here)), float(np.mean(self.there))
         by = f"{100 * (theirs / ours - 1):+.1f} %" if ours else f"{theirs - ours:+.3g}"
-        words = QUANTITIES[self.quantity]
+        words = WORDS[self.quantity]
         span = [_span(values) for values in (self.here, self.there)]
         return [self.flow, *self.controls, words, *span, by, self.verdict]
 
@@ -94,6 +99,10 @@ class Peer:
         Where the windows of a flow part, with the first seed, by its id.
     traces
         These windows: ours and theirs.
+    notes
+        What the peer does otherwise, a sentence each.
+    meeting
+        How far the events of both are the same, with the first seed; None: not compared.
     """
 
     name: str
@@ -101,6 +110,17 @@ class Peer:
     rows: tuple[Row, ...]
     partings: dict[str, Parting]
     traces: dict[str, tuple[Trace, Trace]] = field(repr=False)
+    notes: tuple[str, ...] = ()
+    meeting: Meeting | None = None
+    state: str = ""
+
+    @property
+    def sentences(self) -> list[str]:
+        """What is said beside the table."""
+        said = [f"{flow}: {parting}." for flow, parting in self.partings.items()]
+        if self.meeting is not None:
+            said.insert(0, f"{self.meeting.sentence(self.name, self.state)}.")
+        return [*said, *(f"different: {note}." for note in self.notes)]
 
 
 @dataclass(frozen=True)
@@ -131,7 +151,7 @@ class Difference(Outcome):
     def apart(self) -> list[str]:
         """What is apart, one sentence a quantity."""
         return [
-            f"{row.flow}, {QUANTITIES[row.quantity]}: {row.cells[4]} with {row.controls[0]}, "
+            f"{row.flow}, {WORDS[row.quantity]}: {row.cells[4]} with {row.controls[0]}, "
             f"{row.cells[5]} with {row.controls[1]}"
             for peer in self.peers
             for row in peer.rows
@@ -169,7 +189,7 @@ class Difference(Outcome):
         for peer in self.peers:
             rows = [row.cells for row in peer.rows]
             parts.append(f"{peer.name} ({peer.release})\n{table(HEAD, rows, most=len(rows))}")
-            parts.append("\n".join(_sentences(peer)))
+            parts.append("\n".join(peer.sentences))
         return "\n\n".join([*parts, self.about])
 
     def to_dict(self) -> dict[str, Any]:
@@ -207,6 +227,8 @@ class Difference(Outcome):
                         }
                         for flow, parting in peer.partings.items()
                     },
+                    "notes": list(peer.notes),
+                    "events": _event_data(peer),
                 }
                 for peer in self.peers
             ],
@@ -221,17 +243,20 @@ class Difference(Outcome):
             What the user typed.
         """
         from ackclock._util.page import inline, render
+        from ackclock.studies.differ.draw import draw_windows
 
-        peers = [
-            {
-                "peer": peer.name,
-                "release": peer.release,
-                "rows": peer.rows,
-                "sentences": _sentences(peer),
-                "figure": inline(_draw(peer), prefix=peer.name),
-            }
-            for peer in self.peers
-        ]
+        peers = []
+        for peer in self.peers:
+            figure = draw_windows(peer.traces, peer.partings)
+            peers.append(
+                {
+                    "peer": peer.name,
+                    "release": peer.release,
+                    "rows": peer.rows,
+                    "sentences": peer.sentences,
+                    "figure": figure and inline(figure, prefix=peer.name),
+                }
+            )
         template = Path(__file__).with_name("differ.html")
         text = render(
             template,
@@ -245,27 +270,11 @@ class Difference(Outcome):
         return {"index.html": text}
 
 
-def _sentences(peer: Peer) -> list[str]:
-    return [f"{flow}: {parting}." for flow, parting in peer.partings.items()]
-
-
-def _draw(peer: Peer) -> Any:
-    """The windows of the first few flows, over each other."""
-    from matplotlib.figure import Figure
-
-    shown = list(peer.traces.items())[:4]
-    figure = Figure(figsize=(9, 2.4 * len(shown)), layout="constrained")
-    all_axes = figure.subplots(len(shown), 1, squeeze=False)[:, 0]
-    for axes, (flow, pair) in zip(all_axes, shown, strict=True):
-        for one, colour in zip(pair, ("#0072B2", "#D55E00"), strict=True):
-            axes.step(one.time_s, one.cwnd, where="post", color=colour, linewidth=0.9)
-        at = peer.partings[flow].tenth_s
-        if at is not None:
-            axes.axvline(at, color="#777777", linestyle=":", linewidth=1)
-        axes.set_ylabel(f"{flow}: cwnd [packets]")
-        axes.set_ylim(bottom=0)
-    all_axes[-1].set_xlabel("time [s]")
-    return figure
+def _event_data(peer: Peer) -> dict[str, Any] | None:
+    if peer.meeting is None:
+        return None
+    sentence = peer.meeting.sentence(peer.name, peer.state)
+    return {**asdict(peer.meeting), "state": peer.state, "sentence": sentence}
 
 
 def differ(
@@ -274,6 +283,7 @@ def differ(
     *,
     reps: int = 1,
     tolerance: float = 0.05,
+    options: Options | None = None,
     progress: Callable[[float], object] | None = None,
 ) -> Difference:
     """Run a scenario here, and by peers.
@@ -288,6 +298,8 @@ def differ(
         Runs of each, with seeds one after another; one is enough where nothing is random.
     tolerance
         By how much of the mean the range of our values is widened for the verdict ``inside``.
+    options
+        Where peers are that are programs, and how long they may take.
     progress
         Called before each run with the share that is done.
 
@@ -295,9 +307,11 @@ def differ(
     ------
     ScenarioError
         The scenario cannot be run, or not by a peer.
+    UnsupportedError
+        A peer is not there.
     """
     scenario.check()
-    prepared = {peer: prepare(peer, scenario) for peer in peers}
+    prepared = {peer: prepare(peer, scenario, options or Options()) for peer in peers}
     seeds = tuple(range(scenario.seed, scenario.seed + reps))
     # Peers of one era have the same runs of ours beside them.
     here: dict[str, list[Run]] = {}
@@ -317,7 +331,12 @@ def differ(
 
     found = []
     for name, one in prepared.items():
-        ours = one.ours.replace(**{"record.tables": ["windows", "states"]})
+        events = any(
+            other.has_events and other.ours.fingerprint == one.ours.fingerprint
+            for other in prepared.values()
+        )
+        tables = ["windows", "states", *(["packets"] if events else [])]
+        ours = one.ours.replace(**{"record.tables": tables})
         if one.ours.fingerprint not in here:
             here[one.ours.fingerprint] = run(partial(_run, ours), 1)
         sides = (here[one.ours.fingerprint], run(one.run, one.cost))
@@ -334,6 +353,11 @@ def _compared(
 ) -> Peer:
     """Compare the runs of both sides."""
     rows, partings, traces = [], {}, {}
+
+    def judged(name: str, kinds: Any, quantity: str, a: Any, b: Any) -> Row:
+        slack, resolution = SLACK.get(quantity, 0.0), prepared.resolution.get(quantity, 0.0)
+        return Row(name, kinds, quantity, a, b, judge(a, b, tolerance, slack, resolution))
+
     first, other = (side[0] for side in sides)
     for i in prepared.flows(other):
         flow = first.summary["flows"][i]["id"]
@@ -343,8 +367,23 @@ def _compared(
             a, b = (tuple(value[quantity] for value in side) for side in values)
             if np.isnan(b).all() and not np.isnan(a).all():
                 continue  # the peer does not measure it
-            verdict = judge(a, b, tolerance, SLACK.get(quantity, 0.0))
-            rows.append(Row(flow, controls, quantity, a, b, verdict))
+            rows.append(judged(flow, controls, quantity, a, b))
+        if not all(len(trace(side, flow).time_s) for side in (first, other)):
+            continue  # it has no window
         traces[flow] = pair = (trace(first, flow), trace(other, flow))
-        partings[flow] = part(*pair, states_of(first, flow))
-    return Peer(name, prepared.release(other), tuple(rows), partings, traces)
+        partings[flow] = part(*pair, states_of(first, flow), prepared.resolution.get("time_s", 0.0))
+    disciplines = {link["id"]: link["qdisc"] for link in first.summary["links"]}
+    for link in prepared.links:
+        values = [[measure_link(one, link) for one in side] for side in sides]
+        for quantity in LINK_QUANTITIES:
+            a, b = (tuple(value[quantity] for value in side) for side in values)
+            rows.append(judged(link, (disciplines[link],) * 2, quantity, a, b))
+    meeting, state = None, ""
+    if prepared.has_events:
+        meeting = meet(first.packets, other.packets, prepared.links)
+        if meeting.time_s is not None and meeting.flow:
+            states = states_of(first, meeting.flow)
+            entered = [one for at, one in states if at <= meeting.time_s]
+            state = entered[-1] if entered else ""
+    release = prepared.release(other)
+    return Peer(name, release, tuple(rows), partings, traces, prepared.notes, meeting, state)

@@ -15,12 +15,14 @@ if TYPE_CHECKING:
     Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 __all__ = [
+    "LINK_QUANTITIES",
     "QUANTITIES",
     "SLACK",
     "Parting",
     "Trace",
     "judge",
     "measure",
+    "measure_link",
     "part",
     "states_of",
     "trace",
@@ -36,7 +38,14 @@ QUANTITIES = {
 }
 """What is compared, after the warm-up: name and words."""
 
-SLACK = {"cuts": 1.0, "loss_percent": 0.05}
+LINK_QUANTITIES = {
+    "drops": "drops [packets]",
+    "drops_percent": "drops [%]",
+    "queue_delay_ms": "queueing delay [ms]",
+}
+"""The same of a link."""
+
+SLACK = {"cuts": 1.0, "loss_percent": 0.05, "drops": 5.0, "drops_percent": 0.05}
 """By how much what counts few events may differ by chance, beside the tolerance."""
 
 CUT = 0.9
@@ -153,6 +162,30 @@ def measure(run: Run, flow: int) -> dict[str, float]:
     }
 
 
+def measure_link(run: Run, name: str) -> dict[str, float]:
+    """Measure a link after the warm-up.
+
+    Parameters
+    ----------
+    run
+        The run.
+    name
+        The link's.
+
+    Returns
+    -------
+    dict
+        By the names of `LINK_QUANTITIES`; NaN for what cannot be said.
+    """
+    row = next(link for link in run.summary["links"] if link["id"] == name)
+    drops, arrived = row["window_drops"], row["window_arrived_packets"]
+    return {
+        "drops": float(drops),
+        "drops_percent": 100 * drops / arrived if arrived else np.nan,
+        "queue_delay_ms": 1e3 * row["delay_mean_s"],
+    }
+
+
 def _window(window: Trace, start: float, end: float) -> tuple[float, float]:
     """The mean over time and the largest window between two times."""
     first = max(int(np.searchsorted(window.time_s, start, side="right")) - 1, 0)
@@ -164,7 +197,12 @@ def _window(window: Trace, start: float, end: float) -> tuple[float, float]:
     return float(np.sum(cwnd * lasts) / np.sum(lasts)), float(np.max(cwnd))
 
 
-def part(ours: Trace, theirs: Trace, states: Sequence[tuple[float, str]] = ()) -> Parting:
+def part(
+    ours: Trace,
+    theirs: Trace,
+    states: Sequence[tuple[float, str]] = (),
+    resolution_s: float = 0.0,
+) -> Parting:
     """Find where two windows part.
 
     Parameters
@@ -173,12 +211,15 @@ def part(ours: Trace, theirs: Trace, states: Sequence[tuple[float, str]] = ()) -
         The windows.
     states
         When our sender entered which state.
+    resolution_s
+        Windows that differ for no longer than this are the same [s].
     """
     begin = max(ours.time_s[0], theirs.time_s[0])
     times = np.union1d(ours.time_s, theirs.time_s)
     times = times[times >= begin]
     mine, other = (_at(window, times) for window in (ours, theirs))
     by = np.abs(mine - other)
+    by[np.diff(times, append=np.inf) <= resolution_s] = 0.0
     packet = np.flatnonzero(by > 1)
     tenth = np.flatnonzero((by > 1) & (by > APART * mine))
     if not len(packet):
@@ -204,7 +245,11 @@ def _at(window: Trace, times: Floats) -> Floats:
 
 
 def judge(
-    ours: Sequence[float], theirs: Sequence[float], tolerance: float, slack: float = 0.0
+    ours: Sequence[float],
+    theirs: Sequence[float],
+    tolerance: float,
+    slack: float = 0.0,
+    resolution: float = 0.0,
 ) -> str:
     """Compare a quantity over the same seeds.
 
@@ -216,13 +261,16 @@ def judge(
         By how much of our mean the range of our values is widened at both ends.
     slack
         The least by which it is widened.
+    resolution
+        By how much values may differ that are written no finer.
 
     Returns
     -------
     str
-        ``equal``: the same for each seed; ``inside``: their mean is in that range; ``apart``.
+        ``equal``: the same for each seed, but for this and the rounding of a sum;
+        ``inside``: their mean is in that range; ``apart``.
     """
-    if all(a == b or (np.isnan(a) and np.isnan(b)) for a, b in zip(ours, theirs, strict=True)):
+    if np.allclose(ours, theirs, rtol=1e-12, atol=resolution, equal_nan=True):
         return "equal"
     by = max(slack, tolerance * abs(float(np.mean(ours))))
     mean = float(np.mean(theirs))

@@ -3,24 +3,42 @@
 from __future__ import annotations
 
 import pkgutil
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ackclock.errors import Problem, ScenarioError, suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Mapping
 
     from ackclock.results.run import Run
     from ackclock.scenario.scenario import Scenario
 
-__all__ = ["PEERS", "Prepared", "named", "prepare"]
+__all__ = ["PEERS", "Options", "Prepared", "named", "named_paths", "prepare"]
 
 PEERS = {
+    "ns2": "ackclock.studies.differ.simulators.ns2_peer:ns2",
     "quinn": "ackclock.studies.differ.shipped:quinn",
     "s2n": "ackclock.studies.differ.shipped:s2n",
 }
-"""By name, the function that makes a `Prepared` of a scenario; imported on first use."""
+"""By name, the function that makes a `Prepared` of scenario and options; imported on first use."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a user may say about peers that are programs.
+
+    Parameters
+    ----------
+    paths
+        Where programs are, by peer; left out: on PATH.
+    time_limit_s
+        A run of a program is stopped after this [s].
+    """
+
+    paths: Mapping[str, Path] = field(default_factory=dict)
+    time_limit_s: float = 600.0
 
 
 @dataclass(frozen=True)
@@ -40,6 +58,15 @@ class Prepared:
         Name and version of what ran, of a run of the peer.
     cost
         How long a run takes, relative to one of ours.
+    links
+        Names of the links that are compared.
+    resolution
+        By quantity, by how much values may differ that the peer does not write any finer.
+    notes
+        What the peer does otherwise, a sentence each.
+    has_events
+        Whether the peer does the same at the same times, and has the table ``packets``, so that
+        the first event that differs can be found.
     """
 
     ours: Scenario
@@ -47,6 +74,10 @@ class Prepared:
     flows: Callable[[Run], list[int]]
     release: Callable[[Run], str]
     cost: float = 1.0
+    links: tuple[str, ...] = ()
+    resolution: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    has_events: bool = False
 
 
 def named(text: str) -> list[str]:
@@ -71,7 +102,30 @@ def named(text: str) -> list[str]:
     return names
 
 
-def prepare(peer: str, scenario: Scenario) -> Prepared:
+def named_paths(given: Iterable[str]) -> dict[str, Path]:
+    """Read where programs are.
+
+    Parameters
+    ----------
+    given
+        As typed, ``PEER=FILE``.
+
+    Raises
+    ------
+    ScenarioError
+        There is no such peer, or no file is named.
+    """
+    paths = {}
+    for text in given:
+        name, equals, path = text.partition("=")
+        if name not in PEERS or not path:
+            hint = suggestion(name, list(PEERS)) if equals else "expected PEER=FILE"
+            raise ScenarioError([Problem("--path", f'is "{text}"; {hint}')])
+        paths[name] = Path(path)
+    return paths
+
+
+def prepare(peer: str, scenario: Scenario, options: Options) -> Prepared:
     """Prepare a scenario for a peer.
 
     Parameters
@@ -80,11 +134,15 @@ def prepare(peer: str, scenario: Scenario) -> Prepared:
         One of `PEERS`.
     scenario
         With our controls.
+    options
+        What the user said about peers.
 
     Raises
     ------
     ScenarioError
         The peer cannot run it.
+    UnsupportedError
+        The peer is not there.
     """
-    make: Callable[[Scenario], Prepared] = pkgutil.resolve_name(PEERS[peer])
-    return make(scenario)
+    make: Callable[[Scenario, Options], Prepared] = pkgutil.resolve_name(PEERS[peer])
+    return make(scenario, options)

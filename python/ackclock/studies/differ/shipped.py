@@ -10,6 +10,7 @@ from ackclock.studies.differ.peers import Prepared
 if TYPE_CHECKING:
     from ackclock.results.run import Run
     from ackclock.scenario.scenario import Scenario
+    from ackclock.studies.differ.peers import Options
 
 __all__ = ["CONTROLS", "quinn", "s2n", "swapped"]
 
@@ -20,35 +21,41 @@ CONTROLS: dict[str, dict[str, str]] = {
 """By peer, the names of its controls by those of ours that follow the same rule."""
 
 
-def quinn(scenario: Scenario) -> Prepared:
+def quinn(scenario: Scenario, options: Options) -> Prepared:
     """Prepare a scenario for whole connections of quinn.
 
     Parameters
     ----------
     scenario
         With our controls.
+    options
+        Not used: nothing runs but this program.
 
     Raises
     ------
     ScenarioError
         As of `swapped`.
     """
+    del options
     return _prepare(scenario, "quinn")
 
 
-def s2n(scenario: Scenario) -> Prepared:
+def s2n(scenario: Scenario, options: Options) -> Prepared:
     """Prepare a scenario for controllers of s2n-quic.
 
     Parameters
     ----------
     scenario
         With our controls.
+    options
+        Not used: nothing runs but this program.
 
     Raises
     ------
     ScenarioError
         As of `swapped`.
     """
+    del options
     return _prepare(scenario, "s2n")
 
 

@@ -1,0 +1,1 @@
+"""The same scenario written out for other simulators, from its compiled plan."""

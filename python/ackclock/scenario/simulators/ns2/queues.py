@@ -1,0 +1,219 @@
+"""Queues of ns-2: how each link's discipline and buffer are set."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ackclock.scenario.simulators.ns2.tcl import put
+
+if TYPE_CHECKING:
+    from ackclock.scenario.simulators.plan import Link, Plan
+    from ackclock.scenario.simulators.written import Limits
+
+__all__ = ["QUEUES", "node_numbers", "queue_class", "queue_lines", "settle_links"]
+
+QUEUES = {"fifo": "DropTail", "red": "RED", "drr": "DRR", "sfq": "SFQ"}
+"""Classes of ns-2 by discipline."""
+
+NO_LIMIT = 1_000_000_000
+
+HASHED_BY_SIXTEEN = 16
+"""DRR of ns-2 gives a node whose number is a multiple of this the queue of the node before it."""
+
+
+def settle_links(plan: Plan, limits: Limits) -> None:
+    """Note what of the links ns-2 cannot express.
+
+    Parameters
+    ----------
+    plan
+        The compiled scenario.
+    limits
+        Gets it.
+    """
+    ends: dict[tuple[int, int], int] = {}
+    for link in plan.links:
+        if link.number not in plan.used:
+            continue
+        other = ends.setdefault((link.source, link.target), link.number)
+        if other != link.number:
+            limits.refuse(link.place, "ns-2 has one link from a node to another, here are two")
+        if link.impaired:
+            limits.refuse(f"{link.place}.impairments", "ns-2 has none of them")
+        if link.opportunities:
+            limits.refuse(f"{link.place}.schedule", "delivery opportunities cannot be written")
+        if link.steps:
+            limits.name(
+                f"{link.place}.schedule",
+                "a packet that is being sent when the rate changes keeps its old rate in ns-2",
+            )
+        if link.loss:
+            limits.name(f"{link.place}.loss", "ns-2 draws its own random numbers")
+        if limits.offer(link.path, "queue discipline", link.qdisc.kind, QUEUES):
+            _settle_queue(plan, link, limits)
+    if plan.classes == "flow" and _fair(plan):
+        limits.refuse("classes", 'is "flow"; ns-2\'s fair queues go by addresses')
+
+
+def _fair(plan: Plan) -> list[Link]:
+    return [link for link in plan.links if link.qdisc.kind in ("drr", "sfq")]
+
+
+def _settle_queue(plan: Plan, link: Link, limits: Limits) -> None:
+    kind, place = link.qdisc.kind, f"{link.place}.buffer"
+    if link.buffer_packets is not None and link.buffer_bytes is not None:
+        limits.refuse(place, "ns-2 limits packets or bytes, not both")
+    if kind == "drr":
+        if link.buffer_bytes is None:
+            limits.refuse(place, "ns-2's DRR shares a buffer of bytes; give it in bytes")
+        if link.qdisc.given.get("aqm"):
+            limits.refuse(f"{link.path}.aqm", "ns-2's DRR has none")
+        if link.qdisc.given.get("longest", "bytes") != "bytes":
+            limits.refuse(f"{link.path}.longest", "the longest queue of ns-2's DRR is by bytes")
+        default = "head" if plan.is_of_ns2 else "tail"
+        if link.qdisc.given.get("victim", default) != "head":
+            limits.refuse(f"{link.path}.victim", 'is "tail", ns-2\'s DRR drops the head')
+    elif kind == "sfq":
+        if link.buffer_packets is None:
+            limits.refuse(place, "ns-2's SFQ has a buffer of packets; give it in packets")
+        limits.name(link.path, "which flows share a queue differs: ns-2 hashes addresses")
+        default = "share" if plan.is_of_ns2 else "longest"
+        if link.qdisc.given.get("rule", default) != "share":
+            limits.refuse(f"{link.path}.rule", 'is "longest", ns-2\'s SFQ drops by "share"')
+    elif kind == "red":
+        limits.name(link.path, "ns-2 draws its own random numbers for early drops")
+        if link.buffer_bytes is not None:
+            limits.refuse(place, "ns-2's RED has a buffer of packets; give it in packets")
+        for key, usual in (("idle_decay", True),):
+            if link.qdisc.given.get(key, usual) != usual:
+                limits.refuse(f"{link.path}.{key}", "ns-2's RED always has it")
+    if kind in ("drr", "sfq") and plan.classes == "stream" and _is_mixed(plan, link):
+        limits.refuse(
+            "classes",
+            f'is "stream", but several streams of one host pass {link.id}; ns-2\'s {kind.upper()}'
+            ' goes by addresses: use "source" or one host a flow',
+        )
+    if kind == "drr" and plan.classes == "pair":
+        limits.refuse("classes", 'is "pair"; ns-2\'s DRR goes by source addresses')
+    if kind == "sfq" and plan.classes == "source":
+        limits.refuse("classes", 'is "source"; ns-2\'s SFQ goes by both addresses')
+
+
+def _is_mixed(plan: Plan, link: Link) -> bool:
+    """Whether two streams with the same source pass a link."""
+    sources = [
+        source
+        for flow in plan.flows
+        for source, route in ((flow.source, flow.route), (flow.target, flow.ack_route))
+        if link.number in route and not (flow.kind == "source" and route is flow.ack_route)
+    ]
+    return len(sources) != len(set(sources))
+
+
+def node_numbers(plan: Plan) -> tuple[int, ...]:
+    """Number the nodes as ns-2 will.
+
+    Parameters
+    ----------
+    plan
+        The compiled scenario.
+
+    Returns
+    -------
+    tuple of int
+        Numbers by node of the plan, ascending; with DRR no multiples of 16.
+    """
+    numbers: list[int] = []
+    spare = any(link.qdisc.kind == "drr" for link in plan.links)
+    following = 0
+    for _ in plan.nodes:
+        if spare and following % HASHED_BY_SIXTEEN == 0:
+            following += 1
+        numbers.append(following)
+        following += 1
+    return tuple(numbers)
+
+
+def queue_class(link: Link) -> str:
+    """Name ns-2's class of a link's queue.
+
+    Parameters
+    ----------
+    link
+        The link.
+    """
+    return QUEUES[link.qdisc.kind]
+
+
+def queue_lines(plan: Plan, link: Link) -> str:
+    """Set the queue ``$q`` of a link.
+
+    Parameters
+    ----------
+    plan
+        The compiled scenario.
+    link
+        One of its links.
+    """
+    values = {"fifo": _fifo, "red": _red, "drr": _drr, "sfq": _sfq}[link.qdisc.kind](plan, link)
+    return put("$q", values)
+
+
+def _fifo(plan: Plan, link: Link) -> dict[str, float]:
+    # ns-2's limit counts the arrival; that of all other eras does not.
+    more = 0 if plan.era == "ns2" else 1
+    if link.buffer_bytes is not None:
+        limit = link.buffer_bytes + more
+        return {"queue_in_bytes": 1, "mean_pktsize": 1, "limit": min(limit, NO_LIMIT)}
+    if link.buffer_packets is None:
+        return {"limit": NO_LIMIT}
+    return {"limit": min(link.buffer_packets + more, NO_LIMIT)}
+
+
+def _red(plan: Plan, link: Link) -> dict[str, float]:
+    given = link.qdisc
+    recent = plan.era in ("2007", "ns2")
+    old = plan.era == "1999"
+    number = given.number
+    is_in_bytes = bool(number("bytes", recent))
+    mark = given.given.get("mark_p", 0.1 if recent else None)
+    values = {
+        "limit": NO_LIMIT if link.buffer_packets is None else link.buffer_packets,
+        "bytes": is_in_bytes,
+        "queue_in_bytes": is_in_bytes,
+        "mean_pktsize": number("mean_packet", 500 if plan.is_of_ns2 else link.mean_packet),
+        "thresh": number("min_th", 5 if old else 0),
+        "maxthresh": number("max_th", 15 if old and given.given.get("min_th") is None else 0),
+        "q_weight": number("w_q", 0.002 if old else -1),
+        "gentle": bool(number("gentle", not old)),
+        "wait": bool(number("wait", plan.is_of_ns2)),
+        "linterm": 1 / number("max_p", 0.1),
+        "setbit": bool(number("ecn", 0)),
+        "use_mark_p": mark is not None,
+        "mark_p": 1.0 if mark is None else float(mark),
+        "targetdelay": number("target_delay", 0.005, "duration"),
+        "adaptive": bool(number("adaptive", 0)),
+        "interval": number("interval", 0.5, "duration"),
+        "top": number("top", 0.5),
+        "bottom": number("bottom", 0),
+        "drop_tail": 1,
+    }
+    return {key: float(value) for key, value in values.items()}
+
+
+def _drr(plan: Plan, link: Link) -> dict[str, float]:
+    usual = 250 if plan.is_of_ns2 else link.mean_packet
+    return {
+        "buckets": max(node_numbers(plan)) + 2,
+        "blimit": NO_LIMIT if link.buffer_bytes is None else link.buffer_bytes,
+        "quantum": link.qdisc.number("quantum", usual, "size"),
+    }
+
+
+def _sfq(plan: Plan, link: Link) -> dict[str, float]:
+    assert link.buffer_packets is not None
+    usual = 16 if plan.is_of_ns2 else 128
+    return {
+        "maxqueue": link.buffer_packets,
+        "buckets": link.qdisc.number("buckets", usual),
+    }

@@ -1,0 +1,79 @@
+"""The registry of simulators: a new one is a module here and one line in `SIMULATORS`."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ackclock.errors import named
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ackclock.scenario.scenario import Scenario
+    from ackclock.scenario.simulators.plan import Plan
+    from ackclock.scenario.simulators.written import Written
+
+__all__ = ["SIMULATORS", "Simulator", "write_for"]
+
+
+@dataclass(frozen=True)
+class Simulator:
+    """A simulator for which scenarios can be written out.
+
+    Parameters
+    ----------
+    name
+        As in ``--to ns2``.
+    title
+        Name, version and language, for the command line.
+    suffix
+        Of its programs' files.
+    home
+        The module with ``write``.
+    """
+
+    name: str
+    title: str
+    suffix: str
+    home: str
+
+    @property
+    def write(self) -> Callable[[Plan], Written]:
+        """Write a plan as a program."""
+        writer: Callable[[Plan], Written] = importlib.import_module(self.home).write
+        return writer
+
+
+SIMULATORS = {
+    one.name: one
+    for one in (
+        Simulator(
+            "ns2", "ns-2.35, a Tcl script", ".tcl", "ackclock.scenario.simulators.ns2.script"
+        ),
+    )
+}
+"""Simulators by name."""
+
+
+def write_for(scenario: Scenario, simulator: str) -> Written:
+    """Write a scenario out for a simulator.
+
+    Parameters
+    ----------
+    scenario
+        The scenario.
+    simulator
+        A name of `SIMULATORS`.
+
+    Raises
+    ------
+    UnsupportedError
+        There is no such simulator.
+    ScenarioError
+        The scenario is wrong, or has what the simulator cannot express: every reason at once.
+    """
+    from ackclock.scenario.simulators.plan import plan_of
+
+    return named(simulator, SIMULATORS, "simulator").write(plan_of(scenario))

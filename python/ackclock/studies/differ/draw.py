@@ -1,0 +1,51 @@
+"""The figure of a comparison: windows over each other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ackclock.studies.differ.measure import Parting, Trace
+
+__all__ = ["draw_windows"]
+
+FLOWS = 4
+"""Flows that are drawn."""
+
+
+def draw_windows(
+    traces: Mapping[str, tuple[Trace, Trace]], partings: Mapping[str, Parting]
+) -> Figure | None:
+    """Draw the windows of the first few flows.
+
+    Parameters
+    ----------
+    traces
+        By flow, our window and the peer's.
+    partings
+        By flow, where they part.
+
+    Returns
+    -------
+    Figure or None
+        None if no flow has a window.
+    """
+    shown = list(traces.items())[:FLOWS]
+    if not shown:
+        return None
+    figure = Figure(figsize=(9, 2.4 * len(shown)), layout="constrained")
+    all_axes = figure.subplots(len(shown), 1, squeeze=False)[:, 0]
+    for axes, (flow, pair) in zip(all_axes, shown, strict=True):
+        for one, colour in zip(pair, ("#0072B2", "#D55E00"), strict=True):
+            axes.step(one.time_s, one.cwnd, where="post", color=colour, linewidth=0.9)
+        at = partings[flow].tenth_s
+        if at is not None:
+            axes.axvline(at, color="#777777", linestyle=":", linewidth=1)
+        axes.set_ylabel(f"{flow}: cwnd [packets]")
+        axes.set_ylim(bottom=0)
+    all_axes[-1].set_xlabel("time [s]")
+    return figure

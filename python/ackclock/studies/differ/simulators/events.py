@@ -1,0 +1,187 @@
+"""The first event at links that is not the same here and in a deterministic simulator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ackclock._util.table_type import Table
+
+    Array = np.ndarray[Any, np.dtype[Any]]
+
+__all__ = ["Meeting", "meet"]
+
+COLUMNS = ("flow", "seq", "size_bytes", "is_ack")
+"""What makes a packet the same one."""
+
+PRINTED_US = 1
+"""Times agree if they differ by no more: ns-2 prints microseconds."""
+
+VERBS = {"arrival": "arrives", "departure": "departs", "drop": "is dropped"}
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """How far the events of two runs are the same.
+
+    Parameters
+    ----------
+    events
+        Events here at the links that were compared.
+    agreed
+        Events here before the first that differs; all of them if none does.
+    time_s
+        When the first differs; None: none does.
+    link, kind
+        Where, and what happens.
+    flow
+        The flow of the packet here, or there if there is none here.
+    here, there
+        What happens at that place in the order of events; empty: nothing does any more.
+    is_order
+        Whether the same two packets are there within a microsecond, in the other order.
+    """
+
+    events: int
+    agreed: int
+    time_s: float | None = None
+    link: str = ""
+    kind: str = ""
+    flow: str = ""
+    here: str = ""
+    there: str = ""
+    is_order: bool = False
+
+    def sentence(self, peer: str, state: str = "") -> str:
+        """Say it.
+
+        Parameters
+        ----------
+        peer
+            The other simulator.
+        state
+            The state of the flow's sender here at that time, if known.
+        """
+        if self.time_s is None:
+            return f"all {self.events:,} events at the links compared are the same"
+        inside = f", whose sender is in {state} here" if state else ""
+        text = (
+            f"the first {self.agreed:,} of {self.events:,} events are the same; at"
+            f" {self.time_s:.6f} s on {self.link} {self.here or 'nothing happens'} here,"
+            f" {self.there or 'nothing happens'} in {peer} (flow {self.flow}{inside})"
+        )
+        if self.is_order:
+            text += (
+                "; the two come within a microsecond of each other, and which is first is a matter"
+                " of the order of simultaneous events"
+            )
+        return text
+
+
+def meet(ours: Table, theirs: Table, links: Sequence[str]) -> Meeting:
+    """Find the first event that differs.
+
+    Parameters
+    ----------
+    ours, theirs
+        Tables ``packets`` of both runs.
+    links
+        The links to compare.
+    """
+    here, there = _by_place(ours, links), _by_place(theirs, links)
+    firsts = []
+    for place in sorted(here.keys() | there.keys()):
+        a, b = here.get(place), there.get(place)
+        found = _first(a, b)
+        if found is not None:
+            firsts.append((found, place))
+    total = sum(len(one["time_us"]) for one in here.values())
+    if not firsts:
+        return Meeting(total, total)
+    (time_us, at), place = min(firsts)
+    a, b = here.get(place), there.get(place)
+    agreed = sum(int(np.searchsorted(one["time_us"], time_us)) for one in here.values())
+    flow = (a if a is not None and at < len(a["flow"]) else b)["flow"][at]  # type: ignore[index]
+    link, kind = place
+    return Meeting(
+        events=total,
+        agreed=agreed,
+        time_s=time_us / 1e6,
+        link=link,
+        kind=kind,
+        flow=str(flow),
+        here=_describe(a, at, kind),
+        there=_describe(b, at, kind),
+        is_order=_swapped(a, b, at),
+    )
+
+
+_Events = dict[str, "Array"]
+
+
+def _by_place(table: Table, links: Sequence[str]) -> dict[tuple[str, str], _Events]:
+    """Events in order, by link and kind."""
+    import pyarrow.compute as pc
+
+    found = {}
+    for link in links:
+        mine = table.filter(pc.equal(pc.cast(table["link"], "string"), link))
+        kinds = _array(pc.cast(mine["event"], "string"))
+        columns = {name: _array(mine[name]) for name in COLUMNS[1:]}
+        columns["flow"] = _array(pc.cast(mine["flow"], "string"))
+        columns["time_us"] = np.rint(_array(mine["time_s"]) * 1e6).astype(np.int64)
+        for kind in VERBS:
+            rows = kinds == kind
+            if rows.any():
+                found[link, kind] = {key: values[rows] for key, values in columns.items()}
+    return found
+
+
+def _array(column: Any) -> Array:
+    return np.asarray(column.to_numpy())
+
+
+def _first(a: _Events | None, b: _Events | None) -> tuple[int, int] | None:
+    """The time and number of the first event of a place that differs."""
+    if a is None or b is None:
+        one = a or b
+        assert one is not None
+        return (int(one["time_us"][0]), 0) if len(one["time_us"]) else None
+    count = min(len(a["time_us"]), len(b["time_us"]))
+    differ = np.abs(a["time_us"][:count] - b["time_us"][:count]) > PRINTED_US
+    for name in COLUMNS:
+        differ |= a[name][:count] != b[name][:count]
+    places = np.flatnonzero(differ)
+    if len(places):
+        at = int(places[0])
+    elif len(a["time_us"]) != len(b["time_us"]):
+        at = count
+    else:
+        return None
+    times = [int(one["time_us"][at]) for one in (a, b) if at < len(one["time_us"])]
+    return min(times), at
+
+
+def _describe(one: _Events | None, at: int, kind: str) -> str:
+    if one is None or at >= len(one["time_us"]):
+        return ""
+    what = "ACK" if one["is_ack"][at] else "packet"
+    when = one["time_us"][at] / 1e6
+    return f"{what} {one['seq'][at]} of {one['flow'][at]} {VERBS[kind]} at {when:.6f} s"
+
+
+def _swapped(a: _Events | None, b: _Events | None, at: int) -> bool:
+    """Whether the next two events are each other's."""
+    if a is None or b is None or min(len(a["time_us"]), len(b["time_us"])) < at + 2:
+        return False
+
+    def same(i: int, j: int) -> bool:
+        close = abs(int(a["time_us"][i]) - int(b["time_us"][j])) <= PRINTED_US
+        return close and all(a[name][i] == b[name][j] for name in COLUMNS)
+
+    return same(at, at + 1) and same(at + 1, at)

@@ -1,0 +1,285 @@
+"""ns-2.35 as a peer: runs the script of a scenario, and reads what it wrote as a run."""
+
+from __future__ import annotations
+
+import csv
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ackclock.errors import AckclockError
+from ackclock.scenario.simulators.ns2.queues import node_numbers
+from ackclock.scenario.simulators.ns2.script import EVENTS, TOTALS, WINDOWS, write
+from ackclock.scenario.simulators.plan import plan_of
+from ackclock.studies.differ.peers import Prepared
+from ackclock.studies.differ.simulators.program import find, run_program
+
+if TYPE_CHECKING:
+    from ackclock.results.run import Run
+    from ackclock.scenario.scenario import Scenario
+    from ackclock.scenario.simulators.plan import Flow, Plan
+    from ackclock.studies.differ.peers import Options
+
+    Array = np.ndarray[Any, np.dtype[Any]]
+
+__all__ = ["ns2", "read_run"]
+
+RESOLUTION = {"time_s": 1.01e-5, "queue_delay_ms": 1e-3, "cwnd_mean": 2e-3, "cwnd_max": 1e-3}
+"""ns-2 prints nothing finer: 10 us of windows, 1 us of events, thousandths of a packet."""
+
+COST = 20.0
+"""How long a run takes, relative to ours."""
+
+KINDS = {"+": "arrival", "-": "departure", "d": "drop"}
+
+
+def ns2(scenario: Scenario, options: Options) -> Prepared:
+    """Prepare a scenario for ns-2.35.
+
+    Parameters
+    ----------
+    scenario
+        The scenario.
+    options
+        Where the program is, and how long it may take.
+
+    Raises
+    ------
+    UnsupportedError
+        ns-2 is not installed.
+    ScenarioError
+        The scenario has what ns-2 cannot express: every reason at once.
+    """
+    plan = plan_of(scenario)
+    written = write(plan)
+    program = find("ns2", "ns", options.paths, "Debian's package ns2")
+
+    def run(seed: int) -> Run:
+        case = scenario.seeded(seed)
+        mine = plan_of(case)
+        with tempfile.TemporaryDirectory(prefix="ackclock-ns2-") as name:
+            folder = Path(name)
+            (folder / "net.tcl").write_text(write(mine).text, encoding="ascii")
+            run_program([program, "net.tcl", "."], folder, options.time_limit_s, "ns-2")
+            return read_run(case, mine, folder)
+
+    compared = {link.id for link in plan.bottlenecks}
+    return Prepared(
+        ours=scenario,
+        run=run,
+        flows=lambda _: list(range(len(plan.flows))),
+        release=lambda _: "ns-2.35",
+        cost=COST,
+        links=tuple(link.id for link in plan.links if link.id in compared),
+        resolution=RESOLUTION,
+        notes=tuple(str(note) for note in written.notes),
+        has_events=plan.is_of_ns2,
+    )
+
+
+def read_run(scenario: Scenario, plan: Plan, folder: Path) -> Run:
+    """Read what a script wrote.
+
+    Parameters
+    ----------
+    scenario
+        What was run.
+    plan
+        The same, compiled.
+    folder
+        With the three files of a script.
+
+    Raises
+    ------
+    AckclockError
+        A file is not what a script writes.
+    """
+    import pyarrow as pa
+
+    from ackclock.results.run import Run
+
+    try:
+        totals = _totals(folder / TOTALS)
+        packets = _packets(plan, folder / EVENTS)
+        windows = _windows(plan, totals, folder / WINDOWS)
+    except (OSError, ValueError, KeyError, pa.ArrowInvalid) as error:
+        raise AckclockError(f"ns-2 left files that cannot be read: {error}") from None
+    summary = {
+        "seed": plan.seed,
+        "engine": "ns-2.35",
+        "duration_s": plan.duration_s,
+        "window_s": plan.duration_s - plan.warmup_s,
+        "flows": [_flow(plan, flow, totals, packets) for flow in plan.flows],
+        "links": _links(plan, packets),
+    }
+    names = np.array([flow.id for flow in plan.flows])
+    links = np.array([link.id for link in plan.links])
+    table = pa.table(
+        {
+            "time_s": packets["time_s"],
+            "link": links[packets["link"]],
+            "event": np.array(list(KINDS.values()))[packets["kind"]],
+            "flow": names[packets["flow"]],
+            # An ACK's number here is the next packet expected; ns-2's is the last one received.
+            "seq": packets["seq"] + packets["is_ack"],
+            "size_bytes": packets["size"],
+            "is_ack": packets["is_ack"],
+        }
+    )
+    return Run(scenario, summary, {"windows": windows, "packets": table})
+
+
+_Totals = dict[tuple[bool, int], dict[str, float]]
+
+
+def _totals(path: Path) -> _Totals:
+    """Counts by whether they are of the end, and flow."""
+    with path.open(encoding="ascii") as file:
+        rows = [{key: float(value) for key, value in row.items()} for row in csv.DictReader(file)]
+    count = len(rows) // 2
+    return {(i >= count, int(row["flow"])): row for i, row in enumerate(rows)}
+
+
+def _packets(plan: Plan, path: Path) -> dict[str, Array]:
+    """Events at links, as arrays."""
+    from pyarrow import csv as arrow_csv
+
+    names = [
+        "event",
+        "time_s",
+        "from",
+        "to",
+        "type",
+        "size",
+        "flags",
+        "flow",
+        "a",
+        "b",
+        "seq",
+        "id",
+    ]
+    table = arrow_csv.read_csv(
+        path,
+        read_options=arrow_csv.ReadOptions(column_names=names),
+        parse_options=arrow_csv.ParseOptions(delimiter=" "),
+        convert_options=arrow_csv.ConvertOptions(
+            include_columns=["event", "time_s", "from", "to", "type", "size", "flow", "seq", "id"],
+            column_types={"event": "string", "type": "string", "time_s": "float64"},
+        ),
+    )
+    event = np.asarray(table["event"].to_numpy(), dtype="U1")
+    kept = np.isin(event, list(KINDS))
+    columns = {
+        name: np.asarray(table[name].to_numpy())[kept]
+        for name in ("time_s", "from", "to", "size", "flow", "seq", "id")
+    }
+    number = node_numbers(plan)
+    by_ends = {(number[link.source], number[link.target]): link.number for link in plan.links}
+    wide = max(number) + 1
+    codes = columns["from"] * wide + columns["to"]
+    found, inverse = np.unique(codes, return_inverse=True)
+    link = np.array([by_ends[divmod(int(code), wide)] for code in found], dtype=np.int64)
+    kinds = {letter: i for i, letter in enumerate(KINDS)}
+    letters, which = np.unique(event[kept], return_inverse=True)
+    kind = np.array([kinds[str(letter)] for letter in letters], dtype=np.int64)
+    return {
+        "time_s": columns["time_s"],
+        "link": link[inverse],
+        "kind": kind[which],
+        "flow": columns["flow"],
+        "seq": columns["seq"],
+        "id": columns["id"],
+        "size": columns["size"],
+        "is_ack": np.asarray(table["type"].to_numpy(), dtype="U8")[kept] == "ack",
+    }
+
+
+def _windows(plan: Plan, totals: _Totals, path: Path) -> Any:
+    """The table ``windows`` of the traced variable cwnd."""
+    import pyarrow as pa
+
+    senders = {
+        (int(row["address"]), int(row["port"])): plan.flows[flow].id
+        for (is_end, flow), row in totals.items()
+        if is_end and plan.flows[flow].kind == "tcp"
+    }
+    times, flows, values = [], [], []
+    for line in path.read_text(encoding="ascii").splitlines():
+        at, address, port, _, _, name, value = line.split()
+        if name == "cwnd_":
+            times.append(float(at))
+            flows.append(senders[int(address), int(port)])
+            values.append(float(value))
+    unknown = np.full(len(times), np.nan)
+    return pa.table(
+        {
+            "time_s": pa.array(times, "float64"),
+            "flow": pa.array(flows, "string"),
+            "cwnd_segments": pa.array(values, "float64"),
+            "acked": unknown,
+        }
+    )
+
+
+def _flow(plan: Plan, flow: Flow, totals: _Totals, packets: dict[str, Array]) -> dict[str, Any]:
+    before, end = (totals[is_end, flow.number] for is_end in (False, True))
+    window_s = plan.duration_s - plan.warmup_s
+    of_tcp = flow.kind == "tcp"
+    # Sinks count whole packets, and the connection request as one.
+    request = flow.tcp["ack_size"] if of_tcp and flow.tcp["syn"] else 0
+    share = flow.tcp["mss"] / flow.wire_bytes if of_tcp else 1.0
+    got = [max(row["bytes"] - request, 0) * share for row in (before, end)]
+    requested = [1 if request and row["sent"] else 0 for row in (before, end)]
+    sent = end["sent"] - requested[1] - before["sent"] + requested[0]
+    lost = (
+        (packets["flow"] == flow.number)
+        & (packets["kind"] == 2)
+        & ~packets["is_ack"]
+        & (packets["time_s"] >= plan.warmup_s)
+    )
+    return {
+        "id": flow.id,
+        "cc": flow.control,
+        "goodput_bps": (got[1] - got[0]) * 8 / window_s,
+        "window_sent_packets": sent,
+        "window_lost_data_packets": int(np.count_nonzero(lost)),
+        "retransmits": int(end["retransmitted"]),
+        "timeouts": int(end["timeouts"]),
+        "srtt_mean_s": None,
+    }
+
+
+def _links(plan: Plan, packets: dict[str, Array]) -> list[dict[str, Any]]:
+    """What was measured of each link that was traced, in the order of the plan."""
+    rows = []
+    traced = {link.number for link in plan.bottlenecks}
+    for link in plan.links:
+        row: dict[str, Any] = {"id": link.id}
+        if link.number in traced:
+            mine = packets["link"] == link.number
+            row |= _measured(plan, {key: values[mine] for key, values in packets.items()})
+        rows.append(row)
+    return rows
+
+
+def _measured(plan: Plan, events: dict[str, Array]) -> dict[str, Any]:
+    inside = events["time_s"] >= plan.warmup_s
+    arrivals, departures, drops = (events["kind"] == kind for kind in range(3))
+    return {
+        "window_drops": int(np.count_nonzero(drops & inside)),
+        "window_arrived_packets": int(np.count_nonzero(arrivals & inside)),
+        "delay_mean_s": _mean_wait(events, arrivals, departures & inside),
+    }
+
+
+def _mean_wait(events: dict[str, Array], arrivals: Array, departures: Array) -> float:
+    """Mean time from arrival to departure; every packet of ns-2 has a number."""
+    if not departures.any():
+        return 0.0
+    came, left = events["id"][arrivals], events["id"][departures]
+    order = np.argsort(came, kind="stable")
+    places = order[np.searchsorted(came, left, sorter=order)]
+    waits = events["time_s"][departures] - events["time_s"][arrivals][places]
+    return float(np.mean(waits))

@@ -240,7 +240,12 @@ impl Machine {
                 flags.set(Flags::CWR);
             }
         }
-        let size = if request { self.config.ack_size } else { self.config.wire_size() };
+        let size = match number {
+            0 if request => self.config.ack_size,
+            // ns-2 adds no header to its first packet.
+            0 => self.config.mss,
+            _ => self.config.wire_size(),
+        };
         let was_idle = self.highest_ack == self.maxseq;
         let packet = ctx.out.send(self.flow, number as u32, size as u16, flags);
         if self.config.timestamps {

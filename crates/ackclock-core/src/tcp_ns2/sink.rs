@@ -1,8 +1,8 @@
 //! The receiving endpoint: ns-2's sinks (plain, `DelAck`, `Sack1`, `Sack1/DelAck`).
 //!
 //! **Rule**: every packet is acknowledged at once, unless acknowledgements are delayed, the packet
-//! is the last one in order, nothing beyond it has come and it is not the connection request: then the second such packet
-//! or the delay's end sends the acknowledgement. With SACK an acknowledgement carries up to three
+//! is the last one in order, nothing beyond it has come and it is not packet 0, which mostly is the connection request:
+//! then the second such packet or the delay's end sends the acknowledgement. With SACK an acknowledgement carries up to three
 //! blocks: the one with the packet that caused it, then the ones reported most recently.
 
 use crate::ids::FlowId;
@@ -169,7 +169,7 @@ impl Endpoint for Ns2Sink {
         let in_order = packet.seq + 1 == self.next && self.beyond.is_empty();
         self.waiting += 1;
         if self.config.delayed_ack <= 1
-            || request
+            || packet.seq == 0
             || !in_order
             || self.waiting >= self.config.delayed_ack
         {
@@ -274,6 +274,12 @@ mod tests {
         assert_eq!(acks(&mut sink, &[2]), [6]);
         assert_eq!(sink.snapshot().delivered_packets, 5);
         assert_eq!(sink.snapshot().duplicate_packets, 2);
+    }
+
+    #[test]
+    fn packet_0_is_acknowledged_at_once_whether_or_not_it_is_a_request() {
+        let none = Flags::default();
+        assert_eq!(feed(&mut sink(2), &[(0, none), (1, none)]), [(1, vec![], false)]);
     }
 
     #[test]

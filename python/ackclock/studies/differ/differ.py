@@ -17,6 +17,7 @@ from ackclock.studies.differ.measure import (
     Parting,
     Trace,
     judge,
+    known_since,
     measure,
     measure_link,
     part,
@@ -359,10 +360,14 @@ def _compared(
         return Row(name, kinds, quantity, a, b, judge(a, b, tolerance, slack, resolution))
 
     first, other = (side[0] for side in sides)
+    finest_s = prepared.resolution.get("time_s", 0.0)
     for i in prepared.flows(other):
         flow = first.summary["flows"][i]["id"]
         controls = tuple(one.summary["flows"][i]["cc"] for one in (first, other))
-        values = [[measure(one, i) for one in side] for side in sides]
+        since = [known_since(pair, flow) + finest_s for pair in zip(*sides, strict=True)]
+        values = [
+            [measure(one, i, at) for one, at in zip(side, since, strict=True)] for side in sides
+        ]
         for quantity in QUANTITIES:
             a, b = (tuple(value[quantity] for value in side) for side in values)
             if np.isnan(b).all() and not np.isnan(a).all():
@@ -371,7 +376,7 @@ def _compared(
         if not all(len(trace(side, flow).time_s) for side in (first, other)):
             continue  # it has no window
         traces[flow] = pair = (trace(first, flow), trace(other, flow))
-        partings[flow] = part(*pair, states_of(first, flow), prepared.resolution.get("time_s", 0.0))
+        partings[flow] = part(*pair, states_of(first, flow), finest_s)
     disciplines = {link["id"]: link["qdisc"] for link in first.summary["links"]}
     for link in prepared.links:
         values = [[measure_link(one, link) for one in side] for side in sides]

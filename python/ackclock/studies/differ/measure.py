@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from ackclock.results.run import Run
 
@@ -21,6 +21,7 @@ __all__ = [
     "Parting",
     "Trace",
     "judge",
+    "known_since",
     "measure",
     "measure_link",
     "part",
@@ -128,7 +129,21 @@ def trace(run: Run, flow: str) -> Trace:
     return Trace(*columns)
 
 
-def measure(run: Run, flow: int) -> dict[str, float]:
+def known_since(runs: Iterable[Run], flow: str) -> float:
+    """Find when the window of a flow is known in all runs [s].
+
+    Parameters
+    ----------
+    runs
+        With the table ``windows``.
+    flow
+        Its id.
+    """
+    begins = (trace(run, flow).time_s for run in runs)
+    return max((float(times[0]) for times in begins if len(times)), default=0.0)
+
+
+def measure(run: Run, flow: int, since_s: float = 0.0) -> dict[str, float]:
     """Measure a flow after the warm-up.
 
     Parameters
@@ -137,6 +152,8 @@ def measure(run: Run, flow: int) -> dict[str, float]:
         With the table ``windows``.
     flow
         Its number.
+    since_s
+        From when on its window is known, here and there [s].
 
     Returns
     -------
@@ -150,8 +167,9 @@ def measure(run: Run, flow: int) -> dict[str, float]:
     sent = row["window_sent_packets"]
     loss = row["window_lost_data_packets"] / sent if sent else np.nan
     srtt = row["srtt_mean_s"]
-    mean, most = _window(window, start, end)
-    after = window.cwnd[window.time_s >= start]
+    begin = max(start, since_s)
+    mean, most = _window(window, begin, end)
+    after = window.cwnd[_row_at(window, begin) :]
     return {
         "goodput_mbps": row["goodput_bps"] / 1e6,
         "loss_percent": 100 * loss,
@@ -186,9 +204,14 @@ def measure_link(run: Run, name: str) -> dict[str, float]:
     }
 
 
+def _row_at(window: Trace, time_s: float) -> int:
+    """The row that holds at a time, or the first."""
+    return max(int(np.searchsorted(window.time_s, time_s, side="right")) - 1, 0)
+
+
 def _window(window: Trace, start: float, end: float) -> tuple[float, float]:
     """The mean over time and the largest window between two times."""
-    first = max(int(np.searchsorted(window.time_s, start, side="right")) - 1, 0)
+    first = _row_at(window, start)
     cwnd = window.cwnd[first:]
     if not len(cwnd):
         return np.nan, np.nan

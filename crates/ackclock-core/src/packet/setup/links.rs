@@ -150,9 +150,14 @@ fn build_link<C: Clock>(
     adds: bool,
 ) -> Link<C> {
     let mut limit = link.limit;
-    // ns-2's drop-tail counts the packet in service.
-    if plan.era == Era::Ns2 && limit.packets != u32::MAX {
-        limit.packets = limit.packets.saturating_sub(1);
+    // ns-2's drop-tail counts the packet in service, and is never quite filled by bytes.
+    if plan.era == Era::Ns2 {
+        if limit.packets != u32::MAX {
+            limit.packets = limit.packets.saturating_sub(1);
+        }
+        if limit.bytes != u64::MAX {
+            limit.bytes = limit.bytes.saturating_sub(1);
+        }
     }
     let LinkSettings { mtu, schedule, loss, drop, .. } = &*link.settings;
     let rate = match schedule {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from ackclock.scenario.simulators.ns2.tcl import put
@@ -209,6 +210,9 @@ def _control_lines(name: str, cc: Algorithm) -> list[str]:
     found = _binomial(cc)
     assert found is not None
     increase, decrease, k, ell = found
+    if decrease == 0.5 and (k, ell) != (0.0, 1.0):
+        # Exactly this value means to ns-2 that the window is halved, whatever l is.
+        decrease = math.nextafter(decrease, 1.0)
     values: dict[str, float] = {"increase_num": increase, "decrease_num": decrease}
     if (k, ell) == (0.0, 1.0):
         return [put(name, {"windowOption": 1, **values})]
@@ -256,7 +260,6 @@ def agent_lines(plan: Plan, flow: Flow, numbers: tuple[int, ...]) -> list[str]:
         ("ts_option_size", 0),
         ("timestamps", tcp["timestamps"]),
         ("syn", tcp["syn"]),
-        ("delay_growth", tcp["syn"]),
         ("window", min(tcp["receiver_window"], LARGEST_WINDOW)),
         ("windowInit", tcp["initial_window"]),
         ("overhead", 0),
@@ -266,9 +269,12 @@ def agent_lines(plan: Plan, flow: Flow, numbers: tuple[int, ...]) -> list[str]:
         ("singledup", tcp["limited_transmit"]),
         ("maxburst", tcp["max_burst"]),
         ("ecn", tcp["ecn"]),
+        # Flows of ns-2's eras never pause; the window of one that has finished stays what it is.
+        ("slow_start_restart", False),
     ]
     old = plan.era in ("1999", "2002")
-    known = {**VARIABLES, "bugfix_ss": not old}
+    # Without a request there is nothing after which the window could open.
+    known = {**VARIABLES, "bugfix_ss": not old, "delay_growth": tcp["syn"]}
     if flow.sender["recovery"].kind == "newreno":
         known |= OF_NEWRENO
     values += [(key, flow.ns2.get(key, usual)) for key, usual in known.items()]
@@ -308,7 +314,7 @@ def traffic_lines(plan: Plan, flow: Flow) -> list[str]:
     amount = -1 if flow.size_bytes is None else flow.size_bytes
     lines = [f'$ns at {start} "{send} send {amount}"']
     if flow.stop_s is not None:
-        lines.append(f'$ns at {number_text(flow.stop_s)} "{send} advance 0"')
+        lines.append(f'$ns at {number_text(flow.stop_s)} "fall_silent {flow.number}"')
     return lines
 
 
@@ -337,20 +343,17 @@ def _source_lines(flow: Flow) -> list[str]:
 def _period_lines(plan: Plan, flow: Flow) -> list[str]:
     """When a source is on."""
     app, lines = f"$a({flow.number})", []
-    periods = flow.sender["source"].given.get("periods") or [[0.0, plan.duration_s]]
     end = plan.duration_s if flow.stop_s is None else flow.stop_s
-    for begin, until in _pairs(periods):
-        at, to = flow.start_s + begin, min(flow.start_s + until, end)
-        if at < to:
-            lines.append(f'$ns at {number_text(at)} "{app} start"')
-            lines.append(f'$ns at {number_text(to)} "{app} stop"')
+    periods = flow.sender["source"].given.get("periods") or [{"on": 0.0, "off": plan.duration_s}]
+    for period in periods:
+        on, off = (flow.start_s + _seconds(period[key]) for key in ("on", "off"))
+        if on < min(off, end):
+            lines.append(f'$ns at {number_text(on)} "{app} start"')
+            lines.append(f'$ns at {number_text(min(off, end))} "{app} stop"')
     return lines
 
 
-def _pairs(periods: list[list[float | str]]) -> list[tuple[float, float]]:
+def _seconds(value: float | str) -> float:
     from ackclock import _core
 
-    def seconds(value: float | str) -> float:
-        return _core.quantity(value, "duration") if isinstance(value, str) else float(value)
-
-    return [(seconds(begin), seconds(until)) for begin, until in periods]
+    return _core.quantity(value, "duration") if isinstance(value, str) else float(value)

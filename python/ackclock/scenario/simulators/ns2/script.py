@@ -44,6 +44,18 @@ proc one_way {from to rate delay kind} {
     set q [[$ns link $n($from) $n($to)] queue]
 }
 
+# Loses packets before the queue; a line of the trace for each, as for those that the queue drops.
+proc lose {model from to} {
+    global ns n events
+    $ns lossmodel $model $n($from) $n($to)
+    set trace [new Trace/Drop]
+    $trace set src_ [$n($from) id]
+    $trace set dst_ [$n($to) id]
+    $trace attach $events
+    $trace target [$ns set nullAgent_]
+    $model drop-target $trace
+}
+
 # The first link of packets from a node to a destination.
 proc route {at to next} {
     global ns n
@@ -70,6 +82,12 @@ proc watch {i} {
     global t windows
     $t($i) trace cwnd_
     $t($i) attach $windows
+}
+
+# Nothing new is sent any more; what was sent may be sent again.
+proc fall_silent {i} {
+    global t
+    $t($i) advance [expr {[$t($i) set maxseq_] + 1}]
 }
 
 # At time 0: the clock of RTT samples has the phase that the scenario says, in place of a random
@@ -194,18 +212,18 @@ def _link_lines(plan: Plan, link: Link, numbers: tuple[int, ...]) -> list[str]:
     ]
     if link in plan.bottlenecks:
         lines.append(f"$ns trace-queue {ends} $events")
-    if link.drops:
-        lines += [
-            "set e [new ErrorModel/List]",
-            f"$e droplist {{{' '.join(str(number) for number in link.drops)}}}",
-            f"$ns lossmodel $e {ends}",
-        ]
+    # The model that is put in last comes first.
     if link.loss:
         lines += [
             "set e [new ErrorModel]",
-            "$e unit pkt",
-            f"$e set rate_ {number_text(link.loss)}",
-            f"$ns lossmodel $e {ends}",
+            f"$e unit pkt; $e set rate_ {number_text(link.loss)}",
+            f"lose $e {source} {target}",
+        ]
+    if link.drops:
+        numbered = " ".join(str(number) for number in link.drops)
+        lines += [
+            f"set e [new ErrorModel/List]; $e droplist {{{numbered}}}",
+            f"lose $e {source} {target}",
         ]
     for at, rate_bps in link.steps:
         wire = f"[[$ns link {ends}] link]"

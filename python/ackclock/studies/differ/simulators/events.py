@@ -44,7 +44,7 @@ class Meeting:
     here, there
         What happens at that place in the order of events; empty: nothing does any more.
     is_order
-        Whether the same two packets are there within a microsecond, in the other order.
+        Whether another packet arrives or departs there within a microsecond.
     """
 
     events: int
@@ -77,8 +77,8 @@ class Meeting:
         )
         if self.is_order:
             text += (
-                "; the two come within a microsecond of each other, and which is first is a matter"
-                " of the order of simultaneous events"
+                "; another packet arrives or departs there within a microsecond, and which comes"
+                " first is a matter of the order of simultaneous events"
             )
         return text
 
@@ -117,7 +117,7 @@ def meet(ours: Table, theirs: Table, links: Sequence[str]) -> Meeting:
         flow=str(flow),
         here=_describe(a, at, kind),
         there=_describe(b, at, kind),
-        is_order=_swapped(a, b, at),
+        is_order=any(_is_crowded(one, link, time_us) for one in (here, there)),
     )
 
 
@@ -172,16 +172,15 @@ def _describe(one: _Events | None, at: int, kind: str) -> str:
         return ""
     what = "ACK" if one["is_ack"][at] else "packet"
     when = one["time_us"][at] / 1e6
-    return f"{what} {one['seq'][at]} of {one['flow'][at]} {VERBS[kind]} at {when:.6f} s"
+    name = f"{what} {one['seq'][at]} of {one['flow'][at]} ({one['size_bytes'][at]} B)"
+    return f"{name} {VERBS[kind]} at {when:.6f} s"
 
 
-def _swapped(a: _Events | None, b: _Events | None, at: int) -> bool:
-    """Whether the next two events are each other's."""
-    if a is None or b is None or min(len(a["time_us"]), len(b["time_us"])) < at + 2:
-        return False
-
-    def same(i: int, j: int) -> bool:
-        close = abs(int(a["time_us"][i]) - int(b["time_us"][j])) <= PRINTED_US
-        return close and all(a[name][i] == b[name][j] for name in COLUMNS)
-
-    return same(at, at + 1) and same(at + 1, at)
+def _is_crowded(places: dict[tuple[str, str], _Events], link: str, time_us: int) -> bool:
+    """Whether several packets arrive at or depart from a link within a microsecond."""
+    packets = set()
+    for kind in ("arrival", "departure"):
+        if (one := places.get((link, kind))) is not None:
+            near = np.flatnonzero(np.abs(one["time_us"] - time_us) <= PRINTED_US)
+            packets |= {tuple(str(one[name][i]) for name in COLUMNS) for i in near}
+    return len(packets) > 1

@@ -184,16 +184,30 @@ def _packets(plan: Plan, path: Path) -> dict[str, Array]:
     kinds = {letter: i for i, letter in enumerate(KINDS)}
     letters, which = np.unique(event[kept], return_inverse=True)
     kind = np.array([kinds[str(letter)] for letter in letters], dtype=np.int64)
-    return {
-        "time_s": columns["time_s"],
-        "link": link[inverse],
-        "kind": kind[which],
-        "flow": columns["flow"],
-        "seq": columns["seq"],
-        "id": columns["id"],
-        "size": columns["size"],
-        "is_ack": np.asarray(table["type"].to_numpy(), dtype="U8")[kept] == "ack",
-    }
+    return _with_arrivals(
+        {
+            "time_s": columns["time_s"],
+            "link": link[inverse],
+            "kind": kind[which],
+            "flow": columns["flow"],
+            "seq": columns["seq"],
+            "id": columns["id"],
+            "size": columns["size"],
+            "is_ack": np.asarray(table["type"].to_numpy(), dtype="U8")[kept] == "ack",
+        }
+    )
+
+
+def _with_arrivals(events: dict[str, Array]) -> dict[str, Array]:
+    """Add the arrivals of packets that were lost before they came to the queue's trace."""
+    numbers = events["id"] * (1 + np.max(events["link"], initial=0)) + events["link"]
+    known = np.isin(numbers, numbers[events["kind"] == 0])
+    lost = np.flatnonzero((events["kind"] == 2) & ~known)
+    if not len(lost):
+        return events
+    added = {name: np.insert(values, lost, values[lost]) for name, values in events.items()}
+    added["kind"][lost + np.arange(len(lost))] = 0
+    return added
 
 
 def _windows(plan: Plan, totals: _Totals, path: Path) -> Any:
@@ -205,20 +219,18 @@ def _windows(plan: Plan, totals: _Totals, path: Path) -> Any:
         for (is_end, flow), row in totals.items()
         if is_end and plan.flows[flow].kind == "tcp"
     }
-    times, flows, values = [], [], []
+    rows: dict[tuple[str, float], float] = {}
     for line in path.read_text(encoding="ascii").splitlines():
         at, address, port, _, _, name, value = line.split()
         if name == "cwnd_":
-            times.append(float(at))
-            flows.append(senders[int(address), int(port)])
-            values.append(float(value))
-    unknown = np.full(len(times), np.nan)
+            # A sender may change its window several times at once; the last is what holds.
+            rows[senders[int(address), int(port)], float(at)] = float(value)
     return pa.table(
         {
-            "time_s": pa.array(times, "float64"),
-            "flow": pa.array(flows, "string"),
-            "cwnd_segments": pa.array(values, "float64"),
-            "acked": unknown,
+            "time_s": pa.array([at for _, at in rows], "float64"),
+            "flow": pa.array([flow for flow, _ in rows], "string"),
+            "cwnd_segments": pa.array(list(rows.values()), "float64"),
+            "acked": np.full(len(rows), np.nan),
         }
     )
 
@@ -231,14 +243,16 @@ def _flow(plan: Plan, flow: Flow, totals: _Totals, packets: dict[str, Array]) ->
     request = flow.tcp["ack_size"] if of_tcp and flow.tcp["syn"] else 0
     share = flow.tcp["mss"] / flow.wire_bytes if of_tcp else 1.0
     got = [max(row["bytes"] - request, 0) * share for row in (before, end)]
-    requested = [1 if request and row["sent"] else 0 for row in (before, end)]
-    sent = end["sent"] - requested[1] - before["sent"] + requested[0]
-    lost = (
-        (packets["flow"] == flow.number)
-        & (packets["kind"] == 2)
-        & ~packets["is_ack"]
-        & (packets["time_s"] >= plan.warmup_s)
+    inside = (
+        (packets["flow"] == flow.number) & ~packets["is_ack"] & (packets["time_s"] >= plan.warmup_s)
     )
+    sent = end["sent"] - before["sent"]
+    traced = {link.number for link in plan.bottlenecks}
+    first = next((i for i in flow.route if i in traced), None)
+    if request and first is not None:
+        requests = inside & (packets["kind"] == 0) & (packets["seq"] == 0)
+        sent -= int(np.count_nonzero(requests & (packets["link"] == first)))
+    lost = inside & (packets["kind"] == 2)
     return {
         "id": flow.id,
         "cc": flow.control,

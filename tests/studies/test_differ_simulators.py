@@ -65,8 +65,9 @@ def test_the_first_event_that_differs_is_by_time_and_said():
     found = meet(ours, theirs, ["a->b"])
     assert (found.time_s, found.kind, found.agreed) == (0.2, "drop", 1)
     assert found.sentence("ns2", "recovery") == (
-        "the first 1 of 4 events are the same; at 0.200000 s on a->b nothing happens here, packet 1"
-        " of f0 (1000 B) is dropped at 0.200000 s in ns2 (flow f0, whose sender is in recovery here)"
+        "the first 1 of 4 events are the same; at 0.200000 s on a->b nothing happens here,"
+        " packet 1 of f0 (1000 B) is dropped at 0.200000 s in ns2 (flow f0, whose sender is in"
+        " recovery here)"
     )
 
 

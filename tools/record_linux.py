@@ -17,8 +17,8 @@ import os
 import sys
 from pathlib import Path
 
+from ackclock.emulation.namespaces import MTU, RefusedError
 from linux_link import files
-from linux_link.namespaces import MTU, RefusedError
 from linux_link.record import Case, describe, prepare, record, summarise
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -17,8 +17,8 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
-from linux_link import tcp_info
-from linux_link.namespaces import (
+from ackclock.emulation import tcp_info
+from ackclock.emulation.namespaces import (
     RefusedError,
     die_with,
     enter_network_namespace,

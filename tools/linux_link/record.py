@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linux_link import endpoints
-from linux_link.link import Passed, Path, carry
-from linux_link.namespaces import (
+from ackclock.emulation.namespaces import (
     MTU,
     RefusedError,
     become_root_of_a_user_namespace,
     sleep_precisely,
 )
-from linux_link.tcp_info import TcpInfo
+from ackclock.emulation.tcp_info import TcpInfo
+from linux_link import endpoints
+from linux_link.link import Passed, Path, carry
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -183,6 +183,21 @@ pub fn review_with(text: &str, custom: &dyn Custom) -> Result<String, Vec<Proble
         .map_err(|e| vec![Problem::new("", e.to_string())])
 }
 
+/// The plan of a scenario in which nothing is wrong.
+///
+/// # Errors
+/// Every problem of the scenario and of its algorithms.
+pub fn planned(text: &str) -> Result<Plan, Vec<Problem>> {
+    checked(text, &RegistryOnly)
+}
+
+/// The tables of links whose ends ran elsewhere: `links`, and those of them that are recorded.
+pub fn live_tables(plan: &Plan, results: &Results) -> Vec<(&'static str, Columns)> {
+    let rows = tables::Rows::of_run(plan, results, LedgerRows::new());
+    let recorded = plan.record.tables.iter().map(|table| tables::recorded(plan, &rows, *table));
+    [("links", tables::links(plan, results))].into_iter().chain(recorded).collect()
+}
+
 /// A plan in which nothing is wrong.
 fn checked(text: &str, custom: &dyn Custom) -> Result<Plan, Vec<Problem>> {
     let (_, plan) = plan(text, custom)?;

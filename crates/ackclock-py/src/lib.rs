@@ -3,6 +3,8 @@
 //! No logic lives here but the calls into controls and AQMs written in Python ([`user`]). The scenario crosses the border as JSON, so that the serde types of the
 //! core stay the only definition of the file format.
 
+#[cfg(target_os = "linux")]
+mod emulate;
 mod fluid;
 mod igp;
 mod pattern;
@@ -100,6 +102,9 @@ fn output(py: Python<'_>, output: Output) -> PyResult<Bound<'_, PyDict>> {
 /// The simulation core. Use the `ackclock` package; this module is its inside.
 #[pymodule]
 mod _core {
+    #[cfg(target_os = "linux")]
+    #[pymodule_export]
+    use super::emulate::Emulator;
     #[pymodule_export]
     use super::fluid::{FluidCore, Rates, draw_transfers, layout, mean_size, shortest_paths};
     #[pymodule_export]
@@ -121,6 +126,8 @@ mod _core {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("InputError", module.py().get_type::<InputErrorType>())?;
         module.add("NotConverged", module.py().get_type::<super::fluid::NotConverged>())?;
+        #[cfg(target_os = "linux")]
+        module.add("MachineError", module.py().get_type::<super::emulate::MachineError>())?;
         module.add("EngineFault", module.py().get_type::<EngineFaultType>())?;
         module.add("AlgorithmFailure", module.py().get_type::<AlgorithmFailureType>())
     }

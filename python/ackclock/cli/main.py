@@ -31,6 +31,7 @@ HOMES = {
     "conform": "ackclock.cli.studies.conform:conform",
     "demo": "ackclock.cli.studies.demo:demo",
     "differ": "ackclock.cli.studies.differ:differ",
+    "emulate": "ackclock.cli.emulate:emulate",
     "evaluate": "ackclock.cli.studies.evaluate:evaluate",
     "evaluate-queue": "ackclock.cli.studies.evaluate:evaluate_queue",
     "explain": "ackclock.cli.check:explain",

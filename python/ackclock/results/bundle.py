@@ -115,6 +115,8 @@ def _provenance(summary: Mapping[str, Any], command: str | None) -> dict[str, An
         "command": command,
         "user_code": summary.get("user_code"),
         "user_code_hash": summary.get("user_code_hash"),
+        # How late packets were in real time, and whether the run is valid.
+        **({"emulation": summary["emulation"]} if "emulation" in summary else {}),
         "written_at": datetime.now(UTC).isoformat(timespec="seconds"),
     }
 

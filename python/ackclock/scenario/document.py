@@ -48,6 +48,11 @@ class Frozen:
         return str(self._data.get("name", ""))
 
     @property
+    def file(self) -> Path | None:
+        """Where it was read from; None if it was made by a program."""
+        return self._file
+
+    @property
     def seed(self) -> int:
         """Seed of every random number."""
         return int(self._data.get("seed", 1))

@@ -3,8 +3,10 @@
 //! [`run`] takes a [`Plan`](crate::compile::Plan) and returns its [`Results`]. The rooms, each of which uses
 //! only those before it: `storage` (tickets, queues), `process` (clock, events, schedule), `network` (links,
 //! wires, ends of flows), `outcome` (recording, ledger, results), `turn` (the run), `setup` (from a plan to
-//! a run). `docs/explanation/engine.md` explains the engine.
+//! a run). `docs/explanation/engine.md` explains the engine. `live` has the links of a run without its ends, for
+//! ends that run elsewhere.
 
+mod live;
 mod network;
 mod outcome;
 mod process;
@@ -13,6 +15,7 @@ mod storage;
 mod threads;
 mod turn;
 
+pub use live::{LIVE_TABLES, Left, Live, LiveFlow};
 pub use outcome::ledger_table::{Fate, LedgerCount, LedgerKey, LedgerRows};
 pub use outcome::parallelism::{Costs, OnCores, Parallelism, Turns};
 pub use outcome::piece::{Piece, Pieces, Samples, Take};

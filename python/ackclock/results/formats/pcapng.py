@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ackclock.errors import UnsupportedError, suggestion
+from ackclock.results.formats.pcapng_blocks import NANOSECONDS, captured, interface, section
 from ackclock.results.formats.recorded import write_whole
 from ackclock.results.formats.tcp_sizes import TIMESTAMPS, Sizes, TcpSizes, tcp_sizes
 from ackclock.results.formats.tcp_timestamps import Stamp, Way, stamps
@@ -31,8 +32,6 @@ __all__ = ["write"]
 # Bits of the column `flags`, as in the core's wire format.
 _ACK, _SYN, _ECT, _CE, _ECE, _CWR = 1, 2, 4, 8, 16, 32
 _FIN, _DATAGRAM = 256, 512
-_RAW_IP = 101  # LINKTYPE_RAW: the packet begins with its IPv4 header.
-_NANOSECONDS = 9
 _HEADERS = 40  # IPv4 and TCP without options.
 
 
@@ -199,42 +198,15 @@ def write(run: Recorded, path: Path, link: str | None = None) -> Path:
     both = [link, *(name for name in [_reverse(link)] if name in known)]
     flows = _flows(summary, scenario, rows)
     comment = f"scenario {summary['scenario_hash']}, seed {summary['seed']}"
-    chunks = [_section(f"ackclock {summary['version']}", comment), *map(_interface, both)]
+    chunks = [section(f"ackclock {summary['version']}", comment), *map(interface, both)]
     # The core knows when a transmission begins as soon as the packet arrives; a tap sees it then.
     rows.sort(key=lambda row: float(row["time_s"]))
     for row, stamp in zip(rows, _stamps(summary, scenario, rows, flows), strict=True):
         if row["event"] == "departure" and row["link"] in both:
             data, length = flows[str(row["flow"])].packet(row, stamp)
-            at = round(row["time_s"] * 10**_NANOSECONDS)
-            chunks.append(_captured(both.index(str(row["link"])), at, data, length))
+            at = round(row["time_s"] * 10**NANOSECONDS)
+            chunks.append(captured(both.index(str(row["link"])), at, data, length))
     return write_whole(path, b"".join(chunks))
-
-
-def _block(kind: int, body: bytes) -> bytes:
-    body += bytes(-len(body) % 4)
-    size = struct.pack("<I", 12 + len(body))
-    return struct.pack("<I", kind) + size + body + size
-
-
-def _option(code: int, value: bytes) -> bytes:
-    return struct.pack("<HH", code, len(value)) + value + bytes(-len(value) % 4)
-
-
-def _section(program: str, comment: str) -> bytes:
-    # Byte-order magic, version 1.0, length of the section unspecified.
-    head = struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1)
-    options = _option(4, program.encode()) + _option(1, comment.encode()) + _option(0, b"")
-    return _block(0x0A0D0D0A, head + options)
-
-
-def _interface(name: str) -> bytes:
-    options = _option(2, name.encode()) + _option(9, bytes([_NANOSECONDS])) + _option(0, b"")
-    return _block(1, struct.pack("<HHI", _RAW_IP, 0, 0) + options)
-
-
-def _captured(interface: int, stamp: int, data: bytes, length: int) -> bytes:
-    head = struct.pack("<IIIII", interface, stamp >> 32, stamp & 0xFFFFFFFF, len(data), length)
-    return _block(6, head + data)
 
 
 def _stamps(

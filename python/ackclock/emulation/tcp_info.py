@@ -1,4 +1,4 @@
-"""What the kernel reports of a TCP socket: the fields of `struct tcp_info` that a recording keeps.
+"""What the kernel reports of a TCP socket: the fields of `struct tcp_info` that are kept.
 
 Source: `include/uapi/linux/tcp.h`; fields are only ever appended, so that the offsets hold.
 """
@@ -36,6 +36,9 @@ class TcpInfo(NamedTuple):
     snd_wnd: int
     rwnd_limited_us: int
     sndbuf_limited_us: int
+    data_segs_out: int
+    delivered_ce: int
+    total_rto: int
 
 
 def read(connection: socket.socket) -> TcpInfo:
@@ -65,4 +68,7 @@ def read(connection: socket.socket) -> TcpInfo:
         snd_wnd=struct.unpack_from("=I", raw, 228)[0],
         rwnd_limited_us=later[8],
         sndbuf_limited_us=later[9],
+        data_segs_out=later[5],
+        delivered_ce=later[11],
+        total_rto=struct.unpack_from("=H", raw, 240)[0],
     )

@@ -2,6 +2,8 @@
 
 A namespace here has no name, no device but `lo` and its TUN device, and no route but the one
 between the two ends: what is sent can only reach the process that reads the device.
+
+Imports nothing of ackclock: hosts are small processes.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ IFF_NO_PI = 0x1000
 SIOCSIFADDR = 0x8916
 SIOCSIFNETMASK = 0x891C
 SIOCSIFFLAGS = 0x8914
+SIOCSIFMTU = 0x8922
 IFF_UP_RUNNING = 0x41
 DEVICE = b"tun0"
 #: Bytes of a packet; TCP's segment is 52 smaller with timestamps.
@@ -33,7 +36,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class RefusedError(Exception):
-    """The machine does not allow what a recording needs; the message says what and why."""
+    """The machine does not allow what emulation needs; the message says what and why."""
 
 
 def _call(name: str, *arguments: int) -> None:
@@ -70,7 +73,8 @@ def become_root_of_a_user_namespace() -> None:
         Path("/proc/self/gid_map").write_text(f"0 {group} 1", encoding="ascii")
     except OSError as error:
         message = (
-            f"the kernel refuses a user namespace to user {user} ({error.strerror}); run as root"
+            f"the kernel refuses a user namespace to user {user} ({error.strerror}): this needs"
+            " unprivileged user namespaces, or root"
         )
         raise RefusedError(message) from error
 
@@ -90,8 +94,52 @@ def enter_network_namespace() -> None:
         raise RefusedError(message) from error
 
 
-def open_tun(address: str) -> int:
+def enter_own_namespaces() -> None:
+    """Move this process into a new network namespace, with as few rights as that takes.
+
+    Raises
+    ------
+    RefusedError
+        If the kernel refuses it.
+    """
+    if os.geteuid() != 0:
+        become_root_of_a_user_namespace()
+    try:
+        enter_network_namespace()
+    except RefusedError:
+        # Root of a container may lack the right that every user has in a user namespace.
+        if os.geteuid() != 0:
+            raise
+        become_root_of_a_user_namespace()
+        enter_network_namespace()
+
+
+def set_sysctl(name: str, value: str) -> bool:
+    """Set a variable of this network namespace; false if the kernel does not let us.
+
+    Parameters
+    ----------
+    name
+        Below `/proc/sys/net/ipv4`.
+    value
+        As text.
+    """
+    try:
+        Path("/proc/sys/net/ipv4", name).write_text(value, encoding="ascii")
+    except OSError:
+        return False
+    return True
+
+
+def open_tun(address: str, mtu: int = MTU) -> int:
     """Make the namespace's TUN device with `address`/30 and return its file descriptor.
+
+    Parameters
+    ----------
+    address
+        Of this end.
+    mtu
+        Largest packet [B].
 
     Raises
     ------
@@ -108,5 +156,6 @@ def open_tun(address: str) -> int:
         for request, value in ((SIOCSIFADDR, address), (SIOCSIFNETMASK, "255.255.255.252")):
             packed = struct.pack("16sHH4s16x", DEVICE, socket.AF_INET, 0, socket.inet_aton(value))
             fcntl.ioctl(control, request, packed)
+        fcntl.ioctl(control, SIOCSIFMTU, struct.pack("16si20x", DEVICE, mtu))
         fcntl.ioctl(control, SIOCSIFFLAGS, struct.pack("16sH22x", DEVICE, IFF_UP_RUNNING))
     return tun

@@ -1,0 +1,368 @@
+//! The links of a plan under a clock that is not ours: packets enter when others send them.
+//!
+//! [`Live`] has the links of a run, built as those of a run are, without its ends. The caller, who has the ends, lets packets
+//! enter at the times at which they were sent, advances the clock, and takes what has arrived at the other end or was
+//! dropped. Everything in between happens at the time at which it is due, not at the time of the call that finds it
+//! due: a caller who is late is late with what it takes, and changes nothing else.
+
+use std::cmp::Ordering;
+use std::collections::{BinaryHeap, VecDeque};
+
+use crate::compile::Plan;
+use crate::error::Problem;
+use crate::packet::network::link::{Link, Service};
+use crate::packet::network::links::Links;
+use crate::packet::outcome::ledger::Ledger;
+use crate::packet::outcome::observe::Observer;
+use crate::packet::outcome::results::Results;
+use crate::packet::outcome::rows::Event;
+use crate::packet::process::clock::Picoseconds;
+use crate::packet::setup::custom::RegistryOnly;
+use crate::packet::setup::links::build_links;
+use crate::packet::setup::observer::build_observer;
+use crate::record::Recorder;
+use crate::scenario::Table;
+use crate::units::{Span, Time};
+use crate::wire::{DropReason, Packet, Timed};
+
+/// Tables that [`Live`] records; the others are of the ends.
+pub const LIVE_TABLES: [Table; 4] =
+    [Table::Drops, Table::Queues, Table::Packets, Table::LinkSamples];
+
+/// A packet that has left the network.
+#[derive(Debug, PartialEq)]
+pub struct Left {
+    /// When.
+    pub at: Time,
+    /// The packet, with the marks that it got.
+    pub packet: Packet,
+    /// Why it was dropped; none: it arrived.
+    pub dropped: Option<DropReason>,
+}
+
+/// What passed of one flow: of its data, of its acknowledgements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LiveFlow {
+    /// Packets that entered.
+    pub entered: [u64; 2],
+    /// Packets that arrived.
+    pub arrived: [u64; 2],
+    /// Packets that were dropped.
+    pub lost: [u64; 2],
+    /// Data packets that entered after the warm-up.
+    pub window_entered: u64,
+    /// Data packets that were dropped after the warm-up.
+    pub window_lost: u64,
+}
+
+/// What happens next.
+#[derive(Debug)]
+enum What {
+    /// A packet arrives at the next link of its route, or at its end.
+    Arrive(Packet),
+    /// The transmitter of a link is free.
+    Free(u32),
+    /// The timer of the discipline of a link.
+    Timer(u32),
+}
+
+/// An event; of those at one time the one that was entered first comes first.
+#[derive(Debug)]
+struct Due {
+    at: u64,
+    number: u64,
+    what: What,
+}
+
+impl Ord for Due {
+    /// The first event is the greatest, as the heap has the greatest on top.
+    fn cmp(&self, other: &Self) -> Ordering {
+        (other.at, other.number).cmp(&(self.at, self.number))
+    }
+}
+
+impl PartialOrd for Due {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Due {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Due {}
+
+/// The links of a plan, without the ends of its flows.
+#[expect(missing_debug_implementations, reason = "holds disciplines")]
+pub struct Live {
+    plan: Plan,
+    links: Links<Picoseconds>,
+    observer: Observer<Picoseconds>,
+    /// By flow, the links of its data and of its acknowledgements.
+    routes: Vec<[Box<[u32]>; 2]>,
+    flows: Vec<LiveFlow>,
+    due: BinaryHeap<Due>,
+    number: u64,
+    left: VecDeque<Left>,
+    /// Packets on wires.
+    on_wires: u64,
+    /// Events handled.
+    events: u64,
+}
+
+impl Live {
+    /// Builds the links of a plan.
+    ///
+    /// Impairments of wires are not carried out; `plan` must have none.
+    ///
+    /// # Errors
+    /// Bad parameters of disciplines.
+    pub fn new(plan: &Plan) -> Result<Self, Vec<Problem>> {
+        let mut plan = plan.clone();
+        plan.record.tables.retain(|table| LIVE_TABLES.contains(table));
+        let mut problems = Vec::new();
+        let mut links = build_links::<Picoseconds>(&plan, &RegistryOnly, &mut problems);
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let observer = build_observer(&plan, 0);
+        for link in &mut links {
+            link.set_mark(observer.link_marks.first());
+        }
+        let route = |links: &[crate::ids::LinkId]| links.iter().map(|link| link.0).collect();
+        let routes = plan.flows.iter().map(|f| [route(&f.route), route(&f.ack_route)]).collect();
+        let timers: Vec<_> = links.iter().map(timer_of).collect();
+        let mut live = Self {
+            flows: vec![LiveFlow::default(); plan.flows.len()],
+            links: Links::new(links, plan.keys.clone()),
+            observer,
+            routes,
+            due: BinaryHeap::new(),
+            number: 0,
+            left: VecDeque::new(),
+            on_wires: 0,
+            events: 0,
+            plan,
+        };
+        for (l, interval) in timers.into_iter().enumerate() {
+            if let Some(interval) = interval {
+                live.add(interval, What::Timer(l as u32));
+            }
+        }
+        Ok(live)
+    }
+
+    /// When something happens next, if nothing enters before.
+    pub fn next(&self) -> Option<Time> {
+        self.due.peek().map(|due| Time(due.at))
+    }
+
+    /// Lets everything happen that is due up to `now`.
+    pub fn advance(&mut self, now: Time) {
+        while self.due.peek().is_some_and(|due| due.at <= now.0) {
+            let Some(Due { at, what, .. }) = self.due.pop() else { return };
+            self.events += 1;
+            match what {
+                What::Arrive(packet) => {
+                    self.on_wires -= 1;
+                    self.step(packet, at);
+                }
+                What::Free(link) => {
+                    self.sample(link, at);
+                    self.transmit(link, at);
+                }
+                What::Timer(link) => {
+                    self.sample(link, at);
+                    self.links.run_timer(link, at);
+                    if let Some(interval) = timer_of(&self.links.list[link as usize]) {
+                        self.add(at.saturating_add(interval), What::Timer(link));
+                    }
+                    self.lose_dropped(link, at);
+                }
+            }
+        }
+    }
+
+    /// A packet of a flow enters at `now`, after all that is due up to then.
+    pub fn enter(&mut self, mut packet: Packet, now: Time) {
+        self.advance(now);
+        packet.route = 0;
+        let way = usize::from(packet.is_ack());
+        let flow = &mut self.flows[packet.flow.index()];
+        flow.entered[way] += 1;
+        flow.window_entered += u64::from(way == 0 && now.0 >= self.observer.warmup);
+        self.step(packet, now.0);
+    }
+
+    /// The next packet that has left the network, in the order of time.
+    pub fn take(&mut self) -> Option<Left> {
+        self.left.pop_front()
+    }
+
+    /// Packets in the network: those that wait, and those on wires.
+    pub fn under_way(&self) -> u64 {
+        let managed = self.links.list.iter().filter(|link| link.disc.is_some());
+        self.on_wires + managed.map(|link| link.waiting().0 as u64).sum::<u64>()
+    }
+
+    /// What passed of each flow so far.
+    pub fn flows(&self) -> &[LiveFlow] {
+        &self.flows
+    }
+
+    /// Ends at the end of the plan, and returns plan and results, which are of the links only.
+    ///
+    /// # Errors
+    /// If packets were not conserved: a fault of ours, with its numbers.
+    pub fn finish(mut self) -> Result<(Plan, Results), String> {
+        let end = self.plan.duration.0;
+        self.advance(Time(end));
+        let sum =
+            |part: fn(&LiveFlow) -> [u64; 2]| -> u64 { self.flows.iter().flat_map(part).sum() };
+        let (entered, arrived, lost) = (sum(|f| f.entered), sum(|f| f.arrived), sum(|f| f.lost));
+        let under_way = self.under_way();
+        if entered != arrived + lost + under_way {
+            return Err(format!(
+                "{entered} packets entered, {arrived} arrived, {lost} were dropped, {under_way} are under way"
+            ));
+        }
+        let Self { plan, links, mut observer, .. } = self;
+        let mut list = links.list;
+        let mut ledger = Ledger::new(self.on_wires);
+        let mut results = Vec::with_capacity(list.len());
+        for l in 0..list.len() {
+            observer.sample_link(l, &mut list, end);
+            list[l].settle(end + 1);
+            results.push(ledger.add_link(&list[l], l, end, &observer.base, &plan)?);
+        }
+        let hops = list.iter().map(Link::arrived).sum();
+        let rows = observer.take_events(Time(end.saturating_add(1)));
+        let results = Results {
+            window_s: Span(plan.duration.0 - plan.warmup.0).seconds(),
+            packet_hops: hops,
+            events: hops + self.events,
+            activations: 0,
+            flows: Vec::new(),
+            links: results,
+            warnings: Vec::new(),
+            digest: ledger.digest,
+            most_held_rows: 0,
+            recorder: Recorder::default(),
+            packets: rows.packets,
+            drops: rows.drops,
+            flow_samples: crate::record::FlowSamples::default(),
+            link_samples: observer.link_samples.unwrap_or_default(),
+        };
+        Ok((plan, results))
+    }
+
+    fn add(&mut self, at: u64, what: What) {
+        self.number += 1;
+        self.due.push(Due { at, number: self.number, what });
+    }
+
+    fn sample(&mut self, link: u32, at: u64) {
+        self.observer.sample_link(link as usize, &mut self.links.list, at);
+    }
+
+    /// A packet is at the next place of its route.
+    fn step(&mut self, mut packet: Packet, at: u64) {
+        let way = usize::from(packet.is_ack());
+        let route = &self.routes[packet.flow.index()][way];
+        let Some(&link) = route.get(packet.route as usize) else {
+            self.flows[packet.flow.index()].arrived[way] += 1;
+            self.left.push_back(Left { at: Time(at), packet, dropped: None });
+            return;
+        };
+        packet.route += 1;
+        self.sample(link, at);
+        let state = &mut self.links.list[link as usize];
+        if state.watched {
+            self.observer.record_packet(at, link, &packet, Event::Arrival);
+            let hazard = state.check_hazards(&packet);
+            if let Some(reason) = hazard {
+                state.count_arrival();
+                return self.lose(link, packet, reason, at);
+            }
+        }
+        state.count_arrival();
+        if state.disc.is_some() {
+            self.links.enqueue(link, packet, at);
+            let is_idle = self.links.list[link as usize].service.end == Service::IDLE;
+            self.lose_dropped(link, at);
+            if is_idle {
+                self.transmit(link, at);
+            }
+            return;
+        }
+        if state.settle(at) {
+            state.settle_tie(at, 0);
+        }
+        let Some(arrival) = state.admit(at, packet.size) else {
+            return self.lose(link, packet, DropReason::Overflow, at);
+        };
+        if state.watched {
+            self.observer.record_computed_departure(state, link, &packet);
+        }
+        self.launch(packet, arrival);
+    }
+
+    /// A packet is on a wire, and arrives at its end at `at`.
+    fn launch(&mut self, packet: Packet, at: u64) {
+        self.on_wires += 1;
+        self.add(at, What::Arrive(packet));
+    }
+
+    /// Begins the next transmission of a link with a discipline whose transmitter is free.
+    fn transmit(&mut self, link_id: u32, now: u64) {
+        let (link, next) = self.links.transmit(link_id, now);
+        match next {
+            Some(Timed { at, packet }) => {
+                let end = link.service.end;
+                self.observer.record_packet(now, link_id, &packet, Event::Departure);
+                self.launch(packet, at.0);
+                self.add(end, What::Free(link_id));
+            }
+            None => match link.held_until(now) {
+                None => link.service = Service { start: now, end: Service::IDLE },
+                Some(at) => {
+                    link.rest_until(at);
+                    self.add(at, What::Free(link_id));
+                }
+            },
+        }
+        self.lose_dropped(link_id, now);
+    }
+
+    fn lose_dropped(&mut self, link: u32, now: u64) {
+        if self.links.dropped.is_empty() {
+            return;
+        }
+        let mut dropped = std::mem::take(&mut self.links.dropped);
+        for (packet, reason) in dropped.drain(..) {
+            self.lose(link, packet, reason, now);
+        }
+        self.links.dropped = dropped;
+    }
+
+    fn lose(&mut self, link: u32, packet: Packet, reason: DropReason, now: u64) {
+        self.links.list[link as usize].count_drop(&packet, reason);
+        let way = usize::from(packet.is_ack());
+        let flow = &mut self.flows[packet.flow.index()];
+        flow.lost[way] += 1;
+        flow.window_lost += u64::from(way == 0 && now >= self.observer.warmup);
+        self.observer.record_drop(now, link, &packet, reason);
+        self.left.push_back(Left { at: Time(now), packet, dropped: Some(reason) });
+    }
+}
+
+/// The interval of the timer of a link's discipline, if it has one.
+fn timer_of(link: &Link<Picoseconds>) -> Option<u64> {
+    Some(link.disc.as_ref()?.disc.timer_interval()?.0.max(1))
+}
+
+#[cfg(test)]
+mod tests;

@@ -28,6 +28,7 @@ MODULES = {
     "ackclock.results.formats.registry": "Formats of other tools",
     "ackclock.engines.registry": "Cases of any engine",
     "ackclock.engines.fluid": "The fluid engine",
+    "ackclock.engines.hybrid": "The hybrid engine",
     "ackclock.engines.model": "Closed forms",
     "ackclock.gym": "Environments for reinforcement learning",
 }

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from ackclock.catalogue import schema
 from ackclock.dossier.form import COMPARISON, DOSSIER, PROFILE, REQUIREMENTS
 from ackclock.engines.fluid import document
+from ackclock.engines.hybrid import document as hybrid
 from ackclock.engines.model import MODELS, model, parameters
 from ackclock.engines.model.ranges import ranges_of
 from ackclock.reproduce.read import form
@@ -343,6 +344,10 @@ _CASE = {
             "then": {"$ref": "#/definitions/document-fluid"},
         },
         {
+            "if": {"properties": {"engine": {"const": "hybrid"}}, "required": ["engine"]},
+            "then": {"$ref": "#/definitions/document-hybrid"},
+        },
+        {
             "if": {"properties": {"engine": {"const": "packet"}}},
             "then": {"$ref": "#/definitions/document-scenario"},
         },
@@ -391,14 +396,18 @@ def schemas() -> dict[str, str]:
     packet = _with_engine(made.plain(schema.scenario(), {}, None), "packet", required=False)
     fluid = _with_engine(made.plain(document.rules(), {}, None), "fluid", required=True)
     fluid["description"] = "A fluid case: a network, its flows, who decides their rates."
+    mixed = _with_engine(made.plain(hybrid.rules(), {}, None), "hybrid", required=True)
+    mixed["description"] = "A hybrid case: a scenario of packets, and others that are rates."
     documents = {
         "scenario": made.document(packet, "Scenario"),
         "fluid": made.document(fluid, "Fluid case"),
+        "hybrid": made.document(mixed, "Hybrid case"),
         "model": made.document(_model(), "Closed form"),
     }
     made.definitions |= {
         "document-scenario": packet,
         "document-fluid": fluid,
+        "document-hybrid": mixed,
         "document-model": _model(),
     }
     documents["sweep"] = made.document(SWEEP, "Sweep")

@@ -219,6 +219,10 @@ ENGINES: dict[str, Engine] = {
         "every packet on every link, as discrete events", "ackclock.scenario.load:from_document"
     ),
     "fluid": Engine("rates in the steady state", "ackclock.engines.fluid.case:from_document"),
+    "hybrid": Engine(
+        "few flows as packets, the mass of the others as rates",
+        "ackclock.engines.hybrid.case:from_document",
+    ),
     "model": Engine(
         "closed forms over grids of their parameters", "ackclock.engines.model.case:from_document"
     ),

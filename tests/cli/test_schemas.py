@@ -21,7 +21,8 @@ from ackclock.experiments.statistics import Precision
 
 ROOT = Path(__file__).resolve().parents[2]
 SHIPPED = Path(ac.__file__).parent / "schemas"
-EXAMPLES = sorted([*ROOT.glob("examples/*.toml"), *ROOT.glob("examples/fluid/*.toml")])
+FOLDERS = (".", "fluid", "hybrid")
+EXAMPLES = sorted(file for folder in FOLDERS for file in ROOT.glob(f"examples/{folder}/*.toml"))
 PAPERS = ROOT / "python/ackclock/papers"
 OF_PAPERS = {
     "paper.toml": "paper",

@@ -11,8 +11,8 @@ from ackclock.cli.options import FILE
 __all__ = ["NAMES", "schema"]
 
 NAMES = (
-    "scenario", "sweep", "fluid", "model", "paper", "claims", "figures", "unstated", "views",
-    "profile", "requirements", "dossier", "comparison",
+    "scenario", "sweep", "fluid", "hybrid", "model", "paper", "claims", "figures", "unstated",
+    "views", "profile", "requirements", "dossier", "comparison",
 )  # fmt: skip
 """Kinds of documents with a schema in `ackclock/schemas`."""
 

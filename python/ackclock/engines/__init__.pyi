@@ -1,9 +1,11 @@
 from . import (
     fluid,
+    hybrid,
     model,
 )
 
 __all__ = [
     "fluid",
+    "hybrid",
     "model",
 ]

@@ -1,0 +1,132 @@
+"""What a background of finite flows leaves of each link over time.
+
+The transfers run over the whole network as a fluid, with the scenario's flows as ones without end.
+A share of the transfers, drawn at random, runs as packets: their sizes and times stay, and links
+leave them what they have in the fluid.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ackclock.engines.fluid.net import FluidNet
+from ackclock.engines.hybrid.leftover import Leftover
+from ackclock.engines.hybrid.mixture import FIRST, FULL
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from ackclock.engines.fluid.arrivals import Transfers
+    from ackclock.engines.hybrid.mixture import Mixture
+
+    Floats = npt.NDArray[np.float64]
+    Flags = npt.NDArray[np.bool_]
+
+__all__ = ["draw", "while_flows_come"]
+
+ENDLESS = 1e30
+"""Size of a flow that outlasts every run [bits]."""
+
+
+def draw(transfers: Transfers, share: float, seed: int) -> Flags:
+    """Draw which transfers run as packets.
+
+    Parameters
+    ----------
+    transfers
+        All transfers.
+    share
+        How many of them, from 0 to 1.
+    seed
+        Of the draw.
+    """
+    rng = np.random.default_rng([seed, 1])
+    drawn: Flags = rng.random(len(transfers.time)) < share
+    return drawn
+
+
+def while_flows_come(
+    mixture: Mixture,
+    transfers: Transfers,
+    as_packets: Flags,
+    duration_s: float,
+    update_s: float,
+    wire: float,
+    pair_share: Floats,
+    own_share: Floats,
+) -> Leftover:
+    """Share links among transfers and the scenario's flows; rates change at regular times.
+
+    Parameters
+    ----------
+    mixture
+        All flows; its pairs are those of the transfers.
+    transfers
+        The transfers.
+    as_packets
+        Which of them run as packets.
+    duration_s, update_s
+        Length of the run, and of the intervals over which rates are means [s].
+    wire
+        Bytes on the wire for each that a transfer carries, at least 1.
+    pair_share, own_share
+        As of `Mixture.allocate`.
+    """
+    pairs, own = mixture.pairs, mixture.own
+    assert pairs is not None, "invariant: transfers have pairs"
+    n, n_links = pairs.n_flows, len(mixture.graph.capacity)
+    # A pair's transfers that are packets cross a wide private link first, as each flow of the
+    # scenario does: what these carry is what the packets have.
+    routes = [pairs.route(pair) for pair in range(n)]
+    ways = [*routes, *routes, *(np.array(flow.route, dtype=np.uint32) for flow in own)]
+    private = np.arange(n_links, n_links + n + len(own), dtype=np.uint32)
+    ways = [way if i < n else np.append(private[i - n], way) for i, way in enumerate(ways)]
+    wide = float(mixture.graph.capacity.sum())
+    weight = np.concatenate([pair_share, pair_share, own_share])
+    if pairs.weight is not None:
+        weight[: 2 * n] *= np.tile(pairs.weight, 2)
+    peak = np.full(2 * n + len(own), np.inf)
+    for i, flow in enumerate(own, 2 * n):
+        peak[i] = flow.demand_bps
+        if not flow.responds:
+            weight[i] = FIRST
+    net = FluidNet.from_routes(
+        np.append(mixture.graph.capacity, np.full(len(private), wide)),
+        [way.tolist() for way in ways],
+        weight=weight,
+    )
+    starts = np.array([flow.start_s for flow in own])
+    time = np.append(transfers.time, starts)
+    order = np.argsort(time, kind="stable")
+    flow_of = np.append(transfers.flow + n * as_packets, 2 * n + np.arange(len(own)))
+    size = np.append(transfers.size * wire, np.full(len(own), ENDLESS))
+    found = net._core.simulate(
+        time=time[order],
+        flow=flow_of[order].astype(np.uint32),
+        size=size[order],
+        peak=peak if np.isfinite(peak).any() else np.empty(0),
+        until=duration_s,
+        drain=False,
+        interval=update_s,
+        senders=None,
+        progress=None,
+    )
+    carried = found["samples"].reshape(-1, len(net.capacity))
+    of_packets = np.zeros((len(carried), n_links))
+    for at, way in enumerate(ways[n:]):
+        of_packets[:, way[1:]] += carried[:, n_links + at, None]
+    rates = carried[:, :n_links]
+    seconds = np.maximum(duration_s - starts, update_s)
+    return Leftover(
+        times=np.arange(len(carried), dtype=np.float64) * update_s,
+        taken=np.maximum(rates - of_packets, 0.0),
+        full=(rates >= (1 - FULL) * mixture.graph.capacity).any(axis=0),
+        as_packets=np.bincount(transfers.flow[as_packets], minlength=n),
+        own=carried[:, n_links + n :].sum(axis=0) * update_s / seconds,
+        sampled=np.full(n, math.nan),
+        own_link=np.full(len(own), -1),
+        pair_link=np.full(n, -1),
+    )

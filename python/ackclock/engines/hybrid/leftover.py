@@ -1,0 +1,135 @@
+"""What the background leaves of each link over time.
+
+Between two changes of who is active rates are constant. A link that packets cross has the rate that
+the background does not take: on a full link that is what the packets' own flows get of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ackclock.engines.hybrid import sample
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from ackclock.engines.hybrid.mixture import Allocation, Mixture
+
+    Floats = npt.NDArray[np.float64]
+    Counts = npt.NDArray[np.int64]
+    Flags = npt.NDArray[np.bool_]
+
+__all__ = ["Leftover", "while_flows_last"]
+
+LEAST = 1e-3
+"""Part of a link that packets have in any case: acknowledgements must get through."""
+
+
+@dataclass(frozen=True)
+class Leftover:
+    """Rates that packets have of links, and who of the background are packets.
+
+    Parameters
+    ----------
+    times
+        When rates change [s], from 0 on, ``(n_times,)``.
+    taken
+        What the background that is no packets takes of each link [bit/s], ``(n_times, n_links)``.
+    full
+        Whether a link is full at some time, ``(n_links,)``.
+    as_packets
+        Flows of each pair that run as packets, ``(n_pairs,)``.
+    own
+        Mean rate of each of the scenario's flows while it is active [bit/s].
+    sampled
+        Rate of one flow of each pair [bit/s].
+    own_link, pair_link
+        As of `Allocation`, while most flows are active.
+    """
+
+    times: Floats
+    taken: Floats
+    full: Flags
+    as_packets: Counts
+    own: Floats
+    sampled: Floats
+    own_link: Counts
+    pair_link: Counts
+
+    def left(self, capacity: Floats) -> Floats:
+        """Find the rate that packets have [bit/s], ``(n_times, n_links)``.
+
+        Parameters
+        ----------
+        capacity
+            Of the links [bit/s].
+        """
+        return np.maximum(capacity - self.taken, LEAST * capacity)
+
+    def mean_over(self, values: Floats, end_s: float) -> Floats:
+        """Average rows of `times` until an end.
+
+        Parameters
+        ----------
+        values
+            ``(n_times, n_links)``.
+        end_s
+            The end [s].
+        """
+        lengths = np.diff(np.append(np.minimum(self.times, end_s), end_s))
+        mean: Floats = lengths @ values / end_s
+        return mean
+
+
+def while_flows_last(
+    mixture: Mixture,
+    packets: int,
+    duration_s: float,
+    pair_share: Floats,
+    own_share: Floats,
+    seed: int,
+) -> Leftover:
+    """Share links among flows that last; rates change when a flow of the scenario starts or stops.
+
+    Parameters
+    ----------
+    mixture
+        All flows.
+    packets
+        As of `sample.draw`.
+    duration_s
+        Of the run [s].
+    pair_share, own_share
+        As of `Mixture.allocate`.
+    seed
+        Of what is drawn.
+    """
+    starts = np.array([flow.start_s for flow in mixture.own])
+    stops = np.array([min(flow.stop_s, duration_s) for flow in mixture.own])
+    inside = [t for t in (*starts, *stops) if 0 < t < duration_s]
+    times = np.unique([0.0, *inside])
+    active = [(starts <= t) & (t < stops) for t in times]
+    known: dict[bytes, Allocation] = {}
+    for who in active:
+        if who.tobytes() not in known:
+            known[who.tobytes()] = mixture.allocate(who, pair_share, own_share)
+    found = [known[who.tobytes()] for who in active]
+    most = found[int(np.argmax([who.sum() for who in active]))]
+    drawn = sample.draw(mixture, most, packets, np.random.default_rng([seed, 1]))
+    rest = 1 - drawn / mixture.per_pair
+    lengths = np.diff(np.append(times, duration_s))
+    seconds = lengths @ np.array(active, dtype=float)
+    own = lengths @ np.array([each.own for each in found])
+    return Leftover(
+        times=times,
+        taken=np.array([mixture.load_of_pairs(each.pairs * rest) for each in found]),
+        full=np.any([each.full for each in found], axis=0),
+        as_packets=drawn,
+        own=np.divide(own, seconds, out=np.zeros_like(own), where=seconds > 0),
+        sampled=most.pairs / mixture.per_pair,
+        own_link=most.own_link,
+        pair_link=most.pair_link,
+    )

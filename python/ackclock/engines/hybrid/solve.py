@@ -1,0 +1,378 @@
+"""Solves a hybrid case: rates of the fluid, packets over what these leave, and their bias."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ackclock._util.units import parse
+from ackclock.engines.fluid.arrivals import Transfers
+from ackclock.engines.hybrid import bias, finite, packets
+from ackclock.engines.hybrid.document import of_background
+from ackclock.engines.hybrid.leftover import while_flows_last
+from ackclock.engines.hybrid.mixture import Mixture, Own
+from ackclock.errors import Problem, ScenarioError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy.typing as npt
+
+    from ackclock.case import Spill
+    from ackclock.engines.fluid.case import FluidCase
+    from ackclock.engines.hybrid.leftover import Leftover
+    from ackclock.results.run import Run
+    from ackclock.scenario.scenario import Scenario
+
+    Floats = npt.NDArray[np.float64]
+
+__all__ = ["Packets", "Solved", "Solver"]
+
+PASSES = 5
+"""Most runs of the packets until the bias has settled."""
+
+HASHES = ("fat-tree", "leaf-spine")
+"""Networks whose default is to spread flows over equal paths."""
+
+PLAIN = ("media", "streams", "every", "app", "between")
+"""Keys of flows whose rate the fluid could not know."""
+
+
+class Packets(NamedTuple):
+    """What runs as packets.
+
+    Parameters
+    ----------
+    scenario
+        The packet scenario.
+    left
+        What the background leaves.
+    warnings
+        What a reader must know.
+    """
+
+    scenario: Scenario
+    left: Leftover
+    warnings: list[str]
+
+
+class Solved(NamedTuple):
+    """A solved case.
+
+    Parameters
+    ----------
+    run
+        The run of the packets.
+    packets
+        What ran.
+    mixture
+        All flows.
+    used
+        The bias used.
+    passes
+        Runs that it took.
+    slopes
+        What the bias lacks by the last run; None where nothing could be said.
+    transfers
+        How many finite flows the background has; None where its flows last.
+    """
+
+    run: Run
+    packets: Packets
+    mixture: Mixture
+    used: bias.Bias
+    passes: int
+    slopes: bias.Slopes | None
+    transfers: int | None
+
+
+class Solver:
+    """Everything of a case that does not change between its passes.
+
+    Parameters
+    ----------
+    scenario
+        The packet scenario without the background.
+    crowd
+        The background as a fluid case.
+    background
+        The table ``background`` with its defaults.
+
+    Raises
+    ------
+    ScenarioError
+        Every problem of the first part that is wrong.
+    """
+
+    def __init__(self, scenario: Scenario, crowd: FluidCase, background: dict[str, Any]) -> None:
+        self.scenario = scenario
+        self.said = background
+        self._check_routing()
+        self.duration_s = parse(scenario.data.get("duration", 60), "duration")
+        explained = scenario.explain().data
+        graph = crowd.graph()
+        number = {name: i for i, name in enumerate(graph.link_names())}
+        by_name = {str(link["id"]): link for link in explained["links"]}
+        self.links = [by_name[name] for name in graph.link_names()]
+        self.delays = np.array([link["delay_s"] for link in self.links])
+        own = self._own_flows(explained["flows"], number)
+        self.transfers: Transfers | None = None
+        with of_background():
+            pairs = crowd.net()
+            if "arrivals" in self.said:
+                self.transfers = crowd.transfers()
+        if self.transfers is not None:
+            self.transfers = self._in_time(self.transfers, own)
+        self.mixture = Mixture(graph, pairs, self.said["per_pair"], own)
+        reverse = packets.opposite(self.mixture)
+        back = np.where(reverse >= 0, self.delays[np.maximum(reverse, 0)], self.delays)
+        self.reverse = reverse
+        self.pair_rtt = self._along_pairs(self.delays + back)
+        self.own_rtt = np.array([flow.rtt_s for flow in own])
+
+    def _check_routing(self) -> None:
+        data = self.scenario.data
+        kind = data["net"]["kind"]
+        chosen = data.get("equal_paths", "hash" if kind in HASHES else "first")
+        if chosen == "hash":
+            message = (
+                "spreads flows over equal paths, of which the background's pairs take one; expected"
+                ' "first"'
+            )
+            raise self.scenario._located([Problem("equal_paths", message)])
+
+    def _in_time(self, transfers: Transfers, own: list[Own]) -> Transfers:
+        """The transfers that begin before the end, with the headers of their packets."""
+        stopped = [i for i, flow in enumerate(own) if flow.stop_s < self.duration_s]
+        if stopped:
+            message = "is not for a background of arrivals; expected a flow that lasts to the end"
+            raise self.scenario._located([Problem(f"flows[{i}].stop", message) for i in stopped])
+        count = int(np.searchsorted(transfers.time, self.duration_s))
+        return Transfers(transfers.time[:count], transfers.flow[:count], transfers.size[:count])
+
+    def _wire(self) -> float:
+        """Bytes on the wire of a byte that a transfer of the background carries."""
+        given = self.scenario.data.get("tcp", {})
+        tcp = {**given, **self.said.get("flow", {}).get("tcp", {})}
+        mss, header = parse(tcp.get("mss", 1460), "size"), parse(tcp.get("header", 40), "size")
+        return (mss + header) / mss
+
+    def _along_pairs(self, values: Floats) -> Floats:
+        """Sums of a value of links along the pairs' routes, ``(n_pairs,)``."""
+        pairs = self.mixture.pairs
+        if pairs is None:
+            return np.zeros(0)
+        sums: Floats = np.add.reduceat(values[pairs.hops], pairs.offsets[:-1].astype(np.int64))
+        return sums
+
+    def _own_flows(self, explained: list[dict[str, Any]], number: dict[str, int]) -> list[Own]:
+        given = self.scenario.data["flows"]
+        found: list[Own] = []
+        problems: list[Problem] = []
+        unknown = "is not for hybrid cases: its rate is not known before"
+        if len(explained) != len(given):
+            problems.append(Problem("flows", "are drawn; expected flows with both ends"))
+        for i, (flow, means) in enumerate(zip(given, explained, strict=False)):
+            problems += [
+                Problem(f"flows[{i}].{key}", unknown) for key in PLAIN if flow.get(key) is not None
+            ]
+            source = flow.get("source")
+            demand, responds = math.inf, True
+            if source is not None:
+                if source.get("kind") != "cbr":
+                    message = "is not for hybrid cases; expected TCP, QUIC or a source of kind cbr"
+                    problems.append(Problem(f"flows[{i}].source", message))
+                    continue
+                demand, responds = parse(source["rate"], "rate"), False
+            nodes = [str(node) for node in means["route"]]
+            steps = list(itertools.pairwise(nodes))
+            found.append(
+                Own(
+                    route=tuple(number[f"{a}->{b}"] for a, b in steps),
+                    back=tuple(number[f"{b}->{a}"] for a, b in steps if f"{b}->{a}" in number),
+                    rtt_s=float(means["rtt_s"]),
+                    demand_bps=demand,
+                    responds=responds,
+                    start_s=float(means.get("start_s", 0.0)),
+                    stop_s=parse(flow["stop"], "duration") if flow.get("stop") else math.inf,
+                )
+            )
+        if problems:
+            raise self.scenario._located(problems)
+        return found
+
+    def packets(
+        self,
+        used: bias.Bias = bias.NONE,
+        queues: Floats | None = None,
+        full: npt.NDArray[np.bool_] | None = None,
+        weights: Floats | None = None,
+    ) -> Packets:
+        """Find what runs as packets.
+
+        Parameters
+        ----------
+        used
+            The bias.
+        queues
+            Mean queueing delay of each link [s]; left out: none.
+        full
+            Which links are full; left out: none is known to be.
+        weights
+            Of the scenario's flows, by their controls; left out: 1.
+        """
+        waits = np.zeros(len(self.links)) if queues is None else queues
+        back = np.where(self.reverse >= 0, waits[np.maximum(self.reverse, 0)], 0.0)
+        pair_rtt = self.pair_rtt + self._along_pairs(waits + back)
+        own_rtt = self.own_rtt + np.array(
+            [waits[[*flow.route, *flow.back]].sum() for flow in self.mixture.own]
+        )
+        pair_full, own_full = self._full_links(full)
+        pair_share = pair_rtt**-used.rtt * pair_full**-used.links
+        own_share = own_rtt**-used.rtt * own_full**-used.links
+        if weights is not None:
+            own_share = own_share * weights
+        if self.transfers is None:
+            left = while_flows_last(
+                self.mixture,
+                self.said["packets"],
+                self.duration_s,
+                pair_share,
+                own_share,
+                self.scenario.seed,
+            )
+            flows = self._flows(left.as_packets)
+        else:
+            chosen = finite.draw(self.transfers, self.said["share"], self.scenario.seed)
+            left = finite.while_flows_come(
+                self.mixture,
+                self.transfers,
+                chosen,
+                self.duration_s,
+                parse(self.said["update"], "duration"),
+                self._wire(),
+                pair_share,
+                own_share,
+            )
+            flows = self._transfers(self.transfers, chosen)
+        try:
+            changed, warnings = packets.changed_links(
+                self.mixture, left, self.links, self.duration_s
+            )
+        except ScenarioError as error:
+            raise self.scenario._located(error.problems) from None
+        made = packets.scenario(self.scenario, changed, flows)
+        return Packets(made, left, warnings)
+
+    def whole(self) -> Scenario:
+        """Write the case with all flows as packets, to compare with."""
+        if self.transfers is None:
+            counts = np.full(self.mixture.n_pairs, self.said["per_pair"], dtype=np.int64)
+            flows = self._flows(counts)
+        else:
+            flows = self._transfers(self.transfers, np.ones(len(self.transfers.time), dtype=bool))
+        return packets.scenario(self.scenario, [], flows)
+
+    def _transfers(
+        self, transfers: Transfers, chosen: npt.NDArray[np.bool_]
+    ) -> list[dict[str, Any]]:
+        pairs = self.mixture.pairs
+        assert pairs is not None, "invariant: transfers have pairs"
+        return packets.sampled_transfers(pairs, transfers, chosen, self.said.get("flow", {}))
+
+    def _flows(self, counts: npt.NDArray[np.int64]) -> list[dict[str, Any]]:
+        warmup = parse(self.scenario.data.get("warmup", 0), "duration")
+        spread = min(warmup, self.duration_s) / 2
+        template = self.said.get("flow", {})
+        return packets.sampled_flows(
+            self.mixture.pairs, counts, template, spread, self.scenario.seed
+        )
+
+    def run(self, progress: Callable[[float, float], object] | None, spill: Spill | None) -> Solved:
+        """Run packets until the bias has settled.
+
+        Parameters
+        ----------
+        progress, spill
+            As of `HybridCase.execute`.
+        """
+        given = self.said["bias"]
+        used = bias.NONE if given == "fitted" else bias.Bias(given["rtt"], given["links"])
+        queues: Floats | None = None
+        full: npt.NDArray[np.bool_] | None = None
+        weights = np.ones(len(self.mixture.own))
+        for count in range(PASSES):
+            made = self.packets(used, queues, full, weights)
+            run = made.scenario.execute(_part(progress, count), spill)
+            slopes, pulls = self._slopes(made, run), self._pulls(made, run)
+            # Given exponents need one more pass than none: for the queues of round-trip times.
+            learnt = queues is not None or used == bias.NONE
+            done = learnt if given != "fitted" else bias.settled(slopes)
+            if count == PASSES - 1 or (done and np.all(np.abs(np.log(pulls)) <= bias.PULL)):
+                break
+            if given == "fitted" and slopes is not None:
+                used = used.less(slopes)
+            queues, full, weights = self._queues(run), made.left.full, weights * pulls
+        if progress is not None:
+            progress(1.0, self.duration_s)
+        transfers = None if self.transfers is None else len(self.transfers.time)
+        return Solved(run, made, self.mixture, used, count + 1, slopes, transfers)
+
+    def _full_links(self, full: npt.NDArray[np.bool_] | None) -> tuple[Floats, Floats]:
+        """Full links that flows of each pair and the scenario's flows cross, at least 1."""
+        if full is None:
+            return np.ones(self.mixture.n_pairs), np.ones(len(self.mixture.own))
+        own = np.array([full[list(flow.route)].sum() for flow in self.mixture.own], dtype=float)
+        return np.maximum(self._along_pairs(full.astype(float)), 1.0), np.maximum(own, 1.0)
+
+    def _queues(self, run: Run) -> Floats:
+        """Mean queueing delay of each link [s]."""
+        found = {str(link["id"]): link["delay_mean_s"] or 0.0 for link in run.summary["links"]}
+        return np.array([found.get(str(link["id"]), 0.0) for link in self.links])
+
+    def _pulls(self, made: Packets, run: Run) -> Floats:
+        """By what factor the weight of each of the scenario's flows is wrong."""
+        flows, own = run.summary["flows"], self.mixture.own
+        behind = {str(flow["cc"]) for flow in flows[len(own) :]}
+        cc = [
+            "" if str(flow["cc"]) in behind or not of.responds else str(flow["cc"])
+            for flow, of in zip(flows, own, strict=False)
+        ]
+        if not behind:
+            return np.ones(len(own))
+        measured = np.array([flow["goodput_bps"] or 0.0 for flow in flows[: len(own)]])
+        return bias.pulls(cc, measured / (1 / self._wire()), made.left.own)
+
+    def _slopes(self, made: Packets, run: Run) -> bias.Slopes | None:
+        left, flows = made.left, run.summary["flows"]
+        if self.transfers is not None:
+            return None
+        pairs = np.repeat(np.arange(len(left.as_packets)), left.as_packets)
+        behind = {str(flow["cc"]) for flow in flows[len(self.mixture.own) :]}
+        alike = [
+            flow.responds and str(of["cc"]) in behind
+            for flow, of in zip(self.mixture.own, flows, strict=False)
+        ]
+        pair_full, own_full = self._full_links(left.full)
+        return bias.fit(
+            bias.Flows(
+                np.array([flow.get("srtt_mean_s") or 0.0 for flow in flows]),
+                np.concatenate([own_full, pair_full[pairs]]),
+                np.array([flow["goodput_bps"] or 0.0 for flow in flows]),
+                np.concatenate([left.own, left.sampled[pairs]]),
+                np.concatenate([np.where(alike, left.own_link, -1), left.pair_link[pairs]]),
+            )
+        )
+
+
+def _part(
+    progress: Callable[[float, float], object] | None, count: int
+) -> Callable[[float, float], object] | None:
+    """Progress of a pass: how many there will be is not known, so each has half of what is left."""
+    if progress is None:
+        return None
+    begun, length = 1 - 0.5**count, 0.5 ** (count + 1)
+    return lambda part, at: progress(begun + part * length, at)

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from ackclock.cli.main import cli
 from ackclock.errors import ScenarioError
 from ackclock.studies.bottlenecks.operators import read_demands, read_network
+from ackclock.studies.planner.enforcement import enforcement
 from ackclock.studies.planner.failures import everything, named, survey
 from ackclock.studies.planner.situation import Situation, read_situation
 from ackclock.studies.planner.upgrades import upgrades
@@ -160,6 +161,82 @@ def test_the_bound_over_all_routings_uses_both_ways(tmp_path: Path) -> None:
     assert least_utilisation(ring(tmp_path, "20:00")) == pytest.approx(0.6)
 
 
+LINE = """source,target,capacity_bps
+a,m,10 Gbps
+b,m,10 Gbps
+m,n,10 Gbps
+n,c,10 Gbps
+n,d,2 Gbps
+"""
+
+
+def line(folder: Path) -> Situation:
+    """Two senders over one link, one of them to a narrow end."""
+    (folder / "line.csv").write_text(LINE)
+    text = "source,target,demand_bps\na,c,4 Gbps\nb,d,2 Gbps\n"
+    (folder / "flows.csv").write_text(text)
+    return read_situation(folder / "line.csv", demands=folder / "flows.csv")
+
+
+def test_fair_queueing_where_fire_hoses_meet_others_by_hand(tmp_path: Path) -> None:
+    """Either of two demands may be the fire hose, which pushes 5 times as much."""
+    found = enforcement(line(tmp_path), count=1, push=5, draws=200)
+    nowhere, most, everywhere = found.baselines
+    # Where b->d pushes 10, m drops 4 of 14: a->c gets 4 x 10 / 14. Where a->c pushes 20, a's own
+    # link lets 10 pass, and b->d gets 2 x 10 / 12 at m, all of which passes n.
+    chances = [4 * 10 / 14, 2 * 10 / 12]
+    part = (found.demanded / 1e9 - 2) / 2  # of the draws in which a->c is polite
+    assert 0.4 < part < 0.6
+    expected = part * chances[0] + (1 - part) * chances[1]
+    assert nowhere.polite == pytest.approx(1e9 * expected)
+    assert nowhere.least == pytest.approx(10 / 14)
+    assert found.chosen.routers == ("m",)
+    # By weights 2 and 1 of 10, both polite demands are within their share.
+    assert found.chosen.polite == pytest.approx(found.demanded)
+    assert everywhere.polite == pytest.approx(found.demanded)
+    assert found.proof == "exact"
+    assert found.bound == pytest.approx(found.demanded)
+    assert most.routers in {("m",), ("a",)}
+    # The fire hose to d dies at n, for nothing, once m has let it through.
+    assert nowhere.dead > 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_routers_save_more_than_the_ones_found(seed: int) -> None:
+    situation = drawn(seed)
+    options = {"share": 0.5, "push": 4.0, "draws": 2, "seed": seed}
+    found = enforcement(situation, count=2, **options)  # type: ignore[arg-type]
+    again = enforcement(situation, count=2, **options)  # type: ignore[arg-type]
+    assert found.to_data() == again.to_data()
+    assert found.proof == "exact"
+    assert found.bound is not None
+    everyone = [found.chosen, *found.baselines]
+    assert all(one.polite <= found.bound * (1 + 1e-6) for one in everyone)
+    assert found.chosen.polite >= found.baselines[1].polite * (1 - 1e-9)
+    single = enforcement(situation, count=1, **options)  # type: ignore[arg-type]
+    assert found.chosen.polite >= single.chosen.polite * (1 - 1e-9)
+
+
+def test_routers_are_added_one_by_one_where_sets_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    situation = drawn(1)
+    best = enforcement(situation, count=2, push=4, draws=2)
+    monkeypatch.setattr("ackclock.studies.planner.enforcement._MOST_SETS", 1)
+    found = enforcement(situation, count=2, push=4, draws=2)
+    assert found.proof == "bound"
+    assert list(found.steps) == sorted(found.steps)
+    assert found.steps[-1] == found.chosen.polite <= best.chosen.polite * (1 + 1e-9)
+    assert len(found.chosen.routers) == len(found.steps)
+
+
+def test_without_fire_hoses_and_overload_fair_queueing_changes_nothing(tmp_path: Path) -> None:
+    found = enforcement(line(tmp_path), share=0)
+    assert found.candidates == 0
+    assert found.chosen.routers == ()
+    assert [one.polite for one in found.baselines] == pytest.approx([6e9] * 3)
+    with pytest.raises(ScenarioError, match="expected at least 1"):
+        enforcement(line(tmp_path), push=0.5)
+
+
 def test_gravity_meets_what_nodes_send(tmp_path: Path) -> None:
     (tmp_path / "ring.csv").write_text(RING)
     (tmp_path / "nodes.csv").write_text("node,out_bps,in_bps\na,6 Gbps,\nb,2e9,1 Gbps\nc,0,3e9\n")
@@ -199,6 +276,7 @@ def test_all_problems_of_a_file_with_their_lines(tmp_path: Path) -> None:
         ["failures", "--of", "pairs"],
         ["upgrades", "--goal", "failure"],
         ["weights", "--tries", "20"],
+        ["enforce", "--at", "20:00", "--hoses", "0.4", "--draws", "3"],
     ],
 )
 def test_each_question_is_a_command_with_a_page(tmp_path: Path, arguments: list[str]) -> None:

@@ -20,7 +20,7 @@ __all__ = ["plan"]
 
 @click.group()
 def plan() -> None:
-    """Answer a network planner's questions: loads, failures, upgrades, weights.
+    """Answer a network planner's questions: loads, failures, upgrades, weights, enforcement.
 
     NETWORK is a folder with edges.csv, a CSV file of links (source, target, capacity_bps,
     back_capacity_bps, weight, back_weight, srlg), a GraphML file, or topohub:NAME. Routes are
@@ -189,5 +189,41 @@ def weights(*, tries: int, most: int, seed: int, **options: Any) -> None:
         options,
         lambda situation, progress: search(
             situation, tries=tries, most=most, seed=seed, progress=progress
+        ),
+    )
+
+
+@plan.command()
+@_inputs
+@_AT
+@click.option("--count", type=click.IntRange(1), default=1, show_default=True, help="Routers.")
+@click.option(
+    "--hoses", type=click.FloatRange(0, 1, max_open=True), default=0.5, show_default=True,
+    help="Part of the demands that turn to fire hoses.",
+)  # fmt: skip
+@click.option(
+    "--push", type=click.FloatRange(1), default=3.0, show_default=True,
+    help="What a fire hose pushes, as a multiple of its demand.",
+)  # fmt: skip
+@click.option("--draws", type=click.IntRange(1), default=10, show_default=True,
+              help="How often the demands that turn are drawn.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True,
+              help="Of the draws.")  # fmt: skip
+def enforce(
+    *, count: int, hoses: float, push: float, draws: int, seed: int, **options: Any
+) -> None:
+    """Find the routers at which fair queueing saves most if traffic turns to fire hoses."""
+    from ackclock.studies.planner.enforcement import enforcement
+
+    _answer(
+        options,
+        lambda situation, progress: enforcement(
+            situation,
+            count=count,
+            share=hoses,
+            push=push,
+            draws=draws,
+            seed=seed,
+            progress=progress,
         ),
     )

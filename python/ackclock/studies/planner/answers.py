@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ackclock._util.number_text import engineering, number, percent
 from ackclock._util.text_table import table
+from ackclock.studies.planner.enforcement import Enforcement
 from ackclock.studies.planner.failures import MOST, Survey
 from ackclock.studies.planner.upgrades import Upgrades
 from ackclock.studies.planner.utilisation import Utilisation
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Answer", "Table", "sentences", "tables", "text"]
 
-Answer = Survey | Upgrades | Utilisation | Found
+Answer = Survey | Upgrades | Utilisation | Found | Enforcement
 Table = tuple[str, list[str], list[list[str]]]
 """Title, head and rows."""
 
@@ -274,3 +275,64 @@ def _(answer: Found) -> list[Table]:
 def _most_changed(rows: Sequence[tuple[str, float, float]]) -> list[tuple[str, float, float]]:
     """At most 30 rows; the whole list is in the file of weights."""
     return list(rows)[:30]
+
+
+@sentences.register
+def _(answer: Enforcement) -> list[str]:
+    nowhere, _, everywhere = answer.baselines
+    lines = [
+        f"{_inputs(answer.situation)}{answer.situation.when()}",
+        f"{percent(answer.share)} of the demands, {_bps(answer.hosed)}, push"
+        f" {number(answer.push)} times as much; the others demand {_bps(answer.demanded)}"
+        + (f" (means of {answer.draws} draws)" if answer.draws > 1 else ""),
+    ]
+    if not answer.candidates:
+        return [*lines, "no link overflows: fair queueing would change nothing"]
+    lost = answer.demanded - nowhere.polite
+    lines.append(f"without fair queueing the others lose {_bps(lost)}")
+    if not answer.chosen.routers:
+        return [*lines, "no router where fair queueing would help them was found"]
+    saved = answer.chosen.polite - nowhere.polite
+    part = f", {percent(saved / lost)} of that," if lost > 0 else ""
+    lines.append(f"fair queueing at {', '.join(answer.chosen.routers)} saves {_bps(saved)}{part}"
+                 f" and everywhere {_bps(everywhere.polite - nowhere.polite)}")  # fmt: skip
+    lines.append(
+        {
+            "exact": "no other set of at most as many routers saves more",
+            "none": "routers were added one after the other; other sets may save more",
+            "bound": "routers were added one after the other; no routers can deliver more of"
+            f" these demands than {_bps(answer.bound or 0.0)}",
+        }[answer.proof]
+    )
+    return lines
+
+
+@tables.register
+def _(answer: Enforcement) -> list[Table]:
+    nowhere, most, everywhere = answer.baselines
+    rows = [
+        [
+            "found" if one is answer.chosen else one.label,
+            _named(one.routers) if one is not everywhere else "all",
+            _bps(one.polite),
+            percent(one.polite / answer.demanded) if answer.demanded else "",
+            percent(one.least),
+            _bps(one.hoses),
+            _bps(one.dead),
+        ]
+        for one in (nowhere, most, *([answer.chosen] if answer.chosen.routers else []), everywhere)
+    ]
+    head = ["fair at", "routers", "others get", "of demand", "least", "fire hoses get", "dead"]
+    found: list[Table] = [("", head, rows)]
+    if answer.steps:
+        steps = [
+            [name, _bps(step)]
+            for name, step in zip(answer.chosen.routers, answer.steps, strict=True)
+        ]
+        found.append(("one after the other", ["with also", "others get"], steps))
+    return found
+
+
+def _named(names: Sequence[str]) -> str:
+    """At most five names."""
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "") or "-"

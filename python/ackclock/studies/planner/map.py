@@ -31,6 +31,7 @@ def draw_map(
     title: str,
     down: Sequence[int] = (),
     marked: Sequence[str] = (),
+    nodes: Sequence[str] = (),
     label: str = "load over capacity",
 ) -> Figure:
     """Draw a network.
@@ -47,6 +48,8 @@ def draw_map(
         Directed links that failed, drawn dashed.
     marked
         Full-duplex links, by name, that are drawn with a border.
+    nodes
+        Nodes, by name, that are drawn large.
     label
         What the colour is.
     """
@@ -82,6 +85,9 @@ def draw_map(
     )
     figure.colorbar(lines, ax=axes, label=label)
     axes.scatter(at[:, 0], at[:, 1], s=18, color="black", zorder=3)
+    large = np.isin(np.array(graph.nodes), list(nodes))
+    if large.any():
+        axes.scatter(at[large, 0], at[large, 1], s=110, color="#D55E00", zorder=2.5)
     if len(graph.nodes) <= _MOST_NAMED:
         for node, place in zip(graph.nodes, at, strict=True):
             axes.annotate(node, place, fontsize=7, xytext=(4, 4), textcoords="offset points")

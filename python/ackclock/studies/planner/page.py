@@ -10,6 +10,7 @@ import numpy as np
 from ackclock._util.page import inline, render
 from ackclock.studies.outcome import Outcome
 from ackclock.studies.planner.answers import Answer, sentences, tables
+from ackclock.studies.planner.enforcement import Enforcement
 from ackclock.studies.planner.failures import Survey
 from ackclock.studies.planner.map import draw_map
 from ackclock.studies.planner.upgrades import Upgrades
@@ -56,6 +57,14 @@ def picture(answer: Answer) -> Figure:
                 marked=answer.links,
                 label="load over capacity"
                 + (", worst failure of a link" if answer.goal == "failure" else ""),
+            )
+        case Enforcement():
+            return draw_map(
+                situation,
+                answer.loads / situation.capacity,
+                title=f"{title}{situation.when()}: routers for fair queueing",
+                label="what arrives over capacity, without fair queueing",
+                nodes=answer.chosen.routers,
             )
         case Found():
             used = situation.with_cost(answer.cost).utilisation

@@ -1,7 +1,7 @@
 """Writes the table of docs/explanation/hybrid.md: hybrid runs beside all flows as packets.
 
-``python tools/theory/write_hybrid.py`` runs each case both ways with several seeds, some minutes on one
-core, and puts ratios with 95 % intervals between two markers of the page. ``--seeds N`` changes
+``python tools/theory/write_hybrid.py`` runs each case both ways with several seeds, some minutes on
+one core, and puts ratios with 95 % intervals between two markers of the page. ``--seeds N`` changes
 their number.
 """
 

@@ -164,9 +164,7 @@ class Mixture:
         if self.pairs is None:
             return np.zeros(len(self.graph.capacity))
         counts = lengths(self.pairs.offsets)
-        load = np.bincount(
-            self.pairs.hops, np.repeat(rates, counts), len(self.graph.capacity)
-        )
+        load = np.bincount(self.pairs.hops, np.repeat(rates, counts), len(self.graph.capacity))
         return load.astype(np.float64, copy=False)
 
 

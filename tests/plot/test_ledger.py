@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 import ackclock as ac
@@ -9,10 +11,13 @@ from ackclock.cli.main import main
 from ackclock.engines.fluid import FluidCase
 from ackclock.errors import ScenarioError
 from ackclock.plot.ledger import totals
+from ackclock.reproduce.read.folder import read
+from ackclock.reproduce.run.studies import cases_of
 from ackclock.studies.bottlenecks import twin
 
 MBPS = 1e6
 DURATION_S = 20.0
+ACK_BYTES = 40
 
 # McCullough, Raghavan, Snoeren 2010, figures 1, 2, 3 and 17, in flow units of 1 Mbit/s.
 FIG_1 = [["S1", "R1", 20], ["S2", "R1", 20], ["R1", "R2", 20], ["R2", "D1", 5], ["R2", "D2", 2]]
@@ -115,6 +120,29 @@ def test_a_run_in_pieces_has_the_same_ledger(runs, tmp_path):
     out = tmp_path / "ledger.svg"
     assert main(["plot", str(tmp_path / "bundle"), "--kind", "ledger", "--out", str(out)]) == 0
     assert out.stat().st_size > 0
+
+
+def test_lost_acknowledgements_of_a_paper_are_those_that_the_ledger_has_lost():
+    """Legout and Biersack's network, whose FIFO queues lose acknowledgements between data.
+
+    The first link of an ACK's way has carried it if it is lost later, and has dropped it else.
+    """
+    paper = dict(cases_of(read("legout1999"), "first"))
+    case = paper["tcp: k 400, scheme FIFO"].replace(duration="1.5 s", warmup="0 s")
+    run = case.run(record=["ledger"])
+    first = {flow["id"]: "->".join(flow["route"][:-3:-1]) for flow in case.explain().data["flows"]}
+    lost = Counter()
+    for row in run.ledger.to_pylist():
+        if row["is_ack"] and row["fate"] == "lost" and row["link"] == first[row["flow"]]:
+            lost[row["link"]] += row["sent_bytes"]
+    for link in run.summary["links"]:
+        if link["id"] in first.values():
+            lost[link["id"]] += ACK_BYTES * link["ack_drops"]
+    expected = Counter()
+    for flow in run.summary["flows"]:
+        expected[first[flow["id"]]] += ACK_BYTES * flow["lost_ack_packets"]
+    assert sum(expected.values()) > 500 * ACK_BYTES
+    assert +lost == +expected
 
 
 def test_a_ledger_of_some_flows_is_refused():

@@ -48,7 +48,8 @@ def test_numbers_are_the_same_doubles():
 def test_names_of_strangers_are_in_comments_only(simulator):
     links = [{"a": EVIL, "b": "n", "rate": "1 Mbps", "delay": "10 ms", "buffer": "9 pkt"}]
     flows = [{"src": EVIL, "dst": "n", "id": EVIL}]
-    made = scenario(net={"kind": "graph", "links": links}, flows=flows, name=EVIL)
+    era = {"ns2": "ns2"}.get(simulator, "rfc")
+    made = scenario(net={"kind": "graph", "links": links}, flows=flows, name=EVIL, era=era)
     text = write_for(made, simulator).text
     assert text.isascii() and "evil" in text
     for line in text.splitlines():
@@ -117,3 +118,34 @@ def test_the_command_writes_a_file_or_nothing(tmp_path):
     refused = CliRunner().invoke(cli, [*arguments, "--set", "net.qdisc=codel"])
     assert isinstance(refused.exception, ac.ScenarioError)
     assert sorted(found.name for found in tmp_path.iterdir()) == ["a.toml"]
+
+
+def of_ns3(**changes):
+    return scenario(era="rfc", **changes)
+
+
+def test_what_ns3_lacks_is_refused_by_key_all_at_once():
+    with pytest.raises(ac.ScenarioError) as caught:
+        write_for(of_ns3(**{"net.qdisc": "drr", "flows[0].cc": "copa", "net.loss": 0.1}), "ns3")
+    found = [str(problem) for problem in caught.value.problems]
+    assert [line.partition(":")[0] for line in found] == ["flows[0].cc", "net.loss", "net.qdisc"]
+    assert found[2] == (
+        'net.qdisc: ns-3 has no queue discipline "drr"; expected one of: fifo, red, codel, '
+        "fq-codel, pie, cobalt"
+    )
+    assert refusals("ns3")[0] == 'era: is "ns2", whose senders are those of ns-2'
+
+
+def test_a_segment_of_ns3_fills_the_same_packet():
+    # 1460 B and 40 B of headers here; there 2 B of frame and, with timestamps, 12 B are more.
+    assert 'TcpSocket::SegmentSize", UintegerValue(1458)' in write_for(of_ns3(), "ns3").text
+    stamped = of_ns3(**{"tcp.timestamps": True})
+    assert 'TcpSocket::SegmentSize", UintegerValue(1446)' in write_for(stamped, "ns3").text
+
+
+def test_a_fifo_of_ns3_is_the_queue_of_its_device():
+    text = write_for(of_ns3(), "ns3").text
+    assert 'Join(0, 0, 1, 5000000ULL, Seconds(0.018), "20p", false);' in text
+    codel = write_for(of_ns3(**{"net.qdisc": {"kind": "codel", "target": "10 ms"}}), "ns3")
+    assert 'discipline.Set("Target", TimeValue(Seconds(0.01)));' in codel.text
+    assert any("one packet more waits" in note.message for note in codel.notes)

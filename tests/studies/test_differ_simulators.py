@@ -3,6 +3,7 @@
 import json
 import shutil
 import time
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -14,6 +15,7 @@ from ackclock.errors import AckclockError, UnsupportedError
 from ackclock.studies.differ.differ import differ
 from ackclock.studies.differ.peers import Options, named_paths
 from ackclock.studies.differ.simulators.events import meet
+from ackclock.studies.differ.simulators.ns3_peer import flags_of
 from ackclock.studies.differ.simulators.program import find, run_program
 
 NEEDS_NS = pytest.mark.skipif(
@@ -139,3 +141,29 @@ def test_the_command_reports_ns2_as_text_data_and_page(tmp_path):
 def test_a_run_of_ns2_that_takes_too_long_is_stopped():
     with pytest.raises(AckclockError, match="ns-2 had not finished after"):
         differ(scenario(duration=300), ["ns2"], options=Options(time_limit_s=0.05))
+
+
+def test_ns3_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(UnsupportedError, match=r"ns3 is not installed .no .*/include/ns3.; "):
+        flags_of(tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    not Path("/usr/include/ns3/simulator.h").is_file() or shutil.which("g++") is None,
+    reason="libns3-dev or g++ is not installed",
+)
+def test_ns3_fills_the_link_as_we_do():
+    # One flow of Reno with a full buffer: the link is busy, whatever the rules of the two.
+    one = scenario(
+        era="rfc", duration=8,
+        **{"flows": [{"pair": 0, "cc": "aimd", "recovery": "sack"}], "tcp": {"min_rto": "200 ms"}},
+    )  # fmt: skip
+    rows = {(row.flow, row.quantity): row for row in differ(one, ["ns3"]).peers[0].rows}
+    here, there = rows["f0", "goodput_mbps"].here[0], rows["f0", "goodput_mbps"].there[0]
+    assert 2.5 < there < 3.0 and there == pytest.approx(here, rel=0.1)
+    assert rows["r0->r1", "drops"].there[0] > 0
+    assert 5 < rows["r0->r1", "queue_delay_ms"].there[0] < 52  # 12 packets of 1500 B at 3 Mbit/s
+    assert rows["f0", "cwnd_max"].there[0] == pytest.approx(
+        rows["f0", "cwnd_max"].here[0], rel=0.25
+    )

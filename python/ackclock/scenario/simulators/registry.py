@@ -52,6 +52,9 @@ SIMULATORS = {
         Simulator(
             "ns2", "ns-2.35, a Tcl script", ".tcl", "ackclock.scenario.simulators.ns2.script"
         ),
+        Simulator(
+            "ns3", "ns-3.37, a C++ program", ".cc", "ackclock.scenario.simulators.ns3.program"
+        ),
     )
 }
 """Simulators by name."""

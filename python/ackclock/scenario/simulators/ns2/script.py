@@ -14,6 +14,7 @@ from ackclock.scenario.simulators.ns2.queues import (
     queue_lines,
     settle_links,
 )
+from ackclock.scenario.simulators.routes import find_routes
 from ackclock.scenario.simulators.written import Limits, Written, comment_text, number_text
 
 if TYPE_CHECKING:
@@ -153,7 +154,9 @@ def write(plan: Plan) -> Written:
     limits = Limits("ns-2")
     settle_senders(plan, limits)
     settle_links(plan, limits)
-    routes = _routes(plan, limits)
+    routes = find_routes(
+        plan, limits, lambda flow, are_acks: flow.source if are_acks else flow.target
+    )
     limits.raise_refused()
     numbers = node_numbers(plan)
     lines = [*_title(plan, limits, numbers), HEAD]
@@ -163,7 +166,7 @@ def write(plan: Plan) -> Written:
             lines += _link_lines(plan, link, numbers)
     lines += [
         f"route {numbers[at]} {numbers[to]} {numbers[following]}"
-        for (at, to), following in routes.items()
+        for (at, to), (_, following) in routes.items()
     ]
     for flow in plan.flows:
         lines += ["", f"# {comment_text(flow.id)}", *agent_lines(plan, flow, numbers)]
@@ -229,24 +232,3 @@ def _link_lines(plan: Plan, link: Link, numbers: tuple[int, ...]) -> list[str]:
         wire = f"[[$ns link {ends}] link]"
         lines.append(f'$ns at {number_text(at)} "{wire} set bandwidth_ {number_text(rate_bps)}"')
     return lines
-
-
-def _routes(plan: Plan, limits: Limits) -> dict[tuple[int, int], int]:
-    """The next node by node and destination."""
-    routes: dict[tuple[int, int], int] = {}
-    for flow in plan.flows:
-        ways = [(flow.target, flow.route)]
-        if flow.kind != "source":
-            ways.append((flow.source, flow.ack_route))
-        for to, way in ways:
-            for i in way:
-                link = plan.links[i]
-                known = routes.setdefault((link.source, to), link.target)
-                if known != link.target:
-                    limits.refuse(
-                        f"{flow.path}.route",
-                        f"goes from {plan.nodes[link.source]} to {plan.nodes[to]} by another link"
-                        " than other flows do; ns-2 routes by destination",
-                    )
-                    return routes
-    return routes

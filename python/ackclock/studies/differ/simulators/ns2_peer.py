@@ -252,7 +252,8 @@ def _flow(plan: Plan, flow: Flow, totals: _Totals, packets: dict[str, Array]) ->
     if request and first is not None:
         requests = inside & (packets["kind"] == 0) & (packets["seq"] == 0)
         sent -= int(np.count_nonzero(requests & (packets["link"] == first)))
-    lost = inside & (packets["kind"] == 2)
+    # Requests are no data.
+    lost = inside & (packets["kind"] == 2) & ((packets["seq"] > 0) | (request == 0))
     return {
         "id": flow.id,
         "cc": flow.control,

@@ -146,12 +146,14 @@ def test_the_bundle_names_kernel_and_lateness_and_is_read_again(marked, tmp_path
     emulation = provenance["emulation"]
     assert emulation["kernel"] == os.uname().release
     assert emulation["lateness"]["p50_s"] <= emulation["lateness"]["p99_s"]
-    assert emulation["valid"] == (emulation["lateness"]["p99_s"] <= 0.0005)
+    late = emulation["lateness"]
+    # A tenth of the round trip of 40 ms is the longest stall.
+    assert emulation["valid"] == (late["p99_s"] <= 0.0005 and late["max_s"] <= 0.004)
     summary, tables = read_bundle(folder)
     assert summary["engine"] == "emulation"
     assert tables["windows"].num_rows == marked.tables["windows"].num_rows
     text = str(marked)
-    assert ("valid, as p99" in text) or ("INVALID" in text)
+    assert ("valid, the limits" in text) or ("INVALID, the limits" in text)
     capture = marked.to_pcapng(tmp_path / "all.pcapng").read_bytes()
     assert capture[:4] == b"\x0a\x0d\x0d\x0a"
     assert capture.count(struct.pack("<I", 6)) >= len(marked.captured)

@@ -1,6 +1,7 @@
 """A scenario here and by peers: verdicts, where windows part, the command."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from click.testing import CliRunner
 import ackclock as ac
 from ackclock.catalogue import schema
 from ackclock.cli.main import cli
-from ackclock.studies.differ.measure import Trace, judge, part
+from ackclock.studies.differ.measure import Trace, count_cuts, judge, part
 from ackclock.studies.differ.peers import named
 from ackclock.studies.differ.shipped import swapped
 
@@ -126,3 +127,57 @@ def test_the_command_prints_a_table_and_writes_page_and_data(tmp_path):
     strict = CliRunner().invoke(cli, [*arguments[:4], "--tolerance", "0", "--strict", "--quiet"])
     assert strict.exit_code == 1
     assert "apart: f0, goodput" in strict.output
+
+
+def test_a_fall_in_steps_is_one_cut():
+    # 11 to 8 in steps, one of them repeated; 8.5 to 8.4 is no tenth; 20 to 1.
+    windows = np.array([10, 11, 9.95, 9, 9, 8, 8, 8.5, 8.4, 20, 1, 2])
+    assert count_cuts(windows) == 2
+    assert count_cuts(windows[:1]) == count_cuts(windows[:0]) == 0
+
+
+def test_windows_looked_at_at_intervals_are_the_last_of_each():
+    import pyarrow as pa
+
+    from ackclock.results.run import Run
+    from ackclock.studies.differ.measure import sampled
+
+    windows = pa.table(
+        {
+            "time_s": [0.0, 0.101, 0.104, 0.11, 0.1101, 0.5],
+            "flow": pa.array(["a", "a", "b", "a", "a", "a"]),
+            "cwnd_segments": [1.0, 2.0, 9.0, 3.0, 4.0, 5.0],
+        }
+    )
+    rows = sampled(Run(scenario(), {}, {"windows": windows}), 0.01).tables["windows"].to_pydict()
+    assert rows["cwnd_segments"] == [1.0, 9.0, 3.0, 4.0, 5.0]
+    assert rows["time_s"] == pytest.approx([0.0, 0.11, 0.11, 0.12, 0.5])
+
+
+def test_the_kernel_is_compared_with_era_linux():
+    from ackclock.emulation.emulate import emulate
+    from ackclock.studies.differ.differ import differ
+    from ackclock.studies.differ.linux import describe
+
+    two = scenario("cubic").replace(
+        **{"flows[*].transport": None, "flows[1].cc": "aimd", "duration": 2, "warmup": 0.5}
+    )
+    try:
+        emulate(two.replace(duration=0.05, warmup=0))
+    except ac.UnsupportedError as error:
+        pytest.skip(str(error))
+    found = differ(two, ["linux"])
+    (peer,) = found.peers
+    assert peer.release.startswith("Linux ")
+    assert {row.controls for row in peer.rows if row.flow == "f0"} == {("cubic", "linux/cubic")}
+    assert {row.flow for row in peer.rows} == {"f0", "f1", "r0->r1"}
+    assert any("begin within 1 ms" in note for note in peer.notes)
+
+    late = {
+        "kernel": "6",
+        "valid": False,
+        "limit_s": 5e-4,
+        "lateness": {"p99_s": 2e-3, "max_s": 0.1},
+    }
+    run = SimpleNamespace(summary={"emulation": late})
+    assert describe([run]).endswith("1 of 1 runs INVALID, the machine was too busy")

@@ -28,7 +28,8 @@ __all__ = ["emulate"]
 @click.option("--seed", type=click.IntRange(min=0), help="Replace the scenario's seed.")
 @click.option("--lateness", type=click.FloatRange(min=0, min_open=True), default=0.5,
               show_default=True, metavar="MS",
-              help="The run is invalid if 1 % of the packets are later than this.")  # fmt: skip
+              help="The run is invalid if 1 % of the packets are later than this, or any by a tenth"
+              " of the shortest round trip.")  # fmt: skip
 @QUIET
 def emulate(
     file: Path,

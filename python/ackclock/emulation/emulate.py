@@ -28,6 +28,9 @@ __all__ = ["LIMIT_S", "check", "emulate"]
 
 LIMIT_S = 0.0005
 """A run is invalid if more than one packet in a hundred was handed over later than this [s]."""
+STALL = 0.1
+"""... or if any packet was later than this share of the shortest round trip: after a stall packets
+arrive in a burst, which may overflow a buffer."""
 INTERVAL_S = 0.01
 """Interval of samples where the scenario has none [s]."""
 DELAY_S = 0.2
@@ -70,7 +73,8 @@ def emulate(
         The scenario. Rates, queue disciplines and delays of its links are carried out; its flows
         are connections of the kernel, with the kernel's rules.
     limit_s
-        The run is marked invalid if one packet in a hundred was handed over later than this [s].
+        The run is marked invalid if one packet in a hundred was handed over later than this [s],
+        or any later than a tenth of the shortest round trip without queues.
     captures
         Keep the headers of all packets, for `EmulatedRun.to_pcapng`.
     progress
@@ -122,6 +126,8 @@ def _prepare(scenario: Scenario) -> tuple[Emulator, dict[str, Any]]:
         # The kernel counts the option of timestamps as payload here.
         flow["maxseg"] = flow["mss_bytes"] + (12 if flow["timestamps"] else 0)
     task["mtu"] = max(flow["maxseg"] for flow in task["flows"]) + 40
+    explained = json.loads(_core.explain(scenario.core_json()))
+    task["stall_s"] = STALL * min(flow["rtt_s"] for flow in explained["flows"])
     task["interval_s"] = task["interval_s"] or INTERVAL_S
     # 50 ms at the bottleneck's rate, and at least what an application hands over at a time.
     task["unsent_bytes"] = max(1 << 16, round(task["rate_bps"] / 8 * 0.05))

@@ -48,6 +48,8 @@ def differ(
 ) -> None:
     """Run the scenario FILE here and by peers, and say where they differ.
 
+    linux: TCP of the running kernel over our links, in real time ("ackclock emulate").
+
     Peers are released libraries that this build has ("make stacks"), which take the place of our
     controls: s2n, controllers of s2n-quic; quinn, whole connections. And simulators that are
     installed, which get the scenario as a program: ns2, ns-2.35; ns3, ns-3. Prints, for each flow,

@@ -21,6 +21,7 @@ from ackclock.studies.differ.measure import (
     measure,
     measure_link,
     part,
+    sampled,
     states_of,
     trace,
 )
@@ -340,7 +341,10 @@ def differ(
         ours = one.ours.replace(**{"record.tables": tables})
         if one.ours.fingerprint not in here:
             here[one.ours.fingerprint] = run(partial(_run, ours), 1)
-        sides = (here[one.ours.fingerprint], run(one.run, one.cost))
+        mine = here[one.ours.fingerprint]
+        if one.samples_s is not None:
+            mine = [sampled(each, one.samples_s) for each in mine]
+        sides = (mine, run(one.run, one.cost))
         found.append(_compared(name, one, sides, tolerance))
     return Difference(scenario.name or "scenario", tuple(found), seeds, tolerance)
 

@@ -20,11 +20,13 @@ __all__ = [
     "SLACK",
     "Parting",
     "Trace",
+    "count_cuts",
     "judge",
     "known_since",
     "measure",
     "measure_link",
     "part",
+    "sampled",
     "states_of",
     "trace",
 ]
@@ -176,7 +178,7 @@ def measure(run: Run, flow: int, since_s: float = 0.0) -> dict[str, float]:
         "srtt_ms": np.nan if srtt is None else 1e3 * srtt,
         "cwnd_mean": mean,
         "cwnd_max": most,
-        "cuts": float(np.count_nonzero(after[1:] < CUT * after[:-1])),
+        "cuts": float(count_cuts(after)),
     }
 
 
@@ -209,6 +211,20 @@ def _row_at(window: Trace, time_s: float) -> int:
     return max(int(np.searchsorted(window.time_s, time_s, side="right")) - 1, 0)
 
 
+def count_cuts(cwnd: Floats) -> int:
+    """Count falls of a window by a tenth or more, at once or in steps without growth between.
+
+    Parameters
+    ----------
+    cwnd
+        The window, at each change.
+    """
+    cwnd = cwnd[np.append(np.diff(cwnd) != 0, np.full(min(len(cwnd), 1), fill_value=True))]
+    falls = np.concatenate(([0], (np.diff(cwnd) < 0).astype(np.int8), [0]))
+    begin, end = np.flatnonzero(np.diff(falls) == 1), np.flatnonzero(np.diff(falls) == -1)
+    return int(np.count_nonzero(cwnd[end] < CUT * cwnd[begin]))
+
+
 def _window(window: Trace, start: float, end: float) -> tuple[float, float]:
     """The mean over time and the largest window between two times."""
     first = _row_at(window, start)
@@ -218,6 +234,40 @@ def _window(window: Trace, start: float, end: float) -> tuple[float, float]:
     edges = np.append(np.maximum(window.time_s[first:], start), end)
     lasts = np.diff(edges)
     return float(np.sum(cwnd * lasts) / np.sum(lasts)), float(np.max(cwnd))
+
+
+def sampled(run: Run, interval_s: float) -> Run:
+    """Look at the windows of a run at equal intervals, as others can only be looked at.
+
+    Parameters
+    ----------
+    run
+        With the table ``windows``.
+    interval_s
+        The interval [s].
+
+    Returns
+    -------
+    Run
+        The same; its table ``windows`` has the last row of each interval, at its end.
+    """
+    import pyarrow as pa
+
+    from ackclock.results.run import Run
+
+    table: Any = run.tables["windows"]
+    flow = np.asarray(table["flow"].cast("string").to_pylist())
+    tick = np.ceil(table["time_s"].to_numpy() / interval_s - 1e-9)
+    kept: list[int] = []
+    for name in dict.fromkeys(flow):
+        here = np.flatnonzero(flow == name)
+        is_last = np.append(np.diff(tick[here]) > 0, np.True_)
+        kept.extend(here[is_last])
+    rows = np.array(sorted(kept), dtype=np.int64)
+    thinned = table.take(pa.array(rows))
+    place = thinned.schema.get_field_index("time_s")
+    thinned = thinned.set_column(place, "time_s", pa.array(tick[rows] * interval_s))
+    return Run(run.scenario, run.summary, {**run.tables, "windows": thinned})
 
 
 def part(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["PEERS", "Options", "Prepared", "named", "named_paths", "prepare"]
 
 PEERS = {
+    "linux": "ackclock.studies.differ.linux:linux",
     "ns2": "ackclock.studies.differ.simulators.ns2_peer:ns2",
     "ns3": "ackclock.studies.differ.simulators.ns3_peer:ns3",
     "quinn": "ackclock.studies.differ.shipped:quinn",
@@ -68,6 +69,9 @@ class Prepared:
     has_events
         Whether the peer does the same at the same times, and has the table ``packets``, so that
         the first event that differs can be found.
+    samples_s
+        The peer's windows are samples at this interval [s], and ours are looked at as often; None:
+        they are known at every change.
     """
 
     ours: Scenario
@@ -79,6 +83,7 @@ class Prepared:
     resolution: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     has_events: bool = False
+    samples_s: float | None = None
 
 
 def named(text: str) -> list[str]:

@@ -268,6 +268,37 @@ def test_all_problems_of_a_file_with_their_lines(tmp_path: Path) -> None:
         read_situation(tmp_path / "zero.csv", demands=tmp_path / "series.csv")
 
 
+def test_names_without_their_spaces_and_no_empty_ones(tmp_path: Path) -> None:
+    links = "source,target,capacity_bps\n a,b ,2 Gbps\nb, c,2Gbps\n"
+    (tmp_path / "links.csv").write_text(links)
+    (tmp_path / "one.csv").write_text("source,target,demand_bps\na , c,1 Gbps\n")
+    found = read_situation(tmp_path / "links.csv", demands=tmp_path / "one.csv")
+    assert found.network.graph.nodes == ("a", "b", "c")
+    traffic, problems = read_demands(found.network, tmp_path / "one.csv")
+    assert (traffic.src.tolist(), traffic.dst.tolist(), problems) == ([0], [2], [])
+    (tmp_path / "empty.csv").write_text("source,target,capacity_bps\n,b,1e9\na, ,1e9\n")
+    with pytest.raises(ScenarioError) as caught:
+        read_network(tmp_path / "empty.csv")
+    assert [p.message.split(";")[0] for p in caught.value.problems] == [
+        "names no source",
+        "names no target",
+    ]
+
+
+def test_problems_of_both_files_and_pairs_without_a_path(tmp_path: Path) -> None:
+    (tmp_path / "links.csv").write_text("source,target,capacity_bps\na,b,nan\n")
+    (tmp_path / "bad.csv").write_text("source,target,demand_bps\na,b,-1\n")
+    with pytest.raises(ScenarioError) as caught:
+        read_situation(tmp_path / "links.csv", demands=tmp_path / "bad.csv")
+    assert [p.message.split(":")[0] for p in caught.value.problems][1:] == ["line 2"]
+    (tmp_path / "apart.csv").write_text("source,target,capacity_bps\na,b,1e9\nc,d,1e9\n")
+    (tmp_path / "over.csv").write_text("source,target,demand_bps\na,b,1\na,d,1\n")
+    apart = read_situation(tmp_path / "apart.csv", demands=tmp_path / "over.csv")
+    for find in (lambda: upgrades(apart, "total"), lambda: enforcement(apart)):
+        with pytest.raises(ScenarioError, match="there is no path from a to d"):
+            find()
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -217,7 +217,7 @@ def matrix_rows(path: Path) -> list[Row]:
     if not rows:
         return []
     a, b, demand = (next(name for name in choice if name in names) for choice in _COLUMNS)
-    return [(f"line {line}", row[a], row[b], row[demand]) for line, row in rows]
+    return [(f"line {line}", row[a].strip(), row[b].strip(), row[demand]) for line, row in rows]
 
 
 def plain_traffic(path: Path, number: Mapping[str, int], scale: float) -> Traffic | None:

@@ -117,6 +117,10 @@ def read_network(
     ]
     for link in raw.links:
         where, a, b = link.where, link.a, link.b
+        if "" in (a, b):
+            end = "source" if a == "" else "target"
+            problems.append(Problem(where, f"names no {end}; expected the name of a node", text))
+            continue
         unknown = [n for n in dict.fromkeys((a, b)) if n not in number]
         problems += [
             Problem(where, f'there is no node "{n}"; {suggestion(n, number)}', text)
@@ -284,10 +288,11 @@ def _from_csv(edges: Path, nodes: Path | None) -> _Raw:
     if nodes is not None and nodes.is_file():
         raw.lists_nodes = True
         for _, row in _rows(nodes, ("id",)):
-            raw.nodes[str(row["id"])] = (row.get("name") or "", row.get("lat"), row.get("lon"))
+            place = (row.get("name") or "", row.get("lat"), row.get("lon"))
+            raw.nodes[str(row["id"]).strip()] = place
     for where, row in _rows(edges, ("source", "src", "from"), ("target", "dst", "to")):
-        a = str(row.get("source", row.get("src", row.get("from"))))
-        b = str(row.get("target", row.get("dst", row.get("to"))))
+        a = str(row.get("source", row.get("src", row.get("from")))).strip()
+        b = str(row.get("target", row.get("dst", row.get("to")))).strip()
         for node in (a, b):
             if not raw.lists_nodes:
                 raw.nodes.setdefault(node, ("", None, None))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Ids = npt.NDArray[np.uint32]
     Cells = npt.NDArray[np.int64]
 
-__all__ = ["Demands", "gravity", "read_series"]
+__all__ = ["Demands", "gravity", "read_series", "series_problems"]
 
 _TIME = ("time", "time_utc")
 _SOURCE, _TARGET = ("source", "src", "from"), ("target", "dst", "to")
@@ -171,6 +171,30 @@ def read_series(network: Network, path: str | Path, *, scale: float = 1.0) -> De
     at, of, values = (np.array(column) for column in zip(*cells, strict=True))
     ends = np.array(list(pairs), dtype=np.uint32)
     return _series(ends, tuple(times), (at, of, values * scale), file)
+
+
+def series_problems(path: str | Path) -> list[Problem]:
+    """Find what is wrong with a file of demands by itself, where its network is not to be had.
+
+    Parameters
+    ----------
+    path
+        As of `read_series`.
+    """
+    file = Path(path)
+    try:
+        rows = _rows(file, "demands", _SOURCE, _TARGET, _DEMAND)
+    except ScenarioError as error:
+        return list(error.problems)
+    ends = [(_value(row, _SOURCE).strip(), _value(row, _TARGET).strip()) for _, row in rows]
+    number: dict[str, int] = {}
+    for name in (name for pair in ends for name in pair if name):
+        number.setdefault(name, len(number))
+    problems = _Problems(file, "demands")
+    for (a, b), (line, row) in zip(ends, rows, strict=True):
+        for message in check_demand(number, a, b, _value(row, _DEMAND))[1]:
+            problems.add(line, message)
+    return problems.found
 
 
 def _series(

@@ -11,14 +11,13 @@ with fairness-enforcing routers", 2010, is about fire hoses and such routers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from math import comb
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ackclock.engines.fluid.graph import Traffic
 from ackclock.engines.fluid.net import FluidNet
 from ackclock.engines.fluid.outcome import Routers
 from ackclock.errors import Problem, ScenarioError
@@ -160,16 +159,9 @@ class _Pushed:
         positive = situation.volume > 0
         self.hose: Flags = hose[positive]
         self.volume: Floats = situation.volume[positive]
-        graph = situation.network.graph
-        self.graph = replace(graph, cost=situation.cost)
+        self.graph = situation.network.graph
         offered = np.where(self.hose, push, 1.0) * self.volume
-        traffic = Traffic(
-            situation.demands.source[positive],
-            situation.demands.target[positive],
-            offered,
-            self.volume / self.volume.max(),
-        )
-        self.net = FluidNet.routed(self.graph, traffic, routing="cost")
+        self.net = situation.routed(positive, offered, self.volume / self.volume.max())
         self.offered: Floats = offered
         self.owner = np.repeat(np.arange(self.net.n_flows), np.diff(self.net.offsets))
         self.ideal: Floats = self.net.max_min()

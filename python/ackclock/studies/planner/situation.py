@@ -11,16 +11,18 @@ import numpy as np
 from ackclock import _core
 from ackclock.errors import Problem, ScenarioError
 from ackclock.studies.bottlenecks.operators import read_network
-from ackclock.studies.planner.demands import Demands, gravity, read_series
+from ackclock.studies.planner.demands import Demands, gravity, read_series, series_problems
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import numpy.typing as npt
 
+    from ackclock.engines.fluid.net import FluidNet
     from ackclock.studies.bottlenecks.operators import Network
 
     Floats = npt.NDArray[np.float64]
+    Flags = npt.NDArray[np.bool_]
 
 __all__ = ["Metric", "Situation", "costs", "read_situation"]
 
@@ -100,6 +102,34 @@ class Situation:
         """Load over capacity of each directed link; above 1 it is overloaded."""
         used: Floats = self.loads / self.capacity
         return used
+
+    def routed(self, positive: Flags, volume: Floats, weight: Floats | None = None) -> FluidNet:
+        """Make the fluid engine's network, whose flows follow their first shortest path.
+
+        Parameters
+        ----------
+        positive
+            Pairs that are flows, ``(n_pairs,)``.
+        volume
+            Most that each of these sends [bit/s].
+        weight
+            Their weights; left out: 1.
+
+        Raises
+        ------
+        ScenarioError
+            Every pair without a path.
+        """
+        from ackclock.engines.fluid.graph import Traffic
+        from ackclock.engines.fluid.net import FluidNet
+
+        ends = self.demands.source[positive], self.demands.target[positive]
+        graph = replace(self.network.graph, cost=self.cost)
+        try:
+            return FluidNet.routed(graph, Traffic(*ends, volume, weight), routing="cost")
+        except ScenarioError as error:
+            wrong = [Problem("demands", problem.message) for problem in error.problems]
+            raise ScenarioError(wrong) from None
 
     def with_cost(self, cost: Floats) -> Situation:
         """Route by other costs.
@@ -211,7 +241,12 @@ def read_situation(
     if metric not in get_args(Metric):
         message = f'"{metric}" is not one; expected {", ".join(get_args(Metric))}'
         raise ScenarioError([Problem("--metric", message)])
-    made = read_network(network, rate=rate, merge_parallel=merge_parallel)
+    try:
+        made = read_network(network, rate=rate, merge_parallel=merge_parallel)
+    except ScenarioError as error:
+        # Its matrix may be wrong by itself, too.
+        wrong = [] if demands is None else series_problems(demands)
+        raise ScenarioError([*error.problems, *wrong]) from None
     if demands is not None:
         found = read_series(made, demands, scale=scale)
     else:

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from ackclock.engines.fluid.graph import Traffic
-from ackclock.engines.fluid.net import FluidNet
 from ackclock.errors import Problem, ScenarioError, suggestion
 from ackclock.studies.bottlenecks.upgrades import best_upgrades, duplex, least_wanting
 from ackclock.studies.planner.failures import MEMORY, survey
@@ -18,6 +16,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from ackclock.engines.fluid.net import FluidNet
     from ackclock.studies.planner.situation import Situation
 
     Floats = npt.NDArray[np.float64]
@@ -170,15 +169,8 @@ def _by_loads(
 
 
 def _by_rates(situation: Situation, goal: Goal, count: int, factor: float) -> Upgrades:
-    graph = situation.network.graph
     positive = situation.volume > 0
-    traffic = Traffic(
-        situation.demands.source[positive],
-        situation.demands.target[positive],
-        situation.volume[positive],
-    )
-    routed = type(graph)(graph.nodes, graph.src, graph.dst, graph.capacity, situation.cost)
-    net = FluidNet.routed(routed, traffic, routing="cost")
+    net = situation.routed(positive, situation.volume[positive])
     rates = net.max_min()
     chosen = best_upgrades(net, count, factor=factor)[0 if goal == "minimum" else 1]
     before = least_wanting(net, rates) if goal == "minimum" else float(rates.sum())

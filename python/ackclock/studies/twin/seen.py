@@ -217,16 +217,22 @@ class Seen:
     def alone(self, flow: SeenFlow) -> SeenLink | None:
         """The narrowest link of a flow that no other flow passes in either direction.
 
+        There is none where packets of the flow wait or are lost on a link that it shares: other
+        flows then decide its rate.
+
         Parameters
         ----------
         flow
             The flow.
         """
-        mine = [link for link in self.links if flow in link.flows]
+        mine = [link for link in self.links if link.name in flow.links]
         narrow = min(mine, key=lambda link: float(link.row["rate_bps"]), default=None)
         if narrow is None or len(narrow.flows) > 1 or narrow.acks:
             return None
-        if narrow.explained["varies"] or any(link.explained["varies"] for link in mine):
+        if any(link.explained["varies"] for link in mine):
+            return None
+        shared = (link for link in mine if len(link.flows) > 1)
+        if any(link.row["drops"] or link.row["queue_mean_packets"] >= 1 for link in shared):
             return None
         return narrow
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
+import re
+from collections import Counter
 from dataclasses import dataclass, field
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from ackclock._util.text_table import table
@@ -13,6 +17,8 @@ if TYPE_CHECKING:
     from ackclock.studies.twin.twin import Row, Twin
 
 __all__ = ["Count", "Survey"]
+
+_NUMBER = re.compile(r"\d+(\.\d+)?(e[+-]\d+)?")
 
 
 @dataclass(frozen=True)
@@ -29,12 +35,15 @@ class Count:
         Predictions that part for something that the law does not know.
     parts
         Predictions that part without a known reason.
+    median_deviation
+        Of those that agree or part without a reason; NaN if there are none.
     """
 
     law: Law
     agrees: int
     known: int
     parts: int
+    median_deviation: float
 
 
 @dataclass
@@ -72,10 +81,27 @@ class Survey:
 
     def _count(self, law: Law) -> Count:
         mine = [row for _, row in self.rows if row.law is law]
-        by_verdict = dict.fromkeys(("agrees", "parts, known", "parts"), 0)
-        for row in mine:
-            by_verdict[row.verdict] += 1
-        return Count(law, *by_verdict.values())
+        by_verdict = Counter(row.verdict for row in mine)
+        sound = [row.deviation for row in mine if row.verdict != "parts, known"]
+        return Count(
+            law,
+            by_verdict["agrees"],
+            by_verdict["parts, known"],
+            by_verdict["parts"],
+            median(sound) if sound else math.nan,
+        )
+
+    @property
+    def reasons(self) -> list[tuple[str, str, int]]:
+        """Law, reason without its numbers, and how often, for predictions that part with one."""
+        found = Counter(
+            (row.law.name, _NUMBER.sub("N", row.found.limit))
+            for _, row in self.rows
+            if row.verdict == "parts, known"
+        )
+        order = [law.name for law in LAWS]
+        ranked = sorted(found.items(), key=lambda item: (order.index(item[0][0]), -item[1]))
+        return [(law, reason, count) for (law, reason), count in ranked]
 
     @property
     def parted(self) -> list[tuple[str, Row]]:

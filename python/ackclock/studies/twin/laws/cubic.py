@@ -13,7 +13,7 @@ import math
 from typing import TYPE_CHECKING
 
 from ackclock.studies.twin.law import Law, Prediction
-from ackclock.studies.twin.laws.loss_events import event_ratio, limit_of
+from ackclock.studies.twin.shared.loss_events import event_ratio, few_events, limit_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +35,8 @@ def _predict(seen: Seen) -> Iterator[Prediction]:
         cubic = (_C * (3 + _KEPT) / (4 * (1 - _KEPT))) ** 0.25 * (rtt / ratio) ** 0.75
         window = max(cubic, math.sqrt(1.5 / ratio))
         rate = 8 * seen.mss_bytes(flow) * window / rtt
-        yield Prediction(flow.name, rate, rate, flow.row["goodput_bps"], limit_of(seen, flow))
+        limit = limit_of(seen, flow) or few_events(flow, rate)
+        yield Prediction(flow.name, rate, rate, flow.row["goodput_bps"], limit)
 
 
 LAW = Law(

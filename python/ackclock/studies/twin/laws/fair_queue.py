@@ -2,7 +2,13 @@
 
 D. Bertsekas, R. Gallager, "Data Networks", 2nd edition, 1992, section 6.5.2: if each link serves
 its flows fairly and each flow always has packets waiting somewhere, rates are max-min fair. The
-payload is what headers leave; flows that slow down on their own do not fill their share.
+payload is what headers leave. A flow whose window ends at the receiver's cannot have more than that
+window per round trip, which is a demand. A flow that halves its window has packets waiting all the
+time if its part of the buffer, B / n behind longest-queue drop, bridges that: with the part b kept,
+
+    b (P + B / n) >= P,   P = its share x its propagation time
+
+Where it does not, it leaves some of its share to the others on its links.
 """
 
 from __future__ import annotations
@@ -17,14 +23,16 @@ from ackclock.studies.twin.law import Law, Prediction
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ackclock.studies.twin.seen import Seen
+    from ackclock.studies.twin.seen import Seen, SeenFlow, SeenLink
 
 __all__ = ["LAW", "max_min"]
 
 _FAIR = {"fq", "drr", "wf2q-plus"}
 
 
-def max_min(routes: list[tuple[str, ...]], rates: dict[str, float]) -> list[float]:
+def max_min(
+    routes: list[tuple[str, ...]], rates: dict[str, float], demands: list[float] | None = None
+) -> list[float]:
     """Max-min fair rates, by the flow-level engine.
 
     Parameters
@@ -33,6 +41,8 @@ def max_min(routes: list[tuple[str, ...]], rates: dict[str, float]) -> list[floa
         Links of each flow.
     rates
         Rate of each link [bit/s].
+    demands
+        Most that each flow can use [bit/s]; left out: anything.
 
     Returns
     -------
@@ -43,7 +53,8 @@ def max_min(routes: list[tuple[str, ...]], rates: dict[str, float]) -> list[floa
     hops = [numbers[link] for route in routes for link in route]
     offsets = np.cumsum([0, *map(len, routes)], dtype=np.uint32)
     capacity = np.array(list(rates.values()), dtype=np.float64)
-    got = Routed(capacity, offsets, np.array(hops, dtype=np.uint32)).max_min()
+    limits = None if demands is None else np.array(demands, dtype=np.float64)
+    got = Routed(capacity, offsets, np.array(hops, dtype=np.uint32), limits).max_min()
     return [float(rate) for rate in got]
 
 
@@ -59,13 +70,59 @@ def _predict(seen: Seen) -> Iterator[Prediction]:
     rates = {link.name: float(link.row["rate_bps"]) for link in seen.links}
     window = seen.run.summary["duration_s"] - seen.run.summary["window_s"]
     late = any(flow.start_s > window for flow in flows)
-    for flow, rate in zip(flows, max_min([flow.links for flow in flows], rates), strict=True):
+    demands = [_most(seen, flow) for flow in flows]
+    shares = max_min([flow.links for flow in flows], rates, demands)
+    by_name = {link.name: link for link in shared}
+    mine = {flow.name: [by_name[name] for name in flow.links if name in by_name] for flow in flows}
+    ends = {
+        flow.name: _unbridged(seen, flow, share, mine[flow.name])
+        for flow, share in zip(flows, shares, strict=True)
+    }
+    left = {link.name for flow in flows if ends[flow.name] for link in mine[flow.name]}
+    for flow, rate in zip(flows, shares, strict=True):
         timeouts = flow.row["timeouts"]
-        limit = "flows started within the window" if late else ""
+        limit = ends[flow.name]
+        if not limit and any(link.name in left for link in mine[flow.name]):
+            limit = "flows beside it cannot fill their share between their losses"
+        if late:
+            limit = "flows started within the window"
         if timeouts > 2:
             limit = f"{timeouts} timeouts, in which its queue is empty"
         part = seen.mss_bytes(flow) / seen.packet_bytes(flow)
         yield Prediction(flow.name, rate * part, rate * part, flow.row["goodput_bps"], limit)
+
+
+def _most(seen: Seen, flow: SeenFlow) -> float:
+    """What the receiver's window lets through [bit/s]."""
+    window = seen.number(flow, "receiver_window", "")
+    return window * 8 * seen.packet_bytes(flow) / flow.propagation_s
+
+
+def _unbridged(seen: Seen, flow: SeenFlow, share_bps: float, links: list[SeenLink]) -> str:
+    """Say so if a flow's part of the buffer at a link that it fills does not bridge a decrease."""
+    kept = _KEPT.get(flow.cc)
+    if kept is None:
+        return ""
+    if flow.parameters and isinstance(flow.parameters.get("b"), (int, float)):
+        kept = float(flow.parameters["b"])
+    product = share_bps * flow.propagation_s / (8 * seen.packet_bytes(flow))
+    for link in links:
+        if not link.row["drops"]:
+            continue
+        packets = link.explained["buffer_packets"]
+        held = link.explained["buffer_bytes"]
+        if packets is None and held is None:
+            continue
+        if packets is None:
+            packets = held / seen.packet_bytes(flow)
+        part = packets / len(link.flows)
+        if kept * (product + part) < product:
+            return f"{part:.3g} packets of the buffer do not bridge its decreases"
+    return ""
+
+
+_KEPT = {"aimd": 0.5, "cubic": 0.7}
+"""Part of its window that a flow keeps at a loss, where its parameters do not say."""
 
 
 LAW = Law(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ackclock.studies.twin.law import Law, Prediction
-from ackclock.studies.twin.laws.standing_queue import standing_queues
+from ackclock.studies.twin.shared.standing_queue import standing_queues
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

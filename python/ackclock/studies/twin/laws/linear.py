@@ -15,8 +15,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ackclock.studies.twin.law import Law, Prediction
-from ackclock.studies.twin.laws.loss_events import limit_of
 from ackclock.studies.twin.laws.sawtooth import alone_over_drop_tail
+from ackclock.studies.twin.shared.loss_events import limit_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -25,7 +25,11 @@ __all__ = ["LAW"]
 # Below these the ends of the window weigh more than the accuracy.
 _LEAST_PACKETS = 2000
 _LEAST_QUEUE = 0.5
-_DROPPED_WHILE_WAITING = {"pushed_out", "forced", "early"}
+_DROPPED_WHILE_WAITING = {"pushed-out", "thinned"}
+_BY_AQM = {"early", "forced", "unmarkable"}
+# AQMs that decide when a packet arrives, so that what they drop has not waited.
+_DECIDE_ON_ARRIVAL = {"red", "rio", "pie", "fq-pie", "green", "fred", "blue", "sfb", "sred", "afd"}
+_DECIDE_ON_ARRIVAL |= {"rem", "decbit", "core-stateless"}
 
 
 def _predict(seen: Seen) -> Iterator[Prediction]:
@@ -35,7 +39,10 @@ def _predict(seen: Seen) -> Iterator[Prediction]:
         if served < _LEAST_PACKETS or row["queue_mean_packets"] < _LEAST_QUEUE:
             continue
         mean = served / seen.run.summary["window_s"] * row["delay_mean_s"]
-        inside = sum(row["drop_reasons"].get(reason, 0) for reason in _DROPPED_WHILE_WAITING)
+        reasons = _DROPPED_WHILE_WAITING
+        if row["qdisc"] not in _DECIDE_ON_ARRIVAL:
+            reasons = reasons | _BY_AQM
+        inside = sum(row["drop_reasons"].get(reason, 0) for reason in reasons)
         limit = "packets were dropped while they waited" if inside else _ends(seen, row, mean)
         yield Prediction(link.name, mean, mean, row["queue_mean_packets"], limit)
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from scipy.optimize import brentq
 
 from ackclock.studies.twin.law import Law, Prediction
-from ackclock.studies.twin.laws.aimd_window import window_constant
+from ackclock.studies.twin.shared.aimd_window import window_constant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

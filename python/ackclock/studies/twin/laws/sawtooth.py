@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ackclock.studies.twin.law import Law, Prediction
-from ackclock.studies.twin.laws.loss_events import LEAST_EVENTS, limit_of
+from ackclock.studies.twin.shared.loss_events import LEAST_EVENTS, limit_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

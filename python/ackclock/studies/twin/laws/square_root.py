@@ -16,8 +16,8 @@ import math
 from typing import TYPE_CHECKING
 
 from ackclock.studies.twin.law import Law, Prediction
-from ackclock.studies.twin.laws.aimd_window import window_constant
-from ackclock.studies.twin.laws.loss_events import event_ratio, limit_of
+from ackclock.studies.twin.shared.aimd_window import window_constant
+from ackclock.studies.twin.shared.loss_events import event_ratio, few_events, limit_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +35,8 @@ def _predict(seen: Seen) -> Iterator[Prediction]:
             continue
         window = constant / math.sqrt(ratio)
         rate = 8 * seen.mss_bytes(flow) * window / flow.row["srtt_mean_s"]
-        yield Prediction(flow.name, rate, rate, flow.row["goodput_bps"], limit_of(seen, flow))
+        limit = limit_of(seen, flow) or few_events(flow, rate)
+        yield Prediction(flow.name, rate, rate, flow.row["goodput_bps"], limit)
 
 
 LAW = Law(

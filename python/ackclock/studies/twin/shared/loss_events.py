@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
+
+from ackclock._util.number_text import percent
 
 if TYPE_CHECKING:
     from ackclock.studies.twin.seen import Seen, SeenFlow
 
-__all__ = ["LEAST_EVENTS", "event_ratio", "limit_of"]
+__all__ = ["LEAST_EVENTS", "event_ratio", "few_events", "limit_of"]
 
 LEAST_EVENTS = 10
 """With fewer events the mean is of a few saw-teeth, and slow start counts."""
@@ -46,9 +49,16 @@ def limit_of(seen: Seen, flow: SeenFlow) -> str:
     timeouts = int(row["timeouts"])
     if timeouts:
         return f"{timeouts} {'timeout' if timeouts == 1 else 'timeouts'}, which it does not know"
-    between = row["sent_packets"] / max(row["recoveries"] + row["ecn_reductions"], 1)
+    events = int(row["recoveries"] + row["ecn_reductions"])
+    between = row["sent_packets"] / max(events, 1)
     if between < _LEAST_BETWEEN:
         return f"an event every {between:.0f} packets, where most round trips are of recoveries"
+    window = row["window_sent_packets"] / run["window_s"] * row["srtt_mean_s"]
+    if window < _LEAST_WINDOW:
+        return f"windows of {window:.1f} segments on average, where whole segments count"
+    trips = row["retransmits"] / max(events, 1) if row["recovery"] in _A_LOSS_A_TRIP else 1.0
+    if trips**2 * _LEAST_BETWEEN > between:
+        return f"a recovery repairs {trips:.1f} losses on average, one a round trip"
     whole = row["sent_packets"] / (run["duration_s"] - flow.start_s)
     change = row["window_sent_packets"] / run["window_s"] / whole
     if not 1 / _MOST_CHANGE <= change <= _MOST_CHANGE:
@@ -56,9 +66,37 @@ def limit_of(seen: Seen, flow: SeenFlow) -> str:
     return ""
 
 
+def few_events(flow: SeenFlow, predicted_bps: float) -> str:
+    """Say so if events are so few that chance explains a rate's deviation from a law of them.
+
+    n events give their probability with a relative standard error of up to n^(-1/2), and a rate by
+    the probability's root with half of that. Three of these are allowed.
+
+    Parameters
+    ----------
+    flow
+        The flow.
+    predicted_bps
+        Its goodput by the law [bit/s].
+    """
+    events = int(flow.row["recoveries"] + flow.row["timeouts"] + flow.row["ecn_reductions"])
+    error = 1.5 / math.sqrt(events)
+    if abs(flow.row["goodput_bps"] / predicted_bps - 1) > error:
+        return ""
+    return f"{events} loss events, which leave a rate open by {percent(error)}"
+
+
+_LEAST_WINDOW = 9
+"""Of smaller windows, in segments, the part that is no whole segment, which is not sent, and the
+round trips of recoveries, which the laws leave out, together weigh as much as their accuracy."""
+
 _LEAST_BETWEEN = 50
-"""With fewer packets between events windows are below nine segments, and the round trips of the
-recoveries, which the laws leave out, weigh more than their accuracy."""
+"""With fewer packets between events windows are that small. A saw-tooth takes a number of round
+trips that grows with the root of the packets: recoveries of n round trips need n^2 times as many.
+"""
+
+_A_LOSS_A_TRIP = {"reno", "newreno"}
+"""Recoveries that repair one loss per round trip."""
 
 _MOST_CHANGE = 1.25
 """Events are counted over the whole run, rates in the window."""

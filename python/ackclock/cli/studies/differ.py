@@ -53,8 +53,8 @@ def differ(
     Peers are released libraries that this build has ("make stacks"), which take the place of our
     controls: s2n, controllers of s2n-quic; quinn, whole connections. And simulators that are
     installed, which get the scenario as a program: ns2, ns-2.35; ns3, ns-3. Prints, for each flow,
-    link and quantity, whether both are equal, the peer is inside the band of our runs, or apart, and
-    where their windows part; with ns2 in era ns2 also the first event that is not the same.
+    link and quantity, whether both are equal, the peer is inside the band of our runs, or apart,
+    and where their windows part; with ns2 in era ns2 also the first event that is not the same.
     """
     from ackclock._util.command_line import command_line
     from ackclock._util.output_folder import may_replace

@@ -124,11 +124,9 @@ def _settle_tcp(flow: Flow, limits: Limits) -> None:
     cc, recovery, slow_start = (flow.sender[room] for room in ("cc", "recovery", "slow_start"))
     if limits.offer(f"{path}.cc", "control", cc.kind, CONTROLS):
         _settle_control(flow, limits)
-    if limits.offer(f"{path}.recovery", "loss recovery", recovery.kind, RECOVERIES):
-        if recovery.kind == "rack":
-            limits.name(f"{path}.recovery", "ns-3 has SACK with PRR (RFC 6937), no RACK")
-        elif recovery.kind == "sack":
-            limits.name(f"{path}.recovery", "ns-3 counts what is lost its own way, as RFC 6675")
+    known = limits.offer(f"{path}.recovery", "loss recovery", recovery.kind, RECOVERIES)
+    if known and recovery.kind != "newreno":
+        limits.name(f"{path}.recovery", "is ns-3's SACK with PRR (RFC 6937), its default")
     if slow_start.kind not in ("standard", "hystart") or (
         slow_start.kind == "hystart" and cc.kind != "cubic"
     ):
@@ -248,7 +246,9 @@ def flow_lines(plan: Plan, flow: Flow) -> list[str]:
     elif cc.kind == "vegas":
         for key, number in (("alpha", 2), ("beta", 4), ("gamma", 1)):
             values[f"TcpVegas::{OF_VEGAS[key]}"] = _constant(int(cc.number(key, number)))
-    recovery = "TcpPrrRecovery" if flow.sender["recovery"].kind == "rack" else "TcpClassicRecovery"
+    # PRR is ns-3's default beside SACK.
+    is_plain = flow.sender["recovery"].kind == "newreno"
+    recovery = "TcpClassicRecovery" if is_plain else "TcpPrrRecovery"
     size = 0
     if flow.size_bytes is not None:
         # As many segments as here; a last one that is short is short by the same share.

@@ -48,6 +48,9 @@ from .catalogue.user_types import (
     Verdict,
     Window,
 )
+from .emulation.emulate import (
+    emulate,
+)
 from .engines import (
     fluid,
 )
@@ -128,6 +131,7 @@ __all__ = [
     "arrivals",
     "cc",
     "control",
+    "emulate",
     "fluid",
     "impairment",
     "load",

@@ -209,6 +209,17 @@ def test_a_control_that_the_kernel_lacks_is_refused_with_those_that_it_has():
     )
 
 
+def test_a_cc_may_stand_for_another_control_of_the_kernel(allowed, capsys, tmp_path):
+    file = tmp_path / "copa.toml"
+    file.write_text(scenario(**{"flows[0].cc": "copa", "duration": 0.3, "warmup": 0}).to_toml())
+    # Copa is not in the kernel; the user says what to take.
+    assert main(["emulate", str(file), "--control", "copa=reno", "--lateness", "1e9"]) == 0
+    assert "linux/reno" in capsys.readouterr().out
+    assert main(["emulate", str(file), "--control", "copa=bpf_none"]) == 2
+    assert 'no congestion control "bpf_none"; it has reno' in capsys.readouterr().err
+    assert main(["emulate", str(file), "--control", "copa"]) == 2
+
+
 def test_a_machine_that_refuses_namespaces_is_one_sentence(monkeypatch, capsys, tmp_path):
     from ackclock.emulation import hosts
     from ackclock.emulation.namespaces import RefusedError

@@ -25,6 +25,8 @@ __all__ = ["emulate"]
               help="Record this table too, as windows or drops; may be repeated.")  # fmt: skip
 @click.option("--pcapng", type=FILE, metavar="FILE",
               help="Write the headers of all packets, as the kernel made them.")  # fmt: skip
+@click.option("--control", "controls", multiple=True, metavar="OURS=KERNEL",
+              help="Name of the kernel's control for a cc, as of a program in BPF.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), help="Replace the scenario's seed.")
 @click.option("--lateness", type=click.FloatRange(min=0, min_open=True), default=0.5,
               show_default=True, metavar="MS",
@@ -39,6 +41,7 @@ def emulate(
     out: Path | None,
     record: tuple[str, ...],
     pcapng: Path | None,
+    controls: tuple[str, ...],
     seed: int | None,
     lateness: float,
     quiet: bool,
@@ -61,6 +64,12 @@ def emulate(
         given = scenario.data.get("record", {}).get("tables", [])
         tables = list(dict.fromkeys([*given, *record]))
         scenario = scenario.replace(**{"record.tables": tables})
+    known_as = {}
+    for given in controls:
+        ours, equals, theirs = given.partition("=")
+        if not (ours and equals and theirs):
+            raise click.UsageError(f"--control {given}: expected OURS=KERNEL, as cubic=bpf_cubic")
+        known_as[ours] = theirs
     if out is not None:
         may_replace(out)
     with Bar(scenario.name or file.stem, shown=not quiet and not as_json) as update:
@@ -68,6 +77,7 @@ def emulate(
             scenario,
             limit_s=lateness / 1e3,
             captures=pcapng is not None,
+            known_as=known_as,
             progress=lambda fraction, _: update(fraction),
         )
     try:

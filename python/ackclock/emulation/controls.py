@@ -10,7 +10,7 @@ from ackclock.errors import Problem
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["KERNEL", "PREFIX", "available", "find_problems", "kernel_name"]
+__all__ = ["KERNEL", "PREFIX", "available", "find_problems"]
 
 KERNEL = {
     "aimd": "reno",
@@ -44,18 +44,11 @@ def available() -> list[str]:
     return _LIST.read_text(encoding="ascii").split()
 
 
-def kernel_name(flow: Mapping[str, Any]) -> str:
-    """Name the kernel's control of a flow.
-
-    Parameters
-    ----------
-    flow
-        As the core describes it, with ``cc``.
-    """
-    return KERNEL[flow["cc"]["kind"]]
-
-
-def find_problems(flows: Iterable[Mapping[str, Any]], has: Iterable[str]) -> list[Problem]:
+def find_problems(
+    flows: Iterable[Mapping[str, Any]],
+    has: Iterable[str],
+    known_as: Mapping[str, str] = KERNEL,
+) -> list[Problem]:
     """Find controls that the kernel lacks, and parameters that it does not take.
 
     Parameters
@@ -64,6 +57,8 @@ def find_problems(flows: Iterable[Mapping[str, Any]], has: Iterable[str]) -> lis
         As the core describes them.
     has
         The controls of the kernel.
+    known_as
+        The kernel's names by ours.
     """
     from ackclock.catalogue import schema
 
@@ -71,13 +66,13 @@ def find_problems(flows: Iterable[Mapping[str, Any]], has: Iterable[str]) -> lis
     found = {}
     for flow in flows:
         kind, path = flow["cc"]["kind"], f"{flow['path']}.cc"
-        if kind not in KERNEL:
-            ours = ", ".join(ours for ours, theirs in KERNEL.items() if theirs in has)
+        if kind not in known_as:
+            ours = ", ".join(ours for ours, theirs in known_as.items() if theirs in has)
             message = f'is "{kind}", which the kernel does not have; it can run {ours}'
             found[path] = Problem(path, message)
-        elif KERNEL[kind] not in has:
+        elif known_as[kind] not in has:
             message = (
-                f'is "{kind}", for which the kernel has no congestion control "{KERNEL[kind]}";'
+                f'is "{kind}", for which the kernel has no congestion control "{known_as[kind]}";'
                 f" it has {', '.join(has)}"
             )
             found[path] = Problem(path, message)
@@ -90,7 +85,7 @@ def find_problems(flows: Iterable[Mapping[str, Any]], has: Iterable[str]) -> lis
             ]
             if changed:
                 message = (
-                    f"is not the default, but the kernel's {KERNEL[kind]} has no such parameter;"
+                    f"is not the default, but the kernel's {known_as[kind]} has no such parameter;"
                     " leave it out"
                 )
                 found[path] = Problem(f"{path}.{changed[0]}", message)

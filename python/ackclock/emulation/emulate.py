@@ -17,7 +17,7 @@ from ackclock.emulation.seen import Seen
 from ackclock.errors import ScenarioError, UnsupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from ackclock._core import Emulator
     from ackclock.emulation.run import EmulatedRun
@@ -53,7 +53,7 @@ def check(scenario: Scenario) -> None:
     UnsupportedError
         This machine cannot emulate.
     """
-    _prepare(scenario)
+    _prepare(scenario, {})
 
 
 def emulate(
@@ -61,6 +61,7 @@ def emulate(
     *,
     limit_s: float = LIMIT_S,
     captures: bool = False,
+    known_as: Mapping[str, str] | None = None,
     progress: Callable[[float, float], object] | None = None,
 ) -> EmulatedRun:
     """Run a scenario in real time: our links, the kernel's TCP.
@@ -77,6 +78,9 @@ def emulate(
         or any later than a tenth of the shortest round trip without queues.
     captures
         Keep the headers of all packets, for `EmulatedRun.to_pcapng`.
+    known_as
+        Names of the kernel's controls for names of ours, beside those of `controls.KERNEL`: of a
+        module that is loaded, or of a program in BPF (struct_ops).
     progress
         Called ten times a second with the fraction done and the time [s]; what it raises stops the
         emulation.
@@ -91,7 +95,7 @@ def emulate(
     from ackclock._core import MachineError
     from ackclock.emulation.run import build_run
 
-    emulator, task = _prepare(scenario)
+    emulator, task = _prepare(scenario, known_as or {})
     try:
         seen = _carried_out(emulator, task, progress, captures=captures)
     except RefusedError as error:
@@ -101,7 +105,7 @@ def emulate(
     return build_run(scenario, seen, limit_s)
 
 
-def _prepare(scenario: Scenario) -> tuple[Emulator, dict[str, Any]]:
+def _prepare(scenario: Scenario, known_as: Mapping[str, str]) -> tuple[Emulator, dict[str, Any]]:
     """The emulator of a scenario, and what its hosts have to do."""
     if sys.platform != "linux":
         message = f"emulation needs the network namespaces of Linux; this is {sys.platform}"
@@ -118,11 +122,12 @@ def _prepare(scenario: Scenario) -> tuple[Emulator, dict[str, Any]]:
     except _core.InputError as error:
         raise _located(scenario, read_problems(str(error))) from None
     task = json.loads(emulator.describe())
-    problems = controls.find_problems(task["flows"], controls.available())
+    names = {**controls.KERNEL, **known_as}
+    problems = controls.find_problems(task["flows"], controls.available(), names)
     if problems:
         raise _located(scenario, problems)
     for flow in task["flows"]:
-        flow["control"] = controls.kernel_name(flow)
+        flow["control"] = names[flow["cc"]["kind"]]
         # The kernel counts the option of timestamps as payload here.
         flow["maxseg"] = flow["mss_bytes"] + (12 if flow["timestamps"] else 0)
     task["mtu"] = max(flow["maxseg"] for flow in task["flows"]) + 40

@@ -209,7 +209,7 @@ def test_a_control_that_the_kernel_lacks_is_refused_with_those_that_it_has():
     )
 
 
-def test_a_cc_may_stand_for_another_control_of_the_kernel(allowed, capsys, tmp_path):
+def test_a_cc_may_name_another_control_of_the_kernel(allowed, capsys, tmp_path):
     file = tmp_path / "copa.toml"
     file.write_text(scenario(**{"flows[0].cc": "copa", "duration": 0.3, "warmup": 0}).to_toml())
     # Copa is not in the kernel; the user says what to take.

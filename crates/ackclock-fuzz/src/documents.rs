@@ -12,8 +12,8 @@ use crate::show;
 static SCHEMA: LazyLock<Value> =
     LazyLock::new(|| serde_json::from_str(&api::schema()).unwrap_or_default());
 
-/// Packet hops of a run at most.
-pub(crate) const MOST_HOPS: f64 = 5000.0;
+/// Events of a run at most.
+pub(crate) const MOST_EVENTS: f64 = 5500.0;
 /// Elements of a network at most, by any whole number of the document.
 const MOST_OF_ANY: u64 = 40;
 /// Simulated time at most.
@@ -139,7 +139,7 @@ fn try_document(document: &Value) {
         panic!("checked, and not predicted: {predicted:?} of {text}")
     };
     let predicted: Value = serde_json::from_str(&predicted).unwrap_or_default();
-    if predicted["packet_hops"].as_f64().is_none_or(|hops| hops > MOST_HOPS) {
+    if predicted["events"].as_f64().is_none_or(|events| events > MOST_EVENTS) {
         return;
     }
     match api::run(&text, &mut |_, _| true) {

@@ -11,9 +11,10 @@ use ackclock_core::scenario::Scenario;
 use ackclock_core::units::Bytes;
 use serde_json::json;
 
-use crate::documents::{MOST_HOPS, small_flow, small_net};
+use crate::documents::{MOST_EVENTS, small_flow, small_net};
 use crate::input::Input;
 use crate::schema::algorithm;
+use crate::show;
 
 /// Stores the packets of every FIFO instead of computing their departures.
 struct StoredFifo;
@@ -53,10 +54,11 @@ pub(crate) fn run(data: &[u8]) {
         document["links"] =
             json!([{ "link": "*", "impairments": [algorithm(&mut input, "impairment")] }]);
     }
+    show(&document);
     let Ok(scenario) = serde_json::from_value::<Scenario>(document) else { return };
     let Ok(plan) = compile::compile(&scenario) else { return };
     // Recorded packets take memory.
-    if compile::predict(&plan).packet_hops > MOST_HOPS {
+    if compile::predict(&plan).events > MOST_EVENTS {
         return;
     }
     let all = Tactics { clusters: true, stubs: true, prefetch: true };

@@ -140,7 +140,9 @@ fn operate(spec: &Spec, env: &QdiscEnv, operations: &[[u8; 2]]) -> Vec<Fate> {
         // ns-2's RED counts the buffer of some eras in bytes.
         assert!(env.era.is_ns2() || queue.len() as u64 <= most, "{spec:?}: more than the buffer");
     }
-    assert!(held.is_empty(), "{spec:?}: kept for ever: {held:?}");
+    // A shaper of a bit in a thousand years holds packets back until the clock ends.
+    let is_kept = now < Time::MAX && !held.is_empty();
+    assert!(!is_kept, "{spec:?}: kept for ever: {held:?}");
     queue.probes(&mut |name, value| assert!(value.is_finite(), "{spec:?}: {name} is {value}"));
     let _ = queue.state();
     fates

@@ -150,11 +150,12 @@ fn equal_share_bps(flow: &PlanFlow, shares: &[f64]) -> f64 {
 /// Predicts the work of a compiled scenario.
 pub fn predict(plan: &Plan) -> Predicted {
     let packet_hops = super::work::packet_hops(plan);
+    let emissions = super::work::emissions(plan);
     let [recorded_rows, table_bytes, memory_bytes] = super::memory::predict(plan, packet_hops);
     Predicted {
         packet_hops,
-        events: packet_hops * EVENTS_PER_HOP,
-        cpu_s: packet_hops / PACKET_HOPS_PER_S,
+        events: packet_hops * EVENTS_PER_HOP + emissions,
+        cpu_s: (packet_hops + emissions) / PACKET_HOPS_PER_S,
         recorded_rows,
         table_bytes,
         memory_bytes,

@@ -8,8 +8,8 @@
 //!
 //! Losses, retransmissions and the random loss of links are not predicted.
 
-use super::plan::{Plan, PlanFlow, PlanLink, PlanSender};
-use crate::ids::FlowId;
+use super::plan::{Plan, PlanFlow, PlanGroup, PlanLink, PlanSender};
+use crate::ids::{FlowId, LinkId};
 use crate::scenario::FrameStream;
 use crate::tcp::Supply;
 use crate::traffic::source::{self, Bundles, Offer, SourceEnv};
@@ -135,10 +135,13 @@ fn wants(plan: &Plan, rates: &[f64]) -> Vec<Want> {
                 if let Some(source) = source {
                     let Offer { packets, packet_bytes, answers } = source.offers(active);
                     (want.packet_bytes, want.answers) = (packet_bytes.max(1.0), answers);
-                    if packets.is_finite() {
-                        want.bytes = packets * packet_bytes;
-                        want.responds = false;
-                    }
+                    let takes = want.bytes;
+                    want.bytes = if packets.is_finite() {
+                        packets * packet_bytes
+                    } else {
+                        pressed(plan, flow, rates, source.standing(), &want)
+                    };
+                    want.responds = !packets.is_finite() && want.bytes <= takes;
                 }
             }
         }
@@ -195,13 +198,29 @@ fn application(flow: &PlanFlow, until: Time) -> f64 {
     size.min(handed_over)
 }
 
+/// Bytes that a source sends which keeps `standing` packets in queues: what is missing in the queue of the narrowest
+/// link is sent in each round trip and dropped there, unless a queue before it is long enough for all.
+fn pressed(plan: &Plan, flow: &PlanFlow, rates: &[f64], standing: f64, want: &Want) -> f64 {
+    let rtt = round_trip(plan, flow, rates, [want.packet_bytes, f64::from(flow.tcp.ack_size)]);
+    let least = |a: &&LinkId, b: &&LinkId| rates[a.index()].total_cmp(&rates[b.index()]);
+    let Some(narrowest) = flow.route.iter().min_by(least).filter(|_| rtt > 0.0) else {
+        return want.bytes;
+    };
+    let room = |link: &LinkId| {
+        let limit = plan.links[link.index()].limit.in_packets(want.packet_bytes as u32);
+        limit.unwrap_or(f64::INFINITY)
+    };
+    let missing = (standing - room(narrowest)).max(0.0) * (want.active_s / rtt).floor();
+    let passes = |link: &LinkId| rates[link.index()] * want.active_s + standing * want.packet_bytes;
+    let long = flow.route.iter().filter(|link| room(link) >= standing);
+    let most = long.map(passes).fold(f64::INFINITY, f64::min);
+    (want.bytes + missing * want.packet_bytes).min(most.max(want.bytes))
+}
+
 /// Segments that slow start from the initial window, and the receiver's window, let a flow send at most.
 fn windows(plan: &Plan, flow: &PlanFlow, rates: &[f64], active_s: f64) -> f64 {
-    let pass = |route: &[crate::ids::LinkId], bytes: u32| -> f64 {
-        let once = |l: usize| plan.links[l].delay.seconds() + f64::from(bytes) / rates[l];
-        route.iter().map(|link| once(link.index())).sum()
-    };
-    let rtt = pass(&flow.route, flow.tcp.wire_size()) + pass(&flow.ack_route, flow.tcp.ack_size);
+    let sizes = [flow.tcp.wire_size(), flow.tcp.ack_size].map(f64::from);
+    let rtt = round_trip(plan, flow, rates, sizes);
     let rounds = if rtt > 0.0 { active_s / rtt } else { f64::INFINITY };
     let rounds = (rounds - f64::from(u8::from(flow.tcp.syn))).max(0.0);
     let initial = f64::from(flow.tcp.initial_window);
@@ -211,6 +230,26 @@ fn windows(plan: &Plan, flow: &PlanFlow, rates: &[f64], active_s: f64) -> f64 {
     let slow_start = initial * ((1.0 + growth).powf(rounds.floor() + 1.0) - 1.0) / growth;
     let receiver = f64::from(flow.tcp.receiver_window) * (rounds + 1.0);
     slow_start.min(receiver)
+}
+
+/// Time over a flow's links without queues, there and back, of packets of two sizes [bytes], in s.
+fn round_trip(plan: &Plan, flow: &PlanFlow, rates: &[f64], sizes: [f64; 2]) -> f64 {
+    let pass = |(route, bytes): (&[LinkId], f64)| -> f64 {
+        let once = |l: usize| plan.links[l].delay.seconds() + bytes / rates[l];
+        route.iter().map(|link| once(link.index())).sum()
+    };
+    [&*flow.route, &*flow.ack_route].into_iter().zip(sizes).map(pass).sum()
+}
+
+/// Times at which the sources of multicast groups send, whether a receiver holds the layer or not, at most.
+pub(super) fn emissions(plan: &Plan) -> f64 {
+    let of = |group: &PlanGroup| {
+        let until = group.stop.unwrap_or(plan.duration).min(plan.duration);
+        let active_s = until.since(group.start.min(until)).seconds();
+        let bps: f64 = group.layers.iter().map(|layer| layer.bps()).sum();
+        bps * active_s / (8.0 * f64::from(group.packet.max(1)))
+    };
+    plan.groups.iter().map(of).sum()
 }
 
 /// The rate [B/s] at which each link cuts the flows that want more; infinite where none is cut.
@@ -246,7 +285,7 @@ fn levels(plan: &Plan, wants: &[Want], rates: &[f64]) -> Vec<f64> {
             (sum.bytes, sum.active_s) = (0.0, 0.0);
         }
         for (flow, want) in plan.flows.iter().zip(wants) {
-            let rate = |link: &crate::ids::LinkId| levels[link.index()];
+            let rate = |link: &LinkId| levels[link.index()];
             let cuts = flow.route.iter().map(rate);
             let (mut first, mut second) = (f64::INFINITY, f64::INFINITY);
             for cut in cuts {

@@ -130,7 +130,22 @@ fn the_work_of_sources_without_tcp_is_predicted() {
         ),
         ("tfrc", with(json!("tfrc"))),
         ("packet pair", with(json!("packet-pair"))),
+        (
+            "packet pair beyond the queues",
+            with(json!({ "kind": "packet-pair", "set_point": 5000 })),
+        ),
         ("fire-hose", with(json!({ "kind": "fire-hose", "policy": "naive" }))),
         ("coded", with(json!({ "kind": "coded", "source": { "kind": "cbr", "rate": "2 Mbps" } }))),
     ]);
+}
+
+/// Layers that nobody can hold are sent to no link, at the cost of their timers.
+#[test]
+fn the_timers_of_multicast_sources_are_work() {
+    let star = json!({ "kind": "star", "hosts": 3, "rate": "1 Mbps", "delay": "5 ms" });
+    let group = json!({
+        "src": "h0", "receivers": ["h1", "h2"], "layers": ["100 kbps", "200 Mbps"], "control": "plm",
+    });
+    let [_, events] = ratios(&json!({ "net": star, "groups": [group], "duration": 2 }));
+    assert!((0.5..=2.5).contains(&events), "{events}");
 }

@@ -93,6 +93,10 @@ impl Source for Coded {
         self.source.offers(active)
     }
 
+    fn standing(&self) -> f64 {
+        self.source.standing()
+    }
+
     fn receiver(&self) -> Box<dyn Endpoint> {
         Box::new(Decoder::new(self.source.receiver(), self.block, self.needed))
     }

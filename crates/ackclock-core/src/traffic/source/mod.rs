@@ -60,6 +60,11 @@ pub trait Source: Endpoint {
     /// What it would send in its first `active` of time, on average over its random choices.
     fn offers(&self, active: Span) -> Offer;
 
+    /// Packets that it tries to keep in queues besides, for predictions.
+    fn standing(&self) -> f64 {
+        0.0
+    }
+
     /// The other end: counts what arrives, unless the source needs reports.
     fn receiver(&self) -> Box<dyn Endpoint> {
         Box::new(DatagramSink::default())

@@ -37,7 +37,7 @@ use super::{Offer, Outlet, Source, SourceEnv};
 use crate::error::Problem;
 use crate::record::FlowSample;
 use crate::registry::{About, Info, Status};
-use crate::tcp::{Deadline, Endpoint, EndpointCtx, Snapshot};
+use crate::tcp::{Deadline, Endpoint, EndpointCtx, MOST_IN_FLIGHT, Snapshot};
 use crate::traffic::packet_size;
 use crate::units::{Bytes, Span, Time};
 use crate::wire::Packet;
@@ -208,13 +208,20 @@ impl PacketPair {
         self.queue = f64::from(self.outstanding) - service * self.least_rtt;
         self.rate = (service + (self.set_point - self.queue) / rtt).max(2.0 / rtt);
         let at = self.last + Span::from_seconds(2.0 / self.rate);
-        self.next = Deadline { at: at.max(now), armed: now };
+        // Pairs that leave at one time, as a huge set point requests, would fill the memory.
+        let has_room = self.outstanding < MOST_IN_FLIGHT;
+        self.next =
+            if has_room { Deadline { at: at.max(now), armed: now } } else { Deadline::NEVER };
     }
 }
 
 impl Source for PacketPair {
     fn offers(&self, _active: Span) -> Offer {
         Offer { packets: f64::INFINITY, packet_bytes: f64::from(self.size), answers: 1.0 }
+    }
+
+    fn standing(&self) -> f64 {
+        self.set_point.min(f64::from(MOST_IN_FLIGHT))
     }
 
     fn receiver(&self) -> Box<dyn Endpoint> {

@@ -88,6 +88,22 @@ fn a_packet_is_lost_when_one_three_later_is_acknowledged_and_all_are_after_a_sil
     assert_eq!(sender.end.outlet.packets, sender.end.acks + sender.end.lost + 2);
 }
 
+/// A set point of 10^9 would have as many pairs leave at one time.
+#[test]
+fn no_pair_leaves_while_as_many_packets_as_may_be_are_under_way() {
+    let mut sender = sender(1.0);
+    acknowledge(&mut sender, 100, 0);
+    acknowledge(&mut sender, 110, 1);
+    sender.end.set_point = 1e9;
+    sender.end.outstanding = MOST_IN_FLIGHT - 1;
+    sender.end.control(ms(120));
+    assert_ne!(sender.end.next, Deadline::NEVER);
+    sender.end.outstanding = MOST_IN_FLIGHT;
+    sender.end.control(ms(120));
+    assert_eq!(sender.end.next, Deadline::NEVER);
+    assert_ne!(sender.end.silence, Deadline::NEVER);
+}
+
 #[test]
 fn before_the_first_acknowledgement_a_pair_leaves_each_second() {
     let mut sender = sender(1.0);

@@ -141,6 +141,15 @@ pub struct PlanLink {
 }
 
 impl PlanLink {
+    /// The highest rate that it ever has; none where a trace gives the times of packets.
+    pub fn peak(&self) -> Option<BitRate> {
+        match &self.settings.schedule {
+            None => Some(self.rate),
+            Some(Schedule::Steps(steps)) => steps.iter().map(|s| s.1).chain([self.rate]).max(),
+            Some(Schedule::Mahimahi(_)) => None,
+        }
+    }
+
     /// Its name: its own, or by its ends among `nodes`, `a->b`.
     pub fn name(&self, nodes: &[String]) -> String {
         self.named(nodes).to_string()

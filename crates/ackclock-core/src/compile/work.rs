@@ -162,6 +162,7 @@ fn source(plan: &Plan, f: usize, bundles: &Bundles) -> Option<Box<dyn source::So
         era: plan.era,
         first_link,
         access: first_link.map(|link| plan.links[link.index()].rate),
+        peak: first_link.and_then(|link| plan.links[link.index()].peak()),
         bundles: bundles.clone(),
     };
     source::build(spec, &env, &flow.path).ok()

@@ -45,6 +45,7 @@ pub(in crate::packet) fn build(
                 era: plan.era,
                 first_link,
                 access: first_link.map(|link| plan.links[link.index()].rate),
+                peak: first_link.and_then(|link| plan.links[link.index()].peak()),
                 bundles: bundles.clone(),
             };
             let path = format!("{}.source", flow.path);

@@ -59,6 +59,9 @@ impl Bucket {
     /// When there are enough tokens for a packet that [`Self::admits`], if nothing takes any before.
     pub(in crate::qdisc) fn ready_at(&self, size: u16) -> Time {
         let missing = cost(u64::from(size)).saturating_sub(self.level);
+        if self.rate == BitRate(0) && missing > 0 {
+            return Time::MAX;
+        }
         let wait = missing.div_ceil(u128::from(self.rate.0.max(1)));
         self.at + Span(u64::try_from(wait).unwrap_or(u64::MAX))
     }
@@ -86,6 +89,16 @@ mod tests {
         assert!(bucket.take(1500, at(9000)));
         assert!(!bucket.take(1, at(9000)));
         assert!(bucket.admits(1500) && !bucket.admits(1501));
+    }
+
+    /// A rate below half a bit per second is 0 bit/s.
+    #[test]
+    fn no_tokens_come_at_no_rate() {
+        let mut bucket = Bucket::new(BitRate(0), Bytes(1500));
+        assert_eq!(bucket.ready_at(1500), Time::ZERO);
+        assert!(bucket.take(1000, Time::ZERO));
+        assert_eq!(bucket.ready_at(501), Time::MAX);
+        assert_eq!(bucket.ready_at(500), Time::ZERO);
     }
 
     #[test]

@@ -40,6 +40,8 @@ pub struct SourceEnv {
     pub first_link: Option<LinkId>,
     /// See `first_link`.
     pub access: Option<BitRate>,
+    /// The highest rate that this link ever has, where that is known.
+    pub peak: Option<BitRate>,
     /// What joins the flows of one sender; one for all flows of a run.
     pub bundles: Bundles,
 }

@@ -21,7 +21,8 @@
 //! mu R are served. It is at the set point just before a pair leaves, and on average a packet above.
 //!
 //! Deviations: the estimator of mu is an exponential mean in place of the source's, of
-//! fuzzy logic; the set point is fixed; losses are not repaired (`coded` makes good for them).
+//! fuzzy logic; acknowledgements that come closer together than packets leave the host count as if they came so
+//! far apart (the network may gather them, as Wi-Fi does); the set point is fixed; losses are not repaired (`coded` makes good for them).
 //!
 //! Defaults by era: the same in all.
 
@@ -39,7 +40,7 @@ use crate::record::FlowSample;
 use crate::registry::{About, Info, Status};
 use crate::tcp::{Deadline, Endpoint, EndpointCtx, MOST_IN_FLIGHT, Snapshot};
 use crate::traffic::packet_size;
-use crate::units::{Bytes, Span, Time};
+use crate::units::{BitRate, Bytes, Span, Time};
 use crate::wire::Packet;
 
 /// Later packets that are acknowledged before one is taken for lost.
@@ -85,6 +86,8 @@ pub struct PacketPair {
     size: u16,
     set_point: f64,
     gain: f64,
+    /// Packets leave the host at most so fast [packets/s].
+    fastest: f64,
     /// Packets from number `first` on, the first neither acknowledged nor lost.
     sent: VecDeque<Sent>,
     first: u32,
@@ -120,9 +123,12 @@ impl About<SourceEnv> for PacketPair {
     };
 
     fn new(params: PacketPairParams, env: &SourceEnv) -> Result<Self, Vec<Problem>> {
+        let size = packet_size(params.packet);
+        let apart = |peak: BitRate| peak.transmission(Bytes(u64::from(size))).seconds();
         Ok(Self {
             outlet: Outlet::new(env),
-            size: packet_size(params.packet),
+            size,
+            fastest: env.peak.map_or(f64::INFINITY, |peak| apart(peak).recip()),
             set_point: params.set_point,
             gain: params.gain,
             sent: VecDeque::with_capacity(64),
@@ -196,7 +202,7 @@ impl PacketPair {
         let Some((first, at)) = self.half.take() else { return };
         let spacing = now.since(at).seconds();
         if first.wrapping_add(1) == number && spacing > 0.0 {
-            let sample = spacing.recip();
+            let sample = spacing.recip().min(self.fastest);
             let mean = self.service.unwrap_or(sample);
             self.service = Some(mean + self.gain * (sample - mean));
         }

@@ -19,6 +19,7 @@ pub(super) fn env() -> SourceEnv {
         era: Era::Rfc,
         first_link: Some(LinkId(0)),
         access: Some(BitRate(10_000_000)),
+        peak: Some(BitRate(10_000_000)),
         bundles: Bundles::default(),
     }
 }

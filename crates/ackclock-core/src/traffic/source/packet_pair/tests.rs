@@ -88,6 +88,17 @@ fn a_packet_is_lost_when_one_three_later_is_acknowledged_and_all_are_after_a_sil
     assert_eq!(sender.end.outlet.packets, sender.end.acks + sender.end.lost + 2);
 }
 
+/// 1000 B take 0.8 ms on the first link, of 10 Mbit/s: 1250 packets/s at most. Wi-Fi acknowledges several packets at
+/// one time, and a spacing of a picosecond filled the memory with packets.
+#[test]
+fn a_spacing_is_not_below_that_of_packets_on_the_first_link() {
+    let mut sender = sender(1.0);
+    acknowledge(&mut sender, 100, 0);
+    let answer = Packet::new(FlowId(0), 1, 40, Flags::ACK | Flags::DATAGRAM);
+    sender.arrive(ms(100) + Span(1), answer);
+    near::<9>(sender.end.service.unwrap(), 1250.0);
+}
+
 /// A set point of 10^9 would have as many pairs leave at one time.
 #[test]
 fn no_pair_leaves_while_as_many_packets_as_may_be_are_under_way() {

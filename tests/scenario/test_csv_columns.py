@@ -31,6 +31,12 @@ LARGE = (
 )
 
 
+def weighed(nodes, edges, weights):
+    head, *lines = edges.splitlines()
+    given = [f"{line},{weights[i % len(weights)]}" for i, line in enumerate(lines)]
+    return nodes, "\n".join([f"{head},weight", *given]) + "\n"
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -52,11 +58,15 @@ LARGE = (
         lambda nodes, edges: (nodes, edges.replace("capacity_bps", "weight")),
         lambda nodes, edges: (nodes, edges.splitlines()[0] + "\nn1,n1,1e6,0,0\n"),
         lambda nodes, edges: (nodes.replace("id", "node"), edges),
+        lambda nodes, edges: weighed(nodes, edges, ["", "2.5", "7"]),
+        lambda nodes, edges: weighed(nodes, edges, ["1", "2", "0"]),
+        lambda nodes, edges: weighed(nodes, edges, ["1", "-2"]),
+        lambda nodes, edges: weighed(nodes, edges, ["1", "x"]),
     ],
 )
 def test_columns_of_a_network_say_what_rows_say(tmp_path, monkeypatch, change):
     made = write(tmp_path, *change(*LARGE))
-    for options in ({}, {"rate": None}, {"scale": 0.3, "signal_speed": 1.9e8}):
+    for options in ({}, {"rate": None}, {"scale": 0.3, "signal_speed": 1.9e8}, {"weight": "w"}):
         by_row = _by(made, 10**9, monkeypatch, **options)
         assert _by(made, 0, monkeypatch, **options) == by_row
 
@@ -66,3 +76,10 @@ def test_a_plain_network_is_read_by_column(tmp_path, monkeypatch):
 
     monkeypatch.setattr(graph_import, "_rows", None)
     assert "'n1'" in _by(write(tmp_path, *LARGE), 0, monkeypatch)
+    made = write(tmp_path, *weighed(*LARGE, ["", "2.5"]))
+    assert "'weight': 2.5" in _by(made, 0, monkeypatch)
+
+
+def test_a_column_of_weights_that_is_not_there_is_missed_by_column_too(tmp_path, monkeypatch):
+    made = write(tmp_path, *LARGE)
+    assert "metric" in _by(made, 0, monkeypatch, weight="metric")

@@ -35,8 +35,10 @@ def expanded(data: Data, folder: Path) -> Data:
     result = copy.deepcopy(data)
     kind = kind_of(result["net"])
     if kind is not None and kind.resolve is not None:
+        # What files and collections give has no traces.
         result["net"] = kind.resolve(result["net"], folder)
-    _schedules(result["net"], "net", folder)
+    else:
+        _schedules(result["net"], "net", folder)
     for index, change in enumerate(result.get("links", ())):
         _schedules(change, f"links[{index}]", folder)
     for index, flow in enumerate(result.get("flows", ())):

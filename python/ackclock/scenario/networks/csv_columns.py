@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,15 +48,25 @@ def read_graph(folder: Path, options: LinkOptions) -> dict[str, Any] | None:
     nodes = plain_csv.mixed_columns(folder / "nodes.csv", ("id", "name"), (), signed=("lat", "lon"))
     edges = plain_csv.mixed_columns(
         folder / "edges.csv",
-        ("source", "target", options.weight),
-        ("capacity_bps", "delay_s", "length_km"),
+        ("source", "target"),
+        ("capacity_bps", "delay_s", "length_km", options.weight),
     )
-    if nodes is None or edges is None or options.weight in edges:
+    if nodes is None or edges is None:
         return None
-    if "id" not in nodes or not {"source", "target"} <= {*edges}:
+    needed = {"source", "target", *({options.weight} - {LinkOptions.weight})}
+    if "id" not in nodes or not needed <= {*edges} or options.weight in ("source", "target"):
         return None
     names = _names(nodes)
-    return None if names is None else _graph(names, nodes, edges, options)
+    if names is None:
+        return None
+    # Of millions of new tables the garbage collector would look at each again and again.
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        return _graph(names, nodes, edges, options)
+    finally:
+        if collects:
+            gc.enable()
 
 
 def _names(nodes: dict[str, Any]) -> Any | None:
@@ -93,6 +104,9 @@ def _graph(
         return None
     if delay is None or not ((delay >= 0) & (delay <= MOST_S)).all():
         return None
+    weight = given.get(options.weight, nothing)
+    if (weight <= 0).any():
+        return None
     pair = np.minimum(a, b) * len(names) + np.maximum(a, b)
     _, first, place = np.unique(pair, return_index=True, return_inverse=True)
     # Rates of parallel edges are added in the order of the file.
@@ -108,6 +122,8 @@ def _graph(
         {"a": called[i], "b": called[j], "rate": r, "delay": d, "buffer": buffer, "qdisc": qdisc}
         for i, j, r, d in zip(*columns, strict=True)
     ]
+    for i in np.flatnonzero(~np.isnan(weight[first])).tolist():
+        made[i]["weight"] = float(weight[first[i]])
     return {"kind": "graph", "nodes": _places(called, nodes), "links": made}
 
 

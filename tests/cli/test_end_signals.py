@@ -63,6 +63,58 @@ def test_a_sweep_ends_with_its_code_and_says_what_is_kept(tmp_path, number):
     assert forced or (counted and int(counted[1].replace(",", "")) == kept)
 
 
+GAME = """
+[game]
+players = 2
+reps = 1000
+[strategies]
+aimd = { cc = "aimd" }
+cubic = { cc = "cubic" }
+[networks]
+fifo = { "net.qdisc" = "fifo" }
+[scenario]
+duration = "5 s"
+net = { kind = "dumbbell", pairs = 2, rate = "1 Mbps", rtt = "40 ms", buffer = "10 pkt" }
+"""
+
+
+@SIGNALS
+def test_a_game_ends_with_its_code_and_says_that_runs_are_kept(tmp_path, number):
+    file = tmp_path / "game.toml"
+    file.write_text(GAME)
+    code = SIGNALLED.format(number=int(number))
+    process = begin("-c", code, "game", file, "--store", tmp_path / "store", "--quiet")
+    out, err = process.communicate(timeout=HANG_S)
+    assert process.returncode == EXIT_CODES[number], err
+    assert out == ""
+    assert err.strip().startswith("interrupted; ")
+    assert len(err.strip().splitlines()) == 1
+
+
+# The signal comes when the first run of the demonstration is reported.
+SIGNALLED_DEMO = """
+import os
+from rich.console import Console
+report = Console.print
+def report_and_signal(*arguments, **options):
+    report(*arguments, **options)
+    os.kill(os.getpid(), {number})
+Console.print = report_and_signal
+from ackclock.cli.main import entry
+entry()
+"""
+
+
+@SIGNALS
+def test_the_demonstration_ends_with_its_code_and_leaves_no_page(tmp_path, number):
+    code = SIGNALLED_DEMO.format(number=int(number))
+    process = begin("-c", code, "demo", "--quick", "--out", tmp_path / "demo")
+    _, err = process.communicate(timeout=HANG_S)
+    assert process.returncode == EXIT_CODES[number], err
+    assert "interrupted; " in err.splitlines()[-1]
+    assert not (tmp_path / "demo").exists()
+
+
 # A mutex that is locked twice waits for ever, in C, where Python calls no signal handler.
 STUCK = """
 import ctypes

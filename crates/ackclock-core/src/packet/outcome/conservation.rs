@@ -79,10 +79,10 @@ impl<C: Clock> EndedRun<C> {
                         count(&timed.packet);
                     }
                     links.dropped.drain(..).for_each(|(packet, _)| count(&packet));
-                    // What a shaper holds back leaves later.
+                    // What a shaper holds back leaves later, or after the clock's end.
                     match later {
-                        Some(later) => now = later,
-                        None => break,
+                        Some(later) if later > now || next.is_some() => now = later,
+                        _ => break,
                     }
                 }
             }

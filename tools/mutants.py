@@ -5,9 +5,10 @@ all mutants of some folders a sample is drawn with a fixed seed. Each is tested 
 folder. The output is the share that the tests notice ("killed"), and the survivors. Survivors that
 change nothing that can be seen are listed with the reason in `tools/mutants.toml` and do not count.
 
-Rust is mutated by cargo-mutants (`cargo install cargo-mutants --locked`), Python by Cosmic Ray,
-which uv fetches. Both work on copies of the source; a Rust mutant takes about a minute of one
-core, a Python mutant some seconds.
+Mutants of Rust are those of cargo-mutants (`cargo install cargo-mutants --locked`), all of the
+sample in one build (`mutation/`); those of Python are made by Cosmic Ray, which uv fetches. Both
+work on copies of the source. A mutant takes the tests of its folder: seconds, and a minute of one
+core where a Rust mutant passes them and all tests run.
 """
 
 from __future__ import annotations
@@ -20,28 +21,15 @@ import re
 import shutil
 import sqlite3
 import subprocess
-import sys
 import tempfile
 import tomllib
 from pathlib import Path
-from typing import NamedTuple
+
+from mutation.rust import Fate, rust
 
 ROOT = Path(__file__).resolve().parent.parent
-CORE = "crates/ackclock-core/src"
 KNOWN = Path(__file__).with_suffix(".toml")
 COSMIC_RAY = "cosmic-ray==8.7.0"
-
-RUST = {
-    "cc": ["cc::", "tcp::"],
-    "recovery": ["recovery::", "tcp::"],
-    "slow_start": ["slow_start::", "tcp::"],
-    "tcp": ["tcp::"],
-    "qdisc": ["qdisc::"],
-    "fluid": ["fluid::", "sharing::", "policy::"],
-    "sharing": ["fluid::", "sharing::"],
-    "policy": ["fluid::", "policy::"],
-}
-"""Rooms of the core that are mutated, and the unit tests that run for each."""
 
 PYTHON = {
     "analysis": [
@@ -72,13 +60,6 @@ PYTHON = {
 """Folders of the package that are mutated, and the tests that run for each."""
 
 
-class Fate(NamedTuple):
-    """A mutant and what became of it."""
-
-    name: str
-    outcome: str  # "killed", "survived" or "no mutant", where it does not compile
-
-
 def place(name: str) -> str:
     """Give a mutant's name without line and column, which every edit changes.
 
@@ -88,55 +69,6 @@ def place(name: str) -> str:
         As `path:line:column: what`.
     """
     return re.sub(r":\d+:\d+: ", ": ", name)
-
-
-def list_rust() -> list[str]:
-    """List the mutants of the core, by name."""
-    if shutil.which("cargo-mutants") is None:
-        sys.exit("cargo-mutants is not installed: cargo install cargo-mutants --locked")
-    command = ["cargo", "mutants", "--list", "--no-config", "-p", "ackclock-core"]
-    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
-    return sorted(done.stdout.splitlines())
-
-
-def rust(count: int, seed: int, *, in_place: bool) -> list[Fate]:
-    """Test mutants of the core.
-
-    Parameters
-    ----------
-    count, seed
-        The sample.
-    in_place
-        Change the files of the checkout themselves, which saves a build of the libraries.
-    """
-    every = list_rust()
-    of = {name: name.removeprefix(f"{CORE}/").split("/")[0] for name in every}
-    eligible = [name for name in every if of[name] in RUST]
-    sample = random.Random(seed).sample(eligible, min(count, len(eligible)))
-    fates = []
-    for room in sorted({of[name] for name in sample}):
-        chosen = {name for name in sample if of[name] == room}
-        with tempfile.TemporaryDirectory() as folder:
-            # Filters by name do not hold for all kinds of mutants; "caught before" does.
-            out = Path(folder) / "mutants.out"
-            out.mkdir()
-            rest = [name for name in every if name not in chosen]
-            (out / "caught.txt").write_text("\n".join(rest) + "\n", encoding="utf-8")
-            command = ["cargo", "mutants", "--no-config", "-p", "ackclock-core", "--iterate"]
-            command += ["--output", folder, "--baseline", "skip", "--timeout", "600"]
-            command += ["--no-shuffle", *(["--in-place"] if in_place else [])]
-            command += ["--cargo-arg=--lib", "--", "--", *RUST[room]]
-            done = subprocess.run(command, cwd=ROOT, check=False)
-            # It ends with 2 where mutants survive, with 3 where tests do not end.
-            if done.returncode not in {0, 2, 3}:
-                sys.exit(done.returncode)
-            outcomes = json.loads((out / "outcomes.json").read_text(encoding="utf-8"))["outcomes"]
-        for outcome in outcomes:
-            if outcome["scenario"] != "Baseline":
-                word = {"MissedMutant": "survived", "Unviable": "no mutant"}
-                name = outcome["scenario"]["Mutant"]["name"]
-                fates.append(Fate(name, word.get(outcome["summary"], "killed")))
-    return fates
 
 
 def python(count: int, seed: int, folder: Path) -> list[Fate]:
@@ -256,14 +188,13 @@ def main() -> None:
     parser.add_argument("sample", nargs="*", default=["rust:40", "python:120"],
                         help="language:count; default rust:40 python:120")  # fmt: skip
     parser.add_argument("--seed", type=int, default=1, help="of the sample; default 1")
-    parser.add_argument("--in-place", action="store_true", help="change the checkout's Rust files")
     given = parser.parse_args()
     for entry in given.sample:
         language, _, count = entry.partition(":")
         if language not in {"rust", "python"} or not count.isdigit():
             parser.error(f'"{entry}" is not a sample; expected rust:COUNT or python:COUNT')
         if language == "rust":
-            fates = rust(int(count), given.seed, in_place=given.in_place)
+            fates = rust(int(count), given.seed)
         else:
             with tempfile.TemporaryDirectory() as folder:
                 fates = python(int(count), given.seed, Path(folder))

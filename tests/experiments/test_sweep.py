@@ -15,6 +15,7 @@ from ackclock.experiments import RankingWarning, file_form, metrics
 from ackclock.experiments.comparison import compare
 from ackclock.experiments.plan import Slot
 from ackclock.experiments.result import SweepResult
+from ackclock.experiments.scheduler import Agenda
 from ackclock.experiments.statistics import bootstrap_interval, mean_interval
 from ackclock.experiments.store import Memory
 from conftest import SMALL
@@ -458,6 +459,25 @@ def test_compare_keeps_other_axes_apart(result):
 
 
 # Intervals and stopping
+
+
+def test_short_runs_share_a_task_up_to_its_time_and_its_number(case):
+    sweep = ac.sweep(case, reps=150)
+
+    def sizes(cost_s):
+        return [len(task.requests) for task in Agenda(sweep, Memory()).tasks(lambda _: cost_s)]
+
+    # At most 0.1 s and 64 runs; a longer run is alone.
+    assert sizes(0.0) == [64, 64, 22]
+    assert sizes(0.03) == [3] * 50
+    assert sizes(5.0) == [1] * 150
+
+
+def test_the_bootstrap_interval_is_not_symmetric_where_the_sample_is_not():
+    # Quantiles of an exponential distribution: its mean has a long tail above.
+    values = [-math.log(1 - (i + 0.5) / 12) for i in range(12)]
+    mean, low, high = bootstrap_interval(values)
+    assert high - mean > 1.2 * (mean - low) > 0
 
 
 def test_the_bootstrap_interval_of_a_large_sample_is_near_the_normal_one():

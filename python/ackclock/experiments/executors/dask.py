@@ -132,23 +132,23 @@ class Cluster:
         future.add_done_callback(self._back.put)
 
     def ready(self, timeout: float) -> list[Finished]:
-        """Wait until a task comes back.
+        """Wait until a task comes back; give one.
+
+        Its tables travel whole through the scheduler. Those of others stay on their workers until
+        they are read, so that scheduler and sweep hold one task's at a time.
 
         Parameters
         ----------
         timeout
             At most this long [s].
         """
-        found = []
         try:
             future = self._back.get(timeout=timeout)
-            while True:
-                found.append(future)
-                future = self._back.get_nowait()
         except queue.Empty:
-            if not found and self._client.status != "running":
+            if self._client.status != "running":
                 raise self._gone() from None
-        return [result for future in found for result in self._read(future)]
+            return []
+        return self._read(future)
 
     def _read(self, future: Any) -> list[Finished]:
         if future.key not in self._tasks:

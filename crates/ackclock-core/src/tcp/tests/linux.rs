@@ -1,9 +1,12 @@
 //! What era `linux` has beside the RFCs, between sender and receiver.
 
+use std::sync::{Arc, Mutex};
+
 use super::wire::{Left, Setup};
 use super::{Fixed, at, ms};
+use crate::cc::{Ack, Congestion, CongestionControl, Window};
 use crate::scenario::Era;
-use crate::tcp::TcpConfig;
+use crate::tcp::{Endpoint, TcpConfig};
 use crate::wire::Flags;
 
 /// A sender of era `linux` over a path of 200 ms and 1000 segments a second, without a handshake.
@@ -35,6 +38,31 @@ fn the_receiver_bounds_the_first_flight_and_opens_by_two_for_one() {
     // The ACK of the first segment: una 1, window 66: 67 segments in all.
     wire.run(at(201));
     assert_eq!(wire.left.len(), 67);
+}
+
+/// Notes what acknowledgements leave to it.
+struct Heard(Arc<Mutex<Vec<u32>>>);
+
+impl CongestionControl for Heard {
+    fn on_ack(&mut self, _window: &mut Window, ack: &Ack) {
+        self.0.lock().unwrap().push(ack.acked);
+    }
+    fn on_congestion(&mut self, _window: &mut Window, _event: &Congestion) {}
+}
+
+/// cwnd 10, ssthresh 11: of the first ACK, of two segments, slow start uses one; the control gets the other, and
+/// then whole ACKs.
+#[test]
+fn slow_start_leaves_to_the_control_what_is_beyond_ssthresh() {
+    let heard = Arc::default();
+    let mut setup = setup();
+    setup.cc = Some(Box::new(Heard(Arc::clone(&heard))));
+    setup.config.quick_acks = 0;
+    setup.config.initial_ssthresh = 11.0;
+    let mut wire = setup.build().started();
+    wire.run(at(250));
+    assert_eq!(heard.lock().unwrap()[..3], [1, 2, 2]);
+    assert_eq!(wire.sender.snapshot().cwnd, 11.0);
 }
 
 /// The first flight, ten segments, is one burst. Then each ACK of two segments makes room for two, a burst; with one that

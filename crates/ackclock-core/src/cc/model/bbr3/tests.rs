@@ -265,6 +265,21 @@ fn losses_end_startup_when_they_are_many_and_apart() {
     }
 }
 
+/// Without selective acknowledgements ranges are not known: any loss in recovery ends Startup.
+#[test]
+fn a_loss_without_selective_acknowledgements_ends_startup() {
+    for (newly_lost, phase) in [(1, "drain"), (0, "startup")] {
+        let mut bench = Bench::new();
+        bench.round_with(100.0, 20, |sample| sample.is_app_limited = true);
+        bench.signal(Signal::FastRetransmit { lost: 1 });
+        bench.round_with(120.0, 20, |sample| {
+            (sample.has_selective_acks, sample.newly_lost) = (false, newly_lost);
+            (sample.in_recovery, sample.is_app_limited) = (true, true);
+        });
+        assert_eq!(bench.control.phase(), phase);
+    }
+}
+
 #[test]
 fn a_spurious_loss_in_a_probe_gives_back_bounds_and_probes_again() {
     let mut bench = Bench::probing();

@@ -1,0 +1,1 @@
+"""Mutants of the Rust core: their source, their tests."""

@@ -38,7 +38,7 @@ use super::{Offer, Outlet, Source, SourceEnv};
 use crate::error::Problem;
 use crate::record::FlowSample;
 use crate::registry::{About, Info, Status};
-use crate::tcp::{Deadline, Endpoint, EndpointCtx, MOST_IN_FLIGHT, Snapshot};
+use crate::tcp::{Deadline, Endpoint, EndpointCtx, Snapshot};
 use crate::traffic::packet_size;
 use crate::units::{BitRate, Bytes, Span, Time};
 use crate::wire::Packet;
@@ -49,6 +49,8 @@ const LATER: usize = 3;
 const FIRST_PATIENCE: f64 = 1.0;
 /// Round trips without an acknowledgement after which all packets are taken for lost.
 const PATIENCE: f64 = 4.0;
+/// Packets under way at most, as of TCP.
+const MOST_UNDER_WAY: u32 = 1 << 23;
 /// Weight of a sample in the mean round trip.
 const RTT_WEIGHT: f64 = 0.125;
 
@@ -215,7 +217,7 @@ impl PacketPair {
         self.rate = (service + (self.set_point - self.queue) / rtt).max(2.0 / rtt);
         let at = self.last + Span::from_seconds(2.0 / self.rate);
         // Pairs that leave at one time, as a huge set point requests, would fill the memory.
-        let has_room = self.outstanding < MOST_IN_FLIGHT;
+        let has_room = self.outstanding < MOST_UNDER_WAY;
         self.next =
             if has_room { Deadline { at: at.max(now), armed: now } } else { Deadline::NEVER };
     }
@@ -227,7 +229,7 @@ impl Source for PacketPair {
     }
 
     fn standing(&self) -> f64 {
-        self.set_point.min(f64::from(MOST_IN_FLIGHT))
+        self.set_point.min(f64::from(MOST_UNDER_WAY))
     }
 
     fn receiver(&self) -> Box<dyn Endpoint> {

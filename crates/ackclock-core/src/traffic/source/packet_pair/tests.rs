@@ -106,10 +106,10 @@ fn no_pair_leaves_while_as_many_packets_as_may_be_are_under_way() {
     acknowledge(&mut sender, 100, 0);
     acknowledge(&mut sender, 110, 1);
     sender.end.set_point = 1e9;
-    sender.end.outstanding = MOST_IN_FLIGHT - 1;
+    sender.end.outstanding = MOST_UNDER_WAY - 1;
     sender.end.control(ms(120));
     assert_ne!(sender.end.next, Deadline::NEVER);
-    sender.end.outstanding = MOST_IN_FLIGHT;
+    sender.end.outstanding = MOST_UNDER_WAY;
     sender.end.control(ms(120));
     assert_eq!(sender.end.next, Deadline::NEVER);
     assert_ne!(sender.end.silence, Deadline::NEVER);

@@ -52,6 +52,7 @@ PYTHON = {
         "reproduce/test_papers_form.py",
         "reproduce/test_foreign_papers.py",
         "reproduce/test_reproduce.py",
+        "reproduce/test_forensics.py",
     ],
     "studies/evaluate_control": ["studies/test_evaluate.py"],
     "studies/evaluate_queue": ["studies/test_evaluate_queue.py"],

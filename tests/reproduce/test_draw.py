@@ -85,3 +85,29 @@ def test_bars_of_a_group_are_side_by_side_around_its_name(series):
         group = centres[place * len(series) : (place + 1) * len(series)]
         assert sum(group) / len(group) == pytest.approx(middle)
         assert group[-1] - group[0] < 0.8
+
+
+def test_bars_are_as_high_as_their_values_times_the_factor():
+    rows = [{"x": x, "y": y, "series": None, "panel": None} for x, y in (("a", 2e6), ("b", 5e6))]
+    entry = {"kind": "bar", "y": {"factor": 1e-6}}
+    canvas = draw(SimpleNamespace(entry=entry), {"data": [Row(at, 1e6, 6e6, 9) for at in rows]})
+    (axes,) = canvas.axes
+    heights = [b.get_height() for g in axes.containers for b in getattr(g, "patches", ())]
+    assert heights == pytest.approx([2.0, 5.0])
+
+
+def test_links_and_nodes_of_a_map_are_as_wide_as_their_sizes():
+    place = {"y": 0.0, "y2": 0.0, "value": None, "label": None, "panel": None, "series": None}
+    rows = [
+        {"x": 0.0, "x2": None, "size": 10.0, **place},
+        {"x": 0.0, "x2": 1.0, "size": 40.0, **place},
+        {"x": 1.0, "x2": 2.0, "size": 20.0, **place},
+        {"x": 2.0, "x2": 3.0, "size": None, **place},
+    ]
+    canvas = draw(
+        SimpleNamespace(entry={"kind": "map"}), {"data": [Row(at, None, None, 1) for at in rows]}
+    )
+    links, nodes = canvas.axes[0].collections
+    # 0.4 points and 2.5 more for the largest of all sizes.
+    assert list(links.get_linewidths()) == pytest.approx([2.9, 1.65, 0.4])
+    assert list(nodes.get_sizes()) == pytest.approx([4 + 90 / 4])

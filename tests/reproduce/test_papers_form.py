@@ -47,6 +47,15 @@ def test_every_study_of_a_shipped_paper_is_a_sweep_in_both_tiers(name):
             assert sweep_of(paper, study, tier, {}).points
 
 
+def test_values_to_try_are_those_listed_or_ends_and_middle_of_a_range():
+    from ackclock.reproduce.paper import Parameter
+    from ackclock.reproduce.run.sensitivity import plausible
+
+    given = {"id": "x", "what": "", "reason": "", "file": Path("unstated.toml")}
+    assert plausible(Parameter(**given, values=(3, 1, 2))) == [3, 1, 2]
+    assert len({*map(str, plausible(Parameter(**given, range={"from": 1, "to": 9})))}) == 3
+
+
 @pytest.mark.parametrize("name", names())
 def test_every_value_of_an_unstated_parameter_can_be_run(name):
     from ackclock.reproduce.run.sensitivity import plausible

@@ -169,6 +169,16 @@ def test_a_prediction_interval_covers_as_often_as_it_says():
     assert np.mean(covered) == pytest.approx(0.95, abs=0.02)
 
 
+def test_a_prediction_interval_is_compared_with_that_of_endless_replicates():
+    values = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+    # t of 5 degrees 2.5706, for six values against the mean of some runs.
+    for ran, wide in ((1, 1.95996), (4, 1.95996 / 2)):
+        found, ratio = prediction(values, ran, 0.95)
+        ours = 2.5706 * (1 / ran + 1 / 6) ** 0.5
+        assert ratio == pytest.approx(ours / wide, rel=1e-4)
+        assert found.high - 3.5 == pytest.approx(ours * 3.5**0.5, rel=1e-4)
+
+
 def test_the_width_of_ten_runs_is_estimated_with_its_chi_squared_interval():
     found = half_width([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 10, 0.95)
     # t of 9 degrees 2.262; chi-squared of 5 degrees 12.833 and 0.831.

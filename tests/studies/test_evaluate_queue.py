@@ -58,6 +58,13 @@ def test_better_is_beyond_doubt_in_one_and_not_worse_in_the_other():
 
 def read(scene: str, flows: dict[str, float], **columns: list[float]) -> dict[str, float]:
     """Metrics of a run in which flows have these goodputs."""
+    return read_with_cloud(scene, flows, **columns)[0]
+
+
+def read_with_cloud(
+    scene: str, flows: dict[str, float], **columns: list[float]
+) -> tuple[dict[str, float], np.ndarray]:
+    """Metrics of such a run, and the points of its flows."""
     count = len(flows)
     table = {
         "id": list(flows),
@@ -74,8 +81,14 @@ def read(scene: str, flows: dict[str, float], **columns: list[float]) -> dict[st
         "window_drops": [1, 100],
         "delay_mean_s": [9.0, 0.025],
     }
-    found, _ = _run({"flows": pa.table(table), "links": pa.table(links)}, scene, 1.0)
-    return found
+    return _run({"flows": pa.table(table), "links": pa.table(links)}, scene, 1.0)
+
+
+def test_a_point_is_queueing_delay_and_goodput_over_the_fair_share():
+    flows = {"tcp0": 15e6, "tcp1": 5e6, "udp": 1e6}
+    _, points = read_with_cloud("unresponsive", flows, srtt_mean_s=[0.11, 0.14, 0.2])
+    # Of 20 Mbit/s a TCP flow's fair share is 10.
+    assert points == pytest.approx(np.array([[10.0, 1.5], [40.0, 0.5]]))
 
 
 def test_goodput_is_that_of_tcp_alone_and_fairness_that_of_flows_that_run_all_the_time():

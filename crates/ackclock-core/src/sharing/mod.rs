@@ -63,6 +63,16 @@ mod tests {
     use crate::registry::Spec;
     use proptest::prelude::*;
 
+    #[test]
+    fn only_loss_load_reports_an_aggregate() {
+        let arrivals = Arrivals { capacity: 1.0, rate: &[2.0, 3.0], weight: &[] };
+        for entry in catalogue() {
+            let name = entry.info.name;
+            let rule = build(&Spec::from(name), &SharingEnv, "sharing").unwrap();
+            assert_eq!(rule.aggregate(&arrivals) != 0.0, name == "loss-load", "{name}");
+        }
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(256) })]
         #[test]

@@ -158,6 +158,13 @@ mod tests {
     }
 
     #[test]
+    fn the_window_grows_by_a_segment_for_each_window_acknowledged() {
+        let mut window = Window { cwnd: 10.0, ssthresh: 5.0 };
+        westwood().on_ack(&mut window, &Ack::at(Time::ZERO, 1));
+        assert!((window.cwnd - 10.1).abs() < 1e-12);
+    }
+
+    #[test]
     fn the_first_sample_counts_fully_and_later_ones_a_tenth() {
         let mut control = westwood();
         let mut window = Window { cwnd: 120.0, ssthresh: 2.0 };

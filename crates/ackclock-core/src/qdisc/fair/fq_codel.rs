@@ -175,6 +175,18 @@ mod tests {
     }
 
     #[test]
+    fn the_longest_queue_is_recorded_in_bytes() {
+        let params = Params::default();
+        let [a, b] = apart(&params);
+        let mut bench = bench(params, 1000);
+        assert_eq!(bench.probe("longest"), 0.0);
+        for (key, size) in [(a, 1000), (b, 40), (a, 1000), (b, 40), (b, 40)] {
+            bench.arrive(key, size);
+        }
+        assert_eq!(bench.probe("longest"), 2000.0);
+    }
+
+    #[test]
     fn a_queue_may_overdraw_its_credit_by_less_than_a_packet() {
         let params = Params { quantum: Bytes(1500), ..Params::default() };
         let [a, b] = apart(&params);

@@ -81,6 +81,9 @@ mod tests {
         assert!(ack_of(&mut *honest, 0, marked).flags.has(Flags::ECE));
         let mut silent = made(|c| (c.ecn, c.ecn_echo) = (true, false), None);
         assert!(!ack_of(&mut *silent, 0, marked).flags.has(Flags::ECE));
+        // It counts what arrives as any receiver does.
+        assert_eq!(silent.snapshot().received_packets, 1);
+        assert_eq!(silent.snapshot().delivered_packets, 1);
         let counted = |echo: bool| {
             let mut one = made(|c| (c.ecn, c.accecn, c.ecn_echo) = (true, true, echo), None);
             let first = ack_of(&mut *one, 0, Flags::ECT).flags.ace();

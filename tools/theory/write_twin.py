@@ -2,7 +2,8 @@
 
 ``python tools/theory/write_twin.py`` runs some cases of each paper's smallest tier, one seed each,
 and writes `docs/reference/twin.md`. That takes minutes, so the page is kept. ``--only NAME`` runs
-one paper anew and leaves the sections of the others as they are.
+one paper anew and leaves the sections of the others as they are; with ``--first N``, only N of its
+runs, for papers whose runs take long.
 """
 
 from __future__ import annotations
@@ -52,15 +53,18 @@ def page(sections: dict[str, str]) -> str:
     return "\n".join(parts)
 
 
-def section(survey: Survey) -> str:
+def section(survey: Survey, first: int | None = None) -> str:
     """What a paper's runs show.
 
     Parameters
     ----------
     survey
         Its runs.
+    first
+        How many were run at most, from the first study on; left out: all.
     """
-    parts = [f"{survey.runs} runs, {len(survey.rows)} predictions.\n"]
+    which = "" if first is None else ", the first in the order of its studies"
+    parts = [f"{survey.runs} runs{which}, {len(survey.rows)} predictions.\n"]
     if survey.rows:
         parts.append(_counts(survey))
     if survey.reasons:
@@ -107,16 +111,20 @@ def main() -> None:
     """Run the program."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", choices=names(), help="run this paper anew")
-    only = parser.parse_args().only
+    parser.add_argument("--first", type=int, help="of that paper, so many runs")
+    given = parser.parse_args()
+    only, first = given.only, given.first
     kept = _kept() if only else {}
     sections = {}
     for name in names():
         title = str(read(name).about["title"])
         if only in (None, name):
-            sections[title] = section(paper_survey(name, "first", MOST, shown=True))
+            survey = paper_survey(name, "first", MOST, shown=True, first=first)
+            sections[title] = section(survey, first)
         elif title in kept:
             sections[title] = kept[title]
-    PAGE.write_text(page(sections), encoding="utf-8")
+        # After each paper: an interruption costs one.
+        PAGE.write_text(page(sections), encoding="utf-8")
 
 
 if __name__ == "__main__":

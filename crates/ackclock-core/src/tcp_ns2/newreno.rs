@@ -58,9 +58,11 @@ impl NewReno {
             if m.dupwnd > acked {
                 m.dupwnd -= acked - 1;
             } else {
-                m.window.cwnd = (m.window.cwnd - (acked - m.dupwnd) as f64).max(1.0);
+                m.window.cwnd -= (acked - m.dupwnd) as f64;
                 m.dupwnd = 1;
             }
+            // Several reductions in one recovery, without `bugFix`, may have left less.
+            m.window.cwnd = m.window.cwnd.max(1.0);
         } else {
             m.dupwnd = 0;
         }

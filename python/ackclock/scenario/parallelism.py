@@ -83,6 +83,12 @@ class Parallelism:
                 f" {data['steps'] / data['turns']:.1f} steps, a synchronisation costs"
                 f" {data['sync_s'] / data['step_s']:.1f}."
             )
+        if best > average:
+            largest = min(on["largest_share"] for on in data["predicted"] if on["speedup"] == best)
+            return (
+                "What limits it is how the work can be divided: of the best division one core has"
+                f" {largest:.1%}. Turns of threads are shorter than those of one, and overlap."
+            )
         return (
             "What limits it is the critical path: processes wait for one another,"
             f" {average:.2f} at a time."

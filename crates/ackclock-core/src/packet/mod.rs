@@ -17,7 +17,7 @@ mod turn;
 
 pub use live::{LIVE_TABLES, Left, Live, LiveFlow};
 pub use outcome::ledger_table::{Fate, LedgerCount, LedgerKey, LedgerRows};
-pub use outcome::parallelism::{Costs, OnCores, Parallelism, Turns};
+pub use outcome::parallelism::{Costs, OnCores, Parallelism, Turns, UnitTurn};
 pub use outcome::piece::{Piece, Pieces, Samples, Take};
 pub use outcome::queue_table::{QueueCount, QueueRow};
 pub use outcome::results::{FlowResult, LinkResult, Results};

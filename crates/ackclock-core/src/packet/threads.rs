@@ -188,9 +188,10 @@ fn build_part(plan: &Plan, homes: &[u16], me: u16) -> Result<Part, Vec<Problem>>
         link_process.borrow_mut().clone_from(&made.link_process);
         made
     };
-    let mut sim = build_with(plan, &RegistryOnly, partition)?;
+    let mut sim = build_with(plan, &RegistryOnly, partition, |node| homes[node.index()] == me)?;
     use_large_tables(&mut sim, plan.flows.len());
     sim.border.me = me;
+    sim.border.limit_turns(&sim.schedule);
     let mut runs_in = link_process.into_inner();
     // A link that packets enter at once after another is run with that one.
     let follows = find_followers(plan, &sim.links.list);

@@ -1,21 +1,33 @@
 //! How much of a run could happen at once, found from the turns of a run on one thread.
 //!
-//! A turn of a process can begin when its own last turn and the last turns of the processes that packets come from have
-//! ended: conservative synchronisation (Chandy & Misra 1979, doi:10.1145/358598.358613). The longest chain of such turns
-//! is the critical path of the schedule; work divided by it is the average parallelism, a bound of the speed-up on any
-//! number of cores (Berry & Jefferson, "Critical path analysis of distributed simulation", SCS Distributed Simulation
-//! 1985). A run on n cores is predicted by replaying the turns: each core has the turns of its processes, in the order
-//! of the run on one thread, and waits for a synchronisation wherever a turn depends on another core.
+//! A turn of a process can begin when its own last turn has ended, and of each process that packets come from that turn
+//! after which no packet can arrive before the end of this one: conservative synchronisation (Chandy & Misra 1979,
+//! doi:10.1145/358598.358613). The longest chain of such turns is the critical path of the schedule; work divided by it
+//! is the average parallelism, a bound of the speed-up on any number of cores (Berry & Jefferson, "Critical path analysis
+//! of distributed simulation", SCS Distributed Simulation 1985). A run on n cores is predicted by replaying the turns:
+//! each core has the turns of its processes, in the order of the run on one thread, and waits for a synchronisation
+//! wherever a turn depends on another core.
+
+use smallvec::SmallVec;
+
+/// A turn of a unit.
+#[derive(Clone, Debug, Default)]
+pub struct UnitTurn {
+    /// The unit.
+    pub unit: u32,
+    /// Packets that a link or an endpoint received, and events.
+    pub steps: u32,
+    /// Turns of other units that it depends on.
+    pub needs: SmallVec<[u32; 4]>,
+}
 
 /// The turns of a stretch of a run on one thread.
 #[derive(Clone, Debug, Default)]
 pub struct Turns {
     /// By unit (a process with the stubs that run before it), its name.
     pub names: Vec<String>,
-    /// By unit, those that packets come from.
-    pub sources: Vec<Vec<u32>>,
-    /// In their order: the unit, and the steps of its turn: packets that a link or an endpoint received, and events.
-    pub list: Vec<(u32, u32)>,
+    /// In their order.
+    pub list: Vec<UnitTurn>,
     /// The simulated time at which they begin [s].
     pub from_s: f64,
     /// The simulated time up to which they go [s].
@@ -76,9 +88,9 @@ impl Turns {
 
     /// The steps of each unit.
     fn work(&self) -> Vec<u64> {
-        let mut work = vec![0; self.sources.len()];
-        for &(unit, steps) in &self.list {
-            work[unit as usize] += u64::from(steps);
+        let mut work = vec![0; self.names.len()];
+        for turn in &self.list {
+            work[turn.unit as usize] += u64::from(turn.steps);
         }
         work
     }
@@ -86,26 +98,22 @@ impl Turns {
     /// The steps of the longest chain of turns, and how many of them each unit has.
     fn critical_path(&self) -> (u64, Vec<u64>) {
         const NONE: u32 = u32::MAX;
-        let mut last = vec![NONE; self.sources.len()];
+        let mut last = vec![NONE; self.names.len()];
         let mut ends: Vec<u64> = Vec::with_capacity(self.list.len());
         let mut before = Vec::with_capacity(self.list.len());
-        for &(unit, steps) in &self.list {
-            let mut begin = (0, NONE);
-            for &of in [unit].iter().chain(&self.sources[unit as usize]) {
-                let turn = last[of as usize];
-                if turn != NONE && ends[turn as usize] > begin.0 {
-                    begin = (ends[turn as usize], turn);
-                }
-            }
-            last[unit as usize] = ends.len() as u32;
-            ends.push(begin.0 + u64::from(steps));
-            before.push(begin.1);
+        for UnitTurn { unit, steps, needs } in &self.list {
+            let own = std::mem::replace(&mut last[*unit as usize], ends.len() as u32);
+            let known = [own].into_iter().filter(|&turn| turn != NONE).chain(needs.iter().copied());
+            let begin = known.map(|turn| (ends[turn as usize], turn)).max_by_key(|of| of.0);
+            let (begin, of) = begin.unwrap_or((0, NONE));
+            ends.push(begin + u64::from(*steps));
+            before.push(of);
         }
-        let mut on_path = vec![0; self.sources.len()];
+        let mut on_path = vec![0; self.names.len()];
         let longest = (0..ends.len()).max_by_key(|&turn| ends[turn]);
         let mut at = longest.map_or(NONE, |turn| turn as u32);
         while at != NONE {
-            let (unit, steps) = self.list[at as usize];
+            let UnitTurn { unit, steps, .. } = self.list[at as usize];
             on_path[unit as usize] += u64::from(steps);
             at = before[at as usize];
         }
@@ -116,21 +124,22 @@ impl Turns {
     pub fn predict(&self, core_of: &[usize], cores: u32, costs: Costs) -> Option<OnCores> {
         let work = self.work();
         let mut free = vec![0.0f64; cores as usize];
-        let mut ends = vec![0.0f64; self.sources.len()];
+        let mut ends = Vec::with_capacity(self.list.len());
         let (mut crossing, mut all) = (0u64, 0u64);
-        for &(unit, steps) in &self.list {
-            let core = core_of[unit as usize];
+        for UnitTurn { unit, steps, needs } in &self.list {
+            let core = core_of[*unit as usize];
             let mut begin = free[core];
-            for &source in &self.sources[unit as usize] {
-                let crosses = core_of[source as usize] != core;
+            for &need in needs {
+                let crosses = core_of[self.list[need as usize].unit as usize] != core;
                 all += 1;
                 crossing += u64::from(crosses);
-                if crosses && ends[source as usize] > 0.0 {
-                    begin = begin.max(ends[source as usize] + costs.sync_s);
+                if crosses {
+                    begin = begin.max(ends[need as usize] + costs.sync_s);
                 }
             }
-            let end = begin + f64::from(steps) * costs.step_s;
-            (free[core], ends[unit as usize]) = (end, end);
+            let end = begin + f64::from(*steps) * costs.step_s;
+            free[core] = end;
+            ends.push(end);
         }
         let mut shares = vec![0u64; cores as usize];
         for (&core, &work) in core_of.iter().zip(&work) {
@@ -162,11 +171,16 @@ mod tests {
 
     const FREE: Costs = Costs { step_s: 1e-6, sync_s: 0.0 };
 
-    fn turns(sources: &[&[u32]], list: &[(u32, u32)]) -> Turns {
+    /// Turns of units that depend each on the turns of others that are so many places before, where there are any.
+    fn turns(units: usize, list: &[(u32, u32)], before: &[u32]) -> Turns {
+        let turn = |(place, &(unit, steps)): (u32, &(u32, u32))| UnitTurn {
+            unit,
+            steps,
+            needs: before.iter().filter_map(|back| place.checked_sub(*back)).collect(),
+        };
         Turns {
-            names: sources.iter().map(|_| String::new()).collect(),
-            sources: sources.iter().map(|s| s.to_vec()).collect(),
-            list: list.to_vec(),
+            names: vec![String::new(); units],
+            list: (0..).zip(list).map(turn).collect(),
             from_s: 0.0,
             until_s: 0.0,
         }
@@ -178,7 +192,7 @@ mod tests {
 
     #[test]
     fn units_that_share_nothing_are_as_parallel_as_there_are_units() {
-        let turns = turns(&[&[], &[], &[], &[]], &[(0, 5), (1, 5), (2, 5), (3, 5)].repeat(10));
+        let turns = turns(4, &[(0, 5), (1, 5), (2, 5), (3, 5)].repeat(10), &[]);
         let found = turns.parallelism().unwrap();
         assert_eq!((found.steps, found.critical_steps), (200, 50));
         for (core_of, cores, expected) in
@@ -190,7 +204,7 @@ mod tests {
 
     #[test]
     fn two_units_that_wait_for_each_other_are_a_chain() {
-        let turns = turns(&[&[1], &[0]], &[(0, 3), (1, 7)].repeat(10));
+        let turns = turns(2, &[(0, 3), (1, 7)].repeat(10), &[1]);
         let found = turns.parallelism().unwrap();
         assert_eq!((found.steps, found.critical_steps), (100, 100));
         assert_eq!((found.busiest, found.critical), ((1, 0.7), (1, 0.7)));
@@ -200,7 +214,8 @@ mod tests {
     /// Unit 0 feeds 1 and gets nothing back: a pipeline, in which the slower of the two decides.
     #[test]
     fn a_pipeline_is_as_fast_as_its_slower_part() {
-        let turns = turns(&[&[], &[0]], &[(0, 4), (1, 6)].repeat(100));
+        let mut turns = turns(2, &[(0, 4), (1, 6)].repeat(100), &[1]);
+        turns.list.iter_mut().filter(|turn| turn.unit == 0).for_each(|turn| turn.needs.clear());
         // 4 for the first, then 600 of the second without a pause.
         assert_eq!(turns.parallelism().unwrap().critical_steps, 604);
         let on = turns.predict(&[0, 1], 2, FREE).unwrap();
@@ -208,9 +223,20 @@ mod tests {
         assert_eq!(on.shares, [0.4, 0.6]);
     }
 
+    /// Turns of a fifth of what the other unit lets one do: each needs the other's turn before the last two.
+    #[test]
+    fn two_units_with_short_turns_overlap() {
+        let turns = turns(2, &[(0, 5), (1, 5)].repeat(100), &[5]);
+        assert_eq!(turns.parallelism().unwrap().critical_steps, 500);
+        assert!((speedup(&turns, &[0, 1], 2, FREE) - 2.0).abs() < 1e-9);
+        // Five turns in a row take 25 us on one core; two and a synchronisation are 15 us on the way to the other.
+        let costs = Costs { step_s: 1e-6, sync_s: 5e-6 };
+        assert!(speedup(&turns, &[0, 1], 2, costs) > 1.95);
+    }
+
     #[test]
     fn each_crossing_costs_a_synchronisation() {
-        let turns = turns(&[&[1], &[0]], &[(0, 5), (1, 5)].repeat(10));
+        let turns = turns(2, &[(0, 5), (1, 5)].repeat(10), &[1]);
         let costs = Costs { step_s: 1e-6, sync_s: 5e-6 };
         let on = turns.predict(&[0, 1], 2, costs).unwrap();
         // 20 turns of 5 us with 19 crossings of 5 us between them.
@@ -220,7 +246,7 @@ mod tests {
 
     #[test]
     fn nothing_is_said_of_a_run_without_work() {
-        let none = turns(&[&[]], &[]);
+        let none = turns(1, &[], &[]);
         assert_eq!((none.parallelism(), none.predict(&[0], 2, FREE)), (None, None));
     }
 }

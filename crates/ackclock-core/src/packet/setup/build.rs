@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use crate::compile::{Plan, PlanFlow, PlanSender};
 use crate::error::Problem;
+use crate::ids::NodeId;
 use crate::memory::{release_free_memory, use_large_pages};
 use crate::multicast::MEMBERSHIP_BYTES;
 use crate::packet::network::end::{End, Flows};
@@ -74,7 +75,7 @@ pub(in crate::packet) fn build<C: Clock>(
     plan: &Plan,
     custom: &dyn Custom,
 ) -> Result<Sim<C>, Vec<Problem>> {
-    let mut sim = build_with(plan, custom, Partition::of)?;
+    let mut sim = build_with(plan, custom, Partition::of, |_| true)?;
     use_large_tables(&mut sim, plan.flows.len());
     Ok(sim)
 }
@@ -118,16 +119,17 @@ pub(in crate::packet) fn build_by<C: Clock>(
         };
         Partition { stubs_wait: tactics.stubs, ..partition }
     };
-    let mut sim = build_with(plan, custom, partition)?;
+    let mut sim = build_with(plan, custom, partition, |_| true)?;
     (sim.prefetcher.processes, sim.prefetcher.packets) = (tactics.prefetch, tactics.prefetch);
     Ok(sim)
 }
 
-/// Builds a run whose network `partition` divides into processes.
+/// Builds a run whose network `partition` divides into processes; endpoints at nodes that are not `own` are left out.
 pub(in crate::packet) fn build_with<C: Clock>(
     plan: &Plan,
     custom: &dyn Custom,
     partition: impl Fn(&Plan, &[Link<C>], &[u64], &[bool]) -> Partition,
+    own: impl Fn(NodeId) -> bool,
 ) -> Result<Sim<C>, Vec<Problem>> {
     let mut problems = Vec::new();
     let mut links = build_links::<C>(plan, custom, &mut problems);
@@ -135,7 +137,11 @@ pub(in crate::packet) fn build_with<C: Clock>(
     let bundles = Bundles::default();
     for i in 0..plan.flows.len() {
         match endpoints::build(plan, i as u32, custom, &bundles) {
-            Ok(pair) => pairs.push(pair),
+            Ok((sender, receiver)) => {
+                let flow = &plan.flows[i];
+                let [src, dst] = [flow.src, flow.dst].map(&own);
+                pairs.push((sender.filter(|_| src), receiver.filter(|_| dst)));
+            }
             Err(found) => problems.extend(found),
         }
     }

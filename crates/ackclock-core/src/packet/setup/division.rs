@@ -23,6 +23,9 @@ mod cost {
 /// How much heavier than the mean a part may be: where a network hangs together, equal parts may be worse.
 const SLACKS: [f64; 4] = [1.02, 1.08, 1.16, 1.3];
 
+/// Parts are about equal if the largest has at most so many times the mean.
+const FAIR: f64 = 1.25;
+
 /// The threads of a run.
 #[derive(Clone, Debug)]
 pub(in crate::packet) struct Division {
@@ -36,6 +39,13 @@ pub(in crate::packet) struct Division {
     pub(in crate::packet) largest: f64,
     /// The shortest time between threads [s]; infinite if no packets go from one to another.
     pub(in crate::packet) lookahead_s: f64,
+}
+
+impl Division {
+    /// What makes a division better: of few threads it is only if there is not work for more.
+    fn rank(&self) -> (usize, f64) {
+        (self.threads, self.speedup)
+    }
 }
 
 /// Predicts the work of a run on one thread [s], and among how many equal parts it would be as much divided as it is
@@ -54,24 +64,30 @@ pub(in crate::packet) fn predict_work(plan: &Plan, partition: &Partition) -> (f6
 /// Joins each node that has one neighbour to it, and the nodes of each cluster.
 fn join_parts(plan: &Plan, partition: &Partition) -> UnionFind<usize> {
     let mut joint = UnionFind::new(plan.nodes.len());
-    let mut neighbour = vec![None; plan.nodes.len()];
-    let mut has_several = vec![false; plan.nodes.len()];
+    join_hosts(plan, &mut joint);
     let process = |node: usize| partition.node_process[node];
     let is_cluster = |p: u32| p != u32::MAX && partition.is_cluster[p as usize];
     for link in &plan.links {
         let [from, to] = [link.from.index(), link.to.index()];
-        has_several[from] |= neighbour[from].is_some_and(|known| known != to);
-        neighbour[from] = Some(to);
         if process(from) == process(to) && is_cluster(process(from)) {
             joint.union(from, to);
         }
     }
-    for (node, other) in neighbour.iter().enumerate() {
-        if let (Some(other), false) = (*other, has_several[node]) {
-            joint.union(node, other);
-        }
-    }
     joint
+}
+
+/// Joins each node that has one neighbour to it.
+fn join_hosts(plan: &Plan, joint: &mut UnionFind<usize>) {
+    const NOTHING: usize = usize::MAX;
+    const SEVERAL: usize = usize::MAX - 1;
+    let mut neighbour = vec![NOTHING; plan.nodes.len()];
+    for link in &plan.links {
+        let (known, to) = (&mut neighbour[link.from.index()], link.to.index());
+        *known = if *known == NOTHING || *known == to { to } else { SEVERAL };
+    }
+    for (node, &other) in neighbour.iter().enumerate().filter(|of| *of.1 < SEVERAL) {
+        joint.union(node, other);
+    }
 }
 
 /// The predicted work of each node [s]: of the endpoints that it has and of its links.
@@ -95,24 +111,60 @@ fn work_by_node(plan: &Plan, load: &Passages) -> Vec<f64> {
 }
 
 /// Divides the network among so many threads at most. `shortest` has each link's shortest time.
+///
+/// Hosts stay with their router if parts are about equal then: a network of many hosts is small without them.
 pub(in crate::packet) fn divide(plan: &Plan, shortest: &[u64], threads: usize) -> Division {
     let load = passages(plan);
+    let work = work_by_node(plan, &load);
+    let routers = divide_by(plan, &load, &work, shortest, threads, true);
+    if routers.threads == threads && routers.largest * threads as f64 <= FAIR {
+        return routers;
+    }
+    let hosts = divide_by(plan, &load, &work, shortest, threads, false);
+    if hosts.rank() > routers.rank() { hosts } else { routers }
+}
+
+/// The same; `with_router`: a node that has one neighbour stays with it.
+fn divide_by(
+    plan: &Plan,
+    load: &Passages,
+    work: &[f64],
+    shortest: &[u64],
+    threads: usize,
+    with_router: bool,
+) -> Division {
     // A packet must take some time from thread to thread.
     let mut joint = UnionFind::new(plan.nodes.len());
     for (link, _) in plan.links.iter().zip(shortest).filter(|of| *of.1 == 0) {
         joint.union(link.from.index(), link.to.index());
     }
-    let groups: Vec<usize> = (0..plan.nodes.len()).map(|node| joint.find(node)).collect();
-    let graph = graph(plan, &load, shortest, &groups);
+    if with_router {
+        join_hosts(plan, &mut joint);
+    }
+    let mut numbers = vec![usize::MAX; plan.nodes.len()];
+    let mut count = 0;
+    let mut number = |node: usize| {
+        let number = &mut numbers[joint.find_mut(node)];
+        if *number == usize::MAX {
+            *number = count;
+            count += 1;
+        }
+        *number
+    };
+    let groups: Vec<usize> = (0..plan.nodes.len()).map(&mut number).collect();
+    let graph = graph(plan, load, work, shortest, &groups, count);
     let ways = [Growth::ByBond, Growth::ByDistance].into_iter();
-    let all = ways.flat_map(|by| SLACKS.map(|slack| (by, slack))).map(|(by, slack)| {
-        let parts = graph.divide(threads, slack, by);
-        assess(plan, &load, shortest, &graph, &groups, &parts)
-    });
-    // Of equal ones the first; of few threads only if there is not work for more.
-    let rank = |division: &Division| (division.threads, division.speedup);
-    let best = all.reduce(|best, next| if rank(&next) > rank(&best) { next } else { best });
-    best.unwrap_or_else(|| assess(plan, &load, shortest, &graph, &groups, &vec![0; groups.len()]))
+    let all = ways.flat_map(|by| SLACKS.map(|slack| graph.divide(threads, slack, by)));
+    let mut parts: Vec<Vec<u16>> = Vec::new();
+    for found in all {
+        if !parts.contains(&found) {
+            parts.push(found);
+        }
+    }
+    let all = parts.iter().map(|parts| assess(plan, load, shortest, &graph, &groups, parts));
+    // Of equal ones the first.
+    let best = all.reduce(|best, next| if next.rank() > best.rank() { next } else { best });
+    best.unwrap_or_else(|| assess(plan, load, shortest, &graph, &groups, &vec![0; count]))
 }
 
 /// What a division into parts amounts to; `groups` are of nodes that stay together.
@@ -155,10 +207,17 @@ fn assess(
     }
 }
 
-/// Nodes with their work, bound by links.
-fn graph(plan: &Plan, load: &Passages, shortest: &[u64], groups: &[usize]) -> Graph {
-    let mut graph = Graph::new(plan.nodes.len());
-    for (&group, work) in groups.iter().zip(work_by_node(plan, load)) {
+/// So many groups of nodes with their work, bound by links.
+fn graph(
+    plan: &Plan,
+    load: &Passages,
+    work: &[f64],
+    shortest: &[u64],
+    groups: &[usize],
+    count: usize,
+) -> Graph {
+    let mut graph = Graph::new(count);
+    for (&group, work) in groups.iter().zip(work) {
         graph.weights[group] += work;
     }
     for ((link, &packets), &time) in plan.links.iter().zip(&load.links).zip(shortest) {

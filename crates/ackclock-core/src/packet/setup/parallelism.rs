@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use crate::compile::Plan;
 use crate::error::Problem;
 use crate::packet::network::link::Link;
-use crate::packet::outcome::parallelism::Turns;
+use crate::packet::outcome::parallelism::{Turns, UnitTurn};
 use crate::packet::process::clock::{Clock, Picoseconds, Seconds};
 use crate::packet::process::stubs::Stubs;
 use crate::packet::setup::build::{build, build_with};
@@ -68,7 +68,8 @@ fn record<C: Clock>(plan: &Plan, threads: usize, steps: u64) -> Result<Stretch, 
         *parts.borrow_mut() = Some((made.link_process.clone(), made.node_process.clone()));
         made
     };
-    let mut sim: Sim<C> = build_with(plan, &RegistryOnly, partition)?;
+    let mut sim: Sim<C> = build_with(plan, &RegistryOnly, partition, |_| true)?;
+    sim.border.limit_turns(&sim.schedule);
     let (mut link_process, node_process) = parts.into_inner().unwrap_or_default();
     // A link that packets enter at once after another is part of that one's turn.
     let follows = find_followers(plan, &sim.links.list);
@@ -89,15 +90,8 @@ fn record<C: Clock>(plan: &Plan, threads: usize, steps: u64) -> Result<Stretch, 
     for (l, &process) in (0..).zip(&link_process) {
         units.links[unit_of[process as usize] as usize].push(l);
     }
-    let mut sources: Vec<Vec<u32>> = vec![Vec::new(); count];
     for (process, &unit) in sim.schedule.processes.iter().zip(&unit_of) {
         units.ends[unit as usize].extend(&process.endpoints);
-        let of = process.sources.iter().map(|&(source, _)| unit_of[source as usize]);
-        sources[unit as usize].extend(of.filter(|&source| source != unit));
-    }
-    for list in &mut sources {
-        list.sort_unstable();
-        list.dedup();
     }
     let names = names(plan, count, &link_process, &node_process);
     let recorded = sim.record_turns(&units, steps);
@@ -121,8 +115,18 @@ fn record<C: Clock>(plan: &Plan, threads: usize, steps: u64) -> Result<Stretch, 
     let from = settled.first().map_or(Time(0), |turn| Time(C::ps(turn.at)));
     let turns = Turns {
         names,
-        sources,
-        list: settled.iter().map(|turn| (turn.unit, turn.steps)).collect(),
+        list: settled
+            .iter()
+            .map(|turn| UnitTurn {
+                unit: turn.unit,
+                steps: turn.steps,
+                needs: turn
+                    .needs
+                    .iter()
+                    .filter_map(|need| need.checked_sub(first as u32))
+                    .collect(),
+            })
+            .collect(),
         from_s: from.seconds(),
         until_s: end.seconds(),
     };

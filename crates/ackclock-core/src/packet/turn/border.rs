@@ -1,5 +1,12 @@
 //! What of a run belongs to other threads, if several share it (`turn/divided.rs`).
 
+use crate::packet::process::clock::Clock;
+use crate::packet::process::schedule::Schedule;
+
+/// Turns between which a time between two threads is divided. A process that used all of it would run while the thread
+/// that its packets go to waits, and then wait itself.
+const TURNS_A_DELAY: u64 = 4;
+
 /// Which processes are those of other threads, and what is to be sent there.
 #[derive(Debug, Default)]
 pub(in crate::packet) struct Border {
@@ -9,9 +16,36 @@ pub(in crate::packet) struct Border {
     pub(in crate::packet) me: u16,
     /// Channels to other threads with packets that have not been sent.
     pub(in crate::packet) leaving: Vec<u32>,
+    /// By process, how far from its next event a turn goes at most; empty if there is one thread.
+    pub(in crate::packet) spans: Vec<u64>,
 }
 
 impl Border {
+    /// Limits the turns of processes that packets reach from other threads, or whose packets go there, to a part of the
+    /// shortest time between the two.
+    pub(in crate::packet) fn limit_turns<C: Clock>(&mut self, schedule: &Schedule<C>) {
+        if !C::IS_EXACT {
+            return;
+        }
+        self.spans = vec![u64::MAX; self.homes.len()];
+        for (to, process) in schedule.processes.iter().enumerate().take(self.homes.len()) {
+            for &(from, time) in &process.sources {
+                let from = from as usize;
+                if self.homes[from] != self.homes[to] {
+                    let span = (time / TURNS_A_DELAY).max(1);
+                    self.spans[from] = self.spans[from].min(span);
+                    self.spans[to] = self.spans[to].min(span);
+                }
+            }
+        }
+    }
+
+    /// Where a turn of process `p` ends at the latest, if its next event is at `next`.
+    #[inline]
+    pub(in crate::packet) fn last_end<C: Clock>(&self, p: usize, next: u64) -> u64 {
+        self.spans.get(p).map_or(u64::MAX, |&span| C::bound(next, span))
+    }
+
     /// Whether a process belongs to another thread.
     #[inline(always)]
     pub(in crate::packet) fn is_foreign(&self, p: u32) -> bool {

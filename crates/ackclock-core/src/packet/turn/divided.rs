@@ -2,10 +2,11 @@
 //! sends packets for other parts to their threads.
 //!
 //! Every thread has the whole network, in which processes, links and channels have the same numbers, and uses its part
-//! of it. A process runs when it can run at least to where it is due, as in a run on one thread: then every packet that
-//! arrives until then is there, and the order of events within a process depends on nothing else. So the results are
-//! the same bits (`docs/explanation/parallel.md`). Which processes run first, and how long turns are, depends on how fast
-//! the other threads are.
+//! of it. A process runs up to a time before which no further packet can reach it, and the order of events within a
+//! process depends on nothing else. So the results are the same bits (`docs/explanation/parallel.md`). Which processes run
+//! first, and how long turns are, depends on how fast the other threads are. A process that exchanges packets with other
+//! threads has short turns ([`Border::limit_turns`](crate::packet::turn::border::Border::limit_turns)), so that those
+//! can go on meanwhile.
 
 use crate::agenda::{Agenda, Entry};
 use crate::packet::network::wires::Channel;
@@ -133,14 +134,16 @@ impl Sim<Divided> {
         self.schedule.agenda.first().time.min(waiting.first.unwrap_or(Agenda::NEVER))
     }
 
-    /// Chooses the first process that can run to where it is due; those before it wait.
+    /// Chooses the first process that can run to where it is due, or as long as its turns are; those before it wait.
     fn choose(&mut self, member: &Member<'_>, waiting: &mut Waiting) -> Next {
         let end = self.schedule.end.saturating_add(1);
         while let Some(Entry { time: key, who }) = self.schedule.next() {
             let soonest = self.next_effect(waiting).min(member.others());
-            let horizon = self.schedule.horizon(who as usize, soonest);
-            if horizon >= key.min(end) {
-                return Next::Run { p: who as usize, horizon, soonest };
+            let p = who as usize;
+            let horizon = self.schedule.horizon(p, soonest);
+            let last = self.border.last_end::<Divided>(p, self.schedule.progress[p].next);
+            if horizon >= key.min(end).min(last) {
+                return Next::Run { p, horizon: horizon.min(last), soonest };
             }
             let key = self.schedule.suspend(who);
             waiting.list.push(who);

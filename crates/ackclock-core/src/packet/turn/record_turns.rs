@@ -1,5 +1,7 @@
 //! Runs a stretch and records whose turn it was and what it did, for `explain --parallel`.
 
+use smallvec::SmallVec;
+
 use crate::agenda::Entry;
 use crate::packet::process::clock::Clock;
 use crate::packet::process::stubs::Stubs;
@@ -14,13 +16,15 @@ pub(in crate::packet) struct Units {
 }
 
 /// A recorded turn.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(in crate::packet) struct Turn {
     pub(in crate::packet) unit: u32,
     /// Packets that its links and endpoints received, and its local events.
     pub(in crate::packet) steps: u32,
     /// A time that the run had reached.
     pub(in crate::packet) at: u64,
+    /// The turns of other units after which it could begin.
+    pub(in crate::packet) needs: SmallVec<[u32; 4]>,
 }
 
 impl<C: Clock> Sim<C> {
@@ -29,6 +33,8 @@ impl<C: Clock> Sim<C> {
         let failure: Failure<'_> = &|| None;
         let mut turns = Vec::new();
         let mut known = vec![0u64; units.links.len()];
+        // By process, its turns, each with the time before which it had done everything.
+        let mut ends: Vec<Vec<(u64, u32)>> = vec![Vec::new(); units.links.len()];
         let mut all = 0;
         self.schedule.start();
         while all < steps
@@ -36,7 +42,16 @@ impl<C: Clock> Sim<C> {
         {
             let (p, events) = (who as usize, self.tally.events);
             self.schedule.note_soonest(soonest);
-            let horizon = self.schedule.horizon(p, soonest);
+            let last = self.border.last_end::<C>(p, self.schedule.progress[p].next);
+            let horizon = self.schedule.horizon(p, soonest).min(last);
+            let needs = self.schedule.processes[p].sources.iter();
+            let needs = needs.filter_map(|&(source, time)| {
+                // The first that reached far enough; where there is none, nothing more was sent after the last.
+                let ends = &ends[source as usize];
+                let enough = ends.partition_point(|&(done, _)| C::bound(done, time) < horizon);
+                ends.get(enough).or(ends.last()).map(|of| of.1)
+            });
+            let needs = needs.collect();
             let outlet = self.schedule.stubs.number(p);
             if outlet != Stubs::NONE {
                 self.run_stubs(outlet, horizon, soonest, failure);
@@ -50,7 +65,8 @@ impl<C: Clock> Sim<C> {
             all += steps;
             // A process that has no way out is never due.
             let at = soonest.min(done).min(self.schedule.end);
-            turns.push(Turn { unit: who, steps: steps as u32, at });
+            ends[p].push((done, turns.len() as u32));
+            turns.push(Turn { unit: who, steps: steps as u32, at, needs });
         }
         turns
     }

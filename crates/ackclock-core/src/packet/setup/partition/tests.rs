@@ -13,7 +13,7 @@ use crate::packet::turn::simulator::{RunEnd, Sim};
 use crate::scenario::Era;
 
 fn build<C: Clock>(plan: &Plan) -> Sim<C> {
-    build_with(plan, &RegistryOnly, Partition::of).unwrap()
+    build_with(plan, &RegistryOnly, Partition::of, |_| true).unwrap()
 }
 
 fn results_on<C: Clock>(plan: &Plan, is_default: bool) -> Results {
@@ -21,8 +21,11 @@ fn results_on<C: Clock>(plan: &Plan, is_default: bool) -> Results {
         stubs_wait: false,
         ..Partition::apart(plan)
     };
-    let mut sim =
-        if is_default { build::<C>(plan) } else { build_with(plan, &RegistryOnly, apart).unwrap() };
+    let mut sim = if is_default {
+        build::<C>(plan)
+    } else {
+        build_with(plan, &RegistryOnly, apart, |_| true).unwrap()
+    };
     assert_eq!(sim.run(&|| None, &mut |_| true, None), RunEnd::Ended);
     sim.into_ended().finish(plan, None).unwrap()
 }

@@ -78,34 +78,38 @@ def ns3(scenario: Scenario, options: Options) -> Prepared:
     flags = flags_of(Path(options.paths.get("ns3", Path("/usr"))))
     compiler = find("ns3", "g++", {}, "a C++ compiler")
 
-    built: dict[str, tempfile.TemporaryDirectory[str]] = {}
+    built: dict[str, bytes] = {}
 
-    def build(text: str) -> Path:
+    def build(text: str) -> bytes:
         """Compile a program once; seeds are an argument of it, so that mostly one serves all."""
         if text not in built:
-            built[text] = tempfile.TemporaryDirectory(prefix="ackclock-ns3-")
-            folder = Path(built[text].name)
-            (folder / "net.cc").write_text(text, encoding="ascii")
-            command: list[str | Path] = [
-                compiler,
-                "-std=c++17",
-                "-O1",
-                "net.cc",
-                "-o",
-                "net",
-                *flags,
-            ]
-            run_program(command, folder, options.time_limit_s, "the compiler of ns-3's program")
-        return Path(built[text].name)
+            with tempfile.TemporaryDirectory(prefix="ackclock-ns3-") as name:
+                folder = Path(name)
+                (folder / "net.cc").write_text(text, encoding="ascii")
+                command: list[str | Path] = [
+                    compiler,
+                    "-std=c++17",
+                    "-O1",
+                    "net.cc",
+                    "-o",
+                    "net",
+                    *flags,
+                ]
+                run_program(command, folder, options.time_limit_s, "the compiler for ns-3")
+                built[text] = (folder / "net").read_bytes()
+        return built[text]
 
     def run(seed: int) -> Run:
         case = scenario.seeded(seed)
         mine = plan_of(case)
-        folder = build(write(mine).text)
+        program = build(write(mine).text)
         with tempfile.TemporaryDirectory(prefix="ackclock-ns3-") as name:
-            command: list[str | Path] = [folder / "net", ".", str(1 + seed)]
-            run_program(command, Path(name), options.time_limit_s, "ns-3")
-            return _read(case, mine, Path(name))
+            folder = Path(name)
+            (folder / "net").write_bytes(program)
+            (folder / "net").chmod(0o700)
+            order: list[str | Path] = [folder / "net", ".", str(1 + seed)]
+            run_program(order, folder, options.time_limit_s, "ns-3")
+            return _read(case, mine, folder)
 
     return Prepared(
         ours=scenario,

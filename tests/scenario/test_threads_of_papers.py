@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-TOOL = Path(__file__).resolve().parents[2] / "tools" / "threads" / "compare.py"
+TOOL = Path(__file__).resolve().parents[2] / "tools" / "threads" / "compare_threads.py"
 
 
 @pytest.mark.slow

@@ -1,7 +1,7 @@
 """Run examples and papers on one thread and on several: digests and tables must be equal.
 
-    .venv/bin/python tools/threads/compare.py                        # with a sample of each paper
-    .venv/bin/python tools/threads/compare.py --papers all --most-s 5 --threads 2,3
+    .venv/bin/python tools/threads/compare_threads.py                        # with a sample of each paper
+    .venv/bin/python tools/threads/compare_threads.py --papers all --most-s 5 --threads 2,3
 
 Of papers the scenarios of the fast tier are run. A sample is the same each time. Cases of other
 engines are left out; those with Python code use one thread in any case. Exit status: 0 all equal,

@@ -1,6 +1,6 @@
 """Run examples and papers on one thread and on several: digests and tables must be equal.
 
-    .venv/bin/python tools/threads/compare_threads.py                        # with a sample of each paper
+    .venv/bin/python tools/threads/compare_threads.py               # with a sample of each paper
     .venv/bin/python tools/threads/compare_threads.py --papers all --most-s 5 --threads 2,3
 
 Of papers the scenarios of the fast tier are run. A sample is the same each time. Cases of other

@@ -63,8 +63,7 @@ def receive(channel: socket.socket) -> dict[str, Any]:
     EOFError
         The other end is gone.
     """
-    (size,) = _SIZE.unpack(_exactly(channel, _SIZE.size))
-    message: dict[str, Any] = json.loads(_exactly(channel, size))
+    message: dict[str, Any] = json.loads(receive_numbers(channel))
     return message
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import copy
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from ackclock._util import core
 from ackclock.errors import Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
 __all__ = ["Frozen", "cell_text", "paths_of_plain", "read_problems"]
@@ -26,6 +26,22 @@ class Frozen:
     def _freeze(self, **values: Any) -> None:
         for name, value in values.items():
             object.__setattr__(self, name, value)
+
+    def _fill(
+        self, data: dict[str, Any], file: Path | None, typed: Iterable[str] | None = None
+    ) -> None:
+        """Check the form of a document and take it over; ``typed``: paths that a person typed."""
+        raise NotImplementedError
+
+    def _replaced(self, changes: Mapping[str, Any]) -> Self:
+        """Copy with values changed by path."""
+        from ackclock._util import paths
+        from ackclock.catalogue.records import plain
+
+        values = {path: plain(value) for path, value in changes.items()}
+        changed = type(self).__new__(type(self))
+        changed._fill(paths.replaced(self._data, values), self._file, values)
+        return changed
 
     def __setattr__(self, name: str, value: object) -> None:
         message = f"a {type(self).__name__} cannot be changed; use .replace({name}=...)"

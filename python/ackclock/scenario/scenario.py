@@ -10,7 +10,6 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ackclock._util import paths
 from ackclock._util.documents import Typed
 from ackclock.case import Cost, Parcel, rest_of
 from ackclock.catalogue.network_kinds import expand, kind_of
@@ -229,12 +228,7 @@ class Scenario(Frozen):
         Scenario
             The changed scenario.
         """
-        from ackclock.catalogue.records import plain
-
-        values = {path: plain(value) for path, value in changes.items()}
-        changed = Scenario.__new__(Scenario)
-        changed._fill(paths.replaced(self._data, values), self._file, values)
-        return changed
+        return self._replaced(changes)
 
     def to_json(self) -> str:
         """Write as JSON; `load` gives an equal scenario back."""

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ackclock._util import paths
 from ackclock._util.documents import Typed, read_document
 from ackclock.case import Cost, Parcel, rest_of
 from ackclock.engines.fluid import document
@@ -187,12 +186,7 @@ class FluidCase(Frozen):
         **changes
             New values by path, as in ``**{"sender.alpha": 0.1}``; None takes the default.
         """
-        from ackclock.catalogue.records import plain
-
-        values = {path: plain(value) for path, value in changes.items()}
-        changed = FluidCase.__new__(FluidCase)
-        changed._fill(paths.replaced(self._data, values), self._file, values)
-        return changed
+        return self._replaced(changes)
 
     def seeded(self, seed: int) -> FluidCase:
         """Copy with another seed; nothing is checked again.

@@ -33,6 +33,7 @@ __all__ = [
     "plain_traffic",
     "rules",
     "traffic",
+    "traffic_problems",
 ]
 
 Data = dict[str, Any]
@@ -200,18 +201,29 @@ def form_problems(data: Data, typed: Iterable[str] | None = None) -> list[Proble
 
     if data.get("unit", "bit/s") != "bit/s":
         typed = None  # Rates are numbers of that unit.
-    problems = parameter_problems(rules(), data, typed=typed)
+    problems = [*parameter_problems(rules(), data, typed=typed), *traffic_problems(data)]
+    if data.get("arrivals") is not None and data.get("allocation") == "alpha-fair":
+        message = '"alpha-fair" is found for flows that last; expected max-min or senders'
+        problems.append(Problem("allocation", message))
+    return problems
+
+
+def traffic_problems(data: Data) -> list[Problem]:
+    """Find whether traffic is missing, or is there beside a trace that has it.
+
+    Parameters
+    ----------
+    data
+        Has ``traffic`` or ``arrivals``.
+    """
     given = data.get("arrivals")
     is_trace = isinstance(given, dict) and given.get("kind") == "trace"
     if is_trace and "traffic" in data:
         message = "a trace names its own pairs; expected no table traffic beside it"
-        problems.append(Problem("traffic", message))
+        return [Problem("traffic", message)]
     if not is_trace and "traffic" not in data:
-        problems.append(Problem("", '"traffic" is missing (The flows)'))
-    if given is not None and data.get("allocation") == "alpha-fair":
-        message = '"alpha-fair" is found for flows that last; expected max-min or senders'
-        problems.append(Problem("allocation", message))
-    return problems
+        return [Problem("", '"traffic" is missing (The flows)')]
+    return []
 
 
 def filled(data: Data) -> Data:

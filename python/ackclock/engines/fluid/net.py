@@ -185,6 +185,18 @@ class FluidNet:
         """
         return self.hops[self.offsets[flow] : self.offsets[flow + 1]]
 
+    def nodes_along(self, flow: int) -> list[str]:
+        """Nodes that a flow passes, both ends included; the network must have a graph.
+
+        Parameters
+        ----------
+        flow
+            Its number.
+        """
+        assert self.graph is not None, "nodes have names in a graph only"
+        nodes, links = self.graph.nodes, self.route(flow)
+        return [nodes[self.graph.src[links[0]]], *(nodes[self.graph.dst[i]] for i in links)]
+
     def __repr__(self) -> str:
         return f"FluidNet(links={self.n_links}, flows={self.n_flows}, hops={len(self.hops)})"
 

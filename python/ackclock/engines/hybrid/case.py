@@ -8,7 +8,6 @@ import json
 import time
 from typing import TYPE_CHECKING, Any
 
-from ackclock._util import paths
 from ackclock._util.documents import Typed
 from ackclock.case import Cost, Parcel, rest_of
 from ackclock.engines.fluid.case import FluidCase
@@ -45,11 +44,12 @@ class HybridCase(Frozen):
         With every problem of form at once. What needs the whole network is found by `check`.
     """
 
-    __slots__ = ("_crowd", "_scenario")
+    __slots__ = ("_crowd", "_prepared", "_scenario")
     engine = "hybrid"
     is_random = True
     _scenario: Scenario
     _crowd: FluidCase
+    _prepared: Solver | None
 
     def __init__(self, data: dict[str, Any], file: Path | None = None) -> None:
         from ackclock.catalogue.records import plain
@@ -75,7 +75,7 @@ class HybridCase(Frozen):
         crowd |= {key: background[key] for key in ("traffic", "arrivals") if key in background}
         with of_background():
             fluid = FluidCase(crowd, file)
-        self._freeze(_data=data, _file=file, _scenario=made, _crowd=fluid)
+        self._freeze(_data=data, _file=file, _scenario=made, _crowd=fluid, _prepared=None)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (HybridCase, (self._data, self._file))
@@ -126,12 +126,7 @@ class HybridCase(Frozen):
         **changes
             New values by path, as in ``**{"background.per_pair": 1000}``; None takes the default.
         """
-        from ackclock.catalogue.records import plain
-
-        values = {path: plain(value) for path, value in changes.items()}
-        changed = HybridCase.__new__(HybridCase)
-        changed._fill(paths.replaced(self._data, values), self._file, values)
-        return changed
+        return self._replaced(changes)
 
     def seeded(self, seed: int) -> HybridCase:
         """Copy with another seed; nothing is checked again.
@@ -147,6 +142,7 @@ class HybridCase(Frozen):
             _file=self._file,
             _scenario=self._scenario.seeded(seed),
             _crowd=self._crowd.seeded(seed),
+            _prepared=None,
         )
         return copied
 
@@ -247,7 +243,10 @@ class HybridCase(Frozen):
     def _solver(self) -> Solver:
         from ackclock.engines.hybrid.solve import Solver
 
-        return Solver(self._scenario, self._crowd, self.background)
+        if self._prepared is None:
+            self._freeze(_prepared=Solver(self._scenario, self._crowd, self.background))
+        assert self._prepared is not None
+        return self._prepared
 
 
 def from_document(data: dict[str, Any], file: Path | None = None) -> HybridCase:

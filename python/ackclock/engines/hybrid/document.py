@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -125,6 +126,7 @@ def form_problems(data: Data, typed: Iterable[str] | None = None) -> list[Proble
         As of the fluid engine's function of this name.
     """
     from ackclock.catalogue.form import parameter_problems
+    from ackclock.engines.fluid.document import traffic_problems
 
     whole = rules()
     only = {
@@ -145,14 +147,8 @@ def form_problems(data: Data, typed: Iterable[str] | None = None) -> list[Proble
             problems.append(Problem(key, message))
     if not isinstance(background, dict):
         return problems
-    come = background.get("arrivals")
-    is_trace = isinstance(come, dict) and come.get("kind") == "trace"
-    if is_trace and "traffic" in background:
-        message = "a trace names its own pairs; expected no table traffic beside it"
-        problems.append(Problem("background.traffic", message))
-    if not is_trace and "traffic" not in background:
-        problems.append(Problem("background", '"traffic" is missing (The flows)'))
-    if come is not None:
+    problems += _in_background(traffic_problems(background))
+    if background.get("arrivals") is not None:
         problems += [
             Problem(f"background.{key}", f"is for flows that last; expected no {key} with arrivals")
             for key in ("per_pair", "packets")
@@ -183,10 +179,11 @@ def of_background() -> Iterator[None]:
     try:
         yield
     except ScenarioError as error:
-        found = [
-            Problem(
-                p.path if p.path.startswith("net") else f"background.{p.path}", p.message, p.file
-            )
-            for p in error.problems
-        ]
-        raise ScenarioError(found) from None
+        raise ScenarioError(_in_background(error.problems)) from None
+
+
+def _in_background(problems: Iterable[Problem]) -> list[Problem]:
+    return [
+        p if p.path.startswith("net") else replace(p, path=f"background.{p.path}".rstrip("."))
+        for p in problems
+    ]

@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ackclock.engines.fluid.arrivals import Transfers
 from ackclock.engines.fluid.net import FluidNet
+from ackclock.engines.fluid.over_time import simulate
 from ackclock.engines.hybrid.leftover import Leftover
 from ackclock.engines.hybrid.mixture import FIRST, FULL
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from ackclock.engines.fluid.arrivals import Transfers
     from ackclock.engines.hybrid.mixture import Mixture
 
     Floats = npt.NDArray[np.float64]
@@ -76,7 +77,6 @@ def while_flows_come(
         As of `Mixture.allocate`.
     """
     pairs, own = mixture.pairs, mixture.own
-    assert pairs is not None, "invariant: transfers have pairs"
     n, n_links = pairs.n_flows, len(mixture.graph.capacity)
     # A pair's transfers that are packets cross a wide private link first, as each flow of the
     # scenario does: what these carry is what the packets have.
@@ -84,37 +84,24 @@ def while_flows_come(
     ways = [*routes, *routes, *(np.array(flow.route, dtype=np.uint32) for flow in own)]
     private = np.arange(n_links, n_links + n + len(own), dtype=np.uint32)
     ways = [way if i < n else np.append(private[i - n], way) for i, way in enumerate(ways)]
-    wide = float(mixture.graph.capacity.sum())
+    wide = np.full(n + len(own), mixture.graph.capacity.sum())
+    wide[n:] = np.minimum([flow.demand_bps for flow in own], wide[n:])
     weight = np.concatenate([pair_share, pair_share, own_share])
     if pairs.weight is not None:
         weight[: 2 * n] *= np.tile(pairs.weight, 2)
-    peak = np.full(2 * n + len(own), np.inf)
-    for i, flow in enumerate(own, 2 * n):
-        peak[i] = flow.demand_bps
-        if not flow.responds:
-            weight[i] = FIRST
+    weight[2 * n :][[not flow.responds for flow in own]] = FIRST
     net = FluidNet.from_routes(
-        np.append(mixture.graph.capacity, np.full(len(private), wide)),
-        [way.tolist() for way in ways],
-        weight=weight,
+        np.append(mixture.graph.capacity, wide), [way.tolist() for way in ways], weight=weight
     )
     starts = np.array([flow.start_s for flow in own])
     time = np.append(transfers.time, starts)
     order = np.argsort(time, kind="stable")
     flow_of = np.append(transfers.flow + n * as_packets, 2 * n + np.arange(len(own)))
     size = np.append(transfers.size * wire, np.full(len(own), ENDLESS))
-    found = net._core.simulate(
-        time=time[order],
-        flow=flow_of[order].astype(np.uint32),
-        size=size[order],
-        peak=peak if np.isfinite(peak).any() else np.empty(0),
-        until=duration_s,
-        drain=False,
-        interval=update_s,
-        senders=None,
-        progress=None,
-    )
-    carried = found["samples"].reshape(-1, len(net.capacity))
+    offered = Transfers(time[order], flow_of[order].astype(np.uint32), size[order])
+    window = {"duration": duration_s, "drain": False, "interval": update_s}
+    found = simulate(net, offered, window)
+    carried = found["samples"]
     of_packets = np.zeros((len(carried), n_links))
     for at, way in enumerate(ways[n:]):
         of_packets[:, way[1:]] += carried[:, n_links + at, None]

@@ -8,6 +8,7 @@ first.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -90,14 +91,14 @@ class Mixture:
     graph
         The network, capacities in bit/s.
     pairs
-        The background's pairs with their routes, weights and demands; None for none.
+        The background's pairs with their routes, weights and demands.
     per_pair
         Flows of each pair.
     own
         The scenario's flows.
     """
 
-    def __init__(self, graph: Graph, pairs: FluidNet | None, per_pair: int, own: list[Own]) -> None:
+    def __init__(self, graph: Graph, pairs: FluidNet, per_pair: int, own: list[Own]) -> None:
         self.graph = graph
         self.pairs = pairs
         self.per_pair = per_pair
@@ -105,18 +106,28 @@ class Mixture:
         routes = [np.array(flow.route, dtype=np.uint32) for flow in own]
         counts = np.array([len(route) for route in routes], dtype=np.int64)
         hops, offsets = np.concatenate(routes), np.cumsum(counts)
-        if pairs is None:
-            self._hops = hops
-            self._offsets = np.concatenate([[0], offsets]).astype(np.uint32)
-        else:
-            self._hops = np.concatenate([pairs.hops, hops])
-            ends = pairs.offsets[-1] + offsets
-            self._offsets = np.concatenate([pairs.offsets, ends]).astype(np.uint32)
+        self._hops = np.concatenate([pairs.hops, hops])
+        ends = pairs.offsets[-1] + offsets
+        self._offsets = np.concatenate([pairs.offsets, ends]).astype(np.uint32)
 
     @property
     def n_pairs(self) -> int:
         """Pairs of the background."""
-        return 0 if self.pairs is None else self.pairs.n_flows
+        return self.pairs.n_flows
+
+    @cached_property
+    def opposite(self) -> Counts:
+        """The opposite direction of each link; -1 where there is none."""
+        ends = list(zip(self.graph.src.tolist(), self.graph.dst.tolist(), strict=True))
+        at = {pair: link for link, pair in enumerate(ends)}
+        return np.array([at.get((b, a), -1) for a, b in ends], dtype=np.int64)
+
+    def own_links(self) -> Flags:
+        """Links that the scenario's flows cross, with data or acknowledgements."""
+        found = np.zeros(len(self.graph.capacity), dtype=bool)
+        for flow in self.own:
+            found[[*flow.route, *flow.back]] = True
+        return found
 
     def allocate(self, active: Flags, pair_share: Floats, own_share: Floats) -> Allocation:
         """Find the weighted max-min rates.
@@ -132,9 +143,9 @@ class Mixture:
         weights = np.empty(n + len(self.own))
         demand = np.full(n + len(self.own), np.inf)
         weights[:n] = self.per_pair * pair_share
-        if pairs is not None and pairs.weight is not None:
+        if pairs.weight is not None:
             weights[:n] *= pairs.weight
-        if pairs is not None and pairs.demand is not None:
+        if pairs.demand is not None:
             demand[:n] = pairs.demand
         weights[n:] = [
             share if flow.responds else FIRST
@@ -161,8 +172,6 @@ class Mixture:
         rates
             Of each pair [bit/s].
         """
-        if self.pairs is None:
-            return np.zeros(len(self.graph.capacity))
         counts = lengths(self.pairs.offsets)
         load = np.bincount(self.pairs.hops, np.repeat(rates, counts), len(self.graph.capacity))
         return load.astype(np.float64, copy=False)

@@ -161,9 +161,8 @@ def _links(case: Case, solved: Solved, crossed: Any) -> pa.Table:
     flows = np.zeros(len(names), dtype=np.uint32)
     for own in mixture.own:
         flows[list(own.route)] += 1
-    if mixture.pairs is not None:
-        for pair in np.flatnonzero(left.as_packets):
-            flows[mixture.pairs.route(int(pair))] += np.uint32(left.as_packets[pair])
+    for pair in np.flatnonzero(left.as_packets):
+        flows[mixture.pairs.route(int(pair))] += np.uint32(left.as_packets[pair])
     rest = left.mean_over(left.left(capacity), end)
     for i, name in enumerate(names):
         link = measured.get(name)

@@ -44,33 +44,13 @@ def crossed(mixture: Mixture, left: Leftover) -> npt.NDArray[np.bool_]:
     left
         Who of the background are packets.
     """
-    found = np.zeros(len(mixture.graph.capacity), dtype=bool)
-    for flow in mixture.own:
-        found[[*flow.route, *flow.back]] = True
-    if mixture.pairs is not None:
-        reverse = opposite(mixture)
-        for pair in np.flatnonzero(left.as_packets):
-            route = mixture.pairs.route(int(pair))
-            found[route] = True
-            back = reverse[route]
-            found[back[back >= 0]] = True
+    found = mixture.own_links()
+    for pair in np.flatnonzero(left.as_packets):
+        route = mixture.pairs.route(int(pair))
+        found[route] = True
+        back = mixture.opposite[route]
+        found[back[back >= 0]] = True
     return found
-
-
-def opposite(mixture: Mixture) -> npt.NDArray[np.int64]:
-    """Find the opposite direction of each link; -1 where there is none.
-
-    Parameters
-    ----------
-    mixture
-        All flows.
-    """
-    graph = mixture.graph
-    at = {
-        pair: i for i, pair in enumerate(zip(graph.src.tolist(), graph.dst.tolist(), strict=True))
-    }
-    ends = zip(graph.dst.tolist(), graph.src.tolist(), strict=True)
-    return np.array([at.get(pair, -1) for pair in ends], dtype=np.int64)
 
 
 def changed_links(
@@ -151,7 +131,7 @@ def _steps(times: Floats, rates: Floats) -> list[Data]:
 
 
 def sampled_flows(
-    pairs: FluidNet | None,
+    pairs: FluidNet,
     counts: npt.NDArray[np.int64],
     template: Data,
     spread_s: float,
@@ -172,15 +152,10 @@ def sampled_flows(
     seed
         Of the starts.
     """
-    if pairs is None:
-        return []
-    assert pairs.graph is not None, "invariant: routed on a graph"
-    graph = pairs.graph
     rng = np.random.default_rng([seed, 2])
     made: list[Data] = []
     for pair in np.flatnonzero(counts):
-        links = pairs.route(int(pair))
-        nodes = [graph.nodes[graph.src[links[0]]], *(graph.nodes[graph.dst[i]] for i in links)]
+        nodes = pairs.nodes_along(int(pair))
         for start in rng.uniform(0, spread_s, int(counts[pair])):
             ends = {"src": nodes[0], "dst": nodes[-1], "route": nodes, "start": float(start)}
             made.append({"id": f"background-{len(made)}", **template, **ends})
@@ -203,12 +178,9 @@ def sampled_transfers(
     template
         What such a flow is, but for its ends.
     """
-    assert pairs.graph is not None, "invariant: routed on a graph"
-    graph = pairs.graph
     made: list[Data] = []
     for i in np.flatnonzero(chosen):
-        links = pairs.route(int(transfers.flow[i]))
-        nodes = [graph.nodes[graph.src[links[0]]], *(graph.nodes[graph.dst[j]] for j in links)]
+        nodes = pairs.nodes_along(int(transfers.flow[i]))
         ends = {"src": nodes[0], "dst": nodes[-1], "route": nodes}
         size = max(1, round(float(transfers.size[i]) / 8))
         made.append(

@@ -43,8 +43,6 @@ def draw(mixture: Mixture, found: Allocation, packets: int, rng: np.random.Gener
     """
     pairs = mixture.pairs
     nothing = np.zeros(mixture.n_pairs, dtype=np.int64)
-    if pairs is None:
-        return nothing
     of_hop = np.repeat(np.arange(mixture.n_pairs), lengths(pairs.offsets))
     held = found.pair_link >= 0
     there = np.bincount(pairs.hops[held[of_hop]], minlength=len(found.full)) * mixture.per_pair
@@ -53,7 +51,7 @@ def draw(mixture: Mixture, found: Allocation, packets: int, rng: np.random.Gener
     if not len(at):
         return nothing
     share = float(np.clip(np.max((packets - own[at]) / there[at]), 0.0, 1.0))
-    full = found.full & _crossed(mixture)
+    full = found.full & mixture.own_links()
     near = np.zeros(mixture.n_pairs, dtype=bool)
     near[of_hop[full[pairs.hops]]] = True
     near &= held
@@ -61,11 +59,3 @@ def draw(mixture: Mixture, found: Allocation, packets: int, rng: np.random.Gener
     ends = np.floor(np.cumsum(np.where(near, mixture.per_pair * share, 0.0)) + rng.random())
     counts: Counts = np.diff(ends, prepend=0.0).astype(np.int64)
     return np.minimum(counts, mixture.per_pair)
-
-
-def _crossed(mixture: Mixture) -> npt.NDArray[np.bool_]:
-    """Links that the scenario's flows cross, with data or acknowledgements."""
-    found = np.zeros(len(mixture.graph.capacity), dtype=bool)
-    for flow in mixture.own:
-        found[[*flow.route, *flow.back]] = True
-    return found

@@ -127,9 +127,8 @@ class Solver:
         if self.transfers is not None:
             self.transfers = self._in_time(self.transfers, own)
         self.mixture = Mixture(graph, pairs, self.said["per_pair"], own)
-        reverse = packets.opposite(self.mixture)
+        reverse = self.mixture.opposite
         back = np.where(reverse >= 0, self.delays[np.maximum(reverse, 0)], self.delays)
-        self.reverse = reverse
         self.pair_rtt = self._along_pairs(self.delays + back)
         self.own_rtt = np.array([flow.rtt_s for flow in own])
 
@@ -163,8 +162,6 @@ class Solver:
     def _along_pairs(self, values: Floats) -> Floats:
         """Sums of a value of links along the pairs' routes, ``(n_pairs,)``."""
         pairs = self.mixture.pairs
-        if pairs is None:
-            return np.zeros(0)
         sums: Floats = np.add.reduceat(values[pairs.hops], pairs.offsets[:-1].astype(np.int64))
         return sums
 
@@ -225,7 +222,8 @@ class Solver:
             Of the scenario's flows, by their controls; left out: 1.
         """
         waits = np.zeros(len(self.links)) if queues is None else queues
-        back = np.where(self.reverse >= 0, waits[np.maximum(self.reverse, 0)], 0.0)
+        reverse = self.mixture.opposite
+        back = np.where(reverse >= 0, waits[np.maximum(reverse, 0)], 0.0)
         pair_rtt = self.pair_rtt + self._along_pairs(waits + back)
         own_rtt = self.own_rtt + np.array(
             [waits[[*flow.route, *flow.back]].sum() for flow in self.mixture.own]
@@ -279,9 +277,8 @@ class Solver:
     def _transfers(
         self, transfers: Transfers, chosen: npt.NDArray[np.bool_]
     ) -> list[dict[str, Any]]:
-        pairs = self.mixture.pairs
-        assert pairs is not None, "invariant: transfers have pairs"
-        return packets.sampled_transfers(pairs, transfers, chosen, self.said.get("flow", {}))
+        template = self.said.get("flow", {})
+        return packets.sampled_transfers(self.mixture.pairs, transfers, chosen, template)
 
     def _flows(self, counts: npt.NDArray[np.int64]) -> list[dict[str, Any]]:
         warmup = parse(self.scenario.data.get("warmup", 0), "duration")
@@ -344,7 +341,7 @@ class Solver:
         if not behind:
             return np.ones(len(own))
         measured = np.array([flow["goodput_bps"] or 0.0 for flow in flows[: len(own)]])
-        return bias.pulls(cc, measured / (1 / self._wire()), made.left.own)
+        return bias.pulls(cc, measured * self._wire(), made.left.own)
 
     def _slopes(self, made: Packets, run: Run) -> bias.Slopes | None:
         left, flows = made.left, run.summary["flows"]

@@ -11,7 +11,7 @@ from ackclock.errors import Problem, ScenarioError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Limits", "Written", "comment_text", "number_text"]
+__all__ = ["Limits", "Written", "comment_text", "number_text", "sentence_text"]
 
 
 @dataclass(frozen=True)
@@ -135,6 +135,23 @@ def comment_text(name: str) -> str:
         lines, is percent-encoded.
     """
     return quote(name, safe=":>", encoding="utf-8", errors="replace")
+
+
+def sentence_text(text: str) -> str:
+    """Make a sentence of ours safe inside a comment: it may quote a scenario.
+
+    Parameters
+    ----------
+    text
+        The sentence.
+
+    Returns
+    -------
+    str
+        With a full stop for each character that a language might read, and for all beyond ASCII.
+    """
+    safe = " .,:;\"'()<>=*/-_"
+    return "".join(c if (c.isascii() and c.isalnum()) or c in safe else "." for c in text)
 
 
 def number_text(value: float) -> str:

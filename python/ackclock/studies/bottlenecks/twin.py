@@ -88,8 +88,7 @@ def scenario(
     for flow, rate in enumerate(rates):
         if rate <= 0:
             continue
-        route = net.route(flow)
-        nodes = [graph.nodes[graph.src[route[0]]], *(graph.nodes[graph.dst[i]] for i in route)]
+        nodes = net.nodes_along(flow)
         bps = rate * bps_per_unit
         begin = rng.uniform(0, packet_bytes * 8 / bps)
         flows.append(

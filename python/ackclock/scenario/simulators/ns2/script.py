@@ -15,7 +15,13 @@ from ackclock.scenario.simulators.ns2.queues import (
     settle_links,
 )
 from ackclock.scenario.simulators.routes import find_routes
-from ackclock.scenario.simulators.written import Limits, Written, comment_text, number_text
+from ackclock.scenario.simulators.written import (
+    Limits,
+    Written,
+    comment_text,
+    number_text,
+    sentence_text,
+)
 
 if TYPE_CHECKING:
     from ackclock.scenario.simulators.plan import Link, Plan
@@ -192,15 +198,10 @@ def _title(plan: Plan, limits: Limits, numbers: tuple[int, ...]) -> list[str]:
         "# Written by ackclock; names are percent-encoded.",
     ]
     for note in limits.named:
-        lines.append(f"# Different: {_plain(note.path)}: {_plain(note.message)}")
+        lines.append(f"# Different: {sentence_text(note.path)}: {sentence_text(note.message)}")
     for name, number in zip(plan.nodes, numbers, strict=True):
         lines.append(f"# node {number}: {comment_text(name)}")
     return lines
-
-
-def _plain(text: str) -> str:
-    """A sentence of ours; what a scenario may have put into it loses what Tcl could read."""
-    return "".join(c if c.isalnum() or c in " .,:;\"'()<>=*/-_" else "?" for c in text)
 
 
 def _link_lines(plan: Plan, link: Link, numbers: tuple[int, ...]) -> list[str]:

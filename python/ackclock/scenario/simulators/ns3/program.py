@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING
 from ackclock.scenario.simulators.ns3.links import discipline_lines, queue_size, settle_links
 from ackclock.scenario.simulators.ns3.sockets import flow_lines, settle_senders
 from ackclock.scenario.simulators.routes import find_routes
-from ackclock.scenario.simulators.written import Limits, Written, comment_text, number_text
+from ackclock.scenario.simulators.written import (
+    Limits,
+    Written,
+    comment_text,
+    number_text,
+    sentence_text,
+)
 
 if TYPE_CHECKING:
     from ackclock.scenario.simulators.plan import Flow, Link, Plan
@@ -64,11 +70,12 @@ def write(plan: Plan) -> Written:
     for flow in plan.flows:
         body += ["", f"    // {comment_text(flow.id)}", *flow_lines(plan, flow)]
     text = FRAME.read_text(encoding="ascii")
+    different = [f"{sentence_text(n.path)}: {sentence_text(n.message)}" for n in limits.named]
     title = [
         f"// {comment_text(plan.name)}, for ns-3.37. Arguments: a folder, the seed.",
         "// Writes into it: flows.csv, links.csv, windows.csv.",
         "// Written by ackclock; names are percent-encoded.",
-        *(f"// Different: {_plain(note.path)}: {_plain(note.message)}" for note in limits.named),
+        *(f"// Different: {line}" for line in different),
         *(f"// node {i}: {comment_text(name)}" for i, name in enumerate(plan.nodes)),
     ]
     for key, value in (
@@ -87,12 +94,6 @@ def _address(flow: Flow, are_acks: bool) -> int:  # noqa: FBT001  a callback
     ns-3 gives a connection the address at which its data leaves the sender.
     """
     return 2 * flow.route[0] if are_acks else 2 * flow.route[-1] + 1
-
-
-def _plain(text: str) -> str:
-    """A sentence of ours; what a scenario may have put into it loses what C++ could read."""
-    safe = " .,:;\"'()<>=*/-_"
-    return "".join(c if (c.isascii() and c.isalnum()) or c in safe else "." for c in text)
 
 
 def _link_lines(plan: Plan, link: Link) -> list[str]:

@@ -1,6 +1,7 @@
 """Where runs happen changes nothing: threads, processes, a Dask cluster with workers that die."""
 
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -223,16 +224,26 @@ class LocalDask:
         with (self.folder / f"{kind}-{time.monotonic_ns()}.log").open("w") as log:
             return subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
 
-    def worker(self):
+    def worker(self, *more):
         return self.start("worker", "--scheduler-file", self.file, "--nthreads", 1, "--no-nanny",
                           "--no-dashboard", "--host", "127.0.0.1",
-                          "--local-directory", self.folder)  # fmt: skip
+                          "--local-directory", self.folder, *more)  # fmt: skip
 
     def wait(self, workers):
         from distributed import Client
 
         with Client(self.address, timeout=600, set_as_default=False) as client:
             client.wait_for_workers(workers)
+
+    def wait_for(self, name, *, there):
+        from distributed import Client
+
+        with Client(self.address, timeout=600, set_as_default=False) as client:
+            while there != any(
+                worker["name"] == name
+                for worker in client.scheduler_info(n_workers=-1)["workers"].values()
+            ):
+                time.sleep(0.05)
 
     @property
     def address(self):
@@ -286,6 +297,28 @@ def test_code_of_ones_own_travels_to_a_cluster_and_its_dashboard_answers(
         with urllib.request.urlopen(where, timeout=None) as page:
             assert b"Dask" in page.read()
     assert everything(sweep.run(cluster=dask.address, store=False)) == expected
+
+
+def test_a_run_that_does_not_fit_into_a_worker_is_refused(dask, tmp_path):
+    sweep = a_sweep(reps=1)
+    needed = max(sweep.case_at(at).cost().needed_bytes(spills=False) for at in sweep.points)
+    # Of each worker 0.8 may be used, divided by its threads.
+    enough, less = (math.ceil(2 * needed / 0.8 * part) for part in (1.01, 0.99))
+
+    def run_beside(limit):
+        small = dask.worker("--nthreads", 2, "--memory-limit", limit, "--name", "small")
+        try:
+            dask.wait_for("small", there=True)
+            return sweep.run(cluster=dask.address, store=tmp_path / "store", progress=False)
+        finally:
+            small.kill()
+            small.wait()
+            dask.wait_for("small", there=False)
+
+    with pytest.raises(AckclockError, match=r"smallest Dask worker .*--memory-share") as caught:
+        run_beside(less)
+    assert "(at net.buffer = " in str(caught.value)
+    assert len(run_beside(enough).slots) == 2
 
 
 def test_workers_of_another_version_are_refused(dask, monkeypatch):

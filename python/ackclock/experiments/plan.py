@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ackclock.experiments.grid import Point
     from ackclock.experiments.store import Keeper
 
-__all__ = ["Plan", "Slot", "check_memory", "plan", "prepared"]
+__all__ = ["Plan", "Slot", "check_memory", "check_worker_memory", "plan", "prepared"]
 
 MOST_REPORTED = 10
 
@@ -171,6 +171,36 @@ def check_memory(found: list[Prepared], workers: int) -> None:
         f"{workers} runs at a time would need up to {most * workers / 2**30:,.3g} GiB of memory, of"
         f" which {allowed / 2**30:,.3g} GiB may be used (--memory-share, {SHARE}); use --workers"
         f" {max(1, int(allowed / most))} or fewer flows"
+    )
+    raise AckclockError(message)
+
+
+def check_worker_memory(found: list[Prepared], run_bytes: float) -> None:
+    """Refuse a run that would need more memory than a worker of a cluster may use for it.
+
+    Parameters
+    ----------
+    found
+        The points.
+    run_bytes
+        Memory of the smallest worker for each of its threads [bytes].
+
+    Raises
+    ------
+    AckclockError
+        The largest run exceeds it.
+    """
+    from ackclock.scenario.memory import SHARE, memory_share
+
+    allowed = memory_share() * run_bytes
+    most = max(found, key=lambda at: at.cost.needed_bytes(spills=False), default=None)
+    if most is None or (needed := most.cost.needed_bytes(spills=False)) <= allowed:
+        return
+    message = (
+        f"a run would need about {needed / 2**30:,.3g} GiB of memory ({_where([most.point])}), of"
+        f" which {allowed / 2**30:,.3g} GiB may be used on the smallest Dask worker for each of its"
+        f" threads (--memory-limit of the worker; --memory-share, {SHARE}); start workers with more"
+        " memory or fewer threads, record less, or simulate fewer flows"
     )
     raise AckclockError(message)
 

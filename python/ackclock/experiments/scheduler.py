@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import deque
 from contextlib import ExitStack
@@ -12,7 +13,14 @@ from ackclock.experiments.executors import executor
 from ackclock.experiments.executors.local import cores
 from ackclock.experiments.executors.task import ExecutorLostError, ProcessDiedError, Request, Task
 from ackclock.experiments.metrics import of_run
-from ackclock.experiments.plan import Prepared, Slot, check_memory, prepared, slot
+from ackclock.experiments.plan import (
+    Prepared,
+    Slot,
+    check_memory,
+    check_worker_memory,
+    prepared,
+    slot,
+)
 from ackclock.experiments.result import SweepResult
 from ackclock.experiments.status_line import Status, shown
 
@@ -322,6 +330,7 @@ class _Drive:
         self.pace = Pace()
         self.failed: Finished | None = None
         self.died: list[Finished] = []
+        self._run_bytes = math.inf
 
     def go(self, works: Executor) -> None:
         tasks: Iterator[Task] = iter(())
@@ -329,6 +338,8 @@ class _Drive:
         last_report = 0.0
         idle = False
         while True:
+            # Workers of a cluster come and go.
+            self._check_memory(works.run_bytes)
             while self.failed is None and len(flying) < self._most_flying(works):
                 task = next(tasks, None)
                 if task is None:
@@ -357,6 +368,11 @@ class _Drive:
         self.report(self._status(works))
         if self.died:
             raise ProcessDiedError(self._describe_deaths())
+
+    def _check_memory(self, run_bytes: float) -> None:
+        if run_bytes < self._run_bytes:
+            check_worker_memory(self.agenda.points, run_bytes)
+            self._run_bytes = run_bytes
 
     def _describe_deaths(self) -> str:
         """Name the runs that ended their processes, and say what is kept."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from ackclock.case import Cost
 
-__all__ = ["SHARE", "allowed_bytes", "machine_bytes", "memory_problem"]
+__all__ = ["SHARE", "allowed_bytes", "machine_bytes", "memory_problem", "memory_share"]
 
 SHARE = "ACKCLOCK_MEMORY_SHARE"
 """Environment variable: the share of the machine's memory that runs may take, above 0."""
@@ -34,6 +34,17 @@ def allowed_bytes() -> float:
     AckclockError
         The share in the environment is not a positive number.
     """
+    return memory_share() * machine_bytes()
+
+
+def memory_share() -> float:
+    """Give the share of a machine's memory that runs may take.
+
+    Raises
+    ------
+    AckclockError
+        The share in the environment is not a positive number.
+    """
     text = os.environ.get(SHARE) or str(DEFAULT_SHARE)
     try:
         share = float(text)
@@ -42,7 +53,7 @@ def allowed_bytes() -> float:
     if not 0 < share < float("inf"):
         message = f'{SHARE} is "{text}"; expected a share of the memory above 0, such as 0.8'
         raise AckclockError(message)
-    return share * machine_bytes()
+    return share
 
 
 def memory_problem(cost: Cost, tables: Collection[str], *, spills: bool) -> Problem | None:

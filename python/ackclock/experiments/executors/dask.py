@@ -7,16 +7,20 @@ files of the sweep, only the same ackclock.
 
 from __future__ import annotations
 
+import math
 import queue
 import time
 import uuid
 from collections import Counter
 from concurrent.futures import CancelledError
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from ackclock.errors import AckclockError
 from ackclock.experiments.executors.local import elsewhere, packed, unpacked
 from ackclock.experiments.executors.task import ExecutorLostError, Finished, ProcessDiedError, Task
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = ["Cluster"]
 
@@ -54,6 +58,7 @@ class Cluster:
         self._turns: Counter[int] = Counter()
         self._threads = 0
         self._workers = 0
+        self._run_bytes = math.inf
         self._looked = float("-inf")
         self._name = uuid.uuid4().hex[:8]
         self._own = False
@@ -90,11 +95,13 @@ class Cluster:
             return
         try:
             threads = self._client.nthreads()
+            workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
         except (OSError, TimeoutError, ValueError) as error:
             raise self._gone() from error
         self._looked = time.monotonic()
         self._threads = sum(threads.values())
         self._workers = len(threads)
+        self._run_bytes = min(map(_run_bytes, workers), default=math.inf)
 
     def _gone(self) -> ExecutorLostError:
         return ExecutorLostError("the connection to the Dask scheduler is lost")
@@ -104,6 +111,12 @@ class Cluster:
         """Threads of all workers; they may come and go."""
         self._look()
         return max(1, self._threads)
+
+    @property
+    def run_bytes(self) -> float:
+        """Memory of the smallest worker for each of its threads [bytes]."""
+        self._look()
+        return self._run_bytes
 
     @property
     def title(self) -> str:
@@ -188,6 +201,12 @@ class Cluster:
             self._client.cancel([future for _, future in self._tasks.values()])
         self._tasks.clear()
         return found
+
+
+def _run_bytes(worker: Mapping[str, Any]) -> float:
+    """Give a worker's memory for each of its threads; a limit of 0 is none."""
+    limit = float(worker["memory_limit"] or math.inf)
+    return limit / max(1, int(worker["nthreads"]))
 
 
 def _describe_error(error: BaseException) -> BaseException:

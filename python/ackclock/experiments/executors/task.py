@@ -120,6 +120,10 @@ class Executor(Protocol):
         """Runs at a time; may change while it works."""
 
     @property
+    def run_bytes(self) -> float:
+        """Memory that each of these runs has on other machines [bytes]; on this one infinite."""
+
+    @property
     def title(self) -> str:
         """Where runs happen, in a few words."""
 

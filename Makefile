@@ -24,7 +24,7 @@ help: ## list the targets
 .venv/.tools: pyproject.toml uv.lock
 	@command -v cargo >/dev/null || { echo "cargo is needed: install Rust 1.88 or later"; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip setuptools uv==$(UV_VERSION)
 	UV_PROJECT_ENVIRONMENT=.venv $(BIN)/uv sync --quiet --frozen --inexact --extra dev --no-install-project
 	touch $@
 
@@ -92,8 +92,9 @@ fuzz: setup ## fuzz the core and the formats of files: make fuzz SECONDS=600 SEE
 chaos: setup ## a sweep under kills, full disks and a clock that jumps: make chaos RUNS=1000 ROUNDS=40 SEED=1
 	$(BIN)/python tools/chaos.py --runs $(RUNS) --rounds $(ROUNDS) --seed $(SEED)
 
+# Clones of the databases of advisories, where they cannot be fetched: ADVISORIES="--rustsec FOLDER --pypa FOLDER".
 audit: setup ## licences of all dependencies, known advisories, unsafe code under Miri, as far as can be had
-	$(BIN)/python tools/audit.py
+	$(BIN)/python tools/audit.py $(ADVISORIES)
 
 # The reference is written anew from the core and the command line each time.
 docs: setup ## the documentation as HTML in docs/_build/html; warnings are errors

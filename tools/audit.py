@@ -3,6 +3,7 @@
 Licences of all Rust crates (`cargo metadata`) and all installed Python packages are compared with
 those that this project accepts. Advisories come from RustSec (cargo-audit) and PyPI (pip-audit),
 where these programs are installed and their databases can be had; where not, the report says so.
+Without a network, `--rustsec` and `--pypa` name clones of both databases.
 Miri runs the tests of the files with `unsafe` code where a nightly toolchain has it.
 
 Exit status: 0 nothing was found, 1 a licence, an advisory or a fault under Miri. What could not be
@@ -11,9 +12,11 @@ looked up is reported, and is no failure.
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 import shutil
+import site
 import subprocess
 import sys
 from collections import Counter
@@ -21,11 +24,17 @@ from importlib.metadata import distributions
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import yaml  # type: ignore[import-untyped]
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from importlib.metadata import PackageMetadata
 
 ROOT = Path(__file__).resolve().parent.parent
+
+LOCKS = ["Cargo.lock", "crates/ackclock-stacks/Cargo.lock"]
 
 #: Licences that dependencies may have (SPDX); all may be combined with Apache-2.0.
 ACCEPTED = {
@@ -171,28 +180,113 @@ OFFLINE = re.compile(
 ADVISORY = re.compile(r"\b(RUSTSEC|GHSA|PYSEC|CVE)-")
 
 
-def audit_advisories() -> list[str]:
-    """Look for known advisories, where that is possible."""
+def audit_crates(database: Path | None) -> list[str]:
+    """Look for advisories of RustSec on the crates of each Cargo.lock.
+
+    Parameters
+    ----------
+    database
+        A clone of RustSec's advisory-db; left out: fetched.
+    """
+    title = "advisories of RustSec"
+    if shutil.which("cargo-audit") is None:
+        print(f"{title}: not looked up, cargo-audit is not installed")
+        return []
+    given = ["--db", str(database), "--no-fetch", "--stale"] if database else []
     found = []
-    for title, program, arguments in (
-        ("RustSec", "cargo-audit", ["cargo", "audit"]),
-        ("PyPI", "pip-audit", ["pip-audit", "--skip-editable"]),
-    ):
-        beside = Path(sys.executable).with_name(program)
-        where = shutil.which(program) or (str(beside) if beside.exists() else None)
-        if where is None:
-            print(f"advisories of {title}: not looked up, {program} is not installed")
-            continue
-        command = arguments if arguments[0] == "cargo" else [where, *arguments[1:]]
+    for lock in LOCKS:
+        command = ["cargo", "audit", *given, "--file", lock]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
         said = (done.stdout + done.stderr).strip()
         if done.returncode == 0:
-            print(f"advisories of {title}: none")
+            known = re.search(r"Loaded ([\d,]+) security advisories", said)
+            print(f"{title} on {lock}: none of {known[1] if known else 'an unknown number'}")
         elif OFFLINE.search(said) and not ADVISORY.search(said):
-            print(f"advisories of {title}: not looked up, the database cannot be reached")
+            print(f"{title} on {lock}: not looked up, the database cannot be reached")
         else:
-            found.append(f"advisories of {title}:\n{said}")
+            found.append(f"{title} on {lock}:\n{said}")
     return found
+
+
+def audit_packages(database: Path | None) -> list[str]:
+    """Look for advisories on the installed Python packages.
+
+    Parameters
+    ----------
+    database
+        A clone of PyPA's advisory-database; left out: pip-audit requests them of PyPI.
+    """
+    title = "advisories of PyPI"
+    if database is not None:
+        files = list(database.glob("vulns/*/*.yaml"))
+        print(f"{title}: {len(files)} are in {database}")
+        installed = {str(canonicalize_name(d.metadata["Name"])): d.version for d in distributions()}
+        return [
+            f"{title}: {name} {installed[name]}: {file.stem}"
+            for file in sorted(files)
+            if (name := file.parent.name) in installed
+            and is_affected(file.read_text(encoding="utf-8"), installed[name])
+        ]
+    beside = Path(sys.executable).with_name("pip-audit")
+    program = shutil.which("pip-audit") or (str(beside) if beside.exists() else None)
+    if program is None:
+        print(f"{title}: not looked up, pip-audit is not installed")
+        return []
+    # The packages of this environment, wherever the program is installed.
+    where = [option for path in site.getsitepackages() for option in ("--path", path)]
+    command = [program, "--skip-editable", "--progress-spinner", "off", "--format", "json", *where]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    said = (done.stdout + done.stderr).strip()
+    try:
+        packages = json.loads(done.stdout)["dependencies"]
+    except (ValueError, KeyError):
+        if OFFLINE.search(said) and not ADVISORY.search(said):
+            print(f"{title}: not looked up, the database cannot be reached")
+            return []
+        return [f"{title}:\n{said}"]
+    # It ends with success where PyPI knows no package, and says so of each.
+    looked_up = [package for package in packages if "vulns" in package]
+    print(f"{title}: looked up for {len(looked_up)} of {len(packages)} packages")
+    return [
+        f"{title}: {package['name']} {package['version']}: {vulnerability['id']}"
+        for package in looked_up
+        for vulnerability in package["vulns"]
+    ]
+
+
+def is_affected(advisory: str, version: str) -> bool:
+    """Say whether an advisory concerns a version.
+
+    Parameters
+    ----------
+    advisory
+        A file of the Open Source Vulnerability format, as YAML.
+    version
+        Of the package.
+    """
+    data = yaml.safe_load(advisory)
+    if "withdrawn" in data:
+        return False
+    for affected in data["affected"]:
+        if version in affected.get("versions", []):
+            return True
+        for span in affected.get("ranges", []):
+            if span["type"] == "ECOSYSTEM" and _is_within(span["events"], Version(version)):
+                return True
+    return False
+
+
+def _is_within(events: list[dict[str, str]], version: Version) -> bool:
+    inside = False
+    for event in events:
+        ((kind, at),) = event.items()
+        if kind == "introduced":
+            inside |= at == "0" or version >= Version(at)
+        elif kind == "fixed":
+            inside &= version < Version(at)
+        elif kind == "last_affected":
+            inside &= version <= Version(at)
+    return inside
 
 
 def audit_unsafe() -> list[str]:
@@ -223,5 +317,18 @@ def report(found: Iterable[str]) -> int:
     return 1 if found else 0
 
 
+def main() -> int:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
+    for option, what in (
+        ("--rustsec", "clone of RustSec's advisory-db; left out: fetched"),
+        ("--pypa", "clone of PyPA's advisory-database; left out: by pip-audit"),
+    ):
+        parser.add_argument(option, type=Path, metavar="FOLDER", help=what)
+    given = parser.parse_args()
+    advisories = audit_crates(given.rustsec) + audit_packages(given.pypa)
+    return report(audit_licences() + advisories + audit_unsafe())
+
+
 if __name__ == "__main__":
-    sys.exit(report(audit_licences() + audit_advisories() + audit_unsafe()))
+    sys.exit(main())

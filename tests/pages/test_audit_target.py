@@ -1,5 +1,6 @@
-"""The licences of `make audit`."""
+"""The licences and advisories of `make audit`."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -41,15 +42,16 @@ def test_all_dependencies_have_accepted_licences(audit, capsys):
     assert "crates:" in capsys.readouterr().out
 
 
-def advisories(audit, monkeypatch, capsys, output):
-    """Report advisories where both programs end with an error and this output."""
+def advisories(audit, monkeypatch, capsys, output, code=1):
+    """Report advisories where both programs end like this."""
     monkeypatch.setattr(audit.shutil, "which", lambda program: f"/bin/{program}")
 
     def run(command, **_):
-        return audit.subprocess.CompletedProcess(command, 1, stdout="", stderr=output)
+        good, bad = ("", output) if code else (output, "")
+        return audit.subprocess.CompletedProcess(command, code, stdout=good, stderr=bad)
 
     monkeypatch.setattr(audit.subprocess, "run", run)
-    found = audit.audit_advisories()
+    found = [audit.audit_crates(None), audit.audit_packages(None)]
     return found, capsys.readouterr().out.splitlines()
 
 
@@ -62,10 +64,10 @@ def advisories(audit, monkeypatch, capsys, output):
 )
 def test_a_database_that_cannot_be_reached_is_one_sentence(audit, monkeypatch, capsys, output):
     found, lines = advisories(audit, monkeypatch, capsys, output)
-    assert found == []
+    assert found == [[], []]
     assert lines == [
-        f"advisories of {title}: not looked up, the database cannot be reached"
-        for title in ("RustSec", "PyPI")
+        f"advisories of {what}: not looked up, the database cannot be reached"
+        for what in (*(f"RustSec on {lock}" for lock in audit.LOCKS), "PyPI")
     ]
 
 
@@ -79,16 +81,68 @@ def test_a_database_that_cannot_be_reached_is_one_sentence(audit, monkeypatch, c
 )
 def test_what_a_program_found_is_reported(audit, monkeypatch, capsys, output):
     found, lines = advisories(audit, monkeypatch, capsys, output)
-    assert len(found) == 2
-    assert all(output in text for text in found)
+    assert [len(texts) for texts in found] == [len(audit.LOCKS), 1]
+    assert all(output in text for texts in found for text in texts)
     assert lines == []
 
 
 def test_a_program_that_is_missing_is_named(audit, monkeypatch, capsys):
     monkeypatch.setattr(audit.shutil, "which", lambda _: None)
     monkeypatch.setattr(audit.sys, "executable", "/nowhere/python")
-    assert audit.audit_advisories() == []
-    assert "cargo-audit is not installed" in capsys.readouterr().out
+    assert audit.audit_crates(None) + audit.audit_packages(None) == []
+    said = capsys.readouterr().out
+    assert "cargo-audit is not installed" in said
+    assert "pip-audit is not installed" in said
+
+
+def test_packages_that_were_not_looked_up_do_not_count_as_free_of_advisories(
+    audit, monkeypatch, capsys
+):
+    # So pip-audit ends where PyPI's data cannot be had: with success.
+    packages = [
+        {"name": "a", "skip_reason": "Dependency not found on PyPI and could not be audited"},
+        {"name": "b", "version": "1", "vulns": []},
+        {"name": "c", "version": "2", "vulns": [{"id": "PYSEC-2024-1"}]},
+    ]
+    output = json.dumps({"dependencies": packages})
+    (_, found), lines = advisories(audit, monkeypatch, capsys, output, code=0)
+    assert found == ["advisories of PyPI: c 2: PYSEC-2024-1"]
+    assert lines[-1] == "advisories of PyPI: looked up for 2 of 3 packages"
+
+
+ADVISORY = """
+id: PYSEC-2024-1
+affected:
+- ranges:
+  - type: ECOSYSTEM
+    events: [{introduced: "0"}, {fixed: "1.9"}, {introduced: "2.0"}, {fixed: "2.10"}]
+  versions: ["7.0"]
+"""
+
+
+def test_an_advisory_has_ranges_of_versions(audit):
+    for version, affected in [
+        ("1.8.4", True), ("1.9", False), ("1.10", False), ("2.0", True), ("2.9", True),
+        ("2.10", False), ("7.0", True), ("7.1", False),
+    ]:  # fmt: skip
+        assert audit.is_affected(ADVISORY, version) is affected, version
+        assert not audit.is_affected(f"{ADVISORY}withdrawn: '2024-02-01T00:00:00Z'\n", version)
+
+
+def test_a_range_may_include_its_last_version(audit):
+    events = '[{introduced: "1"}, {last_affected: "3"}]'
+    advisory = f"affected: [{{ranges: [{{type: ECOSYSTEM, events: {events}}}]}}]"
+    affected = [audit.is_affected(advisory, version) for version in ("0.9", "1", "3", "3.1")]
+    assert affected == [False, True, True, False]
+
+
+def test_a_clone_of_the_database_is_looked_up_by_installed_package(audit, tmp_path, capsys):
+    (tmp_path / "vulns/pytest").mkdir(parents=True)
+    everything = 'affected: [{ranges: [{type: ECOSYSTEM, events: [{introduced: "0"}]}]}]'
+    (tmp_path / "vulns/pytest/PYSEC-2024-2.yaml").write_text(everything)
+    (found,) = audit.audit_packages(tmp_path)
+    assert found == f"advisories of PyPI: pytest {pytest.__version__}: PYSEC-2024-2"
+    assert "1 are in" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("passed", "code"), [(3, 0), (0, 0), (3, 1)])

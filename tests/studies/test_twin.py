@@ -19,6 +19,8 @@ from ackclock.studies.twin.laws.linear import cycle_utilisation
 from ackclock.studies.twin.laws.md1 import mean_wait
 from ackclock.studies.twin.laws.red import point
 from ackclock.studies.twin.laws.sawtooth import utilisation
+from ackclock.studies.twin.seen import Seen
+from ackclock.studies.twin.shared.timer import first_timeout_s, ticked_timeout_s
 from ackclock.studies.twin.survey import Survey
 from ackclock.studies.twin.twin import Row, Twin, compare
 
@@ -293,6 +295,7 @@ def test_a_paper_is_compared_run_by_run():
         ("example", 60),
         ("akella2002", 24),
         ("green2002", 24),
+        ("legout1999", 24),
     ],
 )
 def test_no_run_of_a_paper_parts_without_a_known_reason(name, most):
@@ -379,3 +382,37 @@ def test_weights_of_generated_flows_are_not_guessed():
     net = ac.topology.Dumbbell(pairs=1, rate="5 Mbps", rtt="20 ms", buffer="20 pkt")
     found = compare(ac.Scenario(net=net, flows=[flow], duration="5 s"))
     assert {r.law.name for r in found.rows} <= {"little"}
+
+
+def test_a_timeout_in_ticks_by_hand():
+    # Samples of one tick: SRTT 8 eighths, RTTVAR 2 quarters; (8 x 2 + 8) / 8 = 3 ticks.
+    assert ticked_timeout_s(0.02, 0.1) == pytest.approx(0.3)
+    assert ticked_timeout_s(0.02, 0.5) == pytest.approx(1.5)
+    # Of two ticks RTTVAR comes to rest at 3 quarters: (8 x 3 + 16) / 8 = 5.
+    assert ticked_timeout_s(0.2, 0.1) == pytest.approx(0.5, rel=0.02)
+
+
+@pytest.mark.parametrize(("era", "expected"), [("1999", 0.3), ("2002", 1.0), ("linux", 0.22)])
+def test_the_timer_of_a_law_is_the_one_that_runs(era, expected):
+    net = ac.topology.Dumbbell(pairs=1, rate="50 Mbps", rtt="20 ms", buffer="200 pkt", loss=0.03)
+    scenario = ac.Scenario(
+        net=net,
+        flows=[ac.Flow(pair=0, cc="aimd", recovery="reno")],
+        duration="200 s",
+        warmup="10 s",
+        era=era,
+        record={"tables": ["states", "windows"]},
+    )
+    run = scenario.run()
+    seen = Seen(scenario, run)
+    (flow,) = seen.flows
+    assert first_timeout_s(seen, flow) == pytest.approx(expected, rel=0.03)
+    windows = run.windows.to_pydict()
+    acked = [t for t, n in zip(windows["time_s"], windows["acked"], strict=True) if n]
+    states = run.states.to_pydict()
+    lost = [t for t, s in zip(states["time_s"], states["state"], strict=True) if s == "loss"]
+    waits = sorted(t - max(a for a in acked if a < t) for t in lost if t > acked[0])
+    # The timer began with the last acknowledgement, or up to a round trip before.
+    assert len(waits) > 50
+    typical = waits[len(waits) // 2]
+    assert expected - 0.025 <= typical <= expected * 1.03

@@ -2,8 +2,7 @@
 
 ``python tools/theory/write_twin.py`` runs some cases of each paper's smallest tier, one seed each,
 and writes `docs/reference/twin.md`. That takes minutes, so the page is kept. ``--only NAME`` runs
-one paper anew and leaves the sections of the others as they are; with ``--first N``, only N of its
-runs, for papers whose runs take long.
+one paper anew and leaves the sections of the others as they are.
 """
 
 from __future__ import annotations
@@ -53,18 +52,15 @@ def page(sections: dict[str, str]) -> str:
     return "\n".join(parts)
 
 
-def section(survey: Survey, first: int | None = None) -> str:
+def section(survey: Survey) -> str:
     """What a paper's runs show.
 
     Parameters
     ----------
     survey
         Its runs.
-    first
-        How many were run at most, from the first study on; left out: all.
     """
-    which = "" if first is None else ", the first in the order of its studies"
-    parts = [f"{survey.runs} runs{which}, {len(survey.rows)} predictions.\n"]
+    parts = [f"{survey.runs} runs, {len(survey.rows)} predictions.\n"]
     if survey.rows:
         parts.append(_counts(survey))
     if survey.reasons:
@@ -111,16 +107,13 @@ def main() -> None:
     """Run the program."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", choices=names(), help="run this paper anew")
-    parser.add_argument("--first", type=int, help="of that paper, so many runs")
-    given = parser.parse_args()
-    only, first = given.only, given.first
+    only = parser.parse_args().only
     kept = _kept() if only else {}
     sections = {}
     for name in names():
         title = str(read(name).about["title"])
         if only in (None, name):
-            survey = paper_survey(name, "first", MOST, shown=True, first=first)
-            sections[title] = section(survey, first)
+            sections[title] = section(paper_survey(name, "first", MOST, shown=True))
         elif title in kept:
             sections[title] = kept[title]
         # After each paper: an interruption costs one.

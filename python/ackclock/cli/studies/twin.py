@@ -90,9 +90,7 @@ def _of_file(file: Path, changes: tuple[str, ...]) -> Twin:
     return compare(load(file / "scenario.toml"), load_run(file))
 
 
-def paper_survey(
-    paper: str, tier: str, most: int, *, shown: bool, first: int | None = None
-) -> Survey:
+def paper_survey(paper: str, tier: str, most: int, *, shown: bool) -> Survey:
     """Run packet-level cases of a paper, with one seed each, beside the laws.
 
     Parameters
@@ -105,8 +103,6 @@ def paper_survey(
         Runs at most, evenly spaced.
     shown
         Whether progress is.
-    first
-        Of these, only so many from the first on; left out: all.
 
     Raises
     ------
@@ -122,7 +118,7 @@ def paper_survey(
     every = [
         (label, case) for label, case in cases_of(read(paper), tier) if isinstance(case, Scenario)
     ]
-    cases = every[:: -(-len(every) // most)][:first] if every else []
+    cases = every[:: -(-len(every) // most)] if every else []
     costs = [case.cost().cpu_s for _, case in cases]
     total, done = sum(costs), 0.0
     found = Survey()

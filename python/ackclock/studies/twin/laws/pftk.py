@@ -19,6 +19,7 @@ from ackclock.engines.model.pftk import rate_bps
 from ackclock.studies.twin.law import Law, Prediction
 from ackclock.studies.twin.shared.aimd_window import acks_per_increase
 from ackclock.studies.twin.shared.loss_events import event_ratio
+from ackclock.studies.twin.shared.timer import first_timeout_s
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,7 +37,7 @@ def _predict(seen: Seen) -> Iterator[Prediction]:
         if not ratio or not is_reno or not flow.row["timeouts"]:
             continue
         rtt = flow.row["srtt_mean_s"]
-        timer = max(seen.number(flow, "min_rto", "duration"), 2 * rtt)
+        timer = first_timeout_s(seen, flow)
         per_ack = acks_per_increase(seen, flow)
         delivered = flow.row["delivered_packets"] / flow.row["sent_packets"]
         mss = seen.mss_bytes(flow)

@@ -43,12 +43,11 @@ def examples() -> Iterator[tuple[str, Scenario]]:
 
 
 def cases(name: str, most: int | None) -> Iterator[tuple[str, Scenario]]:
-    """Make the scenarios of a paper's fast tier: all, or so many, the same each time."""
+    """Make the scenarios of a paper's fast tier, all or so many, in the same order each time."""
     paper = load(name)
     sweeps = [sweep_of(paper, study, "fast") for study in paper.studies.values()]
     all_points = [(sweep, point) for sweep in sweeps for point in sweep.points]
-    if most is not None:
-        random.Random(1).shuffle(all_points)
+    random.Random(1).shuffle(all_points)
     for sweep, point in all_points:
         case = sweep.case_at(point)
         if isinstance(case, ac.Scenario):
@@ -110,25 +109,33 @@ class Comparison:
 def main(arguments: list[str] | None = None) -> int:
     """Compare."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
-    parser.add_argument("--papers", default="sample", help="sample, all, none, or a paper's name")
+    parser.add_argument(
+        "--papers",
+        default="sample",
+        help="sample, all, none, or the name of a paper, which is run without the examples",
+    )
     parser.add_argument("--threads", default="2", help="numbers, separated by commas")
     parser.add_argument("--most-s", type=float, default=20.0, help="longest predicted run")
     options = parser.parse_args(arguments)
     found = Comparison([int(number) for number in options.threads.split(",")])
-    todo = list(examples())
     names = [] if options.papers == "none" else list(available())
+    todo = list(examples())
     if options.papers not in ("sample", "all", "none"):
-        names = [options.papers]
+        names, todo = [options.papers], []
     for name in names:
         todo += cases(name, SAMPLE if options.papers == "sample" else None)
     long = 0
     begin = time.monotonic()
-    for number, (name, scenario) in enumerate(todo, 1):
-        if scenario.cost().cpu_s > options.most_s:
-            long += 1
-            continue
-        found.add(name, scenario)
-        print(f"{number} of {len(todo)}, {time.monotonic() - begin:.0f} s: {name}", file=sys.stderr)
+    try:
+        for number, (name, scenario) in enumerate(todo, 1):
+            if scenario.cost().cpu_s > options.most_s:
+                long += 1
+                continue
+            found.add(name, scenario)
+            took = f"{time.monotonic() - begin:.0f} s"
+            print(f"{number} of {len(todo)}, {took}: {name}", file=sys.stderr)
+    except KeyboardInterrupt:
+        print(f"stopped after {number - 1} of {len(todo)} cases")
     print(found)
     if long:
         print(f"{long} cases are predicted to take more than {options.most_s:g} s: not run")

@@ -27,12 +27,15 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ENGINES",
+    "ONE_THREAD",
     "Case",
     "Cost",
     "Engine",
     "Outcome",
     "Parcel",
+    "Shareable",
     "Spill",
+    "ThreadCount",
     "engine_named",
     "rest_of",
 ]
@@ -197,6 +200,29 @@ class Case(Protocol):
         [s]; what it raises stops the run. Tables that become large may be written to ``spill``
         while the run lasts, and are read from there.
         """
+
+
+class ThreadCount(NamedTuple):
+    """Threads of a run: so many, or up to so many if they are predicted to pay."""
+
+    most: int
+    is_chosen: bool = False
+
+
+ONE_THREAD = ThreadCount(1)
+
+
+@runtime_checkable
+class Shareable(Protocol):
+    """A case whose runs several threads may share, with the same results."""
+
+    def execute_on(
+        self,
+        threads: ThreadCount,
+        progress: Callable[[float, float], object] | None = None,
+        spill: Spill | None = None,
+    ) -> Outcome:
+        """Run to the end, as `Case.execute`, on so many threads."""
 
 
 class Engine(NamedTuple):

@@ -70,5 +70,3 @@ def test_the_command_takes_threads(small_file):
     wrong = said("--threads", "none")
     assert wrong.exit_code == 2
     assert 'expected 1 to 256 or "auto"' in wrong.stderr
-    both = said("--threads", "2", "--reps", "3")
-    assert both.exit_code == 2

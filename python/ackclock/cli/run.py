@@ -59,9 +59,9 @@ def _export_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option(
     "--threads",
     type=THREADS,
-    default=1,
     metavar="N",
-    help="Threads that share a run, or auto; the results are the same bits.",
+    help="Threads that share a run, or auto; the results are the same bits. Left out: one; with"
+    " --reps auto.",
 )
 @WORKERS
 @MEMORY_SHARE
@@ -76,7 +76,7 @@ def run(
     link: str | None,
     seed: int | None,
     reps: int,
-    threads: int | str,
+    threads: int | str | None,
     workers: int | None,
     with_twin: bool,
     quiet: bool,
@@ -97,8 +97,6 @@ def run(
         raise click.UsageError("--twin compares one run; leave --reps out")
     if link is not None and "pcapng" not in wanted:
         raise click.UsageError("--link goes with --pcapng FILE")
-    if threads != 1 and reps > 1:
-        raise click.UsageError("--threads is for one run; --reps uses all cores (--workers)")
     from ackclock.cli.other_engines import load_other, run_other
 
     other = load_other(file, changes)
@@ -110,7 +108,7 @@ def run(
         if reps > 1:
             message = f"--reps is for packets; replications of {other.engine} cases need a sweep"
             raise click.UsageError(message)
-        if threads != 1:
+        if threads not in (None, 1):
             message = f"--threads is for packets; {other.engine} cases use one thread"
             raise click.UsageError(message)
         question = other if seed is None else other.seeded(seed)
@@ -127,12 +125,12 @@ def run(
         # Before the run, so that no result is lost to a folder that cannot be written.
         (may_replace if reps == 1 else may_replicate)(out)
     if reps > 1:
-        _run_many(scenario, reps, workers, out, as_json=as_json, quiet=quiet)
+        _run_many(scenario, reps, workers, threads or "auto", out, as_json=as_json, quiet=quiet)
         return
     finished: list[Run] = []
     try:
         with Bar(scenario.name or file.stem, shown=not quiet) as update:
-            result = _run_one(scenario, out, update, finished, threads)
+            result = _run_one(scenario, out, update, finished, threads or 1)
         for name, path in wanted.items():
             result.export(name, path, link=link if FORMATS[name].takes_link else None)
     finally:
@@ -201,6 +199,7 @@ def _run_many(
     scenario: Scenario,
     reps: int,
     workers: int | None,
+    threads: int | str,
     out: Path | None,
     *,
     as_json: bool,
@@ -228,7 +227,14 @@ def _run_many(
             unwritten = error
 
     with Bar(scenario.name or "replications", shown=not quiet) as update:
-        result = replicate(scenario, reps, workers=workers, progress=update, on_finish=keep)
+        result = replicate(
+            scenario,
+            reps,
+            workers=workers,
+            threads=threads,
+            progress=update,
+            on_finish=keep,
+        )
     try:
         if unwritten is not None:
             raise unwritten

@@ -12,6 +12,7 @@ from ackclock.catalogue.python_source import before_run
 from ackclock.experiments.executors.local import Threads, cores
 from ackclock.experiments.executors.task import Finished, Request, Task
 from ackclock.experiments.statistics import mean_interval
+from ackclock.scenario.threads import count_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -156,6 +157,7 @@ def run_all(
     scenarios: Sequence[Scenario],
     *,
     workers: int | None = None,
+    threads: int | None = None,
     progress: Callable[[float], object] | None = None,
     on_finish: Callable[[int, Run], object] | None = None,
 ) -> dict[int, Run]:
@@ -168,7 +170,10 @@ def run_all(
     scenarios
         What to run.
     workers
-        Threads; left out: one per core.
+        Cores to use; left out: all.
+    threads
+        Of each run; left out: one, or more where fewer runs are left than cores and they are
+        predicted to pay.
     progress
         Called from the calling thread with the fraction of all work done.
     on_finish
@@ -196,9 +201,10 @@ def run_all(
 
     before_run()
     scratch = ScratchFolder()
-    with Threads(workers or cores(), scratch.path) as works:
+    with Threads(workers or cores(), scratch.path, threads) as works:
         for index, scenario in enumerate(scenarios):
-            works.submit(Task(index, (Request(str(index), scenario, scenario.seed),)))
+            request = Request(str(index), scenario, scenario.seed)
+            works.submit(Task(index, (request,), len(scenarios) - 1 - index))
         try:
             while len(finished) < len(scenarios):
                 for task in works.ready(0.2):
@@ -218,6 +224,7 @@ def replicate(
     reps: int = 10,
     *,
     workers: int | None = None,
+    threads: int | str = "auto",
     confidence: float = 0.95,
     progress: Callable[[float], object] | None = None,
     on_finish: Callable[[int, Run], object] | None = None,
@@ -231,7 +238,10 @@ def replicate(
     reps
         Number of runs, at least 1.
     workers
-        Threads; left out: one per core.
+        Cores to use; left out: all.
+    threads
+        Of each run, or ``"auto"``: one, or more where fewer runs are left than cores and they are
+        predicted to pay. Results do not depend on it.
     confidence
         Level of the intervals, in (0, 1).
     progress
@@ -248,11 +258,13 @@ def replicate(
         raise ValueError("reps must be at least 1")
     if not 0 < confidence < 1:
         raise ValueError("confidence must be between 0 and 1")
+    chosen = count_threads(threads)
     scenario.check(spills=True)
     seeds = range(scenario.seed, scenario.seed + reps)
     runs = run_all(
         [scenario.replace(seed=seed) for seed in seeds],
         workers=workers,
+        threads=None if chosen.is_chosen else chosen.most,
         progress=progress,
         on_finish=on_finish,
     )

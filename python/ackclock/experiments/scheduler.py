@@ -160,7 +160,7 @@ class Agenda:
             )
             if requests:
                 self._number += 1
-                yield Task(self._number, requests)
+                yield Task(self._number, requests, len(self._queue))
 
     def skip_task(self, finished: Finished) -> None:
         """Queue the runs of a task again that came after the one that failed.

@@ -5,23 +5,24 @@ from __future__ import annotations
 import copy
 import dataclasses
 import json
-import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ackclock._util.documents import Typed
-from ackclock.case import Cost, Parcel, rest_of
+from ackclock.case import ONE_THREAD, Cost, Parcel, rest_of
 from ackclock.catalogue.network_kinds import expand, kind_of
 from ackclock.errors import Problem, ScenarioError, UnsupportedError
 from ackclock.scenario.document import Frozen, cell_text, paths_of_plain, read_problems
+from ackclock.scenario.parcels import pack_code
+from ackclock.scenario.threads import count_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from ackclock._util.arrow import Tables
     from ackclock._util.table_type import Table
-    from ackclock.case import Spill
+    from ackclock.case import Spill, ThreadCount
     from ackclock.catalogue.python_class import Definition
     from ackclock.catalogue.python_source import Workshop
     from ackclock.catalogue.records import Record
@@ -382,20 +383,7 @@ class Scenario(Frozen):
         """
         if not self._workshop():
             return Parcel(self.to_document(), {})
-        if '"session:' in json.dumps(self._data):
-            message = (
-                "a class that was defined in a session cannot go to another process; put it into"
-                " a file and name it as file.py:Class"
-            )
-            raise UnsupportedError(message)
-        with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
-            document = {"engine": self.engine, **self.kept(folder).data}
-            files = {
-                file.relative_to(folder).as_posix(): file.read_text(encoding="utf-8")
-                for file in sorted(folder.rglob("*.py"))
-            }
-        return Parcel(document, files)
+        return pack_code(self.engine, self._data, lambda folder: self.kept(folder).data)
 
     def cost(self, *, spills: bool = False) -> Cost:
         """Predict events, time and memory.
@@ -493,8 +481,22 @@ class Scenario(Frozen):
         AckclockError
             As of `run`; the tables cannot be written.
         """
-        if spill is None or not self._recorded:
-            return self._simulated(progress)
+        return self.execute_on(ONE_THREAD, progress, spill)
+
+    def execute_on(
+        self,
+        threads: ThreadCount,
+        progress: Callable[[float, float], object] | None = None,
+        spill: Spill | None = None,
+    ) -> Run:
+        """Simulate, as `execute`, on several threads.
+
+        If they are chosen by prediction, the summary does not mention them: it is the same on any
+        machine. Tables of a run on several threads are in memory until its end, so that one that
+        may write some to disk uses one thread, unless a count is given.
+        """
+        if spill is None or not self._recorded or (threads.most > 1 and not threads.is_chosen):
+            return self._simulated(progress, threads=threads, is_noted=not threads.is_chosen)
         from ackclock.results.table_files import SpilledTables
 
         with SpilledTables(spill) as files:
@@ -599,7 +601,6 @@ class Scenario(Frozen):
         UnsupportedError
             The scenario names algorithms written in Python, which do not run in the page.
         """
-        from ackclock.errors import UnsupportedError
         from ackclock.lab.widget import lab_widget
 
         self.check()
@@ -670,7 +671,7 @@ class Scenario(Frozen):
             return self.replace(**changes).run(progress=progress, out=out, threads=threads)
         if out is not None:
             return self.run_into(out, progress=progress, threads=threads)
-        return self._simulated(progress, threads=threads)
+        return self._simulated(progress, threads=count_threads(threads))
 
     def run_into(
         self,
@@ -706,7 +707,7 @@ class Scenario(Frozen):
 
         def simulate(at: Path) -> tuple[dict[str, Any], Mapping[str, Table]]:
             with TableFiles(at) as files:
-                done = self._simulated(progress, files, folder, threads=threads)
+                done = self._simulated(progress, files, folder, threads=count_threads(threads))
             finished.append(done)
             if on_finish is not None:
                 on_finish(done)
@@ -726,7 +727,8 @@ class Scenario(Frozen):
         files: TableFiles | None = None,
         folder: Path | None = None,
         *,
-        threads: int | str = 1,
+        threads: ThreadCount = ONE_THREAD,
+        is_noted: bool = True,
     ) -> Run:
         """Let the core run; recorded tables go to files, which will be in the folder, if given."""
         import numpy as np  # noqa: F401  the core needs it; loading it is not the run's time
@@ -736,18 +738,16 @@ class Scenario(Frozen):
         from ackclock.errors import AlgorithmError
         from ackclock.results.run import Run
         from ackclock.results.table_files import ROWS
-        from ackclock.scenario.threads import count_threads
 
         before_run()
-        count, most = count_threads(threads)
         if self._recorded:
             # Tables may outgrow the memory; without them a run takes little.
-            self.cost(spills=files is not None and threads == 1)
+            self.cost(spills=files is not None and threads == ONE_THREAD)
         # The core checks what it runs; to check here too would compile a scenario twice.
         text, workshop = self._checked_text()
         try:
-            clock = time.thread_time if count == 1 else time.process_time
-            began = clock()
+            clock = time.thread_time if threads == ONE_THREAD else time.process_time
+            began, wall_began = clock(), time.monotonic()
             with contained():
                 output = _core.run(
                     text,
@@ -756,10 +756,14 @@ class Scenario(Frozen):
                     interval_s=PROGRESS_S,
                     take=None if files is None else files.take,
                     rows=ROWS,
-                    threads=count,
-                    most=most,
+                    threads=0 if threads.is_chosen else threads.most,
+                    most=threads.most,
                 )
-            cpu_s = clock() - began
+            # Other runs of this process may have gone on meanwhile.
+            most_s = output["threads"] * (time.monotonic() - wall_began)
+            cpu_s = min(clock() - began, most_s)
+            if not is_noted:
+                output = {**output, "threads": 1, "reason": None}
         except _core.InputError as error:
             self._raise_input(str(error))
             raise

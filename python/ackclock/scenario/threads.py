@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 
+from ackclock.case import ThreadCount
 from ackclock.errors import AckclockError
 
 __all__ = ["MOST_THREADS", "available_cores", "count_threads"]
 
 MOST_THREADS = 256
-"""Threads of a run at most."""
+"""ThreadCount of a run at most."""
 
 
 def available_cores() -> int:
@@ -20,7 +21,7 @@ def available_cores() -> int:
         return os.cpu_count() or 1
 
 
-def count_threads(given: int | str) -> tuple[int, int]:
+def count_threads(given: int | str) -> ThreadCount:
     """Count the threads that the core is to use.
 
     Parameters
@@ -28,18 +29,13 @@ def count_threads(given: int | str) -> tuple[int, int]:
     given
         A count, or ``"auto"``.
 
-    Returns
-    -------
-    tuple[int, int]
-        The count, 0 for as many as are predicted to be fastest, and the most that there may be.
-
     Raises
     ------
     AckclockError
         It is neither.
     """
     if given == "auto":
-        return 0, available_cores()
+        return ThreadCount(available_cores(), is_chosen=True)
     if isinstance(given, int) and not isinstance(given, bool) and 1 <= given <= MOST_THREADS:
-        return given, given
+        return ThreadCount(given)
     raise AckclockError(f'threads is {given!r}, expected 1 to {MOST_THREADS} or "auto"')

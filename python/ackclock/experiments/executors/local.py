@@ -18,6 +18,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 from ackclock._util.end_signals import before_exit
+from ackclock.case import ONE_THREAD, ThreadCount
 from ackclock.catalogue.python_source import describe_failure, load_quietly
 from ackclock.engines.registry import open_parcel
 from ackclock.errors import AckclockError
@@ -67,18 +68,27 @@ class Threads:
     Parameters
     ----------
     workers
-        Runs at a time.
+        Cores: runs at a time, if each uses one.
     pieces
         Folder for large tables of runs; left out: they stay in memory.
+    threads
+        Of each run; left out: more than one where fewer runs are left than cores, as far as the
+        core predicts that they pay.
     """
 
-    def __init__(self, workers: int, pieces: Path | None = None) -> None:
-        self.parallel = workers
+    def __init__(
+        self, workers: int, pieces: Path | None = None, threads: int | None = None
+    ) -> None:
+        self.parallel = workers if threads is None else max(1, workers // threads)
+        self._cores = workers
+        self._threads = threads
         self._pieces = pieces
         self.title = f"{workers} core{'s' * (workers > 1)}"
         self._stop = threading.Event()
         self._waiting: set[Future[Finished]] = set()
         self._fractions: dict[int, float] = {}
+        self._left: dict[int, int] = {}
+        self._later = 0
 
     def __enter__(self) -> Self:
         self._pool = ThreadPoolExecutor(self.parallel, thread_name_prefix="ackclock-run")
@@ -101,7 +111,17 @@ class Threads:
         task
             What is wanted.
         """
+        self._left[task.number] = len(task.requests)
+        self._later = task.later
         self._waiting.add(self._pool.submit(self._do, task))
+
+    def _threads_of_run(self) -> ThreadCount:
+        """The threads of a run that begins: its part of the cores."""
+        if self._threads is not None:
+            return ThreadCount(self._threads)
+        runs = sum(list(self._left.values())) + self._later
+        most = self._cores // max(1, runs)
+        return ThreadCount(most, is_chosen=True) if most > 1 else ONE_THREAD
 
     def _do(self, task: Task) -> Finished:
         finished = 0
@@ -115,8 +135,9 @@ class Threads:
             nonlocal finished
             if self._stop.is_set():
                 raise KeyboardInterrupt
-            record = perform(request, tick, self._pieces)
+            record = perform(request, tick, self._pieces, self._threads_of_run())
             finished += 1
+            self._left[task.number] = len(task.requests) - finished
             self._fractions[task.number] = finished
             return record
 
@@ -134,6 +155,7 @@ class Threads:
         results = [future.result() for future in found]
         for result in results:
             self._fractions.pop(result.task.number, None)
+            self._left.pop(result.task.number, None)
         return results
 
     def doing(self) -> float:

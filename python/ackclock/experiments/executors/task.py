@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
-from ackclock.case import Spill
+from ackclock.case import ONE_THREAD, Shareable, Spill
 from ackclock.errors import AckclockError
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from ackclock.case import Case
+    from ackclock.case import Case, Outcome, ThreadCount
 
 __all__ = [
     "KEY",
@@ -73,6 +73,8 @@ class Task(NamedTuple):
 
     number: int
     requests: tuple[Request, ...]
+    later: int = 0
+    """Runs that are to be submitted after it."""
 
 
 @dataclass(frozen=True)
@@ -150,6 +152,7 @@ def perform(
     request: Request,
     progress: Callable[[float, float], object] | None = None,
     pieces: Path | None = None,
+    threads: ThreadCount = ONE_THREAD,
 ) -> Record:
     """Do one run.
 
@@ -161,10 +164,16 @@ def perform(
         As of `Case.execute`.
     pieces
         Where large tables go, in a folder named by the run's key; left out: to memory.
+    threads
+        Those that it may use, if several can share it.
     """
     began = time.thread_time()
     spill = None if pieces is None else Spill(pieces / request.key, {KEY: request.key})
-    outcome = request.case.seeded(request.seed).execute(progress, spill)
+    case = request.case.seeded(request.seed)
+    if threads != ONE_THREAD and isinstance(case, Shareable):
+        outcome: Outcome = case.execute_on(threads, progress, spill)
+    else:
+        outcome = case.execute(progress, spill)
     cpu_s = time.thread_time() - began
     text = getattr(outcome, "summary_json", None) or json.dumps(outcome.summary)
     return Record(request.key, request.seed, text, outcome.tables, cpu_s)

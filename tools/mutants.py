@@ -7,8 +7,8 @@ change nothing that can be seen are listed with the reason in `tools/mutants.tom
 
 Mutants of Rust are those of cargo-mutants (`cargo install cargo-mutants --locked`), all of the
 sample in one build (`mutation/`); those of Python are made by Cosmic Ray, which uv fetches. Both
-work on copies of the source. A mutant takes the tests of its folder: seconds, and a minute of one
-core where a Rust mutant passes them and all tests run.
+work on copies of the source. A mutant takes the tests of its folder: seconds, and minutes of one
+core where it passes them and more tests run.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import re
 import shutil
 import sqlite3
 import subprocess
+import sys
 import tempfile
 import tomllib
 from pathlib import Path
@@ -30,6 +31,9 @@ from mutation.rust import Fate, rust
 ROOT = Path(__file__).resolve().parent.parent
 KNOWN = Path(__file__).with_suffix(".toml")
 COSMIC_RAY = "cosmic-ray==8.7.0"
+
+TIMEOUT_S = 600.0
+"""Longest time that the tests of a mutant may take [s]; it is killed then."""
 
 PYTHON = {
     "analysis": [
@@ -58,7 +62,17 @@ PYTHON = {
     "studies/evaluate_queue": ["studies/test_evaluate_queue.py"],
     "results": ["results"],
 }
-"""Folders of the package that are mutated, and the tests that run for each."""
+"""Folders of the package that are mutated, and the tests that run first for each."""
+
+WIDER = {
+    "analysis": ["experiments", "plot", "studies"],
+    "experiments": ["experiments", "plot"],
+    "reproduce": ["reproduce"],
+    "studies/evaluate_control": ["studies", "dossier"],
+    "studies/evaluate_queue": ["studies"],
+    "results": ["results", "experiments", "scenario"],
+}
+"""The tests that run for mutants that pass those."""
 
 
 def place(name: str) -> str:
@@ -99,11 +113,11 @@ def python(count: int, seed: int, folder: Path) -> list[Fate]:
     return fates
 
 
-def _cosmic_ray(copy: Path, *arguments: str) -> None:
+def _cosmic_ray(copy: Path, *arguments: str, check: bool = True) -> int:
     uv = ROOT / ".venv/bin/uv"
     environment = {**os.environ, "PYTHONPATH": str(copy / "python"), "PYTHONDONTWRITEBYTECODE": "1"}
     command = [str(uv), "tool", "run", "--quiet", "--from", COSMIC_RAY, "cosmic-ray", *arguments]
-    subprocess.run(command, cwd=copy, env=environment, check=True)
+    return subprocess.run(command, cwd=copy, env=environment, check=check).returncode
 
 
 def _files(copy: Path, package: str) -> tuple[str, str]:
@@ -111,23 +125,15 @@ def _files(copy: Path, package: str) -> tuple[str, str]:
     return str(copy / f"{name}.toml"), str(copy / f"{name}.sqlite")
 
 
+def _modules(copy: Path, package: str) -> list[str]:
+    files = (copy / "python/ackclock" / package).rglob("*.py")
+    return sorted(str(file.relative_to(copy)) for file in files)
+
+
 def _start_session(copy: Path, package: str) -> list[str]:
     """Find all mutants of a folder; the names of their jobs, the same in every call."""
     config, session = _files(copy, package)
-    modules = sorted(
-        str(f.relative_to(copy)) for f in (copy / "python/ackclock" / package).rglob("*.py")
-    )
-    test = f"{ROOT / '.venv/bin/python'} -m pytest -q -x -m 'not slow' -p no:cacheprovider"
-    # Sequential: a mutant is a change of a file, and tests would see each other's.
-    text = {
-        "module-path": modules,
-        "timeout": 300.0,
-        "excluded-modules": [],
-        "test-command": f"{test} {' '.join(f'tests/{name}' for name in PYTHON[package])}",
-    }
-    lines = [f"{key} = {json.dumps(value)}" for key, value in text.items()]
-    lines = ["[cosmic-ray]", *lines, "[cosmic-ray.distributor]", 'name = "local"']
-    Path(config).write_text("\n".join(lines) + "\n")
+    _configure(config, _modules(copy, package), PYTHON[package])
     _cosmic_ray(copy, "init", config, session)
     query = (
         "SELECT job_id FROM mutation_specs ORDER BY module_path, start_pos_row, start_pos_col,"
@@ -137,6 +143,27 @@ def _start_session(copy: Path, package: str) -> list[str]:
         return [str(row[0]) for row in database.execute(query)]
 
 
+def _configure(config: str, modules: list[str], tests: list[str]) -> None:
+    test = f"{ROOT / '.venv/bin/python'} -m pytest -q -x -m 'not slow' -p no:cacheprovider"
+    # Sequential: a mutant is a change of a file, and tests would see each other's.
+    text = {
+        "module-path": modules,
+        "timeout": TIMEOUT_S,
+        "excluded-modules": [],
+        "test-command": f"{test} {' '.join(f'tests/{name}' for name in tests)}",
+    }
+    lines = [f"{key} = {json.dumps(value)}" for key, value in text.items()]
+    lines = ["[cosmic-ray]", *lines, "[cosmic-ray.distributor]", 'name = "local"']
+    Path(config).write_text("\n".join(lines) + "\n")
+
+
+def _run_tests(copy: Path, config: str, session: str) -> None:
+    """Run the configured tests without a mutant, which they have to pass, and with each."""
+    if _cosmic_ray(copy, "baseline", config, check=False) != 0:
+        sys.exit(f"the tests fail without a mutant: {Path(config).read_text()}")
+    _cosmic_ray(copy, "exec", config, session)
+
+
 def _run_session(copy: Path, package: str, jobs: set[str]) -> list[Fate]:
     config, session = _files(copy, package)
     with sqlite3.connect(session) as database:
@@ -144,7 +171,13 @@ def _run_session(copy: Path, package: str, jobs: set[str]) -> list[Fate]:
         rest = [(job,) for job in every if job not in jobs]
         skip = "INSERT INTO work_results (worker_outcome, job_id) VALUES ('SKIPPED', ?)"
         database.executemany(skip, rest)
-    _cosmic_ray(copy, "exec", config, session)
+    _run_tests(copy, config, session)
+    with sqlite3.connect(session) as database:
+        passed = "DELETE FROM work_results WHERE test_outcome = 'SURVIVED'"
+        survived = database.execute(passed).rowcount
+    if survived:
+        _configure(config, _modules(copy, package), WIDER[package])
+        _run_tests(copy, config, session)
     query = (
         "SELECT module_path, start_pos_row, start_pos_col, operator_name, definition_name,"
         " test_outcome, worker_outcome FROM mutation_specs JOIN work_results USING (job_id)"

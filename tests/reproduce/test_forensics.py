@@ -23,6 +23,7 @@ from ackclock.reproduce.search.search import search
 from ackclock.reproduce.search.space import find_space, halves
 from ackclock.reproduce.search.votes import join_votes
 from ackclock.reproduce.write.forensics import as_data, write
+from ackclock.reproduce.write.space_plots import draw_parallel
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "howto" / "forensics.md"
 
@@ -71,6 +72,20 @@ def test_what_decides_a_claim_is_what_its_formula_has(found):
     # The rate at 10 % loss is all timeouts; the round trip matters too, ACKs a little.
     assert found.decides["still"][0] in ("timeout", "round-trip")
     assert {"timeout", "round-trip"} <= set(found.decides["still"])
+
+
+def test_accepted_points_are_drawn_bold_in_front_of_those_only_tried(found):
+    drawn = draw_parallel(found)
+    colours = {line.get_label(): line.get_color() for line in drawn.legends[0].legend_handles}
+    accepted, tried = (
+        [line for line in drawn.axes[0].lines if line.get_color() == colours[what]]
+        for what in ("accepted", "tried")
+    )
+    assert 0 < len(accepted) == len(found.accepted) < len(found.valid)
+    assert len(tried) == len(found.valid) - len(found.accepted)
+    for quantity in ("get_zorder", "get_linewidth", "get_alpha"):
+        of = [[getattr(line, quantity)() for line in lines] for lines in (accepted, tried)]
+        assert min(of[0]) > max(of[1]), quantity
 
 
 def test_standings_follow_from_a_search(found, paper, tmp_path):

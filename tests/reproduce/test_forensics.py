@@ -156,6 +156,8 @@ def test_conflicts_are_minimal_and_not_chance():
     # a and b exclude each other; c goes with either; d is met nowhere; with e, a and c never meet.
     points = [{"a": 1.0, "b": 0.0, "c": i % 2, "d": 0.0} for i in range(10)]
     points += [{"a": 0.0, "b": 1.0, "c": i % 2, "d": 0.0} for i in range(10)]
+    # A point without a vote on a claim does not meet it.
+    points += [{"a": 0.0, "c": 1.0}]
     assert [conflict.claims for conflict in find_conflicts(points)] == [("a", "b")]
     rare = [{"a": float(i == 0), "b": float(i == 1)} for i in range(20)]
     assert find_conflicts(rare) == []

@@ -9,7 +9,6 @@ import resource
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections import Counter
 from functools import cached_property
 from pathlib import Path
@@ -34,6 +33,10 @@ ROOMS = {
     "policy": ["fluid::", "policy::"],
 }
 """Rooms of the core that are mutated, and the unit tests that run first for each."""
+
+COPY = ROOT / "target/mutants"
+"""Where the source with mutants is: always there, so that a build compiles what changed since the
+last one, as a build of the whole takes most of the time."""
 
 LEAST_OF_ROOM = 3
 """Mutants of each room in the sample at least."""
@@ -218,18 +221,18 @@ def rust(count: int, seed: int) -> list[Fate]:
     """
     sample = _sample(_listed(), count, seed)
     outcomes: dict[int, str] = {}
-    with tempfile.TemporaryDirectory() as folder:
-        build = _Build(Path(folder), sample)
-        tests = _Tests(build)
-        for number, mutant in build.mutants.items():
-            if number in build.wrong:
-                outcomes[number] = "no mutant"
-            elif number not in build.left:
-                passes = tests.passes_room(mutant, number)
-                outcomes[number] = "survived" if passes else "killed"
-                print(f"{number:3} {outcomes[number]:9} {mutant.name}", file=sys.stderr, flush=True)
-        for number in [n for n, outcome in outcomes.items() if outcome == "survived"]:
-            outcomes[number] = "survived" if tests.passes_all(number) else "killed"
+    shutil.rmtree(COPY, ignore_errors=True)
+    build = _Build(COPY, sample)
+    tests = _Tests(build)
+    for number, mutant in build.mutants.items():
+        if number in build.wrong:
+            outcomes[number] = "no mutant"
+        elif number not in build.left:
+            passes = tests.passes_room(mutant, number)
+            outcomes[number] = "survived" if passes else "killed"
+            print(f"{number:3} {outcomes[number]:9} {mutant.name}", file=sys.stderr, flush=True)
+    for number in [n for n, outcome in outcomes.items() if outcome == "survived"]:
+        outcomes[number] = "survived" if tests.passes_all(number) else "killed"
     if build.left:
         print(f"rust: {len(build.left)} of the sample are in functions that cannot have them")
     fates = [Fate(build.mutants[number].name, outcome) for number, outcome in outcomes.items()]

@@ -226,6 +226,9 @@ class IgpCore:
         source: Ids,
         target: Ids,
         volume: Floats,
+        flows: Ids | None = None,
+        seed: int = 1,
+        same: bool = False,
     ) -> None: ...
     def loads(
         self, *, up: npt.NDArray[np.bool_], progress: Callable[[int, int], object] | None = None
@@ -248,6 +251,7 @@ class IgpCore:
         memory: int,
         progress: Callable[[int, int], object] | None = None,
     ) -> dict[str, Any]: ...
+    def paths(self, *, each: bool) -> tuple[Ids, Ids, Ids, Ids, Ids]: ...
     def search_weights(
         self,
         *,

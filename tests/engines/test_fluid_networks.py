@@ -442,3 +442,51 @@ def test_ntts_backbone_is_mostly_oc192():
     # 170 OC-192, 20 OC-48, 18 OC-12 and 8 OC-3, parallel ones added up.
     total = 170 * 9.95328e9 + 20 * 2.48832e9 + 18 * 622.08e6 + 8 * 155.52e6
     assert network.graph.capacity[::2].sum() == pytest.approx(total)
+
+
+def test_flows_of_a_pair_are_hashed_to_equal_paths_by_the_seed():
+    """Two equal paths of capacity 1: of ten flows in one, all get less than with five in each."""
+    links = [["a", "x", 1], ["x", "b", 1], ["a", "y", 1], ["y", "b", 1]]
+    flows = [["a", "b"]] * 10 + [["b", "a"]] * 3
+    data = {
+        "net": {"kind": "links", "links": links},
+        "traffic": {"kind": "listed", "flows": flows},
+        "allocation": "max-min",
+    }
+    first = FluidCase(data)
+    assert not first.is_random
+    assert {tuple(first.net().nodes_along(i)) for i in range(10)} == {("a", "x", "b")}
+    hashed = first.replace(equal_paths="hash")
+    assert hashed.is_random
+    assert hashed.fingerprint != first.fingerprint
+    drawn = []
+    for seed in range(200):
+        net = hashed.replace(seed=seed).net()
+        paths = [net.nodes_along(i) for i in range(13)]
+        assert {(p[0], p[-1]) for p in paths[:10]} == {("a", "b")}
+        assert {(p[0], p[-1]) for p in paths[10:]} == {("b", "a")}
+        drawn.append(sum(p[1] == "x" for p in paths[:10]))
+    # Binomial of ten and a half: mean 5, variance 2.5; four standard errors.
+    assert abs(np.mean(drawn) - 5) < 4 * math.sqrt(2.5 / 200)
+    assert np.var(drawn) / 2.5 == pytest.approx(1, abs=4 * math.sqrt(2 / 200))
+    again = [hashed.replace(seed=7).net().hops.tolist() for _ in range(2)]
+    assert again[0] == again[1]
+
+
+SYSTEMS = [{"name": "one", "nodes": ["a", "x", "b", "c", "d"]}]
+
+
+def test_a_hash_keeps_missing_paths_and_refuses_what_it_cannot_route():
+    links = [["a", "x", 1], ["x", "b", 1], ["c", "d", 1]]
+    flows = [["a", "b"], ["a", "d"], ["a", "b"]]
+    data = {
+        "net": {"kind": "links", "links": links},
+        "traffic": {"kind": "listed", "flows": flows},
+        "equal_paths": "hash",
+    }
+    with pytest.raises(ac.ScenarioError, match="there is no path from a to d"):
+        FluidCase(data).net()
+    net = FluidCase({**data, "traffic": {"kind": "listed", "flows": flows[::2]}}).net()
+    assert [net.nodes_along(i) for i in range(2)] == [["a", "x", "b"]] * 2
+    with pytest.raises(ac.ScenarioError, match="no meaning with routing by"):
+        FluidCase({**data, "routing": "as-hops", "systems": SYSTEMS}).net()

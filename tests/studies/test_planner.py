@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from ackclock.cli.main import cli
 from ackclock.errors import ScenarioError
 from ackclock.studies.bottlenecks.operators import read_demands, read_network
+from ackclock.studies.planner.answers import text
 from ackclock.studies.planner.enforcement import enforcement
 from ackclock.studies.planner.failures import everything, named, survey
 from ackclock.studies.planner.situation import Situation, read_situation
@@ -299,6 +300,68 @@ def test_problems_of_both_files_and_pairs_without_a_path(tmp_path: Path) -> None
             find()
 
 
+def test_demands_without_a_path_are_named_with_file_and_line(tmp_path: Path) -> None:
+    (tmp_path / "apart.csv").write_text("source,target,capacity_bps\na,b,1e9\nc,d,1e9\n")
+    rows = ["8:00,a,b,1", "9:00,a,b,1", "9:00,a,d,2", "8:00,b,c,3", "9:00,b,c,3"]
+    (tmp_path / "over.csv").write_text("time,source,target,demand_bps\n" + "\n".join(rows) + "\n")
+    apart = read_situation(tmp_path / "apart.csv", demands=tmp_path / "over.csv", at="9:00")
+    with pytest.raises(ScenarioError) as caught:
+        upgrades(apart, "total")
+    found = [(p.path, p.message, p.file) for p in caught.value.problems]
+    file = str(tmp_path / "over.csv")
+    assert found == [
+        ("demands", "line 4: there is no path from a to d", file),
+        ("demands", "line 6: there is no path from b to c", file),
+    ]
+    shown = text(utilisation(apart))
+    assert shown.splitlines()[-3:] == [
+        "demand  line of over.csv",
+        "a->d                   4",
+        "b->c                   6",
+    ]
+    (tmp_path / "nodes.csv").write_text("node,out_bps,in_bps\na,1,0\nc,0,1\n")
+    gravity = read_situation(tmp_path / "apart.csv", gravity_file=tmp_path / "nodes.csv")
+    with pytest.raises(ScenarioError, match=r"nodes.csv: gravity: line 2: .*from a to c"):
+        enforcement(gravity)
+    many = "source,target,demand_bps\n" + "".join(f"x{i},y{i},1\n" for i in range(30))
+    links = "source,target,capacity_bps\n" + "".join(
+        f"x{i},x{i + 1},1\ny{i},y{i + 1},1\n" for i in range(29)
+    )
+    (tmp_path / "two.csv").write_text(links)
+    (tmp_path / "many.csv").write_text(many)
+    with pytest.raises(ScenarioError) as caught:
+        upgrades(read_situation(tmp_path / "two.csv", demands=tmp_path / "many.csv"), "total")
+    assert len(caught.value.problems) == 21
+    assert caught.value.problems[-1].message == "and 10 more pairs have no path"
+
+
+def test_an_interrupted_analysis_goes_on_where_it_was(tmp_path: Path) -> None:
+    situation = drawn(2)
+    folder, memory = tmp_path / "parts", 8 * 30 * 4  # four failures at once
+    whole = survey(situation, "links")
+    assert text(survey(situation, "links", memory=memory, resume=folder)) == text(whole)
+    assert not folder.exists()
+    seen: list[float] = []
+
+    def stop(done: float) -> None:
+        if done > 0.6:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        survey(situation, "links", memory=memory, resume=folder, progress=stop)
+    # Of four parts two are done.
+    assert len(list(folder.glob("*.npz"))) == 2
+    with pytest.raises(ScenarioError, match="parts of an analysis of other inputs"):
+        survey(drawn(3), "links", memory=memory, resume=folder)
+    (folder / "notes.txt").write_text("mine")
+    with pytest.raises(ScenarioError, match=r'has other files \("notes.txt"\)'):
+        survey(situation, "links", memory=memory, resume=folder)
+    (folder / "notes.txt").unlink()
+    rest = survey(situation, "links", memory=memory, resume=folder, progress=seen.append)
+    assert text(rest) == text(whole)
+    assert min(seen) > 0.5
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -308,6 +371,10 @@ def test_problems_of_both_files_and_pairs_without_a_path(tmp_path: Path) -> None
         ["upgrades", "--goal", "failure"],
         ["weights", "--tries", "20"],
         ["enforce", "--at", "20:00", "--hoses", "0.4", "--draws", "3"],
+        ["load", "--ecmp", "hash", "--hashes", "3"],
+        ["failures", "--ecmp", "hash", "--hashes", "3", "--same-hash"],
+        ["upgrades", "--ecmp", "hash", "--flow-rate", "1 Gbps", "--goal", "total"],
+        ["enforce", "--at", "20:00", "--ecmp", "hash", "--draws", "1"],
     ],
 )
 def test_each_question_is_a_command_with_a_page(tmp_path: Path, arguments: list[str]) -> None:

@@ -87,7 +87,9 @@ impl Stream {
     }
 }
 
-fn mix(x: u64) -> u64 {
+/// Spreads the bits of a number: equal numbers give equal ones, others independent ones.
+#[inline]
+pub(crate) fn mix(x: u64) -> u64 {
     let mut z = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -2,7 +2,8 @@
 
 use ackclock_core::error::Problem;
 use ackclock_core::fluid::igp::{
-    Failure, Igp, Impact, Matrix, Search, Stopped, Watch, failures, kept, loads, search_weights,
+    Failure, Hashed, Igp, Impact, Matrix, Search, Stopped, Watch, failures, hashed_paths, kept,
+    loads, search_weights,
 };
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyRuntimeError;
@@ -17,6 +18,8 @@ type Ids<'py> = PyReadonlyArray1<'py, u32>;
 /// Sets of weights tried when the best was beaten, with the utilisation reached.
 type Course = Vec<(usize, f64)>;
 type Array<'py> = Bound<'py, PyArray1<f64>>;
+type Numbers<'py> = Bound<'py, PyArray1<u32>>;
+type Paths<'py> = (Numbers<'py>, Numbers<'py>, Numbers<'py>, Numbers<'py>, Numbers<'py>);
 
 fn floats(values: &Floats<'_>) -> Vec<f64> {
     values.as_array().to_vec()
@@ -58,6 +61,8 @@ pub(super) struct IgpCore {
     igp: Igp,
     matrix: Matrix,
     capacity: Vec<f64>,
+    /// Flows of demands, where routers hash them.
+    hashed: Option<Hashed>,
 }
 
 impl IgpCore {
@@ -75,7 +80,7 @@ impl IgpCore {
 impl IgpCore {
     #[new]
     #[expect(clippy::too_many_arguments, reason = "called by one Python class, by name")]
-    #[pyo3(signature = (*, nodes, src, dst, cost, capacity, source, target, volume))]
+    #[pyo3(signature = (*, nodes, src, dst, cost, capacity, source, target, volume, flows=None, seed=1, same=false))]
     fn new(
         nodes: usize,
         src: Ids<'_>,
@@ -85,6 +90,9 @@ impl IgpCore {
         source: Ids<'_>,
         target: Ids<'_>,
         volume: Floats<'_>,
+        flows: Option<Ids<'_>>,
+        seed: u64,
+        same: bool,
     ) -> PyResult<Self> {
         let (src, dst, cost, capacity) = (ids(&src), ids(&dst), floats(&cost), floats(&capacity));
         let (source, target, volume) = (ids(&source), ids(&target), floats(&volume));
@@ -95,6 +103,10 @@ impl IgpCore {
         }
         if source.len() != volume.len() || target.len() != volume.len() {
             problems.push(Problem::new("demands", "ends and volumes differ in number"));
+        }
+        let flows = flows.map(|flows| ids(&flows));
+        if flows.as_ref().is_some_and(|f| f.len() != volume.len() || f.contains(&0)) {
+            problems.push(Problem::new("flows", "expected 1 or more for each demand"));
         }
         if [&src, &dst, &source, &target].iter().any(|l| l.iter().any(|&n| n as usize >= nodes)) {
             problems.push(Problem::new("ends", format!("expected node numbers below {nodes}")));
@@ -114,7 +126,8 @@ impl IgpCore {
             return Err(input_error(&problems));
         }
         let matrix = Matrix::new(nodes, source, &target, volume);
-        Ok(Self { igp: Igp::new(nodes, src, dst, cost), matrix, capacity })
+        let hashed = flows.map(|flows| Hashed { flows, seed, same });
+        Ok(Self { igp: Igp::new(nodes, src, dst, cost), matrix, capacity, hashed })
     }
 
     /// Load of each link, and the volume without a path.
@@ -126,7 +139,9 @@ impl IgpCore {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<(Array<'py>, f64)> {
         let up = self.up(&up)?;
-        let found = analysed(py, progress.as_ref(), |go| loads(&self.igp, &self.matrix, &up, go))?;
+        let hashed = self.hashed.as_ref();
+        let found =
+            analysed(py, progress.as_ref(), |go| loads(&self.igp, &self.matrix, hashed, &up, go))?;
         Ok((found.link.into_pyarray(py), found.unreachable))
     }
 
@@ -141,7 +156,7 @@ impl IgpCore {
     ) -> PyResult<(Array<'py>, Array<'py>, bool)> {
         let up = self.up(&up)?;
         let found = analysed(py, progress.as_ref(), |go| {
-            kept(&self.igp, &self.matrix, &self.capacity, &up, rounds, go)
+            kept(&self.igp, &self.matrix, self.hashed.as_ref(), &self.capacity, &up, rounds, go)
         })?;
         Ok((found.part.into_pyarray(py), found.offered.into_pyarray(py), found.settled))
     }
@@ -169,7 +184,8 @@ impl IgpCore {
             links.into_iter().zip(nodes).map(|(links, nodes)| Failure { links, nodes }).collect();
         let watch = Watch { across, memory };
         let found = analysed(py, progress.as_ref(), |go| {
-            failures(&self.igp, &self.matrix, &self.capacity, &failed, watch, go)
+            let hashed = self.hashed.as_ref();
+            failures(&self.igp, &self.matrix, hashed, &self.capacity, &failed, watch, go)
         })?;
         let out = PyDict::new(py);
         let column = |get: fn(&Impact) -> f64| {
@@ -191,6 +207,24 @@ impl IgpCore {
         out.set_item("worst_failure", found.worst_failure.into_pyarray(py))?;
         out.set_item("across", found.across.into_pyarray(py))?;
         Ok(out)
+    }
+
+    /// The paths that flows are hashed to, of `each` or those that are the same as one: the demand of each and how
+    /// many of its flows, where each begins in the list of links, that list, and demands without a path.
+    #[pyo3(signature = (*, each))]
+    fn paths<'py>(&self, py: Python<'py>, each: bool) -> PyResult<Paths<'py>> {
+        let Some(hashed) = &self.hashed else {
+            return Err(wrong("flows", "are needed: only flows have paths"));
+        };
+        let found = py.detach(|| hashed_paths(&self.igp, &self.matrix, hashed, each));
+        let out = |list: Vec<u32>| list.into_pyarray(py);
+        Ok((
+            out(found.pair),
+            out(found.flows),
+            out(found.offsets),
+            out(found.hops),
+            out(found.unreachable),
+        ))
     }
 
     /// The best weights found, the utilisation that they give, and how the search went.

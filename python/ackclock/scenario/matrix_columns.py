@@ -38,6 +38,8 @@ class MatrixColumns:
         Number of the row's time, counted as times occur first.
     times
         What each time is called; one empty name where there is no such column.
+    flows
+        Number of flows of each row, 0 where it is left out.
     """
 
     source: Ids
@@ -45,6 +47,7 @@ class MatrixColumns:
     demand: npt.NDArray[np.float64]
     time: Ids
     times: tuple[str, ...]
+    flows: Ids
 
     @property
     def pairs(self) -> Ids:
@@ -55,7 +58,9 @@ class MatrixColumns:
         """Rows between two different nodes; the times are those of all rows."""
         kept = self.source != self.target
         ends = self.source[kept], self.target[kept]
-        return MatrixColumns(*ends, self.demand[kept], self.time[kept], self.times)
+        return MatrixColumns(
+            *ends, self.demand[kept], self.time[kept], self.times, self.flows[kept]
+        )
 
     def repeats(self) -> bool:
         """Whether a pair is there twice at one time."""
@@ -90,6 +95,7 @@ def read_matrix(
     number: Mapping[str, int],
     columns: tuple[Choice, Choice, Choice],
     time: Choice = (),
+    flows: Choice = (),
 ) -> MatrixColumns | None:
     """Read a matrix as rows read one by one would give it.
 
@@ -106,6 +112,8 @@ def read_matrix(
         Names of the columns with source, target and demand.
     time
         Names of a column with times, which need not be there.
+    flows
+        Names of a column with whole numbers of flows, which need not be there.
     """
     try:
         if path.stat().st_size < plain_csv.LEAST_BYTES:
@@ -113,7 +121,7 @@ def read_matrix(
     except (OSError, ValueError):
         return None
     ends, demands = (*columns[0], *columns[1]), columns[2]
-    found = plain_csv.mixed_columns(path, (*ends, *time), demands)
+    found = plain_csv.mixed_columns(path, (*ends, *time), (*demands, *flows))
     if found is None:
         return None
     chosen = [next((name for name in choice if name in found), None) for choice in columns]
@@ -125,12 +133,20 @@ def read_matrix(
     source, target = _numbers(a, number), _numbers(b, number)
     if source is None or target is None or ((source == target) & (demand > 0)).any():
         return None
+    number_of = np.zeros(len(demand), np.int64)
+    if column := next((name for name in flows if name in found), None):
+        counts = found[column]
+        if (counts == 0).any() or (np.nan_to_num(counts) != np.floor(np.nan_to_num(counts))).any():
+            return None
+        number_of = np.nan_to_num(counts).clip(max=2**62).astype(np.int64)
     at = next((name for name in time if name in found), None)
     if at is None:
-        return MatrixColumns(source, target, demand, np.zeros(len(demand), np.int64), ("",))
+        one = np.zeros(len(demand), np.int64)
+        return MatrixColumns(source, target, demand, one, ("",), number_of)
     coded = found[at].dictionary_encode()
     times = tuple(coded.dictionary.to_pylist())
-    return MatrixColumns(source, target, demand, numbers(coded.indices).astype(np.int64), times)
+    numbered = numbers(coded.indices).astype(np.int64)
+    return MatrixColumns(source, target, demand, numbered, times, number_of)
 
 
 def _numbers(names: plain_csv.Texts, number: Mapping[str, int]) -> Ids | None:

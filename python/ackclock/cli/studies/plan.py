@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ackclock.studies.planner.answers import Answer
+    from ackclock.studies.planner.hashing import Hashing
     from ackclock.studies.planner.situation import Situation
 
 __all__ = ["plan"]
@@ -24,14 +25,15 @@ def plan() -> None:
 
     NETWORK is a folder with edges.csv, a CSV file of links (source, target, capacity_bps,
     back_capacity_bps, weight, back_weight, srlg), a GraphML file, or topohub:NAME. Routes are
-    shortest paths by weight; where several are equal, traffic is divided over them in equal parts.
+    shortest paths by weight; where several are equal, traffic is divided over them in equal parts,
+    or with --ecmp hash its flows are hashed to them.
     """
 
 
-_INPUTS = (
+_FILES = (
     click.argument("network"),
     click.option("--demands", type=FILE, metavar="FILE", help="CSV: source, target, demand_bps"
-                 " and, for several matrices, time."),
+                 " and, for several matrices, time; for --ecmp hash, flows."),
     click.option("--gravity", type=FILE, metavar="FILE", help="CSV: node, out_bps and, where it"
                  " differs, in_bps; demands follow by the gravity model."),
     click.option("--metric", default="weight", show_default=True,
@@ -41,11 +43,29 @@ _INPUTS = (
     click.option("--merge-parallel", is_flag=True, help="Add up links between the same two nodes."),
     click.option("--scale", type=click.FloatRange(0, min_open=True), default=1.0,
                  show_default=True, help="Factor on demands."),
+    JSON,
+    QUIET,
+)  # fmt: skip
+_INPUTS = (
+    *_FILES,
     click.option("--out", type=FILE, metavar="DIR", help="Write a page, a map and the numbers."),
     click.option("--map", "picture", type=FILE, metavar="FILE", help="Draw the network: .svg, .png"
                  " or .pdf."),
-    JSON,
-    QUIET,
+)  # fmt: skip
+_HASHING = (
+    click.option("--ecmp", type=click.Choice(["equal", "hash"]), default="equal", show_default=True,
+                 help="How routers use equal paths: in equal parts, or one for each flow by its"
+                 " hash."),
+    click.option("--flow-rate", metavar="RATE", default="10 Mbps", show_default=True,
+                 help="Of --ecmp hash: rate of a flow, where the file gives no number of flows."),
+    click.option("--hash-seed", type=click.IntRange(0), default=1, show_default=True,
+                 help="Of --ecmp hash."),
+    click.option("--same-hash", is_flag=True, help="Of --ecmp hash: all routers have one hash"
+                 " function, so that a choice decides the later ones."),
+)  # fmt: skip
+_HASHES = click.option(
+    "--hashes", type=click.IntRange(1), default=1, show_default=True, metavar="N",
+    help="Of --ecmp hash: try so many seeds and show the 5th, 50th and 95th percentile.",
 )  # fmt: skip
 _AT = click.option("--at", metavar="TIME", help="Time to look at; left out: when most is demanded.")
 _MEMORY = click.option(
@@ -54,10 +74,49 @@ _MEMORY = click.option(
 )  # fmt: skip
 
 
-def _inputs(command: Callable[..., None]) -> Callable[..., None]:
-    for option in reversed(_INPUTS):
-        command = option(command)
-    return command
+def _with(
+    options: tuple[Callable[..., Any], ...],
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command several options."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def _hashing(options: dict[str, Any]) -> Hashing | None:
+    """Read how flows are hashed; None where they are not."""
+    from ackclock._util.units import bare_or_rate
+    from ackclock.errors import Problem, ScenarioError
+    from ackclock.studies.planner.hashing import Hashing
+
+    if options.get("ecmp", "equal") == "equal":
+        return None
+    rate = bare_or_rate(options["flow_rate"])
+    if not 0 < rate < float("inf"):
+        message = f'is "{options["flow_rate"]}"; expected a rate above 0, such as 10 Mbps'
+        raise ScenarioError([Problem("--flow-rate", message)])
+    return Hashing(rate, options["hash_seed"], options["same_hash"])
+
+
+def _read(options: dict[str, Any]) -> Situation:
+    """Read network and demands."""
+    from ackclock.studies.planner.situation import read_situation
+
+    return read_situation(
+        options["network"],
+        demands=options["demands"],
+        gravity_file=options["gravity"],
+        at=options.get("at"),
+        metric=options["metric"],
+        rate=options["rate"],
+        merge_parallel=options["merge_parallel"],
+        scale=options["scale"],
+        hashing=_hashing(options),
+    )
 
 
 def _answer(
@@ -70,7 +129,6 @@ def _answer(
     from ackclock.errors import Problem, ScenarioError
     from ackclock.studies.planner.answers import text
     from ackclock.studies.planner.page import Report, picture
-    from ackclock.studies.planner.situation import read_situation
 
     out: Path | None = options["out"]
     drawing: Path | None = options["picture"]
@@ -79,16 +137,7 @@ def _answer(
         raise ScenarioError([Problem("--map", message)])
     if out is not None:
         may_replace(out, Report.MARKER)
-    situation = read_situation(
-        options["network"],
-        demands=options["demands"],
-        gravity_file=options["gravity"],
-        at=options.get("at"),
-        metric=options["metric"],
-        rate=options["rate"],
-        merge_parallel=options["merge_parallel"],
-        scale=options["scale"],
-    )
+    situation = _read(options)
     silent = options["quiet"] or options["as_json"]
     with Bar("planning", shown=not silent) as progress:
         found = find(situation, progress)
@@ -104,16 +153,18 @@ def _answer(
 
 
 @plan.command()
-@_inputs
-def load(**options: Any) -> None:
+@_with(_INPUTS)
+@_with(_HASHING)
+@_HASHES
+def load(*, hashes: int, **options: Any) -> None:
     """Find how busy links are, and over several times their 95th percentile."""
     from ackclock.studies.planner.utilisation import utilisation
 
-    _answer(options, utilisation)
+    _answer(options, lambda situation, progress: utilisation(situation, progress, hashes=hashes))
 
 
 @plan.command()
-@_inputs
+@_with(_INPUTS)
 @_AT
 @click.option(
     "--of", "kind", type=click.Choice(["links", "nodes", "risk-groups", "pairs"]), default="links",
@@ -123,8 +174,20 @@ def load(**options: Any) -> None:
     "--fail", multiple=True, metavar="NAME",
     help="Fail this node, link (a - b) or risk group; several fail together.",
 )  # fmt: skip
+@click.option("--resume", type=FILE, metavar="DIR",
+              help="Keep what is done there, and go on from it after an interruption.")  # fmt: skip
+@_with(_HASHING)
+@_HASHES
 @_MEMORY
-def failures(*, kind: str, fail: tuple[str, ...], memory: int, **options: Any) -> None:
+def failures(
+    *,
+    kind: str,
+    fail: tuple[str, ...],
+    memory: int,
+    hashes: int,
+    resume: Path | None,
+    **options: Any,
+) -> None:
     """Find what breaks when links, nodes or risk groups fail."""
     from ackclock.studies.planner.failures import named, survey
 
@@ -135,13 +198,15 @@ def failures(*, kind: str, fail: tuple[str, ...], memory: int, **options: Any) -
             kind,  # type: ignore[arg-type]  # click checks it
             failed=[named(situation, fail)] if fail else None,
             memory=memory << 20,
+            hashes=hashes,
+            resume=resume,
             progress=progress,
         ),
     )
 
 
 @plan.command()
-@_inputs
+@_with(_INPUTS)
 @_AT
 @click.option(
     "--goal", type=click.Choice(["utilisation", "failure", "minimum", "total"]), default="failure",
@@ -153,6 +218,7 @@ def failures(*, kind: str, fail: tuple[str, ...], memory: int, **options: Any) -
     "--factor", type=click.FloatRange(1.0, min_open=True), default=2.0, show_default=True,
     help="What an upgrade multiplies a link's capacity by.",
 )  # fmt: skip
+@_with(_HASHING)
 @_MEMORY
 def upgrades(*, goal: str, count: int, factor: float, memory: int, **options: Any) -> None:
     """Find the links whose upgrade helps most."""
@@ -172,7 +238,7 @@ def upgrades(*, goal: str, count: int, factor: float, memory: int, **options: An
 
 
 @plan.command()
-@_inputs
+@_with(_INPUTS)
 @_AT
 @click.option(
     "--tries", type=click.IntRange(1), default=2000, show_default=True, help="Weights to try."
@@ -194,7 +260,7 @@ def weights(*, tries: int, most: int, seed: int, **options: Any) -> None:
 
 
 @plan.command()
-@_inputs
+@_with(_INPUTS)
 @_AT
 @click.option("--count", type=click.IntRange(1), default=1, show_default=True, help="Routers.")
 @click.option(
@@ -209,6 +275,7 @@ def weights(*, tries: int, most: int, seed: int, **options: Any) -> None:
               help="How often the demands that turn are drawn.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True,
               help="Of the draws.")  # fmt: skip
+@_with(_HASHING)
 def enforce(
     *, count: int, hoses: float, push: float, draws: int, seed: int, **options: Any
 ) -> None:
@@ -227,3 +294,69 @@ def enforce(
             progress=progress,
         ),
     )
+
+
+@plan.command()
+@_with(_FILES)
+@_AT
+@click.option(
+    "--sizes",
+    required=True,
+    metavar="TABLE",
+    help='Sizes of flows, such as {kind = "pareto", mean = "10 MB", shape = 1.3}; the kinds are'
+    " fixed, exponential, pareto, bounded-pareto, log-normal and empirical.",
+)
+@click.option("--flow-rate", metavar="RATE", help="Rate of a flow; left out: it sends all at once.")
+@click.option(
+    "--bin", "bin_s", default="5 min", show_default=True, metavar="TIME", help="Length of a bin."
+)
+@click.option("--bins", type=click.IntRange(1), default=288, show_default=True, help="How many.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of the draws.")
+@click.option("--series", type=FILE, required=True, metavar="FILE", help="The CSV to write.")
+def sample(
+    *,
+    sizes: str,
+    flow_rate: str | None,
+    bin_s: str,
+    bins: int,
+    seed: int,
+    series: Path,
+    **options: Any,
+) -> None:
+    """Draw demands over time: flows of random sizes whose mean is the given matrix.
+
+    The series is a CSV that the other commands read; its column flows is for --ecmp hash.
+    """
+    from ackclock._util.units import bare_or_rate, parse, quantity_problem
+    from ackclock.errors import Problem, ScenarioError
+    from ackclock.studies.planner.answers import text
+    from ackclock.studies.planner.sampling import read_sizes, write_series
+    from ackclock.studies.planner.sampling import sample as work
+
+    rate = float("inf") if flow_rate is None else bare_or_rate(flow_rate)
+    problems = []
+    if not rate > 0:
+        message = f'is "{flow_rate}"; expected a rate above 0, such as 10 Mbps'
+        problems.append(Problem("--flow-rate", message))
+    wrong = quantity_problem(bin_s, "duration")
+    if wrong or not 0 < parse(bin_s, "duration") < float("inf"):
+        problems.append(Problem("--bin", wrong or f'is "{bin_s}"; expected a time above 0'))
+    try:
+        drawn = read_sizes(sizes)
+    except ScenarioError as error:
+        problems += error.problems
+    if problems:
+        raise ScenarioError(problems)
+    found = work(
+        _read(options),
+        drawn,
+        rate_bps=rate,
+        bin_s=parse(bin_s, "duration"),
+        bins=bins,
+        seed=seed,
+    )
+    write_series(found, series)
+    if options["as_json"]:
+        print_json(found.to_data())
+    elif not options["quiet"]:
+        click.echo(f"{text(found)}\n\nseries: {series}")

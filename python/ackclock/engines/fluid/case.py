@@ -95,7 +95,7 @@ class FluidCase(Frozen):
     data
         The document: tables ``net``, ``traffic`` and, if wanted, ``arrivals``, ``routers``,
         ``sender``, ``systems``, ``paths``, ``solver``, ``allocation``, ``alpha``, ``routing``,
-        ``access``, ``unit``, ``seed``, ``name``.
+        ``equal_paths``, ``access``, ``unit``, ``seed``, ``name``.
     file
         Where it came from: relative paths inside are relative to it, messages name it.
 
@@ -136,7 +136,12 @@ class FluidCase(Frozen):
     @property
     def is_random(self) -> bool:
         """Whether results depend on the seed."""
-        return self._traffic_is_random or self._arrivals_kind == "poisson"
+        return self._traffic_is_random or self._hashes or self._arrivals_kind == "poisson"
+
+    @property
+    def _hashes(self) -> bool:
+        """Whether flows take equal paths by a hash of the seed."""
+        return self._data.get("equal_paths") == "hash"
 
     @property
     def _traffic_is_random(self) -> bool:
@@ -164,6 +169,8 @@ class FluidCase(Frozen):
         if said["allocation"] == "senders":
             # The default does not count, so that runs stored before it could be chosen are found.
             said.pop("allocation")
+        if not self._hashes:
+            said.pop("equal_paths")
         digest = hashlib.sha256(json.dumps(said, sort_keys=True, separators=(",", ":")).encode())
         network = self.graph()
         digest.update(json.dumps(network.nodes).encode())
@@ -353,7 +360,10 @@ class FluidCase(Frozen):
             # Demands are how often a pair is drawn; a flow takes what it can get.
             flows = replace(flows, demand=None)
         routing = self._data.get("routing", "hops")
-        made = FluidNet.routed(graph, flows, routing=routing, systems=self.systems())
+        made = FluidNet.routed(
+            graph, flows, routing=routing, systems=self.systems(),
+            hash_seed=self.seed if self._hashes else None,
+        )  # fmt: skip
         # Routes are the smaller part: rates and books come on top, once the run begins.
         check_flows(made.n_flows, len(made.hops))
         return made
@@ -364,9 +374,9 @@ class FluidCase(Frozen):
         paths, is_trace = self._data.get("paths"), self._arrivals_kind == "trace"
         if document.names_files(net, traffic) or is_trace or "file" in (paths or {}):
             return None
-        seed = self.seed if self._traffic_is_random else None
+        seed = self.seed if self._traffic_is_random or self._hashes else None
         lasts = self._arrivals_kind is None
-        more = [self._data.get(key) for key in ("routing", "systems")]
+        more = [self._data.get(key) for key in ("routing", "systems", "equal_paths")]
         return json.dumps([net, traffic, seed, paths, lasts, *more], sort_keys=True)
 
     def check(self, *, spills: bool = False) -> None:

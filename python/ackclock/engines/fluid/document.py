@@ -142,6 +142,12 @@ def rules() -> Data:
             "description": "What routes minimise: links crossed, the sum of their weights, systems"
             " crossed, or these among the routes that policy allows.",
         },
+        "equal_paths": {
+            "enum": ["first", "hash"],
+            "default": "first",
+            "description": "Which of several equal paths a flow takes: the first, or at each node"
+            " the one that a hash of seed, ends and the flow's number among theirs chooses (ECMP).",
+        },
         "paths": routing.PATHS,
         "systems": systems.RULES,
         "allocation": {

@@ -114,10 +114,12 @@ class FluidNet:
         *,
         routing: str = "hops",
         systems: Systems | None = None,
+        hash_seed: int | None = None,
     ) -> FluidNet:
         """Make a network whose flows take shortest paths, or the routes given.
 
-        Among paths of equal length the same is taken for the same graph and ends, always.
+        Among paths of equal length the same is taken for the same graph and ends, always; with a
+        seed each flow takes the one that its hash chooses.
 
         Parameters
         ----------
@@ -129,6 +131,8 @@ class FluidNet:
             ``hops``, ``cost``, ``as-hops`` or ``valley-free``: what routes minimise.
         systems
             Autonomous systems of the nodes, for the last two.
+        hash_seed
+            Seed of the hash that chooses between equal paths; None: the first is taken.
 
         Raises
         ------
@@ -138,7 +142,7 @@ class FluidNet:
         """
         from ackclock.engines.fluid.routing import routes
 
-        offsets, hops = routes(graph, traffic, routing, systems)
+        offsets, hops = routes(graph, traffic, routing, systems, hash_seed)
         return cls(
             graph.capacity,
             offsets,

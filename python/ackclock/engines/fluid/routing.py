@@ -173,7 +173,11 @@ def with_paths(traffic: Traffic, paths: Paths, graph: Graph) -> Traffic:
 
 
 def routes(
-    graph: Graph, traffic: Traffic, routing: str = "hops", systems: Systems | None = None
+    graph: Graph,
+    traffic: Traffic,
+    routing: str = "hops",
+    systems: Systems | None = None,
+    hash_seed: int | None = None,
 ) -> tuple[Ids, Ids]:
     """Find the links that each flow crosses.
 
@@ -187,6 +191,8 @@ def routes(
         One of `ROUTING`: what routes minimise.
     systems
         Systems of the nodes, for the last two.
+    hash_seed
+        Of equal paths each flow takes the one that its hash by this seed chooses; None: the first.
 
     Returns
     -------
@@ -202,12 +208,17 @@ def routes(
         message = f'there is no routing by "{routing}"; expected one of: {", ".join(ROUTING)}'
         raise ScenarioError([Problem("routing", message)])
     if routing in ("as-hops", "valley-free"):
+        if hash_seed is not None:
+            message = f'"hash" has no meaning with routing by "{routing}"; expected "first"'
+            raise ScenarioError([Problem("equal_paths", message)])
         from ackclock.engines.fluid.systems import policy_routes
 
         if systems is None:
             message = f'"{routing}" needs the autonomous systems of the nodes; expected systems'
             raise ScenarioError([Problem("routing", message)])
         offsets, hops, missing = policy_routes(graph, traffic, systems, routing)
+    elif hash_seed is not None:
+        offsets, hops, missing = _hashed_routes(graph, traffic, routing, hash_seed)
     else:
         cost = np.empty(0) if routing == "hops" or graph.cost is None else graph.cost
         offsets, hops, missing = _core.shortest_paths(
@@ -257,3 +268,47 @@ def routes(
         raise ScenarioError(problems)
     ends = np.cumsum([0, *map(len, parts)], dtype=np.uint32)
     return ends, np.concatenate(parts)
+
+
+def _hashed_routes(graph: Graph, traffic: Traffic, routing: str, seed: int) -> tuple[Ids, Ids, Ids]:
+    """Hash each flow to one of its equal shortest paths, node by node.
+
+    The flows of a pair are numbered in their order, so that each has a hash of its number.
+    """
+    if routing == "hops" or graph.cost is None:
+        cost = np.ones(len(graph.src))
+    else:
+        cost = np.asarray(graph.cost, dtype=np.float64)
+    if (cost <= 0).any():
+        message = '"hash" needs weights above 0; expected them, or "first"'
+        raise ScenarioError([Problem("equal_paths", message)])
+    ends = np.stack([traffic.src, traffic.dst]).astype(np.int64)
+    code = ends[0] * len(graph.nodes) + ends[1]
+    pairs, first, of, counts = np.unique(
+        code, return_index=True, return_inverse=True, return_counts=True
+    )
+    core = _core.IgpCore(
+        nodes=len(graph.nodes),
+        src=np.ascontiguousarray(graph.src, dtype=np.uint32),
+        dst=np.ascontiguousarray(graph.dst, dtype=np.uint32),
+        cost=np.ascontiguousarray(cost),
+        capacity=np.ones(len(graph.src)),
+        source=np.ascontiguousarray(ends[0, first], dtype=np.uint32),
+        target=np.ascontiguousarray(ends[1, first], dtype=np.uint32),
+        volume=np.ones(len(pairs)),
+        flows=counts.astype(np.uint32),
+        seed=seed,
+    )
+    found, _, offsets, hops, _ = core.paths(each=True)
+    has_path = np.isin(np.arange(len(pairs)), found)
+    # Paths are in the order of pairs, then of flows: so are flows when sorted by pair.
+    order = np.argsort(of, kind="stable")
+    taken = order[has_path[of[order]]]
+    lengths = np.zeros(len(code), dtype=np.int64)
+    lengths[taken] = np.diff(offsets)
+    begins = np.r_[0, np.cumsum(lengths)]
+    routed = np.empty(begins[-1], dtype=np.uint32)
+    own = np.repeat(begins[taken], lengths[taken])
+    routed[own + np.arange(len(hops)) - np.repeat(offsets[:-1], lengths[taken])] = hops
+    missing = np.flatnonzero(~has_path[of])
+    return begins.astype(np.uint32), routed, missing.astype(np.uint32)

@@ -95,6 +95,8 @@ def best_upgrades(net: FluidNet, count: int, *, factor: float = 2.0) -> tuple[Up
 def least_wanting(net: FluidNet, rates: npt.NDArray[np.float64]) -> float:
     """Find the least rate of the flows that get less than they request; infinite if there is none.
 
+    Where flows have weights it is the least of rates over weights.
+
     Parameters
     ----------
     net
@@ -102,15 +104,20 @@ def least_wanting(net: FluidNet, rates: npt.NDArray[np.float64]) -> float:
     rates
         Rate of each flow.
     """
-    wanting = rates if net.demand is None else rates[rates < net.demand * (1 - _SAME)]
+    alike = _by_weight(net, rates)
+    wanting = alike if net.demand is None else alike[rates < net.demand * (1 - _SAME)]
     return float(wanting.min()) if len(wanting) else math.inf
+
+
+def _by_weight(net: FluidNet, rates: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    return rates if net.weight is None else rates / net.weight
 
 
 def _score(net: FluidNet, goal: Goal, rates: npt.NDArray[np.float64]) -> tuple[float, ...]:
     least, total = least_wanting(net, rates), float(rates.sum())
     if goal == "total":
         return (_rounded(total), _rounded(least))
-    at_least = int((rates <= least * (1 + _SAME)).sum())
+    at_least = int((_by_weight(net, rates) <= least * (1 + _SAME)).sum())
     return (_rounded(least), -at_least, _rounded(total))
 
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 from functools import singledispatch
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ackclock._util.number_text import engineering, number, percent
 from ackclock._util.text_table import table
 from ackclock.studies.planner.enforcement import Enforcement
 from ackclock.studies.planner.failures import MOST, Survey
+from ackclock.studies.planner.hashing import QUANTILES, quantiles
+from ackclock.studies.planner.sampling import Sampled
 from ackclock.studies.planner.upgrades import Upgrades
 from ackclock.studies.planner.utilisation import Utilisation
 from ackclock.studies.planner.weights import Found
@@ -16,11 +20,14 @@ from ackclock.studies.planner.weights import Found
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy.typing as npt
+
     from ackclock.studies.planner.situation import Situation
 
 __all__ = ["Answer", "Table", "sentences", "tables", "text"]
 
 Answer = Survey | Upgrades | Utilisation | Found | Enforcement
+"""What has a map and a page."""
 Table = tuple[str, list[str], list[list[str]]]
 """Title, head and rows."""
 
@@ -37,8 +44,26 @@ def _inputs(situation: Situation) -> str:
     )
 
 
+def _how_hashed(situation: Situation) -> list[str]:
+    """Say which flows are hashed; nothing where traffic is divided in equal parts."""
+    hashing = situation.hashing
+    if hashing is None:
+        return []
+    own = situation.demands.flows
+    by_rate = f"of at most {_bps(hashing.flow_bps)}"
+    which = by_rate if own is None else f"as the file gives, else {by_rate}"
+    how = "one hash in all routers" if hashing.same else "a hash of each router"
+    return [f"{int(situation.flows().sum()):,} flows, {which}, take equal paths by {how}"]
+
+
+def _over_hashes(values: npt.NDArray[np.float64]) -> str:
+    """Say between which utilisations the seeds of the hash come."""
+    low, middle, high = (percent(float(v)) for v in quantiles(values))
+    return f"{low} to {high}, median {middle}"
+
+
 @singledispatch
-def sentences(answer: Answer) -> list[str]:
+def sentences(answer: Answer | Sampled) -> list[str]:
     """Say the answer in a few sentences.
 
     Parameters
@@ -50,7 +75,7 @@ def sentences(answer: Answer) -> list[str]:
 
 
 @singledispatch
-def tables(answer: Answer) -> list[Table]:
+def tables(answer: Answer | Sampled) -> list[Table]:
     """Make the tables of an answer.
 
     Parameters
@@ -61,7 +86,7 @@ def tables(answer: Answer) -> list[Table]:
     raise TypeError(f"no answer: {answer!r}")
 
 
-def text(answer: Answer) -> str:
+def text(answer: Answer | Sampled) -> str:
     """Write an answer for a terminal.
 
     Parameters
@@ -81,12 +106,20 @@ def _(answer: Utilisation) -> list[str]:
     situation = answer.situation
     times, used = situation.demands.times, answer.used
     lines = [_inputs(situation) + (f", {len(times)} times" if len(times) > 1 else "")]
+    lines += _how_hashed(situation)
     time, link = divmod(int(used.argmax()), used.shape[1])
     when = f" at {times[time]}" if times[time] else ""
     lines.append(
         f"the busiest link is {situation.direction(link)}, with a load of"
         f" {percent(used[time, link])} of its capacity{when}"
     )
+    if answer.hashed is not None:
+        busiest = _over_hashes(answer.hashed.max(axis=1))
+        of = "" if len(times) == 1 else ", a 95th percentile over time,"
+        lines.append(
+            f"over {len(answer.hashed)} seeds of the hash the load of the busiest link{of} is"
+            f" {busiest} ({QUANTILES[0]:g}th to {QUANTILES[2]:g}th percentile)"
+        )
     over = int((used > 1 + 1e-9).any(axis=0).sum())
     if over:
         what = "1 link is" if over == 1 else f"{over} links are"
@@ -101,6 +134,7 @@ def _(answer: Utilisation) -> list[str]:
 def _(answer: Utilisation) -> list[Table]:
     situation, used = answer.situation, answer.used
     p95, top, times = answer.percentile(95), used.argmax(axis=0), situation.demands.times
+    over_seeds = None if answer.hashed is None else quantiles(answer.hashed)
     rows = []
     for link in answer.busiest()[:12]:
         row = [situation.direction(link), _bps(float(situation.capacity[link]))]
@@ -109,9 +143,33 @@ def _(answer: Utilisation) -> list[Table]:
         row.append(percent(float(used[:, link].max())))
         if len(times) > 1:
             row.append(times[top[link]])
+        if over_seeds is not None:
+            row += [percent(float(v)) for v in over_seeds[:, link]]
         rows.append(row)
     head = ["link", "capacity", "mean", "95th percentile", "most", "at"]
-    return [("", head if len(times) > 1 else ["link", "capacity", "load"], rows)]
+    head = head if len(times) > 1 else ["link", "capacity", "load"]
+    if over_seeds is not None:
+        head = [*head, *(f"{q:g} % of seeds" for q in QUANTILES)]
+    found: list[Table] = [("", head, rows)]
+    if lost := answer.lost():
+        found.append(_without_path(situation, lost))
+    return found
+
+
+def _without_path(situation: Situation, lost: Sequence[int]) -> Table:
+    """List demands without a path, with their lines; a long list is cut and counted."""
+    shown = lost[:_MOST_LOST]
+    rows = [
+        [situation.pair(pair), str(line) if line else ""]
+        for pair, line in zip(shown, situation.lines(shown), strict=True)
+    ]
+    if len(lost) > len(shown):
+        rows.append([f"and {len(lost) - len(shown)} more", ""])
+    file = situation.demands.file
+    return ("without a path", ["demand", "line" if file is None else f"line of {file.name}"], rows)
+
+
+_MOST_LOST = 20
 
 
 def _survey_kind(answer: Survey) -> str:
@@ -132,6 +190,7 @@ def _(answer: Survey) -> list[str]:
     used = answer.base / situation.capacity
     lines = [
         f"{_inputs(situation)}, {_bps(demand)}{situation.when()}",
+        *_how_hashed(situation),
         f"without failure the busiest link, {situation.direction(int(used.argmax()))}, has a"
         f" load of {percent(float(used.max()))} of its capacity"
         + (f", and {_bps(answer.base_lost)} is lost" if answer.base_lost else ""),
@@ -185,6 +244,8 @@ def _(answer: Survey) -> list[Table]:
                 str(int(answer.impact["overloaded"][i])),
             ]
         )
+        if answer.hashed is not None:
+            rows[-1].append(_over_hashes(answer.hashed[:, i]))
     head = [
         "failed",
         "lost at least",
@@ -195,6 +256,8 @@ def _(answer: Survey) -> list[Table]:
         "its load",
         "overloaded",
     ]
+    if answer.hashed is not None:
+        head.append(f"its load over {len(answer.hashed)} seeds")
     found: list[Table] = [("", head, rows)]
     if answer.hurt and answer.hurt[0].demands:
         found.append(
@@ -223,6 +286,7 @@ def _(answer: Upgrades) -> list[str]:
         return _bps(value) if value < float("inf") else "all demands met"
 
     lines = [f"{_inputs(answer.situation)}{answer.situation.when()}"]
+    lines += _how_hashed(answer.situation)
     lines.append(f"{_GOALS[answer.goal]}: {shown(answer.before)} as it is")
     made = f"{number(answer.factor)} times the capacity of {', '.join(answer.links)}"
     lines.append(f"{made}: {shown(answer.after)}")
@@ -282,6 +346,7 @@ def _(answer: Enforcement) -> list[str]:
     nowhere, _, everywhere = answer.baselines
     lines = [
         f"{_inputs(answer.situation)}{answer.situation.when()}",
+        *_how_hashed(answer.situation),
         f"{percent(answer.share)} of the demands, {_bps(answer.hosed)}, push"
         f" {number(answer.push)} times as much; the others demand {_bps(answer.demanded)}"
         + (f" (means of {answer.draws} draws)" if answer.draws > 1 else ""),
@@ -336,3 +401,35 @@ def _(answer: Enforcement) -> list[Table]:
 def _named(names: Sequence[str]) -> str:
     """At most five names."""
     return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "") or "-"
+
+
+@sentences.register
+def _(answer: Sampled) -> list[str]:
+    given, volume = answer.situation.volume, answer.demands.volume.sum(axis=1)
+    theory = float(np.sqrt((answer.deviation**2).sum()))
+    by_theory = _bps(theory) if np.isfinite(theory) else "without bound"
+    return [
+        f"{_inputs(answer.situation)}, {_bps(float(given.sum()))}{answer.situation.when()}",
+        f"{answer.flows:,} flows in {len(volume)} bins of {engineering(answer.bin_s, 's')}",
+        f"all demands: mean {_bps(float(volume.mean()))}; standard deviation"
+        f" {_bps(float(volume.std()))}, by theory {by_theory}",
+    ]
+
+
+@tables.register
+def _(answer: Sampled) -> list[Table]:
+    rows = [
+        [
+            row["pair"],
+            _bps(row["demand_bps"]),
+            _bps(row["mean_bps"]),
+            _bps(row["deviation_bps"]),
+            "without bound"
+            if row["deviation_by_theory_bps"] is None
+            else _bps(row["deviation_by_theory_bps"]),
+            _bps(row["p95_bps"]),
+        ]
+        for row in answer.to_data()["demands"][:12]
+    ]
+    head = ["demand", "given", "mean", "deviation", "by theory", "95th percentile"]
+    return [("", head, rows)]

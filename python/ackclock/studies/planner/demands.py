@@ -25,11 +25,15 @@ if TYPE_CHECKING:
     Ids = npt.NDArray[np.uint32]
     Cells = npt.NDArray[np.int64]
 
-__all__ = ["Demands", "gravity", "read_series", "series_problems"]
+__all__ = ["MOST_FLOWS", "Demands", "check_memory", "gravity", "lines_of", "read_series",
+           "series_problems"]  # fmt: skip
 
 _TIME = ("time", "time_utc")
 _SOURCE, _TARGET = ("source", "src", "from"), ("target", "dst", "to")
 _DEMAND = ("demand_bps", "demand")
+_FLOWS = ("flows",)
+MOST_FLOWS = 20_000_000
+"""Flows that routers hash: the paths of those to one destination are in memory."""
 _MOST_REPORTED = 20
 
 
@@ -45,12 +49,21 @@ class Demands:
         What each time is called, in the order of the file; one empty name where there is no time.
     volume
         Demand [bit/s] of each pair at each time, ``(n_times, n_pairs)``.
+    flows
+        Number of flows of each pair at each time, 0 where the file gives none; left out: nowhere.
+    file
+        The file that they were read from.
+    option
+        What named the file: ``demands`` or ``gravity``.
     """
 
     source: Ids
     target: Ids
     times: tuple[str, ...]
     volume: Floats
+    flows: Ids | None = None
+    file: Path | None = None
+    option: str = "demands"
 
     def at(self, time: str | None) -> int:
         """Find a time by its name.
@@ -128,20 +141,22 @@ def read_series(network: Network, path: str | Path, *, scale: float = 1.0) -> De
     network
         The network; the file may use names or ids of its nodes.
     path
-        CSV with source, target, demand_bps (a number, or text such as ``2 Gbps``) and, for
-        several matrices, time. A pair that a time does not list demands nothing then.
+        CSV with source, target, demand_bps (a number, or text such as ``2 Gbps``), for several
+        matrices time, and where routers hash flows their number, flows. A pair that a time does not
+        list demands nothing then.
     scale
         Factor on every demand.
 
     Raises
     ------
     ScenarioError
-        The file cannot be read; every unknown node, pair of a node with itself, repeated pair, and
-        demand that is no finite number of 0 or more, with its line.
+        The file cannot be read; every unknown node, pair of a node with itself, repeated pair,
+        demand that is no finite number of 0 or more, and number of flows that is none, with its
+        line.
     """
     file = Path(path)
     number = network.numbers()
-    plain = read_matrix(file, number, (_SOURCE, _TARGET, _DEMAND), _TIME)
+    plain = read_matrix(file, number, (_SOURCE, _TARGET, _DEMAND), _TIME, _FLOWS)
     if plain is not None:
         made = _plain_series(plain, file, scale)
         if made is not None:
@@ -151,10 +166,14 @@ def read_series(network: Network, path: str | Path, *, scale: float = 1.0) -> De
     times: dict[str, int] = {}
     pairs: dict[tuple[int, int], int] = {}
     seen: dict[tuple[int, int], int] = {}
-    cells: list[tuple[int, int, float]] = []
+    cells: list[tuple[int, int, float, int]] = []
     for line, row in rows:
         a, b = _value(row, _SOURCE).strip(), _value(row, _TARGET).strip()
         value, messages = check_demand(number, a, b, _value(row, _DEMAND))
+        flows = _count(_value(row, _FLOWS))
+        if flows is None:
+            messages.append(f'the flows from {a} to {b} are "{_value(row, _FLOWS)}"; expected a'
+                            f" whole number, 1 to {MOST_FLOWS:,}")  # fmt: skip
         for message in messages:
             problems.add(line, message)
         if messages or number[a] == number[b]:
@@ -164,13 +183,64 @@ def read_series(network: Network, path: str | Path, *, scale: float = 1.0) -> De
         if (time, pair) in seen:
             problems.add(line, f"{a} to {b} is there already: line {seen[time, pair]}")
         seen[time, pair] = line
-        cells.append((time, pair, value))
+        cells.append((time, pair, value, flows or 0))
     if not cells and not problems.found:
         raise ScenarioError([Problem("demands", "has no demand above 0", str(file))])
     problems.check()
-    at, of, values = (np.array(column) for column in zip(*cells, strict=True))
+    at, of, values, counts = (np.array(column) for column in zip(*cells, strict=True))
     ends = np.array(list(pairs), dtype=np.uint32)
-    return _series(ends, tuple(times), (at, of, values * scale), file)
+    return _series(ends, tuple(times), (at, of, values * scale, counts), file)
+
+
+def _count(given: str) -> int | None:
+    """Read a number of flows; 0 where it is left out, None where it is none."""
+    text = given.strip()
+    if not text:
+        return 0
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return int(value) if 1 <= value <= MOST_FLOWS and value == int(value) else None
+
+
+def lines_of(network: Network, demands: Demands, time: int) -> dict[tuple[int, int], int]:
+    """Find the line of each pair in the file that demands were read from.
+
+    Parameters
+    ----------
+    network
+        The network.
+    demands
+        Demands, whose file is read again.
+    time
+        Number of the time whose lines are sought; of a pair that it does not list, the first.
+
+    Returns
+    -------
+    dict
+        Lines by source and target; of a gravity model that of the source. Empty where there is no
+        file, or it is another now.
+    """
+    if demands.file is None:
+        return {}
+    number = network.numbers()
+    found: dict[tuple[int, int], int] = {}
+    try:
+        rows = csv_rows.rows(demands.file)
+    except csv_rows.CsvError:
+        return {}
+    if demands.option == "gravity":
+        line = {number.get(row.get("node", "").strip(), -1): at for at, row in rows}
+        pairs = zip(demands.source.tolist(), demands.target.tolist(), strict=True)
+        return {(a, b): line[a] for a, b in pairs if a in line}
+    for at, row in rows:
+        a, b = (number.get(_value(row, names).strip(), -1) for names in (_SOURCE, _TARGET))
+        if _value(row, _TIME) == demands.times[time]:
+            found[a, b] = at
+        else:
+            found.setdefault((a, b), at)
+    return found
 
 
 def series_problems(path: str | Path) -> list[Problem]:
@@ -198,12 +268,16 @@ def series_problems(path: str | Path) -> list[Problem]:
 
 
 def _series(
-    ends: Ids, times: tuple[str, ...], cells: tuple[Cells, Cells, Floats], file: Path
+    ends: Ids, times: tuple[str, ...], cells: tuple[Cells, Cells, Floats, Cells], file: Path
 ) -> Demands:
-    """Make demands of the pairs, and of cells by time and pair."""
-    _check_memory(len(times), len(ends), file)
+    """Make demands of the pairs, and of cells by time and pair: volumes and numbers of flows."""
+    check_memory(len(times), len(ends), file)
     volume = np.zeros((len(times), len(ends)))
     volume[cells[0], cells[1]] = cells[2]
+    flows = None
+    if cells[3].any():
+        flows = np.zeros(volume.shape, dtype=np.uint32)
+        flows[cells[0], cells[1]] = cells[3]
     positive = volume.any(axis=0)
     if not positive.any():
         raise ScenarioError([Problem("demands", "has no demand above 0", str(file))])
@@ -213,11 +287,26 @@ def _series(
         np.ascontiguousarray(ends[:, 1]),
         times,
         np.ascontiguousarray(volume[:, positive]),
+        None if flows is None else np.ascontiguousarray(flows[:, positive]),
+        file,
     )
 
 
-def _check_memory(times: int, pairs: int, file: Path) -> None:
-    """Refuse a table that does not fit into memory; it is there twice for a moment."""
+def check_memory(times: int, pairs: int, file: Path | None) -> None:
+    """Refuse a table that does not fit into memory; it is there twice for a moment.
+
+    Parameters
+    ----------
+    times, pairs
+        Its size.
+    file
+        Where it comes from.
+
+    Raises
+    ------
+    ScenarioError
+        It does not fit.
+    """
     needed, allowed = 16.0 * times * pairs, allowed_bytes()
     if needed > allowed:
         message = (
@@ -225,20 +314,20 @@ def _check_memory(times: int, pairs: int, file: Path) -> None:
             f" of memory, of which {allowed / 2**30:,.3g} GiB may be used ({SHARE}); expected fewer"
             " times or pairs"
         )
-        raise ScenarioError([Problem("demands", message, str(file))])
+        raise ScenarioError([Problem("demands", message, None if file is None else str(file))])
 
 
 def _plain_series(rows: MatrixColumns, file: Path, scale: float) -> Demands | None:
     """Make demands of a large file in which nothing is wrong; None where a pair is repeated."""
     rows = rows.others()
-    if not len(rows.demand) or rows.repeats():
+    if not len(rows.demand) or rows.repeats() or (rows.flows > MOST_FLOWS).any():
         return None
     # A pair of a node with itself counts for nothing, so a time with no other pairs is left out.
     at, time = number_by_first(rows.time)
     pairs, pair = number_by_first(rows.pairs)
     ends = np.stack([pairs >> 32, pairs & 0xFFFFFFFF], axis=1).astype(np.uint32)
     times = tuple(rows.times[i] for i in at.tolist())
-    return _series(ends, times, (time, pair, rows.demand * scale), file)
+    return _series(ends, times, (time, pair, rows.demand * scale, rows.flows), file)
 
 
 def gravity(network: Network, path: str | Path, *, scale: float = 1.0) -> Demands:
@@ -285,7 +374,7 @@ def gravity(network: Network, path: str | Path, *, scale: float = 1.0) -> Demand
                 problems.add(line, f'the volume of "{name}" is "{given}"; expected 0 or more')
     problems.check()
     senders, receivers = (np.flatnonzero(of).astype(np.uint32) for of in (sent, received))
-    _check_memory(1, len(senders) * len(receivers), file)
+    check_memory(1, len(senders) * len(receivers), file)
     source = np.repeat(senders, len(receivers))
     target = np.tile(receivers, len(senders))
     source, target = source[source != target], target[source != target]
@@ -294,4 +383,4 @@ def gravity(network: Network, path: str | Path, *, scale: float = 1.0) -> Demand
         raise ScenarioError([Problem("gravity", message, str(file))])
     others = received.sum() - received
     volume = sent[source] * received[target] / others[source]
-    return Demands(source, target, ("",), volume[None, :])
+    return Demands(source, target, ("",), volume[None, :], None, file, "gravity")

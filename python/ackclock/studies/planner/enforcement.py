@@ -157,12 +157,13 @@ class _Pushed:
     def __init__(self, situation: Situation, hose: Flags, push: float) -> None:
         self.situation = situation
         positive = situation.volume > 0
-        self.hose: Flags = hose[positive]
-        self.volume: Floats = situation.volume[positive]
+        volume, pushes = situation.volume[positive], np.where(hose[positive], push, 1.0)
         self.graph = situation.network.graph
-        offered = np.where(self.hose, push, 1.0) * self.volume
-        self.net = situation.routed(positive, offered, self.volume / self.volume.max())
-        self.offered: Floats = offered
+        self.net, self.pair = situation.routed(positive, pushes * volume, volume / volume.max())
+        assert self.net.demand is not None, "invariant: what is offered is given"
+        self.hose: Flags = hose[positive][self.pair]
+        self.offered: Floats = self.net.demand
+        self.volume: Floats = self.offered / pushes[self.pair]
         self.owner = np.repeat(np.arange(self.net.n_flows), np.diff(self.net.offsets))
         self.ideal: Floats = self.net.max_min()
 
@@ -206,7 +207,8 @@ class _Pushed:
         )
         accounts = self.net.account(rates, self.ideal)
         polite = ~self.hose
-        part = rates.goodput[polite] / self.volume[polite]
+        of_pair = [np.bincount(self.pair[polite], v[polite]) for v in (rates.goodput, self.volume)]
+        part = of_pair[0][of_pair[1] > 0] / of_pair[1][of_pair[1] > 0]
         return (
             float(rates.goodput[polite].sum()),
             float(rates.goodput[self.hose].sum()),
@@ -279,9 +281,10 @@ def enforcement(
 ) -> Enforcement:
     """Find the routers at which fair queueing saves most of the polite demands.
 
-    Routes follow the first shortest path. All sets of routers are tried where they are at most
-    2000; else one router is added after the other. Either way a linear programme of the polite
-    demands alone bounds what any routers could do for them, up to 20,000 demands.
+    Routes follow the first shortest path, or where flows are hashed theirs. All sets of routers are
+    tried where they are at most 2000; else one router is added after the other. Either way a linear
+    programme of the polite demands alone bounds what any routers could do for them, up to 20,000
+    demands.
 
     Parameters
     ----------

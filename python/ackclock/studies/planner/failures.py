@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
 from ackclock.errors import Problem, ScenarioError, suggestion
+from ackclock.studies.planner.hashing import QUANTILES, quantiles
+from ackclock.studies.planner.resume import Parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     import numpy.typing as npt
 
@@ -103,6 +106,9 @@ class Survey:
         Of the worst failures, what they do to demands.
     worst
         Largest load of each link under any of the failures, ``(n_links,)``.
+    hashed
+        Where flows are hashed by several seeds: of the worst failures the utilisation of the
+        busiest link left, by seed, ``(n_seeds, n_worst)``.
     """
 
     situation: Situation
@@ -115,6 +121,7 @@ class Survey:
     base_lost: float
     hurt: tuple[Hurt, ...] = field(default=())
     worst: Floats | None = None
+    hashed: Floats | None = None
 
     def least_lost(self, i: int) -> float:
         """Volume [bit/s] that cannot be delivered whatever senders do, of failure i.
@@ -149,6 +156,11 @@ class Survey:
                     {"pair": pair, "demand_bps": demand, "arrives": part}
                     for pair, demand, part in hurt.demands
                 ]
+            if self.hashed is not None and i < self.hashed.shape[1]:
+                over = quantiles(self.hashed[:, i]).tolist()
+                row["utilisation_over_hashes"] = {
+                    f"p{q:g}": value for q, value in zip(QUANTILES, over, strict=True)
+                }
             rows.append(row)
         used = self.base / self.situation.capacity
         return {
@@ -293,6 +305,8 @@ def survey(
     *,
     failed: Sequence[Failed] | None = None,
     memory: int = MEMORY,
+    hashes: int = 1,
+    resume: Path | None = None,
     progress: Callable[[float], object] | None = None,
 ) -> Survey:
     """Let everything of a kind fail, each alone, and find what breaks.
@@ -314,13 +328,40 @@ def survey(
         Failures in place of all of a kind.
     memory
         Bytes for loads under failures; with less, it takes longer.
+    hashes
+        How many seeds of the hash are tried on the worst failures, where routers hash flows.
+    resume
+        Folder for what is done: an interrupted analysis of the same inputs goes on from there. It
+        is removed in the end. Pairs are not kept.
     progress
         Gets the part that is done.
+
+    Raises
+    ------
+    ScenarioError
+        There is no such kind; the folder has something else; seeds of a hash without a hash.
     """
     if failed is None and kind == "pairs":
-        return _pairs(situation, memory, progress)
+        found = _pairs(situation, memory, progress)
+    else:
+        found = _singles(situation, kind, failed, memory, resume, progress)
+    if hashes == 1:
+        return found
+    worst = found.failed[:MOST]
+    drawn = [_run(one, worst, memory=memory)["utilisation"] for one in situation.with_seeds(hashes)]
+    return replace(found, hashed=np.array(drawn))
+
+
+def _singles(
+    situation: Situation,
+    kind: Kind,
+    failed: Sequence[Failed] | None,
+    memory: int,
+    resume: Path | None,
+    progress: Callable[[float], object] | None,
+) -> Survey:
     all_failed = list(failed) if failed is not None else everything(situation, kind)
-    found = _run(situation, all_failed, memory=memory, progress=progress)
+    found = _by_parts(situation, all_failed, memory, resume, progress)
     impact = {name: found[name] for name in _COLUMNS}
     order = _order(impact)
     ranked = tuple(all_failed[i] for i in order)
@@ -337,6 +378,42 @@ def survey(
         hurt,
         found["worst"],
     )
+
+
+def _by_parts(
+    situation: Situation,
+    failed: Sequence[Failed],
+    memory: int,
+    resume: Path | None,
+    progress: Callable[[float], object] | None,
+) -> dict[str, Any]:
+    """Compute as many failures at once as fit into memory, and keep each part if wanted."""
+    size = max(1, memory // (8 * max(1, len(situation.capacity))))
+    starts = range(0, len(failed), size)
+    request = f"{size} {[(one.links, one.nodes) for one in failed]}"
+    parts = None if resume is None else Parts(resume, situation, request)
+    every = []
+    for number, start in enumerate(starts):
+        some = failed[start : start + size]
+        found = None if parts is None else parts.read(number)
+        if found is None:
+
+            def report(done: float, before: int = start, now: int = len(some)) -> None:
+                if progress is not None:
+                    progress((before + done * now) / len(failed))
+
+            made = _run(situation, some, memory=memory, progress=report)
+            found = {name: np.asarray(made[name]) for name in (*_COLUMNS, "base", "worst")}
+            if parts is not None:
+                parts.write(number, found)
+        every.append(found)
+    if parts is not None:
+        parts.remove()
+    joined: dict[str, Any] = {
+        name: np.concatenate([part[name] for part in every]) for name in _COLUMNS
+    }
+    worst = np.max([part["worst"] for part in every], axis=0)
+    return {**joined, "base": every[0]["base"], "worst": worst}
 
 
 def _pairs(situation: Situation, memory: int, progress: Callable[[float], object] | None) -> Survey:

@@ -11,17 +11,26 @@ import numpy as np
 from ackclock import _core
 from ackclock.errors import Problem, ScenarioError
 from ackclock.studies.bottlenecks.operators import read_network
-from ackclock.studies.planner.demands import Demands, gravity, read_series, series_problems
+from ackclock.studies.planner.demands import (
+    Demands,
+    gravity,
+    lines_of,
+    read_series,
+    series_problems,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     import numpy.typing as npt
 
     from ackclock.engines.fluid.net import FluidNet
     from ackclock.studies.bottlenecks.operators import Network
+    from ackclock.studies.planner.hashing import Hashing
 
     Floats = npt.NDArray[np.float64]
+    Ids = npt.NDArray[np.uint32]
     Flags = npt.NDArray[np.bool_]
 
 __all__ = ["Metric", "Situation", "costs", "read_situation"]
@@ -31,6 +40,7 @@ Metric = Literal["weight", "hops", "inverse-capacity"]
 1 and whole, as routers do by default."""
 
 _REFERENCE_BPS = 1e8
+_MOST_REPORTED = 20
 _NOTHING: npt.NDArray[np.bool_] = np.empty(0, dtype=np.bool_)
 
 
@@ -48,12 +58,15 @@ class Situation:
         Demands over time.
     time
         Number of the time that is looked at.
+    hashing
+        How routers hash flows to equal next hops; None: they divide traffic in equal parts.
     """
 
     network: Network
     cost: Floats
     demands: Demands
     time: int
+    hashing: Hashing | None = None
 
     @property
     def volume(self) -> Floats:
@@ -77,9 +90,10 @@ class Situation:
         Parameters
         ----------
         volume
-            Demand of each pair; left out: at the time that is looked at.
+            Demand of each pair; left out: at the time that is looked at. Flows are those of that
+            time.
         """
-        graph = self.network.graph
+        graph, hashing = self.network.graph, self.hashing
         return _core.IgpCore(
             nodes=len(graph.nodes),
             src=graph.src,
@@ -89,7 +103,16 @@ class Situation:
             source=self.demands.source,
             target=self.demands.target,
             volume=np.ascontiguousarray(self.volume if volume is None else volume),
+            flows=None if hashing is None else self.flows(),
+            seed=1 if hashing is None else hashing.seed,
+            same=False if hashing is None else hashing.same,
         )
+
+    def flows(self) -> Ids:
+        """Number of flows of each pair at the time that is looked at, where routers hash them."""
+        assert self.hashing is not None, "invariant: only hashed demands consist of flows"
+        given = self.demands.flows
+        return self.hashing.flows(self.volume, None if given is None else given[self.time])
 
     @cached_property
     def loads(self) -> Floats:
@@ -103,8 +126,13 @@ class Situation:
         used: Floats = self.loads / self.capacity
         return used
 
-    def routed(self, positive: Flags, volume: Floats, weight: Floats | None = None) -> FluidNet:
-        """Make the fluid engine's network, whose flows follow their first shortest path.
+    def routed(
+        self, positive: Flags, volume: Floats, weight: Floats | None = None
+    ) -> tuple[FluidNet, Ids]:
+        """Make the fluid engine's network.
+
+        Flows follow the first shortest path of their demand. Where routers hash flows, those of a
+        demand that take the same path are one, with their part of volume and weight.
 
         Parameters
         ----------
@@ -115,6 +143,11 @@ class Situation:
         weight
             Their weights; left out: 1.
 
+        Returns
+        -------
+        tuple
+            The network, and which of the pairs each of its flows is of.
+
         Raises
         ------
         ScenarioError
@@ -123,13 +156,84 @@ class Situation:
         from ackclock.engines.fluid.graph import Traffic
         from ackclock.engines.fluid.net import FluidNet
 
-        ends = self.demands.source[positive], self.demands.target[positive]
+        self.check_paths(positive)
+        source, target = self.demands.source[positive], self.demands.target[positive]
         graph = replace(self.network.graph, cost=self.cost)
-        try:
-            return FluidNet.routed(graph, Traffic(*ends, volume, weight), routing="cost")
-        except ScenarioError as error:
-            wrong = [Problem("demands", problem.message) for problem in error.problems]
-            raise ScenarioError(wrong) from None
+        if self.hashing is None:
+            traffic = Traffic(source, target, volume, weight)
+            made = FluidNet.routed(graph, traffic, routing="cost")
+            return made, np.arange(len(source), dtype=np.uint32)
+        pair, count, offsets, hops, _ = self.core(np.where(positive, 1.0, 0.0)).paths(each=False)
+        place = np.cumsum(positive) - 1
+        owner = place[pair].astype(np.uint32)
+        part = count / self.flows()[pair]
+        weights = np.ones(len(source)) if weight is None else weight
+        made = FluidNet(
+            graph.capacity,
+            offsets,
+            hops,
+            demand=volume[owner] * part,
+            weight=weights[owner] * part,
+            graph=graph,
+            ends=(source[owner], target[owner]),
+        )
+        return made, owner
+
+    def without_path(self, positive: Flags) -> list[int]:
+        """List pairs that have no path.
+
+        Parameters
+        ----------
+        positive
+            Pairs that are looked at, ``(n_pairs,)``.
+        """
+        # Of the first round all arrives but what has no path.
+        core = replace(self, hashing=None).core(np.where(positive, 1.0, 0.0))
+        part = core.kept(up=_NOTHING, rounds=1)[0]
+        return [int(pair) for pair in np.flatnonzero(positive & (part == 0))]
+
+    def check_paths(self, positive: Flags) -> None:
+        """Refuse pairs that have no path.
+
+        Parameters
+        ----------
+        positive
+            Pairs that are looked at, ``(n_pairs,)``.
+
+        Raises
+        ------
+        ScenarioError
+            Every one, with file and line; a long list is cut and counted.
+        """
+        lost = self.without_path(positive)
+        if not lost:
+            return
+        places = self.lines(lost[:_MOST_REPORTED])
+        nodes, file = self.network.graph.nodes, self.demands.file
+        where = None if file is None else str(file)
+        problems = []
+        for pair, line in zip(lost, places, strict=False):
+            a, b = (nodes[ends[pair]] for ends in (self.demands.source, self.demands.target))
+            at = f"line {line}: " if line else ""
+            problems.append(
+                Problem(self.demands.option, f"{at}there is no path from {a} to {b}", where)
+            )
+        if len(lost) > _MOST_REPORTED:
+            message = f"and {len(lost) - _MOST_REPORTED} more pairs have no path"
+            problems.append(Problem(self.demands.option, message, where))
+        raise ScenarioError(problems)
+
+    def lines(self, pairs: Sequence[int]) -> list[int]:
+        """Lines of pairs in the file of demands; 0 where they are not known.
+
+        Parameters
+        ----------
+        pairs
+            Their numbers.
+        """
+        known = lines_of(self.network, self.demands, self.time)
+        ends = self.demands.source, self.demands.target
+        return [known.get((int(ends[0][i]), int(ends[1][i])), 0) for i in pairs]
 
     def with_cost(self, cost: Floats) -> Situation:
         """Route by other costs.
@@ -140,6 +244,25 @@ class Situation:
             Cost of each directed link.
         """
         return replace(self, cost=cost)
+
+    def with_seeds(self, count: int) -> list[Situation]:
+        """Make the situation with as many seeds of the hash, its own first.
+
+        Parameters
+        ----------
+        count
+            How many.
+
+        Raises
+        ------
+        ScenarioError
+            Routers do not hash flows.
+        """
+        if self.hashing is None:
+            raise ScenarioError([Problem("--hashes", "needs --ecmp hash")])
+        first = self.hashing.seed
+        made = (replace(self.hashing, seed=first + i) for i in range(count))
+        return [replace(self, hashing=hashing) for hashing in made]
 
     def link(self, row: int) -> str:
         """Name of a full-duplex link.
@@ -209,6 +332,7 @@ def read_situation(
     rate: str | None = None,
     merge_parallel: bool = False,
     scale: float = 1.0,
+    hashing: Hashing | None = None,
 ) -> Situation:
     """Read a network and its demands.
 
@@ -230,6 +354,8 @@ def read_situation(
         Whether parallel links become one.
     scale
         Factor on every demand.
+    hashing
+        How routers hash flows to equal next hops; None: they divide traffic in equal parts.
 
     Raises
     ------
@@ -252,4 +378,4 @@ def read_situation(
     else:
         assert gravity_file is not None, "invariant: one of the two is given"
         found = gravity(made, gravity_file, scale=scale)
-    return Situation(made, costs(made, metric), found, found.at(at))
+    return Situation(made, costs(made, metric), found, found.at(at), hashing)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from ackclock.studies.planner.hashing import QUANTILES, quantiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,11 +35,15 @@ class Utilisation:
         Load [bit/s], ``(n_times, n_links)``.
     unreachable
         Demand [bit/s] without a path, ``(n_times,)``.
+    hashed
+        Where flows are hashed by several seeds: the 95th percentile over time of each link's
+        utilisation by seed, ``(n_seeds, n_links)``.
     """
 
     situation: Situation
     loads: Floats
     unreachable: Floats
+    hashed: Floats | None = None
 
     @property
     def used(self) -> Floats:
@@ -58,19 +64,34 @@ class Utilisation:
         q
             0 to 100.
         """
-        found: Floats = np.percentile(self.used, q, axis=0, method="inverted_cdf")
-        return found
+        return _percentile(self.used, q)
+
+    def lost(self) -> list[int]:
+        """Pairs without a path, which demand something at some time."""
+        if not self.unreachable.any():
+            return []
+        return self.situation.without_path(self.situation.demands.volume.max(axis=0) > 0)
 
     def to_data(self) -> dict[str, Any]:
         """All numbers as plain data."""
         used, times = self.used, self.situation.demands.times
         p95, top = self.percentile(95), used.argmax(axis=0)
+        over_seeds = None if self.hashed is None else quantiles(self.hashed)
+        more: dict[str, Any] = {}
+        if self.hashed is not None:
+            most = quantiles(self.hashed.max(axis=1))
+            more = {
+                "hashes": len(self.hashed),
+                "busiest_over_hashes": dict(zip(_NAMES, most.tolist(), strict=True)),
+            }
         return {
             "question": "utilisation",
             "network": self.situation.network.title,
             "times": list(times),
             "demand_bps": [float(v) for v in self.situation.demands.volume.sum(axis=1)],
             "unreachable_bps": [float(v) for v in self.unreachable],
+            "without_path": [self.situation.pair(pair) for pair in self.lost()],
+            **more,
             "links": [
                 {
                     "link": self.situation.direction(link),
@@ -79,14 +100,32 @@ class Utilisation:
                     "p95": float(p95[link]),
                     "max": float(used[top[link], link]),
                     "time_of_max": times[top[link]],
+                    **_of_link(over_seeds, link),
                 }
                 for link in self.busiest()
             ],
         }
 
 
+_NAMES = tuple(f"p{q:g}" for q in QUANTILES)
+
+
+def _percentile(used: Floats, q: float) -> Floats:
+    found: Floats = np.percentile(used, q, axis=0, method="inverted_cdf")
+    return found
+
+
+def _of_link(over_seeds: Floats | None, link: int) -> dict[str, Any]:
+    if over_seeds is None:
+        return {}
+    return {"p95_over_hashes": dict(zip(_NAMES, over_seeds[:, link].tolist(), strict=True))}
+
+
 def utilisation(
-    situation: Situation, progress: Callable[[float], object] | None = None
+    situation: Situation,
+    progress: Callable[[float], object] | None = None,
+    *,
+    hashes: int = 1,
 ) -> Utilisation:
     """Find the loads of all links at all times.
 
@@ -96,13 +135,28 @@ def utilisation(
         Network and demands.
     progress
         Gets the part that is done.
+    hashes
+        How many seeds of the hash are tried, where routers hash flows.
+
+    Raises
+    ------
+    ScenarioError
+        There are several seeds, and routers do not hash flows.
     """
-    loads, unreachable = [], []
-    volumes = situation.demands.volume
-    for i, volume in enumerate(volumes):
-        load, missing = situation.core(volume).loads(up=_NOTHING)
-        loads.append(load)
-        unreachable.append(missing)
-        if progress is not None:
-            progress((i + 1) / len(volumes))
-    return Utilisation(situation, np.array(loads), np.array(unreachable))
+    times = len(situation.demands.volume)
+    every = [situation] if hashes == 1 else situation.with_seeds(hashes)
+    first: tuple[Floats, Floats] | None = None
+    hashed = []
+    for number, one in enumerate(every):
+        loads, unreachable = [], []
+        for time in range(times):
+            load, missing = replace(one, time=time).core().loads(up=_NOTHING)
+            loads.append(load)
+            unreachable.append(missing)
+            if progress is not None:
+                progress((number * times + time + 1) / (times * len(every)))
+        found = np.array(loads), np.array(unreachable)
+        first = first or found
+        hashed.append(_percentile(found[0] / situation.capacity, 95))
+    assert first is not None, "invariant: one seed at least"
+    return Utilisation(situation, *first, np.array(hashed) if hashes > 1 else None)

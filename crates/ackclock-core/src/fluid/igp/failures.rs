@@ -1,7 +1,8 @@
 //! What failures of links and nodes do to the loads of all others.
 
+use super::hashed::Paths;
 use super::repair::Repair;
-use super::{Igp, Matrix, Progress, Stopped, Tree};
+use super::{Hashed, Igp, Matrix, Progress, Stopped, Tree};
 
 /// Links and nodes that fail together.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -55,13 +56,14 @@ pub struct Failures {
     pub across: Vec<f64>,
 }
 
-/// Fails each of `failures` alone.
+/// Fails each of `failures` alone. Equal next hops get equal parts, or with `hashed` the flows that are hashed to them.
 ///
 /// # Errors
 /// `progress` returned false.
 pub fn failures(
     igp: &Igp,
     matrix: &Matrix,
+    hashed: Option<&Hashed>,
     capacity: &[f64],
     failures: &[Failure],
     watch: Watch,
@@ -71,6 +73,7 @@ pub fn failures(
     let block = (watch.memory / (8 * m.max(1))).clamp(1, failures.len().max(1));
     let mut tree = Tree::new(igp.nodes);
     let mut repair = Repair::new(igp);
+    let mut paths = hashed.map(Paths::new);
     let mut volume = vec![0.0; igp.nodes];
     let mut found = Failures {
         base: vec![0.0; m],
@@ -92,23 +95,41 @@ pub fn failures(
             tree.grow(igp, destination, |_| true);
             let base = &mut found.base;
             let first = number == 0;
-            let missing = tree.send(
-                igp,
-                &volume,
-                |_| true,
-                |link, load| {
-                    if first {
-                        base[link as usize] += load;
-                    }
-                    1.0
-                },
-            );
+            let mut add = |link: u32, load: f64| {
+                if first {
+                    base[link as usize] += load;
+                }
+            };
+            let missing = match &mut paths {
+                Some(paths) => paths.lay(igp, &tree, matrix, add),
+                None => tree.send(
+                    igp,
+                    &volume,
+                    |_| true,
+                    |link, load| {
+                        add(link, load);
+                        1.0
+                    },
+                ),
+            };
             if first {
                 found.unreachable += missing;
             }
             for (i, failure) in some.iter().enumerate() {
                 let row = &mut rows[i * m..(i + 1) * m];
-                one(igp, &tree, &mut repair, &volume, failure, row, &mut impact[i]);
+                let add = |link: u32, by: f64| row[link as usize] += by;
+                let is_gone = failure.nodes.contains(&destination);
+                let lost = match &mut paths {
+                    _ if is_gone => {
+                        impact[i].own += withdraw(igp, &tree, &volume, paths.as_ref(), add);
+                        continue;
+                    }
+                    Some(paths) => paths.fail(igp, &tree, &mut repair, &failure.links, add),
+                    None => repair.fail(igp, &tree, &volume, &failure.links, add),
+                };
+                let own = own(&tree, &volume, &failure.nodes);
+                impact[i].own += own;
+                impact[i].disconnected += (lost - own).max(0.0);
             }
             matrix.clear(destination, &mut volume);
             steps += 1;
@@ -142,42 +163,38 @@ pub fn failures(
     Ok(found)
 }
 
-/// Adds to `row` what a failure changes toward one destination.
-fn one(
+/// Takes off what is sent to a node that is down; returns it.
+fn withdraw(
     igp: &Igp,
     tree: &Tree,
-    repair: &mut Repair,
     volume: &[f64],
-    failure: &Failure,
-    row: &mut [f64],
-    impact: &mut Impact,
-) {
-    if failure.nodes.contains(&tree.destination) {
-        // Nothing is sent to a node that is down.
-        for &node in &tree.order {
-            let traffic = tree.traffic[node as usize];
-            if node == tree.destination || traffic == 0.0 {
-                continue;
-            }
-            impact.own += volume[node as usize];
-            let share = traffic / f64::from(tree.hops[node as usize]);
-            for &link in igp.out.of(node) {
-                if tree.on_path(igp, link) {
-                    row[link as usize] -= share;
-                }
+    paths: Option<&Paths>,
+    mut add: impl FnMut(u32, f64),
+) -> f64 {
+    if let Some(paths) = paths {
+        return paths.withdraw(add);
+    }
+    let mut own = 0.0;
+    for &node in &tree.order {
+        let traffic = tree.traffic[node as usize];
+        if node == tree.destination || traffic == 0.0 {
+            continue;
+        }
+        own += volume[node as usize];
+        let share = traffic / f64::from(tree.hops[node as usize]);
+        for &link in igp.out.of(node) {
+            if tree.on_path(igp, link) {
+                add(link, -share);
             }
         }
-        return;
     }
-    let lost = repair.fail(igp, tree, volume, &failure.links, |l, by| row[l as usize] += by);
-    let own: f64 = failure
-        .nodes
-        .iter()
-        .filter(|&&n| tree.distance[n as usize].is_finite())
-        .map(|&n| volume[n as usize])
-        .sum();
-    impact.own += own;
-    impact.disconnected += (lost - own).max(0.0);
+    own
+}
+
+/// What nodes that are down themselves send.
+fn own(tree: &Tree, volume: &[f64], nodes: &[u32]) -> f64 {
+    let sends = |&&n: &&u32| tree.distance[n as usize].is_finite();
+    nodes.iter().filter(sends).map(|&n| volume[n as usize]).sum()
 }
 
 fn judge(row: &[f64], capacity: &[f64], impact: &mut Impact) {

@@ -1,6 +1,7 @@
 //! Loads of links, and what of each demand gets through where links are overloaded.
 
-use super::{Igp, Matrix, Progress, Stopped, Tree};
+use super::hashed::Paths;
+use super::{Hashed, Igp, Matrix, Progress, Stopped, Tree};
 
 /// Loads offered to links.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,17 +12,20 @@ pub struct Loads {
     pub unreachable: f64,
 }
 
-/// Loads of all links over those that are `up`; an empty list: all.
+/// Loads of all links over those that are `up`; an empty list: all. Equal next hops get equal parts, or with `hashed`
+/// the flows that are hashed to them.
 ///
 /// # Errors
 /// `progress` returned false.
 pub fn loads(
     igp: &Igp,
     matrix: &Matrix,
+    hashed: Option<&Hashed>,
     up: &[bool],
     progress: Progress,
 ) -> Result<Loads, Stopped> {
     let mut tree = Tree::new(igp.nodes);
+    let mut paths = hashed.map(Paths::new);
     let mut volume = vec![0.0; igp.nodes];
     let mut found = Loads { link: vec![0.0; igp.links()], unreachable: 0.0 };
     let is_up = |link: u32| up.is_empty() || up[link as usize];
@@ -30,10 +34,14 @@ pub fn loads(
         matrix.gather(destination, &mut volume);
         tree.grow(igp, destination, is_up);
         let link = &mut found.link;
-        found.unreachable += tree.send(igp, &volume, is_up, |l, load| {
+        let add = |l: u32, load: f64| {
             link[l as usize] += load;
             1.0
-        });
+        };
+        found.unreachable += match &mut paths {
+            None => tree.send(igp, &volume, is_up, add),
+            Some(paths) => paths.send(igp, &tree, matrix, is_up, add),
+        };
         matrix.clear(destination, &mut volume);
         if !progress(done + 1, many) {
             return Err(Stopped);
@@ -68,6 +76,7 @@ const TOLERANCE: f64 = 1e-9;
 pub fn kept(
     igp: &Igp,
     matrix: &Matrix,
+    hashed: Option<&Hashed>,
     capacity: &[f64],
     up: &[bool],
     limit: usize,
@@ -75,6 +84,7 @@ pub fn kept(
 ) -> Result<Kept, Stopped> {
     let is_up = |link: u32| up.is_empty() || up[link as usize];
     let mut tree = Tree::new(igp.nodes);
+    let mut paths = hashed.map(Paths::new);
     let mut volume = vec![0.0; igp.nodes];
     let mut passed = vec![1.0; igp.links()];
     let mut found = Kept {
@@ -90,27 +100,19 @@ pub fn kept(
             matrix.gather(destination, &mut volume);
             tree.grow(igp, destination, is_up);
             let offered = &mut found.offered;
-            tree.send(igp, &volume, is_up, |link, load| {
+            let add = |link: u32, load: f64| {
                 offered[link as usize] += load;
                 passed[link as usize]
-            });
-            // Nearest first: what arrives of a node's traffic follows from its next hops.
-            part.fill(0.0);
-            part[destination as usize] = 1.0;
-            for &node in &tree.order {
-                if node != destination {
-                    let share = 1.0 / f64::from(tree.hops[node as usize]);
-                    part[node as usize] = igp
-                        .out
-                        .of(node)
-                        .iter()
-                        .filter(|&&link| tree.on_path(igp, link) && is_up(link))
-                        .map(|&l| share * passed[l as usize] * part[igp.dst[l as usize] as usize])
-                        .sum();
+            };
+            if let Some(paths) = &mut paths {
+                paths.send(igp, &tree, matrix, is_up, add);
+                paths.kept(igp, &tree, matrix, &passed, &mut found.part);
+            } else {
+                tree.send(igp, &volume, is_up, add);
+                arriving(igp, &tree, is_up, &passed, &mut part);
+                for &pair in matrix.to.of(destination) {
+                    found.part[pair as usize] = part[matrix.from[pair as usize] as usize];
                 }
-            }
-            for &pair in matrix.to.of(destination) {
-                found.part[pair as usize] = part[matrix.from[pair as usize] as usize];
             }
             matrix.clear(destination, &mut volume);
             if !progress(found.rounds, limit) {
@@ -126,4 +128,23 @@ pub fn kept(
                 .all(|l| (found.offered[l] - before[l]).abs() <= TOLERANCE * capacity[l]);
     }
     Ok(found)
+}
+
+/// The part of each node's traffic that arrives, where `passed` is the part that each link passes on.
+fn arriving(igp: &Igp, tree: &Tree, up: impl Fn(u32) -> bool, passed: &[f64], part: &mut [f64]) {
+    part.fill(0.0);
+    part[tree.destination as usize] = 1.0;
+    // Nearest first: what arrives of a node's traffic follows from its next hops.
+    for &node in &tree.order {
+        if node != tree.destination {
+            let share = 1.0 / f64::from(tree.hops[node as usize]);
+            part[node as usize] = igp
+                .out
+                .of(node)
+                .iter()
+                .filter(|&&link| tree.on_path(igp, link) && up(link))
+                .map(|&l| share * passed[l as usize] * part[igp.dst[l as usize] as usize])
+                .sum();
+        }
+    }
 }

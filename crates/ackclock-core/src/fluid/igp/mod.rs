@@ -1,7 +1,7 @@
 //! Traffic of a matrix over link-state routes: loads of links, and what is left after failures.
 //!
-//! Each node sends what it has for a destination over all of its links that lie on a shortest path,
-//! in equal parts (equal-cost multipath). Loads are those offered,
+//! Each node sends what it has for a destination over all of its links that lie on a shortest path
+//! (equal-cost multipath): in equal parts, or each flow over the one that its hash chooses ([`Hashed`]). Loads are those offered,
 //! whether or not links can carry them. Routes to one destination do not depend on other destinations, so all
 //! work is done one destination at a time, and memory does not grow with the number of pairs.
 //!
@@ -19,6 +19,7 @@
 //! doi:10.1006/jagm.1996.0046, for the deletion of links.
 
 mod failures;
+mod hashed;
 mod loads;
 mod repair;
 mod tree;
@@ -28,6 +29,7 @@ mod weights;
 mod properties;
 
 pub use failures::{Failure, Impact, Watch, failures};
+pub use hashed::{Hashed, Routed, hashed_paths};
 pub use loads::{Kept, Loads, kept, loads};
 pub use weights::{Search, Weights, search_weights};
 

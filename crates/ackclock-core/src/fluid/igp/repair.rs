@@ -68,13 +68,55 @@ impl Repair {
         if !links.iter().any(carries) {
             return 0.0;
         }
-        self.epoch += 1;
-        self.cut_off(igp, tree, links);
-        self.measure(igp, tree);
+        self.find_routes(igp, tree, links);
         self.withdraw(igp, tree, &mut add);
         let lost = self.reroute(igp, tree, volume, &mut add);
         self.run_down(igp, tree, &mut add);
         lost
+    }
+
+    /// Finds the routes that are left when `links` fail.
+    pub(super) fn find_routes(&mut self, igp: &Igp, tree: &Tree, links: &[u32]) {
+        self.epoch += 1;
+        self.cut_off(igp, tree, links);
+        self.measure(igp, tree);
+    }
+
+    /// Nodes whose next hops are others after the failure.
+    pub(super) fn changed_nodes(&self) -> &[u32] {
+        &self.changed_nodes
+    }
+
+    /// Whether a node's next hops are others after the failure.
+    #[inline]
+    pub(super) fn is_changed(&self, node: u32) -> bool {
+        self.changed[node as usize] == self.epoch
+    }
+
+    /// Whether a node that reached the destination still does.
+    #[inline]
+    pub(super) fn reaches(&self, node: u32) -> bool {
+        !self.is_cut(node) || self.distance[node as usize].is_finite()
+    }
+
+    /// Writes the links that a node with changed next hops now sends over.
+    pub(super) fn next_hops(&self, igp: &Igp, tree: &Tree, node: u32, out: &mut Vec<u32>) {
+        let here = self.distance_of(tree, node);
+        out.clear();
+        out.extend(igp.out.of(node).iter().filter(|&&link| self.leads_on(igp, tree, here, link)));
+    }
+
+    /// The distance of a node after the failure.
+    #[inline]
+    fn distance_of(&self, tree: &Tree, node: u32) -> f64 {
+        if self.is_cut(node) { self.distance[node as usize] } else { tree.distance[node as usize] }
+    }
+
+    /// Whether a link from a node at distance `here` is on a shortest path after the failure.
+    #[inline]
+    fn leads_on(&self, igp: &Igp, tree: &Tree, here: f64, link: u32) -> bool {
+        let there = self.distance_of(tree, igp.dst[link as usize]);
+        self.failed[link as usize] != self.epoch && here == igp.cost[link as usize] + there
     }
 
     /// Finds the nodes that lose all of their next hops, and those that lose some.
@@ -217,19 +259,11 @@ impl Repair {
                 continue;
             }
             let here = self.distance[node as usize];
-            let next = |this: &Self, link: u32| {
-                let to = igp.dst[link as usize];
-                let there = if this.is_cut(to) {
-                    this.distance[to as usize]
-                } else {
-                    tree.distance[to as usize]
-                };
-                this.failed[link as usize] != this.epoch && here == igp.cost[link as usize] + there
-            };
-            let hops = igp.out.of(node).iter().filter(|&&l| next(self, l)).count();
+            let hops =
+                igp.out.of(node).iter().filter(|&&l| self.leads_on(igp, tree, here, l)).count();
             let share = traffic / hops as f64;
             for &link in igp.out.of(node) {
-                if next(self, link) {
+                if self.leads_on(igp, tree, here, link) {
                     add(link, share);
                     let to = igp.dst[link as usize];
                     if self.is_cut(to) {

@@ -115,7 +115,7 @@ fn set(net: &mut Igp, group: &[u32], weight: u64) {
 
 /// Utilisation of the busiest link and cost of all, and the busiest links.
 fn value(net: &Igp, matrix: &Matrix, capacity: &[f64]) -> Result<((f64, f64), Vec<u32>), Stopped> {
-    let found = loads(net, matrix, &[], &mut |_, _| true)?;
+    let found = loads(net, matrix, None, &[], &mut |_, _| true)?;
     let used: Vec<f64> = found.link.iter().zip(capacity).map(|(l, c)| l / c).collect();
     let mut order: Vec<u32> = (0..used.len() as u32).collect();
     order.sort_by(|&a, &b| used[b as usize].total_cmp(&used[a as usize]).then(a.cmp(&b)));

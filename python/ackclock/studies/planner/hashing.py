@@ -1,0 +1,84 @@
+"""Flows that routers hash to one of their equal next hops, in place of equal parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ackclock.errors import Problem, ScenarioError
+from ackclock.studies.planner.demands import MOST_FLOWS
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float64]
+    Ids = npt.NDArray[np.uint32]
+
+__all__ = ["QUANTILES", "Hashing", "quantiles"]
+
+QUANTILES = (5.0, 50.0, 95.0)
+"""Percentiles over seeds of the hash."""
+
+
+@dataclass(frozen=True)
+class Hashing:
+    """How a demand becomes flows, and how routers hash these.
+
+    Parameters
+    ----------
+    flow_bps
+        Rate of a flow [bit/s], where the file gives no number of flows.
+    seed
+        Seed of the hash.
+    same
+        Whether all routers use one hash function, so that a choice decides the later ones
+        (polarisation).
+    """
+
+    flow_bps: float = 10e6
+    seed: int = 1
+    same: bool = False
+
+    def flows(self, volume: Floats, given: Ids | None) -> Ids:
+        """Count the flows of each demand, at least 1.
+
+        Parameters
+        ----------
+        volume
+            Demand of each pair [bit/s].
+        given
+            Number of flows by the file, 0 where there is none.
+
+        Raises
+        ------
+        ScenarioError
+            They are more than can be computed.
+        """
+        by_rate = np.maximum(1.0, np.ceil(volume / self.flow_bps * (1 - 1e-12)))
+        flows = by_rate if given is None else np.where(given > 0, given, by_rate)
+        if flows.sum() > MOST_FLOWS:
+            message = (
+                f"the demands are {flows.sum():,.0f} flows; expected {MOST_FLOWS:,} at most, of a"
+                " higher rate"
+            )
+            raise ScenarioError([Problem("--flow-rate", message)])
+        return flows.astype(np.uint32)
+
+
+def quantiles(drawn: Floats) -> Floats:
+    """Percentiles over seeds: of the draws, the smallest not below.
+
+    Parameters
+    ----------
+    drawn
+        Values by seed, ``(n_seeds, ...)``.
+
+    Returns
+    -------
+    ndarray
+        ``(3, ...)``, as `QUANTILES`.
+    """
+    found: Floats = np.percentile(drawn, QUANTILES, axis=0, method="inverted_cdf")
+    return found

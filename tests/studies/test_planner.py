@@ -288,10 +288,12 @@ def test_names_without_their_spaces_and_no_empty_ones(tmp_path: Path) -> None:
 
 def test_problems_of_both_files_and_pairs_without_a_path(tmp_path: Path) -> None:
     (tmp_path / "links.csv").write_text("source,target,capacity_bps\na,b,nan\n")
-    (tmp_path / "bad.csv").write_text("source,target,demand_bps\na,b,-1\n")
+    bad = "source,target,demand_bps,flows\na,b,-1,1\nb,a,1,0\n"
+    (tmp_path / "bad.csv").write_text(bad)
     with pytest.raises(ScenarioError) as caught:
         read_situation(tmp_path / "links.csv", demands=tmp_path / "bad.csv")
-    assert [p.message.split(":")[0] for p in caught.value.problems][1:] == ["line 2"]
+    lines = [p.message.split(":")[0] for p in caught.value.problems]
+    assert lines[1:] == ["line 2", "line 3"]
     (tmp_path / "apart.csv").write_text("source,target,capacity_bps\na,b,1e9\nc,d,1e9\n")
     (tmp_path / "over.csv").write_text("source,target,demand_bps\na,b,1\na,d,1\n")
     apart = read_situation(tmp_path / "apart.csv", demands=tmp_path / "over.csv")

@@ -172,8 +172,7 @@ def read_series(network: Network, path: str | Path, *, scale: float = 1.0) -> De
         value, messages = check_demand(number, a, b, _value(row, _DEMAND))
         flows = _count(_value(row, _FLOWS))
         if flows is None:
-            messages.append(f'the flows from {a} to {b} are "{_value(row, _FLOWS)}"; expected a'
-                            f" whole number, 1 to {MOST_FLOWS:,}")  # fmt: skip
+            messages.append(_wrong_count(a, b, row))
         for message in messages:
             problems.add(line, message)
         if messages or number[a] == number[b]:
@@ -190,6 +189,12 @@ def read_series(network: Network, path: str | Path, *, scale: float = 1.0) -> De
     at, of, values, counts = (np.array(column) for column in zip(*cells, strict=True))
     ends = np.array(list(pairs), dtype=np.uint32)
     return _series(ends, tuple(times), (at, of, values * scale, counts), file)
+
+
+def _wrong_count(a: str, b: str, row: dict[str, str]) -> str:
+    given = _value(row, _FLOWS)
+    expected = f"a whole number, 1 to {MOST_FLOWS:,}"
+    return f'the flows from {a} to {b} are "{given}"; expected {expected}'
 
 
 def _count(given: str) -> int | None:
@@ -264,6 +269,8 @@ def series_problems(path: str | Path) -> list[Problem]:
     for (a, b), (line, row) in zip(ends, rows, strict=True):
         for message in check_demand(number, a, b, _value(row, _DEMAND))[1]:
             problems.add(line, message)
+        if _count(_value(row, _FLOWS)) is None:
+            problems.add(line, _wrong_count(a, b, row))
     return problems.found
 
 

@@ -244,6 +244,32 @@ impl Recorder {
         }
     }
 
+    /// Appends what another recorder has of the same run; all tables are named, so that none is left behind.
+    pub(crate) fn append(&mut self, other: &mut Self) {
+        let Self {
+            wanted: _,
+            keep: _,
+            windows,
+            rtts,
+            states,
+            layers,
+            frames,
+            probe_series,
+            probes,
+        } = self;
+        windows.append(&mut other.windows);
+        rtts.append(&mut other.rtts);
+        states.append(&mut other.states);
+        layers.append(&mut other.layers);
+        frames.append(&mut other.frames);
+        probe_series.append(&mut other.probe_series);
+        // A flow's control is in one thread.
+        probes.resize_with(probes.len().max(other.probes.len()), Vec::new);
+        for (known, last) in probes.iter_mut().zip(&mut other.probes) {
+            known.append(last);
+        }
+    }
+
     /// Records a change of state if wanted.
     #[inline]
     pub fn state(&mut self, at: Time, flow: FlowId, state: &'static str) {

@@ -55,12 +55,7 @@ impl<C: Clock> Observer<C> {
         share: &Share,
         processes: &[crate::packet::process::logical_process::Process],
     ) {
-        let (rows, more) = (&mut self.recorder, &mut other.recorder);
-        rows.windows.append(&mut more.windows);
-        rows.rtts.append(&mut more.rtts);
-        rows.states.append(&mut more.states);
-        rows.layers.append(&mut more.layers);
-        rows.probe_series.append(&mut more.probe_series);
+        self.recorder.append(&mut other.recorder);
         self.packets.append(&mut other.packets);
         self.drops.append(&mut other.drops);
         if let (Some(samples), Some(more)) = (&mut self.flow_samples, other.flow_samples.take()) {

@@ -71,6 +71,22 @@ fn fire_hoses_of_one_host_answer_each_other_alike_on_several_threads() {
     assert_same(&bundled_campuses(1, "full-share", 2e8), &[2, 4]);
 }
 
+/// The receivers of calls record frames, their senders windows and probes.
+#[test]
+fn calls_over_quic_are_the_same_on_any_number_of_threads() {
+    let call = json!({ "pair": 0, "transport": "quic", "cc": "c4", "stop": "1 s", "streams": [
+        { "id": "audio", "priority": 2, "fps": 50, "size": "80 B", "datagrams": true },
+        { "id": "video", "priority": 4, "fps": 30, "group": 30, "first": "37500 B", "size": "3750 B" },
+    ] });
+    let plan = planned(json!({
+        "duration": "2 s", "flows": [call, { "pair": 1 }],
+        "net": { "kind": "dumbbell", "pairs": 2, "rate": "5 Mbps", "rtt": "40 ms" },
+        "record": { "tables": ["frames", "windows", "rtts", "states", "probe_series", "packets"] },
+    }));
+    assert!(!run(&plan, Threads::One).0.recorder.frames.is_empty());
+    assert_same(&plan, &[2, 3]);
+}
+
 #[test]
 fn a_run_whose_flows_all_end_early_ends() {
     let plan = planned(json!({

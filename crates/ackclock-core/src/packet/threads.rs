@@ -11,13 +11,12 @@ use crate::packet::network::link::Link;
 use crate::packet::outcome::join::Share;
 use crate::packet::outcome::piece::{HandedOn, Pieces};
 use crate::packet::outcome::results::Results;
-use crate::packet::process::clock::{Divided, Picoseconds};
+use crate::packet::process::clock::Divided;
 use crate::packet::process::exchange::Exchange;
 use crate::packet::process::schedule::Schedule;
 use crate::packet::setup::build::{build_with, shortest_times, use_large_tables};
 use crate::packet::setup::custom::{Custom, RegistryOnly};
-use crate::packet::setup::division::{Division, divide, predict_work};
-use crate::packet::setup::links::build_links;
+use crate::packet::setup::division::{Division, Load, divide};
 use crate::packet::setup::partition::{Partition, find_followers, split_into_stretches};
 use crate::packet::turn::member::{Incoming, Member};
 use crate::packet::turn::simulator::{RunEnd, Sim};
@@ -118,34 +117,20 @@ fn choose(plan: &Plan, custom: &dyn Custom, threads: Threads) -> Result<Division
     if plan.era == Era::Ns2 {
         return one("era ns2 keeps seconds in doubles, as ns-2 does, on one thread");
     }
-    let mut problems = Vec::new();
-    let links = build_links::<Picoseconds>(plan, &RegistryOnly, &mut problems);
-    if !problems.is_empty() {
-        // The run reports them.
-        return Err(None);
-    }
-    let shortest = shortest_times(plan, &links);
+    let most = most.min(usize::from(u16::MAX));
+    let load = Load::of(plan);
     if threads == Threads::Exactly(most) {
-        drop(links);
-        let division = divide(plan, &shortest, most.min(usize::from(u16::MAX)));
+        let division = divide(plan, &load, &shortest_times(plan), most);
         return if division.threads > 1 { Ok(division) } else { one(NO_PARTS) };
     }
-    let partition = Partition::of(plan, &links, &shortest, &find_followers(plan, &links));
-    drop(links);
-    let (work_s, parts) = predict_work(plan, &partition);
-    choose_count(plan, &shortest, most, work_s, parts)
+    choose_count(plan, &load, most)
 }
 
 /// Divides the network among the number of threads that is predicted to be fastest; otherwise, why the run is to use
-/// one. The work is in so many `parts`; a part and those that it gets packets from take turns, so half of them, on
-/// average, can run at a time.
-fn choose_count(
-    plan: &Plan,
-    shortest: &[u64],
-    most: usize,
-    work_s: f64,
-    parts: f64,
-) -> Result<Division, Option<String>> {
+/// one. A router with its hosts and those that it gets packets from take turns, so half of these parts, on average, can
+/// run at a time.
+fn choose_count(plan: &Plan, load: &Load, most: usize) -> Result<Division, Option<String>> {
+    let (work_s, parts) = load.among_routers(plan);
     if work_s < SHORT_S {
         return Err(Some("the run is predicted to be short".to_owned()));
     }
@@ -156,10 +141,11 @@ fn choose_count(
             "the work is in about {parts:.1} parts that take turns, and dividing takes {dividing_s:.1} of {work_s:.1} s"
         )));
     }
+    let shortest = shortest_times(plan);
     let mut best: Option<Division> = None;
     let mut count = 2;
     while count <= most {
-        let division = divide(plan, shortest, count);
+        let division = divide(plan, load, &shortest, count);
         if best.as_ref().is_none_or(|best| division.speedup > best.speedup) {
             best = Some(division);
         }

@@ -169,13 +169,6 @@ impl<C: Clock> Link<C> {
         self.rare.as_mut()?.impaired.as_deref_mut()
     }
 
-    /// The shortest time from an arrival here to one at the far end, for packets of `size` or more, in
-    /// picoseconds. A packet that an impairment holds continues at its release, without a transmission.
-    pub(in crate::packet) fn shortest_time(&self, size: u16) -> u64 {
-        let transmission = if self.impaired().is_some() { 0 } else { self.rate.shortest(size) };
-        self.propagation().saturating_add(transmission)
-    }
-
     /// When a packet that an impairment releases at `now` arrives at the far end, words of the clock.
     pub(in crate::packet) fn arrival(&self, now: u64) -> u64 {
         C::after(now, self.delay)

@@ -23,7 +23,7 @@ use crate::packet::process::stubs::Stubs;
 use crate::packet::setup::custom::{Custom, Tactics};
 use crate::packet::setup::endpoints;
 use crate::packet::setup::groups::build_groups;
-use crate::packet::setup::links::{build_each, build_links};
+use crate::packet::setup::links::{build_each, build_links, shortest_times_of};
 use crate::packet::setup::observer::build_observer;
 use crate::packet::setup::partition::{Partition, find_followers, set_lookaheads};
 use crate::packet::setup::routes::{Laid, Layout, Router};
@@ -97,9 +97,9 @@ pub(in crate::packet) fn use_large_tables<C: Clock>(sim: &mut Sim<C>, flows: usi
 }
 
 /// The shortest time of each link, from an arrival there to one at its far end.
-pub(in crate::packet) fn shortest_times<C: Clock>(plan: &Plan, links: &[Link<C>]) -> Vec<u64> {
+pub(in crate::packet) fn shortest_times(plan: &Plan) -> Vec<u64> {
     let smallest = plan.flows.iter().map(smallest_packet).min().unwrap_or(SMALLEST_PACKET);
-    links.iter().map(|link| link.shortest_time(smallest.max(1))).collect()
+    shortest_times_of(plan, smallest.max(1))
 }
 
 /// Builds a run by the given tactics.
@@ -149,7 +149,7 @@ pub(in crate::packet) fn build_with<C: Clock>(
         return Err(without_duplicates(problems));
     }
 
-    let shortest = shortest_times(plan, &links);
+    let shortest = shortest_times(plan);
     let follows = find_followers(plan, &links);
     let partition = partition(plan, &links, &shortest, &follows);
     let mut processes = Vec::with_capacity(partition.is_cluster.len());

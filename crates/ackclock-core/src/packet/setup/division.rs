@@ -5,7 +5,6 @@ use rustworkx_core::petgraph::unionfind::UnionFind;
 
 use crate::compile::{Passages, Plan, passages};
 use crate::packet::setup::cut::{Graph, Growth};
-use crate::packet::setup::partition::Partition;
 use crate::units::PS_PER_S;
 
 /// What things cost on one thread, in seconds; only their proportions decide where a network is cut.
@@ -48,32 +47,33 @@ impl Division {
     }
 }
 
-/// Predicts the work of a run on one thread [s], and among how many equal parts it would be as much divided as it is
-/// among routers, each with the hosts that it alone reaches; a cluster is one part.
-pub(in crate::packet) fn predict_work(plan: &Plan, partition: &Partition) -> (f64, f64) {
-    let mut joint = join_parts(plan, partition);
-    let mut by_part = vec![0.0; plan.nodes.len()];
-    for (node, work) in work_by_node(plan, &passages(plan)).into_iter().enumerate() {
-        by_part[joint.find_mut(node)] += work;
-    }
-    let total: f64 = by_part.iter().sum();
-    let squares: f64 = by_part.iter().map(|work| work * work).sum();
-    (total, if squares > 0.0 { total * total / squares } else { 1.0 })
+/// What a run is predicted to do, and where.
+pub(in crate::packet) struct Load {
+    passages: Passages,
+    /// By node [s].
+    work: Vec<f64>,
 }
 
-/// Joins each node that has one neighbour to it, and the nodes of each cluster.
-fn join_parts(plan: &Plan, partition: &Partition) -> UnionFind<usize> {
-    let mut joint = UnionFind::new(plan.nodes.len());
-    join_hosts(plan, &mut joint);
-    let process = |node: usize| partition.node_process[node];
-    let is_cluster = |p: u32| p != u32::MAX && partition.is_cluster[p as usize];
-    for link in &plan.links {
-        let [from, to] = [link.from.index(), link.to.index()];
-        if process(from) == process(to) && is_cluster(process(from)) {
-            joint.union(from, to);
-        }
+impl Load {
+    /// Predicts it.
+    pub(in crate::packet) fn of(plan: &Plan) -> Self {
+        let passages = passages(plan);
+        Self { work: work_by_node(plan, &passages), passages }
     }
-    joint
+
+    /// The work of the run on one thread [s], and among how many equal parts it would be as much divided as it is among
+    /// routers, each with the hosts that it alone reaches.
+    pub(in crate::packet) fn among_routers(&self, plan: &Plan) -> (f64, f64) {
+        let mut joint = UnionFind::new(plan.nodes.len());
+        join_hosts(plan, &mut joint);
+        let mut by_part = vec![0.0; plan.nodes.len()];
+        for (node, work) in self.work.iter().enumerate() {
+            by_part[joint.find_mut(node)] += work;
+        }
+        let total: f64 = by_part.iter().sum();
+        let squares: f64 = by_part.iter().map(|work| work * work).sum();
+        (total, if squares > 0.0 { total * total / squares } else { 1.0 })
+    }
 }
 
 /// Joins each node that has one neighbour to it.
@@ -113,22 +113,24 @@ fn work_by_node(plan: &Plan, load: &Passages) -> Vec<f64> {
 /// Divides the network among so many threads at most. `shortest` has each link's shortest time.
 ///
 /// Hosts stay with their router if parts are about equal then: a network of many hosts is small without them.
-pub(in crate::packet) fn divide(plan: &Plan, shortest: &[u64], threads: usize) -> Division {
-    let load = passages(plan);
-    let work = work_by_node(plan, &load);
-    let routers = divide_by(plan, &load, &work, shortest, threads, true);
+pub(in crate::packet) fn divide(
+    plan: &Plan,
+    load: &Load,
+    shortest: &[u64],
+    threads: usize,
+) -> Division {
+    let routers = divide_by(plan, load, shortest, threads, true);
     if routers.threads == threads && routers.largest * threads as f64 <= FAIR {
         return routers;
     }
-    let hosts = divide_by(plan, &load, &work, shortest, threads, false);
+    let hosts = divide_by(plan, load, shortest, threads, false);
     if hosts.rank() > routers.rank() { hosts } else { routers }
 }
 
 /// The same; `with_router`: a node that has one neighbour stays with it.
 fn divide_by(
     plan: &Plan,
-    load: &Passages,
-    work: &[f64],
+    load: &Load,
     shortest: &[u64],
     threads: usize,
     with_router: bool,
@@ -152,7 +154,7 @@ fn divide_by(
         *number
     };
     let groups: Vec<usize> = (0..plan.nodes.len()).map(&mut number).collect();
-    let graph = graph(plan, load, work, shortest, &groups, count);
+    let graph = graph(plan, load, shortest, &groups, count);
     let ways = [Growth::ByBond, Growth::ByDistance].into_iter();
     let all = ways.flat_map(|by| SLACKS.map(|slack| graph.divide(threads, slack, by)));
     let mut parts: Vec<Vec<u16>> = Vec::new();
@@ -170,7 +172,7 @@ fn divide_by(
 /// What a division into parts amounts to; `groups` are of nodes that stay together.
 fn assess(
     plan: &Plan,
-    load: &Passages,
+    load: &Load,
     shortest: &[u64],
     graph: &Graph,
     groups: &[usize],
@@ -192,8 +194,8 @@ fn assess(
     let crosses =
         |l: &usize| homes[plan.links[*l].from.index()] != homes[plan.links[*l].to.index()];
     let cut: Vec<usize> =
-        (0..plan.links.len()).filter(crosses).filter(|&l| load.links[l] > 0.0).collect();
-    let crossing: f64 = cut.iter().map(|&l| load.links[l]).sum();
+        (0..plan.links.len()).filter(crosses).filter(|&l| load.passages.links[l] > 0.0).collect();
+    let crossing: f64 = cut.iter().map(|&l| load.passages.links[l]).sum();
     let lookahead = cut.iter().map(|&l| shortest[l]).min();
     let rounds = lookahead.map_or(0.0, |time| plan.duration.0 as f64 / time.max(1) as f64);
     let most = loads.iter().fold(0.0, |most: f64, &load| most.max(load));
@@ -208,19 +210,12 @@ fn assess(
 }
 
 /// So many groups of nodes with their work, bound by links.
-fn graph(
-    plan: &Plan,
-    load: &Passages,
-    work: &[f64],
-    shortest: &[u64],
-    groups: &[usize],
-    count: usize,
-) -> Graph {
+fn graph(plan: &Plan, load: &Load, shortest: &[u64], groups: &[usize], count: usize) -> Graph {
     let mut graph = Graph::new(count);
-    for (&group, work) in groups.iter().zip(work) {
+    for (&group, work) in groups.iter().zip(&load.work) {
         graph.weights[group] += work;
     }
-    for ((link, &packets), &time) in plan.links.iter().zip(&load.links).zip(shortest) {
+    for ((link, &packets), &time) in plan.links.iter().zip(&load.passages.links).zip(shortest) {
         if packets > 0.0 {
             let rounds = plan.duration.0 as f64 / time.max(1) as f64;
             let bond = packets * cost::CROSSING + rounds * cost::ROUND;
@@ -240,7 +235,7 @@ mod tests {
         let scenario = json!({ "net": net, "flows": flows, "duration": "2 s" });
         let plan = compile(&serde_json::from_value(scenario).unwrap()).unwrap();
         let shortest: Vec<u64> = plan.links.iter().map(|link| link.delay.0).collect();
-        divide(&plan, &shortest, threads)
+        divide(&plan, &Load::of(&plan), &shortest, threads)
     }
 
     #[test]

@@ -142,6 +142,28 @@ fn build_impairments(link: &PlanLink) -> Result<Vec<Box<dyn Impairment>>, Vec<Pr
     if problems.is_empty() { Ok(chain) } else { Err(problems) }
 }
 
+fn build_rate(link: &PlanLink) -> Rate {
+    match &link.settings.schedule {
+        None => Rate::Constant(link.rate),
+        Some(Schedule::Steps(steps)) => {
+            let steps: Vec<_> = steps.iter().map(|&(t, r)| (t.0, r)).collect();
+            Rate::Steps(Box::new(Steps::new(link.rate, &steps)))
+        }
+        Some(Schedule::Mahimahi(ms)) => Rate::Opportunities(Box::new(Opportunities::new(ms))),
+    }
+}
+
+/// The shortest time of each link, from an arrival there to one at its far end, for packets of `size` or more [ps]. A
+/// packet that an impairment holds continues at its release, without a transmission.
+pub(in crate::packet) fn shortest_times_of(plan: &Plan, size: u16) -> Vec<u64> {
+    let shortest = |link: &PlanLink| {
+        let is_impaired = !link.settings.impairments.is_empty();
+        let transmission = if is_impaired { 0 } else { build_rate(link).shortest(size) };
+        link.delay.0.saturating_add(transmission)
+    };
+    plan.links.iter().map(shortest).collect()
+}
+
 fn build_link<C: Clock>(
     plan: &Plan,
     link: &PlanLink,
@@ -159,17 +181,9 @@ fn build_link<C: Clock>(
             limit.bytes = limit.bytes.saturating_sub(1);
         }
     }
-    let LinkSettings { mtu, schedule, loss, drop, .. } = &*link.settings;
-    let rate = match schedule {
-        None => Rate::Constant(link.rate),
-        Some(Schedule::Steps(steps)) => {
-            let steps: Vec<_> = steps.iter().map(|&(t, r)| (t.0, r)).collect();
-            Rate::Steps(Box::new(Steps::new(link.rate, &steps)))
-        }
-        Some(Schedule::Mahimahi(ms)) => Rate::Opportunities(Box::new(Opportunities::new(ms))),
-    };
+    let LinkSettings { mtu, loss, drop, .. } = &*link.settings;
     let rng = Stream::new(plan.seed, Purpose::Qdisc, index);
-    let mut built = Link::new(rate, link.delay.0, limit, disc, rng);
+    let mut built = Link::new(build_rate(link), link.delay.0, limit, disc, rng);
     let loss = (*loss > 0.0).then(|| (*loss, Stream::new(plan.seed, Purpose::Loss, index)));
     let hazardous = loss.is_some() || !drop.is_empty() || *mtu != u16::MAX;
     let watched = adds || plan.record.tables.iter().any(|table| table.is_of_packets());

@@ -10,7 +10,7 @@ use crate::packet::process::clock::{Clock, Picoseconds, Seconds};
 use crate::packet::process::stubs::Stubs;
 use crate::packet::setup::build::{build, build_with};
 use crate::packet::setup::custom::RegistryOnly;
-use crate::packet::setup::division::divide;
+use crate::packet::setup::division::{Load, divide};
 use crate::packet::setup::partition::{Partition, find_followers};
 use crate::packet::turn::record_turns::Units;
 use crate::packet::turn::simulator::Sim;
@@ -63,7 +63,11 @@ pub fn time_step(
 fn record<C: Clock>(plan: &Plan, threads: usize, steps: u64) -> Result<Stretch, Vec<Problem>> {
     let parts = RefCell::new(None);
     let partition = |plan: &Plan, links: &[Link<C>], shortest: &[u64], follows: &[bool]| {
-        let homes = if threads > 1 { divide(plan, shortest, threads).homes } else { Vec::new() };
+        let homes = if threads > 1 {
+            divide(plan, &Load::of(plan), shortest, threads).homes
+        } else {
+            Vec::new()
+        };
         let made = Partition::on_threads(plan, links, shortest, follows, &homes);
         *parts.borrow_mut() = Some((made.link_process.clone(), made.node_process.clone()));
         made

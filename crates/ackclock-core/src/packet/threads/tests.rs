@@ -113,11 +113,13 @@ fn what_cannot_be_divided_is_run_by_one_thread_and_said() {
 /// Two routers take turns; of a ring of routers with a host each half can run at a time.
 #[test]
 fn auto_divides_what_has_many_parts() {
-    let chosen = |net: &serde_json::Value, flows: &serde_json::Value| {
-        let scenario = json!({ "net": net, "flows": flows, "duration": "30 s" });
+    let chosen_for = |net: &serde_json::Value, flows: &serde_json::Value, duration: &str| {
+        let scenario = json!({ "net": net, "flows": flows, "duration": duration });
         let plan = compile(&serde_json::from_value(scenario).unwrap()).unwrap();
         choose(&plan, &RegistryOnly, Threads::Auto(2)).map(|division| division.threads)
     };
+    let chosen =
+        |net: &serde_json::Value, flows: &serde_json::Value| chosen_for(net, flows, "30 s");
     let net = json!({ "kind": "dumbbell", "pairs": 20, "rate": "1 Gbps", "rtt": "40 ms" });
     let reason = chosen(&net, &json!([{ "pair": 0, "count": 20 }])).unwrap_err().unwrap();
     assert!(reason.contains("parts that take turns"), "{reason}");
@@ -130,6 +132,10 @@ fn auto_divides_what_has_many_parts() {
                     { "kind": "cbr", "rate": "200 Mbps", "packet": "500 B" } })
     };
     assert_eq!(chosen(&net, &json!((0..8).map(to_next).collect::<Vec<_>>())), Ok(2));
+    // All of a data centre is one cluster on one thread.
+    let net = json!({ "kind": "fat-tree", "k": 4, "rate": "10 Gbps", "delay": "1 us" });
+    let flows = json!([{ "between": { "kind": "uniform-pairs" }, "count": 32 }]);
+    assert_eq!(chosen_for(&net, &flows, "100 ms"), Ok(2));
 }
 
 #[test]

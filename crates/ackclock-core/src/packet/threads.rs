@@ -48,8 +48,11 @@ pub struct Used {
     pub reason: Option<String>,
 }
 
-/// Packets of all queues between threads; each takes some 80 bytes.
+/// Packets of all queues between threads at most; each takes some 80 bytes.
 const ROOM: usize = 1 << 19;
+
+/// Packets of one queue, as far as all have room.
+const ROOM_OF_ONE: usize = 1 << 12;
 
 /// Clocks of different threads are so far apart: two cache lines.
 const APART: usize = 16;
@@ -273,7 +276,12 @@ fn least_lookahead(schedule: &Schedule<Divided>, homes: &[u16], me: usize) -> u6
 }
 
 /// The threads of a run, joined by queues.
-fn members<'a>(exchange: &'a Exchange, clocks: Clocks, first: &Sim<Divided>) -> Vec<Member<'a>> {
+fn members<'a>(
+    exchange: &'a Exchange,
+    clocks: Clocks,
+    first: &Sim<Divided>,
+    in_a_delay: f64,
+) -> Vec<Member<'a>> {
     let homes = &first.border.homes;
     let Clocks { border, read, .. } = clocks;
     let member = |(me, border)| {
@@ -282,7 +290,9 @@ fn members<'a>(exchange: &'a Exchange, clocks: Clocks, first: &Sim<Divided>) -> 
     };
     let mut members: Vec<_> = border.into_iter().enumerate().map(member).collect();
     let pairs = read.iter().flatten().filter(|sources| !sources.is_empty()).count();
-    let room = if cfg!(test) { 16 } else { (ROOM / pairs.max(1)).clamp(64, 4096) };
+    // A thread that finds a queue full has to wait for the other's turn to end.
+    let wanted = ROOM_OF_ONE.max((in_a_delay / pairs.max(1) as f64) as usize);
+    let room = if cfg!(test) { 16 } else { wanted.min(ROOM / pairs.max(1)).max(64) };
     for (to, of) in read.into_iter().enumerate() {
         for (from, sources) in of.into_iter().enumerate().filter(|of| !of.1.is_empty()) {
             let (producer, consumer) = RingBuffer::new(room);
@@ -315,7 +325,7 @@ fn run_divided(
     let first = &parts[0].0;
     let clocks = number_clocks(&first.schedule, &first.border.homes, division.threads);
     let exchange = Exchange::new(division.threads, clocks.count);
-    let members = members(&exchange, clocks, first);
+    let members = members(&exchange, clocks, first, division.in_a_delay);
     let exchange = &exchange;
     let done: Vec<(Part, RunEnd)> = thread::scope(|scope| {
         let mut all = parts.into_iter().zip(members);

@@ -38,6 +38,8 @@ pub(in crate::packet) struct Division {
     pub(in crate::packet) largest: f64,
     /// The shortest time between threads [s]; infinite if no packets go from one to another.
     pub(in crate::packet) lookahead_s: f64,
+    /// Packets that go from one to another in that time.
+    pub(in crate::packet) in_a_delay: f64,
 }
 
 impl Division {
@@ -198,6 +200,7 @@ fn assess(
     let crossing: f64 = cut.iter().map(|&l| load.passages.links[l]).sum();
     let lookahead = cut.iter().map(|&l| shortest[l]).min();
     let rounds = lookahead.map_or(0.0, |time| plan.duration.0 as f64 / time.max(1) as f64);
+    let in_a_delay = if rounds > 0.0 { crossing / rounds } else { 0.0 };
     let most = loads.iter().fold(0.0, |most: f64, &load| most.max(load));
     let shared = most + crossing * cost::CROSSING / f64::from(used.max(1)) + rounds * cost::ROUND;
     Division {
@@ -206,6 +209,7 @@ fn assess(
         speedup: if shared > 0.0 { work_s / shared } else { 1.0 },
         largest: if work_s > 0.0 { most / work_s } else { 1.0 },
         lookahead_s: lookahead.map_or(f64::INFINITY, |time| time as f64 / PS_PER_S as f64),
+        in_a_delay,
     }
 }
 
@@ -246,6 +250,8 @@ mod tests {
         assert_eq!(found.threads, 2);
         assert!((found.lookahead_s - 0.02).abs() < 1e-9, "{found:?}");
         assert!(found.largest < 0.65, "{found:?}");
+        // 100 Mbit/s are 167 packets of 1500 B in 20 ms, and half as many to as many acknowledgements.
+        assert!((50.0..400.0).contains(&found.in_a_delay), "{found:?}");
     }
 
     #[test]

@@ -56,7 +56,6 @@ impl Sim<Divided> {
         self.schedule.start_own(|p| homes[p] == me);
         self.border.homes = homes;
         let mut waiting = Waiting::default();
-        let mut parcels = Vec::new();
         let (mut turns, mut reported) = (0, 0);
         // Whether a turn may have let go on what waits.
         let (mut has_run, mut is_finished) = (false, false);
@@ -65,9 +64,9 @@ impl Sim<Divided> {
                 return RunEnd::Interrupted;
             }
             if turns == 0 {
-                let is_new = member.read_news(&mut self.schedule, &mut parcels);
-                self.import(&mut parcels);
-                if is_new {
+                // Clocks first, then packets: those that were sent before a clock was published are there.
+                let have_clocks = member.read_news(&mut self.schedule);
+                if member.receive(|parcels| self.import(parcels)) || have_clocks {
                     self.resume(&mut waiting);
                     let next = self.next_effect(&waiting);
                     let have_grown =
@@ -82,7 +81,7 @@ impl Sim<Divided> {
                         exchange.stop();
                         return RunEnd::Ended;
                     }
-                    self.export(member, &mut parcels);
+                    self.export(member);
                     let next = self.next_effect(&waiting);
                     member.publish_clock(&self.schedule, p, next.min(member.others()));
                     member.publish_turn(next);
@@ -113,8 +112,7 @@ impl Sim<Divided> {
             }
             turns = 0;
             if exchange.is_finished() {
-                member.receive(&mut parcels);
-                self.import(&mut parcels);
+                member.receive(|parcels| self.import(parcels));
                 return RunEnd::Ended;
             }
             let next = self.next_effect(&waiting);
@@ -185,12 +183,13 @@ impl Sim<Divided> {
 
     /// Sends the packets that the last turn has put into channels to other threads.
     #[inline]
-    fn export(&mut self, member: &mut Member<'_>, parcels: &mut Vec<Parcel>) {
+    fn export(&mut self, member: &mut Member<'_>) {
         if self.border.leaving.is_empty() {
             return;
         }
         let mut leaving = std::mem::take(&mut self.border.leaving);
-        for &channel in &leaving {
+        for (place, &channel) in leaving.iter().enumerate() {
+            self.prefetch_leaving(&leaving, place);
             let to = self.wires.channels[channel as usize].to;
             let to = usize::from(self.border.homes[to as usize]);
             while let Some((ticket, _)) = {
@@ -200,8 +199,7 @@ impl Sim<Divided> {
                 let mut parcel = Parcel::pack(channel, ticket, &mut self.wires.options);
                 while let Err(refused) = member.send(to, parcel) {
                     // Two threads may wait for room in the queues to each other.
-                    member.receive(parcels);
-                    self.import(parcels);
+                    member.receive(|parcels| self.import(parcels));
                     if member.exchange().is_stopped() {
                         return;
                     }
@@ -215,8 +213,9 @@ impl Sim<Divided> {
     }
 
     /// Puts packets from other threads into their channels.
-    fn import(&mut self, parcels: &mut Vec<Parcel>) {
-        for parcel in parcels.drain(..) {
+    fn import(&mut self, parcels: &[Parcel]) {
+        for (place, parcel) in parcels.iter().enumerate() {
+            self.prefetch_arrivals(parcels, place);
             let id = parcel.channel as usize;
             let ticket = parcel.unpack(&mut self.wires.options);
             let Channel { queue, to, stage, entrant } = &mut self.wires.channels[id];

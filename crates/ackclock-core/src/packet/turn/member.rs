@@ -127,13 +127,9 @@ impl<'a> Member<'a> {
         self.others
     }
 
-    /// Reads what others have published since the last time, and then the packets that they sent before; returns
-    /// whether there is anything new.
-    pub(in crate::packet) fn read_news(
-        &mut self,
-        schedule: &mut Schedule<Divided>,
-        parcels: &mut Vec<Parcel>,
-    ) -> bool {
+    /// Reads what others have published since the last time; returns whether there is anything new. The packets that they
+    /// sent before are there, and are to be received afterwards.
+    pub(in crate::packet) fn read_news(&mut self, schedule: &mut Schedule<Divided>) -> bool {
         let Self { exchange, incoming, .. } = self;
         let mut is_new = false;
         for from in incoming.iter_mut() {
@@ -156,23 +152,25 @@ impl<'a> Member<'a> {
         if std::mem::replace(&mut self.floor, floor) != floor {
             (is_new, self.idle_news) = (true, 0);
         }
-        // Clocks first, then packets: those that were sent before a clock was published are there.
-        self.receive(parcels);
         let promises = self.incoming.iter().map(|from| from.promise);
         self.others = promises.min().unwrap_or(u64::MAX).max(floor);
-        is_new || !parcels.is_empty()
+        is_new
     }
 
-    /// Takes the packets that have come.
-    pub(in crate::packet) fn receive(&mut self, parcels: &mut Vec<Parcel>) {
-        let before = parcels.len();
+    /// Hands the packets that have come to `take`; returns whether there were any.
+    pub(in crate::packet) fn receive(&mut self, mut take: impl FnMut(&[Parcel])) -> bool {
+        let before = self.received;
         for from in &mut self.incoming {
             let count = from.queue.slots();
             if let Ok(chunk) = from.queue.read_chunk(count) {
-                parcels.extend(chunk);
+                let (first, second) = chunk.as_slices();
+                take(first);
+                take(second);
+                chunk.commit_all();
+                self.received += count as u64;
             }
         }
-        self.received += (parcels.len() - before) as u64;
+        self.received > before
     }
 
     /// Sends a packet to thread `to`; gives it back if the queue is full, and wakes the other then.

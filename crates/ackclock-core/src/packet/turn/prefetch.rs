@@ -14,7 +14,7 @@ use crate::packet::network::route::Hop;
 use crate::packet::network::wires::Channel;
 use crate::packet::process::clock::Clock;
 use crate::packet::process::logical_process::Pending;
-use crate::packet::storage::ticket::Ticket;
+use crate::packet::storage::ticket::{Parcel, Ticket};
 use crate::packet::turn::batch::Onward;
 use crate::packet::turn::simulator::Sim;
 use crate::tcp::{Receiver, Sender};
@@ -31,6 +31,17 @@ const ONWARD: usize = 6;
 
 /// Distance between the channel whose reader is woken and the one whose reader is prefetched.
 const WOKEN: usize = 8;
+
+/// Distances between the packet from another thread that enters its channel, and the one whose channel is prefetched,
+/// and the one whose reader is.
+const ARRIVED: usize = 16;
+const ARRIVED_READER: usize = 8;
+
+/// Distances between the channel whose packets leave for another thread, and the one that is prefetched, and those whose
+/// first packet and its options are.
+const LEAVING: usize = 16;
+const LEAVING_TICKET: usize = 10;
+const LEAVING_OPTIONS: usize = 5;
 
 /// Distance between the stub that runs and the one that is prefetched.
 const STUBS: usize = 10;
@@ -142,7 +153,44 @@ impl<C: Clock> Sim<C> {
             return;
         }
         let Some(&(channel, _)) = woken.get(place + WOKEN) else { return };
-        let Channel { to, stage, .. } = self.wires.channels[channel as usize];
+        self.prefetch_reader(&self.wires.channels[channel as usize]);
+    }
+
+    /// Prefetches for the packets from another thread after the one at `place`.
+    #[inline(always)]
+    pub(in crate::packet) fn prefetch_arrivals(&self, parcels: &[Parcel], place: usize) {
+        if !self.prefetcher.packets {
+            return;
+        }
+        let channel = |ahead: usize| {
+            let parcel = parcels.get(place + ahead)?;
+            Some(&self.wires.channels[parcel.channel as usize])
+        };
+        channel(ARRIVED).inspect(|channel| prefetch(*channel));
+        channel(ARRIVED_READER).inspect(|channel| {
+            channel.queue.prefetch(&self.wires.store);
+            self.prefetch_reader(channel);
+        });
+    }
+
+    /// Prefetches for the channels whose packets leave for another thread after those of the one at `place`.
+    #[inline(always)]
+    pub(in crate::packet) fn prefetch_leaving(&self, leaving: &[u32], place: usize) {
+        if !self.prefetcher.packets {
+            return;
+        }
+        let channel =
+            |ahead: usize| Some(&self.wires.channels[*leaving.get(place + ahead)? as usize]);
+        channel(LEAVING).inspect(|channel| prefetch(*channel));
+        channel(LEAVING_TICKET).inspect(|channel| channel.queue.prefetch_first(&self.wires.store));
+        let ticket = channel(LEAVING_OPTIONS).and_then(|c| c.queue.front(&self.wires.store));
+        ticket.inspect(|ticket| self.wires.options.prefetch(**ticket));
+    }
+
+    /// Prefetches what a first packet in a channel changes.
+    #[inline(always)]
+    fn prefetch_reader(&self, channel: &Channel) {
+        let Channel { to, stage, .. } = *channel;
         prefetch(&self.schedule.processes[to as usize].stages[stage as usize]);
         // Where there are stubs, nearly all processes that are woken are stubs, which are not in the agenda.
         if let Some(effect) = self.schedule.stubs.effect_of(to) {

@@ -134,14 +134,10 @@ pub(in crate::packet) fn build_with<C: Clock>(
     let mut problems = Vec::new();
     let mut links = build_links::<C>(plan, custom, &mut problems);
     let mut pairs = Vec::with_capacity(plan.flows.len());
-    let bundles = Bundles::default();
-    for i in 0..plan.flows.len() {
-        match endpoints::build(plan, i as u32, custom, &bundles) {
-            Ok((sender, receiver)) => {
-                let flow = &plan.flows[i];
-                let [src, dst] = [flow.src, flow.dst].map(&own);
-                pairs.push((sender.filter(|_| src), receiver.filter(|_| dst)));
-            }
+    let mut builder = endpoints::Builder::new(plan, custom);
+    for (i, flow) in (0..).zip(&plan.flows) {
+        match builder.build(i, [flow.src, flow.dst].map(&own)) {
+            Ok(pair) => pairs.push(pair),
             Err(found) => problems.extend(found),
         }
     }

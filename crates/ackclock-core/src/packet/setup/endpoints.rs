@@ -21,10 +21,73 @@ use crate::slow_start;
 use crate::tcp::{self, Endpoint, ReceiverParts, Sender, SenderParts, TIMESTAMP_BYTES, TcpConfig};
 use crate::tcp_ns2::{Ns2Options, Ns2Parts, Ns2Sender, Ns2Sink, Variant};
 use crate::traffic::source::{self, Bundles, SourceEnv};
-use crate::units::Span;
+use crate::units::{Bytes, Span};
 
 /// Sender and receiver of one flow; none where a multicast branch is in their place.
 pub(in crate::packet) type Pair = (Option<Box<dyn Endpoint>>, Option<Box<dyn Endpoint>>);
+
+/// Builds the endpoints of flows one after another, of each those that are wanted.
+pub(in crate::packet) struct Builder<'a> {
+    plan: &'a Plan,
+    custom: &'a dyn Custom,
+    bundles: Bundles,
+    /// The last TCP flow whose sender was built, and what its receiver needed to know.
+    last: Option<(&'a PlanFlow, Receives)>,
+}
+
+/// What a TCP receiver needs to know of its sender.
+struct Receives {
+    config: Arc<TcpConfig>,
+    sack: bool,
+}
+
+impl Receives {
+    fn build(&self, flow: FlowId, size: Option<Bytes>) -> Box<dyn Endpoint> {
+        let config = TcpConfig::clone(&self.config);
+        tcp::receiver(&ReceiverParts { flow, config, sack: self.sack, size })
+    }
+}
+
+impl<'a> Builder<'a> {
+    /// For the flows of a plan.
+    pub(in crate::packet) fn new(plan: &'a Plan, custom: &'a dyn Custom) -> Self {
+        Self { plan, custom, bundles: Bundles::default(), last: None }
+    }
+
+    /// Builds the sender and the receiver of flow `index`, if they are wanted. Where a sender is not, and the last one had
+    /// the same settings, none is built.
+    pub(in crate::packet) fn build(
+        &mut self,
+        index: u32,
+        [sends, receives]: [bool; 2],
+    ) -> Result<Pair, Vec<Problem>> {
+        let flow = &self.plan.flows[index as usize];
+        if !sends
+            && let Some((last, known)) = &self.last
+            && Arc::ptr_eq(&last.sender, &flow.sender)
+            && Arc::ptr_eq(&last.tcp, &flow.tcp)
+        {
+            let receiver = receives.then(|| known.build(FlowId(index), flow.size));
+            return Ok((None, receiver));
+        }
+        self.last = None;
+        let (sender, receiver) = match &*flow.sender {
+            PlanSender::Tcp { cc, recovery, slow_start, ns2: None, control }
+                if !self.plan.era.is_ns2() =>
+            {
+                let id = FlowId(index);
+                let algorithms = [cc, recovery, slow_start];
+                let (sender, known) =
+                    build_rfc_sender(self.plan, flow, id, algorithms, control, self.custom)?;
+                let receiver = receives.then(|| known.build(id, flow.size));
+                self.last = Some((flow, known));
+                (Some(sender), receiver)
+            }
+            _ => build(self.plan, index, self.custom, &self.bundles)?,
+        };
+        Ok((sender.filter(|_| sends), receiver.filter(|_| receives)))
+    }
+}
 
 /// Builds the endpoints of flow `index`.
 pub(in crate::packet) fn build(
@@ -70,7 +133,9 @@ pub(in crate::packet) fn build(
                 let message = "sets variables of ns-2's agents; expected an ns-2 era beside it";
                 return Err(vec![Problem::new(format!("{}.tcp.ns2", flow.path), message)]);
             }
-            build_rfc_pair(plan, flow, id, [cc, recovery, slow_start], control, custom)
+            let algorithms = [cc, recovery, slow_start];
+            let (sender, known) = build_rfc_sender(plan, flow, id, algorithms, control, custom)?;
+            Ok((Some(sender), Some(known.build(id, flow.size))))
         }
         PlanSender::Tcp { cc, recovery, slow_start, ns2, .. } => {
             build_ns2_pair(plan, flow, id, [cc, recovery, slow_start], ns2.as_ref(), custom)
@@ -78,15 +143,15 @@ pub(in crate::packet) fn build(
     }
 }
 
-/// Builds a sender and receiver by the RFCs.
-fn build_rfc_pair(
+/// Builds a sender by the RFCs, and finds what its receiver needs to know.
+fn build_rfc_sender(
     plan: &Plan,
     flow: &PlanFlow,
     id: FlowId,
     [cc, recovery, slow_start]: [&Spec; 3],
     control: &Arc<str>,
     custom: &dyn Custom,
-) -> Result<Pair, Vec<Problem>> {
+) -> Result<(Box<dyn Endpoint>, Receives), Vec<Problem>> {
     let options = if flow.tcp.timestamps { TIMESTAMP_BYTES } else { 0 };
     let wire_size = flow.tcp.wire_size() + options;
     let env = CcEnv { mss: flow.tcp.mss, wire_size, era: plan.era };
@@ -127,9 +192,7 @@ fn build_rfc_pair(
         recovery: made_recovery,
         slow_start: made_slow_start,
     });
-    let parts =
-        ReceiverParts { flow: id, config: TcpConfig::clone(&config), sack, size: flow.size };
-    Ok((Some(Box::new(sender)), Some(tcp::receiver(&parts))))
+    Ok((Box::new(sender), Receives { config, sack }))
 }
 
 /// Builds a QUIC sender and receiver.

@@ -194,6 +194,27 @@ def test_a_run_that_ends_its_process_is_named_and_the_sweep_goes_on(tmp_path, ho
     assert labels == [{"cc": "Good"}] * 2
 
 
+def test_user_code_of_a_later_point_does_not_run_in_the_process_of_the_sweep(tmp_path):
+    (tmp_path / "fatal.py").write_text(SUICIDAL)
+    code = """
+import sys
+import ackclock as ac
+fatal = "fatal.py:Fatal"
+sweep = ac.sweep(ac.load("small.toml"), {"flows[0].cc": ["aimd", fatal]})
+try:
+    sweep.run(store=False, progress=False)
+except ac.AckclockError as error:
+    sys.exit(f"{error}")
+"""
+    (tmp_path / "small.toml").write_text(SMALL)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1, done.stderr
+    assert "flows[0].cc = fatal.py:Fatal, seed 3: its process ended" in done.stderr
+    assert "1 of 2 runs kept" in done.stderr
+
+
 def test_an_error_in_another_process_is_reported_with_its_place(tmp_path):
     sweep = own_control(tmp_path)
     code = tmp_path / "my_control.py"

@@ -283,7 +283,9 @@ def run(
         if isinstance(keeper, Store):
             keeper.describe({"sweep": sweep.name, "command": command})
         agenda = Agenda(sweep, keeper, spills=cluster is None)
-        sample = sweep.case_at(agenda.points[0].point)
+        cases = [sweep.case_at(at.point) for at in agenda.points]
+        # User code in any of them goes to other processes, and all runs with it.
+        sample = next((case for case in cases if case.holds_lock), None)
         report = stack.enter_context(shown(progress))
         drive = _Drive(sweep, agenda, keeper, report)
         interrupted = False

@@ -28,7 +28,7 @@ def executor(
     cluster
         Address of a Dask scheduler, as ``tcp://host:port``, or a ``distributed.Client``.
     sample
-        One of the cases: if its runs hold the interpreter's lock, processes are used.
+        A case whose runs hold the interpreter's lock, if there is one: processes are used.
     pieces
         Folder for large tables of runs on this machine; left out: they stay in memory, as they do
         on a cluster, whose workers may not have the folder.

@@ -93,7 +93,7 @@ chaos: setup ## a sweep under kills, full disks and a clock that jumps: make cha
 	$(BIN)/python tools/chaos.py --runs $(RUNS) --rounds $(ROUNDS) --seed $(SEED)
 
 # Clones of the databases of advisories, where they cannot be fetched: ADVISORIES="--rustsec FOLDER --pypa FOLDER".
-audit: setup ## licences of all dependencies, known advisories, unsafe code under Miri, as far as can be had
+audit: setup ## licences of all dependencies, known advisories, unsafe code under Miri, threads under ThreadSanitizer, as far as can be had
 	$(BIN)/python tools/audit.py $(ADVISORIES)
 
 # The reference is written anew from the core and the command line each time.

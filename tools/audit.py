@@ -1,19 +1,21 @@
-"""Audit what ackclock is made of: licences, known advisories, `unsafe` code under Miri.
+"""Audit what ackclock is made of: licences, advisories, `unsafe` code, what threads share.
 
 Licences of all Rust crates (`cargo metadata`) and all installed Python packages are compared with
 those that this project accepts. Advisories come from RustSec (cargo-audit) and PyPI (pip-audit),
 where these programs are installed and their databases can be had; where not, the report says so.
 Without a network, `--rustsec` and `--pypa` name clones of both databases.
-Miri runs the tests of the files with `unsafe` code where a nightly toolchain has it.
+Miri runs the tests of the files with `unsafe` code where a nightly toolchain has it, and
+ThreadSanitizer those of runs on several threads where one has the source of the standard library.
 
-Exit status: 0 nothing was found, 1 a licence, an advisory or a fault under Miri. What could not be
-looked up is reported, and is no failure.
+Exit status: 0 nothing was found, 1 a licence, an advisory, a fault under Miri or a data race. What
+could not be looked up is reported, and is no failure.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import shutil
 import site
@@ -298,16 +300,56 @@ def audit_unsafe() -> list[str]:
             " (rustup +nightly component add miri)"
         )
         return []
-    done = subprocess.run(
+    return judge_tests(
+        "unsafe code under Miri",
         ["cargo", "+nightly", "miri", "test", "-p", "ackclock-core", "--lib", "memory::"],
-        cwd=ROOT, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    )
+
+
+def judge_tests(title: str, command: list[str], env: dict[str, str] | None = None) -> list[str]:
+    """Run tests; at least one must pass, and none fail."""
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=False, env=os.environ | (env or {})
+    )
     # What cargo builds first is listed in stderr, and may be long.
     passed = re.search(r"test result: ok. (\d+) passed", done.stdout)
     if done.returncode == 0 and passed and int(passed[1]) > 0:
-        print(f"unsafe code under Miri: {passed[1]} tests passed")
+        print(f"{title}: {passed[1]} tests passed")
         return []
-    return [f"unsafe code under Miri:\n{(done.stderr + done.stdout)[-3000:]}"]
+    return [f"{title}:\n{(done.stderr + done.stdout)[-3000:]}"]
+
+
+#: Tests of runs that several threads share.
+PARALLEL = ("packet::threads", "packet::process::exchange")
+
+
+def audit_threads() -> list[str]:
+    """Run the tests of runs on several threads under ThreadSanitizer, where that can be built."""
+    title = "runs on several threads under ThreadSanitizer"
+    known = subprocess.run(
+        ["rustc", "+nightly", "-vV"], capture_output=True, text=True, check=False
+    )
+    root = subprocess.run(
+        ["rustc", "+nightly", "--print", "sysroot"], capture_output=True, text=True, check=False
+    )
+    host = re.search(r"^host: (\S+)", known.stdout, re.M)
+    source = Path(root.stdout.strip()) / "lib/rustlib/src/rust/library"
+    # The standard library is built too: without its accesses there would be false alarms.
+    if host is None or host[1] != "x86_64-unknown-linux-gnu" or not source.is_dir():
+        print(
+            f"{title}: not run, it needs Linux and a nightly toolchain with the component rust-src"
+            " (rustup toolchain install nightly -c rust-src)"
+        )
+        return []
+    build = ["-Zbuild-std", "--target", host[1], "-p", "ackclock-core", "--lib"]
+    flags = {
+        "RUSTFLAGS": "-Zsanitizer=thread",
+        "CARGO_TARGET_DIR": str(ROOT / "target/tsan"),
+        # Its instrumented code is slow in any case; to optimise it takes longer than to run it.
+        "CARGO_PROFILE_TEST_OPT_LEVEL": "0",
+        "PROPTEST_RNG_SEED": "1",
+    }
+    return judge_tests(title, ["cargo", "+nightly", "test", *build, "--", *PARALLEL], flags)
 
 
 def report(found: Iterable[str]) -> int:
@@ -327,7 +369,7 @@ def main() -> int:
         parser.add_argument(option, type=Path, metavar="FOLDER", help=what)
     given = parser.parse_args()
     advisories = audit_crates(given.rustsec) + audit_packages(given.pypa)
-    return report(audit_licences() + advisories + audit_unsafe())
+    return report(audit_licences() + advisories + audit_unsafe() + audit_threads())
 
 
 if __name__ == "__main__":

@@ -147,6 +147,30 @@ def shared(n: int, seconds: float) -> Scenario:
     return scenario
 
 
+def wan(n: int, seconds: float) -> Scenario:
+    """Return GEANT of 2009, the map of examples/geant.toml, with n flows between random places."""
+    return {
+        "name": f"geant-{n}",
+        "routing": "delay",
+        "net": {
+            "kind": "topohub",
+            "name": "topozoo/Geant2009",
+            "rate": "400 Mbps",
+            "rule": "degree",
+            "buffer": "2000 pkt",
+        },
+        "flows": [
+            {
+                "between": {"kind": "uniform-pairs"},
+                "count": n,
+                "start_jitter": "1 s",
+                "cc": "cubic",
+            }
+        ],
+        "duration": seconds,
+    }
+
+
 def table(path: Path) -> list[dict[str, str]]:
     """Read a CSV file whose first line may be a comment."""
     with path.open(encoding="utf-8", newline="") as file:

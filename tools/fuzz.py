@@ -134,6 +134,7 @@ def fuzz_formats(examples: int, seed: int) -> Count:
     counts = re.findall(r"(\d+) (?:passing|failing|invalid)", done.stdout)
     if done.returncode == 0:
         return Count(sum(map(int, counts)), None)
+    WORK.mkdir(parents=True, exist_ok=True)
     text = WORK / "formats.txt"
     text.write_text(done.stdout, encoding="utf-8")
     print(done.stdout[-5000:], file=sys.stderr)

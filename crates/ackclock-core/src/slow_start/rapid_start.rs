@@ -254,4 +254,19 @@ mod tests {
         rule.on_repair(&mut window, 0, 290);
         assert_eq!(window.cwnd, 50.0);
     }
+
+    /// Of 20 segments, after an initial window of 10, all are lost: half of 10 is more than half of 20 / 3.
+    #[test]
+    fn the_window_keeps_beta_of_the_initial_window() {
+        let mut rule = rule();
+        let mut window = Window { cwnd: 10.0, ssthresh: f64::INFINITY };
+        rule.on_ack(&mut window, &ack(1, 100, 100, 5));
+        let before = window;
+        assert_eq!(before.cwnd, 20.0);
+        window = Window { cwnd: 10.0, ssthresh: 10.0 };
+        let event = Congestion::at(Time::ZERO, Signal::FastRetransmit { lost: 1 }, 20);
+        rule.on_congestion(&mut window, &event, &before);
+        rule.on_repair(&mut window, 0, 20);
+        assert_eq!(window.cwnd, 5.0);
+    }
 }

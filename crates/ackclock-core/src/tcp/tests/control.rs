@@ -160,6 +160,33 @@ fn a_control_hears_rate_round_and_flight_and_its_timer_runs() {
     assert_eq!(*ticks.lock().unwrap(), expected);
 }
 
+struct Listener(Arc<Mutex<Vec<Congestion>>>);
+
+impl CongestionControl for Listener {
+    fn on_ack(&mut self, _window: &mut Window, _ack: &Ack) {}
+    fn on_congestion(&mut self, _window: &mut Window, event: &Congestion) {
+        self.0.lock().unwrap().push(*event);
+    }
+    fn uses_slow_start(&self) -> bool {
+        false
+    }
+}
+
+/// Of the first window each segment waits 1 ms longer than the one before it, 201 to 210 ms; later ones do not wait.
+#[test]
+fn a_control_hears_round_trip_times_with_a_congestion() {
+    let events = Arc::new(Mutex::new(Vec::new()));
+    let mut setup =
+        Setup::new("sack").dropping(&[15]).segments(60).config(|c| c.initial_window = 10);
+    setup.cc = Some(Box::new(Listener(Arc::clone(&events))));
+    let mut wire = setup.build().started();
+    wire.run(at(60_000));
+    let events = events.lock().unwrap();
+    assert_eq!(events.len(), 1);
+    assert_eq!(events[0].min_rtt, ms(201));
+    assert!(events[0].srtt > ms(201) && events[0].srtt < ms(210), "{:?}", events[0].srtt);
+}
+
 #[test]
 fn data_that_the_application_was_late_with_is_marked_as_such() {
     let acks = Arc::new(Mutex::new(Vec::new()));

@@ -63,11 +63,12 @@ lint: setup ## formatting, clippy, ruff, types, layers, stubs, schemas, rules of
 mutants: setup ## share of small faults that the tests notice, on a sample with a fixed seed; an hour
 	$(BIN)/python tools/mutants.py $(MUTANTS)
 
-# The binding of crates/ackclock-stacks/py takes the place of the one that `setup` built, until that is built again.
-stacks: setup ## controls of s2n-quic in scenarios, quinn's connections beside our QUIC sender; needs a C compiler
-	cargo test --release --manifest-path crates/ackclock-stacks/Cargo.toml --target-dir target/stacks -- --nocapture
-	PYO3_BUILD_EXTENSION_MODULE=1 PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo build --release -p ackclock-py-stacks \
-		--manifest-path crates/ackclock-stacks/Cargo.toml --target-dir target/stacks
+# Run in the folder of the crate, whose .cargo/config.toml supplies random numbers. The binding of
+# crates/ackclock-stacks/py takes the place of the one that `setup` built, until that is built again.
+stacks: setup ## controls of s2n-quic in scenarios, connections of quinn and noq beside ours; needs a C compiler
+	cd crates/ackclock-stacks && cargo test --release --target-dir ../../target/stacks -- --nocapture
+	cd crates/ackclock-stacks && PYO3_BUILD_EXTENSION_MODULE=1 PYO3_PYTHON=$(CURDIR)/$(BIN)/python \
+		cargo build --release -p ackclock-py-stacks --target-dir ../../target/stacks
 	cp target/stacks/release/lib_core.so python/ackclock/_core.abi3.so
 	$(BIN)/python -m pytest tests/stacks
 

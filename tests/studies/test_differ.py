@@ -10,7 +10,7 @@ from click.testing import CliRunner
 import ackclock as ac
 from ackclock.catalogue import schema
 from ackclock.cli.main import cli
-from ackclock.studies.differ.measure import Trace, count_cuts, judge, part
+from ackclock.studies.differ.measure import Place, Trace, count_cuts, judge, part
 from ackclock.studies.differ.peers import named
 from ackclock.studies.differ.shipped import swapped
 
@@ -51,17 +51,24 @@ def test_windows_part_where_they_differ_by_a_packet_and_by_a_tenth():
     theirs = trace((0.5, 10), (1, 20.5), (2, 42), (2.5, 50), (3, 60))
     found = part(ours, theirs, [(0.0, "slow-start"), (2.2, "avoidance"), (2.8, "recovery")])
     # At 2 s they differ by 2 of 40; from 2.5 s on by 10 of 40.
-    assert (found.packet_s, found.tenth_s, found.ours, found.theirs) == (2.0, 2.5, 40.0, 50.0)
-    assert (found.state, found.acked) == ("avoidance", 20)
-    assert str(found).endswith(
-        "within a tenth until 2.500 s, in avoidance, with 20 packets acknowledged: "
-        "40.0 packets here, 50.0 there"
+    assert found.packet == Place(2.0, 40.0, 42.0, "slow-start", 20)
+    assert found.tenth == Place(2.5, 40.0, 50.0, "avoidance", 20)
+    assert str(found) == (
+        "the windows are within a packet until 2.000 s, in slow-start, with 20 packets"
+        " acknowledged: 40.0 packets here, 42.0 there; within a tenth until 2.500 s, in avoidance,"
+        " with 20 packets acknowledged: 40.0 packets here, 50.0 there"
     )
+
+
+def test_windows_that_part_by_a_packet_and_a_tenth_at_once_are_described_once():
+    found = part(trace((0, 10), (1, 11)), trace((0, 10), (1, 13)))
+    assert found.packet == found.tenth
+    assert str(found).count("until") == 1
 
 
 def test_windows_within_a_packet_never_part():
     found = part(trace((0, 10), (1, 11)), trace((0, 10), (1.2, 11)))
-    assert found.packet_s is None
+    assert found.packet is None
     assert str(found) == "the windows are within a packet of each other all the time"
 
 

@@ -47,6 +47,22 @@ fn a_run_repeats_to_the_bit_and_draws_from_the_seed_of_the_scenario() {
     }
 }
 
+/// What a connection draws, BBR's phases among it, is of the flow's stream.
+#[cfg(feature = "connections")]
+#[test]
+fn a_run_of_connections_repeats_to_the_bit() {
+    for cc in ackclock_stacks::connections::names() {
+        let scenario = dumbbell(&[cc, "cubic"], 10.0, 1.0, 20.0);
+        let first = run(&scenario).digest;
+        assert_eq!(first, run(&scenario).digest, "{cc}");
+        if cc.contains("bbr") {
+            let mut other = scenario.clone();
+            other["seed"] = 8.into();
+            assert_ne!(first, run(&other).digest, "{cc}");
+        }
+    }
+}
+
 #[test]
 fn transports_and_queues_carry_every_controller() {
     for cc in controls::names() {
@@ -144,7 +160,7 @@ fn two_shipped_cubics_beside_two_of_ours_share_as_four_of_ours() {
     let (least, most) = band("cubic");
     let mut shipped = vec!["s2n/cubic"];
     if cfg!(feature = "connections") {
-        shipped.push("quinn/cubic");
+        shipped.extend(["quinn/cubic", "noq/cubic"]);
     }
     for cc in shipped {
         let (low, high) = band(cc);

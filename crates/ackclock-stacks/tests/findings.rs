@@ -71,3 +71,48 @@ fn s2n_s_bbr_keeps_a_queue_where_ours_keeps_none() {
     println!("mean round trip: {:.1} ms here, {:.1} ms there", 1e3 * ours, 1e3 * theirs);
     assert!(ours < 0.042 && theirs > 0.055, "{ours} {theirs}");
 }
+
+#[cfg(feature = "connections")]
+fn alone(cc: &str, buffer: usize) -> ackclock_stacks::Trace {
+    let path = ackclock_stacks::Path { rate_bps: 20e6, delay: Duration::from_millis(20), buffer };
+    let (warmup, end) = (Duration::from_secs(7), Duration::from_secs(30));
+    ackclock_stacks::run_single(cc, path, warmup, end).unwrap()
+}
+
+/// draft-cardwell-iccrg-bbr-congestion-control-00, section 4.2.1: BBR paces at `pacing_gain` times its estimate. quinn paces
+/// every control at 1.25 windows a round trip, so that its BBR fills the network up to a window of two BDP.
+#[cfg(all(feature = "connections", getrandom_backend = "custom"))]
+#[test]
+fn quinn_s_bbr_loses_a_third_where_a_window_of_two_bdp_does_not_fit_and_ours_next_to_nothing() {
+    let [ours, theirs] = ["bbr", "quinn/bbr"].map(|cc| {
+        let trace = alone(cc, 41);
+        let arrived = trace.delivered[1] as f64 / ackclock_stacks::DATAGRAM;
+        trace.dropped as f64 / (trace.dropped as f64 + arrived)
+    });
+    println!("lost: {:.2} % here, {:.2} % there", 100.0 * ours, 100.0 * theirs);
+    assert!(ours < 0.01 && theirs > 0.25, "{ours} {theirs}");
+}
+
+/// draft-ietf-ccwg-bbr-06, section 5.3.3.9, `AdaptLongTermModel`: the round in which feedback of a probe ends sets
+/// `ACKS_INIT`, so that the filter of `max_bw` advances once a cycle. noq has no such state: it advances every round, and
+/// the filter has forgotten the probe after two. Pacing at 0.99 of the rate, it sees 0.99 of it, and so on.
+#[cfg(all(feature = "connections", getrandom_backend = "custom"))]
+#[test]
+fn noq_s_bbr3_forgets_the_rate_that_it_probed_and_slows_down_from_round_to_round() {
+    let [ours, theirs] = ["bbr3", "noq/bbr3"].map(|cc| alone(cc, 81));
+    let goodput = |trace: &ackclock_stacks::Trace| {
+        trace.goodput_bps(Duration::from_secs(7), Duration::from_secs(30)) / 1e6
+    };
+    println!("goodput: {:.2} Mbit/s here, {:.2} there", goodput(&ours), goodput(&theirs));
+    assert!(goodput(&ours) > 18.0 && goodput(&theirs) < 17.5);
+    // In the first cycle after start-up, whose queue is still there: a round trip takes 80 ms.
+    let window = |trace: &ackclock_stacks::Trace, ms| {
+        let at = Duration::from_millis(ms);
+        trace.window(at, at + Duration::from_millis(40))[1] / ackclock_stacks::DATAGRAM
+    };
+    let fall = |trace| window(trace, 2800) / window(trace, 1200);
+    println!("window after 20 round trips: {:.3} here, {:.3} there", fall(&ours), fall(&theirs));
+    assert!((fall(&ours) - 1.0).abs() < 0.01, "{}", fall(&ours));
+    // 0.99^20 = 0.82, and the window holds more than the bandwidth-delay product.
+    assert!((0.80..0.95).contains(&fall(&theirs)), "{}", fall(&theirs));
+}

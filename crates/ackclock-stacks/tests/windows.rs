@@ -48,10 +48,12 @@ const CUBIC: [(f64, u64, f64, u64); 4] =
 
 #[cfg(feature = "connections")]
 #[test]
-fn reno_s_window_is_that_of_quinn_within_a_twentieth() {
+fn reno_s_window_is_that_of_quinn_and_noq_within_a_twentieth() {
     for path in RENO {
-        let [quinn, ours] = compare(["quinn/newreno", "aimd"], path, 0.05);
-        assert!(quinn.cuts.abs_diff(ours.cuts) <= 1 + quinn.cuts / 10, "cuts");
+        for stack in ["quinn/newreno", "noq/newreno"] {
+            let [theirs, ours] = compare([stack, "aimd"], path, 0.05);
+            assert!(theirs.cuts.abs_diff(ours.cuts) <= 1 + theirs.cuts / 10, "{stack}: cuts");
+        }
     }
 }
 

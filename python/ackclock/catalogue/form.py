@@ -277,7 +277,7 @@ def _mentions_spec(rules: Any) -> bool:
     return any(str(option.get("$ref", "")).endswith("/Spec") for option in options)
 
 
-_LIBRARIES = {"quinn": "quinn-proto", "s2n": "s2n-quic-core"}
+_LIBRARIES = {"noq": "noq-proto", "quinn": "quinn-proto", "s2n": "s2n-quic-core"}
 """What a build may have: the part of a name before the slash, and the crate."""
 
 

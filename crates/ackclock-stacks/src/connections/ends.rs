@@ -4,22 +4,20 @@ use std::sync::Arc;
 
 use ackclock_core::record::{FlowSample, WindowRow};
 use ackclock_core::tcp::{Deadline, Endpoint, EndpointCtx, Snapshot};
-use ackclock_core::units::{Bytes as Size, Time};
+use ackclock_core::units::{Bytes, Time};
 use ackclock_core::wire::Packet;
-use bytes::Bytes;
-use quinn_proto::{ClientConfig, Dir, Event, StreamEvent, StreamId, WriteError};
 
-use super::end::{End, TO_CLIENT, address};
-use super::watched::Seen;
+use super::ZEROS;
+use super::end::End;
+use super::peer::{Happened, State};
+use super::seen::Seen;
 
 /// The end that sends data.
 pub(super) struct Client {
     end: End,
-    config: ClientConfig,
     seen: Arc<Seen>,
-    stream: Option<StreamId>,
     /// Bytes that the application has still to hand over; `None`: without end.
-    left: Option<Size>,
+    left: Option<Bytes>,
     datagram: f64,
     srtt_sum_s: f64,
     arrived: u64,
@@ -28,112 +26,83 @@ pub(super) struct Client {
 
 impl Client {
     /// A client that sends `size` bytes, or without end, in datagrams of `datagram` bytes.
-    pub(super) fn new(
-        end: End,
-        config: ClientConfig,
-        seen: Arc<Seen>,
-        size: Option<Size>,
-        datagram: f64,
-    ) -> Self {
-        Self {
-            end,
-            config,
-            seen,
-            stream: None,
-            left: size,
-            datagram,
-            srtt_sum_s: 0.0,
-            arrived: 0,
-            completed: Time::ZERO,
-        }
+    pub(super) fn new(end: End, seen: Arc<Seen>, size: Option<Bytes>, datagram: f64) -> Self {
+        Self { end, seen, left: size, datagram, srtt_sum_s: 0.0, arrived: 0, completed: Time::ZERO }
     }
 
     fn drive(&mut self, ctx: &mut EndpointCtx<'_>) {
-        while let Some(event) = self.end.poll() {
-            match event {
-                Event::Connected => {
-                    let (_, connection) = self.end.connection.as_mut().expect("it connected");
-                    self.stream = connection.streams().open(Dir::Uni);
-                }
-                Event::Stream(StreamEvent::Finished { .. }) => self.completed = ctx.now,
+        while let Some(happened) = self.end.poll() {
+            match happened {
+                Happened::Connected => self.end.peer.open(),
+                Happened::Finished => self.completed = ctx.now,
                 _ => {}
             }
         }
         if let Err(error) = self.write() {
-            self.end.failure = Some(error.to_string());
+            self.end.failure = Some(error);
         }
         self.end.transmit(ctx);
-        ctx.record.window(|| WindowRow {
-            at: ctx.now,
-            flow: self.end.flow,
-            cwnd: self.window(),
-            ssthresh: self.ssthresh(),
-            in_flight: self.in_flight(),
-            acked: (self.seen.acked() as f64 / self.datagram) as u32,
+        ctx.record.window(|| {
+            let state = self.state();
+            WindowRow {
+                at: ctx.now,
+                flow: self.end.flow,
+                cwnd: self.in_datagrams(state.window),
+                ssthresh: self.ssthresh(&state),
+                in_flight: self.in_flight(),
+                acked: self.in_datagrams(self.seen.acked()) as u32,
+            }
         });
     }
 
     /// Fills the stream as far as the send buffer lets.
-    fn write(&mut self) -> Result<(), WriteError> {
-        static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
-        let (Some(id), Some((_, connection))) = (self.stream, &mut self.end.connection) else {
-            return Ok(());
-        };
-        let mut stream = connection.send_stream(id);
+    fn write(&mut self) -> Result<(), String> {
         loop {
-            let most = self.left.map_or(ZEROS.len() as u64, |left| left.0.min(ZEROS.len() as u64));
+            let most =
+                self.left.map_or(ZEROS.len(), |left| (ZEROS.len() as u64).min(left.0) as usize);
             if most == 0 {
-                // Only the first time there is something to finish.
-                let _ = stream.finish();
+                self.end.peer.finish();
                 return Ok(());
             }
-            match stream.write_chunks(&mut [Bytes::from_static(&ZEROS[..most as usize])]) {
-                Ok(written) => {
-                    if let Some(left) = &mut self.left {
-                        left.0 -= written.bytes as u64;
-                    }
-                }
-                Err(WriteError::Blocked) => return Ok(()),
-                Err(error) => return Err(error),
+            let taken = self.end.peer.write(most)?;
+            if taken == 0 {
+                return Ok(());
+            }
+            if let Some(left) = &mut self.left {
+                left.0 -= taken as u64;
             }
         }
     }
 
-    fn window(&self) -> f64 {
-        let connection = self.end.connection.as_ref();
-        connection.map_or(0.0, |(_, c)| c.congestion_state().window() as f64 / self.datagram)
+    fn state(&self) -> State {
+        self.end.peer.state().unwrap_or_default()
     }
 
-    fn ssthresh(&self) -> f64 {
-        let connection = self.end.connection.as_ref();
-        let bytes = connection.and_then(|(_, c)| c.congestion_state().metrics().ssthresh);
-        match bytes {
-            Some(bytes) if bytes < u64::MAX => bytes as f64 / self.datagram,
-            _ => f64::INFINITY,
-        }
+    fn in_datagrams(&self, bytes: u64) -> f64 {
+        bytes as f64 / self.datagram
+    }
+
+    fn ssthresh(&self, state: &State) -> f64 {
+        let bytes = state.ssthresh.filter(|&bytes| bytes < u64::MAX);
+        bytes.map_or(f64::INFINITY, |bytes| self.in_datagrams(bytes))
     }
 
     fn in_flight(&self) -> u32 {
-        (self.seen.in_flight() as f64 / self.datagram).round() as u32
+        self.in_datagrams(self.seen.in_flight()).round() as u32
     }
 }
 
 impl Endpoint for Client {
     fn start(&mut self, ctx: &mut EndpointCtx<'_>) {
-        let (instant, peer) = (self.end.instant(ctx.now), address(TO_CLIENT));
-        let config = self.config.clone();
-        match self.end.endpoint.connect(instant, config, peer, "localhost") {
-            Ok(made) => self.end.connection = Some(made),
-            Err(error) => self.end.failure = Some(error.to_string()),
-        }
+        self.end.connect(ctx.now);
         self.drive(ctx);
     }
 
     fn on_packet(&mut self, packet: Packet, ctx: &mut EndpointCtx<'_>) {
         self.end.arrive(&packet, ctx.now);
         self.drive(ctx);
-        if let Some((_, connection)) = &self.end.connection {
-            self.srtt_sum_s += connection.rtt().as_secs_f64();
+        if let Some(state) = self.end.peer.state() {
+            self.srtt_sum_s += state.srtt.as_secs_f64();
             self.arrived += 1;
         }
     }
@@ -148,21 +117,20 @@ impl Endpoint for Client {
     }
 
     fn snapshot(&self) -> Snapshot {
-        let stats = self.end.connection.as_ref().map(|(_, connection)| connection.stats().path);
-        let stats = stats.unwrap_or_default();
+        let state = self.state();
         Snapshot {
-            cwnd: self.window(),
-            ssthresh: self.ssthresh(),
+            cwnd: self.in_datagrams(state.window),
+            ssthresh: self.ssthresh(&state),
             in_flight: self.in_flight(),
-            srtt_s: stats.rtt.as_secs_f64(),
+            srtt_s: state.srtt.as_secs_f64(),
             sent_packets: self.end.sent_packets,
             sent_bytes: self.end.sent_bytes,
-            retransmits: stats.lost_packets,
+            retransmits: state.lost,
             recoveries: self.seen.reductions(),
             acks_received: self.arrived,
             rtt_sum_s: self.srtt_sum_s,
             rtt_count: self.arrived,
-            rtt_min_s: stats.min_rtt.as_secs_f64(),
+            rtt_min_s: state.rtt_min.as_secs_f64(),
             completed_s: self.completed.seconds(),
             ..Snapshot::default()
         }
@@ -180,36 +148,19 @@ impl Endpoint for Client {
 /// The end that receives data.
 pub(super) struct Server {
     end: End,
-    stream: Option<StreamId>,
     delivered: u64,
 }
 
 impl Server {
     /// A server that has got nothing.
     pub(super) fn new(end: End) -> Self {
-        Self { end, stream: None, delivered: 0 }
+        Self { end, delivered: 0 }
     }
 
     fn drive(&mut self, ctx: &mut EndpointCtx<'_>) {
         while self.end.poll().is_some() {}
-        self.read();
+        self.delivered += self.end.peer.read();
         self.end.transmit(ctx);
-    }
-
-    /// Takes what has arrived in order.
-    fn read(&mut self) {
-        let Some((_, connection)) = &mut self.end.connection else { return };
-        if self.stream.is_none() {
-            self.stream = connection.streams().accept(Dir::Uni);
-        }
-        let Some(id) = self.stream else { return };
-        let mut receive = connection.recv_stream(id);
-        let Ok(mut chunks) = receive.read(true) else { return };
-        while let Ok(Some(chunk)) = chunks.next(usize::MAX) {
-            self.delivered += chunk.bytes.len() as u64;
-        }
-        // Flow control never needs an update: its windows are without bound.
-        let _ = chunks.finalize();
     }
 }
 
@@ -231,12 +182,10 @@ impl Endpoint for Server {
     }
 
     fn snapshot(&self) -> Snapshot {
-        let stats = self.end.connection.as_ref().map(|(_, connection)| connection.stats());
-        let received = stats.map_or(0, |stats| stats.udp_rx.datagrams);
         Snapshot {
             delivered_bytes: self.delivered,
-            delivered_packets: received,
-            received_packets: received,
+            delivered_packets: self.end.received,
+            received_packets: self.end.received,
             acks_sent: self.end.sent_packets,
             ..Snapshot::default()
         }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use quinn_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName, UnixTime};
 
@@ -56,29 +55,28 @@ fn provider() -> Arc<rustls::crypto::CryptoProvider> {
 ///
 /// # Errors
 /// What rustls says of certificate and key.
-pub(super) fn server() -> Result<Arc<QuicServerConfig>, String> {
+pub(super) fn server() -> Result<rustls::ServerConfig, String> {
     let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(KEY.to_vec()));
-    let tls = rustls::ServerConfig::builder_with_provider(provider())
+    rustls::ServerConfig::builder_with_provider(provider())
         .with_protocol_versions(&[&rustls::version::TLS13])
         .and_then(|builder| {
             builder
                 .with_no_client_auth()
                 .with_single_cert(vec![CertificateDer::from(CERTIFICATE.to_vec())], key)
         })
-        .map_err(|error| error.to_string())?;
-    Ok(Arc::new(QuicServerConfig::try_from(tls).map_err(|error| error.to_string())?))
+        .map_err(|error| error.to_string())
 }
 
 /// The client's side.
 ///
 /// # Errors
 /// What rustls says of the protocol.
-pub(super) fn client() -> Result<Arc<QuicClientConfig>, String> {
+pub(super) fn client() -> Result<rustls::ClientConfig, String> {
     let tls = rustls::ClientConfig::builder_with_provider(provider())
         .with_protocol_versions(&[&rustls::version::TLS13])
         .map_err(|error| error.to_string())?
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(AnyCertificate))
         .with_no_client_auth();
-    Ok(Arc::new(QuicClientConfig::try_from(tls).map_err(|error| error.to_string())?))
+    Ok(tls)
 }

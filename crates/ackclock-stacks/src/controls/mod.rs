@@ -31,9 +31,16 @@ pub fn release(name: &str) -> Option<Release> {
     match name.split_once('/')?.0 {
         "s2n" => Some(s2n::RELEASE),
         #[cfg(feature = "connections")]
-        "quinn" => Some(crate::connections::RELEASE),
+        stack => crate::connections::release(stack),
+        #[cfg(not(feature = "connections"))]
         _ => None,
     }
+}
+
+/// Whether the name, known or not, is one of a library of whole connections.
+#[cfg(feature = "connections")]
+fn is_connection(name: &str) -> bool {
+    name.split_once('/').is_some_and(|(stack, _)| crate::connections::release(stack).is_some())
 }
 
 /// Everything that a flow may name: controllers, and connections where they are built.
@@ -53,7 +60,7 @@ impl Custom for Libraries {
     fn cc(&self, spec: &Spec, env: &CcEnv, place: Place<'_>) -> Made<dyn CongestionControl> {
         release(spec.kind())?;
         #[cfg(feature = "connections")]
-        if spec.kind().starts_with("quinn/") {
+        if is_connection(spec.kind()) {
             let name = spec.kind();
             let message = format!(
                 "{name} is a whole connection of QUIC; expected transport = \"quic\" beside it"
@@ -70,7 +77,7 @@ impl Custom for Libraries {
         env: &EndsEnv<'_>,
         place: Place<'_>,
     ) -> Option<Result<Ends, Problem>> {
-        cc.kind().starts_with("quinn/").then(|| crate::connections::build(cc, env, place))
+        is_connection(cc.kind()).then(|| crate::connections::build(cc, env, place))
     }
 }
 

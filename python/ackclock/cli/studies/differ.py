@@ -48,13 +48,14 @@ def differ(
 ) -> None:
     """Run the scenario FILE here and by peers, and say where they differ.
 
-    linux: TCP of the running kernel over our links, in real time ("ackclock emulate").
+    Prints, for each flow, link and quantity, whether both are equal, the peer is inside the band of
+    our runs, or apart, and where their windows part; with s2n, and with ns2 in era ns2, also the
+    first event that is not the same.
 
-    Peers are released libraries that this build has ("make stacks"), which take the place of our
-    controls: s2n, controllers of s2n-quic; quinn, whole connections. And simulators that are
-    installed, which get the scenario as a program: ns2, ns-2.35; ns3, ns-3. Prints, for each flow,
-    link and quantity, whether both are equal, the peer is inside the band of our runs, or apart,
-    and where their windows part; with ns2 in era ns2 also the first event that is not the same.
+    Peers: linux, TCP of the running kernel over our links, in real time ("ackclock emulate").
+    Released libraries that this build has ("make stacks"), in the place of our controls: s2n,
+    controllers of s2n-quic; quinn and noq, whole connections. Simulators that are installed, which
+    get the scenario as a program: ns2, ns-2.35; ns3, ns-3.
     """
     from ackclock._util.command_line import command_line
     from ackclock._util.output_folder import may_replace

@@ -219,12 +219,8 @@ class Difference(Outcome):
                     ],
                     "partings": {
                         flow: {
-                            "packet_s": parting.packet_s,
-                            "tenth_s": parting.tenth_s,
-                            "ours": parting.ours,
-                            "theirs": parting.theirs,
-                            "state": parting.state,
-                            "acked": parting.acked,
+                            "packet": parting.packet and asdict(parting.packet),
+                            "tenth": parting.tenth and asdict(parting.tenth),
                             "sentence": str(parting),
                         }
                         for flow, parting in peer.partings.items()

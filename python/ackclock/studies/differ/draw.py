@@ -42,9 +42,9 @@ def draw_windows(
     for axes, (flow, pair) in zip(all_axes, shown, strict=True):
         for one, colour in zip(pair, ("#0072B2", "#D55E00"), strict=True):
             axes.step(one.time_s, one.cwnd, where="post", color=colour, linewidth=0.9)
-        at = partings[flow].tenth_s
-        if at is not None:
-            axes.axvline(at, color="#777777", linestyle=":", linewidth=1)
+        tenth = partings[flow].tenth
+        if tenth is not None:
+            axes.axvline(tenth.time_s, color="#777777", linestyle=":", linewidth=1)
         axes.set_ylabel(f"{flow}: cwnd [packets]")
         axes.set_ylim(bottom=0)
     all_axes[-1].set_xlabel("time [s]")

@@ -19,6 +19,7 @@ __all__ = [
     "QUANTITIES",
     "SLACK",
     "Parting",
+    "Place",
     "Trace",
     "count_cuts",
     "judge",
@@ -71,42 +72,57 @@ class Trace:
 
 
 @dataclass(frozen=True)
-class Parting:
-    """Where the windows of two runs part.
+class Place:
+    """Two windows at a time.
 
     Parameters
     ----------
-    packet_s
-        From when on they differ by more than a packet; None: never.
-    tenth_s
-        From when on by more than a tenth, and more than a packet; None: never.
+    time_s
+        When.
     ours, theirs
-        The windows then [packets]; those of ``packet_s`` if they never differ by a tenth.
+        The windows then [packets].
     state
         The state of our sender then; empty if unknown.
     acked
         Packets of ours that were acknowledged then.
     """
 
-    packet_s: float | None
-    tenth_s: float | None
+    time_s: float
     ours: float
     theirs: float
     state: str
     acked: int
 
     def __str__(self) -> str:
-        if self.packet_s is None:
-            return "the windows are within a packet of each other all the time"
-        first = f"the windows are within a packet until {self.packet_s:.3f} s"
-        if self.tenth_s is None:
-            return f"{first} and never differ by a tenth"
         state = f", in {self.state}" if self.state else ""
         return (
-            f"{first} and within a tenth until {self.tenth_s:.3f} s{state}, with"
-            f" {self.acked:,} packets acknowledged: {self.ours:.1f} packets here,"
-            f" {self.theirs:.1f} there"
+            f"{self.time_s:.3f} s{state}, with {self.acked:,} packets acknowledged:"
+            f" {self.ours:.1f} packets here, {self.theirs:.1f} there"
         )
+
+
+@dataclass(frozen=True)
+class Parting:
+    """Where the windows of two runs part.
+
+    Parameters
+    ----------
+    packet
+        From where on they differ by more than a packet; None: never.
+    tenth
+        From where on by more than a tenth, and more than a packet; None: never.
+    """
+
+    packet: Place | None = None
+    tenth: Place | None = None
+
+    def __str__(self) -> str:
+        if self.packet is None:
+            return "the windows are within a packet of each other all the time"
+        first = f"the windows are within a packet until {self.packet}"
+        if self.tenth is None:
+            return f"{first}; they never differ by a tenth"
+        return first if self.tenth == self.packet else f"{first}; within a tenth until {self.tenth}"
 
 
 def _rows(table: Any, flow: str) -> Any:
@@ -295,20 +311,21 @@ def part(
     by[np.diff(times, append=np.inf) <= resolution_s] = 0.0
     packet = np.flatnonzero(by > 1)
     tenth = np.flatnonzero((by > 1) & (by > APART * mine))
-    if not len(packet):
-        return Parting(None, None, float(mine[-1]), float(other[-1]), "", int(ours.acked[-1]))
-    place = int(tenth[0]) if len(tenth) else int(packet[0])
-    then = float(times[place])
-    entered = [state for at, state in states if at <= then]
-    row = int(np.searchsorted(ours.time_s, then, side="right")) - 1
-    return Parting(
-        float(times[packet[0]]),
-        then if len(tenth) else None,
-        float(mine[place]),
-        float(other[place]),
-        entered[-1] if entered else "",
-        int(ours.acked[row]),
-    )
+
+    def place(row: int) -> Place:
+        then = float(times[row])
+        entered = [state for at, state in states if at <= then]
+        known = int(np.searchsorted(ours.time_s, then, side="right")) - 1
+        return Place(
+            then,
+            float(mine[row]),
+            float(other[row]),
+            entered[-1] if entered else "",
+            int(ours.acked[known]),
+        )
+
+    places = (place(int(rows[0])) if len(rows) else None for rows in (packet, tenth))
+    return Parting(*places)
 
 
 def _at(window: Trace, times: Floats) -> Floats:

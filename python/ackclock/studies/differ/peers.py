@@ -19,6 +19,7 @@ __all__ = ["PEERS", "Options", "Prepared", "named", "named_paths", "prepare"]
 
 PEERS = {
     "linux": "ackclock.studies.differ.linux:linux",
+    "noq": "ackclock.studies.differ.shipped:noq",
     "ns2": "ackclock.studies.differ.simulators.ns2_peer:ns2",
     "ns3": "ackclock.studies.differ.simulators.ns3_peer:ns3",
     "quinn": "ackclock.studies.differ.shipped:quinn",

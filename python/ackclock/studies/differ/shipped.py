@@ -1,10 +1,11 @@
-"""Peers `quinn` and `s2n`: the code of released libraries in the place of our controls."""
+"""Peers `noq`, `quinn` and `s2n`: the code of released libraries in the place of our controls."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from ackclock.errors import Problem, ScenarioError
+from ackclock.scenario.simulators.plan import plan_of
 from ackclock.studies.differ.peers import Prepared
 
 if TYPE_CHECKING:
@@ -12,13 +13,33 @@ if TYPE_CHECKING:
     from ackclock.scenario.scenario import Scenario
     from ackclock.studies.differ.peers import Options
 
-__all__ = ["CONTROLS", "quinn", "s2n", "swapped"]
+__all__ = ["CONTROLS", "noq", "quinn", "s2n", "swapped"]
 
 CONTROLS: dict[str, dict[str, str]] = {
-    "quinn": {"cubic": "quinn/cubic", "aimd": "quinn/newreno"},
+    "noq": {"cubic": "noq/cubic", "aimd": "noq/newreno", "bbr3": "noq/bbr3"},
+    "quinn": {"cubic": "quinn/cubic", "aimd": "quinn/newreno", "bbr": "quinn/bbr"},
     "s2n": {"cubic": "s2n/cubic", "bbr2": "s2n/bbr2"},
 }
 """By peer, the names of its controls by those of ours that follow the same rule."""
+
+
+def noq(scenario: Scenario, options: Options) -> Prepared:
+    """Prepare a scenario for whole connections of noq.
+
+    Parameters
+    ----------
+    scenario
+        With our controls.
+    options
+        Not used: nothing runs but this program.
+
+    Raises
+    ------
+    ScenarioError
+        As of `swapped`.
+    """
+    del options
+    return _prepare(scenario, "noq")
 
 
 def quinn(scenario: Scenario, options: Options) -> Prepared:
@@ -56,11 +77,12 @@ def s2n(scenario: Scenario, options: Options) -> Prepared:
         As of `swapped`.
     """
     del options
-    return _prepare(scenario, "s2n")
+    return _prepare(scenario, "s2n", is_our_sender=True)
 
 
-def _prepare(scenario: Scenario, peer: str) -> Prepared:
-    theirs = swapped(scenario, peer).replace(**{"record.tables": ["windows"]})
+def _prepare(scenario: Scenario, peer: str, *, is_our_sender: bool = False) -> Prepared:
+    tables = ["windows", *(["packets"] if is_our_sender else [])]
+    theirs = swapped(scenario, peer).replace(**{"record.tables": tables})
 
     def flows(run: Run) -> list[int]:
         controls = [flow["cc"] for flow in run.summary["flows"]]
@@ -72,7 +94,16 @@ def _prepare(scenario: Scenario, peer: str) -> Prepared:
         controls = {run.summary["flows"][i]["cc"] for i in flows(run)}
         return ", ".join(sorted({schema.shipped()[cc]["crate"] for cc in controls}))
 
-    return Prepared(scenario, lambda seed: theirs.seeded(seed).run(), flows, release)
+    plan = plan_of(scenario)
+    crossed = {link.id for link in plan.bottlenecks}
+    return Prepared(
+        scenario,
+        lambda seed: theirs.seeded(seed).run(),
+        flows,
+        release,
+        links=tuple(link.id for link in plan.links if link.id in crossed),
+        has_events=is_our_sender,
+    )
 
 
 def swapped(scenario: Scenario, peer: str) -> Scenario:

@@ -34,7 +34,12 @@ def scenario(cc, transport="quic"):
 
 @without_libraries
 @pytest.mark.parametrize(
-    ("name", "crate"), [("s2n/bbr2", "s2n-quic-core"), ("quinn/cubic", "quinn-proto")]
+    ("name", "crate"),
+    [
+        ("s2n/bbr2", "s2n-quic-core"),
+        ("quinn/cubic", "quinn-proto"),
+        ("noq/bbr3", "noq-proto"),
+    ],
 )
 def test_a_build_without_the_library_names_its_crate_and_the_command_that_builds_it(name, crate):
     with pytest.raises(ac.ScenarioError) as raised:
@@ -64,12 +69,13 @@ def test_a_flow_of_a_library_runs_beside_ours_and_repeats(name):
     first = scenario(name).run()
     rates = [flow["goodput_bps"] for flow in first.summary["flows"]]
     assert sum(rates) == pytest.approx(9.4e6, rel=0.05)
-    assert min(rates) > 1e6
+    # quinn's BBR fills the buffer whatever is lost, and leaves CUBIC next to nothing.
+    assert min(rates) > (1e5 if name == "quinn/bbr" else 1e6)
     assert scenario(name).run().summary["digest"] == first.summary["digest"]
 
 
 @with_libraries
-@pytest.mark.parametrize("name", [name for name in SHIPPED if name.startswith("quinn/")])
+@pytest.mark.parametrize("name", [name for name in SHIPPED if name.startswith(("quinn/", "noq/"))])
 def test_a_whole_connection_is_refused_over_tcp_and_with_an_application_that_pauses(name):
     with pytest.raises(ac.ScenarioError, match='expected transport = "quic"'):
         scenario(name, "tcp").check()

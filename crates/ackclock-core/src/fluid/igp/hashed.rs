@@ -88,6 +88,8 @@ pub(super) struct Paths<'a> {
     /// By node, where flows pass it: their numbers, and the places of their next links in `links`.
     passes: Vec<u32>,
     passing: Vec<(u32, u32)>,
+    /// By node, whether flows may pass it, whatever their hashes.
+    may_pass: Vec<bool>,
     /// Of one failure: the first place from which each flow moves, and those that move.
     moves_from: Vec<u32>,
     moving: Vec<u32>,
@@ -104,6 +106,7 @@ impl<'a> Paths<'a> {
             links: Vec::new(),
             passes: Vec::new(),
             passing: Vec::new(),
+            may_pass: Vec::new(),
             moves_from: Vec::new(),
             moving: Vec::new(),
             some: Vec::new(),
@@ -196,13 +199,24 @@ impl<'a> Paths<'a> {
         }
         self.moves_from.clear();
         self.moves_from.resize(self.flows.len(), u32::MAX);
+        self.mark(igp, tree);
         missing
     }
 
-    /// Flows that pass a node, each with the place of its next link.
-    fn at(&self, node: u32) -> &[(u32, u32)] {
-        let node = node as usize;
-        &self.passing[self.passes[node] as usize..self.passes[node + 1] as usize]
+    /// Marks all nodes on shortest paths from where flows begin.
+    fn mark(&mut self, igp: &Igp, tree: &Tree) {
+        self.may_pass.clear();
+        self.may_pass.resize(igp.nodes, false);
+        for flow in &self.flows {
+            self.may_pass[flow.from as usize] = true;
+        }
+        for &node in tree.order.iter().rev() {
+            if self.may_pass[node as usize] {
+                for &link in self.next.of(node) {
+                    self.may_pass[igp.dst[link as usize] as usize] = true;
+                }
+            }
+        }
     }
 
     /// Fails `links` after [`Self::lay`]: `add` gets the changes of loads; returns the volume that has no path any more.
@@ -214,8 +228,10 @@ impl<'a> Paths<'a> {
         links: &[u32],
         mut add: impl FnMut(u32, f64),
     ) -> f64 {
-        let carries = |&l: &u32| tree.on_path(igp, l) && !self.at(igp.src[l as usize]).is_empty();
-        if !links.iter().any(carries) {
+        // A router that loses a next hop hashes anew, though no flow may have taken that one.
+        let may_carry =
+            |&l: &u32| tree.on_path(igp, l) && self.may_pass[igp.src[l as usize] as usize];
+        if !links.iter().any(may_carry) {
             return 0.0;
         }
         repair.find_routes(igp, tree, links);
@@ -382,7 +398,7 @@ pub fn hashed_paths(igp: &Igp, matrix: &Matrix, hashed: &Hashed, each: bool) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fluid::igp::{kept, loads};
+    use crate::fluid::igp::{Failure, Watch, failures, kept, loads};
 
     const VOLUME: f64 = 6.0;
 
@@ -453,6 +469,30 @@ mod tests {
             assert_eq!(after[4..6], before[4..6]);
             assert!((after[3] - before[0]).abs() < 1e-12);
         }
+    }
+
+    #[test]
+    fn a_router_that_loses_a_next_hop_without_flows_hashes_anew() {
+        // 0 to 1, 2 or 3, and on to 4: node 1 fails to reach it, and 0 has two next hops left of three.
+        let links = [(0, 1), (0, 2), (0, 3), (1, 4), (2, 4), (3, 4)];
+        let (src, dst): (Vec<u32>, Vec<u32>) = links.into_iter().unzip();
+        let igp = Igp::new(5, src, dst, vec![1.0; 6]);
+        let matrix = Matrix::new(5, vec![0], &[4], vec![VOLUME]);
+        let failed = [Failure { links: vec![3], nodes: vec![] }];
+        let up = [true, true, true, false, true, true];
+        let watch = Watch { across: false, memory: 1 << 20 };
+        let mut moved = 0;
+        for seed in 0..60 {
+            let hashed = Hashed { flows: vec![1], seed, same: false };
+            let before = loads(&igp, &matrix, Some(&hashed), &[], &mut |_, _| true).unwrap().link;
+            let after = loads(&igp, &matrix, Some(&hashed), &up, &mut |_, _| true).unwrap().link;
+            let capacity = [1.0; 6];
+            let found =
+                failures(&igp, &matrix, Some(&hashed), &capacity, &failed, watch, &mut |_, _| true);
+            assert_eq!(found.unwrap().worst, after, "{seed}");
+            moved += u32::from(before[0] == 0.0 && before != after);
+        }
+        assert!(moved > 0);
     }
 
     #[test]

@@ -117,7 +117,8 @@ def meet(ours: Table, theirs: Table, links: Sequence[str]) -> Meeting:
         flow=str(flow),
         here=_describe(a, at, kind),
         there=_describe(b, at, kind),
-        is_order=any(_is_crowded(one, link, time_us) for one in (here, there)),
+        is_order=_is_at_once(a, b, at)
+        and any(_is_crowded(one, link, time_us) for one in (here, there)),
     )
 
 
@@ -174,6 +175,13 @@ def _describe(one: _Events | None, at: int, kind: str) -> str:
     when = one["time_us"][at] / 1e6
     name = f"{what} {one['seq'][at]} of {one['flow'][at]} ({one['size_bytes'][at]} B)"
     return f"{name} {VERBS[kind]} at {when:.6f} s"
+
+
+def _is_at_once(a: _Events | None, b: _Events | None, at: int) -> bool:
+    """Whether the events that differ happen at one time."""
+    if a is None or b is None or at >= min(len(a["time_us"]), len(b["time_us"])):
+        return False
+    return bool(abs(a["time_us"][at] - b["time_us"][at]) <= PRINTED_US)
 
 
 def _is_crowded(places: dict[tuple[str, str], _Events], link: str, time_us: int) -> bool:

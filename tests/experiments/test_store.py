@@ -627,10 +627,10 @@ def test_an_error_in_a_run_names_its_place_and_keeps_the_others(place, tmp_path,
     case = ac.load(SMALL).replace(duration="4 s")
     grid = ac.sweep(case, {"net.buffer": ["5 pkt", "20 pkt"]}, reps=3)
 
-    def fails(request, progress=None, pieces=None):
+    def fails(request, *others):
         if request.seed == 5:
             raise AckclockError("it broke")
-        return task.perform(request, progress, pieces)
+        return task.perform(request, *others)
 
     monkeypatch.setattr(local, "perform", fails)
     with pytest.raises(AckclockError, match=r"net\.buffer = 5 pkt, seed 5: it broke"):
@@ -646,7 +646,7 @@ def test_the_error_reported_is_that_of_the_first_run_in_order(monkeypatch):
     grid = ac.sweep(ac.load(SMALL), {"net.buffer": ["5 pkt", "20 pkt"]})
     second_failed = threading.Event()
 
-    def fails(request, progress=None, pieces=None):
+    def fails(request, *others):
         if request.case.data["net"]["buffer"] == "20 pkt":
             second_failed.set()
             raise AckclockError("the second broke")

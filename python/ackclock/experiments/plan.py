@@ -101,11 +101,12 @@ def _listed(words: list[str], most: int = 6) -> str:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A point with its case compiled: fingerprint and predicted cost."""
+    """A point with its case compiled: fingerprint, predicted cost, and whether it has user code."""
 
     point: Point
     fingerprint: str
     cost: Cost
+    holds_lock: bool
 
 
 def prepared(sweep: Design, *, spills: bool = True) -> list[Prepared]:
@@ -129,7 +130,8 @@ def prepared(sweep: Design, *, spills: bool = True) -> list[Prepared]:
     for point in sweep.points:
         try:
             case = sweep.case_at(point)
-            made.append(Prepared(point, case.fingerprint, case.cost(spills=spills)))
+            cost = case.cost(spills=spills)
+            made.append(Prepared(point, case.fingerprint, cost, case.holds_lock))
         except ScenarioError as error:
             for problem in error.problems:
                 wrong.setdefault(problem, []).append(point)

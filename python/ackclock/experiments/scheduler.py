@@ -283,9 +283,9 @@ def run(
         if isinstance(keeper, Store):
             keeper.describe({"sweep": sweep.name, "command": command})
         agenda = Agenda(sweep, keeper, spills=cluster is None)
-        cases = [sweep.case_at(at.point) for at in agenda.points]
-        # User code in any of them goes to other processes, and all runs with it.
-        sample = next((case for case in cases if case.holds_lock), None)
+        # User code at any point goes to other processes, and all runs with it.
+        locking = next((at.point for at in agenda.points if at.holds_lock), None)
+        sample = None if locking is None else sweep.case_at(locking)
         report = stack.enter_context(shown(progress))
         drive = _Drive(sweep, agenda, keeper, report)
         interrupted = False

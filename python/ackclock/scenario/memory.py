@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from ackclock.case import Cost
 
-__all__ = ["SHARE", "allowed_bytes", "machine_bytes", "memory_problem", "memory_share"]
+__all__ = ["SHARE", "allowed_bytes", "excess", "machine_bytes", "memory_problem", "memory_share"]
 
 SHARE = "ACKCLOCK_MEMORY_SHARE"
 """Environment variable: the share of the machine's memory that runs may take, above 0."""
@@ -56,6 +56,20 @@ def memory_share() -> float:
     return share
 
 
+def excess(needed: float) -> str:
+    """Say how much memory is needed and how much may be used; empty if it may be used.
+
+    Parameters
+    ----------
+    needed
+        Bytes.
+    """
+    allowed = allowed_bytes()
+    if needed <= allowed:
+        return ""
+    return f"{needed / 2**30:,.3g} GiB of memory, of which {allowed / 2**30:,.3g} GiB may be used"
+
+
 def memory_problem(cost: Cost, tables: Collection[str], *, spills: bool) -> Problem | None:
     """Say that a run of a scenario needs more memory than it may take; None if it does not.
 
@@ -68,20 +82,18 @@ def memory_problem(cost: Cost, tables: Collection[str], *, spills: bool) -> Prob
     spills
         Whether large tables go to disk.
     """
-    needed, allowed = cost.needed_bytes(spills=spills), allowed_bytes()
-    if needed <= allowed:
+    needed = cost.needed_bytes(spills=spills)
+    memory = excess(needed)
+    if not memory:
         return None
     rows = 0.0 if spills else cost.recorded_rows
-    need = (
-        f"the run would need about {needed / 2**30:,.3g} GiB of memory, of which"
-        f" {allowed / 2**30:,.3g} GiB may be used (--memory-share, {SHARE})"
-    )
+    need = f"the run would need about {memory} (--memory-share, {SHARE})"
     if not rows:
         return Problem("", f"{need}; simulate fewer flows")
     have = f"{need}; its tables would have {rows:,.0f} rows"
     to_disk = "or have them written while it runs (run --out DIR, or a sweep)"
     if {"flow_samples", "link_samples"} & set(tables):
-        factor = math.ceil(needed / allowed)
+        factor = math.ceil(needed / allowed_bytes())
         longer = f"make the interval {factor} times as long"
         return Problem("record.interval", f"{have}; {longer}, {to_disk}")
     return Problem("record", f"{have}; record less, {to_disk}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ackclock.errors import Problem, ScenarioError
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from ackclock.scenario.scenario import Scenario
     from ackclock.studies.differ.peers import Options
 
-__all__ = ["CONTROLS", "noq", "quinn", "s2n", "swapped"]
+__all__ = ["CONTROLS", "library", "noq", "quinn", "s2n", "swapped"]
 
 CONTROLS: dict[str, dict[str, str]] = {
     "noq": {"cubic": "noq/cubic", "aimd": "noq/newreno", "bbr3": "noq/bbr3"},
@@ -22,12 +23,17 @@ CONTROLS: dict[str, dict[str, str]] = {
 }
 """By peer, the names of its controls by those of ours that follow the same rule."""
 
+OURS_SEND = ("s2n",)
+"""Peers whose controllers drive our sender, so that packets are the same until windows are not."""
 
-def noq(scenario: Scenario, options: Options) -> Prepared:
-    """Prepare a scenario for whole connections of noq.
+
+def library(peer: str, scenario: Scenario, options: Options) -> Prepared:
+    """Prepare a scenario for the controls of a library.
 
     Parameters
     ----------
+    peer
+        One of `CONTROLS`.
     scenario
         With our controls.
     options
@@ -39,48 +45,7 @@ def noq(scenario: Scenario, options: Options) -> Prepared:
         As of `swapped`.
     """
     del options
-    return _prepare(scenario, "noq")
-
-
-def quinn(scenario: Scenario, options: Options) -> Prepared:
-    """Prepare a scenario for whole connections of quinn.
-
-    Parameters
-    ----------
-    scenario
-        With our controls.
-    options
-        Not used: nothing runs but this program.
-
-    Raises
-    ------
-    ScenarioError
-        As of `swapped`.
-    """
-    del options
-    return _prepare(scenario, "quinn")
-
-
-def s2n(scenario: Scenario, options: Options) -> Prepared:
-    """Prepare a scenario for controllers of s2n-quic.
-
-    Parameters
-    ----------
-    scenario
-        With our controls.
-    options
-        Not used: nothing runs but this program.
-
-    Raises
-    ------
-    ScenarioError
-        As of `swapped`.
-    """
-    del options
-    return _prepare(scenario, "s2n", is_our_sender=True)
-
-
-def _prepare(scenario: Scenario, peer: str, *, is_our_sender: bool = False) -> Prepared:
+    is_our_sender = peer in OURS_SEND
     tables = ["windows", *(["packets"] if is_our_sender else [])]
     theirs = swapped(scenario, peer).replace(**{"record.tables": tables})
 
@@ -142,3 +107,8 @@ def swapped(scenario: Scenario, peer: str) -> Scenario:
     made = scenario.replace(**changes)
     made.check()
     return made
+
+
+noq = partial(library, "noq")
+quinn = partial(library, "quinn")
+s2n = partial(library, "s2n")

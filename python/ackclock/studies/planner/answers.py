@@ -11,7 +11,7 @@ from ackclock._util.number_text import engineering, number, percent
 from ackclock._util.text_table import table
 from ackclock.studies.planner.enforcement import Enforcement
 from ackclock.studies.planner.failures import MOST, Survey
-from ackclock.studies.planner.hashing import QUANTILES, quantiles
+from ackclock.studies.planner.percentiles import QUANTILES, quantiles
 from ackclock.studies.planner.sampling import Sampled
 from ackclock.studies.planner.upgrades import Upgrades
 from ackclock.studies.planner.utilisation import Utilisation

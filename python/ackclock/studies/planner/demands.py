@@ -14,7 +14,7 @@ from ackclock._util.units import bare_or_rate
 from ackclock.engines.fluid.patterns import check_demand
 from ackclock.errors import Problem, ScenarioError, suggestion
 from ackclock.scenario.matrix_columns import MatrixColumns, number_by_first, read_matrix
-from ackclock.scenario.memory import SHARE, allowed_bytes
+from ackclock.scenario.memory import SHARE, excess
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -314,12 +314,10 @@ def check_memory(times: int, pairs: int, file: Path | None) -> None:
     ScenarioError
         It does not fit.
     """
-    needed, allowed = 16.0 * times * pairs, allowed_bytes()
-    if needed > allowed:
+    if memory := excess(16.0 * times * pairs):
         message = (
-            f"has {times:,} times and {pairs:,} pairs, a table that needs {needed / 2**30:,.3g} GiB"
-            f" of memory, of which {allowed / 2**30:,.3g} GiB may be used ({SHARE}); expected fewer"
-            " times or pairs"
+            f"has {times:,} times and {pairs:,} pairs, a table that needs {memory} ({SHARE});"
+            " expected fewer times or pairs"
         )
         raise ScenarioError([Problem("demands", message, None if file is None else str(file))])
 

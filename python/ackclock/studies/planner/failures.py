@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from ackclock.errors import Problem, ScenarioError, suggestion
-from ackclock.studies.planner.hashing import QUANTILES, quantiles
+from ackclock.studies.planner.percentiles import by_name, quantiles
 from ackclock.studies.planner.resume import Parts
 
 if TYPE_CHECKING:
@@ -157,10 +157,7 @@ class Survey:
                     for pair, demand, part in hurt.demands
                 ]
             if self.hashed is not None and i < self.hashed.shape[1]:
-                over = quantiles(self.hashed[:, i]).tolist()
-                row["utilisation_over_hashes"] = {
-                    f"p{q:g}": value for q, value in zip(QUANTILES, over, strict=True)
-                }
+                row["utilisation_over_hashes"] = by_name(quantiles(self.hashed[:, i]))
             rows.append(row)
         used = self.base / self.situation.capacity
         return {

@@ -16,10 +16,7 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
     Ids = npt.NDArray[np.uint32]
 
-__all__ = ["QUANTILES", "Hashing", "quantiles"]
-
-QUANTILES = (5.0, 50.0, 95.0)
-"""Percentiles over seeds of the hash."""
+__all__ = ["Hashing"]
 
 
 @dataclass(frozen=True)
@@ -65,20 +62,3 @@ class Hashing:
             )
             raise ScenarioError([Problem("--flow-rate", message)])
         return flows.astype(np.uint32)
-
-
-def quantiles(drawn: Floats) -> Floats:
-    """Percentiles over seeds: of the draws, the smallest not below.
-
-    Parameters
-    ----------
-    drawn
-        Values by seed, ``(n_seeds, ...)``.
-
-    Returns
-    -------
-    ndarray
-        ``(3, ...)``, as `QUANTILES`.
-    """
-    found: Floats = np.percentile(drawn, QUANTILES, axis=0, method="inverted_cdf")
-    return found

@@ -29,8 +29,9 @@ from ackclock import _core
 from ackclock.catalogue.form import parameter_problems
 from ackclock.engines.fluid.arrivals import SIZES, TRANSFER_BYTES, plain_sizes
 from ackclock.errors import Problem, ScenarioError
-from ackclock.scenario.memory import SHARE, allowed_bytes
+from ackclock.scenario.memory import SHARE, excess
 from ackclock.studies.planner.demands import Demands, check_memory
+from ackclock.studies.planner.percentiles import percentile
 from ackclock.studies.planner.size_tails import beyond, second_moment, still_to_send
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ class Sampled:
     def to_data(self) -> Data:
         """All numbers as plain data."""
         volume, given = self.demands.volume, self.situation.volume
-        p95 = np.percentile(volume, 95, axis=0, method="inverted_cdf")
+        p95 = percentile(volume, 95)
         return {
             "question": "sample",
             "network": self.situation.network.title,
@@ -237,12 +238,10 @@ def sample(
 
 
 def _check_flows(expected: float) -> None:
-    needed, allowed = 2 * TRANSFER_BYTES * expected, allowed_bytes()
-    if needed > allowed:
+    if memory := excess(2 * TRANSFER_BYTES * expected):
         message = (
-            f"the series has about {expected:,.0f} flows, which need {needed / 2**30:,.3g} GiB of"
-            f" memory, of which {allowed / 2**30:,.3g} GiB may be used ({SHARE}); expected fewer"
-            " bins or larger flows"
+            f"the series has about {expected:,.0f} flows, which need {memory} ({SHARE}); expected"
+            " fewer bins or larger flows"
         )
         raise ScenarioError([Problem("--sizes", message)])
 

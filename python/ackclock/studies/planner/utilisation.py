@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ackclock.studies.planner.hashing import QUANTILES, quantiles
+from ackclock.studies.planner.percentiles import by_name, percentile, quantiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +64,7 @@ class Utilisation:
         q
             0 to 100.
         """
-        return _percentile(self.used, q)
+        return percentile(self.used, q)
 
     def lost(self) -> list[int]:
         """Pairs without a path, which demand something at some time."""
@@ -78,11 +78,15 @@ class Utilisation:
         p95, top = self.percentile(95), used.argmax(axis=0)
         over_seeds = None if self.hashed is None else quantiles(self.hashed)
         more: dict[str, Any] = {}
+
+        def of_link(link: int) -> dict[str, Any]:
+            return {} if over_seeds is None else {"p95_over_hashes": by_name(over_seeds[:, link])}
+
         if self.hashed is not None:
             most = quantiles(self.hashed.max(axis=1))
             more = {
                 "hashes": len(self.hashed),
-                "busiest_over_hashes": dict(zip(_NAMES, most.tolist(), strict=True)),
+                "busiest_over_hashes": by_name(most),
             }
         return {
             "question": "utilisation",
@@ -100,25 +104,11 @@ class Utilisation:
                     "p95": float(p95[link]),
                     "max": float(used[top[link], link]),
                     "time_of_max": times[top[link]],
-                    **_of_link(over_seeds, link),
+                    **of_link(link),
                 }
                 for link in self.busiest()
             ],
         }
-
-
-_NAMES = tuple(f"p{q:g}" for q in QUANTILES)
-
-
-def _percentile(used: Floats, q: float) -> Floats:
-    found: Floats = np.percentile(used, q, axis=0, method="inverted_cdf")
-    return found
-
-
-def _of_link(over_seeds: Floats | None, link: int) -> dict[str, Any]:
-    if over_seeds is None:
-        return {}
-    return {"p95_over_hashes": dict(zip(_NAMES, over_seeds[:, link].tolist(), strict=True))}
 
 
 def utilisation(
@@ -157,6 +147,6 @@ def utilisation(
                 progress((number * times + time + 1) / (times * len(every)))
         found = np.array(loads), np.array(unreachable)
         first = first or found
-        hashed.append(_percentile(found[0] / situation.capacity, 95))
+        hashed.append(percentile(found[0] / situation.capacity, 95))
     assert first is not None, "invariant: one seed at least"
     return Utilisation(situation, *first, np.array(hashed) if hashes > 1 else None)

@@ -1,7 +1,7 @@
 //! What is written alike for quinn and noq, which have a common ancestor: names and most signatures are the same.
 //!
-//! The module that invokes [`library`] has the rest: `handle`, `poll_transmit`, `write_zeros`, `state`, `tune`, and a
-//! `Watched` controller.
+//! The module that invokes [`library`] has the rest: `handle`, `poll_transmit`, `write_zeros`, `state`, `tune`, and what a
+//! `Watched` controller does in its own way.
 
 /// Defines `Library`, a [`Peer`](super::peer::Peer) over the crate `$proto`, and `make`, which makes the two of a flow.
 macro_rules! library {
@@ -13,7 +13,7 @@ macro_rules! library {
         use ackclock_core::quic::QuicConfig;
         use ackclock_core::rng::{Purpose, Stream};
         use bytes::BytesMut;
-        use $proto::congestion::{Controller, ControllerFactory};
+        use $proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
         use $proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
         use $proto::{
             ClientConfig, Connection, ConnectionHandle, DatagramEvent, Dir, EcnCodepoint, Endpoint,
@@ -192,60 +192,107 @@ macro_rules! library {
             Ok(Arc::new(transport))
         }
 
+        /// A controller that can be watched: it hands every call on, and notes what it was called with.
+        struct Watched {
+            inner: Box<dyn Controller>,
+            seen: Arc<Seen>,
+        }
+
+        /// What an endpoint draws, from the flow's stream.
+        fn drawn(env: &EndsEnv<'_>, stream: &mut Stream) -> Result<EndpointConfig, String> {
+            let mut seed = [0; 32];
+            for chunk in seed.chunks_mut(8) {
+                chunk.copy_from_slice(&stream.bits().to_le_bytes());
+            }
+            let mut config = EndpointConfig::default();
+            config.rng_seed(Some(seed));
+            let most = u16::try_from(env.config.max_datagram).unwrap_or(u16::MAX);
+            if u64::from(most) > config.get_max_udp_payload_size() {
+                config.max_udp_payload_size(most).map_err(|error| error.to_string())?;
+            }
+            Ok(config)
+        }
+
         /// The client and the server of a flow, and what the client's controller sees.
         pub(super) fn make(
             env: &EndsEnv<'_>,
             controls: Controls,
         ) -> Result<([Box<dyn Peer>; 2], Arc<Seen>), String> {
             let mut stream = Stream::new(env.seed, Purpose::Control, u64::from(env.flow.0));
-            let mut end = |way, client, server| -> Result<(Library, Arc<Seen>), String> {
-                let mut seed = [0; 32];
-                for chunk in seed.chunks_mut(8) {
-                    chunk.copy_from_slice(&stream.bits().to_le_bytes());
-                }
-                let mut config = EndpointConfig::default();
-                config.rng_seed(Some(seed));
-                let most = u16::try_from(env.config.max_datagram).unwrap_or(u16::MAX);
-                if u64::from(most) > config.get_max_udp_payload_size() {
-                    config.max_udp_payload_size(most).map_err(|error| error.to_string())?;
-                }
-                let seen = Arc::new(Seen::default());
-                let watched = Factory {
-                    inner: Arc::clone(&controls),
-                    seen: Arc::clone(&seen),
-                    stream: stream.clone(),
-                };
-                let transport = transport(env.config, Arc::new(watched))?;
-                let client = match client {
-                    None => None,
-                    Some(tls) => {
-                        let tls: QuicClientConfig =
-                            QuicClientConfig::try_from(tls).map_err(|error| format!("{error}"))?;
-                        let mut client = ClientConfig::new(Arc::new(tls));
-                        client.transport_config(Arc::clone(&transport));
-                        Some(client)
-                    }
-                };
-                let server = match server {
-                    None => None,
-                    Some(tls) => {
-                        let tls: QuicServerConfig =
-                            QuicServerConfig::try_from(tls).map_err(|error| format!("{error}"))?;
-                        let mut server = ServerConfig::with_crypto(Arc::new(tls));
-                        server.transport_config(transport);
-                        Some(Arc::new(server))
-                    }
-                };
-                let endpoint = endpoint(config, server);
-                let kept = Arc::clone(&seen);
-                let (connection, stream) = (None, None);
-                Ok((Library { way, endpoint, client, connection, stream, seen }, kept))
+            let watched = |seen: &Arc<Seen>, stream: &Stream| {
+                let (inner, seen) = (Arc::clone(&controls), Arc::clone(seen));
+                transport(env.config, Arc::new(Factory { inner, seen, stream: stream.clone() }))
             };
-            let (sender, seen) = end(TO_SERVER, Some(super::tls::client()?), None)?;
-            let (receiver, _) = end(TO_CLIENT, None, Some(super::tls::server()?))?;
-            Ok(([Box::new(sender), Box::new(receiver)], seen))
+            let library = |way, endpoint, client, seen| {
+                Box::new(Library { way, endpoint, client, connection: None, stream: None, seen })
+            };
+
+            let (config, seen) = (drawn(env, &mut stream)?, Arc::new(Seen::default()));
+            let tls = QuicClientConfig::try_from(super::tls::client()?);
+            let mut client = ClientConfig::new(Arc::new(tls.map_err(|error| error.to_string())?));
+            client.transport_config(watched(&seen, &stream)?);
+            let kept = Arc::clone(&seen);
+            let sender = library(TO_SERVER, endpoint(config, None), Some(client), seen);
+
+            let (config, seen) = (drawn(env, &mut stream)?, Arc::new(Seen::default()));
+            let tls = QuicServerConfig::try_from(super::tls::server()?);
+            let crypto = Arc::new(tls.map_err(|error| error.to_string())?);
+            let mut server = ServerConfig::with_crypto(crypto);
+            server.transport_config(watched(&seen, &stream)?);
+            let receiver = library(TO_CLIENT, endpoint(config, Some(Arc::new(server))), None, seen);
+            Ok(([sender, receiver], kept))
         }
     };
 }
 
-pub(super) use library;
+/// Makes a flow whose control has this configuration, with an initial window.
+macro_rules! maker {
+    ($config:ident) => {
+        |env, first| {
+            let mut config = $config::default();
+            make(env, Arc::new(config.initial_window(first).clone()))
+        }
+    };
+}
+
+/// The methods of a `Watched` controller that are the same in both.
+macro_rules! hands_on {
+    () => {
+        fn on_end_acks(
+            &mut self,
+            now: Instant,
+            in_flight: u64,
+            app_limited: bool,
+            largest_packet_num_acked: Option<u64>,
+        ) {
+            self.seen.ends_acks(in_flight);
+            self.inner.on_end_acks(now, in_flight, app_limited, largest_packet_num_acked);
+        }
+
+        fn on_mtu_update(&mut self, new_mtu: u16) {
+            self.inner.on_mtu_update(new_mtu);
+        }
+
+        fn window(&self) -> u64 {
+            self.inner.window()
+        }
+
+        fn metrics(&self) -> ControllerMetrics {
+            self.inner.metrics()
+        }
+
+        fn clone_box(&self) -> Box<dyn Controller> {
+            Box::new(Self { inner: self.inner.clone_box(), seen: Arc::clone(&self.seen) })
+        }
+
+        fn initial_window(&self) -> u64 {
+            self.inner.initial_window()
+        }
+
+        fn into_any(self: Box<Self>) -> Box<dyn std::any::Any> {
+            self.inner.into_any()
+        }
+    };
+}
+
+pub(super) use {hands_on, library, maker};

@@ -2,15 +2,16 @@
 //!
 //! **Source**: crate `noq-proto`. One path is used.
 
-use std::any::Any;
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 
 use bytes::Bytes;
-use noq_proto::congestion::{ControllerMetrics, CubicConfig, NewRenoConfig};
+#[cfg(getrandom_backend = "custom")]
+use noq_proto::congestion::Bbr3Config;
+use noq_proto::congestion::{CubicConfig, NewRenoConfig};
 use noq_proto::{FourTuple, PathId, RttEstimator, SendStream, Transmit, WriteError};
 
-use super::{Maker, Names, ZEROS};
+use super::{Names, ZEROS};
 use crate::controls::Release;
 
 super::library::library!(noq_proto);
@@ -26,10 +27,7 @@ pub(super) const NAMES: Names = &[
             "CUBIC of a whole connection of noq",
             "crate noq-proto, congestion/cubic.rs; RFC 8312",
         ),
-        |env, first| {
-            let mut config = CubicConfig::default();
-            make(env, Arc::new(config.initial_window(first).clone()))
-        },
+        super::library::maker!(CubicConfig),
     ),
     (
         super::shipped(
@@ -37,10 +35,7 @@ pub(super) const NAMES: Names = &[
             "NewReno of a whole connection of noq",
             "crate noq-proto, congestion/new_reno.rs; RFC 9002 section 7.3",
         ),
-        |env, first| {
-            let mut config = NewRenoConfig::default();
-            make(env, Arc::new(config.initial_window(first).clone()))
-        },
+        super::library::maker!(NewRenoConfig),
     ),
     #[cfg(getrandom_backend = "custom")]
     (
@@ -49,15 +44,9 @@ pub(super) const NAMES: Names = &[
             "BBR version 3 of a whole connection of noq",
             "crate noq-proto, congestion/bbr3; draft-ietf-ccwg-bbr",
         ),
-        BBR3,
+        super::library::maker!(Bbr3Config),
     ),
 ];
-
-#[cfg(getrandom_backend = "custom")]
-const BBR3: Maker = |env, first| {
-    let mut config = noq_proto::congestion::Bbr3Config::default();
-    make(env, Arc::new(config.initial_window(first).clone()))
-};
 
 fn endpoint(config: EndpointConfig, server: Option<Arc<ServerConfig>>) -> Endpoint {
     Endpoint::new(Arc::new(config), server, false)
@@ -102,11 +91,10 @@ fn tune(transport: &mut TransportConfig) {
     transport.default_path_max_idle_timeout(None).default_path_keep_alive_interval(None);
 }
 
-/// A controller that can be watched: it hands every call on, and notes what it was called with.
-#[derive(Debug)]
-struct Watched {
-    inner: Box<dyn Controller>,
-    seen: Arc<Seen>,
+impl std::fmt::Debug for Watched {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.inner.fmt(f)
+    }
 }
 
 impl Controller for Watched {
@@ -134,17 +122,6 @@ impl Controller for Watched {
     ) {
         self.seen.acknowledges(bytes, rtt.min());
         self.inner.on_ack(now, sent, bytes, pn, app_limited, rtt);
-    }
-
-    fn on_end_acks(
-        &mut self,
-        now: Instant,
-        in_flight: u64,
-        app_limited: bool,
-        largest_packet_num_acked: Option<u64>,
-    ) {
-        self.seen.ends_acks(in_flight);
-        self.inner.on_end_acks(now, in_flight, app_limited, largest_packet_num_acked);
     }
 
     fn on_congestion_event(
@@ -177,31 +154,9 @@ impl Controller for Watched {
         self.inner.on_spurious_congestion_event();
     }
 
-    fn on_mtu_update(&mut self, new_mtu: u16) {
-        self.inner.on_mtu_update(new_mtu);
-    }
-
     fn on_ack_frequency_update(&mut self, threshold: u64, max_ack_delay: Duration) {
         self.inner.on_ack_frequency_update(threshold, max_ack_delay);
     }
 
-    fn window(&self) -> u64 {
-        self.inner.window()
-    }
-
-    fn metrics(&self) -> ControllerMetrics {
-        self.inner.metrics()
-    }
-
-    fn clone_box(&self) -> Box<dyn Controller> {
-        Box::new(Self { inner: self.inner.clone_box(), seen: Arc::clone(&self.seen) })
-    }
-
-    fn initial_window(&self) -> u64 {
-        self.inner.initial_window()
-    }
-
-    fn into_any(self: Box<Self>) -> Box<dyn Any> {
-        self.inner.into_any()
-    }
+    super::library::hands_on!();
 }

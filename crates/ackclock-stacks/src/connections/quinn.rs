@@ -2,14 +2,15 @@
 //!
 //! **Source**: crate `quinn-proto`.
 
-use std::any::Any;
 use std::net::SocketAddr;
 
 use bytes::Bytes;
-use quinn_proto::congestion::{ControllerMetrics, CubicConfig, NewRenoConfig};
+#[cfg(getrandom_backend = "custom")]
+use quinn_proto::congestion::BbrConfig;
+use quinn_proto::congestion::{CubicConfig, NewRenoConfig};
 use quinn_proto::{RttEstimator, SendStream, Transmit, WriteError};
 
-use super::{Maker, Names, ZEROS};
+use super::{Names, ZEROS};
 use crate::controls::Release;
 
 super::library::library!(quinn_proto);
@@ -25,10 +26,7 @@ pub(super) const NAMES: Names = &[
             "CUBIC of a whole connection of quinn",
             "crate quinn-proto, congestion/cubic.rs; RFC 8312, RFC 9438",
         ),
-        |env, first| {
-            let mut config = CubicConfig::default();
-            make(env, Arc::new(config.initial_window(first).clone()))
-        },
+        super::library::maker!(CubicConfig),
     ),
     (
         super::shipped(
@@ -36,10 +34,7 @@ pub(super) const NAMES: Names = &[
             "NewReno of a whole connection of quinn",
             "crate quinn-proto, congestion/new_reno.rs; RFC 9002 section 7.3",
         ),
-        |env, first| {
-            let mut config = NewRenoConfig::default();
-            make(env, Arc::new(config.initial_window(first).clone()))
-        },
+        super::library::maker!(NewRenoConfig),
     ),
     #[cfg(getrandom_backend = "custom")]
     (
@@ -48,15 +43,9 @@ pub(super) const NAMES: Names = &[
             "BBR of a whole connection of quinn",
             "crate quinn-proto, congestion/bbr; Cardwell et al. 2016, by way of Chromium's code",
         ),
-        BBR,
+        super::library::maker!(BbrConfig),
     ),
 ];
-
-#[cfg(getrandom_backend = "custom")]
-const BBR: Maker = |env, first| {
-    let mut config = quinn_proto::congestion::BbrConfig::default();
-    make(env, Arc::new(config.initial_window(first).clone()))
-};
 
 fn endpoint(config: EndpointConfig, server: Option<Arc<ServerConfig>>) -> Endpoint {
     Endpoint::new(Arc::new(config), server, false, None)
@@ -99,12 +88,6 @@ fn state(connection: &Connection, _: &Seen) -> State {
 
 fn tune(_: &mut TransportConfig) {}
 
-/// A controller that can be watched: it hands every call on, and notes what it was called with.
-struct Watched {
-    inner: Box<dyn Controller>,
-    seen: Arc<Seen>,
-}
-
 impl Controller for Watched {
     fn on_sent(&mut self, now: Instant, bytes: u64, last_packet_number: u64) {
         self.seen.sends(bytes);
@@ -123,17 +106,6 @@ impl Controller for Watched {
         self.inner.on_ack(now, sent, bytes, app_limited, rtt);
     }
 
-    fn on_end_acks(
-        &mut self,
-        now: Instant,
-        in_flight: u64,
-        app_limited: bool,
-        largest_packet_num_acked: Option<u64>,
-    ) {
-        self.seen.ends_acks(in_flight);
-        self.inner.on_end_acks(now, in_flight, app_limited, largest_packet_num_acked);
-    }
-
     fn on_congestion_event(
         &mut self,
         now: Instant,
@@ -146,27 +118,5 @@ impl Controller for Watched {
         self.seen.reduces(lost_bytes, before, self.inner.window());
     }
 
-    fn on_mtu_update(&mut self, new_mtu: u16) {
-        self.inner.on_mtu_update(new_mtu);
-    }
-
-    fn window(&self) -> u64 {
-        self.inner.window()
-    }
-
-    fn metrics(&self) -> ControllerMetrics {
-        self.inner.metrics()
-    }
-
-    fn clone_box(&self) -> Box<dyn Controller> {
-        Box::new(Self { inner: self.inner.clone_box(), seen: Arc::clone(&self.seen) })
-    }
-
-    fn initial_window(&self) -> u64 {
-        self.inner.initial_window()
-    }
-
-    fn into_any(self: Box<Self>) -> Box<dyn Any> {
-        self.inner.into_any()
-    }
+    super::library::hands_on!();
 }

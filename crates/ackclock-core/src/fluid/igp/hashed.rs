@@ -67,6 +67,25 @@ impl NextHops {
         let node = node as usize;
         &self.links[self.begins[node] as usize..self.begins[node + 1] as usize]
     }
+
+    /// Follows a flow from a node to the destination: `visit` gets each link that its hashes choose.
+    #[inline]
+    fn follow(
+        &self,
+        igp: &Igp,
+        hashed: &Hashed,
+        key: u64,
+        [from, to]: [u32; 2],
+        mut visit: impl FnMut(u32),
+    ) {
+        let mut node = from;
+        while node != to {
+            let hops = self.of(node);
+            let link = hops[hashed.choose(key, node, hops.len())];
+            visit(link);
+            node = igp.dst[link as usize];
+        }
+    }
 }
 
 /// A flow toward the destination that is looked at.
@@ -145,13 +164,9 @@ impl<'a> Paths<'a> {
     ) -> f64 {
         let missing = self.gather(igp, tree, matrix, up);
         for flow in &self.flows {
-            let (mut node, mut rate) = (flow.from, flow.rate);
-            while node != tree.destination {
-                let hops = self.next.of(node);
-                let link = hops[self.hashed.choose(flow.key, node, hops.len())];
-                rate *= add(link, rate);
-                node = igp.dst[link as usize];
-            }
+            let mut rate = flow.rate;
+            let ends = [flow.from, tree.destination];
+            self.next.follow(igp, self.hashed, flow.key, ends, |link| rate *= add(link, rate));
         }
         missing
     }
@@ -169,14 +184,11 @@ impl<'a> Paths<'a> {
         self.links.clear();
         for flow in &self.flows {
             self.begins.push(self.links.len() as u32);
-            let mut node = flow.from;
-            while node != tree.destination {
-                let hops = self.next.of(node);
-                let link = hops[self.hashed.choose(flow.key, node, hops.len())];
+            let ends = [flow.from, tree.destination];
+            self.next.follow(igp, self.hashed, flow.key, ends, |link| {
                 add(link, flow.rate);
                 self.links.push(link);
-                node = igp.dst[link as usize];
-            }
+            });
         }
         self.begins.push(self.links.len() as u32);
         self.passes.clear();
@@ -304,13 +316,9 @@ impl<'a> Paths<'a> {
             let mut sum = 0.0;
             for flow in 0..count {
                 let key = self.hashed.key(from, tree.destination, flow);
-                let (mut node, mut left) = (from, 1.0);
-                while node != tree.destination {
-                    let hops = self.next.of(node);
-                    let link = hops[self.hashed.choose(key, node, hops.len())];
-                    left *= passed[link as usize];
-                    node = igp.dst[link as usize];
-                }
+                let mut left = 1.0;
+                let ends = [from, tree.destination];
+                self.next.follow(igp, self.hashed, key, ends, |link| left *= passed[link as usize]);
                 sum += left;
             }
             part[pair] = sum / f64::from(count);
@@ -358,13 +366,8 @@ pub fn hashed_paths(igp: &Igp, matrix: &Matrix, hashed: &Hashed, each: bool) -> 
             let mut paths: Vec<Vec<u32>> = (0..hashed.flows[pair as usize])
                 .map(|flow| {
                     let key = hashed.key(from, destination, flow);
-                    let (mut node, mut path) = (from, Vec::new());
-                    while node != destination {
-                        let hops = next.of(node);
-                        let link = hops[hashed.choose(key, node, hops.len())];
-                        path.push(link);
-                        node = igp.dst[link as usize];
-                    }
+                    let mut path = Vec::new();
+                    next.follow(igp, hashed, key, [from, destination], |link| path.push(link));
                     path
                 })
                 .collect();

@@ -1,11 +1,12 @@
 """Run examples and papers on one thread and on several: digests and tables must be equal.
 
-    .venv/bin/python tools/threads/compare_threads.py               # with a sample of each paper
+    .venv/bin/python tools/threads/compare_threads.py
     .venv/bin/python tools/threads/compare_threads.py --papers all --most-s 5 --threads 2,3
+    .venv/bin/python tools/threads/compare_threads.py --papers akella2002 --each 40
 
-Of papers the scenarios of the fast tier are run. A sample is the same each time. Cases of other
-engines are left out; those with Python code use one thread in any case. Exit status: 0 all equal,
-1 some differ.
+Of papers the scenarios of the fast tier are run, without options one of each study; they are drawn
+at random, the same each time. Cases of other engines are left out; those with Python code use one
+thread in any case. Exit status: 0 all equal, 1 some differ.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
     from ackclock.scenario.scenario import Scenario
 
 ROOT = Path(__file__).resolve().parents[2]
-SAMPLE = 4
-"""Cases of a paper in a sample."""
+SAMPLE = 1
+"""Cases of a study in a sample."""
 NOT_RESULTS = ("threads", "threads_reason", "cpu_s")
 """What a run took, among its totals."""
 
@@ -43,19 +44,17 @@ def examples() -> Iterator[tuple[str, Scenario]]:
 
 
 def cases(name: str, most: int | None) -> Iterator[tuple[str, Scenario]]:
-    """Make the scenarios of a paper's fast tier, all or so many, in the same order each time."""
+    """Make the scenarios of a paper's fast tier, of each study all or so many."""
     paper = load(name)
-    sweeps = [sweep_of(paper, study, "fast") for study in paper.studies.values()]
-    all_points = [(sweep, point) for sweep in sweeps for point in sweep.points]
-    random.Random(1).shuffle(all_points)
-    for sweep, point in all_points:
-        case = sweep.case_at(point)
-        if isinstance(case, ac.Scenario):
-            at = ", ".join(f"{axis} {label}" for axis, label in point.labels.items())
-            yield f"{name}: {at}", case
-            most = None if most is None else most - 1
-            if most == 0:
-                return
+    for study in paper.studies.values():
+        sweep = sweep_of(paper, study, "fast")
+        points = list(sweep.points)
+        random.Random(1).shuffle(points)
+        for point in points[:most]:
+            case = sweep.case_at(point)
+            if isinstance(case, ac.Scenario):
+                at = ", ".join(f"{axis} {label}" for axis, label in point.labels.items())
+                yield f"{name}: {at}", case
 
 
 def outcome(scenario: Scenario, threads: int) -> tuple[dict[str, Any], dict[str, Any], int, str]:
@@ -115,6 +114,7 @@ def main(arguments: list[str] | None = None) -> int:
         help="sample, all, none, or the name of a paper, which is run without the examples",
     )
     parser.add_argument("--threads", default="2", help="numbers, separated by commas")
+    parser.add_argument("--each", type=int, help="most cases of a study")
     parser.add_argument("--most-s", type=float, default=20.0, help="longest predicted run")
     options = parser.parse_args(arguments)
     found = Comparison([int(number) for number in options.threads.split(",")])
@@ -123,7 +123,7 @@ def main(arguments: list[str] | None = None) -> int:
     if options.papers not in ("sample", "all", "none"):
         names, todo = [options.papers], []
     for name in names:
-        todo += cases(name, SAMPLE if options.papers == "sample" else None)
+        todo += cases(name, SAMPLE if options.papers == "sample" else options.each)
     long = 0
     begin = time.monotonic()
     try:

@@ -227,8 +227,10 @@ class IgpCore:
         target: Ids,
         volume: Floats,
         flows: Ids | None = None,
+        first: Ids | None = None,
         seed: int = 1,
         same: bool = False,
+        given: tuple[Ids, Ids, Ids] | None = None,
     ) -> None: ...
     def loads(
         self, *, up: npt.NDArray[np.bool_], progress: Callable[[int, int], object] | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from ackclock.studies.bottlenecks.operators import read_demands, read_network
 from ackclock.studies.planner.answers import text
 from ackclock.studies.planner.enforcement import enforcement
 from ackclock.studies.planner.failures import everything, named, survey
+from ackclock.studies.planner.hashing import Hashing
 from ackclock.studies.planner.situation import Situation, read_situation
 from ackclock.studies.planner.upgrades import upgrades
 from ackclock.studies.planner.utilisation import utilisation
@@ -98,9 +100,27 @@ def drawn(seed: int, nodes: int = 9, links: int = 15) -> Situation:
     return Situation(network, cost, Demands(source.copy(), target.copy(), ("",), volume[None]), 0)
 
 
-@pytest.mark.parametrize("seed", range(6))
+def on_paths(situation: Situation, seed: int) -> Situation:
+    """Put a part of every third demand on its first shortest path by other weights."""
+    from ackclock.studies.planner.given import GivenPaths
+
+    random = np.random.default_rng(seed)
+    other = situation.with_cost(np.repeat(random.integers(1, 9, situation.links), 2).astype(float))
+    pairs = np.arange(0, len(situation.volume), 3)
+    net, _ = other.routed(np.isin(np.arange(len(situation.volume)), pairs), situation.volume[pairs])
+    share = random.choice([0.25, 1.0], len(pairs))
+    return replace(
+        situation, paths=GivenPaths(pairs.astype(np.uint32), share, net.offsets, net.hops)
+    )
+
+
+@pytest.mark.parametrize("seed", range(9))
 def test_pairs_that_are_skipped_are_not_among_the_worst(seed: int) -> None:
     situation = drawn(seed)
+    if seed % 3 == 1:
+        situation = on_paths(situation, seed)
+    elif seed % 3 == 2:
+        situation = replace(situation, hashing=Hashing(3e8, seed))
     links = everything(situation, "links")
     pairs = [named(situation, [a.name, b.name]) for a, b in combinations(links, 2)]
     found, all_pairs = survey(situation, "pairs"), survey(situation, failed=pairs)
@@ -364,6 +384,27 @@ def test_an_interrupted_analysis_goes_on_where_it_was(tmp_path: Path) -> None:
     assert min(seen) > 0.5
 
 
+def test_interrupted_pairs_go_on_where_they_were(tmp_path: Path) -> None:
+    situation = replace(drawn(4, nodes=14, links=30), hashing=Hashing(3e8))
+    folder = tmp_path / "parts"
+    whole = survey(situation, "pairs")
+    assert whole.solved == whole.tried == 435
+
+    def stop(done: float) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        survey(situation, "pairs", resume=folder, progress=stop)
+    # Single failures, and the first of two batches.
+    assert len(list(folder.glob("*.npz"))) == 2
+    assert text(survey(situation, "pairs", resume=folder)) == text(whole)
+    assert not folder.exists()
+    found = upgrades(situation, "failure", count=2, resume=folder)
+    assert found.to_data() == upgrades(situation, "failure", count=2).to_data()
+    with pytest.raises(ScenarioError, match="--goal total has nothing to keep"):
+        upgrades(situation, "total", resume=folder)
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -377,11 +418,18 @@ def test_an_interrupted_analysis_goes_on_where_it_was(tmp_path: Path) -> None:
         ["failures", "--ecmp", "hash", "--hashes", "3", "--same-hash"],
         ["upgrades", "--ecmp", "hash", "--flow-rate", "1 Gbps", "--goal", "total"],
         ["enforce", "--at", "20:00", "--ecmp", "hash", "--draws", "1"],
+        ["load", "--paths", "paths.csv"],
+        ["failures", "--of", "pairs", "--paths", "paths.csv"],
+        ["upgrades", "--goal", "total", "--paths", "paths.csv"],
+        ["weights", "--tries", "20", "--paths", "paths.csv"],
+        ["enforce", "--draws", "1", "--paths", "paths.csv", "--ecmp", "hash"],
     ],
 )
 def test_each_question_is_a_command_with_a_page(tmp_path: Path, arguments: list[str]) -> None:
     ring(tmp_path)
     out = tmp_path / "out"
+    (tmp_path / "paths.csv").write_text("path,share\na;d;c,0.5\n")
+    arguments = [str(tmp_path / one) if one == "paths.csv" else one for one in arguments]
     files = [str(tmp_path / "ring.csv"), "--demands", str(tmp_path / "series.csv")]
     run = CliRunner().invoke(cli, ["plan", *arguments, *files, "--out", str(out)])
     assert run.exit_code == 0, run.output

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -71,6 +72,26 @@ def test_flows_come_from_the_column_or_the_rate_of_a_flow(tmp_path: Path) -> Non
         diamond(tmp_path, bad)
     lines = [p.message.split(":")[0] for p in caught.value.problems]
     assert lines == ["line 2", "line 3", "line 4", "line 5"]
+
+
+def test_a_second_failure_may_add_more_than_its_link_carried(tmp_path: Path) -> None:
+    # A router that loses one of four next hops moves flows between the others, too: 12 Gbit/s more
+    # than the first failure's loss and the load of the second link are lost here.
+    demands = "source,target,demand_bps,flows\na,b,30 Gbps,5\nb,a,20 Gbps,4\n"
+    situation = diamond(tmp_path, demands, Hashing(seed=10))
+    links = everything(situation, "links")
+    pairs = [named(situation, [a.name, b.name]) for a, b in combinations(links, 2)]
+    found, brute = survey(situation, "pairs"), survey(situation, failed=pairs)
+    assert found.solved == found.tried == len(pairs)
+    for i in range(10):
+        assert found.least_lost(i) == pytest.approx(brute.least_lost(i))
+    alone = {one.name: survey(situation, failed=[one]) for one in links}
+    worst = 0.0
+    for i, pair in enumerate(brute.failed):
+        one, other = (alone[name] for name in pair.name.split(" and "))
+        carried = one.least_lost(0) + float(situation.loads[list(other.failed[0].links)].sum())
+        worst = max(worst, brute.least_lost(i) - carried)
+    assert worst > 1e9
 
 
 def test_a_failure_moves_only_flows_of_routers_that_lose_a_next_hop(tmp_path: Path) -> None:

@@ -2,8 +2,8 @@
 
 use ackclock_core::error::Problem;
 use ackclock_core::fluid::igp::{
-    Failure, Hashed, Igp, Impact, Matrix, Search, Stopped, Watch, failures, hashed_paths, kept,
-    loads, search_weights,
+    Failure, Given, Hashed, Igp, Impact, Matrix, Search, Stopped, Watch, failures, hashed_paths,
+    kept, loads, search_weights,
 };
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyRuntimeError;
@@ -80,7 +80,7 @@ impl IgpCore {
 impl IgpCore {
     #[new]
     #[expect(clippy::too_many_arguments, reason = "called by one Python class, by name")]
-    #[pyo3(signature = (*, nodes, src, dst, cost, capacity, source, target, volume, flows=None, seed=1, same=false))]
+    #[pyo3(signature = (*, nodes, src, dst, cost, capacity, source, target, volume, flows=None, first=None, seed=1, same=false, given=None))]
     fn new(
         nodes: usize,
         src: Ids<'_>,
@@ -91,8 +91,10 @@ impl IgpCore {
         target: Ids<'_>,
         volume: Floats<'_>,
         flows: Option<Ids<'_>>,
+        first: Option<Ids<'_>>,
         seed: u64,
         same: bool,
+        given: Option<(Ids<'_>, Ids<'_>, Ids<'_>)>,
     ) -> PyResult<Self> {
         let (src, dst, cost, capacity) = (ids(&src), ids(&dst), floats(&cost), floats(&capacity));
         let (source, target, volume) = (ids(&source), ids(&target), floats(&volume));
@@ -125,9 +127,21 @@ impl IgpCore {
         if !problems.is_empty() {
             return Err(input_error(&problems));
         }
-        let matrix = Matrix::new(nodes, source, &target, volume);
-        let hashed = flows.map(|flows| Hashed { flows, seed, same });
-        Ok(Self { igp: Igp::new(nodes, src, dst, cost), matrix, capacity, hashed })
+        let igp = Igp::new(nodes, src, dst, cost);
+        let mut matrix = Matrix::new(nodes, source, target, volume);
+        if let Some((pair, offsets, links)) = given {
+            let (pair, paths) = (ids(&pair), lists(&ids(&offsets), &ids(&links), m)?);
+            let right =
+                pair.len() == paths.len() && pair.iter().all(|&p| (p as usize) < matrix.pairs());
+            let given = Given::new(pair.iter().copied().zip(paths.iter().map(|path| &path[..])));
+            matrix = Some(matrix)
+                .filter(|_| right)
+                .and_then(|matrix| matrix.with_given(&igp, given))
+                .ok_or_else(|| wrong("given", "expected one path for a demand, from end to end"))?;
+        }
+        let first = first.map_or_else(Vec::new, |first| ids(&first));
+        let hashed = flows.map(|flows| Hashed { flows, first, seed, same });
+        Ok(Self { igp, matrix, capacity, hashed })
     }
 
     /// Load of each link, and the volume without a path.

@@ -48,6 +48,8 @@ _FILES = (
 )  # fmt: skip
 _INPUTS = (
     *_FILES,
+    click.option("--paths", type=FILE, metavar="FILE", help="CSV: path, nodes with ; between them,"
+                 " and share; such demands take it while all of its links work."),
     click.option("--out", type=FILE, metavar="DIR", help="Write a page, a map and the numbers."),
     click.option("--map", "picture", type=FILE, metavar="FILE", help="Draw the network: .svg, .png"
                  " or .pdf."),
@@ -71,6 +73,11 @@ _AT = click.option("--at", metavar="TIME", help="Time to look at; left out: when
 _MEMORY = click.option(
     "--memory", type=click.IntRange(1), default=1024, show_default=True, metavar="MB",
     help="For loads under failures; with less, it takes longer.",
+)  # fmt: skip
+
+_RESUME = click.option(
+    "--resume", type=FILE, metavar="DIR",
+    help="Keep failures that are done there, and go on from them after an interruption.",
 )  # fmt: skip
 
 
@@ -116,6 +123,7 @@ def _read(options: dict[str, Any]) -> Situation:
         merge_parallel=options["merge_parallel"],
         scale=options["scale"],
         hashing=_hashing(options),
+        paths=options.get("paths"),
     )
 
 
@@ -174,8 +182,7 @@ def load(*, hashes: int, **options: Any) -> None:
     "--fail", multiple=True, metavar="NAME",
     help="Fail this node, link (a - b) or risk group; several fail together.",
 )  # fmt: skip
-@click.option("--resume", type=FILE, metavar="DIR",
-              help="Keep what is done there, and go on from it after an interruption.")  # fmt: skip
+@_RESUME
 @_with(_HASHING)
 @_HASHES
 @_MEMORY
@@ -218,9 +225,18 @@ def failures(
     "--factor", type=click.FloatRange(1.0, min_open=True), default=2.0, show_default=True,
     help="What an upgrade multiplies a link's capacity by.",
 )  # fmt: skip
+@_RESUME
 @_with(_HASHING)
 @_MEMORY
-def upgrades(*, goal: str, count: int, factor: float, memory: int, **options: Any) -> None:
+def upgrades(
+    *,
+    goal: str,
+    count: int,
+    factor: float,
+    memory: int,
+    resume: Path | None,
+    **options: Any,
+) -> None:
     """Find the links whose upgrade helps most."""
     from ackclock.studies.planner.upgrades import upgrades as work
 
@@ -232,6 +248,7 @@ def upgrades(*, goal: str, count: int, factor: float, memory: int, **options: An
             count=count,
             factor=factor,
             memory=memory << 20,
+            resume=resume,
             progress=progress,
         ),
     )

@@ -44,16 +44,21 @@ def _inputs(situation: Situation) -> str:
     )
 
 
-def _how_hashed(situation: Situation) -> list[str]:
-    """Say which flows are hashed; nothing where traffic is divided in equal parts."""
-    hashing = situation.hashing
-    if hashing is None:
-        return []
-    own = situation.demands.flows
-    by_rate = f"of at most {_bps(hashing.flow_bps)}"
-    which = by_rate if own is None else f"as the file gives, else {by_rate}"
-    how = "one hash in all routers" if hashing.same else "a hash of each router"
-    return [f"{int(situation.flows().sum()):,} flows, {which}, take equal paths by {how}"]
+def _how_routed(situation: Situation) -> list[str]:
+    """Say which demands are on given paths and which flows are hashed, where some are."""
+    lines, hashing, paths = [], situation.hashing, situation.paths
+    if paths is not None:
+        unused = f", {paths.unused} more in the file have no demand" if paths.unused else ""
+        given = int(np.unique(paths.pair).size)
+        lines.append(f"given paths: {len(paths.pair)}, of {given} of the demands{unused}")
+    if hashing is not None:
+        own = situation.demands.flows
+        by_rate = f"of at most {_bps(hashing.flow_bps)}"
+        which = by_rate if own is None else f"as the file gives, else {by_rate}"
+        how = "one hash in all routers" if hashing.same else "a hash of each router"
+        flows = int(situation.flows().sum())
+        lines.append(f"{flows:,} flows, {which}, take equal paths by {how}")
+    return lines
 
 
 def _over_hashes(values: npt.NDArray[np.float64]) -> str:
@@ -106,7 +111,7 @@ def _(answer: Utilisation) -> list[str]:
     situation = answer.situation
     times, used = situation.demands.times, answer.used
     lines = [_inputs(situation) + (f", {len(times)} times" if len(times) > 1 else "")]
-    lines += _how_hashed(situation)
+    lines += _how_routed(situation)
     time, link = divmod(int(used.argmax()), used.shape[1])
     when = f" at {times[time]}" if times[time] else ""
     lines.append(
@@ -190,7 +195,7 @@ def _(answer: Survey) -> list[str]:
     used = answer.base / situation.capacity
     lines = [
         f"{_inputs(situation)}, {_bps(demand)}{situation.when()}",
-        *_how_hashed(situation),
+        *_how_routed(situation),
         f"without failure the busiest link, {situation.direction(int(used.argmax()))}, has a"
         f" load of {percent(float(used.max()))} of its capacity"
         + (f", and {_bps(answer.base_lost)} is lost" if answer.base_lost else ""),
@@ -286,7 +291,7 @@ def _(answer: Upgrades) -> list[str]:
         return _bps(value) if value < float("inf") else "all demands met"
 
     lines = [f"{_inputs(answer.situation)}{answer.situation.when()}"]
-    lines += _how_hashed(answer.situation)
+    lines += _how_routed(answer.situation)
     lines.append(f"{_GOALS[answer.goal]}: {shown(answer.before)} as it is")
     made = f"{number(answer.factor)} times the capacity of {', '.join(answer.links)}"
     lines.append(f"{made}: {shown(answer.after)}")
@@ -313,6 +318,7 @@ def _(answer: Found) -> list[str]:
     best = min(answer.baselines, key=lambda name: answer.baselines[name])
     lines = [
         f"{_inputs(answer.situation)}{answer.situation.when()}",
+        *_how_routed(answer.situation),
         f"busiest link after {answer.tries} tries: {percent(answer.utilisation)} of its capacity;"
         f" the best usual weights ({best}) give {percent(answer.baselines[best])}",
     ]
@@ -346,7 +352,7 @@ def _(answer: Enforcement) -> list[str]:
     nowhere, _, everywhere = answer.baselines
     lines = [
         f"{_inputs(answer.situation)}{answer.situation.when()}",
-        *_how_hashed(answer.situation),
+        *_how_routed(answer.situation),
         f"{percent(answer.share)} of the demands, {_bps(answer.hosed)}, push"
         f" {number(answer.push)} times as much; the others demand {_bps(answer.demanded)}"
         + (f" (means of {answer.draws} draws)" if answer.draws > 1 else ""),

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     Ids = npt.NDArray[np.uint32]
     Cells = npt.NDArray[np.int64]
 
-__all__ = ["MOST_FLOWS", "Demands", "check_memory", "gravity", "lines_of", "read_series",
-           "series_problems"]  # fmt: skip
+__all__ = ["MOST_FLOWS", "Demands", "FileProblems", "check_memory", "gravity", "lines_of",
+           "read_series", "series_problems"]  # fmt: skip
 
 _TIME = ("time", "time_utc")
 _SOURCE, _TARGET = ("source", "src", "from"), ("target", "dst", "to")
@@ -101,8 +101,16 @@ class Demands:
         raise ScenarioError([Problem("--at", message)])
 
 
-class _Problems:
-    """Problems of one file by line; a long list is cut and counted."""
+class FileProblems:
+    """Problems of one file by line; a long list is cut and counted.
+
+    Parameters
+    ----------
+    path
+        The file.
+    key
+        The option that named it.
+    """
 
     def __init__(self, path: Path, key: str) -> None:
         self.path, self.key = path, key
@@ -110,12 +118,28 @@ class _Problems:
         self.more = 0
 
     def add(self, line: int, message: str) -> None:
+        """Keep a problem.
+
+        Parameters
+        ----------
+        line
+            Its line.
+        message
+            What is wrong.
+        """
         if len(self.found) < _MOST_REPORTED:
             self.found.append(Problem(self.key, f"line {line}: {message}", str(self.path)))
         else:
             self.more += 1
 
     def check(self) -> None:
+        """Refuse the file if it has problems.
+
+        Raises
+        ------
+        ScenarioError
+            All of them.
+        """
         if self.more:
             self.found.append(Problem(self.key, f"and {self.more} more", str(self.path)))
         if self.found:
@@ -162,7 +186,7 @@ def read_series(network: Network, path: str | Path, *, scale: float = 1.0) -> De
         if made is not None:
             return made
     rows = _rows(file, "demands", _SOURCE, _TARGET, _DEMAND)
-    problems = _Problems(file, "demands")
+    problems = FileProblems(file, "demands")
     times: dict[str, int] = {}
     pairs: dict[tuple[int, int], int] = {}
     seen: dict[tuple[int, int], int] = {}
@@ -265,7 +289,7 @@ def series_problems(path: str | Path) -> list[Problem]:
     number: dict[str, int] = {}
     for name in (name for pair in ends for name in pair if name):
         number.setdefault(name, len(number))
-    problems = _Problems(file, "demands")
+    problems = FileProblems(file, "demands")
     for (a, b), (line, row) in zip(ends, rows, strict=True):
         for message in check_demand(number, a, b, _value(row, _DEMAND))[1]:
             problems.add(line, message)
@@ -358,7 +382,7 @@ def gravity(network: Network, path: str | Path, *, scale: float = 1.0) -> Demand
     """
     file = Path(path)
     number = network.numbers()
-    problems = _Problems(file, "gravity")
+    problems = FileProblems(file, "gravity")
     sent, received = np.zeros(len(network.graph.nodes)), np.zeros(len(network.graph.nodes))
     seen: dict[int, int] = {}
     for line, row in _rows(file, "gravity", ("node",), ("out_bps", "volume_bps")):

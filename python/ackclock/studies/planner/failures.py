@@ -313,7 +313,8 @@ def survey(
     it is 0, the busiest link decides.
 
     Of pairs of links only those are computed that can be among the worst: what a second failure
-    adds is at most the traffic that the link carries after the first.
+    adds is at most the traffic that the link carries after the first. Where routers hash flows all
+    are computed, since a router that loses a next hop moves flows that did not take it.
 
     Parameters
     ----------
@@ -329,7 +330,7 @@ def survey(
         How many seeds of the hash are tried on the worst failures, where routers hash flows.
     resume
         Folder for what is done: an interrupted analysis of the same inputs goes on from there. It
-        is removed in the end. Pairs are not kept.
+        is removed in the end.
     progress
         Gets the part that is done.
 
@@ -339,7 +340,7 @@ def survey(
         There is no such kind; the folder has something else; seeds of a hash without a hash.
     """
     if failed is None and kind == "pairs":
-        found = _pairs(situation, memory, progress)
+        found = _pairs(situation, memory, resume, progress)
     else:
         found = _singles(situation, kind, failed, memory, resume, progress)
     if hashes == 1:
@@ -392,18 +393,17 @@ def _by_parts(
     every = []
     for number, start in enumerate(starts):
         some = failed[start : start + size]
-        found = None if parts is None else parts.read(number)
-        if found is None:
 
-            def report(done: float, before: int = start, now: int = len(some)) -> None:
-                if progress is not None:
-                    progress((before + done * now) / len(failed))
+        def report(done: float, before: int = start, now: int = len(some)) -> None:
+            if progress is not None:
+                progress((before + done * now) / len(failed))
 
-            made = _run(situation, some, memory=memory, progress=report)
-            found = {name: np.asarray(made[name]) for name in (*_COLUMNS, "base", "worst")}
-            if parts is not None:
-                parts.write(number, found)
-        every.append(found)
+        def compute(
+            some: Sequence[Failed] = some, report: Callable[[float], None] = report
+        ) -> dict[str, Any]:
+            return _run(situation, some, memory=memory, progress=report)
+
+        every.append(_part(parts, number, (*_COLUMNS, "base", "worst"), compute))
     if parts is not None:
         parts.remove()
     joined: dict[str, Any] = {
@@ -413,7 +413,25 @@ def _by_parts(
     return {**joined, "base": every[0]["base"], "worst": worst}
 
 
-def _pairs(situation: Situation, memory: int, progress: Callable[[float], object] | None) -> Survey:
+def _part(
+    parts: Parts | None, number: int, names: Sequence[str], compute: Callable[[], dict[str, Any]]
+) -> dict[str, Any]:
+    """Read a part that is done, or compute and keep it."""
+    found = None if parts is None else parts.read(number)
+    if found is None:
+        made = compute()
+        found = {name: np.asarray(made[name]) for name in names}
+        if parts is not None:
+            parts.write(number, found)
+    return found
+
+
+def _pairs(
+    situation: Situation,
+    memory: int,
+    resume: Path | None,
+    progress: Callable[[float], object] | None,
+) -> Survey:
     singles = everything(situation, "links")
     n = len(singles)
     if n > _MOST_PAIRED:
@@ -421,13 +439,21 @@ def _pairs(situation: Situation, memory: int, progress: Callable[[float], object
         raise ScenarioError([Problem("--of", message)])
     if n < 2:
         raise ScenarioError([Problem("--of", "pairs need two links; the network has one")])
-    found = _run(situation, singles, across=True, memory=memory)
+    parts = None if resume is None else Parts(resume, situation, f"pairs {_BATCH} {MOST}")
+    found = _part(
+        parts,
+        0,
+        (*_COLUMNS, "base", "across"),
+        lambda: _run(situation, singles, across=True, memory=memory),
+    )
     across = found["across"].reshape(n, n)
     lost = found["disconnected"] + found["excess"]
     pairs = np.array(list(combinations(range(n), 2)))
     first, second = pairs.T
     # Either order bounds the pair; the traffic of the second link moves, at most once, to any link.
     bound = np.minimum(lost[first] + across[first, second], lost[second] + across[second, first])
+    if situation.hashing is not None:
+        bound = np.full(len(pairs), np.inf)
     smallest = float(situation.capacity.min())
     busy = np.minimum(
         found["utilisation"][first] + across[first, second] / smallest,
@@ -454,7 +480,11 @@ def _pairs(situation: Situation, memory: int, progress: Callable[[float], object
             Failed(f"{singles[a].name} and {singles[b].name}", singles[a].links + singles[b].links)
             for a, b in pairs[batch]
         ]
-        more = _run(situation, some, memory=memory)
+
+        def compute(some: Sequence[Failed] = some) -> dict[str, Any]:
+            return _run(situation, some, memory=memory)
+
+        more = _part(parts, 1 + solved // _BATCH, _COLUMNS, compute)
         solved += len(some)
         kept += some
         impact = {name: np.concatenate([impact[name], more[name]]) for name in _COLUMNS}
@@ -463,6 +493,8 @@ def _pairs(situation: Situation, memory: int, progress: Callable[[float], object
         impact = {name: values[best] for name, values in impact.items()}
         if progress is not None:
             progress(1 - len(rest) / len(order))
+    if parts is not None:
+        parts.remove()
     ranked = tuple(kept)
     base_lost, hurt = _hurt(situation, ranked[:MOST])
     return Survey(
@@ -481,7 +513,7 @@ def _pairs(situation: Situation, memory: int, progress: Callable[[float], object
 def _hurt(situation: Situation, failed: Sequence[Failed]) -> tuple[float, tuple[Hurt, ...]]:
     """What does not arrive without failure, and what failures do to demands."""
     volume = situation.volume
-    before = situation.core().kept(up=np.empty(0, dtype=np.bool_), rounds=_ROUNDS)[0]
+    before, _ = situation.kept(rounds=_ROUNDS)
     found = []
     for one in failed:
         up = np.ones(len(situation.capacity), dtype=np.bool_)
@@ -489,8 +521,7 @@ def _hurt(situation: Situation, failed: Sequence[Failed]) -> tuple[float, tuple[
         down = np.isin(situation.demands.source, one.nodes) | np.isin(
             situation.demands.target, one.nodes
         )
-        core = situation.core(np.where(down, 0.0, volume))
-        part, _, settled = core.kept(up=up, rounds=_ROUNDS)
+        part, settled = situation.kept(up, np.where(down, 0.0, volume), rounds=_ROUNDS)
         less = np.where(down, 0.0, (before - part) * volume)
         hurt = np.flatnonzero(less > _SAME * volume)
         order = hurt[np.argsort(-less[hurt], kind="stable")][:MOST]

@@ -113,6 +113,8 @@ def _digest(situation: Situation, request: str) -> str:
     arrays.append(situation.volume)
     if situation.hashing is not None:
         arrays.append(situation.flows())
+    if (paths := situation.paths) is not None:
+        arrays += [paths.pair, paths.share, paths.offsets, paths.links]
     for array in arrays:
         sha.update(np.ascontiguousarray(array).tobytes())
     return sha.hexdigest()

@@ -18,6 +18,7 @@ from ackclock.studies.planner.demands import (
     read_series,
     series_problems,
 )
+from ackclock.studies.planner.given import Parts, read_paths
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,8 +26,10 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from ackclock.engines.fluid.graph import Graph
     from ackclock.engines.fluid.net import FluidNet
     from ackclock.studies.bottlenecks.operators import Network
+    from ackclock.studies.planner.given import GivenPaths
     from ackclock.studies.planner.hashing import Hashing
 
     Floats = npt.NDArray[np.float64]
@@ -60,6 +63,8 @@ class Situation:
         Number of the time that is looked at.
     hashing
         How routers hash flows to equal next hops; None: they divide traffic in equal parts.
+    paths
+        Paths that demands are given; they are routed only when a link of their path fails.
     """
 
     network: Network
@@ -67,6 +72,7 @@ class Situation:
     demands: Demands
     time: int
     hashing: Hashing | None = None
+    paths: GivenPaths | None = None
 
     @property
     def volume(self) -> Floats:
@@ -93,20 +99,51 @@ class Situation:
             Demand of each pair; left out: at the time that is looked at. Flows are those of that
             time.
         """
-        graph, hashing = self.network.graph, self.hashing
+        graph, hashing, parts = self.network.graph, self.hashing, self.parts
+        of_pair = self.volume if volume is None else volume
+        flows, first = (None, None) if hashing is None else parts.flows(self.flows())
         return _core.IgpCore(
             nodes=len(graph.nodes),
             src=graph.src,
             dst=graph.dst,
             cost=self.cost,
             capacity=graph.capacity,
-            source=self.demands.source,
-            target=self.demands.target,
-            volume=np.ascontiguousarray(self.volume if volume is None else volume),
-            flows=None if hashing is None else self.flows(),
+            source=self.demands.source[parts.owner],
+            target=self.demands.target[parts.owner],
+            volume=of_pair[parts.owner] * parts.share,
+            flows=flows,
+            first=first,
             seed=1 if hashing is None else hashing.seed,
             same=False if hashing is None else hashing.same,
+            given=parts.given,
         )
+
+    @cached_property
+    def parts(self) -> Parts:
+        """What the engine routes: each demand, or its parts if it is given paths."""
+        return Parts(len(self.demands.source), self.paths)
+
+    def kept(
+        self, up: Flags = _NOTHING, volume: Floats | None = None, *, rounds: int
+    ) -> tuple[Floats, bool]:
+        """Find what arrives where overloaded links drop in proportion.
+
+        Parameters
+        ----------
+        up
+            Which directed links work; left out: all.
+        volume
+            Demand of each pair; left out: at the time that is looked at.
+        rounds
+            How many at most.
+
+        Returns
+        -------
+        tuple
+            Part of each demand that arrives, and whether the rates came to rest.
+        """
+        part, _, settled = self.core(volume).kept(up=up, rounds=rounds)
+        return self.parts.by_pair(part), settled
 
     def flows(self) -> Ids:
         """Number of flows of each pair at the time that is looked at, where routers hash them."""
@@ -131,8 +168,9 @@ class Situation:
     ) -> tuple[FluidNet, Ids]:
         """Make the fluid engine's network.
 
-        Flows follow the first shortest path of their demand. Where routers hash flows, those of a
-        demand that take the same path are one, with their part of volume and weight.
+        Flows follow the paths that their demand is given, or its first shortest path. Where routers
+        hash flows, those of a demand that take the same path are one. Each has its part of volume
+        and weight.
 
         Parameters
         ----------
@@ -153,31 +191,50 @@ class Situation:
         ScenarioError
             Every pair without a path.
         """
-        from ackclock.engines.fluid.graph import Traffic
         from ackclock.engines.fluid.net import FluidNet
 
         self.check_paths(positive)
         source, target = self.demands.source[positive], self.demands.target[positive]
-        graph = replace(self.network.graph, cost=self.cost)
-        if self.hashing is None:
-            traffic = Traffic(source, target, volume, weight)
-            made = FluidNet.routed(graph, traffic, routing="cost")
-            return made, np.arange(len(source), dtype=np.uint32)
-        pair, count, offsets, hops, _ = self.core(np.where(positive, 1.0, 0.0)).paths(each=False)
+        graph, parts = replace(self.network.graph, cost=self.cost), self.parts
         place = np.cumsum(positive) - 1
-        owner = place[pair].astype(np.uint32)
-        part = count / self.flows()[pair]
+        if self.hashing is None:
+            of = np.flatnonzero(positive[parts.owner])
+            owner, share = place[parts.owner[of]].astype(np.uint32), parts.share[of]
+            offsets, hops = self._hops(graph, of)
+        else:
+            core = self.core(np.where(positive, 1.0, 0.0))
+            part, count, offsets, hops, _ = core.paths(each=False)
+            owner = place[parts.owner[part]].astype(np.uint32)
+            share = parts.share[part] * count / parts.flows(self.flows())[0][part]
         weights = np.ones(len(source)) if weight is None else weight
         made = FluidNet(
             graph.capacity,
             offsets,
             hops,
-            demand=volume[owner] * part,
-            weight=weights[owner] * part,
+            demand=volume[owner] * share,
+            weight=weights[owner] * share,
             graph=graph,
             ends=(source[owner], target[owner]),
         )
         return made, owner
+
+    def _hops(self, graph: Graph, of: npt.NDArray[np.intp]) -> tuple[Ids, Ids]:
+        """Find the links of parts: those given, or of the first shortest path."""
+        from ackclock.engines.fluid.graph import Traffic
+        from ackclock.engines.fluid.routing import routes
+
+        parts, demands = self.parts, self.demands
+        ends = demands.source[parts.owner[of]], demands.target[parts.owner[of]]
+        offsets, hops = routes(graph, Traffic(*ends), "cost")
+        if parts.given is None:
+            return offsets, hops
+        rows = np.split(hops, offsets[1:-1])
+        given, begins, links = parts.given
+        at = {int(part): i for i, part in enumerate(of)}
+        for path, part in enumerate(given.tolist()):
+            if part in at:
+                rows[at[part]] = links[begins[path] : begins[path + 1]]
+        return np.cumsum([0, *map(len, rows)], dtype=np.uint32), np.concatenate(rows)
 
     def without_path(self, positive: Flags) -> list[int]:
         """List pairs that have no path.
@@ -188,8 +245,8 @@ class Situation:
             Pairs that are looked at, ``(n_pairs,)``.
         """
         # Of the first round all arrives but what has no path.
-        core = replace(self, hashing=None).core(np.where(positive, 1.0, 0.0))
-        part = core.kept(up=_NOTHING, rounds=1)[0]
+        divided = replace(self, hashing=None)
+        part, _ = divided.kept(volume=np.where(positive, 1.0, 0.0), rounds=1)
         return [int(pair) for pair in np.flatnonzero(positive & (part == 0))]
 
     def check_paths(self, positive: Flags) -> None:
@@ -333,6 +390,7 @@ def read_situation(
     merge_parallel: bool = False,
     scale: float = 1.0,
     hashing: Hashing | None = None,
+    paths: str | Path | None = None,
 ) -> Situation:
     """Read a network and its demands.
 
@@ -356,11 +414,13 @@ def read_situation(
         Factor on every demand.
     hashing
         How routers hash flows to equal next hops; None: they divide traffic in equal parts.
+    paths
+        CSV of paths that demands are given, as of `ackclock.studies.planner.given.read_paths`.
 
     Raises
     ------
     ScenarioError
-        Everything wrong with both files; neither or both of the two files of demands.
+        Everything wrong with the files; neither or both of the two files of demands.
     """
     if (demands is None) == (gravity_file is None):
         raise ScenarioError([Problem("", "needs one of --demands and --gravity")])
@@ -378,4 +438,6 @@ def read_situation(
     else:
         assert gravity_file is not None, "invariant: one of the two is given"
         found = gravity(made, gravity_file, scale=scale)
-    return Situation(made, costs(made, metric), found, found.at(at), hashing)
+    cost = costs(made, metric)
+    given = None if paths is None else read_paths(made, cost, found, paths)
+    return Situation(made, cost, found, found.at(at), hashing, given)

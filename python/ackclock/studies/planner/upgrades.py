@@ -13,6 +13,7 @@ from ackclock.studies.planner.failures import MEMORY, survey
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     import numpy.typing as npt
 
@@ -97,6 +98,7 @@ def upgrades(
     count: int = 1,
     factor: float = 2.0,
     memory: int = MEMORY,
+    resume: Path | None = None,
     progress: Callable[[float], object] | None = None,
 ) -> Upgrades:
     """Find the links whose upgrade helps most.
@@ -118,23 +120,29 @@ def upgrades(
         What their capacity is multiplied by, above 1.
     memory
         Bytes for loads under failures.
+    resume
+        Folder for failures that are done, as of `survey`; of the goal ``failure`` only.
     progress
         Gets the part that is done.
 
     Raises
     ------
     ScenarioError
-        There is no such goal, or a demand has no path.
+        There is no such goal; it has no failures to keep; a demand has no path.
     """
     if goal not in get_args(Goal):
         message = f'"{goal}" is not one; {suggestion(goal, get_args(Goal))}'
         raise ScenarioError([Problem("--goal", message)])
+    if resume is not None and goal != "failure":
+        raise ScenarioError(
+            [Problem("--resume", f'--goal {goal} has nothing to keep; "failure" has')]
+        )
     count = min(count, situation.links)
     if goal in ("minimum", "total"):
         return _by_rates(situation, goal, count, factor)
     loads = situation.loads
     if goal == "failure":
-        found = survey(situation, "links", memory=memory, progress=progress)
+        found = survey(situation, "links", memory=memory, resume=resume, progress=progress)
         assert found.worst is not None, "invariant: a survey of links has their worst loads"
         loads = np.maximum(loads, found.worst)
     return _by_loads(situation, goal, loads, count, factor)

@@ -132,7 +132,7 @@ def least_utilisation(situation: Situation) -> float | None:
     """Find the least utilisation of the busiest link that any routing can reach.
 
     The linear programme of multi-commodity flow, with one commodity for each destination, solved by
-    HiGHS. Demands without a path are left out.
+    HiGHS. What is on given paths stays there; demands without a path are left out.
 
     Parameters
     ----------
@@ -152,8 +152,13 @@ def least_utilisation(situation: Situation) -> float | None:
     targets = np.unique(demands.target)
     if len(targets) * m > _MOST_VARIABLES:
         return None
-    lost = situation.core().kept(up=np.empty(0, dtype=np.bool_), rounds=1)[0] == 0
-    reached = ~lost
+    parts, on_paths = situation.parts, np.zeros(m)
+    volume = situation.volume[parts.owner] * parts.share
+    routed = ~np.isin(parts.owner, situation.without_path(situation.volume > 0))
+    if parts.given is not None:
+        given, offsets, hops = parts.given
+        np.add.at(on_paths, hops, np.repeat(volume[given], np.diff(offsets)))
+        routed[given] = False
     links = np.arange(m)
     incidence = coo_array(
         (np.r_[np.ones(m), -np.ones(m)], (np.r_[graph.src, graph.dst], np.r_[links, links])),
@@ -161,11 +166,10 @@ def least_utilisation(situation: Situation) -> float | None:
     )
     supply = np.zeros((len(targets), n))
     place = {int(t): i for i, t in enumerate(targets)}
-    for a, b, volume in zip(
-        demands.source[reached], demands.target[reached], situation.volume[reached], strict=True
-    ):
-        supply[place[int(b)], a] += volume
-        supply[place[int(b)], b] -= volume
+    of = parts.owner[routed]
+    for a, b, sent in zip(demands.source[of], demands.target[of], volume[routed], strict=True):
+        supply[place[int(b)], a] += sent
+        supply[place[int(b)], b] -= sent
     scale = float(situation.capacity.max())
     count = len(targets)
     conserve: Any = kron(coo_array(np.eye(count)), incidence)
@@ -175,7 +179,7 @@ def least_utilisation(situation: Situation) -> float | None:
     solved = linprog(
         np.r_[np.zeros(count * m), 1.0],
         A_ub=upper.tocsr(),
-        b_ub=np.zeros(m),
+        b_ub=-on_paths / scale,
         A_eq=equal.tocsr(),
         b_eq=supply.ravel() / scale,
         method="highs",

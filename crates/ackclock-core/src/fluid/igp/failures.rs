@@ -1,5 +1,6 @@
 //! What failures of links and nodes do to the loads of all others.
 
+use super::given::Crossed;
 use super::hashed::Paths;
 use super::repair::Repair;
 use super::{Hashed, Igp, Matrix, Progress, Stopped, Tree};
@@ -82,7 +83,12 @@ pub fn failures(
         ..Failures::default()
     };
     let mut rows = vec![0.0; block * m];
-    let destinations: Vec<u32> = matrix.destinations().collect();
+    let destinations = matrix.all_destinations();
+    let crossed = Crossed::new(igp, &matrix.given);
+    matrix.send_given(|link, load| {
+        found.base[link as usize] += load;
+        1.0
+    });
     let blocks = failures.len().div_ceil(block).max(1);
     let (mut steps, all) = (0, blocks * destinations.len());
     for number in 0..blocks {
@@ -90,6 +96,24 @@ pub fn failures(
             [(number * block).min(failures.len())..((number + 1) * block).min(failures.len())];
         rows[..some.len() * m].fill(0.0);
         let mut impact = vec![Impact::default(); some.len()];
+        // Pairs that each failure puts off their given paths, by destination.
+        let mut detours: Vec<Vec<u32>> = vec![Vec::new(); some.len()];
+        for (i, failure) in some.iter().enumerate() {
+            for (pair, links) in crossed.broken_by(failure) {
+                let volume = matrix.volume[pair as usize];
+                for &link in links {
+                    rows[i * m + link as usize] -= volume;
+                }
+                let [from, to] = [matrix.from[pair as usize], matrix.to[pair as usize]];
+                if failure.nodes.contains(&from) || failure.nodes.contains(&to) {
+                    impact[i].own += volume;
+                } else {
+                    detours[i].push(pair);
+                }
+            }
+            detours[i].sort_unstable_by_key(|&pair| (matrix.to[pair as usize], pair));
+        }
+        let mut passed = vec![0; some.len()];
         for &destination in &destinations {
             matrix.gather(destination, &mut volume);
             tree.grow(igp, destination, |_| true);
@@ -118,14 +142,19 @@ pub fn failures(
             for (i, failure) in some.iter().enumerate() {
                 let row = &mut rows[i * m..(i + 1) * m];
                 let add = |link: u32, by: f64| row[link as usize] += by;
+                let left = &detours[i][passed[i]..];
+                let more = &left[..left.partition_point(|&p| matrix.to[p as usize] == destination)];
+                passed[i] += more.len();
                 let is_gone = failure.nodes.contains(&destination);
                 let lost = match &mut paths {
                     _ if is_gone => {
                         impact[i].own += withdraw(igp, &tree, &volume, paths.as_ref(), add);
                         continue;
                     }
-                    Some(paths) => paths.fail(igp, &tree, &mut repair, &failure.links, add),
-                    None => repair.fail(igp, &tree, &volume, &failure.links, add),
+                    Some(paths) => {
+                        paths.fail(igp, &tree, &mut repair, matrix, more, &failure.links, add)
+                    }
+                    None => repair.fail(igp, &tree, &volume, matrix, more, &failure.links, add),
                 };
                 let own = own(&tree, &volume, &failure.nodes);
                 impact[i].own += own;

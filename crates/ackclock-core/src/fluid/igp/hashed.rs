@@ -19,6 +19,8 @@ use super::{Igp, Matrix, Tree};
 pub struct Hashed {
     /// Number of flows of each pair, at least 1.
     pub flows: Vec<u32>,
+    /// Number of each pair's first flow among those of the same two ends; an empty list: 0 for all.
+    pub first: Vec<u32>,
     /// Seed of all hashes.
     pub seed: u64,
     /// Whether all routers use one hash function, so that a choice decides the later ones (polarisation).
@@ -26,11 +28,14 @@ pub struct Hashed {
 }
 
 impl Hashed {
-    /// The hash of a flow, before any router.
+    /// The hashes of a pair's flows, before any router.
     #[inline]
-    fn key(&self, from: u32, to: u32, flow: u32) -> u64 {
-        let ends = (u64::from(from) << 32) | u64::from(to);
-        mix(mix(mix(self.seed) ^ ends).wrapping_add(u64::from(flow)))
+    fn keys(&self, matrix: &Matrix, pair: u32) -> impl Iterator<Item = u64> + use<> {
+        let pair = pair as usize;
+        let ends = (u64::from(matrix.from[pair]) << 32) | u64::from(matrix.to[pair]);
+        let base = mix(mix(self.seed) ^ ends);
+        let first = self.first.get(pair).copied().unwrap_or(0);
+        (first..first + self.flows[pair]).map(move |flow| mix(base.wrapping_add(u64::from(flow))))
     }
 
     /// Which of `hops` next hops a flow takes at a router.
@@ -137,16 +142,14 @@ impl<'a> Paths<'a> {
         self.next.find(igp, tree, up);
         self.flows.clear();
         let mut missing = 0.0;
-        for &pair in matrix.to.of(tree.destination) {
-            let (pair, from) = (pair as usize, matrix.from[pair as usize]);
-            let volume = matrix.volume[pair];
+        for &pair in matrix.routed.of(tree.destination) {
+            let (from, volume) = (matrix.from[pair as usize], matrix.volume[pair as usize]);
             if tree.distance[from as usize].is_infinite() {
                 missing += volume;
             } else if volume > 0.0 && from != tree.destination {
-                let count = self.hashed.flows[pair];
-                let rate = volume / f64::from(count);
-                let key = |flow| self.hashed.key(from, tree.destination, flow);
-                self.flows.extend((0..count).map(|flow| Flow { from, key: key(flow), rate }));
+                let rate = volume / f64::from(self.hashed.flows[pair as usize]);
+                let keys = self.hashed.keys(matrix, pair);
+                self.flows.extend(keys.map(|key| Flow { from, key, rate }));
             }
         }
         missing
@@ -231,19 +234,23 @@ impl<'a> Paths<'a> {
         }
     }
 
-    /// Fails `links` after [`Self::lay`]: `add` gets the changes of loads; returns the volume that has no path any more.
+    /// Fails `links` after [`Self::lay`], where the pairs `more` lose their given paths and are routed from then on:
+    /// `add` gets the changes of loads; returns the volume that has no path any more.
+    #[expect(clippy::too_many_arguments, reason = "network, routes, demands, and what fails")]
     pub(super) fn fail(
         &mut self,
         igp: &Igp,
         tree: &Tree,
         repair: &mut Repair,
+        matrix: &Matrix,
+        more: &[u32],
         links: &[u32],
         mut add: impl FnMut(u32, f64),
     ) -> f64 {
         // A router that loses a next hop hashes anew, though no flow may have taken that one.
         let may_carry =
             |&l: &u32| tree.on_path(igp, l) && self.may_pass[igp.src[l as usize] as usize];
-        if !links.iter().any(may_carry) {
+        if more.is_empty() && !links.iter().any(may_carry) {
             return 0.0;
         }
         repair.find_routes(igp, tree, links);
@@ -263,27 +270,48 @@ impl<'a> Paths<'a> {
             let number = self.moving[i] as usize;
             let first = std::mem::replace(&mut self.moves_from[number], u32::MAX) as usize;
             let flow = self.flows[number];
-            let mut node = igp.src[self.links[first] as usize];
+            let from = igp.src[self.links[first] as usize];
             for &link in &self.links[first..self.begins[number + 1] as usize] {
                 add(link, -flow.rate);
             }
-            if !repair.reaches(node) {
-                lost += flow.rate;
-                continue;
-            }
-            while node != tree.destination {
-                let hops = if repair.is_changed(node) {
-                    repair.next_hops(igp, tree, node, &mut self.some);
-                    &self.some[..]
-                } else {
-                    self.next.of(node)
-                };
-                let link = hops[self.hashed.choose(flow.key, node, hops.len())];
-                add(link, flow.rate);
-                node = igp.dst[link as usize];
+            lost += self.follow_after(igp, tree, repair, Flow { from, ..flow }, &mut add);
+        }
+        let hashed = self.hashed;
+        for &pair in more {
+            let from = matrix.from[pair as usize];
+            let rate = matrix.volume[pair as usize] / f64::from(hashed.flows[pair as usize]);
+            for key in hashed.keys(matrix, pair) {
+                lost += self.follow_after(igp, tree, repair, Flow { from, key, rate }, &mut add);
             }
         }
         lost
+    }
+
+    /// Sends a flow over the routes after a failure; returns its rate if it has no path.
+    fn follow_after(
+        &mut self,
+        igp: &Igp,
+        tree: &Tree,
+        repair: &Repair,
+        flow: Flow,
+        add: &mut impl FnMut(u32, f64),
+    ) -> f64 {
+        let mut node = flow.from;
+        if tree.distance[node as usize].is_infinite() || !repair.reaches(node) {
+            return flow.rate;
+        }
+        while node != tree.destination {
+            let hops = if repair.is_changed(node) {
+                repair.next_hops(igp, tree, node, &mut self.some);
+                &self.some[..]
+            } else {
+                self.next.of(node)
+            };
+            let link = hops[self.hashed.choose(flow.key, node, hops.len())];
+            add(link, flow.rate);
+            node = igp.dst[link as usize];
+        }
+        0.0
     }
 
     /// All flows that were laid to the destination, which fails itself: their rates are taken off.
@@ -306,22 +334,20 @@ impl<'a> Paths<'a> {
         passed: &[f64],
         part: &mut [f64],
     ) {
-        for &pair in matrix.to.of(tree.destination) {
-            let (pair, from) = (pair as usize, matrix.from[pair as usize]);
+        for &pair in matrix.routed.of(tree.destination) {
+            let from = matrix.from[pair as usize];
             if tree.distance[from as usize].is_infinite() {
-                part[pair] = 0.0;
+                part[pair as usize] = 0.0;
                 continue;
             }
-            let count = self.hashed.flows[pair];
             let mut sum = 0.0;
-            for flow in 0..count {
-                let key = self.hashed.key(from, tree.destination, flow);
+            for key in self.hashed.keys(matrix, pair) {
                 let mut left = 1.0;
                 let ends = [from, tree.destination];
                 self.next.follow(igp, self.hashed, key, ends, |link| left *= passed[link as usize]);
                 sum += left;
             }
-            part[pair] = sum / f64::from(count);
+            part[pair as usize] = sum / f64::from(self.hashed.flows[pair as usize]);
         }
     }
 }
@@ -354,7 +380,7 @@ pub fn hashed_paths(igp: &Igp, matrix: &Matrix, hashed: &Hashed, each: bool) -> 
     for destination in matrix.destinations() {
         tree.grow(igp, destination, |_| true);
         next.find(igp, &tree, |_| true);
-        for &pair in matrix.to.of(destination) {
+        for &pair in matrix.routed.of(destination) {
             let from = matrix.from[pair as usize];
             if matrix.volume[pair as usize] == 0.0 || from == destination {
                 continue;
@@ -363,9 +389,9 @@ pub fn hashed_paths(igp: &Igp, matrix: &Matrix, hashed: &Hashed, each: bool) -> 
                 out.unreachable.push(pair);
                 continue;
             }
-            let mut paths: Vec<Vec<u32>> = (0..hashed.flows[pair as usize])
-                .map(|flow| {
-                    let key = hashed.key(from, destination, flow);
+            let mut paths: Vec<Vec<u32>> = hashed
+                .keys(matrix, pair)
+                .map(|key| {
                     let mut path = Vec::new();
                     next.follow(igp, hashed, key, [from, destination], |link| path.push(link));
                     path
@@ -382,6 +408,16 @@ pub fn hashed_paths(igp: &Igp, matrix: &Matrix, hashed: &Hashed, each: bool) -> 
                 }
             }
             found.push((pair, counted));
+        }
+    }
+    for (pair, links) in matrix.given.paths() {
+        if matrix.volume[pair as usize] > 0.0 {
+            let (times, of_each) = if each {
+                (hashed.flows[pair as usize], 1)
+            } else {
+                (1, hashed.flows[pair as usize])
+            };
+            found.push((pair, vec![(links.to_vec(), of_each); times as usize]));
         }
     }
     found.sort_unstable_by_key(|&(pair, _)| pair);
@@ -411,12 +447,12 @@ mod tests {
             [(0, 1), (0, 2), (1, 3), (1, 4), (2, 5), (2, 6), (3, 7), (4, 7), (5, 7), (6, 7)];
         let (src, dst): (Vec<u32>, Vec<u32>) = links.into_iter().unzip();
         let cost = vec![1.0; src.len()];
-        (Igp::new(8, src, dst, cost), Matrix::new(8, vec![0], &[7], vec![VOLUME]))
+        (Igp::new(8, src, dst, cost), Matrix::new(8, vec![0], vec![7], vec![VOLUME]))
     }
 
     fn load(flows: u32, seed: u64, same: bool, up: &[bool]) -> Vec<f64> {
         let (igp, matrix) = two_levels();
-        let hashed = Hashed { flows: vec![flows], seed, same };
+        let hashed = Hashed { flows: vec![flows], first: vec![], seed, same };
         loads(&igp, &matrix, Some(&hashed), up, &mut |_, _| true).unwrap().link
     }
 
@@ -480,13 +516,13 @@ mod tests {
         let links = [(0, 1), (0, 2), (0, 3), (1, 4), (2, 4), (3, 4)];
         let (src, dst): (Vec<u32>, Vec<u32>) = links.into_iter().unzip();
         let igp = Igp::new(5, src, dst, vec![1.0; 6]);
-        let matrix = Matrix::new(5, vec![0], &[4], vec![VOLUME]);
+        let matrix = Matrix::new(5, vec![0], vec![4], vec![VOLUME]);
         let failed = [Failure { links: vec![3], nodes: vec![] }];
         let up = [true, true, true, false, true, true];
         let watch = Watch { across: false, memory: 1 << 20 };
         let mut moved = 0;
         for seed in 0..60 {
-            let hashed = Hashed { flows: vec![1], seed, same: false };
+            let hashed = Hashed { flows: vec![1], first: vec![], seed, same: false };
             let before = loads(&igp, &matrix, Some(&hashed), &[], &mut |_, _| true).unwrap().link;
             let after = loads(&igp, &matrix, Some(&hashed), &up, &mut |_, _| true).unwrap().link;
             let capacity = [1.0; 6];
@@ -501,7 +537,7 @@ mod tests {
     #[test]
     fn what_arrives_is_the_mean_over_flows() {
         let (igp, matrix) = two_levels();
-        let hashed = Hashed { flows: vec![8], seed: 3, same: false };
+        let hashed = Hashed { flows: vec![8], first: vec![], seed: 3, same: false };
         let offered = load(8, 3, false, &[]);
         let mut capacity = [1e9; 10];
         capacity[0] = offered[0] / 2.0;

@@ -29,6 +29,11 @@ pub fn loads(
     let mut volume = vec![0.0; igp.nodes];
     let mut found = Loads { link: vec![0.0; igp.links()], unreachable: 0.0 };
     let is_up = |link: u32| up.is_empty() || up[link as usize];
+    let matrix = &*matrix.under(up);
+    matrix.send_given(|link, load| {
+        found.link[link as usize] += load;
+        1.0
+    });
     let many = matrix.destinations().count();
     for (done, destination) in matrix.destinations().enumerate() {
         matrix.gather(destination, &mut volume);
@@ -83,6 +88,7 @@ pub fn kept(
     progress: Progress,
 ) -> Result<Kept, Stopped> {
     let is_up = |link: u32| up.is_empty() || up[link as usize];
+    let matrix = &*matrix.under(up);
     let mut tree = Tree::new(igp.nodes);
     let mut paths = hashed.map(Paths::new);
     let mut volume = vec![0.0; igp.nodes];
@@ -96,6 +102,13 @@ pub fn kept(
     let mut part = vec![0.0; igp.nodes];
     while found.rounds < limit && !found.settled {
         let before = std::mem::replace(&mut found.offered, vec![0.0; igp.links()]);
+        matrix.send_given(|link, load| {
+            found.offered[link as usize] += load;
+            passed[link as usize]
+        });
+        for (pair, links) in matrix.given.paths() {
+            found.part[pair as usize] = links.iter().map(|&link| passed[link as usize]).product();
+        }
         for destination in matrix.destinations() {
             matrix.gather(destination, &mut volume);
             tree.grow(igp, destination, is_up);
@@ -110,7 +123,7 @@ pub fn kept(
             } else {
                 tree.send(igp, &volume, is_up, add);
                 arriving(igp, &tree, is_up, &passed, &mut part);
-                for &pair in matrix.to.of(destination) {
+                for &pair in matrix.routed.of(destination) {
                     found.part[pair as usize] = part[matrix.from[pair as usize] as usize];
                 }
             }

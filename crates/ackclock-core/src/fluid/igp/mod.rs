@@ -11,6 +11,9 @@
 //! as the part that changes, and [`loads`] of the network without the failed links is what tests
 //! compare it with.
 //!
+//! Demands may be given paths ([`Given`]), as label-switched paths and segment lists are. What is on one stays on it while all
+//! of its links work, and is routed as all else when one fails.
+//!
 //! Path costs are compared exactly. Whole numbers, as IGPs have them, tie as routers see them tie.
 //!
 //! **Source**: J. Moy, "OSPF Version 2", RFC 2328 (shortest paths, equal cost); C. Hopps, "Analysis
@@ -19,6 +22,7 @@
 //! doi:10.1006/jagm.1996.0046, for the deletion of links.
 
 mod failures;
+mod given;
 mod hashed;
 mod loads;
 mod repair;
@@ -29,9 +33,12 @@ mod weights;
 mod properties;
 
 pub use failures::{Failure, Impact, Watch, failures};
+pub use given::Given;
 pub use hashed::{Hashed, Routed, hashed_paths};
 pub use loads::{Kept, Loads, kept, loads};
 pub use weights::{Search, Weights, search_weights};
+
+use std::borrow::Cow;
 
 use super::net::group;
 use tree::Tree;
@@ -56,7 +63,12 @@ struct Rows {
 
 impl Rows {
     fn new(nodes: usize, ends: &[u32]) -> Self {
-        let (offsets, links) = group(nodes, ends.iter().enumerate().map(|(i, &n)| (n, i as u32)));
+        Self::group(nodes, ends.iter().enumerate().map(|(i, &n)| (n, i as u32)))
+    }
+
+    /// Numbers by their keys, which are below `keys`.
+    fn group(keys: usize, of: impl Iterator<Item = (u32, u32)> + Clone) -> Self {
+        let (offsets, links) = group(keys, of);
         Self { offsets, links }
     }
 
@@ -94,9 +106,11 @@ impl Igp {
 #[derive(Clone, Debug)]
 pub struct Matrix {
     from: Vec<u32>,
+    to: Vec<u32>,
     volume: Vec<f64>,
-    /// Pairs by destination.
-    to: Rows,
+    /// Pairs by destination that shortest paths are for: all but those on given paths.
+    routed: Rows,
+    given: Given,
 }
 
 impl Matrix {
@@ -104,11 +118,47 @@ impl Matrix {
     ///
     /// # Panics
     /// The arrays differ in length, or an end is not below `nodes`.
-    pub fn new(nodes: usize, from: Vec<u32>, to: &[u32], volume: Vec<f64>) -> Self {
+    pub fn new(nodes: usize, from: Vec<u32>, to: Vec<u32>, volume: Vec<f64>) -> Self {
         assert!(from.len() == to.len() && from.len() == volume.len(), "one entry for each pair");
-        assert!(from.iter().chain(to).all(|&n| (n as usize) < nodes), "ends are nodes");
-        let rows = Rows::new(nodes, to);
-        Self { from, volume, to: rows }
+        assert!(from.iter().chain(&to).all(|&n| (n as usize) < nodes), "ends are nodes");
+        let routed = Rows::new(nodes, &to);
+        Self { from, to, volume, routed, given: Given::default() }
+    }
+
+    /// Puts pairs on given paths, in place of all that were given. None: the links of a path do not lead from one end
+    /// of its pair to the other, or a pair has two paths.
+    ///
+    /// # Panics
+    /// There is no such pair or link.
+    #[must_use]
+    pub fn with_given(mut self, igp: &Igp, given: Given) -> Option<Self> {
+        let mut is_given = vec![false; self.pairs()];
+        for (pair, links) in given.paths() {
+            let pair = pair as usize;
+            let mut node = self.from[pair];
+            for &link in links {
+                if igp.src[link as usize] != node {
+                    return None;
+                }
+                node = igp.dst[link as usize];
+            }
+            if node != self.to[pair] || std::mem::replace(&mut is_given[pair], true) {
+                return None;
+            }
+        }
+        self.give(given, &is_given);
+        Some(self)
+    }
+
+    fn give(&mut self, given: Given, is_given: &[bool]) {
+        let others = (0..self.pairs()).filter(|&pair| !is_given[pair]);
+        let to = others.map(|pair| (self.to[pair], pair as u32));
+        self.routed = Rows::group(self.nodes(), to);
+        self.given = given;
+    }
+
+    fn nodes(&self) -> usize {
+        self.routed.offsets.len() - 1
     }
 
     /// Number of pairs.
@@ -116,22 +166,55 @@ impl Matrix {
         self.from.len()
     }
 
-    /// Nodes that something is for.
+    /// The matrix while some links are up, an empty list: all. What other links break is on no given path.
+    fn under(&self, up: &[bool]) -> Cow<'_, Self> {
+        if up.is_empty() || self.given.is_empty() {
+            return Cow::Borrowed(self);
+        }
+        let left = self.given.over(up);
+        let mut is_given = vec![false; self.pairs()];
+        left.paths().for_each(|(pair, _)| is_given[pair as usize] = true);
+        let mut under = self.clone();
+        under.give(left, &is_given);
+        Cow::Owned(under)
+    }
+
+    /// Nodes that something is routed to.
     fn destinations(&self) -> impl Iterator<Item = u32> + '_ {
-        (0..(self.to.offsets.len() - 1) as u32).filter(|&node| !self.to.of(node).is_empty())
+        (0..self.nodes() as u32).filter(|&n| !self.routed.of(n).is_empty())
+    }
+
+    /// Nodes that something is for, on given paths too.
+    fn all_destinations(&self) -> Vec<u32> {
+        let mut found: Vec<u32> = self.destinations().collect();
+        found.extend(self.given.paths().map(|(pair, _)| self.to[pair as usize]));
+        found.sort_unstable();
+        found.dedup();
+        found
     }
 
     /// Adds what is for a destination to the volumes of its sources.
     fn gather(&self, destination: u32, volume: &mut [f64]) {
-        for &pair in self.to.of(destination) {
+        for &pair in self.routed.of(destination) {
             volume[self.from[pair as usize] as usize] += self.volume[pair as usize];
         }
     }
 
     /// Sets the volumes of a destination's sources back to 0.
     fn clear(&self, destination: u32, volume: &mut [f64]) {
-        for &pair in self.to.of(destination) {
+        for &pair in self.routed.of(destination) {
             volume[self.from[pair as usize] as usize] = 0.0;
+        }
+    }
+
+    /// Sends what is on given paths: `add` gets each link of each with what is offered there, and returns the part of
+    /// it that the link passes on.
+    fn send_given(&self, mut add: impl FnMut(u32, f64) -> f64) {
+        for (pair, links) in self.given.paths() {
+            let mut rate = self.volume[pair as usize];
+            for &link in links {
+                rate *= add(link, rate);
+            }
         }
     }
 }

@@ -3,13 +3,13 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::rng::mix;
 
 /// A random network with ties, its matrix, capacities, and failures of links and nodes.
 #[derive(Clone, Debug)]
 struct Drawn {
     igp: Igp,
     matrix: Matrix,
-    to: Vec<u32>,
     capacity: Vec<f64>,
     failures: Vec<Failure>,
     hashed: Option<Hashed>,
@@ -27,7 +27,8 @@ fn drawn() -> impl Strategy<Value = Drawn> {
             (any::<prop::sample::Index>(), any::<prop::sample::Index>(), node),
             1..8,
         );
-        (links, pairs, failed, hash).prop_map(move |(links, pairs, failed, hash)| {
+        let given = prop::option::of(any::<u64>());
+        (links, pairs, failed, hash, given).prop_map(move |(links, pairs, failed, hash, given)| {
             let (mut src, mut dst, mut cost, mut capacity) = (vec![], vec![], vec![], vec![]);
             for (a, b, there, back, size) in links.into_iter().filter(|l| l.0 != l.1) {
                 for (u, v, c) in [(a, b, there), (b, a, back)] {
@@ -38,13 +39,20 @@ fn drawn() -> impl Strategy<Value = Drawn> {
                 }
             }
             let pairs: Vec<_> = pairs.into_iter().filter(|p| p.0 != p.1).collect();
-            let to: Vec<u32> = pairs.iter().map(|p| p.1).collect();
             let matrix = Matrix::new(
                 n,
                 pairs.iter().map(|p| p.0).collect(),
-                &to,
+                pairs.iter().map(|p| p.1).collect(),
                 pairs.iter().map(|p| f64::from(p.2)).collect(),
             );
+            let igp = Igp::new(n, src.clone(), dst.clone(), cost);
+            let matrix = match given {
+                Some(seed) => {
+                    let given = drawn_paths(&igp, &matrix, seed);
+                    matrix.with_given(&igp, given).unwrap()
+                }
+                None => matrix,
+            };
             let mut failures = Vec::new();
             let m = src.len() / 2;
             for (one, other, node) in failed {
@@ -60,34 +68,58 @@ fn drawn() -> impl Strategy<Value = Drawn> {
                 failures.push(Failure { links: at, nodes: vec![node] });
             }
             let flows = pairs.iter().map(|p| p.3).collect();
-            let hashed = hash.map(|(seed, same)| Hashed { flows, seed, same });
-            Drawn { igp: Igp::new(n, src, dst, cost), matrix, to, capacity, failures, hashed }
+            let hashed = hash.map(|(seed, same)| Hashed { flows, first: vec![], seed, same });
+            Drawn { igp, matrix, capacity, failures, hashed }
         })
     })
 }
 
-/// The matrix without what begins or ends at a node that is down, and the volume of that which has a path.
-fn without(drawn: &Drawn, failure: &Failure) -> (Matrix, Option<Hashed>, f64) {
-    let mut flows = Vec::new();
-    let mut lists = [(vec![], vec![], vec![]), (vec![], vec![], vec![])];
-    for pair in 0..drawn.matrix.pairs() {
-        let (a, b) = (drawn.matrix.from[pair], drawn.to[pair]);
-        let down = failure.nodes.contains(&a) || failure.nodes.contains(&b);
-        let list = &mut lists[usize::from(down)];
-        if !down {
-            flows.extend(drawn.hashed.as_ref().map(|hashed| hashed.flows[pair]));
+/// Simple paths, drawn by a seed, for half of the pairs that have one.
+fn drawn_paths(igp: &Igp, matrix: &Matrix, seed: u64) -> Given {
+    let mut found: Vec<(u32, Vec<u32>)> = Vec::new();
+    for pair in 0..matrix.pairs() {
+        let drawn = mix(seed ^ pair as u64);
+        let mut path = Vec::new();
+        let mut seen = vec![false; igp.nodes()];
+        let ends = [matrix.from[pair], matrix.to[pair]];
+        if drawn.is_multiple_of(2) && walk(igp, ends, drawn, &mut seen, &mut path) {
+            found.push((pair as u32, path));
         }
-        list.0.push(a);
-        list.1.push(b);
-        list.2.push(drawn.matrix.volume[pair]);
     }
-    let [(from, to, volume), own] = lists;
-    let n = drawn.igp.nodes();
-    let all: f64 = own.2.iter().sum();
-    let lost =
-        loads(&drawn.igp, &Matrix::new(n, own.0, &own.1, own.2), None, &[], &mut |_, _| true);
-    let hashed = drawn.hashed.as_ref().map(|hashed| Hashed { flows, ..hashed.clone() });
-    (Matrix::new(n, from, &to, volume), hashed, all - lost.unwrap().unreachable)
+    Given::new(found.iter().map(|(pair, path)| (*pair, &path[..])))
+}
+
+/// Looks for a path in depth, links in an order that the seed draws.
+fn walk(igp: &Igp, [at, to]: [u32; 2], seed: u64, seen: &mut [bool], path: &mut Vec<u32>) -> bool {
+    if at == to {
+        return true;
+    }
+    seen[at as usize] = true;
+    let mut next = igp.out.of(at).to_vec();
+    next.sort_by_key(|&link| mix(seed ^ u64::from(link)));
+    next.into_iter().any(|link| {
+        let node = igp.dst[link as usize];
+        path.push(link);
+        let found = !seen[node as usize] && walk(igp, [node, to], seed, seen, path);
+        if !found {
+            path.pop();
+        }
+        found
+    })
+}
+
+/// The matrix without what begins or ends at a node that is down, and the volume of that which has a path.
+fn without(drawn: &Drawn, failure: &Failure) -> (Matrix, f64) {
+    let (mut left, mut own) = (drawn.matrix.clone(), drawn.matrix.clone());
+    for pair in 0..drawn.matrix.pairs() {
+        let ends = [drawn.matrix.from[pair], drawn.matrix.to[pair]];
+        let down = failure.nodes.iter().any(|node| ends.contains(node));
+        let none = if down { &mut left } else { &mut own };
+        none.volume[pair] = 0.0;
+    }
+    let all: f64 = own.volume.iter().sum();
+    let lost = loads(&drawn.igp, &own, None, &[], &mut |_, _| true).unwrap().unreachable;
+    (left, all - lost)
 }
 
 fn close(a: f64, b: f64) -> bool {
@@ -109,8 +141,8 @@ proptest! {
         let mut net = vec![0.0; drawn.igp.nodes()];
         let mut all = 0.0;
         for pair in 0..drawn.matrix.pairs() {
-            let (a, b) = (drawn.matrix.from[pair], drawn.to[pair]);
-            let one = Matrix::new(drawn.igp.nodes(), vec![a], &[b], vec![drawn.matrix.volume[pair]]);
+            let (a, b) = (drawn.matrix.from[pair], drawn.matrix.to[pair]);
+            let one = Matrix::new(drawn.igp.nodes(), vec![a], vec![b], vec![drawn.matrix.volume[pair]]);
             let alone = loads(&drawn.igp, &one, None, &[], &mut |_, _| true).unwrap();
             all += alone.unreachable;
             if alone.unreachable == 0.0 {
@@ -160,8 +192,8 @@ proptest! {
             for &link in &failure.links {
                 up[link as usize] = false;
             }
-            let (matrix, hashed, own) = without(&drawn, failure);
-            let hashed = hashed.as_ref();
+            let (matrix, own) = without(&drawn, failure);
+            let hashed = drawn.hashed.as_ref();
             let before = loads(&drawn.igp, &matrix, hashed, &[], &mut |_, _| true).unwrap();
             let after = loads(&drawn.igp, &matrix, hashed, &up, &mut |_, _| true).unwrap();
             let impact = &found.impact[i];
@@ -203,7 +235,7 @@ proptest! {
 fn one_overloaded_link_drops_in_proportion() {
     // 0 -> 1 -> 2 with 10, offered 8 from 0 and 12 from 1: half gets through.
     let igp = Igp::new(3, vec![0, 1], vec![1, 2], vec![1.0, 1.0]);
-    let matrix = Matrix::new(3, vec![0, 1], &[2, 2], vec![8.0, 12.0]);
+    let matrix = Matrix::new(3, vec![0, 1], vec![2, 2], vec![8.0, 12.0]);
     let found = kept(&igp, &matrix, None, &[4.0, 8.0], &[], 50, &mut |_, _| true).unwrap();
     // The first link passes 4 of 8; the second is then offered 16 and passes half.
     assert_eq!(found.offered, [8.0, 16.0]);
@@ -218,7 +250,34 @@ fn equal_paths_share_equally_hop_by_hop() {
     let dst = vec![1, 2, 4, 3, 5, 4, 4];
     let cost = vec![1.0, 1.0, 2.0, 1.0, 1.0, 1.0, 1.0];
     let igp = Igp::new(6, src, dst, cost);
-    let matrix = Matrix::new(6, vec![0], &[4], vec![4.0]);
+    let matrix = Matrix::new(6, vec![0], vec![4], vec![4.0]);
     let found = loads(&igp, &matrix, None, &[], &mut |_, _| true).unwrap();
     assert_eq!(found.link, [2.0, 2.0, 2.0, 1.0, 1.0, 1.0, 1.0]);
+}
+
+#[test]
+fn a_given_path_is_left_when_a_link_of_it_fails() {
+    // A square, 0 to 2 by 1 (links 0 and 1) at cost 2 and by 3 (links 2 and 3) at cost 20; 3 of 5 are given the long way.
+    let igp = Igp::new(4, vec![0, 1, 0, 3], vec![1, 2, 3, 2], vec![1.0, 1.0, 10.0, 10.0]);
+    let matrix = Matrix::new(4, vec![0, 0], vec![2, 2], vec![3.0, 2.0])
+        .with_given(&igp, Given::new([(0, &[2, 3][..])]))
+        .unwrap();
+    for wrong in [&[2, 1][..], &[2], &[]] {
+        assert!(matrix.clone().with_given(&igp, Given::new([(0, wrong)])).is_none());
+    }
+    let at = |up: &[bool]| loads(&igp, &matrix, None, up, &mut |_, _| true).unwrap();
+    assert_eq!(at(&[]).link, [2.0, 2.0, 3.0, 3.0]);
+    assert_eq!(at(&[true, true, true, false]).link, [5.0, 5.0, 0.0, 0.0]);
+    assert_eq!(at(&[true, false, true, true]).link, [0.0, 0.0, 5.0, 5.0]);
+    assert_eq!(at(&[true, false, false, true]).unreachable, 5.0);
+    // A link that passes a half of what comes: the given path loses that, the other nothing.
+    let found = kept(&igp, &matrix, None, &[9.0, 9.0, 1.5, 9.0], &[], 9, &mut |_, _| true).unwrap();
+    assert_eq!((found.part, found.offered[3]), (vec![0.5, 1.0], 1.5));
+    // Between two pairs of the same ends flows are numbered on, so that all of them choose as one pair's would.
+    let split = Matrix::new(4, vec![0, 0], vec![2, 2], vec![3.0, 2.0]);
+    let whole = Matrix::new(4, vec![0], vec![2], vec![5.0]);
+    let equal = Igp::new(4, vec![0, 1, 0, 3], vec![1, 2, 3, 2], vec![1.0; 4]);
+    let hash = |flows, first| Hashed { flows, first, seed: 7, same: false };
+    let load = |m, h: Hashed| loads(&equal, m, Some(&h), &[], &mut |_, _| true).unwrap().link;
+    assert_eq!(load(&split, hash(vec![30, 20], vec![0, 30])), load(&whole, hash(vec![50], vec![])));
 }

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::{Igp, Tree};
+use super::{Igp, Matrix, Tree};
 
 /// Changes of traffic below this part of all traffic to the destination are rounding.
 const ROUNDING: f64 = 1e-13;
@@ -54,23 +54,38 @@ impl Repair {
 
     /// Fails `links`: `add` gets the changes of loads; returns the volume that has no path any more.
     ///
-    /// `tree` holds the traffic before, `volume` what each node itself has for the destination.
+    /// `tree` holds the traffic before, `volume` what each node itself has for the destination; the pairs `more` lose
+    /// their given paths and are routed from then on.
+    #[expect(clippy::too_many_arguments, reason = "network, routes, demands, and what fails")]
     pub(super) fn fail(
         &mut self,
         igp: &Igp,
         tree: &Tree,
         volume: &[f64],
+        matrix: &Matrix,
+        more: &[u32],
         links: &[u32],
         mut add: impl FnMut(u32, f64),
     ) -> f64 {
         let carries =
             |&l: &u32| tree.on_path(igp, l) && tree.traffic[igp.src[l as usize] as usize] > 0.0;
-        if !links.iter().any(carries) {
+        if more.is_empty() && !links.iter().any(carries) {
             return 0.0;
         }
         self.find_routes(igp, tree, links);
         self.withdraw(igp, tree, &mut add);
-        let lost = self.reroute(igp, tree, volume, &mut add);
+        let mut lost = 0.0;
+        for &pair in more {
+            let (from, volume) = (matrix.from[pair as usize], matrix.volume[pair as usize]);
+            if tree.distance[from as usize].is_infinite() || !self.reaches(from) {
+                lost += volume;
+            } else if self.is_cut(from) {
+                self.traffic[from as usize] += volume;
+            } else {
+                self.shift(tree, from, volume);
+            }
+        }
+        lost += self.reroute(igp, tree, volume, &mut add);
         self.run_down(igp, tree, &mut add);
         lost
     }

@@ -153,7 +153,7 @@ mod tests {
         let src = vec![0, 1, 0, 3];
         let dst = vec![1, 2, 3, 2];
         let igp = Igp::new(4, src, dst, vec![1.0, 1.0, 10.0, 10.0]);
-        let matrix = Matrix::new(4, vec![0], &[2], vec![1.0]);
+        let matrix = Matrix::new(4, vec![0], vec![2], vec![1.0]);
         let groups: Vec<Vec<u32>> = (0..4).map(|l| vec![l]).collect();
         let search = Search { tries: 2000, most: 4, seed: 1 };
         let found =

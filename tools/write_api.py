@@ -103,7 +103,7 @@ def main(arguments: list[str] | None = None) -> int:
         The folder; left out: those of this process.
     """
     given = sys.argv[1:] if arguments is None else arguments
-    if len(given) != 1:
+    if len(given) != 1 or given[0].startswith("-"):
         sys.stderr.write("usage: python tools/write_api.py FOLDER\n")
         return 2
     folder = Path(given[0])

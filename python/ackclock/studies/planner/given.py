@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
     Ids = npt.NDArray[np.uint32]
 
-__all__ = ["GivenPaths", "Parts", "read_paths"]
+__all__ = ["DemandParts", "GivenPaths", "read_paths"]
 
 _WHOLE = 1e-9
 """Parts of a demand that add up to 1 but for this are all of it."""
@@ -54,7 +54,7 @@ class GivenPaths:
 
 
 @dataclass(frozen=True)
-class Parts:
+class DemandParts:
     """Demands in parts: those on given paths, and what is routed.
 
     Parameters

@@ -18,7 +18,7 @@ from ackclock.studies.planner.demands import (
     read_series,
     series_problems,
 )
-from ackclock.studies.planner.given import Parts, read_paths
+from ackclock.studies.planner.given import DemandParts, read_paths
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -119,9 +119,9 @@ class Situation:
         )
 
     @cached_property
-    def parts(self) -> Parts:
+    def parts(self) -> DemandParts:
         """What the engine routes: each demand, or its parts if it is given paths."""
-        return Parts(len(self.demands.source), self.paths)
+        return DemandParts(len(self.demands.source), self.paths)
 
     def kept(
         self, up: Flags = _NOTHING, volume: Floats | None = None, *, rounds: int

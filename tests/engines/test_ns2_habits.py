@@ -44,3 +44,19 @@ def test_the_first_packet_is_acknowledged_at_once():
     done = run(**changes, **{"net.links[0].buffer": "100 pkt"})
     acks = [row["time_s"] for row in done.packets.to_pylist() if row["is_ack"]]
     assert acks[0] == pytest.approx(0.018)
+
+
+def test_red_with_ns2s_random_numbers_does_not_depend_on_the_seed_of_the_scenario():
+    def drops(scenario_seed, ns2_seed):
+        red = {"kind": "red", "min_th": 3, "max_th": 12, "bytes": False, "ns2_seed": ns2_seed}
+        link = {"net.links[0].qdisc": red, "net.links[0].buffer": "50 pkt"}
+        done = run(seed=scenario_seed, duration=20, **link)
+        return [row["time_s"] for row in done.packets.to_pylist() if row["event"] == "drop"]
+
+    first = drops(1, 5)
+    assert len(first) > 5
+    assert drops(2, 5) == first
+    assert drops(1, 6) != first
+    assert drops(1, None) != drops(2, None)
+    with pytest.raises(ac.ScenarioError, match="ns2_seed"):
+        drops(1, 0)

@@ -6,6 +6,8 @@
 //! **Source**: generator xoshiro256++ (Blackman & Vigna, ACM TOMS 47(4), 2021,
 //! doi:10.1145/3460772) from the crate `rand_xoshiro`; stream seeds by `SplitMix64` finalisers.
 
+pub(crate) mod mrg32k3a;
+
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

@@ -27,6 +27,7 @@ class Red(Record):
     interval: Adaptive: least time between two changes of `max_p`. Range: at least 0 s.
     bottom: Adaptive: `max_p` is not lowered below this. Range: more than 0 and at most 1.
     top: Adaptive: `max_p` is not raised above this. Range: more than 0 and at most 1.
+    ns2_seed: Random tests take the numbers of ns-2's generator with this seed, one after the other, as in ns-2 where nothing else draws. Range: from 1 to 2147483646.
     """
     def __init__(
         self,
@@ -46,6 +47,7 @@ class Red(Record):
         interval: float | str | None = 0.5,
         bottom: float | None = ...,
         top: float | None = 0.5,
+        ns2_seed: int | None = ...,
     ) -> None: ...
 
 class Rio(Record):

@@ -47,6 +47,7 @@ use crate::qdisc::managed::Plain;
 use crate::qdisc::{Aqm, Limit, QdiscEnv, QueueState, Verdict};
 use crate::registry::{About, Info, Status};
 use crate::rng::Stream;
+use crate::rng::mrg32k3a::Mrg32k3a;
 use crate::scenario::Era;
 use crate::units::{BitRate, Bytes, Span, Time};
 use crate::wire::{DropReason, Packet};
@@ -96,6 +97,10 @@ pub struct Params {
     /// Adaptive: `max_p` is not raised above this.
     #[schemars(range(max = 1), extend("exclusiveMinimum" = 0))]
     pub top: f64,
+    /// Random tests take the numbers of ns-2's generator with this seed, one after the other, as in ns-2 where nothing
+    /// else draws. Left out: those of the scenario's seed.
+    #[schemars(range(min = 1, max = 2_147_483_646))]
+    pub ns2_seed: Option<u32>,
 }
 
 impl Default for Params {
@@ -117,6 +122,7 @@ impl Default for Params {
             interval: Span::from_millis(500),
             bottom: None,
             top: 0.5,
+            ns2_seed: None,
         }
     }
 }
@@ -209,6 +215,7 @@ pub struct Red {
     limit: Limit,
     /// The byte limit refuses only arrivals that find it reached (ns-2 in bytes mode).
     lenient: bool,
+    replayed: Option<Mrg32k3a>,
     p: f64,
 }
 
@@ -283,6 +290,7 @@ impl About<QdiscEnv> for Red {
             unit,
             limit,
             lenient,
+            replayed: params.ns2_seed.map(Mrg32k3a::new),
             p: 0.0,
         })
     }
@@ -323,7 +331,8 @@ impl Red {
             }
         }
         // One draw per test even where it cannot matter, as ns-2 draws.
-        if rng.uniform() >= self.spacing.p(p_b, size, self.spread) {
+        let drawn = self.replayed.as_mut().map_or_else(|| rng.uniform(), Mrg32k3a::uniform);
+        if drawn >= self.spacing.p(p_b, size, self.spread) {
             return Verdict::Pass;
         }
         self.spacing.reset();

@@ -51,8 +51,22 @@ def settle_links(plan: Plan, limits: Limits) -> None:
             limits.name(f"{link.place}.loss", "ns-2 draws its own random numbers")
         if limits.offer(link.path, "queue discipline", link.qdisc.kind, QUEUES):
             _settle_queue(plan, link, limits)
+    if len(replayed_seeds(plan)) > 1:
+        limits.refuse("ns2_seed", "ns-2's queues share one generator; expected one seed for all")
     if plan.classes == "flow" and _fair(plan):
         limits.refuse("classes", 'is "flow"; ns-2\'s fair queues go by addresses')
+
+
+def replayed_seeds(plan: Plan) -> set[int]:
+    """Find the seeds of ns-2's generator that RED queues replay.
+
+    Parameters
+    ----------
+    plan
+        The compiled scenario.
+    """
+    given = [link.qdisc.given.get("ns2_seed") for link in plan.links if link.number in plan.used]
+    return {int(seed) for seed in given if seed is not None}
 
 
 def _fair(plan: Plan) -> list[Link]:
@@ -81,7 +95,9 @@ def _settle_queue(plan: Plan, link: Link, limits: Limits) -> None:
         if link.qdisc.given.get("rule", default) != "share":
             limits.refuse(f"{link.path}.rule", 'is "longest", ns-2\'s SFQ drops by "share"')
     elif kind == "red":
-        limits.name(link.path, "ns-2 draws its own random numbers for early drops")
+        if "ns2_seed" not in link.qdisc.given:
+            reason = "ns-2 draws its own random numbers for early drops; ns2_seed replays them"
+            limits.name(link.path, reason)
         if link.buffer_bytes is not None:
             limits.refuse(place, "ns-2's RED has a buffer of packets; give it in packets")
         for key, usual in (("idle_decay", True),):

@@ -12,6 +12,7 @@ from ackclock.scenario.simulators.ns2.queues import (
     node_numbers,
     queue_class,
     queue_lines,
+    replayed_seeds,
     settle_links,
 )
 from ackclock.scenario.simulators.routes import find_routes
@@ -177,7 +178,7 @@ def write(plan: Plan) -> Written:
     for flow in plan.flows:
         lines += ["", f"# {comment_text(flow.id)}", *agent_lines(plan, flow, numbers)]
     # After the phases are settled: what ns-2 draws from here on.
-    lines += ["", f'$ns at 0 "$defaultRNG seed {1 + plan.seed % LARGEST_SEED}"']
+    lines += ["", f'$ns at 0 "$defaultRNG seed {_seed(plan)}"']
     for flow in plan.flows:
         lines += traffic_lines(plan, flow)
     lines += [
@@ -189,6 +190,12 @@ def write(plan: Plan) -> Written:
         "$ns run",
     ]
     return limits.settle("\n".join(lines) + "\n")
+
+
+def _seed(plan: Plan) -> int:
+    """Seed of what ns-2 draws: the one that a RED queue replays, or by the scenario's."""
+    replayed = replayed_seeds(plan)
+    return min(replayed) if replayed else 1 + plan.seed % LARGEST_SEED
 
 
 def _title(plan: Plan, limits: Limits, numbers: tuple[int, ...]) -> list[str]:

@@ -230,6 +230,54 @@ proptest! {
     }
 }
 
+/// Of flow 0 wait three packets and 2100 bytes, of flow 1 one of 1500; the default of `priority` and `wrr` is one queue
+/// for both. `priority` counts packets.
+#[test]
+fn schedulers_record_the_length_of_the_longest_queue() {
+    for (kind, longest) in [
+        ("cake", 2100.0),
+        ("drr", 2100.0),
+        ("fq", 2100.0),
+        ("fq-codel", 2100.0),
+        ("fq-pie", 2100.0),
+        ("hpfq", 2100.0),
+        ("priority", 4.0),
+        ("wf2q-plus", 2100.0),
+        ("wrr", 3600.0),
+    ] {
+        let mut bench = Bench::new(build(&Spec::from(kind), &env(), "qdisc").unwrap());
+        assert_eq!(bench.probe("longest"), 0.0, "{kind}");
+        for (flow, size) in [(0, 700), (1, 1500), (0, 700), (0, 700)] {
+            bench.arrive(flow, size);
+        }
+        assert_eq!(bench.probe("longest"), longest, "{kind}");
+    }
+}
+
+/// The first packet of a flow adds what is kept for it, more packets nothing, and each flow as much.
+#[test]
+fn the_state_of_per_flow_schedulers_grows_with_flows_not_with_packets() {
+    for kind in ["drr", "fq", "hpfq", "wf2q-plus"] {
+        let mut bench = Bench::new(build(&Spec::from(kind), &env(), "qdisc").unwrap());
+        let mut states = vec![bench.qdisc.state()];
+        for flow in 0..6 {
+            bench.arrive(flow, 1000);
+            let first = bench.qdisc.state();
+            bench.arrive(flow, 1000);
+            assert_eq!(bench.qdisc.state(), first, "{kind}");
+            states.push(first);
+        }
+        let each = states[2].bytes - states[1].bytes;
+        // A queue with its ends and counts, and the scheduler's number of it.
+        assert!((32..512).contains(&each), "{kind}: {each}");
+        for (n, state) in states.iter().enumerate().skip(1) {
+            assert_eq!(state.flows, n as u64, "{kind}");
+            assert_eq!(state.bytes, states[1].bytes + (n as u64 - 1) * each, "{kind}");
+        }
+        assert!(states[1].bytes >= states[0].bytes + 32, "{kind}: {states:?}");
+    }
+}
+
 #[test]
 fn every_default_is_a_valid_parameter_set_in_every_era() {
     for entry in catalogue() {

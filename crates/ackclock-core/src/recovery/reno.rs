@@ -13,8 +13,8 @@
 //! further:         i = i + 1
 //! new data:        i = 0, recovery ends
 //! ```
-//! With `guard`, no fast retransmit after a timeout until all that was outstanding then is
-//! acknowledged (S. Floyd, "TCP and Successive Fast Retransmits", 1994).
+//! With `guard`, no fast retransmit after a timeout until more than what was outstanding then is
+//! acknowledged (S. Floyd, "TCP and Successive Fast Retransmits", 1994; RFC 6582 section 3.2 step 2).
 //!
 //! Deviations: after a timeout limited transmit waits until go-back-N is complete.
 //!
@@ -168,5 +168,23 @@ mod tests {
         }
         bench.ack(6);
         assert_eq!(bench.phase(), Phase::Open);
+        // RFC 6582 section 3.2 step 2: the acknowledgement must cover more than the last segment sent before.
+        bench.send(4);
+        assert!((0..3).all(|_| bench.duplicate().entered.is_none()));
+        bench.ack(7);
+        bench.duplicates(2);
+        assert_eq!(bench.duplicate().entered.map(|e| e.flight), Some(3));
+    }
+
+    #[test]
+    fn without_guard_duplicates_after_a_timeout_retransmit_at_once() {
+        let mut bench = Bench::spec(&serde_json::json!({ "kind": "reno", "guard": false }));
+        bench.send(6);
+        bench.rto();
+        assert_eq!(bench.allowed(1.0), [Next::Retransmit(0)]);
+        bench.ack(2);
+        bench.duplicates(2);
+        assert!(bench.duplicate().entered.is_some());
+        assert_eq!(bench.phase(), Phase::Recovery);
     }
 }

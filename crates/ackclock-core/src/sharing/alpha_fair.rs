@@ -150,6 +150,15 @@ mod tests {
         assert!((got[1] / got[0] / 0.5f64.powi(50) - 1.0).abs() < 1e-9, "{got:?}");
     }
 
+    /// The rule is x = (w / p)^(1 / alpha) however small that is.
+    #[test]
+    fn rates_are_as_powers_of_the_weights_over_a_hundred_decades() {
+        let got = shared(1.0, 2.0, &[9.0; 2], &[1e-60, 1e60]);
+        assert!((got[0] / 2e-120 - 1.0).abs() < 1e-9 && got[1] == 2.0, "{got:?}");
+        let got = shared(2.0, 2.0, &[9.0; 2], &[1e-80, 1e100]);
+        assert!((got[0] / 2e-90 - 1.0).abs() < 1e-9 && got[1] == 2.0, "{got:?}");
+    }
+
     #[test]
     fn alpha_0_is_refused_with_the_reason() {
         let refused = refusal::<SharingEnv, AlphaFair>(json!({ "alpha": 0 }), &SharingEnv);

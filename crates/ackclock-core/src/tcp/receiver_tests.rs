@@ -145,6 +145,17 @@ fn only_the_three_most_recent_blocks_are_reported_and_older_ones_come_back() {
     assert_eq!(bench.data(3).unwrap().sack_blocks(), [(2, 5), (8, 11), (6, 7)]);
 }
 
+/// RFC 2018 section 4: after the block with the segment that caused the ACK come the blocks most recently reported,
+/// here 50 before 60, however many others were reported since and have become one.
+#[test]
+fn blocks_reported_before_many_that_have_merged_keep_their_order() {
+    let mut bench = Bench::new(|_| {});
+    for seq in [60, 50, 100, 101, 103, 104, 106, 107, 109, 110, 102, 105] {
+        bench.data(seq);
+    }
+    assert_eq!(bench.data(108).unwrap().sack_blocks(), [(100, 111), (50, 51), (60, 61)]);
+}
+
 #[test]
 fn blocks_and_timestamps_have_their_size_on_the_wire() {
     let mut bench = Bench::new(|parts| parts.config.timestamps = true);

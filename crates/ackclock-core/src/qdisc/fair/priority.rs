@@ -190,6 +190,36 @@ mod tests {
         assert_eq!(bench.drops(), [(4, DropReason::Overflow)]);
     }
 
+    /// RED's average of two packets that wait falls over idle time, which begins where the class loses its last one, and
+    /// not before. An arrival that finds none waiting halves it to 1 otherwise, and is dropped.
+    #[test]
+    fn a_class_is_idle_once_its_last_packet_is_pushed_out() {
+        for (urgent, is_idle) in [(1, false), (2, true)] {
+            let facts = marked(&[("bulk", 0), ("voice", 46)]);
+            let limit = Limit { packets: 2, bytes: u64::MAX };
+            let red = serde_json::json!({ "kind": "red", "min_th": 0.8, "max_th": 0.9, "w_q": 0.5,
+                "gentle": false });
+            let table =
+                serde_json::json!({ "classes": [{ "takes": { "dscp": ["ef"] } }, { "aqm": red }] });
+            let env = QdiscEnv { limit, facts, ..env() };
+            let mut bench = Bench::new(Priority::new(params(table), &env).unwrap());
+            for _ in 0..20 {
+                bench.arrive(0, 1000);
+            }
+            assert_eq!(bench.qdisc_len(), 2);
+            for _ in 0..urgent {
+                bench.arrive(1, 1000);
+            }
+            bench.after(Span::from_millis(1000));
+            for _ in 0..urgent {
+                assert_eq!(bench.depart().unwrap().packet.flow.0, 1);
+            }
+            bench.drops();
+            bench.arrive(0, 1000);
+            assert_eq!(bench.drops().is_empty(), is_idle, "{urgent}");
+        }
+    }
+
     #[test]
     fn first_packets_overtake_by_default() {
         let mut bench = Bench::new(Priority::new(Params::default(), &env_with_flows()).unwrap());

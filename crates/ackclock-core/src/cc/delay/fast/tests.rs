@@ -77,14 +77,36 @@ fn the_ns2_form_starts_from_the_window_at_sending_and_moves_in_every_other_round
     window.cwnd = 5.0;
     control.update(&mut window, &ack(63.0, 4, 1, 125.0), 0.125, true);
     near::<7>(window.cwnd + control.pending, 59.5);
-    window.cwnd = 107.0;
-    // Beta: with 16 queued (80 x 0.2) and alpha 10, beta 20 it holds.
-    let mut control = fast(|p| {
-        (p.form, p.alpha, p.beta) = (FastForm::Ns2, 10.0, Some(20.0));
-        p.base_rtt = Some(ms(100.0));
-    });
-    control.update(&mut window, &ack(70.0, 4, 1, 125.0), 0.125, true);
-    near::<7>(window.cwnd, 107.0);
+}
+
+/// The module for ns-2 leaves the window alone where alpha <= W (R - D) / R < beta. D = 375 ms, R = 500 ms and
+/// W = 80: 20 segments are queued, exactly.
+#[test]
+fn the_ns2_form_holds_from_alpha_up_to_but_not_at_beta() {
+    let after = |form, alpha, beta| {
+        let mut control = fast(|p| {
+            (p.form, p.alpha, p.beta) = (form, alpha, beta);
+            p.base_rtt = Some(ms(375.0));
+        });
+        let mut window = Window { cwnd: 100.0, ssthresh: f64::INFINITY };
+        control.sample(Some(ms(500.0)), window.cwnd);
+        control.update(&mut window, &ack(70.0, 4, 1, 500.0), 0.5, true);
+        assert_eq!(
+            control.queued.to_bits(),
+            if form == FastForm::Ns2 { 20f64 } else { 25.0 }.to_bits()
+        );
+        window.cwnd
+    };
+    for (alpha, beta) in [(20.0, 30.0), (10.0, 21.0), (19.0, 20.5)] {
+        near::<7>(after(FastForm::Ns2, alpha, Some(beta)), 100.0);
+    }
+    // 0.5 (0.75 x 80 + alpha) + 50.
+    near::<7>(after(FastForm::Ns2, 10.0, Some(20.0)), 85.0);
+    near::<7>(after(FastForm::Ns2, 5.0, Some(19.0)), 82.5);
+    near::<7>(after(FastForm::Ns2, 20.0, None), 90.0);
+    near::<7>(after(FastForm::Ns2, 21.0, Some(30.0)), 90.5);
+    // The published form moves in any case: 0.5 (0.75 x 100 + 20) + 50.
+    near::<7>(after(FastForm::Published, 20.0, Some(30.0)), 97.5);
 }
 
 #[test]

@@ -144,6 +144,18 @@ fn every_class_has_its_own_aqm() {
     assert_eq!(dropped, expected);
 }
 
+/// A class holds its queue, a deficit of 8 B and whether its turn has begun, padded to 8 B.
+#[test]
+fn the_state_of_a_class_is_its_queue_and_its_turn() {
+    let mut bench = bench(1000, Limit::NONE, Era::Rfc, Params::default());
+    for class in 0..3 {
+        bench.arrive(class, 1000);
+    }
+    let queues = bench.qdisc.classes.state_bytes() as u64;
+    assert!(queues >= 3 * (4 + 8), "{queues}");
+    assert_eq!(bench.qdisc.state(), State { flows: 3, bytes: queues + 3 * (8 + 8) });
+}
+
 #[test]
 fn bad_parameters_are_reported() {
     let error = |params| refusal::<QdiscEnv, Drr>(params, &env());

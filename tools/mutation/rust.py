@@ -12,11 +12,20 @@ import sys
 from collections import Counter
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from mutation.schemata import MODULE, VARIABLE, Mutant, Placed, mutants_of, with_mutants
+from mutation import Fate, UnmeasuredError
+from mutation.schemata import (
+    MODULE,
+    VARIABLE,
+    Mutant,
+    Placed,
+    changed_line,
+    mutants_of,
+    with_mutants,
+)
 
-__all__ = ["ROOMS", "Fate", "rust"]
+__all__ = ["ROOMS", "rust"]
 
 ROOT = Path(__file__).resolve().parents[2]
 CRATE = "crates/ackclock-core"
@@ -46,16 +55,9 @@ CPU_FACTOR, CPU_MORE_S = 10, 30
 """A mutant fails that needs so many times the CPU time of the tests without it, and more."""
 
 
-class Fate(NamedTuple):
-    """A mutant and what became of it."""
-
-    name: str
-    outcome: str  # "killed", "survived" or "no mutant", where it does not compile
-
-
 def _listed() -> list[Mutant]:
     if shutil.which("cargo-mutants") is None:
-        sys.exit("cargo-mutants is not installed: cargo install cargo-mutants --locked")
+        raise UnmeasuredError("cargo-mutants is missing: cargo install cargo-mutants --locked")
     command = ["cargo", "mutants", "--list", "--json", "--no-config", "-p", "ackclock-core"]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
     return sorted(mutants_of(json.loads(done.stdout)))
@@ -102,6 +104,11 @@ class _Build:
         top = folder / CORE / "lib.rs"
         top.write_text(top.read_text() + "\nmod mutant;\n", encoding="utf-8")
 
+    def name(self, number: int) -> str:
+        """Name a mutant, with the line that it changes."""
+        mutant = self.mutants[number]
+        return f"{mutant.name}: {changed_line(self.texts[mutant.file], mutant)}"
+
     def _write(self) -> dict[str, list[Placed]]:
         placed = {}
         for file in sorted({mutant.file for mutant in self.mutants.values()}):
@@ -141,14 +148,14 @@ class _Build:
                 if place.first <= span["line_start"] <= place.last
             }
             if not found:
-                sys.exit("\n".join(error["rendered"] for error in errors) or "no build")
+                raise UnmeasuredError("\n".join(e["rendered"] for e in errors) or "no build")
             self.wrong |= found
 
     def other_tests(self) -> list[str]:
         """Build the tests in files of the crate besides; the programs."""
         good, messages = self._cargo("--tests")
         if not good:
-            sys.exit("the tests with mutants do not build")
+            raise UnmeasuredError("the tests with mutants do not build")
         return self._programs([m for m in messages if m.get("target", {}).get("kind") == ["test"]])
 
     def _programs(self, messages: list[dict[str, Any]]) -> list[str]:
@@ -190,7 +197,8 @@ class _Tests:
         if key not in self._needed:
             passed, self._needed[key] = _run(program, filters, 0, 3600)
             if not passed:
-                sys.exit(f"{program} {' '.join(filters)} fails without a mutant")
+                message = f"{program} {' '.join(filters)} fails without a mutant"
+                raise UnmeasuredError(message)
         limit_s = CPU_FACTOR * self._needed[key] + CPU_MORE_S
         return _run(program, filters, number, limit_s)[0]
 
@@ -235,7 +243,7 @@ def rust(count: int, seed: int) -> list[Fate]:
         outcomes[number] = "survived" if tests.passes_all(number) else "killed"
     if build.left:
         print(f"rust: {len(build.left)} of the sample are in functions that cannot have them")
-    fates = [Fate(build.mutants[number].name, outcome) for number, outcome in outcomes.items()]
+    fates = [Fate(build.name(number), outcome) for number, outcome in outcomes.items()]
     rooms = Counter(name.removeprefix(f"{CORE}/").split("/")[0] for name, _ in fates)
     print(f"rust: {', '.join(f'{n} of {room}' for room, n in sorted(rooms.items()))}")
     return fates

@@ -21,7 +21,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-__all__ = ["MODULE", "Mutant", "Placed", "mutants_of", "with_mutants"]
+__all__ = ["MODULE", "Mutant", "Placed", "changed_line", "mutants_of", "with_mutants"]
 
 VARIABLE = "ACKCLOCK_MUTANT"
 
@@ -80,6 +80,24 @@ def mutants_of(listed: list[dict[str, Any]]) -> list[Mutant]:
         for entry in listed
         if entry.get("function")
     ]
+
+
+def changed_line(text: str, mutant: Mutant) -> str:
+    """Write the line that a mutant changes as it is then; of a whole body what replaces it.
+
+    Parameters
+    ----------
+    text
+        The file without it.
+    mutant
+        Of this file.
+    """
+    (first, begin), (last, end) = mutant.span
+    lines = text.split("\n")
+    if first != last:
+        return mutant.replacement
+    line = lines[first - 1]
+    return f"{line[: begin - 1]}{mutant.replacement}{line[end - 1 :]}".strip()
 
 
 _SKIPPED = re.compile(

@@ -43,6 +43,7 @@ def condition(text: str) -> tuple[str, list[Any]]:
     if match is None:
         raise StoreError(f'"{text}" is not a filter; expected NAME=VALUE, as in net.buffer="1 bdp"')
     name, sign, given = match.groups()
+    given = _without_quotes(given)
     value = _value(given)
     if name in COLUMNS and name not in ("labels", "tables"):
         if name in ("key", "scenario_hash") and sign == "=":
@@ -56,8 +57,11 @@ def condition(text: str) -> tuple[str, list[Any]]:
     return f"({label} OR {inside})", [name, value, *values]
 
 
+def _without_quotes(text: str) -> str:
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] == '"' else text
+
+
 def _value(text: str) -> Any:
-    text = text[1:-1] if len(text) > 1 and text[0] == text[-1] == '"' else text
     for kind in (int, float):
         try:
             return kind(text)

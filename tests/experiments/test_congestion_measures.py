@@ -73,6 +73,79 @@ def test_who_sends_nothing_changed_what_it_wants():
         congestion_events(table, 4.0)
 
 
+def sampled(rows):
+    names = ("time_s", "flow", "delivered_bytes", "sent_packets", "srtt_s")
+    return pa.Table.from_pylist([dict(zip(names, row, strict=True)) for row in rows])
+
+
+def test_events_say_what_each_user_got_and_what_all_sent():
+    rows = [
+        (0.0, "a", 0, 0, None), (0.5, "a", 1000, 10, 0.1), (1.0, "a", 2000, 20, 0.2),
+        (1.5, "a", 2400, 27, 0.3), (2.0, "a", 3000, 40, None),
+        # b begins in the second period.
+        (1.5, "b", 500, 5, 0.4), (2.0, "b", 900, 9, 0.5), (3.0, "b", 1100, 12, 0.6),
+        (3.0, "a", 4000, 45, 0.7),
+    ]  # fmt: skip
+    found = congestion_events(sampled(rows), 1.0, by=()).to_pylist()
+    assert found == [
+        {"flow": "a", "time_s": 2.0, "before": 16000.0, "after": 8000.0, "load_before": 20.0,
+         "load_after": 29.0, "congested": True, "congested_keshav": True},
+        {"flow": "a", "time_s": 3.0, "before": 8000.0, "after": 8000.0, "load_before": 29.0,
+         "load_after": 8.0, "congested": False, "congested_keshav": False},
+        {"flow": "b", "time_s": 3.0, "before": 7200.0, "after": 1600.0, "load_before": 29.0,
+         "load_after": 8.0, "congested": True, "congested_keshav": False},
+    ]  # fmt: skip
+    # Satisfaction is of what a user got and its last round-trip time of a period.
+    delays = congestion_events(
+        sampled(rows), 1.0, satisfaction=lambda rate, rtt: 0.0 if np.isnan(rtt) else 1 / rtt
+    ).to_pylist()
+    assert [(row["before"], row["after"]) for row in delays] == [
+        (pytest.approx(5.0), 0.0),
+        (0.0, pytest.approx(1 / 0.7)),
+        (2.0, pytest.approx(1 / 0.6)),
+    ]
+
+
+def test_a_fall_and_a_rise_of_just_the_tolerance_do_not_count():
+    def events(second, sent, **given):
+        rows = [(0.0, "a", 0, 0, 0.1), (1.0, "a", 1000, 100, 0.1), (2.0, "a", second, sent, 0.1)]
+        (row,) = congestion_events(sampled(rows), 1.0, **given).to_pylist()
+        return row["congested"], row["congested_keshav"]
+
+    assert events(1750, 300, tolerance=0.25) == (False, False)
+    assert events(1749, 226, tolerance=0.25) == (True, True)
+    assert events(1749, 225, tolerance=0.25) == (True, False)
+    # Left out it is 5 %.
+    assert events(1951, 300) == (False, False)
+    assert events(1949, 300) == (True, True)
+
+
+def test_a_user_that_only_gains_has_lost_nothing():
+    events = congestion_events(samples(a=[1, 2, 4], b=[4, 1, 2]), 1.0)
+    users = {row["flow"]: row for row in congested_users(events).to_pylist()}
+    assert (users["a"]["worst"], users["a"]["part"]) == (0.0, 0.0)
+    assert users["b"]["worst"] == pytest.approx(0.75)
+    # From nothing there is nothing to lose.
+    none = events.set_column(
+        events.column_names.index("before"), "before", pa.array([0.0] * events.num_rows)
+    )
+    assert {row["worst"] for row in congested_users(none).to_pylist()} == {0.0}
+
+
+def test_runs_are_kept_apart_by_their_columns():
+    one, two = samples(a=[4, 2]), samples(a=[2, 2])
+    both = pa.concat_tables(
+        [part.append_column("seed", pa.array([seed] * part.num_rows))
+         for seed, part in ((1, one), (2, two))]
+    )  # fmt: skip
+    events = congestion_events(both, 1.0, by=["seed"])
+    found = congested_users(events, by=["seed"]).to_pylist()
+    assert [(row["seed"], row["changes"], row["congested"]) for row in found] == [
+        (1, 1, 1),
+        (2, 1, 0),
+    ]
+
+
 def test_the_example_of_the_paper_packet_by_packet():
     fq = {"kind": "fq", "weights": [1, 1, 2, 1, 1, 1], "longest": "packets"}
     fast = {"rate": "100 Mbps", "delay": "1 ms", "buffer": "50 pkt"}
@@ -104,6 +177,60 @@ def test_compression_by_hand():
     assert got["pairs"] == 3  # two left at once
     assert got["ratio"] == pytest.approx(0.1)
     assert got["compressed"] == pytest.approx(2 / 3)
+
+
+def test_compression_counts_pairs_below_the_threshold_and_gives_the_tenth_percentile():
+    # Spacings of 10 ms become 1, 2, ... 10 ms, and one of 5: at half it is not compressed.
+    left = 0.010 * np.arange(12)
+    arrived = np.concatenate([[0.0], np.cumsum([*(0.001 * np.arange(1, 11)), 0.020])])
+    got = compression_of(left, arrived)
+    assert got["pairs"] == 11
+    # In order 0.1 to 1.0 and 2.0: the middle is the sixth, a tenth of the way the second.
+    assert got["ratio"] == pytest.approx(0.6)
+    assert got["least"] == pytest.approx(0.2)
+    assert compression_of(left, arrived, threshold=0.25)["compressed"] == pytest.approx(2 / 11)
+    exact = compression_of(np.array([0.0, 2.0, 4.0]), np.array([0.0, 1.0, 1.5]))
+    assert exact["compressed"] == 0.5
+    none = compression_of(np.array([1.0, 1.0]), np.array([2.0, 3.0]))
+    assert none["pairs"] == 0
+    assert np.isnan([none["ratio"], none["least"], none["compressed"]]).all()
+
+
+def acknowledgements(rows):
+    names = ("event", "link", "time_s", "seq", "is_ack", "flow")
+    return pa.Table.from_pylist([dict(zip(names, (*row, "f"), strict=True)) for row in rows])
+
+
+def test_acknowledgements_are_matched_by_number_and_in_order():
+    rows = [
+        ("arrival", "in", 0.0, 1, True),
+        ("arrival", "in", 1.0, 2, True),
+        ("arrival", "in", 1.5, 2, True),  # a duplicate
+        ("arrival", "in", 2.0, 3, True),  # lost on the way
+        ("arrival", "in", 3.0, 4, True),
+        ("arrival", "in", 3.5, 9, False),  # data
+        ("departure", "in", 3.6, 4, True),  # another place
+        ("departure", "out", 5.0, 1, True),
+        ("departure", "out", 6.0, 2, True),
+        ("departure", "out", 6.1, 2, True),
+        ("departure", "out", 7.0, 4, True),
+        ("departure", "out", 7.5, 9, False),
+        ("departure", "out", 7.6, 8, True),  # never seen to leave
+    ]
+    ends = {"f": ("in", "out")}
+    (row,) = ack_compression(acknowledgements(rows), ends).to_pylist()
+    # Spacings 1, 0.5 and 1.5 become 1, 0.1 and 0.9.
+    assert row["flow"] == "f"
+    assert row["pairs"] == 3
+    assert row["ratio"] == pytest.approx(0.6)
+    assert row["compressed"] == pytest.approx(1 / 3)
+    (row,) = ack_compression(acknowledgements(rows), ends, threshold=0.7).to_pylist()
+    assert row["compressed"] == pytest.approx(2 / 3)
+    # From 1 s on there are two spacings; that of the first is gone.
+    (row,) = ack_compression(acknowledgements(rows), ends, since_s=1.0).to_pylist()
+    assert (row["pairs"], row["ratio"]) == (2, pytest.approx(0.4))
+    with pytest.raises(AckclockError, match='no ACK of flow "f" was recorded at link "other"'):
+        ack_compression(acknowledgements(rows), {"f": ("other", "out")})
 
 
 def two_way(back):

@@ -9,6 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ackclock import analysis
+from ackclock.analysis.grouping import grouped, numbers, table_of
 from ackclock.errors import AckclockError
 
 RATES = st.lists(st.floats(1e-3, 1e9), min_size=1, max_size=30)
@@ -192,3 +193,137 @@ def test_order_of_rates_does_not_matter(rates):
     assume(len(rates) > 1)
     for score in (analysis.jain, analysis.spread, analysis.legout_sigma):
         assert score(rates[::-1]) == pytest.approx(score(rates), rel=1e-9, abs=1e-9)
+
+
+def test_scores_of_nothing_and_of_what_is_no_list_are_refused():
+    for wrong in ([], [[1.0, 2.0]], 3.0):
+        for score in (analysis.jain, analysis.spread, analysis.legout_sigma):
+            with pytest.raises(ValueError, match="a list of at least one rate, not "):
+                score(wrong)
+
+
+def test_scores_of_flows_that_got_nothing_are_not_known():
+    assert math.isnan(analysis.jain([0, 0]))
+    assert math.isnan(analysis.spread([0, 0, 0]))
+    assert math.isnan(analysis.harm(0, 0))
+    assert math.isnan(analysis.harm(0, 0, "less"))
+    assert math.isnan(analysis.max_min_distance([1, 2], [0, 0]))
+    # Of one flow that has all of n, the spread is n.
+    assert analysis.spread([0, 0, 5]) == 3
+    assert analysis.spread([4]) == 0
+    assert analysis.legout_sigma([1, 3]) == pytest.approx(math.sqrt(2))
+
+
+def test_jain_squares_neither_tiny_nor_huge_rates():
+    for unit in (1e-300, 1e-170, 1e170, 1e300):
+        assert analysis.jain([unit, 3 * unit]) == pytest.approx(0.8)
+
+
+def test_harm_where_less_is_better_is_over_what_is_worse():
+    # No loss alone, some beside the other: all of the loss is the other's. Half as much helps.
+    assert analysis.harm(0, 3, "less") == 1
+    assert analysis.harm(8, 4, "less") == -1
+    assert analysis.harm(0.5, 0.25) == 0.5
+
+
+def test_harm_of_tables_is_between_means_and_gives_both():
+    solo = pa.table({"flow": ["a", "a", "b"], "delay": [1.0, 3.0, 5.0]})
+    both = pa.table({"flow": ["a", "a"], "delay": [5.0, 11.0]})
+    found = analysis.harm_table(solo, both, "delay", ["flow"], better="less")
+    assert found.to_pylist() == [{"flow": "a", "solo": 2.0, "together": 8.0, "harm": 0.75}]
+
+
+def test_who_demands_without_bound_shares_what_is_left():
+    assert analysis.max_min_share([math.inf, 1, math.inf], 9).tolist() == [4, 1, 4]
+    assert analysis.max_min_share([3, 3], 6).tolist() == [3, 3]
+    assert analysis.max_min_share([3, 3], 5).tolist() == [2.5, 2.5]
+    # Half of the distance is the part of the capacity that the wrong flows have.
+    assert analysis.max_min_distance([4, 0], [2, 2]) == 1
+
+
+def test_groups_come_in_order_of_their_first_rows_with_all_their_rows():
+    rows = pa.table({"a": [2, 1, 2], "b": ["x", "x", "y"], "v": [1.0, 2.0, 3.0]})
+    found = [(key, part["v"].to_pylist()) for key, part in grouped(rows, ["a"])]
+    assert found == [({"a": 2}, [1.0, 3.0]), ({"a": 1}, [2.0])]
+    assert [key for key, _ in grouped(rows, ["b", "a"])] == [
+        {"b": "x", "a": 2},
+        {"b": "x", "a": 1},
+        {"b": "y", "a": 2},
+    ]
+    ((key, part),) = grouped(rows, [])
+    assert (key, part.num_rows) == ({}, 3)
+    assert list(grouped(rows.slice(3), [])) == []
+    with pytest.raises(AckclockError, match='the table has no column "w"'):
+        list(grouped(rows, ["a"], "v", "w"))
+
+
+def test_numbers_leave_out_what_is_not_known_and_refuse_text():
+    rows = pa.table({"v": [1, None, 3], "none": pa.nulls(3, pa.float64()), "t": ["1", "2", "3"]})
+    assert numbers(rows, "v").tolist() == [1.0, 3.0]
+    for column in ("none", "t"):
+        with pytest.raises(AckclockError, match=f'the column "{column}" holds no numbers'):
+            numbers(rows, column)
+
+
+def test_tables_of_scores_have_null_for_what_is_not_known():
+    made = table_of([{"n": 1, "x": math.nan}, {"n": 2, "x": 0.5}])
+    assert made.to_pylist() == [{"n": 1, "x": None}, {"n": 2, "x": 0.5}]
+    assert table_of([]).num_rows == 0
+
+
+def test_fairness_gives_all_scores_of_each_group():
+    rates = pa.table({"seed": [1, 1, 1, 2], "goodput_bps": [1.0, 2.0, 6.0, 4.0]})
+    one, two = analysis.fairness(rates).to_pylist()
+    assert one == pytest.approx(
+        # (1 + 2 + 6)^2 / (3 (1 + 4 + 36)); squares of distances to 3 are 4, 1 and 9.
+        {"seed": 1, "n": 3, "mean": 3.0, "minimum": 1.0, "sigma": math.sqrt(7),
+         "jain": 81 / 123, "spread": 5 / 3}
+    )  # fmt: skip
+    assert two == {
+        "seed": 2, "n": 1, "mean": 4.0, "minimum": 4.0, "sigma": None, "jain": 1.0, "spread": 0.0,
+    }  # fmt: skip
+
+
+def test_competitive_scores_average_runs_and_keep_settings_apart():
+    rows = pa.table(
+        {
+            "setting": ["s"] * 5 + ["t"] * 4,
+            "cc": ["a", "a", "a", "b", "b", "a", "a", "b", "b"],
+            "env": ["X", "X", "Y", "X", "Y", "X", "Y", "X", "Y"],
+            "goodput": [1.0, 3.0, 4.0, 5.0, 8.0, 9.0, 1.0, 8.0, 7.0],
+        }
+    )
+    each, totals = analysis.competitive(rows, "goodput", "cc", "env", by=["setting"])
+    # In s, a has (1 + 3) / 2 and 4 beside 5 and 8; in t it is best in X.
+    assert each.to_pylist() == [
+        {"setting": "s", "cc": "a", "env": "X", "s": 2.0, "s_max": 5.0, "d": 3.0},
+        {"setting": "s", "cc": "a", "env": "Y", "s": 4.0, "s_max": 8.0, "d": 4.0},
+        {"setting": "s", "cc": "b", "env": "X", "s": 5.0, "s_max": 5.0, "d": 0.0},
+        {"setting": "s", "cc": "b", "env": "Y", "s": 8.0, "s_max": 8.0, "d": 0.0},
+        {"setting": "t", "cc": "a", "env": "X", "s": 9.0, "s_max": 9.0, "d": 0.0},
+        {"setting": "t", "cc": "a", "env": "Y", "s": 1.0, "s_max": 7.0, "d": 6.0},
+        {"setting": "t", "cc": "b", "env": "X", "s": 8.0, "s_max": 9.0, "d": 1.0},
+        {"setting": "t", "cc": "b", "env": "Y", "s": 7.0, "s_max": 7.0, "d": 0.0},
+    ]
+    assert totals.to_pylist()[0] == {
+        "setting": "s", "cc": "a", "c": 4.0, "d_sum": 7.0, "d_mean": 3.5, "environments": 2,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("better", "scores", "expected"),
+    [
+        ("more", {"a": 6.0, "b": 2.0}, [1.0, 3.0]),
+        ("less", {"a": 6.0, "b": 2.0}, [3.0, 1.0]),
+        # Beside a best of more than nothing, nothing is endlessly worse; all alike are at 1.
+        ("more", {"a": 6.0, "b": 0.0}, [1.0, math.inf]),
+        ("less", {"a": 6.0, "b": 0.0}, [math.inf, 1.0]),
+        ("more", {"a": 0.0, "b": 0.0}, [1.0, 1.0]),
+    ],
+)
+def test_competitive_ratios_by_hand(better, scores, expected):
+    each, _ = analysis.competitive(
+        table({name: {"X": score} for name, score in scores.items()}),
+        "goodput", "cc", "env", form="ratio", better=better,
+    )  # fmt: skip
+    assert each["d"].to_pylist() == expected

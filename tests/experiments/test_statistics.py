@@ -7,7 +7,14 @@ import pytest
 from ackclock._util.number_text import engineering
 from ackclock._util.text_table import table
 from ackclock.analysis import jain
-from ackclock.experiments.replication import mean_interval
+from ackclock.errors import AckclockError
+from ackclock.experiments.statistics import (
+    Mean,
+    Precision,
+    bootstrap_interval,
+    interval,
+    mean_interval,
+)
 
 
 def test_the_interval_of_three_values_by_hand():
@@ -42,3 +49,83 @@ def test_numbers_are_written_with_prefixes(value, text):
 def test_tables_are_aligned_and_long_ones_say_what_is_left_out():
     assert table(["a", "n"], [["x", "1"], ["yy", "10"]]) == "a    n\nx    1\nyy  10"
     assert "... 8 more ..." in table(["n"], [[str(i)] for i in range(12)], most=4)
+
+
+def test_values_that_are_not_known_do_not_count():
+    # Of 1 and 3, s/sqrt(2) = 1; t(0.95, 1) = 6.31375, t(0.975, 1) = 12.7062.
+    for values in ([1.0, 3.0], [math.nan, 1.0, 3.0]):
+        assert mean_interval(values, 0.9) == pytest.approx((2, 2 - 6.31375, 2 + 6.31375), rel=1e-5)
+        assert Mean.of(values) == pytest.approx((2, 2 - 12.7062, 2 + 12.7062), rel=1e-5)
+    assert Mean.of([4.0]).to_list() == [4.0, None, None]
+    assert Mean.of([]).to_list() == [None, None, None]
+
+
+def test_a_bootstrap_of_what_does_not_vary_is_the_value():
+    assert bootstrap_interval([2.0, 2.0, 2.0]) == (2.0, 2.0, 2.0)
+    assert bootstrap_interval([0.0, 0.0]) == (0.0, 0.0, 0.0)
+    mean, low, high = bootstrap_interval([7.0])
+    assert (mean, math.isnan(low), math.isnan(high)) == (7.0, True, True)
+    mean, low, high = bootstrap_interval([math.nan, 1.0, 2.0])
+    assert (mean, low >= 1.0, high <= 2.0, low < high) == (1.5, True, True, True)
+
+
+def test_a_bootstrap_of_a_lower_level_is_narrower():
+    values = [float(i % 7) for i in range(40)]
+    _, low, high = bootstrap_interval(values, 0.95)
+    _, inner_low, inner_high = bootstrap_interval(values, 0.5)
+    # Quantiles of the normal distribution: 0.67449 against 1.95996.
+    assert (inner_high - inner_low) / (high - low) == pytest.approx(0.67449 / 1.95996, rel=0.1)
+    assert low < inner_low < inner_high < high
+
+
+def test_the_method_of_an_interval_is_one_of_two():
+    values = [1.0, 2.0, 4.0]
+    assert interval(values) == interval(values, method="t") == mean_interval(values)
+    assert interval(values, 0.8, "bootstrap") == bootstrap_interval(values, 0.8)
+    with pytest.raises(AckclockError, match='no interval "normal"; expected t or bootstrap'):
+        interval(values, method="normal")
+
+
+def test_a_precision_has_its_bounds_and_defaults():
+    until = Precision("x")
+    assert (until.half_width, until.at_least, until.at_most, until.confidence) == (
+        0.02,
+        5,
+        50,
+        0.95,
+    )
+    Precision("x", half_width=1e-9, at_least=2, at_most=2, confidence=0.999)
+    for wrong, message in [
+        ({"half_width": 0.0}, "until.half_width is 0.0; expected more than 0"),
+        ({"at_least": 1}, "until.at_least is 1; expected at least 2"),
+        ({"at_most": 4}, "until.at_most is 4; expected at least at_least, which is 5"),
+        ({"confidence": 0.0}, "until.confidence is 0.0; expected between 0 and 1"),
+        ({"confidence": 1.0}, "until.confidence is 1.0; expected between 0 and 1"),
+    ]:
+        with pytest.raises(AckclockError) as caught:
+            Precision("x", **wrong)
+        assert str(caught.value) == message
+
+
+def test_stopping_by_hand():
+    until = Precision("x", half_width=0.5, at_least=2, at_most=9)
+    # 1 and 3: 12.7062 beside 1. That is (12.7)^2 times as many; twice as many at most.
+    assert until.wanted([1.0]) == 2
+    assert until.wanted([1.0, 3.0]) == 4
+    # A mean of 0 allows nothing: twice as many, and no more than 9.
+    assert until.wanted([-1.0, 1.0]) == 4
+    assert until.wanted([-1.0, 1.0] * 3) == 9
+    assert until.wanted([-1.0, 1.0, 0.0] * 3) == 9
+    assert until.wanted([-1.0, 1.0] * 5) == 10
+    # No variance is no half-width, of a mean of 0 too.
+    assert until.wanted([0.0, 0.0]) == 2
+    # Negative means count by their size: -10 ± t(0.975, 2) s / sqrt(3) = 4.30265 * 1 / 1.73205.
+    assert until.wanted([-9.0, -10.0, -11.0]) == 3
+    # 10 ± 1.7320 t = 10 ± 7.4525: of 5 that is 1.4905^2 times three, 6.66; no more than twice.
+    assert until.wanted([7.0, 10.0, 13.0]) == 6
+    # 10 ± 2.2 sqrt(1/3) t = 10 ± 5.4652: 1.1947 times three, 3.58, is four.
+    assert until.wanted([7.8, 10.0, 12.2]) == 4
+    # Just beyond, one more at least; just within, enough: 5 = 4.302653 s / 1.7320508.
+    spread = 5 * math.sqrt(3) / 4.302652729911275
+    assert until.wanted([10 - 1.0001 * spread, 10.0, 10 + 1.0001 * spread]) == 4
+    assert until.wanted([10 - 0.9999 * spread, 10.0, 10 + 0.9999 * spread]) == 3

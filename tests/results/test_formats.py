@@ -98,6 +98,17 @@ def test_a_qlog_has_the_bytes_and_windows_of_the_flows(two, qlog):
     ]
     rows = [row for row in two.windows.to_pylist() if row["flow"] == "long"]
     assert [round(row["cwnd_segments"] * 1460) for row in rows] == windows
+    smoothed = [
+        (event["time"], event["data"]["smoothed_rtt"])
+        for event in named(short, "metrics_updated")
+        if "smoothed_rtt" in event["data"]
+    ]
+    samples = [row for row in two.flow_samples.to_pylist() if row["flow"] == "short"]
+    assert smoothed == [
+        (pytest.approx(row["time_s"] * 1e3), pytest.approx(row["srtt_s"] * 1e3))
+        for row in samples
+        if row["srtt_s"] > 0
+    ]
     lows = [
         event["data"]["min_rtt"]
         for event in named(long, "metrics_updated")

@@ -178,8 +178,12 @@ def evaluate_queue(
         runs += result.wanted
         hashes = (summary.get("user_code_hash") for summary in result.summaries.values())
         code = code or next((str(found) for found in hashes if found), None)
-        # The link's rate is a quarter for the middle third; the first 5 s are not measured.
-        whole = size.duration_s - 5.0
-        rate = (whole - 0.75 * size.duration_s / 3) / whole if name == "capacity" else 1.0
-        scores[name] = scored(result, name, rate)
+        scores[name] = scored(result, name, _mean_rate(name, size.duration_s))
     return QueueEvaluation(chosen, tier, count, runs, scores, code)
+
+
+def _mean_rate(scene: str, duration_s: float) -> float:
+    """Mean rate of the link while it is measured, over its full rate."""
+    # It is a quarter for the middle third; the first 5 s are not measured.
+    whole = duration_s - 5.0
+    return (whole - 0.75 * duration_s / 3) / whole if scene == "capacity" else 1.0

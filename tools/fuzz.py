@@ -5,7 +5,8 @@ the time. What libFuzzer finds beyond the committed seeds (`corpus/`) grows in `
 An input that fails is kept in `target/fuzz/failures` and named; once it is mended, move it to
 `crates/ackclock-fuzz/regressions/TARGET/`, where `cargo test -p ackclock-fuzz` replays it. The
 formats that Python reads and writes are fuzzed by Hypothesis (`tests/fuzz`) after that: twice as
-many examples of each property as there are seconds.
+many examples of each property as there are seconds. Of a part that fails the whole output is
+printed and kept in `target/fuzz/failures/TARGET/seed-SEED-TIME.txt`.
 
 Exit status: 0 nothing failed, 1 an input failed, 2 the targets do not build.
 """
@@ -18,6 +19,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,6 +48,8 @@ TARGETS = {
 }
 #: The formats that Python reads and writes; by number of examples, not by time.
 FORMATS = "formats"
+#: Longest time of one input [s], by the wall clock: a machine that does much else is slow.
+LONGEST_S = 600
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,7 @@ def fuzz(program: Path, target: str, seconds: float, seed: int) -> Count:
         "max_total_time": max(1, round(seconds)),
         "max_len": length,
         "len_control": 20,
-        "timeout": 60,
+        "timeout": LONGEST_S,
         "rss_limit_mb": 3000,
         "seed": seed,
         "print_final_stats": 1,
@@ -111,10 +115,19 @@ def fuzz(program: Path, target: str, seconds: float, seed: int) -> Count:
     if done.returncode == 0:
         return Count(inputs, None)
     wrote = re.search(r"Test unit written to (\S+)", done.stdout)
-    text = failures / "output.txt"
-    text.write_text(done.stdout, encoding="utf-8")
-    print(done.stdout[-3000:], file=sys.stderr)
+    text = report(target, seed, done)
     return Count(inputs, Path(wrote[1]) if wrote else text)
+
+
+def report(target: str, seed: int, done: subprocess.CompletedProcess[str]) -> Path:
+    """Print the output of a target that failed, and keep it in a separate file."""
+    folder = WORK / "failures" / target
+    folder.mkdir(parents=True, exist_ok=True)
+    text = f"{done.stdout}\n{target}, seed {seed}: exit status {done.returncode}\n"
+    file = folder / f"seed-{seed}-{time.time_ns()}.txt"
+    file.write_text(text, encoding="utf-8")
+    print(text, file=sys.stderr)
+    return file
 
 
 def fuzz_formats(examples: int, seed: int) -> Count:
@@ -122,23 +135,21 @@ def fuzz_formats(examples: int, seed: int) -> Count:
     done = subprocess.run(
         [
             *(sys.executable, "-m", "pytest", "-q", "tests/fuzz", "--hypothesis-show-statistics"),
-            f"--hypothesis-seed={seed}",
+            # The profile of `make test` draws the same examples whatever the seed.
+            *("--hypothesis-profile=random", f"--hypothesis-seed={seed}"),
         ],
         cwd=ROOT,
         env=os.environ | {"ACKCLOCK_FUZZ_EXAMPLES": str(examples)},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        errors="replace",
         check=False,
     )
     counts = re.findall(r"(\d+) (?:passing|failing|invalid)", done.stdout)
     if done.returncode == 0:
         return Count(sum(map(int, counts)), None)
-    WORK.mkdir(parents=True, exist_ok=True)
-    text = WORK / "formats.txt"
-    text.write_text(done.stdout, encoding="utf-8")
-    print(done.stdout[-5000:], file=sys.stderr)
-    return Count(sum(map(int, counts)), text)
+    return Count(sum(map(int, counts)), report(FORMATS, seed, done))
 
 
 def main() -> int:

@@ -162,10 +162,12 @@ def test_files_of_a_run_stay_in_its_folder(folder, files):
 
 @pytest.fixture(scope="module")
 def kept(folder):
-    """A store of two runs, and the bytes of the files of its packs."""
+    """A store of two runs, each in its pack, and the bytes of their files."""
     place = folder / "store"
-    sweep = ac.sweep(ac.load(SMALL).replace(duration="2.5 s", record=None), reps=2)
-    sweep.run(store=place, progress=False)
+    case = ac.load(SMALL).replace(duration="2.5 s", record=None)
+    for reps in (1, 2):
+        sweep = ac.sweep(case, reps=reps)
+        sweep.run(store=place, progress=False)
     files = [file for pack in (place / "packs").iterdir() for file in pack.iterdir()]
     return sweep, place, {file: file.read_bytes() for file in files}
 

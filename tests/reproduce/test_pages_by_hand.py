@@ -332,6 +332,7 @@ def test_sensitivity_of_many_numbers_has_four_panels(varied):
     canvas = sensitivity.draw(many)
     assert [axes.get_xlabel() for axes in canvas.axes] == ["n0", "n1", "n2", "n3"]
     assert canvas.get_size_inches()[0] == pytest.approx(3.2 + 4 * 3.4)
+    assert canvas.axes[2].get_xlim()[0] < 2
     # The shade of what is at least 2 goes to the end of the axis.
     shade = canvas.axes[2].patches[0]
     assert shade.get_x() == 2

@@ -68,4 +68,18 @@ mod tests {
         assert_eq!((before.least, before.most, before.count), (0.1, 0.13, 3));
         assert_eq!(take(6, 1).unwrap().most, 0.5);
     }
+
+    #[test]
+    fn samples_that_were_forgotten_do_not_count_and_the_round_goes_on() {
+        let mut samples = RoundSamples::default();
+        let ack =
+            |round, ms| Ack { rtt: Some(Span::from_millis(ms)), round, ..Ack::at(Time::ZERO, 1) };
+        assert_eq!(samples.on_ack(&ack(4, 900)), None);
+        samples.forget();
+        assert_eq!(samples.on_ack(&ack(4, 100)), None);
+        let before = samples.on_ack(&ack(5, 300)).unwrap();
+        assert_eq!((before.least, before.most, before.count), (0.1, 0.1, 1));
+        samples.forget();
+        assert_eq!(samples.on_ack(&ack(6, 1)), None);
+    }
 }

@@ -190,6 +190,21 @@ mod tests {
         assert!(bench.duplicate().entered.is_some());
     }
 
+    /// RFC 3042: what is outstanding stays within cwnd + 2 segments, also where the third duplicate enters nothing.
+    #[test]
+    fn limited_transmit_lets_two_segments_out_however_many_duplicates_come() {
+        let mut bench = Bench::new("newreno");
+        bench.send(6);
+        bench.rto();
+        bench.allowed(1.0);
+        bench.ack(6);
+        bench.send(4);
+        for expected in [&[Next::New][..], &[Next::New], &[], &[]] {
+            assert_eq!(bench.duplicate().entered, None);
+            assert_eq!(bench.allowed(4.0), expected);
+        }
+    }
+
     #[test]
     fn a_full_acknowledgement_can_cap_the_window_at_what_is_in_flight() {
         let mut bench = Bench::spec(&json!({"kind": "newreno", "avoid_burst": true}));

@@ -115,6 +115,28 @@ fn on_a_path_of_ten_megabits_it_settles_near_the_link_s_rate() {
     assert!((9.0..=11.0).contains(&mean), "{mean} Mbit/s");
 }
 
+/// Section 3: r (1 + epsilon) and r (1 - epsilon), one after the other, in an order that is drawn; epsilon is 0.05.
+#[test]
+fn both_sides_of_the_rate_are_tried() {
+    for high in [false, true] {
+        let mut control = vivace();
+        control.rate = 10.0;
+        control.phase = Phase::First { high };
+        control.begin(10.0, Outcome::None, at(0));
+        let end = control.intervals.back().unwrap().end;
+        control.go_on(end);
+        near(control.rate_now(), if high { 9.5 } else { 10.5 });
+        assert!(matches!(control.phase, Phase::Second { high: second } if second != high));
+    }
+    let mut control = vivace();
+    control.rate = 10.0;
+    for _ in 0..20 {
+        control.probe(at(0));
+        let Phase::First { high } = control.phase else { panic!("the first of a pair") };
+        near(control.rate_now(), if high { 10.5 } else { 9.5 });
+    }
+}
+
 /// After a timeout the rate is the least one and doubles again.
 #[test]
 fn a_timeout_starts_anew() {

@@ -1,19 +1,13 @@
 """A paper from somebody else: its queries read its tables and nothing else."""
 
-import shutil
 import threading
 from pathlib import Path
 
 import pytest
 
 from ackclock._util import confined_sql
-from ackclock.reproduce.read.folder import PAPERS, PaperError, read
+from ackclock.reproduce.read.folder import PaperError, read
 from ackclock.reproduce.run.database import Database
-
-
-@pytest.fixture
-def paper(tmp_path):
-    return Path(shutil.copytree(PAPERS / "example", tmp_path / "mine"))
 
 
 @pytest.fixture

@@ -3,24 +3,13 @@
 from __future__ import annotations
 
 import shutil
-from pathlib import Path
 
 import pytest
+from paper_faults import wrong
 
 from ackclock.reproduce.read.claims import csv_rows
-from ackclock.reproduce.read.folder import PAPERS, PaperError, read
+from ackclock.reproduce.read.folder import read
 from ackclock.reproduce.run.studies import sweep_of
-
-
-@pytest.fixture
-def paper(tmp_path):
-    return Path(shutil.copytree(PAPERS / "example", tmp_path / "mine"))
-
-
-def wrong(folder):
-    with pytest.raises(PaperError) as caught:
-        read(folder)
-    return [str(problem).removeprefix(f"{folder}/") for problem in caught.value.problems]
 
 
 def append(folder, name, text):

@@ -1,27 +1,16 @@
 """The files of a paper: what is refused, and in which words."""
 
 import re
-import shutil
 from pathlib import Path
 
 import pytest
+from paper_faults import wrong
 
 from ackclock.errors import UnsupportedError
 from ackclock.reproduce.read import form
-from ackclock.reproduce.read.folder import PAPERS, PaperError, names, read
+from ackclock.reproduce.read.folder import names, read
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-@pytest.fixture
-def paper(tmp_path):
-    return Path(shutil.copytree(PAPERS / "example", tmp_path / "mine"))
-
-
-def wrong(folder):
-    with pytest.raises(PaperError) as caught:
-        read(folder)
-    return [str(problem).removeprefix(f"{folder}/") for problem in caught.value.problems]
 
 
 def append(folder, name, text):

@@ -13,7 +13,7 @@ from ackclock.engines.fluid.graph import unknown_node
 from ackclock.errors import Problem, ScenarioError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Container, Mapping, Sequence
     from pathlib import Path
 
     import numpy.typing as npt
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Ids = npt.NDArray[np.uint32]
     Paths = dict[tuple[int, int], list[int]]
 
-__all__ = ["PATHS", "ROUTING", "listed_paths", "path_rows", "routes", "with_paths"]
+__all__ = ["PATHS", "ROUTING", "check_path", "listed_paths", "path_rows", "routes", "with_paths"]
 
 ROUTING = ("hops", "cost", "as-hops", "valley-free")
 """What routes minimise: links, the sum of their weights, or systems and then links."""
@@ -113,25 +113,51 @@ def listed_paths(rows: Sequence[tuple[str, list[str]]], graph: Graph) -> Paths:
     problems: list[Problem] = []
     found: Paths = {}
     for where, names in rows:
-        unknown = [name for name in dict.fromkeys(names) if name not in number]
-        if unknown:
-            problems += [Problem(where, unknown_node(name, number)) for name in unknown]
+        nodes, messages = check_path(names, number, links, graph.nodes)
+        problems += [Problem(where, message) for message in messages]
+        if not nodes:
             continue
-        nodes = [number[name] for name in names]
-        if len(nodes) < 2 or len(set(nodes)) < len(nodes):
-            problems.append(Problem(where, "is no path; expected two or more different nodes"))
-            continue
-        problems += [
-            Problem(where, f"there is no link from {graph.nodes[a]} to {graph.nodes[b]}")
-            for a, b in itertools.pairwise(nodes)
-            if (a, b) not in links
-        ]
         if (nodes[0], nodes[-1]) in found:
             problems.append(Problem(where, f"{names[0]} to {names[-1]} has a path already"))
         found[nodes[0], nodes[-1]] = nodes
     if problems:
         raise ScenarioError(problems[:_MOST_REPORTED])
     return found
+
+
+def check_path(
+    names: Sequence[str],
+    number: Mapping[str, int],
+    links: Container[tuple[int, int]],
+    nodes: Sequence[str],
+) -> tuple[list[int], list[str]]:
+    """Check one path.
+
+    Parameters
+    ----------
+    names
+        Its nodes.
+    number
+        Numbers of nodes by name.
+    links
+        Has the two ends of every directed link.
+    nodes
+        What nodes are called in messages.
+
+    Returns
+    -------
+    tuple
+        Numbers of its nodes, none if it is no path, and what is wrong: unknown nodes, fewer than
+        two, a node twice, or missing links.
+    """
+    unknown = [name for name in dict.fromkeys(names) if name not in number]
+    if unknown:
+        return [], [unknown_node(name, number) for name in unknown]
+    path = [number[name] for name in names]
+    if len(path) < 2 or len(set(path)) < len(path):
+        return [], ["is no path; expected two or more different nodes"]
+    missing = [step for step in itertools.pairwise(path) if step not in links]
+    return path, [f"there is no link from {nodes[a]} to {nodes[b]}" for a, b in missing]
 
 
 def with_paths(traffic: Traffic, paths: Paths, graph: Graph) -> Traffic:

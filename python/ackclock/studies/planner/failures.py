@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -398,11 +399,7 @@ def _by_parts(
             if progress is not None:
                 progress((before + done * now) / len(failed))
 
-        def compute(
-            some: Sequence[Failed] = some, report: Callable[[float], None] = report
-        ) -> dict[str, Any]:
-            return _run(situation, some, memory=memory, progress=report)
-
+        compute = partial(_run, situation, some, memory=memory, progress=report)
         every.append(_part(parts, number, (*_COLUMNS, "base", "worst"), compute))
     if parts is not None:
         parts.remove()
@@ -440,12 +437,8 @@ def _pairs(
     if n < 2:
         raise ScenarioError([Problem("--of", "pairs need two links; the network has one")])
     parts = None if resume is None else Parts(resume, situation, f"pairs {_BATCH} {MOST}")
-    found = _part(
-        parts,
-        0,
-        (*_COLUMNS, "base", "across"),
-        lambda: _run(situation, singles, across=True, memory=memory),
-    )
+    compute = partial(_run, situation, singles, across=True, memory=memory)
+    found = _part(parts, 0, (*_COLUMNS, "base", "across"), compute)
     across = found["across"].reshape(n, n)
     lost = found["disconnected"] + found["excess"]
     pairs = np.array(list(combinations(range(n), 2)))
@@ -480,10 +473,7 @@ def _pairs(
             Failed(f"{singles[a].name} and {singles[b].name}", singles[a].links + singles[b].links)
             for a, b in pairs[batch]
         ]
-
-        def compute(some: Sequence[Failed] = some) -> dict[str, Any]:
-            return _run(situation, some, memory=memory)
-
+        compute = partial(_run, situation, some, memory=memory)
         more = _part(parts, 1 + solved // _BATCH, _COLUMNS, compute)
         solved += len(some)
         kept += some

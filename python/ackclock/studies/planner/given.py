@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ackclock._util import csv_rows
-from ackclock.engines.fluid.graph import unknown_node
+from ackclock.engines.fluid.routing import check_path
 from ackclock.errors import Problem, ScenarioError
 from ackclock.studies.planner.demands import FileProblems
 
@@ -173,27 +173,18 @@ def read_paths(network: Network, cost: Floats, demands: Demands, path: str | Pat
     found: dict[tuple[int, int], list[tuple[int, tuple[int, ...], float | None]]] = {}
     for line, row in rows:
         names = [name.strip() for name in row["path"].split(";")]
-        unknown = [name for name in dict.fromkeys(names) if name not in number]
-        for name in unknown:
-            problems.add(line, unknown_node(name, number))
+        nodes, messages = check_path(names, number, link, graph.nodes)
         share = _share(row.get("share", ""))
         if share is not None and not 0 < share <= 1:
             wrong = row["share"]
-            problems.add(line, f'the share is "{wrong}"; expected a number above 0, at most 1')
-        if unknown:
-            continue
-        nodes = tuple(number[name] for name in names)
-        if len(nodes) < 2 or len(set(nodes)) < len(nodes):
-            problems.add(line, "is no path; expected two or more different nodes")
-            continue
-        if nodes in seen:
-            problems.add(line, f"this path is there already: line {seen[nodes]}")
-        seen[nodes] = line
-        steps = list(itertools.pairwise(nodes))
-        for a, b in (step for step in steps if step not in link):
-            problems.add(line, f"there is no link from {graph.nodes[a]} to {graph.nodes[b]}")
-        links = tuple(link.get(step, 0) for step in steps)
-        found.setdefault((nodes[0], nodes[-1]), []).append((line, links, share))
+            messages.append(f'the share is "{wrong}"; expected a number above 0, at most 1')
+        if nodes:
+            if (first := seen.setdefault(tuple(nodes), line)) != line:
+                messages.append(f"this path is there already: line {first}")
+            links = tuple(link.get(step, 0) for step in itertools.pairwise(nodes))
+            found.setdefault((nodes[0], nodes[-1]), []).append((line, links, share))
+        for message in messages:
+            problems.add(line, message)
     shares = {pair: _shares([share for *_, share in paths]) for pair, paths in found.items()}
     for (a, b), of in shares.items():
         if sum(of) > 1 + _WHOLE or min(of) <= 0:

@@ -176,14 +176,20 @@ mod tests {
         }
     }
 
-    #[test]
-    fn duplicates_that_cover_no_more_than_recover_do_not_enter_again() {
+    /// Six segments, of which a timeout lost the first, are acknowledged; four more are sent.
+    fn four_more_after_a_timeout() -> Bench {
         let mut bench = Bench::new("newreno");
         bench.send(6);
         bench.rto();
         bench.allowed(1.0);
         bench.ack(6);
         bench.send(4);
+        bench
+    }
+
+    #[test]
+    fn duplicates_that_cover_no_more_than_recover_do_not_enter_again() {
+        let mut bench = four_more_after_a_timeout();
         assert!((0..3).all(|_| bench.duplicate().entered.is_none()));
         bench.ack(7);
         bench.duplicates(2);
@@ -193,12 +199,7 @@ mod tests {
     /// RFC 3042: what is outstanding stays within cwnd + 2 segments, also where the third duplicate enters nothing.
     #[test]
     fn limited_transmit_lets_two_segments_out_however_many_duplicates_come() {
-        let mut bench = Bench::new("newreno");
-        bench.send(6);
-        bench.rto();
-        bench.allowed(1.0);
-        bench.ack(6);
-        bench.send(4);
+        let mut bench = four_more_after_a_timeout();
         for expected in [&[Next::New][..], &[Next::New], &[], &[]] {
             assert_eq!(bench.duplicate().entered, None);
             assert_eq!(bench.allowed(4.0), expected);

@@ -1,12 +1,15 @@
 """Scenarios and runs that tests share."""
 
 import json
+import shutil
 import signal
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 import ackclock as ac
+from ackclock.reproduce.read.folder import PAPERS
 
 # How long an example takes says nothing on a machine that does other things too.
 UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -54,6 +57,12 @@ def small_file(tmp_path):
     file = tmp_path / "small.toml"
     file.write_text(SMALL)
     return file
+
+
+@pytest.fixture
+def paper(tmp_path):
+    """A copy of the example of a paper, in which tests put faults."""
+    return Path(shutil.copytree(PAPERS / "example", tmp_path / "mine"))
 
 
 @pytest.fixture(scope="session")

@@ -34,6 +34,7 @@ def test_islands_run_at_once_and_two_ends_of_a_wire_do_not():
     assert all(0 < speedup <= 16 for speedup in by_cores.values())
     assert eight["step_s"] > 0
     assert eight["sync_s"] > 0
+    assert eight["crossing_s"] >= 0
 
 
 def test_the_stretch_is_the_second_half_of_the_work():
@@ -51,6 +52,37 @@ def test_a_scenario_of_short_links_is_one_process():
     assert found.data["processes"] == 1
     assert found.data["average_parallelism"] == 1
     assert "All is one process, a cluster of 4 nodes" in str(found)
+
+
+def test_what_two_threads_took_is_said_or_why_they_were_not_run():
+    data = pairs(2).parallelism().data
+    assert data["on_one"]["setup_s"] > 0
+    if data["on_two"] is None:
+        reasons = ("this machine has one core", "the run is too short to be timed")
+        assert data["not_on_two"] in reasons
+    else:
+        assert data["not_on_two"] is None
+        said = str(pairs(2).parallelism())
+        assert "run on one thread and on two: " in said or "not held against" in said
+
+
+def test_what_one_thread_runs_in_any_case_is_not_held_against_two():
+    found = pairs(2).replace(era="ns2").parallelism()
+    assert found.data["on_two"] is None
+    assert found.data["crossing_s"] == 0
+    assert "not held against a run on two threads: " in str(found)
+
+
+def test_setting_up_counts_in_the_speed_up_of_the_whole_run():
+    short, long = (pairs(200).replace(duration=d).parallelism().data for d in (0.05, 50))
+    for data in (short, long):
+        work_s = data["step_s"] * data["steps"] / (data["until_s"] - data["from_s"])
+        work_s *= 0.05 if data is short else 50
+        first = data["on_one"]["setup_s"]
+        then = (data["on_two"] or data["on_one"])["setup_s"]
+        for on in data["predicted"]:
+            expected = (first + work_s) / (then + work_s / on["speedup_of_stretch"])
+            assert on["speedup"] == pytest.approx(expected)
 
 
 def test_the_command_prints_text_and_json(small_file):

@@ -60,6 +60,15 @@ fn input_error(problems: &[Problem]) -> PyErr {
     InputError::new_err(problems_json(problems))
 }
 
+fn run_error(error: RunError) -> PyErr {
+    match error {
+        RunError::Interrupted => PyKeyboardInterrupt::new_err(()),
+        RunError::Input(problems) => input_error(&problems),
+        RunError::Algorithm(message) => AlgorithmFailure::new_err(message),
+        RunError::Fault(broken) => engine_fault(&broken),
+    }
+}
+
 fn column<'py>(py: Python<'py>, column: Column) -> PyResult<Bound<'py, PyAny>> {
     Ok(match column {
         Column::F64(values) => values.into_pyarray(py).into_any(),
@@ -117,9 +126,9 @@ mod _core {
     use super::user::views::{Ack, Congestion, Packet, Queue, Verdict, Window};
     use super::{
         AlgorithmFailure as AlgorithmFailureType, Bound, EngineFault as EngineFaultType, Failure,
-        InputError as InputErrorType, Mutex, Part, Parts, Py, PyAny, PyDict, PyErr,
-        PyKeyboardInterrupt, PyModule, PyModuleMethods, PyResult, Python, RunError, Threads,
-        UserCode, api, engine_fault, input_error, output, problems_json, pyfunction, tables,
+        InputError as InputErrorType, Mutex, Part, Parts, Py, PyAny, PyDict, PyErr, PyModule,
+        PyModuleMethods, PyResult, Python, Threads, UserCode, api, input_error, output,
+        problems_json, pyfunction, run_error, tables,
     };
 
     #[pymodule_init]
@@ -216,9 +225,11 @@ mod _core {
         py.detach(|| {
             #[expect(clippy::disallowed_methods, reason = "it measures what a step costs")]
             let begin = std::time::Instant::now();
-            api::parallelism(json, super::sync::measure(), &|| begin.elapsed().as_secs_f64())
+            let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+            let clock = || begin.elapsed().as_secs_f64();
+            api::parallelism(json, super::sync::measure(), cores, &clock)
         })
-        .map_err(|problems| input_error(&problems))
+        .map_err(run_error)
     }
 
     /// The scenario after a round trip through the core's types; JSON.
@@ -307,12 +318,7 @@ mod _core {
         }
         match result {
             Ok(done) => output(py, done),
-            Err(RunError::Interrupted) => Err(PyKeyboardInterrupt::new_err(())),
-            Err(RunError::Input(problems)) => {
-                Err(InputErrorType::new_err(problems_json(&problems)))
-            }
-            Err(RunError::Algorithm(message)) => Err(AlgorithmFailureType::new_err(message)),
-            Err(RunError::Fault(broken)) => Err(engine_fault(&broken)),
+            Err(error) => Err(run_error(error)),
         }
     }
 }

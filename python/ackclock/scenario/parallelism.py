@@ -23,7 +23,8 @@ class Parallelism:
         The scenario's name.
     data
         As the core gave it: from_s, until_s, processes, turns, steps, critical_steps,
-        average_parallelism, busiest, critical, step_s, sync_s, predicted.
+        average_parallelism, busiest, critical, step_s, sync_s, crossing_s, on_one, on_two,
+        not_on_two, predicted.
     """
 
     def __init__(self, name: str, data: dict[str, Any]) -> None:
@@ -40,6 +41,7 @@ class Parallelism:
             [
                 str(on["cores"]),
                 f"{on['speedup']:.2f}",
+                f"{on['speedup_of_stretch']:.2f}",
                 f"{on['largest_share']:.1%}",
                 f"{on['crossing']:.1%}",
             ]
@@ -56,11 +58,33 @@ class Parallelism:
             f"most work: {busiest['name']}, {busiest['share']:.1%} of all steps\n"
             f"most of the critical path: {critical['name']}, {critical['share']:.1%} of its steps\n"
             f"measured: {engineering(data['step_s'], 's', 3)} a step,"
-            f" {engineering(data['sync_s'], 's', 3)} a synchronisation of two threads",
-            table(["cores", "speed-up", "most on one core", "dependencies between cores"], rows),
+            f" {engineering(data['sync_s'], 's', 3)} a synchronisation of two threads\n"
+            + self._held(),
+            table(
+                [
+                    "cores",
+                    "speed-up",
+                    "without setting up",
+                    "most on one core",
+                    "dependencies between cores",
+                ],
+                rows,
+            ),
             f"{self.limit()}\nSpeed-ups are predicted, for ackclock run --threads N.",
         ]
         return "\n\n".join(parts)
+
+    def _held(self) -> str:
+        """Say what two threads took for the stretch."""
+        one, two = self.data["on_one"], self.data["on_two"]
+        if two is None:
+            return f"not held against a run on two threads: {self.data['not_on_two']}"
+        return (
+            f"run on one thread and on two: {engineering(one['stretch_s'], 's')} and"
+            f" {engineering(two['stretch_s'], 's')}, and {engineering(one['setup_s'], 's')} and"
+            f" {engineering(two['setup_s'], 's')} to set up; so a step that depends on another"
+            f" core takes {engineering(self.data['crossing_s'], 's', 3)} more"
+        )
 
     def limit(self) -> str:
         """Say what limits the speed-up, in one sentence."""
@@ -76,15 +100,18 @@ class Parallelism:
                 f"What limits it is one process, {busiest['name']},"
                 f" with {busiest['share']:.1%} of the work."
             )
-        best = max(on["speedup"] for on in data["predicted"])
+        best = max(on["speedup_of_stretch"] for on in data["predicted"])
         if best < average / 2:
             return (
                 "What limits it are synchronisations: a turn has"
                 f" {data['steps'] / data['turns']:.1f} steps, a synchronisation costs"
-                f" {data['sync_s'] / data['step_s']:.1f}."
+                f" {data['sync_s'] / data['step_s']:.1f}, and a step that depends on another core"
+                f" {1 + data['crossing_s'] / data['step_s']:.1f}."
             )
         if best > average:
-            largest = min(on["largest_share"] for on in data["predicted"] if on["speedup"] == best)
+            largest = min(
+                on["largest_share"] for on in data["predicted"] if on["speedup_of_stretch"] == best
+            )
             return (
                 "What limits it is how the work can be divided: of the best division one core has"
                 f" {largest:.1%}. Turns of threads are shorter than those of one, and overlap."

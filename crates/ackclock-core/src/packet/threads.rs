@@ -94,6 +94,39 @@ pub fn run_on(
     Ok((results, Used { threads: 1, reason }))
 }
 
+/// What a run takes from its plan to its results up to each of some times, by `clock` [s], on so many threads. `Err` in
+/// the result: why not on so many.
+///
+/// # Errors
+/// As of [`run_on`].
+pub fn time_runs<const N: usize>(
+    plan: &Plan,
+    ends: [Time; N],
+    threads: usize,
+    clock: &dyn Fn() -> f64,
+) -> Result<Result<[f64; N], String>, RunError> {
+    let begin = clock();
+    // Divided by the work of the whole run.
+    let division = match choose(plan, &RegistryOnly, Threads::Exactly(threads)) {
+        Ok(division) => Some(division),
+        Err(None) => None,
+        Err(Some(reason)) => return Ok(Err(reason)),
+    };
+    let dividing_s = clock() - begin;
+    let mut took = [0.0; N];
+    for (end, took) in ends.into_iter().zip(&mut took) {
+        let plan = Plan { duration: end, warmup: Time(0), ..plan.clone() };
+        let begin = clock();
+        if let Some(division) = &division {
+            run_divided(&plan, division, &mut |_| true, &mut None)?;
+        } else {
+            run_on_clock(&plan, &RegistryOnly, &mut |_| true, None)?;
+        }
+        *took = dividing_s + clock() - begin;
+    }
+    Ok(Ok(took))
+}
+
 /// Why fewer threads are used than were requested.
 fn too_few(division: &Division, threads: Threads) -> Option<String> {
     let used = division.threads;

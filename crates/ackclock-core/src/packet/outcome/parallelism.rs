@@ -6,9 +6,12 @@
 //! is the average parallelism, a bound of the speed-up on any number of cores (Berry & Jefferson, "Critical path analysis
 //! of distributed simulation", SCS Distributed Simulation 1985). A run on n cores is predicted by replaying the turns:
 //! each core has the turns of its processes, in the order of the run on one thread, and waits for a synchronisation
-//! wherever a turn depends on another core.
+//! wherever a turn depends on another core. What the steps of such a turn take longer, as packets are in another cache and
+//! threads go to sleep, follows from what two threads took.
 
 use smallvec::SmallVec;
+
+use crate::units::Time;
 
 /// A turn of a unit.
 #[derive(Clone, Debug, Default)]
@@ -28,10 +31,10 @@ pub struct Turns {
     pub names: Vec<String>,
     /// In their order.
     pub list: Vec<UnitTurn>,
-    /// The simulated time at which they begin [s].
-    pub from_s: f64,
-    /// The simulated time up to which they go [s].
-    pub until_s: f64,
+    /// The simulated time at which they begin.
+    pub from: Time,
+    /// The simulated time up to which they go.
+    pub until: Time,
 }
 
 /// What a step and a synchronisation of two threads cost [s].
@@ -41,6 +44,8 @@ pub struct Costs {
     pub step_s: f64,
     /// From when one thread has published its clock until another has read it.
     pub sync_s: f64,
+    /// What a step takes longer in a turn that depends on another core.
+    pub crossing_s: f64,
 }
 
 /// A prediction for a number of cores.
@@ -120,6 +125,31 @@ impl Turns {
         (longest.map_or(0, |turn| ends[turn]), on_path)
     }
 
+    /// The `crossing_s` with which the replay on two cores is as fast as two threads were, `speedup` times as fast as
+    /// one; 0 if it is not faster without.
+    pub fn crossing_cost(&self, core_of: &[usize], costs: Costs, speedup: f64) -> f64 {
+        const HALVINGS: u32 = 40;
+        let is_faster = |crossing_s: f64| {
+            let on = self.predict(core_of, 2, Costs { crossing_s, ..costs });
+            on.is_some_and(|on| on.cut > 0.0 && on.speedup > speedup)
+        };
+        if !is_faster(0.0) {
+            return 0.0;
+        }
+        // A step that takes as long as the two threads is too much.
+        let work_s = self.work().iter().sum::<u64>() as f64 * costs.step_s;
+        let (mut less, mut more) = (0.0, work_s / speedup);
+        for _ in 0..HALVINGS {
+            let middle = 0.5 * (less + more);
+            if is_faster(middle) {
+                less = middle;
+            } else {
+                more = middle;
+            }
+        }
+        more
+    }
+
     /// Replays the turns on so many cores, given by unit its core. `None` without any work.
     pub fn predict(&self, core_of: &[usize], cores: u32, costs: Costs) -> Option<OnCores> {
         let work = self.work();
@@ -128,16 +158,17 @@ impl Turns {
         let (mut crossing, mut all) = (0u64, 0u64);
         for UnitTurn { unit, steps, needs } in &self.list {
             let core = core_of[*unit as usize];
-            let mut begin = free[core];
+            let (mut begin, mut crosses) = (free[core], 0);
             for &need in needs {
-                let crosses = core_of[self.list[need as usize].unit as usize] != core;
-                all += 1;
-                crossing += u64::from(crosses);
-                if crosses {
+                if core_of[self.list[need as usize].unit as usize] != core {
+                    crosses += 1;
                     begin = begin.max(ends[need as usize] + costs.sync_s);
                 }
             }
-            let end = begin + f64::from(*steps) * costs.step_s;
+            all += needs.len() as u64;
+            crossing += crosses;
+            let more_s = if crosses > 0 { costs.crossing_s } else { 0.0 };
+            let end = begin + f64::from(*steps) * (costs.step_s + more_s);
             free[core] = end;
             ends.push(end);
         }
@@ -169,7 +200,7 @@ fn most(of_unit: &[u64], all: u64) -> (u32, f64) {
 mod tests {
     use super::*;
 
-    const FREE: Costs = Costs { step_s: 1e-6, sync_s: 0.0 };
+    const FREE: Costs = Costs { step_s: 1e-6, sync_s: 0.0, crossing_s: 0.0 };
 
     /// Turns of units that depend each on the turns of others that are so many places before, where there are any.
     fn turns(units: usize, list: &[(u32, u32)], before: &[u32]) -> Turns {
@@ -181,8 +212,8 @@ mod tests {
         Turns {
             names: vec![String::new(); units],
             list: (0..).zip(list).map(turn).collect(),
-            from_s: 0.0,
-            until_s: 0.0,
+            from: Time(0),
+            until: Time(0),
         }
     }
 
@@ -230,18 +261,33 @@ mod tests {
         assert_eq!(turns.parallelism().unwrap().critical_steps, 500);
         assert!((speedup(&turns, &[0, 1], 2, FREE) - 2.0).abs() < 1e-9);
         // Five turns in a row take 25 us on one core; two and a synchronisation are 15 us on the way to the other.
-        let costs = Costs { step_s: 1e-6, sync_s: 5e-6 };
+        let costs = Costs { sync_s: 5e-6, ..FREE };
         assert!(speedup(&turns, &[0, 1], 2, costs) > 1.95);
     }
 
     #[test]
     fn each_crossing_costs_a_synchronisation() {
         let turns = turns(2, &[(0, 5), (1, 5)].repeat(10), &[1]);
-        let costs = Costs { step_s: 1e-6, sync_s: 5e-6 };
+        let costs = Costs { sync_s: 5e-6, ..FREE };
         let on = turns.predict(&[0, 1], 2, costs).unwrap();
         // 20 turns of 5 us with 19 crossings of 5 us between them.
         assert!((on.speedup - 100.0 / 195.0).abs() < 1e-9);
         assert_eq!(on.cut, 1.0);
+    }
+
+    #[test]
+    fn what_two_threads_took_gives_the_cost_of_a_step_that_crosses() {
+        // Each needs the other's turn before the last, all but the first two: 100 turns of 5 us each, at once.
+        let list = turns(2, &[(0, 5), (1, 5)].repeat(100), &[3]);
+        let on_two = |costs| speedup(&list, &[0, 1], 2, costs);
+        assert!((on_two(FREE) - 2.0).abs() < 1e-9);
+        // 1000 us of work in 800 us: 300 us more for the 98 turns of 5 steps.
+        let crossing_s = list.crossing_cost(&[0, 1], FREE, 1.25);
+        assert!((crossing_s - 300e-6 / (98.0 * 5.0)).abs() < 1e-8, "{crossing_s}");
+        assert!((on_two(Costs { crossing_s, ..FREE }) - 1.25).abs() < 1e-6);
+        // Two threads that were faster than the replay, and what crosses nowhere.
+        assert_eq!(list.crossing_cost(&[0, 1], FREE, 2.1), 0.0);
+        assert_eq!(list.crossing_cost(&[0, 0], FREE, 0.5), 0.0);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Measures how much of a run could happen at once: records stretches of it, and times one.
+//! Records a stretch of a run, of which is found how much could happen at once.
 
 use std::cell::RefCell;
 
@@ -8,7 +8,7 @@ use crate::packet::network::link::Link;
 use crate::packet::outcome::parallelism::{Turns, UnitTurn};
 use crate::packet::process::clock::{Clock, Picoseconds, Seconds};
 use crate::packet::process::stubs::Stubs;
-use crate::packet::setup::build::{build, build_with};
+use crate::packet::setup::build::build_with;
 use crate::packet::setup::custom::RegistryOnly;
 use crate::packet::setup::division::{Load, divide};
 use crate::packet::setup::partition::{Partition, find_followers};
@@ -26,9 +26,6 @@ pub struct Stretch {
     pub homes: Vec<usize>,
     /// Logical processes of the run that had a turn.
     pub processes: usize,
-    /// Steps of the whole stretch, and the simulated time that it reached.
-    all: u64,
-    end: Time,
 }
 
 /// Runs a plan on one thread until `steps` steps are done, with the processes of a run on so many threads.
@@ -41,23 +38,6 @@ pub fn record_stretch(plan: &Plan, threads: usize, steps: u64) -> Result<Stretch
     } else {
         record::<Picoseconds>(plan, threads, steps)
     }
-}
-
-/// What a step of a stretch takes in a run on one thread, by `clock` [s].
-///
-/// # Errors
-/// Bad parameters of algorithms.
-pub fn time_step(
-    plan: &Plan,
-    stretch: &Stretch,
-    clock: &dyn Fn() -> f64,
-) -> Result<f64, Vec<Problem>> {
-    let took = if plan.era == Era::Ns2 {
-        time::<Seconds>(plan, stretch.end, clock)?
-    } else {
-        time::<Picoseconds>(plan, stretch.end, clock)?
-    };
-    Ok(took / stretch.all.max(1) as f64)
 }
 
 fn record<C: Clock>(plan: &Plan, threads: usize, steps: u64) -> Result<Stretch, Vec<Problem>> {
@@ -99,7 +79,7 @@ fn record<C: Clock>(plan: &Plan, threads: usize, steps: u64) -> Result<Stretch, 
     }
     let names = names(plan, count, &link_process, &node_process);
     let recorded = sim.record_turns(&units, steps);
-    let end = recorded.iter().map(|turn| Time(C::ps(turn.at))).max().unwrap_or_default();
+    let until = recorded.iter().map(|turn| Time(C::ps(turn.at))).max().unwrap_or_default();
 
     // The first half has the flows' starts.
     let all: u64 = recorded.iter().map(|turn| u64::from(turn.steps)).sum();
@@ -131,8 +111,8 @@ fn record<C: Clock>(plan: &Plan, threads: usize, steps: u64) -> Result<Stretch, 
                     .collect(),
             })
             .collect(),
-        from_s: from.seconds(),
-        until_s: end.seconds(),
+        from,
+        until,
     };
     let homes = &sim.border.homes;
     let home = |unit: usize| homes.get(unit).map_or(0, |&home| usize::from(home));
@@ -140,18 +120,7 @@ fn record<C: Clock>(plan: &Plan, threads: usize, steps: u64) -> Result<Stretch, 
         turns,
         homes: (0..count).map(home).collect(),
         processes: seen.iter().filter(|&&seen| seen).count(),
-        all,
-        end,
     })
-}
-
-/// What the run up to `end` takes on one thread.
-fn time<C: Clock>(plan: &Plan, end: Time, clock: &dyn Fn() -> f64) -> Result<f64, Vec<Problem>> {
-    let plan = Plan { duration: Time(end.0.max(1)), ..plan.clone() };
-    let mut sim: Sim<C> = build(&plan, &RegistryOnly)?;
-    let begin = clock();
-    sim.run(&|| None, &mut |_| true, None);
-    Ok(clock() - begin)
 }
 
 /// By process, the node or link that it is.

@@ -12,6 +12,7 @@ import pytest
 
 from ackclock.reproduce.check.queries import reads
 from ackclock.reproduce.paper import Parameter
+from ackclock.reproduce.read.folder import read
 from ackclock.reproduce.run.judge import Part, Target
 from ackclock.reproduce.search import surrogate
 from ackclock.reproduce.search.agreement import Agreement, compare_votes
@@ -19,7 +20,7 @@ from ackclock.reproduce.search.conflicts import find_conflicts
 from ackclock.reproduce.search.design import Rung, SearchPlan, halved, judge, kept, rungs
 from ackclock.reproduce.search.pins import find_pin
 from ackclock.reproduce.search.search import Found, Judgement, Tried, score
-from ackclock.reproduce.search.space import Space
+from ackclock.reproduce.search.space import Space, find_space
 from ackclock.reproduce.search.votes import count_votes, describe_misses, join_votes
 
 
@@ -311,3 +312,16 @@ def test_queries_are_one_select_over_named_tables():
     assert reads("SELECT * FROM w") == {("", "w")}
     assert reads("SELECT 1; SELECT 2") == "the query is 2 statements; expected one SELECT"
     assert str(reads("DROP TABLE x")).startswith("the query is not one SELECT: ")
+
+
+def test_an_erratum_has_no_vote_whatever_it_depends_on(paper):
+    file = paper / "errata.toml"
+    text = file.read_text(encoding="utf-8")
+    own = "SELECT constant AS value FROM expected.constants"
+    assert own in text
+    loss = 'measure = "SELECT avg(goodput_bps) AS value FROM loss.flows"'
+    at = text.index('measure = "')
+    file.write_text(text[:at] + loss + text[text.index("\n", at) :], encoding="utf-8")
+    chosen = {claim.id for claim in find_space(read(paper), "full").claims}
+    assert chosen
+    assert chosen == {claim.id for claim in find_space(read("example"), "full").claims}

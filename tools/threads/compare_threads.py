@@ -91,6 +91,7 @@ class Comparison:
             several = outcome(scenario, threads)
             if several[:2] != one[:2]:
                 self.different.append(f"{name}, {threads} threads")
+                print(f"DIFFERS: {self.different[-1]}", file=sys.stderr)
             elif several[2] == 1:
                 self.on_one[several[3]] += 1
             else:

@@ -27,7 +27,7 @@ def test_islands_run_at_once_and_two_ends_of_a_wire_do_not():
     assert eight["processes"] == 16
     # Equal islands: the longest chain is one of eight.
     assert eight["average_parallelism"] == pytest.approx(8 * one["average_parallelism"], rel=0.2)
-    by_cores = {on["cores"]: on["speedup"] for on in eight["predicted"]}
+    by_cores = {on["cores"]: on["speedup_of_stretch"] for on in eight["predicted"]}
     assert list(by_cores) == [2, 4, 8, 16, 32, 64]
     # How much more than on one core depends on how busy the machine is. Turns of several threads
     # are shorter than those of one, so that both ends of a wire can work at once.

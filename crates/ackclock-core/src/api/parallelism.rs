@@ -124,6 +124,7 @@ pub fn parallelism(
     // Of the whole run, if it goes on as in the stretch.
     let share = (turns.until.0 - turns.from.0).max(1) as f64 / plan.duration.0 as f64;
     let run_s = step_s * found.steps as f64 / share;
+    let setup_s = on_two.as_ref().map_or(on_one.setup_s, |two| two.setup_s);
     let mut predicted = Vec::new();
     for cores in CORES {
         let Stretch { turns, homes, .. } = record(cores as usize, STEPS / 2)?;
@@ -131,15 +132,12 @@ pub fn parallelism(
             let speedup = on_one.stretch_s / two.stretch_s;
             costs.crossing_s = turns.crossing_cost(&homes, costs, speedup);
         }
-        predicted.extend(turns.predict(&homes, cores, costs).map(|on| {
-            let setup_s = on_two.as_ref().map_or(on_one.setup_s, |two| two.setup_s);
-            OnCores {
-                cores,
-                speedup: (on_one.setup_s + run_s) / (setup_s + run_s / on.speedup),
-                speedup_of_stretch: on.speedup,
-                largest_share: on.shares.iter().copied().fold(0.0, f64::max),
-                crossing: on.cut,
-            }
+        predicted.extend(turns.predict(&homes, cores, costs).map(|on| OnCores {
+            cores,
+            speedup: (on_one.setup_s + run_s) / (setup_s + run_s / on.speedup),
+            speedup_of_stretch: on.speedup,
+            largest_share: on.shares.iter().copied().fold(0.0, f64::max),
+            crossing: on.cut,
         }));
     }
     let part = |(unit, share): (u32, f64)| Part { name: &turns.names[unit as usize], share };

@@ -284,6 +284,8 @@ impl<'a> Active<'a> {
     /// Lists the links of the set with what other flows leave free on them.
     fn gather(&mut self) {
         let work = &mut self.work;
+        // By the filling before; what holds a flow may be another link after this one.
+        work.moved.clear();
         work.links.clear();
         work.filling.clear();
         for &slot in &work.set {
@@ -399,7 +401,6 @@ impl<'a> Active<'a> {
     /// Takes the flows into the set whose rates cannot stay; whether there were any.
     fn grow(&mut self) -> bool {
         let before = self.work.set.len();
-        self.work.moved.clear();
         for place in 0..self.work.links.len() {
             let Local { link, filled, level } = self.work.links[place];
             let at = link as usize;

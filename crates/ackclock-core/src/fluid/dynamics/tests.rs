@@ -206,6 +206,31 @@ fn the_caller_can_end_a_run() {
     assert_eq!(ended.unwrap_err(), DynamicsError::Stopped);
 }
 
+/// When flow 5 joins, a first solution finds the flow on links 0 and 3 held by link 0, a later one, of all flows, by
+/// link 3, where it takes what is left when flow 4 leaves.
+#[test]
+fn a_link_that_held_a_flow_in_a_solution_that_was_not_the_last_does_not_hold_it() {
+    let routes: [&[u32]; 5] = [&[1, 2, 3], &[0, 3], &[0, 2], &[0, 1, 3], &[1, 3, 2, 0]];
+    let mut offsets = vec![0];
+    offsets.extend(routes.iter().scan(0, |end, route| {
+        *end += route.len() as u32;
+        Some(*end)
+    }));
+    let weight = vec![1.0, 1.0, 2.0, 1.0, 1.0];
+    let capacity = vec![21.0, 2.0, 3.0, 19.0];
+    let net = FluidNet::new(capacity, offsets, routes.concat(), weight).unwrap();
+    let mut active = Active::new(&net, &[]);
+    for (slot, class) in [0, 1, 2, 2, 3, 4].into_iter().enumerate() {
+        active.join(slot as u32, class, &mut Vec::new());
+    }
+    active.leave(4, &mut Vec::new());
+    let found: Vec<f64> = [0, 1, 2, 3, 5].map(|slot| active.rate(slot)).to_vec();
+    let whole = max_min(&net.of_flows([0, 1, 2, 2, 4].into_iter()), &[]);
+    for (rate, right) in found.iter().zip(&whole) {
+        assert!((rate - right).abs() <= 1e-9 * right, "{found:?} {whole:?}");
+    }
+}
+
 proptest! {
     #![proptest_config(cases(1500))]
 
@@ -320,4 +345,7 @@ fn a_report_that_no_network_can_bring_about_is_refused() {
     let found = refused(&|r| r.delivered[0] = 2.1);
     assert_eq!(found, "transfer 0 of 2 bit began at 0 s, ended at 2 s and got 2.1 bit");
     assert!(refused(&|r| r.completion[0] = -1.0).contains("ended at -1 s"));
+    // What is small enough ends when it begins, but for rounding.
+    let at_once = Report { completion: vec![0.0], ..report };
+    assert_eq!(at_once.check(&net, &transfers), Ok(()));
 }

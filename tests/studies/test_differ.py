@@ -10,6 +10,8 @@ from click.testing import CliRunner
 import ackclock as ac
 from ackclock.catalogue import schema
 from ackclock.cli.main import cli
+from ackclock.errors import Problem
+from ackclock.studies.differ.differ import differ
 from ackclock.studies.differ.measure import Place, Trace, count_cuts, judge, part
 from ackclock.studies.differ.peers import named
 from ackclock.studies.differ.shipped import swapped
@@ -119,6 +121,33 @@ def test_a_peer_is_compared_with_the_scenario_that_it_names(monkeypatch):
     assert "srtt_ms" not in {row.quantity for row in found.peers[0].rows}
 
 
+def test_without_a_choice_all_that_can_run_it_are_compared_and_the_others_named(monkeypatch):
+    from ackclock.studies.differ import peers as registry
+    from ackclock.studies.differ.peers import Options, Prepared, prepare_all
+
+    def make(peer, case, _):
+        if peer == "ns2":
+            raise ac.UnsupportedError("ns is not on PATH")
+        if peer == "ns3":
+            raise ac.ScenarioError([Problem("flows[0].cc", "is of no use"), Problem("net", "nor")])
+        return Prepared(case, lambda seed: case.seeded(seed).run(), lambda _: [0], lambda _: peer)
+
+    monkeypatch.setattr(registry, "prepare", make)
+    case = scenario("aimd")
+    prepared, left_out = prepare_all(case, Options())
+    assert [*prepared] == [peer for peer in registry.PEERS if peer not in {"ns2", "ns3"}]
+    assert left_out == {"ns2": "ns is not on PATH", "ns3": "flows[0].cc: is of no use; net: nor"}
+    monkeypatch.setattr(registry, "PEERS", {"ns2": "", "s2n": "", "ns3": ""})
+    found = differ(case.replace(**{"record.tables": ["windows"]}))
+    assert [peer.name for peer in found.peers] == ["s2n"]
+    assert "not compared with ns2: ns is not on PATH\n" in str(found)
+    assert found.to_dict()["left_out"] == left_out
+    assert '<p class="note">not compared with ns3: flows[0].cc' in found.pages("")["index.html"]
+    monkeypatch.setattr(registry, "PEERS", {"ns2": ""})
+    with pytest.raises(ac.UnsupportedError, match="no peer can run it\nns2: ns is not on PATH"):
+        differ(case)
+
+
 @pytest.mark.skipif(not schema.shipped(), reason="this build has no libraries: make stacks")
 def test_the_command_prints_a_table_and_writes_page_and_data(tmp_path):
     file, out = tmp_path / "two.toml", tmp_path / "out"
@@ -168,7 +197,6 @@ def test_windows_looked_at_at_intervals_are_the_last_of_each():
 
 def test_the_kernel_is_compared_with_era_linux():
     from ackclock.emulation.emulate import emulate
-    from ackclock.studies.differ.differ import differ
     from ackclock.studies.differ.linux import describe
 
     two = scenario("cubic").replace(

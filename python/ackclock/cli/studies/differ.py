@@ -18,7 +18,8 @@ __all__ = ["differ"]
 
 @click.command()
 @click.argument("file", type=FILE)
-@click.option("--against", required=True, metavar="A,B", help="Peers, by their names.")
+@click.option("--against", metavar="A,B",
+              help="Peers, by their names; left out: all that can run it.")  # fmt: skip
 @SET
 @click.option("--reps", type=click.IntRange(min=1), default=1, show_default=True,
               help="Runs of each, with seeds one after another.")  # fmt: skip
@@ -35,7 +36,7 @@ __all__ = ["differ"]
 def differ(
     file: Path,
     *,
-    against: str,
+    against: str | None,
     changes: tuple[str, ...],
     reps: int,
     tolerance: float,
@@ -67,7 +68,7 @@ def differ(
     if out is not None:
         may_replace(out, Difference.MARKER)
     scenario = load_scenario(file, changes)
-    names = peers.named(against)
+    names = None if against is None else peers.named(against)
     options = peers.Options(peers.named_paths(paths), time_limit)
     with Bar("differ", shown=not quiet and not as_json) as progress:
         found = work(

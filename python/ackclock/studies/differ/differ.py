@@ -25,7 +25,7 @@ from ackclock.studies.differ.measure import (
     states_of,
     trace,
 )
-from ackclock.studies.differ.peers import Options, prepare
+from ackclock.studies.differ.peers import Options, prepare, prepare_all
 from ackclock.studies.differ.simulators.events import Meeting, meet
 from ackclock.studies.outcome import Outcome
 
@@ -139,6 +139,8 @@ class Difference(Outcome):
         Of the runs.
     tolerance
         By how much of the mean the range of our values is widened.
+    left_out
+        Why the other peers were not compared, by name, where none was chosen.
     """
 
     MARKER: ClassVar[str] = "differ.json"
@@ -148,6 +150,12 @@ class Difference(Outcome):
     peers: tuple[Peer, ...]
     seeds: tuple[int, ...]
     tolerance: float
+    left_out: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def absent(self) -> list[str]:
+        """Who was not compared and why, one sentence a peer."""
+        return [f"not compared with {peer}: {reason}" for peer, reason in self.left_out.items()]
 
     @property
     def apart(self) -> list[str]:
@@ -192,6 +200,8 @@ class Difference(Outcome):
             rows = [row.cells for row in peer.rows]
             parts.append(f"{peer.name} ({peer.release})\n{table(HEAD, rows, most=len(rows))}")
             parts.append("\n".join(peer.sentences))
+        if self.absent:
+            parts.append("\n".join(self.absent))
         return "\n\n".join([*parts, self.about])
 
     def to_dict(self) -> dict[str, Any]:
@@ -230,6 +240,7 @@ class Difference(Outcome):
                 }
                 for peer in self.peers
             ],
+            "left_out": self.left_out,
         }
 
     def pages(self, command: str) -> dict[str, str]:
@@ -263,6 +274,7 @@ class Difference(Outcome):
             about=self.about,
             head=HEAD,
             peers=peers,
+            absent=self.absent,
             command=command,
         )
         return {"index.html": text}
@@ -277,7 +289,7 @@ def _event_data(peer: Peer) -> dict[str, Any] | None:
 
 def differ(
     scenario: Scenario,
-    peers: Sequence[str],
+    peers: Sequence[str] | None = None,
     *,
     reps: int = 1,
     tolerance: float = 0.05,
@@ -291,7 +303,7 @@ def differ(
     scenario
         The scenario.
     peers
-        Names of `ackclock.studies.differ.peers.PEERS`.
+        Names of `ackclock.studies.differ.peers.PEERS`; left out: all that can run the scenario.
     reps
         Runs of each, with seeds one after another; one is enough where nothing is random.
     tolerance
@@ -304,12 +316,17 @@ def differ(
     Raises
     ------
     ScenarioError
-        The scenario cannot be run, or not by a peer.
+        The scenario cannot be run, or not by a peer that is named.
     UnsupportedError
-        A peer is not there.
+        A peer that is named is not there, or none can run the scenario.
     """
     scenario.check()
-    prepared = {peer: prepare(peer, scenario, options or Options()) for peer in peers}
+    options = options or Options()
+    left_out: dict[str, str] = {}
+    if peers is None:
+        prepared, left_out = prepare_all(scenario, options)
+    else:
+        prepared = {peer: prepare(peer, scenario, options) for peer in peers}
     seeds = tuple(range(scenario.seed, scenario.seed + reps))
     # Peers of one era have the same runs of ours beside them.
     here: dict[str, list[Run]] = {}
@@ -342,7 +359,7 @@ def differ(
             mine = [sampled(each, one.samples_s) for each in mine]
         sides = (mine, run(one.run, one.cost))
         found.append(_compared(name, one, sides, tolerance))
-    return Difference(scenario.name or "scenario", tuple(found), seeds, tolerance)
+    return Difference(scenario.name or "scenario", tuple(found), seeds, tolerance, left_out)
 
 
 def _run(scenario: Scenario, seed: int) -> Run:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ackclock.errors import Problem, ScenarioError, suggestion
+from ackclock.errors import Problem, ScenarioError, UnsupportedError, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ackclock.results.run import Run
     from ackclock.scenario.scenario import Scenario
 
-__all__ = ["PEERS", "Options", "Prepared", "named", "named_paths", "prepare"]
+__all__ = ["PEERS", "Options", "Prepared", "named", "named_paths", "prepare", "prepare_all"]
 
 PEERS = {
     "linux": "ackclock.studies.differ.linux:linux",
@@ -153,3 +153,29 @@ def prepare(peer: str, scenario: Scenario, options: Options) -> Prepared:
     """
     make: Callable[[Scenario, Options], Prepared] = pkgutil.resolve_name(PEERS[peer])
     return make(scenario, options)
+
+
+def prepare_all(scenario: Scenario, options: Options) -> tuple[dict[str, Prepared], dict[str, str]]:
+    """Prepare a scenario for every peer that is there and can run it; of the others, say why not.
+
+    Parameters
+    ----------
+    scenario, options
+        As of `prepare`.
+
+    Raises
+    ------
+    UnsupportedError
+        No peer can run it.
+    """
+    prepared, left_out = {}, {}
+    for peer in PEERS:
+        try:
+            prepared[peer] = prepare(peer, scenario, options)
+        except (ScenarioError, UnsupportedError) as error:
+            left_out[peer] = "; ".join(str(error).splitlines())
+    if not prepared:
+        reasons = "\n".join(f"{peer}: {reason}" for peer, reason in left_out.items())
+        message = f"no peer can run it\n{reasons}"
+        raise UnsupportedError(message)
+    return prepared, left_out

@@ -44,8 +44,11 @@ ROOMS = {
 """Rooms of the core that are mutated, and the unit tests that run first for each."""
 
 COPY = ROOT / "target/mutants"
-"""Where the source with mutants is: always there, so that a build compiles what changed since the
-last one, as a build of the whole takes most of the time."""
+"""Where the source with mutants is."""
+
+BUILT = ROOT / "target/of-mutants"
+"""Where it is built, not in the folder of the checkout: to Cargo both sources are one package, so
+that it would take the mutants' build for the checkout's, and tests would run on old code."""
 
 LEAST_OF_ROOM = 3
 """Mutants of each room in the sample at least."""
@@ -122,7 +125,7 @@ class _Build:
         done = subprocess.run(
             ["cargo", "test", "--no-run", "--message-format", "json", *arguments],
             cwd=self.folder / CRATE,
-            env=os.environ | {"CARGO_TARGET_DIR": str(ROOT / "target")},
+            env=os.environ | {"CARGO_TARGET_DIR": str(BUILT)},
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,

@@ -128,19 +128,22 @@ mod tests {
 
     #[test]
     fn the_rate_found_gets_more_through_than_its_neighbours() {
-        // Two others at 0.5 and 0.9 of the link, k = 3: delivered by the curve itself.
+        // k = 3; delivered by the curve itself. Two others at 0.5 and 0.9 of the link, and a thousand that offer
+        // twice what it carries, against which little gets through.
         let k = 3.0f64;
-        let others = [0.5f64, 0.9];
-        let (a, b) =
-            (others.iter().sum::<f64>(), others.iter().map(|r| r.powf(k + 1.0)).sum::<f64>());
-        let through =
-            |r: f64| r * (1.0 - (a + r - 1.0).max(0.0) * r.powf(k) / (b + r.powf(k + 1.0)));
-        let hop =
-            Hop { capacity: 1.0, offered: a + 0.3, aggregate: b + 0.3f64.powf(k + 1.0), own: 0.3 };
-        let best = LossLoad { k }.best(&hop);
-        for step in 1..200 {
-            let r = f64::from(step) * 0.01;
-            assert!(through(best) >= through(r) - 1e-12, "{best} against {r}");
+        for (others, step) in [(vec![0.5f64, 0.9], 1e-2f64), (vec![0.002; 1000], 1e-5)] {
+            let (a, b) =
+                (others.iter().sum::<f64>(), others.iter().map(|r| r.powf(k + 1.0)).sum::<f64>());
+            let through =
+                |r: f64| r * (1.0 - (a + r - 1.0).max(0.0) * r.powf(k) / (b + r.powf(k + 1.0)));
+            let own = 30.0 * step;
+            let aggregate = b + own.powf(k + 1.0);
+            let best =
+                LossLoad { k }.best(&Hop { capacity: 1.0, offered: a + own, aggregate, own });
+            assert!(through(best) > 0.0, "{best}");
+            for r in (1..400).map(|n| f64::from(n) * step) {
+                assert!(through(best) >= through(r) - 1e-12, "{best} against {r}");
+            }
         }
     }
 }

@@ -35,16 +35,14 @@ impl DupAcks {
         }
     }
 
-    /// New data was acknowledged.
+    /// New data was acknowledged outside fast recovery.
     pub(super) fn restart(&mut self, board: &Scoreboard) {
         self.count = 0;
         self.limited_sent = 0;
         if self.phase == Phase::Loss && board.una() >= self.loss_end {
             self.phase = Phase::Open;
         }
-        if self.phase != Phase::Recovery {
-            self.inflation = 0.0;
-        }
+        self.inflation = 0.0;
     }
 
     /// A duplicate outside fast recovery; true for the one that reveals a loss.

@@ -145,6 +145,16 @@ mod tests {
         assert_eq!(bench.allowed(4.0), [Next::New, Next::New, Next::New]);
     }
 
+    /// cwnd 8, eight in flight, one duplicate, then seven of them are acknowledged: seven may follow, not eight.
+    #[test]
+    fn new_data_forgets_the_duplicates_before_it() {
+        let mut bench = Bench::new("reno");
+        bench.send(8);
+        bench.duplicate();
+        bench.ack(7);
+        assert_eq!(bench.allowed(8.0), [Next::New; 7]);
+    }
+
     #[test]
     fn without_limited_transmit_two_duplicates_send_nothing() {
         let mut bench = Bench::with("reno", RecoveryEnv { limited_transmit: false });

@@ -409,4 +409,17 @@ mod tests {
             near::<9>(filter.least().unwrap(), least);
         }
     }
+
+    /// A velocity above 1 belongs to its direction and ends with it; at 1 the direction is the last round trip's.
+    #[test]
+    fn a_step_against_the_direction_ends_what_made_it_fast() {
+        for (velocity, after) in [(1.0, (Direction::Down, 2)), (2.0, (Direction::Up, 0))] {
+            let mut control = copa();
+            control.params.turn_at_once = true;
+            (control.velocity, control.direction, control.steady) = (velocity, Direction::Down, 2);
+            control.turn(Direction::Up, 50.0);
+            assert_eq!((control.direction, control.steady), after, "{velocity}");
+            near::<9>(control.velocity, 1.0);
+        }
+    }
 }

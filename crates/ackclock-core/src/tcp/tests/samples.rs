@@ -160,6 +160,23 @@ fn a_restart_after_idleness_is_reported_and_its_samples_are_marked() {
     assert_eq!(heard.lock().unwrap().restarts, [at(5000)]);
 }
 
+/// Four of eight segments fill the window when the others come, so that the window held them back.
+#[test]
+fn a_full_window_is_not_limited_by_an_application_that_has_no_more() {
+    let setup = Setup::new("sack").segments(100).config(|c| c.initial_window = 4);
+    let (setup, heard) = with(setup, Model::default());
+    let mut wire = setup.build();
+    wire.call(true, |sender, _, ctx| {
+        sender.supply_until(4, ctx);
+        sender.start(ctx);
+    });
+    wire.run(at(50));
+    wire.call(true, |sender, _, ctx| sender.supply_until(8, ctx));
+    wire.run(at(1000));
+    let limited: Vec<bool> = samples(&heard).iter().map(|sample| sample.is_app_limited).collect();
+    assert_eq!(limited, [false; 8]);
+}
+
 /// 1040 bytes at 1.04 Mbit/s take 8 ms; three leave together and are followed 24 ms later.
 #[test]
 fn a_quantum_leaves_together_and_the_rate_is_kept() {

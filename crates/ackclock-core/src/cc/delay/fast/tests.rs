@@ -219,3 +219,17 @@ fn a_corrected_control_leaves_the_window_alone_for_two_rounds() {
         near::<7>(window.cwnd, later);
     }
 }
+
+/// D = 375 ms, a sample of 500 ms: the queueing delay is 125 ms, exactly.
+#[test]
+fn the_multiplicative_increase_ends_at_its_threshold() {
+    for (threshold, phase) in [(124.0, "avoidance"), (125.0, "avoidance"), (126.0, "slow-start")] {
+        let mut control = fast(|p| {
+            p.base_rtt = Some(ms(375.0));
+            p.mi_threshold = ms(threshold);
+        });
+        let mut window = Window { cwnd: 10.0, ssthresh: f64::INFINITY };
+        control.on_ack(&mut window, &ack(0.0, 1, 1, 500.0));
+        assert_eq!(control.phase(), phase, "{threshold}");
+    }
+}

@@ -141,3 +141,28 @@ fn the_round_trip_is_measured_again_after_ten_seconds() {
     assert_eq!(bench.control.phase(), "probe-bw");
     assert!(bench.window.cwnd >= before.min(80.0));
 }
+
+/// One segment below 1.2 Mbit/s, two below 24 Mbit/s, then those of a millisecond, at most 64 KiB.
+#[test]
+fn the_quantum_is_a_millisecond_within_its_bounds() {
+    let mut control = Bench::new().control;
+    let rates = [140.0, 150.0, 2_900.0, 3_000.0, 10_000.0, 1e6];
+    for (rate, quantum) in rates.into_iter().zip([1.0, 2.0, 2.0, 3.0, 10.0, 65.536]) {
+        control.pacing_rate = rate;
+        control.set_send_quantum();
+        near::<9>(control.send_quantum, quantum);
+    }
+}
+
+/// 2 x 40 and three quanta of two segments; 20 came at once where the epoch began.
+#[test]
+fn aggregated_acknowledgements_widen_the_window_of_linux_once_the_pipe_is_full() {
+    let mut control = Bbr::new(BbrParams::default(), &env(Era::Linux)).unwrap();
+    (control.btlbw, control.rtprop, control.cwnd_gain) = (400.0, 0.1, 2.0);
+    control.send_quantum = 2.0;
+    let now = Time::ZERO + Span::from_millis(100);
+    control.linux.as_mut().unwrap().on_ack(now, false, 20.0, 400.0, 500.0);
+    near::<9>(control.target(), 86.0);
+    control.filled_pipe = true;
+    near::<9>(control.target(), 106.0);
+}

@@ -309,3 +309,11 @@ fn state_is_that_of_the_tables() {
     bench.arrive(0, 1000);
     assert_eq!(bench.qdisc.state().bytes, before.bytes + 2 * 8 * 16 * 16);
 }
+
+/// The first outputs of `SplitMix64` from the seed 1234567, as its authors' program prints them.
+#[test]
+fn flows_are_hashed_by_splitmix64() {
+    let seed = 1_234_567u64;
+    assert_eq!(mix(seed), 6_457_827_717_110_365_317);
+    assert_eq!(mix(seed.wrapping_add(0x9e37_79b9_7f4a_7c15)), 3_203_168_211_198_807_973);
+}

@@ -1,8 +1,11 @@
-//! Sharing rules and sender policies, alone and in small networks: no link carries more than its capacity.
+//! Sharing rules and sender policies, alone and in small networks: no link carries more than its capacity. Finite
+//! flows end when they end if the whole network is solved anew at each arrival and end.
 
 use std::sync::LazyLock;
 
-use ackclock_core::fluid::{self, FluidNet, Options, Policies, Routers, SweepOptions};
+use ackclock_core::fluid::{
+    self, FluidNet, Options, Policies, Routers, Rule, SweepOptions, Transfers, Window,
+};
 use ackclock_core::policy::{self, Hop, PolicyEnv, Sender};
 use ackclock_core::registry::{Entry, Fact, Spec};
 use ackclock_core::sharing::{self, Arrivals, SharingEnv};
@@ -108,6 +111,7 @@ fn solve(input: &mut Input<'_>, rule: &Spec, sender: &Spec) {
         best.iter().zip(&demand).all(|(got, wanted)| (0.0..=wanted * (1.0 + 1e-9)).contains(got))
     );
     check(&net, &fluid::brick_wall(&net, &demand), 0.0);
+    transfer(input, &net, &demand);
     let Ok(rule) = sharing::build(rule, &SharingEnv, "sharing") else { return };
     let routers = Routers::all(rule);
     let sweep = SweepOptions { limit: 200, ..SweepOptions::default() };
@@ -118,6 +122,64 @@ fn solve(input: &mut Input<'_>, rule: &Spec, sender: &Spec) {
     let options = Options { limit: 30, sweep, ..Options::default() };
     if let Ok(found) = fluid::fixed_point(&net, &Policies::all(policy), &routers, &[], &options) {
         check(&net, &found.outcome, sweep.tolerance);
+    }
+}
+
+fn transfer(input: &mut Input<'_>, net: &FluidNet, demand: &[f64]) {
+    let peak: Vec<f64> = demand.iter().map(|rate| rate.max(0.1)).collect();
+    let mut transfers = Transfers { time: vec![], class: vec![], size: vec![] };
+    let mut time = 0.0;
+    for _ in 0..=input.below(40) {
+        time += input.share();
+        transfers.time.push(time);
+        transfers.class.push(input.below(net.flows()) as u32);
+        transfers.size.push(0.1 + 20.0 * input.share());
+    }
+    let window = Window { until: time + 1.0, drain: true, interval: None };
+    let report =
+        fluid::simulate(net, &peak, &transfers, &Rule::MaxMin, &window, &mut |_, _| true).unwrap();
+    report.check(net, &transfers).unwrap();
+    let whole = ends(net, &peak, &transfers);
+    for (number, (end, expected)) in report.completion.iter().zip(&whole).enumerate() {
+        assert!(
+            (end - expected).abs() <= 1e-6 * expected,
+            "transfer {number} ended at {end} s in place of {expected} s: {net:?} {peak:?} {transfers:?}"
+        );
+    }
+}
+
+/// When each transfer ends, with the whole network solved at each arrival and end.
+fn ends(net: &FluidNet, peak: &[f64], transfers: &Transfers) -> Vec<f64> {
+    let mut left = transfers.size.clone();
+    let mut end = vec![f64::NAN; left.len()];
+    let (mut now, mut arrived) = (0.0, 0);
+    loop {
+        let present: Vec<usize> = (0..arrived).filter(|&i| end[i].is_nan()).collect();
+        let classes: Vec<usize> = present.iter().map(|&i| transfers.class[i] as usize).collect();
+        let (mut offsets, mut hops) = (vec![0], Vec::new());
+        for &class in &classes {
+            hops.extend_from_slice(net.route(class));
+            offsets.push(hops.len() as u32);
+        }
+        let now_there = FluidNet::new(net.capacity().to_vec(), offsets, hops, Vec::new()).unwrap();
+        let peaks: Vec<f64> = classes.iter().map(|&class| peak[class]).collect();
+        let rates = fluid::max_min(&now_there, &peaks);
+        let lasts = present.iter().zip(&rates).map(|(&i, rate)| left[i] / rate);
+        let next_end = now + lasts.fold(f64::INFINITY, f64::min);
+        let next = next_end.min(transfers.time.get(arrived).copied().unwrap_or(f64::INFINITY));
+        if next.is_infinite() {
+            return end;
+        }
+        for (&i, rate) in present.iter().zip(&rates) {
+            left[i] -= rate * (next - now);
+            if left[i] <= 1e-9 * transfers.size[i] {
+                end[i] = next;
+            }
+        }
+        now = next;
+        while transfers.time.get(arrived).is_some_and(|&time| time <= now) {
+            arrived += 1;
+        }
     }
 }
 

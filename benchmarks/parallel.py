@@ -92,6 +92,7 @@ def predict(document: dict[str, Any]) -> None:
     curve = ", ".join(f"{on['cores']}: {on['speedup']:.2f}" for on in data["predicted"])
     print(
         f"  predicted {curve} ({1e9 * data['step_s']:.0f} ns a step,"
+        f" {1e9 * data['crossing_s']:.0f} ns more if it depends on another core,"
         f" {1e9 * data['sync_s']:.0f} ns a synchronisation)",
         flush=True,
     )

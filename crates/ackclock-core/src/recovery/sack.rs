@@ -345,6 +345,19 @@ mod tests {
         assert!(bench.sack(1, 4).entered.is_some());
     }
 
+    /// RFC 6675 section 5: a cumulative acknowledgement sets DupAcks to 0.
+    #[test]
+    fn new_data_begins_the_count_of_duplicates_anew() {
+        let mut bench = Bench::new("sack");
+        bench.send(10);
+        bench.sack(1, 2);
+        bench.sack(2, 3);
+        bench.ack(3);
+        assert!(bench.sack(4, 5).entered.is_none());
+        assert!(bench.sack(5, 6).entered.is_none());
+        assert!(bench.sack(6, 7).entered.is_some());
+    }
+
     #[test]
     fn duplicates_without_new_information_do_not_count() {
         let mut bench = Bench::new("sack");

@@ -139,6 +139,20 @@ mod tests {
         assert_eq!(shared(2.0, 3.0, &[0.5, 9.0], &[1.0, 4.0]), [0.5, 2.5]);
     }
 
+    #[test]
+    fn at_alpha_1_and_nowhere_else_it_is_max_min_of_the_weights() {
+        for (alpha, is) in [(1.0, true), (0.999, false), (2.0, false)] {
+            let rule = AlphaFair::new(AlphaFairParams { alpha }, &SharingEnv).unwrap();
+            assert_eq!(rule.is_max_min(), is, "{alpha}");
+            let arrivals =
+                Arrivals { capacity: 7.0, rate: &[9.0, 9.0, 1.5], weight: &[1.0, 4.0, 2.0] };
+            let (mut ours, mut theirs) = ([0.0; 3], [0.0; 3]);
+            rule.share(&arrivals, &mut ours);
+            MaxMin.share(&arrivals, &mut theirs);
+            assert_eq!(ours == theirs, is, "{alpha}: {ours:?} {theirs:?}");
+        }
+    }
+
     /// Towards alpha 0 the largest weight has all that it can use, then the next; equal ones share.
     #[test]
     fn powers_of_weights_beyond_numbers_rank_the_flows() {

@@ -253,6 +253,7 @@ mod tests {
                 let slack = if era.is_ns2() { 1.5 } else { 1.0 };
                 for q in rest {
                     assert!((alpha - slack..=beta + slack).contains(q), "{era:?} {start}: {q}");
+                    assert!(*q <= control.keeps_queued().unwrap() + slack, "{era:?} {start}: {q}");
                     assert_eq!(q.to_bits(), rest[0].to_bits(), "at rest");
                 }
                 assert!(!control.slow);

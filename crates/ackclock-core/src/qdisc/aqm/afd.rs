@@ -214,6 +214,9 @@ mod tests {
         }
         // The last three: 1, 2, 1.
         assert_eq!(bench.qdisc.aqm.counts[..3], [0, 2, 1]);
+        // A word for each sample and for each flow that has some.
+        let state = bench.qdisc.aqm.state();
+        assert_eq!((state.flows, state.bytes), (2, size_of::<Afd>() as u64 + 20));
     }
 
     #[test]

@@ -176,6 +176,16 @@ fn a_probe_leaves_after_two_round_trips() {
     }
 }
 
+/// 1 arrives at 195 ms, six before the probe is due. It took 194 ms, so that 0 is late at 219.
+#[test]
+fn no_probe_leaves_while_a_segment_is_sacked() {
+    let mut bench = Bench::plain();
+    bench.send(0..2);
+    assert_eq!(bench.rack.deadline(), at(201));
+    bench.acknowledge(195, 0, &[(1, 2)]);
+    assert_eq!(bench.rack.deadline(), at(219));
+}
+
 #[test]
 fn one_segment_in_flight_waits_for_the_delayed_acknowledgement_too() {
     let mut bench = Bench::plain();

@@ -117,6 +117,20 @@ mod tests {
         }
     }
 
+    /// k = 1 and one other that offers A: r^2 + 2 (A - 1) r - A^2 = 0, also where A is 10^10 times the link.
+    #[test]
+    fn against_one_other_the_rate_is_the_root_of_a_square() {
+        for other in [1.5f64, 40.0, 1e10] {
+            let own = 0.5 * other;
+            let aggregate = other.powi(2) + own.powi(2);
+            let hop = Hop { capacity: 1.0, offered: other + own, aggregate, own };
+            let half = other - 1.0;
+            let root = -half + half.hypot(other);
+            let best = LossLoad { k: 1.0 }.best(&hop);
+            assert!((best - root).abs() <= 1e-9 * root, "{other}: {best} in place of {root}");
+        }
+    }
+
     #[test]
     fn the_answer_to_other_penalties_is_bounded() {
         // Routers of a large penalty announce as much as there is; the sender believes in none.

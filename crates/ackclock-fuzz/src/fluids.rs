@@ -136,9 +136,9 @@ fn transfer(input: &mut Input<'_>, net: &FluidNet, demand: &[f64]) {
         transfers.size.push(0.1 + 20.0 * input.share());
     }
     let window = Window { until: time + 1.0, drain: true, interval: None };
-    let report =
-        fluid::simulate(net, &peak, &transfers, &Rule::MaxMin, &window, &mut |_, _| true).unwrap();
-    report.check(net, &transfers).unwrap();
+    let report = fluid::simulate(net, &peak, &transfers, &Rule::MaxMin, &window, &mut |_, _| true)
+        .expect("rates of max-min settle");
+    report.check(net, &transfers).expect("a possible report");
     let whole = ends(net, &peak, &transfers);
     for (number, (end, expected)) in report.completion.iter().zip(&whole).enumerate() {
         assert!(
@@ -161,7 +161,8 @@ fn ends(net: &FluidNet, peak: &[f64], transfers: &Transfers) -> Vec<f64> {
             hops.extend_from_slice(net.route(class));
             offsets.push(hops.len() as u32);
         }
-        let now_there = FluidNet::new(net.capacity().to_vec(), offsets, hops, Vec::new()).unwrap();
+        let now_there = FluidNet::new(net.capacity().to_vec(), offsets, hops, Vec::new())
+            .expect("routes of a network");
         let peaks: Vec<f64> = classes.iter().map(|&class| peak[class]).collect();
         let rates = fluid::max_min(&now_there, &peaks);
         let lasts = present.iter().zip(&rates).map(|(&i, rate)| left[i] / rate);

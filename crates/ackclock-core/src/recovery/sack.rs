@@ -345,7 +345,7 @@ mod tests {
         assert!(bench.sack(1, 4).entered.is_some());
     }
 
-    /// RFC 6675 section 5: a cumulative acknowledgement sets DupAcks to 0.
+    /// RFC 6675 section 5: a cumulative acknowledgement sets `DupAcks` to 0.
     #[test]
     fn new_data_begins_the_count_of_duplicates_anew() {
         let mut bench = Bench::new("sack");

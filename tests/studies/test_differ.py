@@ -68,6 +68,16 @@ def test_windows_that_part_by_a_packet_and_a_tenth_at_once_are_described_once():
     assert str(found).count("until") == 1
 
 
+def test_windows_that_stay_apart_part_however_often_they_are_looked_at():
+    ours = trace(*((0.01 * n, 10 if n < 5 else 20) for n in range(12)))
+    late = trace(*((0.01 * n + 0.004, 10 if n < 5 else 20) for n in range(12)))
+    assert part(ours, late, resolution_s=0.01).packet is None
+    assert part(ours, late).packet.time_s == pytest.approx(0.05)
+    other = trace(*((0.01 * n + 0.004, 10 if n < 5 else 15) for n in range(12)))
+    found = part(ours, other, resolution_s=0.01)
+    assert found.packet.time_s == found.tenth.time_s == pytest.approx(0.05)
+
+
 def test_windows_within_a_packet_never_part():
     found = part(trace((0, 10), (1, 11)), trace((0, 10), (1.2, 11)))
     assert found.packet is None

@@ -308,9 +308,8 @@ def part(
     times = times[times >= begin]
     mine, other = (_at(window, times) for window in (ours, theirs))
     by = np.abs(mine - other)
-    by[np.diff(times, append=np.inf) <= resolution_s] = 0.0
-    packet = np.flatnonzero(by > 1)
-    tenth = np.flatnonzero((by > 1) & (by > APART * mine))
+    packet = _lasting(times, by > 1, resolution_s)
+    tenth = _lasting(times, (by > 1) & (by > APART * mine), resolution_s)
 
     def place(row: int) -> Place:
         then = float(times[row])
@@ -326,6 +325,13 @@ def part(
 
     places = (place(int(rows[0])) if len(rows) else None for rows in (packet, tenth))
     return Parting(*places)
+
+
+def _lasting(times: Floats, apart: Any, longer_s: float) -> Any:
+    """First rows of the stretches of rows that are apart for longer than this [s]."""
+    edges = np.flatnonzero(np.diff(apart, prepend=False, append=False))
+    starts, ends = edges[::2], edges[1::2]
+    return starts[np.append(times, np.inf)[ends] - times[starts] > longer_s]
 
 
 def _at(window: Trace, times: Floats) -> Floats:

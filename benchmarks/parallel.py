@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
 import sys
 import tempfile
@@ -27,8 +28,6 @@ import ackclock as ac
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-REAL_TIME = ["chrt", "--rr", "1"]
 
 
 def fat_tree() -> dict[str, Any]:
@@ -53,7 +52,7 @@ SCENARIOS: dict[str, Callable[[], dict[str, Any]]] = {
 }
 
 
-def compare(program: Path, document: dict[str, Any], turns: int, prefix: list[str]) -> None:
+def compare(program: Path, document: dict[str, Any], turns: int) -> None:
     """Run a scenario in turns, and print what each turn took."""
     scenario = ac.Scenario.from_data(document)
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
@@ -61,7 +60,7 @@ def compare(program: Path, document: dict[str, Any], turns: int, prefix: list[st
         file.flush()
 
         def run(threads: str) -> dict[str, Any]:
-            command: Command = [*prefix, program, "run", file.name, "--threads", threads]
+            command: Command = [program, "run", file.name, "--threads", threads]
             report: dict[str, Any] = json.loads(measured(command, None).output)
             return report
 
@@ -108,10 +107,13 @@ def main() -> int:
     options = parser.parse_args()
     print(machine())
     program = options.program or build()
+    if options.real_time:
+        # What it starts inherits the class.
+        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
     for name in options.only:
         print(name, flush=True)
         document = SCENARIOS[name]()
-        compare(program, document, options.turns, REAL_TIME if options.real_time else [])
+        compare(program, document, options.turns)
         predict(document)
     return 0
 

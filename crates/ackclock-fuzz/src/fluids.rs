@@ -155,15 +155,9 @@ fn ends(net: &FluidNet, peak: &[f64], transfers: &Transfers) -> Vec<f64> {
     let (mut now, mut arrived) = (0.0, 0);
     loop {
         let present: Vec<usize> = (0..arrived).filter(|&i| end[i].is_nan()).collect();
-        let classes: Vec<usize> = present.iter().map(|&i| transfers.class[i] as usize).collect();
-        let (mut offsets, mut hops) = (vec![0], Vec::new());
-        for &class in &classes {
-            hops.extend_from_slice(net.route(class));
-            offsets.push(hops.len() as u32);
-        }
-        let now_there = FluidNet::new(net.capacity().to_vec(), offsets, hops, Vec::new())
-            .expect("routes of a network");
-        let peaks: Vec<f64> = classes.iter().map(|&class| peak[class]).collect();
+        let classes: Vec<u32> = present.iter().map(|&i| transfers.class[i]).collect();
+        let now_there = net.of_flows(classes.iter().copied());
+        let peaks: Vec<f64> = classes.iter().map(|&class| peak[class as usize]).collect();
         let rates = fluid::max_min(&now_there, &peaks);
         let lasts = present.iter().zip(&rates).map(|(&i, rate)| left[i] / rate);
         let next_end = now + lasts.fold(f64::INFINITY, f64::min);

@@ -138,7 +138,8 @@ impl FluidNet {
 
     /// A network with these links whose flows are the given ones of this network, each as often as
     /// it is named.
-    pub(super) fn of_flows(&self, flows: impl Iterator<Item = u32> + Clone) -> Self {
+    #[must_use]
+    pub fn of_flows(&self, flows: impl Iterator<Item = u32> + Clone) -> Self {
         let mut net = Self { capacity: self.capacity.clone(), offsets: vec![0], ..Self::default() };
         for flow in flows.clone() {
             net.hops.extend_from_slice(self.route(flow as usize));

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::active::Active;
 use super::*;
 use crate::fluid::max_min;
-use crate::fluid::random_nets::{cases, networks};
+use crate::fluid::random_nets::{Whole, cases, networks};
 use crate::policy::PolicyEnv;
 use crate::sharing::max_min::MaxMin;
 
@@ -210,15 +210,13 @@ fn the_caller_can_end_a_run() {
 /// link 3, where it takes what is left when flow 4 leaves.
 #[test]
 fn a_link_that_held_a_flow_in_a_solution_that_was_not_the_last_does_not_hold_it() {
-    let routes: [&[u32]; 5] = [&[1, 2, 3], &[0, 3], &[0, 2], &[0, 1, 3], &[1, 3, 2, 0]];
-    let mut offsets = vec![0];
-    offsets.extend(routes.iter().scan(0, |end, route| {
-        *end += route.len() as u32;
-        Some(*end)
-    }));
-    let weight = vec![1.0, 1.0, 2.0, 1.0, 1.0];
-    let capacity = vec![21.0, 2.0, 3.0, 19.0];
-    let net = FluidNet::new(capacity, offsets, routes.concat(), weight).unwrap();
+    let net = Whole {
+        capacity: vec![21, 2, 3, 19],
+        routes: vec![vec![1, 2, 3], vec![0, 3], vec![0, 2], vec![0, 1, 3], vec![1, 3, 2, 0]],
+        weight: vec![1, 1, 2, 1, 1],
+        demand: vec![],
+    }
+    .net();
     let mut active = Active::new(&net, &[]);
     for (slot, class) in [0, 1, 2, 2, 3, 4].into_iter().enumerate() {
         active.join(slot as u32, class, &mut Vec::new());

@@ -255,7 +255,9 @@ mod tests {
         assert_eq!(bench.allowed(10.0), [Next::New]); // limited transmit: 10
         bench.sack(2, 3);
         assert_eq!(bench.allowed(10.0), [Next::New]); // 11
-        let entry = bench.sack(4, 5).entered.unwrap();
+        let digest = bench.sack(4, 5);
+        assert!(digest.hold_window);
+        let entry = digest.entered.unwrap();
         // Twelve outstanding, two of them limited transmit. 0 is lost: three SACKed above it.
         assert_eq!((entry.lost, entry.flight), (1, 10));
         // Step 4.3: 0 leaves at once. pipe = {3, 5..12} + the retransmission = 9.

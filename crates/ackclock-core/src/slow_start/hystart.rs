@@ -190,6 +190,19 @@ mod tests {
         assert_eq!((window.cwnd, window.ssthresh), (91.0, 91.0));
     }
 
+    /// 20,000 segments of 1000 bytes in 100 ms: 256 KiB take 0.655 ms at twice that rate, so a train may last 50.33 ms.
+    #[test]
+    fn a_burst_at_a_high_rate_is_short() {
+        let mut rule = rule(|p| p.delay = false);
+        let mut window = Window { cwnd: 20_000.0, ssthresh: f64::INFINITY };
+        for us in (0..=50_000).step_by(1000).chain([50_300]) {
+            rule.on_ack(&mut window, &ack(1, us, 100));
+            assert!(window.ssthresh.is_infinite(), "{us}");
+        }
+        rule.on_ack(&mut window, &ack(1, 50_400, 100));
+        assert!(window.ssthresh.is_finite());
+    }
+
     #[test]
     fn a_gap_ends_the_train_and_a_new_round_begins_another() {
         let mut rule = rule(|p| p.delay = false);

@@ -69,3 +69,27 @@ pub(in crate::qdisc) fn inner_names(env: &QdiscEnv) -> Vec<&'static str> {
     };
     names().into_iter().filter(|name| serves(name)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::FlowId;
+    use crate::qdisc::testing::env;
+    use crate::qdisc::{QueueState, Verdict};
+    use crate::rng::{Purpose, Stream};
+    use crate::units::{Bytes, Time};
+    use crate::wire::{Flags, Packet};
+
+    /// Ten wait where the link has room for two. RED's average is still 0: by itself on the link it would refuse the
+    /// packet for want of room, which inside a discipline is not its to know.
+    #[test]
+    fn inside_a_discipline_the_limit_of_the_link_is_not_applied() {
+        let env = QdiscEnv { limit: Limit { packets: 2, bytes: u64::MAX }, ..env() };
+        let prototype = inner(Some(&Spec::from("red")), &env).unwrap().unwrap();
+        let queue = QueueState { now: Time::ZERO, packets: 10, bytes: Bytes(10_000), key: 0 };
+        let packet = Packet::new(FlowId(0), 0, 1000, Flags::default());
+        let mut rng = Stream::new(1, Purpose::Qdisc, 0);
+        let verdict = prototype.fresh().on_enqueue(&packet, &queue, &mut rng);
+        assert!(matches!(verdict, Verdict::Pass));
+    }
+}

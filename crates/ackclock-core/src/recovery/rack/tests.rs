@@ -213,6 +213,20 @@ fn a_loss_that_the_probe_repaired_is_answered() {
     }
 }
 
+/// RFC 8985 section 7.4.2: an acknowledgement of just the probe may be of the original and leaves the episode open; the
+/// next, beyond it and without DSACK, ends it and is answered.
+#[test]
+fn the_acknowledgement_of_just_the_probe_decides_nothing() {
+    let mut bench = Bench::plain();
+    bench.send(0..5);
+    bench.acknowledge(110, 4, &[]);
+    bench.rack.on_timer(&mut bench.board, at(510));
+    assert_eq!(bench.leave(510, 1.0, false), [Next::Retransmit(4)]);
+    bench.send([511]);
+    assert!(bench.acknowledge(605, 5, &[]).entered.is_none());
+    assert!(bench.acknowledge(611, 6, &[]).entered.is_some());
+}
+
 /// At 150 ms 0 is lost as the first, 1 and 2 are more than a round trip and a window old, 3 is not.
 #[test]
 fn a_timeout_gives_up_only_what_is_late() {

@@ -246,7 +246,7 @@ mod tests {
         assert_eq!(window.cwnd, 70.0);
         control.delay_min = Some(Span::from_millis(40));
         control.grow(&mut window, &Ack::at(at(4), 1));
-        assert_eq!(control.k, 4316);
+        assert_eq!(control.state(), (100.0, 4316.0 / 1024.0, 70.0));
         control.grow(&mut window, &Ack::at(at(1004), 1));
         assert_eq!((control.per, window.cwnd), (3, 70.0));
         // Two acknowledged so far; every three are a segment.

@@ -266,6 +266,11 @@ mod tests {
         }
     }
 
+    #[test]
+    fn startup_takes_the_place_of_slow_start() {
+        assert!(!Bench::new().control.uses_slow_start());
+    }
+
     /// `Inflight(max_bw, 1.25)` is 1.25 x 40 + 2 = 52: 60 in flight at once is too early, 52 later not enough.
     #[test]
     fn a_probe_ends_when_a_round_trip_has_passed_and_more_than_five_quarters_are_in_flight() {

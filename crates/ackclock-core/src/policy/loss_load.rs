@@ -114,6 +114,10 @@ mod tests {
                 Hop { capacity: 4.0, offered: 1.0, aggregate: 0.25f64.powf(k + 1.0), own: 1.0 };
             let best = LossLoad { k }.best(&hop);
             assert!((best - (1.0 + 1.0 / k)).abs() < 1e-12, "{k}: {best}");
+            // The same before it has sent anything.
+            let idle = Hop { capacity: 4.0, offered: 0.0, aggregate: 0.0, own: 0.0 };
+            let best = LossLoad { k }.best(&idle);
+            assert!((best - (1.0 + 1.0 / k)).abs() < 1e-12, "{k}: {best}");
         }
     }
 

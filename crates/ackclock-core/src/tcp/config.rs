@@ -235,3 +235,25 @@ impl TcpConfig {
         self.mss.saturating_add(self.header)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timers_of_the_eras_are_those_of_their_sources() {
+        let table = [
+            (Era::Rfc, 1, 1000, 1000),
+            (Era::Linux, 4, 200, 1000),
+            (Era::Ns2, 10, 200, 3000),
+            (Era::Y2007, 10, 200, 3000),
+            (Era::Y2002, 10, 1000, 6000),
+            (Era::Y1999, 100, 200, 6000),
+        ];
+        for (era, tick, min_rto, initial_rto) in table {
+            let config = TcpConfig::of_era(era);
+            let expected = [tick, min_rto, initial_rto].map(Span::from_millis);
+            assert_eq!([config.tick, config.min_rto, config.initial_rto], expected, "{era:?}");
+        }
+    }
+}

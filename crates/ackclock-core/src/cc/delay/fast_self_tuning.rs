@@ -275,7 +275,9 @@ mod tests {
         let again = Signal::Rto { consecutive: 2 };
         control.on_congestion(&mut window, &Congestion::at(Time::ZERO, again, 1));
         assert_eq!(control.interval, None);
-        lose(&mut control);
+        let first = Signal::Rto { consecutive: 1 };
+        control.on_congestion(&mut window, &Congestion::at(Time::ZERO, first, 1));
+        assert_eq!(control.interval, Some(1000.0));
         // A rate of 1 segment a second against sqrt(1.5 x 1000) / 0.1 = 387: no more than doubled.
         ack(&mut control, 3000, 30, 2001);
         assert_eq!(control.fast.alpha, 40.0);

@@ -147,18 +147,29 @@ mod tests {
         }
     }
 
-    #[test]
-    fn two_ways_are_both_used() {
-        // A square; 0 to 2 by 1 and by 3. With weights of 1 and 10 all goes by 1.
+    /// A square; 0 to 2 by 1 and by 3. With weights of 1 and 10 all goes by 1.
+    fn search(traffic: f64, capacity: [f64; 4]) -> Weights {
         let src = vec![0, 1, 0, 3];
         let dst = vec![1, 2, 3, 2];
         let igp = Igp::new(4, src, dst, vec![1.0, 1.0, 10.0, 10.0]);
-        let matrix = Matrix::new(4, vec![0], vec![2], vec![1.0]);
+        let matrix = Matrix::new(4, vec![0], vec![2], vec![traffic]);
         let groups: Vec<Vec<u32>> = (0..4).map(|l| vec![l]).collect();
         let search = Search { tries: 2000, most: 4, seed: 1 };
-        let found =
-            search_weights(&igp, &matrix, &[1.0; 4], &groups, &search, &mut |_, _| true).unwrap();
+        search_weights(&igp, &matrix, &capacity, &groups, &search, &mut |_, _| true).unwrap()
+    }
+
+    #[test]
+    fn two_ways_are_both_used() {
+        let found = search(1.0, [1.0; 4]);
         assert_eq!(found.utilisation, 0.5);
         assert_eq!(found.course.first(), Some(&(0, 1.0)));
+    }
+
+    /// 3 of 4 are less than half of 3 in 1.
+    #[test]
+    fn a_way_of_little_capacity_is_avoided() {
+        let found = search(3.0, [4.0, 4.0, 1.0, 1.0]);
+        assert_eq!(found.course, [(0, 0.75)]);
+        assert_eq!(found.utilisation, 0.75);
     }
 }

@@ -6,7 +6,7 @@ use crate::qdisc::aqm::Prototype;
 use crate::qdisc::fair::classes::{Classes, Measure, Victim, bucket};
 use crate::qdisc::links::{Chain, Links};
 use crate::qdisc::{Limit, QdiscCtx, State};
-use crate::units::{BitRate, Bytes, Span, Time};
+use crate::units::{Bytes, Span, Time};
 use crate::wire::{Packet, Timed};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -144,11 +144,6 @@ impl FlowQueues {
     /// The AQMs' timer.
     pub(in crate::qdisc) fn on_timer(&mut self, now: Time) {
         self.classes.on_timer(now);
-    }
-
-    /// The link's rate changed.
-    pub(in crate::qdisc) fn on_rate(&mut self, at: Time, rate: BitRate) {
-        self.classes.on_rate(at, rate);
     }
 
     /// What is kept besides packets.

@@ -23,7 +23,7 @@ use crate::qdisc::aqm::pie::{self, Pie};
 use crate::qdisc::fair::flow_queues::{FlowQueues, Settings};
 use crate::qdisc::{Limit, QdiscCtx, QdiscEnv, QueueDisc, State};
 use crate::registry::{About, Fact, Info, Status};
-use crate::units::{BitRate, Bytes, Span, Time};
+use crate::units::{Bytes, Span};
 use crate::wire::{Packet, Timed};
 
 /// Parameters of [`FqPie`].
@@ -138,10 +138,6 @@ impl QueueDisc for FqPie {
 
     fn on_timer(&mut self, ctx: &mut QdiscCtx<'_>) {
         self.0.on_timer(ctx.now);
-    }
-
-    fn on_rate(&mut self, at: Time, rate: BitRate) {
-        self.0.on_rate(at, rate);
     }
 
     fn state(&self) -> State {

@@ -3,10 +3,11 @@
 use std::sync::{Arc, Mutex};
 
 use super::wire::{Left, Setup};
-use super::{Fixed, at, ms};
+use super::{Fixed, Mad, at, ms};
 use crate::cc::{Ack, Congestion, CongestionControl, Window};
 use crate::scenario::Era;
 use crate::tcp::{Endpoint, TcpConfig};
+use crate::units::Span;
 use crate::wire::Flags;
 
 /// A sender of era `linux` over a path of 200 ms and 1000 segments a second, without a handshake.
@@ -89,6 +90,28 @@ fn the_last_segment_of_a_burst_of_several_has_psh() {
             _ => &[false, true, false],
         };
         assert_eq!(marks, expected, "{together:?}");
+    }
+}
+
+/// 100 segments, then nothing for two RTOs and a half, or for many: halved twice, or down to the initial window;
+/// ssthresh is 3/4 of 100.
+#[test]
+fn idleness_halves_the_window_for_each_timeout() {
+    for (timeouts, cwnd) in [(2.5, 25.0), (40.0, 10.0)] {
+        let mut setup = setup().segments(100);
+        setup.cc = Some(Box::new(Mad(100.0)));
+        setup.config.initial_ssthresh = 2.0;
+        let mut wire = setup.build();
+        wire.call(true, |sender, _, ctx| {
+            sender.supply_until(30, ctx);
+            sender.start(ctx);
+        });
+        wire.run(at(1000));
+        let sent = wire.left.last().unwrap().at;
+        wire.run(sent + Span::from_seconds(timeouts * wire.sender.snapshot().rto_s));
+        wire.call(true, |sender, _, ctx| sender.supply_until(31, ctx));
+        let seen = wire.sender.snapshot();
+        assert_eq!((seen.cwnd, seen.ssthresh), (cwnd, 75.0));
     }
 }
 

@@ -53,8 +53,10 @@ fn cases() -> Vec<(String, Value)> {
     }
     for queue in qdisc::names() {
         add(format!("qdisc {queue}"), &|case| case["net"]["qdisc"] = json!(queue));
-        add(format!("qdisc {queue} ecn"), &|case| {
+        add(format!("qdisc {queue}, ECN, other rates"), &|case| {
             case["net"]["qdisc"] = json!(queue);
+            case["net"]["schedule"] =
+                json!({ "steps": [{ "at": 3, "rate": "2 Mbps" }, { "at": 5, "rate": "8 Mbps" }] });
             case["flows"][0]["tcp"] = json!({ "ecn": true });
         });
     }

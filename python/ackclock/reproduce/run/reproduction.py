@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -171,18 +172,21 @@ def reproduce(
             missing.setdefault(name, "not run: only a part of the paper was requested")
     judged = Judged(paper, tier, wanted_claims, database, missing)
     results, reading = judged.judge(done)
-    for reps in _more_replicates(paper, tier, sweeps):
+    limit = paper.about.get("tiers", {}).get(tier, {}).get("replicates", 0)
+    while True:
         open_ = [result for result in results if result.outcome == "undecided"]
-        needed = studies_of(paper, *(c.measure for r in open_ for c in r.claim.checks))
-        again = [name for name in needed if name in done and done[name].is_random]
-        again = [n for n in again if n in sweeps and _may_grow(sweeps[n], reps)]
-        if not again:
+        checks = [check for result in open_ for check in result.claim.checks]
+        needed = studies_of(paper, *(c.measure for c in checks if not OTHER.search(c.measure)))
+        random = [name for name in needed if name in done and done[name].is_random]
+        again = {name: _next_replicates(sweeps[name], limit) for name in random if name in sweeps}
+        if not any(again.values()):
             break
-        for name in again:
-            means.report(f"undecided claims: study {name} again, with {reps} replicates")
-            sweeps[name] = sweep_of(paper, paper.studies[name], tier, reps=reps)
-            done[name] = run_study(paper, paper.studies[name], tier, means, made=sweeps[name])
-            database.add(name, done[name].tables)
+        for name, reps in again.items():
+            if reps:
+                means.report(f"undecided claims: study {name} again, with {reps} replicates")
+                sweeps[name] = sweep_of(paper, paper.studies[name], tier, reps=reps)
+                done[name] = run_study(paper, paper.studies[name], tier, means, made=sweeps[name])
+                database.add(name, done[name].tables)
         results, reading = judged.judge(done)
     inference = load(paper) if inference is None else inference
     by_id = {result.claim.id: result for result in results}
@@ -196,6 +200,10 @@ def reproduce(
         reading,
         inference,
     )
+
+
+OTHER = re.compile(r"(?<!replicate)\s+AS\s+replicate\b", re.IGNORECASE)
+"""In a measure whose replicates are values of a parameter, such as start times, not seeds."""
 
 
 @dataclass(frozen=True)
@@ -246,17 +254,10 @@ class Judged:
         return results, reading
 
 
-def _may_grow(sweep: Sweep, reps: int) -> bool:
-    return sweep.replicates.until is None and sweep.replicates.at_first < reps
-
-
-def _more_replicates(paper: PaperData, tier: str, sweeps: Mapping[str, Sweep]) -> Iterator[int]:
-    """Numbers of replicates to try while claims are undecided: doubled, up to the tier's limit."""
-    limit = paper.about.get("tiers", {}).get(tier, {}).get("replicates", 0)
-    reps = max((sweep.replicates.at_first for sweep in sweeps.values()), default=0)
-    while reps and reps < limit:
-        reps = min(2 * reps, limit)
-        yield reps
+def _next_replicates(sweep: Sweep, limit: int) -> int:
+    """Twice as many, up to the limit; 0 if there are to be no more."""
+    now = sweep.replicates.at_first
+    return min(2 * now, limit) if sweep.replicates.until is None and now < limit else 0
 
 
 def _known(kind: str, ids: Sequence[str], there: Mapping[str, Any]) -> None:

@@ -9,6 +9,7 @@ from paper_faults import wrong
 from ackclock.errors import UnsupportedError
 from ackclock.reproduce.read import form
 from ackclock.reproduce.read.folder import names, read
+from ackclock.reproduce.run.inference import load
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -24,6 +25,14 @@ CLAIM = '\n[[claim]]\nid = "X"\nstatement = "s"\nkind = "N"\nwhere = "1"\n'
 @pytest.mark.parametrize("name", names())
 def test_a_shipped_paper_reads_without_a_problem(name):
     assert read(name).claims
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_shipped_search_is_of_the_paper_as_it_is(name):
+    paper = read(name)
+    search = load(paper)
+    if search is not None:
+        assert set(search.claims) <= set(paper.claims)
 
 
 @pytest.mark.parametrize("name", names())

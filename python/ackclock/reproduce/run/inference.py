@@ -118,7 +118,7 @@ def load(paper: PaperData, file: Path | None = None) -> Inference | None:
     if made != paper_hash(paper):
         message = (
             f"{at}: the paper's claims, parameters or studies were changed since this search;"
-            f" run ackclock forensics {paper.name} again"
+            f" run ackclock forensics {paper.name} again, or delete the file"
         )
         raise AckclockError(message)
     return Inference(point, found)

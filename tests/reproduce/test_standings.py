@@ -169,6 +169,9 @@ def test_a_search_of_other_claims_is_refused(paper):
     file = folder.parent / "forensics.json"
     file.write_text(json.dumps(data))
     assert load(read(folder), file).claims["1"].share == 0.5
+    claims = folder / "claims.toml"
+    claims.write_text("# A remark.\n" + claims.read_text().replace("kind =", 'note = "n"\nkind ='))
+    assert load(read(folder), file).claims["1"].share == 0.5
     paper(claim("1", (5,), "{ at_least = 7 }"))
     with pytest.raises(AckclockError, match="were changed since this search"):
         load(read(folder), file)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,19 @@ __all__ = ["FILE", "ClaimFound", "Inference", "load", "paper_hash"]
 
 FILE = "forensics.json"
 """Name of the file that a search writes."""
+
+PROSE = {
+    "known_deviation",
+    "matters",
+    "note",
+    "ours",
+    "reason",
+    "source",
+    "statement",
+    "what",
+    "where",
+}
+"""Keys of texts for readers in entries of claims, errata and parameters, and in checks."""
 
 SOURCES = ("claims.toml", "errata.toml", "unstated.toml", "views.toml", "scenarios", "expected")
 """Parts of a paper's folder on which the result of a search depends."""
@@ -65,7 +79,7 @@ class Inference:
 
 
 def paper_hash(paper: PaperData) -> str:
-    """Hash the parts of a paper on which a search depends.
+    """Hash the parts of a paper on which a search depends, without comments and explaining texts.
 
     Parameters
     ----------
@@ -77,9 +91,27 @@ def paper_hash(paper: PaperData) -> str:
         at = paper.folder / name
         for file in sorted(at.glob("*")) if at.is_dir() else [at]:
             if file.is_file():
+                content: Any = file.read_bytes()
+                if file.suffix == ".toml":
+                    table = tomllib.loads(content.decode())
+                    rules = table if at.is_dir() else _rules(table)
+                    content = json.dumps(rules, sort_keys=True, default=str).encode()
                 found.update(f"{file.relative_to(paper.folder).as_posix()}\0".encode())
-                found.update(file.read_bytes())
+                found.update(content)
     return found.hexdigest()
+
+
+def _rules(table: Mapping[str, Any]) -> dict[str, Any]:
+    """The entries of a file without the texts that explain them and their checks."""
+    return {
+        kind: [_bare(entry) for entry in entries] if isinstance(entries, list) else entries
+        for kind, entries in table.items()
+    }
+
+
+def _bare(entry: Mapping[str, Any]) -> dict[str, Any]:
+    bare = {key: value for key, value in entry.items() if key not in PROSE}
+    return bare | {"check": [_bare(check) for check in entry.get("check", ())]}
 
 
 def load(paper: PaperData, file: Path | None = None) -> Inference | None:

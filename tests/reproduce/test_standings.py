@@ -139,6 +139,8 @@ def test_standings_follow_from_verdict_data_tier_and_search(paper):
         + claim("part", (5,), "{ at_least = 8 }")
         + claim("best", (5,), "{ at_least = 8 }")
         + claim("none", (5,), "{ at_least = 8 }")
+        + claim("fresh", (5,), "{ at_least = 8 }")
+        + claim("only-full", (5,), "{ at_least = 8 }")
     )
     search = Inference(
         {"x": 1},
@@ -146,12 +148,15 @@ def test_standings_follow_from_verdict_data_tier_and_search(paper):
             "part": ClaimFound(0.25, is_inferred=False, decides=("x",)),
             "best": ClaimFound(0.5, is_inferred=True, decides=("x",)),
             "none": ClaimFound(0.0, is_inferred=False, decides=()),
+            "fresh": ClaimFound(None, is_inferred=False, decides=(), is_met_at_best=True),
+            "only-full": ClaimFound(None, is_inferred=False, decides=()),
         },
     )
     found = {name: r.standing.name for name, r in results(folder, inference=search).items()}
     assert found == {
         "holds": "holds", "data": "not-public", "long": "not-judged",
         "part": "undetermined", "best": "holds-inferred", "none": "open",
+        "fresh": "undetermined", "only-full": "open",
     }  # fmt: skip
     reason = results(folder, inference=search)["part"].standing.reason
     assert "25%" in reason
@@ -165,10 +170,17 @@ def test_standings_follow_from_verdict_data_tier_and_search(paper):
 def test_a_search_of_other_claims_is_refused(paper):
     folder = paper(claim("1", (5,), "{ at_least = 8 }"))
     entry = {"id": "1", "share": 0.5, "holds_inferred": True, "decides": []}
-    data = {"paper_hash": paper_hash(read(folder)), "inferred": {"values": {}}, "claims": [entry]}
+    full = entry | {
+        "id": "2",
+        "share": None,
+        "holds_inferred": False,
+        "verdict_inferred": "reproduced",
+    }
+    data = {"paper_hash": paper_hash(read(folder)), "inferred": {"values": {}}}
     file = folder.parent / "forensics.json"
-    file.write_text(json.dumps(data))
-    assert load(read(folder), file).claims["1"].share == 0.5
+    file.write_text(json.dumps(data | {"claims": [entry, full]}))
+    assert load(read(folder), file).claims["1"] == ClaimFound(0.5, True, ())
+    assert load(read(folder), file).claims["2"] == ClaimFound(None, False, (), True)
     claims = folder / "claims.toml"
     claims.write_text("# A remark.\n" + claims.read_text().replace("kind =", 'note = "n"\nkind ='))
     assert load(read(folder), file).claims["1"].share == 0.5

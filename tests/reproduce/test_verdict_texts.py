@@ -355,8 +355,8 @@ def test_rows_behind_a_figure_have_intervals_and_layers_if_there_are_any():
 def test_the_result_of_a_search_is_read_only_for_the_paper_that_it_is_of(tmp_path):
     folder = tmp_path / "paper"
     (folder / "scenarios").mkdir(parents=True)
-    (folder / "claims.toml").write_text("one")
-    (folder / "scenarios" / "s.toml").write_text("two")
+    (folder / "claims.toml").write_text("[[claim]]\nid = 'a'\n")
+    (folder / "scenarios" / "s.toml").write_text("reps = 2")
     (folder / "README.md").write_text("no part of it")
     paper = SimpleNamespace(folder=folder, name="mine")
     whole = paper_hash(paper)
@@ -376,13 +376,16 @@ def test_the_result_of_a_search_is_read_only_for_the_paper_that_it_is_of(tmp_pat
     (folder / "forensics.json").write_text(json.dumps(data))
     for given in (None, folder, folder / "forensics.json"):
         found = load(paper, given)
-        assert found.claims == {"a": ClaimFound(0.5, True, ("p",))}
+        assert found.claims == {
+            "a": ClaimFound(0.5, True, ("p",)),
+            "b": ClaimFound(None, False, ()),
+        }
         assert found.point_text == "p = 1, q = x"
     for broken in ("{", "[]", json.dumps({**data, "claims": [{"id": "a"}]})):
         (tmp_path / "b.json").write_text(broken)
         with pytest.raises(AckclockError, match="is not the result of a search; expected a"):
             load(paper, tmp_path / "b.json")
-    (folder / "scenarios" / "s.toml").write_text("2")
+    (folder / "scenarios" / "s.toml").write_text("reps = 3")
     assert paper_hash(paper) != whole
     with pytest.raises(AckclockError, match="run ackclock forensics mine again"):
         load(paper)

@@ -49,11 +49,16 @@ def find_standing(
     if inference and found and found.is_inferred:
         reason = f"met on fresh seeds at the inferred settings ({inference.point_text})"
         return Standing("holds-inferred", reason, share, decides)
-    if found and found.share > 0:
+    if found and found.share:
         what = f"holds in {found.share:.0%} of the plausible settings that were tried"
         which = f"; {', '.join(decides)} decide" if decides else ""
         return Standing("undetermined", what + which, share, decides)
+    if inference and found and found.is_met_at_best:
+        reason = f"met on fresh seeds at the best settings found ({inference.point_text})"
+        return Standing("undetermined", f"{reason}, not at the defaults", share, decides)
     searched = "met nowhere in the space searched" if found else "no search was made"
+    if found and found.share is None:
+        searched = "of the search only the runs of full length judge it, which do not meet it"
     state = "undecided" if result.outcome == "undecided" else "deviates"
     return Standing("open", f"{state} at the default settings; {searched}", share, decides)
 

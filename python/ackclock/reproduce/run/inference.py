@@ -45,16 +45,21 @@ class ClaimFound:
     Parameters
     ----------
     share
-        Share of the points of the design at which it is met.
+        Share of the points of the design at which it is met; None if runs as cheap as those of
+        the design do not judge it.
     is_inferred
         Whether it is met at the inferred settings on seeds that the search did not see.
     decides
         Parameters that decide, the most important first.
+    is_met_at_best
+        Whether it is met on fresh seeds at the best settings found, which may be no clear
+        inference.
     """
 
-    share: float
+    share: float | None
     is_inferred: bool
     decides: tuple[str, ...]
+    is_met_at_best: bool = False
 
 
 @dataclass(frozen=True)
@@ -137,10 +142,12 @@ def load(paper: PaperData, file: Path | None = None) -> Inference | None:
         made, point, claims = data["paper_hash"], data["inferred"]["values"], data["claims"]
         found = {
             entry["id"]: ClaimFound(
-                float(entry["share"]), bool(entry["holds_inferred"]), tuple(entry["decides"])
+                None if entry["share"] is None else float(entry["share"]),
+                bool(entry["holds_inferred"]),
+                tuple(entry["decides"]),
+                entry.get("verdict_inferred") == "reproduced",
             )
             for entry in claims
-            if entry["share"] is not None
         }
     except OSError as error:
         raise AckclockError(f"{at}: {error.strerror}; expected a {FILE}") from None

@@ -29,6 +29,17 @@ impl Bench {
         Self::new(Params { prr: false, ..Params::default() })
     }
 
+    /// Of five segments four are acknowledged; the last is sent again as a probe, and then a new one.
+    fn probed() -> Self {
+        let mut bench = Self::plain();
+        bench.send(0..5);
+        bench.acknowledge(110, 4, &[]);
+        bench.rack.on_timer(&mut bench.board, at(510));
+        assert_eq!(bench.leave(510, 1.0, false), [Next::Retransmit(4)]);
+        bench.send([511]);
+        bench
+    }
+
     fn stamp(now: Time) -> Stamp {
         let record = SentRecord { sent_at: now, delivered: 0, delivered_at: now, in_flight: 1 };
         Stamp { record, app_limited: false }
@@ -201,12 +212,7 @@ fn one_segment_in_flight_waits_for_the_delayed_acknowledgement_too() {
 #[test]
 fn a_loss_that_the_probe_repaired_is_answered() {
     for (dsack, answered) in [(None, true), (Some((4, 5)), false)] {
-        let mut bench = Bench::plain();
-        bench.send(0..5);
-        bench.acknowledge(110, 4, &[]);
-        bench.rack.on_timer(&mut bench.board, at(510));
-        assert_eq!(bench.leave(510, 1.0, false), [Next::Retransmit(4)]);
-        bench.send([511]);
+        let mut bench = Bench::probed();
         let digest = bench.acknowledge_with(611, 6, &[], dsack);
         assert_eq!(digest.entered.is_some(), answered);
         assert_eq!(bench.rack.phase(), Phase::Open);
@@ -217,12 +223,7 @@ fn a_loss_that_the_probe_repaired_is_answered() {
 /// next, beyond it and without DSACK, ends it and is answered.
 #[test]
 fn the_acknowledgement_of_just_the_probe_decides_nothing() {
-    let mut bench = Bench::plain();
-    bench.send(0..5);
-    bench.acknowledge(110, 4, &[]);
-    bench.rack.on_timer(&mut bench.board, at(510));
-    assert_eq!(bench.leave(510, 1.0, false), [Next::Retransmit(4)]);
-    bench.send([511]);
+    let mut bench = Bench::probed();
     assert!(bench.acknowledge(605, 5, &[]).entered.is_none());
     assert!(bench.acknowledge(611, 6, &[]).entered.is_some());
 }

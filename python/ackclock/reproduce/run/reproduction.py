@@ -173,20 +173,22 @@ def reproduce(
     judged = Judged(paper, tier, wanted_claims, database, missing)
     results, reading = judged.judge(done)
     limit = paper.about.get("tiers", {}).get(tier, {}).get("replicates", 0)
+    measures = [check.measure for claim in wanted_claims for check in claim.checks]
+    whole = set(studies_of(paper, *filter(OTHER.search, measures)))
     while True:
         open_ = [result for result in results if result.outcome == "undecided"]
-        checks = [check for result in open_ for check in result.claim.checks]
-        needed = studies_of(paper, *(c.measure for c in checks if not OTHER.search(c.measure)))
+        needed = studies_of(paper, *(c.measure for r in open_ for c in r.claim.checks))
         random = [name for name in needed if name in done and done[name].is_random]
-        again = {name: _next_replicates(sweeps[name], limit) for name in random if name in sweeps}
-        if not any(again.values()):
+        again = [name for name in random if name in sweeps and name not in whole]
+        again = [name for name in again if _next_replicates(sweeps[name], limit)]
+        if not again:
             break
-        for name, reps in again.items():
-            if reps:
-                means.report(f"undecided claims: study {name} again, with {reps} replicates")
-                sweeps[name] = sweep_of(paper, paper.studies[name], tier, reps=reps)
-                done[name] = run_study(paper, paper.studies[name], tier, means, made=sweeps[name])
-                database.add(name, done[name].tables)
+        for name in again:
+            reps = _next_replicates(sweeps[name], limit)
+            means.report(f"undecided claims: study {name} again, with {reps} replicates")
+            sweeps[name] = sweep_of(paper, paper.studies[name], tier, reps=reps)
+            done[name] = run_study(paper, paper.studies[name], tier, means, made=sweeps[name])
+            database.add(name, done[name].tables)
         results, reading = judged.judge(done)
     inference = load(paper) if inference is None else inference
     by_id = {result.claim.id: result for result in results}

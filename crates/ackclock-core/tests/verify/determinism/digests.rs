@@ -156,14 +156,16 @@ fn digests_and_tables_are_those_of_this_platform_on_any_thread() {
 
 #[test]
 fn few_of_the_scenarios_have_one_digest() {
-    // So that each of them does what its name says.
+    // So that each of them does what its name says. Digest and tables together: where they are alike, the default of
+    // one is another's rule, as of linear and AIMD, or of queues whose classes nobody defined and FIFO.
     let kept = fs::read_to_string(table_file()).unwrap();
+    let mut seen: Vec<&str> = kept.lines().map(|line| &line[..33]).collect();
+    let all = seen.len();
+    seen.sort_unstable();
+    seen.dedup();
+    assert!(60 * seen.len() >= 53 * all, "{} of {all} differ", seen.len());
     let mut digests: Vec<&str> = kept.lines().map(|line| &line[..16]).collect();
-    let all = digests.len();
     digests.sort_unstable();
     digests.dedup();
-    // The default of some is another's rule: linear and AIMD, the two variants of FAST and FAST itself on a short
-    // path, Compound and binomial without delay, queues whose classes nobody defined and FIFO, and queues that mark
-    // nothing, with ECN and without.
-    assert!(3 * digests.len() >= 2 * all, "{} of {all} digests differ", digests.len());
+    assert!(digests.len() >= 53, "{} digests differ", digests.len());
 }

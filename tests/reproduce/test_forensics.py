@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -55,6 +56,21 @@ def test_the_search_finds_the_settings_that_made_the_numbers(found):
     assert all(found.holds_inferred(name) for name in ("low", "medium", "high", "fall"))
     # A claim of the other half held too, which no fit had seen.
     assert {"low", "medium", "high", "fall"} & set(found.held_out)
+
+
+def test_the_first_tier_alone_gives_shares_and_no_verdict(paper, found, tmp_path):
+    at = tmp_path / "rates"
+    shutil.copytree(paper, at)
+    study = at / "scenarios" / "rates.toml"
+    study.write_text(study.read_text() + "\n[tiers.first]\nset = {}\n")
+    means = Means(store=tmp_path / "store", progress=False)
+    cheap = search(plan(find_space(read(at), "first"), "first", 64, None), means)
+    assert cheap.values == found.values  # the formula has no seeds, so all tiers agree
+    names = [claim.id for claim in found.space.claims]
+    assert [cheap.share(name) for name in names] == [found.share(name) for name in names]
+    assert not any(cheap.holds_inferred(name) for name in names)
+    claims = as_data(cheap, "")["claims"]
+    assert {(one["verdict_defaults"], one["verdict_inferred"]) for one in claims} == {(None, None)}
 
 
 def test_a_sentence_that_contradicts_a_number_is_a_conflict(found):
@@ -212,7 +228,9 @@ def test_the_first_tier_chooses_and_the_tier_itself_judges():
 
 
 def test_checks_of_ours_are_not_run_at_every_point():
-    assert "granular" not in sweeps(find_space(read("fast2013"), "fast"), Rung("first", 1), {})
+    assert "granular_corrected" not in sweeps(
+        find_space(read("fast2013"), "fast"), Rung("first", 1), {}
+    )
 
 
 def test_rungs_agree_as_far_as_they_order_points_alike():

@@ -461,12 +461,12 @@ def test_the_summary_of_a_search_has_shares_scores_and_conflicts():
         "accepted: 25% of the design [10%, 50%]",
         "score of claims fitted and held out, on fresh seeds: inferred 0.88 and 0.50, defaults 0.25"
         " and 0.12",
-        "the inferred point is clear: it does better than the defaults on claims it was not fitted"
-        " to",
+        "the inferred point is clear: better than the defaults by a vote or more on claims it was"
+        " not fitted to",
         "alike",
         "conflict: a and b are met nowhere together; nearest miss: a: 2, expected 1",
     ]
-    assert "is not clear: it does no better than the defaults" in quoted(is_clear=False)
+    assert "is not clear: not a vote better than the defaults" in quoted(is_clear=False)
     assert "is the defaults: no point fits better" in quoted(is_default=True)
 
 

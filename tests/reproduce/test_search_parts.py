@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ackclock.errors import UnsupportedError
 from ackclock.reproduce.check.queries import reads
 from ackclock.reproduce.paper import Parameter
 from ackclock.reproduce.read.folder import read
@@ -39,6 +40,9 @@ def test_rungs_of_every_tier():
     ]  # fmt: skip
     assert rungs(first, "fast") == [Rung("first", 1), Rung("first", 0)]
     assert rungs(first, "full") == [Rung("first", 1), Rung("first", 0), Rung("full", 1)]
+    assert rungs(first, "first") == rungs(first, "fast")
+    with pytest.raises(UnsupportedError, match="no study of mine states a tier first"):
+        rungs(plain, "first")
     assert judge("full") == Rung("full", 0)
     assert [Rung("fast", seeds).text for seeds in (0, 1, 2)] == [
         "tier fast",
@@ -199,9 +203,10 @@ def found(best, ours, theirs):
 
 
 def test_a_best_point_is_clear_where_it_was_not_fitted():
-    assert found(0, 0.9, 0.5).is_clear
+    assert found(0, 1.0, 0.0).is_clear
+    assert not found(0, 0.9, 0.0).is_clear  # less than the vote of one claim
     assert not found(0, 0.5, 0.5).is_clear
-    assert not found(-1, 0.9, 0.5).is_clear
+    assert not found(-1, 1.0, 0.0).is_clear
     assert found(1, 0.9, 0.5).values == {"p": 0.0}
     assert found(0, 0.9, 0.5).values == {"p": 1.0}
     assert found(-1, 0.9, 0.5).values == {"p": -1}
@@ -209,8 +214,8 @@ def test_a_best_point_is_clear_where_it_was_not_fitted():
     assert found(0, 0.9, 0.5).share("a") == 0.5
     assert found(0, 0.9, 0.5).share("r1") == 0.0
     assert found(0, 0.9, 0.5).share("none") is None
-    assert found(0, 0.9, 0.5).holds_inferred("a")
-    assert not found(0, 0.9, 0.5).holds_inferred("r1")
+    assert found(0, 1.0, 0.0).holds_inferred("a")
+    assert not found(0, 1.0, 0.0).holds_inferred("r1")
     assert not found(0, 0.5, 0.5).holds_inferred("a")
 
 

@@ -253,6 +253,13 @@ def test_every_class_of_a_claim_has_its_reason():
     assert standing(refuted, e=chance, f=failed)[0] == "open"
     assert standing(result(not_public="data"))[:2] == ("not-public", "it rests on data")
     assert standing(result(outcome=None))[:2] == ("not-judged", "r")
+    cheap = Inference({"p": 2}, {"c": ClaimFound(0.9, False, (), is_met_cheaply=True)})
+    assert standing(result(), cheap)[:2] == (
+        "open",
+        "deviates at the default settings; the search's cheap runs say nothing of it, for they meet"
+        " it there",
+    )
+    assert standing(result(outcome="undecided"), cheap)[0] == "undetermined"
     assert standing(result(), found(0.1, is_inferred=True))[:2] == (
         "holds-inferred",
         "met on fresh seeds at the inferred settings (p = 2)",

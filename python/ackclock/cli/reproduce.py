@@ -248,14 +248,20 @@ def _sensitivity(
 
 @click.command()
 @click.argument("paper", shell_complete=completion.papers)
-@TIER
+@click.option(
+    "--tier",
+    type=click.Choice(["first", "fast", "full"]),
+    default="fast",
+    show_default=True,
+    help="In which the best is judged; first: only what all settings are tried in.",
+)
 @click.option("--claim", "claims", multiple=True, metavar="C", help="Only this; repeatable.")
 @click.option("--vary", "vary", multiple=True, metavar="P", help="Only this; repeatable.")
 @click.option("--points", type=click.IntRange(1), help="Left out: what the budget allows.")
 @click.option(
     "--minutes",
     type=click.FloatRange(0, min_open=True),
-    help="Budget of CPU time; left out: the paper's, or 10 (fast) and 60 (full).",
+    help="Budget of CPU time; left out: the paper's, or 10 (full: 60).",
 )
 @click.option("--out", type=FILE, metavar="DIR", help="Left out: reproductions/PAPER.forensics.")
 @DRY_RUN

@@ -49,7 +49,8 @@ def find_standing(
     if inference and found and found.is_inferred:
         reason = f"met on fresh seeds at the inferred settings ({inference.point_text})"
         return Standing("holds-inferred", reason, share, decides)
-    if found and found.share:
+    is_misled = found is not None and found.is_met_cheaply and result.outcome == "missed"
+    if found and found.share and not is_misled:
         what = f"holds in {found.share:.0%} of the plausible settings that were tried"
         which = f"; {', '.join(decides)} decide" if decides else ""
         return Standing("undetermined", what + which, share, decides)
@@ -59,6 +60,8 @@ def find_standing(
     searched = "met nowhere in the space searched" if found else "no search was made"
     if found and found.share is None:
         searched = "of the search only the runs of full length judge it, which do not meet it"
+    elif is_misled:
+        searched = "the search's cheap runs say nothing of it, for they meet it there"
     state = "undecided" if result.outcome == "undecided" else "deviates"
     return Standing("open", f"{state} at the default settings; {searched}", share, decides)
 

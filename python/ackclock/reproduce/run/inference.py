@@ -54,12 +54,15 @@ class ClaimFound:
     is_met_at_best
         Whether it is met on fresh seeds at the best settings found, which may be no clear
         inference.
+    is_met_cheaply
+        Whether it is met at the defaults in the cheapest runs of the search, on which `share` rests.
     """
 
     share: float | None
     is_inferred: bool
     decides: tuple[str, ...]
     is_met_at_best: bool = False
+    is_met_cheaply: bool = False
 
 
 @dataclass(frozen=True)
@@ -146,6 +149,7 @@ def load(paper: PaperData, file: Path | None = None) -> Inference | None:
                 bool(entry["holds_inferred"]),
                 tuple(entry["decides"]),
                 entry.get("verdict_inferred") == "reproduced",
+                entry.get("met_at_defaults") is True,
             )
             for entry in claims
         }

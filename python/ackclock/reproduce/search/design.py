@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ackclock._util.number_text import working_time
+from ackclock.errors import UnsupportedError
 from ackclock.reproduce.check.crosscheck import studies_of
 from ackclock.reproduce.read.form import FIRST
 from ackclock.reproduce.run.studies import sweep_of
@@ -41,7 +42,7 @@ FEWEST_KEPT_OF_FIRST = 2
 MOST = 1024
 FEWEST = 8
 
-MINUTES = {"fast": 10.0, "full": 60.0}
+MINUTES = {FIRST: 10.0, "fast": 10.0, "full": 60.0}
 """Budgets, CPU time, of papers that state none."""
 
 
@@ -82,11 +83,18 @@ def rungs(space: Space, tier: str) -> list[Rung]:
     space
         Has the paper.
     tier
-        The one that judges in the end.
+        The one that judges in the end; ``first``: no more than what all settings are tried in.
+
+    Raises
+    ------
+    UnsupportedError
+        The tier is ``first``, and the paper states none.
     """
+    if tier == FIRST and not has_first(space):
+        raise UnsupportedError(f"no study of {space.paper.name} states a tier first")
     if has_first(space):
         cheap = [Rung(FIRST, 1), Rung(FIRST, 0)]
-        return cheap if tier == "fast" else [*cheap, Rung("full", 1)]
+        return [*cheap, Rung("full", 1)] if tier == "full" else cheap
     cheap = [Rung("fast", 1), Rung("fast", 2), Rung("fast", 0)]
     return cheap if tier == "fast" else [cheap[0], cheap[2], Rung("full", 1), Rung("full", 0)]
 
@@ -97,7 +105,7 @@ def judge(tier: str) -> Rung:
     Parameters
     ----------
     tier
-        ``fast`` or ``full``.
+        ``first``, ``fast`` or ``full``.
     """
     return Rung(tier, 0)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ackclock.errors import AckclockError, ScenarioError
 from ackclock.reproduce.check.crosscheck import studies_of
 from ackclock.reproduce.read.folder import PaperError
+from ackclock.reproduce.read.form import FIRST
 from ackclock.reproduce.run.database import Database
 from ackclock.reproduce.run.measure import Evaluated, evaluate
 from ackclock.reproduce.run.readings import choose
@@ -117,12 +118,11 @@ class Found:
 
     @property
     def is_clear(self) -> bool:
-        """Whether the best point does better than the defaults where it was not fitted."""
-        ours, theirs = (
-            score(self.joined(one.votes), self.held_out)
-            for one in (self.fresh_best, self.fresh_defaults)
-        )
-        return self.best >= 0 and ours > theirs
+        """Whether the best point is a vote or more better than the defaults where it was not fitted."""
+        ours, theirs = (self.joined(one.votes) for one in (self.fresh_best, self.fresh_defaults))
+        both = [unit for unit in self.held_out if unit in ours and unit in theirs]
+        gain = sum(ours[unit] - theirs[unit] for unit in both)
+        return self.best >= 0 and gain >= 1 - 1e-9
 
     def joined(self, votes: Mapping[str, float]) -> dict[str, float]:
         """Votes by unit.
@@ -146,8 +146,21 @@ class Found:
         known = [vote for vote in votes if vote is not None]
         return sum(vote == 1 for vote in known) / len(known) if known else None
 
+    def met_at_defaults(self, claim: str) -> bool | None:
+        """Whether a claim is met at the defaults, at the first rung; None if not judged there.
+
+        Parameters
+        ----------
+        claim
+            Its id.
+        """
+        vote = self.defaults.rungs[0].get(claim) if self.defaults.rungs else None
+        return None if vote is None else vote == 1
+
     def holds_inferred(self, claim: str) -> bool:
         """Whether a claim is reproduced at the best point on fresh seeds, if that point is clear.
+
+        Never in the tier ``first``, whose runs judge nothing.
 
         Parameters
         ----------
@@ -159,7 +172,10 @@ class Found:
 
 @dataclass(frozen=True)
 class Judgement:
-    """Claims at one point on fresh seeds: votes, and verdicts by the usual rule."""
+    """Claims at one point on fresh seeds: votes, and verdicts by the usual rule.
+
+    Runs of the tier ``first`` give votes only.
+    """
 
     votes: Mapping[str, float]
     verdicts: Mapping[str, str]
@@ -313,10 +329,9 @@ class _Runner:
         """Votes and verdicts at a point, on fresh seeds."""
         found = self._evaluate(rung, values, text, shift=SHIFT)
         reading = choose(self.space.paper, found)
-        return Judgement(
-            count_votes(self.space.paper, found),
-            {one.claim.id: one.result(reading).verdict for one in found},
-        )
+        verdicts = {one.claim.id: one.result(reading).verdict for one in found}
+        votes = count_votes(self.space.paper, found)
+        return Judgement(votes, {} if rung.tier == FIRST else verdicts)
 
     def _evaluate(
         self, rung: design.Rung, values: dict[str, Any], text: str, *, shift: int = 0

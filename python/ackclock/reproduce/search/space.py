@@ -90,7 +90,7 @@ def find_space(
     paper
         The paper.
     tier
-        ``fast`` or ``full``: claims whose studies it skips are left out.
+        ``first``, ``fast`` or ``full``: claims whose studies it skips are left out.
     claims, parameters
         Ids of those wanted; left out: all.
 

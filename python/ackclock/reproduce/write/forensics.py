@@ -86,6 +86,7 @@ def as_data(found: Found, command: str) -> dict[str, Any]:
                 "id": claim.id,
                 "half": "fitted" if (claim.made_from or claim.id) in found.fitted else "held out",
                 "share": found.share(claim.id),
+                "met_at_defaults": found.met_at_defaults(claim.id),
                 "decides": list(found.decides.get(claim.id, ())),
                 "verdict_defaults": found.fresh_defaults.verdicts.get(claim.id),
                 "verdict_inferred": found.fresh_best.verdicts.get(claim.id),
@@ -137,11 +138,11 @@ def summary(data: dict[str, Any]) -> str:
          ", ".join(claim["decides"])]
         for claim in data["claims"]
     ]  # fmt: skip
-    clear = "is clear: it does better than the defaults on claims it was not fitted to"
+    clear = "is clear: better than the defaults by a vote or more on claims it was not fitted to"
     if ours["is_default"]:
         clear = "is the defaults: no point fits better"
     elif not ours["is_clear"]:
-        clear = "is not clear: it does no better than the defaults on claims it was not fitted to"
+        clear = "is not clear: not a vote better than the defaults on claims it was not fitted to"
     lines = [
         f"accepted: {accepted['share']:.0%} of the design [{accepted['low']:.0%},"
         f" {accepted['high']:.0%}]",

@@ -232,6 +232,11 @@ def test_an_error_in_another_process_is_reported_with_its_place(tmp_path):
 # A real Dask cluster: a scheduler and workers as separate programs
 
 
+# A worker whose limit is below what the process itself holds pauses 0.2 s after its start, and never
+# runs what it was given before.
+NO_PAUSE = {**os.environ, "DASK_DISTRIBUTED__WORKER__MEMORY__PAUSE": "False"}
+
+
 class LocalDask:
     def __init__(self, folder):
         self.folder = folder
@@ -243,7 +248,7 @@ class LocalDask:
     def start(self, kind, *arguments):
         command = [BINARY / "dask", kind, *map(str, arguments)]
         with (self.folder / f"{kind}-{time.monotonic_ns()}.log").open("w") as log:
-            return subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
+            return subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=NO_PAUSE)
 
     def worker(self, *more):
         return self.start("worker", "--scheduler-file", self.file, "--nthreads", 1, "--no-nanny",

@@ -232,8 +232,8 @@ def test_an_error_in_another_process_is_reported_with_its_place(tmp_path):
 # A real Dask cluster: a scheduler and workers as separate programs
 
 
-# A worker whose limit is below what the process itself holds pauses 0.2 s after its start, and never
-# runs what it was given before.
+# A worker whose limit is below what the process itself holds pauses 0.2 s after its start, and
+# never runs what it was given before.
 NO_PAUSE = {**os.environ, "DASK_DISTRIBUTED__WORKER__MEMORY__PAUSE": "False"}
 
 

@@ -55,7 +55,7 @@ class ClaimFound:
         Whether it is met on fresh seeds at the best settings found, which may be no clear
         inference.
     is_met_cheaply
-        Whether it is met at the defaults in the cheapest runs of the search, on which `share` rests.
+        Whether it is met at the defaults in the search's cheapest runs, on which `share` rests.
     """
 
     share: float | None

@@ -118,7 +118,7 @@ class Found:
 
     @property
     def is_clear(self) -> bool:
-        """Whether the best point is a vote or more better than the defaults where it was not fitted."""
+        """Whether the best point is a vote or more better where it was not fitted."""
         ours, theirs = (self.joined(one.votes) for one in (self.fresh_best, self.fresh_defaults))
         both = [unit for unit in self.held_out if unit in ours and unit in theirs]
         gain = sum(ours[unit] - theirs[unit] for unit in both)

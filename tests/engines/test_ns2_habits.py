@@ -60,3 +60,57 @@ def test_red_with_ns2s_random_numbers_does_not_depend_on_the_seed_of_the_scenari
     assert drops(1, None) != drops(2, None)
     with pytest.raises(ac.ScenarioError, match="ns2_seed"):
         drops(1, 0)
+
+
+def vegas(**changes):
+    """One flow of Vegas over 2 Mbit/s with seven listed drops."""
+    links = [
+        {"a": "s", "b": "r", "rate": 10e6, "delay": 0.001, "buffer": "100 pkt"},
+        {
+            "a": "r", "b": "d", "rate": 2e6, "delay": 0.019, "buffer": "50 pkt",
+            "drop": [60, 61, 200, 203, 204, 300, 320],
+        },
+    ]  # fmt: skip
+    data = {
+        "era": "ns2",
+        "duration": 20,
+        "net": {"kind": "graph", "links": links},
+        "tcp": {"receiver_window": 100},
+        "flows": [{"src": "s", "dst": "d", "cc": "vegas"}],
+        "record": {"tables": ["windows", "packets"]},
+    }
+    return ac.Scenario.from_data(data).replace(**changes).run()
+
+
+def test_vegas_is_the_agent_of_ns2_with_its_own_recovery():
+    done = vegas()
+    rows = done.windows.to_pylist()
+    # cwnd at 0.1 s, 0.2 s, ... 2.3 s in ns-2.35, to the three decimals printed; then it rests.
+    printed = [
+        3, 6, 12, 10.5, 11, 9, 9, 10.9, 12.748, 12.748, 12.748, 9,
+        9, 8, 9.889, 11.817, 11.987, 9.889, 8.125, 10.1, 12.325, 13.69, 13.69,
+    ]  # fmt: skip
+    windows = [
+        [row["cwnd_segments"] for row in rows if row["time_s"] <= tenth / 10 + 5e-6][-1]
+        for tenth in range(1, 24)
+    ]
+    assert windows == pytest.approx(printed, abs=5.01e-4)
+    assert rows[-1]["cwnd_segments"] == pytest.approx(13.69, abs=5.01e-4)
+    # No request and no headers; 4,866 packets in 20 s, eight of them again, none after a timeout.
+    assert sizes(done)[0] == 1000
+    [flow] = done.summary["flows"]
+    assert (flow["sent_packets"], flow["retransmits"], flow["timeouts"]) == (4866, 8, 0)
+    # Whatever recovery the flow names.
+    assert vegas(**{"flows[0].recovery": "sack"}).windows.equals(done.windows)
+
+
+@pytest.mark.parametrize(
+    ("cc", "message"),
+    [
+        ({"kind": "vegas", "beta": 3.5}, r"flows\[0\]\.cc\.beta: is 3.5; expected a whole number"),
+        ({"kind": "vegas", "loss_factor": 0.5}, r"flows\[0\]\.cc\.loss_factor: .* keeps 3/4"),
+    ],
+)
+def test_what_ns2s_vegas_does_not_have_is_refused(cc, message):
+    with pytest.raises(ac.ScenarioError, match=message):
+        vegas(**{"flows[0].cc": cc})

@@ -13,6 +13,7 @@ from ackclock.studies.differ.differ import differ
 
 NETWORKS = {
     "fifo": 24, "bytes": 6, "drop": 8, "cbr": 8, "controls": 8, "drr": 8, "red": 8, "ecn": 8,
+    "vegas": 16,
 }  # fmt: skip
 """Networks that are drawn, by what is in them beside drop-tail and AIMD(a, b)."""
 
@@ -109,6 +110,8 @@ def flow(rng, what, i):
         return {**made, "source": {**source, **sometimes(rng, 0.5, {"periods": periods})}}
     rule = {"kind": "aimd", "a": rng.choice([1, 1, 2, 0.5]), "b": rng.choice([0.5, 0.5, 0.8])}
     others = CONTROLS if what == "controls" else []
+    if what == "vegas":
+        others = [{"kind": "vegas", **sometimes(rng, 0.3, {"alpha": 2, "beta": 5, "gamma": 2})}] * 9
     return {
         **made,
         "recovery": rng.choice(["tahoe", "reno", "newreno", "sack"]),

@@ -15,6 +15,7 @@
 
 use super::Ns2Options;
 use super::clock::Clock;
+use super::departures::Departures;
 use super::ring::Ring;
 use crate::cc::{Ack, Congestion, CongestionControl, SentRecord, Signal, Window};
 use crate::ids::FlowId;
@@ -53,8 +54,14 @@ pub(super) struct AckIn<'a> {
 pub(super) trait Reaction: Send {
     /// An acknowledgement arrived; ECN has been dealt with.
     fn on_ack(&mut self, m: &mut Machine, ack: &AckIn<'_>, ctx: &mut EndpointCtx<'_>);
-    /// The timer expired; the machine sends from the beginning of the window after this.
-    fn on_timeout(&mut self, _m: &mut Machine) {}
+    /// The timer expired.
+    fn time_out(&mut self, m: &mut Machine, ctx: &mut EndpointCtx<'_>) {
+        m.on_timeout(ctx.now);
+        self.forget(m);
+        m.send_much(m.config.max_burst, ctx);
+    }
+    /// After a timeout, before the machine sends from the beginning of the window.
+    fn forget(&mut self, _m: &mut Machine) {}
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -118,6 +125,8 @@ pub(super) struct Machine {
     /// The receiver's clock in the newest acknowledgement that had it.
     pub(super) peer_clock: u32,
     sent: Ring<Sent>,
+    /// Kept for Vegas, which times every packet.
+    pub(super) departures: Departures,
     delivered_at: Time,
     round: u64,
     round_end: i64,
@@ -168,6 +177,7 @@ impl Machine {
             ecn_at_one_packet: false,
             peer_clock: 0,
             sent: Ring::new(),
+            departures: Departures::default(),
             delivered_at: Time::ZERO,
             round: 0,
             round_end: -1,
@@ -181,7 +191,7 @@ impl Machine {
     }
 
     /// The usable window with its fraction.
-    fn usable(&self) -> f64 {
+    pub(super) fn usable(&self) -> f64 {
         let most = self.config.receiver_window.min(MOST_IN_FLIGHT);
         (self.window.cwnd + self.dupwnd as f64).min(f64::from(most))
     }
@@ -272,6 +282,7 @@ impl Machine {
             again,
         };
         self.sent.set(number, sent);
+        self.departures.note(number, number == self.t_seqno, ctx.now);
         if was_idle || self.timer == Deadline::NEVER {
             self.restart_timer(ctx.now);
         }

@@ -1,5 +1,5 @@
-//! One-way TCP as ns-2.35 has it, event for event: senders Tahoe, Reno, NewReno and Sack1, and
-//! their sinks.
+//! One-way TCP as ns-2.35 has it, event for event: senders Tahoe, Reno, NewReno, Sack1 and Vegas,
+//! and their sinks.
 //!
 //! **Source**: the ns-2 reference cases (runs of ns-2.35) and the list of ns-2's habits that comes
 //! with them. Where the habits are older than ns-2: Fall & Floyd, "Simulation-based Comparisons of
@@ -10,10 +10,12 @@
 //! ssthresh is a whole number; RTT is counted in clock ticks; the first reduction always halves.
 //!
 //! Parts: [`Ns2Sender`] is the endpoint; `machine` is what all variants share (sending, timer,
-//! window); `clock` is the integer RTT estimator; `tahoe`, `reno`, `newreno` and `sack1` are the
-//! reactions to acknowledgements; [`Ns2Sink`] is the receiver.
+//! window); `clock` is the integer RTT estimator; `tahoe`, `reno`, `newreno`, `sack1` and `vegas` are
+//! the reactions to acknowledgements, and `departures` what Vegas keeps of each packet; [`Ns2Sink`]
+//! is the receiver.
 
 mod clock;
+mod departures;
 mod machine;
 mod newreno;
 mod options;
@@ -23,10 +25,14 @@ mod sack1;
 mod sender;
 mod sink;
 mod tahoe;
+mod vegas;
 
 pub use options::Ns2Options;
 pub use sender::{Ns2Parts, Ns2Sender, Ns2Variables};
 pub use sink::Ns2Sink;
+pub use vegas::Thresholds;
+
+use crate::tcp::TcpConfig;
 
 /// Which of ns-2's senders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +45,8 @@ pub enum Variant {
     NewReno,
     /// `Agent/TCP/Sack1`: the pipe algorithm over a scoreboard. Needs a sink that sends SACK blocks.
     Sack1,
+    /// `Agent/TCP/Vegas`: its own window and retransmissions, by these thresholds.
+    Vegas(Thresholds),
 }
 
 impl Variant {
@@ -53,5 +61,14 @@ impl Variant {
     /// The variant of a loss recovery's registry name.
     pub fn of_recovery(name: &str) -> Option<Self> {
         Self::RECOVERIES.iter().find(|(known, _)| *known == name).map(|&(_, variant)| variant)
+    }
+
+    /// A flow's settings as this agent has them: Vegas has no connection request, headers or ECN.
+    pub fn settle(self, config: TcpConfig) -> TcpConfig {
+        if matches!(self, Self::Vegas(_)) {
+            TcpConfig { syn: false, header: 0, ecn: false, ..config }
+        } else {
+            config
+        }
     }
 }

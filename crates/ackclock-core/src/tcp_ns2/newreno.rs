@@ -45,7 +45,7 @@ impl Reaction for NewReno {
         }
     }
 
-    fn on_timeout(&mut self, m: &mut Machine) {
+    fn forget(&mut self, m: &mut Machine) {
         m.dupacks = 0;
         self.partial = false;
     }

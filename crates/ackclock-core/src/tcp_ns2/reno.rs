@@ -25,7 +25,7 @@ impl Reaction for Reno {
         }
     }
 
-    fn on_timeout(&mut self, m: &mut Machine) {
+    fn forget(&mut self, m: &mut Machine) {
         m.dupacks = 0;
     }
 }

@@ -163,7 +163,7 @@ impl Reaction for Sack1 {
         }
     }
 
-    fn on_timeout(&mut self, m: &mut Machine) {
+    fn forget(&mut self, m: &mut Machine) {
         m.dupacks = 0;
         self.recovering = false;
         self.after_timeout = true;

@@ -1,10 +1,12 @@
 //! The sending endpoint: ns-2's one-way TCP agent.
 
+use super::departures::Departures;
 use super::machine::{AckIn, Machine, Reaction};
 use super::newreno::NewReno;
 use super::reno::Reno;
 use super::sack1::Sack1;
 use super::tahoe::Tahoe;
+use super::vegas::{Vegas, Within};
 use super::{Ns2Options, Variant};
 use crate::cc::{CongestionControl, Window};
 use crate::ids::FlowId;
@@ -67,14 +69,25 @@ impl Ns2Sender {
     /// A sender that waits for its start.
     pub fn new(parts: Ns2Parts) -> Self {
         let Ns2Parts { flow, config, options, variant, size, stop, cc } = parts;
+        let opens_to = (config.syn && options.delay_growth).then_some(config.initial_window);
+        let config = variant.settle(config);
+        let receiver_window = config.receiver_window;
+        let packets = size.map(|s| s.0.div_ceil(u64::from(config.mss.max(1))).max(1));
+        let mut machine = Machine::new(flow, config, options, cc, packets, stop);
         let reaction: Box<dyn Reaction> = match variant {
             Variant::Tahoe => Box::new(Tahoe),
             Variant::Reno => Box::new(Reno),
             Variant::NewReno => Box::new(NewReno::default()),
             Variant::Sack1 => Box::new(Sack1::new()),
+            Variant::Vegas(thresholds) => {
+                machine.cc = Box::new(Within);
+                machine.departures = Departures::new(receiver_window);
+                if opens_to.is_some() {
+                    machine.window.cwnd = 1.0;
+                }
+                Box::new(Vegas::new(thresholds, opens_to.map(f64::from)))
+            }
         };
-        let packets = size.map(|s| s.0.div_ceil(u64::from(config.mss.max(1))).max(1));
-        let machine = Machine::new(flow, config, options, cc, packets, stop);
         Self { machine, reaction, control_timer: Deadline::NEVER, state: "", failure: None }
     }
 
@@ -187,9 +200,7 @@ impl Endpoint for Ns2Sender {
             self.arm_control(ctx.now);
         }
         if self.machine.timer.at <= ctx.now {
-            self.machine.on_timeout(ctx.now);
-            self.reaction.on_timeout(&mut self.machine);
-            self.machine.send_much(self.machine.config.max_burst, ctx);
+            self.reaction.time_out(&mut self.machine, ctx);
             self.record(ctx);
         }
         self.check_window(ctx.now);

@@ -30,6 +30,7 @@ fn recovery(variant: Variant) -> &'static str {
         Variant::Reno => "reno",
         Variant::NewReno => "newreno",
         Variant::Sack1 => "sack",
+        Variant::Vegas(_) => unreachable!("no case has it"),
     }
 }
 

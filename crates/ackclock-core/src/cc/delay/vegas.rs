@@ -8,7 +8,7 @@
 //!
 //! **Rule** (per round trip; W = segments in flight, R = mean round trip of the round)
 //! ```text
-//! diff = (W / baseRTT - W / R) baseRTT      ns-2 eras: rounded to the nearest integer
+//! diff = (W / baseRTT - W / R) baseRTT
 //! avoidance:   diff > beta: w <- max(w - 1, 2);  diff < alpha: w + 1 in the next round; else hold
 //! slow start:  w doubles every other round, by at most 2 for an acknowledgement (RFC 3465);  diff > gamma: ssthresh <- 2, w <- w - w/8
 //! loss, ECN:   w <- max(loss_factor w, 2), ssthresh <- w;  timeout: ssthresh <- w/2, w <- 1
@@ -18,10 +18,8 @@
 //! retransmission is lost again within a window does not occur, since there is one reduction per
 //! window.
 //!
-//! In the ns-2 eras this rule runs on the sender of the other agents there; ns-2's own Vegas agent differs: it sends no
-//! SYN, so that baseRTT is of a full packet, and has a window of 1 after the first acknowledgement. On 2 Mbit/s
-//! with 42 ms there and back ns-2.35 leaves slow start at 12 segments and rests at 14.35, this rule at 7, for the
-//! shorter SYN looks like the path without queues.
+//! In the ns-2 eras a flow with this control is ns-2's own agent (`tcp_ns2/vegas.rs`), whose window and
+//! retransmissions are its own, whatever loss recovery the flow names.
 //!
 //! Defaults by era: `rfc`: alpha 2, beta 4, gamma 1 (as ns-3 and Linux); ns-2 eras: 1, 3, 1.
 
@@ -119,9 +117,6 @@ impl Vegas {
         let mean = self.rtt_sum / f64::from(self.rtt_count);
         let flight = f64::from(ack.in_flight + ack.acked);
         self.diff = flight * (1.0 - ack.min_rtt.seconds() / mean);
-        if self.era.is_ns2() {
-            self.diff = (self.diff + 0.5).floor();
-        }
         self.slow = window.cwnd < window.ssthresh;
         if self.slow && self.diff > self.gamma {
             window.ssthresh = 2.0;
@@ -160,8 +155,7 @@ impl CongestionControl for Vegas {
         }
         if may_grow(ack, self.era) {
             let most = if self.slow { BURST } else { u32::MAX };
-            let units = if self.era.is_ns2() { 1.0 } else { f64::from(ack.acked.min(most)) };
-            window.cwnd += self.step * units;
+            window.cwnd += self.step * f64::from(ack.acked.min(most));
         }
     }
 
@@ -169,7 +163,7 @@ impl CongestionControl for Vegas {
         let before = window.cwnd;
         let used = in_use(window, event, self.era);
         if let Signal::Rto { consecutive } = event.signal {
-            if self.era.is_ns2() || consecutive <= 1 {
+            if consecutive <= 1 {
                 window.ssthresh = (used / 2.0).max(2.0);
             }
             window.cwnd = 1.0;
@@ -249,8 +243,8 @@ mod tests {
                 let mut window = Window { cwnd: start, ssthresh: f64::INFINITY };
                 let queued = loop_through_a_queue(&mut control, &mut window, 400);
                 let rest = &queued[380..];
-                // In the ns-2 eras the difference is rounded, in all eras flight is whole.
-                let slack = if era.is_ns2() { 1.5 } else { 1.0 };
+                // Flight is whole.
+                let slack = 1.0;
                 for q in rest {
                     assert!((alpha - slack..=beta + slack).contains(q), "{era:?} {start}: {q}");
                     assert!(*q <= control.keeps_queued().unwrap() + slack, "{era:?} {start}: {q}");

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use crate::cc::delay::vegas::{Vegas, VegasParams};
 use crate::cc::{self, CcEnv, CongestionControl};
 use crate::compile::{Plan, PlanFlow, PlanSender};
 use crate::error::{Problem, suggestion};
@@ -14,12 +15,12 @@ use crate::quic::{
     FrameStreams, QuicConfig, QuicReceiver, QuicReceiverParts, QuicSender, QuicSenderParts,
 };
 use crate::recovery::{self, RecoveryEnv};
-use crate::registry::Spec;
+use crate::registry::{About, Spec};
 use crate::rng::{Purpose, Stream};
 use crate::scenario::Era;
 use crate::slow_start;
 use crate::tcp::{self, Endpoint, ReceiverParts, Sender, SenderParts, TIMESTAMP_BYTES, TcpConfig};
-use crate::tcp_ns2::{Ns2Options, Ns2Parts, Ns2Sender, Ns2Sink, Variant};
+use crate::tcp_ns2::{Ns2Options, Ns2Parts, Ns2Sender, Ns2Sink, Thresholds, Variant};
 use crate::traffic::source::{self, Bundles, SourceEnv};
 use crate::units::{Bytes, Span};
 
@@ -285,7 +286,7 @@ fn build_ns2_pair(
     custom: &dyn Custom,
 ) -> Result<Pair, Vec<Problem>> {
     let path = |key: &str| format!("{}.{key}", flow.path);
-    let Some(variant) = Variant::of_recovery(recovery.kind()) else {
+    let Some(mut variant) = Variant::of_recovery(recovery.kind()) else {
         let hint = suggestion(recovery.kind(), &Variant::RECOVERIES.map(|(name, _)| name));
         let message = format!("there is no loss recovery \"{}\"; {hint}", recovery.kind());
         return Err(vec![Problem::new(path("recovery"), message)]);
@@ -321,6 +322,9 @@ fn build_ns2_pair(
         );
         return Err(vec![Problem::new(path("cc"), message)]);
     }
+    if cc.kind() == Vegas::INFO.name {
+        variant = Variant::Vegas(vegas_thresholds(cc, &path("cc"))?);
+    }
     let sender = Ns2Sender::new(Ns2Parts {
         flow: id,
         config: TcpConfig::clone(&flow.tcp),
@@ -330,6 +334,30 @@ fn build_ns2_pair(
         stop: flow.stop,
         cc: made,
     });
-    let sink = Ns2Sink::new(id, TcpConfig::clone(&flow.tcp), variant == Variant::Sack1);
+    let config = variant.settle(TcpConfig::clone(&flow.tcp));
+    let sink = Ns2Sink::new(id, config, variant == Variant::Sack1);
     Ok((Some(Box::new(sender)), Some(Box::new(sink))))
+}
+
+/// The thresholds of ns-2's Vegas, which are whole numbers there.
+fn vegas_thresholds(cc: &Spec, path: &str) -> Result<Thresholds, Vec<Problem>> {
+    let given: VegasParams = serde_json::from_value(Value::Object(cc.params().clone()))
+        .map_err(|e| vec![Problem::new(path, e.to_string())])?;
+    let whole = |key: &str, value: f64| {
+        if value.fract() == 0.0 && value <= 1e9 {
+            Ok(value as i64)
+        } else {
+            let message = format!("is {value}; expected a whole number, as ns-2's Vegas has");
+            Err(vec![Problem::new(format!("{path}.{key}"), message)])
+        }
+    };
+    if given.loss_factor != VegasParams::default().loss_factor {
+        let message = "is part of ns-2's Vegas in an ns-2 era, which keeps 3/4; leave it out";
+        return Err(vec![Problem::new(format!("{path}.loss_factor"), message)]);
+    }
+    Ok(Thresholds {
+        alpha: whole("alpha", given.alpha.unwrap_or(1.0))?,
+        beta: whole("beta", given.beta.unwrap_or(3.0))?,
+        gamma: whole("gamma", given.gamma)?,
+    })
 }

@@ -139,10 +139,6 @@ def _settle_tcp(plan: Plan, flow: Flow, limits: Limits) -> None:
         limits.refuse(f"{path}.tcp.ns2.first_decrease", "ns-2.35 always halves at first")
     if flow.dscp:
         limits.name(f"{path}.dscp", "packets of ns-2 have no code point here")
-    if plan.is_of_ns2 and cc.kind == "vegas":
-        limits.name(
-            f"{path}.cc", "ns-2's Vegas is a separate agent, with a recovery that no other has"
-        )
     if cc.kind in LINUX:
         limits.name(f"{path}.cc", "is that of Linux 2.6 as ns-2.35 carries it")
 
@@ -229,7 +225,8 @@ def _agent(flow: Flow) -> str:
 
 
 def _sink(flow: Flow) -> str:
-    blocks = flow.sender["recovery"].kind == "sack" or flow.control in LINUX
+    blocks = flow.sender["recovery"].kind == "sack" and flow.control != "vegas"
+    blocks = blocks or flow.control in LINUX
     delays = flow.tcp["delayed_ack"] == 2
     return f"Agent/TCPSink{'/Sack1' * blocks}{'/DelAck' * delays}"
 

@@ -444,13 +444,37 @@ def _margins_page() -> str:
     ]
     parts = [
         _generated("the papers"),
-        "# Margins of the papers",
-        "Distances that count as none where a paper says identical, comparable, similar. They were"
-        " fixed before any search, from printed digits, axes, or what the same paper calls a"
-        " difference.",
+        "# Margins and tolerances of the papers",
+        "Margins are distances that count as none where a paper says identical or similar."
+        " They were fixed before any search, from printed digits, axes, or what the same paper"
+        " calls a difference.",
         "\n".join(["| paper | margin | distance | reason |", "| --- | --- | --- | --- |", *rows]),
+        "## Tolerances",
+        "How far a measure may be from what its claim says, of checks that decide. Of a curve that"
+        " is an image a fiftieth of the greatest value that it shows can be read:"
+        " [one rule](../../explanation/verdicts.md) for all figures.",
+        "\n".join(
+            ["| paper | tolerance | reason | claims |", "| --- | --- | --- | --- |", *_tolerances()]
+        ),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _tolerances() -> Iterator[str]:
+    """A row for each tolerance of a paper and reason, with the claims that have it."""
+    from ackclock.reproduce.read.folder import names, read
+
+    for name in names():
+        found: dict[tuple[str, str], dict[str, None]] = {}
+        for claim in read(name).claims.values():
+            for check in claim.checks:
+                if "tolerance" in check.expect and not check.ours:
+                    key = (f"{check.expect['tolerance']} {check.unit}".strip(), check.reason)
+                    found.setdefault(key, {})[claim.id] = None
+        for (tolerance, reason), claims in found.items():
+            ids = [f"`{id_}`" for id_ in claims]
+            text = ", ".join(ids) if len(ids) < 10 else f"{len(ids)}, {ids[0]} to {ids[-1]}"
+            yield f"| {name} | {tolerance} | {reason} | {text} |"
 
 
 def pages() -> dict[str, str]:

@@ -6,7 +6,8 @@ import pytest
 
 import ackclock as ac
 from ackclock.experiments.file_form import load_sweep
-from ackclock.reproduce.read.folder import PAPERS
+from ackclock.reproduce.read.folder import PAPERS, read
+from ackclock.reproduce.run.studies import sweep_of
 
 STUDIES = PAPERS / "fast2013" / "scenarios"
 
@@ -51,3 +52,12 @@ def test_red_and_rem_even_out_what_drop_tail_does_not_and_cost_throughput():
         for queue in ("RED", "RED, marks", "REM", "REM, marks"):
             assert ratio[queue] < 1.3
             assert sum(got[queue]) < sum(got["drop tail"])
+
+
+def test_a_form_of_fast_is_that_of_every_flow_of_an_axis():
+    paper = read("fast2013")
+    study = paper.studies["aware"]
+    for form in ("published", "ns2"):
+        sweep = sweep_of(paper, study, "full", paper.changes("aware", {"fast-version": form}))
+        for point in sweep.points:
+            assert {flow["cc"]["form"] for flow in point.changes["flows"]} == {form}

@@ -223,8 +223,9 @@ def test_the_first_tier_chooses_and_the_tier_itself_judges():
     assert halved(16, levels) == [16, 4, 2]
     # What the fast tier skips is skipped in the first tier, unless that states it.
     studies = read("legout1999").studies
-    assert "first" in studies["cbr"].skipped
-    assert "first" not in studies["trace"].skipped
+    assert "first" in studies["room"].skipped
+    assert "fast" in studies["cbr"].skipped
+    assert "first" not in studies["cbr"].skipped
 
 
 def test_checks_of_ours_are_not_run_at_every_point():

@@ -90,6 +90,19 @@ def test_all_problems_of_all_files_are_reported_together(paper):
     assert any(line.startswith("notes.txt: is not part of a paper") for line in found)
 
 
+def test_a_parameter_that_sets_nothing_for_a_claim_is_no_part_of_it(paper):
+    check = '[[claim.check]]\nmeasure = "SELECT 1 AS value FROM {}.flows"\n'
+    check += "expect = {{ at_least = 1 }}\n"
+    append(paper, "claims.toml", CLAIM + 'unstated = ["recovery"]\n\n' + check.format("law"))
+    assert wrong(paper) == [
+        'claims.toml: claim[X].unstated: "recovery" sets nothing in this claim\'s studies (law);'
+        " let it set something there in unstated.toml, or leave it out"
+    ]
+    # One of two studies is enough.
+    append(paper, "claims.toml", "\n" + check.format("loss"))
+    assert read(paper).claims["X"].unstated == ("recovery",)
+
+
 @pytest.mark.parametrize(
     ("check", "message"),
     [

@@ -369,6 +369,9 @@ def test_the_result_of_a_search_is_read_only_for_the_paper_that_it_is_of(tmp_pat
     whole = paper_hash(paper)
     (folder / "README.md").write_text("changed")
     assert paper_hash(paper) == whole
+    # A search varies all parameters, whichever a claim names.
+    (folder / "claims.toml").write_text("[[claim]]\nid = 'a'\nnote = 'n'\nunstated = ['p']\n")
+    assert paper_hash(paper) == whole
     data = {
         "paper_hash": whole,
         "inferred": {"values": {"p": 1, "q": "x"}},

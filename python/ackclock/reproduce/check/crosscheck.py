@@ -76,6 +76,7 @@ def _of_claims(paper: PaperData) -> Iterator[Problem]:
                 hint = suggestion(name, paper.parameters)
                 message = f'there is no parameter "{name}" in unstated.toml; {hint}'
                 yield Problem(f"claim[{claim.id}].unstated", message, str(claim.file))
+        yield from _of_what_sets_nothing(paper, claim)
         for name in claim.refuted_by:
             errata = [id_ for id_, other in paper.claims.items() if other.kind == "E"]
             if name not in errata:
@@ -84,6 +85,21 @@ def _of_claims(paper: PaperData) -> Iterator[Problem]:
         for check in claim.checks:
             yield from _query(paper, claim.file, f"{check.place}.measure", check.measure)
         yield from _of_readings(paper, claim)
+
+
+def _of_what_sets_nothing(paper: PaperData, claim: Claim) -> Iterator[Problem]:
+    """Each parameter that a claim names sets something in one of the claim's studies."""
+    studies = studies_of(paper, *(check.measure for check in claim.checks))
+    for name in claim.unstated if studies else ():
+        parameter = paper.parameters.get(name)
+        if parameter is None or parameter.not_settable:
+            continue
+        if not any(target.study in studies for target in parameter.sets):
+            message = (
+                f'"{name}" sets nothing in this claim\'s studies ({", ".join(studies)});'
+                " let it set something there in unstated.toml, or leave it out"
+            )
+            yield Problem(f"claim[{claim.id}].unstated", message, str(claim.file))
 
 
 def _of_readings(paper: PaperData, claim: Claim) -> Iterator[Problem]:

@@ -21,7 +21,7 @@ __all__ = ["FILE", "ClaimFound", "Inference", "load", "paper_hash"]
 FILE = "forensics.json"
 """Name of the file that a search writes."""
 
-PROSE = {
+NOT_SEARCHED = {
     "known_deviation",
     "matters",
     "note",
@@ -29,10 +29,12 @@ PROSE = {
     "reason",
     "source",
     "statement",
+    "unstated",
     "what",
     "where",
 }
-"""Keys of texts for readers in entries of claims, errata and parameters, and in checks."""
+"""Keys in entries of claims, errata and parameters, and in checks, that no search uses: texts for
+readers, and the parameters that a claim names, as a search varies them all."""
 
 SOURCES = ("claims.toml", "errata.toml", "unstated.toml", "views.toml", "scenarios", "expected")
 """Parts of a paper's folder on which the result of a search depends."""
@@ -87,7 +89,7 @@ class Inference:
 
 
 def paper_hash(paper: PaperData) -> str:
-    """Hash the parts of a paper on which a search depends, without comments and explaining texts.
+    """Hash the parts of a paper on which a search depends, without comments and texts for readers.
 
     Parameters
     ----------
@@ -110,7 +112,7 @@ def paper_hash(paper: PaperData) -> str:
 
 
 def _rules(table: Mapping[str, Any]) -> dict[str, Any]:
-    """The entries of a file without the texts that explain them and their checks."""
+    """The entries of a file and their checks without what no search uses."""
     return {
         kind: [_bare(entry) for entry in entries] if isinstance(entries, list) else entries
         for kind, entries in table.items()
@@ -118,7 +120,7 @@ def _rules(table: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _bare(entry: Mapping[str, Any]) -> dict[str, Any]:
-    bare = {key: value for key, value in entry.items() if key not in PROSE}
+    bare = {key: value for key, value in entry.items() if key not in NOT_SEARCHED}
     return bare | {"check": [_bare(check) for check in entry.get("check", ())]}
 
 

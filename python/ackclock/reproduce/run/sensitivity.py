@@ -210,7 +210,7 @@ def sensitivity(
     if entry.not_checkable:
         raise UnsupportedError(f"{claim} is not checkable: {entry.not_checkable}")
     needed = studies_of(paper, *(check.measure for check in entry.checks))
-    parameters, fixed = _varied(paper, entry, needed)
+    parameters, fixed = _varied(paper, entry)
     if not parameters:
         named = "; ".join(f"{name}: {why}" for name, why in fixed.items())
         message = f"{claim} rests on no unstated parameter that can be varied"
@@ -231,16 +231,12 @@ def sensitivity(
     return Sensitivity(paper, entry, tier, tuple(trials), tuple(parameters), fixed)
 
 
-def _varied(
-    paper: PaperData, claim: Claim, needed: Sequence[str]
-) -> tuple[list[Parameter], dict[str, str]]:
+def _varied(paper: PaperData, claim: Claim) -> tuple[list[Parameter], dict[str, str]]:
     varied, fixed = [], {}
     for name in claim.unstated:
         parameter = paper.parameters[name]
         if parameter.not_settable:
             fixed[name] = parameter.not_settable
-        elif not any(target.study in needed for target in parameter.sets):
-            fixed[name] = "it sets nothing in the studies of this claim"
         else:
             varied.append(parameter)
     return varied, fixed

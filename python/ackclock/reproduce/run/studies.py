@@ -148,28 +148,31 @@ def _put(
     document: dict[str, Any], tier: dict[str, Any], path: str, value: Any, study: Study
 ) -> None:
     """Set a value of the study's file; an axis that the tier replaces is set there too."""
-    steps = paths.split(path)
-    where = [document, tier] if all(_has(place, steps) for place in (document, tier)) else [
-        tier if _has(tier, steps) else document
-    ]  # fmt: skip
-    for place in where:
-        if not _has(place, steps):
-            message = "leads nowhere in the study's file; expected an axis that is there"
-            raise ScenarioError([Problem(path, message, str(study.file))])
-        at: Any = place
-        for step in steps[:-1]:
-            at = at[_key(step)]
-        at[_key(steps[-1])] = copy.deepcopy(value)
+    *way, last = paths.split(path)
+    found = [at for place in (document, tier) for at in _ends(place, way)]
+    if not found:
+        message = "leads nowhere in the study's file; expected an axis that is there"
+        raise ScenarioError([Problem(path, message, str(study.file))])
+    for at in found:
+        at[_key(last)] = copy.deepcopy(value)
 
 
-def _has(place: Any, steps: list[paths.Step]) -> bool:
-    """Whether all of a path but its last step is there."""
-    for step in steps[:-1]:
+def _ends(place: Any, way: list[paths.Step]) -> Iterator[Any]:
+    """Tables and lists to which steps lead: none, one, or with ``[*]`` one for each entry."""
+    if not way:
+        if isinstance(place, dict | list):
+            yield place
+        return
+    step, *rest = way
+    if step is None:
+        entries = place if isinstance(place, list) else []
+    else:
         try:
-            place = place[_key(step)]
+            entries = [place[_key(step)]]
         except (KeyError, IndexError, TypeError):
-            return False
-    return isinstance(place, dict | list)
+            entries = []
+    for entry in entries:
+        yield from _ends(entry, rest)
 
 
 def _key(step: paths.Step) -> Any:

@@ -226,6 +226,7 @@ def test_the_first_tier_chooses_and_the_tier_itself_judges():
     assert "first" in studies["room"].skipped
     assert "fast" in studies["cbr"].skipped
     assert "first" not in studies["cbr"].skipped
+    assert "first" not in studies["trace"].skipped
 
 
 def test_checks_of_ours_are_not_run_at_every_point():

@@ -59,6 +59,14 @@ impl Default for VegasParams {
     }
 }
 
+impl VegasParams {
+    /// Fewest and most segments to keep queued in an era.
+    pub fn alpha_and_beta(&self, era: Era) -> (f64, f64) {
+        let (alpha, beta) = if era.is_ns2() { (1.0, 3.0) } else { (2.0, 4.0) };
+        (self.alpha.unwrap_or(alpha), self.beta.unwrap_or(beta))
+    }
+}
+
 /// Vegas.
 pub struct Vegas {
     alpha: f64,
@@ -88,8 +96,7 @@ impl About<CcEnv> for Vegas {
     };
 
     fn new(params: VegasParams, env: &CcEnv) -> Result<Self, Vec<Problem>> {
-        let (alpha, beta) = if env.era.is_ns2() { (1.0, 3.0) } else { (2.0, 4.0) };
-        let (alpha, beta) = (params.alpha.unwrap_or(alpha), params.beta.unwrap_or(beta));
+        let (alpha, beta) = params.alpha_and_beta(env.era);
         if alpha > beta {
             let range = format!("at least alpha, {alpha} segments");
             return Err(Problem::out_of_range("beta", beta, &range).into());

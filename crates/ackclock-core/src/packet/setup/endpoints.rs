@@ -323,7 +323,7 @@ fn build_ns2_pair(
         return Err(vec![Problem::new(path("cc"), message)]);
     }
     if cc.kind() == Vegas::INFO.name {
-        variant = Variant::Vegas(vegas_thresholds(cc, &path("cc"))?);
+        variant = Variant::Vegas(vegas_thresholds(cc, plan.era, &path("cc"))?);
     }
     let sender = Ns2Sender::new(Ns2Parts {
         flow: id,
@@ -340,7 +340,7 @@ fn build_ns2_pair(
 }
 
 /// The thresholds of ns-2's Vegas, which are whole numbers there.
-fn vegas_thresholds(cc: &Spec, path: &str) -> Result<Thresholds, Vec<Problem>> {
+fn vegas_thresholds(cc: &Spec, era: Era, path: &str) -> Result<Thresholds, Vec<Problem>> {
     let given: VegasParams = serde_json::from_value(Value::Object(cc.params().clone()))
         .map_err(|e| vec![Problem::new(path, e.to_string())])?;
     let whole = |key: &str, value: f64| {
@@ -355,9 +355,10 @@ fn vegas_thresholds(cc: &Spec, path: &str) -> Result<Thresholds, Vec<Problem>> {
         let message = "is part of ns-2's Vegas in an ns-2 era, which keeps 3/4; leave it out";
         return Err(vec![Problem::new(format!("{path}.loss_factor"), message)]);
     }
+    let (alpha, beta) = given.alpha_and_beta(era);
     Ok(Thresholds {
-        alpha: whole("alpha", given.alpha.unwrap_or(1.0))?,
-        beta: whole("beta", given.beta.unwrap_or(3.0))?,
+        alpha: whole("alpha", alpha)?,
+        beta: whole("beta", beta)?,
         gamma: whole("gamma", given.gamma)?,
     })
 }

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ackclock.scenario.simulators.plan import Algorithm, Flow, Plan
     from ackclock.scenario.simulators.written import Limits
 
-__all__ = ["LARGEST_WINDOW", "agent_lines", "settle_senders", "traffic_lines"]
+__all__ = ["LARGEST_WINDOW", "agent_lines", "is_bare", "settle_senders", "traffic_lines"]
 
 VARIANTS = {"tahoe": "", "reno": "/Reno", "newreno": "/Newreno", "sack": "/Sack1"}
 """Agents below ``Agent/TCP`` by loss recovery."""
@@ -213,6 +213,17 @@ def _control_lines(name: str, cc: Algorithm) -> list[str]:
     if (k, ell) == (0.0, 1.0):
         return [put(name, {"windowOption": 1, **values})]
     return [put(name, {"windowOption": 6, "k_parameter": k, "l_parameter": ell, **values})]
+
+
+def is_bare(flow: Flow) -> bool:
+    """Whether ns-2's agent of a flow sends no headers and no connection request.
+
+    Parameters
+    ----------
+    flow
+        A flow of TCP.
+    """
+    return flow.control == "vegas"
 
 
 def _agent(flow: Flow) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ackclock.errors import AckclockError
+from ackclock.scenario.simulators.ns2.agents import is_bare
 from ackclock.scenario.simulators.ns2.queues import node_numbers
 from ackclock.scenario.simulators.ns2.script import EVENTS, TOTALS, WINDOWS, write
 from ackclock.scenario.simulators.plan import plan_of
@@ -238,10 +239,10 @@ def _windows(plan: Plan, totals: _Totals, path: Path) -> Any:
 def _flow(plan: Plan, flow: Flow, totals: _Totals, packets: dict[str, Array]) -> dict[str, Any]:
     before, end = (totals[is_end, flow.number] for is_end in (False, True))
     window_s = plan.duration_s - plan.warmup_s
-    of_tcp = flow.kind == "tcp"
+    has_headers = flow.kind == "tcp" and not is_bare(flow)
     # Sinks count whole packets, and the connection request as one.
-    request = flow.tcp["ack_size"] if of_tcp and flow.tcp["syn"] else 0
-    share = flow.tcp["mss"] / flow.wire_bytes if of_tcp else 1.0
+    request = flow.tcp["ack_size"] if has_headers and flow.tcp["syn"] else 0
+    share = flow.tcp["mss"] / flow.wire_bytes if has_headers else 1.0
     got = [max(row["bytes"] - request, 0) * share for row in (before, end)]
     inside = (
         (packets["flow"] == flow.number) & ~packets["is_ack"] & (packets["time_s"] >= plan.warmup_s)

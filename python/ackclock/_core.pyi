@@ -84,6 +84,28 @@ class Ack:
     def delivery_rate(self) -> float:
         """Delivery rate over the last round trip [segments/s]."""
 
+class Lost:
+    """A segment that was declared lost."""
+
+    @property
+    def now_s(self) -> float:
+        """The present [s]."""
+    @property
+    def seq(self) -> int:
+        """Its number."""
+    @property
+    def sent_s(self) -> float:
+        """When it left [s]."""
+    @property
+    def sent_in_flight(self) -> int:
+        """Segments in flight just after it left, itself included."""
+    @property
+    def lost_since(self) -> int:
+        """Segments declared lost since it left, itself included."""
+    @property
+    def app_limited(self) -> bool:
+        """The application limited the sender when it left."""
+
 class Congestion:
     """Why the window must be reduced."""
 

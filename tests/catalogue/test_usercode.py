@@ -119,6 +119,34 @@ def test_a_timeout_takes_the_window_to_one_segment_and_a_method_of_ones_own_repl
     assert not any(cwnd == 1.0 for cwnd, _ in stubborn)
 
 
+def test_a_control_with_on_lost_gets_each_loss_and_decides_in_recovery():
+    lost, acked = [], []
+
+    @ac.control(slow_start=False)
+    class Watching:
+        def on_ack(self, window, ack):
+            acked.append(ack.now_s)
+
+        def on_congestion(self, window, event):
+            window.cwnd = event.in_use / 2
+
+        def on_lost(self, window, fact):
+            lost.append((fact.seq, fact.now_s, fact.sent_s, fact.lost_since))
+
+    net = ac.topology.Dumbbell(
+        pairs=1, rate="5 Mbps", rtt="40 ms", buffer="100 pkt", drop=[6, 8, 40]
+    )
+    flows = [ac.Flow(pair=0, cc=Watching)]
+    run = ac.Scenario(net, flows, "2 s", record=["windows"], tcp={"initial_window": 10}).run()
+    assert run.summary["flows"][0]["lost_data_packets"] == 3
+    assert [seq for seq, *_ in lost] == sorted(seq for seq, *_ in lost)
+    assert len(lost) == 3
+    assert lost[0][3] == 1
+    assert all(now > sent + 0.04 for _, now, sent, _ in lost)
+    # Acknowledgements between the first loss and its repair, a round trip later, are not left out.
+    assert sum(lost[0][1] < now < lost[0][1] + 0.04 for now in acked) >= 2
+
+
 def counting(cadence):
     calls = []
 

@@ -123,7 +123,7 @@ mod _core {
     #[pymodule_export]
     use super::units::{buffer_size, quantity, range_words, units_of};
     #[pymodule_export]
-    use super::user::views::{Ack, Congestion, Packet, Queue, Verdict, Window};
+    use super::user::views::{Ack, Congestion, Lost, Packet, Queue, Verdict, Window};
     use super::{
         AlgorithmFailure as AlgorithmFailureType, Bound, EngineFault as EngineFaultType, Failure,
         InputError as InputErrorType, Mutex, Part, Parts, Py, PyAny, PyDict, PyErr, PyModule,

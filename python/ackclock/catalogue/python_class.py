@@ -77,7 +77,12 @@ CONTROL = _Room(
     "cc",
     "a congestion control",
     {"on_ack": ("window", "ack"), "on_congestion": ("window", "event")},
-    {"on_timeout": ("window", "event"), "phase": (), "probes": ()},
+    {
+        "on_timeout": ("window", "event"),
+        "on_lost": ("window", "lost"),
+        "phase": (),
+        "probes": (),
+    },
     ("ack", "round"),
 )
 AQM = _Room(
@@ -195,10 +200,12 @@ def control(
     Its annotated fields with defaults are parameters. Its methods change the window that they are
     given: ``on_ack(self, window, ack)`` when data is acknowledged outside slow start and recovery,
     ``on_congestion(self, window, event)`` when the window must be reduced, and, if there is one,
-    ``on_timeout(self, window, event)`` in place of RFC 5681's answer to a timeout. ssthresh
-    follows a window that is lowered, unless the method sets it. ``self.rng`` is a `random.Random`
-    of the flow's own. ``phase(self)`` and ``probes(self)``, if there are such, return the name of
-    its state and numbers by name, for the tables ``states``, ``probes`` and ``probe_series``.
+    ``on_timeout(self, window, event)`` in place of RFC 5681's answer to a timeout. With
+    ``on_lost(self, window, lost)`` it is called for each segment declared lost, and ``on_ack``
+    in recovery too. ssthresh follows a window that is lowered, unless the method sets it.
+    ``self.rng`` is a `random.Random` of the flow's own. ``phase(self)`` and ``probes(self)``, if
+    there are such, return the name of its state and numbers by name, for the tables ``states``,
+    ``probes`` and ``probe_series``.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from ackclock._core import Ack, Congestion, Packet, Queue, Verdict, Window
+from ackclock._core import Ack, Congestion, Lost, Packet, Queue, Verdict, Window
 
 if TYPE_CHECKING:
     from ackclock.catalogue.records import Record
@@ -22,6 +22,7 @@ __all__ = [
     "Aqm",
     "Congestion",
     "Control",
+    "Lost",
     "Packet",
     "Queue",
     "Verdict",
@@ -32,8 +33,9 @@ __all__ = [
 class Control(Protocol):
     """A user-defined congestion control: a class decorated with `ackclock.control`.
 
-    Methods ``on_timeout(self, window, event)``, ``phase(self)`` (the name of its state) and
-    ``probes(self)`` (numbers by name) are optional; the last two are recorded.
+    Methods ``on_timeout(self, window, event)``, ``on_lost(self, window, lost)``, ``phase(self)``
+    (the name of its state) and ``probes(self)`` (numbers by name) are optional; the last two are
+    recorded.
     """
 
     def on_ack(self, window: Window, ack: Ack, /) -> object:

@@ -49,6 +49,7 @@ class Agent:
     begun_s: float = math.nan
     delivered: int = 0
     delivered_before: int = 0
+    lost_before: int = 0
     in_flight: int = 0
     cwnd: float = 0.0
     min_rtt_s: float = math.nan
@@ -70,9 +71,25 @@ class Agent:
             self.waiting = None
             self.cwnd = window.cwnd
 
+    def end(self, flow: Mapping[str, Any], now_s: float) -> Step:
+        """End the last step of a run.
+
+        Parameters
+        ----------
+        flow
+            What the run's summary says of the flow: losses of its links that the sender has not
+            noticed belong to this step.
+        now_s
+            End of the run, or of the flow [s].
+        """
+        lost_in_all = self.lost_before + self.sums.lost
+        self.sums.lost += max(0, flow["lost_data_packets"] - lost_in_all)
+        return self.step(now_s)
+
     def step(self, now_s: float) -> Step:
         """End a step, and begin the next."""
         sums, self.sums = self.sums, _Sums()
+        self.lost_before += sums.lost
         begun = now_s if math.isnan(self.begun_s) else self.begun_s
         duration = max(0.0, now_s - begun)
         delivered = self.delivered - self.delivered_before
@@ -90,6 +107,7 @@ class Agent:
             ecn_share=sums.marked / sums.acks if sums.acks else 0.0,
             cwnd=self.cwnd,
             in_flight=self.in_flight,
+            goodput_bps=8 * self.path.mss_bytes * delivered / duration if duration > 0 else 0.0,
             goodput_share=delivered / could if could > 0 else 0.0,
         )
 
@@ -113,7 +131,8 @@ class Link:
         self.agents = dict(agents)
         self.interval_s = interval_s
         self.number = next(_numbers)
-        self._due_s = -math.inf if interval_s is None else interval_s
+        # End of the step in hand; of steps of a round trip, its beginning.
+        self._due_s = math.inf if interval_s is None else interval_s
         self._round: int | None = None
         self._made: set[str] = set()
         self._to_caller: SimpleQueue[dict[str, Step] | Run | BaseException] = SimpleQueue()
@@ -203,7 +222,7 @@ class Link:
         self._made.add(name)
         return self.agents[name]
 
-    def pause(self, now_s: float, round_: int | None) -> None:
+    def pause(self, now_s: float, round_: int | None, srtt_s: float = math.inf) -> None:
         """Hand over to the caller if a step has ended.
 
         Parameters
@@ -212,11 +231,19 @@ class Link:
             The present [s].
         round_
             Count of round trips of the flow, where it is known.
+        srtt_s
+            Smoothed RTT [s].
         """
         if self.interval_s is None:
-            if round_ is None or round_ == self._round:
+            if round_ is None or (
+                round_ == self._round
+                # While a retransmission is missing, no window of data is acknowledged whole, and
+                # the count stands still.
+                and not now_s - self._due_s > _LONGEST_STEP * srtt_s
+            ):
                 return
             first, self._round = self._round is None, round_
+            self._due_s = now_s
             if first:
                 return
         elif now_s < self._due_s:
@@ -232,6 +259,9 @@ class Link:
         for name, value in actions.items():
             self.agents[name].waiting = value
 
+
+_LONGEST_STEP = 2.0
+"""Smoothed RTTs after which a step of a round trip ends though the count of round trips stands."""
 
 _numbers = itertools.count(1)
 _links: dict[int, Link] = {}
@@ -268,14 +298,18 @@ class Learner:
         if ack.rtt_s is not None:
             sums.rtt_sum += ack.rtt_s
             sums.rtts += 1
-        link.pause(ack.now_s, ack.round)
+        link.pause(ack.now_s, ack.round, agent.srtt_s)
         agent.act(window)
 
+    def on_lost(self, window: Any, lost: Any) -> None:
+        """Count a segment that was declared lost."""
+        del window, lost
+        self._joined()[1].sums.lost += 1
+
     def on_congestion(self, window: Any, event: Any) -> None:
-        """Count what is lost; the policy decides what follows."""
+        """Count timeouts; the policy decides what follows."""
         link, agent = self._joined()
         agent.see(window, event)
-        agent.sums.lost += event.lost
         agent.sums.timeouts += event.kind == "timeout"
         link.pause(event.now_s, None)
         if event.kind != "timeout":

@@ -11,6 +11,7 @@ from ackclock.gym.measures import Path
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ackclock.results.run import Run
     from ackclock.scenario.scenario import Scenario
 
 __all__ = ["Flows"]
@@ -53,12 +54,28 @@ class Flows:
             flow = explained[sum(before)]
             name = str(entry.get("id", f"flow_{place}"))
             self.places[name] = place
-            self.paths[name] = Path(flow["rtt_s"], flow["bottleneck_bps"], flow["bdp_segments"])
+            self.paths[name] = Path(
+                flow["rtt_s"], flow["bottleneck_bps"], flow["bdp_segments"], flow["mss_bytes"]
+            )
 
     @property
     def rtt_s(self) -> float:
         """The longest RTT of the agents' paths without load [s]."""
         return max(path.rtt_s for path in self.paths.values())
+
+    def flow_summary(self, run: Run, agent: str) -> dict[str, Any]:
+        """Give what a run's summary says of an agent's flow.
+
+        Parameters
+        ----------
+        run
+            Of this scenario.
+        agent
+            Its name.
+        """
+        before = self.scenario.data["flows"][: self.places[agent]]
+        flow: dict[str, Any] = run.summary["flows"][sum(e.get("count", 1) for e in before)]
+        return flow
 
     def link(self, interval_s: float | None, seed: int) -> tuple[Link, Scenario]:
         """Make what joins one run with its environment, and the scenario of that run.

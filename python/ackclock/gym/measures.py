@@ -28,7 +28,7 @@ MOST = 10.0
 """Entries of observations are cut here."""
 
 OBSERVATION = (
-    "goodput / bottleneck rate",
+    "goodput / most that the bottleneck carries of payload",
     "mean RTT / smallest RTT - 1",
     "lost / (lost + delivered)",
     "share of acknowledgements with ECN-Echo",
@@ -49,6 +49,7 @@ class Path:
     rtt_s: float
     bottleneck_bps: float
     bdp_segments: float
+    mss_bytes: float
 
     @property
     def segment_bits(self) -> float:
@@ -67,7 +68,9 @@ class Step:
     delivered: int
     """Segments delivered."""
     lost: int
-    """Segments known lost when a reduction of the window was due."""
+    """Segments that the sender declared lost; a timeout declares all that is under way lost
+    (RFC 5681). The last step of a run also counts those that its links had lost and the sender
+    had not noticed."""
     timeouts: int
     """Expiries of the retransmission timer."""
     rtt_s: float
@@ -80,8 +83,11 @@ class Step:
     """Congestion window at the end [segments]."""
     in_flight: int
     """Segments in flight at the end."""
+    goodput_bps: float
+    """Payload delivered over the length of the step [bit/s], as in the summary of a run."""
     goodput_share: float
-    """Delivered in the step over what the flow's narrowest link could have carried."""
+    """Goodput over the most that the flow's narrowest link can carry of payload, in full
+    segments."""
 
     @property
     def rtt_inflation(self) -> float:
@@ -117,9 +123,9 @@ class Step:
 def default_reward(step: Step) -> float:
     """Reward goodput, less queueing and loss: G - (R - 1) / 2 - 10 L.
 
-    G is the goodput over the rate of the flow's narrowest link, R the mean RTT over the smallest,
-    L the share of segments lost. A full link with an empty queue gives 1, one with a queue of a
-    bandwidth-delay product 0.5.
+    G is the goodput over the most that the flow's narrowest link can carry of payload, R the mean
+    RTT over the smallest, L the share of segments lost. A full link with an empty queue gives 1,
+    one with a queue of a bandwidth-delay product 0.5.
 
     Parameters
     ----------

@@ -10,7 +10,12 @@ import numpy as np
 from ackclock.errors import AckclockError
 from ackclock.gym.flows import Flows
 from ackclock.gym.measures import Step, check_action, default_reward
-from ackclock.gym.single import action_space, observation_space, step_interval
+from ackclock.gym.single import (
+    action_space,
+    observation_space,
+    read_action,
+    step_interval,
+)
 
 try:
     import pettingzoo
@@ -153,18 +158,22 @@ class CongestionParallelEnv(pettingzoo.ParallelEnv):
         if not self.agents:
             return {}, {}, {}, {}, {}
         assert self._link is not None
-        given = {}
-        for name, action in actions.items():
-            space = self.action_spaces[name]
-            value = np.asarray(action, dtype=np.float32).reshape(1)
-            given[name] = float(np.clip(value, space.low, space.high)[0])
-        self._link.decide(given)
+        decisions = {
+            name: read_action(action, self.action_spaces[name], name)
+            for name, action in actions.items()
+        }
+        self._link.decide(decisions)
         found = self._link.next()
         over = not isinstance(found, dict)
         if isinstance(found, dict):
             self._last = found
         else:
             self._ends.detach()
+            end_s = found.summary["duration_s"]
+            self._last = {
+                name: agent.end(self.flows.flow_summary(found, name), end_s)
+                for name, agent in self._link.agents.items()
+            }
             self.run, self._link = found, None
         names = self.agents
         answer = (

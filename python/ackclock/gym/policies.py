@@ -141,8 +141,7 @@ def _episode(env: CongestionEnv, policy: Policy, seed: int) -> tuple[float, ...]
         action = [policy(info["step"], random)]
         _, reward, terminated, truncated, info = env.step(action)
         over = terminated or truncated
-        if not over:
-            rewards.append(reward)
+        rewards.append(reward)
     assert env.run is not None
     flow = env.flow_summary(env.run)
     lost = flow["window_lost_data_packets"] / max(1, flow["window_sent_packets"])

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     Values = npt.NDArray[np.float32]
 
-__all__ = ["CongestionEnv", "action_space", "observation_space", "step_interval"]
+__all__ = ["CongestionEnv", "action_space", "observation_space", "read_action", "step_interval"]
 
 
 def observation_space() -> Box:
@@ -47,6 +47,30 @@ def action_space(action: str) -> Box:
         The kind.
     """
     return Box(0.0 if action == "window" else -1.0, 1.0, (1,), np.float32)
+
+
+def read_action(action: Any, space: Box, agent: str) -> float:
+    """Read an action: one number, cut to its space.
+
+    Parameters
+    ----------
+    action
+        A number, or an array of one.
+    space
+        The space of actions.
+    agent
+        Whose action it is.
+
+    Raises
+    ------
+    AckclockError
+        It is not one finite number.
+    """
+    values = np.asarray(action, dtype=np.float32).ravel()
+    if values.shape != (1,) or not np.isfinite(values[0]):
+        message = f"the action of {agent} is {action!r}; expected one finite number"
+        raise AckclockError(message)
+    return float(np.clip(values, space.low, space.high)[0])
 
 
 def step_interval(step: float | str, usual_s: float) -> float | None:
@@ -81,9 +105,8 @@ class CongestionEnv(gymnasium.Env):
 
     An episode is a run of the scenario: it is truncated at the scenario's end, or terminated when
     a flow with a size is done. A step lasts a round trip, or ends with the first acknowledgement or
-    congestion event after an interval; during a loss recovery (RFC 6675) there is no decision, so
-    a step may take longer. The policy alone decides the window: neither slow start nor losses
-    change it, except that after a timeout it is one segment (RFC 5681).
+    congestion event after an interval. The policy alone decides the window: neither slow start nor
+    losses change it, except that after a timeout it is one segment (RFC 5681).
 
     The observation is `ackclock.gym.OBSERVATION`, the reward `default_reward`; ``info["step"]`` has
     what both were made from.
@@ -171,21 +194,29 @@ class CongestionEnv(gymnasium.Env):
         -------
         tuple
             Observation, reward, whether the flow is done, whether the run is over, information.
-            With the last step of an episode observation and reward repeat those before, for the
-            end of a run is no decision.
+            The last step of an episode lasts from the last decision to the end of the run, or of
+            the flow.
+
+        Raises
+        ------
+        AckclockError
+            The action is no finite number, or the episode is over.
         """
         if self._link is None:
             message = "the episode is over; call reset()"
             raise AckclockError(message)
-        space = self.action_space
-        value = np.clip(np.asarray(action, dtype=np.float32).reshape(1), space.low, space.high)
-        self._link.decide({self.agent: float(value[0])})
+        self._link.decide({self.agent: read_action(action, self.action_space, self.agent)})
         found = self._link.next()
         over = not isinstance(found, dict)
         if isinstance(found, dict):
             self._last = found[self.agent]
         else:
             self._ends.detach()
+            flow = self.flow_summary(found)
+            end_s = found.summary["duration_s"]
+            if flow["completion_s"] is not None:
+                end_s = flow["start_s"] + flow["completion_s"]
+            self._last = self._link.agents[self.agent].end(flow, end_s)
             self.run, self._link = found, None
         done = over and self.run is not None and self._is_done(self.run)
         last = self._last
@@ -200,10 +231,7 @@ class CongestionEnv(gymnasium.Env):
         run
             Of this environment.
         """
-        (place,) = self.flows.places.values()
-        entries = self.flows.scenario.data["flows"][:place]
-        found: dict[str, Any] = run.summary["flows"][sum(e.get("count", 1) for e in entries)]
-        return found
+        return self.flows.flow_summary(run, self.agent)
 
     def _is_done(self, run: Run) -> bool:
         return self.flow_summary(run)["completion_s"] is not None
@@ -221,7 +249,7 @@ class CongestionEnv(gymnasium.Env):
 
 
 def _nothing() -> Step:
-    return Step(0.0, 0.0, 0, 0, 0, np.nan, np.nan, 0.0, 0.0, 0, 0.0)
+    return Step(0.0, 0.0, 0, 0, 0, np.nan, np.nan, 0.0, 0.0, 0, 0.0, 0.0)
 
 
 def _draw_seed(random: np.random.Generator) -> int:

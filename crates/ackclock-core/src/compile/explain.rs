@@ -59,6 +59,8 @@ pub struct FlowLine {
     pub bdp_bytes: f64,
     /// The same in full segments.
     pub bdp_segments: f64,
+    /// Payload of a full segment, in bytes.
+    pub mss_bytes: u32,
     /// An equal share of every link on the way, at most.
     pub equal_share_bps: f64,
     /// Start.
@@ -210,6 +212,7 @@ pub fn explain(scenario: &Scenario, plan: &Plan) -> Explained {
                 bottleneck: plan.links[narrow].name(&plan.nodes),
                 bdp_bytes: bottleneck_bps * rtt_s / 8.0,
                 bdp_segments: bottleneck_bps * rtt_s / 8.0 / wire,
+                mss_bytes: flow.tcp.mss,
                 equal_share_bps: equal_share_bps(flow, &shares),
                 start_s: flow.start.seconds(),
             }

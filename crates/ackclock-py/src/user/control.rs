@@ -7,7 +7,7 @@ use ackclock_core::units::{BitRate, Span, Time};
 use pyo3::PyClass;
 use pyo3::prelude::*;
 
-use super::views::{Ack, Congestion, Window, is_rate, is_threshold, is_window};
+use super::views::{Ack, Congestion, Lost, Window, is_rate, is_threshold, is_window};
 use super::{Cadence, Method, Owner, names};
 
 /// Least ssthresh after congestion (RFC 5681).
@@ -67,6 +67,7 @@ pub(super) struct PyControl {
     on_ack: Method,
     on_congestion: Method,
     on_timeout: Option<Method>,
+    on_lost: Option<Method>,
     phase: Option<Method>,
     probes: Option<Method>,
     window: Py<Window>,
@@ -90,6 +91,7 @@ pub(super) fn build(made: &Bound<'_, PyAny>, env: CcEnv, owner: Owner) -> PyResu
         on_ack: Method::required(&instance, "on_ack")?,
         on_congestion: Method::required(&instance, "on_congestion")?,
         on_timeout: Method::of(&instance, "on_timeout")?,
+        on_lost: Method::of(&instance, "on_lost")?,
         phase: Method::of(&instance, "phase")?,
         probes: Method::of(&instance, "probes")?,
         window: Py::new(made.py(), Window::new())?,
@@ -293,6 +295,27 @@ impl CongestionControl for PyControl {
                 window.cwnd = 1.0; // the loss window, RFC 5681 section 3.1
             }
         }
+    }
+
+    fn wants_samples(&self) -> bool {
+        self.on_lost.is_some()
+    }
+
+    fn on_lost(&mut self, window: &mut cc::Window, lost: &cc::Lost) {
+        let Some(method) = self.on_lost.as_ref().filter(|_| !self.owner.slot.failed()) else {
+            return;
+        };
+        self.now = lost.now;
+        let fact = Lost {
+            now_s: lost.now.seconds(),
+            seq: lost.seq,
+            sent_s: lost.sent_at.seconds(),
+            sent_in_flight: lost.tx_in_flight,
+            lost_since: lost.lost,
+            app_limited: lost.is_app_limited,
+        };
+        let left = call((&self.owner, method, &self.window), window, lost.now, fact);
+        self.settle(window, left.as_ref());
     }
 
     fn on_recovery_end(&mut self, _window: &mut cc::Window, _now: Time) {

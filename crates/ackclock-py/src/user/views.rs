@@ -141,6 +141,23 @@ pub(crate) struct Congestion {
     pub(super) srtt_s: Option<f64>,
 }
 
+/// A segment that was declared lost.
+#[pyclass(module = "ackclock", frozen, get_all)]
+pub(crate) struct Lost {
+    /// The present [s].
+    pub(super) now_s: f64,
+    /// Its number.
+    pub(super) seq: u32,
+    /// When it left [s].
+    pub(super) sent_s: f64,
+    /// Segments in flight just after it left, itself included.
+    pub(super) sent_in_flight: u32,
+    /// Segments declared lost since it left, itself included.
+    pub(super) lost_since: u64,
+    /// The application limited the sender when it left.
+    pub(super) app_limited: bool,
+}
+
 /// What an AQM decides.
 #[pyclass(module = "ackclock", frozen, eq, hash, from_py_object)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

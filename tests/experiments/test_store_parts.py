@@ -9,9 +9,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from ackclock.experiments.store import names, pack, place, query
+from ackclock.experiments.store import names, pack, place
 from ackclock.experiments.store.garbage import Collected
-from ackclock.experiments.store.index import Index, _is_busy, _plain, _short, _without_long
+from ackclock.experiments.store.index import Index, _is_busy
+from ackclock.experiments.store.index_rows import _plain, _short, _without_long
 from ackclock.experiments.store.names import StoreError
 from ackclock.experiments.store.writer import Writer
 
@@ -123,13 +124,12 @@ def test_the_index_knows_which_run_is_in_which_pack(folder):
     again.close()
 
 
-def test_the_index_gives_runs_by_conditions_the_last_that_finished_at_the_end(folder):
+def test_the_index_gives_runs_the_last_that_finished_at_the_end(folder):
     written(folder, rows("a", "b", "c"))
     found = index(folder)
     found.refresh()
-    assert [row["name"] for row in found.select([], [])] == ["na", "nb", "nc"]
-    assert [row["name"] for row in found.select([], [], 2)] == ["nb", "nc"]
-    assert [row["name"] for row in found.select(["r.seed > ?", "r.seed < ?"], [0, 2])] == ["nb"]
+    assert [row["name"] for row in found.select()] == ["na", "nb", "nc"]
+    assert [row["name"] for row in found.select(2)] == ["nb", "nc"]
     assert {"net.buffer", "load", "duration", "flows", "flows[*].cc", "n"} <= found.names()
     found.close()
 
@@ -181,9 +181,11 @@ def test_the_index_keeps_large_seeds_as_text_and_no_long_lists():
         "c": [{}],
     }
     short = json.dumps({"a": [0] * 30})
-    assert _short(short) == short
-    long = json.dumps({"a": [0] * 2000, "b": 1})
-    assert json.loads(_short(long)) == {"b": 1}
+    assert _short(short) == (short, 0)
+    text, is_short = _short(json.dumps({"a": [0] * 2000, "b": 1}))
+    assert (json.loads(text), is_short) == ({"b": 1}, 1)
+    whole = json.dumps({"a": [0] * 9, "b": "x" * 3000})
+    assert _short(whole) == (whole, 0)
 
     def error(code):
         made = sqlite3.OperationalError("x")
@@ -193,40 +195,6 @@ def test_the_index_keeps_large_seeds_as_text_and_no_long_lists():
     busy = sqlite3.SQLITE_BUSY
     assert [_is_busy(error(code)) for code in (busy, busy | 2 << 8, sqlite3.SQLITE_LOCKED, 11)] == [
         True, True, True, False,
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("text", "chosen"),
-    [
-        ("seed=1", "b"), ("seed!=1", "ac"), ("seed<1", "a"), ("seed<=1", "ab"), ("seed > 1", "c"),
-        ("seed>=1", "bc"), ("name=nb", "b"), ('name = "nb"', "b"), (f"key={'b' * 5}", "b"),
-        ("scenario_hash=hc", "c"), ("load=2", "c"), ("load<1.5", "ab"), ("net.buffer=1 pkt", "b"),
-        ('net.buffer="1 pkt"', "b"), ("n>=1", "bc"), ("duration=1 s", "abc"),
-        ("flows[*].cc=vegas", "abc"), ("flows[x].cc=aimd", "abc"), ("flows[x].cc=vegas", ""),
-        ("flows[1].cc=vegas", "abc"), ("flows[0].cc=vegas", ""), ("finished_at>2.5", "c"),
-    ],
-)  # fmt: skip
-def test_filters_choose_runs(folder, text, chosen):
-    written(folder, rows("a", "b", "c"))
-    found = index(folder)
-    found.refresh()
-    where, values = query.condition(text)
-    assert [row["key"][0] for row in found.select([where], values)] == list(chosen)
-    found.close()
-
-
-def test_what_is_no_filter_is_refused():
-    for text in ("seed", "=1", "a~b"):
-        with pytest.raises(StoreError, match=f'"{text}" is not a filter; expected NAME=VALUE'):
-            query.condition(text)
-    with pytest.raises(StoreError, match=r"expected at most one \[\*\] or \[id\]"):
-        query._of_document("flows[*].a[*]", "=", 1)
-    assert [query._without_quotes(text) for text in ('"1 "', '"', '""', 'a"', "x")] == [
-        "1 ", '"', "", 'a"', "x",
-    ]  # fmt: skip
-    assert [query._value(text) for text in ("1", "1.5", "true", "false", "x")] == [
-        1, 1.5, 1, 0, "x",
     ]  # fmt: skip
 
 

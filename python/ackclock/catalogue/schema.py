@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ackclock import _core
 from ackclock.catalogue.network_kinds import all_kinds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 __all__ = [
     "ROOMS",
@@ -18,6 +21,7 @@ __all__ = [
     "entry",
     "net_kinds",
     "offered",
+    "quantities",
     "replayed",
     "room_of",
     "scenario",
@@ -72,6 +76,57 @@ def _rooms() -> dict[str, str]:
             if isinstance(inner, dict | list)
         ]
     return found
+
+
+def quantities(steps: Iterable[object]) -> frozenset[str]:
+    """Find what values at a path of a scenario are: quantities such as ``rate``, ``number``.
+
+    Parameters
+    ----------
+    steps
+        Keys, and anything else for an entry of a list.
+    """
+    level: list[tuple[Data, Data]] = [(scenario(), scenario())]
+    for step in steps:
+        level = [
+            (inner, root)
+            for rules, whole in level
+            for branch in _branches(rules, whole)
+            for inner, root in _inner(branch, whole, step)
+        ]
+    return frozenset[str]().union(*(_quantities_of(rules, root) for rules, root in level))
+
+
+def _inner(rules: Data, root: Data, step: object) -> Iterator[tuple[Data, Data]]:
+    """Rules of a key, or of the entries of a list."""
+    if not isinstance(step, str):
+        if "items" in rules:
+            yield {**rules["items"], **{k: rules[k] for k in ("x-room",) if k in rules}}, root
+    elif "x-room" in rules:
+        for algorithm in catalogue()[rules["x-room"]].values():
+            yield from _inner(algorithm["params"], algorithm["params"], step)
+    elif step in rules.get("properties", {}):
+        yield rules["properties"][step], root
+
+
+def _branches(rules: Data, root: Data) -> Iterator[Data]:
+    """Rules, and the forms between which they let a value choose."""
+    yield rules
+    for branch in [*rules.get("anyOf", []), *rules.get("oneOf", [])]:
+        yield from _branches(branch, root)
+    if (name := str(rules.get("$ref", "")).rpartition("/")[2]) in root.get("$defs", {}):
+        yield from _branches(root["$defs"][name], root)
+
+
+def _quantities_of(rules: Data, root: Data) -> frozenset[str]:
+    found = set()
+    for branch in _branches(rules, root):
+        types = branch.get("type", [])
+        if "x-quantity" in branch:
+            found.add(branch["x-quantity"])
+        elif {"number", "integer"} & {*([types] if isinstance(types, str) else types)}:
+            found.add("number")
+    return frozenset(found)
 
 
 def replayed(room: str, name: str) -> str | None:

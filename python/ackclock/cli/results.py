@@ -14,6 +14,7 @@ from ackclock.cli.options import DRY_RUN, FILE, JSON, print_json
 from ackclock.results.formats.registry import FORMATS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from ackclock.experiments.store import Store
@@ -34,7 +35,7 @@ _WHERE = click.option(
     metavar="NAME=VALUE",
     help="Only runs with this: a column (engine, seed, sweep, ...), an axis of their sweep, or a"
     " path of their scenario, as in --where net.buffer='1 bdp' or --where 'flows[*].cc=vegas'."
-    " Also !=, <, <=, >, >=. May be repeated.",
+    " Also !=, <, <=, >, >=, which compare quantities with their units. May be repeated.",
 )
 
 
@@ -70,12 +71,11 @@ def list_(
     place: Path | None, filters: tuple[str, ...], limit: int | None, *, as_json: bool
 ) -> None:
     """List runs, the latest last."""
-    from ackclock._util.number_text import working_time
-    from ackclock._util.text_table import table
     from ackclock.experiments.store import query
 
-    store = _opened(place)
-    found = query.find(store, filters, limit)
+    with _opened(place) as store:
+        found = query.find(store, filters, limit)
+        count = store.index.count()
     if as_json:
         parsed = cache(json.loads)
         lines = [
@@ -85,12 +85,20 @@ def list_(
         click.echo("\n".join(lines), nl=bool(lines))
         return
 
+    # On a terminal a long list is cut; what is not shown is not written either.
+    _show_runs(found, MOST_SHOWN if sys.stdout.isatty() else len(found))
+    click.echo(f"{len(found):,} of {count:,} runs in {store.folder}")
+
+
+def _show_runs(found: Sequence[Mapping[str, Any]], most: int) -> None:
+    """Print a table of runs, the last of them if there are many."""
+    from ackclock._util.number_text import working_time
+    from ackclock._util.text_table import table
+
     @cache
     def where(labels: str) -> str:
         return ", ".join(f"{name}={label}" for name, label in json.loads(labels).items())
 
-    # On a terminal a long list is cut; what is not shown is not written either.
-    most = MOST_SHOWN if sys.stdout.isatty() else len(found)
     cut = len(found) > most
     rows = [
         [
@@ -110,7 +118,6 @@ def list_(
         click.echo(f"... {len(found) - most:,} earlier runs, see --limit, --where, --json ...")
     if rows:
         click.echo(table(head, rows, most=len(rows)))
-    click.echo(f"{len(found):,} of {store.index.count():,} runs in {store.folder}")
 
 
 @results.command()
@@ -124,8 +131,8 @@ def show(run: str, place: Path | None, *, as_json: bool) -> None:
     from ackclock._util.text_table import printable
     from ackclock.experiments.store import query
 
-    store = _opened(place)
-    row = query.one_run(store, run)
+    with _opened(place) as store:
+        row = query.one_run(store, run)
     data: dict[str, Any] = {
         name: json.loads(row[name]) if name in _PARSED else row[name]
         for name in row
@@ -197,12 +204,12 @@ def export(
             raise click.UsageError("--format is for one RUN; leave --table out")
         click.echo(f"wrote {_export_as(form, run, place, link, out)}")
         return
-    store = _opened(place)
-    if run is not None:
-        click.echo(f"wrote {query.export_run(store, run, out)}")
-        return
-    assert table is not None
-    count = query.export_table(store, table, query.find(store, filters), out)
+    with _opened(place) as store:
+        if run is not None:
+            click.echo(f"wrote {query.export_run(store, run, out)}")
+            return
+        assert table is not None
+        count = query.export_table(store, table, query.find(store, filters), out)
     click.echo(f"wrote {count:,} rows to {out}")
 
 
@@ -217,7 +224,8 @@ def _export_as(form: str, run: str, place: Path | None, link: str | None, out: P
         return load_run(run).export(form, out, link=link)
     with tempfile.TemporaryDirectory() as folder:
         # A bundle has the files that the scenario names, which a run needs to be read.
-        bundle = query.export_run(_opened(place), run, Path(folder) / "run")
+        with _opened(place) as store:
+            bundle = query.export_run(store, run, Path(folder) / "run")
         return load_run(bundle).export(form, out, link=link)
 
 
@@ -239,7 +247,8 @@ def query(sql: str, place: Path | None, *, unconfined: bool, as_json: bool) -> N
     from ackclock._util.text_table import table
     from ackclock.experiments.store import query as queries
 
-    found = queries.sql(_opened(place), sql, confined=not unconfined)
+    with _opened(place) as store:
+        found = queries.sql(store, sql, confined=not unconfined)
     if as_json:
         click.echo(json.dumps(found.to_pylist(), default=str))
         return
@@ -252,6 +261,7 @@ def query(sql: str, place: Path | None, *, unconfined: bool, as_json: bool) -> N
 @_WHERE
 @click.option("--old-versions", is_flag=True, help="Runs of engines other than this ackclock's.")
 @click.option("--older-than", type=click.FloatRange(min=0), metavar="DAYS", help="Older runs.")
+@click.option("--yes", is_flag=True, help="Remove the selected runs without a question.")
 @DRY_RUN
 @JSON
 def gc(
@@ -260,26 +270,51 @@ def gc(
     *,
     old_versions: bool,
     older_than: float | None,
+    yes: bool,
     dry_run: bool,
     as_json: bool,
 ) -> None:
     """Remove leftovers of killed programs, damaged packs and duplicates.
 
     Runs are removed only if --where, --old-versions or --older-than select them; all that are given
-    must hold. While a sweep uses the store, no run is removed.
+    must hold. They are shown first, with how many stay, and removed after a yes, or with --yes.
+    While a sweep uses the store, no run is removed.
     """
     from ackclock._util.core import core_version
-    from ackclock.experiments.store import Store
+    from ackclock.experiments.store import Store, StoreError
     from ackclock.experiments.store import query as queries
     from ackclock.experiments.store.garbage import collect
 
-    _opened(place).close()
+    conditions = list(filters)
+    if old_versions:
+        conditions.append(f"version!={core_version()}")
+    if older_than is not None:
+        conditions.append(f"finished_at<{time.time() - older_than * 86400}")
+    going, said = list[str](), ""
+    with _opened(place) as store:
+        if conditions:
+            rows = queries.find(store, conditions)
+            going = [row["key"] for row in rows]
+            stay = store.index.count() - len(going)
+            said = f"{len(going):,} of {len(going) + stay:,} runs are selected, {stay:,} stay"
+            if not as_json:
+                _show_runs(rows, MOST_SHOWN)
+                click.echo(said)
+    if going and not dry_run and not yes:
+        # Nothing is held while a person thinks.
+        if as_json or not _is_terminal():
+            raise StoreError(
+                f"{place or 'the store'}: {said}; nothing is removed without --yes, and --dry-run"
+                " shows what would be"
+            )
+        if not click.confirm(f"Remove {len(going):,} run{'s' * (len(going) != 1)}?"):
+            click.echo("nothing was removed")
+            return
     with Store(place, writes=True) as store:
-        conditions = list(filters)
-        if old_versions:
-            conditions.append(f"version!={core_version()}")
-        if older_than is not None:
-            conditions.append(f"finished_at<{time.time() - older_than * 86400}")
-        going = [row["key"] for row in queries.find(store, conditions)] if conditions else []
         found = collect(store, going, dry=dry_run)
     print_json(found.to_dict()) if as_json else click.echo(str(found))
+
+
+def _is_terminal() -> bool:
+    """Whether somebody can answer."""
+    return sys.stdin.isatty()

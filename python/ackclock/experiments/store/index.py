@@ -1,7 +1,8 @@
 """The index of a store: which run is in which pack. Only a cache: it is made again from the packs.
 
 SQLite in one file. Before every look it is compared with the names of the packs that are there;
-packs that are new are read, packs that are gone are forgotten. A broken index is thrown away.
+packs that are new are read, packs that are gone are forgotten, packs that it does not hold as they
+are (`ackclock.experiments.store.index_rows`) are read again. A broken index is thrown away.
 """
 
 from __future__ import annotations
@@ -13,21 +14,24 @@ import re
 import sqlite3
 import threading
 from contextlib import ExitStack, closing, suppress
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from ackclock.experiments.store.index_rows import digest_of, pack_rows
 from ackclock.experiments.store.locks import locked
 from ackclock.experiments.store.names import check_packs, check_run
 from ackclock.experiments.store.pack import COLUMNS, RUNS, rows_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection
     from pathlib import Path
 
     import pyarrow as pa
 
 __all__ = ["Index"]
 
-VERSION = 2
+VERSION = 3
 """Of the tables below; an index of another version is made again."""
 
 BUSY_S = 5.0
@@ -35,16 +39,16 @@ BUSY_S = 5.0
 
 _FORM = f"""
 CREATE TABLE IF NOT EXISTS meta (version INTEGER);
-CREATE TABLE IF NOT EXISTS packs (id TEXT PRIMARY KEY);
-CREATE TABLE IF NOT EXISTS runs ({", ".join(COLUMNS)}, pack TEXT, PRIMARY KEY (key, pack))
-    WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS packs (id TEXT PRIMARY KEY, digest TEXT);
+CREATE TABLE IF NOT EXISTS runs
+    ({", ".join(COLUMNS)}, document_id, pack TEXT, PRIMARY KEY (key, pack)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS runs_pack ON runs (pack);
-CREATE TABLE IF NOT EXISTS scenarios (scenario_hash TEXT PRIMARY KEY, document TEXT);
+CREATE TABLE IF NOT EXISTS scenarios (document_id PRIMARY KEY, document, is_short) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS claims (key TEXT PRIMARY KEY, owner TEXT);
 """
 
-_LONG = 16
-"""Lists longer than this, such as the links of a large network, are left out of the index."""
+_HELD = ", ".join((*COLUMNS, "document_id"))
+"""What the digest of a pack's rows is of."""
 
 
 _Method = TypeVar("_Method", bound="Callable[..., Any]")
@@ -63,9 +67,9 @@ def _sturdy(method: _Method) -> _Method:
                 try:
                     return method(self, *args, **kwargs)
                 except sqlite3.DatabaseError as error:
-                    if not self.is_shared:
+                    if self.is_fresh:
                         raise
-                    if not _is_busy(error):
+                    if not (self.is_shared and _is_busy(error)):
                         self.leave_file()
 
     return cast("_Method", tried)
@@ -91,6 +95,9 @@ class Index:
     def __init__(self, file: Path, packs: Path, *, writes: bool) -> None:
         self._file = file
         self._packs = packs
+        self.is_fresh = False
+        self._is_checked = False
+        self._confirmed: set[str] = set()
         self.lock = threading.RLock()
         self.is_shared = writes
         with ExitStack() as stack:
@@ -129,6 +136,8 @@ class Index:
             else:
                 self._copy_to(base)
             base.executescript(_FORM)
+            if _shape(base) != _own_shape():
+                raise _AnotherVersionError
             found = base.execute("SELECT version FROM meta").fetchone()
             if found is None:
                 base.execute("INSERT INTO meta VALUES (?)", (VERSION,))
@@ -161,9 +170,11 @@ class Index:
     def leave_file(self) -> None:
         """Go on in memory, with what the packs say."""
         self.is_shared = False
+        self.is_fresh = True
         with suppress(sqlite3.Error):
             self._base.close()
         self._base = self._anew(writes=False)
+        self._confirmed.clear()
         self.refresh()
 
     def close(self) -> None:
@@ -183,6 +194,9 @@ class Index:
             there = {entry.name for entry in os.scandir(self._packs) if entry.is_dir()}
         except FileNotFoundError:
             there = set()
+        if not self._is_checked:
+            self._forget_changed()
+            self._is_checked = True
         known = {row[0] for row in self._base.execute("SELECT id FROM packs")}
         if known - there:
             self.forget(known - there)
@@ -196,25 +210,88 @@ class Index:
         return broken
 
     def _add_from_disk(self, name: str) -> bool:
+        rows = self._rows_on_disk(name)
+        if rows is None:
+            return False
+        try:
+            self._insert(name, rows)
+        except KeyError:
+            # A table without the columns of runs.
+            return False
+        return True
+
+    def _rows_on_disk(self, name: str) -> pa.Table | None:
+        """The runs of a pack; None if it is damaged."""
         from ackclock.experiments.store.pack import digest, manifest
 
         pack = self._packs / name
         said = manifest(pack)
         try:
             if said is None or digest(pack / RUNS) != said["files"][RUNS]["sha256"]:
-                return False
+                return None
             rows = rows_of(pack, "runs")
             assert rows is not None
             for row in rows.to_pylist():
                 check_run(pack, row)
-            self._insert(name, rows)
         except (OSError, ValueError, KeyError):
-            # Not a table, or one without the columns of runs.
-            return False
-        return True
+            # Not a table, or one without keys.
+            return None
+        return rows
 
-    def _transaction(self) -> Any:
-        return _Transaction(self._base)
+    def _forget_changed(self) -> None:
+        """Forget packs whose rows are not those that were written, so that they are read again."""
+        with self._transaction("BEGIN"):
+            kept = dict(self._base.execute("SELECT id, digest FROM packs"))
+            texts = self._documents()
+            rows = self._base.execute(f"SELECT pack, {_HELD} FROM runs ORDER BY pack, key")
+            found = {
+                name: digest_of((row[1:] for row in mine), texts)
+                for name, mine in groupby(rows, key=itemgetter(0))
+            }
+        changed = {name for name in {*kept, *found} if kept.get(name) != found.get(name)}
+        if changed:
+            self.forget(changed)
+
+    def _documents(self, names: Collection[str] | None = None) -> dict[str, tuple[str, int]]:
+        query, values = "SELECT * FROM scenarios", tuple[str, ...]()
+        if names is not None:
+            query += " WHERE document_id IN (SELECT value FROM json_each(?))"
+            values = (json.dumps(list(names)),)
+        return {name: (text, short) for name, text, short in self._base.execute(query, values)}
+
+    @_sturdy
+    def confirm(self, packs: Collection[str]) -> bool:
+        """Compare what is held of packs with what they say, and correct it.
+
+        Parameters
+        ----------
+        packs
+            Their IDs.
+
+        Returns
+        -------
+        bool
+            Whether all of it was the same.
+        """
+        same = True
+        for name in sorted(set(packs) - self._confirmed):
+            rows = self._rows_on_disk(name)
+            runs = self._base.execute(
+                f"SELECT {_HELD} FROM runs WHERE pack = ? ORDER BY key", (name,)
+            ).fetchall()
+            texts = self._documents({row[-1] for row in runs})
+            if rows is None or pack_rows(rows).digest() != digest_of(runs, texts):
+                same = False
+                self.forget([name])
+                if rows is not None:
+                    with self._transaction():
+                        self._insert(name, rows)
+            if rows is not None:
+                self._confirmed.add(name)
+        return same
+
+    def _transaction(self, begin: str = "BEGIN IMMEDIATE") -> Any:
+        return _Transaction(self._base, begin)
 
     @_sturdy
     def add(self, name: str, rows: pa.Table) -> None:
@@ -231,26 +308,17 @@ class Index:
             self._insert(name, rows)
 
     def _insert(self, name: str, rows: pa.Table) -> None:
-        columns = [rows[column].to_pylist() for column in COLUMNS]
-        marks = ", ".join("?" * (len(COLUMNS) + 1))
+        held = pack_rows(rows)
+        marks = ", ".join("?" * (len(COLUMNS) + 2))
         self._base.executemany(
-            f"INSERT OR REPLACE INTO runs VALUES ({marks})",
-            ((*map(_plain, row), name) for row in zip(*columns, strict=True)),
+            f"INSERT OR REPLACE INTO runs VALUES ({marks})", ((*row, name) for row in held.runs)
         )
-        hashes = rows["scenario_hash"].to_pylist()
-        documents = dict(zip(hashes, rows["document"].to_pylist(), strict=True))
-        have = self._having("scenarios", "scenario_hash", documents)
         self._base.executemany(
-            "INSERT OR IGNORE INTO scenarios VALUES (?, ?)",
-            ((h, _short(text)) for h, text in documents.items() if h not in have),
+            "INSERT OR REPLACE INTO scenarios VALUES (?, ?, ?)",
+            ((document, *entry) for document, entry in held.documents.items()),
         )
-        self._base.executemany("DELETE FROM claims WHERE key = ?", ((key,) for key in columns[0]))
-        self._base.execute("INSERT OR IGNORE INTO packs VALUES (?)", (name,))
-
-    def _having(self, table: str, column: str, values: Iterable[str]) -> set[str]:
-        listed = json.dumps(list(values))
-        query = f"SELECT {column} FROM {table} WHERE {column} IN (SELECT value FROM json_each(?))"
-        return {row[0] for row in self._base.execute(query, (listed,))}
+        self._base.executemany("DELETE FROM claims WHERE key = ?", ((row[0],) for row in held.runs))
+        self._base.execute("INSERT OR REPLACE INTO packs VALUES (?, ?)", (name, held.digest()))
 
     @_sturdy
     def forget(self, packs: Collection[str]) -> None:
@@ -342,33 +410,29 @@ class Index:
         return found
 
     @_sturdy
-    def select(
-        self, wheres: Sequence[str], values: Sequence[Any], limit: int | None = None
-    ) -> list[dict[str, Any]]:
-        """Give runs that fulfil conditions, in the order in which they finished.
+    def select(self, limit: int | None = None) -> list[dict[str, Any]]:
+        """Give runs in the order in which they finished.
 
         Parameters
         ----------
-        wheres
-            Conditions of SQL over the columns of runs, and ``document``.
-        values
-            For their question marks.
         limit
             At most so many, the last ones.
         """
-        names = [*COLUMNS, "pack"]
-        text = " AND ".join(f"({where})" for where in wheres) or "1"
-        joined = " LEFT JOIN scenarios USING (scenario_hash)" if "document" in text else ""
+        names = [*COLUMNS, "document_id", "pack"]
         query = f"""
-            SELECT {", ".join("r." + name for name in names)} FROM runs AS r{joined}
-            WHERE {text} GROUP BY r.key
-            ORDER BY r.finished_at DESC, r.key LIMIT {-1 if limit is None else limit}
+            SELECT {", ".join(names[:-1])}, min(pack) FROM runs GROUP BY key
+            ORDER BY finished_at DESC, key LIMIT {-1 if limit is None else limit}
         """
-        found = self._base.execute(query, values).fetchall()
+        found = self._base.execute(query).fetchall()
         rows = [dict(zip(names, row, strict=True)) for row in reversed(found)]
         for row in rows:
             check_run(self._file, row)
         return rows
+
+    @_sturdy
+    def documents(self) -> dict[str, tuple[str, int]]:
+        """Give documents by their IDs: the text, and whether long lists were left out of it."""
+        return self._documents()
 
     @_sturdy
     def names(self) -> set[str]:
@@ -390,14 +454,15 @@ class Index:
 
 
 class _Transaction:
-    def __init__(self, base: sqlite3.Connection) -> None:
+    def __init__(self, base: sqlite3.Connection, begin: str) -> None:
         self._base = base
+        self._begin = begin
         self._begun = False
 
     def __enter__(self) -> None:
         self._begun = not self._base.in_transaction
         if self._begun:
-            self._base.execute("BEGIN IMMEDIATE")
+            self._base.execute(self._begin)
 
     def __exit__(self, kind: object, *_: object) -> None:
         if not self._begun:
@@ -412,22 +477,17 @@ class _Transaction:
 
 def _is_busy(error: sqlite3.Error) -> bool:
     # The low byte is the kind of error, the rest its cause.
-    return error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)  # text that is not UTF-8: none
+    return code & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
-def _plain(value: Any) -> Any:
-    # SQLite's whole numbers have 64 bits with sign; a larger seed is kept as text.
-    return str(value) if isinstance(value, int) and value >= 2**63 else value
+def _shape(base: sqlite3.Connection) -> set[tuple[str, str, str]]:
+    """Tables, indices, views and triggers."""
+    return set(base.execute("SELECT type, name, sql FROM sqlite_master").fetchall())
 
 
-def _short(document: str) -> str:
-    return document if len(document) < 2000 else json.dumps(_without_long(json.loads(document)))
-
-
-def _without_long(data: Any) -> Any:
-    if isinstance(data, dict):
-        kept = {key: _without_long(value) for key, value in data.items()}
-        return {key: value for key, value in kept.items() if value is not None}
-    if isinstance(data, list):
-        return None if len(data) > _LONG else [_without_long(item) for item in data]
-    return data
+@functools.cache
+def _own_shape() -> set[tuple[str, str, str]]:
+    with closing(sqlite3.connect(":memory:")) as base:
+        base.executescript(_FORM)
+        return _shape(base)

@@ -2,151 +2,109 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ackclock.errors import AckclockError, suggestion
+from ackclock.errors import suggestion
 from ackclock.experiments.store import pack
+from ackclock.experiments.store.filters import Filter, read_filter
 from ackclock.experiments.store.names import check_files
 from ackclock.experiments.store.pack import COLUMNS
 from ackclock.experiments.store.store import Store, StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import pyarrow as pa
 
-__all__ = ["condition", "export_run", "export_table", "find", "one_run", "sql", "views"]
-
-
-_FILTER = re.compile(r"^\s*([^!<>=]+?)\s*(!=|<=|>=|=|<|>)\s*(.*?)\s*$")
-
-
-def condition(text: str) -> tuple[str, list[Any]]:
-    """Turn a filter into SQL over the index.
-
-    Parameters
-    ----------
-    text
-        ``NAME=VALUE`` (also ``!=``, ``<``, ``<=``, ``>``, ``>=``): a column of the runs (engine,
-        seed, name, sweep, version, ...), an axis of the sweep, or a path of the scenario such as
-        ``net.buffer``, ``flows[*].cc`` or ``flows[bulk].cc`` (by id).
-
-    Raises
-    ------
-    StoreError
-        It is none of these.
-    """
-    match = _FILTER.match(text)
-    if match is None:
-        raise StoreError(f'"{text}" is not a filter; expected NAME=VALUE, as in net.buffer="1 bdp"')
-    name, sign, given = match.groups()
-    given = _without_quotes(given)
-    value = _value(given)
-    if name in COLUMNS and name not in ("labels", "tables"):
-        if name in ("key", "scenario_hash") and sign == "=":
-            return f"r.{name} LIKE ?", [f"{given}%"]
-        return f"r.{name} {sign} ?", [value if name in ("seed", "cpu_s", "finished_at") else given]
-    label = f"json_extract(labels, '$.\"' || ? || '\"') {sign} ?"
-    try:
-        inside, values = _of_document(name, sign, value)
-    except AckclockError:
-        return label, [name, value]
-    return f"({label} OR {inside})", [name, value, *values]
-
-
-def _without_quotes(text: str) -> str:
-    return text[1:-1] if len(text) > 1 and text[0] == text[-1] == '"' else text
-
-
-def _value(text: str) -> Any:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return {"true": 1, "false": 0}.get(text, text)
-
-
-def _of_document(path: str, sign: str, value: Any) -> tuple[str, list[Any]]:
-    """A path into the scenario; ``[*]`` means any entry, and an algorithm is known by its name."""
-    from ackclock._util import paths
-
-    steps = paths.split(path)
-    several = [i for i, step in enumerate(steps) if step is None or isinstance(step, paths.Id)]
-    if len(several) > 1:
-        raise StoreError(f'"{path}": expected at most one [*] or [id]')
-    before, after = steps, None
-    one: paths.Step = None
-    for cut in several:
-        before, one, after = steps[:cut], steps[cut], steps[cut + 1 :]
-    if after is None:
-        place = _json_path(before)
-        at = f"coalesce(json_extract(document, ? || '.kind'), json_extract(document, ?)) {sign} ?"
-        return at, [place, place, value]
-    place = _json_path(after)
-    test = f"coalesce(json_extract(value, ? || '.kind'), json_extract(value, ?)) {sign} ?"
-    if not after:
-        test, inner = f"value {sign} ?", [value]
-    else:
-        inner = [place, place, value]
-    if isinstance(one, paths.Id):
-        test, inner = f"json_extract(value, '$.id') = ? AND {test}", [one.name, *inner]
-    return (
-        f"EXISTS (SELECT 1 FROM json_each(document, ?) WHERE {test})",
-        [_json_path(before), *inner],
-    )
-
-
-def _json_path(steps: Sequence[Any]) -> str:
-    return "$" + "".join(f"[{s}]" if isinstance(s, int) else f'."{s}"' for s in steps)
+__all__ = ["export_run", "export_table", "find", "one_run", "sql", "views"]
 
 
 def find(
     store: Store, filters: Iterable[str] = (), limit: int | None = None
 ) -> list[dict[str, Any]]:
-    """Give runs that pass filters, in the order in which they finished.
+    """Give runs that pass filters, in the order in which they finished, as their packs have them.
 
     Parameters
     ----------
     store
         The store.
     filters
-        See `condition`; all must hold.
+        See `ackclock.experiments.store.filters.read_filter`; all must hold.
     limit
         Only the last so many.
 
     Raises
     ------
     StoreError
-        A filter names what no run of the store has.
+        A filter names what no run of the store has, or compares what cannot be compared.
     """
     store.refresh()
-    filters = list(filters)
-    made = [condition(text) for text in filters]
-    wheres = [where for where, _ in made]
-    values = [value for _, values in made for value in values]
-    found = store.index.select(wheres, values, limit)
-    if not found:
-        _check_names(store, filters)
-    return found
+    texts = list(filters)
+    while True:
+        rows = _passing(store, [read_filter(text) for text in texts], limit)
+        if store.index.confirm({row["pack"] for row in rows}):
+            break
+    for row in rows:
+        del row["document_id"]
+    return rows
 
 
-def _check_names(store: Store, filters: Sequence[str]) -> None:
-    """Look whether a filter that nothing passes names something that there is."""
-    if not store.index.count():
-        return
+def _passing(store: Store, filters: list[Filter], limit: int | None) -> list[dict[str, Any]]:
+    if not filters:
+        return store.index.select(limit)
+    rows = store.index.select()
+    documents = _Documents(store) if any(one.needs_document() for one in filters) else None
+    parsed = cache(json.loads)
+    found = []
+    for row in rows:
+        labels = parsed(row["labels"])
+        document = {} if documents is None else documents.of(row)
+        # Each is checked against every run, so that what it says of them does not depend on others.
+        passes = [one.holds(row, labels, document) for one in filters]
+        if all(passes):
+            found.append(row)
+    for one in filters:
+        if rows and not one.is_known():
+            _refuse_name(store, one.name)
+        one.check()
+    return found if limit is None else found[-limit:]
+
+
+class _Documents:
+    """Scenarios of runs, read once each; whole, if the index leaves out lists."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._texts = store.index.documents()
+        self._read: dict[str, dict[str, Any]] = {}
+
+    def of(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        name = row["document_id"]
+        if name not in self._read:
+            text, is_short = self._texts[name]
+            if is_short:
+                (whole,) = self._store.runs([row["key"]])
+                text = whole["document"]
+            self._read[name] = json.loads(text)
+        return self._read[name]
+
+
+_NEAREST = 3
+"""So many names are suggested for one that there is not."""
+
+
+def _refuse_name(store: Store, name: str) -> None:
     own = set(COLUMNS) - {"labels", "tables"}
-    known = {_any_entry(name): name for name in sorted(own | store.index.names())}
-    for text in filters:
-        match = _FILTER.match(text)
-        assert match is not None
-        if _any_entry(match[1]) not in known:
-            hint = suggestion(match[1], known.values())
-            message = f'{store.folder}: no run has a key "{match[1]}"; {hint}'
-            raise StoreError(message)
+    known = sorted(own | store.index.names())
+    near = difflib.get_close_matches(_any_entry(name), known, n=_NEAREST, cutoff=0.0)
+    raise StoreError(
+        f'{store.folder}: no run has a key "{name}"; the nearest are {", ".join(near)}'
+    )
 
 
 def _any_entry(name: str) -> str:

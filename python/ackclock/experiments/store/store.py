@@ -137,12 +137,24 @@ class Store:
         while True:
             places = self._index.places(keys)
             wrong = [name for name in set(places.values()) if not self.check_pack(name)]
-            if not wrong:
-                break
             for name in wrong:
                 self.set_aside(name)
+            if not wrong and self._index.confirm(self._without_runs(places)):
+                break
         self._places.update(places)
         return set(places)
+
+    def _without_runs(self, places: Mapping[str, str]) -> list[str]:
+        """Packs that lack a run which the index says they have."""
+        keys: dict[str, set[str]] = {}
+        for key, name in places.items():
+            keys.setdefault(name, set()).add(key)
+        return [
+            name
+            for name, mine in keys.items()
+            if (rows := pack.rows_of(self._packs / name, "runs", ["key"])) is None
+            or not mine <= set(rows["key"].to_pylist())
+        ]
 
     def check_pack(self, name: str) -> bool:
         """Whether a pack is as it was written; found out once.

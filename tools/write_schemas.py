@@ -281,7 +281,7 @@ UNTIL: Data = {
     "at_least": {
         "type": "number",
         "minimum": 2,
-        "default": 5,
+        "default": 10,
         "description": "Replications that every point gets.",
     },
     "confidence": {

@@ -359,4 +359,4 @@ def test_what_was_interrupted_is_raised_as_it_is():
 
 
 def test_a_precision_may_be_of_a_function():
-    assert Precision(lambda _: 1.0).wanted([1.0] * 5) == 5
+    assert Precision(lambda _: 1.0).wanted([1.0] * 20) == 20

@@ -247,7 +247,7 @@ def made_run(seed, goodput, utilisation=0.5):
     link = {"id": "l", "utilisation": utilisation, "delay_mean_s": None}
     summary = {
         "seed": seed, "flows": [flow], "links": [link], "engine": "packet", "version": "v",
-        "era": "rfc", "scenario_hash": "h",
+        "era": "rfc", "scenario_hash": "h", "digest": f"d{seed}",
     }  # fmt: skip
     return SimpleNamespace(summary=summary)
 

@@ -12,8 +12,12 @@ from ackclock.experiments.statistics import (
     Mean,
     Precision,
     bootstrap_interval,
+    equal_values,
+    holm,
     interval,
     mean_interval,
+    mean_p_value,
+    most_differing,
 )
 
 
@@ -90,7 +94,7 @@ def test_a_precision_has_its_bounds_and_defaults():
     until = Precision("x")
     assert (until.half_width, until.at_least, until.at_most, until.confidence) == (
         0.02,
-        5,
+        10,
         50,
         0.95,
     )
@@ -98,7 +102,7 @@ def test_a_precision_has_its_bounds_and_defaults():
     for wrong, message in [
         ({"half_width": 0.0}, "until.half_width is 0.0; expected more than 0"),
         ({"at_least": 1}, "until.at_least is 1; expected at least 2"),
-        ({"at_most": 4}, "until.at_most is 4; expected at least at_least, which is 5"),
+        ({"at_most": 4}, "until.at_most is 4; expected at least at_least, which is 10"),
         ({"confidence": 0.0}, "until.confidence is 0.0; expected between 0 and 1"),
         ({"confidence": 1.0}, "until.confidence is 1.0; expected between 0 and 1"),
     ]:
@@ -114,18 +118,68 @@ def test_stopping_by_hand():
     assert until.wanted([1.0, 3.0]) == 4
     # A mean of 0 allows nothing: twice as many, and no more than 9.
     assert until.wanted([-1.0, 1.0]) == 4
-    assert until.wanted([-1.0, 1.0] * 3) == 9
+    assert until.wanted([-1.0, 1.0] * 3) == 8
     assert until.wanted([-1.0, 1.0, 0.0] * 3) == 9
     assert until.wanted([-1.0, 1.0] * 5) == 10
-    # No variance is no half-width, of a mean of 0 too.
-    assert until.wanted([0.0, 0.0]) == 2
+    # No variance is no half-width, of a mean of 0 too; it is looked at twice.
+    assert until.wanted([0.0, 0.0]) == 4
+    assert until.wanted([0.0] * 4) == 4
+    three = Precision("x", half_width=0.5, at_least=3, at_most=9)
     # Negative means count by their size: -10 ± t(0.975, 2) s / sqrt(3) = 4.30265 * 1 / 1.73205.
-    assert until.wanted([-9.0, -10.0, -11.0]) == 3
+    assert three.wanted([-9.0, -10.0, -11.0]) == 6
+    assert three.wanted([-9.0, -10.0, -11.0] * 2) == 6
     # 10 ± 1.7320 t = 10 ± 7.4525: of 5 that is 1.4905^2 times three, 6.66; no more than twice.
-    assert until.wanted([7.0, 10.0, 13.0]) == 6
+    assert three.wanted([7.0, 10.0, 13.0]) == 6
     # 10 ± 2.2 sqrt(1/3) t = 10 ± 5.4652: 1.1947 times three, 3.58, is four.
-    assert until.wanted([7.8, 10.0, 12.2]) == 4
-    # Just beyond, one more at least; just within, enough: 5 = 4.302653 s / 1.7320508.
+    assert three.wanted([7.8, 10.0, 12.2]) == 4
+    # Just beyond, one more at least; just within, twice as many: 5 = 4.302653 s / 1.7320508.
     spread = 5 * math.sqrt(3) / 4.302652729911275
-    assert until.wanted([10 - 1.0001 * spread, 10.0, 10 + 1.0001 * spread]) == 4
-    assert until.wanted([10 - 0.9999 * spread, 10.0, 10 + 0.9999 * spread]) == 3
+    assert three.wanted([10 - 1.0001 * spread, 10.0, 10 + 1.0001 * spread]) == 4
+    assert three.wanted([10 - 0.9999 * spread, 10.0, 10 + 0.9999 * spread]) == 6
+
+
+def test_an_interval_that_is_narrow_at_one_look_alone_is_not_enough():
+    until = Precision("x", half_width=0.1, at_least=3, at_most=40)
+    narrow = [1.0, 1.01, 0.99]
+    assert until.wanted(narrow) == 6
+    # The second look saw the other state: 0.5 of a mean of 0.83 is not within a tenth.
+    assert until.wanted([*narrow, 0.5, 0.5, 1.0]) == 12
+    assert until.wanted([*narrow, *narrow]) == 6
+
+
+def test_replicates_without_a_value_do_not_make_an_interval():
+    until = Precision("x", half_width=0.1, at_least=5, at_most=40)
+    assert until.wanted([1.0, 1.0, math.nan, math.nan, math.nan]) == 8
+    assert until.wanted([math.nan] * 40) == 40
+    assert not until.is_reached([1.0, 1.0, math.nan, math.nan, math.nan])
+
+
+def test_six_equal_values_are_the_first_that_say_something():
+    # Nobody of n: the upper end is 1 - 0.025^(1/n).
+    for count, most in ((5, 0.5218), (6, 0.4593), (30, 0.1157)):
+        assert most_differing(count) == pytest.approx(most, abs=1e-4)
+    assert most_differing(5) > 0.5 > most_differing(6)
+    assert equal_values([2.0, 2.0])
+    assert not equal_values([2.0])
+    assert not equal_values([2.0, 2.0 + 1e-9])
+    assert mean_p_value([3.0] * 5) == 1.0
+    assert mean_p_value([3.0] * 6) == 0.0
+    assert mean_p_value([3.0] * 6, 3.0) == 1.0
+
+
+def test_the_p_value_is_the_level_at_which_the_interval_ends_at_the_bound():
+    values = [1.0, 2.0, 3.0, 4.5]
+    for bound in (0.0, 1.2, 4.9):
+        level = mean_p_value(values, bound)
+        _, low, high = mean_interval(values, 1 - level)
+        assert min(abs(low - bound), abs(high - bound)) < 1e-9
+    assert mean_p_value([1.0]) == 1.0
+
+
+def test_holm_by_hand():
+    # Sorted 0.001, 0.01, 0.02, 0.04 against 0.05 / 4, / 3, / 2, / 1: all. A larger one ends it.
+    assert holm([0.02, 0.001, 0.04, 0.01]) == [True] * 4
+    assert holm([0.03, 0.001, 0.04, 0.01]) == [False, True, False, True]
+    assert holm([0.013, 0.02, 0.03, 0.04]) == [False] * 4
+    assert holm([]) == []
+    assert holm([math.nan, 0.001]) == [False, True]

@@ -13,6 +13,7 @@ from ackclock.engines import registry
 from ackclock.errors import AckclockError
 from ackclock.experiments import RankingWarning, file_form, metrics
 from ackclock.experiments.comparison import compare
+from ackclock.experiments.groups import Value
 from ackclock.experiments.plan import Slot
 from ackclock.experiments.result import SweepResult
 from ackclock.experiments.scheduler import Agenda
@@ -356,8 +357,17 @@ def test_without_an_axis_there_is_one_point(case):
 GROUPS = {("a",): {0: 10.0, 1: 12.0, 2: 14.0}, ("b",): {0: 9.0, 1: 11.5, 2: 12.5}}
 
 
+def compare_groups(groups, *args, **more):
+    """Compare values of one point a label."""
+    cells = {
+        group: {(): {r: Value(value) for r, value in values.items()}}
+        for group, values in groups.items()
+    }
+    return compare(cells, *args, **more)
+
+
 def test_differences_are_paired_by_replicate():
-    made = compare(GROUPS, "cc", [], 0.95, "t", is_random=True)
+    made = compare_groups(GROUPS, "cc", [], 0.95, "t", is_random=True)
     (pair,) = made.pairs
     # differences 1, 0.5, 1.5: mean 1, s = 0.5, t(0.975, 2) = 4.30265
     assert pair.difference == pytest.approx(1.0)
@@ -375,7 +385,7 @@ def test_replicates_are_paired_by_their_number_and_those_without_a_partner_are_l
         # Finished in another order; 1 is missing, 3 has no value.
         ("b",): {2: 28.0, 4: 1.0, 3: math.nan, 0: 9.0, 5: 7.0},
     }
-    (pair,) = compare(groups, "cc", [], 0.95, "t", is_random=True).pairs
+    (pair,) = compare_groups(groups, "cc", [], 0.95, "t", is_random=True).pairs
     # 10 - 9 and 30 - 28: mean 1.5, s = sqrt(0.5), t(0.975, 1) = 12.7062
     assert pair.seeds == 2
     assert pair.difference == pytest.approx(1.5)
@@ -385,7 +395,7 @@ def test_replicates_are_paired_by_their_number_and_those_without_a_partner_are_l
 
 def test_labels_without_a_common_replicate_cannot_be_ranked():
     groups = {("a",): {0: 1.0, 1: 1.0}, ("b",): {2: 2.0, 3: 2.0}}
-    (pair,) = compare(groups, "cc", [], 0.95, "t", is_random=True).pairs
+    (pair,) = compare_groups(groups, "cc", [], 0.95, "t", is_random=True).pairs
     assert pair.seeds == 0
     assert math.isnan(pair.difference)
     assert not pair.clear
@@ -393,7 +403,9 @@ def test_labels_without_a_common_replicate_cannot_be_ranked():
 
 def test_text_of_a_comparison_has_the_unit_of_its_metric():
     groups = {name: {at: 1e6 * value for at, value in row.items()} for name, row in GROUPS.items()}
-    made = compare(groups, "cc", [], 0.95, "t", is_random=True, metric="mean(flows.goodput_bps)")
+    made = compare_groups(
+        groups, "cc", [], 0.95, "t", is_random=True, metric="mean(flows.goodput_bps)"
+    )
     # 1 ± 1.2421 Mbit/s
     assert "-242.1 kbit/s to 2.242 Mbit/s, holds 0" in made.warnings[0]
     row = " ".join(str(made).splitlines()[1].split())
@@ -407,9 +419,10 @@ def test_text_of_summaries_has_the_unit_of_each_metric():
     from ackclock.experiments.summary import text
 
     def row(mean, low, high):
-        columns = {"mean": mean, "ci_low": low, "ci_high": high}
+        columns = {"mean": mean, "ci_low": low, "ci_high": high, "min": low, "max": high}
         cells = {name: array(np.array([value])) for name, value in columns.items()}
-        return table({"net.buffer": array(["1 bdp"]), **cells, "seeds": array(np.array([3]))})
+        counts = {name: array(np.array([3])) for name in ("seeds", "runs")}
+        return table({"net.buffer": array(["1 bdp"]), **cells, **counts, "note": array([""])})
 
     given = {
         "mean(flows.goodput_bps)": row(7_049_000.0, 6_464_000.0, np.nan),
@@ -419,15 +432,15 @@ def test_text_of_summaries_has_the_unit_of_each_metric():
     made = text("title", ["net.buffer"], given)
     lines = [" ".join(line.split()) for line in made.splitlines() if "1 bdp" in line]
     assert lines == [
-        "1 bdp 7.049 Mbit/s 6.464 Mbit/s - 3",
-        "1 bdp 6.672 ms 5.734 ms 7.61 ms 3",
-        "1 bdp 0.9877 0.5 1 3",
+        "1 bdp 7.049 Mbit/s 6.464 Mbit/s - 6.464 Mbit/s - 3",
+        "1 bdp 6.672 ms 5.734 ms 7.61 ms 5.734 ms 7.61 ms 3",
+        "1 bdp 0.9877 0.5 1 0.5 1 3",
     ]
 
 
 def test_a_difference_may_be_clear_though_intervals_overlap():
     near = {("a",): {0: 10.0, 1: 12.0, 2: 14.0}, ("b",): {0: 9.0, 1: 11.01, 2: 12.99}}
-    made = compare(near, "cc", [], 0.95, "t", is_random=True)
+    made = compare_groups(near, "cc", [], 0.95, "t", is_random=True)
     assert made.pairs[0].overlap
     assert made.pairs[0].clear
     assert made.warnings == ()
@@ -436,8 +449,8 @@ def test_a_difference_may_be_clear_though_intervals_overlap():
 
 def test_one_seed_ranks_nothing_unless_nothing_is_random():
     one = {("a",): {0: 1.0}, ("b",): {0: 2.0}}
-    assert "one seed" in compare(one, "cc", [], 0.95, "t", is_random=True).warnings[0]
-    assert compare(one, "cc", [], 0.95, "t", is_random=False).warnings == ()
+    assert "one seed" in compare_groups(one, "cc", [], 0.95, "t", is_random=True).warnings[0]
+    assert compare_groups(one, "cc", [], 0.95, "t", is_random=False).warnings == ()
 
 
 def test_compare_keeps_other_axes_apart(result):
@@ -503,13 +516,16 @@ def test_intervals_hold_their_mean_and_scale_with_their_values(values, factor):
 def test_stopping_requests_more_until_the_half_width_is_small():
     until = ac.Precision("x", half_width=0.1, at_most=40, at_least=3)
     assert until.wanted([]) == 3
-    assert until.wanted([5.0, 5.0, 5.0]) == 3
+    # Equal values are as narrow as can be; whether they are again is looked at with twice as many.
+    assert until.wanted([5.0, 5.0, 5.0]) == 6
     # mean 10, s = 2, n = 4: half-width 3.182 * 2/2 = 3.18, allowed 1: (3.18)^2 * 4 = 40.5,
     # but never more than twice as many at a time
-    assert until.wanted([8.0, 12.0, 8.0 + 2 / 3, 12 - 2 / 3]) == 8
+    four = ac.Precision("x", half_width=0.1, at_most=40, at_least=4)
+    assert four.wanted([8.0, 12.0, 8.0 + 2 / 3, 12 - 2 / 3]) == 8
     # ten values 10 ± 1.725: s = 1.725 sqrt(10/9), half-width 2.262157 * 1.725 / 3 = 1.3007,
     # allowed 1: 1.3007^2 * 10 = 16.9
-    assert until.wanted([8.275, 11.725] * 5) == 17
+    ten = ac.Precision("x", half_width=0.1, at_most=40)
+    assert ten.wanted([8.275, 11.725] * 5) == 17
     assert until.wanted([1.0, 100.0] * 20) == 40
     assert until.wanted([math.nan] * 3) == 6
 
@@ -532,6 +548,8 @@ def test_sequential_stopping_does_not_depend_on_workers(case):
     assert [s.key for s in made[0].slots] == [s.key for s in made[1].slots]
     for row in made[0].summary(metric).to_pylist():
         half = (row["ci_high"] - row["ci_low"]) / 2
+        assert (half <= 0.02 * row["mean"]) == (row["note"] == "")
+        assert row["note"] in ("", "the precision of 2 % was not reached")
         assert half <= 0.02 * row["mean"] or row["seeds"] == 12
     assert {row["seeds"] for row in made[0].summary("totals.events").to_pylist()} != {12}
 

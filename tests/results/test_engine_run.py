@@ -143,7 +143,9 @@ def test_meaning_is_checked_before_running(small):
 
 
 def test_replications_differ_by_seed_and_agree_in_order(small):
-    many = ac.replicate(small.replace(**{"record.tables": []}), reps=3, workers=2)
+    jittered = small.replace(**{"record.tables": [], "flows[*].start_jitter": "100 ms"})
+    many = ac.replicate(jittered, reps=3, workers=2)
+    assert many.distinct_runs == 3
     assert [r.summary["seed"] for r in many.runs] == [3, 4, 5]
     means = {(m["kind"], m["id"], m["metric"]): m for m in many.means.to_pylist()}
     first = many.runs[0].summary["flows"][0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +13,14 @@ import numpy as np
 from ackclock._util import number_text
 from ackclock._util.labels import label_column
 from ackclock._util.text_table import table as text_table
-from ackclock.experiments.statistics import Method, interval
+from ackclock.experiments.groups import Cells, Group, balance_pair
+from ackclock.experiments.statistics import (
+    Method,
+    equal_values,
+    holm,
+    interval,
+    mean_p_value,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,7 +36,10 @@ class RankingWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Pair:
-    """Two labels under the same other labels."""
+    """Two labels under the same other labels.
+
+    ``clear``: the difference is above chance among all pairs under these other labels.
+    """
 
     others: tuple[Any, ...]
     one: Any
@@ -42,6 +52,7 @@ class Pair:
     seeds: int
     overlap: bool
     clear: bool
+    note: str = ""
 
 
 class Comparison:
@@ -49,7 +60,10 @@ class Comparison:
 
     Replicates share their random numbers, so a difference varies less than either of its sides:
     two intervals may overlap and the difference be clear all the same. Where the interval of the
-    difference holds 0, the data do not say which is larger.
+    difference holds 0, the data do not say which is larger. Of several pairs of equal labels some
+    interval leaves out 0 by chance: a pair is clear only if Holm's procedure over all pairs under
+    the same other labels says so, by which the probability that any pair is clear by chance is at
+    most 1 less the confidence.
 
     Parameters
     ----------
@@ -84,8 +98,9 @@ class Comparison:
         """A row per pair.
 
         Columns: the other axes; one, other; mean_one, mean_other; difference (one minus other)
-        with ci_low, ci_high (null for fewer than two seeds); seeds; overlap (whether the two
-        intervals overlap); clear (whether the difference's interval leaves out 0).
+        with ci_low, ci_high (null for fewer than two seeds, and where all seeds give one run);
+        seeds; overlap (whether the two intervals overlap); clear (whether the difference is above
+        chance among the pairs); note (runs left out, missing values, equal runs).
         """
         from ackclock._util.arrow import array, table
 
@@ -107,6 +122,7 @@ class Comparison:
         made["seeds"] = array(np.array([p.seeds for p in pairs], dtype=np.int64))
         made["overlap"] = array(np.array([p.overlap for p in pairs], dtype=np.bool_))
         made["clear"] = array(np.array([p.clear for p in pairs], dtype=np.bool_))
+        made["note"] = array([p.note for p in pairs])
         return table(made)
 
     @property
@@ -120,6 +136,11 @@ class Comparison:
             where = f" at {', '.join(at)}" if at else ""
             if pair.seeds < 2:
                 why = "one seed gives no interval"
+            elif pair.low > 0 or pair.high < 0:
+                count = sum(other.others == pair.others for other in self.pairs)
+                why = f"among {count} pairs such a difference comes by chance"
+            elif pair.low == pair.high == pair.difference == 0:
+                why = "they are equal"
             else:
                 percent = f"{100 * self.confidence:g} %"
                 low, high = self._number(pair.low), self._number(pair.high)
@@ -168,12 +189,13 @@ class Comparison:
             ]
             for p in self.pairs
         ]
-        parts = [text_table(head, rows), *(f"warning: {reported}" for reported in self.warnings)]
-        return "\n".join(parts)
+        notes = dict.fromkeys(pair.note for pair in self.pairs if pair.note)
+        parts = [text_table(head, rows), *(f"note: {note}" for note in notes)]
+        return "\n".join([*parts, *(f"warning: {reported}" for reported in self.warnings)])
 
 
 def compare(
-    groups: Mapping[tuple[Any, ...], Mapping[int, float]],
+    groups: Mapping[tuple[Any, ...], Cells],
     between: str,
     others: Sequence[str],
     confidence: float,
@@ -187,7 +209,7 @@ def compare(
     Parameters
     ----------
     groups
-        Value by group (label on the axis, then other labels) and replicate.
+        Values by group (label on the axis, then other labels), point and replicate.
     between, others
         Names of the axes.
     confidence, method
@@ -197,30 +219,69 @@ def compare(
     metric
         What was compared.
     """
-    by_rest: dict[tuple[Any, ...], dict[Any, Mapping[int, float]]] = {}
-    for group, values in groups.items():
-        by_rest.setdefault(group[1:], {})[group[0]] = values
+    by_rest: dict[tuple[Any, ...], dict[Any, Cells]] = {}
+    for group, cells in groups.items():
+        by_rest.setdefault(group[1:], {})[group[0]] = cells
     pairs = []
     for rest, labels in by_rest.items():
-        for (one, first), (other, second) in itertools.combinations(labels.items(), 2):
-            common = [
-                r
-                for r in first
-                if r in second and not np.isnan(first[r]) and not np.isnan(second[r])
-            ]
-            one_, other_ = [first[r] for r in common], [second[r] for r in common]
-            differences = [_minus(a, b) for a, b in zip(one_, other_, strict=True)]
-            difference, low, high = interval(differences, confidence, method)
-            a, b = interval(one_, confidence, method), interval(other_, confidence, method)
-            exact = not is_random and difference != 0
-            pairs.append(
-                Pair(
-                    rest, one, other, a[0], b[0], difference, low, high, len(common),
-                    overlap=bool(a[1] <= b[2] and b[1] <= a[2]),
-                    clear=bool(exact or low > 0 or high < 0),
-                )
-            )  # fmt: skip
+        made = [
+            _pair(rest, names, balance_pair(*cells), confidence, method, is_random=is_random)
+            for names, cells in (
+                ((one, other), (first, second))
+                for (one, first), (other, second) in itertools.combinations(labels.items(), 2)
+            )
+        ]
+        clear = holm([p_value for _, p_value in made], 1 - confidence)
+        pairs += [replace(pair, clear=above) for (pair, _), above in zip(made, clear, strict=True)]
     return Comparison(between, others, pairs, confidence, metric)
+
+
+def _pair(
+    rest: tuple[Any, ...],
+    names: tuple[Any, Any],
+    groups: tuple[Group, Group],
+    confidence: float,
+    method: Method,
+    *,
+    is_random: bool,
+) -> tuple[Pair, float]:
+    """Two labels, not yet said to be clear, and the p-value of their difference."""
+    first, second = groups[0].values, groups[1].values
+    common = [r for r in first if not np.isnan(first[r]) and not np.isnan(second[r])]
+    one, other = [first[r] for r in common], [second[r] for r in common]
+    differences = [_minus(a, b) for a, b in zip(one, other, strict=True)]
+    is_one_run = len(common) > 1 and all(group.is_one_run for group in groups)
+    if is_one_run:
+        one, other, differences = one[:1], other[:1], differences[:1]
+    difference, low, high = interval(differences, confidence, method)
+    a, b = interval(one, confidence, method), interval(other, confidence, method)
+    if difference != 0 and (not is_random or is_one_run):
+        p_value = 0.0
+    elif method == "t":
+        p_value = mean_p_value(differences)
+    else:
+        p_value = _bootstrap_p_value(differences)
+    note = groups[0].note(confidence) if is_one_run or groups[0].unused else ""
+    if len(common) < len(first):
+        missing = f"{len(common)} of {len(first)} replicates have both values"
+        note = "; ".join(filter(None, (note, missing)))
+    pair = Pair(
+        rest, *names, a[0], b[0], difference, low, high, len(common),
+        overlap=bool(a[1] <= b[2] and b[1] <= a[2]), clear=False, note=note,
+    )  # fmt: skip
+    return pair, p_value
+
+
+def _bootstrap_p_value(differences: Sequence[float]) -> float:
+    """The level at which the bootstrap interval ends at 0, to a thousandth part of an octave."""
+    if len(differences) < 2 or equal_values(differences):
+        return mean_p_value(differences)
+    low, high = 1e-4, 1.0
+    while high > 1.001 * low:
+        level = math.sqrt(low * high)
+        _, least, most = interval(differences, 1 - level, "bootstrap")
+        low, high = (low, level) if least > 0 or most < 0 else (level, high)
+    return high
 
 
 def _minus(a: float, b: float) -> float:

@@ -49,11 +49,11 @@ FUNCTIONS: dict[str, Reduce] = {
     "min": lambda v: float(np.min(v)),
     "max": lambda v: float(np.max(v)),
     "median": lambda v: float(np.median(v)),
-    "std": lambda v: float(np.std(v)),
+    "std": lambda v: float(np.std(v, ddof=1)) if len(v) > 1 else float("nan"),
     "jain": _jain,
 }
 """Functions of a column, by the name that metrics use. Unknown values (null) are left out before;
-of no values at all the result is NaN."""
+of no values at all the result is NaN. ``std`` is that of a sample, with n - 1; NaN of one value."""
 
 
 def register(name: str, function: Reduce) -> None:
@@ -103,7 +103,7 @@ class Metric:
             There are several values and no function.
         """
         if self.function == "count":
-            return float(values.size)
+            return float(np.count_nonzero(~np.isnan(values)))
         if self.function is None:
             if values.size > 1:
                 message = (

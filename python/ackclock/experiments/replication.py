@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from ackclock._util.text_table import table
 from ackclock.catalogue.python_source import before_run
 from ackclock.experiments.executors.local import Threads, cores
 from ackclock.experiments.executors.task import Finished, Request, Task
+from ackclock.experiments.groups import JITTER, Value, balance
 from ackclock.experiments.statistics import mean_interval
 from ackclock.scenario.threads import count_threads
 
@@ -60,21 +62,42 @@ class Replication:
                         if isinstance(value, int | float) and not isinstance(value, bool):
                             yield run.summary["seed"], kind, str(item["id"]), metric, float(value)
 
-    def _means(self) -> list[dict[str, Any]]:
-        groups: dict[tuple[str, str, str], list[float]] = {}
-        for _, kind, name, metric, value in self._values():
-            groups.setdefault((kind, name, metric), []).append(value)
-        names = ("kind", "id", "metric", "mean", "ci_low", "ci_high", "n")
-        return [
-            dict(
-                zip(
-                    names,
-                    (*key, *mean_interval(values, self.confidence), len(values)),
-                    strict=True,
-                )
+    @property
+    def distinct_runs(self) -> int:
+        """How many of the runs differ in more than their seed."""
+        return len({run.summary["digest"] for run in self.runs})
+
+    @property
+    def note(self) -> str:
+        """What a reader of the means must know besides; empty if there is nothing."""
+        if len(self.runs) > 1 and self.distinct_runs == 1:
+            return (
+                f"the {len(self.runs)} seeds give one and the same run, so there is no interval"
+                f" ({JITTER})"
             )
-            for key, values in groups.items()
-        ]
+        return ""
+
+    def _means(self) -> list[dict[str, Any]]:
+        groups: dict[tuple[str, str, str], dict[int, Value]] = {}
+        digests = {run.summary["seed"]: run.summary["digest"] for run in self.runs}
+        for seed, kind, name, metric, value in self._values():
+            of = groups.setdefault((kind, name, metric), {})
+            of[seed] = Value(value, digests[seed])
+        rows = []
+        for (kind, name, metric), of in groups.items():
+            # What has a value under some seeds alone lacks it under the others.
+            whole = {
+                seed: of.get(seed, Value(math.nan, digest)) for seed, digest in digests.items()
+            }
+            group = balance({(): whole})
+            mean, low, high = group.interval(self.confidence, "t")
+            rows.append(
+                {
+                    "kind": kind, "id": name, "metric": metric, "mean": mean, "ci_low": low,
+                    "ci_high": high, "n": len(of), "note": group.note(self.confidence),
+                }
+            )  # fmt: skip
+        return rows
 
     @property
     def observations(self) -> Table:
@@ -94,9 +117,10 @@ class Replication:
 
     @property
     def means(self) -> Table:
-        """Tidy table of means: kind, id, metric, mean, ci_low, ci_high, n.
+        """Tidy table of means: kind, id, metric, mean, ci_low, ci_high, n, note.
 
-        The ends of the interval are null for fewer than two values.
+        The ends of the interval are null for fewer than two values, and where all seeds give one
+        and the same run. ``n`` counts the runs that have a value.
         """
         from ackclock._util.arrow import array, table
 
@@ -106,9 +130,8 @@ class Replication:
             key: array(np.array([row[key] for row in rows], dtype=float))
             for key in ("mean", "ci_low", "ci_high")
         }
-        return table(
-            {**text, **real, "n": array(np.array([row["n"] for row in rows], dtype=np.int64))}
-        )
+        counts = array(np.array([row["n"] for row in rows], dtype=np.int64))
+        return table({**text, **real, "n": counts, "note": array([row["note"] for row in rows])})
 
     def to_dict(self) -> dict[str, Any]:
         """Give everything as plain data, for JSON; an interval that is not known is None."""
@@ -124,6 +147,8 @@ class Replication:
             "era": first.get("era"),
             "replications": len(self.runs),
             "interrupted": self.interrupted,
+            "distinct_runs": self.distinct_runs,
+            "note": self.note,
             "confidence": self.confidence,
             "seeds": [run.summary["seed"] for run in self.runs],
             "means": means,
@@ -150,7 +175,15 @@ class Replication:
         count = f"{len(self.runs)} of {self.planned}" if self.interrupted else f"{len(self.runs)}"
         name = self.scenario.name or "scenario"
         head = f"{name}: {count} replications, {level} Student-t intervals"
-        return head + "\n\n" + table(["", "", "mean", "low", "high"], rows)
+        if self.note:
+            head = f"{name}: {count} replications: {self.note}"
+        of_some = sum(row["metric"] in shown and row["n"] < len(self.runs) for row in self._means())
+        parts = [head, table(["", "", "mean", "low", "high"], rows)]
+        if of_some:
+            parts.append(
+                f"note: {of_some} of these means are over the runs alone that have a value"
+            )
+        return "\n\n".join(parts)
 
 
 def run_all(

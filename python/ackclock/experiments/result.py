@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ackclock._util.html_table import show_tables
-from ackclock._util.labels import label_column, own_name
+from ackclock._util.labels import label_column, label_text, own_name
 from ackclock.errors import AckclockError, suggestion
 from ackclock.experiments import metrics
-from ackclock.experiments.statistics import Method, interval
+from ackclock.experiments.groups import Cells, Value, balance
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ackclock.experiments.grid import Label
     from ackclock.experiments.metrics import Reader
     from ackclock.experiments.plan import Slot
+    from ackclock.experiments.statistics import Method
     from ackclock.experiments.store.keeper import Keeper
 
 __all__ = ["SweepResult"]
@@ -40,8 +41,8 @@ USUAL = (
 )
 """Metrics that a report shows if the sweep names none and its runs have them."""
 
-Groups = dict[tuple[Any, ...], dict[int, float]]
-"""Value by group and replicate."""
+Groups = dict[tuple[Any, ...], Cells]
+"""Values by group, point within the group, and replicate."""
 
 
 class SweepResult:
@@ -85,6 +86,7 @@ class SweepResult:
         self.interrupted = interrupted
         self.tables: Mapping[str, Table] = _Tidy(self)
         self._summaries: dict[str, dict[str, Any]] | None = None
+        self._digests: dict[str, str] | None = None
         show_tables()
 
     @property
@@ -113,6 +115,17 @@ class SweepResult:
                 for key, summary in kept.items()
             }
         return self._summaries
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """What distinguishes runs, by key: equal runs have equal digests, whatever their seeds.
+
+        Where an engine computes no digest it is the key, which has the seed.
+        """
+        if self._digests is None:
+            kept = self.keeper.summaries(self.keys)
+            self._digests = {key: str(one.get("digest") or key) for key, one in kept.items()}
+        return self._digests
 
     def _rows(self, name: str) -> dict[str, list[dict[str, Any]]]:
         """Rows of a table by the key of the run."""
@@ -194,18 +207,22 @@ class SweepResult:
         }
 
     def _groups(self, metric: str | Reader, by: Sequence[str]) -> Groups:
-        """Value by group and replicate: the mean over what else the grid varies."""
+        """Values by group, by what else the grid varies, and by replicate."""
         axes = [name for name in by if name in self.axes]
         own = [name for name in by if name not in self.axes]
         labels = [self.labels(name) for name in axes]
-        found: dict[tuple[Any, ...], dict[int, list[float]]] = {}
+        rest = [self.labels(name) for name in self.axes if name not in axes]
+        found: dict[tuple[Any, ...], dict[Any, dict[int, list[tuple[float, str]]]]] = {}
+        digests = self.digests
 
         def put(number: int, group: tuple[Any, ...], value: float) -> None:
             by_name = dict(zip(own, group, strict=True))
             by_name |= {name: label[number] for name, label in zip(axes, labels, strict=True)}
             whole = tuple(by_name[name] for name in by)
-            replicate = self.slots[number].replicate
-            found.setdefault(whole, {}).setdefault(replicate, []).append(value)
+            point = tuple(label_text(label[number]) for label in rest)
+            slot = self.slots[number]
+            of_point = found.setdefault(whole, {}).setdefault(point, {})
+            of_point.setdefault(slot.replicate, []).append((value, digests[slot.key]))
 
         if own:
             if callable(metric):
@@ -223,8 +240,17 @@ class SweepResult:
             for number, value in enumerate(self.per_run(metric)):
                 put(number, (), float(value))
         return {
-            group: {r: float(np.mean(values)) for r, values in sorted(replicates.items())}
-            for group, replicates in found.items()
+            group: {
+                point: {
+                    replicate: Value(
+                        float(np.mean([value for value, _ in entries])),
+                        " ".join(digest for _, digest in entries),
+                    )
+                    for replicate, entries in sorted(replicates.items())
+                }
+                for point, replicates in points.items()
+            }
+            for group, points in found.items()
         }
 
     def summary(
@@ -238,7 +264,9 @@ class SweepResult:
         """Mean and confidence interval of a metric over replicates.
 
         Within a run the metric's function joins rows; axes that are not in ``by`` are averaged
-        within a replicate, so that replicates are the independent observations.
+        within a replicate, so that replicates are the independent observations. Only replicates
+        that every point of a group has count: points that were repeated more often, as under
+        sequential stopping or after Ctrl-C, would weigh more.
 
         Parameters
         ----------
@@ -255,7 +283,10 @@ class SweepResult:
         Returns
         -------
         pyarrow.Table
-            Columns of ``by``, then mean, ci_low, ci_high (null for fewer than two values), seeds.
+            Columns of ``by``, then mean, ci_low, ci_high (null for fewer than two values, and where
+            all seeds give one and the same run), min, max, seeds (replicates with a value), runs
+            (replicates that differ in more than their seed), and note, what a reader must know
+            besides: runs left out, missing values, equal runs, a precision that was not reached.
 
         Raises
         ------
@@ -263,13 +294,34 @@ class SweepResult:
             The runs have no such metric, or several values where one is needed.
         """
         names = list(self.axes if by is None else [by] if isinstance(by, str) else by)
-        groups = self._groups(metric, names)
-        rows = [
-            (*interval(list(values.values()), confidence, method), len(values))
-            for values in groups.values()
-        ]
+        groups = {
+            key: (balance(cells), cells) for key, cells in self._groups(metric, names).items()
+        }
+        rows, notes = [], []
+        for group, cells in groups.values():
+            known = group.known or [np.nan]
+            mean = group.interval(confidence, method)
+            rows.append((*mean, min(known), max(known), len(group.known), group.runs))
+            notes.append(
+                "; ".join(filter(None, (group.note(confidence), self._short(metric, cells))))
+            )
         made = {name: label_column([group[i] for group in groups]) for i, name in enumerate(names)}
-        return _with_numbers(made, ("mean", "ci_low", "ci_high"), rows, "seeds")
+        return _with_numbers(made, rows, notes)
+
+    def _short(self, metric: str | Reader, cells: Cells) -> str:
+        """Which points of a group ended before their precision was reached, in words."""
+        until = getattr(getattr(self.sweep, "replicates", None), "until", None)
+        if until is None or metric != until.metric:
+            return ""
+        short = [
+            point
+            for point, of in cells.items()
+            if not until.is_reached([value.value for value in of.values()])
+        ]
+        if not short:
+            return ""
+        which = "" if len(cells) == 1 else f" at {len(short)} of {len(cells)} points"
+        return f"the precision of {100 * until.half_width:g} % was not reached{which}"
 
     def places(self) -> Table:
         """Give axes, seed and replicate of every run; reads no table and no summary."""
@@ -587,11 +639,13 @@ def _places(result: SweepResult, slots: npt.NDArray[np.int64]) -> dict[str, Any]
 
 
 def _with_numbers(
-    columns: dict[str, Any], names: Sequence[str], rows: Sequence[tuple[Any, ...]], count: str
+    columns: dict[str, Any], rows: Sequence[tuple[Any, ...]], notes: Sequence[str]
 ) -> Table:
     from ackclock._util.arrow import array, table
 
-    for i, name in enumerate(names):
+    for i, name in enumerate(("mean", "ci_low", "ci_high", "min", "max")):
         columns[name] = array(np.array([row[i] for row in rows], dtype=float))
-    columns[count] = array(np.array([row[-1] for row in rows], dtype=np.int64))
+    for i, name in enumerate(("seeds", "runs"), start=5):
+        columns[name] = array(np.array([row[i] for row in rows], dtype=np.int64))
+    columns["note"] = array(list(notes))
     return table(columns)

@@ -12,6 +12,7 @@ from ackclock.errors import AckclockError
 from ackclock.experiments.executors import executor
 from ackclock.experiments.executors.local import cores
 from ackclock.experiments.executors.task import ExecutorLostError, ProcessDiedError, Request, Task
+from ackclock.experiments.metric_check import check_metrics
 from ackclock.experiments.metrics import of_run
 from ackclock.experiments.plan import (
     Prepared,
@@ -283,6 +284,7 @@ def run(
         if isinstance(keeper, Store):
             keeper.describe({"sweep": sweep.name, "command": command})
         agenda = Agenda(sweep, keeper, spills=cluster is None)
+        check_metrics(sweep)
         # User code at any point goes to other processes, and all runs with it.
         locking = next((at.point for at in agenda.points if at.holds_lock), None)
         sample = None if locking is None else sweep.case_at(locking)

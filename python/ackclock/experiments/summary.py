@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ackclock._util import number_text
 from ackclock._util.text_table import table
@@ -14,9 +14,12 @@ if TYPE_CHECKING:
 
 __all__ = ["text"]
 
+MOST_NAMED = 3
+"""Rows that a note names."""
+
 
 def text(title: str, axes: Sequence[str], summaries: Mapping[str, pa.Table]) -> str:
-    """Write a table per metric: axes, mean, interval, seeds.
+    """Write a table per metric: axes, mean, interval, range, seeds; below it what its notes say.
 
     Parameters
     ----------
@@ -25,15 +28,35 @@ def text(title: str, axes: Sequence[str], summaries: Mapping[str, pa.Table]) -> 
     axes
         Names of the axes.
     summaries
-        By metric: columns of the axes, then mean, ci_low, ci_high, seeds.
+        By metric: columns of the axes, then those of `SweepResult.summary`.
     """
     parts = [title]
     for metric, found in summaries.items():
+        data = found.to_pylist()
+        numbers = ("mean", "ci_low", "ci_high", "min", "max")
         rows = [
             [str(row[name]) for name in axes]
-            + [number_text.metric(metric, row[key]) for key in ("mean", "ci_low", "ci_high")]
+            + [number_text.metric(metric, row[key]) for key in numbers]
             + [str(row["seeds"])]
-            for row in found.to_pylist()
+            for row in data
         ]
-        parts.append(f"{metric}\n{table([*axes, 'mean', 'low', 'high', 'seeds'], rows)}")
+        head = [*axes, "mean", "low", "high", "min", "max", "seeds"]
+        parts.append("\n".join([metric, table(head, rows), *_notes(data, axes)]))
     return "\n\n".join(parts)
+
+
+def _notes(rows: Sequence[Mapping[str, Any]], axes: Sequence[str]) -> list[str]:
+    """A line for each note, with the rows that it is about, unless that is all of them."""
+    places: dict[str, list[str]] = {}
+    for row in rows:
+        for note in filter(None, row["note"].split("; ")):
+            place = ", ".join(f"{name} = {row[name]}" for name in axes)
+            places.setdefault(note, []).append(place)
+    lines = []
+    for note, at in places.items():
+        if len(at) == len(rows):
+            lines.append(f"note: {note}")
+        else:
+            more = f" and at {len(at) - MOST_NAMED} more" if len(at) > MOST_NAMED else ""
+            lines.append(f"note: at {'; at '.join(at[:MOST_NAMED])}{more}: {note}")
+    return lines

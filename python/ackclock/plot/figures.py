@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     Values = npt.NDArray[np.float64]
 
 __all__ = ["cwnd", "delay", "fairness", "network_map", "queue", "throughput"]
+
+_NOTE_WIDTH = 110
+"""Characters of a line of a note."""
 
 _MOST_NAMED = 12
 """Beyond this many curves a legend hides more than it shows."""
@@ -83,9 +87,16 @@ def _axes(made: Figure, title: str, x: str, y: str) -> Axes:
 
 def _note(axes: Axes, text: str) -> None:
     """What a figure leaves out or takes for granted, small below its title."""
-    axes.set_title(axes.get_title(loc="left"), loc="left", pad=19)
+    lines = wrap(text, _NOTE_WIDTH)
+    axes.set_title(axes.get_title(loc="left"), loc="left", pad=19 + 10 * (len(lines) - 1))
     axes.annotate(
-        text, (0, 1), (0, 5), "axes fraction", "offset points", fontsize=8, color="#555555"
+        "\n".join(lines),
+        (0, 1),
+        (0, 5),
+        "axes fraction",
+        "offset points",
+        fontsize=8,
+        color="#555555",
     )
 
 

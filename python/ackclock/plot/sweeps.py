@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Swept", "ecdf", "heatmap", "lines", "pareto", "ranked"]
 
+MOST_NOTES = 2
+"""Notes of a table that a figure repeats."""
+
 _DELAY, _THROUGHPUT = "max(links.delay_mean_s)", "mean(flows.goodput_bps)"
 _QUANTITY = re.compile(r"\s*([+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*([^\d\s]\S*)\s*")
 
@@ -128,8 +131,9 @@ def _made(result: Swept, title: str, x: str, y: str, height: float = 4.0) -> tup
 def _mean(result: Swept, metric: str, by: Sequence[str]) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = result.summary(metric, list(by)).to_pylist()
     for row in rows:
+        row["has_interval"] = row["ci_low"] is not None and not math.isnan(row["ci_low"])
         for name in ("ci_low", "ci_high"):
-            # One seed has no interval.
+            # One seed has no interval, nor have several that give one and the same run.
             if row[name] is None or math.isnan(row[name]):
                 row[name] = row["mean"]
     return rows
@@ -168,11 +172,13 @@ def lines(
     if by is None:
         by = next((name for name in result.axes if name != x), None)
     by = _axis(result, by, len(result.axes))
-    made, axes = _made(result, "Mean and 95 % interval", x, metric)
+    rows = _mean(result, metric, [name for name in (x, by) if name is not None])
+    has_interval = any(row["has_interval"] for row in rows)
+    title = "Mean and 95 % interval" if has_interval else "Mean"
+    made, axes = _made(result, title, x, metric)
     order = _order(result, x)
     scale = _numbers(order)
     place = dict(zip(order, scale[0] if scale else range(len(order)), strict=True))
-    rows = _mean(result, metric, [name for name in (x, by) if name is not None])
     for i, (label, group) in enumerate(_groups(rows, by).items()):
         group.sort(key=lambda row: place[_same(row[x], place)])
         at = [place[_same(row[x], place)] for row in group]
@@ -200,7 +206,10 @@ def _same(label: Any, known: dict[Any, Any]) -> Any:
 def _seeds(rows: Sequence[dict[str, Any]]) -> str:
     counts = sorted({row["seeds"] for row in rows})
     many = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-    return f"{many} seed{'s' * (counts[-1] != 1)} a point"
+    notes = dict.fromkeys(note for row in rows for note in row["note"].split("; ") if note)
+    about = "".join(f"; {note}" for note in list(notes)[:MOST_NOTES])
+    more = "; and more" if len(notes) > MOST_NOTES else ""
+    return f"{many} seed{'s' * (counts[-1] != 1)} a point{about}{more}"
 
 
 def heatmap(

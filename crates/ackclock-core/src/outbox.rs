@@ -1,7 +1,7 @@
 //! The packets that an endpoint sends during a call.
 
 use crate::ids::FlowId;
-use crate::wire::{Flags, Packet};
+use crate::wire::{Flags, Options, Packet};
 
 /// Packets that an endpoint sends during a call. They are written in place: moving a packet right after it
 /// was written in parts stalls.
@@ -21,12 +21,10 @@ impl Outbox {
         let packet = &mut self.packets[self.sent];
         self.sent += 1;
         packet.seq = seq;
-        packet.ts = 0;
-        packet.ts_peer = 0;
         packet.flow = flow;
         packet.size = size;
         packet.flags = flags;
-        packet.sack_count = 0;
+        packet.options = Options::None;
         packet
     }
 
@@ -63,8 +61,7 @@ mod tests {
     fn slots_are_reused_and_keep_no_options() {
         let mut out = Outbox::default();
         let first = out.send(FlowId(1), 5, 1000, Flags::ECT);
-        first.ts = 9;
-        first.sack_count = 1;
+        first.options = Options::Place(9);
         assert_eq!(out.sent().len(), 1);
         out.clear();
         out.send(FlowId(2), 6, 40, Flags::ACK);

@@ -1,5 +1,11 @@
 //! The packet: what travels over links and waits in queues.
 
+mod options;
+
+pub use options::{
+    AckFrame, FramePart, MAX_SACK_BLOCKS, MarkCounts, Options, SackBlock, TcpOptions, Timestamps,
+};
+
 use crate::ids::FlowId;
 use crate::units::{Span, Time};
 
@@ -86,21 +92,15 @@ impl std::ops::BitOr for Flags {
     }
 }
 
-/// Most SACK blocks that one acknowledgement carries (RFC 2018 with room for timestamps).
-pub const MAX_SACK_BLOCKS: usize = 3;
-
 /// One tick of the clock in the timestamp options of era `rfc`, and of every receiver's: a sixteenth
 /// of a microsecond. 32 bits of it wrap after 268 s.
 pub const TIMESTAMP_TICK: Span = Span(62_500);
 
-/// The timestamp of `now` in that clock; never 0, which means "absent".
+/// The timestamp of `now` in that clock; never 0, which echoes nothing.
 #[inline]
 pub fn timestamp(now: Time) -> u32 {
     ((now.0 / TIMESTAMP_TICK.0) as u32).max(1)
 }
-
-/// A block of received segments: first, and one past the last.
-pub type SackBlock = (u32, u32);
 
 /// A packet. Not `Clone`: it is stored, forwarded, delivered, or given to a drop call, so that
 /// every packet is accounted for.
@@ -111,44 +111,26 @@ pub type SackBlock = (u32, u32);
 pub struct Packet {
     /// Data: number of the segment. ACK: the next segment expected (cumulative).
     pub seq: u32,
-    /// Timestamp option: data carries the sender's clock, an ACK echoes it. 0 = absent.
-    pub ts: u32,
-    /// Timestamp option, the other half: an ACK carries the receiver's clock, data echo that of the
-    /// newest ACK. 0 = absent.
-    pub ts_peer: u32,
     /// Owner.
     pub flow: FlowId,
     /// Position in the plan's route table; owned by the engine.
     pub route: u32,
     /// Bytes on the wire, all headers included.
     pub size: u16,
-    /// Number of valid entries in `sack`.
-    pub sack_count: u8,
-    /// Header bits. Not beside `size`: the two, stored apart, would be loaded as one, which stalls.
+    /// Header bits.
     pub flags: Flags,
     /// The rate label of core-stateless routers, if [`Flags::LABEL`] is set: bytes per second and unit of
     /// weight. Dynamic packet state, in the IP header.
     pub label: f32,
-    /// SACK blocks, most recent first. With [`Flags::AQT`] the last place holds the time spent in queues.
-    pub sack: [SackBlock; MAX_SACK_BLOCKS],
+    /// What it carries for the other end.
+    pub options: Options,
 }
 
 impl Packet {
     /// A packet with the given identity and no options.
     #[inline]
     pub fn new(flow: FlowId, seq: u32, size: u16, flags: Flags) -> Self {
-        Self {
-            seq,
-            ts: 0,
-            ts_peer: 0,
-            flow,
-            route: 0,
-            size,
-            sack_count: 0,
-            flags,
-            label: 0.0,
-            sack: [(0, 0); MAX_SACK_BLOCKS],
-        }
+        Self { seq, flow, route: 0, size, flags, label: 0.0, options: Options::None }
     }
 
     /// Whether this packet travels from receiver to sender.
@@ -161,16 +143,17 @@ impl Packet {
     /// in an acknowledgement, of the data packet that it echoes. `None` without the option.
     #[inline]
     pub fn queued(&self) -> Option<Span> {
-        let (ticks, _) = self.sack[MAX_SACK_BLOCKS - 1];
-        self.flags.has(Flags::AQT).then(|| TIMESTAMP_TICK * u64::from(ticks))
+        if !self.flags.has(Flags::AQT) {
+            return None;
+        }
+        self.options.queued().map(|ticks| TIMESTAMP_TICK * u64::from(ticks))
     }
 
     /// Puts the option on the packet, with this time.
     pub fn set_queued(&mut self, queued: Span) {
         self.flags.set(Flags::AQT);
         let ticks = u32::try_from(queued.0 / TIMESTAMP_TICK.0).unwrap_or(u32::MAX);
-        self.sack[MAX_SACK_BLOCKS - 1] = (ticks, 0);
-        self.sack_count = self.sack_count.min(MAX_SACK_BLOCKS as u8 - 1);
+        self.options.tcp_mut().set_queued(ticks);
     }
 
     /// The packet has waited in a queue: the option is brought up to date. An acknowledgement only echoes.
@@ -182,10 +165,22 @@ impl Packet {
         }
     }
 
-    /// The valid SACK blocks.
+    /// TCP's timestamps, if it has the option.
+    #[inline]
+    pub fn timestamps(&self) -> Option<Timestamps> {
+        match &self.options {
+            Options::Tcp(options) => options.timestamps,
+            _ => None,
+        }
+    }
+
+    /// TCP's SACK blocks, most recent first.
     #[inline]
     pub fn sack_blocks(&self) -> &[SackBlock] {
-        &self.sack[..usize::from(self.sack_count)]
+        match &self.options {
+            Options::Tcp(options) => options.blocks(),
+            _ => &[],
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ackclock_core::packet::{Left, Live};
 use ackclock_core::units::Time;
-use ackclock_core::wire::Flags;
+use ackclock_core::wire::{Flags, Options};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::time::{ClockId, clock_gettime};
@@ -183,15 +183,14 @@ impl<'a> Carrier<'a> {
             carried.captured.push(capture(now, side, true, bytes));
         }
         let mut packet = numbering.packet(&headers, side == 1);
-        // No discipline looks at timestamps: the field has the place of the bytes.
-        packet.ts = under_way.keep(bytes);
+        packet.options = Options::Place(under_way.keep(bytes));
         live.enter(packet, now);
     }
 
     /// A packet has left the network: it is handed over, or was dropped.
     fn leave(&mut self, left: Left) {
         let Left { at, packet, dropped } = left;
-        let place = packet.ts;
+        let Options::Place(place) = packet.options else { return };
         if dropped.is_none() {
             let side = usize::from(!packet.is_ack());
             let late = self.now().since(at).0 / PS_PER_NS;

@@ -10,7 +10,7 @@ use ackclock_core::qdisc::{self, FlowFacts, Limit, QdiscCtx, QdiscEnv};
 use ackclock_core::registry::{Entry, Spec};
 use ackclock_core::rng::{Purpose, Stream};
 use ackclock_core::units::{BitRate, Span, Time};
-use ackclock_core::wire::{DropReason, Flags, Packet};
+use ackclock_core::wire::{DropReason, Flags, Options, Packet};
 
 use crate::controls::ERAS;
 use crate::input::Input;
@@ -85,7 +85,7 @@ fn operate(spec: &Spec, env: &QdiscEnv, operations: &[[u8; 2]]) -> Vec<Fate> {
                 if a % 11 == 0 {
                     packet.flags.set(Flags::SYN);
                 }
-                packet.ts = u32::from(a);
+                packet.options = Options::Place(u32::from(a));
                 held.insert(number, (size, now));
                 number += 1;
                 queue.enqueue(packet, &mut ctx);

@@ -268,13 +268,12 @@ impl Wire {
         let mut arrival = self.busy_until[from] + Span::from_millis(10);
         let fate = self.script.next().unwrap_or(0);
         show(format_args!(
-            "{:.6} s: {} sends {} of segment {}, {:?} {:?}, fate {}",
+            "{:.6} s: {} sends {}, {:?} {:?}, fate {}",
             self.now.since(Time::ZERO).seconds(),
             ["sender", "receiver"][from],
             packet.seq,
-            packet.ts,
             packet.flags,
-            packet.sack_blocks(),
+            packet.options,
             fate % 8
         ));
         match fate % 8 {
@@ -282,8 +281,7 @@ impl Wire {
             5 => arrival += Span::from_millis(u64::from(fate)),
             6 => {
                 let mut copy = Packet::new(packet.flow, packet.seq, packet.size, packet.flags);
-                (copy.ts, copy.ts_peer) = (packet.ts, packet.ts_peer);
-                (copy.sack, copy.sack_count) = (packet.sack, packet.sack_count);
+                copy.options = packet.options;
                 self.fly(arrival, from, copy);
             }
             7 if packet.flags.has(Flags::ECT) => packet.flags.set(Flags::CE),

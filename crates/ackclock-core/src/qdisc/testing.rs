@@ -91,7 +91,8 @@ impl<Q: QueueDisc> Bench<Q> {
         let seq = self.seq;
         self.seq += 1;
         let mut packet = Packet::new(FlowId(key), seq, size, flags);
-        packet.ts_peer = echo;
+        packet.options.tcp_mut().timestamps =
+            Some(crate::wire::Timestamps { sender: 0, receiver: echo });
         self.pass(packet);
         seq
     }

@@ -16,9 +16,8 @@
 //! window:   one reduction for what was sent before it; never below 2; to 2 where all is lost for 3 PTOs
 //! paced:    1.25 cwnd / SRTT with a burst of the initial window, unless the control has its rate
 //! ```
-//! On the wire of the engine a data packet carries its number as `seq`, the segment of the stream as `ts`. An ACK
-//! has the largest number as `seq`, the smallest of its first range as `ts_peer`, the delay in units of 8 us as
-//! `ts`, further ranges where TCP has SACK blocks, and with ECN the counts of its marks in the last of these places.
+//! On the wire of the engine a data packet carries its number as `seq`, an ACK the largest number; what else they say
+//! is in their options (`wire/options.rs`).
 //!
 //! Deviations: the handshake is a datagram each way; keys, the anti-amplification limit, migration and closing
 //! have no model. A packet holds one segment of the stream. An ACK has the four newest ranges, three with ECN.

@@ -27,7 +27,7 @@ use crate::ids::FlowId;
 use crate::record::FlowSample;
 use crate::tcp::{Deadline, Endpoint, EndpointCtx, Ranges, Snapshot, segments_of};
 use crate::units::{Bytes, Time};
-use crate::wire::{Flags, MAX_SACK_BLOCKS, Packet};
+use crate::wire::{AckFrame, Flags, MAX_SACK_BLOCKS, MarkCounts, Options, Packet};
 
 use super::config::{BELOW, HANDSHAKE_BYTES};
 
@@ -73,7 +73,7 @@ pub struct QuicReceiver {
     total: u32,
     total_bytes: u64,
     /// Packets received that were marked as ECN-capable, those of them that had CE.
-    counts: (u32, u32),
+    counts: MarkCounts,
     received: u64,
     duplicates: u64,
     acks_sent: u64,
@@ -99,7 +99,7 @@ impl QuicReceiver {
             frames,
             total: size.map_or(u32::MAX, |bytes| segments_of(bytes, config.segment())),
             total_bytes: size.map_or(0, |bytes| bytes.0),
-            counts: (0, 0),
+            counts: MarkCounts::default(),
             received: 0,
             duplicates: 0,
             acks_sent: 0,
@@ -171,6 +171,7 @@ impl QuicReceiver {
     }
 
     fn on_data(&mut self, packet: &Packet, ctx: &mut EndpointCtx<'_>) {
+        let Options::QuicData { segment, part } = packet.options else { return };
         self.received += 1;
         let number = packet.seq;
         let largest_before = self.largest();
@@ -183,12 +184,12 @@ impl QuicReceiver {
         }
         let is_marked = packet.flags.has(Flags::CE);
         if is_marked || packet.flags.has(Flags::ECT) {
-            self.counts.0 += 1;
-            self.counts.1 += u32::from(is_marked);
+            self.counts.capable += 1;
+            self.counts.marked += u32::from(is_marked);
         }
         let is_fresh = match &mut self.frames {
-            None => self.store(packet.ts),
-            Some(frames) => frames.take(packet, self.flow, ctx),
+            None => self.store(segment),
+            Some(frames) => frames.take(part, self.flow, ctx),
         };
         if !is_fresh {
             self.duplicates += 1;
@@ -212,19 +213,16 @@ impl QuicReceiver {
         self.deadline = Deadline::NEVER;
         let ranges = self.numbers.as_slice();
         let Some((&(first, end), older)) = ranges.split_last() else { return };
-        let places = MAX_SACK_BLOCKS - usize::from(self.config.ecn);
-        let count = older.len().min(places);
-        let size = self.config.ack_size(count as u32);
-        let packet = ctx.out.send(self.flow, end - 1, size, Flags::ACK);
-        packet.ts_peer = first;
-        packet.ts = (ctx.now.since(self.largest_at).0 / ACK_DELAY_UNIT.0) as u32;
-        for (place, &range) in packet.sack.iter_mut().zip(older.iter().rev().take(count)) {
+        let mut newest = [(0, 0); MAX_SACK_BLOCKS];
+        let count = older.len().min(AckFrame::room(self.config.ecn));
+        for (place, &range) in newest[..count].iter_mut().zip(older.iter().rev()) {
             *place = range;
         }
-        packet.sack_count = count as u8;
-        if self.config.ecn {
-            packet.sack[MAX_SACK_BLOCKS - 1] = self.counts;
-        }
+        let delay = (ctx.now.since(self.largest_at).0 / ACK_DELAY_UNIT.0) as u32;
+        let counts = self.config.ecn.then_some(self.counts);
+        let size = self.config.ack_size(count as u32);
+        let packet = ctx.out.send(self.flow, end - 1, size, Flags::ACK);
+        packet.options = Options::QuicAck(AckFrame::new(first, delay, &newest[..count], counts));
         self.acks_sent += 1;
         self.largest_acked = Some(end - 1);
     }

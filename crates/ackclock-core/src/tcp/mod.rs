@@ -126,6 +126,8 @@ pub struct Snapshot {
     pub recoveries: u64,
     /// Sender: reductions of the window by ECN.
     pub ecn_reductions: u64,
+    /// Sender: times at which the validation of ECN failed and ended it (QUIC).
+    pub ecn_failures: u64,
     /// Sender: reductions taken back, because nothing had been lost.
     pub spurious: u64,
     /// Sender: acknowledgements that arrived.

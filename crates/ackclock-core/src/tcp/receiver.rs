@@ -38,7 +38,9 @@ use crate::record::FlowSample;
 use crate::tcp::ranges::Ranges;
 use crate::tcp::{Deadline, Endpoint, EndpointCtx, Snapshot, TcpConfig};
 use crate::units::{Bytes, Span, Time};
-use crate::wire::{Flags, MAX_SACK_BLOCKS, Packet, TIMESTAMP_TICK, timestamp};
+use crate::wire::{
+    Flags, MAX_SACK_BLOCKS, Packet, SackBlock, TIMESTAMP_TICK, Timestamps, timestamp,
+};
 
 /// Bytes of the timestamp option with its padding (RFC 7323 appendix A).
 pub(crate) const TIMESTAMP_BYTES: u32 = 12;
@@ -244,14 +246,15 @@ impl Receiver {
         }
         if self.sack && (!self.early.is_empty() || self.duplicate.is_some()) {
             let first = self.duplicate.take().map(|seq| (seq, seq + 1));
-            packet.sack[0] = first.unwrap_or_default();
-            self.fill_sack(usize::from(first.is_some()), room, packet);
+            self.fill_sack(first, room, packet);
         }
     }
 
-    /// Writes SACK blocks from place `first` on, before which a duplicate is reported, to place `most`.
+    /// Writes at most `most` SACK blocks, of which the first reports a `duplicate` if there is one.
     #[inline(always)]
-    fn fill_sack(&self, first: usize, most: usize, packet: &mut Packet) {
+    fn fill_sack(&self, duplicate: Option<SackBlock>, most: usize, packet: &mut Packet) {
+        let mut sack = [duplicate.unwrap_or_default(); MAX_SACK_BLOCKS];
+        let first = usize::from(duplicate.is_some());
         let mut count = first;
         let remembered = self.history[..usize::from(self.history_len)]
             .iter()
@@ -263,12 +266,12 @@ impl Receiver {
                 break;
             }
             // The block that the duplicate lies in follows it.
-            if !packet.sack[first..count].contains(&block) {
-                packet.sack[count] = block;
+            if !sack[first..count].contains(&block) {
+                sack[count] = block;
                 count += 1;
             }
         }
-        packet.sack_count = count as u8;
+        packet.options.tcp_mut().set_blocks(&sack[..count]);
         packet.size += (8 * count + 4) as u16;
     }
 
@@ -282,14 +285,14 @@ impl Receiver {
         }
         let packet = ctx.out.send(self.flow, self.next, self.ack_size as u16, flags);
         if self.timestamps {
-            packet.ts = self.ts_recent;
-            packet.ts_peer = timestamp(ctx.now);
+            let clocks = Timestamps { sender: self.ts_recent, receiver: timestamp(ctx.now) };
+            packet.options.tcp_mut().timestamps = Some(clocks);
             packet.size += TIMESTAMP_BYTES as u16;
         }
         if self.duplicate.is_some() || queued.is_some() {
             self.fill_rare(queued, packet);
         } else if self.sack && !self.early.is_empty() {
-            self.fill_sack(0, MAX_SACK_BLOCKS, packet);
+            self.fill_sack(None, MAX_SACK_BLOCKS, packet);
         }
         self.acks_sent += 1;
         if self.hastes {
@@ -329,8 +332,10 @@ impl Receiver {
         self.withheld += 1;
         if self.withheld == 1 {
             let mut wait = self.sack_delay;
-            if packet.ts_peer != 0 {
-                let ticks = timestamp(now).wrapping_sub(packet.ts_peer);
+            if let Some(Timestamps { receiver, .. }) = packet.timestamps()
+                && receiver != 0
+            {
+                let ticks = timestamp(now).wrapping_sub(receiver);
                 wait = wait.min(Span((TIMESTAMP_TICK * u64::from(ticks)).0 / 20));
             }
             let at = (now + wait).min(self.deadline.at);
@@ -343,8 +348,10 @@ impl Receiver {
     fn on_data(&mut self, packet: &Packet, ctx: &mut EndpointCtx<'_>) {
         self.received += 1;
         let seq = packet.seq;
-        if self.timestamps {
-            self.remember_timestamp(seq, packet.ts, ctx.now);
+        if self.timestamps
+            && let Some(clocks) = packet.timestamps()
+        {
+            self.remember_timestamp(seq, clocks.sender, ctx.now);
         }
         let ce = packet.flags.has(Flags::CE);
         let ce_changed = ce != self.last_ce;
@@ -401,8 +408,10 @@ impl Endpoint for Receiver {
 
     fn on_packet(&mut self, packet: Packet, ctx: &mut EndpointCtx<'_>) {
         if packet.flags.has(Flags::SYN) {
-            if packet.ts != 0 && self.ts_recent == 0 {
-                (self.ts_recent, self.ts_recent_at) = (packet.ts, ctx.now);
+            if let Some(clocks) = packet.timestamps()
+                && self.ts_recent == 0
+            {
+                (self.ts_recent, self.ts_recent_at) = (clocks.sender, ctx.now);
             }
             self.acknowledge(Flags::SYN, packet.queued(), ctx);
         } else if !packet.is_ack() {

@@ -27,7 +27,8 @@ pub(crate) type Script = Box<dyn FnMut(&Packet, u64, Time) -> Fate>;
 pub(crate) struct Left {
     pub(crate) at: Time,
     pub(crate) seq: u32,
-    pub(crate) ts: u32,
+    /// The segment of the stream: in QUIC another number than that of the packet.
+    pub(crate) segment: u32,
     pub(crate) size: u16,
     pub(crate) flags: Flags,
 }
@@ -138,9 +139,10 @@ impl<S: Endpoint, R: Endpoint, L> Scripted<S, R, L> {
         let before = self.left.len();
         for packet in out.take() {
             assert_eq!(from_sender, !packet.is_ack());
-            let Packet { seq, ts, size, flags, .. } = packet;
+            let Packet { seq, size, flags, .. } = packet;
+            let segment = packet.options.segment().unwrap_or(seq);
             if from_sender {
-                self.left.push(Left { at: self.now, seq, ts, size, flags });
+                self.left.push(Left { at: self.now, seq, segment, size, flags });
             } else {
                 self.acks.push((self.now, seq, flags));
             }
@@ -167,8 +169,7 @@ impl<S: Endpoint, R: Endpoint, L> Scripted<S, R, L> {
             Fate::Mark if packet.flags.has(Flags::ECT) => packet.flags.set(Flags::CE),
             Fate::Twice => {
                 let mut copy = Packet::new(packet.flow, packet.seq, packet.size, packet.flags);
-                (copy.ts, copy.ts_peer) = (packet.ts, packet.ts_peer);
-                (copy.sack, copy.sack_count) = (packet.sack, packet.sack_count);
+                copy.options = packet.options;
                 self.fly(arrival, copy);
             }
             Fate::Deliver | Fate::Mark => {}

@@ -21,7 +21,7 @@ use crate::cc::{Ack, Congestion, CongestionControl, SentRecord, Signal, Window};
 use crate::ids::FlowId;
 use crate::tcp::{Deadline, EndpointCtx, MOST_IN_FLIGHT, TcpConfig};
 use crate::units::{Span, Time};
-use crate::wire::{Flags, SackBlock};
+use crate::wire::{Flags, SackBlock, Timestamps};
 
 /// The last thing that happened to the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -259,8 +259,9 @@ impl Machine {
         let was_idle = self.highest_ack == self.maxseq;
         let packet = ctx.out.send(self.flow, number as u32, size as u16, flags);
         if self.config.timestamps {
-            packet.ts = (self.clock.ticks(ctx.now) as u32).wrapping_add(1);
-            packet.ts_peer = self.peer_clock;
+            let sender = (self.clock.ticks(ctx.now) as u32).wrapping_add(1);
+            let clocks = Timestamps { sender, receiver: self.peer_clock };
+            packet.options.tcp_mut().timestamps = Some(clocks);
         }
         if !again {
             self.maxseq = number;

@@ -174,8 +174,9 @@ impl Endpoint for Ns2Sender {
     fn on_packet(&mut self, packet: Packet, ctx: &mut EndpointCtx<'_>) {
         let m = &mut self.machine;
         m.counters.acks_received += 1;
-        if packet.ts_peer != 0 {
-            m.peer_clock = packet.ts_peer;
+        let clocks = packet.timestamps();
+        if let Some(clocks) = clocks {
+            m.peer_clock = clocks.receiver;
         }
         let number = i64::from(packet.seq) - 1;
         if m.completed.is_some() || number > m.maxseq {
@@ -185,7 +186,8 @@ impl Endpoint for Ns2Sender {
         if echo {
             m.on_ecn_echo(number, ctx.now);
         }
-        let ack = AckIn { number, echo, ts: packet.ts, sack: packet.sack_blocks() };
+        let ts = clocks.map_or(0, |clocks| clocks.sender);
+        let ack = AckIn { number, echo, ts, sack: packet.sack_blocks() };
         self.reaction.on_ack(m, &ack, ctx);
         if m.completed.is_some() {
             self.control_timer = Deadline::NEVER;

@@ -8,7 +8,7 @@
 use crate::ids::FlowId;
 use crate::record::FlowSample;
 use crate::tcp::{Deadline, Endpoint, EndpointCtx, Snapshot, TcpConfig};
-use crate::wire::{Flags, MAX_SACK_BLOCKS, Packet, SackBlock, timestamp};
+use crate::wire::{Flags, MAX_SACK_BLOCKS, Packet, SackBlock, Timestamps, timestamp};
 
 /// Wire bytes of a SACK block.
 const BLOCK_BYTES: u32 = 8;
@@ -123,13 +123,14 @@ impl Ns2Sink {
             flags.set(Flags::ECE);
         }
         let ack = ctx.out.send(self.flow, self.next, 0, flags);
-        ack.ts = self.ts;
         // ns-2's clocks are exact; a packet without the option gets an answer without it.
-        ack.ts_peer = if self.ts == 0 { 0 } else { timestamp(ctx.now) };
-        if self.sack {
-            ack.sack = self.recent;
-            ack.sack_count = self.recent_count as u8;
-            size += BLOCK_BYTES * u32::from(ack.sack_count);
+        if self.ts != 0 {
+            let clocks = Timestamps { sender: self.ts, receiver: timestamp(ctx.now) };
+            ack.options.tcp_mut().timestamps = Some(clocks);
+        }
+        if self.sack && self.recent_count > 0 {
+            ack.options.tcp_mut().set_blocks(&self.recent[..self.recent_count]);
+            size += BLOCK_BYTES * self.recent_count as u32;
         }
         ack.size = size as u16;
         self.acks_sent += 1;
@@ -151,7 +152,7 @@ impl Endpoint for Ns2Sink {
         }
         // The echo is the clock of the newest packet that does not lie beyond a gap.
         if packet.seq <= self.acked {
-            self.ts = packet.ts;
+            self.ts = packet.timestamps().map_or(0, |clocks| clocks.sender);
         }
         let before = self.next;
         let fresh = self.store(packet.seq);

@@ -261,8 +261,7 @@ fn duplicates_and_lost_acknowledgements_are_those_that_the_ends_counted() {
         let mut sizes: Vec<u64> = Vec::new();
         let mut seen_before: HashMap<u32, u32> = HashMap::new();
         for row in seen.packets("b->c").filter(|r| data(r) && r.event.name() == "departure") {
-            let segment = if transport == "quic" { row.ts } else { row.seq };
-            let times = seen_before.entry(segment).or_default();
+            let times = seen_before.entry(row.segment).or_default();
             *times += 1;
             if *times > 1 {
                 sizes.push(u64::from(row.size));

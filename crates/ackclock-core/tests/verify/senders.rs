@@ -1,6 +1,7 @@
 //! Senders against the equations and properties that were published with them.
 
 mod quic;
+mod quic_losses;
 
 use serde_json::{Value, json};
 

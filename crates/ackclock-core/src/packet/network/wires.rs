@@ -2,7 +2,7 @@
 
 use crate::memory::use_large_pages;
 use crate::packet::process::event::Stage;
-use crate::packet::storage::ticket::{Options, Ticket};
+use crate::packet::storage::ticket::{OptionStore, Ticket};
 use crate::packet::storage::wire_queue::{Queue, Store};
 
 /// Packets on the wire from one link to one stage of a process, in order of arrival.
@@ -25,14 +25,14 @@ pub(in crate::packet) struct Wires {
     /// The packets of all channels.
     pub(in crate::packet) store: Store,
     /// Options of packets on wires.
-    pub(in crate::packet) options: Options,
+    pub(in crate::packet) options: OptionStore,
     /// Packets that arrive somewhere only after the end of the run.
     pub(in crate::packet) beyond: Vec<Ticket>,
 }
 
 impl Wires {
     pub(in crate::packet) fn new(channels: Vec<Channel>) -> Self {
-        Self { channels, store: Store::new(), options: Options::default(), beyond: Vec::new() }
+        Self { channels, store: Store::new(), options: OptionStore::default(), beyond: Vec::new() }
     }
 
     /// Moves the tables of a run with so many flows to large pages.

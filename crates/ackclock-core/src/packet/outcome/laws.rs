@@ -8,6 +8,7 @@
 //! flow   cwnd and ssthresh are numbers
 //!        delivered in W <= sent by each of its links in W + under way when W began + held back for a hole
 //!        each RTT, and start to completion >= propagation there and back
+//!        delivered <= size of the transfer, and = size once all is acknowledged
 //! ```
 //!
 //! A result that breaks one of these is a fault of the engine, and the run ends with an error.
@@ -31,7 +32,8 @@ pub(in crate::packet) fn check(results: &Results, plan: &Plan) -> Result<(), Str
     }
     let round_trips = plan.round_trips();
     for ((flow, seen), round_trip) in plan.flows.iter().zip(&results.flows).zip(round_trips) {
-        check_flow(flow, seen, plan, results)
+        check_size(flow, seen)
+            .and_then(|()| check_flow(flow, seen, plan, results))
             .and_then(|()| check_delays(flow, seen, round_trip, plan.duration))
             .map_err(|broken| format!("flow {}: {broken}", flow.name))?;
     }
@@ -88,6 +90,23 @@ fn check_flow(
                 link.name(&plan.nodes),
             ));
         }
+    }
+    Ok(())
+}
+
+/// What is acknowledged has been delivered, unless the receiver acknowledges what it has not got.
+fn check_size(flow: &PlanFlow, seen: &FlowResult) -> Result<(), String> {
+    let Some(size) = flow.size else { return Ok(()) };
+    let delivered = seen.receiver.delivered_bytes;
+    if delivered > size.0 {
+        return Err(format!("{delivered} B of a transfer of {} B were delivered", size.0));
+    }
+    let is_honest = flow.tcp.optimistic_acks.is_none_or(|ahead| ahead == 0);
+    if is_honest && seen.sender.completed_s > 0.0 && delivered != size.0 {
+        return Err(format!(
+            "a transfer of {} B was complete at {} s, of which {delivered} B were delivered",
+            size.0, seen.sender.completed_s
+        ));
     }
     Ok(())
 }

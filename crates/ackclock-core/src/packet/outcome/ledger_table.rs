@@ -21,7 +21,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::compile::{Plan, PlanSender};
+use crate::compile::Plan;
 use crate::ids::LinkId;
 use crate::packet::outcome::rows::{Event, PacketRow};
 use crate::wire::{DropReason, Flags};
@@ -137,7 +137,7 @@ impl<'a> LedgerCount<'a> {
         let id = id_of(row);
         *self.waiting[row.link as usize].entry(row.flow).or_default() += u64::from(row.size);
         let hop = self.hop(id, row.link);
-        let segment = self.segment(row);
+        let segment = row.segment;
         let copies = self.copies.entry(id).or_default();
         let on_wire = |copy: &&mut Copy| !copy.waits && copy.sent == hop && hop > 0;
         if let Some(copy) = copies.iter_mut().find(on_wire) {
@@ -252,14 +252,6 @@ impl<'a> LedgerCount<'a> {
     fn hop(&self, id: Id, link: u32) -> u32 {
         let place = self.route(id).iter().position(|on| on.0 == link);
         place.unwrap_or_else(|| panic!("flow {} is not routed over link {link}", id.0)) as u32
-    }
-
-    /// The data that a packet carries: QUIC numbers packets apart from it.
-    fn segment(&self, row: &PacketRow) -> u32 {
-        match *self.plan.flows[row.flow as usize].sender {
-            PlanSender::Quic { .. } => row.ts,
-            _ => row.seq,
-        }
     }
 }
 

@@ -13,7 +13,7 @@ use crate::packet::process::logical_process::Process;
 use crate::record::{FlowSample, FlowSamples, Recorder};
 use crate::tcp::Snapshot;
 use crate::units::Time;
-use crate::wire::{DropReason, MAX_SACK_BLOCKS, Packet};
+use crate::wire::{DropReason, Packet};
 
 /// State at the end of the warm-up, from which rates are measured.
 #[derive(Default)]
@@ -112,21 +112,19 @@ impl<C: Clock> Observer<C> {
         if Self::keeps(&self.link_filter, link)
             && (self.want_queues || Self::keeps(&self.flow_filter, packet.flow.0))
         {
-            // Blocks beyond the count are left over from an earlier packet.
-            let mut sack = [(0, 0); MAX_SACK_BLOCKS];
-            let blocks = packet.sack_blocks();
-            sack[..blocks.len()].copy_from_slice(blocks);
+            let (sack_count, sack) = packet.options.recorded_blocks();
+            let segment = packet.options.segment().unwrap_or(packet.seq);
             self.packets.push(PacketRow {
                 at: Time(C::ps(at)),
                 link,
                 event,
                 flow: packet.flow.0,
                 seq: packet.seq,
-                ts: packet.ts,
+                segment,
                 flags: packet.flags.0,
                 size: packet.size,
                 reason,
-                sack_count: packet.sack_count,
+                sack_count,
                 sack,
             });
         }

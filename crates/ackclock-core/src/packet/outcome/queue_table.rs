@@ -75,7 +75,7 @@ mod tests {
             event,
             flow: 0,
             seq: 0,
-            ts: 0,
+            segment: 0,
             flags: 0,
             size,
             reason: None,

@@ -42,8 +42,8 @@ pub struct PacketRow {
     pub flow: u32,
     /// Segment number, or next segment expected.
     pub seq: u32,
-    /// Timestamp of its sender; in QUIC, the segment that it carries. 0: none.
-    pub ts: u32,
+    /// The segment of the stream that it carries, which QUIC numbers apart from packets; else `seq`.
+    pub segment: u32,
     /// Header bits.
     pub flags: u16,
     /// Bytes on the wire.

@@ -136,6 +136,13 @@ fn find_suspect_outcomes(results: &Results, plan: &Plan) -> Vec<String> {
                 flow.name
             ));
         }
+        if seen.sender.ecn_failures > 0 {
+            warnings.push(format!(
+                "flow {}: its sender ended ECN, as the counts in acknowledgements were not those of what it had \
+                 sent (RFC 9000, 13.4.2.1)",
+                flow.name
+            ));
+        }
         let is_branch = matches!(*flow.sender, PlanSender::Branch { .. });
         if active > 5.0 && !is_branch && seen.receiver.delivered_packets == 0 {
             warnings.push(format!("flow {}: nothing was delivered in {active:.1} s", flow.name));

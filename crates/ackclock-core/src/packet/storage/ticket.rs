@@ -3,7 +3,7 @@
 use crate::ids::FlowId;
 use crate::memory::{prefetch, use_large_pages};
 use crate::units::Span;
-use crate::wire::{Flags, MAX_SACK_BLOCKS, Packet, SackBlock};
+use crate::wire::{Flags, Options, Packet};
 
 /// A packet on the wire, without its flow, which follows from its route, and without its options, which
 /// few packets have. It is three whole words: a wide load of what was stored in parts stalls.
@@ -13,7 +13,7 @@ pub(in crate::packet) struct Ticket {
     pub(in crate::packet) at: u64,
     /// Position in the route table; from bit 32 on the sequence number.
     route_seq: u64,
-    /// Index of its options or [`Options::NONE`]; from bit 32 on the bytes on the wire, from bit 48 on
+    /// Index of its options or [`OptionStore::NONE`]; from bit 32 on the bytes on the wire, from bit 48 on
     /// the flags.
     content: u64,
 }
@@ -25,19 +25,22 @@ impl Ticket {
         packet: &Packet,
         route: u32,
         at: u64,
-        options: &mut Options,
+        options: &mut OptionStore,
     ) -> Self {
-        let index = if packet.sack_count == 0
-            && packet.ts == 0
-            && packet.flags.0 & (Flags::LABEL | Flags::AQT).0 == 0
-        {
-            Options::NONE
-        } else {
-            options.insert(packet)
-        };
+        let is_bare = matches!(packet.options, Options::None) && !packet.flags.has(Flags::LABEL);
+        let index = if is_bare { OptionStore::NONE } else { options.insert(packet) };
         let content =
             u64::from(index) | u64::from(packet.size) << 32 | u64::from(packet.flags.0) << 48;
-        Self { at, route_seq: u64::from(route) | u64::from(packet.seq) << 32, content }
+        let ticket =
+            Self { at, route_seq: u64::from(route) | u64::from(packet.seq) << 32, content };
+        debug_assert!(ticket.holds(packet, options), "{packet:?} would arrive changed");
+        ticket
+    }
+
+    /// Whether what arrives is the packet, but for its place on the route, which the engine sets.
+    fn holds(self, packet: &Packet, options: &OptionStore) -> bool {
+        let stored = self.inspect(packet.flow, options);
+        Packet { route: packet.route, ..stored } == *packet
     }
 
     /// Its words: the arrival, and two that only this file interprets.
@@ -90,12 +93,12 @@ impl Ticket {
     /// Whether the packet has no options.
     #[inline(always)]
     pub(in crate::packet) fn is_bare(self) -> bool {
-        self.content as u32 == Options::NONE
+        self.content as u32 == OptionStore::NONE
     }
 
     /// The packet of `flow`; removes its options from `options`.
     #[inline(never)]
-    pub(in crate::packet) fn into_packet(self, flow: FlowId, options: &mut Options) -> Packet {
+    pub(in crate::packet) fn into_packet(self, flow: FlowId, options: &mut OptionStore) -> Packet {
         let mut packet = self.header(flow);
         if !self.is_bare() {
             options.remove(self.content as u32, &mut packet);
@@ -104,7 +107,7 @@ impl Ticket {
     }
 
     /// A copy of the packet for inspection; its options stay in `options`.
-    pub(in crate::packet) fn inspect(self, flow: FlowId, options: &Options) -> Packet {
+    pub(in crate::packet) fn inspect(self, flow: FlowId, options: &OptionStore) -> Packet {
         let mut packet = self.header(flow);
         if let Some(&list) = options.lists.get(self.content as u32 as usize) {
             list.onto(&mut packet);
@@ -125,19 +128,14 @@ impl Ticket {
 /// What few packets have.
 #[derive(Clone, Copy, Debug)]
 struct OptionList {
-    ts: u32,
-    ts_peer: u32,
+    options: Options,
     label: f32,
-    sack_count: u8,
-    sack: [SackBlock; MAX_SACK_BLOCKS],
 }
 
 impl OptionList {
     #[inline(always)]
     fn onto(self, packet: &mut Packet) {
-        let Self { ts, ts_peer, label, sack_count, sack } = self;
-        (packet.ts, packet.ts_peer, packet.label) = (ts, ts_peer, label);
-        (packet.sack_count, packet.sack) = (sack_count, sack);
+        (packet.options, packet.label) = (self.options, self.label);
     }
 }
 
@@ -152,27 +150,27 @@ pub(in crate::packet) struct Parcel {
 
 impl Parcel {
     /// Takes a packet, and its options out of `options`.
-    pub(in crate::packet) fn pack(channel: u32, ticket: Ticket, options: &mut Options) -> Self {
+    pub(in crate::packet) fn pack(channel: u32, ticket: Ticket, options: &mut OptionStore) -> Self {
         Self { channel, ticket, options: options.take(ticket.content as u32) }
     }
 
     /// The ticket in the thread that reads the channel, whose `options` get those of the packet.
-    pub(in crate::packet) fn unpack(self, options: &mut Options) -> Ticket {
+    pub(in crate::packet) fn unpack(self, options: &mut OptionStore) -> Ticket {
         let Self { mut ticket, options: list, .. } = self;
-        let index = list.map_or(Options::NONE, |list| options.store(list));
+        let index = list.map_or(OptionStore::NONE, |list| options.store(list));
         ticket.content = ticket.content >> 32 << 32 | u64::from(index);
         ticket
     }
 }
 
-/// Options of those packets on wires that have some.
+/// OptionStore of those packets on wires that have some.
 #[derive(Debug, Default)]
-pub(in crate::packet) struct Options {
+pub(in crate::packet) struct OptionStore {
     lists: Vec<OptionList>,
     free: Vec<u32>,
 }
 
-impl Options {
+impl OptionStore {
     /// In place of an index: no options.
     pub(in crate::packet) const NONE: u32 = u32::MAX;
 
@@ -196,14 +194,14 @@ impl Options {
             let mut packet = Packet::new(FlowId(0), 0, 0, ticket.flags());
             list.onto(&mut packet);
             packet.add_queued(waited);
-            list.sack = packet.sack;
+            list.options = packet.options;
         }
     }
 
     #[inline(never)]
     fn insert(&mut self, packet: &Packet) -> u32 {
-        let Packet { ts, ts_peer, label, sack_count, sack, .. } = *packet;
-        self.store(OptionList { ts, ts_peer, label, sack_count, sack })
+        let Packet { options, label, .. } = *packet;
+        self.store(OptionList { options, label })
     }
 
     #[inline(always)]
@@ -226,5 +224,108 @@ impl Options {
         let list = *self.lists.get(index as usize)?;
         self.free.push(index);
         Some(list)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::wire::{AckFrame, FramePart, MarkCounts, SackBlock, Timestamps};
+
+    fn number() -> impl Strategy<Value = u32> {
+        prop_oneof![Just(0), Just(1), Just(u32::MAX), any::<u32>()]
+    }
+
+    fn rate() -> impl Strategy<Value = f32> {
+        prop_oneof![Just(0.0f32), 0.0f32..1e12]
+    }
+
+    fn blocks() -> impl Strategy<Value = Vec<SackBlock>> {
+        prop::collection::vec((number(), number()), 0..4)
+    }
+
+    /// Every kind of options with every field at 0 and elsewhere.
+    fn options() -> impl Strategy<Value = (Options, Option<u32>)> {
+        let tcp = (prop::option::of((number(), number())), blocks(), prop::option::of(number()));
+        let tcp = tcp.prop_map(|(clocks, blocks, queued)| {
+            let mut options = Options::None;
+            let tcp = options.tcp_mut();
+            tcp.timestamps = clocks.map(|(sender, receiver)| Timestamps { sender, receiver });
+            tcp.set_blocks(&blocks);
+            (options, queued)
+        });
+        let part = (number(), number(), number(), number())
+            .prop_map(|(stream, frame, offset, size)| FramePart { stream, frame, offset, size });
+        let counts =
+            (number(), number()).prop_map(|(capable, marked)| MarkCounts { capable, marked });
+        let plain = prop_oneof![
+            Just(Options::None),
+            (number(), prop::option::of(part))
+                .prop_map(|(segment, part)| Options::QuicData { segment, part }),
+            (number(), number(), blocks(), prop::option::of(counts)).prop_map(
+                |(first, delay, older, counts)| Options::QuicAck(AckFrame::new(
+                    first, delay, &older, counts
+                ))
+            ),
+            number().prop_map(|group| Options::StopSending { group }),
+            (number(), number())
+                .prop_map(|(clock, round_trip)| Options::TfrcData { clock, round_trip }),
+            (number(), number(), rate(), rate())
+                .prop_map(|(echo, delay, rate, p)| Options::TfrcReport { echo, delay, rate, p }),
+            rate().prop_map(Options::Goodput),
+            number().prop_map(Options::Place),
+        ];
+        prop_oneof![tcp, plain.prop_map(|options| (options, None))]
+    }
+
+    fn packet() -> impl Strategy<Value = Packet> {
+        let label = prop::option::of(rate());
+        (number(), 0u32..9, any::<u16>(), any::<u16>(), options(), label).prop_map(
+            |(seq, flow, size, flags, (options, queued), label)| {
+                let mut packet = Packet::new(FlowId(flow), seq, size, Flags(flags));
+                packet.flags.clear(Flags::LABEL | Flags::AQT);
+                packet.options = options;
+                if let Some(label) = label {
+                    packet.flags.set(Flags::LABEL);
+                    packet.label = label;
+                }
+                if let Some(ticks) = queued {
+                    packet.set_queued(crate::wire::TIMESTAMP_TICK * u64::from(ticks));
+                }
+                packet
+            },
+        )
+    }
+
+    fn twin(packet: &Packet) -> Packet {
+        Packet { ..*packet }
+    }
+
+    proptest! {
+        /// Through the store of one thread, and to the store of another, whatever else the stores hold.
+        #[test]
+        fn every_packet_leaves_the_store_as_it_came(packets in prop::collection::vec(packet(), 1..20)) {
+            let (mut here, mut there) = (OptionStore::default(), OptionStore::default());
+            let tickets: Vec<Ticket> =
+                packets.iter().map(|packet| Ticket::of(packet, 7, 11, &mut here)).collect();
+            for (packet, ticket) in packets.iter().zip(&tickets) {
+                let expected = Packet { route: 7, ..twin(packet) };
+                prop_assert_eq!(ticket.inspect(packet.flow, &here), expected);
+            }
+            for (i, (packet, ticket)) in packets.iter().zip(tickets).enumerate() {
+                let expected = Packet { route: 7, ..twin(packet) };
+                let arrived = if i % 2 == 0 {
+                    ticket.into_packet(packet.flow, &mut here)
+                } else {
+                    let ticket = Parcel::pack(0, ticket, &mut here).unpack(&mut there);
+                    ticket.into_packet(packet.flow, &mut there)
+                };
+                prop_assert_eq!(arrived, expected);
+            }
+            prop_assert_eq!(here.free.len(), here.lists.len());
+            prop_assert_eq!(there.free.len(), there.lists.len());
+        }
     }
 }

@@ -45,7 +45,7 @@ impl Passive {
             // The latest request: an earlier one may have been lost.
             self.request = Some(now);
         } else if !packet.is_ack() {
-            self.data(packet.ts_peer, now);
+            self.data(packet.timestamps().map_or(0, |clocks| clocks.receiver), now);
         }
         self.rtt_s
     }
@@ -74,12 +74,19 @@ mod tests {
     use crate::ids::FlowId;
     use crate::near::near;
     use crate::units::Span;
+    use crate::wire::Timestamps;
+
+    fn echo(packet: &mut Packet, receiver: u32) {
+        packet.options.tcp_mut().timestamps = Some(Timestamps { sender: 0, receiver });
+    }
 
     /// A packet at `ms` with the receiver's clock at `echo_ms`, which began at 5 s.
     fn see(flow: &mut Passive, ms: u64, flags: Flags, echo_ms: Option<u64>) -> f64 {
         let mut packet = Packet::new(FlowId(0), 0, 1000, flags);
         // 16 ticks to a microsecond.
-        packet.ts_peer = echo_ms.map_or(0, |ms| ((5000 + ms) * 16_000) as u32);
+        if let Some(ms) = echo_ms {
+            echo(&mut packet, ((5000 + ms) * 16_000) as u32);
+        }
         flow.packet(&packet, Time(Span::from_millis(ms).0))
     }
 
@@ -114,10 +121,10 @@ mod tests {
         let mut packet = Packet::new(FlowId(0), 0, 1000, Flags::SYN);
         flow.packet(&packet, Time(0));
         packet.flags = Flags::default();
-        packet.ts_peer = u32::MAX - 799;
+        echo(&mut packet, u32::MAX - 799);
         near::<12>(flow.packet(&packet, Time(Span::from_millis(100).0)), 0.1);
         // 1600 ticks later, 100 microseconds, and seen 100 microseconds later.
-        packet.ts_peer = 800;
+        echo(&mut packet, 800);
         near::<12>(flow.packet(&packet, Time(Span::from_micros(100_100).0)), 0.1);
     }
 

@@ -86,8 +86,7 @@ mod tests {
 
     fn ack(number: u32, blocks: &[SackBlock]) -> Packet {
         let mut packet = Packet::new(FlowId(0), number, 40, Flags::ACK);
-        packet.sack[..blocks.len()].copy_from_slice(blocks);
-        packet.sack_count = blocks.len() as u8;
+        packet.options.tcp_mut().set_blocks(blocks);
         packet
     }
 

@@ -8,7 +8,7 @@ use crate::quic::config::BELOW;
 use crate::record::FrameRow;
 use crate::tcp::{EndpointCtx, Ranges};
 use crate::units::Time;
-use crate::wire::{Flags, Packet};
+use crate::wire::{Flags, FramePart, Options};
 
 /// Groups of a stream that are remembered while they are incomplete.
 const REMEMBERED: usize = 64;
@@ -72,15 +72,12 @@ impl FrameSink {
     /// Takes a packet's data; false if it was here before.
     pub(in crate::quic) fn take(
         &mut self,
-        packet: &Packet,
+        part: Option<FramePart>,
         flow: FlowId,
         ctx: &mut EndpointCtx<'_>,
     ) -> bool {
-        let [(stream, number), (offset, size), _] = packet.sack;
-        let Some(settings) = self.streams.get(stream as usize).filter(|_| packet.sack_count == 2)
-        else {
-            return true;
-        };
+        let Some(FramePart { stream, frame: number, offset, size }) = part else { return true };
+        let Some(settings) = self.streams.get(stream as usize) else { return true };
         let (is_datagram, per_group) = (settings.datagrams, settings.group);
         let length = u64::from(self.segment.min(size - offset));
         if is_datagram {
@@ -162,7 +159,7 @@ impl FrameSink {
         if settings.cancel_after.is_some_and(|most| ctx.now.since(made) > most) {
             let stop = Flags::ACK | Flags::FIN;
             let packet = ctx.out.send(flow, stream, (STOP_BYTES + BELOW) as u16, stop);
-            packet.ts = number / settings.group;
+            packet.options = Options::StopSending { group: number / settings.group };
         }
     }
 }
@@ -209,15 +206,16 @@ mod tests {
     impl Bench {
         /// Half of a frame arrives.
         fn half(&mut self, ms: u64, frame: u32, second: bool) -> bool {
-            let mut packet = Packet::new(FlowId(0), 0, 1067, Flags::default());
-            packet.sack[0] = (0, frame);
-            packet.sack[1] = (if second { 1000 } else { 0 }, 2000);
-            packet.sack_count = 2;
+            let offset = if second { 1000 } else { 0 };
+            let part = FramePart { stream: 0, frame, offset, size: 2000 };
             let mut out = Outbox::default();
             let rng = &mut Stream::new(1, Purpose::Receiver, 0);
             let mut ctx = EndpointCtx { now: at(ms), out: &mut out, rng, record: &mut self.record };
-            let fresh = self.sink.take(&packet, FlowId(0), &mut ctx);
-            self.stops.extend(out.take().iter().map(|stop| (stop.seq, stop.ts)));
+            let fresh = self.sink.take(Some(part), FlowId(0), &mut ctx);
+            self.stops.extend(out.take().iter().map(|stop| match stop.options {
+                Options::StopSending { group } => (stop.seq, group),
+                other => panic!("{other:?}"),
+            }));
             fresh
         }
 

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::{FrameStreams, made_at};
 use crate::tcp::Deadline;
 use crate::units::Time;
-use crate::wire::Packet;
+use crate::wire::FramePart;
 
 /// What a segment holds: data of one frame.
 #[derive(Clone, Copy, Debug)]
@@ -149,15 +149,11 @@ impl FrameSource {
         self.part(segment).map_or(0, |part| part.length)
     }
 
-    /// Writes on a packet what it holds; nothing on one without data, which is a PING.
-    pub(in crate::quic) fn label(&self, segment: u32, again: bool, packet: &mut Packet) {
-        if self.payload(segment, again) > 0
-            && let Some(part) = self.part(segment)
-        {
-            packet.sack[0] = (part.stream as u32, part.frame);
-            packet.sack[1] = (part.offset, part.size);
-            packet.sack_count = 2;
-        }
+    /// What a packet with this segment holds; nothing of one without data, which is a PING.
+    pub(in crate::quic) fn describe(&self, segment: u32, again: bool) -> Option<FramePart> {
+        let Part { stream, frame, offset, size, .. } =
+            *self.part(segment).filter(|_| self.payload(segment, again) > 0)?;
+        Some(FramePart { stream: stream as u32, frame, offset, size })
     }
 
     /// Whether a segment is not to be sent again.
@@ -208,10 +204,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::ids::FlowId;
     use crate::scenario::FrameStream;
     use crate::units::{Bytes, Span};
-    use crate::wire::Flags;
 
     fn at(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)
@@ -239,10 +233,8 @@ mod tests {
         (from..from + count)
             .map(|segment| {
                 source.fill();
-                let mut packet = Packet::new(FlowId(0), 0, 0, Flags::default());
-                source.label(segment, false, &mut packet);
-                let [(stream, frame), (offset, size), _] = packet.sack;
-                (stream, frame, offset, size)
+                let part = source.describe(segment, false).unwrap();
+                (part.stream, part.frame, part.offset, part.size)
             })
             .collect()
     }

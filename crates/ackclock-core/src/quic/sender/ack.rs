@@ -9,7 +9,7 @@ use crate::quic::sent::Gone;
 use crate::quic::{ACK_DELAY_UNIT, QuicConfig};
 use crate::tcp::{EndpointCtx, Stage, Stamp};
 use crate::units::{Span, Time};
-use crate::wire::{MAX_SACK_BLOCKS, Packet};
+use crate::wire::AckFrame;
 
 /// What an ACK frame newly acknowledges.
 #[derive(Clone, Copy, Debug, Default)]
@@ -38,9 +38,9 @@ fn persistent_congestion(rtt: &Rtt, config: &QuicConfig) -> Span {
 }
 
 impl QuicSender {
-    pub(super) fn on_ack(&mut self, packet: &Packet, ctx: &mut EndpointCtx<'_>) {
+    /// An ACK frame has arrived that ends with the number `largest`.
+    pub(super) fn on_ack(&mut self, largest: u32, frame: &AckFrame, ctx: &mut EndpointCtx<'_>) {
         self.count.acks_received += 1;
-        let largest = packet.seq;
         if largest >= self.sent.next() {
             return;
         }
@@ -53,19 +53,21 @@ impl QuicSender {
             sampler.begin();
         }
         let is_newer = self.sent.largest_acked().is_none_or(|before| largest > before);
-        let news = self.enter(packet, now);
+        let news = self.enter(largest, frame, now);
         let mut rtt = None;
         if let Some((number, stamp)) = news.newest {
             if number == largest {
                 // @src rfc9002#5.1, #5.3: the peer's delay counts up to its maximum.
-                let delay = (ACK_DELAY_UNIT * u64::from(packet.ts)).min(self.config.max_ack_delay);
+                let delay =
+                    (ACK_DELAY_UNIT * u64::from(frame.delay)).min(self.config.max_ack_delay);
                 rtt = Some(self.take_sample(now.since(stamp.record.sent_at), delay, ctx));
             }
             let min_rtt = self.rtt.min();
             self.deliveries.on_delivery(now, news.count, &stamp, min_rtt);
             self.probe_count = 0;
         }
-        let marked = self.count_marks(packet, is_newer, &news, now);
+        let marked =
+            if self.ecn && is_newer { self.count_marks(largest, frame, &news, now) } else { 0 };
         let losses = self.detect_losses(now);
         self.react(losses, marked, &news, flight, now);
         if self.in_recovery && self.follows_slow_start {
@@ -100,12 +102,12 @@ impl QuicSender {
     }
 
     /// Takes the frame's ranges.
-    fn enter(&mut self, packet: &Packet, now: Time) -> News {
+    fn enter(&mut self, largest: u32, frame: &AckFrame, now: Time) -> News {
         let Self { sent, stream, sampler, outage, count, recovery_start, .. } = self;
         let mut news = News::default();
-        let first = (packet.ts_peer, packet.seq + 1);
+        let first = (frame.first, largest + 1);
         // Oldest first, as the packets left.
-        for &range in packet.sack_blocks().iter().rev().chain([&first]) {
+        for &range in frame.older().iter().rev().chain([&first]) {
             sent.acknowledge(range, |gone: Gone| {
                 stream.acknowledge(gone.segment);
                 if let Some(sampler) = sampler {
@@ -125,24 +127,29 @@ impl QuicSender {
         news
     }
 
-    /// Compares the counts of ECN with those of the ACK before; packets newly marked CE.
-    fn count_marks(&mut self, packet: &Packet, is_newer: bool, news: &News, now: Time) -> u32 {
-        if !self.ecn || !is_newer {
-            return 0;
-        }
-        let (capable, marked) = packet.sack[MAX_SACK_BLOCKS - 1];
-        let fresh = capable.wrapping_sub(self.ecn_counts.0);
-        let fresh_marked = marked.wrapping_sub(self.ecn_counts.1);
-        self.ecn_counts = (capable, marked);
-        // @src rfc9000#13.4.2.1: a path that erases the codepoint, or a peer that counts wrongly, ends ECN.
-        if fresh < news.count || fresh_marked > fresh {
+    /// Compares the counts of ECN with those of the ACK before: packets newly marked CE, if they can be true.
+    ///
+    /// A path that erases the codepoint, or a peer that does not count or counts wrongly, ends ECN.
+    fn validate_marks(&mut self, frame: &AckFrame, news: &News) -> Option<u32> {
+        // @src rfc9000#13.4.2.1: no counts; fewer than the packets they are for; more than were sent.
+        let counts = frame.counts().filter(|counts| counts.capable <= self.sent.next())?;
+        let before = std::mem::replace(&mut self.ecn_counts, counts);
+        let fresh = counts.capable.checked_sub(before.capable)?;
+        let fresh_marked = counts.marked.checked_sub(before.marked)?;
+        (fresh >= news.count && fresh_marked <= fresh).then_some(fresh_marked)
+    }
+
+    /// Takes the counts of ECN of a newer ACK; packets newly marked CE.
+    fn count_marks(&mut self, largest: u32, frame: &AckFrame, news: &News, now: Time) -> u32 {
+        let Some(fresh_marked) = self.validate_marks(frame, news) else {
             self.ecn = false;
+            self.count.ecn_failures += 1;
             return 0;
-        }
+        };
         let counts = EcnCounts {
             acked: news.count,
             marked: fresh_marked,
-            una: packet.seq + 1,
+            una: largest + 1,
             nxt: self.sent.next(),
             ..EcnCounts::at(now)
         };

@@ -23,7 +23,7 @@ use crate::tcp::{
     Transfer, Watch, earliest, is_window, probes,
 };
 use crate::units::{Bytes, Span, Time};
-use crate::wire::{Flags, Packet};
+use crate::wire::{Flags, MarkCounts, Options, Packet};
 
 /// Requests of a handshake that may be under way.
 const REQUESTS: usize = 16;
@@ -63,6 +63,8 @@ struct Counts {
     probe_timeouts: u64,
     recoveries: u64,
     ecn_reductions: u64,
+    /// Times at which the validation of ECN failed.
+    ecn_failures: u64,
     completed_s: f64,
     /// Packets that were acknowledged after they had been declared lost.
     late: u64,
@@ -90,7 +92,7 @@ pub struct QuicSender {
     sends_ect_1: bool,
     ecn: bool,
     /// Counts of ECN in the newest ACK.
-    ecn_counts: (u32, u32),
+    ecn_counts: MarkCounts,
     /// What was sent up to this time belongs to the present or last recovery period.
     recovery_start: Option<Time>,
     in_recovery: bool,
@@ -145,7 +147,7 @@ impl QuicSender {
             outage: Outage::default(),
             rtt: Rtt::new(&config),
             deliveries: Deliveries::default(),
-            ecn_counts: (0, 0),
+            ecn_counts: MarkCounts::default(),
             recovery_start: None,
             in_recovery: false,
             may_send_one: false,
@@ -320,7 +322,11 @@ impl Endpoint for QuicSender {
         let is_answer = packet.flags.has(Flags::SYN);
         match self.stage {
             Stage::Open if packet.flags.has(Flags::FIN) => self.on_stop_sending(&packet, ctx.now),
-            Stage::Open if !is_answer => self.on_ack(&packet, ctx),
+            Stage::Open => {
+                if let Options::QuicAck(frame) = &packet.options {
+                    self.on_ack(packet.seq, frame, ctx);
+                }
+            }
             Stage::Opening if is_answer => self.on_request_answered(&packet, ctx),
             _ => {}
         }
@@ -351,6 +357,7 @@ impl Endpoint for QuicSender {
             timeouts: self.count.probe_timeouts,
             recoveries: self.count.recoveries,
             ecn_reductions: self.count.ecn_reductions,
+            ecn_failures: self.count.ecn_failures,
             acks_received: self.count.acks_received,
             rtt_sum_s: self.count.rtt_sum_s,
             rtt_count: self.count.rtt_count,

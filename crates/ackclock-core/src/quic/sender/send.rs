@@ -6,7 +6,7 @@ use crate::quic::QuicConfig;
 use crate::quic::config::{BELOW, HANDSHAKE_BYTES};
 use crate::tcp::{Deadline, EndpointCtx, Stage, Stamp, paced};
 use crate::units::{PS_PER_S, Span, Time};
-use crate::wire::{Flags, Packet};
+use crate::wire::{Flags, Options, Packet};
 
 /// The pacer's time between packets, and how many may leave at once.
 struct Pace {
@@ -198,10 +198,8 @@ impl QuicSender {
         }
         let size = QuicConfig::data_size(payload);
         let packet = ctx.out.send(self.flow, number, size, flags);
-        packet.ts = segment;
-        if let Some(frames) = &self.frames {
-            frames.label(segment, again, packet);
-        }
+        let part = self.frames.as_ref().and_then(|frames| frames.describe(segment, again));
+        packet.options = Options::QuicData { segment, part };
         self.count.sent_packets += 1;
         self.count.sent_bytes += u64::from(size);
         self.last_sent_at = now;

@@ -6,7 +6,7 @@ use super::QuicSender;
 use crate::quic::config::MIN_WINDOW;
 use crate::tcp::{Deadline, EndpointCtx, Stage, tick};
 use crate::units::{Span, Time};
-use crate::wire::Packet;
+use crate::wire::{Options, Packet};
 
 /// Packets of one probe.
 const PROBES: usize = MIN_WINDOW as usize;
@@ -58,8 +58,9 @@ impl QuicSender {
     /// The receiver cancels a group of frames.
     #[cold]
     pub(super) fn on_stop_sending(&mut self, packet: &Packet, now: Time) {
+        let Options::StopSending { group } = packet.options else { return };
         let Self { frames: Some(frames), stream, transfer, .. } = self else { return };
-        frames.cancel(packet.seq, packet.ts);
+        frames.cancel(packet.seq, group);
         stream.give_up(|segment| frames.is_given_up(segment));
         transfer.available = stream.nxt() + frames.waiting();
         if self.nothing_left(now) && self.stream.outstanding() == 0 {

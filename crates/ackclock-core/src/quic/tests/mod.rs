@@ -4,6 +4,7 @@ mod frames;
 mod random;
 mod receiver;
 mod recovery;
+mod reports;
 mod wire;
 
 use std::sync::{Arc, Mutex};

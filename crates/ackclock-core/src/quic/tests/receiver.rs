@@ -9,7 +9,7 @@ use crate::rng::{Purpose, Stream};
 use crate::scenario::QuicOptions;
 use crate::tcp::{Endpoint, EndpointCtx};
 use crate::units::Time;
-use crate::wire::{Flags, Packet};
+use crate::wire::{AckFrame, Flags, Options, Packet};
 
 struct Bench {
     receiver: QuicReceiver,
@@ -42,7 +42,7 @@ impl Bench {
     /// A packet arrives whose segment has the same number.
     fn data(&mut self, number: u32, ms: u64, flags: Flags) -> Option<Packet> {
         let mut packet = Packet::new(FlowId(0), number, 1228, flags);
-        packet.ts = number;
+        packet.options = Options::QuicData { segment: number, part: None };
         self.call(at(ms), |receiver, ctx| receiver.on_packet(packet, ctx))
     }
 
@@ -55,10 +55,24 @@ impl Bench {
     }
 }
 
+fn frame_of(ack: &Packet) -> AckFrame {
+    match ack.options {
+        Options::QuicAck(frame) => frame,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The packets of an ACK that were ECN-capable, and those marked.
+fn marks_of(ack: &Packet) -> (u32, u32) {
+    let counts = frame_of(ack).counts().unwrap();
+    (counts.capable, counts.marked)
+}
+
 /// The ranges of an ACK, newest first.
 fn ranges(ack: &Packet) -> Vec<(u32, u32)> {
-    let mut all = vec![(ack.ts_peer, ack.seq + 1)];
-    all.extend_from_slice(ack.sack_blocks());
+    let frame = frame_of(ack);
+    let mut all = vec![(frame.first, ack.seq + 1)];
+    all.extend_from_slice(frame.older());
     all
 }
 
@@ -69,7 +83,7 @@ fn every_second_packet_is_acknowledged_and_the_odd_one_after_the_delay() {
     assert_eq!(bench.answered(&[0, 1, 2, 3, 4]), [1, 3]);
     assert_eq!(bench.receiver.deadline().at, at(5 + 25));
     let ack = bench.call(at(30), Endpoint::on_timer).unwrap();
-    assert_eq!((ranges(&ack), ack.ts), (vec![(0, 5)], 25_000 / 8));
+    assert_eq!((ranges(&ack), frame_of(&ack).delay), (vec![(0, 5)], 25_000 / 8));
     assert_eq!(bench.receiver.deadline().at, Time::MAX);
 }
 
@@ -77,14 +91,27 @@ fn every_second_packet_is_acknowledged_and_the_odd_one_after_the_delay() {
 #[test]
 fn a_gap_its_filling_and_a_mark_are_acknowledged_at_once() {
     let mut bench = Bench::new(&QuicOptions { ecn: Some(true), ..QuicOptions::default() });
-    assert_eq!(bench.answered(&[0, 1, 3, 4, 2, 5]), [1, 3, 2]);
-    let ack = bench.data(6, 10, Flags::ECT | Flags::CE).unwrap();
-    assert_eq!(ranges(&ack), [(0, 7)]);
-    assert_eq!(ack.sack[2], (1, 1));
+    assert_eq!(bench.answered(&[0, 1, 3, 4, 2, 5, 6]), [1, 3, 2, 6]);
+    // The first packet after an ACK waits without a mark, and is acknowledged at once with one.
+    assert!(bench.data(7, 10, Flags::ECT).is_none());
     let ack = bench.data(8, 11, Flags::ECT).unwrap();
-    assert_eq!((ranges(&ack), ack.sack[2]), (vec![(8, 9), (0, 7)], (2, 1)));
+    assert_eq!((ranges(&ack), marks_of(&ack)), (vec![(0, 9)], (2, 0)));
+    let ack = bench.data(9, 12, Flags::ECT | Flags::CE).unwrap();
+    assert_eq!((ranges(&ack), marks_of(&ack)), (vec![(0, 10)], (3, 1)));
+    let ack = bench.data(11, 13, Flags::ECT).unwrap();
+    assert_eq!((ranges(&ack), marks_of(&ack)), (vec![(11, 12), (0, 10)], (4, 1)));
     // Header and tag 29 + 28 below, frame 10, one further range 4, counts 12.
     assert_eq!(ack.size, 83);
+}
+
+/// RFC 9000 section 13.2.5: the delay is that of the packet with the largest number, whichever packet is answered.
+#[test]
+fn the_delay_is_counted_from_the_packet_with_the_largest_number() {
+    let mut bench = Bench::new(&QuicOptions::default());
+    assert!(bench.data(0, 1, Flags::default()).is_none());
+    assert_eq!(frame_of(&bench.data(2, 2, Flags::default()).unwrap()).delay, 0);
+    let ack = bench.data(1, 6, Flags::default()).unwrap();
+    assert_eq!((ranges(&ack), frame_of(&ack).delay), (vec![(0, 3)], 4000 / 8));
 }
 
 /// The example of draft-ietf-quic-ack-frequency for a reordering threshold of 3, with an ACK-eliciting threshold too

@@ -102,13 +102,15 @@ fn the_probe_timeout_doubles_and_reduces_nothing() {
 }
 
 /// The path is dead from 500 ms to 20 s. A probe then gets through; all that had left before it is lost, over more
-/// than three probe timeouts: the window is the minimum, ssthresh is halved once.
+/// than three probe timeouts: the window is the minimum, ssthresh is halved once. The path is 300 ms longer then, and
+/// the smallest round trip is that of the probe.
 #[test]
 fn an_outage_of_three_probe_timeouts_cuts_the_window_to_two() {
     let mut wire = Setup::new()
-        .script(|packet, now| {
-            let dead = !packet.is_ack() && now >= at(500) && now < at(20_000);
-            if dead { Fate::Drop } else { Fate::Deliver }
+        .script(|packet, now| match (packet.is_ack(), now) {
+            (false, now) if now >= at(20_000) => Fate::Late(ms(300)),
+            (false, now) if now >= at(500) => Fate::Drop,
+            _ => Fate::Deliver,
         })
         .start();
     wire.run(at(19_999));
@@ -124,6 +126,8 @@ fn an_outage_of_three_probe_timeouts_cuts_the_window_to_two() {
     let signals: Vec<Signal> = wire.log.lock().unwrap().events.iter().map(|e| e.signal).collect();
     assert!(matches!(signals[..], [Signal::FastRetransmit { .. }, Signal::Rto { consecutive: 1 }]));
     assert_eq!(seen.ssthresh, before / 2.0);
+    let least: Vec<Span> = wire.log.lock().unwrap().events.iter().map(|e| e.min_rtt).collect();
+    assert!(least[0] <= ms(201 + 10) && least[1] >= ms(501), "{least:?}");
     // Two, and one for the packet that the ACK acknowledges: the recovery period is over (appendix B.8).
     let cut = wire.record.windows.iter().find(|row| row.ssthresh < before).unwrap();
     assert_eq!(cut.cwnd, 3.0);

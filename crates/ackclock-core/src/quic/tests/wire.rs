@@ -116,13 +116,13 @@ impl Setup {
 }
 
 impl Wire {
-    /// Packets with data: their numbers are `seq`, their segments `ts`.
+    /// Packets with data: their numbers are `seq`, their segments `segment`.
     pub(super) fn data(&self) -> impl Iterator<Item = &Left> {
         self.left.iter().filter(|packet| !packet.flags.has(Flags::SYN))
     }
 
     /// Packets with data that had been sent before: number and segment.
     pub(super) fn again(&self) -> Vec<(u32, u32)> {
-        self.resent().iter().map(|packet| (packet.seq, packet.ts)).collect()
+        self.resent().iter().map(|packet| (packet.seq, packet.segment)).collect()
     }
 }

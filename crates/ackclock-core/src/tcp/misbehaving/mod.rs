@@ -61,7 +61,7 @@ mod tests {
         });
         assert_eq!(seen[0].each_ref().map(|ack| ack.seq), [1, 1, 6]);
         assert_eq!(seen[1].each_ref().map(|ack| ack.seq), [1, 4, 9]);
-        assert_eq!(seen[1].each_ref().map(|ack| ack.sack_count), [1, 0, 0]);
+        assert_eq!(seen[1].each_ref().map(|ack| ack.sack_blocks().len()), [1, 0, 0]);
         assert_eq!(seen[0].each_ref().map(|ack| ack.size), [40; 3]);
         // 40 bytes, and 12 for one SACK block.
         assert_eq!(seen[1].each_ref().map(|ack| ack.size), [52, 40, 40]);

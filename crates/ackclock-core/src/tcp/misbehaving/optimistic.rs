@@ -39,9 +39,10 @@ impl<R: Endpoint> Optimistic<R> {
         for packet in ctx.out.sent_mut() {
             if self.highest > 0 && packet.is_ack() && !packet.flags.has(Flags::SYN) {
                 packet.seq = packet.seq.max(claimed);
-                if packet.sack_count > 0 {
-                    packet.size -= 8 * u16::from(packet.sack_count) + 4;
-                    packet.sack_count = 0;
+                let blocks = packet.sack_blocks().len() as u16;
+                if blocks > 0 {
+                    packet.size -= 8 * blocks + 4;
+                    packet.options.tcp_mut().set_blocks(&[]);
                 }
             }
         }

@@ -36,7 +36,7 @@ impl Sender {
         }
         let advance = (ack > self.board.una()).then(|| self.board.advance(ack));
         let mut heard = AckIn::at(now);
-        if self.uses_sack && packet.sack_count > 0 {
+        if self.uses_sack && !packet.sack_blocks().is_empty() {
             for &block in packet.sack_blocks() {
                 heard.sacked +=
                     if self.tracks { self.track_sack(block, now) } else { self.board.sack(block) };
@@ -154,7 +154,7 @@ impl Sender {
         ctx: &mut EndpointCtx<'_>,
     ) -> Option<Span> {
         let rtt = if self.config.timestamps {
-            since_timestamp(ctx.now, packet.ts)
+            packet.timestamps().and_then(|clocks| since_timestamp(ctx.now, clocks.sender))
         } else if advance.ambiguous {
             None // @src rfc6298#3 Karn's algorithm
         } else {

@@ -397,8 +397,8 @@ impl Endpoint for Sender {
         if !packet.is_ack() {
             return;
         }
-        if packet.ts_peer != 0 {
-            self.peer_clock = packet.ts_peer;
+        if let Some(clocks) = packet.timestamps() {
+            self.peer_clock = clocks.receiver;
         }
         if self.tracks && self.config.accecn {
             self.count_marks(&mut packet, ctx.now);

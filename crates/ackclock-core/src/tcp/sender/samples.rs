@@ -176,7 +176,7 @@ impl Sender {
     #[inline(never)]
     pub(super) fn count_marks(&mut self, packet: &mut Packet, now: Time) {
         let (una, nxt) = (self.board.una(), self.board.nxt());
-        let news = packet.seq > una || packet.sack_count > 0;
+        let news = packet.seq > una || !packet.sack_blocks().is_empty();
         if self.stage != Stage::Open || packet.flags.has(Flags::SYN) || !news || packet.seq > nxt {
             return;
         }

@@ -8,7 +8,7 @@ use crate::scenario::Era;
 use crate::tcp::receiver::TIMESTAMP_BYTES;
 use crate::tcp::{Deadline, EndpointCtx, Stage, Stamp, paced};
 use crate::units::{BitRate, Bytes, PS_PER_S, Span, Time};
-use crate::wire::{Flags, timestamp};
+use crate::wire::{Flags, Timestamps, timestamp};
 
 /// Bytes of the first window of a receiver that autotunes (Linux: 65535 less what a SYN's room takes).
 const FIRST_WINDOW: u32 = 64_240;
@@ -249,14 +249,15 @@ impl Sender {
             flags.set(Flags::FIRST);
         }
         let mut size = (payload + self.config.header) as u16;
-        let (mut ts, mut ts_peer) = (0, 0);
+        let mut clocks = None;
         if self.config.timestamps {
             size += TIMESTAMP_BYTES as u16;
-            (ts, ts_peer) = (timestamp(ctx.now), self.peer_clock);
+            clocks = Some(Timestamps { sender: timestamp(ctx.now), receiver: self.peer_clock });
         }
         let packet = ctx.out.send(self.flow, seq, size, flags);
-        packet.ts = ts;
-        packet.ts_peer = ts_peer;
+        if clocks.is_some() {
+            packet.options.tcp_mut().timestamps = clocks;
+        }
         if self.config.aqt {
             packet.set_queued(Span::ZERO);
         }
@@ -274,16 +275,18 @@ impl Sender {
     pub(super) fn send_request(&mut self, again: bool, ctx: &mut EndpointCtx<'_>) {
         self.request = Request { at: ctx.now, again };
         let mut size = self.config.ack_size as u16;
-        let mut ts = 0;
         if self.config.timestamps {
             size += TIMESTAMP_BYTES as u16;
-            ts = timestamp(ctx.now);
         }
         let mut flags = Flags::SYN;
         if self.config.first_priority > 0 {
             flags.set(Flags::FIRST);
         }
-        ctx.out.send(self.flow, 0, size, flags).ts = ts;
+        let packet = ctx.out.send(self.flow, 0, size, flags);
+        if self.config.timestamps {
+            let clocks = Timestamps { sender: timestamp(ctx.now), receiver: 0 };
+            packet.options.tcp_mut().timestamps = Some(clocks);
+        }
         self.arm_retransmission_timer(ctx.now);
     }
 

@@ -99,8 +99,9 @@ impl Undo {
     ) -> bool {
         let mut found = false;
         if heard.acked > 0 {
-            let older = packet.ts.wrapping_sub(self.resent_ts) >= 1 << 31;
-            found = config.eifel && packet.ts != 0 && self.resent_ts != 0 && older;
+            let echo = packet.timestamps().map_or(0, |clocks| clocks.sender);
+            let older = echo.wrapping_sub(self.resent_ts) >= 1 << 31;
+            found = config.eifel && echo != 0 && self.resent_ts != 0 && older;
             self.resent_ts = 0;
         }
         if let Some((from, to)) = heard.dsack

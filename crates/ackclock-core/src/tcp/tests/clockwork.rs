@@ -96,7 +96,8 @@ fn data_echo_the_receiver_s_clock_of_the_newest_acknowledgement() {
     let log = std::rc::Rc::clone(&seen);
     let mut setup =
         Setup::new("reno").segments(5).config(|c| c.timestamps = true).script(move |packet, _| {
-            log.borrow_mut().push((packet.is_ack(), packet.ts, packet.ts_peer));
+            let clocks = packet.timestamps().unwrap();
+            log.borrow_mut().push((packet.is_ack(), clocks.sender, clocks.receiver));
             Fate::Deliver
         });
     setup.cc = Some(Box::new(Fixed));

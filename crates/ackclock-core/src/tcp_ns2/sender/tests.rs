@@ -63,9 +63,9 @@ impl Flow {
     fn acknowledge(&mut self, number: u32, flags: Flags, sacked: &[u32]) -> Vec<u32> {
         self.now.0 += 1_000_000_000;
         let mut packet = Packet::new(FlowId(0), number + 1, 40, Flags::ACK | flags);
-        for &number in sacked {
-            packet.sack[usize::from(packet.sack_count)] = (number, number + 1);
-            packet.sack_count += 1;
+        let blocks: Vec<_> = sacked.iter().map(|&number| (number, number + 1)).collect();
+        if !blocks.is_empty() {
+            packet.options.tcp_mut().set_blocks(&blocks);
         }
         self.call(|sender, ctx| sender.on_packet(packet, ctx))
     }

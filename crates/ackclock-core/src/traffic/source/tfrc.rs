@@ -37,7 +37,7 @@ use crate::registry::{About, Info, Status};
 use crate::tcp::{Deadline, Endpoint, EndpointCtx, Snapshot};
 use crate::traffic::packet_size;
 use crate::units::{Bytes, Span, Time};
-use crate::wire::{Flags, Packet, TIMESTAMP_TICK, timestamp};
+use crate::wire::{Flags, Options, Packet, TIMESTAMP_TICK, timestamp};
 
 /// Longest interval between packets [s] (`t_mbi`).
 const LONGEST: f64 = 64.0;
@@ -86,20 +86,23 @@ struct Report {
 
 impl Report {
     fn write(&self, packet: &mut Packet) {
-        packet.ts = self.echo;
-        packet.ts_peer = u32::try_from(self.delay.0 / TIMESTAMP_TICK.0).unwrap_or(u32::MAX);
-        packet.sack[0] = ((self.rate as f32).to_bits(), (self.p as f32).to_bits());
-        packet.sack_count = 1;
+        packet.options = Options::TfrcReport {
+            echo: self.echo,
+            delay: u32::try_from(self.delay.0 / TIMESTAMP_TICK.0).unwrap_or(u32::MAX),
+            rate: self.rate as f32,
+            p: self.p as f32,
+        };
     }
 
-    fn read(packet: &Packet) -> Self {
-        let (rate, p) = packet.sack[0];
-        Self {
-            echo: packet.ts,
-            delay: TIMESTAMP_TICK * u64::from(packet.ts_peer),
-            rate: f64::from(f32::from_bits(rate)),
-            p: f64::from(f32::from_bits(p)),
-        }
+    /// The report that a packet carries, if it is one.
+    fn read(packet: &Packet) -> Option<Self> {
+        let Options::TfrcReport { echo, delay, rate, p } = packet.options else { return None };
+        Some(Self {
+            echo,
+            delay: TIMESTAMP_TICK * u64::from(delay),
+            rate: f64::from(rate),
+            p: f64::from(p),
+        })
     }
 }
 
@@ -240,10 +243,9 @@ impl Tfrc {
     fn send(&mut self, ctx: &mut EndpointCtx<'_>) {
         let now = ctx.now;
         let packet = self.outlet.send_with(self.size, self.flags, ctx);
-        packet.ts = timestamp(now);
         // The receiver needs the round trip for the length of loss events and of its reports.
         let ticks = self.rtt.map_or(0.0, |rtt| rtt / TIMESTAMP_TICK.seconds());
-        packet.ts_peer = ticks as u32;
+        packet.options = Options::TfrcData { clock: timestamp(now), round_trip: ticks as u32 };
     }
 }
 
@@ -265,8 +267,10 @@ impl Endpoint for Tfrc {
     }
 
     fn on_packet(&mut self, packet: Packet, ctx: &mut EndpointCtx<'_>) {
-        if packet.is_ack() && ctx.now < self.outlet.stop {
-            self.on_report(&Report::read(&packet), ctx.now);
+        if let Some(report) = Report::read(&packet)
+            && ctx.now < self.outlet.stop
+        {
+            self.on_report(&report, ctx.now);
         }
     }
 

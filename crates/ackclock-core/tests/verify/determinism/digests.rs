@@ -92,6 +92,14 @@ fn cases() -> Vec<(String, Value)> {
             }
         });
     }
+    add("era quic, ECN".to_string(), &|case| {
+        case["era"] = json!("quic");
+        case["quic"] = json!({ "ecn": true });
+        case["net"]["qdisc"] = json!({ "kind": "codel", "ecn": true });
+        for flow in 0..2 {
+            case["flows"][flow].as_object_mut().unwrap().remove("recovery");
+        }
+    });
     for source in ["exponential-on-off", "pareto-on-off", "tfrc"] {
         add(format!("source {source}"), &|case| {
             case["flows"][2]["source"] = json!(source);

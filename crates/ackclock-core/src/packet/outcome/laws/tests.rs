@@ -106,6 +106,17 @@ fn a_transfer_faster_than_propagation_is_refused() {
     );
 }
 
+/// The second flow transfers 100 kB, all of which arrives.
+#[test]
+fn a_completed_transfer_that_has_not_delivered_its_size_is_refused() {
+    let found = refused(|r| r.flows[1].receiver.delivered_bytes = 0);
+    assert!(found.starts_with("flow f1: a transfer of 100000 B was complete at "), "{found}");
+    assert!(found.ends_with(" s, of which 0 B were delivered"), "{found}");
+    assert!(refused(|r| r.flows[1].receiver.delivered_bytes -= 1).contains("99999 B"));
+    let found = refused(|r| r.flows[1].receiver.delivered_bytes += 1);
+    assert_eq!(found, "flow f1: 100001 B of a transfer of 100000 B were delivered");
+}
+
 /// Two errors that cancel in the sums over all flows, at packets on wires and in queues.
 #[test]
 fn a_packet_that_changes_its_flow_is_noticed() {

@@ -4,20 +4,22 @@ use crate::ids::FlowId;
 use crate::record::FlowSample;
 use crate::tcp::{Deadline, Endpoint, EndpointCtx, Snapshot};
 use crate::units::{Span, Time};
-use crate::wire::{Flags, Packet};
+use crate::wire::{Flags, Options, Packet};
 
 /// Bytes on the wire of a report.
 const REPORT_SIZE: u16 = 40;
 
-/// The goodput that a report carries [bit/s].
+/// The goodput that a report carries [bit/s]; 0 in what is no report.
 pub(super) fn read_goodput(packet: &Packet) -> f64 {
-    f64::from(f32::from_bits(packet.sack[0].0))
+    match packet.options {
+        Options::Goodput(rate) => f64::from(rate),
+        _ => 0.0,
+    }
 }
 
 /// Writes the goodput into a report.
 pub(super) fn write_goodput(packet: &mut Packet, goodput: f64) {
-    packet.sack[0] = ((goodput as f32).to_bits(), 0);
-    packet.sack_count = 1;
+    packet.options = Options::Goodput(goodput as f32);
 }
 
 /// Counts datagrams, and reports their rate.

@@ -8,7 +8,7 @@ use crate::ids::FlowId;
 use crate::record::FlowSample;
 use crate::tcp::{Deadline, Endpoint, EndpointCtx, Snapshot};
 use crate::units::{Span, Time};
-use crate::wire::{Flags, Packet, TIMESTAMP_TICK};
+use crate::wire::{Flags, Options, Packet, TIMESTAMP_TICK};
 
 /// Bytes on the wire of a report.
 const REPORT_SIZE: u16 = 40;
@@ -98,8 +98,9 @@ impl Endpoint for TfrcReceiver {
         self.packets += 1;
         self.bytes += u64::from(packet.size);
         self.recent.push_back((now, u32::from(packet.size)));
-        self.newest = (packet.ts, now, packet.size);
-        self.rtt = TIMESTAMP_TICK * u64::from(packet.ts_peer);
+        let Options::TfrcData { clock, round_trip } = packet.options else { return };
+        self.newest = (clock, now, packet.size);
+        self.rtt = TIMESTAMP_TICK * u64::from(round_trip);
         self.is_fresh = true;
         let is_marked = packet.flags.has(Flags::CE);
         let is_new = self.events.on_packet(packet.seq, now, self.rtt, is_marked);

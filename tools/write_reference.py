@@ -253,7 +253,9 @@ def _algorithm(room: str, entry: schema.Data, written: dict[str, str]) -> Iterat
     python = f"ackclock.{room}.{records.class_name(name)}"
     use = ROOM_KEYS.get(room, "`{}`").format(name)
     yield f"({anchor})=\n## {name}"
-    yield f"{linked(entry['title'])}. Use it {use}, or in Python `{python}()`."
+    also = ", ".join(f"`{other}`" for other in entry["also"])
+    other_names = f" Other names: {also}." if also else ""
+    yield f"{linked(entry['title'])}. Use it {use}, or in Python `{python}()`.{other_names}"
     yield f"Source: {linked(entry['source'])} ({entry['status']}). File: `{file}`."
     yield parameters(entry["params"])
     head = header(file)

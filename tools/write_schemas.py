@@ -115,7 +115,7 @@ class _Translation:
         if name not in self.definitions:
             self.definitions[name] = {}  # A queue may hold queues.
             entries = schema.catalogue()[room]
-            choices: list[Data] = [{"enum": list(entries)}]
+            choices: list[Data] = [{"enum": schema.names(room)}]
             choices += [self._algorithm(room, entry) for entry in entries.values()]
             if room in _OF_USERS:
                 choices += _user_defined()
@@ -124,19 +124,21 @@ class _Translation:
 
     def _algorithm(self, room: str, entry: Data) -> Data:
         rules = entry["params"]
-        names: dict[str, str] = {}
+        definitions: dict[str, str] = {}
         for name in rules.get("$defs", {}):
-            names[name] = f"{room}-{entry['name']}-{name}"
+            definitions[name] = f"{room}-{entry['name']}-{name}"
         for name, inner in rules.get("$defs", {}).items():
             if name != "Spec":
-                self.definitions[names[name]] = self.plain(inner, names, None)
-        made: Data = self.plain(rules, names, None)
+                self.definitions[definitions[name]] = self.plain(inner, definitions, None)
+        made: Data = self.plain(rules, definitions, None)
         replayed = schema.replayed(room, entry["name"])
         required = [key for key in made.get("required", ()) if key != replayed]
         made["required"] = ["kind", *required]
         if replayed is not None:
             made["anyOf"] = [{"required": [replayed]}, {"required": ["file"]}]
-        made["properties"] = {"kind": {"const": entry["name"]}, **made.get("properties", {})}
+        names = [entry["name"], *entry["also"]]
+        kind = {"const": names[0]} if len(names) == 1 else {"enum": names}
+        made["properties"] = {"kind": kind, **made.get("properties", {})}
         made["description"] = f"{entry['title'].rstrip('.')}. Source: {entry['source']}."
         made["type"] = "object"
         made["additionalProperties"] = False

@@ -122,13 +122,23 @@ def _module(classes: Iterable[tuple[str, str, schema.Data]]) -> str:
     return "\n".join(head) + f"\n\n{body}\n"
 
 
+def _other_names(room: str) -> str:
+    """Classes of the other names that algorithms of a room have."""
+    canonical = {records.class_name(name): name for name in schema.catalogue()[room]}
+    return "".join(
+        f'\nclass {title}({made.__doc__.split("`")[1]}):\n    """{made.__doc__}"""\n'
+        for title, made in records.room(room).items()
+        if title not in canonical and made.__doc__
+    )
+
+
 def stubs() -> dict[str, str]:
     """Every stub file's text by its name."""
     files = {}
     for room in schema.ROOMS:
         entries = schema.catalogue()[room].values()
         named = [(records.class_name(e["name"]), e["title"], e["params"]) for e in entries]
-        files[f"{room}.pyi"] = _module(named)
+        files[f"{room}.pyi"] = _module(named) + _other_names(room)
     shapes = [
         (records.class_name(kind), rules.get("description", kind), rules)
         for kind, rules in schema.net_kinds().items()

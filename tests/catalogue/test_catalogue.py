@@ -114,3 +114,34 @@ def test_every_public_name_is_there_whatever_was_imported_before():
         assert getattr(ac, name) is not None
     assert callable(ac.replicate)
     assert callable(ac.load)
+
+
+@pytest.mark.parametrize(
+    ("room", "name", "registry_name"),
+    [
+        ("cc", "reno", "aimd"),
+        ("cc", "bbrv3", "bbr3"),
+        ("qdisc", "droptail", "fifo"),
+        ("qdisc", "pfifo", "fifo"),
+        ("qdisc", "fq_codel", "fq-codel"),
+        ("recovery", "reno", "reno"),
+    ],
+)
+def test_a_name_of_the_field_is_the_registry_s_algorithm(room, name, registry_name):
+    assert schema.registry_name(room, name) == registry_name
+    assert schema.entry(room, name) is schema.entry(room, registry_name)
+
+
+def test_a_run_by_other_names_is_the_same_run_and_says_the_name_that_was_written():
+    def run(cc, qdisc):
+        net = ac.topology.Dumbbell(
+            pairs=2, rate="10 Mbps", rtt="40 ms", buffer="20 pkt", qdisc=qdisc
+        )
+        flows = [ac.Flow(pair=0, cc=cc), ac.Flow(pair=1, cc="cubic")]
+        return ac.Scenario(net, flows, duration="3 s").run()
+
+    plain, named = run("aimd", "fifo"), run("reno", "drop-tail")
+    assert named.summary["digest"] == plain.summary["digest"]
+    assert [flow["cc"] for flow in named.summary["flows"]] == ["reno", "cubic"]
+    assert named.summary["links"][0]["qdisc"] == "fifo"
+    assert run(ac.cc.Reno(b=0.7), "fifo").summary["digest"] != plain.summary["digest"]

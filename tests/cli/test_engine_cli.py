@@ -125,6 +125,18 @@ def test_every_algorithm_is_listed_and_shown():
     assert "References" in ackclock("show", "aimd").stdout
 
 
+def test_networks_are_listed_and_shown(capsys):
+    assert cli.main(["list", "networks"]) == 0
+    assert "fat-tree" in capsys.readouterr().out
+    assert cli.main(["show", "fat-tree"]) == 0
+    assert "Ports of a switch" in capsys.readouterr().out
+    assert cli.main(["show", "reno"]) == 0
+    shown = capsys.readouterr().out
+    assert "cc aimd" in shown
+    assert "Other names: reno" in shown
+    assert "recovery reno" in shown
+
+
 def test_the_help_of_list_names_every_room():
     help_text = ackclock("list", "--help").stdout
     named = re.search(r"Rooms: ([^.]*)\.", help_text)[1].replace("\n", " ").split(", ")

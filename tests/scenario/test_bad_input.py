@@ -68,6 +68,15 @@ CASES = [
         changed('"aimd"', '{ kind = "aimd", a = -1 }'),
         ["flows[0].cc.a: -1 is out of range; expected more than 0"],
     ),
+    (
+        changed('"aimd"', '"newreno"'),
+        [
+            'flows[0].cc: "newreno" is a loss recovery: recovery = "newreno"',
+            'as a congestion control there is "reno"',
+        ],
+    ),
+    (changed('"aimd"', '"droptail"'), ['"droptail" is a queue discipline: qdisc = "droptail"']),
+    (changed('"aimd"', '"renoo"'), ['there is no cc "renoo"', 'did you mean "reno"']),
     (changed('"aimd"', '"vegsa"'), ['flows[0].cc: there is no cc "vegsa"', 'did you mean "vegas"']),
     (changed('"5 s"', '"1e30 s"'), ["duration: 1e30 s", "at most 9000000 s"]),
     (changed('"5 s"', '"5 s"\nseed = 99999999999999999999'), ["seed: 99999999999999999999"]),

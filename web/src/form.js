@@ -96,7 +96,8 @@ export class Form {
   #algorithm(path, room, value, says) {
     const names = this.catalogue[room].map((entry) => entry.name);
     const name = typeof value === 'string' ? value : value?.kind;
-    const entry = this.catalogue[room].find((one) => one.name === name);
+    const entry = this.catalogue[room].find((each) => each.name === name || each.also.includes(name));
+    if (entry && entry.name !== name) names.push(name);
     const choice = this.#choice(path, names, name, entry?.title ?? says);
     const parameters = Object.entries(entry?.params?.properties ?? {});
     const fields = parameters.map(([key, schema]) => {

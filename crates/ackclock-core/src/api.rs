@@ -354,9 +354,11 @@ fn output(plan: &Plan, results: &Results, ledger: LedgerRows, used: Used) -> Out
 
 fn names(sender: &PlanSender) -> (String, String) {
     match sender {
-        PlanSender::Tcp { cc, recovery, .. } => (cc.kind().to_owned(), recovery.kind().to_owned()),
+        PlanSender::Tcp { control, recovery, .. } => {
+            (control.to_string(), recovery.kind().to_owned())
+        }
         // Its loss recovery has no other name.
-        PlanSender::Quic { cc, .. } => (cc.kind().to_owned(), "quic".to_owned()),
+        PlanSender::Quic { control, .. } => (control.to_string(), "quic".to_owned()),
         PlanSender::Source(spec) | PlanSender::Branch { control: spec, .. } => {
             (spec.kind().to_owned(), String::new())
         }

@@ -67,6 +67,8 @@ pub trait About<Env>: Sized {
     type Params: Default + Serialize + DeserializeOwned + JsonSchema;
     /// Identity and source.
     const INFO: Info;
+    /// Other names under which the field knows it; a scenario may have any of them.
+    const ALSO: &'static [&'static str] = &[];
     /// What others may rely on; most have nothing to say here.
     const FACTS: &'static [Fact] = &[];
     /// Builds an instance from parameters that are in range.
@@ -92,6 +94,24 @@ impl Spec {
         match self {
             Self::Name(name) => name,
             Self::Table(table) => table.get("kind").and_then(Value::as_str).unwrap_or(""),
+        }
+    }
+
+    /// The same algorithm by its name in the registry, where it was named otherwise; a name that `registry_name`
+    /// does not know stays.
+    #[must_use]
+    pub fn by_registry_name(
+        &self,
+        registry_name: impl Fn(&str) -> Option<&'static str>,
+    ) -> Self {
+        match (registry_name(self.kind()), self) {
+            (Some(name), Self::Name(_)) => Self::from(name),
+            (Some(name), Self::Table(table)) if name != self.kind() => {
+                let mut table = table.clone();
+                table.insert("kind".to_owned(), name.into());
+                Self::Table(table)
+            }
+            _ => self.clone(),
         }
     }
 
@@ -145,6 +165,8 @@ pub struct Entry {
     /// Identity and source.
     #[serde(flatten)]
     pub info: Info,
+    /// Other names.
+    pub also: &'static [&'static str],
     /// What others may rely on.
     pub facts: &'static [Fact],
     /// Rust file of the algorithm, from which its page of the reference is made.
@@ -185,13 +207,18 @@ pub fn build<Env, A: About<Env>>(
     A::new(params, env).map_err(|problems| inside(path, problems))
 }
 
+/// Whether an algorithm has a name, in the registry or besides.
+pub fn is_called<Env, A: About<Env>>(name: &str) -> bool {
+    name == A::INFO.name || A::ALSO.contains(&name)
+}
+
 /// The catalogue entry of one algorithm.
 pub fn entry<Env, A: About<Env>>(file: &'static str) -> Entry {
     let params = Rules::of::<A::Params>().into_schema();
-    Entry { info: A::INFO, facts: A::FACTS, file, params }
+    Entry { info: A::INFO, also: A::ALSO, facts: A::FACTS, file, params }
 }
 
-/// Declares a room's registry: `build(spec, env, path)`, `names()` and `catalogue()`.
+/// Declares a room's registry: `build(spec, env, path)`, `names()`, `registry_name(name)` and `catalogue()`.
 #[macro_export]
 macro_rules! registry {
     ($(#[$doc:meta])* $room:literal: $object:ty, $env:ty { $($file:literal => $algorithm:ty),+ $(,)? }) => {
@@ -202,7 +229,7 @@ macro_rules! registry {
             path: &str,
         ) -> Result<Box<$object>, Vec<$crate::error::Problem>> {
             $(
-                if spec.kind() == <$algorithm as $crate::registry::About<$env>>::INFO.name {
+                if $crate::registry::is_called::<$env, $algorithm>(spec.kind()) {
                     static RULES: std::sync::LazyLock<$crate::registry::Rules> =
                         std::sync::LazyLock::new(
                             $crate::registry::Rules::of::<<$algorithm as $crate::registry::About<$env>>::Params>,
@@ -211,7 +238,11 @@ macro_rules! registry {
                         .map(|a| Box::new(a) as Box<$object>);
                 }
             )+
-            let names = names();
+            let names = [
+                names(),
+                $(<$algorithm as $crate::registry::About<$env>>::ALSO.to_vec()),+
+            ]
+            .concat();
             let what = format!("there is no {} \"{}\"", $room, spec.kind());
             Err($crate::error::Problem::unknown(path, &what, spec.kind(), &names).into())
         }
@@ -219,6 +250,16 @@ macro_rules! registry {
         /// Names of the algorithms of this room.
         pub fn names() -> Vec<&'static str> {
             vec![$(<$algorithm as $crate::registry::About<$env>>::INFO.name),+]
+        }
+
+        /// The registry's name of the algorithm that is called so, by that or another of its names.
+        pub fn registry_name(name: &str) -> Option<&'static str> {
+            $(
+                if $crate::registry::is_called::<$env, $algorithm>(name) {
+                    return Some(<$algorithm as $crate::registry::About<$env>>::INFO.name);
+                }
+            )+
+            None
         }
 
         /// Every algorithm of this room.
@@ -275,6 +316,41 @@ mod tests {
         assert_eq!(problems[0].range.as_deref(), Some("more than 0 and less than 1"));
         assert_eq!(problems[1].nearest.as_deref(), Some("fast_convergence"));
         assert_eq!(found(json!("cubik"))[0].nearest.as_deref(), Some("cubic"));
+    }
+
+    #[test]
+    fn other_names_are_of_one_algorithm_and_no_registry_name_of_their_room() {
+        let rooms: Value = serde_json::from_str(&crate::api::catalogue()).unwrap();
+        let mut count = 0;
+        for (room, entries) in rooms.as_object().unwrap() {
+            let entries = entries.as_array().unwrap();
+            let mut names: Vec<&str> = entries
+                .iter()
+                .flat_map(|entry| {
+                    let also = entry["also"].as_array().unwrap();
+                    std::iter::once(&entry["name"]).chain(also).map(|name| name.as_str().unwrap())
+                })
+                .collect();
+            let all = names.len();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), all, "{room}");
+            count += all - entries.len();
+        }
+        assert!(count > 20, "{count} other names");
+    }
+
+    #[test]
+    fn an_algorithm_is_built_by_each_of_its_names() {
+        assert!(places(json!("reno")).is_empty());
+        assert_eq!(places(json!({ "kind": "reno", "b": 2 })), ["cc.b"]);
+        assert_eq!(cc::registry_name("reno"), Some("aimd"));
+        assert_eq!(cc::registry_name("newreno"), None);
+        let spec: Spec = serde_json::from_value(json!({ "kind": "reno", "b": 0.7 })).unwrap();
+        let renamed = spec.by_registry_name(cc::registry_name);
+        assert_eq!(renamed.kind(), "aimd");
+        assert_eq!(renamed.params(), spec.params());
+        assert_eq!(found(json!("renoo"))[0].nearest.as_deref(), Some("reno"));
     }
 
     /// A bare name is built with the defaults, so there must be one for each parameter.

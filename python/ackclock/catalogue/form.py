@@ -294,8 +294,7 @@ def _missing_library(name: str) -> str | None:
 
 
 def _algorithm(checker: Any, room: str, value: Any) -> Iterator[ValidationError]:
-    names = schema.offered(room)
-    word = "layer control" if room == "multicast" else room.replace("_", " ")
+    word = _word(room)
     if room in ("cc", "qdisc"):
         from ackclock.catalogue import python_source
 
@@ -313,13 +312,52 @@ def _algorithm(checker: Any, room: str, value: Any) -> Iterator[ValidationError]
             f"{_show(value)} is not a {word}; expected a name or a table with kind"
         )
         return
-    if name not in names:
+    entry = schema.entry(room, name)
+    if entry is None:
         if room == "cc" and (missing := _missing_library(name)):
             yield ValidationError(missing)
             return
-        yield _unnamed(f'there is no {word} "{name}"', name, names)
+        if elsewhere := schema.rooms_with(name):
+            yield ValidationError(_of_other_room(room, name, elsewhere))
+            return
+        yield _unnamed(f'there is no {word} "{name}"', name, schema.names(room))
         return
-    yield from type(checker)(names[name]["params"]).iter_errors(given)
+    yield from type(checker)(entry["params"]).iter_errors(given)
+
+
+_WORDS = {
+    "cc": "congestion control",
+    "recovery": "loss recovery",
+    "multicast": "layer control",
+    "source": "source",
+    "arrivals": "generator of transfers",
+    "qdisc": "queue discipline",
+    "impairment": "impairment",
+    "sharing": "sharing of fluid links",
+    "policy": "policy of fluid senders",
+    "pattern": "traffic pattern",
+}
+_KEYS = {
+    "cc": "cc",
+    "recovery": "recovery",
+    "slow_start": "slow_start",
+    "qdisc": "qdisc",
+    "source": "source",
+}
+
+
+def _word(room: str) -> str:
+    return "layer control" if room == "multicast" else room.replace("_", " ")
+
+
+def _of_other_room(room: str, name: str, elsewhere: list[str]) -> str:
+    """Say of which rooms a name is, and how a scenario names it there."""
+    kinds = " and ".join(f"a {_WORDS.get(other, _word(other))}" for other in elsewhere)
+    keys = [f'{_KEYS[other]} = "{name}"' for other in elsewhere if other in _KEYS]
+    written = f": {' or '.join(keys)}" if keys else ""
+    alike = [f'"{own}"' for own in schema.names(room) if own in name or name in own]
+    near = f"; as a {_WORDS.get(room, _word(room))} there is {', '.join(alike)}" if alike else ""
+    return f'"{name}" is {kinds}{written}{near}'
 
 
 _VALIDATOR: Any = extend(

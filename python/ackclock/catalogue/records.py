@@ -316,6 +316,12 @@ def room(name: str) -> dict[str, type[Record]]:
         title = class_name(entry["name"])
         doc = documentation(entry["title"], entry["source"], entry["status"], entry["params"])
         made[title] = _make(title, f"ackclock.{name}", entry["name"], entry["params"], doc)
+    for entry in schema.catalogue()[name].values():
+        doc = f"Another name of `{class_name(entry['name'])}`."
+        for other in entry["also"]:
+            title = class_name(other)
+            if title.isidentifier() and title not in made:
+                made[title] = _make(title, f"ackclock.{name}", other, entry["params"], doc)
     return made
 
 

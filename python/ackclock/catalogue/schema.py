@@ -19,11 +19,14 @@ __all__ = [
     "definition",
     "entries",
     "entry",
+    "names",
     "net_kinds",
     "offered",
     "quantities",
+    "registry_name",
     "replayed",
     "room_of",
+    "rooms_with",
     "scenario",
     "shipped",
 ]
@@ -200,6 +203,25 @@ def offered(room: str) -> dict[str, Data]:
     return {**catalogue()[room], **shipped()} if room == "cc" else catalogue()[room]
 
 
+@cache
+def _other_names(room: str) -> dict[str, str]:
+    """Registry names by the other names that algorithms of a room have."""
+    return {other: name for name, entry in catalogue()[room].items() for other in entry["also"]}
+
+
+def registry_name(room: str, name: str) -> str:
+    """Find the registry's name of an algorithm; a name that the room does not know stays.
+
+    Parameters
+    ----------
+    room
+        One of `ROOMS`.
+    name
+        Any of its names, such as ``reno`` for ``aimd``.
+    """
+    return _other_names(room).get(name, name)
+
+
 def entry(room: str, name: str) -> Data | None:
     """Look up one algorithm; None if there is no such.
 
@@ -208,9 +230,31 @@ def entry(room: str, name: str) -> Data | None:
     room
         One of `ROOMS`.
     name
-        Registry name, such as ``aimd``.
+        Any of its names, such as ``aimd`` or ``reno``.
     """
-    return offered(room).get(name)
+    return offered(room).get(registry_name(room, name))
+
+
+def names(room: str) -> list[str]:
+    """All names that a scenario may use in a room, the registry's first.
+
+    Parameters
+    ----------
+    room
+        One of `ROOMS`.
+    """
+    return [*offered(room), *_other_names(room)]
+
+
+def rooms_with(name: str) -> list[str]:
+    """The rooms that have an algorithm of a name.
+
+    Parameters
+    ----------
+    name
+        Any of its names.
+    """
+    return [room for room in ROOMS if entry(room, name) is not None]
 
 
 @cache

@@ -13,7 +13,7 @@ __all__ = ["list_", "show"]
 
 
 _COLUMNS = ["room", "name", "title", "status"]
-_SHOWN = ("name", "title", "source", "status", "crate", "params")
+_SHOWN = ("name", "also", "title", "source", "status", "crate", "params")
 
 
 class _WithRooms(click.Command):
@@ -23,7 +23,7 @@ class _WithRooms(click.Command):
         from ackclock.catalogue import schema
 
         formatter.write_paragraph()
-        formatter.write_text(f"Rooms: {', '.join(schema.ROOMS)}.")
+        formatter.write_text(f"Rooms: {', '.join((*schema.ROOMS, 'networks'))}.")
         super().format_epilog(ctx, formatter)
 
 
@@ -40,8 +40,12 @@ def list_(room: str | None, *, as_json: bool) -> None:
     from ackclock.catalogue import schema
     from ackclock.errors import suggestion
 
+    if room in ("network", "networks"):
+        _list_networks(as_json=as_json)
+        return
     if room is not None and room.replace("-", "_") not in schema.ROOMS:
-        raise click.UsageError(f'there is no room "{room}"; {suggestion(room, schema.ROOMS)}')
+        rooms = (*schema.ROOMS, "networks")
+        raise click.UsageError(f'there is no room "{room}"; {suggestion(room, rooms)}')
     rows = [
         [name, entry["name"], _title(entry), entry["status"]]
         for name in schema.ROOMS
@@ -56,6 +60,23 @@ def list_(room: str | None, *, as_json: bool) -> None:
         print_json([dict(zip(columns, row, strict=True)) for row in rows])
         return
     click.echo(table(columns, rows, most=1000))
+
+
+def _list_networks(*, as_json: bool) -> None:
+    from ackclock._util.text_table import table
+    from ackclock.catalogue import schema
+
+    columns = ["name", "description"]
+    rows = [[kind, _first_sentence(rules)] for kind, rules in schema.net_kinds().items()]
+    if as_json:
+        print_json([dict(zip(columns, row, strict=True)) for row in rows])
+        return
+    click.echo(table(columns, rows, most=1000))
+
+
+def _first_sentence(rules: dict[str, Any]) -> str:
+    text = " ".join(str(rules.get("description", "")).split())
+    return text.split(". ")[0].rstrip(".")
 
 
 def _in_python(room: str, entry: dict[str, Any]) -> str:
@@ -82,21 +103,26 @@ def _state(qdisc: str) -> str:
 @click.argument("name", shell_complete=completion.algorithms())
 @JSON
 def show(name: str, *, as_json: bool) -> None:
-    """Show the algorithm NAME: source, parameters, defaults.
+    """Show the algorithm or network NAME: source, parameters, defaults.
 
     As JSON: a list, for a name may be in several rooms; parameters as their JSON Schema.
     """
     from ackclock.catalogue import schema
-    from ackclock.catalogue.records import documentation
+    from ackclock.catalogue.records import class_name, documentation
     from ackclock.errors import suggestion
 
     every = [(room, e) for room in schema.ROOMS for e in schema.offered(room).values()]
     found = [
-        (room, entry) for room, entry in every if name in (entry["name"], f"{room}.{entry['name']}")
+        (room, entry)
+        for room, entry in every
+        for known in (entry["name"], *entry.get("also", ()))
+        if name in (known, f"{room}.{known}")
     ]
-    if not found:
-        hint = suggestion(name, sorted({entry["name"] for _, entry in every}))
-        raise click.UsageError(f'there is no algorithm "{name}"; {hint}')
+    networks = schema.net_kinds()
+    if not found and name not in networks:
+        known_names = {n for room in schema.ROOMS for n in schema.names(room)}
+        hint = suggestion(name, sorted(known_names | set(networks)))
+        raise click.UsageError(f'there is no algorithm or network "{name}"; {hint}')
     if as_json:
         print_json(
             [
@@ -107,13 +133,23 @@ def show(name: str, *, as_json: bool) -> None:
                 }
                 for room, entry in found
             ]
+            + (
+                [{"room": "networks", "name": name, "params": networks[name]}]
+                if name in networks
+                else []
+            )
         )
         return
     parts = []
+    if name in networks:
+        rules = networks[name]
+        doc = documentation(str(rules.get("description", name)), "", "", rules)
+        parts.append(f"network {name}   (Python: ackclock.topology.{class_name(name)})\n\n{doc}")
     for room, entry in found:
         doc = documentation(_title(entry), entry["source"], entry["status"], entry["params"])
         state = f"\n\nState besides packets: {_state(entry['name'])}" if room == "qdisc" else ""
+        also = f"\nOther names: {', '.join(entry['also'])}" if entry.get("also") else ""
         parts.append(
-            f"{room} {entry['name']}   (Python: {_in_python(room, entry)})\n\n{doc}{state}"
+            f"{room} {entry['name']}   (Python: {_in_python(room, entry)}){also}\n\n{doc}{state}"
         )
     click.echo("\n\n".join(parts))

@@ -49,7 +49,9 @@ def algorithms(*only: str) -> Complete:
     def names() -> Iterable[tuple[str, str]]:
         for room in _catalogue():
             if not only or room in only:
-                yield from ((e["name"], e["title"]) for e in _offered(room).values())
+                for entry in _offered(room).values():
+                    for name in (entry["name"], *entry.get("also", ())):
+                        yield name, entry["title"]
 
     return _completion(names, files=bool(only))
 

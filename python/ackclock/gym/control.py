@@ -238,7 +238,7 @@ class Link:
             if round_ is None or (
                 round_ == self._round
                 # While a retransmission is missing, no window of data is acknowledged whole, and
-                # the count stands still.
+                # the count does not rise.
                 and not now_s - self._due_s > _LONGEST_STEP * srtt_s
             ):
                 return
@@ -261,7 +261,7 @@ class Link:
 
 
 _LONGEST_STEP = 2.0
-"""Smoothed RTTs after which a step of a round trip ends though the count of round trips stands."""
+"""Smoothed RTTs after which a step of a round trip ends though the count has not risen."""
 
 _numbers = itertools.count(1)
 _links: dict[int, Link] = {}

@@ -130,6 +130,7 @@ pub struct Linear<N> {
 impl<N: Named> About<CcEnv> for Linear<N> {
     type Params = N;
     const INFO: Info = N::INFO;
+    const ALSO: &'static [&'static str] = N::ALSO;
 
     fn new(params: N, env: &CcEnv) -> Result<Self, Vec<Problem>> {
         let (count, first_cut) = match env.era {

@@ -70,7 +70,7 @@ pub(super) fn apply(
                 mtu: change
                     .mtu
                     .map_or(old.mtu, |Bytes(mtu)| u16::try_from(mtu).unwrap_or(u16::MAX)),
-                qdisc: qdisc.clone(),
+                qdisc: qdisc.by_registry_name(crate::qdisc::registry_name),
                 qdisc_path,
                 schedule: schedule.clone().or_else(|| old.schedule.clone()),
                 loss: change.loss.unwrap_or(old.loss),

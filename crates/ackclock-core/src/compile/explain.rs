@@ -186,11 +186,11 @@ pub fn explain(scenario: &Scenario, plan: &Plan) -> Explained {
                 .map_or(0, |l| l.index());
             let bottleneck_bps = plan.links[narrow].rate.bps();
             let [cc, recovery, slow_start] = match &*flow.sender {
-                PlanSender::Tcp { cc, recovery, slow_start, .. } => {
-                    [cc, recovery, slow_start].map(label)
+                PlanSender::Tcp { cc, recovery, slow_start, control, .. } => {
+                    [label_as(control, cc), label(recovery), label(slow_start)]
                 }
-                PlanSender::Quic { cc, slow_start, .. } => {
-                    [label(cc), "quic".to_owned(), label(slow_start)]
+                PlanSender::Quic { cc, slow_start, control, .. } => {
+                    [label_as(control, cc), "quic".to_owned(), label(slow_start)]
                 }
                 PlanSender::Source(spec) | PlanSender::Branch { control: spec, .. } => {
                     [label(spec), String::new(), String::new()]
@@ -253,18 +253,14 @@ pub fn explain(scenario: &Scenario, plan: &Plan) -> Explained {
 }
 
 fn label(spec: &Spec) -> String {
-    match spec {
-        Spec::Name(name) => name.clone(),
-        Spec::Table(_) => {
-            let params = spec.params();
-            let list: Vec<String> = params.iter().map(|(k, v)| format!("{k}={v}")).collect();
-            if list.is_empty() {
-                spec.kind().to_owned()
-            } else {
-                format!("{}({})", spec.kind(), list.join(", "))
-            }
-        }
-    }
+    label_as(spec.kind(), spec)
+}
+
+/// An algorithm's name as the scenario has it, with its parameters.
+fn label_as(name: &str, spec: &Spec) -> String {
+    let params = spec.params();
+    let list: Vec<String> = params.iter().map(|(k, v)| format!("{k}={v}")).collect();
+    if list.is_empty() { name.to_owned() } else { format!("{name}({})", list.join(", ")) }
 }
 
 /// A window in words; 2^31 - 1 segments and more are no limit.

@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 
 use super::plan::{LinkSettings, PlanFlow, PlanLink, Schedule};
 use crate::error::{Problem, suggestion};
-use crate::qdisc::Limit;
+use crate::qdisc::{self, Limit};
 use crate::registry::{Range, Spec};
 use crate::scenario::{LinkSpec, RateSpec};
 use crate::topology::{DuplexLink, Layout, LinkKind, key_path};
@@ -80,7 +80,7 @@ fn common(kind: &LinkKind, delay: Span, problems: &mut Vec<Problem>) -> Common {
         |key, rates: &Option<RateSpec>| schedule(path, key, rates.as_ref(), delay, problems);
     let forward = LinkSettings {
         mtu: u16::try_from(spec.mtu.0).unwrap_or(u16::MAX),
-        qdisc: spec.qdisc.clone(),
+        qdisc: spec.qdisc.by_registry_name(qdisc::registry_name),
         qdisc_path: key_path(path, "qdisc"),
         schedule: rates("schedule", &spec.schedule),
         loss: spec.loss,
@@ -94,7 +94,7 @@ fn common(kind: &LinkKind, delay: Span, problems: &mut Vec<Problem>) -> Common {
     };
     let back = LinkSettings {
         mtu: forward.mtu,
-        qdisc: back_qdisc.clone(),
+        qdisc: back_qdisc.by_registry_name(qdisc::registry_name),
         qdisc_path: key_path(path, qdisc_key),
         schedule: rates("back_schedule", &spec.back_schedule),
         loss: spec.back_loss,

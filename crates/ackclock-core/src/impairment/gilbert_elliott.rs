@@ -63,6 +63,7 @@ impl About<ImpairmentEnv> for GilbertElliott {
                  42(5), 1963, doi:10.1002/j.1538-7305.1963.tb00955.x",
         status: Status::Specified,
     };
+    const ALSO: &'static [&'static str] = &["gilbert-elliot"];
 
     fn new(params: GilbertElliottParams, _: &ImpairmentEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self { params, is_bad: None })

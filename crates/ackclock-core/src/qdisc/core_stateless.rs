@@ -197,6 +197,7 @@ impl About<QdiscEnv> for CoreStateless {
         source: "Stoica, Shenker & Zhang, IEEE/ACM ToN 11(1), 2003, doi:10.1109/TNET.2002.808414",
         status: Status::Reconstructed,
     };
+    const ALSO: &'static [&'static str] = &["csfq"];
     // Only the edge knows flows, but each gets its share, and what exceeds it is dropped.
     const FACTS: &'static [Fact] = &[Fact::Fair];
 

@@ -154,6 +154,7 @@ impl About<QdiscEnv> for DualPi2 {
         source: "RFC 9332, sections 2.4 and 2.5, appendix A, doi:10.17487/RFC9332",
         status: Status::Specified,
     };
+    const ALSO: &'static [&'static str] = &["dual-pi2"];
 
     fn new(params: Params, env: &QdiscEnv) -> Result<Self, Vec<Problem>> {
         if env.limit.packets == 0 || env.limit.bytes == 0 {

@@ -32,6 +32,7 @@ pub struct Managed<A> {
 impl<A: Plain> About<QdiscEnv> for Managed<A> {
     type Params = A::Params;
     const INFO: Info = A::INFO;
+    const ALSO: &'static [&'static str] = A::ALSO;
     const FACTS: &'static [Fact] = A::FACTS;
 
     fn new(params: A::Params, env: &QdiscEnv) -> Result<Self, Vec<Problem>> {

@@ -60,6 +60,7 @@ impl About<RecoveryEnv> for NewReno {
     type Params = Params;
     const INFO: Info =
         Info { name: "newreno", title: "NewReno", source: "RFC 6582", status: Status::Specified };
+    const ALSO: &'static [&'static str] = &["new-reno"];
 
     fn new(params: Params, env: &RecoveryEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self {

@@ -102,6 +102,7 @@ impl About<RecoveryEnv> for Rack {
         source: "RFC 8985; RFC 9937",
         status: Status::Specified,
     };
+    const ALSO: &'static [&'static str] = &["rack-tlp"];
 
     fn new(params: Params, _env: &RecoveryEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self {

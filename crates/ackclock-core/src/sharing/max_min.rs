@@ -38,6 +38,7 @@ impl About<SharingEnv> for MaxMin {
         source: "McCullough et al. 2010 section 3.1; Demers et al., SIGCOMM 1989",
         status: Status::Specified,
     };
+    const ALSO: &'static [&'static str] = &["maxmin"];
 
     fn new(_params: MaxMinParams, _env: &SharingEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self)

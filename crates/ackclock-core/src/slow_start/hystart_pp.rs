@@ -91,6 +91,7 @@ impl About<SlowStartEnv> for HystartPlusPlus {
         source: "RFC 9406 sections 4.2 and 4.3",
         status: Status::Specified,
     };
+    const ALSO: &'static [&'static str] = &["hystartpp", "hystart-plus-plus"];
 
     fn new(params: HystartParams, env: &SlowStartEnv) -> Result<Self, Vec<Problem>> {
         if params.min_rtt_thresh > params.max_rtt_thresh {

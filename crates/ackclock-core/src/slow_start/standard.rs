@@ -45,6 +45,7 @@ impl About<SlowStartEnv> for Standard {
         source: "RFC 5681 section 3.1; RFC 3465 section 2.2",
         status: Status::Specified,
     };
+    const ALSO: &'static [&'static str] = &["slow-start"];
 
     fn new(params: StandardParams, env: &SlowStartEnv) -> Result<Self, Vec<Problem>> {
         let usual = if env.era == Era::Linux { u32::MAX } else { 1 };

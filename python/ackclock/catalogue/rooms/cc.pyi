@@ -794,3 +794,51 @@ class Vivace(Record):
         bound_step: float | None = 0.1,
         slope_filter: float | None = 0.01,
     ) -> None: ...
+
+class Reno(Aimd):
+    """Another name of `Aimd`."""
+
+class Hstcp(Highspeed):
+    """Another name of `Highspeed`."""
+
+class Stcp(Scalable):
+    """Another name of `Scalable`."""
+
+class HTcp(Htcp):
+    """Another name of `Htcp`."""
+
+class BicTcp(Bic):
+    """Another name of `Bic`."""
+
+class Ledbatpp(LedbatPlusPlus):
+    """Another name of `LedbatPlusPlus`."""
+
+class TcpLp(Lp):
+    """Another name of `Lp`."""
+
+class TcpNv(Nv):
+    """Another name of `Nv`."""
+
+class Ctcp(Compound):
+    """Another name of `Compound`."""
+
+class WestwoodPlus(Westwood):
+    """Another name of `Westwood`."""
+
+class YeahTcp(Yeah):
+    """Another name of `Yeah`."""
+
+class Bbr1(Bbr):
+    """Another name of `Bbr`."""
+
+class Bbrv1(Bbr):
+    """Another name of `Bbr`."""
+
+class Bbrv2(Bbr2):
+    """Another name of `Bbr2`."""
+
+class Bbrv3(Bbr3):
+    """Another name of `Bbr3`."""
+
+class PccVivace(Vivace):
+    """Another name of `Vivace`."""

@@ -116,3 +116,6 @@ class Aggregation(Record):
         start: float | str | None = 0,
         thin_acks: bool | None = False,
     ) -> None: ...
+
+class GilbertElliot(GilbertElliott):
+    """Another name of `GilbertElliott`."""

@@ -599,3 +599,39 @@ class Shaper(Record):
         latency: float | str | None = ...,
         qdisc: AnyQueue | None = ...,
     ) -> None: ...
+
+class Droptail(Fifo):
+    """Another name of `Fifo`."""
+
+class DropTail(Fifo):
+    """Another name of `Fifo`."""
+
+class Taildrop(Fifo):
+    """Another name of `Fifo`."""
+
+class TailDrop(Fifo):
+    """Another name of `Fifo`."""
+
+class Pfifo(Fifo):
+    """Another name of `Fifo`."""
+
+class Bfifo(Fifo):
+    """Another name of `Fifo`."""
+
+class Prio(Priority):
+    """Another name of `Priority`."""
+
+class Csfq(CoreStateless):
+    """Another name of `CoreStateless`."""
+
+class Fqcodel(FqCodel):
+    """Another name of `FqCodel`."""
+
+class DualPi2(Dualpi2):
+    """Another name of `Dualpi2`."""
+
+class Tbf(Shaper):
+    """Another name of `Shaper`."""
+
+class TokenBucket(Shaper):
+    """Another name of `Shaper`."""

@@ -54,3 +54,9 @@ class Rack(Record):
         tlp: bool | None = True,
         prr: bool | None = True,
     ) -> None: ...
+
+class NewReno(Newreno):
+    """Another name of `Newreno`."""
+
+class RackTlp(Rack):
+    """Another name of `Rack`."""

@@ -28,3 +28,6 @@ class AlphaFair(Record):
         self,
         alpha: float | None = 1.0,
     ) -> None: ...
+
+class Maxmin(MaxMin):
+    """Another name of `MaxMin`."""

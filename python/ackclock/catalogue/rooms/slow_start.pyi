@@ -108,3 +108,9 @@ class RapidStart(Record):
 class None_(Record):
     """No slow start."""
     def __init__(self) -> None: ...
+
+class SlowStart(Standard):
+    """Another name of `Standard`."""
+
+class Hystartpp(HystartPlusPlus):
+    """Another name of `HystartPlusPlus`."""

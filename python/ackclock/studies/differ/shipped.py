@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from ackclock.catalogue.schema import registry_name
 from ackclock.errors import Problem, ScenarioError
 from ackclock.scenario.simulators.plan import plan_of
 from ackclock.studies.differ.peers import Prepared
@@ -98,6 +99,7 @@ def swapped(scenario: Scenario, peer: str) -> Scenario:
             continue
         cc = flow.get("cc", "cubic")
         bare = cc["kind"] if isinstance(cc, dict) and set(cc) == {"kind"} else cc
+        bare = registry_name("cc", bare) if isinstance(bare, str) else bare
         if isinstance(bare, str) and bare in known:
             changes[f"flows[{i}].cc"] = known[bare]
     if not changes:

@@ -64,8 +64,8 @@ class SeenFlow:
 
     @property
     def cc(self) -> str:
-        """Name of its control."""
-        return str(self.row["cc"])
+        """The registry's name of its control."""
+        return schema.registry_name("cc", str(self.row["cc"]))
 
 
 @dataclass(frozen=True)
@@ -264,4 +264,4 @@ def _parameters(role: str, kind: Any) -> dict[str, Any]:
     entry = schema.entry(role, given["kind"])
     properties = entry["params"].get("properties", {}) if entry else {}
     defaults = {key: rules.get("default") for key, rules in properties.items()}
-    return {**defaults, **given}
+    return {**defaults, **given, "kind": schema.registry_name(role, given["kind"])}

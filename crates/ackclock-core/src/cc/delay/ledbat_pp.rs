@@ -104,6 +104,7 @@ impl About<CcEnv> for LedbatPlusPlus {
         source: "draft-irtf-iccrg-ledbat-plus-plus-01, sections 4.1 to 4.5",
         status: Status::Variant,
     };
+    const ALSO: &'static [&'static str] = &["ledbatpp"];
 
     fn new(params: LedbatPlusPlusParams, env: &CcEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self {

@@ -69,6 +69,7 @@ impl About<CcEnv> for Lp {
                  doi:10.1109/TNET.2006.879702",
         status: Status::Variant,
     };
+    const ALSO: &'static [&'static str] = &["tcp-lp"];
 
     fn new(params: LpParams, env: &CcEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self {

@@ -114,6 +114,7 @@ impl About<CcEnv> for Nv {
                  Linux 6.12, tcp_nv.c",
         status: Status::Variant,
     };
+    const ALSO: &'static [&'static str] = &["tcp-nv"];
 
     fn new(params: NvParams, env: &CcEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self {

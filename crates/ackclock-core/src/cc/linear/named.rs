@@ -16,6 +16,8 @@ use crate::registry::{Info, Status};
 pub trait Named: Default + Serialize + DeserializeOwned + JsonSchema {
     /// Identity and source.
     const INFO: Info;
+    /// Other names.
+    const ALSO: &'static [&'static str] = &[];
     /// The four numbers.
     ///
     /// # Errors
@@ -32,7 +34,7 @@ pub trait Named: Default + Serialize + DeserializeOwned + JsonSchema {
 macro_rules! named {
     (
         $(#[$doc:meta])*
-        $params:ident, $alias:ident, $name:literal, $title:literal, $section:literal;
+        $params:ident, $alias:ident, $name:literal $(also $also:literal)?, $title:literal, $section:literal;
         $( $(#[$field_doc:meta])* $field:ident = $default:literal; )+
         |$p:ident| $rule:expr
     ) => {
@@ -69,6 +71,7 @@ macro_rules! named {
                 ),
                 status: Status::Specified,
             };
+            $(const ALSO: &'static [&'static str] = &[$also];)?
             fn rule(&self) -> Result<Rule, Vec<Problem>> {
                 let $p = self;
                 $rule
@@ -91,7 +94,7 @@ macro_rules! named {
 
 named! {
     /// Parameters of AIMD: `w <- w + a` per round trip, `w <- b w` on loss.
-    AimdParams, Aimd, "aimd", "Additive increase, multiplicative decrease", "3.2";
+    AimdParams, Aimd, "aimd" also "reno", "Additive increase, multiplicative decrease", "3.2";
     /// Increase per round trip.
     #[schemars(extend("exclusiveMinimum" = 0, "x-unit" = "segments"))]
     a = 1.0;

@@ -69,6 +69,7 @@ impl About<CcEnv> for Bic {
         source: "Xu, Harfoush, Rhee, IEEE INFOCOM 2004, section III, doi:10.1109/INFCOM.2004.1354672",
         status: Status::Specified,
     };
+    const ALSO: &'static [&'static str] = &["bic-tcp"];
 
     fn new(params: BicParams, env: &CcEnv) -> Result<Self, Vec<Problem>> {
         if params.s_max < params.s_min {

@@ -83,6 +83,7 @@ impl About<CcEnv> for HighSpeed {
         source: "RFC 3649, sections 4 and 5",
         status: Status::Specified,
     };
+    const ALSO: &'static [&'static str] = &["hstcp"];
 
     fn new(params: HighSpeedParams, env: &CcEnv) -> Result<Self, Vec<Problem>> {
         let HighSpeedParams { low_window, high_window, low_p, high_p, .. } = params;

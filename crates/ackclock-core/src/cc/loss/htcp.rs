@@ -85,6 +85,7 @@ impl About<CcEnv> for Htcp {
         source: "Leith, Shorten, PFLDnet 2004; draft-leith-tcp-htcp-06, section 3",
         status: Status::Specified,
     };
+    const ALSO: &'static [&'static str] = &["h-tcp"];
 
     fn new(params: HtcpParams, env: &CcEnv) -> Result<Self, Vec<Problem>> {
         if params.beta_max < params.beta_min {

@@ -62,6 +62,7 @@ impl About<CcEnv> for Scalable {
                  doi:10.1145/956981.956989",
         status: Status::Specified,
     };
+    const ALSO: &'static [&'static str] = &["stcp"];
 
     fn new(params: ScalableParams, env: &CcEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self { params, era: env.era })

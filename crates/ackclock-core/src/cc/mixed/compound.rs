@@ -74,6 +74,7 @@ impl About<CcEnv> for Compound {
                  doi:10.1109/INFOCOM.2006.188",
         status: Status::Specified,
     };
+    const ALSO: &'static [&'static str] = &["ctcp"];
 
     fn new(params: CompoundParams, env: &CcEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self {

@@ -69,6 +69,7 @@ impl About<CcEnv> for Westwood {
                  Review 34(2), 2004, section 2, doi:10.1145/997150.997155",
         status: Status::Specified,
     };
+    const ALSO: &'static [&'static str] = &["westwood+"];
 
     fn new(params: WestwoodParams, env: &CcEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self { gain: params.gain, era: env.era, rate: 0.0, began: None })

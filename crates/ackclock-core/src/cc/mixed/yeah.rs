@@ -78,6 +78,7 @@ impl About<CcEnv> for Yeah {
         source: "Baiocchi, Castellani, Vacirca, PFLDnet 2007, section 3",
         status: Status::Specified,
     };
+    const ALSO: &'static [&'static str] = &["yeah-tcp"];
 
     fn new(params: YeahParams, env: &CcEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self {

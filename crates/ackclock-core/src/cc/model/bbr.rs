@@ -139,6 +139,7 @@ impl About<CcEnv> for Bbr {
                  draft-cardwell-iccrg-bbr-congestion-control-00",
         status: Status::Specified,
     };
+    const ALSO: &'static [&'static str] = &["bbr1", "bbrv1"];
 
     fn new(params: BbrParams, env: &CcEnv) -> Result<Self, Vec<Problem>> {
         let gain = params.high_gain;

@@ -248,6 +248,7 @@ impl About<CcEnv> for Bbr3 {
         source: "draft-ietf-ccwg-bbr-06",
         status: Status::Specified,
     };
+    const ALSO: &'static [&'static str] = &["bbrv3"];
 
     fn new(params: Bbr3Params, env: &CcEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self::of_version(Version::Three, params, env))

@@ -142,6 +142,7 @@ impl About<CcEnv> for Vivace {
         source: "Dong et al., PCC Vivace: Online-Learning Congestion Control, NSDI 2018, sections 3 and 4",
         status: Status::Variant,
     };
+    const ALSO: &'static [&'static str] = &["pcc-vivace"];
 
     fn new(params: VivaceParams, env: &CcEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self {

@@ -9,6 +9,7 @@ use crate::registry::Range;
 use crate::scenario::{Era, Flow, FrameStream, Media, QuicOptions, TcpOptions, Transport};
 use crate::tcp::TcpConfig;
 use crate::units::{Bytes, Span};
+use crate::{cc, recovery, slow_start};
 
 impl Context<'_> {
     /// Checks a flow's settings.
@@ -220,11 +221,12 @@ impl Context<'_> {
         let of_era = if era == Era::Quic { Transport::Quic } else { Transport::Tcp };
         if flow.transport.unwrap_or(of_era) == Transport::Quic {
             let cc = flow.cc.clone().unwrap_or_else(|| "cubic".into());
+            let slow_start = flow.slow_start.clone().unwrap_or_else(|| "standard".into());
             return PlanSender::Quic {
-                slow_start: flow.slow_start.clone().unwrap_or_else(|| "standard".into()),
+                slow_start: slow_start.by_registry_name(slow_start::registry_name),
                 config: Arc::new(QuicConfig::of(&flow.quic.over(&self.scenario.quic))),
                 control: Arc::from(cc.kind()),
-                cc,
+                cc: cc.by_registry_name(cc::registry_name),
                 streams: flow.streams.as_deref().map(FrameStreams::from),
             };
         }
@@ -245,8 +247,13 @@ impl Context<'_> {
         if let Some(own) = &flow.tcp.ns2 {
             ns2.get_or_insert_default().extend(own.clone());
         }
-        let control = Arc::from(cc.kind());
-        PlanSender::Tcp { cc, recovery, slow_start, ns2, control }
+        PlanSender::Tcp {
+            control: Arc::from(cc.kind()),
+            cc: cc.by_registry_name(cc::registry_name),
+            recovery: recovery.by_registry_name(recovery::registry_name),
+            slow_start: slow_start.by_registry_name(slow_start::registry_name),
+            ns2,
+        }
     }
 }
 

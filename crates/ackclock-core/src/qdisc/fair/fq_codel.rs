@@ -85,6 +85,7 @@ impl About<QdiscEnv> for FqCodel {
         source: "RFC 8290, sections 4 and 5, doi:10.17487/RFC8290",
         status: Status::Specified,
     };
+    const ALSO: &'static [&'static str] = &["fq_codel", "fqcodel"];
 
     const FACTS: &'static [Fact] = &[Fact::Fair];
 

@@ -91,6 +91,7 @@ impl About<QdiscEnv> for FqPie {
         source: "RFC 8033, doi:10.17487/RFC8033; tc-fq_pie(8); CAIA Technical Report 160418A",
         status: Status::Specified,
     };
+    const ALSO: &'static [&'static str] = &["fq_pie"];
 
     const FACTS: &'static [Fact] = &[Fact::Fair];
 

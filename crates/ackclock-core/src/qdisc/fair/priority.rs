@@ -65,6 +65,7 @@ impl About<QdiscEnv> for Priority {
         source: "RFC 3246, appendix A.3, doi:10.17487/RFC3246",
         status: Status::Specified,
     };
+    const ALSO: &'static [&'static str] = &["prio"];
 
     fn new(params: Params, env: &QdiscEnv) -> Result<Self, Vec<Problem>> {
         let mut listed = params.classes;

@@ -75,6 +75,7 @@ impl About<QdiscEnv> for Wf2qPlus {
         source: "Bennett & Zhang, IEEE/ACM ToN 5(5), 1997, section 3, doi:10.1109/90.649568",
         status: Status::Reconstructed,
     };
+    const ALSO: &'static [&'static str] = &["wf2q+"];
 
     const FACTS: &'static [Fact] = &[Fact::Fair];
 

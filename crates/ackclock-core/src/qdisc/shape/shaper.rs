@@ -64,6 +64,7 @@ impl About<QdiscEnv> for Shaper {
         source: "RFC 2475, section 2.3.3.3, doi:10.17487/RFC2475",
         status: Status::Specified,
     };
+    const ALSO: &'static [&'static str] = &["tbf", "token-bucket"];
 
     fn new(params: Params, env: &QdiscEnv) -> Result<Self, Vec<Problem>> {
         let rate = params.rate.unwrap_or(env.rate);

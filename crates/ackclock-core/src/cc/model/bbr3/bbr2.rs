@@ -93,6 +93,7 @@ impl About<CcEnv> for Bbr2 {
         source: "draft-cardwell-iccrg-bbr-congestion-control-02",
         status: Status::Specified,
     };
+    const ALSO: &'static [&'static str] = &["bbrv2"];
 
     fn new(params: Bbr2Params, env: &CcEnv) -> Result<Self, Vec<Problem>> {
         let shared = Bbr3Params {

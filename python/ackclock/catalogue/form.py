@@ -325,7 +325,7 @@ def _algorithm(checker: Any, room: str, value: Any) -> Iterator[ValidationError]
     yield from type(checker)(entry["params"]).iter_errors(given)
 
 
-_WORDS = {
+_ROOM_WORDS = {
     "cc": "congestion control",
     "recovery": "loss recovery",
     "multicast": "layer control",
@@ -337,7 +337,7 @@ _WORDS = {
     "policy": "policy of fluid senders",
     "pattern": "traffic pattern",
 }
-_KEYS = {
+_ROOM_KEYS = {
     "cc": "cc",
     "recovery": "recovery",
     "slow_start": "slow_start",
@@ -352,11 +352,13 @@ def _word(room: str) -> str:
 
 def _of_other_room(room: str, name: str, elsewhere: list[str]) -> str:
     """Say of which rooms a name is, and how a scenario names it there."""
-    kinds = " and ".join(f"a {_WORDS.get(other, _word(other))}" for other in elsewhere)
-    keys = [f'{_KEYS[other]} = "{name}"' for other in elsewhere if other in _KEYS]
+    kinds = " and ".join(f"a {_ROOM_WORDS.get(other, _word(other))}" for other in elsewhere)
+    keys = [f'{_ROOM_KEYS[other]} = "{name}"' for other in elsewhere if other in _ROOM_KEYS]
     written = f": {' or '.join(keys)}" if keys else ""
     alike = [f'"{own}"' for own in schema.names(room) if own in name or name in own]
-    near = f"; as a {_WORDS.get(room, _word(room))} there is {', '.join(alike)}" if alike else ""
+    near = (
+        f"; as a {_ROOM_WORDS.get(room, _word(room))} there is {', '.join(alike)}" if alike else ""
+    )
     return f'"{name}" is {kinds}{written}{near}'
 
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from ackclock.plot import Shape
+
 __all__ = ["plot"]
 
 
@@ -23,12 +25,18 @@ __all__ = ["plot"]
     "--kind",
     required=True,
     shell_complete=completion.figures,
-    help="Of runs: cwnd, throughput, queue, delay, fairness, sequence, states or map. Of a store:"
-    " lines, heatmap, ranked, ecdf or pareto.",
+    help="Of runs: cwnd, throughput, queue, queue-delay, rtt, delay, fairness, sequence, states,"
+    " ledger or map. Of a store: lines, heatmap, ranked, ecdf or pareto.",
 )
 @click.option("--out", type=FILE, required=True, metavar="FILE", help="SVG, PNG or PDF.")
 @click.option("--flow", "flows", multiple=True, help="Only this flow; may be repeated.")
 @click.option("--link", "links", multiple=True, help="Only this link; may be repeated.")
+@click.option("--since", metavar="TIME", help="Of runs: show the time from here, as '5 s'.")
+@click.option("--until", metavar="TIME", help="Of runs: show the time up to here.")
+@click.option("--title", metavar="TEXT", help="In place of the figure's title.")
+@click.option("--size", metavar="WxH", help="In inches, as 7.2x4.")
+@click.option("--x-label", metavar="TEXT", help="In place of the label of the horizontal axis.")
+@click.option("--y-label", metavar="TEXT", help="In place of the label of the vertical axis.")
 @click.option("--metric", help="Of a store: one number per run, as mean(flows.goodput_bps).")
 @click.option("--x", metavar="AXIS", help="Of a store: along this axis.")
 @click.option("--by", metavar="AXIS", help="Of a store: a curve, row or point for each label.")
@@ -51,6 +59,12 @@ def plot(
     links: tuple[str, ...],
     sweep: str | None,
     filters: tuple[str, ...],
+    since: str | None,
+    until: str | None,
+    title: str | None,
+    size: str | None,
+    x_label: str | None,
+    y_label: str | None,
     **options: str | None,
 ) -> None:
     """Draw a figure of a run bundle, of several over each other, or of a sweep in a store.
@@ -61,36 +75,75 @@ def plot(
     from ackclock import plot as plots
     from ackclock._util.command_line import command_line
 
+    shape = _read_shape(since, until, title, size, x_label, y_label)
     given = [f"--{name}" for name, value in options.items() if value is not None]
     given += ["--sweep"] * (sweep is not None) + ["--where"] * bool(filters)
     if len(places) == 1 and (places[0] / "store.json").is_file():
         if flows or links:
             raise click.UsageError("--flow and --link are for figures of runs")
         figure = _of_store(places[0], kind, sweep, filters, options)
+        shape.apply(figure, kind)
     else:
         if given:
             raise click.UsageError(f"{', '.join(given)}: only for figures of a store")
-        figure = _of_runs(places, kind, flows, links)
+        figure = _of_runs(places, kind, flows, links, shape)
     plots.save(figure, out, command=command_line())
     click.echo(f"wrote {out}")
 
 
+def _read_shape(
+    since: str | None,
+    until: str | None,
+    title: str | None,
+    size: str | None,
+    x_label: str | None,
+    y_label: str | None,
+) -> Shape:
+    from ackclock.plot import Shape
+
+    width = height = None
+    if size is not None:
+        try:
+            width, height = (float(number) for number in size.lower().split("x"))
+        except ValueError:
+            message = f"--size is {size!r}; expected two numbers of inches, as 7.2x4"
+            raise click.UsageError(message) from None
+    return Shape(
+        _read_time("--since", since), _read_time("--until", until), title, width, height,
+        x_label, y_label,
+    )  # fmt: skip
+
+
+def _read_time(option: str, text: str | None) -> float | None:
+    from ackclock._util import units
+
+    if text is None:
+        return None
+    if problem := units.quantity_problem(text, "duration"):
+        raise click.UsageError(f"{option}: {problem}")
+    return units.parse(text, "duration")
+
+
 def _of_runs(
-    places: tuple[Path, ...], kind: str, flows: tuple[str, ...], links: tuple[str, ...]
+    places: tuple[Path, ...],
+    kind: str,
+    flows: tuple[str, ...],
+    links: tuple[str, ...],
+    shape: Shape,
 ) -> Figure:
     from ackclock import plot as plots
     from ackclock.scenario.load import load_run
 
     chosen, among = list(flows) or None, list(links) or None
     if len(places) == 1:
-        return plots.draw(kind, load_run(places[0]), flows=chosen, links=among)
+        return plots.draw(kind, load_run(places[0]), flows=chosen, links=among, shape=shape)
     names = [place.name for place in places]
     if len(set(names)) < len(names):
         names = [str(place) for place in places]
     if len(set(names)) < len(names):
         raise click.UsageError("a run is named twice")
     runs = {name: load_run(place) for name, place in zip(names, places, strict=True)}
-    return plots.overlay(kind, runs, flows=chosen, links=among)
+    return plots.overlay(kind, runs, flows=chosen, links=among, shape=shape)
 
 
 def _of_store(

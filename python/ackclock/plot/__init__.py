@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ackclock.plot.delays import queue_delay, rtt
 from ackclock.plot.figures import cwnd, delay, fairness, network_map, queue, throughput
 from ackclock.plot.ledger import ledger
 from ackclock.plot.overlay import overlay
 from ackclock.plot.registry import find, names
 from ackclock.plot.sequence import sequence
+from ackclock.plot.shape import Shape
 from ackclock.plot.states import states
 from ackclock.plot.style import save
 from ackclock.plot.sweeps import ecdf, heatmap, lines, pareto, ranked
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "KINDS",
+    "Shape",
     "cwnd",
     "delay",
     "draw",
@@ -36,7 +39,9 @@ __all__ = [
     "overlay",
     "pareto",
     "queue",
+    "queue_delay",
     "ranked",
+    "rtt",
     "save",
     "sequence",
     "states",
@@ -54,29 +59,38 @@ def draw(
     *,
     flows: Sequence[int | str] | None = None,
     links: Sequence[int | str] | None = None,
+    shape: Shape | None = None,
 ) -> Figure:
-    """Draw a figure of a run by name.
+    """Draw a figure of a run by name; its Matplotlib axes, ``figure.axes``, may be changed further.
 
     Parameters
     ----------
     kind
-        ``cwnd``, ``throughput``, ``queue``, ``delay``, ``fairness``, ``sequence``, ``states``
-        or ``map``.
+        ``cwnd``, ``throughput``, ``queue``, ``queue-delay``, ``rtt``, ``delay``, ``fairness``,
+        ``sequence``, ``states``, ``ledger`` or ``map``.
     run
         What to draw.
     flows
         Which flows, by number or name; left out: all.
     links
         Which links, by number or name; left out: those with the longest mean queues.
+    shape
+        Window of time, size, title and labels; left out: the figure's.
 
     Raises
     ------
     UnsupportedError
-        There is no such figure, or the table that it needs was not recorded.
+        There is no such figure, the table that it needs was not recorded, or it has no window.
     """
-    found = find(kind, "run")
-    chosen = {"flows": flows, "links": links}
-    return found.draw(run, **{found.selects: chosen[found.selects]} if found.selects else {})
+    entry = find(kind, "run")
+    selection = {"flows": flows, "links": links}
+    options: dict[str, Any] = {entry.selects: selection[entry.selects]} if entry.selects else {}
+    if shape is not None and entry.takes_window:
+        options["window"] = shape.window_s
+    drawn = entry.draw(run, **options)
+    if shape is not None:
+        shape.apply(drawn, kind, is_windowed=entry.takes_window)
+    return drawn
 
 
 def draw_sweep(kind: str, result: Swept, **options: Any) -> Figure:

@@ -12,6 +12,7 @@ from ackclock._util.number_text import engineering, number
 from ackclock.analysis import jain
 from ackclock.errors import AckclockError, UnsupportedError, suggestion
 from ackclock.plot.capacity import mean_capacity, schedules
+from ackclock.plot.line_names import name_lines
 from ackclock.plot.style import figure, line, style
 
 if TYPE_CHECKING:
@@ -106,6 +107,12 @@ def _legend(axes: Axes) -> None:
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
 
 
+def _name_or_list(axes: Axes) -> None:
+    """Name lines at their ends; of too many to name, none."""
+    if len(axes.get_legend_handles_labels()[0]) <= _MOST_NAMED:
+        name_lines(axes)
+
+
 def _labels(run: Run) -> dict[str, str]:
     """What a legend calls each flow: its id and control, or its ends where it was given no id."""
     flows = run.summary["flows"]
@@ -142,7 +149,7 @@ def cwnd(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
     ):
         axes.plot(time, window, drawstyle="steps-post", label=labels[name], **line(i))
     axes.set_ylim(bottom=0)
-    _legend(axes)
+    _name_or_list(axes)
     return made
 
 
@@ -243,8 +250,23 @@ def throughput(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
         axes.axhline(top / 1e6, color="#666666", linewidth=1, linestyle=":")
         _note(axes, f"dotted: {what}, {engineering(top, 'bit/s')}")
     axes.set_ylim(bottom=0)
-    _legend(axes)
+    _name_or_list(axes)
     return made
+
+
+def longest_queues(run: Run, names: list[str]) -> list[str]:
+    """Choose the three links with the longest mean queue, or one if none had any.
+
+    Parameters
+    ----------
+    run
+        What is drawn.
+    names
+        Links to choose from.
+    """
+    mean = {str(link["id"]): link["queue_mean_packets"] for link in run.summary["links"]}
+    longest = sorted(names, key=lambda name: -mean[name])[:3]
+    return [name for name in longest if mean[name] > 0] or longest[:1]
 
 
 def queue(run: Run, *, links: Sequence[int | str] | None = None) -> Figure:
@@ -261,9 +283,7 @@ def queue(run: Run, *, links: Sequence[int | str] | None = None) -> Figure:
     names = _chosen(run, "links", links)
     every = len(names)
     if links is None:
-        mean = {str(link["id"]): link["queue_mean_packets"] for link in run.summary["links"]}
-        names = sorted(names, key=lambda name: -mean[name])[:3]
-        names = [name for name in names if mean[name] > 0] or names[:1]
+        names = longest_queues(run, names)
     made = figure(run.summary)
     axes = _axes(made, "Queue", "time [s]", "queue [packets]")
     rows = run.table("queues" if "queues" in run.tables else "link_samples")
@@ -278,11 +298,16 @@ def queue(run: Run, *, links: Sequence[int | str] | None = None) -> Figure:
             f"{len(names)} of {every} links (each direction is one),"
             " those with the longest mean queue",
         )
-    _legend(axes)
+    _name_or_list(axes)
     return made
 
 
-def delay(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
+def delay(
+    run: Run,
+    *,
+    flows: Sequence[int | str] | None = None,
+    window: tuple[float, float] | None = None,
+) -> Figure:
     """Distribution of round-trip times. Needs the table ``rtts``.
 
     Parameters
@@ -291,13 +316,33 @@ def delay(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
         What to draw.
     flows
         Which flows, by number or name; left out: all.
+    window
+        Ends of the time whose samples count [s]; left out: all.
+
+    Raises
+    ------
+    UnsupportedError
+        There is no sample in the window.
     """
     made = figure(run.summary)
     axes = _axes(made, "Round-trip times", "round-trip time [ms]", "share of samples at most this")
     names, labels = _chosen(run, "flows", flows), _labels(run)
-    for i, (name, values) in enumerate(_series(run.table("rtts"), "flow", names, ["rtt_s"])):
+    since, until = window or (-np.inf, np.inf)
+    count = 0
+    for i, (name, time, sample) in enumerate(
+        _series(run.table("rtts"), "flow", names, ["time_s", "rtt_s"])
+    ):
+        values = sample[(time >= since) & (time <= until)]
+        count += len(values)
         if len(values):
             axes.ecdf(values * 1e3, label=labels[name], **line(i))
+    if window is not None:
+        if not count:
+            raise UnsupportedError(f"there is no RTT sample from {since:g} s to {until:g} s")
+        _note(
+            axes,
+            f"samples from {max(0.0, since):g} s to {min(until, run.summary['duration_s']):g} s",
+        )
     axes.set_ylim(0, 1)
     _legend(axes)
     return made

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ackclock.errors import UnsupportedError
 from ackclock.plot.figures import _axes, _legend, _note
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from ackclock.plot.shape import Shape
     from ackclock.results.run import Run
 
 __all__ = ["overlay"]
@@ -25,6 +26,7 @@ def overlay(
     *,
     flows: Sequence[int | str] | None = None,
     links: Sequence[int | str] | None = None,
+    shape: Shape | None = None,
 ) -> Figure:
     """Draw the same figure of several runs over each other.
 
@@ -33,10 +35,10 @@ def overlay(
     Parameters
     ----------
     kind
-        ``cwnd``, ``throughput``, ``queue``, ``delay`` or ``fairness``.
+        ``cwnd``, ``throughput``, ``queue``, ``queue-delay``, ``rtt``, ``delay`` or ``fairness``.
     runs
         By the names of the legend.
-    flows, links
+    flows, links, shape
         As of `draw`.
 
     Raises
@@ -48,7 +50,9 @@ def overlay(
     if not found.overlays:
         known = ", ".join(one.name for one in FIGURES.values() if one.overlays)
         raise UnsupportedError(f'the figure "{kind}" cannot be overlaid; these can: {known}')
-    options = {found.selects: {"flows": flows, "links": links}[found.selects]}
+    options: dict[str, Any] = {found.selects: {"flows": flows, "links": links}[found.selects]}
+    if shape is not None and found.takes_window:
+        options["window"] = shape.window_s
     single = {name: found.draw(run, **options).axes[0] for name, run in runs.items()}
     first = next(iter(single.values()))
     made = figure(None)
@@ -83,6 +87,8 @@ def overlay(
         seeds=" ".join(dict.fromkeys(str(run.summary["seed"]) for run in runs.values())),
         version=" ".join(dict.fromkeys(str(run.summary["version"]) for run in runs.values())),
     )
+    if shape is not None:
+        shape.apply(made, kind, is_windowed=found.takes_window)
     return made
 
 

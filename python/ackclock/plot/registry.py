@@ -38,6 +38,8 @@ class Kind:
         How many metrics a figure of a sweep shows.
     overlays
         Whether curves of several runs can be drawn in one.
+    takes_window
+        Whether it is drawn of a window of time, though time is not an axis.
     """
 
     name: str
@@ -47,6 +49,7 @@ class Kind:
     selects: str = ""
     metrics: int = 1
     overlays: bool = False
+    takes_window: bool = False
 
     @property
     def draw(self) -> Callable[..., Figure]:
@@ -62,7 +65,24 @@ FIGURES = {
         Kind("cwnd", "run", "figures:cwnd", "congestion windows", "flows", overlays=True),
         Kind("throughput", "run", "figures:throughput", "goodput", "flows", overlays=True),
         Kind("queue", "run", "figures:queue", "lengths of queues", "links", overlays=True),
-        Kind("delay", "run", "figures:delay", "distribution of RTTs", "flows", overlays=True),
+        Kind(
+            "delay",
+            "run",
+            "figures:delay",
+            "distribution of RTTs",
+            "flows",
+            overlays=True,
+            takes_window=True,
+        ),
+        Kind("rtt", "run", "delays:rtt", "RTTs over time", "flows", overlays=True),
+        Kind(
+            "queue-delay",
+            "run",
+            "delays:queue_delay",
+            "queueing delay over time",
+            "links",
+            overlays=True,
+        ),
         Kind("fairness", "run", "figures:fairness", "Jain's index", "flows", overlays=True),
         Kind("sequence", "run", "sequence:sequence", "segments over time", "flows"),
         Kind("states", "run", "states:states", "states of senders and their windows", "flows"),

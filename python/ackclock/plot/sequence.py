@@ -27,7 +27,9 @@ def sequence(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
     """Segments over time: sent, sent again, dropped, acknowledged. Needs the table ``packets``.
 
     Packets are seen at the sender: data as it enters the flow's first link, an acknowledgement as
-    it leaves for the last link of its way. Drops are where they happen, on any recorded link.
+    it leaves for the last link of its way. Drops are where they happen, on any recorded link. Where
+    dots of a whole run would be a solid bar, the figure begins shortly before the first segment
+    that is sent again; `Shape` shows another window.
 
     Parameters
     ----------
@@ -62,11 +64,43 @@ def sequence(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
                 *seen["acknowledged"].T, drawstyle="steps-post", linewidth=0.9, color="#666666",
                 label=f"{title}: acknowledged",
             )  # fmt: skip
-    axes.set_ylim(bottom=0)
-    if len(names) < every:
-        _note(axes, f"{len(names)} of {every} flows")
+    note = f"{len(names)} of {every} flows" if len(names) < every else ""
+    window = (
+        _window(run, names[0], _seen(run, names[0])) if flows is None or len(names) == 1 else None
+    )
+    if window is None:
+        axes.set_ylim(bottom=0)
+    else:
+        first, until, lowest, highest = window
+        axes.set_xlim(first, until)
+        axes.set_ylim(lowest, highest)
+        note = "; ".join(part for part in (note, f"from {first:.3g} s to {until:.3g} s") if part)
+    if note:
+        _note(axes, note)
     _legend(axes)
     return made
+
+
+_WINDOW_RTTS = (2, 10)
+"""Round trips before and after the first segment that is sent again."""
+
+
+def _window(
+    run: Run, name: str, seen: dict[str, np.ndarray[Any, Any]]
+) -> tuple[float, float, float, float] | None:
+    """Ends of time and of segment numbers around the first retransmission; None for a short run."""
+    flow = next(flow for flow in run.summary["flows"] if str(flow["id"]) == name)
+    round_trip = flow["srtt_mean_s"] or 0.0
+    before, after = _WINDOW_RTTS
+    sent = seen["sent"]
+    if not round_trip or np.ptp(sent[:, 0]) < 3 * (before + after) * round_trip:
+        return None
+    again = _split(sent)[1]
+    middle = again[:, 0].min() if len(again) else sent[0, 0] + before * round_trip
+    first, until = max(0.0, middle - before * round_trip), middle + after * round_trip
+    shown = sent[(sent[:, 0] >= first) & (sent[:, 0] <= until), 1]
+    margin = 0.05 * max(1.0, np.ptp(shown))
+    return first, until, max(0.0, shown.min() - margin), shown.max() + margin
 
 
 def _seen(run: Run, name: str) -> dict[str, np.ndarray[Any, Any]]:

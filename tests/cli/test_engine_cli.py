@@ -125,6 +125,31 @@ def test_every_algorithm_is_listed_and_shown():
     assert "References" in ackclock("show", "aimd").stdout
 
 
+def test_help_lists_every_command_in_a_group_whole_and_without_importing_it(capsys):
+    from ackclock.cli.main import GROUPS, HOMES
+
+    assert cli.main(["--help"]) == 0
+    text = capsys.readouterr().out
+    assert "..." not in text.replace("[ARGS]...", "")
+    assert all(f"{title}:" in text for title in GROUPS)
+    lines = text.splitlines()
+    for group in GROUPS.values():
+        for name, home in group.items():
+            (line,) = [line for line in lines if line.split()[:1] == [name]]
+            assert line.endswith(home.help), name
+    assert set(HOMES) | {"version"} == set(cli.cli.list_commands(None))
+
+
+def test_a_dossier_is_a_command_that_refuses_a_profile_without_requirements(capsys):
+    assert cli.main(["dossier", "reno", "--only", "5.1.1", "--tier", "fast", "--dry-run"]) == 0
+    by_dossier = capsys.readouterr().out
+    wider = ["evaluate", "reno", "--profile", "rfc9743", "--only", "5.1.1", "--tier", "fast"]
+    assert cli.main([*wider, "--dry-run"]) == 0
+    assert capsys.readouterr().out == by_dossier
+    assert cli.main(["dossier", "reno", "--profile", "akella"]) == 2
+    assert "has no requirements; ackclock evaluate runs it" in capsys.readouterr().err
+
+
 def test_networks_are_listed_and_shown(capsys):
     assert cli.main(["list", "networks"]) == 0
     assert "fat-tree" in capsys.readouterr().out
@@ -140,7 +165,7 @@ def test_networks_are_listed_and_shown(capsys):
 def test_the_help_of_list_names_every_room():
     help_text = ackclock("list", "--help").stdout
     named = re.search(r"Rooms: ([^.]*)\.", help_text)[1].replace("\n", " ").split(", ")
-    assert [name.strip() for name in named] == list(schema.catalogue())
+    assert [name.strip() for name in named] == [*schema.catalogue(), "networks"]
 
 
 def test_a_table_that_was_not_recorded_is_reported_by_the_key_of_the_file(small_file, tmp_path):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pkgutil
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -22,37 +22,95 @@ if TYPE_CHECKING:
 
 __all__ = ["EXIT_INPUT", "EXIT_INTERNAL", "EXIT_INTERRUPTED", "cli", "main"]
 
-HOMES = {
-    "adversary": "ackclock.cli.studies.adversary:adversary",
-    "artifact": "ackclock.cli.reproduce:artifact",
-    "audit": "ackclock.cli.studies.audit:audit",
-    "check": "ackclock.cli.check:check",
-    "compare": "ackclock.cli.studies.compare:compare",
-    "conform": "ackclock.cli.studies.conform:conform",
-    "demo": "ackclock.cli.studies.demo:demo",
-    "differ": "ackclock.cli.studies.differ:differ",
-    "emulate": "ackclock.cli.emulate:emulate",
-    "evaluate": "ackclock.cli.studies.evaluate:evaluate",
-    "evaluate-queue": "ackclock.cli.studies.evaluate:evaluate_queue",
-    "explain": "ackclock.cli.check:explain",
-    "export": "ackclock.cli.export:export",
-    "fluid": "ackclock.cli.fluid:fluid",
-    "forensics": "ackclock.cli.reproduce:forensics",
-    "game": "ackclock.cli.studies.game:game",
-    "gym": "ackclock.cli.studies.evaluate:gym",
-    "lab": "ackclock.cli.lab:lab",
-    "list": "ackclock.cli.catalogue:list_",
-    "plan": "ackclock.cli.studies.plan:plan",
-    "plot": "ackclock.cli.plot:plot",
-    "reproduce": "ackclock.cli.reproduce:reproduce",
-    "results": "ackclock.cli.results:results",
-    "run": "ackclock.cli.run:run",
-    "schema": "ackclock.cli.schema:schema",
-    "show": "ackclock.cli.catalogue:show",
-    "sweep": "ackclock.cli.sweep:sweep",
-    "twin": "ackclock.cli.studies.twin:twin",
+
+class Home(NamedTuple):
+    """Where a command is, and what the list of commands says of it."""
+
+    place: str
+    help: str
+
+
+GROUPS: dict[str, dict[str, Home]] = {
+    "Run": {
+        "run": Home("ackclock.cli.run:run", "Simulate a scenario and print the summary."),
+        "check": Home("ackclock.cli.check:check", "Check scenario files and predict their cost."),
+        "explain": Home(
+            "ackclock.cli.check:explain", "Say what would run: routes, defaults, doubts."
+        ),
+        "sweep": Home("ackclock.cli.sweep:sweep", "Run a grid of scenarios, with intervals."),
+        "emulate": Home("ackclock.cli.emulate:emulate", "Run in real time with the kernel's TCP."),
+        "differ": Home(
+            "ackclock.cli.studies.differ:differ", "Run here and by peers; say where they part."
+        ),
+        "export": Home(
+            "ackclock.cli.export:export", "Write a scenario as a program for ns-2 or ns-3."
+        ),
+        "demo": Home(
+            "ackclock.cli.studies.demo:demo", "Compare four queues under 120 flows in GEANT."
+        ),
+    },
+    "Study a control or a queue": {
+        "dossier": Home(
+            "ackclock.cli.studies.evaluate:dossier", "Judge a control by RFC 9743, with verdicts."
+        ),
+        "evaluate": Home(
+            "ackclock.cli.studies.evaluate:evaluate", "Evaluate a control by a profile."
+        ),
+        "compare": Home("ackclock.cli.studies.compare:compare", "Compare two or three controls."),
+        "conform": Home(
+            "ackclock.cli.studies.conform:conform", "Put a control through the BBR draft's cases."
+        ),
+        "audit": Home("ackclock.cli.studies.audit:audit", "Measure what late-comers get."),
+        "adversary": Home(
+            "ackclock.cli.studies.adversary:adversary",
+            "Search the bandwidth that hurts a control most.",
+        ),
+        "evaluate-queue": Home(
+            "ackclock.cli.studies.evaluate:evaluate_queue",
+            "Run a queue through the scenarios of RFC 7928.",
+        ),
+        "game": Home("ackclock.cli.studies.game:game", "Compute what selfish users would choose."),
+        "twin": Home("ackclock.cli.studies.twin:twin", "Put closed forms beside a run."),
+        "gym": Home(
+            "ackclock.cli.studies.evaluate:gym", "Compare baseline policies of an environment."
+        ),
+    },
+    "Papers": {
+        "reproduce": Home(
+            "ackclock.cli.reproduce:reproduce", "Redraw a paper's figures and judge its claims."
+        ),
+        "forensics": Home(
+            "ackclock.cli.reproduce:forensics", "Infer the settings that a paper leaves open."
+        ),
+        "artifact": Home(
+            "ackclock.cli.reproduce:artifact", "Pack a paper with all that made its results."
+        ),
+    },
+    "Networks": {
+        "plan": Home(
+            "ackclock.cli.studies.plan:plan", "Loads, failures, upgrades, weights of a network."
+        ),
+        "fluid": Home("ackclock.cli.fluid:fluid", "Fair rates, bottlenecks and best upgrades."),
+    },
+    "Look": {
+        "list": Home("ackclock.cli.catalogue:list_", "List algorithms and networks."),
+        "show": Home(
+            "ackclock.cli.catalogue:show", "Show an algorithm or network with parameters."
+        ),
+        "plot": Home("ackclock.cli.plot:plot", "Draw a figure of a run or of a sweep."),
+        "results": Home(
+            "ackclock.cli.results:results", "List, query, export and clean stored runs."
+        ),
+        "lab": Home("ackclock.cli.lab:lab", "Open a scenario in the browser, packet by packet."),
+        "schema": Home(
+            "ackclock.cli.schema:schema", "Print the JSON Schema of a kind of document."
+        ),
+    },
 }
-"""Commands by name; a module is imported on first use."""
+"""Commands by group and name; a module is imported on first use."""
+
+HOMES = {name: home.place for group in GROUPS.values() for name, home in group.items()}
+"""The places of commands by name."""
 
 OF_PAPERS = (
     "adversary",
@@ -61,6 +119,7 @@ OF_PAPERS = (
     "compare",
     "demo",
     "differ",
+    "dossier",
     "evaluate",
     "evaluate-queue",
     "fluid",
@@ -93,6 +152,15 @@ class _Commands(click.Group):
             if missing := missing_of("papers"):
                 raise click.ClickException(missing)
         return name, command, rest
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands in their groups, without importing them."""
+        del ctx
+        for title, commands in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, home.help) for name, home in commands.items()])
+        with formatter.section("Other"):
+            formatter.write_dl([("version", "Print the version.")])
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted([*super().list_commands(ctx), *HOMES])

@@ -1,4 +1,4 @@
-"""``ackclock evaluate``, ``ackclock evaluate-queue`` and ``ackclock gym``."""
+"""``ackclock dossier``, ``ackclock evaluate``, ``ackclock evaluate-queue`` and ``ackclock gym``."""
 
 from __future__ import annotations
 
@@ -26,11 +26,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-__all__ = ["evaluate", "evaluate_queue", "gym"]
+__all__ = ["dossier", "evaluate", "evaluate_queue", "gym"]
 
 
 METHOD = "akella"
 """The profile without requirements: ranks beside seven other controls."""
+
+DOSSIER = "rfc9743"
+"""The profile of the command ``dossier``."""
 
 
 def _list_profiles(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001
@@ -51,22 +54,68 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
+def _profile(default: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    return click.option(
+        "--profile",
+        default=default,
+        show_default=True,
+        shell_complete=completion.profiles,
+        help="What is measured: a profile that ships with ackclock, or a folder.",
+    )
+
+
+def _of_requirements(command: Callable[..., None]) -> Callable[..., None]:
+    """Options of profiles with requirements."""
+    options = (
+        click.option("--against", metavar="A,B,C", help="Other controls; left out: the profile's."),
+        click.option("--only", multiple=True, metavar="ID", help="Requirement, section or family."),
+        click.option(
+            "--strict",
+            is_flag=True,
+            help="Exit 1 if a requirement is not met; with --baseline, if a number is worse.",
+        ),
+        click.option(
+            "--baseline", type=FILE, metavar="FILE", help="A saved dossier.json to compare with."
+        ),
+        click.option(
+            "--profiles",
+            "list_",
+            is_flag=True,
+            is_eager=True,
+            callback=_list_profiles,
+            expose_value=False,
+            help="List the profiles that ship with ackclock.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 @click.command()
 @click.argument("control", shell_complete=completion.algorithms("cc"))
-@click.option(
-    "--profile",
-    default=METHOD,
-    show_default=True,
-    shell_complete=completion.profiles,
-    help="What is measured: a profile that ships with ackclock, or a folder.",
-)
-@click.option("--against", metavar="A,B,C", help="Other controls; left out: the profile's.")
-@click.option("--only", multiple=True, metavar="ID", help="Requirement, section or family.")
-@click.option("--strict", is_flag=True, help="Exit 1 if a requirement is not met; with --baseline,"
-              " if a number is worse.")  # fmt: skip
-@click.option("--baseline", type=FILE, metavar="FILE", help="A saved dossier.json to compare with.")
-@click.option("--profiles", "list_", is_flag=True, is_eager=True, callback=_list_profiles,
-              expose_value=False, help="List the profiles that ship with ackclock.")  # fmt: skip
+@_profile(DOSSIER)
+@_of_requirements
+@DRY_RUN
+@_options
+def dossier(control: str, *, profile: str, **means: Any) -> None:
+    """Judge CONTROL by the requirements of RFC 9743, or of another PROFILE with requirements.
+
+    CONTROL is a registry name, a class as file.py:Class, or a table as '{kind = "aimd", b = 0.7}'.
+    Prints one page; --out also writes a report. A dossier that was stopped goes on where it was.
+    """
+    if profile == METHOD:
+        message = f"{METHOD} has no requirements; ackclock evaluate runs it"
+        raise click.UsageError(message)
+    from ackclock.cli.studies.dossier import evaluate_profile
+
+    evaluate_profile(control, profile=profile, **means)
+
+
+@click.command()
+@click.argument("control", shell_complete=completion.algorithms("cc"))
+@_profile(METHOD)
+@_of_requirements
 @DRY_RUN
 @_options
 def evaluate(

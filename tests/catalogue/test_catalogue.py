@@ -22,6 +22,9 @@ def test_every_room_has_algorithms_and_lists_them(room):
     names = {records.class_name(name) for name in schema.catalogue()[room]}
     assert names
     assert set(dir(getattr(ac, room))) == names
+    others = {other for entry in schema.catalogue()[room].values() for other in entry["also"]}
+    found = [hasattr(getattr(ac, room), records.class_name(other)) for other in others]
+    assert all(found)
 
 
 @pytest.mark.parametrize(("room", "name"), EVERY)
@@ -95,7 +98,10 @@ def test_stubs_show_names_defaults_and_ranges():
 def test_stubs_are_python_and_each_parameter_has_one_line():
     for name, text in write_stubs.stubs().items():
         for node in ast.parse(text, name).body:
-            if isinstance(node, ast.ClassDef):
+            if isinstance(node, ast.ClassDef) and node.bases != []:
+                if isinstance(node.bases[0], ast.Name) and node.bases[0].id != "Record":
+                    assert ast.get_docstring(node) == f"Another name of `{node.bases[0].id}`."
+                    continue
                 (new,) = (item for item in node.body if isinstance(item, ast.FunctionDef))
                 fields = [argument.arg for argument in new.args.args[1:]]
                 title, *lines = (ast.get_docstring(node) or "").splitlines()

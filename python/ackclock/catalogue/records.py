@@ -41,6 +41,8 @@ class Record:
 
     _rules: ClassVar[schema.Data] = {}
     _kind: ClassVar[str | None] = None
+    IS_OTHER_NAME: ClassVar[bool] = False
+    """Whether the class is for a name beside the registry's."""
     _given: schema.Data
 
     def __init__(self, *args: object, **kwargs: object) -> None:
@@ -322,6 +324,7 @@ def room(name: str) -> dict[str, type[Record]]:
             title = class_name(other)
             if title.isidentifier() and title not in made:
                 made[title] = _make(title, f"ackclock.{name}", other, entry["params"], doc)
+                made[title].IS_OTHER_NAME = True
     return made
 
 

@@ -45,7 +45,9 @@ def attach(module: str, classes: Classes, others: tuple[str, ...] = ()) -> Face:
         return known[name]
 
     def names() -> list[str]:
-        return sorted([*others, *classes()])
+        made = classes()
+        # Other names of an algorithm are found, but not listed beside its own.
+        return sorted([*others, *(name for name in made if not made[name].IS_OTHER_NAME)])
 
     return find, names
 

@@ -37,6 +37,8 @@ RECEIVED = ("time_s", "flow", "received_bytes")
 """Columns of what a receiver sees."""
 GRACE_S = 20
 """How long a host may live beyond the emulation [s]."""
+SAME_S = 1e-9
+"""Samples nearer than this are one [s]."""
 CHUNK = bytes(1 << 18)
 TCP_NOTSENT_LOWAT = 25
 
@@ -56,7 +58,12 @@ def ticks(task: dict[str, Any]) -> Iterator[float]:
     """Yield the times of samples [s]: at each interval, at the end of the warm-up, at the end."""
     interval, end = task["interval_s"], task["duration_s"]
     count = int(end / interval + 1e-9)
-    yield from sorted({*(k * interval for k in range(count + 1)), task["warmup_s"], end})
+    last = float("-inf")
+    for tick in sorted((*(k * interval for k in range(count + 1)), task["warmup_s"], end)):
+        # 3 times 0.1 is not 0.3 in doubles: what differs by rounding is one time.
+        if tick - last > SAME_S:
+            yield tick
+            last = tick
     while True:
         yield float("inf")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -74,9 +75,9 @@ class Parts:
         if not path.is_file():
             return None
         try:
-            with np.load(path, allow_pickle=False) as found:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as found:
                 return {name: found[name] for name in found.files}
-        except (OSError, ValueError, EOFError, KeyError):
+        except (OSError, ValueError, EOFError, KeyError, BadZipFile):
             # It is computed anew.
             return None
 

@@ -15,7 +15,7 @@ import pytest
 from ackclock.cli.main import main
 from ackclock.dossier import baseline, form
 from ackclock.dossier.read import PROFILES, names, read
-from ackclock.dossier.rows import find_distance
+from ackclock.dossier.rows import NO_BOUND, find_distance
 from ackclock.errors import ScenarioError, UnsupportedError
 from ackclock.reproduce.run.judge import target
 
@@ -148,6 +148,14 @@ def test_distances_are_parts_of_the_nearest_bound():
     assert find_distance(0.3, target({"between": [0.25, 0.75]}, {})) == pytest.approx(0.2)
     assert find_distance(-0.1, target({"at_least": 0}, {})) == pytest.approx(-0.1)
     assert find_distance(None, target({"at_least": 0}, {})) is None
+    # A bound below 0: inside is positive, and a part of its size.
+    assert find_distance(-1.0, target({"at_least": -2}, {})) == pytest.approx(0.5)
+    assert find_distance(-3.0, target({"at_least": -2}, {})) == pytest.approx(-0.5)
+    assert find_distance(-3.0, target({"at_most": -2}, {})) == pytest.approx(0.5)
+    assert find_distance(-1.0, target({"at_most": -2}, {})) == pytest.approx(-0.5)
+    assert find_distance(0.5, target({"between": [-2, 1]}, {})) == pytest.approx(0.5)
+    assert find_distance(0.5, None) is None
+    assert find_distance(0.5, target({"between": NO_BOUND}, {})) is None
 
 
 def test_the_page_has_verdicts_and_what_only_people_answer(saved):

@@ -3,12 +3,13 @@
 import json
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
+from types import SimpleNamespace
 
 import jsonschema
 import pytest
 
 from ackclock.cli.main import main
-from ackclock.dossier import form
+from ackclock.dossier import audits, form
 from ackclock.dossier.bind import Control
 from ackclock.studies.late_comer.situations import TIERS, documents
 
@@ -126,3 +127,17 @@ def test_flows_of_an_audit_have_what_the_control_needs():
         assert {flow["recovery"] for flow in own} == {"rack"}
     assert Control("dctcp", "dctcp", {"ecn": True}).settings == {"tcp": {"ecn": True}}
     assert Control("cubic", "cubic").settings == {}
+
+
+def test_a_control_is_no_rival_of_itself_under_any_name():
+    others = {"CUBIC": "cubic", "Reno": "aimd", "slow": {"kind": "aimd", "a": 0.5}}
+    for control, rivals in [
+        (Control("cubic", "cubic"), {"Reno", "slow"}),
+        (Control("mine", "aimd"), {"CUBIC", "slow"}),
+        (Control("slower", {"kind": "aimd", "a": 0.5}), {"CUBIC", "Reno"}),
+        (Control("vegas", "vegas"), {"CUBIC", "Reno", "slow"}),
+    ]:
+        task = SimpleNamespace(control=control, others=others, seed=None)
+        assert set(audits._rivals(task)) == rivals
+        assert set(audits._arena(task).controls) == {control.label, *rivals}
+        assert set(audits._game(task, 2).strategies) == {control.label, *rivals}

@@ -1,8 +1,11 @@
 """Theory beside runs: every law against a run in its domain, and no parting without a reason."""
 
 import json
+import math
 import tomllib
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -19,7 +22,7 @@ from ackclock.studies.twin.laws.linear import cycle_utilisation
 from ackclock.studies.twin.laws.md1 import mean_wait
 from ackclock.studies.twin.laws.red import point
 from ackclock.studies.twin.laws.sawtooth import utilisation
-from ackclock.studies.twin.seen import Seen
+from ackclock.studies.twin.seen import Seen, SeenFlow
 from ackclock.studies.twin.shared.timer import first_timeout_s, ticked_timeout_s
 from ackclock.studies.twin.survey import Survey
 from ackclock.studies.twin.twin import Row, Twin, compare
@@ -416,3 +419,56 @@ def test_the_timer_of_a_law_is_the_one_that_runs(era, expected):
     assert len(waits) > 50
     typical = waits[len(waits) // 2]
     assert expected - 0.025 <= typical <= expected * 1.03
+
+
+def lossy_reno(**changes):
+    """A flow by hand: 1000 loss events in 100,000 packets, of which 300 were timeouts."""
+    row = {"id": "f0", "cc": "aimd", "recovery": "reno", "recoveries": 700, "timeouts": 300}
+    row |= {"ecn_reductions": 0, "sent_packets": 100_000, "delivered_packets": 99_000}
+    row |= {"srtt_mean_s": 0.1, "lost_ack_packets": 0, "goodput_bps": 0.0, **changes}
+    parameters = {"a": 1, "b": 0.5}
+    return SeenFlow(row, (), 0.1, parameters, None, True, 0.0, {})
+
+
+def pftk_of(flow):
+    numbers = {"mss": 1000.0, "min_rto": 1.0, "tick": 0.0}
+    seen = SimpleNamespace(
+        flows=[flow],
+        is_of_segments=True,
+        run=SimpleNamespace(summary={"era": "rfc"}),
+        number=lambda of, path, kind: numbers[path],
+        mss_bytes=lambda of: numbers["mss"],
+    )
+    (law,) = (law for law in LAWS if law.name == "pftk")
+    return list(law.predict(seen))
+
+
+def test_the_share_of_timeouts_in_place_of_the_estimate_by_hand():
+    # p = 0.01, RTT 0.1 s, T0 = 1 s: 0.1 sqrt(0.02 / 3) = 8.165 ms of halvings a packet, and of
+    # timeouts 0.3 of the events, 0.3 x 0.01 x 1.0032 = 3.0096 ms: 0.99 x 8000 bit / 11.175 ms.
+    own = 0.99 * 8000 / (0.1 * math.sqrt(0.02 / 3) + 0.3 * 0.01 * (1 + 32e-4))
+    assert own == pytest.approx(708.7e3, rel=1e-3)
+    (found,) = pftk_of(lossy_reno(goodput_bps=own * 1.3))
+    # The estimate: 3 sqrt(0.03 / 8) = 0.184.
+    assert found.limit == "30.0 % of its loss events were timeouts, not 18.4 %"
+    assert found.low == found.high
+    form = 0.99 * 8000 / (0.1 * math.sqrt(0.02 / 3) + 0.1837 * 0.01 * (1 + 32e-4))
+    assert found.low == pytest.approx(form, rel=1e-4)
+    # Where the own share does not bring them together it is no reason.
+    assert [found.limit for found in pftk_of(lossy_reno(goodput_bps=own * 1.5))] == [""]
+
+
+def test_what_the_form_with_timeouts_does_not_know_is_named():
+    limits = {
+        "sack repairs losses that cost Reno a timeout": {"recovery": "sack"},
+        "2.0 % of its acknowledgements were lost": {"lost_ack_packets": 1980},
+        "30 timeouts, whose mean length backoffs leave open": {"timeouts": 30, "recoveries": 970},
+    }
+    for limit, changes in limits.items():
+        (found,) = pftk_of(lossy_reno(**changes))
+        assert found.limit == limit
+    # Without a timeout, or with other parameters, it says nothing.
+    assert pftk_of(lossy_reno(timeouts=0)) == []
+    flow = lossy_reno()
+    assert pftk_of(replace(flow, parameters={"a": 1, "b": 0.7})) == []
+    assert pftk_of(replace(flow, row={**flow.row, "cc": "cubic"})) == []

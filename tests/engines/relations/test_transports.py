@@ -1,0 +1,136 @@
+"""The same transfer over TCP and over QUIC, with and without ECN; a queue that has nothing to do.
+
+Both send segments of 1161 B in packets of 1228 B, acknowledge each packet and are not paced; they
+recover by RFC 8985 and RFC 9002.
+"""
+
+from typing import Any
+
+import pytest
+from scenarios import NEEDS_COUNTS, count, each, names, run
+
+# Where the two rightly part.
+APART = {
+    "aild": "its decrease counts what is lost together, as recovery finds it",
+    "ledbat++": "it slows down once more or less in 20 s",
+    "fred": "QUIC's window grows by the three packets that show a loss, and FRED drops each",
+}
+
+
+def carry(transport: str, control: str, queue: str, *, ecn: bool, **link: Any) -> dict[str, Any]:
+    """Run a flow of 30 s through 10 Mbit/s and 40 ms with a buffer of 60 packets."""
+    ecn = ecn or control in NEEDS_COUNTS
+    path = {"rate": "10 Mbps", "delay": "20 ms", "buffer": "60 pkt", "qdisc": queue} | link
+    flow = {"src": "a", "dst": "b", "transport": transport, "cc": control}
+    data = {
+        "net": {"kind": "graph", "links": [{"id": "ab", "a": "a", "b": "b", **path}]},
+        "flows": [flow | {"slow_start": "standard"}],
+        "duration": 30,
+        "warmup": 10,
+        "seed": 3,
+    }
+    if transport == "quic":
+        data["quic"] = {"ecn": ecn, "pacing_factor": 0, "ack_eliciting_threshold": 0}
+    else:
+        data["flows"][0]["recovery"] = "rack"
+        sizes = {"mss": 1161, "header": 67, "ack_size": 67, "initial_window": 10}
+        data["tcp"] = sizes | {
+            "delayed_ack": 1,
+            "ecn": ecn,
+            "accecn": control in NEEDS_COUNTS,
+            "min_rto": "0.2 s",
+        }
+    return run(data)
+
+
+def compare(control: str, queue: str, *, ecn: bool) -> None:
+    """Hold goodput within 6 %, 35 % below 6 Mbit/s, and losses and marks within a factor of two."""
+    (tcp, tcp_link), (quic, quic_link) = (
+        (summary["flows"][0], summary["links"][0])
+        for summary in (carry(name, control, queue, ecn=ecn) for name in ("tcp", "quic"))
+    )
+    rates = tcp["goodput_bps"], quic["goodput_bps"]
+    assert max(rates) < 10e6
+    assert min(rates) > (0.94 if min(rates) > 6e6 else 0.65) * max(rates), rates
+    for key in ("drops", "marks"):
+        low, high = sorted((tcp_link[key], quic_link[key]))
+        assert high <= 2 * low + 12, (key, low, high)
+
+
+@pytest.mark.parametrize("control", each("cc"))
+def test_a_control_does_the_same_over_tcp_and_quic(control):
+    if control in APART:
+        pytest.skip(APART[control])
+    compare(control, "fifo", ecn=False)
+
+
+@pytest.mark.parametrize("ecn", [False, True])
+@pytest.mark.parametrize("queue", each("qdisc"))
+def test_a_queue_does_the_same_to_tcp_and_quic(queue, ecn):
+    if queue in APART:
+        pytest.skip(APART[queue])
+    compare("aimd", queue, ecn=ecn)
+
+
+@pytest.mark.parametrize(
+    "dropped", [1, 2, 5, *[pytest.param(k, marks=pytest.mark.slow) for k in (3, 4, *range(6, 21))]]
+)
+@pytest.mark.parametrize("control", ["aimd", "cubic", "bbr3"])
+def test_the_loss_of_one_packet_costs_quic_what_it_costs_tcp(control, dropped):
+    for ecn in (False, True):
+        tcp, quic = (
+            carry(name, control, "fifo", ecn=ecn, drop=[dropped])["flows"][0]
+            for name in ("tcp", "quic")
+        )
+        assert quic["goodput_bps"] == pytest.approx(tcp["goodput_bps"], rel=0.06)
+        assert quic["timeouts"] == tcp["timeouts"] or dropped <= 2
+
+
+@pytest.mark.parametrize("control", each("cc"))
+def test_ecn_without_a_mark_changes_nothing(control):
+    if control in NEEDS_COUNTS:
+        pytest.skip("has no other way")
+    for transport in ("tcp", "quic"):
+        with_ecn, without = (carry(transport, control, "fifo", ecn=ecn) for ecn in (True, False))
+        if transport == "tcp":
+            assert count(with_ecn) == count(without)
+        else:
+            # An ACK has 12 bytes more.
+            flows = [summary["flows"][0]["delivered_packets"] for summary in (with_ecn, without)]
+            assert flows[0] == pytest.approx(flows[1], rel=0.02)
+
+
+# Those that drop or mark by rates, not by what waits, whatever the load.
+BY_RATE = {"green", "core-stateless"}
+
+
+@pytest.mark.parametrize("queue", each("qdisc"))
+@pytest.mark.parametrize("transport", ["tcp", "quic", "cbr"])
+def test_a_queue_that_a_single_flow_never_fills_is_a_fifo(queue, transport):
+    """4.8 of 10 Mbit/s in windows of 20 packets, and 6 Mbit/s at a constant rate."""
+    if queue in BY_RATE:
+        pytest.skip("drops by rates")
+
+    def load(discipline: str, *, ecn: bool) -> dict[str, Any]:
+        path = {"rate": "10 Mbps", "delay": "20 ms", "buffer": "100 pkt", "qdisc": discipline}
+        flow: dict[str, Any] = {"src": "a", "dst": "b"}
+        if transport == "cbr":
+            flow["source"] = {"kind": "cbr", "rate": "6 Mbps"}
+        else:
+            flow |= {"cc": "aimd", "transport": transport}
+        window = {"receiver_window": 20, "ecn": ecn}
+        own = {transport: window} if transport != "cbr" else {}
+        links = [{"id": "ab", "a": "a", "b": "b", **path}]
+        return {"net": {"kind": "graph", "links": links}, "flows": [flow], "duration": 10} | own
+
+    # DECbit marks from one packet on.
+    for ecn in (False, True) if queue != "decbit" else (False,):
+        summaries = [run(load(discipline, ecn=ecn)) for discipline in ("fifo", queue)]
+        assert count(summaries[0]) == count(summaries[1])
+        waits = [summary["links"][0]["queue_mean_packets"] for summary in summaries]
+        assert waits[0] == waits[1]
+
+
+def test_all_controls_and_queues_are_tried():
+    assert len(names("cc")) > 40
+    assert len(names("qdisc")) > 25

@@ -5,9 +5,16 @@ SHELL := /bin/bash
 
 PYTHON ?= python3
 UV_VERSION := 0.13.8
+PIP_VERSION := 26.3
+SETUPTOOLS_VERSION := 84.2.1
 BIN := .venv/bin
-# Where reference data are; tests that need them are in modules `needs_data` and ignored by `cargo test`.
-DATA := $(or $(ACKCLOCK_DATA),$(wildcard ../shared/oracles))
+# Where reference data are; tests that need them are in modules `needs_data` and ignored by `cargo test`. As an
+# absolute path: `cargo test` runs each program in the folder of its crate.
+DATA := $(abspath $(or $(ACKCLOCK_DATA),$(wildcard ../shared)))
+ifneq ($(DATA),)
+override ACKCLOCK_DATA := $(DATA)
+export ACKCLOCK_DATA
+endif
 CARGO_TEST := cargo test --workspace --exclude ackclock-py
 # Tests run side by side, those of one file in one process.
 PYTEST_CORES := -n logical --maxprocesses 8 --dist loadfile
@@ -24,7 +31,8 @@ help: ## list the targets
 .venv/.tools: pyproject.toml uv.lock
 	@command -v cargo >/dev/null || { echo "cargo is needed: install Rust 1.88 or later"; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip setuptools uv==$(UV_VERSION)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade \
+		pip==$(PIP_VERSION) setuptools==$(SETUPTOOLS_VERSION) uv==$(UV_VERSION)
 	UV_PROJECT_ENVIRONMENT=.venv $(BIN)/uv sync --quiet --frozen --inexact --extra dev --no-install-project
 	touch $@
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -79,3 +80,33 @@ def test_paths_of_code_on_pages_must_exist(faults):
         "docs/howto/a.md:3: there is no tools/none in the repository",
         "ARCHITECTURE.md:4: there is no egas.rs in the repository",
     ]
+
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+def test_unsafe_code_is_where_the_rules_say():
+    allowed = re.compile(r"#!?\[(allow|expect)\(unsafe_code\b")
+    found = {
+        path.name
+        for path in (REPOSITORY / "crates").rglob("*.rs")
+        if "target" not in path.parts and allowed.search(path.read_text(encoding="utf-8"))
+    }
+    assert found == {"memory.rs", "border.rs", "randomness.rs"}
+    # The stacks are a workspace beside this one.
+    lints = (REPOSITORY / "Cargo.toml").read_text(encoding="utf-8")
+    assert re.search(r"`memory.rs`, and `border.rs`.*\nunsafe_code = \"deny\"", lints)
+    rules = (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert all(f"`{name}`" in rules for name in found)
+
+
+def test_actions_of_workflows_are_pinned_by_commit():
+    used = [
+        line.strip()
+        for path in (REPOSITORY / ".github/workflows").glob("*.yml")
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if "uses:" in line
+    ]
+    assert used
+    pinned = re.compile(r"- uses: [\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$")
+    assert [line for line in used if not pinned.match(line)] == []

@@ -1,8 +1,9 @@
-"""Writes the table of docs/explanation/hybrid.md: hybrid runs beside all flows as packets.
+"""Writes the tables of the pages on hybrid runs: hybrid runs beside all flows as packets.
 
 ``python tools/theory/write_hybrid.py`` runs each case both ways with several seeds, some minutes on
-one core, and puts ratios with 95 % intervals between two markers of the page. ``--seeds N`` changes
-their number.
+one core, and puts ratios with 95 % intervals between two markers of docs/explanation/hybrid.md.
+``--pairs`` does so for pairs of controls, half an hour on one core, and writes that table into
+docs/howto/hybrid.md too. ``--seeds N`` changes the number of seeds.
 """
 
 from __future__ import annotations
@@ -12,13 +13,16 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import hybrid_pairs
 import numpy as np
 from scipy import stats
 
 from ackclock.engines.hybrid import HybridCase
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "explanation" / "hybrid.md"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAGE, HOWTO = DOCS / "explanation" / "hybrid.md", DOCS / "howto" / "hybrid.md"
 BEGIN = "<!-- comparison: written by tools/theory/write_hybrid.py -->"
+PAIRS = "<!-- pairs: written by tools/theory/write_hybrid.py --pairs -->"
 END = "<!-- end of comparison -->"
 
 JITTER = [{"kind": "jitter", "shape": "uniform", "mean": 5e-4, "spread": 5e-4, "keep_order": False}]
@@ -180,11 +184,26 @@ def line(row: Row, runs: list[Both]) -> list[str]:
     ]
 
 
+def write(page: Path, begin: str, rows: list[list[str]]) -> None:
+    """Put a table between its markers."""
+    table = "\n".join(f"| {' | '.join(cells)} |" for cells in rows)
+    before, rest = page.read_text(encoding="utf-8").split(begin)
+    after = rest[rest.index(END) :]
+    page.write_text(f"{before}{begin}\n\n{table}\n\n{after}", encoding="utf-8")
+
+
 def main() -> None:
     """Write the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=5, metavar="N")
-    seeds = range(1, parser.parse_args().seeds + 1)
+    parser.add_argument("--pairs", action="store_true", help="the table of pairs of controls")
+    given = parser.parse_args()
+    seeds = range(1, given.seeds + 1)
+    if given.pairs:
+        rows = hybrid_pairs.rows(seeds)
+        for page in (PAGE, HOWTO):
+            write(page, PAIRS, rows)
+        return
     known: dict[str, list[Both]] = {}
     head = ["case", "packet flows", "goodput", "queueing delay", "faster by"]
     rows = [head, ["---"] * len(head)]
@@ -194,11 +213,7 @@ def main() -> None:
             known[key] = [run_both(row.document, seed) for seed in seeds]
         rows.append(line(row, known[key]))
         print(*rows[-1], sep=" | ", flush=True)
-    table = "\n".join(f"| {' | '.join(cells)} |" for cells in rows)
-    page = PAGE.read_text(encoding="utf-8")
-    before, rest = page.split(BEGIN)
-    _, after = rest.split(END)
-    PAGE.write_text(f"{before}{BEGIN}\n\n{table}\n\n{END}{after}", encoding="utf-8")
+    write(PAGE, BEGIN, rows)
 
 
 if __name__ == "__main__":

@@ -84,9 +84,11 @@ def test_each_pair_has_the_same_part_of_the_sample(per_pair):
     pairs = [[0], [0], [0, 1], [1]]
     mixed = mixture([10.0, 10.0], pairs, [own([0, 1])], per_pair)
     found = mixed.allocate(np.ones(1, dtype=bool), np.ones(4), np.ones(1))
-    drawn = sample.draw(mixed, found, 13, np.random.default_rng(5))
+    part = sample.share(mixed, found, 13)
+    drawn = sample.draw(mixed, found, part, np.random.default_rng(5))
     at_first = 3 * per_pair
     share = min(1.0, 12 / at_first)
+    assert part == pytest.approx(share)
     assert np.all(np.abs(drawn - share * per_pair) < 1)
     assert abs(drawn[:3].sum() - share * at_first) < 1
     assert np.all(drawn <= per_pair)
@@ -95,7 +97,8 @@ def test_each_pair_has_the_same_part_of_the_sample(per_pair):
 def test_without_a_full_link_nothing_of_the_background_is_packets():
     mixed = mixture([10.0], [[0]], [own([0], 1.0)], demand=np.array([2.0]))
     found = mixed.allocate(np.ones(1, dtype=bool), np.ones(1), np.ones(1))
-    assert sample.draw(mixed, found, 100, np.random.default_rng(1)).tolist() == [0]
+    assert sample.share(mixed, found, 100) == 0
+    assert sample.draw(mixed, found, 0.0, np.random.default_rng(1)).tolist() == [0]
 
 
 def made_up(a, b, link, rtt, full):
@@ -243,3 +246,39 @@ def test_what_cannot_be_is_said_in_one_sentence(message):
     with pytest.raises(ScenarioError) as caught:
         HybridCase(WRONG[message]).check()
     assert message in str(caught.value)
+
+
+def test_headers_of_transfers_are_those_of_the_background_then_of_the_scenario():
+    data = arrivals(0.2)
+    assert solver(HybridCase(data))._wire() == pytest.approx(1500 / 1460)
+    # The table of the background comes before that of the scenario, key by key.
+    data["tcp"] = {"mss": 960, "header": 60}
+    assert solver(HybridCase(data))._wire() == pytest.approx(1020 / 960)
+    data["background"]["flow"] = {"tcp": {"mss": 540}}
+    assert solver(HybridCase(data))._wire() == pytest.approx(600 / 540)
+
+
+def test_round_trips_go_back_on_the_links_of_the_way_back():
+    data = document()
+    data["links"] = [{"link": "r1->r0", "delay": 0.045}]
+    question = solver(HybridCase(data))
+    # There 2 + 5 + 2 ms, back 2 + 45 + 2 ms: a pair and a flow between the same ends alike.
+    assert question.pair_rtt == pytest.approx([0.058])
+    assert question.own_rtt == pytest.approx([0.058, 0.058])
+
+
+def test_queues_of_both_directions_are_in_the_round_trips_that_shares_go_with():
+    data = document(packets=0)
+    question = solver(HybridCase(data))
+    names = [str(link["id"]) for link in question.links]
+    waits = np.zeros(len(names))
+    waits[names.index("r1->r0")] = 0.018
+    seen = []
+    question.mixture.allocate = lambda active, pairs, own: (
+        seen.append((pairs, own)) or (Mixture.allocate(question.mixture, active, pairs, own))
+    )
+    question.packets(bias.Bias(1.0, 0.0), waits)
+    # 18 ms without queues, and 18 ms in the queue of the acknowledgements.
+    pairs, own = seen[0]
+    assert pairs == pytest.approx([1 / 0.036])
+    assert own == pytest.approx([1 / 0.036, 1 / 0.036])

@@ -49,8 +49,9 @@ def background_rules() -> Data:
             "minimum": 0,
             "maximum": 10**6,
             "default": 200,
-            "description": "Background flows that run as packets at each full link which the"
-            " scenario's own flows cross, so that its queue behaves as with many flows.",
+            "description": "Background flows that run as packets, at least, at each full link which"
+            " the scenario's own flows cross, so that its queue behaves as with many flows. Beside"
+            " flows of another control there are up to 5000, or this if it is more.",
         },
         "share": {
             "type": "number",

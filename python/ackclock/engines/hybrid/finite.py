@@ -116,4 +116,5 @@ def while_flows_come(
         sampled=np.full(n, math.nan),
         own_link=np.full(len(own), -1),
         pair_link=np.full(n, -1),
+        share=float(as_packets.mean()) if len(as_packets) else 0.0,
     )

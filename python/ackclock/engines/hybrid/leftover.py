@@ -48,6 +48,8 @@ class Leftover:
         Rate of one flow of each pair [bit/s].
     own_link, pair_link
         As of `Allocation`, while most flows are active.
+    share
+        Share of the background's flows that run as packets where they meet the scenario's.
     """
 
     times: Floats
@@ -58,6 +60,7 @@ class Leftover:
     sampled: Floats
     own_link: Counts
     pair_link: Counts
+    share: float
 
     def left(self, capacity: Floats) -> Floats:
         """Find the rate that packets have [bit/s], ``(n_times, n_links)``.
@@ -91,6 +94,7 @@ def while_flows_last(
     pair_share: Floats,
     own_share: Floats,
     seed: int,
+    least: float = 0.0,
 ) -> Leftover:
     """Share links among flows that last; rates change when a flow of the scenario starts or stops.
 
@@ -106,6 +110,8 @@ def while_flows_last(
         As of `Mixture.allocate`.
     seed
         Of what is drawn.
+    least
+        Share of the background that runs as packets at least.
     """
     starts = np.array([flow.start_s for flow in mixture.own])
     stops = np.array([min(flow.stop_s, duration_s) for flow in mixture.own])
@@ -118,7 +124,8 @@ def while_flows_last(
             known[who.tobytes()] = mixture.allocate(who, pair_share, own_share)
     found = [known[who.tobytes()] for who in active]
     most = found[int(np.argmax([who.sum() for who in active]))]
-    drawn = sample.draw(mixture, most, packets, np.random.default_rng([seed, 1]))
+    share = max(least, sample.share(mixture, most, packets))
+    drawn = sample.draw(mixture, most, share, np.random.default_rng([seed, 1]))
     rest = 1 - drawn / mixture.per_pair
     lengths = np.diff(np.append(times, duration_s))
     seconds = lengths @ np.array(active, dtype=float)
@@ -132,4 +139,5 @@ def while_flows_last(
         sampled=most.pairs / mixture.per_pair,
         own_link=most.own_link,
         pair_link=most.pair_link,
+        share=share,
     )

@@ -49,6 +49,8 @@ class Own:
         Whether it slows down when packets are lost.
     start_s, stop_s
         When it sends [s].
+    control
+        Its control; "" for that of the background.
     """
 
     route: tuple[int, ...]
@@ -58,6 +60,7 @@ class Own:
     responds: bool
     start_s: float
     stop_s: float
+    control: str = ""
 
 
 @dataclass(frozen=True)

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
     Counts = npt.NDArray[np.int64]
 
-__all__ = ["draw"]
+__all__ = ["draw", "share"]
 
 
-def draw(mixture: Mixture, found: Allocation, packets: int, rng: np.random.Generator) -> Counts:
-    """Draw how many flows of each pair run as packets, ``(n_pairs,)``.
+def share(mixture: Mixture, found: Allocation, packets: int) -> float:
+    """Find the share of the background's flows that must run as packets, from 0 to 1.
 
     Parameters
     ----------
@@ -38,24 +38,43 @@ def draw(mixture: Mixture, found: Allocation, packets: int, rng: np.random.Gener
     packets
         Flows that run as packets at each link that holds one of the scenario's flows back, these
         among them.
-    rng
-        The source of randomness.
     """
     pairs = mixture.pairs
-    nothing = np.zeros(mixture.n_pairs, dtype=np.int64)
-    of_hop = np.repeat(np.arange(mixture.n_pairs), lengths(pairs.offsets))
-    held = found.pair_link >= 0
-    there = np.bincount(pairs.hops[held[of_hop]], minlength=len(found.full)) * mixture.per_pair
+    held = (found.pair_link >= 0)[_pair_of_hop(mixture)]
+    there = np.bincount(pairs.hops[held], minlength=len(found.full)) * mixture.per_pair
     own = np.bincount(found.own_link[found.own_link >= 0], minlength=len(found.full))
     at = np.flatnonzero((own > 0) & (there > 0))
     if not len(at):
-        return nothing
-    share = float(np.clip(np.max((packets - own[at]) / there[at]), 0.0, 1.0))
+        return 0.0
+    return float(np.clip(np.max((packets - own[at]) / there[at]), 0.0, 1.0))
+
+
+def draw(mixture: Mixture, found: Allocation, part: float, rng: np.random.Generator) -> Counts:
+    """Draw how many flows of each pair run as packets, ``(n_pairs,)``.
+
+    Parameters
+    ----------
+    mixture
+        All flows.
+    found
+        What they get.
+    part
+        Share of the flows, of pairs that cross a full link of the scenario's flows.
+    rng
+        The source of randomness.
+    """
+    if part == 0:
+        return np.zeros(mixture.n_pairs, dtype=np.int64)
+    of_hop = _pair_of_hop(mixture)
     full = found.full & mixture.own_links()
     near = np.zeros(mixture.n_pairs, dtype=bool)
-    near[of_hop[full[pairs.hops]]] = True
-    near &= held
-    # Every 1/share-th flow in the order of the pairs, from a random one on: each has its part.
-    ends = np.floor(np.cumsum(np.where(near, mixture.per_pair * share, 0.0)) + rng.random())
+    near[of_hop[full[mixture.pairs.hops]]] = True
+    near &= found.pair_link >= 0
+    # Every 1/part-th flow in the order of the pairs, from a random one on: each has its part.
+    ends = np.floor(np.cumsum(np.where(near, mixture.per_pair * part, 0.0)) + rng.random())
     counts: Counts = np.diff(ends, prepend=0.0).astype(np.int64)
     return np.minimum(counts, mixture.per_pair)
+
+
+def _pair_of_hop(mixture: Mixture) -> Counts:
+    return np.repeat(np.arange(mixture.n_pairs), lengths(mixture.pairs.offsets))

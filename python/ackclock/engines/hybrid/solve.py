@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,7 +13,9 @@ from ackclock.engines.fluid.arrivals import Transfers
 from ackclock.engines.hybrid import bias, finite, packets
 from ackclock.engines.hybrid.document import of_background
 from ackclock.engines.hybrid.leftover import while_flows_last
-from ackclock.engines.hybrid.mixture import Mixture, Own
+from ackclock.engines.hybrid.mixture import Mixture
+from ackclock.engines.hybrid.own_flows import read_own
+from ackclock.engines.hybrid.proportion import Crowding, controls, crowding, unmeasured
 from ackclock.errors import Problem, ScenarioError
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from ackclock.case import Spill
     from ackclock.engines.fluid.case import FluidCase
     from ackclock.engines.hybrid.leftover import Leftover
+    from ackclock.engines.hybrid.mixture import Own
     from ackclock.results.run import Run
     from ackclock.scenario.scenario import Scenario
 
@@ -34,11 +37,17 @@ __all__ = ["Packets", "Solved", "Solver"]
 PASSES = 5
 """Most runs of the packets until the bias has settled."""
 
+MOST_PACKETS = 5000
+"""Flows of the background that run as packets at most without a larger ``packets``."""
+
+HALF = 0.5
+"""Of a larger sample the passes take as long as all flows once."""
+
+SLACK = 1.02
+"""A sample that lacks less than this factor is large enough."""
+
 HASHES = ("fat-tree", "leaf-spine")
 """Networks whose default is to spread flows over equal paths."""
-
-PLAIN = ("media", "streams", "every", "app", "between")
-"""Keys of flows whose rate the fluid could not know."""
 
 
 class Packets(NamedTuple):
@@ -118,7 +127,8 @@ class Solver:
         by_name = {str(link["id"]): link for link in explained["links"]}
         self.links = [by_name[name] for name in graph.link_names()]
         self.delays = np.array([link["delay_s"] for link in self.links])
-        own = self._own_flows(explained["flows"], number)
+        self.queues = [str(link["qdisc"]) for link in self.links]
+        own = read_own(scenario, explained["flows"], number)
         self.transfers: Transfers | None = None
         with of_background():
             pairs = crowd.net()
@@ -126,6 +136,8 @@ class Solver:
                 self.transfers = crowd.transfers()
         if self.transfers is not None:
             self.transfers = self._in_time(self.transfers, own)
+        named, self.behind = controls(scenario, self.said.get("flow", {}))
+        own = [replace(flow, control=name) for flow, name in zip(own, named, strict=True)]
         self.mixture = Mixture(graph, pairs, self.said["per_pair"], own)
         reverse = self.mixture.opposite
         back = np.where(reverse >= 0, self.delays[np.maximum(reverse, 0)], self.delays)
@@ -165,42 +177,6 @@ class Solver:
         sums: Floats = np.add.reduceat(values[pairs.hops], pairs.offsets[:-1].astype(np.int64))
         return sums
 
-    def _own_flows(self, explained: list[dict[str, Any]], number: dict[str, int]) -> list[Own]:
-        given = self.scenario.data["flows"]
-        found: list[Own] = []
-        problems: list[Problem] = []
-        unknown = "is not for hybrid cases: its rate is not known before"
-        if len(explained) != len(given):
-            problems.append(Problem("flows", "are drawn; expected flows with both ends"))
-        for i, (flow, means) in enumerate(zip(given, explained, strict=False)):
-            problems += [
-                Problem(f"flows[{i}].{key}", unknown) for key in PLAIN if flow.get(key) is not None
-            ]
-            source = flow.get("source")
-            demand, responds = math.inf, True
-            if source is not None:
-                if source.get("kind") != "cbr":
-                    message = "is not for hybrid cases; expected TCP, QUIC or a source of kind cbr"
-                    problems.append(Problem(f"flows[{i}].source", message))
-                    continue
-                demand, responds = parse(source["rate"], "rate"), False
-            nodes = [str(node) for node in means["route"]]
-            steps = list(itertools.pairwise(nodes))
-            found.append(
-                Own(
-                    route=tuple(number[f"{a}->{b}"] for a, b in steps),
-                    back=tuple(number[f"{b}->{a}"] for a, b in steps if f"{b}->{a}" in number),
-                    rtt_s=float(means["rtt_s"]),
-                    demand_bps=demand,
-                    responds=responds,
-                    start_s=float(means.get("start_s", 0.0)),
-                    stop_s=parse(flow["stop"], "duration") if flow.get("stop") else math.inf,
-                )
-            )
-        if problems:
-            raise self.scenario._located(problems)
-        return found
-
     def packets(
         self,
         used: bias.Bias = bias.NONE,
@@ -208,7 +184,7 @@ class Solver:
         full: npt.NDArray[np.bool_] | None = None,
         weights: Floats | None = None,
     ) -> Packets:
-        """Find what runs as packets.
+        """Find what runs as packets, beside flows of other controls in proportion.
 
         Parameters
         ----------
@@ -220,7 +196,60 @@ class Solver:
             Which links are full; left out: none is known to be.
         weights
             Of the scenario's flows, by their controls; left out: 1.
+
+        Raises
+        ------
+        ScenarioError
+            A queue that cannot be scaled; flows of another control for which the sample would have
+            to be larger than it may be.
         """
+        made = self._packets(used, queues, full, weights)
+        crowd = crowding(self.mixture, made.left, self.queues, self.behind, self.duration_s)
+        if crowd.share > SLACK * made.left.share:
+            made = self._grown(made, crowd, used, queues, full, weights)
+        pairs = unmeasured(self.mixture, made.left, self.queues, self.behind)
+        return made._replace(warnings=[*made.warnings, *pairs])
+
+    def _grown(
+        self,
+        made: Packets,
+        crowd: Crowding,
+        used: bias.Bias,
+        queues: Floats | None,
+        full: npt.NDArray[np.bool_] | None,
+        weights: Floats | None,
+    ) -> Packets:
+        """The packets with so many more of the background that flows of other controls fit in."""
+        if self.transfers is not None:
+            raise self._too_crowded(crowd, "share", math.ceil(1000 * crowd.share) / 1000)
+        least = crowd.share if crowd.share < HALF else 1.0
+        left = made.left
+        needed = self.mixture.n_pairs * self.said["per_pair"]
+        if left.share > 0:
+            needed = round(float(left.as_packets.sum()) * least / left.share)
+        if needed > max(MOST_PACKETS, self.said["packets"]):
+            raise self._too_crowded(crowd, "packets", math.ceil(1.1 * needed))
+        return self._packets(used, queues, full, weights, least)
+
+    def _too_crowded(self, crowd: Crowding, key: str, enough: float) -> ScenarioError:
+        """Say that the sample is too small for flows of another control."""
+        name = str(self.links[crowd.link]["id"])
+        message = (
+            f"is {self.said[key]}, with which {crowd.why} what packets have of {name}, so that"
+            f" their goodput is not that among all flows; expected {key} = {enough}, or fewer such"
+            " flows"
+        )
+        return self.scenario._located([Problem(f"background.{key}", message)])
+
+    def _packets(
+        self,
+        used: bias.Bias,
+        queues: Floats | None,
+        full: npt.NDArray[np.bool_] | None,
+        weights: Floats | None,
+        least: float = 0.0,
+    ) -> Packets:
+        """What runs as packets, with at least such a share of the background."""
         waits = np.zeros(len(self.links)) if queues is None else queues
         reverse = self.mixture.opposite
         back = np.where(reverse >= 0, waits[np.maximum(reverse, 0)], 0.0)
@@ -241,6 +270,7 @@ class Solver:
                 pair_share,
                 own_share,
                 self.scenario.seed,
+                least,
             )
             flows = self._flows(left.as_packets)
         else:
@@ -308,7 +338,8 @@ class Solver:
             # Given exponents need one more pass than none: for the queues of round-trip times.
             learnt = queues is not None or used == bias.NONE
             done = learnt if given != "fitted" else bias.settled(slopes)
-            if count == PASSES - 1 or (done and np.all(np.abs(np.log(pulls)) <= bias.PULL)):
+            done &= bool(np.all(np.abs(np.log(pulls)) <= bias.PULL))
+            if count == PASSES - 1 or done or self._is_whole(made):
                 break
             if given == "fitted" and slopes is not None:
                 used = used.less(slopes)
@@ -317,6 +348,13 @@ class Solver:
             progress(1.0, self.duration_s)
         transfers = None if self.transfers is None else len(self.transfers.time)
         return Solved(run, made, self.mixture, used, count + 1, slopes, transfers)
+
+    def _is_whole(self, made: Packets) -> bool:
+        """Whether all flows are packets: nothing is a rate, so that none can be wrong."""
+        flows = self.mixture.n_pairs * self.said["per_pair"]
+        if self.transfers is not None:
+            flows = len(self.transfers.time)
+        return bool(made.left.as_packets.sum() == flows)
 
     def _full_links(self, full: npt.NDArray[np.bool_] | None) -> tuple[Floats, Floats]:
         """Full links that flows of each pair and the scenario's flows cross, at least 1."""
@@ -333,13 +371,9 @@ class Solver:
     def _pulls(self, made: Packets, run: Run) -> Floats:
         """By what factor the weight of each of the scenario's flows is wrong."""
         flows, own = run.summary["flows"], self.mixture.own
-        behind = {str(flow["cc"]) for flow in flows[len(own) :]}
-        cc = [
-            "" if str(flow["cc"]) in behind or not of.responds else str(flow["cc"])
-            for flow, of in zip(flows, own, strict=False)
-        ]
-        if not behind:
+        if len(flows) == len(own):
             return np.ones(len(own))
+        cc = [of.control if of.responds else "" for of in own]
         measured = np.array([flow["goodput_bps"] or 0.0 for flow in flows[: len(own)]])
         return bias.pulls(cc, measured * self._wire(), made.left.own)
 
@@ -348,11 +382,7 @@ class Solver:
         if self.transfers is not None:
             return None
         pairs = np.repeat(np.arange(len(left.as_packets)), left.as_packets)
-        behind = {str(flow["cc"]) for flow in flows[len(self.mixture.own) :]}
-        alike = [
-            flow.responds and str(of["cc"]) in behind
-            for flow, of in zip(self.mixture.own, flows, strict=False)
-        ]
+        alike = [flow.responds and not flow.control for flow in self.mixture.own]
         pair_full, own_full = self._full_links(left.full)
         return bias.fit(
             bias.Flows(

@@ -14,8 +14,9 @@ TRICKLE = [{"at": 0, "rate": "200 kbps"}]
 def run_quic(flow: dict[str, Any], net: dict[str, Any] | None = None, **more: Any) -> Run:
     """Run a QUIC flow through 20 Mbit/s and 50 ms with a buffer of one bandwidth-delay product."""
     path = {"kind": "dumbbell", "pairs": 1, "rate": "20 Mbps", "rtt": "50 ms", "buffer": "1 bdp"}
-    flows = [{"pair": 0, **flow}]
-    data = {"era": "quic", "net": path | (net or {}), "flows": flows, "duration": 20, **more}
+    flows = [flow if "src" in flow else {"pair": 0, **flow}]
+    whole = more.pop("net_of", None) or path | (net or {})
+    data = {"era": "quic", "net": whole, "flows": flows, "duration": 20, **more}
     return ac.Scenario.from_data(data).run()
 
 
@@ -92,3 +93,24 @@ def test_a_delay_is_not_taken_off_where_that_leads_below_the_smallest_round_trip
     flow = {"cc": "cubic", "app": TRICKLE, "quic": {"max_ack_delay": "40 ms"}}
     seen = run_quic(flow).summary["flows"][0]
     assert 0.0900 < seen["srtt_mean_s"] < 0.0911
+
+
+def test_lp_takes_a_delay_that_is_not_taken_off_for_a_queue():
+    """Each of two packets a round trip waits 25 ms for its ACK: 66 ms, and LP stays there."""
+    link = {"a": "a", "b": "b", "rate": "10 Mbps", "delay": "20 ms", "buffer": "60 pkt"}
+    flow = {"src": "a", "dst": "b", "cc": "lp", "slow_start": "standard"}
+    rates = [
+        run_quic(
+            flow | {"transport": transport},
+            era="rfc",
+            warmup=5,
+            net_of={"kind": "graph", "links": [link]},
+            **options,
+        ).summary["flows"][0]["goodput_bps"]
+        for transport, options in (
+            ("quic", {"quic": {"pacing_factor": 0}}),
+            ("tcp", {"tcp": {"mss": 1161, "header": 67, "delayed_ack_timeout": "25 ms"}}),
+        )
+    ]
+    assert rates[0] < 0.5e6
+    assert rates[1] > 7e6

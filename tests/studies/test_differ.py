@@ -1,6 +1,7 @@
 """A scenario here and by peers: verdicts, where windows part, the command."""
 
 import json
+import math
 from types import SimpleNamespace
 
 import numpy as np
@@ -88,14 +89,36 @@ def test_windows_within_a_packet_never_part():
     ("ours", "theirs", "tolerance", "slack", "verdict"),
     [
         ([1.0, 2.0], [1.0, 2.0], 0.0, 0.0, "equal"),
-        ([10.0, 12.0], [12.5, 12.5], 0.05, 0.0, "inside"),  # 5 % of 11 is 0.55
-        ([10.0, 12.0], [12.6, 12.6], 0.05, 0.0, "apart"),
+        # Differences 0.2, 0.3, 0.4: 0.3 ± 4.303 * 0.1 / sqrt(3) = 0.3 ± 0.248; 5 % of 11 is 0.55.
+        ([10.0, 11.0, 12.0], [10.2, 11.3, 12.4], 0.05, 0.0, "inside"),
+        ([10.0, 11.0, 12.0], [10.3, 11.4, 12.5], 0.05, 0.0, "undecided"),
+        ([10.0, 11.0, 12.0], [10.8, 11.9, 13.0], 0.05, 0.0, "apart"),
+        # A mean in the range of ours is no evidence: the difference is 0.5 ± 25.
+        ([8.0, 14.0], [12.0, 11.0], 0.05, 0.0, "undecided"),
+        ([10.0, 10.0], [10.4, 10.4], 0.05, 0.0, "inside"),
+        ([10.0, math.nan], [10.0, 10.0], 0.05, 0.0, "apart"),
         ([5.0], [6.0], 0.05, 1.0, "inside"),
         ([5.0], [6.5], 0.05, 1.0, "apart"),
     ],
 )
-def test_the_verdict_is_by_the_widened_range_of_our_values(ours, theirs, tolerance, slack, verdict):
+def test_the_verdict_is_by_the_interval_of_the_difference(ours, theirs, tolerance, slack, verdict):
     assert judge(ours, theirs, tolerance, slack) == verdict
+
+
+def test_more_seeds_never_make_a_shift_of_a_fifth_pass():
+    generator = np.random.default_rng(4)
+    shares = []
+    for count in (3, 10, 30):
+        draws = generator.normal(1.0, 0.1, (500, 2, count))
+        verdicts = [judge(ours, theirs + 0.2, 0.05) for ours, theirs in draws]
+        shares.append([verdicts.count(word) / 500 for word in ("inside", "apart")])
+    # By the range of ours widened by 5 % it was inside in 0.25, 0.49 and 0.85.
+    assert [inside for inside, _ in shares] == pytest.approx([0, 0, 0], abs=0.025)
+    assert shares[0][1] < shares[1][1] < shares[2][1]
+    assert shares[2][1] > 0.99
+    at_the_bound = generator.normal(1.0, 0.1, (500, 2, 10))
+    inside = np.mean([judge(a, b + 0.05, 0.05) == "inside" for a, b in at_the_bound])
+    assert inside <= 0.025 + 0.02
 
 
 def test_a_peer_that_nobody_knows_gets_the_nearest_name():

@@ -49,9 +49,9 @@ def differ(
 ) -> None:
     """Run the scenario FILE here and by peers, and say where they differ.
 
-    Prints, for each flow, link and quantity, whether both are equal, the peer is inside the band of
-    our runs, or apart, and where their windows part; with s2n, and with ns2 in era ns2, also the
-    first event that is not the same.
+    Prints, for each flow, link and quantity, whether both are equal, the peer is inside a band
+    about ours, apart, or undecided, and where their windows part; with s2n, and with ns2 in era
+    ns2, also the first event that is not the same.
 
     Peers: linux, TCP of the running kernel over our links, in real time ("ackclock emulate").
     Released libraries that this build has ("make stacks"), in the place of our controls: s2n,

@@ -58,7 +58,7 @@ class Row:
     here, there
         Values, seed by seed.
     verdict
-        ``equal``, ``inside`` or ``apart``.
+        ``equal``, ``inside``, ``apart`` or ``undecided``.
     """
 
     flow: str
@@ -138,7 +138,7 @@ class Difference(Outcome):
     seeds
         Of the runs.
     tolerance
-        By how much of the mean the range of our values is widened.
+        By how much of our mean the means may differ.
     left_out
         Why the other peers were not compared, by name, where none was chosen.
     """
@@ -176,8 +176,12 @@ class Difference(Outcome):
             verdicts = [row.verdict for row in peer.rows]
             if set(verdicts) == {"equal"}:
                 words.append(f"{peer.name} is equal in every quantity")
-            elif count := verdicts.count("apart"):
-                words.append(f"{peer.name} is apart in {count} of {len(verdicts)} quantities")
+                continue
+            counts = {word: verdicts.count(word) for word in ("apart", "undecided")}
+            which = [f"{word} in {count}" for word, count in counts.items() if count]
+            if which:
+                listed = " and ".join(which)
+                words.append(f"{peer.name} is {listed} of {len(verdicts)} quantities")
             else:
                 words.append(f"{peer.name} is inside the band in every quantity")
         return "; ".join(words) + "."
@@ -188,10 +192,11 @@ class Difference(Outcome):
         runs = f"{len(self.seeds)} runs" if len(self.seeds) > 1 else "one run"
         return (
             f"Of {runs} each, seeds {self.seeds[0]} to {self.seeds[-1]}, after the warm-up. Equal:"
-            " the same in every run. Inside: the peer's mean is in the range of ours, widened at"
-            f" both ends by {100 * self.tolerance:g} % of our mean, and at least by"
-            f" {SLACK['cuts']:g} cut and {SLACK['loss_percent']:g} points of loss."
-            " Apart: it is not."
+            " the same in every run. Inside: the 95 % interval of the difference, run by run, is"
+            f" within {100 * self.tolerance:g} % of our mean, and at least"
+            f" {SLACK['cuts']:g} cut and {SLACK['loss_percent']:g} points of loss. Apart: all of it"
+            " is beyond. Undecided: neither, and more runs decide; one run of each has no interval,"
+            " and its verdict is of this run."
         )
 
     def __str__(self) -> str:
@@ -307,7 +312,7 @@ def differ(
     reps
         Runs of each, with seeds one after another; one is enough where nothing is random.
     tolerance
-        By how much of the mean the range of our values is widened for the verdict ``inside``.
+        By how much of our mean the means may differ for the verdict ``inside``.
     options
         Where peers are that are programs, and how long they may take.
     progress

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ackclock.experiments.statistics import equal_values, mean_interval
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -354,23 +356,34 @@ def judge(
     ours, theirs
         The values, seed by seed.
     tolerance
-        By how much of our mean the range of our values is widened at both ends.
+        By how much of our mean the difference of the means may be.
     slack
-        The least by which it is widened.
+        The least that it may be.
     resolution
         By how much values may differ that are written no finer.
 
     Returns
     -------
     str
-        ``equal``: the same for each seed, but for this and the rounding of a sum;
-        ``inside``: their mean is in that range; ``apart``.
+        ``equal``: the same for each seed, but for this and the rounding of a sum. ``inside``: the
+        95 % interval of the difference is within the tolerance, on both sides; ``apart``: all of it
+        is beyond, or a value is not known on one side; ``undecided``: neither. The difference of
+        one seed, or the same of all, has no interval and is taken as it is.
     """
     if np.allclose(ours, theirs, rtol=1e-12, atol=resolution, equal_nan=True):
         return "equal"
-    by = max(slack, tolerance * abs(float(np.mean(ours))))
-    mean = float(np.mean(theirs))
-    return "inside" if min(ours) - by <= mean <= max(ours) + by else "apart"
+    here, there = np.asarray(ours, dtype=float), np.asarray(theirs, dtype=float)
+    if (np.isnan(here) != np.isnan(there)).any():
+        return "apart"
+    known = ~np.isnan(here)
+    by = max(slack, tolerance * abs(float(here[known].mean())))
+    apart = (there - here)[known].tolist()
+    mean, low, high = mean_interval(apart)
+    if len(apart) == 1 or equal_values(apart):
+        low = high = mean
+    if -by <= low and high <= by:
+        return "inside"
+    return "apart" if low > by or high < -by else "undecided"
 
 
 def states_of(run: Run, flow: str) -> list[tuple[float, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from types import SimpleNamespace
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -51,7 +52,7 @@ def judge(goodput, alone=(), shared=(), **more):
 def test_the_best_are_those_whose_distance_may_be_chance_in_order_of_their_means():
     found = judge(
         {
-            ("Mine", "x"): (0.80, 0.90, 0.85),
+            ("Mine", "x"): (0.80, 0.89, 0.85),
             ("Near", "x"): (0.90, 0.88, 0.92),
             ("Far", "x"): (0.50, 0.51, 0.52),
             ("Best", "x"): (0.91, 0.90, 0.93),
@@ -63,11 +64,13 @@ def test_the_best_are_those_whose_distance_may_be_chance_in_order_of_their_means
     assert (found.seeds, found.runs, found.cpu_s) == (3, 4, 3.0)
     assert found.controls == ("Mine", "Near", "Far", "Best")
     assert found.environments == ("x",)
-    assert found.gaps[SACK, "x"].mean == pytest.approx((0.11 + 0.0 + 0.08) / 3)
+    # Best is the best in each half of the seeds: the second, and the first with the third.
+    assert found.gaps[SACK, "x"].mean == pytest.approx((0.11 + 0.01 + 0.08) / 3)
     assert found.rank_d[SACK, "Far"].mean == pytest.approx((0.41 + 0.39 + 0.41) / 3)
     place, gap, behind = found.worst[SACK]
     assert (place, behind) == ("x", "Best")
-    assert gap == found.gaps[SACK, "x"]
+    # Chosen by the second seed, measured in the others.
+    assert gap == pytest.approx(Mean.of([0.11, 0.08]))
 
 
 def test_one_seed_gives_one_best_control():
@@ -77,8 +80,31 @@ def test_one_seed_gives_one_best_control():
 
 
 def test_a_control_that_is_behind_beyond_its_interval_is_not_best():
-    found = judge({("Mine", "x"): (0.5, 0.5), ("Other", "x"): (0.6, 0.6)})
+    found = judge({("Mine", "x"): (0.5, 0.51, 0.5), ("Other", "x"): (0.6, 0.6, 0.61)})
     assert found.best[SACK] == ("Other",)
+    # Two equal differences are no evidence.
+    found = judge({("Mine", "x"): (0.5, 0.5), ("Other", "x"): (0.6, 0.6)})
+    assert found.best[SACK] == ("Other", "Mine")
+
+
+def test_of_equal_controls_none_is_behind_and_no_environment_is_the_worst():
+    draws = np.random.default_rng(8).normal(0.5, 0.1, (200, 4, 6, 10))
+    behind, worst, out = [], [], 0
+    for draw in draws:
+        found = judge({
+            (name, f"e{e}"): tuple(draw[c, e])
+            for c, name in enumerate(("Mine", "A", "B", "C"))
+            for e in range(6)
+        })  # fmt: skip
+        behind.append(found.rank_d[SACK, "Mine"].mean)
+        worst.append(found.worst[SACK][1])
+        out += len(found.best[SACK]) < 4
+    # The greatest of four in each replicate is 1.03 deviations above; of halves it is 0.
+    assert np.mean(behind) == pytest.approx(0, abs=4 * np.std(behind) / 200**0.5)
+    covered = np.mean([gap.low <= 0 <= gap.high for gap in worst])
+    assert covered == pytest.approx(0.95, abs=0.06)
+    # Any of three others is left out with at most 5 %; the least D is itself chosen.
+    assert out / 200 <= 0.05 + 0.05
 
 
 def test_stopped_evaluations_are_not_judged():

@@ -104,7 +104,12 @@ class Arena:
             for control in self.controls
         }
 
-    def gaps(self, goodputs: Mapping[str, Sequence[float]], want: str = "worst") -> list[float]:
+    def gaps(
+        self,
+        goodputs: Mapping[str, Sequence[float]],
+        want: str = "worst",
+        chosen_by: Mapping[str, Sequence[float]] | None = None,
+    ) -> list[float]:
         """Goodput of the control less that of its rival, seed by seed.
 
         Parameters
@@ -113,9 +118,13 @@ class Arena:
             Of `goodputs`.
         want
             As of `rival`.
+        chosen_by
+            Goodputs of other seeds, by which the rival is chosen: the best of several is best by
+            chance too, and what is reported must be without that. Left out: the same.
         """
         own, *_ = goodputs
-        rival = goodputs[self.rival({name: sum(all_) for name, all_ in goodputs.items()}, want)]
+        means = {name: sum(all_) / len(all_) for name, all_ in (chosen_by or goodputs).items()}
+        rival = goodputs[self.rival(means, want)]
         return [a - b for a, b in zip(goodputs[own], rival, strict=True)]
 
     @staticmethod

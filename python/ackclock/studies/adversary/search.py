@@ -9,7 +9,8 @@ Rule::
     worst: the pattern of least gap;  best: of greatest
     last: the least gap to the worst of the others, where the control is the worst of all
     shrunk: while a simpler pattern keeps 80 % of the gap, take it
-    reported: the gap on seeds that the search did not see, with its 95 % interval
+    reported: the gap on seeds that the search did not see, to the rival that was best on those that
+        it saw, with its 95 % interval
 
 The optimiser is SciPy's differential evolution: it needs no gradient, bears noise, is seeded, and
 works on a population at once, so its result does not depend on the number of threads.
@@ -141,7 +142,7 @@ def adversary(
             shape=shape,
             first=first,
             goodput={name: Mean.of(values) for name, values in fresh.items()},
-            gap=Mean.of(arena.gaps(fresh, want)),
+            gap=Mean.of(arena.gaps(fresh, want, arena.goodputs(shape, seeds, runs))),
             tried=len(known),
             seed=seed,
         )

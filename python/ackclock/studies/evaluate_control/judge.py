@@ -5,10 +5,16 @@ Rule (s the goodput of a control in an environment, under one seed)::
     d(a, e) = max over controls of s(., e)  -  s(a, e)
     D(a)    = mean of d(a, e) over e,   C(a) = max of d(a, e) over e
 
+The greatest of several values that differ by chance is greater than each of them is. So which
+control is the best of an environment, and which environment the worst of a control, is chosen by
+the mean over one half of the replicates and measured in the other half, and the other way round; of
+equal controls D is 0, give or take. The one environment that is named the worst is chosen by every
+second replicate, and its interval is that of the others. With one replicate the choice is its own.
+
 Each replicate has its own D and C; intervals are Student's over replicates. In a setting the best
-controls are the one of least D and all whose D differs from it by an interval that holds 0; with
-their seeds in common the differences are paired. The interval says what the runs support, not what
-other environments would give.
+controls are the one of least D and all that Holm's procedure at 5 % over the differences to it does
+not exclude; with their seeds in common the differences are paired. The interval says what the runs
+support, not what other environments would give.
 """
 
 from __future__ import annotations
@@ -19,10 +25,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ackclock.errors import AckclockError
-from ackclock.experiments.statistics import Mean
+from ackclock.experiments.statistics import Mean, holm, mean_p_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ackclock.experiments.result import SweepResult
     from ackclock.studies.algorithm_argument import Subject
@@ -154,13 +160,25 @@ def judged(control: Subject, alone: SweepResult, shared: SweepResult) -> Judgeme
     controls = tuple(dict.fromkeys(place[1] for place in scores))
     environments = tuple(dict.fromkeys(place[2] for place in scores))
     reps = sorted(next(iter(scores.values())))
+    ahead = {
+        (s, e, half): max(controls, key=lambda a: _goodput(scores[s, a, e], half))
+        for s in settings
+        for e in environments
+        for half in _halves(reps)
+    }
     behind = {
-        (s, c, e, r): max(scores[s, a, e][r]["goodput"] for a in controls)
+        (s, c, e, r): scores[s, ahead[s, e, _other_half(reps, r)], e][r]["goodput"]
         - scores[s, c, e][r]["goodput"]
         for s in settings
         for c in controls
         for e in environments
         for r in reps
+    }
+    furthest = {
+        (s, c, half): max(environments, key=lambda e: _mean(behind[s, c, e, r] for r in half))
+        for s in settings
+        for c in controls
+        for half in _halves(reps)
     }
     per_rep = {
         (s, c): [sum(behind[s, c, e, r] for e in environments) / len(environments) for r in reps]
@@ -178,7 +196,7 @@ def judged(control: Subject, alone: SweepResult, shared: SweepResult) -> Judgeme
         environments=environments,
         rank_d={place: Mean.of(values) for place, values in per_rep.items()},
         rank_c={
-            (s, c): Mean.of(max(behind[s, c, e, r] for e in environments) for r in reps)
+            (s, c): Mean.of(behind[s, c, furthest[s, c, _other_half(reps, r)], r] for r in reps)
             for s in settings
             for c in controls
         },
@@ -189,7 +207,10 @@ def judged(control: Subject, alone: SweepResult, shared: SweepResult) -> Judgeme
             for c in controls
             for m in METRICS
         },
-        worst={s: _worst(s, own, controls, environments, gaps, scores) for s in settings},
+        worst={
+            s: _worst(s, own, controls, furthest[s, own, _halves(reps)[0]], behind, scores, reps)
+            for s in settings
+        },
         gaps=gaps,
         neighbours=_neighbours(shared, alone),
         seeds=len(reps),
@@ -207,6 +228,21 @@ def _mean(values: Iterable[float]) -> float:
     return sum(known) / len(known) if known else float("nan")
 
 
+def _halves(reps: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Two halves of the replicates, the first the smaller; of one replicate twice the same."""
+    return tuple(reps[1::2] or reps), tuple(reps[::2])
+
+
+def _other_half(reps: Sequence[int], replicate: int) -> tuple[int, ...]:
+    """The half in which a replicate is not."""
+    first, second = _halves(reps)
+    return second if replicate in first else first
+
+
+def _goodput(of_reps: Mapping[int, Mapping[str, float]], half: Sequence[int]) -> float:
+    return _mean(of_reps[r]["goodput"] for r in half)
+
+
 def _best(
     setting: str, controls: tuple[str, ...], per_rep: Mapping[tuple[str, str], list[float]]
 ) -> tuple[str, ...]:
@@ -214,13 +250,16 @@ def _best(
         return _mean(per_rep[setting, name])
 
     first = min(controls, key=mean)
-    found = [first]
-    for name in controls:
-        pairs = zip(per_rep[setting, name], per_rep[setting, first], strict=True)
-        apart = Mean.of(a - b for a, b in pairs)
-        # Fewer than two replicates distinguish nothing, and then only the first is best.
-        if name != first and apart.low <= 0:
-            found.append(name)
+    # One replicate distinguishes nothing, and then only the first is best.
+    if len(per_rep[setting, first]) < 2:
+        return (first,)
+    others = [name for name in controls if name != first]
+    apart = [
+        [a - b for a, b in zip(per_rep[setting, name], per_rep[setting, first], strict=True)]
+        for name in others
+    ]
+    is_behind = holm([mean_p_value(values) for values in apart])
+    found = [first, *(name for name, behind in zip(others, is_behind, strict=True) if not behind)]
     return tuple(sorted(found, key=mean))
 
 
@@ -228,17 +267,16 @@ def _worst(
     setting: str,
     own: str,
     controls: tuple[str, ...],
-    environments: tuple[str, ...],
-    gaps: Mapping[tuple[str, str], Mean],
+    place: str,
+    behind: Mapping[tuple[str, str, str, int], float],
     scores: Scores,
+    reps: Sequence[int],
 ) -> tuple[str, Mean, str]:
-    place = max(environments, key=lambda e: gaps[setting, e].mean)
-
-    def goodput(name: str) -> float:
-        return _mean(one["goodput"] for one in scores[setting, name, place].values())
-
+    """The worst environment by the first half of the replicates, measured in the second."""
+    choosing, measuring = _halves(reps)
     others = [name for name in controls if name != own]
-    return place, gaps[setting, place], max(others, key=goodput)
+    best = max(others, key=lambda name: _goodput(scores[setting, name, place], choosing))
+    return place, Mean.of(behind[setting, own, place, r] for r in measuring), best
 
 
 def _neighbours(shared: SweepResult, alone: SweepResult) -> dict[tuple[str, str], Neighbour]:

@@ -5,12 +5,13 @@ Replicates of all profiles share their random numbers, so gains are differences 
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ackclock.experiments.statistics import Mean
+from ackclock.experiments.statistics import Mean, holm, mean_p_value
 from ackclock.studies.game.judged import Findings, Gain, Judged
 from ackclock.studies.game.payoff import outcome
 from ackclock.studies.game.profiles import deviations, label
@@ -63,8 +64,14 @@ class Played:
         return [self._judge(seen, profile) for profile in seen]
 
     def _judge(self, seen: Mapping[Profile, Mapping[int, Real]], profile: Profile) -> Judged:
-        gains = tuple(self._gains(seen, profile))
-        if any(gain.gain.low > gain.least for gain in gains):
+        found = list(self._gains(seen, profile))
+        gains = tuple(gain for gain, _ in found)
+        # Of several changes that gain nothing one seems to by chance: all are judged together.
+        gaining = holm([p_value for _, p_value in found])
+        if any(
+            above and gain.gain.mean > gain.least
+            for gain, above in zip(gains, gaining, strict=True)
+        ):
             verdict = "left"
         elif all(gain.gain.high <= gain.least for gain in gains):
             verdict = "equilibrium"
@@ -75,18 +82,22 @@ class Played:
 
     def _gains(
         self, seen: Mapping[Profile, Mapping[int, Real]], profile: Profile
-    ) -> Iterator[Gain]:
+    ) -> Iterator[tuple[Gain, float]]:
+        """What each change gains, and the p-value of the gain that one bears."""
         for left, right, moved in deviations(profile):
             if moved in seen:
                 now, then = seen[profile][left], seen[moved][right]
                 least = self.game.tolerance * abs(float(now.mean()))
-                yield Gain(self.names[left], self.names[right], Mean.of(then - now), least)
+                gain = Gain(self.names[left], self.names[right], Mean.of(then - now), least)
+                yield gain, mean_p_value(list(then - now), least)
 
     def price(self, network: str) -> Mean | None:
         """Welfare of the best profile over that of the worst equilibrium; None without one.
 
         The price of anarchy, of Koutsoupias & Papadimitriou, STACS 1999, for this game. Only for
-        payoffs above 0.
+        payoffs above 0. Which profiles these are is chosen by every second replicate, and the
+        price is that of the others, its interval that of its logarithm; with one replicate the
+        choice is its own.
 
         Parameters
         ----------
@@ -97,10 +108,18 @@ class Played:
         resting = [one for one in judged if one.verdict == "equilibrium"]
         if not resting or min(one.welfare.mean for one in judged) <= 0:
             return None
-        best = max(judged, key=lambda one: one.welfare.mean).profile
-        worst = min(resting, key=lambda one: one.welfare.mean).profile
         seen = self.seen[network]
-        return Mean.of(welfare(seen, best) / welfare(seen, worst))
+
+        def chosen_by(one: Judged) -> float:
+            values = welfare(seen, one.profile)
+            return float((values[1::2] if len(values) > 1 else values).mean())
+
+        best = max(judged, key=chosen_by).profile
+        worst = min(resting, key=chosen_by).profile
+        ratios = (welfare(seen, best) / welfare(seen, worst))[::2]
+        if not (ratios > 0).all():
+            return Mean.of(ratios)
+        return Mean(*(math.exp(end) for end in Mean.of(np.log(ratios))))
 
     def replies(self, network: str) -> dict[str, dict[str, Mean]]:
         """Give the payoff of one player while all others play the same.

@@ -52,10 +52,13 @@ def test_the_search_finds_the_settings_that_made_the_numbers(found):
     # The numbers were made with 60 ms, 2 and 0.5 s; rates are given to 5 %.
     assert values["round-trip"] == pytest.approx(0.06, rel=0.12)
     assert (values["acks"], values["timeout"]) == (2, 0.5)
-    assert found.is_clear
-    assert all(found.holds_inferred(name) for name in ("low", "medium", "high", "fall"))
-    # A claim of the other half held too, which no fit had seen.
-    assert {"low", "medium", "high", "fall"} & set(found.held_out)
+    # Claims of the other half hold too, which no fit had seen; but so few are no evidence.
+    held_out = {"low", "medium", "high", "fall"} & set(found.held_out)
+    assert 0 < len(held_out) < 5
+    assert all(found.fresh_best.verdicts[name] == "reproduced" for name in held_out)
+    assert found.p_value >= 0.5 ** len(found.held_out)
+    assert not found.is_clear
+    assert not any(found.holds_inferred(name) for name in ("low", "medium", "high", "fall"))
 
 
 def test_the_first_tier_alone_gives_shares_and_no_verdict(paper, found, tmp_path):
@@ -111,7 +114,7 @@ def test_standings_follow_from_a_search(found, paper, tmp_path):
     done = reproduce(data, means=means, inference=load(data, tmp_path / "found"))
     standings = {result.claim.id: result.standing.name for result in done.claims}
     assert standings == {
-        "low": "holds-inferred", "medium": "holds-inferred", "high": "holds-inferred",
+        "low": "undetermined", "medium": "undetermined", "high": "undetermined",
         "fall": "holds", "still": "undetermined",
     }  # fmt: skip
     page = (tmp_path / "found" / "forensics.html").read_text()

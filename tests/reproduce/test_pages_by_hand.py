@@ -461,8 +461,8 @@ def test_the_summary_of_a_search_has_shares_scores_and_conflicts():
         "accepted: 25% of the design [10%, 50%]",
         "score of claims fitted and held out, on fresh seeds: inferred 0.88 and 0.50, defaults 0.25"
         " and 0.12",
-        "the inferred point is clear: better than the defaults by a vote or more on claims it was"
-        " not fitted to",
+        "the inferred point is clear: better than the defaults by a vote or more, and above chance,"
+        " on claims it was not fitted to",
         "alike",
         "conflict: a and b are met nowhere together; nearest miss: a: 2, expected 1",
     ]

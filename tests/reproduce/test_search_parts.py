@@ -20,7 +20,7 @@ from ackclock.reproduce.search.agreement import Agreement, compare_votes
 from ackclock.reproduce.search.conflicts import find_conflicts
 from ackclock.reproduce.search.design import Rung, SearchPlan, halved, judge, kept, rungs
 from ackclock.reproduce.search.pins import find_pin
-from ackclock.reproduce.search.search import Found, Judgement, Tried, score
+from ackclock.reproduce.search.search import Found, Judgement, Tried, gain_p_value, score
 from ackclock.reproduce.search.space import Space, find_space
 from ackclock.reproduce.search.votes import count_votes, describe_misses, join_votes
 
@@ -194,17 +194,38 @@ def tried(vote, wrong=""):
     return Tried({"p": vote}, () if wrong else ({"a": vote, "r1": 0.0},), wrong)
 
 
-def found(best, ours, theirs):
+def found(best, ours, theirs, units=("a", "h1", "h2", "h3", "h4")):
+    """A search of which five claims were held out, each with these votes."""
     return Found(
         space_of(), "fast", 1.0, Tried({"p": -1}), (tried(1.0), tried(0.0), tried(0.5, "w")),
-        ("t.csv",), ("a",), best, Judgement({"a": ours}, {"a": "reproduced", "r1": "deviates"}),
-        Judgement({"a": theirs}, {}), (0,), surrogate.Surrogate(None, 0.0, {}), None, {}, (),
+        ("t.csv",), units, best,
+        Judgement(dict.fromkeys(units, ours), {"a": "reproduced", "r1": "reproduced"}),
+        Judgement(dict.fromkeys(units, theirs), {}), (0,), surrogate.Surrogate(None, 0.0, {}),
+        None, {}, (),
     )  # fmt: skip
+
+
+def test_gains_are_compared_with_those_of_random_sign():
+    # Of 2^5 signs one is as good; of 2^4 one too, which is more than 5 %.
+    assert gain_p_value([1.0] * 5) == pytest.approx(1 / 32)
+    assert gain_p_value([1.0] * 4) == pytest.approx(1 / 16)
+    assert gain_p_value([1.0, 1.0, -1.0, 0.0]) == pytest.approx(0.5)
+    assert gain_p_value([0.0]) == 1.0
+    assert gain_p_value([1.0]) == 0.5
+
+
+def test_votes_that_have_nothing_to_do_with_the_fit_are_rarely_clear():
+    draws = np.random.default_rng(2).integers(-1, 2, size=(400, 12))
+    clear = [row.sum() >= 1 and gain_p_value(row.tolist()) <= 0.05 for row in draws]
+    # A whole vote alone: in about 0.4 of the draws.
+    assert np.mean([row.sum() >= 1 for row in draws]) == pytest.approx(0.43, abs=0.07)
+    assert np.mean(clear) <= 0.05 + 0.033
 
 
 def test_a_best_point_is_clear_where_it_was_not_fitted():
     assert found(0, 1.0, 0.0).is_clear
-    assert not found(0, 0.9, 0.0).is_clear  # less than the vote of one claim
+    assert not found(0, 1.0, 0.0, ("a", "h1", "h2", "h3")).is_clear  # too few to be above chance
+    assert not found(0, 0.19, 0.0).is_clear  # less than the vote of one claim
     assert not found(0, 0.5, 0.5).is_clear
     assert not found(-1, 1.0, 0.0).is_clear
     assert found(1, 0.9, 0.5).values == {"p": 0.0}
@@ -215,6 +236,7 @@ def test_a_best_point_is_clear_where_it_was_not_fitted():
     assert found(0, 0.9, 0.5).share("r1") == 0.0
     assert found(0, 0.9, 0.5).share("none") is None
     assert found(0, 1.0, 0.0).holds_inferred("a")
+    # The claim of the half that was fitted is met too, as the point was chosen for that.
     assert not found(0, 1.0, 0.0).holds_inferred("r1")
     assert not found(0, 0.5, 0.5).holds_inferred("a")
 

@@ -67,6 +67,7 @@ def as_data(found: Found, command: str) -> dict[str, Any]:
             "values": found.values,
             "is_default": found.best < 0,
             "is_clear": found.is_clear,
+            "p_value": found.p_value,
             **_scores(found, found.fresh_best),
         },
         "defaults": {"values": space.defaults, **_scores(found, found.fresh_defaults)},
@@ -138,11 +139,17 @@ def summary(data: dict[str, Any]) -> str:
          ", ".join(claim["decides"])]
         for claim in data["claims"]
     ]  # fmt: skip
-    clear = "is clear: better than the defaults by a vote or more on claims it was not fitted to"
+    clear = (
+        "is clear: better than the defaults by a vote or more, and above chance, on claims it was"
+        " not fitted to"
+    )
     if ours["is_default"]:
         clear = "is the defaults: no point fits better"
     elif not ours["is_clear"]:
-        clear = "is not clear: not a vote better than the defaults on claims it was not fitted to"
+        clear = (
+            "is not clear: not a vote better than the defaults, or not above chance, on claims it"
+            " was not fitted to"
+        )
     lines = [
         f"accepted: {accepted['share']:.0%} of the design [{accepted['low']:.0%},"
         f" {accepted['high']:.0%}]",

@@ -10,13 +10,14 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import jsonschema
+import numpy as np
 import pytest
 
 from ackclock.cli.main import main
 from ackclock.dossier import baseline, form
 from ackclock.dossier.read import PROFILES, names, read
 from ackclock.dossier.rows import NO_BOUND, find_distance
-from ackclock.errors import ScenarioError, UnsupportedError
+from ackclock.errors import AckclockError, ScenarioError, UnsupportedError
 from ackclock.reproduce.run.judge import target
 
 ONLY = ["--only", "5.1.1-backoff", "--only", "7.10-shared", "--only", "8-security"]
@@ -238,18 +239,64 @@ def number(values, **bounds):
     return {**found, "values": values, **bounds}
 
 
+def change(old, new, **more):
+    """What is decided of one number that is compared alone."""
+    (decided,) = baseline.decide([baseline.paired("r", "t", {**old, **more}, {**new, **more})])
+    return decided
+
+
 def test_differences_are_paired_and_have_a_direction():
     old, new = number([10.0, 20.0, 30.0], at_most=50), number([11.0, 21.1, 30.9], at_most=50)
     # Unpaired, the spread of 10 would hide a difference of 1; it is 2 % of the bound.
-    small = baseline.paired("r", "t", old, new)
+    small = change(old, new)
     assert small.difference == pytest.approx(1.0)
     assert not small.is_worse
     more = number([16.0, 26.1, 35.9], at_most=50)
-    assert baseline.paired("r", "t", old, more).is_worse
+    assert change(old, more).is_worse
     lower = [{**copy.deepcopy(n), "at_most": None, "at_least": 5} for n in (old, more)]
-    assert baseline.paired("r", "t", *lower).is_better
+    assert change(*lower).is_better
     noisy = number([30.0, 0.0, 60.0], at_most=50)
-    assert not baseline.paired("r", "t", old, noisy).is_worse
+    assert not change(old, noisy).is_worse
+
+
+def test_one_seed_or_few_equal_differences_are_no_evidence_unless_nothing_is_random():
+    one, other = number([10.0], at_most=9), number([20.0], at_most=9)
+    assert not change(one, other).is_worse
+    assert change(one, other, exact=True).is_worse
+    assert not change(number([10.0] * 5, at_most=9), number([20.0] * 5, at_most=9)).is_worse
+    assert change(number([10.0] * 6, at_most=9), number([20.0] * 6, at_most=9)).is_worse
+
+
+def test_dossiers_of_other_seeds_are_refused(saved):
+    at, store, _ = saved
+    words = ["--baseline", str(at / "out"), "--strict", "--seed", "1007"]
+    out = run("aimd", "--profile", "rfc9743", *ONLY, *store, *words)
+    assert out.exit_code == 2
+    assert "has other seeds, and is compared seed by seed; use no --seed" in out.output
+    data = json.loads((at / "out/dossier.json").read_text())
+    moved = copy.deepcopy(data)
+    for study in moved["studies"].values():
+        study["seeds"] = [study["seeds"][0] + 1, study["seeds"][1] + 1]
+    with pytest.raises(AckclockError, match="numbers are compared seed by seed"):
+        baseline.changes(moved, data)
+
+
+def test_a_control_whose_draws_alone_change_rarely_has_a_regression():
+    generator = np.random.default_rng(5)
+
+    def dossier():
+        numbers = [
+            {**number(generator.normal(1.0, 0.2, 6).tolist(), at_most=2.0), "part": str(i),
+             "decides": True, "outcome": "met"}
+            for i in range(40)
+        ]  # fmt: skip
+        row = {"id": "r", "section": "1", "title": "t", "verdict": "met", "numbers": numbers}
+        return {"studies": {}, "rows": [row]}
+
+    found = [baseline.changes(dossier(), dossier()) for _ in range(100)]
+    failing = sum(any(change.is_regression for change in one) for one in found)
+    # Each 99 % interval alone: 1 - 0.995^40 = 0.18. Together at most 0.05, give or take 0.022.
+    assert failing <= 9
 
 
 def test_the_default_method_refuses_options_of_profiles():

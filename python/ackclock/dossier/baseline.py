@@ -4,34 +4,49 @@ Rule::
 
     difference = value now - value then, for each seed that both have
     worse by   = the difference in the direction away from the threshold
-    significant: the 99 % Student-t interval of the difference excludes 0 (of a
-                 number without chance: any difference)
+    significant: by Student's t-test of the difference, in Holm's procedure over all numbers at
+                 5 % (without chance: any difference; with chance, of one seed: none)
     regression:  significant, worse, and larger than 5 % of the larger value or of the threshold,
-                 whichever is larger in size; or a requirement that was met and is not met now
+                 whichever is larger in size; or a requirement that was met and is not met now, by
+                 a number that is significantly worse, has no chance in it, or must always be true
 
-Seeds in common make the differences paired: a control that was not changed has differences of
-exactly 0. Two values within the threshold are compared too, for a regression begins there.
+Dossiers of other seeds are refused. Seeds in common make the differences paired: a control that
+was not changed has differences of exactly 0; where its draws alone changed, a regression is
+reported with at most 5 %. Two values within the threshold are compared too, for a regression begins
+there.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ackclock._util.number_text import number, percent
 from ackclock.errors import AckclockError
-from ackclock.experiments.statistics import mean_interval
+from ackclock.experiments.statistics import holm, mean_interval, mean_p_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-__all__ = ["CONFIDENCE", "LEAST", "Change", "changes", "load_baseline", "paired"]
+__all__ = [
+    "CONFIDENCE",
+    "LEAST",
+    "LEVEL",
+    "Change",
+    "changes",
+    "decide",
+    "load_baseline",
+    "paired",
+]
 
 CONFIDENCE = 0.99
-"""Of the interval of a difference."""
+"""Of the interval of a difference that is shown; it decides nothing."""
+
+LEVEL = 0.05
+"""Probability that chance makes any number of two dossiers significant."""
 
 LEAST = 0.05
 """Smallest relative change that counts."""
@@ -63,6 +78,12 @@ class Change:
         Verdict before and after, where it changed.
     size
         Difference without its sign, as a part of the larger value or of the threshold.
+    p_value
+        Of no difference; NaN for a verdict.
+    away
+        How much further from where it should be; negative: nearer.
+    is_significant
+        Above chance among all numbers that are compared.
     """
 
     id: str
@@ -77,6 +98,9 @@ class Change:
     is_better: bool = False
     verdicts: tuple[str, str] | None = None
     size: float = math.nan
+    p_value: float = math.nan
+    away: float = 0.0
+    is_significant: bool = False
 
     @property
     def is_regression(self) -> bool:
@@ -111,20 +135,20 @@ class Change:
         }
 
 
-def load_baseline(file: Path, profile: str, tier: str) -> Data:
+def load_baseline(file: Path, profile: str, tier: str, seed: int | None = None) -> Data:
     """Read a saved dossier.
 
     Parameters
     ----------
     file
         ``dossier.json``, or the folder that has it.
-    profile, tier
-        That it must be of.
+    profile, tier, seed
+        That it must be of; a seed left out is that of the profile.
 
     Raises
     ------
     AckclockError
-        There is none, it is something else, or of another profile or tier.
+        There is none, it is something else, or of another profile, tier or seed.
     """
     from jsonschema import Draft7Validator
 
@@ -147,6 +171,10 @@ def load_baseline(file: Path, profile: str, tier: str) -> Data:
         if data[key] != expected:
             message = f'{at} is of {key} "{data[key]}"; expected one of "{expected}"'
             raise AckclockError(message)
+    if data.get("seed") != seed:
+        there = data.get("seed")
+        use = "no --seed" if there is None else f"--seed {there}"
+        raise AckclockError(f"{at} has other seeds, and is compared seed by seed; use {use}")
     found: Data = data
     return found
 
@@ -159,35 +187,85 @@ def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]
     before, after
         Plain data of dossiers of one profile and tier.
     """
+    for name, study in after["studies"].items():
+        first, second = (
+            one["studies"].get(name, study).get("seeds", [])[:1] for one in (before, after)
+        )
+        if first != second:
+            message = (
+                f"study {name}: the baseline's seeds begin at {first}, these at {second}; numbers"
+                " are compared seed by seed, so make the baseline again"
+            )
+            raise AckclockError(message)
     old = {row["id"]: row for row in before["rows"]}
+    common = [(old[row["id"]], row) for row in after["rows"] if row["id"] in old]
+    numbers = decide([change for pair in common for change in _numbers(*pair)])
     found: list[Change] = []
-    for row in after["rows"]:
-        if row["id"] in old:
-            found += _of_row(old[row["id"]], row)
+    for there, row in common:
+        of_row = [change for change in numbers if change.id == row["id"]]
+        if there["verdict"] != row["verdict"]:
+            found.append(_verdict(there, row, of_row))
+        found += of_row
     return found
 
 
-def _of_row(old: Data, new: Data) -> Iterator[Change]:
-    title = f"{new['section']} {new['title']}"
-    if old["verdict"] != new["verdict"]:
-        nan = math.nan
-        yield Change(
-            new["id"], title, None, None, nan, nan, nan, "",
-            is_worse=old["verdict"] == "met" and new["verdict"] == "not met",
-            is_better=old["verdict"] == "not met" and new["verdict"] == "met",
-            verdicts=(old["verdict"], new["verdict"]),
-        )  # fmt: skip
+def decide(found: Sequence[Change]) -> list[Change]:
+    """Decide which of all numbers of two dossiers changed by more than chance.
+
+    Parameters
+    ----------
+    found
+        As `paired` gives them.
+    """
+    significant = holm([change.p_value for change in found], LEVEL)
+    made = []
+    for change, is_significant in zip(found, significant, strict=True):
+        counts = is_significant and change.size > LEAST
+        made.append(
+            replace(
+                change,
+                is_significant=is_significant,
+                is_worse=counts and change.away > 0,
+                is_better=counts and change.away < 0,
+            )
+        )
+    return made
+
+
+def _title(row: Data) -> str:
+    return f"{row['section']} {row['title']}"
+
+
+def _numbers(old: Data, new: Data) -> Iterator[Change]:
     numbers = {(n["check"], n["part"]): n for n in old["numbers"]}
     for number_ in new["numbers"]:
         there = numbers.get((number_["check"], number_["part"]))
         if there is not None and number_["decides"]:
-            change = paired(new["id"], title, there, number_)
+            change = paired(new["id"], _title(new), there, number_)
             if change is not None:
                 yield change
 
 
+def _verdict(old: Data, new: Data, numbers: Sequence[Change]) -> Change:
+    """A verdict that is another; worse if more than chance is behind it."""
+    missed = [n for n in new["numbers"] if n["decides"] and n["outcome"] == "missed"]
+    is_sure = any(
+        n.get("exact") or (n["at_least"] is None and n["at_most"] is None) for n in missed
+    )
+    is_worse = is_sure or any(change.is_significant and change.away > 0 for change in numbers)
+    nan = math.nan
+    return Change(
+        new["id"], _title(new), None, None, nan, nan, nan, "",
+        is_worse=old["verdict"] == "met" and new["verdict"] == "not met" and is_worse,
+        is_better=old["verdict"] == "not met" and new["verdict"] == "met",
+        verdicts=(old["verdict"], new["verdict"]),
+    )  # fmt: skip
+
+
 def paired(id_: str, title: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Change | None:
     """Compare one number, seed by seed; None where nothing can be compared.
+
+    Whether it changed by more than chance is for `decide` to say.
 
     Parameters
     ----------
@@ -204,29 +282,21 @@ def paired(id_: str, title: str, old: Mapping[str, Any], new: Mapping[str, Any])
     if not pairs:
         return None
     apart = [b - a for a, b in pairs]
-    mean, low, high = _interval(apart)
+    is_exact = bool(old.get("exact") and new.get("exact"))
+    mean, low, high = mean_interval(apart, CONFIDENCE)
+    if is_exact:
+        low = high = mean
     before = sum(a for a, _ in pairs) / len(pairs)
     after = sum(b for _, b in pairs) / len(pairs)
     ends = [abs(end) for end in (new["at_least"], new["at_most"]) if end is not None]
     scale = max([abs(before), abs(after), *ends])
-    size = abs(mean) / scale if scale else 0.0
-    significant = size > LEAST and (low > 0 or high < 0)
-    away = _away(before, after, new["at_least"], new["at_most"])
     words = ": ".join(word for word in (title, new["check"], new["part"]) if word)
     return Change(
         id_, words, before, after, mean, low, high, new["unit"],
-        is_worse=significant and away > 0,
-        is_better=significant and away < 0,
-        size=size,
+        size=abs(mean) / scale if scale else 0.0,
+        p_value=float(mean == 0) if is_exact else mean_p_value(apart),
+        away=_away(before, after, new["at_least"], new["at_most"]),
     )  # fmt: skip
-
-
-def _interval(apart: Sequence[float]) -> tuple[float, float, float]:
-    if max(apart) == min(apart):
-        # The same difference for every seed, or a number without chance: nothing to estimate.
-        return apart[0], apart[0], apart[0]
-    mean, low, high = mean_interval(apart, CONFIDENCE)
-    return mean, low, high
 
 
 def _away(before: float, after: float, least: float | None, most: float | None) -> float:

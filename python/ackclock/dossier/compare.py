@@ -4,11 +4,12 @@ Rule::
 
     difference = value of the second control - value of the first, for each seed that both have
     better: the one whose mean is nearer to where the requirement has it, or further inside, if the
-            99 % Student-t interval of the difference excludes 0 and the difference is larger than
-            5 % of the larger value or of the threshold, whichever is larger in size
+            difference is significant and larger than 5 % of the larger value or of the threshold,
+            whichever is larger in size
 
-The rule is that of a baseline (`ackclock.dossier.baseline`). With 99 % intervals one comparison in
-a hundred of equal controls is called different by chance.
+Significant is decided for all numbers of two controls together, as for a baseline
+(`ackclock.dossier.baseline`): of equal controls any number is called different by chance with at
+most 5 %.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from ackclock.dossier.baseline import paired
+from ackclock.dossier.baseline import decide, paired
 from ackclock.dossier.finding import typed
 from ackclock.dossier.run import Plan, evaluate, predict
 from ackclock.errors import AckclockError
@@ -207,6 +208,7 @@ def compare(tasks: Sequence[Task], means: Means) -> Compared:
 
 
 def _differences(a: Results, b: Results) -> Iterator[Difference]:
+    found = []
     for first, second in zip(a.rows, b.rows, strict=True):
         one = first.requirement
         there = {number.key: number for number in second.numbers}
@@ -217,4 +219,7 @@ def _differences(a: Results, b: Results) -> Iterator[Difference]:
             title = f"{one.section} {one.title}"
             change = paired(one.id, title, number.to_dict(), other.to_dict())
             if change is not None:
-                yield Difference(first, change, number.part.expected)
+                found.append((first, change, number.part.expected))
+    decided = decide([change for _, change, _ in found])
+    for (row, _, expected), change in zip(found, decided, strict=True):
+        yield Difference(row, change, expected)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock._util.number_text import number, percent
 from ackclock._util.text_table import table
-from ackclock.dossier.baseline import CONFIDENCE, LEAST
+from ackclock.dossier.baseline import CONFIDENCE, LEAST, LEVEL
 from ackclock.dossier.page import measured
 
 if TYPE_CHECKING:
@@ -20,10 +20,9 @@ __all__ = ["page", "sentences", "write_html"]
 INTERVAL = f"{percent(CONFIDENCE, 0)} interval"
 
 RULE = (
-    f"One is called better where the {INTERVAL} of the paired differences excludes 0 and the"
-    f" difference is more than {percent(LEAST, 0)} of the larger value or of the threshold. Of"
-    f" equal controls, about {percent(1 - CONFIDENCE, 0)} of the numbers would be called different"
-    " by chance."
+    "One is called better where the paired differences are above chance among all numbers and their"
+    f" mean is more than {percent(LEAST, 0)} of the larger value or of the threshold. Of equal"
+    f" controls, any number would be called different by chance with at most {percent(LEVEL, 0)}."
 )
 
 

@@ -63,6 +63,7 @@ class Finding:
             **origin(task),
             "command": self.command,
             "counts": {verdict: results.count(verdict) for verdict in VERDICTS},
+            "chance": results.made.chance,
             "runs": results.runs,
             "cpu_s": results.cpu_s,
             "studies": {

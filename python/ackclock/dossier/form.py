@@ -23,8 +23,9 @@ LEVELS = {
 
 VERDICTS = {
     "met": "the interval of every number is within its threshold",
-    "not met": "the interval of a number is beyond its threshold",
-    "undecided": "an interval has the threshold inside, after as many seeds as the tier allows",
+    "not met": "the interval of a number is beyond its threshold, by more than chance among all",
+    "undecided": "an interval has the threshold inside, after as many seeds as the tier allows, or"
+    " too few values are all equal",
     "reported": "there is no threshold",
     "text needed": "only the authors can answer",
     "not applicable": "nothing was measured, for the reason given",
@@ -181,6 +182,10 @@ _MEASURED = _table(
         },
         "outcome": {"enum": ["met", "missed", "undecided"]},
         "decides": {"type": "boolean"},
+        "exact": {
+            "type": "boolean",
+            "description": "No chance is behind it: all seeds give one and the same run.",
+        },
     },
     (
         "check", "part", "study", "unit", "measured", "low", "high", "values", "expected",
@@ -243,6 +248,7 @@ DOSSIER = _table(
         "studies": {"type": "object", "description": "Engine, seeds and hash of each study."},
         "audits": {"type": "object", "description": "Results of further studies by name."},
         "rows": _list(_ROW, "One per requirement."),
+        "chance": _text("How many numbers are missed by chance."),
         "regressions": {
             "type": "array",
             "items": {"type": "object"},

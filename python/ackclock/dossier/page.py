@@ -96,6 +96,7 @@ def page(dossier: Finding) -> str:
         "measured: the number that decides, with its 95 % interval; margin: its distance from the"
         " threshold,",
         "as a part of the threshold, negative beyond it; at: the scenario that it is of.",
+        *filter(None, [results.made.chance]),
         f"{results.runs} runs, {results.cpu_s:.1f} s of one core.",
     ]
     for audited in results.audits.values():

@@ -102,6 +102,7 @@ def write_html(dossier: Finding, at: Path) -> str:
         tier_about=profile.tier(results.task.tier)["about"],
         others=results.task.others,
         answer=answer(dossier),
+        chance=results.made.chance,
         verdicts={word: about for word, about in VERDICTS.items() if results.count(word)},
         levels={
             word: about

@@ -91,6 +91,7 @@ class Number:
             "distance": self.distance,
             "outcome": part.outcome,
             "decides": self.decides,
+            "exact": part.is_exact,
         }
 
 

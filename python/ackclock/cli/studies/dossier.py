@@ -114,14 +114,17 @@ def evaluate_profile(
     if out is not None:
         may_replace(out, Dossier.MARKER)
     found = read(profile)
-    before = None if baseline is None else load_baseline(baseline, found.name, tier)
+    chosen_seed = seed if seed != 1 else None
+    before = None
+    if baseline is not None:
+        before = load_baseline(baseline, found.name, tier, chosen_seed)
     task = Task(
         found,
         read_control(control, Path()),
         read_others(list(split(against)), found, Path()),
         tier=tier,
         only=only,
-        seed=seed if seed != 1 else None,
+        seed=chosen_seed,
         reps=reps,
     )
     means = make_means(workers, store, quiet=quiet or as_json)

@@ -17,10 +17,10 @@ def study(name):
     return tomllib.loads((RMCAT / f"{name}.toml").read_text())["scenario"]
 
 
-def rows(control, tmp_path, *only):
+def rows(control, tmp_path, *only, reps=2):
     words = [word for name in only for word in ("--only", name)]
     out = tmp_path / control
-    words += ["--reps", "2", "--store", str(tmp_path / "store"), "--out", str(out)]
+    words += ["--reps", str(reps), "--store", str(tmp_path / "store"), "--out", str(out)]
     text = StringIO()
     with redirect_stdout(text), redirect_stderr(text):
         code = main(["evaluate", control, "--profile", "rmcat", *words, "--workers", "1"])
@@ -100,7 +100,8 @@ def test_cubic_fills_the_queue_of_a_media_flow(tmp_path):
 
 @pytest.mark.parametrize("control", ["vegas", "ledbat"])
 def test_a_delay_based_control_is_quick_alone_and_starves_beside_tcp(control, tmp_path):
-    found = rows(control, tmp_path, "5.6-media", "5.6-tcp", "5.6-alone")
-    assert found["5.6-media"]["verdict"] == "not met"
+    # Of two seeds the intervals of four numbers are too wide to refute one by more than chance.
+    assert rows(control, tmp_path, "5.6-media", reps=4)["5.6-media"]["verdict"] == "not met"
+    found = rows(control, tmp_path, "5.6-tcp", "5.6-alone")
     assert found["5.6-tcp"]["verdict"] == "met"
     assert found["5.6-alone"]["verdict"] == "met"

@@ -107,10 +107,12 @@ def test_every_router_of_the_network_changes_and_no_other_queue():
 
 
 def test_small_claims_hold_in_the_fast_tier(tmp_path, capsys):
-    wanted = ("L-1", "L-2", "L-15", "L-21", "L-22")
-    requested = [part for claim in wanted for part in ("--claim", claim)]
+    wanted = ("L-1", "L-2", "L-21", "L-22")
+    # Of L-15 three seeds give three runs with one value, which is no evidence yet.
+    requested = [part for claim in (*wanted, "L-15") for part in ("--claim", claim)]
     folders = ["--store", str(tmp_path / "store"), "--out", str(tmp_path / "out")]
     assert main(["reproduce", "legout1999", *requested, *folders, "--workers", "1"]) == 0
     reported = [line.split()[:2] for line in capsys.readouterr().out.splitlines()]
     for claim in wanted:
         assert [claim, "reproduced"] in reported
+    assert ["L-15", "not-checkable"] in reported

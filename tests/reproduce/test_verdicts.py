@@ -48,10 +48,38 @@ def test_all_of_the_interval_must_lie_in_what_is_expected(expect, outcome):
 
 
 def test_open_bounds_do_not_count_themselves():
-    assert one([0.0, 0.0], {"above": 0}).outcome == "missed"
-    assert one([0.0, 0.0], {"at_least": 0}).outcome == "met"
-    assert one([0.0, 0.0], {"below": 0}).outcome == "missed"
-    assert one([-1.0, -1.0], {"below": 0}).outcome == "met"
+    assert one([0.0] * 6, {"above": 0}).outcome == "missed"
+    assert one([0.0] * 6, {"at_least": 0}).outcome == "met"
+    assert one([0.0] * 6, {"below": 0}).outcome == "missed"
+    assert one([-1.0] * 6, {"below": 0}).outcome == "met"
+
+
+def test_fewer_than_six_equal_values_of_a_random_study_decide_nothing():
+    # A collapse in a tenth of runs: at most 0.05 is false, and five runs often show none.
+    five = one([0.0] * 5, {"at_most": 0.05})
+    assert (five.outcome, five.measured, five.low) == ("undecided", 0.0, None)
+    # 1 - 0.025^(1/5) = 0.522.
+    assert five.why == "all 5 values are equal, and up to 52 % of runs may differ; run more"
+    assert one([0.0] * 6, {"at_most": 0.05}).outcome == "met"
+    assert one([1.0] * 5, {"at_most": 0.05}).outcome == "undecided"
+    # What cannot differ is one run, however many seeds it had.
+    same = one([0.0] * 5, {"at_most": 0.05}, is_exact=True)
+    assert (same.outcome, same.why) == ("met", "0 is at most 0.05 (5 seeds, one run)")
+
+
+def test_the_error_is_divided_among_the_looks():
+    values = [1.0, 2.0, 3.0, 4.0]
+    # t of 3 degrees: 3.182 for 95 %, 4.177 for 97.5 %.
+    once, twice = one(values, {"at_least": 0}), one(values, {"at_least": 0}, looks=2)
+    assert once.high - 2.5 == pytest.approx(3.182 * (5 / 12) ** 0.5, abs=1e-3)
+    assert twice.high - 2.5 == pytest.approx(4.177 * (5 / 12) ** 0.5, abs=1e-3)
+    assert (once.outcome, twice.outcome) == ("met", "undecided")
+    # Twice the level at which the interval ends at the bound.
+    near = [one(values, {"at_least": 4.0}, looks=looks).p_value for looks in (1, 2)]
+    assert near[1] == 2 * near[0]
+    # All of six true: 0.0125^(1/6) = 0.482 is no majority, 0.0125^(1/7) = 0.535 is.
+    assert one([True] * 6, {"holds": "always"}, looks=2).outcome == "undecided"
+    assert one([True] * 7, {"holds": "always"}, looks=2).outcome == "met"
 
 
 def test_rounding_at_a_bound_is_neither_met_too_late_nor_missed_too_soon():
@@ -102,7 +130,7 @@ def test_truth_needs_enough_replicates(true, false, holds, outcome):
 
 
 def test_bounds_may_be_columns_of_the_measure():
-    part = one([3.0, 3.0], {"equals": "printed", "tolerance": 0}, columns={"printed": 3})
+    part = one([3.0] * 6, {"equals": "printed", "tolerance": 0}, columns={"printed": 3})
     assert (part.outcome, part.expected) == ("met", "3")
     with pytest.raises(KeyError, match="printed"):
         one([3.0, 3.0], {"at_least": "printed"}, columns={"printed": "three"})

@@ -1,7 +1,8 @@
 //! Random numbers: one independent stream per (seed, purpose, index).
 //!
-//! Adding a flow, a link or a probe never shifts the draws of another, so two scenarios that
-//! differ in one algorithm see common random numbers everywhere else.
+//! A flow or a link that is added after the others, or a probe, changes no draw of another, so two
+//! scenarios that differ in one algorithm see common random numbers everywhere else. One inserted
+//! before others takes their indices, and with them their draws.
 //!
 //! **Source**: generator xoshiro256++ (Blackman & Vigna, ACM TOMS 47(4), 2021,
 //! doi:10.1145/3460772) from the crate `rand_xoshiro`; stream seeds by `SplitMix64` finalisers.

@@ -100,8 +100,11 @@ def mean_p_value(values: Sequence[float], bound: float = 0.0) -> float:
         return 1.0
     if equal_values(data.tolist()):
         return 0.0 if data.size >= FEWEST_EQUAL and data[0] != bound else 1.0
+    apart = abs(float(data.mean()) - bound)
     error = float(data.std(ddof=1)) / data.size**0.5
-    return float(2 * stdtr(data.size - 1, -abs(float(data.mean()) - bound) / error))
+    if apart == 0 or error == 0:
+        return 1.0 if apart == 0 else 0.0
+    return float(2 * stdtr(data.size - 1, -apart / error))
 
 
 def holm(p_values: Sequence[float], level: float = 0.05) -> list[bool]:

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Estimate", "Spread", "half_width", "prediction", "rank_correlation"]
+__all__ = [
+    "Estimate",
+    "Spread",
+    "half_width",
+    "prediction",
+    "prediction_p_value",
+    "rank_correlation",
+]
 
 RESAMPLES = 2000
 """Bootstrap samples of replicates."""
@@ -145,3 +152,34 @@ def prediction(
     ours = float(stdtrit(spread.freedom, level)) * (1 / ran + 1 / count) ** 0.5
     half = ours * spread.deviation
     return Estimate(mean, mean - half, mean + half), ours / (float(ndtri(level)) / ran**0.5)
+
+
+def prediction_p_value(
+    values: Sequence[float], ran: int, printed: float, spread: Spread | None = None
+) -> float:
+    """Compute the level at which the interval of `prediction` ends at a printed number.
+
+    Parameters
+    ----------
+    values, ran, spread
+        As of `prediction`.
+    printed
+        The number.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 1 for fewer than two values without a pooled deviation.
+    """
+    import numpy as np
+    from scipy.special import stdtr
+
+    count, mean = len(values), float(np.mean(values))
+    if spread is None:
+        if count < 2:
+            return 1.0
+        spread = Spread(float(np.std(values, ddof=1)), count - 1)
+    scale = spread.deviation * (1 / ran + 1 / count) ** 0.5
+    if printed == mean or scale == 0:
+        return 1.0 if printed == mean else 0.0
+    return float(2 * stdtr(spread.freedom, -abs(printed - mean) / scale))

@@ -7,11 +7,16 @@ that does both decides nothing.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ackclock._util.number_text import number as short
-from ackclock.reproduce.run.estimates import Estimate, Spread, prediction
+from ackclock.experiments.statistics import (
+    equal_values,
+    mean_p_value,
+    most_differing,
+)
+from ackclock.reproduce.run.estimates import Estimate, Spread, prediction, prediction_p_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,6 +28,7 @@ __all__ = [
     "Target",
     "Verdict",
     "compare",
+    "confidence_of",
     "join",
     "judge",
     "target",
@@ -35,7 +41,10 @@ Outcome = Literal["met", "missed", "undecided"]
 """What one number says."""
 
 CONFIDENCE = 0.95
-"""Level of every interval."""
+"""Level of every interval that is looked at once; of all looks together where there are more."""
+
+MAJORITY = 0.5
+"""Share of runs that may have another value, from which on equal values decide nothing."""
 
 WIDEST = 1.6
 """A prediction interval supports a claim only if it is at most this many times as wide as that of
@@ -103,6 +112,11 @@ class Part:
         The paper does not say it: it is shown and does not decide.
     values
         What was measured, one per replicate; None where not known.
+    p_value
+        Level at which the interval ends at the nearest bound, times the looks; None for what is
+        exact or has no bound.
+    is_exact
+        Nothing random is behind it.
     """
 
     name: str
@@ -116,6 +130,8 @@ class Part:
     goal: Target | None = None
     ours: bool = False
     values: tuple[float | None, ...] = ()
+    p_value: float | None = None
+    is_exact: bool = False
 
 
 def target(expect: Mapping[str, Any], columns: Mapping[str, Any]) -> Target:
@@ -176,6 +192,7 @@ def judge(
     method: str = "t",
     ran: int = 0,
     spread: Spread | None = None,
+    looks: int = 1,
 ) -> Part:
     """Judge one number of a claim.
 
@@ -198,6 +215,9 @@ def judge(
         number is no outcome of runs.
     spread
         Deviation between runs, pooled by the query; left out: that of the values.
+    looks
+        How often the number may be judged, with more replicates each time: the error is divided
+        among them.
     """
     goal = target(expect, columns)
     known = [value for value in values if value is not None and not math.isnan(value)]
@@ -206,20 +226,68 @@ def judge(
         why = f"the measure has no value in {lost} of {len(values)} replicates"
         return Part(name, None, None, None, len(known), goal.text, "undecided", why)
     if "holds" in expect:
-        return _truth(name, known, expect["holds"], goal, is_exact=is_exact)
+        return _truth(name, known, expect["holds"], goal, is_exact=is_exact, looks=looks)
     numbers = [float(value) for value in known]
+    differing = most_differing(len(numbers), confidence_of(looks))
+    is_few = equal_values(numbers) and differing >= MAJORITY
+    if given is None and goal.ends and not is_exact and is_few:
+        most = f"{100 * differing:.0f} %"
+        why = f"all {len(numbers)} values are equal, and up to {most} of runs may differ; run more"
+        mean = numbers[0]
+        return Part(name, mean, None, None, len(known), goal.text, "undecided", why, goal)
     if ran and not is_exact and given is None:
-        return _predicted(name, numbers, goal, ran, spread)
-    return compare(
-        name, Estimate(*_interval(numbers, method, given, is_exact=is_exact)), len(known), goal
-    )
+        return _predicted(name, numbers, goal, ran, spread, looks)
+    confidence = confidence_of(looks)
+    found = Estimate(*_interval(numbers, method, given, confidence, is_exact=is_exact))
+    if is_exact:
+        part = compare(name, found, len(known), goal)
+        one_run = (
+            f" ({len(numbers)} seeds, one run)"
+            if len(numbers) > 1 and found.low == found.high
+            else ""
+        )
+        return replace(part, is_exact=True, p_value=None, why=part.why + one_run)
+    p_value = None
+    if given is None and goal.ends:
+        p_value = looks * mean_p_value(numbers, nearest(found.value, goal))
+    return compare(name, found, len(known), goal, looks, p_value)
+
+
+def confidence_of(looks: int) -> float:
+    """Level of an interval that is looked at several times.
+
+    Parameters
+    ----------
+    looks
+        How often, at least 1.
+
+    Returns
+    -------
+    float
+        Such that all these intervals hold the truth with `CONFIDENCE`.
+    """
+    return 1 - (1 - CONFIDENCE) / looks
+
+
+def nearest(value: float, goal: Target) -> float:
+    """The bound that a number outside of a set passed; the number itself inside.
+
+    Parameters
+    ----------
+    value
+        The number.
+    goal
+        The set.
+    """
+    return min(max(value, goal.low), goal.high)
 
 
 def _predicted(
-    name: str, values: list[float], goal: Target, ran: int, spread: Spread | None
+    name: str, values: list[float], goal: Target, ran: int, spread: Spread | None, looks: int
 ) -> Part:
     """Judge a printed number by the interval in which the mean of what the paper ran lies."""
-    (mean, low, high), width = prediction(values, ran, CONFIDENCE, spread)
+    (mean, low, high), width = prediction(values, ran, confidence_of(looks), spread)
+    p_value = looks * prediction_p_value(values, ran, nearest(mean, goal), spread)
     runs = "one run" if ran == 1 else f"a mean of {ran} runs"
     if math.isnan(low):
         why = "one replicate of a random study has no interval; run more"
@@ -227,15 +295,26 @@ def _predicted(
     where = f"the prediction interval of {runs}, {short(low, 4)} to {short(high, 4)},"
     if high < goal.low or low > goal.high:
         why = f"{where} does not reach {goal.text}"
-        return Part(name, mean, low, high, len(values), goal.text, "missed", why, goal)
+        return Part(
+            name, mean, low, high, len(values), goal.text, "missed", why, goal, p_value=p_value
+        )
     if width > WIDEST:
         why = f"{where} is {short(width, 3)} times as wide as with endless replicates; run more"
-        return Part(name, mean, low, high, len(values), goal.text, "undecided", why, goal)
+        return Part(
+            name, mean, low, high, len(values), goal.text, "undecided", why, goal, p_value=p_value
+        )
     why = f"{where} reaches {goal.text}"
-    return Part(name, mean, low, high, len(values), goal.text, "met", why, goal)
+    return Part(name, mean, low, high, len(values), goal.text, "met", why, goal, p_value=p_value)
 
 
-def compare(name: str, found: Estimate, count: int, goal: Target) -> Part:
+def compare(
+    name: str,
+    found: Estimate,
+    count: int,
+    goal: Target,
+    looks: int = 1,
+    p_value: float | None = None,
+) -> Part:
     """Judge an estimate by its interval.
 
     Parameters
@@ -248,6 +327,10 @@ def compare(name: str, found: Estimate, count: int, goal: Target) -> Part:
         Replicates behind it.
     goal
         What is expected.
+    looks
+        How often it may be judged.
+    p_value
+        As of `Part`; left out: that of a normal estimate with this interval.
     """
     mean, low, high = found
     if math.isnan(mean):
@@ -266,19 +349,41 @@ def compare(name: str, found: Estimate, count: int, goal: Target) -> Part:
         "missed": f"is not {goal.within}",
         "undecided": f"is not all {goal.within}, nor all out of it; more replicates narrow it",
     }[outcome]
-    return Part(name, mean, low, high, count, goal.text, outcome, f"{measured} {place}", goal)
+    if p_value is None and low != high and goal.ends:
+        p_value = looks * _normal_p_value(found, nearest(mean, goal), looks)
+    return Part(
+        name, mean, low, high, count, goal.text, outcome, f"{measured} {place}", goal,
+        p_value=p_value,
+    )  # fmt: skip
+
+
+def _normal_p_value(found: Estimate, bound: float, looks: int) -> float:
+    """The level at which a normal interval ends at a bound, from one with known ends."""
+    from scipy.special import ndtr, ndtri
+
+    side = found.value - found.low if bound < found.value else found.high - found.value
+    if bound == found.value or side <= 0:
+        return 1.0 if bound == found.value else 0.0
+    at = float(ndtri(0.5 + confidence_of(looks) / 2)) * abs(bound - found.value) / side
+    return float(2 * ndtr(-at))
 
 
 def _interval(
-    values: list[float], method: str, given: tuple[float, float] | None, *, is_exact: bool
+    values: list[float],
+    method: str,
+    given: tuple[float, float] | None,
+    confidence: float,
+    *,
+    is_exact: bool,
 ) -> tuple[float, float, float]:
     from ackclock.experiments.statistics import interval
 
     if given is not None:
         return (sum(values) / len(values), *given)
-    if is_exact and len(set(values)) == 1:
-        return values[0], values[0], values[0]
-    return interval(values, CONFIDENCE, "bootstrap" if method == "bootstrap" else "t")
+    if is_exact:
+        # Values of a designed grid are all there is: their range, no interval of a mean.
+        return sum(values) / len(values), min(values), max(values)
+    return interval(values, confidence, "bootstrap" if method == "bootstrap" else "t")
 
 
 def _compare(low: float, high: float, goal: Target) -> Outcome:
@@ -292,7 +397,13 @@ def _compare(low: float, high: float, goal: Target) -> Outcome:
 
 
 def _truth(
-    name: str, values: Sequence[float | bool], holds: str, goal: Target, *, is_exact: bool
+    name: str,
+    values: Sequence[float | bool],
+    holds: str,
+    goal: Target,
+    *,
+    is_exact: bool,
+    looks: int,
 ) -> Part:
     """Share of replicates in which something is true, with its Clopper-Pearson interval."""
     from scipy.stats import binomtest
@@ -302,8 +413,11 @@ def _truth(
     if is_exact:
         all_true = true == count
         outcome: Outcome = "met" if all_true or (holds == "mostly" and share > 0.5) else "missed"
-        return Part(name, share, share, share, count, goal.text, outcome, f"true in {share:.0%}")
-    low, high = binomtest(true, count).proportion_ci(CONFIDENCE, method="exact")
+        why = f"true in {share:.0%}"
+        return Part(name, share, share, share, count, goal.text, outcome, why, is_exact=True)
+    low, high = binomtest(true, count).proportion_ci(confidence_of(looks), method="exact")
+    # A counter-example refutes what is always so: chance has no part in that.
+    p_value = None if holds == "always" else looks * float(binomtest(true, count).pvalue)
     if holds == "always" and true < count:
         outcome = "missed"
     elif low > 0.5:
@@ -313,7 +427,7 @@ def _truth(
     why = f"true in {true} of {count} replicates"
     if outcome == "undecided":
         why += ", which does not show that it is more often true than not"
-    return Part(name, share, low, high, count, goal.text, outcome, why)
+    return Part(name, share, low, high, count, goal.text, outcome, why, p_value=p_value)
 
 
 def join(outcomes: Sequence[Outcome]) -> Outcome:

@@ -10,11 +10,11 @@ from ackclock.reproduce.check.crosscheck import studies_of
 from ackclock.reproduce.read.folder import PaperError
 from ackclock.reproduce.run.estimates import Spread, half_width, rank_correlation
 from ackclock.reproduce.run.judge import (
-    CONFIDENCE,
     Outcome,
     Part,
     Verdict,
     compare,
+    confidence_of,
     join,
     judge,
     target,
@@ -172,6 +172,9 @@ def evaluate(
     random: Mapping[str, bool],
     missing: Mapping[str, str],
     tier: str = "full",
+    *,
+    looks: Mapping[str, int] | None = None,
+    fixed: Database | None = None,
 ) -> Evaluated:
     """Measure a claim under each of its readings.
 
@@ -187,6 +190,10 @@ def evaluate(
         Studies that were not run, with the reason.
     tier
         ``fast`` or ``full``.
+    looks
+        How often the numbers of a study may be judged, by study; left out: once.
+    fixed
+        Has of each study the points alone whose seeds give one and the same run.
 
     Raises
     ------
@@ -204,7 +211,9 @@ def evaluate(
     checks, unmeasured = [], []
     for check in claim.checks:
         reads = studies_of(database.paper, check.measure)
-        found = _parts(claim, check, database, [name for name in reads if random[name]])
+        changing = [name for name in reads if random[name]]
+        most = max((looks.get(name, 1) for name in changing), default=1) if looks else 1
+        found = _parts(claim, check, database, changing, most, fixed)
         if not found and check.reading:
             unmeasured.append(check)
             continue
@@ -238,7 +247,14 @@ def _reason(claim: Claim, parts: list[Part], outcome: str) -> str:
     return text
 
 
-def _parts(claim: Claim, check: Check, database: Database, random: Collection[str]) -> list[Part]:
+def _parts(
+    claim: Claim,
+    check: Check,
+    database: Database,
+    random: Collection[str],
+    looks: int,
+    fixed: Database | None,
+) -> list[Part]:
     """Judge every part of one check."""
     place = f"{check.place}.measure"
 
@@ -258,19 +274,19 @@ def _parts(claim: Claim, check: Check, database: Database, random: Collection[st
             f'gives no column "replicate", and the study "{study}" is random: without it there is'
             " no interval"
         )
-    groups: dict[str, list[dict[str, Any]]] = {}
-    for row in table.to_pylist():
-        groups.setdefault(str(row.get("part", "")), []).append(row)
+    groups = _by_part(table)
+    unchanging = _unchanging(claim, check, fixed) if random and not is_ranked else {}
     parts = []
     for name, rows in groups.items():
-        rows.sort(key=lambda row: (row.get("replicate") is None, row.get("replicate") or 0))
         seen = [(row.get("replicate"), row.get("at") if is_ranked else None) for row in rows]
         if len(set(seen)) < len(seen):
             what = f' of part "{name}"' if name else ""
             raise wrong(f"gives {len(seen)} rows for {len(set(seen))} replicates{what}")
         title = ": ".join(word for word in (check.name, name) if word)
         try:
-            part = _part(title, check, rows, wrong, is_exact=not random)
+            is_one_run = len(rows) > 1 and unchanging.get(name) == [row["value"] for row in rows]
+            is_exact = not random or is_one_run
+            part = _part(title, check, rows, wrong, is_exact=is_exact, looks=looks)
         except KeyError as error:
             hint = suggestion(str(error.args[0]), names)
             raise PaperError(
@@ -286,20 +302,52 @@ def _parts(claim: Claim, check: Check, database: Database, random: Collection[st
     return parts
 
 
+def _by_part(table: Any) -> dict[str, list[dict[str, Any]]]:
+    """Rows of each part, in the order of replicates."""
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for row in table.to_pylist():
+        groups.setdefault(str(row.get("part", "")), []).append(row)
+    for rows in groups.values():
+        rows.sort(key=lambda row: (row.get("replicate") is None, row.get("replicate") or 0))
+    return groups
+
+
+def _unchanging(claim: Claim, check: Check, fixed: Database | None) -> dict[str, list[Any]]:
+    """Equal values of parts that come out of points alone whose seeds give one and the same run."""
+    if fixed is None:
+        return {}
+    try:
+        table = fixed.query(check.measure, claim.file, f"{check.place}.measure")
+    except PaperError:
+        return {}
+    found = {}
+    for name, rows in _by_part(table).items():
+        values = [row["value"] for row in rows]
+        if len(set(values)) == 1 and values[0] is not None:
+            found[name] = values
+    return found
+
+
 def _part(
-    title: str, check: Check, rows: Sequence[dict[str, Any]], wrong: Any, *, is_exact: bool
+    title: str,
+    check: Check,
+    rows: Sequence[dict[str, Any]],
+    wrong: Any,
+    *,
+    is_exact: bool,
+    looks: int,
 ) -> Part:
     """Judge the rows of one part."""
     first = rows[0]
     if check.statistic == "spearman":
-        found = rank_correlation(rows, CONFIDENCE, is_exact=is_exact)
+        found = rank_correlation(rows, confidence_of(looks), is_exact=is_exact)
         count = len({row.get("replicate") for row in rows})
-        return compare(title, found, count, target(check.expect, first))
+        return compare(title, found, count, target(check.expect, first), looks)
     values = [row["value"] for row in rows]
     _kinds(values, check, wrong)
     if check.statistic == "half-width" and not is_exact and None not in values:
-        found = half_width(values, check.ran, CONFIDENCE)
-        return compare(title, found, len(values), target(check.expect, first))
+        found = half_width(values, check.ran, confidence_of(looks))
+        return compare(title, found, len(values), target(check.expect, first), looks)
     # A query that computes an interval over replicates has none of one.
     low, high = first.get("low"), first.get("high")
     given = None if low is None or high is None else (float(low), float(high))
@@ -314,6 +362,7 @@ def _part(
         method=check.interval,
         ran=check.ran,
         spread=Spread(float(first["spread"]), float(first["freedom"])) if pooled else None,
+        looks=looks,
     )
     return replace(part, values=tuple(None if v is None else float(v) for v in values))
 

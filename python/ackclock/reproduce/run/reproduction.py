@@ -10,6 +10,7 @@ from ackclock.errors import UnsupportedError, suggestion
 from ackclock.reproduce.check.crosscheck import studies_of
 from ackclock.reproduce.run.classify import find_standing
 from ackclock.reproduce.run.database import Database
+from ackclock.reproduce.run.family import control_family, count_family, describe_family
 from ackclock.reproduce.run.inference import Inference, load
 from ackclock.reproduce.run.layers import Row, layers
 from ackclock.reproduce.run.measure import ClaimResult, evaluate
@@ -78,6 +79,11 @@ class Reproduction:
             for claim in self.claims
             if claim.verdict == "deviates" and not claim.is_known_deviation
         ]
+
+    @property
+    def chance(self) -> str:
+        """How many numbers are missed by chance, in one sentence; empty if none can be."""
+        return describe_family(count_family(self.claims))
 
     @property
     def command(self) -> str:
@@ -163,18 +169,18 @@ def reproduce(
         name: sweep_of(paper, paper.studies[name], tier) for name in needed if name not in missing
     }
     probe(paper, sweeps, _queries(paper), means)
-    database = Database(paper)
     done = dict(_run(paper, tier, sweeps, means))
-    for name, result in done.items():
-        database.add(name, result.tables)
     for name in paper.studies:
         if name not in done:
             missing.setdefault(name, "not run: only a part of the paper was requested")
-    judged = Judged(paper, tier, wanted_claims, database, missing)
-    results, reading = judged.judge(done)
     limit = paper.about.get("tiers", {}).get(tier, {}).get("replicates", 0)
     measures = [check.measure for claim in wanted_claims for check in claim.checks]
     whole = set(studies_of(paper, *filter(OTHER.search, measures)))
+    looks = {name: 1 if name in whole else _looks(sweep, limit) for name, sweep in sweeps.items()}
+    judged = Judged(paper, tier, wanted_claims, missing, looks)
+    for result in done.values():
+        judged.add(result)
+    results, reading = judged.judge(done)
     while True:
         open_ = [result for result in results if result.outcome == "undecided"]
         needed = studies_of(paper, *(c.measure for r in open_ for c in r.claim.checks))
@@ -188,7 +194,7 @@ def reproduce(
             means.report(f"undecided claims: study {name} again, with {reps} replicates")
             sweeps[name] = sweep_of(paper, paper.studies[name], tier, reps=reps)
             done[name] = run_study(paper, paper.studies[name], tier, means, made=sweeps[name])
-            database.add(name, done[name].tables)
+            judged.add(done[name])
         results, reading = judged.judge(done)
     inference = load(paper) if inference is None else inference
     by_id = {result.claim.id: result for result in results}
@@ -196,7 +202,7 @@ def reproduce(
         paper,
         tier,
         tuple(replace(one, standing=find_standing(one, by_id, inference)) for one in results),
-        tuple(_drawn(figure, database, missing) for figure in wanted_figures),
+        tuple(_drawn(figure, judged.database, missing) for figure in wanted_figures),
         done,
         (*(f"--figure={id_}" for id_ in figures), *(f"--claim={id_}" for id_ in claims)),
         reading,
@@ -218,17 +224,34 @@ class Judged:
         Of the reproduction.
     wanted
         Claims to judge.
-    database
-        Has the studies' tables.
     missing
         Studies that were not run, with the reason.
+    looks
+        How often the numbers of a study may be judged, by study.
     """
 
     paper: PaperData
     tier: str
     wanted: Sequence[Claim]
-    database: Database
     missing: Mapping[str, str]
+    looks: Mapping[str, int]
+    database: Database = field(init=False)
+    fixed: Database = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "database", Database(self.paper))
+        object.__setattr__(self, "fixed", Database(self.paper))
+
+    def add(self, result: StudyResult) -> None:
+        """Take a study, in place of what there was of it.
+
+        Parameters
+        ----------
+        result
+            The study.
+        """
+        self.database.add(result.study, result.tables)
+        self.fixed.add(result.study, result.fixed_tables or {})
 
     def judge(
         self, done: Mapping[str, StudyResult]
@@ -243,11 +266,20 @@ class Judged:
         random = {name: result.is_random for name, result in done.items()}
         wanted = {claim.id for claim in self.wanted} or set(self.paper.claims)
         found = [
-            evaluate(claim, self.database, random, self.missing, self.tier)
+            evaluate(
+                claim,
+                self.database,
+                random,
+                self.missing,
+                self.tier,
+                looks=self.looks,
+                fixed=self.fixed,
+            )
             for claim in self.paper.claims.values()
             if claim.id in wanted
         ]
         reading = choose(self.paper, found)
+        found = control_family(found, reading)
         by_id = {one.claim.id: one.result(reading) for one in found}
         results = tuple(
             by_id.get(claim.id, ClaimResult(claim, (), "not-checkable", "not requested"))
@@ -260,6 +292,14 @@ def _next_replicates(sweep: Sweep, limit: int) -> int:
     """Twice as many, up to the limit; 0 if there are to be no more."""
     now = sweep.replicates.at_first
     return min(2 * now, limit) if sweep.replicates.until is None and now < limit else 0
+
+
+def _looks(sweep: Sweep, limit: int) -> int:
+    """How often the numbers of a study may be judged: at first, and after each doubling."""
+    looks, now = 1, sweep.replicates.at_first
+    while sweep.case.is_random and sweep.replicates.until is None and now < limit:
+        looks, now = looks + 1, min(2 * now, limit)
+    return looks
 
 
 def _known(kind: str, ids: Sequence[str], there: Mapping[str, Any]) -> None:

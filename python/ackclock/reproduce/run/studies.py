@@ -22,7 +22,15 @@ if TYPE_CHECKING:
     from ackclock.experiments.sweeps import Sweep
     from ackclock.reproduce.paper import PaperData, Study
 
-__all__ = ["Means", "StudyResult", "cases_of", "run_study", "sweep_of", "tables_of"]
+__all__ = [
+    "Means",
+    "StudyResult",
+    "cases_of",
+    "one_run_points",
+    "run_study",
+    "sweep_of",
+    "tables_of",
+]
 
 
 @dataclass(frozen=True)
@@ -48,15 +56,19 @@ class StudyResult:
     tables
         Tidy tables by name, ``runs`` among them.
     is_random
-        Whether seeds matter.
+        Whether seeds matter: not where all seeds of a point give one and the same run, at every
+        point.
     provenance
         Hashes, seeds, engine and version, for reports.
+    fixed_tables
+        Of the points alone whose seeds give one and the same run; None if there are none.
     """
 
     study: str
     tables: Mapping[str, pa.Table]
     is_random: bool
     provenance: Mapping[str, Any]
+    fixed_tables: Mapping[str, pa.Table] | None = None
 
 
 def sweep_of(
@@ -224,6 +236,8 @@ def run_study(
     KeyboardInterrupt
         It was stopped; what had finished is in the store.
     """
+    from ackclock.experiments.result import SweepResult
+
     made = made or sweep_of(paper, study, tier, changes)
     try:
         result = made.run(
@@ -242,7 +256,27 @@ def run_study(
         raise
     if result.interrupted:
         raise KeyboardInterrupt
-    return StudyResult(study.name, tables_of(result), made.case.is_random, _provenance(result))
+    points = one_run_points(result)
+    fixed = [slot for slot in result.slots if slot.point in points]
+    is_random = made.case.is_random and len(fixed) < len(result.slots)
+    fixed_tables = None
+    if fixed:
+        fixed_tables = tables_of(SweepResult(result.sweep, fixed, result.keeper, wanted=len(fixed)))
+    return StudyResult(study.name, tables_of(result), is_random, _provenance(result), fixed_tables)
+
+
+def one_run_points(result: SweepResult) -> set[int]:
+    """Find the points of which several seeds give one and the same run.
+
+    Parameters
+    ----------
+    result
+        Of a sweep.
+    """
+    digests: dict[int, list[str]] = {}
+    for slot in result.slots:
+        digests.setdefault(slot.point, []).append(result.digests[slot.key])
+    return {point for point, of in digests.items() if len(of) > 1 and len(set(of)) == 1}
 
 
 def tables_of(result: SweepResult) -> Mapping[str, pa.Table]:

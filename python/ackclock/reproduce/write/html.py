@@ -60,6 +60,7 @@ def paper_page(done: Reproduction, folder: Path) -> str:
         tier_about=done.paper.about.get("tiers", {}).get(done.tier, {}).get("about", ""),
         version=_core.version(),
         command=done.command,
+        chance=done.chance,
         counts={verdict: done.count(verdict) for verdict in MARKS},
         marks=MARKS,
         kinds=KINDS,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -42,7 +42,7 @@ class Table(NamedTuple):
     """Rates by row and column, as shares; None: not measured."""
 
     head: tuple[str, ...]
-    rows: dict[str, tuple[float | None, ...]]
+    rows: Mapping[str, tuple[float | None, ...]]
 
     def text(self) -> str:
         """As Markdown, in per cent."""
@@ -374,7 +374,7 @@ def main() -> None:
         page, measure = MEASURED[name]
         table = measure(DRAWS).text()
         text = page.read_text(encoding="utf-8")
-        written = _pattern(name).sub(lambda at, table=table: f"{at[1]}{table}{at[2]}", text)
+        written = _pattern(name).sub(rf"\g<1>{table}\g<2>", text)
         if written != text and "--check" in sys.argv:
             differing.append(name)
         elif written != text:

@@ -16,7 +16,7 @@ from . import (
 from ._util.table_type import (
     Table,
 )
-from ._util.version import (
+from ._util.core import (
     __version__,
 )
 from .catalogue.flows import (

@@ -2,11 +2,15 @@
 
 import hashlib
 import json
+import os
 import random
+import re
 import shutil
 import sqlite3
 from contextlib import closing
 
+import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -350,13 +354,105 @@ def test_a_table_without_keys_or_that_is_no_table_is_refused(place, tmp_path, ca
             assert len(message.splitlines()) == 1
 
 
-def test_a_link_out_of_a_pack_counts_as_damage(place, tmp_path):
-    def link(at, _):
-        (at / "flows.parquet").rename(tmp_path / "elsewhere.parquet")
-        (at / "flows.parquet").symlink_to(tmp_path / "elsewhere.parquet")
+def make_link(at, target):
+    at.symlink_to(target, target_is_directory=target.is_dir())
 
-    forge(place, link)
-    with look(place) as store:
-        (row,) = query.find(store)
-        assert store.known([row["key"]]) == set()
-    assert (tmp_path / "elsewhere.parquet").exists()
+
+def make_pipe(at, _):
+    os.mkfifo(at)
+
+
+PLACES = (
+    "tmp", "packs", "damaged", "pieces", "writers", "index.sqlite", "index.sqlite-wal", "use.lock",
+    "index.lock", "commit.lock", "store.json", "anything", "tmp/a", "packs/b", "damaged/c",
+    "pieces/d", "writers/e", "packs/PACK/manifest.json", "packs/PACK/runs.parquet",
+    "packs/PACK/flows.parquet",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("make", [make_link, make_pipe])
+@pytest.mark.parametrize("inside", PLACES)
+def test_a_link_or_pipe_in_a_store_is_refused_and_nothing_is_touched(
+    place, tmp_path, capsys, inside, make
+):
+    victim = tmp_path / "victim"
+    (victim / "folder").mkdir(parents=True)
+    (victim / "folder" / "file").write_text("dear")
+    at = place / inside.replace("PACK", next((place / "packs").iterdir()).name)
+    (place / "damaged").mkdir(exist_ok=True)
+    target = victim
+    if at.is_file():
+        # What the link leads to is whole: it is not for its content that it is refused.
+        target = victim / at.name
+        target.write_bytes(at.read_bytes())
+        at.unlink()
+    elif at.is_dir():
+        shutil.rmtree(at)
+    at.parent.mkdir(exist_ok=True)
+    make(at, target)
+    before = contents(tmp_path)
+    commands = [["list"], ["query", "SELECT * FROM flows"], ["gc"], ["export", "--table", "flows"]]
+    for command in commands:
+        more = ["--out", str(tmp_path / "out.csv")] if "export" in command else []
+        code = cli.main(["results", *command, *more, "--store", str(place)])
+        said = capsys.readouterr().err.strip()
+        # A table that a command does not open is not in its way.
+        if "flows.parquet" in inside and command[0] in ("list", "gc"):
+            continue
+        assert code == 2, command
+        assert "the store is refused" in said
+        assert len(said.splitlines()) == 1
+    with pytest.raises(StoreError, match="the store is refused"):
+        ac.sweep(ac.load(SMALL), {"flows[0].cc": ["aimd"]}).run(store=place, progress=False)
+    assert contents(tmp_path) == before
+
+
+def contents(folder):
+    """Every path under a folder, not through links, but for what SQLite and locks leave."""
+    found = {}
+    for at in sorted(folder.rglob("*")):
+        if at.name.startswith("index.") or at.name.endswith(".lock"):
+            continue
+        is_file = at.is_file() and not at.is_symlink()
+        found[str(at)] = at.read_bytes() if is_file else at.is_symlink()
+    return found
+
+
+def test_a_store_may_be_reached_through_a_link(place, tmp_path):
+    (tmp_path / "link").symlink_to(place)
+    with look(tmp_path / "link") as store:
+        assert len(query.find(store)) == 1
+
+
+def test_a_table_of_very_many_rows_is_refused_before_it_is_read(place, capsys):
+    """Few bytes say millions of runs, which would take gigabytes."""
+
+    def grow(at, _):
+        table = pq.read_table(at / "runs.parquet", partitioning=None).slice(0, 1)
+        with pq.ParquetWriter(at / "runs.parquet", table.schema, compression="zstd") as out:
+            million = table.take(np.zeros(10**6, dtype=np.int64))
+            for _ in range(3):
+                out.write_table(million)
+
+    forge(place, grow)
+    assert cli.main(["results", "list", "--store", str(place)]) == 2
+    message = capsys.readouterr().err.strip()
+    assert re.search(
+        r"runs\.parquet: it has 3,000,000 rows of \d+ columns; expected what fits", message
+    )
+    assert len(message.splitlines()) == 1
+
+
+@pytest.mark.parametrize("as_words", [True, False])
+def test_a_long_text_that_many_rows_share_is_refused(place, capsys, as_words):
+    def grow(at, _):
+        table = pq.read_table(at / "runs.parquet", partitioning=None).slice(0, 1)
+        place = table.column_names.index("command")
+        words = pa.DictionaryArray.from_arrays(np.zeros(1, dtype=np.int32), ["x" * 10**6])
+        table = table.set_column(place, "command", words)
+        table = table.take(np.zeros(5000, dtype=np.int64))
+        pq.write_table(table, at / "runs.parquet", compression="zstd", store_schema=as_words)
+
+    forge(place, grow)
+    assert cli.main(["results", "list", "--store", str(place)]) == 2
+    assert "runs.parquet: its texts are too long" in capsys.readouterr().err

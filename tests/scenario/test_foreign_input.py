@@ -3,11 +3,12 @@
 import bz2
 import gzip
 import json
+import os
 
 import pytest
 
 import ackclock as ac
-from ackclock._util import documents
+from ackclock._util import foreign_files
 from ackclock.cli import main as cli
 from ackclock.engines.registry import case
 from ackclock.scenario.networks import graphml
@@ -135,34 +136,51 @@ flows = [{{ pair = 0{flow} }}]
 """
 
 
+@pytest.fixture(params=["/dev/zero", "pipe", "large"])
+def endless(request, tmp_path, monkeypatch):
+    """A file that never ends, one that nobody writes to, a large one; and what is said of it."""
+    monkeypatch.setattr(foreign_files, "MOST_BYTES", 2**20)
+    if request.param == "pipe":
+        os.mkfifo(tmp_path / "pipe")
+    elif request.param == "large":
+        (tmp_path / "large").write_bytes(b"1" * (2**20 + 1))
+        return str(tmp_path / "large"), "it has more than 1 MiB; expected less"
+    return str(tmp_path / request.param), "it is no regular file; expected one"
+
+
 @pytest.mark.parametrize(
     ("net", "flow"),
     [
-        (', schedule = { mahimahi_file = "/dev/zero" }', ""),
-        ("", ', source = { kind = "trace", file = "/dev/zero" }'),
+        (', schedule = {{ mahimahi_file = "{}" }}', ""),
+        ("", ', source = {{ kind = "trace", file = "{}" }}'),
         (", nothing = 1", ""),
     ],
 )
-def test_a_file_that_never_ends_is_refused(tmp_path, monkeypatch, capsys, net, flow):
-    monkeypatch.setattr(documents, "MOST_BYTES", 2**20)
+def test_a_file_that_never_ends_is_refused(tmp_path, endless, capsys, net, flow):
+    target, expected = endless
     file = tmp_path / "endless.toml"
-    file.write_text(ENDLESS.format(net=net, flow=flow))
+    file.write_text(ENDLESS.format(net=net.format(target), flow=flow.format(target)))
     if "nothing" in net:
         file.unlink()
-        file.symlink_to("/dev/zero")
+        file.symlink_to(target)
     assert cli.main(["check", str(file)]) == 2
     message = capsys.readouterr().err.strip()
-    assert "it has more than 1 MiB; expected less" in message
+    assert expected in message
     assert len(message.splitlines()) == 1
 
 
-def test_a_network_of_files_that_never_end_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(documents, "MOST_BYTES", 2**20)
+def test_a_network_of_files_that_never_end_is_refused(tmp_path, endless):
+    target, expected = endless
     for name in ("nodes.csv", "edges.csv"):
-        (tmp_path / name).symlink_to("/dev/zero")
-    with pytest.raises(ac.ScenarioError, match=r"csv: .*it has more than 1 MiB"):
+        (tmp_path / name).symlink_to(target)
+    with pytest.raises(ac.ScenarioError, match=rf"csv: .*{expected}"):
         ac.topology.from_csv(tmp_path)
     (tmp_path / "edges.csv").unlink()
     (tmp_path / "edges.csv").write_text("source,target\n" + "a,b\n" * 2**17)
-    with pytest.raises(ac.ScenarioError, match=r"nodes\.csv: .*it has more than 1 MiB"):
+    with pytest.raises(ac.ScenarioError, match=rf"nodes\.csv: .*{expected}"):
         ac.topology.from_csv(tmp_path)
+    for ending in ("graphml", "graphml.gz"):
+        (tmp_path / f"net.{ending}").symlink_to(target)
+        if "regular" in expected:
+            with pytest.raises(ac.ScenarioError, match=expected):
+                ac.topology.from_graphml(tmp_path / f"net.{ending}", rate="1 Mbps")

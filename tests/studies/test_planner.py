@@ -372,7 +372,7 @@ def test_an_interrupted_analysis_goes_on_where_it_was(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         survey(situation, "links", memory=memory, resume=folder, progress=stop)
     # Of four parts two are done.
-    assert len(list(folder.glob("*.npz"))) == 2
+    assert len(list(folder.glob("*.part"))) == 2
     with pytest.raises(ScenarioError, match="parts of an analysis of other inputs"):
         survey(drawn(3), "links", memory=memory, resume=folder)
     (folder / "notes.txt").write_text("mine")
@@ -396,7 +396,7 @@ def test_interrupted_pairs_go_on_where_they_were(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         survey(situation, "pairs", resume=folder, progress=stop)
     # Single failures, and the first of two batches.
-    assert len(list(folder.glob("*.npz"))) == 2
+    assert len(list(folder.glob("*.part"))) == 2
     assert text(survey(situation, "pairs", resume=folder)) == text(whole)
     assert not folder.exists()
     found = upgrades(situation, "failure", count=2, resume=folder)

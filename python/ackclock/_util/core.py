@@ -1,4 +1,4 @@
-"""The compiled core: which one it is."""
+"""The compiled core: which one it is. Its version is that of the package."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ import functools
 import hashlib
 from pathlib import Path
 
-__all__ = ["core_version"]
+from ackclock import _core
+
+__all__ = ["__version__", "core_version"]
+
+__version__ = _core.version()
 
 
 @functools.cache
 def core_version() -> str:
     """Version of the compiled core with a hash of its binary: other bits, other runs."""
-    from ackclock import _core
-
     binary = Path(str(_core.__file__)).read_bytes()
     return f"{_core.version()}+{hashlib.sha256(binary).hexdigest()[:12]}"

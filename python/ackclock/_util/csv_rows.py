@@ -6,7 +6,7 @@ import csv
 import io
 from typing import TYPE_CHECKING
 
-from ackclock._util.documents import read_bounded
+from ackclock._util.foreign_files import ForeignFileError, read_bytes
 from ackclock.errors import suggestion
 
 if TYPE_CHECKING:
@@ -63,13 +63,15 @@ def rows(path: Path, *needed: tuple[str, ...]) -> list[Row]:
     """
     try:
         # Spreadsheets begin UTF-8 with a byte-order mark.
-        text = read_bounded(path).decode("utf-8-sig")
+        text = read_bytes(path, links=True).decode("utf-8-sig")
         return _read(csv.DictReader(io.StringIO(text, newline="")), needed)
     except OSError as error:
         raise CsvError(f"cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise CsvError("is not UTF-8 text") from None
-    except ValueError as error:  # too large, or a path with a null character
+    except ForeignFileError as error:
+        raise CsvError(f"cannot be read: {error.reason}") from None
+    except ValueError as error:  # a path with a null character
         raise CsvError(f"cannot be read: {error}") from None
 
 

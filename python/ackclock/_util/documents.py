@@ -6,6 +6,12 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from ackclock._util import paths
+from ackclock._util.foreign_files import (
+    MOST_DEEP,
+    ForeignFileError,
+    is_deep,
+    read_bytes,
+)
 from ackclock.errors import Problem, ScenarioError
 
 if TYPE_CHECKING:
@@ -13,44 +19,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 __all__ = [
-    "MOST_BYTES",
-    "MOST_DEEP",
     "Typed",
     "check_depth",
-    "is_deep",
     "parse_document",
-    "read_bounded",
     "read_document",
 ]
-
-MOST_DEEP = 100
-"""Levels of tables and lists in a document; none that means something has ten."""
-
-
-MOST_BYTES = 256 * 2**20
-"""Largest file that is read into memory [bytes]: some ten million lines."""
-
-
-def read_bounded(path: Path) -> bytes:
-    """Read a file that may come from somebody else, and that may never end, as /dev/zero.
-
-    Parameters
-    ----------
-    path
-        The file.
-
-    Raises
-    ------
-    OSError
-        It cannot be read.
-    ValueError
-        It has more than `MOST_BYTES`.
-    """
-    with path.open("rb") as file:
-        content = file.read(MOST_BYTES + 1)
-    if len(content) > MOST_BYTES:
-        raise ValueError(f"it has more than {MOST_BYTES / 2**20:g} MiB; expected less")
-    return content
 
 
 class Typed(dict[str, Any]):
@@ -75,12 +48,16 @@ def read_document(file: Path) -> dict[str, Any]:
         It cannot be read, or is neither.
     """
     try:
-        text = read_bounded(file).decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
+        text = (
+            read_bytes(file, links=True).decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
+        )
     except OSError as error:
         raise _unreadable(file, f"cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise _unreadable(file, "is not UTF-8 text") from None
-    except ValueError as error:
+    except ForeignFileError as error:
+        raise _unreadable(file, f"cannot be read: {error.reason}") from None
+    except ValueError as error:  # a path with a null character
         raise _unreadable(file, f"cannot be read: {error}") from None
     return parse_document(text, file)
 
@@ -184,21 +161,6 @@ def check_depth(data: object, file: Path | None = None) -> None:
 def _too_deep(file: Path | None) -> ScenarioError:
     message = f"tables and lists are nested more than {MOST_DEEP} levels deep; expected a few"
     return _unreadable(file, message)
-
-
-def is_deep(data: Any) -> bool:
-    """Whether something is nested deeper than code that calls itself can follow."""
-    level = [data] if isinstance(data, dict | list) else []
-    for _ in range(MOST_DEEP):
-        level = [
-            value
-            for outer in level
-            for value in (outer.values() if isinstance(outer, dict) else outer)
-            if isinstance(value, dict | list)
-        ]
-        if not level:
-            return False
-    return True
 
 
 def _unreadable(file: Path | None, message: str) -> ScenarioError:

@@ -10,10 +10,15 @@ if TYPE_CHECKING:
 __all__ = ["printable", "table"]
 
 _CONTROL = {code: f"\\x{code:02x}" for code in (*range(9), *range(11, 32), *range(127, 160))}
+# What turns the direction of text, ends lines, or is not to be seen; halves of characters.
+_HIDDEN = (0x61C, *range(0x200B, 0x2010), *range(0x2028, 0x202F), *range(0x2060, 0x2070), 0xFEFF)
+_CONTROL |= {code: f"\\u{code:04x}" for code in (*_HIDDEN, *range(0xD800, 0xE000))}
 
 
 def printable(text: str) -> str:
     """Write control characters as escapes: names from strangers send no commands to a terminal.
+
+    Also those that change the direction of what follows, or are invisible.
 
     Parameters
     ----------

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ackclock._util import paths
 from ackclock._util.end_signals import received
 from ackclock.catalogue import schema
+from ackclock.catalogue.code_permission import why_forbidden
 from ackclock.catalogue.python_class import (
     AQM,
     CONTROL,
@@ -194,6 +195,9 @@ def _find(name: str, folder: Path, *, fresh: bool = False) -> Definition:
         if fresh and _has_changed(file):
             _forget(file)
         if key not in known:
+            if reason := why_forbidden():
+                message = f"{given} is Python code, which was not run: {reason}"
+                raise _NotFoundError(message)
             _execute(file)
         if key in known:
             return known[key]

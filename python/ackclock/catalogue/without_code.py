@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from ackclock.catalogue import schema
 
-__all__ = ["replace_classes"]
+__all__ = ["IN_PLACE", "replace_classes"]
 
-_IN_PLACE = {"cc": "aimd", "qdisc": "fifo"}
+IN_PLACE = {"cc": "aimd", "qdisc": "fifo"}
 """An algorithm of the same room, so that all else of the scenario can be checked."""
 
 
@@ -56,7 +56,7 @@ def replace_classes(data: schema.Data, file: Path) -> tuple[schema.Data, list[st
         if problem is not None:
             found.append(Problem(paths.text(list(steps)), problem, str(file)))
         named.append(name)
-        table[steps[-1]] = _IN_PLACE[room]
+        table[steps[-1]] = IN_PLACE[room]
     if found:
         raise ScenarioError(found)
     return result, list(dict.fromkeys(named))

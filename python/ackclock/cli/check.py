@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ackclock.catalogue.code_permission import why_forbidden
 from ackclock.cli.options import (
     EXIT_INPUT,
     FILE,
@@ -33,7 +34,7 @@ __all__ = ["check", "explain"]
 @click.option(
     "--no-code",
     is_flag=True,
-    help="Import no Python file that a scenario names; check all else.",
+    help="Import no Python file that a scenario, of any engine, names; check all else.",
 )
 @JSON
 def check(
@@ -46,6 +47,7 @@ def check(
 
     As JSON: a list of file, ok, problems (path, message), warnings.
     """
+    no_code = no_code or why_forbidden() is not None
     if no_code and any(".py:" in change for change in changes):
         raise click.UsageError("--no-code: --set names a Python class; leave one of them out")
     from ackclock.cli.other_engines import load_other
@@ -56,9 +58,10 @@ def check(
         problems: list[dict[str, str]] = []
         warnings: list[str] = []
         try:
-            other = load_other(file, changes)
+            other, left_out = load_other(file, changes, no_code=no_code)
             if other is not None:
                 other.check()
+                warnings = left_out
             else:
                 scenario, left_out = _loaded(file, changes, no_code=no_code)
                 warnings = [*scenario.warnings(), *left_out]
@@ -90,12 +93,13 @@ def _loaded(file: Path, changes: tuple[str, ...], *, no_code: bool) -> tuple[Sce
         return load_scenario(file, changes), []
     from ackclock._util.documents import read_document
     from ackclock.catalogue.without_code import replace_classes
+    from ackclock.cli.other_engines import describe_left_out
     from ackclock.scenario.load import from_document
 
     document, classes = replace_classes(read_document(file), file)
     scenario = from_document(document, file)
     changed = with_changes(changes, lambda given: scenario.replace(**given) if given else scenario)
-    return changed, [f"{name} was not imported, so it was not checked" for name in classes]
+    return changed, describe_left_out(classes)
 
 
 @click.command()

@@ -16,6 +16,7 @@ import click
 from ackclock._util.end_signals import EXIT_CODES, ended_by_signals, received
 from ackclock._util.text_table import printable
 from ackclock.cli.options import EXIT_INPUT, EXIT_INTERNAL, EXIT_INTERRUPTED
+from ackclock.cli.plain_output import plain_output
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -183,8 +184,18 @@ def _print_version(ctx: click.Context, _: click.Parameter, value: object) -> Non
     callback=_print_version,
     help="Print the version.",
 )
-def cli() -> None:
+@click.option(
+    "--no-code",
+    is_flag=True,
+    help="Before any command: import no Python file that an input names, refuse what needs one.",
+)
+@click.pass_context
+def cli(context: click.Context, *, no_code: bool) -> None:
     """Simulate networks, compare congestion controls and queues, reproduce papers."""
+    if no_code:
+        from ackclock.catalogue.code_permission import forbidden
+
+        context.with_resource(forbidden("--no-code was given"))
 
 
 @cli.command()
@@ -216,7 +227,8 @@ def main(arguments: list[str] | None = None) -> int:
         The exit code.
     """
     try:
-        result = cli.main(arguments, prog_name="ackclock", standalone_mode=False)
+        with plain_output():
+            result = cli.main(arguments, prog_name="ackclock", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
         return EXIT_INPUT

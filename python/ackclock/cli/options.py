@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ackclock.scenario.scenario import Scenario
 
 __all__ = [
+    "ALLOW_CODE",
     "CLUSTER",
     "DRY_RUN",
     "EXIT_CHECK",
@@ -93,6 +94,23 @@ TIER = click.option(
     help="fast takes minutes, full is the real thing.",
 )
 REPS = click.option("--reps", type=click.IntRange(min=1), help="Replicates; left out: as set.")
+
+
+def _set_allow_code(context: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001
+    if not value and not context.resilient_parsing:
+        from ackclock.catalogue.code_permission import forbidden
+
+        reason = "it came with a paper; read it, and give --allow-code"
+        context.with_resource(forbidden(reason))
+
+
+ALLOW_CODE = click.option(
+    "--allow-code",
+    is_flag=True,
+    expose_value=False,
+    callback=_set_allow_code,
+    help="Let Python files that the paper names run, with your rights; read them before.",
+)
 DRY_RUN = click.option("--dry-run", is_flag=True, help="Say what would run, and how long.")
 
 

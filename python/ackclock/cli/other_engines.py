@@ -9,17 +9,20 @@ import click
 from ackclock.cli.options import print_json, with_changes
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from ackclock.case import Case, Outcome
 
-__all__ = ["load_other", "run_other"]
+__all__ = ["describe_left_out", "load_other", "run_other"]
 
 MARKER = "summary.json"
 """A file by which the folder of a run is known."""
 
 
-def load_other(file: Path, changes: tuple[str, ...]) -> Case | None:
+def load_other(
+    file: Path, changes: tuple[str, ...], *, no_code: bool = False
+) -> tuple[Case | None, list[str]]:
     """Read a case that names another engine than ``packet``, with the values of --set.
 
     Parameters
@@ -28,11 +31,14 @@ def load_other(file: Path, changes: tuple[str, ...]) -> Case | None:
         The file.
     changes
         As typed, ``PATH=VALUE``.
+    no_code
+        Whether the core's algorithms take the place of user-defined classes.
 
     Returns
     -------
-    Case or None
-        None where the file is a scenario of packets, or is not readable as a document at all.
+    tuple
+        The case, None where the file is a scenario of packets, or is not readable as a document at
+        all; and a warning for each class that was left out.
     """
     from ackclock._util.documents import read_document
     from ackclock.engines.registry import DEFAULT, case
@@ -42,11 +48,28 @@ def load_other(file: Path, changes: tuple[str, ...]) -> Case | None:
         document = read_document(file)
     except ScenarioError:
         # Scenarios report it in their own words.
-        return None
+        return None, []
     if document.get("engine", DEFAULT) == DEFAULT:
-        return None
+        return None, []
+    classes: list[str] = []
+    if no_code:
+        from ackclock.catalogue.without_code import replace_classes
+
+        document, classes = replace_classes(document, file)
     made = case(document, file)
-    return with_changes(changes, lambda given: made.replace(**given) if given else made)
+    changed = with_changes(changes, lambda given: made.replace(**given) if given else made)
+    return changed, describe_left_out(classes)
+
+
+def describe_left_out(classes: Iterable[str]) -> list[str]:
+    """Warn of classes that were not checked.
+
+    Parameters
+    ----------
+    classes
+        As ``file.py:Class``.
+    """
+    return [f"{name} was not imported, so it was not checked" for name in classes]
 
 
 def run_other(question: Case, file: Path, out: Path | None, *, as_json: bool, quiet: bool) -> None:

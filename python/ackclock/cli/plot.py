@@ -51,6 +51,7 @@ __all__ = ["plot"]
     metavar="NAME=VALUE",
     help="Of a store: only these runs; see `ackclock results list`. May be repeated.",
 )
+@click.option("--all", "hidden", is_flag=True, help="Of a store: also runs of evaluate and others.")
 def plot(
     places: tuple[Path, ...],
     kind: str,
@@ -65,6 +66,8 @@ def plot(
     size: str | None,
     x_label: str | None,
     y_label: str | None,
+    *,
+    hidden: bool,
     **options: str | None,
 ) -> None:
     """Draw a figure of a run bundle, of several over each other, or of a sweep in a store.
@@ -77,11 +80,11 @@ def plot(
 
     shape = _read_shape(since, until, title, size, x_label, y_label)
     given = [f"--{name}" for name, value in options.items() if value is not None]
-    given += ["--sweep"] * (sweep is not None) + ["--where"] * bool(filters)
+    given += ["--sweep"] * (sweep is not None) + ["--where"] * bool(filters) + ["--all"] * hidden
     if len(places) == 1 and (places[0] / "store.json").is_file():
         if flows or links:
             raise click.UsageError("--flow and --link are for figures of runs")
-        figure = _of_store(places[0], kind, sweep, filters, options)
+        figure = _of_store(places[0], kind, sweep, filters, options, hidden=hidden)
         shape.apply(figure, kind)
     else:
         if given:
@@ -152,8 +155,10 @@ def _of_store(
     sweep: str | None,
     filters: tuple[str, ...],
     options: dict[str, str | None],
+    *,
+    hidden: bool,
 ) -> Figure:
     from ackclock.experiments.store import Store
     from ackclock.experiments.stored import stored_result
 
-    return stored_result(Store(place), sweep, filters).plot(kind, **options)
+    return stored_result(Store(place), sweep, filters, hidden=hidden).plot(kind, **options)

@@ -10,6 +10,7 @@ import click
 
 from ackclock.cli import completion
 from ackclock.cli.options import (
+    ALLOW_CODE,
     CLUSTER,
     DRY_RUN,
     EXIT_CHECK,
@@ -47,6 +48,7 @@ __all__ = ["artifact", "forensics", "reproduce"]
 @CLUSTER
 @STORE
 @QUIET
+@ALLOW_CODE
 def reproduce(
     papers: tuple[str, ...],
     *,
@@ -270,6 +272,7 @@ def _sensitivity(
 @CLUSTER
 @STORE
 @QUIET
+@ALLOW_CODE
 def forensics(
     paper: str,
     *,
@@ -327,6 +330,7 @@ def forensics(
 @CLUSTER
 @STORE
 @QUIET
+@ALLOW_CODE
 def artifact(
     paper: str,
     *,

@@ -39,6 +39,14 @@ _WHERE = click.option(
 )
 
 
+_ALL = click.option(
+    "--all",
+    "hidden",
+    is_flag=True,
+    help="Also runs that evaluate, compare, audit and adversary did for their reports.",
+)
+
+
 @click.group()
 def results() -> None:
     """List, show, export, query and clean the runs that sweeps have kept."""
@@ -65,17 +73,23 @@ def _when(seconds: int) -> str:
 @results.command("list")
 @_STORE
 @_WHERE
+@_ALL
 @click.option("--limit", type=click.IntRange(min=1), help="Only the last so many.")
 @JSON
 def list_(
-    place: Path | None, filters: tuple[str, ...], limit: int | None, *, as_json: bool
+    place: Path | None,
+    filters: tuple[str, ...],
+    limit: int | None,
+    *,
+    hidden: bool,
+    as_json: bool,
 ) -> None:
     """List runs, the latest last."""
     from ackclock.experiments.store import query
 
     with _opened(place) as store:
-        found = query.find(store, filters, limit)
-        count = store.index.count()
+        found = query.find(store, filters, limit, hidden=hidden)
+        count, unseen = store.index.count(), 0 if hidden else query.count_hidden(store)
     if as_json:
         parsed = cache(json.loads)
         lines = [
@@ -88,6 +102,8 @@ def list_(
     # On a terminal a long list is cut; what is not shown is not written either.
     _show_runs(found, MOST_SHOWN if sys.stdout.isatty() else len(found))
     click.echo(f"{len(found):,} of {count:,} runs in {store.folder}")
+    if unseen:
+        click.echo(f"{unseen:,} of them are of commands such as evaluate; --all shows these too")
 
 
 def _show_runs(found: Sequence[Mapping[str, Any]], most: int) -> None:
@@ -164,6 +180,7 @@ _PARSED = ("labels", "tables", "summary", "document")
 @click.argument("run", required=False)
 @_STORE
 @_WHERE
+@_ALL
 @click.option("--table", help="Instead of one RUN: this table of all runs, with their labels.")
 @click.option(
     "--format",
@@ -184,6 +201,7 @@ def export(
     place: Path | None,
     filters: tuple[str, ...],
     *,
+    hidden: bool,
     table: str | None,
     form: str | None,
     link: str | None,
@@ -209,7 +227,7 @@ def export(
             click.echo(f"wrote {query.export_run(store, run, out)}")
             return
         assert table is not None
-        count = query.export_table(store, table, query.find(store, filters), out)
+        count = query.export_table(store, table, query.find(store, filters, hidden=hidden), out)
     click.echo(f"wrote {count:,} rows to {out}")
 
 
@@ -259,6 +277,7 @@ def query(sql: str, place: Path | None, *, unconfined: bool, as_json: bool) -> N
 @results.command()
 @_STORE
 @_WHERE
+@_ALL
 @click.option("--old-versions", is_flag=True, help="Runs of engines other than this ackclock's.")
 @click.option("--older-than", type=click.FloatRange(min=0), metavar="DAYS", help="Older runs.")
 @click.option("--yes", is_flag=True, help="Remove the selected runs without a question.")
@@ -268,6 +287,7 @@ def gc(
     place: Path | None,
     filters: tuple[str, ...],
     *,
+    hidden: bool,
     old_versions: bool,
     older_than: float | None,
     yes: bool,
@@ -293,7 +313,8 @@ def gc(
     going, said = list[str](), ""
     with _opened(place) as store:
         if conditions:
-            rows = queries.find(store, conditions)
+            # What is old is so, whatever did it; a filter chooses what a list with it shows.
+            rows = queries.find(store, conditions, hidden=hidden or not filters)
             going = [row["key"] for row in rows]
             stay = store.index.count() - len(going)
             said = f"{len(going):,} of {len(going) + stay:,} runs are selected, {stay:,} stay"

@@ -99,7 +99,7 @@ def run(
         raise click.UsageError("--link goes with --pcapng FILE")
     from ackclock.cli.other_engines import load_other, run_other
 
-    other = load_other(file, changes)
+    other, _ = load_other(file, changes)
     if other is not None:
         if one is not None:
             raise click.UsageError(f"--{one} is for packets; {other.engine} cases have none")
@@ -117,6 +117,7 @@ def run(
     scenario = load_scenario(file, changes)
     if seed is not None:
         scenario = scenario.replace(seed=seed)
+    _check_exports(scenario, wanted, link)
     needed = [table for name in wanted for table in FORMATS[name].tables]
     scenario = _recording(scenario, [*record, *needed])
     if out is not None:
@@ -142,6 +143,26 @@ def run(
                 print_json({**done.summary, **twin})
             elif not quiet:
                 click.echo(str(done) if beside is None else f"{done}\n\n{beside}")
+
+
+def _check_exports(scenario: Scenario, wanted: dict[str, Path], link: str | None) -> None:
+    """Refuse what could not be written, before the run that would be lost."""
+    from ackclock.cli.extras import missing_of
+    from ackclock.errors import suggestion
+    from ackclock.results.packet_case import without_code
+
+    for name, path in wanted.items():
+        extra = FORMATS[name].extra
+        if extra is not None and (missing := missing_of(extra)):
+            raise click.ClickException(f"--{name}: {missing}")
+        if not path.parent.is_dir():
+            raise click.UsageError(f"--{name}: there is no folder {path.parent}")
+        if path.is_dir():
+            raise click.UsageError(f"--{name}: {path} is a folder; expected a file")
+    if link is not None:
+        ids = [str(one["id"]) for one in without_code(scenario).explain().data["links"]]
+        if link not in ids:
+            raise click.UsageError(f'--link: there is no link "{link}"; {suggestion(link, ids)}')
 
 
 def _compare(scenario: Scenario, run: Run) -> Twin:

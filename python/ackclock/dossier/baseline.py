@@ -18,11 +18,11 @@ there.
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from ackclock._util.foreign_files import read_json
 from ackclock._util.number_text import number, percent
 from ackclock.errors import AckclockError
 from ackclock.experiments.statistics import holm, mean_interval, mean_p_value
@@ -156,7 +156,7 @@ def load_baseline(file: Path, profile: str, tier: str, seed: int | None = None) 
 
     at = file / "dossier.json" if file.is_dir() else file
     try:
-        data = json.loads(at.read_text(encoding="utf-8"))
+        data = read_json(at, links=True)
     except OSError as error:
         raise AckclockError(f"{at}: {error.strerror}; expected a dossier.json") from None
     except ValueError:

@@ -22,6 +22,7 @@ from ackclock.dossier.baseline import decide, paired
 from ackclock.dossier.finding import typed
 from ackclock.dossier.run import Plan, evaluate, predict
 from ackclock.errors import AckclockError
+from ackclock.experiments.store.purpose import runs_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -179,6 +180,7 @@ def predict_all(tasks: Sequence[Task], means: Means) -> Plan:
     return Plan(tuple(rows), workers)
 
 
+@runs_of("compare")
 def compare(tasks: Sequence[Task], means: Means) -> Compared:
     """Evaluate controls and compare their numbers.
 

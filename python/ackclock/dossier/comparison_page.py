@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ackclock._util.command_line import without_places
 from ackclock._util.number_text import number, percent
 from ackclock._util.text_table import table
 from ackclock.dossier.baseline import CONFIDENCE, LEAST, LEVEL
@@ -202,7 +203,7 @@ def write_html(found: Compared, at: Path, command: str) -> str:
         families=families,
         rule=RULE,
         interval=INTERVAL,
-        values=[one.task.control.value for one in found.results],
+        values=[without_places(one.task.control.value) for one in found.results],
         version=_core.version(),
         command=command,
         runs=number(sum(one.runs for one in found.results)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ackclock._util.command_line import without_places
 from ackclock.dossier.form import VERDICTS
 from ackclock.dossier.read import PROFILES
 
@@ -56,7 +57,7 @@ class Finding:
         return {
             "dossier": 1,
             "control": task.control.label,
-            "value": task.control.value,
+            "value": without_places(task.control.value),
             "tcp": dict(task.control.tcp),
             "flow": dict(task.control.flow),
             "user_code_hash": results.code_hash,
@@ -91,7 +92,8 @@ def origin(task: Task) -> dict[str, Any]:
 
 
 def typed(value: Any) -> str:
-    """A control as one types it."""
+    """A control as one types it where its file is."""
+    value = without_places(value)
     if isinstance(value, str):
         return value
     import json

@@ -57,6 +57,7 @@ class _Reader(FolderReader):
     """Reads one folder."""
 
     KIND = "profile"
+    MAY_NAME_CODE = False
     TOP = (_FILE, "requirements.toml", "figures.toml", "views.toml", "README.md")
     FOLDERS = ("scenarios",)
 

@@ -6,6 +6,7 @@ from base64 import b64encode
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ackclock._util.command_line import without_places
 from ackclock._util.json_text import json_text
 from ackclock._util.number_text import bounds, number
 from ackclock._util.page import render
@@ -58,7 +59,7 @@ def write_studies(dossier: Finding, at: Path) -> None:
     (at / "scenarios").mkdir()
     data = dossier.results.made.paper
     for name in dossier.results.made.studies:
-        text = json_text(data.studies[name].document, indent=1)
+        text = json_text(without_places(data.studies[name].document), indent=1)
         (at / "scenarios" / f"{name}.json").write_text(f"{text}\n", encoding="utf-8")
 
 
@@ -92,7 +93,7 @@ def write_html(dossier: Finding, at: Path) -> str:
     return render(
         Path(__file__).with_name("dossier.html"),
         control=results.task.control,
-        value=json_text(results.task.control.value),
+        value=json_text(without_places(results.task.control.value)),
         tcp=results.task.control.tcp,
         flow=results.task.control.flow,
         code=results.code_hash,

@@ -9,6 +9,7 @@ from ackclock.dossier.audits import predict_audits, run_audits
 from ackclock.dossier.rows import Row, make_row
 from ackclock.dossier.task import Task
 from ackclock.errors import AckclockError, UnsupportedError, suggestion
+from ackclock.experiments.store.purpose import runs_of
 from ackclock.reproduce.run.reproduction import Reproduction, reproduce
 from ackclock.reproduce.run.studies import Means, sweep_of
 
@@ -175,6 +176,7 @@ def predict(task: Task, means: Means) -> Plan:
     return Plan(tuple(rows), means.workers or cores())
 
 
+@runs_of("evaluate")
 def evaluate(task: Task, means: Means) -> Results:
     """Evaluate a control.
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import atexit
 import copy
 import functools
-import hashlib
-import os
 import pkgutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -86,8 +84,8 @@ def _temporary_folder(content: tuple[tuple[str, str], ...]) -> Path:
     import shutil
     import tempfile
 
-    names = hashlib.sha256(repr(content).encode()).hexdigest()
-    folder = Path(tempfile.gettempdir()) / f"ackclock-{os.getpid()}-{names[:16]}"
+    del content  # by which it is cached
+    folder = Path(tempfile.mkdtemp(prefix="ackclock-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
 

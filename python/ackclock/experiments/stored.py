@@ -55,7 +55,11 @@ class _Stored:
 
 
 def stored_result(
-    store: Store, sweep: str | None = None, filters: Sequence[str] = ()
+    store: Store,
+    sweep: str | None = None,
+    filters: Sequence[str] = (),
+    *,
+    hidden: bool = False,
 ) -> SweepResult:
     """Read the runs of a sweep from a store.
 
@@ -70,6 +74,8 @@ def stored_result(
         Name of the sweep; left out: the only one.
     filters
         As of ``ackclock results list --where``.
+    hidden
+        Whether sweeps of commands such as ``evaluate`` are among them; a named one always is.
 
     Raises
     ------
@@ -78,7 +84,7 @@ def stored_result(
     """
     from ackclock.experiments.store import query
 
-    rows = query.find(store, filters)
+    rows = query.find(store, filters, hidden=hidden or sweep is not None)
     names = sorted({row["sweep"] for row in rows if row["sweep"]})
     if sweep is None:
         if len(names) != 1:

@@ -14,6 +14,7 @@ from ackclock.errors import AckclockError, UnsupportedError, suggestion
 from ackclock.plot.capacity import mean_capacity, schedules
 from ackclock.plot.line_names import name_lines
 from ackclock.plot.style import figure, line, style
+from ackclock.results.packet_case import without_code
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -183,7 +184,7 @@ def _interval(rates: list[tuple[str, Values, Values]]) -> str:
 def _narrowest(run: Run) -> dict[str, float]:
     """The rate of the narrowest link on each flow's route [bit/s]; empty where it is not known."""
     try:
-        reported = run.scenario.explain().data
+        reported = without_code(run.scenario).explain().data
     except AckclockError:  # user-defined code that the scenario names may be gone since it ran
         return {}
     if any(link["varies"] for link in reported["links"]):
@@ -194,7 +195,7 @@ def _narrowest(run: Run) -> dict[str, float]:
 def _varying(run: Run, middles: Values) -> list[Values]:
     """Mean rate of each link whose rate changes, by interval [bit/s]; links that agree are one."""
     try:
-        found = schedules(run.scenario.expanded().data)
+        found = schedules(without_code(run.scenario).expanded().data)
     except AckclockError:  # a trace file may be gone since it ran
         return []
     if len(middles) < 2:
@@ -424,7 +425,7 @@ def network_map(run: Run, utilisation: dict[str, float] | None = None) -> Figure
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import LinearSegmentedColormap, Normalize
 
-    net = run.scenario.expanded().data["net"]
+    net = without_code(run.scenario).expanded().data["net"]
     places = {
         node["id"]: (node["lon"], node["lat"])
         for node in net.get("nodes", ())

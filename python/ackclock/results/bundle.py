@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 import platform
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from ackclock._util.foreign_files import ForeignFileError, check_folder, read_json, read_table
 from ackclock._util.output_folder import whole_folder
 from ackclock.errors import AckclockError
 
@@ -125,13 +127,17 @@ def _write_json(path: Path, data: object) -> None:
     path.write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
 
 
-def read_bundle(folder: Path) -> tuple[dict[str, Any], dict[str, pa.Table]]:
+def read_bundle(
+    folder: Path, most_bytes: float = math.inf
+) -> tuple[dict[str, Any], dict[str, pa.Table]]:
     """Read summary and tables of a run bundle.
 
     Parameters
     ----------
     folder
         What `write_bundle` wrote.
+    most_bytes
+        Memory that its tables may take [bytes].
 
     Returns
     -------
@@ -143,10 +149,14 @@ def read_bundle(folder: Path) -> tuple[dict[str, Any], dict[str, pa.Table]]:
     AckclockError
         It is not a run bundle, is damaged, or is one of another version.
     """
-    import pyarrow.parquet as pq
-
     try:
-        provenance = json.loads((folder / "provenance.json").read_text(encoding="utf-8"))
+        if folder.is_dir():
+            check_folder(folder)
+    except ForeignFileError as error:
+        message = f"{folder} is no run bundle that is read: {error}"
+        raise AckclockError(message) from None
+    try:
+        provenance = read_json(folder / "provenance.json")
         version = provenance["bundle_version"]
         if provenance["bundle"] != "ackclock run":
             raise KeyError("bundle")
@@ -160,8 +170,11 @@ def read_bundle(folder: Path) -> tuple[dict[str, Any], dict[str, pa.Table]]:
         )
         raise AckclockError(message)
     try:
-        summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
-        tables = {file.stem: pq.read_table(file) for file in sorted(folder.glob("*.parquet"))}
+        summary = read_json(folder / "summary.json")
+        tables, free = {}, most_bytes
+        for file in sorted(folder.glob("*.parquet")):
+            tables[file.stem] = read_table(file, most_bytes=free)
+            free -= tables[file.stem].nbytes
     except (OSError, ValueError) as error:
         message = f"{folder} is a damaged run bundle: {error}"
         raise AckclockError(message) from None

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from ackclock.catalogue.records import Record
 
-__all__ = ["Explained", "PacketCase"]
+__all__ = ["Explained", "PacketCase", "without_code"]
 
 
 class Explained(Protocol):
@@ -52,5 +52,26 @@ class PacketCase(Case, Protocol):
     def to_toml(self) -> str:
         """Write as TOML."""
 
+    def replace(self, **changes: Any) -> Self:
+        """Copy with values changed by path."""
+
     def lab(self, *, height: int = 760) -> Any:
         """Show the lab in a notebook."""
+
+
+def without_code(case: PacketCase) -> PacketCase:
+    """Put algorithms of the core in place of user-defined classes, to read a network's facts.
+
+    A run that was kept, perhaps by somebody else, is shown without the code that it was made with.
+
+    Parameters
+    ----------
+    case
+        What was run.
+    """
+    from ackclock._util import paths
+    from ackclock.catalogue.python_source import list_classes
+    from ackclock.catalogue.without_code import IN_PLACE
+
+    places = {paths.text(list(steps)): IN_PLACE[room] for steps, room in list_classes(case.data)}
+    return case.replace(**places) if places else case

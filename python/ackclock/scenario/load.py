@@ -9,6 +9,7 @@ from ackclock._util.documents import parse_document, read_document
 from ackclock.case import rest_of
 from ackclock.results.bundle import read_bundle
 from ackclock.results.run import Run
+from ackclock.scenario.memory import allowed_bytes
 from ackclock.scenario.scenario import Scenario
 
 __all__ = ["from_document", "load", "load_run"]
@@ -77,7 +78,7 @@ def load_run(folder: str | Path) -> Run:
         It is not a run bundle, or one of another version.
     """
     at = Path(folder)
-    summary, tables = read_bundle(at)
+    summary, tables = read_bundle(at, allowed_bytes())
     # A program wrote it, so that plain numbers are of SI units.
     document = dict(read_document(at / "scenario.toml"))
     return Run(from_document(document, at / "scenario.toml"), summary, tables)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ackclock._util.documents import read_bounded
+from ackclock._util.foreign_files import read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -50,7 +50,7 @@ def plain_columns(
     try:
         if path.stat().st_size < LEAST_BYTES:
             return None
-        text = read_bounded(path)
+        text = read_bytes(path, links=True)
     except (OSError, ValueError):
         return None
     head, _, body = text.removeprefix(b"\xef\xbb\xbf").partition(b"\n")
@@ -117,7 +117,7 @@ def mixed_columns(
     from ackclock._util.arrow import numbers
 
     try:
-        text = read_bounded(path)
+        text = read_bytes(path, links=True)
     except (OSError, ValueError):
         return None
     head = text.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0].removesuffix(b"\r")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ackclock._util import csv_rows
-from ackclock._util.documents import read_bounded
+from ackclock._util.foreign_files import ForeignFileError, read_bytes
 from ackclock._util.units import parse, quantity_problem
 from ackclock.catalogue import schema
 from ackclock.errors import Problem, ScenarioError
@@ -203,12 +203,14 @@ def delivery(file: Path, where: str) -> list[int]:
         return ScenarioError([Problem(where, message)])
 
     try:
-        lines = read_bounded(file).decode("ascii").splitlines()
+        lines = read_bytes(file, links=True).decode("ascii").splitlines()
     except OSError as error:
         raise wrong(f"cannot read {file}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise wrong(f"{file} is not text; expected one time in milliseconds per line") from None
-    except ValueError as error:
+    except ForeignFileError as error:
+        raise wrong(f"cannot read {file}: {error.reason}") from None
+    except ValueError as error:  # a path with a null character
         raise wrong(f"cannot read {file}: {error}") from None
     times: list[int] = []
     for number, line in enumerate(lines, start=1):

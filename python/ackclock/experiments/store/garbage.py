@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock.experiments.store import pack
 from ackclock.experiments.store.locks import Presence, locked
-from ackclock.experiments.store.place import PIECES
+from ackclock.experiments.store.place import PIECES, refuse_foreign
 from ackclock.experiments.store.store import Store, StoreError
 
 if TYPE_CHECKING:
@@ -83,6 +83,7 @@ def collect(store: Store, remove: Collection[str] = (), *, dry: bool = False) ->
     """
     found = Collected(dry=dry)
     with store.locked(), store.alone() as alone:
+        refuse_foreign(store.folder)
         store.refresh()
         if remove and not alone:
             message = (
@@ -98,7 +99,8 @@ def collect(store: Store, remove: Collection[str] = (), *, dry: bool = False) ->
 
 
 def _size(folder: Path) -> int:
-    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    files = [folder, *folder.rglob("*")]
+    return sum(file.lstat().st_size for file in files if file.is_file())
 
 
 def _drop(folders: Iterable[Path], found: Collected) -> int:
@@ -106,8 +108,12 @@ def _drop(folders: Iterable[Path], found: Collected) -> int:
     for folder in folders:
         count += 1
         found.bytes += _size(folder)
-        if not found.dry:
+        if found.dry:
+            continue
+        if folder.is_dir():
             shutil.rmtree(folder)
+        else:
+            folder.unlink()
     return count
 
 

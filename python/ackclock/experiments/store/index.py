@@ -18,9 +18,10 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from ackclock._util.foreign_files import ForeignFileError
 from ackclock.experiments.store.index_rows import digest_of, pack_rows
 from ackclock.experiments.store.locks import locked
-from ackclock.experiments.store.names import check_packs, check_run
+from ackclock.experiments.store.names import StoreError, check_packs, check_run
 from ackclock.experiments.store.pack import COLUMNS, RUNS, rows_of
 
 if TYPE_CHECKING:
@@ -191,7 +192,11 @@ class Index:
             IDs of packs whose list of runs cannot be read.
         """
         try:
-            there = {entry.name for entry in os.scandir(self._packs) if entry.is_dir()}
+            there = {
+                entry.name
+                for entry in os.scandir(self._packs)
+                if entry.is_dir(follow_symlinks=False)
+            }
         except FileNotFoundError:
             there = set()
         if not self._is_checked:
@@ -233,6 +238,8 @@ class Index:
             assert rows is not None
             for row in rows.to_pylist():
                 check_run(pack, row)
+        except ForeignFileError as error:
+            raise StoreError(f"{error}; the store is refused") from None
         except (OSError, ValueError, KeyError):
             # Not a table, or one without keys.
             return None

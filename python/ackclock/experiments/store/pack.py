@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import shutil
 import tempfile
@@ -24,8 +25,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ackclock._util.foreign_files import (
+    ForeignFileError,
+    open_file,
+    read_bytes,
+    read_table,
+    refuse_links,
+)
 from ackclock.experiments.store.keeper import KEY, joined, with_key
-from ackclock.experiments.store.names import check_manifest
+from ackclock.experiments.store.names import StoreError, check_manifest
+from ackclock.scenario.memory import allowed_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -48,6 +57,12 @@ __all__ = [
 
 MANIFEST = "manifest.json"
 RUNS = "runs.parquet"
+
+MOST_RUNS = 100_000
+"""Runs of a pack; a writer adds some thousands at once."""
+
+MOST_RUNS_BYTES = 2**30
+"""Memory of ``runs.parquet``, each row with its texts [bytes]."""
 
 COLUMNS = (
     "key",
@@ -244,7 +259,7 @@ def digest(file: Path) -> str:
     file
         The file.
     """
-    with file.open("rb") as opened:
+    with open_file(file) as opened:
         return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
@@ -262,9 +277,11 @@ def manifest(pack: Path) -> dict[str, Any] | None:
         It names files that no pack has.
     """
     try:
-        text = (pack / MANIFEST).read_bytes()
+        text = read_bytes(pack / MANIFEST)
     except OSError:
         return None
+    except ForeignFileError as error:
+        raise StoreError(f"{error}; the store is refused") from None
     if hashlib.sha256(text).hexdigest()[:32] != pack.name:
         return None
     return check_manifest(pack, text)
@@ -277,16 +294,23 @@ def is_whole(pack: Path) -> bool:
     ----------
     pack
         Its folder.
+
+    Raises
+    ------
+    StoreError
+        It has links or what is no file.
     """
+    try:
+        refuse_links(pack)
+    except ForeignFileError as error:
+        raise StoreError(f"{error}; the store is refused") from None
     found = manifest(pack)
     if found is None:
         return False
     for name, said in found["files"].items():
         file = pack / name
         try:
-            # Not what a link leads to, which is not in the store.
-            is_same = file.stat().st_size == said["bytes"] and digest(file) == said["sha256"]
-            if file.is_symlink() or not is_same:
+            if file.lstat().st_size != said["bytes"] or digest(file) != said["sha256"]:
                 return False
         except OSError:
             return False
@@ -308,18 +332,23 @@ def rows_of(pack: Path, name: str, columns: Sequence[str] | None = None) -> pa.T
     Raises
     ------
     ValueError
-        The file is no table of runs.
+        The file is no table of runs, or needs more memory than it may have.
     """
-    import pyarrow.parquet as pq
-
     file = pack / f"{name}.parquet"
-    if not file.is_file():
+    if not os.path.lexists(file):
         return None
-    # A single file: pyarrow would look for partitions in the names of folders above it.
-    with pq.ParquetFile(file) as opened:
-        if KEY not in opened.schema_arrow.names:
-            raise ValueError(f"{file} has no column {KEY}")
-        return opened.read(columns=None if columns is None else list(columns))
+    chosen = None if columns is None else list(columns)
+    is_runs = name == RUNS.removesuffix(".parquet")
+    rows = read_table(
+        file,
+        chosen,
+        most_rows=MOST_RUNS if is_runs else math.inf,
+        most_bytes=min(allowed_bytes(), MOST_RUNS_BYTES if is_runs else math.inf),
+        as_text=is_runs,
+    )
+    if columns is None and KEY not in rows.column_names:
+        raise ValueError(f"{file} has no column {KEY}")
+    return rows
 
 
 def of_keys(rows: pa.Table, keys: set[str]) -> pa.Table:

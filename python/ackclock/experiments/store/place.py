@@ -6,6 +6,7 @@ import json
 import os
 from pathlib import Path
 
+from ackclock._util.foreign_files import ForeignFileError, read_json, refuse_links
 from ackclock.experiments.store.names import StoreError
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "check",
     "default_place",
     "is_empty",
+    "refuse_foreign",
     "unwritable",
 ]
 
@@ -26,6 +28,9 @@ DEFAULT = "ackclock-store"
 
 PIECES = "pieces"
 """In it, for each program that writes, a folder for tables of runs that have not finished."""
+
+_INNER = ("packs", "tmp", "writers", PIECES, "damaged")
+"""Folders within a store."""
 
 _BESIDE = ".store.json."
 
@@ -62,8 +67,9 @@ def check(folder: Path) -> None:
         It is none, or of another schema.
     """
     mark = folder / "store.json"
+    refuse_foreign(folder)
     try:
-        said = json.loads(mark.read_text(encoding="utf-8"))
+        said = read_json(mark)
         version = said["schema_version"]
         if said["format"] != "ackclock store":
             raise KeyError("format")
@@ -80,6 +86,26 @@ def check(folder: Path) -> None:
             f" reads schema {SCHEMA_VERSION}: use the ackclock that wrote it, or another folder"
         )
         raise StoreError(message)
+
+
+def refuse_foreign(folder: Path) -> None:
+    """Refuse a store that has links, devices or pipes, before any of it is read, moved or removed.
+
+    Parameters
+    ----------
+    folder
+        The store, which may be a link itself. Files of packs are looked at as they are opened.
+
+    Raises
+    ------
+    StoreError
+        It has one.
+    """
+    try:
+        for entry in (folder.resolve(), *(folder / name for name in _INNER)):
+            refuse_links(entry)
+    except ForeignFileError as error:
+        raise StoreError(f"{error}; the store is refused") from None
 
 
 def begin(folder: Path) -> None:
@@ -101,6 +127,7 @@ def begin(folder: Path) -> None:
         message = f"{folder} is a file; expected the folder of a store"
         raise StoreError(message)
     mark = folder / "store.json"
+    refuse_foreign(folder)
     if not mark.exists():
         if not is_empty(folder):
             raise StoreError(f"{folder} is not empty and not a store; choose another folder")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock.errors import suggestion
-from ackclock.experiments.store import pack
+from ackclock.experiments.store import pack, purpose
 from ackclock.experiments.store.filters import Filter, read_filter
 from ackclock.experiments.store.names import check_files
 from ackclock.experiments.store.pack import COLUMNS
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-__all__ = ["export_run", "export_table", "find", "one_run", "sql", "views"]
+__all__ = ["count_hidden", "export_run", "export_table", "find", "one_run", "sql", "views"]
 
 
 def find(
-    store: Store, filters: Iterable[str] = (), limit: int | None = None
+    store: Store, filters: Iterable[str] = (), limit: int | None = None, *, hidden: bool = False
 ) -> list[dict[str, Any]]:
     """Give runs that pass filters, in the order in which they finished, as their packs have them.
 
@@ -37,6 +37,9 @@ def find(
         See `ackclock.experiments.store.filters.read_filter`; all must hold.
     limit
         Only the last so many.
+    hidden
+        Whether runs that commands such as ``evaluate`` did for their reports are among them; they
+        are too where a filter names a sweep or a key.
 
     Raises
     ------
@@ -46,7 +49,9 @@ def find(
     store.refresh()
     texts = list(filters)
     while True:
-        rows = _passing(store, [read_filter(text) for text in texts], limit)
+        read = [read_filter(text) for text in texts]
+        shown = hidden or any(one.name in ("sweep", "key") for one in read)
+        rows = _passing(store, read, limit, hidden=shown)
         if store.index.confirm({row["pack"] for row in rows}):
             break
     for row in rows:
@@ -54,10 +59,25 @@ def find(
     return rows
 
 
-def _passing(store: Store, filters: list[Filter], limit: int | None) -> list[dict[str, Any]]:
-    if not filters:
-        return store.index.select(limit)
+def count_hidden(store: Store) -> int:
+    """Count runs that commands such as ``evaluate`` did for their reports.
+
+    Parameters
+    ----------
+    store
+        The store.
+    """
+    return sum(map(purpose.is_hidden, store.index.select()))
+
+
+def _passing(
+    store: Store, filters: list[Filter], limit: int | None, *, hidden: bool
+) -> list[dict[str, Any]]:
     rows = store.index.select()
+    if not hidden:
+        rows = [row for row in rows if not purpose.is_hidden(row)]
+    if not filters:
+        return rows if limit is None else rows[-limit:]
     documents = _Documents(store) if any(one.needs_document() for one in filters) else None
     parsed = cache(json.loads)
     found = []

@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from ackclock._util.end_signals import shielded
+from ackclock._util.foreign_files import ForeignFileError
 from ackclock.errors import AckclockError
-from ackclock.experiments.store import pack, place
+from ackclock.experiments.store import pack, place, purpose
 from ackclock.experiments.store.index import Index
 from ackclock.experiments.store.keeper import joined
 from ackclock.experiments.store.locks import Presence, locked
@@ -243,6 +244,8 @@ class Store:
                     " run the sweep again, it repeats only what is missing"
                 )
                 raise StoreError(message) from None
+            except ForeignFileError as error:
+                raise StoreError(f"{error}; the store is refused") from None
             except ValueError:
                 message = f"{self._packs / at}: {name}.parquet is no table of runs"
                 raise StoreError(f"{message}; the store is refused") from None
@@ -312,7 +315,7 @@ class Store:
         about
             ``sweep`` (a name), ``command``.
         """
-        self.about = dict(about)
+        self.about = {**about, "sweep": purpose.name_of(about.get("sweep", ""))}
 
     def add(self, record: Record, case: Case, labels: Mapping[str, Any] | None = None) -> None:
         """Take a finished run; it is written within about a second.

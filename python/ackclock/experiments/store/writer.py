@@ -110,7 +110,7 @@ class Writer:
                     if self._closing and not self._waiting:
                         return
                     self._wake.wait(0.1 if self._waiting else None)
-                entries = list(self._waiting)
+                entries = self._waiting[: 2 * COMMIT_RUNS]
             try:
                 self._commit(entries)
             except BaseException as error:

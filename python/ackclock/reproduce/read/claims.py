@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import io
 import re
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ackclock._util.foreign_files import read_text
 from ackclock.errors import suggestion
 from ackclock.reproduce.paper import Check, Claim, Expected, Reading
 from ackclock.reproduce.read import form
@@ -151,8 +153,8 @@ def csv_rows(file: Path) -> Iterator[dict[str, str]]:
     file
         The file.
     """
-    with file.open(encoding="utf-8", newline="") as lines:
-        yield from csv.DictReader(line for line in lines if not line.startswith("#"))
+    lines = io.StringIO(read_text(file), newline="")
+    yield from csv.DictReader(line for line in lines if not line.startswith("#"))
 
 
 def _filled(value: Any, row: Mapping[str, str]) -> Any:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ackclock._util.documents import parse_document
+from ackclock._util.foreign_files import ForeignFileError, check_folder, read_text
 from ackclock.errors import Problem, ScenarioError, suggestion
 from ackclock.reproduce.paper import Expected, Figure, PaperData, Parameter, Study, Target
 from ackclock.reproduce.read import form, views
@@ -77,11 +78,14 @@ class FolderReader:
         What the folder is.
     TOP, FOLDERS
         What it may hold.
+    MAY_NAME_CODE
+        Whether its studies may name Python classes.
     """
 
     KIND = "paper"
     TOP: Collection[str] = TOP
     FOLDERS: Collection[str] = FOLDERS
+    MAY_NAME_CODE = True
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -153,17 +157,12 @@ class FolderReader:
         from ackclock.catalogue.form import parameter_problems
 
         file = self.folder / name
-        try:
-            data = tomllib.loads(file.read_text(encoding="utf-8"))
-        except FileNotFoundError:
+        if not file.exists():
             if needed:
                 self.report(file, "", f"there is no such file; every {self.KIND} has one")
             return {}
-        except UnicodeDecodeError:
-            self.report(file, "", "is not UTF-8 text")
-            return {}
-        except tomllib.TOMLDecodeError as error:
-            self.report(file, "", f"not valid TOML: {error}")
+        data = self._toml(file)
+        if data is None:
             return {}
         wrong = [*self._verdicts(data), *parameter_problems(dict(rules), data)]
         for problem in wrong:
@@ -176,6 +175,19 @@ class FolderReader:
             self.report(file, _by_id(path, data), message)
 
         return views.filled(data, self._views, report)
+
+    def _toml(self, file: Path) -> dict[str, Any] | None:
+        """Read a TOML file; None if it cannot be read, which is reported."""
+        try:
+            return parse_document(read_text(file))
+        except OSError as error:
+            self.report(file, "", f"cannot be read: {error.strerror}")
+        except ForeignFileError as error:
+            self.report(file, "", error.reason)
+        except ScenarioError as error:
+            for problem in error.problems:
+                self.report(file, problem.path, problem.message)
+        return None
 
     @staticmethod
     def _verdicts(data: Any) -> list[Problem]:
@@ -190,13 +202,17 @@ class FolderReader:
     def look_around(self) -> None:
         """Report files that do not belong there, and read the views that queries begin with."""
         self._unknown_files()
-        self._views = self.document(views.FILE, form.VIEWS, needed=False).get("view", {})
+        named = self.document(views.FILE, form.VIEWS, needed=False).get("view", {})
+        self._views = views.joined(
+            named, lambda path, message: self.report(self.folder / views.FILE, path, message)
+        )
 
     def _unknown_files(self) -> None:
-        inside = self.folder.resolve()
-        for path in sorted(self.folder.rglob("*")):
-            if path.is_symlink() and not path.resolve().is_relative_to(inside):
-                self.report(path, "", f"is a link that leads out of the {self.KIND}'s folder")
+        try:
+            check_folder(self.folder)
+        except ForeignFileError as error:
+            # Before any of it is read.
+            raise PaperError([Problem("", error.reason, str(error.path))]) from None
         for path in sorted(self.folder.iterdir()):
             known = self.FOLDERS if path.is_dir() else self.TOP
             if path.name not in known and not path.name.startswith((".", "__")):
@@ -220,11 +236,15 @@ class FolderReader:
         made = {}
         for file in self._named("expected", ".csv"):
             head = []
-            with file.open(encoding="utf-8") as lines:
-                for line in lines:
-                    if not line.startswith("#"):
-                        break
-                    head.append(line.lstrip("# ").strip())
+            try:
+                lines = read_text(file).splitlines()
+            except ForeignFileError as error:
+                self.report(file, "", error.reason)
+                continue
+            for line in lines:
+                if not line.startswith("#"):
+                    break
+                head.append(line.lstrip("# ").strip())
             source = " ".join(head)
             if not source:
                 message = "has no source of its values; expected a first line # Source: ..."
@@ -236,11 +256,12 @@ class FolderReader:
         """Read the sweep files of ``scenarios``."""
         made = {}
         for file in self._named("scenarios", ".toml"):
-            try:
-                document = tomllib.loads(file.read_text(encoding="utf-8"))
-            except ValueError as error:
-                self.report(file, "", f"not valid TOML: {error}")
+            document = self._toml(file)
+            if document is None:
                 continue
+            if not self.MAY_NAME_CODE and (named := _code_in(document)):
+                message = f'names "{named}"; a {self.KIND} brings no Python code'
+                self.report(file, "", message)
             tiers = document.get("tiers", {})
             skipped = {}
             for tier, settings in tiers.items() if isinstance(tiers, dict) else ():
@@ -328,6 +349,14 @@ class FolderReader:
             if name in seen and "id" in entry:
                 self.report(file, f"{kind}[{name}].id", "is there more than once")
             seen.add(name)
+
+
+def _code_in(data: Any) -> str | None:
+    """The first class of a Python file that a document names; None if there is none."""
+    if isinstance(data, str):
+        return data if ".py:" in data else None
+    inner = data.values() if isinstance(data, dict) else data if isinstance(data, list) else ()
+    return next((found for item in inner if (found := _code_in(item))), None)
 
 
 def _is_range(table: Mapping[str, Any]) -> bool:

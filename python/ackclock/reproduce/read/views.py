@@ -16,9 +16,15 @@ if TYPE_CHECKING:
 
     Report = Callable[[str, str], object]
 
-__all__ = ["FILE", "filled"]
+__all__ = ["FILE", "MOST_CHARACTERS", "MOST_DEEP", "filled", "joined"]
 
 FILE = "views.toml"
+
+MOST_CHARACTERS = 2**20
+"""Longest query with its views [characters]; the longest of those that ship has some thousands."""
+
+MOST_DEEP = 50
+"""Levels of views made of views."""
 
 _NAMED = re.compile(r"\bviews\.(\w+)")
 _QUERIES = ("measure", "data", "printed", "model")
@@ -28,45 +34,102 @@ _NOTHING = "(SELECT NULL)"
 """Replaces a wrong view, so that its problem is reported once and not again by its readers."""
 
 
-def filled(value: Any, views: Mapping[str, str], report: Report, path: str = "") -> Any:
+def joined(views: Mapping[str, Any], report: Report) -> dict[str, str]:
+    """Insert into each view those that it names.
+
+    Parameters
+    ----------
+    views
+        Queries by name.
+    report
+        Receives path and message of names that there are not, of views made of themselves, and of
+        views that become too long or are nested too deep.
+    """
+    done: dict[str, str] = {}
+    # Without calling itself: a chain of thousands is only reported.
+    for first in views:
+        stack = [first]
+        while stack:
+            name = stack[-1]
+            text = str(views[name]).strip()
+            needed = [other for other in _NAMED.findall(text) if other in views]
+            open_ = [other for other in needed if other not in done]
+            around = next((other for other in open_ if other in stack), None)
+            if around is not None:
+                message = f'the view "{around}" of {FILE} is made of itself'
+                report(f"view.{name}", message)
+                done[name] = _NOTHING
+            elif len(stack) > MOST_DEEP:
+                message = f"views are made of each other more than {MOST_DEEP} levels deep"
+                report(f"view.{first}", f"{message}; expected a few")
+                done[name] = _NOTHING
+            elif open_:
+                stack.append(open_[0])
+                continue
+            else:
+                done[name] = _put(text, done, report, f"view.{name}")
+            stack.pop()
+    return done
+
+
+def filled(value: Any, views: Mapping[str, str], report: Report) -> Any:
     """Copy a document with the named queries in place.
 
     Parameters
     ----------
     value
-        The document, or a part of it.
+        The document.
     views
-        Queries by name.
+        What `joined` made.
     report
-        Receives path and message of names that there are not, and of views made of themselves.
-    path
-        Of the value in the document.
+        Receives path and message of names that there are not, and of queries that become too long.
     """
-    if isinstance(value, dict):
-        made = {}
-        for key, item in value.items():
-            at = f"{path}.{key}" if path else key
-            is_query = key in _QUERIES and isinstance(item, str)
-            made[key] = (
-                _put(item, views, report, at) if is_query else filled(item, views, report, at)
-            )
-        return made
-    if isinstance(value, list):
-        return [filled(item, views, report, f"{path}[{i}]") for i, item in enumerate(value)]
-    return value
+    return _Filler(views, report).fill(value, "")
+
+
+class _Filler:
+    """Fills one document, whose queries together are bounded too."""
+
+    def __init__(self, views: Mapping[str, str], report: Report) -> None:
+        self._views, self._report = views, report
+        self._left = 64 * MOST_CHARACTERS
+
+    def fill(self, value: Any, path: str) -> Any:
+        if isinstance(value, dict):
+            return {key: self._item(key, one, path) for key, one in value.items()}
+        if isinstance(value, list):
+            return [self.fill(item, f"{path}[{i}]") for i, item in enumerate(value)]
+        return value
+
+    def _item(self, key: str, item: Any, path: str) -> Any:
+        at = f"{path}.{key}" if path else key
+        if key not in _QUERIES or not isinstance(item, str):
+            return self.fill(item, at)
+        text = _put(item, self._views, self._report, at, self._left)
+        self._left -= len(text)
+        return text
 
 
 def _put(
-    text: str, views: Mapping[str, str], report: Report, path: str, inside: tuple[str, ...] = ()
+    text: str,
+    views: Mapping[str, str],
+    report: Report,
+    path: str,
+    most: int = MOST_CHARACTERS,
 ) -> str:
+    size = len(text) + sum(len(views.get(name, "")) for name in _NAMED.findall(text))
+    if size > min(most, MOST_CHARACTERS):
+        message = f"becomes longer than {MOST_CHARACTERS:,} characters with its views"
+        if most < MOST_CHARACTERS:
+            message = f"makes the queries longer than {64 * MOST_CHARACTERS:,} characters together"
+        report(path, f"{message}; expected less")
+        return _NOTHING
+
     def one(match: re.Match[str]) -> str:
         name = match[1]
         if name not in views:
             report(path, f'there is no view "{name}" in {FILE}; {suggestion(name, views)}')
             return _NOTHING
-        if name in inside:
-            report(path, f'the view "{name}" of {FILE} is made of itself')
-            return _NOTHING
-        return f"({_put(views[name].strip(), views, report, path, (*inside, name))})"
+        return f"({views[name]})"
 
     return _NAMED.sub(one, text)

@@ -8,6 +8,7 @@ import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ackclock._util.foreign_files import read_bytes, read_json
 from ackclock.errors import AckclockError
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def paper_hash(paper: PaperData) -> str:
         at = paper.folder / name
         for file in sorted(at.glob("*")) if at.is_dir() else [at]:
             if file.is_file():
-                content: Any = file.read_bytes()
+                content: Any = read_bytes(file)
                 if file.suffix == ".toml":
                     table = tomllib.loads(content.decode())
                     rules = table if at.is_dir() else _rules(table)
@@ -143,7 +144,7 @@ def load(paper: PaperData, file: Path | None = None) -> Inference | None:
     if file is None and not at.is_file():
         return None
     try:
-        data = json.loads(at.read_text(encoding="utf-8"))
+        data = read_json(at, links=True)
         made, point, claims = data["paper_hash"], data["inferred"]["values"], data["claims"]
         found = {
             entry["id"]: ClaimFound(

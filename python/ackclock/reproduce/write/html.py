@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ackclock._util.foreign_files import read_json
 from ackclock._util.number_text import bounds
 from ackclock._util.page import render
 from ackclock.reproduce.run.standing import STANDINGS
@@ -155,7 +156,7 @@ def index_page(folder: Path) -> str:
     """
     papers = []
     for marker in sorted(folder.glob(f"*/{MARKER}")):
-        found = json.loads(marker.read_text(encoding="utf-8"))
+        found = read_json(marker)
         papers.append({**found, "page": f"{marker.parent.name}/report.html"})
     return render(
         Path(__file__).with_name("papers.html"), papers=papers, standings=STANDINGS, words=WORDS

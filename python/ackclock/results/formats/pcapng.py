@@ -20,6 +20,7 @@ from ackclock.results.formats.pcapng_blocks import NANOSECONDS, captured, interf
 from ackclock.results.formats.recorded import write_whole
 from ackclock.results.formats.tcp_sizes import TIMESTAMPS, Sizes, TcpSizes, tcp_sizes
 from ackclock.results.formats.tcp_timestamps import Stamp, Way, stamps
+from ackclock.results.packet_case import without_code
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -183,7 +184,11 @@ def write(run: Recorded, path: Path, link: str | None = None) -> Path:
     Path
         The file.
     """
-    packets, summary, scenario = run.table("packets"), run.summary, run.scenario.core_json()
+    packets, summary, scenario = (
+        run.table("packets"),
+        run.summary,
+        without_code(run.scenario).core_json(),
+    )
     rows = packets.to_pylist()
     for row in rows:
         row.setdefault("flags", _ACK if row["is_ack"] else 0)

@@ -25,6 +25,7 @@ import numpy as np
 from ackclock.errors import UnsupportedError
 from ackclock.results.formats.recorded import require_any, rows_by, write_whole
 from ackclock.results.formats.tcp_sizes import Segment, segments
+from ackclock.results.packet_case import without_code
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -236,7 +237,11 @@ def _ranges(numbers: Iterable[int]) -> list[list[int]]:
 
 def _packets(run: Recorded, sizes: Mapping[str, Segment]) -> Iterator[tuple[str, Event]]:
     links = {str(link["id"]): link for link in run.summary["links"]}
-    varying = {str(link["id"]) for link in run.scenario.explain().data["links"] if link["varies"]}
+    varying = {
+        str(link["id"])
+        for link in without_code(run.scenario).explain().data["links"]
+        if link["varies"]
+    }
     source = {str(flow["id"]): str(flow["src"]) for flow in run.summary["flows"]}
     senders = {name: _Sender(sizes[name]) for name in source}
     quic = {str(flow["id"]) for flow in run.summary["flows"] if flow["recovery"] == "quic"}

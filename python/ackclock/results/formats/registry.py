@@ -33,6 +33,8 @@ class Format:
         Tables that ``ackclock run`` records for it.
     takes_link
         Whether it is of one link.
+    extra
+        Of the package, that it needs.
     """
 
     name: str
@@ -40,6 +42,7 @@ class Format:
     help: str
     tables: tuple[str, ...]
     takes_link: bool = False
+    extra: str | None = None
 
     @property
     def write(self) -> Callable[[Recorded, Path, str | None], Path]:
@@ -66,7 +69,7 @@ FORMATS = {
         ),
         Format(
             "perfetto", ".pftrace", "Write a Perfetto trace: a track a flow and a link.",
-            ("windows", "rtts", "states", "drops", "queues"),
+            ("windows", "rtts", "states", "drops", "queues"), extra="perfetto",
         ),
     )
 }  # fmt: skip

@@ -6,6 +6,8 @@ import json
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ackclock.results.packet_case import without_code
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -104,11 +106,12 @@ def segments(run: Recorded) -> dict[str, Segment]:
     run
         The run.
     """
-    known = tcp_sizes(run.summary, run.scenario.core_json())
+    scenario = without_code(run.scenario)
+    known = tcp_sizes(run.summary, scenario.core_json())
     # Both are of the same path, so that their ratio is a full segment on the wire.
     wire = {
         str(flow["id"]): round(flow["bdp_bytes"] / flow["bdp_segments"])
-        for flow in run.scenario.explain().data["flows"]
+        for flow in scenario.explain().data["flows"]
         if flow.get("bdp_segments")
     }
     found = {}

@@ -7,7 +7,7 @@ import zlib
 from typing import IO, TYPE_CHECKING, Any
 from xml.parsers import expat
 
-from ackclock._util.documents import MOST_BYTES
+from ackclock._util.foreign_files import MOST_BYTES, ForeignFileError, open_file
 from ackclock.scenario.networks.link_defaults import wrong
 
 if TYPE_CHECKING:
@@ -60,8 +60,11 @@ def _content(path: Path) -> bytes:
 
     packed: Any = {".gz": gzip.open, ".bz2": bz2.open}.get(path.suffix)
     try:
-        with path.open("rb") if packed is None else packed(path, "rb") as file:
+        with open_file(path, links=True) as raw:
+            file = raw if packed is None else packed(raw, "rb")
             content: bytes = file.read(MOST_BYTES + 1)
+    except ForeignFileError as error:
+        raise wrong(f"cannot read {path}: {error.reason}") from None
     except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or error
         raise wrong(f"cannot read {path}: {reason}") from None

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ackclock.errors import AckclockError
 from ackclock.experiments.statistics import Mean
+from ackclock.experiments.store.purpose import runs_of
 from ackclock.studies.adversary.found import FRESH_SEEDS, Found
 from ackclock.studies.adversary.shape import Shape
 
@@ -43,6 +44,7 @@ KEEP = 0.8
 SEEDS = 2
 
 
+@runs_of("adversary")
 def adversary(
     arena: Arena,
     *,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from matplotlib.figure import Figure
+from ackclock.plot.notebook import NotebookFigure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +19,7 @@ FLOWS = 4
 
 def draw_windows(
     traces: Mapping[str, tuple[Trace, Trace]], partings: Mapping[str, Parting]
-) -> Figure | None:
+) -> NotebookFigure | None:
     """Draw the windows of the first few flows.
 
     Parameters
@@ -31,13 +31,13 @@ def draw_windows(
 
     Returns
     -------
-    Figure or None
+    NotebookFigure or None
         None if no flow has a window.
     """
     shown = list(traces.items())[:FLOWS]
     if not shown:
         return None
-    figure = Figure(figsize=(9, 2.4 * len(shown)), layout="constrained")
+    figure = NotebookFigure(figsize=(9, 2.4 * len(shown)), layout="constrained")
     all_axes = figure.subplots(len(shown), 1, squeeze=False)[:, 0]
     for axes, (flow, pair) in zip(all_axes, shown, strict=True):
         for one, colour in zip(pair, ("#0072B2", "#D55E00"), strict=True):

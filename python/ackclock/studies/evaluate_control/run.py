@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ackclock._util.command_line import without_places
 from ackclock.errors import named
+from ackclock.experiments.store.purpose import runs_of
 from ackclock.studies.evaluate_control import grid
 from ackclock.studies.evaluate_control.judge import Judgement, judged
 from ackclock.studies.outcome import Outcome
@@ -94,7 +96,7 @@ class Evaluation(Outcome):
 
         report = html(
             self.judgement,
-            value=self.control.value,
+            value=without_places(self.control.value),
             tier=self.tier,
             code=self._code_hash(),
             command=command,
@@ -173,7 +175,8 @@ def evaluate(
         grid.alone(chosen, size, seed=seed, reps=count),
         grid.shared(chosen, size, seed=seed, reps=count),
     ):
-        result = made.run(workers=workers, store=store, progress=progress, command=command)
+        with runs_of("evaluate"):
+            result = made.run(workers=workers, store=store, progress=progress, command=command)
         if result.interrupted:
             raise KeyboardInterrupt
         results.append(result)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock.errors import named
+from ackclock.experiments.store.purpose import runs_of
 from ackclock.studies.evaluate_queue.scenarios import (
     SCENARIOS,
     TIERS,
@@ -172,7 +173,8 @@ def evaluate_queue(
             reps=count,
             name=f"RFC 7928, {scene.title}",
         )
-        result = made.run(workers=workers, store=store, progress=progress, command=command)
+        with runs_of("evaluate-queue"):
+            result = made.run(workers=workers, store=store, progress=progress, command=command)
         if result.interrupted:
             raise KeyboardInterrupt
         runs += result.wanted

@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ackclock._util.number_text import decimals, number
+from ackclock.experiments.store.purpose import runs_of
 from ackclock.studies.late_comer.rows import Row, predicted, verdict
 from ackclock.studies.late_comer.situations import SITUATIONS, TIERS, documents, sweep_of
 from ackclock.studies.outcome import Outcome
@@ -280,7 +281,8 @@ def audit(
     for situation, flows, document in documents(control.value, size, settings):
         report(f"{SITUATIONS[situation].title}, n = {flows}")
         sweep = sweep_of(document, size, f"{situation}, n = {flows}")
-        result = sweep.run(workers=workers, store=store, progress=progress)
+        with runs_of("audit"):
+            result = sweep.run(workers=workers, store=store, progress=progress)
         if result.interrupted:
             raise KeyboardInterrupt
         found = _measured(result, size.gap_s, document["duration"])

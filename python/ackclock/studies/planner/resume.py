@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 from typing import TYPE_CHECKING, Any
-from zipfile import BadZipFile
 
 import numpy as np
 
+from ackclock._util.foreign_files import ForeignFileError, read_bytes, refuse_links
 from ackclock.errors import Problem, ScenarioError
 
 if TYPE_CHECKING:
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Parts"]
 
-_FORMAT = 1
+_FORMAT = 2
+_DIGEST_BYTES = 32
+"""Before the arrays of a part is their SHA-256: a changed part is computed anew."""
+_MOST_BYTES = 2**32
 _OPTION = "--resume"
 
 
@@ -45,23 +49,26 @@ class Parts:
         self._inputs = _digest(situation, request)
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            refuse_links(folder)
             names = sorted(path.name for path in folder.iterdir())
         except OSError as error:
             message = f"{folder} cannot be used: {error.strerror}"
             raise ScenarioError([Problem(_OPTION, message)]) from None
-        others = [name for name in names if not name.endswith((".npz", ".npz.part"))]
+        except ForeignFileError as error:
+            raise ScenarioError([Problem(_OPTION, str(error))]) from None
+        others = [name for name in names if not name.endswith((".part", ".part.new"))]
         if others:
             message = f'{folder} has other files ("{others[0]}"); expected an empty folder'
             raise ScenarioError([Problem(_OPTION, message)])
         for name in names:
-            if name.endswith(".npz") and not name.startswith(self._inputs[:16]):
+            if name.endswith(".part") and not name.startswith(self._inputs[:16]):
                 message = (
                     f"{folder} has parts of an analysis of other inputs; expected a new folder"
                 )
                 raise ScenarioError([Problem(_OPTION, message)])
 
     def _path(self, number: int) -> Path:
-        return self._folder / f"{self._inputs[:16]}-{number:06}.npz"
+        return self._folder / f"{self._inputs[:16]}-{number:06}.part"
 
     def read(self, number: int) -> dict[str, Any] | None:
         """Read a part; None where it is not done.
@@ -71,15 +78,16 @@ class Parts:
         number
             Its place.
         """
-        path = self._path(number)
-        if not path.is_file():
-            return None
         try:
-            with path.open("rb") as file, np.load(file, allow_pickle=False) as found:
-                return {name: found[name] for name in found.files}
-        except (OSError, ValueError, EOFError, KeyError, BadZipFile):
+            content = read_bytes(self._path(number), most=_MOST_BYTES)
+        except (OSError, ForeignFileError):
             # It is computed anew.
             return None
+        digest, body = content[:_DIGEST_BYTES], content[_DIGEST_BYTES:]
+        if hashlib.sha256(body).digest() != digest:
+            return None
+        with np.load(io.BytesIO(body), allow_pickle=False) as found:
+            return {name: found[name] for name in found.files}
 
     def write(self, number: int, arrays: dict[str, Any]) -> None:
         """Keep a part, whole or not at all.
@@ -92,16 +100,19 @@ class Parts:
             What was found.
         """
         path = self._path(number)
-        partial = path.with_name(path.name + ".part")
+        partial = path.with_name(path.name + ".new")
+        body = io.BytesIO()
+        np.savez(body, **arrays)
         with partial.open("wb") as file:
-            np.savez(file, **arrays)
+            file.write(hashlib.sha256(body.getbuffer()).digest())
+            file.write(body.getbuffer())
             file.flush()
             os.fsync(file.fileno())
         partial.replace(path)
 
     def remove(self) -> None:
         """Remove the parts of an analysis that is done, and the folder if nothing else is in it."""
-        for path in self._folder.glob("*.npz*"):
+        for path in self._folder.glob("*.part*"):
             path.unlink()
         self._folder.rmdir()
 

@@ -13,11 +13,11 @@ from . import (
     source,
     topology,
 )
-from ._util.table_type import (
-    Table,
-)
 from ._util.core import (
     __version__,
+)
+from ._util.table_type import (
+    Table,
 )
 from .catalogue.flows import (
     Flow,

@@ -100,7 +100,7 @@ def test_seeds_and_shares_of_paths_are_inputs(tmp_path: Path) -> None:
 def test_a_part_in_pieces_is_computed_anew(tmp_path: Path) -> None:
     parts = Parts(tmp_path / "parts", square(tmp_path), "links")
     parts.write(0, {"values": np.arange(4.0)})
-    (path,) = (tmp_path / "parts").glob("*.npz")
+    (path,) = (tmp_path / "parts").glob("*.part")
     whole = path.read_bytes()
     flipped = whole.replace(np.float64(3.0).tobytes(), np.float64(4.0).tobytes())
     for damaged in (b"", whole[:40], whole[:-40], b"x" * 200, flipped):

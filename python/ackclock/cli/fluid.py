@@ -31,7 +31,7 @@ _MOST = 12
 @click.option(
     "--fair-at",
     metavar="NODES",
-    help="Only these nodes (a,b,c) are max-min fair; the others share as FIFO does.",
+    help='Only these nodes (a,b,"c, d") are max-min fair; the others share as FIFO does.',
 )
 @click.option(
     "--upgrade", type=click.IntRange(0), default=0, help="Find the best links to upgrade."
@@ -66,7 +66,8 @@ def fluid(
     """Survey a NETWORK: fair rates, bottlenecks, and what aggressive senders would do to it.
 
     NETWORK is a folder with edges.csv (source, target, capacity_bps) and, if wanted, nodes.csv; a
-    CSV file of links; a GraphML file; or topohub:NAME. Links are full duplex.
+    CSV file of links; a GraphML file; or topohub:NAME. Links are full duplex. Flows take the first
+    shortest path by the column weight, or of fewest links where there are no weights.
     """
     from ackclock._util.output_folder import may_replace
     from ackclock.errors import Problem, ScenarioError, suggestion
@@ -94,7 +95,7 @@ def fluid(
         merge_parallel=merge_parallel,
         scale=scale,
         leaves=leaves,
-        fair_at=None if fair_at is None else [n.strip() for n in fair_at.split(",") if n.strip()],
+        fair_at=None if fair_at is None else _names(fair_at),
         upgrade=upgrade,
         factor=factor,
     )
@@ -106,6 +107,15 @@ def fluid(
         print_json(found.to_data())
     else:
         click.echo(_text(found))
+
+
+def _names(text: str) -> list[str]:
+    """Names with commas between them; one that has a comma is quoted."""
+    import csv
+
+    return [
+        name.strip() for name in next(csv.reader([text], skipinitialspace=True)) if name.strip()
+    ]
 
 
 def _draw(found: Survey, sender: str, path: Path) -> None:
@@ -164,7 +174,8 @@ def _text(found: Survey) -> str:
     if data["flows_between"]:
         flows += f", one for each ordered pair of {data['flows_between']}"
     lines = [
-        f"{data['network']}: {data['nodes']} nodes, {data['links']} links, {flows}",
+        f"{data['network']}: {data['nodes']} nodes, {data['links']} links, {flows}"
+        + (", routed by weight" if data["routes_by"] == "weight" else ""),
         f"max-min: {rate(ideal['total_bps'])} in all, least {rate(ideal['least_bps'])}, Jain"
         f" {ideal['jain']:.4f}; links used {percent(ideal['utilisation_mean'])} on average;"
         f" {ideal['satisfied_flows']} flows get their full demand",

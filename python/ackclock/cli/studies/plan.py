@@ -39,6 +39,9 @@ _FILES = (
     click.option("--metric", default="weight", show_default=True,
                  type=click.Choice(["weight", "hops", "inverse-capacity"]),
                  help="What shortest paths add up."),
+    click.option("--reference-bandwidth", "reference", metavar="RATE", help="Of inverse capacities:"
+                 " a link costs this over its capacity, whole and at least 1. Left out: the"
+                 " capacity of the largest link."),
     click.option("--rate", metavar="RATE", help="Capacity of links for which the file gives none."),
     click.option("--merge-parallel", is_flag=True, help="Add up links between the same two nodes."),
     click.option("--scale", type=click.FloatRange(0, min_open=True), default=1.0,
@@ -124,6 +127,7 @@ def _read(options: dict[str, Any]) -> Situation:
         scale=options["scale"],
         hashing=_hashing(options),
         paths=options.get("paths"),
+        reference=options["reference"],
     )
 
 

@@ -45,6 +45,11 @@ class Network:
     aliases: dict[str, str]
     risk_groups: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
+    def has_weights(self) -> bool:
+        """Whether weights differ, so that shortest paths by weight are not those of fewest hops."""
+        cost = self.graph.cost
+        return cost is not None and bool((cost != cost[0]).any())
+
     def numbers(self) -> dict[str, int]:
         """Numbers of nodes by name and by what else they are called."""
         number = {name: i for i, name in enumerate(self.graph.nodes)}

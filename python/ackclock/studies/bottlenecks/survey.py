@@ -102,6 +102,7 @@ class Survey:
             "links": len(graph.src) // 2,
             "flows": self.net.n_flows,
             "flows_between": self.net.between,
+            "routes_by": "weight" if self.network.has_weights() else "hops",
             "fair_at": None if self.fair_at is None else list(self.fair_at),
             "max_min": {
                 "total_bps": float(self.rates.sum()),
@@ -203,7 +204,7 @@ def survey(
     except ScenarioError as error:
         problems += [Problem("--fair-at", p.message) for p in error.problems]
     try:
-        net = FluidNet.routed(made.graph, traffic)
+        net = FluidNet.routed(made.graph, traffic, routing="cost" if made.has_weights() else "hops")
     except ScenarioError as error:
         # Flows have no numbers in a matrix.
         file = str(network) if demands is None else str(demands)

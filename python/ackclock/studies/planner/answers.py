@@ -47,6 +47,10 @@ def _inputs(situation: Situation) -> str:
 def _how_routed(situation: Situation) -> list[str]:
     """Say which demands are on given paths and which flows are hashed, where some are."""
     lines, hashing, paths = [], situation.hashing, situation.paths
+    if situation.metric == "inverse-capacity":
+        lines.append(
+            f"a link costs {_bps(situation.reference)} over its capacity, whole and at least 1"
+        )
     if paths is not None:
         unused = f", {paths.unused} more in the file have no demand" if paths.unused else ""
         given = int(np.unique(paths.pair).size)
@@ -210,18 +214,22 @@ def _(answer: Survey) -> list[str]:
         lines.append(_survey_kind(answer))
     worst = answer.failed[0].name
     lost = answer.least_lost(0)
+    own = answer.own(0)
     if lost > 1e-9 * demand:
+        besides = f" beside {_bps(own)} from or to what failed" if own > 0 else ""
         lines.append(
-            f"{worst}: {_bps(lost)} at least cannot be delivered, {percent(lost / demand)} of all"
-            f" demand; where overloaded links drop in proportion, {_bps(answer.hurt[0].lost)} is"
-            " lost"
+            f"{worst}: {_bps(lost)} at least cannot be delivered{besides}, {percent(lost / demand)}"
+            " of all demand; where overloaded links drop in proportion,"
+            f" {_bps(answer.hurt[0].lost)} is lost"
         )
     else:
         busiest = situation.direction(int(answer.impact["busiest"][0]))
+        which, most = _own_demand(answer)
         lines.append(
-            f"every demand can be met after each failure; the least room is left after {worst}:"
-            f" {busiest} has a load of {percent(float(answer.impact['utilisation'][0]))}"
+            f"every {which}demand can be met after each failure; the least room is left after"
+            f" {worst}: {busiest} has a load of {percent(float(answer.impact['utilisation'][0]))}"
         )
+        lines += most
     restless = [one.name for one, hurt in zip(answer.failed, answer.hurt, strict=False)
                 if not hurt.settled]  # fmt: skip
     if restless:
@@ -232,9 +240,20 @@ def _(answer: Survey) -> list[str]:
     return lines
 
 
+def _own_demand(answer: Survey) -> tuple[str, list[str]]:
+    """Which demands can be met, and what is lost with nodes that fail."""
+    own = [answer.own(i) for i in range(len(answer.failed))]
+    most = max(range(len(own)), key=own.__getitem__, default=0)
+    if not own or own[most] <= 0:
+        return "", []
+    which = f"with {answer.failed[most].name} goes most, {_bps(own[most])}"
+    return "other ", [f"the demand from and to a node that fails is lost with it: {which}"]
+
+
 @tables.register
 def _(answer: Survey) -> list[Table]:
     rows = []
+    has_own = bool((answer.impact["own"] > 0).any())
     for i, hurt in enumerate(answer.hurt):
         busiest = answer.situation.direction(int(answer.impact["busiest"][i]))
         rows.append(
@@ -249,6 +268,8 @@ def _(answer: Survey) -> list[Table]:
                 str(int(answer.impact["overloaded"][i])),
             ]
         )
+        if has_own:
+            rows[-1].insert(1, _bps(answer.own(i)))
         if answer.hashed is not None:
             rows[-1].append(_over_hashes(answer.hashed[:, i]))
     head = [
@@ -261,6 +282,8 @@ def _(answer: Survey) -> list[Table]:
         "its load",
         "overloaded",
     ]
+    if has_own:
+        head.insert(1, "own demand")
     if answer.hashed is not None:
         head.append(f"its load over {len(answer.hashed)} seeds")
     found: list[Table] = [("", head, rows)]
@@ -322,6 +345,8 @@ def _(answer: Found) -> list[str]:
         f"busiest link after {answer.tries} tries: {percent(answer.utilisation)} of its capacity;"
         f" the best usual weights ({best}) give {percent(answer.baselines[best])}",
     ]
+    if answer.situation.metric != "inverse-capacity":
+        lines.append(f"inverse capacity is {_bps(answer.situation.reference)} over that of a link")
     if answer.bound is None:
         lines.append("the network is too large for the bound over all routings")
     else:

@@ -134,6 +134,16 @@ class Survey:
         """
         return float(self.impact["disconnected"][i] + self.impact["excess"][i])
 
+    def own(self, i: int) -> float:
+        """Demand [bit/s] from or to nodes that failed, which no network can meet, of failure i.
+
+        Parameters
+        ----------
+        i
+            Its place.
+        """
+        return float(self.impact["own"][i])
+
     def to_data(self) -> dict[str, Any]:
         """All numbers as plain data."""
         rows = []
@@ -143,7 +153,7 @@ class Survey:
                 "failed": failed.name,
                 "least_lost_bps": self.least_lost(i),
                 "disconnected_bps": float(self.impact["disconnected"][i]),
-                "own_bps": float(self.impact["own"][i]),
+                "own_bps": self.own(i),
                 "overloaded_links": int(self.impact["overloaded"][i]),
                 "utilisation": float(self.impact["utilisation"][i]),
                 "busiest": self.situation.direction(busiest),
@@ -235,11 +245,15 @@ def named(situation: Situation, names: Sequence[str]) -> Failed:
     """
     network = situation.network
     known: dict[str, Failed] = {}
+    doubled: set[str] = set()
     for row in range(situation.links):
         one = _link(situation, row)
-        a, b = one.name.split(" - ", 1)
+        a, b = (
+            network.graph.nodes[ends[2 * row]] for ends in (network.graph.src, network.graph.dst)
+        )
         for written in (one.name, f"{b} - {a}", f"{a}->{b}", f"{b}->{a}"):
-            known.setdefault(written, one)
+            if known.setdefault(written, one) is not one:
+                doubled.add(written)
     if network.risk_groups:
         known |= {one.name: one for one in everything(situation, "risk-groups")}
     known |= {name: _node(situation, node) for name, node in network.numbers().items()}
@@ -247,6 +261,11 @@ def named(situation: Situation, names: Sequence[str]) -> Failed:
         Problem("--fail", f'there is no node, link or risk group "{n}"; {suggestion(n, known)}')
         for n in names
         if n not in known
+    ]
+    problems += [
+        Problem("--fail", f'"{n}" names several links; fail their nodes, or rename one')
+        for n in names
+        if n in doubled
     ]
     if problems:
         raise ScenarioError(problems)

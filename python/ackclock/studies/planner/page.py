@@ -15,7 +15,7 @@ from ackclock.studies.planner.failures import Survey
 from ackclock.studies.planner.map import draw_map
 from ackclock.studies.planner.upgrades import Upgrades
 from ackclock.studies.planner.utilisation import Utilisation
-from ackclock.studies.planner.weights import Found
+from ackclock.studies.planner.weights import Found, write_weights
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -72,7 +72,7 @@ def picture(answer: Answer) -> Figure:
                 situation,
                 used,
                 title=f"{title}{situation.when()}, weights found",
-                marked=[name for name, _, _ in answer.changed()],
+                marked=answer.changed_links(),
             )
 
 
@@ -135,9 +135,4 @@ class Report(Outcome):
         del command
         self.figure.savefig(at / "map.svg")
         if isinstance(self.answer, Found):
-            lines = [
-                f"{row['link'].replace(' - ', ',', 1)},{row['weight']:g}"
-                for row in self.answer.to_data()["weights"]
-            ]
-            text = "\n".join(["source,target,weight", *lines]) + "\n"
-            (at / "weights.csv").write_text(text, encoding="utf-8")
+            write_weights(self.answer, at / "weights.csv")

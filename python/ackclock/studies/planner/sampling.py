@@ -298,7 +298,7 @@ def write_series(found: Sampled, path: Path) -> None:
         for time, volume, flows in zip(demands.times, demands.volume, demands.flows, strict=True):
             at = np.flatnonzero(volume)
             for pair in at.tolist():
-                row = [time, *names[pair], f"{volume[pair]:.12g}", int(flows[pair])]
+                row = [time, *names[pair], repr(float(volume[pair])), int(flows[pair])]
                 writer.writerow(row)
             if not len(at):
                 # A bin in which nobody sends counts, too.

@@ -39,10 +39,9 @@ if TYPE_CHECKING:
 __all__ = ["Metric", "Situation", "costs", "read_situation"]
 
 Metric = Literal["weight", "hops", "inverse-capacity"]
-"""What shortest paths add up: the file's weights; 1 a link; 10^8 bit/s over the capacity, at least
-1 and whole, as routers do by default."""
+"""What shortest paths add up: the file's weights; 1 a link; a reference bandwidth over the
+capacity, at least 1 and whole, as routers do."""
 
-_REFERENCE_BPS = 1e8
 _MOST_REPORTED = 20
 _NOTHING: npt.NDArray[np.bool_] = np.empty(0, dtype=np.bool_)
 
@@ -65,6 +64,11 @@ class Situation:
         How routers hash flows to equal next hops; None: they divide traffic in equal parts.
     paths
         Paths that demands are given; they are routed only when a link of their path fails.
+    metric
+        What shortest paths add up.
+    reference_bps
+        Reference bandwidth of inverse capacities [bit/s]; left out: the capacity of the largest
+        link.
     """
 
     network: Network
@@ -73,6 +77,13 @@ class Situation:
     time: int
     hashing: Hashing | None = None
     paths: GivenPaths | None = None
+    metric: Metric = "weight"
+    reference_bps: float | None = None
+
+    @property
+    def reference(self) -> float:
+        """Reference bandwidth of inverse capacities [bit/s]."""
+        return _reference(self.network, self.reference_bps)
 
     @property
     def volume(self) -> Floats:
@@ -361,7 +372,11 @@ class Situation:
         return f", {name}" if name else ""
 
 
-def costs(network: Network, metric: Metric) -> Floats:
+def _reference(network: Network, reference_bps: float | None) -> float:
+    return float(network.graph.capacity.max()) if reference_bps is None else reference_bps
+
+
+def costs(network: Network, metric: Metric, reference_bps: float | None = None) -> Floats:
     """Cost of each directed link.
 
     Parameters
@@ -370,12 +385,15 @@ def costs(network: Network, metric: Metric) -> Floats:
         The network.
     metric
         What paths add up.
+    reference_bps
+        Reference bandwidth of inverse capacities [bit/s]; left out: the capacity of the largest
+        link.
     """
     graph = network.graph
     if metric == "weight" and graph.cost is not None:
         return graph.cost
     if metric == "inverse-capacity":
-        return np.maximum(1.0, np.floor(_REFERENCE_BPS / graph.capacity))
+        return np.maximum(1.0, np.floor(_reference(network, reference_bps) / graph.capacity))
     return np.ones(len(graph.src))
 
 
@@ -391,6 +409,7 @@ def read_situation(
     scale: float = 1.0,
     hashing: Hashing | None = None,
     paths: str | Path | None = None,
+    reference: str | float | None = None,
 ) -> Situation:
     """Read a network and its demands.
 
@@ -416,6 +435,9 @@ def read_situation(
         How routers hash flows to equal next hops; None: they divide traffic in equal parts.
     paths
         CSV of paths that demands are given, as of `ackclock.studies.planner.given.read_paths`.
+    reference
+        Reference bandwidth of inverse capacities, with its unit; left out: the capacity of the
+        largest link.
 
     Raises
     ------
@@ -427,6 +449,7 @@ def read_situation(
     if metric not in get_args(Metric):
         message = f'"{metric}" is not one; expected {", ".join(get_args(Metric))}'
         raise ScenarioError([Problem("--metric", message)])
+    reference_bps = _read_reference(reference)
     try:
         made = read_network(network, rate=rate, merge_parallel=merge_parallel)
     except ScenarioError as error:
@@ -438,6 +461,18 @@ def read_situation(
     else:
         assert gravity_file is not None, "invariant: one of the two is given"
         found = gravity(made, gravity_file, scale=scale)
-    cost = costs(made, metric)
+    cost = costs(made, metric, reference_bps)
     given = None if paths is None else read_paths(made, cost, found, paths)
-    return Situation(made, cost, found, found.at(at), hashing, given)
+    return Situation(made, cost, found, found.at(at), hashing, given, metric, reference_bps)
+
+
+def _read_reference(given: str | float | None) -> float | None:
+    from ackclock._util.units import bare_or_rate
+
+    if given is None:
+        return None
+    found = bare_or_rate(given)
+    if not 0 < found < float("inf"):
+        message = f'is "{given}"; expected a rate above 0, such as 100 Gbps'
+        raise ScenarioError([Problem("--reference-bandwidth", message)])
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from ackclock.studies.planner.situation import costs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     import numpy.typing as npt
 
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-__all__ = ["Found", "least_utilisation", "search"]
+__all__ = ["Found", "least_utilisation", "search", "write_weights"]
 
 _MOST_VARIABLES = 60_000
 """Up to so many variables the bound is computed."""
@@ -55,13 +57,35 @@ class Found:
     baselines: dict[str, float]
     bound: float | None
 
+    def changed_links(self) -> list[str]:
+        """Names of full-duplex links with another weight in a direction."""
+        return [self.situation.link(row) for row in self._changed_rows()]
+
     def changed(self) -> list[tuple[str, float, float]]:
-        """Full-duplex links with another weight: name, weight before, weight now."""
-        before, now = self.situation.cost[::2], self.cost[::2]
-        return [
-            (self.situation.link(row), float(before[row]), float(now[row]))
-            for row in np.flatnonzero((before != now) | (self.situation.cost[1::2] != now)).tolist()
-        ]
+        """What has another weight: name, weight before, weight now.
+
+        A link whose directions have one weight, before and now, is one entry; else each direction
+        that changes is.
+        """
+        found = []
+        before, now = self.situation.cost, self.cost
+        for row in self._changed_rows():
+            there, back = 2 * row, 2 * row + 1
+            if before[there] == before[back] and now[there] == now[back]:
+                entries = [(self.situation.link(row), there)]
+            else:
+                entries = [(self.situation.direction(i), i) for i in (there, back)]
+            found += [
+                (name, float(before[i]), float(now[i]))
+                for name, i in entries
+                if before[i] != now[i]
+            ]
+        return found
+
+    def _changed_rows(self) -> list[int]:
+        differs = (self.situation.cost != self.cost).reshape(-1, 2).any(axis=1)
+        rows: list[int] = np.flatnonzero(differs).tolist()
+        return rows
 
     def to_data(self) -> dict[str, Any]:
         """All numbers as plain data."""
@@ -73,8 +97,13 @@ class Found:
             "utilisation": self.utilisation,
             "baselines": self.baselines,
             "bound": self.bound,
+            "reference_bps": self.situation.reference,
             "weights": [
-                {"link": self.situation.link(row), "weight": float(self.cost[2 * row])}
+                {
+                    "link": self.situation.link(row),
+                    "weight": float(self.cost[2 * row]),
+                    "back_weight": float(self.cost[2 * row + 1]),
+                }
                 for row in range(self.situation.links)
             ],
         }
@@ -90,8 +119,9 @@ def search(
 ) -> Found:
     """Search for weights that lower the utilisation of the busiest link.
 
-    Both directions of a link have the same weight. The search starts from the best of the
-    baselines, is random by its seed, and proves nothing: the bound says how far it may be off.
+    The search gives both directions of a link the same weight; weights that are given may differ,
+    and stay so where nothing better is found. The search starts from the best of the baselines, is
+    random by its seed, and proves nothing: the bound says how far it may be off.
 
     Parameters
     ----------
@@ -109,14 +139,14 @@ def search(
     starts = {
         "as given": situation.cost,
         "hops": costs(situation.network, "hops"),
-        "inverse capacity": costs(situation.network, "inverse-capacity"),
+        "inverse capacity": costs(situation.network, "inverse-capacity", situation.reference),
     }
     baselines = {
         name: float(situation.with_cost(cost).utilisation.max()) for name, cost in starts.items()
     }
     start = situation.with_cost(starts[min(baselines, key=lambda name: baselines[name])])
     rows = np.arange(situation.links + 1, dtype=np.uint32)
-    cost, utilisation, course = start.core().search_weights(
+    cost, _, course = start.core().search_weights(
         offsets=2 * rows,
         links=np.arange(2 * situation.links, dtype=np.uint32),
         tries=tries,
@@ -125,6 +155,8 @@ def search(
         progress=None if progress is None else lambda done, of: progress(done / of),
     )
     bound = least_utilisation(situation)
+    # The search compares rounded numbers.
+    utilisation = float(situation.with_cost(cost).utilisation.max())
     return Found(situation, cost, utilisation, tuple(course), tries, baselines, bound)
 
 
@@ -185,3 +217,33 @@ def least_utilisation(situation: Situation) -> float | None:
         method="highs",
     )
     return None if solved.fun is None else float(solved.fun)
+
+
+def write_weights(found: Found, path: Path) -> None:
+    """Write the network with the weights found, as the CSV of links that the planner reads.
+
+    Parameters
+    ----------
+    found
+        The weights.
+    path
+        The file.
+    """
+    situation = found.situation
+    graph, groups = situation.network.graph, situation.network.risk_groups
+    head = ["source", "target", "capacity_bps", "back_capacity_bps", "weight", "back_weight"]
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow([*head, "srlg"] if groups else head)
+        for row in range(situation.links):
+            there, back = 2 * row, 2 * row + 1
+            ends = graph.nodes[graph.src[there]], graph.nodes[graph.dst[there]]
+            capacities = (_digits(graph.capacity[there]), _digits(graph.capacity[back]))
+            weights = (_digits(found.cost[there]), _digits(found.cost[back]))
+            shared = ";".join(name for name, rows in groups.items() if row in rows)
+            writer.writerow([*ends, *capacities, *weights, *([shared] if groups else [])])
+
+
+def _digits(value: float) -> str:
+    """A number with all of its digits."""
+    return repr(float(value)).removesuffix(".0")

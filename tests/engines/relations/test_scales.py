@@ -11,7 +11,7 @@ from scenarios import build, differ, each
 
 import ackclock as ac
 
-# What has times or sizes of its own, and where.
+# What has times or sizes that are no parameters, and where.
 OWN_TIMES = {
     "bbr": "windows of seconds for the smallest round trip, thresholds of pacing in bit/s",
     "bbr2": "as bbr",

@@ -27,7 +27,7 @@ OWN_TIMES = {
     "red": "weight by round trips of at least 0.1 s",
     "rio": "as red",
     "fred": "not diagnosed: equal at ten times the rate, not at a tenth",
-    "policer": "not diagnosed: equal at ten times the rate, not at a tenth",
+    "policer": "its burst is what the rate sends in 100 ms",
 }
 OWN_SIZES = {
     "bbr": "thresholds of pacing in bit/s",

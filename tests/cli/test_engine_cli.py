@@ -275,6 +275,28 @@ def test_recording_options_that_cannot_be_are_refused(small_file, capsys, option
 
 
 @pytest.mark.parametrize(
+    ("options", "reported"),
+    [
+        (
+            ["--pcapng", "x.pcapng", "--link", "r9"],
+            '--link: there is no link "r9"; expected one of',
+        ),
+        (["--qlog", "nowhere/x.qlog"], "--qlog: there is no folder nowhere"),
+        (["--qlog", "."], "--qlog: . is a folder; expected a file"),
+        (["--perfetto", "x.pftrace"], 'pip install "ackclock[perfetto]"'),
+    ],
+)
+def test_what_cannot_be_written_is_found_before_the_run(
+    small_file, tmp_path, monkeypatch, capsys, options, reported
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("ackclock.cli.run._run_one", lambda *_: pytest.fail("it ran"))
+    monkeypatch.setattr("ackclock.cli.extras.find_spec", lambda _: None)
+    assert cli.main(["run", str(small_file), *options]) == 2
+    assert reported in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
     ("typed", "names"),
     [
         (["show", "veg"], ["vegas"]),

@@ -215,11 +215,19 @@ def test_a_worse_control_fails_by_the_baseline_with_the_size_of_the_change(saved
     assert "packets in 30 s now; difference +" in out.output
 
 
-def test_strict_without_a_baseline_fails_by_what_is_not_met(tmp_path):
-    store = ["--store", str(tmp_path), "--reps", "2"]
+def test_strict_fails_by_what_is_not_met_and_names_no_folder_of_the_author(tmp_path, monkeypatch):
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    store = ["--store", str(tmp_path / "store"), "--reps", "2", "--out", str(tmp_path / "out")]
     words = ["--profile", "rfc9743", "--only", "5.1.1-backoff", *store, "--strict"]
     out = run(WORSE, *words)
     assert out.exit_code == 1
+    folders = [str(folder).encode() for folder in (Path(__file__).parent, tmp_path)]
+    files = [file for file in (tmp_path / "out").rglob("*") if file.is_file()]
+    assert len(files) > 4
+    for file in files:
+        assert not [folder for folder in folders if folder in file.read_bytes()], file
+    assert b"dossier_controls.py:IgnoresLoss" in (tmp_path / "out" / "report.html").read_bytes()
     assert "not met: 5.1.1 Full backoff when feedback ends" in out.output
 
 

@@ -114,6 +114,22 @@ def test_equal_values_of_runs_that_differ_say_what_they_leave_open():
     assert row["note"] == "all 5 are equal: up to 52 % of runs may differ"
 
 
+@pytest.mark.parametrize(
+    ("metric", "ends"),
+    [
+        ("jain(flows.x)", (0.5, 1.0)),
+        ("count(flows.x)", (0.5, 1.5)),
+        ("max(links.utilisation)", (0.5, 1.0)),
+        ("mean(flows.goodput_bps)", (-0.5, 1.5)),
+    ],
+)
+def test_an_interval_ends_where_its_metric_does(metric, ends):
+    low = -0.5 if metric.startswith("mean") else 0.5
+    assert metrics.within_range(metric, low, 1.5) == ends
+    assert metrics.within_range("count(flows.x)", -0.5, 1.5) == (0.0, 1.5)
+    assert all(math.isnan(end) for end in metrics.within_range(metric, math.nan, math.nan))
+
+
 def test_a_count_counts_what_is_there_and_a_deviation_is_that_of_a_sample():
     column = np.array([1.0, math.nan, 4.0])
     assert metrics.parse("count(t.x)").reduce(column, "") == 2.0

@@ -311,8 +311,15 @@ def test_intervals_that_touch_overlap_and_differences_that_hold_0_are_not_clear(
     assert made.warnings == ("a and b cannot be ranked at env = x: they are equal",)
     with pytest.warns(RankingWarning, match="at env = x"):
         assert made.ranking("x") == ["a", "b"]
-    apart = {("a",): {0: 1.0, 1: 1.0}, ("b",): {0: 2.0, 1: 2.0}, ("c",): {0: 0.0, 1: 0.0}}
-    found = compare(apart, "cc", [], 0.95, "t", is_random=True)
+    # Six equal differences are evidence, two are not.
+    levels = {"a": 1.0, "b": 2.0, "c": 0.0}
+    two, apart = (
+        {(name,): dict.fromkeys(range(count), level) for name, level in levels.items()}
+        for count in (2, 6)
+    )
+    few = compare_groups(two, "cc", [], 0.95, "t", is_random=True)
+    assert not any(pair.clear for pair in few.pairs)
+    found = compare_groups(apart, "cc", [], 0.95, "t", is_random=True)
     assert [(p.one, p.other, p.difference, p.overlap, p.clear) for p in found.pairs] == [
         ("a", "b", -1.0, False, True), ("a", "c", 1.0, False, True), ("b", "c", 2.0, False, True),
     ]  # fmt: skip

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from ackclock.errors import AckclockError
+from ackclock.experiments.plan import Slot
 from ackclock.experiments.statistics import Mean
 from ackclock.studies.algorithm_argument import Subject
 from ackclock.studies.evaluate_control import grid
@@ -38,11 +39,25 @@ def result(environment, flows=(), **more):
     tables = {"environment": pa.Table.from_pylist(list(environment)),
               "flows": pa.Table.from_pylist(list(flows))}  # fmt: skip
     summaries = {"one": {"totals": {"cpu_s": 1.5}}}
-    given = {"tables": tables, "summaries": summaries, "slots": [1, 2], "interrupted": False}
+    slots = [Slot(0, 0, 1, "a"), Slot(0, 1, 2, "b")]
+    digests = {"a": "one", "b": "other"}
+    given = {"tables": tables, "summaries": summaries, "slots": slots, "interrupted": False,
+             "digests": digests}  # fmt: skip
     return SimpleNamespace(**{**given, **more})
 
 
 MINE = Subject("Mine", "mine.py:Mine")
+
+
+def test_seeds_that_give_one_run_are_said_to():
+    goodput = {("Mine", "x"): (1.0, 1.0), ("Other", "x"): (0.9, 0.9)}
+    equal = result(rows(goodput), digests={"a": "one", "b": "one"})
+    found = judged(MINE, equal, result([]))
+    assert (found.one_run, found.points) == (1, 1)
+    assert "At all points all seeds give one and the same run" in sentences(judgement(
+        one_run=found.one_run, points=found.points
+    ))[0]  # fmt: skip
+    assert "one and the same run" not in sentences(judgement())[0]
 
 
 def judge(goodput, alone=(), shared=(), **more):

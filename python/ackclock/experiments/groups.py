@@ -18,7 +18,18 @@ from ackclock.experiments.statistics import Method, equal_values, interval, most
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["JITTER", "Cells", "Group", "Value", "balance", "balance_pair"]
+    from ackclock.experiments.result import SweepResult
+
+__all__ = [
+    "JITTER",
+    "Cells",
+    "Group",
+    "Value",
+    "balance",
+    "balance_pair",
+    "describe_one_run",
+    "one_run_points",
+]
 
 JITTER = 'start_jitter = "100 ms" in the flows starts them at random times'
 """What makes runs differ by their seeds."""
@@ -156,3 +167,36 @@ def balance_pair(one: Cells, other: Cells) -> tuple[Group, Group]:
     second = {point: other[point] for point in common} if common else other
     both = set.intersection(*(set(of) for of in (*first.values(), *second.values())))
     return balance(first, sorted(both)), balance(second, sorted(both))
+
+
+def one_run_points(result: SweepResult) -> set[int]:
+    """Find the points of which several seeds give one and the same run.
+
+    Parameters
+    ----------
+    result
+        Of a sweep.
+    """
+    digests: dict[int, list[str]] = {}
+    for slot in result.slots:
+        digests.setdefault(slot.point, []).append(result.digests[slot.key])
+    return {point for point, of in digests.items() if len(of) > 1 and len(set(of)) == 1}
+
+
+def describe_one_run(one_run: int, points: int) -> str:
+    """Say how many points have one run, in one sentence; empty if none has.
+
+    Parameters
+    ----------
+    one_run
+        Points of which several seeds give one and the same run.
+    points
+        Points in all.
+    """
+    if not one_run:
+        return ""
+    which = "all points" if one_run == points else f"{one_run} of {points} points"
+    return (
+        f"At {which} all seeds give one and the same run: nothing in it is random, and intervals of"
+        f" it have no width ({JITTER})."
+    )

@@ -148,6 +148,38 @@ def parse(text: str) -> Metric:
     return Metric(text, function, match["table"], tuple(where), match["column"])
 
 
+RANGES = {"jain": (0.0, 1.0), "count": (0.0, float("inf")), "std": (0.0, float("inf"))}
+"""Where a function's values are, whatever the column."""
+
+COLUMN_RANGES = {"utilisation": (0.0, 1.0)}
+"""Where a column's values are, and their means, least and greatest."""
+
+
+def within_range(metric: str | Reader, low: float, high: float) -> tuple[float, float]:
+    """Cut an interval to where the metric can be: Jain's index is at most 1, a count at least 0.
+
+    Parameters
+    ----------
+    metric
+        As of `parse`; a function of tables has no known range.
+    low, high
+        Ends; NaN stays.
+    """
+    if callable(metric):
+        return low, high
+    parsed = parse(metric)
+    if parsed.function in RANGES:
+        least, most = RANGES[parsed.function]
+    elif parsed.function in (None, "mean", "min", "max", "median"):
+        least, most = COLUMN_RANGES.get(parsed.column, (float("-inf"), float("inf")))
+    else:
+        return low, high
+    return (
+        low if np.isnan(low) else max(low, least),
+        high if np.isnan(high) else min(high, most),
+    )
+
+
 def of_summary(summary: Mapping[str, Any], metric: Metric) -> float:
     """Read a number of a summary.
 

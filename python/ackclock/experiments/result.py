@@ -300,8 +300,9 @@ class SweepResult:
         rows, notes = [], []
         for group, cells in groups.values():
             known = group.known or [np.nan]
-            mean = group.interval(confidence, method)
-            rows.append((*mean, min(known), max(known), len(group.known), group.runs))
+            mean, *ends = group.interval(confidence, method)
+            low, high = metrics.within_range(metric, *ends)
+            rows.append((mean, low, high, min(known), max(known), len(group.known), group.runs))
             notes.append(
                 "; ".join(filter(None, (group.note(confidence), self._short(metric, cells))))
             )

@@ -26,7 +26,6 @@ __all__ = [
     "Means",
     "StudyResult",
     "cases_of",
-    "one_run_points",
     "run_study",
     "sweep_of",
     "tables_of",
@@ -236,6 +235,7 @@ def run_study(
     KeyboardInterrupt
         It was stopped; what had finished is in the store.
     """
+    from ackclock.experiments.groups import one_run_points
     from ackclock.experiments.result import SweepResult
 
     made = made or sweep_of(paper, study, tier, changes)
@@ -263,20 +263,6 @@ def run_study(
     if fixed:
         fixed_tables = tables_of(SweepResult(result.sweep, fixed, result.keeper, wanted=len(fixed)))
     return StudyResult(study.name, tables_of(result), is_random, _provenance(result), fixed_tables)
-
-
-def one_run_points(result: SweepResult) -> set[int]:
-    """Find the points of which several seeds give one and the same run.
-
-    Parameters
-    ----------
-    result
-        Of a sweep.
-    """
-    digests: dict[int, list[str]] = {}
-    for slot in result.slots:
-        digests.setdefault(slot.point, []).append(result.digests[slot.key])
-    return {point for point, of in digests.items() if len(of) > 1 and len(set(of)) == 1}
 
 
 def tables_of(result: SweepResult) -> Mapping[str, pa.Table]:

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ackclock.errors import AckclockError
+from ackclock.experiments.groups import one_run_points
 from ackclock.experiments.statistics import Mean, holm, mean_p_value
 
 if TYPE_CHECKING:
@@ -90,6 +91,8 @@ class Judgement:
         Replicates, runs in all.
     cpu_s
         Time of one core [s].
+    one_run, points
+        Points of the grid of which all seeds give one and the same run, and all points.
     """
 
     control: str
@@ -106,6 +109,8 @@ class Judgement:
     seeds: int
     runs: int
     cpu_s: float
+    one_run: int = 0
+    points: int = 0
 
     def is_unfair(self, setting: str, control: str) -> bool:
         """Whether a control shares unevenly among its own kind, beyond the 95 % interval.
@@ -220,6 +225,8 @@ def judged(control: Subject, alone: SweepResult, shared: SweepResult) -> Judgeme
             for result in (alone, shared)
             for summary in result.summaries.values()
         ),
+        one_run=len(one_run_points(alone)),
+        points=len({slot.point for slot in alone.slots}),
     )
 
 

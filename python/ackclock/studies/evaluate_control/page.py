@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ackclock._util.number_text import bounds, decimals, interval, number, percent
 from ackclock._util.text_table import table
+from ackclock.experiments.groups import describe_one_run
 from ackclock.studies.evaluate_control.judge import UNFAIR
 
 if TYPE_CHECKING:
@@ -109,7 +110,8 @@ def sentences(found: Judgement) -> list[str]:
     """
     if found.seeds < 2:
         return ["One seed gives no intervals: the tables show one sample, and no finding follows."]
-    texts = [_winner(found), _furthest(found), _own_kind(found), _harm(found)]
+    equal = describe_one_run(found.one_run, found.points)
+    texts = [_winner(found), _furthest(found), _own_kind(found), _harm(found), equal]
     return [" ".join(part for part in texts if part)]
 
 

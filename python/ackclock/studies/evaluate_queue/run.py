@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock.errors import named
+from ackclock.experiments.groups import describe_one_run, one_run_points
 from ackclock.experiments.store.purpose import runs_of
 from ackclock.studies.evaluate_queue.scenarios import (
     SCENARIOS,
@@ -41,11 +43,14 @@ class QueueEvaluation(Outcome):
     runs: int
     scores: Mapping[str, Scores]
     user_code_hash: str | None
+    one_run: str = ""
+    """How many points have one run for all seeds, in a sentence."""
 
     def __str__(self) -> str:
         from ackclock.studies.evaluate_queue.page import page
 
-        return page(self.scores, self.tier, self.runs, self.seeds)
+        text = page(self.scores, self.tier, self.runs, self.seeds)
+        return "\n\n".join(filter(None, [text, textwrap.fill(self.one_run, 100)]))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data, for JSON; what is not known is None."""
@@ -163,7 +168,7 @@ def evaluate_queue(
     # First in this process: a class that fails does so at once, with its own error.
     Scenario.from_data(document(chosen.value, SCENARIOS["capacity"], size, seed=seed)).run()
     scores: dict[str, Scores] = {}
-    runs = 0
+    runs = one_run = points = 0
     code: str | None = None
     compared = queues(chosen, size)
     for name, scene in SCENARIOS.items():
@@ -178,10 +183,13 @@ def evaluate_queue(
         if result.interrupted:
             raise KeyboardInterrupt
         runs += result.wanted
+        one_run += len(one_run_points(result))
+        points += len(made.points)
         hashes = (summary.get("user_code_hash") for summary in result.summaries.values())
         code = code or next((str(found) for found in hashes if found), None)
         scores[name] = scored(result, name, _mean_rate(name, size.duration_s))
-    return QueueEvaluation(chosen, tier, count, runs, scores, code)
+    equal = describe_one_run(one_run, points)
+    return QueueEvaluation(chosen, tier, count, runs, scores, code, equal)
 
 
 def _mean_rate(scene: str, duration_s: float) -> float:

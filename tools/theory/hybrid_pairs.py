@@ -114,7 +114,9 @@ def compare(own: str, behind: str, qdisc: str, load: Load, seeds: range) -> Rati
     seeds
         At least two.
     """
-    hybrid, whole, packets = [], [], 0
+    hybrid: list[float] = []
+    whole: list[float] = []
+    packets = 0
     for seed in seeds:
         case = HybridCase(document(own, behind, qdisc, load, seed))
         run = case.execute().summary
@@ -123,7 +125,9 @@ def compare(own: str, behind: str, qdisc: str, load: Load, seeds: range) -> Rati
         is_whole = run["background"]["as_rates"] == 0
         every = run if is_whole else case.whole().run().summary
         for of, summary in ((hybrid, run), (whole, every)):
-            of.append(np.mean([flow["goodput_bps"] for flow in summary["flows"][: load.own]]))
+            of.append(
+                float(np.mean([flow["goodput_bps"] for flow in summary["flows"][: load.own]]))
+            )
     mean = float(np.mean(hybrid) / np.mean(whole))
     off = (np.array(hybrid) - mean * np.array(whole)) / np.mean(whole)
     n = len(seeds)

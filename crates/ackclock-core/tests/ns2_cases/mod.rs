@@ -16,24 +16,19 @@ use ackclock_core::tcp_ns2::{Ns2Options, Ns2Variables, Variant};
 use ackclock_core::units::{BitRate, Span, Time};
 use serde_json::Value;
 
-/// The folder of the reference cases: `ACKCLOCK_ORACLES`, else `oracles/ns2` in `ACKCLOCK_DATA`,
-/// else `../shared/oracles/ns2` beside the checkout.
+#[path = "../../src/reference_data.rs"]
+mod reference_data;
+
+/// The folder of the reference cases: `ACKCLOCK_ORACLES`, else `oracles/ns2` of the reference data.
 ///
 /// Tests that call it are in modules `needs_data`, or `needs_data_slow` if they take long, and ignored by
 /// default: without the data they fail.
 pub fn folder() -> PathBuf {
-    let set = |name: &str| std::env::var_os(name).map(PathBuf::from);
-    let data = || set("ACKCLOCK_DATA").map(|data| data.join("oracles/ns2"));
-    let beside = || {
-        Path::new(env!("CARGO_MANIFEST_DIR"))
-            .ancestors()
-            .map(|up| up.join("../shared/oracles/ns2"))
-            .find(|folder| folder.is_dir())
-    };
-    let found = set("ACKCLOCK_ORACLES").or_else(data).or_else(beside);
-    found
-        .filter(|folder| folder.is_dir())
-        .expect("no ns-2 reference cases: set ACKCLOCK_ORACLES or ACKCLOCK_DATA to where they are")
+    match std::env::var_os("ACKCLOCK_ORACLES").map(PathBuf::from) {
+        Some(set) if set.is_dir() => set,
+        Some(set) => panic!("no folder {}, which ACKCLOCK_ORACLES names", set.display()),
+        None => reference_data::folder("oracles/ns2"),
+    }
 }
 
 /// ns-2's AIMD (`increase_num_`, `decrease_num_`) with growth `a` packets per window of data and decrease to `b` of the window.

@@ -2,7 +2,7 @@
 //! patterns on them in the packet engine.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use ackclock_core::scenario::Net;
 use ackclock_core::topology::{Layout, Topology as _};
@@ -94,12 +94,7 @@ fn seeds_give_different_networks_and_each_always_the_same() {
 
 /// The folder of the published HOT graph.
 fn published_hot() -> PathBuf {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let root = std::env::var_os("ACKCLOCK_DATA").map_or(beside, PathBuf::from);
-    [root.join("topologies/hot_orbis"), root.join("data/topologies/hot_orbis")]
-        .into_iter()
-        .find(|folder| folder.join("edges.csv").is_file())
-        .expect("no folder topologies/hot_orbis under ACKCLOCK_DATA")
+    crate::reference_data::folder("data/topologies/hot_orbis")
 }
 
 /// Nodes that are no leaves, each with its number of leaves, and the links between them. Leaves of one

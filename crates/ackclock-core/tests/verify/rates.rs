@@ -94,14 +94,7 @@ fn two_small_packets_share_an_opportunity() {
 }
 
 fn traces() -> PathBuf {
-    let data = std::env::var_os("ACKCLOCK_DATA").map(PathBuf::from);
-    let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    [data, Some(beside)]
-        .into_iter()
-        .flatten()
-        .flat_map(|d| [d.join("traces/mahimahi"), d.join("data/traces/mahimahi")])
-        .find(|d| d.is_dir())
-        .expect("no folder traces/mahimahi under ACKCLOCK_DATA")
+    crate::reference_data::folder("data/traces/mahimahi")
 }
 
 mod needs_data {

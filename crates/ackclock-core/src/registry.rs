@@ -100,10 +100,7 @@ impl Spec {
     /// The same algorithm by its name in the registry, where it was named otherwise; a name that `registry_name`
     /// does not know stays.
     #[must_use]
-    pub fn by_registry_name(
-        &self,
-        registry_name: impl Fn(&str) -> Option<&'static str>,
-    ) -> Self {
+    pub fn by_registry_name(&self, registry_name: impl Fn(&str) -> Option<&'static str>) -> Self {
         match (registry_name(self.kind()), self) {
             (Some(name), Self::Name(_)) => Self::from(name),
             (Some(name), Self::Table(table)) if name != self.kind() => {

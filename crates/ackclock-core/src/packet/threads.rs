@@ -355,6 +355,17 @@ fn run_divided(
     pieces: &mut Option<Pieces<'_>>,
 ) -> Result<Option<Results>, RunError> {
     let parts = build_parts(plan, division).map_err(RunError::Input)?;
+    run_parts(plan, division, parts, progress, pieces)
+}
+
+/// Runs what each thread has of a network, and joins what they leave. `None`: an algorithm failed.
+fn run_parts(
+    plan: &Plan,
+    division: &Division,
+    parts: Vec<Part>,
+    progress: &mut dyn FnMut(Time) -> bool,
+    pieces: &mut Option<Pieces<'_>>,
+) -> Result<Option<Results>, RunError> {
     let first = &parts[0].0;
     let clocks = number_clocks(&first.schedule, &first.border.homes, division.threads);
     let exchange = Exchange::new(division.threads, clocks.count);

@@ -405,6 +405,8 @@ impl QueueDisc for Cake {
             if let Some(served) = self.serve(tin, ctx) {
                 return Some(served);
             }
+            // Otherwise it would be chosen again for ever.
+            debug_assert_eq!(self.tins[tin].packets, 0, "a tin without a packet has none to send");
         }
         None
     }

@@ -252,6 +252,27 @@ mod tests {
         near::<12>(control.alpha.unwrap(), 0.943_75);
     }
 
+    /// A flow of 5 ms has a virtual round trip of 25 ms once it has left slow start for long: the estimate and the window
+    /// change once in 25 ms, before that once in 5 ms.
+    #[test]
+    fn the_estimate_and_the_reduction_go_by_the_virtual_round_trip() {
+        for (rounds, updates) in [(0, [true; 5]), (2, [false, false, false, false, true])] {
+            let mut control = prague(|p| p.rtt_transition = 2);
+            let mut window = Window { cwnd: 100.0, ssthresh: 10.0 };
+            (control.srtt, control.rounds) = (Span::from_millis(5), rounds);
+            control.on_ecn_counts(&mut window, &counts(100, 1, 1));
+            control.on_congestion(&mut window, &Congestion::at(ms(100), Signal::EcnEcho, 100));
+            for (i, updates) in updates.into_iter().enumerate() {
+                let t = 105 + 5 * i as u64;
+                let before = (control.alpha, window.cwnd);
+                control.on_ecn_counts(&mut window, &counts(t, 10, 1));
+                control.on_congestion(&mut window, &Congestion::at(ms(t), Signal::EcnEcho, 100));
+                assert_eq!(control.alpha != before.0, updates, "{rounds} rounds, {t} ms");
+                assert_eq!(window.cwnd < before.1, updates, "{rounds} rounds, {t} ms");
+            }
+        }
+    }
+
     #[test]
     fn marks_take_half_of_the_estimate_once_a_round_trip_and_a_loss_half_in_all() {
         let mut control = prague(|_| ());

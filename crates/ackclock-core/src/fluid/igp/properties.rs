@@ -201,6 +201,17 @@ proptest! {
             prop_assert!(close(impact.own, own), "{failure:?} {} {own}", impact.own);
             let used = after.link.iter().zip(&drawn.capacity).map(|(l, c)| l / c).fold(0.0, f64::max);
             prop_assert!(close(impact.utilisation, used), "{failure:?} {} {used}", impact.utilisation);
+            let of_busiest = after.link.get(impact.busiest as usize).map_or(0.0, |load| {
+                load / drawn.capacity[impact.busiest as usize]
+            });
+            prop_assert!(close(of_busiest, used), "{failure:?}: {of_busiest}, not {used}");
+            let over = |slack: f64| {
+                let links = after.link.iter().zip(&drawn.capacity);
+                links.filter(|&(load, capacity)| *load > capacity * (1.0 + slack)).count() as u32
+            };
+            prop_assert!((over(1e-8)..=over(0.0)).contains(&impact.overloaded), "{failure:?}");
+            let excess = after.link.iter().zip(&drawn.capacity).map(|(l, c)| l - c).fold(0.0, f64::max);
+            prop_assert!((impact.excess - excess).abs() < 1e-6, "{failure:?} {excess}");
             for (most, load) in worst.iter_mut().zip(&after.link) {
                 *most = most.max(*load);
             }
@@ -210,8 +221,17 @@ proptest! {
                 prop_assert!(close(got, load), "{failure:?} {other:?}: {got}, expected {load}");
             }
         }
-        for (got, expected) in found.worst.iter().zip(&worst) {
+        for (link, (got, expected)) in found.worst.iter().zip(&worst).enumerate() {
             prop_assert!(close(*got, *expected), "{:?} {worst:?}", found.worst);
+            if *got > 0.0 {
+                let named = &drawn.failures[found.worst_failure[link] as usize];
+                let mut up = vec![true; drawn.igp.links()];
+                named.links.iter().for_each(|&link| up[link as usize] = false);
+                let matrix = without(&drawn, named).0;
+                let hashed = drawn.hashed.as_ref();
+                let under = loads(&drawn.igp, &matrix, hashed, &up, &mut |_, _| true).unwrap();
+                prop_assert!(close(*got, under.link[link]), "{link}: {named:?}");
+            }
         }
     }
 
@@ -229,6 +249,28 @@ proptest! {
             prop_assert!((0.0..=1.0 + 1e-12).contains(&part), "{pair}: {part}");
         }
     }
+}
+
+/// Three equal links share 6. Without any of them the two others have 3 each: of equal failures and of equal links the
+/// first is named, also where each failure is a block.
+#[test]
+fn of_equal_failures_and_links_the_first_is_named() {
+    let igp = Igp::new(2, vec![0, 0, 0], vec![1, 1, 1], vec![1.0; 3]);
+    let matrix = Matrix::new(2, vec![0], vec![1], vec![6.0]);
+    let of: Vec<_> = (0..3).map(|link| Failure { links: vec![link], nodes: vec![] }).collect();
+    for memory in [1, 1 << 20] {
+        let watch = Watch { across: false, memory };
+        let found = failures(&igp, &matrix, None, &[4.0; 3], &of, watch, &mut |_, _| true).unwrap();
+        assert_eq!(found.worst, [3.0; 3]);
+        assert_eq!(found.worst_failure, [1, 0, 0]);
+        let busiest: Vec<_> = found.impact.iter().map(|impact| impact.busiest).collect();
+        assert_eq!(busiest, [1, 0, 0]);
+        assert!(found.impact.iter().all(|impact| impact.overloaded == 0 && impact.excess == 0.0));
+    }
+    // 3 on links of 2: an excess of 1 on two links.
+    let watch = Watch { across: false, memory: 1 };
+    let found = failures(&igp, &matrix, None, &[2.0; 3], &of, watch, &mut |_, _| true).unwrap();
+    assert!(found.impact.iter().all(|impact| impact.overloaded == 2 && impact.excess == 1.0));
 }
 
 #[test]

@@ -139,13 +139,23 @@ impl Exchange {
         turns: u64,
         readers: &[usize],
     ) {
-        self.seen[me].promise.store(promise, Ordering::Release);
         self.seen[me].turns.store(turns, Ordering::Release);
-        // In one order with who sleeps: either the sleeper sees the number, or this sees that it sleeps.
-        self.seen[me].number.fetch_add(1, Ordering::SeqCst);
+        self.store_promise(me, promise);
+        self.count_news(me);
         for &reader in readers {
             self.wake(reader);
         }
+    }
+
+    #[inline]
+    fn store_promise(&self, me: usize, promise: u64) {
+        self.seen[me].promise.store(promise, Ordering::Release);
+    }
+
+    /// In one order with who sleeps: either the sleeper sees the number, or this thread sees that it sleeps.
+    #[inline]
+    fn count_news(&self, me: usize) {
+        self.seen[me].number.fetch_add(1, Ordering::SeqCst);
     }
 
     #[inline]
@@ -182,8 +192,12 @@ impl Exchange {
 
     /// A thread has done all it had to do before the end of the run.
     pub(in crate::packet) fn finish(&self) {
-        self.finished.fetch_add(1, Ordering::SeqCst);
+        self.count_finished();
         self.wake_all();
+    }
+
+    fn count_finished(&self) {
+        self.finished.fetch_add(1, Ordering::SeqCst);
     }
 
     /// Whether all threads have, so that no more packets come.

@@ -138,6 +138,26 @@ fn auto_divides_what_has_many_parts() {
     assert_eq!(chosen_for(&net, &flows, "100 ms"), Ok(2));
 }
 
+/// Runs a divided plan after a change of what its last thread has.
+fn run_changed(change: impl FnOnce(&mut Sim<Divided>)) -> Result<Option<Results>, RunError> {
+    let plan = hosts_on_routers(7, "rfc", "fifo", "dumbbell", &[30, 5, 60, 40]);
+    let division = choose(&plan, &RegistryOnly, Threads::Exactly(3)).unwrap();
+    assert_eq!(division.threads, 3);
+    let mut parts = build_parts(&plan, &division).unwrap();
+    change(&mut parts[2].0);
+    run_parts(&plan, &division, parts, &mut |_| true, &mut None)
+}
+
+#[test]
+fn a_fault_or_a_failure_in_any_thread_is_that_of_the_run() {
+    assert!(matches!(run_changed(|_| ()), Ok(Some(_))));
+    let fault = run_changed(|sim| sim.schedule.fault = Some("a clock went back".into()));
+    assert!(matches!(fault, Err(RunError::Fault(text)) if text == "a clock went back"));
+    // The run of one thread reports it, in its order.
+    let failed = run_changed(|sim| sim.failure = Some("no window".into()));
+    assert!(matches!(failed, Ok(None)));
+}
+
 #[test]
 fn fewer_threads_than_requested_are_said() {
     let links: Vec<_> = (0..2)

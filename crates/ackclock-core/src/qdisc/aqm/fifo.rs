@@ -40,7 +40,8 @@ impl About<QdiscEnv> for Fifo {
         source: "RFC 7567, section 2.1, doi:10.17487/RFC7567",
         status: Status::Specified,
     };
-    const ALSO: &'static [&'static str] = &["droptail", "drop-tail", "taildrop", "tail-drop", "pfifo", "bfifo"];
+    const ALSO: &'static [&'static str] =
+        &["droptail", "drop-tail", "taildrop", "tail-drop", "pfifo", "bfifo"];
 
     fn new(_: Params, _: &QdiscEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self)

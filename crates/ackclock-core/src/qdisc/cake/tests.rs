@@ -204,6 +204,37 @@ fn the_ack_filter_leaves_two_of_tcp_or_one_and_all_of_quic() {
     }
 }
 
+/// Two code points, so two tins: a tin of which the filter takes packets is empty when its last has left.
+#[test]
+fn the_ack_filter_leaves_no_tin_waiting_for_what_it_dropped() {
+    for table in [
+        json!({ "tins": "diffserv4", "ack_filter": "aggressive" }),
+        json!({ "tins": "diffserv4", "ack_filter": "aggressive", "rate": "1 Mbps" }),
+    ] {
+        let env = between(&[("a", "x", 0), ("b", "x", 46)]);
+        let mut bench = bench(table.clone(), &env);
+        for round in 0..3u32 {
+            for number in 0..6 {
+                for flow in [0, 1] {
+                    bench.pass(Packet::new(FlowId(flow), 6 * round + number, 40, Flags::ACK));
+                }
+            }
+            assert_eq!(bench.drops().len(), 10, "{table}");
+            assert!(bench.qdisc.tins.iter().map(|tin| tin.packets).sum::<usize>() == 2, "{table}");
+            let mut sent = Vec::new();
+            while bench.qdisc_len() > 0 {
+                match bench.depart() {
+                    Some(left) => sent.push((left.packet.flow.0, left.packet.seq)),
+                    None => bench.now = bench.qdisc.ready_at().unwrap(),
+                }
+            }
+            sent.sort_unstable();
+            assert_eq!(sent, [(0, 6 * round + 5), (1, 6 * round + 5)], "{table}");
+            assert!(bench.depart().is_none());
+        }
+    }
+}
+
 #[test]
 fn a_sparse_flow_goes_before_busy_ones() {
     let mut bench = bench(json!({ "isolation": "flows" }), &env());

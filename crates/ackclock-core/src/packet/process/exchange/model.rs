@@ -1,13 +1,17 @@
 //! An exhaustive model of the synchronisation: every interleaving of small runs, step by step.
 //!
 //! A step is one access to what threads share, in the order in which `turn/divided.rs`, `turn/member.rs` and
-//! `process/exchange.rs` make them. Each thread has one process, whose packets go to the next thread of a ring. Instead of
+//! `process/exchange.rs` make them. What an access to an exchange does is done by [`Exchange`] itself, made from the
+//! state of the model each time. Each thread has one process, whose packets go to the next thread of a ring. Instead of
 //! the number of publications the model has whether there was one since the last look; a thread that has news publishes
 //! or not, as if it had counted them or not. In all reachable states, packets arrive in time, some thread can go on,
 //! and the end can be reached; at all ends the events are the same.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::atomic::Ordering;
+
+use super::{Exchange, Rest};
 
 const NEVER: u8 = u8::MAX;
 
@@ -67,6 +71,7 @@ struct Thread {
     token: bool,
     /// Packets to this thread.
     queue: Vec<Event>,
+    /// Its next effect, packets sent and received.
     resting: Option<(u8, u8, u8)>,
 }
 
@@ -75,6 +80,45 @@ struct State {
     threads: Vec<Thread>,
     floor: u8,
     finished: u8,
+}
+
+impl State {
+    /// Lets thread `me` act on an exchange that is in this state, and takes over what has become of it.
+    fn act<T>(&mut self, me: usize, act: impl FnOnce(&Exchange) -> T) -> T {
+        let count = self.threads.len();
+        let exchange = Exchange::new(count, count);
+        exchange.floor.store(self.floor.into(), Ordering::SeqCst);
+        exchange.finished.store(self.finished.into(), Ordering::SeqCst);
+        for (who, thread) in self.threads.iter().enumerate() {
+            let seen = &exchange.seen[who];
+            seen.promise.store(thread.shown_promise.into(), Ordering::SeqCst);
+            seen.is_asleep.store(thread.is_asleep, Ordering::SeqCst);
+            exchange.set_clock(who as u32, thread.shown_clock.into());
+            exchange.resting()[who] = thread.resting.map(|(next, sent, received)| Rest {
+                next: next.into(),
+                sent: sent.into(),
+                received: received.into(),
+            });
+        }
+        let result = act(&exchange);
+        self.floor = exchange.floor() as u8;
+        self.finished = exchange.finished.load(Ordering::SeqCst) as u8;
+        for who in 0..count {
+            let is_asleep = exchange.seen[who].is_asleep.load(Ordering::SeqCst);
+            let rest = exchange.resting()[who];
+            let thread = &mut self.threads[who];
+            thread.shown_promise = exchange.promise(who) as u8;
+            thread.shown_clock = exchange.clock(who as u32) as u8;
+            thread.resting = rest.map(|r| (r.next as u8, r.sent as u8, r.received as u8));
+            // Who wakes another unparks it.
+            thread.token |= who != me && thread.is_asleep && !is_asleep;
+            thread.is_asleep = is_asleep;
+            if exchange.number(who) > 0 {
+                self.threads[(who + 1) % count].has_news = true;
+            }
+        }
+        result
+    }
 }
 
 struct Model {
@@ -146,7 +190,6 @@ impl Model {
         let shown = (state.threads[before].shown_promise, state.threads[before].shown_clock);
         let finished = usize::from(state.finished) == count;
         let mut other = Vec::new();
-        let mut wakes = Vec::new();
         let thread = &mut next.threads[me];
         let step = match thread.step {
             Step::ReadNumber => {
@@ -196,8 +239,10 @@ impl Model {
                 }
             },
             Step::PublishFull => {
-                next.threads[after].has_news = true;
-                wakes.push(after);
+                next.act(me, |exchange| {
+                    exchange.count_news(me);
+                    exchange.wake(after);
+                });
                 Step::ReceiveWhileFull
             }
             Step::ReceiveWhileFull => {
@@ -205,29 +250,31 @@ impl Model {
                 Step::Push
             }
             Step::StoreClock => {
-                thread.shown_clock =
-                    if thread.is_finished { NEVER } else { self.clock(thread, me) };
+                let clock = if thread.is_finished { NEVER } else { self.clock(thread, me) };
+                next.act(me, |exchange| exchange.set_clock(me as u32, clock.into()));
                 Step::StorePromise
             }
             Step::StorePromise => {
                 thread.promise = self.promised(thread, me);
-                thread.shown_promise = thread.promise;
+                let promise = thread.promise;
+                next.act(me, |exchange| exchange.store_promise(me, promise.into()));
                 Step::StoreNumber
             }
             Step::StoreNumber => {
-                next.threads[after].has_news = true;
+                next.act(me, |exchange| exchange.count_news(me));
                 Step::Wake
             }
             Step::Wake => {
-                wakes.push(after);
-                if thread.is_finished { Step::Finish } else { Step::Choose }
+                let is_finished = thread.is_finished;
+                next.act(me, |exchange| exchange.wake(after));
+                if is_finished { Step::Finish } else { Step::Choose }
             }
             Step::Finish => {
-                next.finished += 1;
+                next.act(me, Exchange::count_finished);
                 Step::WakeAll
             }
             Step::WakeAll => {
-                wakes.extend((0..count).filter(|&who| who != me));
+                next.act(me, Exchange::wake_all);
                 Step::FallAsleep
             }
             Step::FallAsleep => {
@@ -243,23 +290,14 @@ impl Model {
                 }
             }
             Step::NoteRest => {
-                let effect = self.next_effect(thread, me);
-                thread.resting = Some((effect, thread.sent, thread.received));
-                let all: Option<Vec<_>> = next.threads.iter().map(|t| t.resting).collect();
-                match all {
-                    Some(all)
-                        if all.iter().map(|r| u32::from(r.1)).sum::<u32>()
-                            == all.iter().map(|r| u32::from(r.2)).sum::<u32>() =>
-                    {
-                        let least = all.iter().map(|r| r.0).min().unwrap_or(NEVER);
-                        next.floor = next.floor.max(self.bounded(least));
-                        next.threads[me].resting = None;
-                        next.threads[me].is_asleep = false;
-                        wakes.extend((0..count).filter(|&who| who != me));
-                        Step::ReadNumber
-                    }
-                    _ => Step::Park,
-                }
+                let rest = Rest {
+                    next: self.next_effect(thread, me).into(),
+                    sent: thread.sent.into(),
+                    received: thread.received.into(),
+                };
+                let has_raised = next.act(me, |exchange| exchange.note_rest(me, rest));
+                next.floor = self.bounded(next.floor);
+                if has_raised { Step::ReadNumber } else { Step::Park }
             }
             Step::Park => {
                 if !thread.is_asleep {
@@ -277,12 +315,6 @@ impl Model {
             Step::Ended => return Vec::new(),
         };
         next.threads[me].step = step;
-        for who in wakes {
-            let sleeper = &mut next.threads[who];
-            if std::mem::take(&mut sleeper.is_asleep) {
-                sleeper.token = true;
-            }
-        }
         other.push(next);
         other
     }
@@ -402,6 +434,28 @@ fn check(model: &Model, events: &[&[Event]], least: usize) {
     let (states, handled) = model.explore(events);
     assert_eq!(handled, in_order(model, events));
     assert!(states > least, "{states} states");
+}
+
+/// With a packet under way the earliest effect of all who rest is not the earliest of the run.
+#[test]
+fn the_floor_rises_only_when_all_rest_and_every_packet_has_been_received() {
+    let rest = |next, sent, received| Rest { next, sent, received };
+    let exchange = Exchange::new(3, 0);
+    exchange.seen[0].is_asleep.store(true, Ordering::SeqCst);
+    assert!(!exchange.note_rest(0, rest(30, 2, 0)));
+    assert!(!exchange.note_rest(1, rest(20, 0, 1)));
+    // All rest, one of two packets is in no queue's thread yet.
+    assert!(!exchange.note_rest(2, rest(40, 0, 0)));
+    assert_eq!(exchange.floor(), 0);
+    assert!(exchange.seen[0].is_asleep.load(Ordering::SeqCst));
+    assert!(exchange.note_rest(2, rest(40, 0, 1)));
+    assert_eq!(exchange.floor(), 20);
+    // The one that raised it goes on, the others are woken and rest until they note that they do not.
+    assert!(!exchange.seen[0].is_asleep.load(Ordering::SeqCst));
+    assert_eq!(exchange.resting()[..], [Some(rest(30, 2, 0)), Some(rest(20, 0, 1)), None]);
+    // It never falls.
+    assert!(exchange.note_rest(2, rest(10, 0, 1)));
+    assert_eq!(exchange.floor(), 20);
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! What is possible, but hardly meant: packets that no link of their way takes, flows that never start,
-//! weights of acknowledgements.
+//! weights of acknowledgements, slow start rules that never act.
 
 use std::collections::BTreeMap;
 
@@ -12,6 +12,7 @@ use crate::tcp::TIMESTAMP_BYTES;
 pub(super) fn warnings(plan: &Plan) -> Vec<String> {
     let mut warnings = oversize(plan);
     warnings.extend(weights(plan));
+    warnings.extend(idle_slow_start(plan));
     let late: Vec<&PlanFlow> = plan.flows.iter().filter(|f| f.start >= plan.duration).collect();
     if let Some(first) = late.first() {
         warnings.push(format!(
@@ -55,6 +56,28 @@ fn oversize(plan: &Plan) -> Vec<String> {
         )
     };
     found.iter().map(sentence).collect()
+}
+
+/// Rules that act in the first slow start only, which they know by an infinite ssthresh.
+const FIRST_SLOW_START: [&str; 2] = ["hystart++", "search"];
+
+/// Flows whose first ssthresh switches their slow start rule off.
+fn idle_slow_start(plan: &Plan) -> Option<String> {
+    let rule = |flow: &PlanFlow| match &*flow.sender {
+        PlanSender::Tcp { slow_start, .. } | PlanSender::Quic { slow_start, .. } => {
+            FIRST_SLOW_START.into_iter().find(|&name| slow_start.kind() == name)
+        }
+        _ => None,
+    };
+    let idle = |flow: &&PlanFlow| rule(flow).is_some() && flow.tcp.initial_ssthresh.is_finite();
+    let flows: Vec<&PlanFlow> = plan.flows.iter().filter(idle).collect();
+    let first = flows.first()?;
+    Some(format!(
+        "{} a first ssthresh of {} segments, with which slow_start = \"{}\" never acts: it is for a slow start without one",
+        some(first, flows.len(), "has", "have"),
+        first.tcp.initial_ssthresh,
+        rule(first)?,
+    ))
 }
 
 /// Weights as one for each flow would be written, where data and acknowledgements are separate classes.

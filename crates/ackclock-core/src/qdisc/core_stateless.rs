@@ -5,6 +5,7 @@
 //! Bandwidth Allocations in High Speed Networks", SIGCOMM 1998, section 3, and IEEE/ACM Trans. Networking
 //! 11(1), 2003 (doi:10.1109/TNET.2002.808414). Written from their published pseudo-code as later accounts
 //! give it; the full texts were not to be had.
+//! (From memory; not compared with the text.)
 //!
 //! **Rule**: a packet of l bytes, T after the one before:
 //! - edge: rate r = (1 - e^(-T/K)) l / T + e^(-T/K) r; label = r / weight;
@@ -194,7 +195,7 @@ impl About<QdiscEnv> for CoreStateless {
     const INFO: Info = Info {
         name: "core-stateless",
         title: "CSFQ: core-stateless fair queueing",
-        source: "Stoica, Shenker & Zhang, IEEE/ACM ToN 11(1), 2003, doi:10.1109/TNET.2002.808414",
+        source: "Stoica, Shenker & Zhang, IEEE/ACM ToN 11(1), 2003, doi:10.1109/TNET.2002.808414 (from memory; not compared)",
         status: Status::Reconstructed,
     };
     const ALSO: &'static [&'static str] = &["csfq"];

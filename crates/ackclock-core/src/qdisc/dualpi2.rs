@@ -2,6 +2,7 @@
 //!
 //! **Source**: RFC 9332, sections 2.4 and 2.5, appendix A (doi:10.17487/RFC9332); which packets are L4S: RFC 9331;
 //! PI2: K. De Schepper et al., "PI2: A Linearized AQM for both Classic and Scalable TCP", CoNEXT 2016.
+//! (From memory; not compared with the text.)
 //!
 //! **Rule**: ECT(1) and CE go to queue L, all others to queue C; an arrival that finds the buffer full is dropped.
 //! ```text
@@ -151,7 +152,7 @@ impl About<QdiscEnv> for DualPi2 {
     const INFO: Info = Info {
         name: "dualpi2",
         title: "DualPI2: dual-queue coupled AQM for L4S",
-        source: "RFC 9332, sections 2.4 and 2.5, appendix A, doi:10.17487/RFC9332",
+        source: "RFC 9332, sections 2.4 and 2.5, appendix A, doi:10.17487/RFC9332 (from memory; not compared)",
         status: Status::Specified,
     };
     const ALSO: &'static [&'static str] = &["dual-pi2"];

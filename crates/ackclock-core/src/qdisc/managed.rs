@@ -71,6 +71,7 @@ pub(super) fn execute(
 impl<A: Aqm> QueueDisc for Managed<A> {
     fn enqueue(&mut self, packet: Packet, ctx: &mut QdiscCtx<'_>) {
         if !self.limit.admits(self.store.len(), self.store.backlog(), packet.size) {
+            self.aqm.on_overflow();
             ctx.drop(packet, DropReason::Overflow);
             return;
         }

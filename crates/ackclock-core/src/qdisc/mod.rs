@@ -243,6 +243,8 @@ pub trait Aqm: Send {
     }
     /// The queue was found empty when the link requested a packet.
     fn on_idle(&mut self, _now: Time) {}
+    /// An arrival found no room, and was dropped before the AQM was consulted.
+    fn on_overflow(&mut self) {}
     /// Interval of [`Self::on_timer`], if wanted.
     fn timer_interval(&self) -> Option<Span> {
         None

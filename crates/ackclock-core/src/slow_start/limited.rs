@@ -1,6 +1,7 @@
 //! Limited slow start: beyond `max_ssthresh` the window grows by at most half of that per round.
 //!
 //! **Source**: RFC 3742 section 2.
+//! (From memory; not compared with the text.)
 //!
 //! **Rule** (segments)
 //! ```text
@@ -48,7 +49,7 @@ impl About<SlowStartEnv> for Limited {
     const INFO: Info = Info {
         name: "limited",
         title: "Limited slow start",
-        source: "RFC 3742 section 2",
+        source: "RFC 3742 section 2 (from memory; not compared)",
         status: Status::Specified,
     };
 

@@ -73,6 +73,26 @@ fn flows_that_begin_after_the_end_are_reported() {
 }
 
 #[test]
+fn a_first_ssthresh_that_switches_the_slow_start_rule_off_is_reported() {
+    let warnings = |rule: &str, ssthresh: Option<u32>| {
+        let tcp = ssthresh.map_or(json!({}), |ssthresh| json!({"initial_ssthresh": ssthresh}));
+        let flow = json!({"slow_start": rule, "tcp": tcp, "size": 146_000});
+        ackclock_core::compile::warnings(&transfer(json!({}), flow, json!({}), 2.0).plan)
+    };
+    for rule in ["hystart++", "search"] {
+        let sentence = format!(
+            "flow f0 has a first ssthresh of 64 segments, with which slow_start = \"{rule}\" never acts: it is for a \
+             slow start without one"
+        );
+        assert_eq!(warnings(rule, Some(64)), [sentence]);
+        assert!(warnings(rule, None).is_empty());
+    }
+    for rule in ["standard", "limited", "hystart"] {
+        assert!(warnings(rule, Some(64)).is_empty(), "{rule}");
+    }
+}
+
+#[test]
 fn listed_acknowledgements_are_dropped_on_their_way_back() {
     let seen = transfer(json!({"back_drop": [1, 3]}), json!({"size": 146_000}), json!({}), 5.0);
     assert_eq!((seen.flow(0).lost_data, seen.flow(0).lost_acks), (0, 2));

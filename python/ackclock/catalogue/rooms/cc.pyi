@@ -254,7 +254,7 @@ class Htcp(Record):
         beta_min: float | None = 0.5,
         beta_max: float | None = 0.8,
         adaptive_backoff: bool | None = True,
-        rtt_scaling: bool | None = False,
+        rtt_scaling: bool | None = ...,
     ) -> None: ...
 
 class Hybla(Record):
@@ -262,11 +262,15 @@ class Hybla(Record):
 
     rtt0: Reference round trip. Range: more than 0 s.
     slow_start_rho: Largest rho in slow start, whose growth is exponential in it. Range: from 1 to 20.
+    largest_window: Largest window. Range: at least 2 (segments).
+    estimate_ssthresh: Estimate the first ssthresh from the first acknowledgements.
     """
     def __init__(
         self,
         rtt0: float | str | None = 0.025,
         slow_start_rho: float | None = 16.0,
+        largest_window: float | None = 65535.0,
+        estimate_ssthresh: bool | None = ...,
     ) -> None: ...
 
 class Bic(Record):
@@ -281,9 +285,9 @@ class Bic(Record):
     def __init__(
         self,
         low_window: float | None = 14.0,
-        s_max: float | None = 32.0,
-        s_min: float | None = 0.01,
-        beta: float | None = 0.125,
+        s_max: float | None = ...,
+        s_min: float | None = ...,
+        beta: float | None = ...,
         fast_convergence: bool | None = True,
     ) -> None: ...
 
@@ -559,10 +563,10 @@ class Cdg(Record):
     def __init__(
         self,
         scale: float | str | None = 0.003,
-        beta_delay: float | None = 0.7,
+        beta_delay: float | None = ...,
         beta_loss: float | None = 0.5,
         ineffective: int | None = 5,
-        tolerate_losses: bool | None = True,
+        tolerate_losses: bool | None = ...,
     ) -> None: ...
 
 class Copa(Record):
@@ -626,7 +630,7 @@ class Westwood(Record):
     """
     def __init__(
         self,
-        gain: float | None = 0.9,
+        gain: float | None = ...,
     ) -> None: ...
 
 class Illinois(Record):

@@ -21,16 +21,19 @@
 //! timeout: ssthresh <- w / 2, w <- 1;   in slow start a delay back-off ends it
 //! ```
 //! Deviations: after a tolerated loss ssthresh is w. s is raised to w before a back-off, as Linux does; the module raises it to
-//! what is left, which differs after an empty queue only. Linux switches the loss tolerance off by default; here it is on,
-//! as in the source. ECN counts as a loss with a full queue.
+//! what is left, which differs after an empty queue only. ECN counts as a loss with a full queue.
 //!
-//! Defaults by era: the same in all: G = 3 ms, `beta_delay` 0.7, `beta_loss` 0.5, 5 back-offs.
+//! Defaults by era: G = 3 ms, `beta_delay` 0.7, `beta_loss` 0.5, 5 back-offs, losses tolerated. In era `linux`, as in Linux 6.12 (`tcp_cdg.c`),
+//! `beta_delay` is 724/1024, no loss is tolerated, s is at most the window, and windows are whole segments. What Linux has
+//! otherwise is not here: its HyStart (slow start rule `hystart` is that of CUBIC), a filter for delayed acknowledgements,
+//! means extrapolated from the first samples, and ineffectual back-offs that count on until one has an effect.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::cc::credit::Growth;
 use crate::cc::rounds::{RoundRtt, RoundSamples};
-use crate::cc::usage::{growth, in_use, reduce_to};
+use crate::cc::usage::{growth, in_use};
 use crate::cc::{Ack, CcEnv, Congestion, CongestionControl, Signal, Window};
 use crate::error::Problem;
 use crate::registry::{About, Info, Status};
@@ -48,27 +51,27 @@ pub struct CdgParams {
     /// Rise of the delay for a round trip at which the probability of backing off is 1 - 1/e (G).
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub scale: Span,
-    /// Factor kept when the delay rises.
+    /// Factor kept when the delay rises. Left out: 0.7; in era `linux` 724/1024.
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
-    pub beta_delay: f64,
+    pub beta_delay: Option<f64>,
     /// Factor kept after a loss.
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub beta_loss: f64,
     /// Back-offs in a row that show that they are in vain, and how many are then left out; 0: none.
     #[schemars(range(min = 0))]
     pub ineffective: u32,
-    /// Do not answer losses while the queue is not full.
-    pub tolerate_losses: bool,
+    /// Do not answer losses while the queue is not full. Left out: true; in era `linux` false.
+    pub tolerate_losses: Option<bool>,
 }
 
 impl Default for CdgParams {
     fn default() -> Self {
         Self {
             scale: Span::from_millis(3),
-            beta_delay: 0.7,
+            beta_delay: None,
             beta_loss: 0.5,
             ineffective: 5,
-            tolerate_losses: true,
+            tolerate_losses: None,
         }
     }
 }
@@ -104,6 +107,9 @@ impl Gradient {
 pub struct Cdg {
     params: CdgParams,
     era: Era,
+    growth: Growth,
+    beta_delay: f64,
+    tolerates_losses: bool,
     stream: Stream,
     samples: RoundSamples,
     least: Gradient,
@@ -133,9 +139,14 @@ impl About<CcEnv> for Cdg {
     };
 
     fn new(params: CdgParams, env: &CcEnv) -> Result<Self, Vec<Problem>> {
+        let linux = env.era == Era::Linux;
+        let usual = if linux { 724.0 / 1024.0 } else { 0.7 };
         Ok(Self {
+            beta_delay: params.beta_delay.unwrap_or(usual),
+            tolerates_losses: params.tolerate_losses.unwrap_or(!linux),
             params,
             era: env.era,
+            growth: Growth::of(env.era),
             stream: Stream::new(0, Purpose::Control, 0),
             samples: RoundSamples::default(),
             least: Gradient::default(),
@@ -210,9 +221,22 @@ impl Cdg {
         }
     }
 
+    /// Linux's growth: none with the acknowledgement that backs off; the shadow window grows with the window only.
+    fn grow_whole(&mut self, window: &mut Window, ack: &Ack) {
+        let before = window.cwnd;
+        if !self.backed_off {
+            self.growth.add(window, ack, 1.0);
+        }
+        if self.shadow > 0.0 {
+            self.shadow += window.cwnd - before;
+        }
+        self.cwnd = Some(window.cwnd);
+    }
+
     fn back_off(&mut self, window: &mut Window) {
         self.backed_off = true;
-        let kept = (self.params.beta_delay * window.cwnd).max(2.0);
+        let kept = self.beta_delay * window.cwnd;
+        let kept = if self.era == Era::Linux { kept.floor() } else { kept }.max(2.0);
         window.cwnd = kept.min(window.cwnd);
         window.ssthresh = kept;
     }
@@ -236,6 +260,9 @@ impl CongestionControl for Cdg {
         {
             self.back_off(window);
         }
+        if self.era == Era::Linux {
+            return self.grow_whole(window, ack);
+        }
         let step = growth(ack, self.era) / window.cwnd;
         if self.shadow > 0.0 {
             self.shadow += step;
@@ -250,7 +277,7 @@ impl CongestionControl for Cdg {
         let used = in_use(window, event, self.era);
         let lost = matches!(event.signal, Signal::FastRetransmit { .. });
         let has_room = !matches!(self.queue, Queue::Full | Queue::Unknown) || self.backed_off;
-        if self.params.tolerate_losses && lost && has_room {
+        if self.tolerates_losses && lost && has_room {
             window.ssthresh = window.cwnd.max(2.0);
             return;
         }
@@ -259,9 +286,12 @@ impl CongestionControl for Cdg {
             used / 2.0
         } else {
             self.shadow /= 2.0;
+            if self.era == Era::Linux {
+                self.shadow = self.shadow.min(used);
+            }
             self.shadow.max(self.params.beta_loss * used)
         };
-        reduce_to(window, event, self.era, kept);
+        self.growth.reduce_to(window, event, kept);
         self.cwnd = Some(window.cwnd);
     }
 

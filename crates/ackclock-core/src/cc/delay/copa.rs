@@ -5,6 +5,7 @@
 //!
 //! **Source**: V. Arun, H. Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the Internet", NSDI 2018,
 //! sections 2 and 3, <https://www.usenix.org/conference/nsdi18/presentation/arun>.
+//! (From memory; not compared with the text.)
 //!
 //! **Rule** (per ACK; dq = `RTTstanding` - `RTTmin`; `RTTstanding` = least sample of SRTT/2, `RTTmin` of 10 s)
 //! ```text
@@ -139,7 +140,7 @@ impl About<CcEnv> for Copa {
     const INFO: Info = Info {
         name: "copa",
         title: "Copa",
-        source: "Arun, Balakrishnan, NSDI 2018, sections 2 and 3",
+        source: "Arun, Balakrishnan, NSDI 2018, sections 2 and 3 (from memory; not compared)",
         status: Status::Specified,
     };
 

@@ -1,6 +1,7 @@
 //! LEDBAT++: LEDBAT that shares fairly and keeps its base delay honest by pausing now and then.
 //!
 //! **Source**: draft-irtf-iccrg-ledbat-plus-plus-01, sections 4.1 to 4.5; base delay and filter: RFC 6817.
+//! (From memory; not compared with the text.)
 //!
 //! **Rule** (B = least round trip of the last minutes, d = least of the last samples, q = d - B)
 //! ```text
@@ -93,7 +94,6 @@ pub struct LedbatPlusPlus {
     gain: f64,
     queueing: f64,
     srtt: Span,
-    began: bool,
 }
 
 impl About<CcEnv> for LedbatPlusPlus {
@@ -101,7 +101,7 @@ impl About<CcEnv> for LedbatPlusPlus {
     const INFO: Info = Info {
         name: "ledbat++",
         title: "LEDBAT++",
-        source: "draft-irtf-iccrg-ledbat-plus-plus-01, sections 4.1 to 4.5",
+        source: "draft-irtf-iccrg-ledbat-plus-plus-01, sections 4.1 to 4.5 (from memory; not compared)",
         status: Status::Variant,
     };
     const ALSO: &'static [&'static str] = &["ledbatpp"];
@@ -119,7 +119,6 @@ impl About<CcEnv> for LedbatPlusPlus {
             gain: 1.0,
             queueing: 0.0,
             srtt: Span::ZERO,
-            began: false,
         })
     }
 }
@@ -205,10 +204,6 @@ impl LedbatPlusPlus {
 
 impl CongestionControl for LedbatPlusPlus {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        if !self.began {
-            self.began = true;
-            window.cwnd = window.cwnd.min(LEAST);
-        }
         self.srtt = ack.srtt;
         if let Some(rtt) = ack.rtt {
             self.sample(rtt, ack.now);
@@ -248,6 +243,10 @@ impl CongestionControl for LedbatPlusPlus {
             }
             (State::Steady { .. }, _) => {}
         }
+    }
+
+    fn initial_window(&self) -> Option<f64> {
+        Some(LEAST)
     }
 
     fn uses_slow_start(&self) -> bool {
@@ -298,7 +297,8 @@ mod tests {
     #[test]
     fn it_begins_with_two_segments_and_leaves_slow_start_at_three_quarters_of_the_target() {
         let mut control = ledbat();
-        let mut window = Window { cwnd: 10.0, ssthresh: f64::INFINITY };
+        let cwnd = control.initial_window().unwrap();
+        let mut window = Window { cwnd, ssthresh: f64::INFINITY };
         control.on_ack(&mut window, &ack(0, 0, 60, 2)); // gain 1/2
         near::<9>(window.cwnd, 3.0);
         for _ in 0..4 {
@@ -318,7 +318,6 @@ mod tests {
         let mut control = ledbat();
         control.state = State::Steady { next: None };
         let mut window = Window { cwnd: 100.0, ssthresh: 2.0 };
-        control.began = true;
         control.on_ack(&mut window, &ack(0, 0, 60, 0));
         control.current.clear();
         for _ in 0..3 {
@@ -342,7 +341,6 @@ mod tests {
     fn a_slowdown_rests_two_round_trips_and_the_next_comes_after_nine_times_its_duration() {
         let mut control = ledbat();
         let mut window = Window { cwnd: 64.0, ssthresh: 64.0 };
-        control.began = true;
         control.on_ack(&mut window, &ack(10, 600, 60, 0));
         let mut seen = Vec::new();
         let mut began = Vec::new();

@@ -14,14 +14,16 @@
 //! Deviations: one-way delays are replaced by round trips, since receivers here send no clock; a queue on the way back
 //! counts too. A second indication counts a round trip after the first at the earliest: sd still has the queue of
 //! before. The first slow start is Reno's: before its end dmax is hardly more than dmin, and any delay would be above the
-//! threshold. Linux uses the receiver's timestamps.
+//! threshold. Linux (`tcp_lp.c`) uses the receiver's timestamps, leaves ssthresh at an early indication (here it is half,
+//! then 2, so that slow start does not undo it), and takes as extremes after one what it has smoothed.
 //!
-//! Defaults by era: the same in all: delta 0.15, 3 round trips.
+//! Defaults by era: the same in all: delta 0.15, 3 round trips; in era `linux` windows are whole segments.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::cc::usage::{growth, in_use, reduce_to};
+use crate::cc::credit::Growth;
+use crate::cc::usage::{growth, in_use};
 use crate::cc::{Ack, CcEnv, Congestion, CongestionControl, Window};
 use crate::error::Problem;
 use crate::registry::{About, Info, Status};
@@ -53,6 +55,7 @@ impl Default for LpParams {
 pub struct Lp {
     params: LpParams,
     era: Era,
+    growth: Growth,
     smoothed: f64,
     least: f64,
     most: f64,
@@ -75,6 +78,7 @@ impl About<CcEnv> for Lp {
         Ok(Self {
             params,
             era: env.era,
+            growth: Growth::of(env.era),
             smoothed: 0.0,
             least: f64::INFINITY,
             most: 0.0,
@@ -105,7 +109,8 @@ impl Lp {
                 self.inference = Some((round, round));
             }
             None => {
-                let half = (window.cwnd / 2.0).max(1.0);
+                let half = window.cwnd / 2.0;
+                let half = if self.era == Era::Linux { half.floor() } else { half }.max(1.0);
                 window.cwnd = half.min(window.cwnd);
                 window.ssthresh = half.max(2.0);
                 self.inference = Some((round, round));
@@ -130,14 +135,27 @@ impl CongestionControl for Lp {
 
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         self.watch(window, ack);
-        if self.inference.is_none() {
+        if self.inference.is_some() {
+            return;
+        }
+        if window.cwnd < window.ssthresh {
+            // The acknowledgement that ends the inference phase; slow start handles those that follow.
+            window.cwnd = (window.cwnd + growth(ack, self.era)).min(window.ssthresh);
+        } else if self.era == Era::Linux {
+            self.growth.add(window, ack, 1.0);
+        } else {
             window.cwnd += growth(ack, self.era) / window.cwnd;
         }
     }
 
     fn on_congestion(&mut self, window: &mut Window, event: &Congestion) {
         let used = in_use(window, event, self.era);
-        reduce_to(window, event, self.era, used / 2.0);
+        self.growth.reduce_to(window, event, used / 2.0);
+    }
+
+    // Nothing grows in the inference phase, not from one segment to two either.
+    fn uses_slow_start(&self) -> bool {
+        self.inference.is_none() || self.era.is_ns2()
     }
 
     fn phase(&self) -> &'static str {

@@ -15,17 +15,22 @@
 //!   w <= W - 2, and 20 samples:  growth is allowed
 //!   either decision begins a new period of samples and rates
 //! growth:   as Reno, w 2^k in place of w: k + 1 per timeout (8 at most), k - 1 per 9 round trips without congestion
-//! loss, ECN:  ssthresh, w <- 0.8 w;  no growth until the next decision, A and min begin anew
+//! loss, ECN:  ssthresh, w <- 0.8 w;  timeout: ssthresh <- 0.8 w, w <- 1
+//! after these nothing grows, slow start neither, until 20 samples allow it;  A and min begin anew
 //! ```
-//! Deviations: no base round trip from outside; the least window that Linux adapts to segmentation offload is left out,
-//! as every segment here is a packet.
+//! After a timeout the window is thus one segment until all is repaired (what was sent twice gives no sample) and 20
+//! more round trips; slow start then leads to ssthresh.
 //!
-//! Defaults by era: the same in all.
+//! Deviations: no base round trip from outside; the least window that Linux adapts to segmentation offload is left out,
+//! as every segment here is a packet. In the eras of ns-2 slow start is the agent's, which grows at once.
+//!
+//! Defaults by era: the same in all; in era `linux` windows are whole segments.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::cc::usage::{growth, in_use, reduce_to};
+use crate::cc::credit::Growth;
+use crate::cc::usage::{growth, in_use};
 use crate::cc::{Ack, CcEnv, Congestion, CongestionControl, Signal, Window};
 use crate::error::Problem;
 use crate::registry::{About, Info, Status};
@@ -35,6 +40,8 @@ use crate::units::{Span, Time};
 
 /// Below W by this much the window may grow.
 const PAD_BUFFER: f64 = 2.0;
+/// Fewest acknowledged segments for one of growth, where it is not slowed.
+const LEAST_PER_SEGMENT: f64 = 4.0;
 /// Least window that NV leaves without a loss.
 const LEAST: f64 = 2.0;
 /// Samples that a decision takes: to grow, to decrease, to decrease for the first time.
@@ -87,6 +94,7 @@ impl Default for NvParams {
 pub struct Nv {
     params: NvParams,
     era: Era,
+    growth: Growth,
     stream: Stream,
     may_grow: bool,
     /// Growth is divided by two to this power.
@@ -120,6 +128,7 @@ impl About<CcEnv> for Nv {
         Ok(Self {
             params,
             era: env.era,
+            growth: Growth::of(env.era),
             stream: Stream::new(0, Purpose::Control, 0),
             may_grow: true,
             slowed: 0,
@@ -206,16 +215,25 @@ impl Nv {
 impl CongestionControl for Nv {
     fn on_slow_start(&mut self, window: &mut Window, ack: &Ack) {
         self.measure(window, ack);
-        if !self.may_grow {
-            window.ssthresh = window.ssthresh.min(window.cwnd).max(2.0);
-        }
     }
 
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         self.measure(window, ack);
-        if self.may_grow {
-            let slowed = f64::from(1 << self.slowed);
-            window.cwnd += growth(ack, self.era) / (window.cwnd * slowed).max(4.0);
+        if !self.may_grow {
+            return;
+        }
+        if window.cwnd < window.ssthresh {
+            // The acknowledgement that allows growth; slow start handles those that follow.
+            window.cwnd = (window.cwnd + growth(ack, self.era)).min(window.ssthresh);
+            return;
+        }
+        // Linux has the least of four only where growth is not slowed.
+        let least = if self.slowed > 0 { 1.0 } else { LEAST_PER_SEGMENT };
+        let per = (window.cwnd * f64::from(1 << self.slowed)).max(least);
+        if self.era == Era::Linux {
+            self.growth.add_one_per(window, ack, per as u32);
+        } else {
+            window.cwnd += growth(ack, self.era) / per;
         }
     }
 
@@ -229,7 +247,11 @@ impl CongestionControl for Nv {
         self.may_grow = false;
         (self.rtt, self.rate, self.samples, self.rounds, self.calm_rounds) = (0.0, 0.0, 0, 0, 0);
         let kept = self.params.loss_factor * in_use(window, event, self.era);
-        reduce_to(window, event, self.era, kept);
+        self.growth.reduce_to(window, event, kept);
+    }
+
+    fn uses_slow_start(&self) -> bool {
+        self.may_grow || self.era.is_ns2()
     }
 
     fn take_stream(&mut self, stream: Stream) {
@@ -341,7 +363,7 @@ mod tests {
         assert_eq!((window.cwnd, window.ssthresh, nv.slowed), (1.0, 64.0, 1));
         // A window of 50 at 100 in flight and no queue may grow: half a segment per round trip.
         let mut round = 0;
-        window.cwnd = 50.0;
+        window = Window { cwnd: 50.0, ssthresh: 2.0 };
         run(&mut nv, &mut window, &mut round, 1, 20, 100);
         nv.on_ack(&mut window, &Ack::at(Time::ZERO, 50));
         assert!((window.cwnd - 50.5).abs() < 1e-9, "{}", window.cwnd);
@@ -350,5 +372,30 @@ mod tests {
             run(&mut nv, &mut window, &mut round, 1, 20, 100);
         }
         assert_eq!(nv.slowed, 0);
+    }
+
+    /// `tcpnv_cong_avoid`: ssthresh outlives the time in which nothing grows, and slow start goes on to it when 20 samples
+    /// allow growth.
+    #[test]
+    fn after_a_timeout_the_window_is_held_and_slow_start_then_leads_to_ssthresh() {
+        let mut nv = nv();
+        let mut window = Window { cwnd: 100.0, ssthresh: 50.0 };
+        let timeout = Signal::Rto { consecutive: 1 };
+        nv.on_congestion(&mut window, &Congestion::at(Time::ZERO, timeout, 100));
+        assert_eq!((window.cwnd, window.ssthresh), (1.0, 80.0));
+        let sample = |round| {
+            let mut ack =
+                Ack { rtt: Some(Span::from_millis(100)), round, ..Ack::at(Time::ZERO, 1) };
+            ack.newest.in_flight = 1;
+            ack
+        };
+        for round in 0..19 {
+            assert!(!nv.uses_slow_start());
+            nv.on_ack(&mut window, &sample(round));
+            assert_eq!((window.cwnd, window.ssthresh), (1.0, 80.0), "{round}");
+        }
+        nv.on_ack(&mut window, &sample(19));
+        assert!(nv.uses_slow_start());
+        assert_eq!((window.cwnd, window.ssthresh), (2.0, 80.0));
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! **Source**: L. Xu, K. Harfoush, I. Rhee, "Binary Increase Congestion Control (BIC) for Fast Long-Distance
 //! Networks", IEEE INFOCOM 2004, section III, doi:10.1109/INFCOM.2004.1354672.
+//! (From memory; not compared with the text.)
 //!
 //! **Rule** (per round trip of w acknowledgements; w >= low window, else Reno)
 //! ```text
@@ -10,10 +11,12 @@
 //! loss, ECN:  w_max <- w, or (w + (1 - beta) w) / 2 if w < the w_max before (fast convergence)
 //!             w <- (1 - beta) w;   w < low window: w <- w / 2;   timeout: ssthresh as on loss, w <- 1
 //! ```
-//! Deviations: none known; as in the source's pseudocode the middle is taken anew with each acknowledgement. Linux adds a fixed divisor (4) to the search, a slower approach to `w_max` and a minimal step
-//! of one segment in twenty round trips; beta there is 0.2.
+//! Deviations: below the low window `w_max` becomes w, as in Linux, where the source's pseudocode leaves it. As in that pseudocode the middle is taken anew with each acknowledgement.
 //!
-//! Defaults by era: the same in all: low window 14, `S_max` 32, `S_min` 0.01, beta 0.125.
+//! Defaults by era: low window 14, `S_max` 32, `S_min` 0.01, beta 0.125. Era `linux` has Linux's arithmetic (`bic/linux.rs`):
+//! `S_max` 16, beta 205/1024, a quarter of the way, slower near `w_max`, no `S_min`.
+
+mod linux;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,29 +34,33 @@ pub struct BicParams {
     /// Window up to which it is Reno.
     #[schemars(range(min = 2), extend("x-unit" = "segments"))]
     pub low_window: f64,
-    /// Largest increase for a round trip (`S_max`), `s_min` or more.
+    /// Largest increase for a round trip (`S_max`), `s_min` or more. Left out: 32; in era `linux` 16, a whole number.
     #[schemars(extend("exclusiveMinimum" = 0, "x-unit" = "segments"))]
-    pub s_max: f64,
-    /// Least increase for a round trip (`S_min`).
+    pub s_max: Option<f64>,
+    /// Least increase for a round trip (`S_min`). Left out: 0.01; refused in era `linux`, whose arithmetic has none.
     #[schemars(extend("exclusiveMinimum" = 0, "x-unit" = "segments"))]
-    pub s_min: f64,
-    /// Part of the window that a loss takes.
+    pub s_min: Option<f64>,
+    /// Part of the window that a loss takes. Left out: 0.125; in era `linux` 205/1024.
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
-    pub beta: f64,
+    pub beta: Option<f64>,
     /// Let a window that shrinks between losses aim lower.
     pub fast_convergence: bool,
 }
 
 impl Default for BicParams {
     fn default() -> Self {
-        Self { low_window: 14.0, s_max: 32.0, s_min: 0.01, beta: 0.125, fast_convergence: true }
+        Self { low_window: 14.0, s_max: None, s_min: None, beta: None, fast_convergence: true }
     }
 }
 
 /// BIC.
 pub struct Bic {
     params: BicParams,
+    s_max: f64,
+    s_min: f64,
+    beta: f64,
     era: Era,
+    linux: Option<linux::Arithmetic>,
     /// Infinite before the first loss: max probing from the start.
     w_max: Option<f64>,
     /// Step of max probing, and where it doubles.
@@ -66,24 +73,47 @@ impl About<CcEnv> for Bic {
     const INFO: Info = Info {
         name: "bic",
         title: "BIC",
-        source: "Xu, Harfoush, Rhee, IEEE INFOCOM 2004, section III, doi:10.1109/INFCOM.2004.1354672",
+        source: "Xu, Harfoush, Rhee, IEEE INFOCOM 2004, section III, doi:10.1109/INFCOM.2004.1354672 (from memory; not compared)",
         status: Status::Specified,
     };
     const ALSO: &'static [&'static str] = &["bic-tcp"];
 
     fn new(params: BicParams, env: &CcEnv) -> Result<Self, Vec<Problem>> {
-        if params.s_max < params.s_min {
-            let range = format!("at least s_min, {} segments", params.s_min);
-            return Err(Problem::out_of_range("s_max", params.s_max, &range).into());
+        let is_linux = env.era == Era::Linux;
+        if let Some(s_min) = params.s_min.filter(|_| is_linux) {
+            let range = "to be left out in era \"linux\", whose BIC has no least increase";
+            return Err(Problem::out_of_range("s_min", s_min, range).into());
         }
-        Ok(Self { params, era: env.era, w_max: None, probe: None, searching: false })
+        let s_max = params.s_max.unwrap_or(if is_linux { linux::MAX_INCREMENT } else { 32.0 });
+        let s_min = params.s_min.unwrap_or(0.01_f64.min(s_max));
+        if s_max < s_min {
+            let range = format!("at least s_min, {s_min} segments");
+            return Err(Problem::out_of_range("s_max", s_max, &range).into());
+        }
+        if is_linux && (s_max.fract() != 0.0 || s_max < 1.0) {
+            let range = "a whole number of at least 1 in era \"linux\"";
+            return Err(Problem::out_of_range("s_max", s_max, range).into());
+        }
+        let beta = params.beta.unwrap_or(if is_linux { linux::BETA } else { 0.125 });
+        let linux = is_linux.then(|| linux::Arithmetic::new(&params, s_max, beta));
+        Ok(Self {
+            params,
+            s_max,
+            s_min,
+            beta,
+            era: env.era,
+            linux,
+            w_max: None,
+            probe: None,
+            searching: false,
+        })
     }
 }
 
 impl Bic {
     /// Increase for a round trip at window `w`.
     fn step(&mut self, w: f64) -> f64 {
-        let BicParams { s_max, s_min, .. } = self.params;
+        let (s_max, s_min) = (self.s_max, self.s_min);
         if let Some(w_max) = self.w_max.filter(|&w_max| w < w_max) {
             self.searching = true;
             self.probe = None;
@@ -103,7 +133,16 @@ impl Bic {
 }
 
 impl CongestionControl for Bic {
+    fn on_slow_start(&mut self, _window: &mut Window, ack: &Ack) {
+        if let Some(linux) = &mut self.linux {
+            linux.measure(ack);
+        }
+    }
+
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        if let Some(linux) = &mut self.linux {
+            return linux.grow(window, ack);
+        }
         let units = growth(ack, self.era);
         let w = window.cwnd;
         if units == 0.0 {
@@ -118,12 +157,15 @@ impl CongestionControl for Bic {
         if event.signal == Signal::Spurious {
             return;
         }
+        if let Some(linux) = &mut self.linux {
+            return linux.reduce(window, event);
+        }
         let used = in_use(window, event, self.era);
         if used < self.params.low_window {
             reduce_to(window, event, self.era, used / 2.0);
             self.w_max = Some(used);
         } else {
-            let kept = (1.0 - self.params.beta) * used;
+            let kept = (1.0 - self.beta) * used;
             let shrinks = self.params.fast_convergence && self.w_max.is_some_and(|w| used < w);
             self.w_max = Some(if shrinks { f64::midpoint(used, kept) } else { used });
             reduce_to(window, event, self.era, kept);
@@ -132,11 +174,13 @@ impl CongestionControl for Bic {
     }
 
     fn phase(&self) -> &'static str {
-        if self.searching { "binary-search" } else { "max-probing" }
+        let searching = self.linux.as_ref().map_or(self.searching, linux::Arithmetic::searches);
+        if searching { "binary-search" } else { "max-probing" }
     }
 
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {
-        out("w_max", self.w_max.unwrap_or(0.0));
+        let w_max = self.linux.as_ref().map(linux::Arithmetic::last_max).or(self.w_max);
+        out("w_max", w_max.unwrap_or(0.0));
     }
 }
 

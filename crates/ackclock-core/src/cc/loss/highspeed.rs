@@ -4,6 +4,7 @@
 //! so that 10 Gbit/s need one loss in ten million packets and not in five billion.
 //!
 //! **Source**: RFC 3649, sections 4 and 5.
+//! (From memory; not compared with the text.)
 //!
 //! **Rule** (w = window; `W`, `W1` = low and high window, `P`, `P1` = loss rates at them, B1 = decrease at W1)
 //! ```text
@@ -13,16 +14,19 @@
 //!          a(w) = w^2 p(w) 2 b(w) / (2 - b(w)),  at least 1
 //! ACK:     w += a(w) acked / w;   loss, ECN: w <- (1 - b(w)) w;   timeout: ssthresh as on loss, w <- 1
 //! ```
-//! Deviations: the functions are evaluated, while Linux and the RFC's appendix use a table of 73 windows with
-//! whole increases, so that theirs is lower by up to one segment per round trip. Limited slow start (RFC 3742), which
-//! section 8 recommends, is the slow start rule `limited`.
+//! Deviations: the functions are evaluated, while the RFC's appendix has a table of windows with whole increases. Limited
+//! slow start (RFC 3742), which section 8 recommends, is the slow start rule `limited`.
 //!
-//! Defaults by era: the same in all, those of the RFC: 38, 83000, 1e-3, 1e-7, 0.1.
+//! Defaults by era: the same in all, those of the RFC: 38, 83000, 1e-3, 1e-7, 0.1. Era `linux` follows the table as Linux 6.12
+//! (`tcp_highspeed.c`): by the program of the RFC's appendix B, with p(w) = 1 / (12.8 `w^1.2`), a row begins where a(w) exceeds that
+//! of the row before by more than 1; the k-th adds k segments and takes b of its upper window, in 1/256. Each
+//! acknowledgement, however many segments it is for, adds k to a count, and w of them make a segment.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::cc::usage::{growth, in_use, reduce_to};
+use crate::cc::credit::Growth;
+use crate::cc::usage::{growth, in_use, may_grow};
 use crate::cc::{Ack, CcEnv, Congestion, CongestionControl, Window};
 use crate::error::Problem;
 use crate::registry::{About, Info, Status};
@@ -61,10 +65,18 @@ impl Default for HighSpeedParams {
     }
 }
 
+/// Rows of the table in Linux, and a window that none reaches.
+const ROWS: usize = 72;
+const MOST: f64 = 1e7;
+
 /// `HighSpeed` TCP.
 pub struct HighSpeed {
     params: HighSpeedParams,
     era: Era,
+    growth: Growth,
+    /// Linux's table, empty in other eras, and its count towards the next segment.
+    rows: Vec<(f64, f64)>,
+    count: f64,
     /// ln of the ratio of the two windows.
     span: f64,
     /// Slope of ln p over ln w.
@@ -80,7 +92,7 @@ impl About<CcEnv> for HighSpeed {
     const INFO: Info = Info {
         name: "highspeed",
         title: "HighSpeed TCP",
-        source: "RFC 3649, sections 4 and 5",
+        source: "RFC 3649, sections 4 and 5 (from memory; not compared)",
         status: Status::Specified,
     };
     const ALSO: &'static [&'static str] = &["hstcp"];
@@ -97,7 +109,22 @@ impl About<CcEnv> for HighSpeed {
         }
         let span = (high_window / low_window).ln();
         let slope = (high_p / low_p).ln() / span;
-        Ok(Self { params, era: env.era, span, slope, at: 0.0, a: 1.0, b: 0.5 })
+        let mut control = Self {
+            params,
+            era: env.era,
+            growth: Growth::of(env.era),
+            rows: Vec::new(),
+            count: 0.0,
+            span,
+            slope,
+            at: 0.0,
+            a: 1.0,
+            b: 0.5,
+        };
+        if env.era == Era::Linux {
+            control.rows = control.table();
+        }
+        Ok(control)
     }
 }
 
@@ -113,24 +140,77 @@ impl HighSpeed {
             (self.a, self.b) = (1.0, 0.5);
             return;
         }
+        (self.a, self.b) = if self.era == Era::Linux { self.row(w) } else { self.curves(w) };
+    }
+
+    /// Increase and decrease by the functions, above the low window.
+    fn curves(&self, w: f64) -> (f64, f64) {
+        let low = self.params.low_window;
         let along = (w / low).ln() / self.span;
-        self.b = (0.5 + (self.params.high_decrease - 0.5) * along).max(self.params.high_decrease);
-        let p = self.params.low_p * (w / low).powf(self.slope);
-        self.a = (w * w * p * 2.0 * self.b / (2.0 - self.b)).max(1.0);
+        let b = 0.5 + (self.params.high_decrease - 0.5) * along;
+        let b = if self.era == Era::Linux { b.max(0.01) } else { b.max(self.params.high_decrease) };
+        let rounded = self.era == Era::Linux && self.params == HighSpeedParams::default();
+        let p = if rounded {
+            1.0 / (12.8 * w.powf(1.2))
+        } else {
+            self.params.low_p * (w / low).powf(self.slope)
+        };
+        ((w * w * p * 2.0 * b / (2.0 - b)).max(1.0), b)
+    }
+
+    /// The rows of the RFC's table: windows up to which k segments are added, and the decrease there. A row begins where
+    /// a(w) exceeds that of the row before by more than one.
+    fn table(&self) -> Vec<(f64, f64)> {
+        let mut rows = vec![(self.params.low_window.floor(), 0.5)];
+        let (mut w, mut a) = (self.params.low_window.floor(), 1.0);
+        while rows.len() < ROWS {
+            let (mut below, mut top) = (w, 2.0 * w);
+            while self.curves(top).0 <= a + 1.0 && top < MOST {
+                top *= 2.0;
+            }
+            while top - below > 1.0 {
+                let middle = f64::midpoint(below, top).floor();
+                if self.curves(middle).0 > a + 1.0 { top = middle } else { below = middle }
+            }
+            if top >= MOST {
+                break;
+            }
+            let (row_a, row_b) = self.curves(top);
+            (w, a) = (top, row_a);
+            rows.push((w, (256.0 * row_b).floor() / 256.0));
+        }
+        rows
+    }
+
+    /// Increase and decrease of the table for this window.
+    fn row(&self, w: f64) -> (f64, f64) {
+        let place = self.rows.partition_point(|&(top, _)| top < w).min(self.rows.len() - 1);
+        (place as f64 + 1.0, self.rows[place].1)
     }
 }
 
 impl CongestionControl for HighSpeed {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        let units = growth(ack, self.era);
         self.adapt(window.cwnd);
-        window.cwnd += units * self.a / window.cwnd;
+        if self.era != Era::Linux {
+            window.cwnd += growth(ack, self.era) * self.a / window.cwnd;
+        } else if may_grow(ack, self.era) {
+            self.count += self.a;
+            if self.count >= window.cwnd {
+                self.count -= window.cwnd;
+                window.cwnd = window.cwnd.floor() + 1.0;
+            }
+        }
     }
 
     fn on_congestion(&mut self, window: &mut Window, event: &Congestion) {
         let used = in_use(window, event, self.era);
         self.adapt(used);
-        reduce_to(window, event, self.era, (1.0 - self.b) * used);
+        self.count = 0.0;
+        if self.era == Era::Linux {
+            return self.growth.take_off(window, event, used, self.b);
+        }
+        self.growth.reduce_to(window, event, (1.0 - self.b) * used);
     }
 
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {
@@ -170,6 +250,34 @@ mod tests {
             assert!((control.a / a - 1.0).abs() < 0.03, "a({w}) = {}", control.a);
             assert!((control.b - b).abs() < 0.0051, "b({w}) = {}", control.b);
         }
+    }
+
+    /// Rows of `tcp_highspeed.c`: windows up to 38, 118, 221, 1058, 10661, 89053 add 1, 2, 3, 8, 30, 72 and lose 128, 112, 104,
+    /// 83, 52, 24 of 256. One above is the next row.
+    #[test]
+    fn in_era_linux_increase_and_decrease_are_those_of_the_kernels_table() {
+        let mut control = HighSpeed::new(HighSpeedParams::default(), &env(Era::Linux)).unwrap();
+        for (w, a, b) in [
+            (38.0, 1.0, 128.0),
+            (39.0, 2.0, 112.0),
+            (118.0, 2.0, 112.0),
+            (119.0, 3.0, 104.0),
+            (221.0, 3.0, 104.0),
+            (1058.0, 8.0, 83.0),
+            (1059.0, 9.0, 81.0),
+            (10_661.0, 30.0, 52.0),
+            (89_053.0, 72.0, 24.0),
+            (200_000.0, 72.0, 24.0),
+        ] {
+            control.adapt(w);
+            assert_eq!((control.a, control.b * 256.0), (a, b), "{w}");
+        }
+        // 100 acknowledgements of two segments each add 2 to the count at 100 segments: two segments.
+        let mut window = Window { cwnd: 100.0, ssthresh: 2.0 };
+        for _ in 0..101 {
+            control.on_ack(&mut window, &Ack::at(Time::ZERO, 2));
+        }
+        assert_eq!(window.cwnd, 102.0);
     }
 
     /// RFC 3649, section 5, table 2: 38, 263, 1795 and 12279 segments at 1e-3 to 1e-6. The table takes a and b of the

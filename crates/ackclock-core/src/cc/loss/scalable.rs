@@ -12,15 +12,16 @@
 //! w > lw:   w += a acked;  loss, ECN: w <- (1 - b) w;   timeout: ssthresh as on loss, w <- 1
 //! window before a loss at the loss rate p:   a / (b p) = 0.08 / p
 //! ```
-//! Deviations: none known. Linux's `tcp_scalable` adds 1/100 with a legacy window of 100 by way of min(w, 100), so it
-//! is Reno's increase up to 100 segments, and takes an eighth at all windows.
+//! Deviations: none known.
 //!
-//! Defaults by era: the same in all: a = 0.01, b = 0.125, legacy window 16.
+//! Defaults by era: a = 0.01, b = 0.125, legacy window 16. In era `linux` as in Linux 6.12 (`tcp_scalable.c`): whole
+//! segments, one for min(w, 1/a) acknowledged, so Reno's increase up to 100 segments, and b at all windows.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::cc::usage::{growth, in_use, reduce_to};
+use crate::cc::credit::Growth;
+use crate::cc::usage::{growth, in_use};
 use crate::cc::{Ack, CcEnv, Congestion, CongestionControl, Window};
 use crate::error::Problem;
 use crate::registry::{About, Info, Status};
@@ -36,7 +37,7 @@ pub struct ScalableParams {
     /// Part of the window that a loss takes.
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub b: f64,
-    /// Window up to which it is Reno.
+    /// Window up to which it is Reno; in era `linux`, where it is `1 / a` for growth and 0 for losses, of no effect.
     #[schemars(range(min = 0), extend("x-unit" = "segments"))]
     pub legacy_window: f64,
 }
@@ -51,6 +52,7 @@ impl Default for ScalableParams {
 pub struct Scalable {
     params: ScalableParams,
     era: Era,
+    growth: Growth,
 }
 
 impl About<CcEnv> for Scalable {
@@ -65,12 +67,16 @@ impl About<CcEnv> for Scalable {
     const ALSO: &'static [&'static str] = &["stcp"];
 
     fn new(params: ScalableParams, env: &CcEnv) -> Result<Self, Vec<Problem>> {
-        Ok(Self { params, era: env.era })
+        Ok(Self { params, era: env.era, growth: Growth::of(env.era) })
     }
 }
 
 impl CongestionControl for Scalable {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        if self.era == Era::Linux {
+            let per = window.cwnd.min(1.0 / self.params.a);
+            return self.growth.add_one_per(window, ack, per as u32);
+        }
         let legacy = window.cwnd <= self.params.legacy_window;
         let step = if legacy { 1.0 / window.cwnd } else { self.params.a };
         window.cwnd += step * growth(ack, self.era);
@@ -78,8 +84,8 @@ impl CongestionControl for Scalable {
 
     fn on_congestion(&mut self, window: &mut Window, event: &Congestion) {
         let used = in_use(window, event, self.era);
-        let part = if used <= self.params.legacy_window { 0.5 } else { self.params.b };
-        reduce_to(window, event, self.era, (1.0 - part) * used);
+        let legacy = self.era != Era::Linux && used <= self.params.legacy_window;
+        self.growth.take_off(window, event, used, if legacy { 0.5 } else { self.params.b });
     }
 }
 
@@ -119,5 +125,22 @@ mod tests {
         assert_eq!(window.cwnd, 11.0);
         control.on_congestion(&mut window, &Congestion::at(Time::ZERO, lost, 11));
         assert_eq!(window.cwnd, 5.5);
+    }
+
+    /// `tcp_scalable.c`: one segment for min(w, 100) acknowledged; w - w/8 in whole numbers at every window.
+    #[test]
+    fn in_era_linux_it_is_renos_growth_up_to_a_hundred_and_an_eighth_at_all_windows() {
+        let lost = Signal::FastRetransmit { lost: 1 };
+        for (w, acked, grown, left) in
+            [(50.0, 50, 51.0, 44.0), (250.0, 250, 252.0, 219.0), (12.0, 11, 12.0, 11.0)]
+        {
+            let mut control = Scalable::new(ScalableParams::default(), &env(Era::Linux)).unwrap();
+            let mut window = Window { cwnd: w, ssthresh: 2.0 };
+            control.on_ack(&mut window, &Ack::at(Time::ZERO, acked));
+            assert_eq!(window.cwnd, grown);
+            window.cwnd = w;
+            control.on_congestion(&mut window, &Congestion::at(Time::ZERO, lost, w as u32));
+            assert_eq!(window.cwnd, left);
+        }
     }
 }

@@ -16,6 +16,8 @@
 //! ```
 //! Deviations: no detection of classic ECN queues and no fall-back on them (RFC 9331, section 4.3, item 4); Linux does
 //! not scale by V above 100 ms, which is the same, as V = SRTT there. Counts are AccECN's (RFC 9768), of packets.
+//! Linux's module (`tcp_prague` 0.6 of the L4S team) goes by a segment for each acknowledgement to what a mark leaves, updates
+//! alpha at the end of a round only, and gives no credit to a loss for a reduction by marks.
 //!
 //! Defaults by era: the same in all: g = 1/16, V = 25 ms.
 

@@ -3,6 +3,7 @@
 //! **Source**: K. Tan, J. Song, Q. Zhang, M. Sridharan, "A Compound TCP Approach for High-speed and Long
 //! Distance Networks", IEEE INFOCOM 2006, section III, doi:10.1109/INFOCOM.2006.188;
 //! draft-sridharan-tcpm-ctcp-02, section 3.
+//! (From memory; not compared with the text.)
 //!
 //! **Rule** (w = c + d is the window; once per round, diff = w (1 - baseRTT / R), R = mean round trip)
 //! ```text
@@ -71,7 +72,7 @@ impl About<CcEnv> for Compound {
         name: "compound",
         title: "Compound TCP",
         source: "Tan, Song, Zhang, Sridharan, IEEE INFOCOM 2006, section III, \
-                 doi:10.1109/INFOCOM.2006.188",
+                 doi:10.1109/INFOCOM.2006.188 (from memory; not compared)",
         status: Status::Specified,
     };
     const ALSO: &'static [&'static str] = &["ctcp"];

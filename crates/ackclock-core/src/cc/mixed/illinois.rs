@@ -12,17 +12,21 @@
 //!       = k1 / (k2 + da)          k2 = (dm - d1) amin / (amax - amin) - d1,  k1 = amax (k2 + d1)
 //! beta  = beta_min  da <= d2;   linear between;   beta_max  da >= d3
 //! w < W_thresh: alpha = 1, beta = 1/2
-//! ACK: w += alpha acked / w;   loss, ECN: w <- (1 - beta) w;   timeout: ssthresh as on loss, w <- 1, dm forgotten
+//! ACK: w += alpha acked / w;   loss, ECN: w <- (1 - beta) w;   timeout: ssthresh as on loss, w <- 1, alpha 1, beta 1/2
 //! ```
-//! Deviations: none known. Linux holds the base round trip and dm until a timeout, as here.
+//! The base round trip and dm are of the whole flow, also over timeouts, as in Linux 6.12 (`tcp_illinois.c`).
 //!
-//! Defaults by era: the same in all, those of the source: alpha in [0.3, 10], beta in [1/8, 1/2], `W_thresh` 15, theta 5.
+//! Deviations: alpha is 1 before the first round trip, in Linux 10; slow start makes that no difference.
+//!
+//! Defaults by era: the same in all, those of the source: alpha in [0.3, 10], beta in [1/8, 1/2], `W_thresh` 15, theta 5; in era `linux`
+//! windows are whole segments.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::cc::credit::Growth;
 use crate::cc::rounds::{RoundRtt, RoundSamples};
-use crate::cc::usage::{growth, in_use, reduce_to};
+use crate::cc::usage::in_use;
 use crate::cc::{Ack, CcEnv, Congestion, CongestionControl, Signal, Window};
 use crate::error::Problem;
 use crate::registry::{About, Info, Status};
@@ -74,6 +78,7 @@ impl Default for IllinoisParams {
 pub struct Illinois {
     params: IllinoisParams,
     era: Era,
+    growth: Growth,
     samples: RoundSamples,
     rtt_max: f64,
     alpha: f64,
@@ -113,6 +118,7 @@ impl About<CcEnv> for Illinois {
             beta: params.beta_max,
             params,
             era: env.era,
+            growth: Growth::of(env.era),
             samples: RoundSamples::default(),
             rtt_max: 0.0,
             above: false,
@@ -164,15 +170,19 @@ impl CongestionControl for Illinois {
 
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         self.measure(window.cwnd, ack);
-        window.cwnd += growth(ack, self.era) * (self.alpha / window.cwnd).min(1.0);
+        self.growth.add(window, ack, self.alpha);
     }
 
     fn on_congestion(&mut self, window: &mut Window, event: &Congestion) {
         let used = in_use(window, event, self.era);
-        reduce_to(window, event, self.era, (1.0 - self.beta) * used);
+        if self.era == Era::Linux {
+            self.growth.take_off(window, event, used, self.beta);
+        } else {
+            self.growth.reduce_to(window, event, (1.0 - self.beta) * used);
+        }
         self.samples.forget();
         if let Signal::Rto { .. } = event.signal {
-            (self.alpha, self.beta, self.rtt_max) = (1.0, self.params.beta_max, 0.0);
+            (self.alpha, self.beta) = (1.0, self.params.beta_max);
             (self.above, self.below) = (false, 0);
         }
     }
@@ -249,6 +259,21 @@ mod tests {
         window.cwnd = 100.0;
         control.on_congestion(&mut window, &Congestion::at(Time::ZERO, lost, 100));
         assert_eq!((window.cwnd, window.ssthresh), (87.5, 87.5));
+    }
+
+    /// `tcp_illinois_state` resets alpha and beta only: a queue of 1 ms is small beside the 100 ms that the flow has seen.
+    #[test]
+    fn a_timeout_leaves_the_largest_queueing_delay() {
+        let mut control = illinois();
+        control.rtt_max = 0.2;
+        control.adapt(100.0, round(145.0), 0.1);
+        let mut window = Window { cwnd: 100.0, ssthresh: 2.0 };
+        let timeout = Signal::Rto { consecutive: 1 };
+        control.on_congestion(&mut window, &Congestion::at(Time::ZERO, timeout, 100));
+        assert_eq!((control.alpha, control.beta), (1.0, 0.5));
+        control.adapt(100.0, round(101.0), 0.1);
+        near::<9>(control.alpha, 10.0);
+        near::<9>(control.beta, 0.125);
     }
 
     /// Without queue it is AIMD with a = 10 and b = 1/8: the periodic law sqrt(a (2 - b) / (2 b p)) gives

@@ -12,13 +12,15 @@
 //! much for each, which is the same per round trip. baseRTT is the smallest sample of the flow, in the source of the
 //! time since the last loss.
 //!
-//! Defaults by era: the same in all: beta = 3 segments.
+//! Defaults by era: the same in all: beta = 3 segments. Era `linux` counts in whole segments, as Linux 6.12
+//! (`tcp_veno.c`), which takes N from the smallest sample since the last acknowledgement; here the mean of the round trip.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::cc::credit::Growth;
 use crate::cc::rounds::RoundSamples;
-use crate::cc::usage::{growth, in_use, reduce_to};
+use crate::cc::usage::{growth, in_use};
 use crate::cc::{Ack, CcEnv, Congestion, CongestionControl, Signal, Window};
 use crate::error::Problem;
 use crate::registry::{About, Info, Status};
@@ -46,6 +48,7 @@ impl Default for VenoParams {
 pub struct Veno {
     params: VenoParams,
     era: Era,
+    growth: Growth,
     samples: RoundSamples,
     /// Segments queued in the last round; unknown before the first and after a timeout.
     queued: Option<f64>,
@@ -61,7 +64,13 @@ impl About<CcEnv> for Veno {
     };
 
     fn new(params: VenoParams, env: &CcEnv) -> Result<Self, Vec<Problem>> {
-        Ok(Self { params, era: env.era, samples: RoundSamples::default(), queued: None })
+        Ok(Self {
+            params,
+            era: env.era,
+            growth: Growth::of(env.era),
+            samples: RoundSamples::default(),
+            queued: None,
+        })
     }
 }
 
@@ -86,6 +95,9 @@ impl CongestionControl for Veno {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         self.measure(window.cwnd, ack);
         let step = if self.is_congested(false) { 0.5 } else { 1.0 };
+        if self.era == Era::Linux {
+            return self.growth.add(window, ack, step);
+        }
         window.cwnd += step * growth(ack, self.era) / window.cwnd;
     }
 
@@ -94,7 +106,7 @@ impl CongestionControl for Veno {
         let timeout = matches!(event.signal, Signal::Rto { .. });
         let congested = timeout || self.is_congested(true);
         let factor = if congested { 0.5 } else { self.params.random_loss_factor };
-        reduce_to(window, event, self.era, factor * used);
+        self.growth.reduce_to(window, event, factor * used);
         self.samples.forget();
         if timeout {
             self.queued = None;

@@ -16,17 +16,18 @@
 //! timeout:   ssthresh <- max(BWE RTTmin, 2),  w <- 1
 //! ```
 //! Deviations: BWE is 0 before the first sample; a loss in the first round trip halves. g = 0.9 is the source's (ns-3's
-//! `TcpWestwood` has it too, on the mean of two samples). Linux (`tcp_westwood.c`) filters twice with 7/8, takes the first
-//! sample as it is, as here, and forgets `RTTmin` after a timeout; here there is one filter, and `RTTmin` is that of the
-//! flow.
+//! `TcpWestwood` has it too, on the mean of two samples).
 //!
-//! Defaults by era: the same in all: g = 0.9.
+//! Defaults by era: g = 0.9. In era `linux`, as in Linux 6.12 (`tcp_westwood.c`), g = 7/8 in two filters, one after the
+//! other, `RTTmin` begins anew after a timeout, and windows are whole segments. There the window after a loss is first
+//! halved and becomes BWE `RTTmin` when recovery ends; here it is that from the beginning of recovery.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::cc::usage::{growth, in_use, reduce_to};
-use crate::cc::{Ack, CcEnv, Congestion, CongestionControl, Window};
+use crate::cc::credit::Growth;
+use crate::cc::usage::{growth, in_use};
+use crate::cc::{Ack, CcEnv, Congestion, CongestionControl, Signal, Window};
 use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 use crate::scenario::Era;
@@ -36,26 +37,25 @@ use crate::units::{Span, Time};
 const LEAST: Span = Span::from_millis(50);
 
 /// Parameters of Westwood+.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct WestwoodParams {
-    /// Weight of the old estimate of the rate.
+    /// Weight of the old estimate of the rate. Left out: 0.9; in era `linux` 0.875.
     #[schemars(range(min = 0), extend("exclusiveMaximum" = 1))]
-    pub gain: f64,
-}
-
-impl Default for WestwoodParams {
-    fn default() -> Self {
-        Self { gain: 0.9 }
-    }
+    pub gain: Option<f64>,
 }
 
 /// Westwood+.
 pub struct Westwood {
     gain: f64,
     era: Era,
+    growth: Growth,
     /// Estimate in segments per second; 0 before the first sample.
     rate: f64,
+    /// The first of Linux's two filters.
+    first_filter: f64,
+    /// Linux's smallest round trip since the last timeout, in seconds.
+    min_rtt: f64,
     /// When the present sample began, and what had been delivered then.
     began: Option<(Time, u64)>,
 }
@@ -72,21 +72,47 @@ impl About<CcEnv> for Westwood {
     const ALSO: &'static [&'static str] = &["westwood+"];
 
     fn new(params: WestwoodParams, env: &CcEnv) -> Result<Self, Vec<Problem>> {
-        Ok(Self { gain: params.gain, era: env.era, rate: 0.0, began: None })
+        let usual = if env.era == Era::Linux { 0.875 } else { 0.9 };
+        Ok(Self {
+            gain: params.gain.unwrap_or(usual),
+            era: env.era,
+            growth: Growth::of(env.era),
+            rate: 0.0,
+            first_filter: 0.0,
+            min_rtt: f64::INFINITY,
+            began: None,
+        })
     }
 }
 
 impl Westwood {
     fn measure(&mut self, ack: &Ack) {
+        if let Some(rtt) = ack.rtt {
+            self.min_rtt = self.min_rtt.min(rtt.seconds());
+        }
         let (began, delivered) = *self.began.get_or_insert((ack.now, ack.delivered));
         let span = ack.now.since(began);
         if span >= LEAST.max(ack.srtt) {
             let sample = ack.delivered.saturating_sub(delivered) as f64 / span.seconds();
-            let first = self.rate == 0.0;
-            self.rate =
-                if first { sample } else { self.gain * self.rate + (1.0 - self.gain) * sample };
+            self.filter(sample);
             self.began = Some((ack.now, ack.delivered));
         }
+    }
+
+    fn filter(&mut self, sample: f64) {
+        if self.rate == 0.0 {
+            (self.rate, self.first_filter) = (sample, sample);
+            return;
+        }
+        let mean = |old: f64, new: f64| self.gain * old + (1.0 - self.gain) * new;
+        self.first_filter = mean(self.first_filter, sample);
+        let input = if self.era == Era::Linux { self.first_filter } else { sample };
+        self.rate = mean(self.rate, input);
+    }
+
+    fn smallest_rtt(&self, event: &Congestion) -> f64 {
+        let is_known = self.era == Era::Linux && self.min_rtt.is_finite();
+        if is_known { self.min_rtt } else { event.min_rtt.seconds() }
     }
 }
 
@@ -97,13 +123,19 @@ impl CongestionControl for Westwood {
 
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         self.measure(ack);
+        if self.era == Era::Linux {
+            return self.growth.add(window, ack, 1.0);
+        }
         window.cwnd += growth(ack, self.era) / window.cwnd;
     }
 
     fn on_congestion(&mut self, window: &mut Window, event: &Congestion) {
         let used = in_use(window, event, self.era);
-        let kept = if self.rate > 0.0 { self.rate * event.min_rtt.seconds() } else { used / 2.0 };
-        reduce_to(window, event, self.era, kept);
+        let kept = if self.rate > 0.0 { self.rate * self.smallest_rtt(event) } else { used / 2.0 };
+        self.growth.reduce_to(window, event, kept);
+        if matches!(event.signal, Signal::Rto { .. }) {
+            self.min_rtt = f64::INFINITY;
+        }
     }
 
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {
@@ -114,7 +146,6 @@ impl CongestionControl for Westwood {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cc::Signal;
     use crate::cc::test_support::env;
 
     fn westwood() -> Westwood {
@@ -173,6 +204,25 @@ mod tests {
         assert!((control.rate - 1000.0).abs() < 1e-6, "{}", control.rate);
         run(&mut control, &mut window, 130, 250, 5); // half the rate: 900 + 50
         assert!((control.rate - 950.0).abs() < 1e-6, "{}", control.rate);
+    }
+
+    /// Half the rate after a first sample of 1000: the first filter 937.5, the second 7/8 1000 + 937.5/8 = 992.1875;
+    /// times 80 ms 79.375, whole 79. After a timeout the smallest round trip is that of the samples since: 100 ms, 99.
+    #[test]
+    fn in_era_linux_two_filters_follow_each_other_and_a_timeout_forgets_the_round_trip() {
+        let mut control = Westwood::new(WestwoodParams::default(), &env(Era::Linux)).unwrap();
+        let mut window = Window { cwnd: 120.0, ssthresh: 2.0 };
+        control.filter(1000.0);
+        control.filter(500.0);
+        assert_eq!((control.first_filter, control.rate), (937.5, 992.1875));
+        let ack = |ms| Ack { rtt: Some(Span::from_millis(ms)), ..Ack::at(Time::ZERO, 0) };
+        control.on_ack(&mut window, &ack(80));
+        control.on_congestion(&mut window, &event(Signal::Rto { consecutive: 1 }));
+        assert_eq!((window.cwnd, window.ssthresh), (1.0, 79.0));
+        window = Window { cwnd: 120.0, ssthresh: 2.0 };
+        control.on_ack(&mut window, &ack(100));
+        control.on_congestion(&mut window, &event(Signal::FastRetransmit { lost: 1 }));
+        assert_eq!((window.cwnd, window.ssthresh), (99.0, 99.0));
     }
 
     #[test]

@@ -11,17 +11,20 @@
 //!             else (competes with Reno):                                          w <- w / 2
 //!             w_reno <- w_reno / 2;      timeout: ssthresh as on loss, w <- 1
 //! ```
-//! `w_reno` is at least 2 and begins as w / 2 in the first round trip of slow mode. Deviations: Q follows from the
+//! `w_reno` is at least 2 and begins as w / 2 in the first round trip of slow mode. Slow start has the same decision, so that
+//! a queue of more than `Q_max` ends it, as in Linux and ns-3 (`tcp-yeah.cc`). Deviations: Q follows from the
 //! smallest sample of the round, as in Linux (`tcp_yeah.c`), which decides only on more than two samples, as this
 //! does not: a round of two is as good in a simulation, whose samples have no noise of hosts.
 //!
-//! Defaults by era: the same in all: `Q_max` 80, phi 8, rho 16, zeta 50, gamma 1, a 0.01.
+//! Defaults by era: the same in all: `Q_max` 80, phi 8, rho 16, zeta 50, gamma 1, a 0.01; in era `linux` windows are whole
+//! segments.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::cc::credit::Growth;
 use crate::cc::rounds::{RoundRtt, RoundSamples};
-use crate::cc::usage::{growth, in_use, reduce_to};
+use crate::cc::usage::{growth, in_use};
 use crate::cc::{Ack, CcEnv, Congestion, CongestionControl, Signal, Window};
 use crate::error::Problem;
 use crate::registry::{About, Info, Status};
@@ -61,6 +64,7 @@ impl Default for YeahParams {
 pub struct Yeah {
     params: YeahParams,
     era: Era,
+    growth: Growth,
     samples: RoundSamples,
     slow: bool,
     /// Estimate of the window that Reno would have.
@@ -84,6 +88,7 @@ impl About<CcEnv> for Yeah {
         Ok(Self {
             params,
             era: env.era,
+            growth: Growth::of(env.era),
             samples: RoundSamples::default(),
             slow: false,
             reno: 2.0,
@@ -95,6 +100,11 @@ impl About<CcEnv> for Yeah {
 }
 
 impl Yeah {
+    /// A number of segments, in era `linux` a whole one.
+    fn whole(&self, segments: f64) -> f64 {
+        if self.era == Era::Linux { segments.floor() } else { segments }
+    }
+
     fn decide(&mut self, window: &mut Window, round: RoundRtt, base: f64) {
         let w = window.cwnd;
         let delay = (round.least - base).max(0.0);
@@ -111,10 +121,11 @@ impl Yeah {
         }
         if long && w > self.reno {
             let drained = (self.queued / self.params.gamma).min(w / 2.0);
-            window.cwnd = (w - drained).max(self.reno);
+            window.cwnd = (w - self.whole(drained)).max(self.reno);
             window.ssthresh = window.cwnd.max(2.0);
         }
-        self.reno = if self.reno <= 2.0 { (window.cwnd / 2.0).max(2.0) } else { self.reno + 1.0 };
+        let half = self.whole(window.cwnd / 2.0).max(2.0);
+        self.reno = if self.reno <= 2.0 { half } else { self.reno + 1.0 };
         self.slow_rounds = self.slow_rounds.saturating_add(1);
     }
 }
@@ -122,14 +133,18 @@ impl Yeah {
 impl CongestionControl for Yeah {
     fn on_slow_start(&mut self, window: &mut Window, ack: &Ack) {
         if let Some(round) = self.samples.on_ack(ack) {
-            // Slow start decides; only what is queued is measured.
-            self.queued = window.cwnd * (1.0 - ack.min_rtt.seconds() / round.least).max(0.0);
+            self.decide(window, round, ack.min_rtt.seconds());
         }
     }
 
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         if let Some(round) = self.samples.on_ack(ack) {
             self.decide(window, round, ack.min_rtt.seconds());
+        }
+        if self.era == Era::Linux {
+            let fast = window.cwnd.min(1.0 / self.params.a);
+            let per = if self.slow { window.cwnd } else { fast };
+            return self.growth.add_one_per(window, ack, per as u32);
         }
         let step = if self.slow { 1.0 / window.cwnd } else { self.params.a.max(1.0 / window.cwnd) };
         window.cwnd += step * growth(ack, self.era);
@@ -145,10 +160,11 @@ impl CongestionControl for Yeah {
         } else {
             used / 2.0
         };
-        self.reno = (self.reno / 2.0).max(2.0);
+        self.reno = self.whole(self.reno / 2.0).max(2.0);
         self.fast_rounds = 0;
         self.samples.forget();
-        reduce_to(window, event, self.era, used - taken);
+        let kept = used - self.whole(taken);
+        self.growth.reduce_to(window, event, kept);
     }
 
     fn keeps_queued(&self) -> Option<f64> {
@@ -170,7 +186,7 @@ mod tests {
     use super::*;
     use crate::cc::test_support::env;
     use crate::near::near;
-    use crate::units::Time;
+    use crate::units::{Span, Time};
 
     const LOSS: Signal = Signal::FastRetransmit { lost: 1 };
 
@@ -214,6 +230,25 @@ mod tests {
         control.decide(&mut window, round(125.0), 0.1);
         near::<9>(window.cwnd, 900.0);
         near::<9>(control.reno, 901.0);
+    }
+
+    /// 1000 segments in slow start at 110 ms over 100 ms: 90.9 queued, more than 80. At 107 ms 65.4.
+    #[test]
+    fn a_queue_beyond_the_limit_ends_slow_start() {
+        for (ms, cwnd, ssthresh) in
+            [(110, 1000.0 - 1000.0 / 11.0, 1000.0 - 1000.0 / 11.0), (107, 1000.0, f64::INFINITY)]
+        {
+            let mut control = yeah();
+            let mut window = Window { cwnd: 1000.0, ssthresh: f64::INFINITY };
+            let ack = |round, ms| {
+                let min_rtt = Span::from_millis(100);
+                Ack { rtt: Some(Span::from_millis(ms)), min_rtt, round, ..Ack::at(Time::ZERO, 1) }
+            };
+            control.on_slow_start(&mut window, &ack(0, ms));
+            control.on_slow_start(&mut window, &ack(1, ms));
+            near::<9>(window.cwnd, cwnd);
+            assert!((window.ssthresh - ssthresh).abs() < 1e-9 || window.ssthresh == ssthresh);
+        }
     }
 
     #[test]

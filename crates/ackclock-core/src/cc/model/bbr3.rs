@@ -18,7 +18,7 @@
 //! ```
 //! Volumes are counted in segments and rates in segments per second.
 //!
-//! Deviations: no ECN response, as in the draft. The share of a lost packet beyond the loss threshold is kept
+//! Deviations: no ECN response, as in the draft. The offload budget is three quanta over QUIC too, for which the draft has one. The share of a lost packet beyond the loss threshold is kept
 //! within the packet. Where the draft gives text only (`CheckStartupHighLoss`), ranges of lost segments are
 //! counted as they are declared lost. `full_bw_now` is set there too, as the draft's test cases have it. What a
 //! spurious episode is to restore is saved once, when it begins, as the text ("Saving State Upon Loss Recovery") and

@@ -4,6 +4,7 @@
 //! Dropping", ACM CCR 33(2), 2003 (doi:10.1145/956981.956985). The text could not be had: rebuilt
 //! from summaries. Gains of 1.7 and 1.8, 160 updates a second and 500 samples are also those of
 //! programs by others that cite it; one sample in 5 could not be checked.
+//! (From memory; not compared with the text.)
 //!
 //! **Rule**: a shadow buffer holds the flows of the last `shadow` sampled arrivals, of which it
 //! samples one in `sample` at random; m is a flow's number in it:
@@ -89,7 +90,7 @@ impl About<QdiscEnv> for Afd {
     const INFO: Info = Info {
         name: "afd",
         title: "AFD: approximate fair dropping",
-        source: "Pan, Breslau, Prabhakar & Shenker, ACM CCR 33(2), 2003, doi:10.1145/956981.956985",
+        source: "Pan, Breslau, Prabhakar & Shenker, ACM CCR 33(2), 2003, doi:10.1145/956981.956985 (from memory; not compared)",
         status: Status::Reconstructed,
     };
 

@@ -4,6 +4,7 @@
 //! Algorithms", University of Michigan CSE-TR-387-99, 1999; IEEE/ACM Trans. Networking 10(4), 2002
 //! (doi:10.1109/TNET.2002.801399). The texts could not be had: the rule is that of its many
 //! retellings, defaults are those of the authors' ns-1.1 code as ported to ns-3.
+//! (From memory; not compared with the text.)
 //!
 //! **Rule**: arrivals are dropped or marked with probability p;
 //! - an arrival finds no room, more than `freeze` after the last change: `p = min(1, p + d1)`;
@@ -74,7 +75,7 @@ impl About<QdiscEnv> for Blue {
     const INFO: Info = Info {
         name: "blue",
         title: "BLUE: drop probability from overflow and idle link",
-        source: "Feng, Kandlur, Saha & Shin, CSE-TR-387-99, 1999; IEEE/ACM ToN 10(4), 2002, doi:10.1109/TNET.2002.801399",
+        source: "Feng, Kandlur, Saha & Shin, CSE-TR-387-99, 1999; IEEE/ACM ToN 10(4), 2002, doi:10.1109/TNET.2002.801399 (from memory; not compared)",
         status: Status::Reconstructed,
     };
 

@@ -11,7 +11,9 @@
 //! - BLUE: p += `p_increase` when the buffer overflows, p -= `p_decrease` when the queue is found empty, each at
 //!   most once per `target`; every packet, capable or not, is dropped with p.
 //!
-//! **Deviations**: none known. Under a discipline with a shared buffer, overflows are that discipline's, and p
+//! **Deviations**: the first signal of a fresh queue comes an `interval` after the first late packet, as the comment in the source
+//! has it. In the code of Linux 6.12 it comes with the packet after the first late one: the inverse root of the count is 0 until
+//! the count first changes. Under a discipline with a shared buffer, overflows are that discipline's, and p
 //! stays 0 unless it reports them, as CAKE does.
 //!
 //! **Defaults by era**: the same in all.

@@ -1,6 +1,7 @@
 //! CoDel, controlled delay: drops at departure while the sojourn time stays above a target.
 //!
 //! **Source**: RFC 8289, section 5 (doi:10.17487/RFC8289).
+//! (From memory; not compared with the text.)
 //!
 //! **Rule**, for every packet at departure, with sojourn time s and b bytes left behind:
 //! - s < `target` or b <= `mtu`: leave the dropping state;
@@ -99,7 +100,7 @@ impl About<QdiscEnv> for Codel {
     const INFO: Info = Info {
         name: "codel",
         title: "CoDel: controlled delay",
-        source: "RFC 8289, section 5, doi:10.17487/RFC8289",
+        source: "RFC 8289, section 5, doi:10.17487/RFC8289 (from memory; not compared)",
         status: Status::Specified,
     };
 

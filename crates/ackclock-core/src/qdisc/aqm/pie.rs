@@ -10,7 +10,8 @@
 //!   of the last departure;
 //! - an arrival is dropped with p, unless the burst allowance lasts, or p < 0.2 and d' < target / 2,
 //!   or at most two mean packets wait; never while the sum of p since the last drop is below 0.85,
-//!   always from 8.5 on (`derandomise`); marked instead if p is below `mark_ecnth`.
+//!   always from 8.5 on (`derandomise`); marked instead if p is below `mark_ecnth`. A drop for want of room ends the
+//!   sum too.
 //!
 //! **Deviations**: the optional switching off of section 5.3 is left out. The measured time is for
 //! exactly `dq_threshold` bytes: the packet that starts a measurement is not counted, and what the
@@ -253,6 +254,10 @@ impl Aqm for Pie {
 
     fn on_idle(&mut self, _now: Time) {
         self.sojourn = 0.0;
+    }
+
+    fn on_overflow(&mut self) {
+        self.sum_p = 0.0;
     }
 
     fn timer_interval(&self) -> Option<Span> {

@@ -3,6 +3,7 @@
 //! **Source**: Floyd & Jacobson, IEEE/ACM Trans. Networking 1(4), 1993 (doi:10.1109/90.251892); gentle curve:
 //! Floyd 2000; adaptation of `max_p` and automatic parameters: Floyd, Gummadi & Shenker, "Adaptive
 //! RED", ICSI 2001; ECN: RFC 3168, section 7. The ns-2 eras follow ns-2's RED.
+//! (From memory; not compared with the text.)
 //!
 //! **Rule**, at every arrival with q waiting:
 //! - `avg = (1 - w_q)^(m + 1) avg + w_q q`, m = whole mean packets that fit into the idle time;
@@ -20,7 +21,8 @@
 //! would cross a given one stay. Delivery opportunities are no rate. The eras before `rfc` have four
 //! habits of ns-2: parameters stay those of the first rate; the arrival that crosses `min_th` is never dropped and counts as the first; an arrival that finds at
 //! most one unit (packet; in bytes mode, byte) waiting is never dropped; adapting `max_p` does not
-//! move the gentle line.
+//! move the gentle line. Linux's `sch_red` (6.12) is another realisation, and not here: it counts bytes, draws one random
+//! number for each drop in place of one for each arrival, lets the average decay by a table, and adapts `max_p` by a timer.
 //!
 //! **Defaults by era** (parameters left out):
 //!
@@ -224,7 +226,7 @@ impl About<QdiscEnv> for Red {
     const INFO: Info = Info {
         name: "red",
         title: "RED: random early detection (classic, gentle, adaptive)",
-        source: "Floyd & Jacobson, IEEE/ACM ToN 1(4), 1993, doi:10.1109/90.251892; Floyd, Gummadi & Shenker, Adaptive RED, ICSI 2001",
+        source: "Floyd & Jacobson, IEEE/ACM ToN 1(4), 1993, doi:10.1109/90.251892; Floyd, Gummadi & Shenker, Adaptive RED, ICSI 2001 (from memory; not compared)",
         status: Status::Specified,
     };
 

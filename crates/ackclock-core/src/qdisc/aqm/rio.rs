@@ -2,6 +2,7 @@
 //!
 //! **Source**: Clark & Fang, "Explicit Allocation of Best-Effort Packet Delivery Service", IEEE/ACM
 //! Trans. Networking 6(4), 1998, section III (doi:10.1109/90.720870).
+//! (From memory; not compared with the text.)
 //!
 //! **Rule**: RED (see `red`) twice over one FIFO. An In packet is judged by the average number of
 //! In packets and the In curve, an Out packet by the average of all packets and the Out curve; each
@@ -115,7 +116,7 @@ impl About<QdiscEnv> for Rio {
     const INFO: Info = Info {
         name: "rio",
         title: "RIO: RED with In and Out",
-        source: "Clark & Fang, IEEE/ACM ToN 6(4), 1998, section III, doi:10.1109/90.720870",
+        source: "Clark & Fang, IEEE/ACM ToN 6(4), 1998, section III, doi:10.1109/90.720870 (from memory; not compared)",
         status: Status::Reconstructed,
     };
 

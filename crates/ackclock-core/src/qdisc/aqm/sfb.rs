@@ -14,11 +14,16 @@
 //!   above 1/2, `2 p_min - 1` of the arrivals are dropped, not marked.
 //!
 //! New hash functions come into use every `rehash`; the table for them learns for the last `warmup`
-//! of it (double buffering).
+//! of it (double buffering) from the arrivals of unresponsive flows alone, of which it also counts the packets:
+//! all others begin with p = 0 after the change.
 //!
-//! **Deviations**: the hash is not that of the sources; theirs differ too.
+//! **Deviations**: the hash is not that of the sources; theirs differ too. An arrival that finds the buffer full changes
+//! bins, uses a random number and, if unresponsive, a token, before it is dropped; Linux (`sch_sfb.c`) drops it first.
+//! There the table for the next change keeps the probabilities that it had in its last use; here it begins empty.
 //!
 //! **Defaults by era**: the same in all. `target` is 1.5 times a bin's share of the buffer.
+
+use std::collections::VecDeque;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -122,8 +127,10 @@ struct Table {
     /// With a freeze time: when each bin's probability may change again.
     thaws: Vec<Time>,
     seed: u64,
-    /// Number of the first packet that it counts.
+    /// Number of the first packet that it may count.
     first: u64,
+    /// Its bit in what is remembered of each stored packet.
+    bit: u8,
 }
 
 /// What a flow's bins say.
@@ -149,10 +156,10 @@ struct Rule {
 }
 
 impl Table {
-    fn new(rule: Rule, seed: u64, first: u64) -> Self {
+    fn new(rule: Rule, seed: u64, first: u64, bit: u8) -> Self {
         let size = rule.levels * rule.width as usize;
         let thaws = vec![Time::ZERO; if rule.freeze > Span::ZERO { size } else { 0 }];
-        Self { bins: vec![Bin::default(); size], thaws, seed, first }
+        Self { bins: vec![Bin::default(); size], thaws, seed, first, bit }
     }
 
     /// The flow's bin in each level: the digits, to the base N, of a number that the key is hashed to.
@@ -245,6 +252,8 @@ pub struct Sfb {
     table: Table,
     /// Learning for the next turn.
     next: Option<Table>,
+    /// By waiting packet, the oldest first: bits of the tables that count it.
+    counted: VecDeque<u8>,
     /// When the table in use gives way.
     until: Time,
     /// When something is to be done about tables next.
@@ -303,6 +312,7 @@ impl About<QdiscEnv> for Sfb {
             penalty_burst: params.penalty_burst,
             table: Table::default(),
             next: None,
+            counted: VecDeque::new(),
             until: Time(u64::MAX),
             turns: Time::ZERO,
             tokens: params.penalty_burst,
@@ -321,24 +331,27 @@ impl Sfb {
     #[inline(never)]
     fn turn(&mut self, now: Time, rng: &mut Stream) {
         let (rule, first) = (self.rule, self.stored);
-        let mut fresh =
-            |next: Option<Table>| next.unwrap_or_else(|| Table::new(rule, rng.bits(), first));
+        // Tables alternate; of packets stored before a table's first, its bit says nothing.
+        let mut fresh = |next: Option<Table>, before: u8| {
+            let bit = if before == 1 { 2 } else { 1 };
+            next.unwrap_or_else(|| Table::new(rule, rng.bits(), first, bit))
+        };
         if self.table.bins.is_empty() {
-            self.table = fresh(None);
+            self.table = fresh(None, 0);
             if self.rehash == Span::ZERO {
                 self.turns = Time(u64::MAX);
                 return;
             }
             self.until = now + self.rehash;
         } else if now >= self.until {
-            self.table = fresh(self.next.take());
+            self.table = fresh(self.next.take(), self.table.bit);
             self.until = now + self.rehash;
             self.turns = self.until - self.warmup;
             return;
         }
         self.turns = self.until - self.warmup;
         if now >= self.turns {
-            self.next = Some(fresh(self.next.take()));
+            self.next = Some(fresh(self.next.take(), self.table.bit));
             self.turns = self.until;
         }
     }
@@ -391,22 +404,28 @@ impl Aqm for Sfb {
         }
         let slots = self.table.slots(rule, queue.key);
         let least = self.table.arrival(rule, &slots, now);
+        let is_unresponsive = least.p >= 1.0 && least.waiting < self.max;
         let mut verdict = self.decide(least, now, rng);
         if !self.limit.admits(queue.packets, queue.bytes, packet.size) {
             verdict = Verdict::Drop(DropReason::Overflow);
         }
         let kept = verdict.keeps(packet);
+        let mut counted = self.table.bit;
         if kept {
             self.table.stored(rule, &slots);
         }
-        if let Some(next) = &mut self.next {
+        if is_unresponsive && let Some(next) = &mut self.next {
             let slots = next.slots(rule, queue.key);
             next.arrival(rule, &slots, now);
             if kept {
                 next.stored(rule, &slots);
+                counted |= next.bit;
             }
         }
-        self.stored += u64::from(kept);
+        if kept {
+            self.counted.push_back(counted);
+            self.stored += 1;
+        }
         verdict
     }
 
@@ -417,15 +436,13 @@ impl Aqm for Sfb {
         queue: &QueueState,
         _rng: &mut Stream,
     ) -> Verdict {
-        // Packets leave in the order in which they were stored: those before a table's first are
-        // not in it.
-        if self.departed >= self.table.first {
-            self.table.departed(self.rule, queue.key);
-        }
-        if let Some(next) = &mut self.next
-            && self.departed >= next.first
-        {
-            next.departed(self.rule, queue.key);
+        // Packets leave in the order in which they were stored.
+        let counted = self.counted.pop_front().unwrap_or(0);
+        let (rule, departed) = (self.rule, self.departed);
+        for table in [Some(&mut self.table), self.next.as_mut()].into_iter().flatten() {
+            if departed >= table.first && counted & table.bit != 0 {
+                table.departed(rule, queue.key);
+            }
         }
         self.departed += 1;
         Verdict::Pass
@@ -436,7 +453,7 @@ impl Aqm for Sfb {
             table.bins.len() * size_of::<Bin>() + table.thaws.len() * size_of::<Time>()
         };
         let tables = bytes(&self.table) + self.next.as_ref().map_or(0, bytes);
-        State { flows: 0, bytes: (size_of::<Self>() + tables) as u64 }
+        State { flows: 0, bytes: (size_of::<Self>() + tables + self.counted.len()) as u64 }
     }
 
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {

@@ -4,6 +4,7 @@
 //! (doi:10.1109/INFCOM.1999.752153). The text could not be had: rebuilt from lectures on it, from
 //! comments in an ns-3 port that quote it, and from J-Sim's port of ns-2 code; these agree on the
 //! levels, on 0.15 and on the factor of a hit. List length and overwriting are the ns-3 port's.
+//! (From memory; not compared with the text.)
 //!
 //! **Rule**: P is the hit frequency of the zombie list. With the buffer's share f that is taken:
 //! - `p_sred` is `max_p` for f >= 1/3, `max_p / 4` for 1/6 <= f < 1/3, else 0;
@@ -66,7 +67,7 @@ impl About<QdiscEnv> for Sred {
     const INFO: Info = Info {
         name: "sred",
         title: "SRED: stabilised RED",
-        source: "Ott, Lakshman & Wong, INFOCOM 1999, doi:10.1109/INFCOM.1999.752153",
+        source: "Ott, Lakshman & Wong, INFOCOM 1999, doi:10.1109/INFCOM.1999.752153 (from memory; not compared)",
         status: Status::Reconstructed,
     };
 

@@ -1,7 +1,7 @@
 //! Tins: classes of traffic by code point, each with a rate up to which it has priority.
 //!
 //! **Source**: tc-cake(8), "Priority queue parameters"; for `precedence` and `diffserv8`, which it names only, the
-//! tables of Linux's `sch_cake` (6.12).
+//! tables of Linux's `sch_cake` (6.12), whose comment has CS1 in the lowest of eight, and whose table in the second.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,19 +26,17 @@ pub enum Tins {
     Precedence,
 }
 
-/// A tin: a part of the whole rate, and whether its AQM reacts at once.
+/// A tin: a part of the whole rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Share {
-    /// Its part of the whole rate: numerator and denominator.
+    /// Numerator and denominator.
     part: (u64, u64),
-    /// The interval of its AQM is the target instead of the round trip.
-    pub(super) is_quick: bool,
 }
 
-const BEST_EFFORT: Share = Share { part: (1, 1), is_quick: false };
-const BULK: Share = Share { part: (1, 16), is_quick: false };
-const VIDEO: Share = Share { part: (1, 2), is_quick: false };
-const VOICE: Share = Share { part: (1, 4), is_quick: true };
+const BEST_EFFORT: Share = Share { part: (1, 1) };
+const BULK: Share = Share { part: (1, 16) };
+const VIDEO: Share = Share { part: (1, 2) };
+const VOICE: Share = Share { part: (1, 4) };
 /// Each seven eighths of the one before.
 const EIGHT: [Share; 8] = {
     let mut all = [BEST_EFFORT; 8];
@@ -97,10 +95,10 @@ impl Tins {
 /// The tin of a code point in `diffserv8`.
 fn of_eight(dscp: Dscp) -> u32 {
     match dscp.value() {
-        // LE, CS1
-        1 | 8 => 0,
-        // AF1x, the old "maximise throughput"
-        10 | 12 | 14 | 2 => 1,
+        // LE
+        1 => 0,
+        // CS1, AF1x, the old "maximise throughput"
+        8 | 10 | 12 | 14 | 2 => 1,
         // AF4x, AF3x, CS3
         34 | 36 | 38 | 26 | 28 | 30 | 24 => 3,
         // AF2x, the old "minimise delay"
@@ -143,7 +141,7 @@ mod tests {
         ];
         assert_eq!(names(Tins::Diffserv3, &all), [0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 2, 2]);
         assert_eq!(names(Tins::Diffserv4, &all), [0, 1, 1, 0, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3]);
-        assert_eq!(names(Tins::Diffserv8, &all), [2, 0, 0, 1, 5, 4, 3, 3, 3, 6, 6, 6, 6, 7, 7]);
+        assert_eq!(names(Tins::Diffserv8, &all), [2, 0, 1, 1, 5, 4, 3, 3, 3, 6, 6, 6, 6, 7, 7]);
         assert_eq!(names(Tins::Precedence, &all), [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 5, 6, 7]);
         assert!(names(Tins::Besteffort, &all).iter().all(|&tin| tin == 0));
         for tins in
@@ -151,6 +149,24 @@ mod tests {
         {
             let count = tins.shares().len() as u32;
             assert!((0..64).all(|value| tins.of(Dscp::new(value).unwrap()) < count));
+        }
+    }
+
+    /// `diffserv8` of `sch_cake.c`, eight code points a row.
+    #[test]
+    fn diffserv8_is_the_kernels_table() {
+        let table = [
+            [2, 0, 1, 2, 4, 2, 2, 2],
+            [1, 2, 1, 2, 1, 2, 1, 2],
+            [5, 2, 4, 2, 4, 2, 4, 2],
+            [3, 2, 3, 2, 3, 2, 3, 2],
+            [6, 2, 3, 2, 3, 2, 3, 2],
+            [6, 2, 2, 2, 6, 2, 6, 2],
+            [7, 2, 2, 2, 2, 2, 2, 2],
+            [7, 2, 2, 2, 2, 2, 2, 2],
+        ];
+        for (value, tin) in (0..).zip(table.into_iter().flatten()) {
+            assert_eq!(Tins::Diffserv8.of(Dscp::new(value).unwrap()), tin, "{value}");
         }
     }
 

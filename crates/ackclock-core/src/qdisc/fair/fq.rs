@@ -3,6 +3,7 @@
 //! **Source**: Demers, Keshav & Shenker, SIGCOMM 1989 (doi:10.1145/75246.75248); Parekh & Gallager,
 //! IEEE/ACM Trans. Networking 1(3), 1993, section III (PGPS, doi:10.1109/90.234856); self-clocked: Golestani,
 //! INFOCOM 1994 (doi:10.1109/INFCOM.1994.337677). Longest-queue drop: Suter et al., INFOCOM 1998.
+//! (From memory; not compared with the text.)
 //!
 //! **Rule**: a packet of L bytes of class i that arrives at time a has
 //! - start S = max(V(a), finish of the class's packet before), finish F = S + L / weight(i);
@@ -17,7 +18,8 @@
 //! **Deviations**: a packet that is dropped gives its service back: its successor starts where it
 //! would have. In GPS's V its class is served for that much less, also where packets behind it came after a
 //! pause (this needs `victim` head). V runs at the rate that the link has at each time by its schedule of rates; over
-//! delivery opportunities, which are no rate, at the rate of the link itself.
+//! delivery opportunities, which are no rate, at the rate of the link itself. Linux's `sch_fq` has the name only: round robin of
+//! flows that it paces.
 //!
 //! **Defaults by era**: `victim` is `tail` in all (ns-2's FQ has a separate drop-tail buffer for each
 //! of at most 32 flows; there is no shared buffer to imitate).
@@ -119,7 +121,7 @@ impl About<QdiscEnv> for Fq {
     const INFO: Info = Info {
         name: "fq",
         title: "FQ: weighted fair queueing (PGPS) with longest-queue drop",
-        source: "Parekh & Gallager, IEEE/ACM ToN 1(3), 1993, section III, doi:10.1109/90.234856; Suter et al., INFOCOM 1998",
+        source: "Parekh & Gallager, IEEE/ACM ToN 1(3), 1993, section III, doi:10.1109/90.234856; Suter et al., INFOCOM 1998 (from memory; not compared)",
         status: Status::Specified,
     };
 

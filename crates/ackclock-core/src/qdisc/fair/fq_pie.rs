@@ -11,7 +11,10 @@
 //! - when the buffer is exceeded, the queue with the most bytes loses its oldest packet.
 //!
 //! **Deviations**: Linux drops the arrival when the buffer is full; here, as in FreeBSD, the longest queue pays.
-//! The hash is fixed for a run; `salt` selects another.
+//! The hash is fixed for a run; `salt` selects another. PIE is that of RFC 8033. Linux's (6.12, `sch_pie.c`) adds 0.02 to the
+//! probability at each update with a delay above 250 ms, takes the time between departures off the burst allowance in place of
+//! `update` at each update, takes 1/64 off the probability of an idle queue in place of 2 %, and compares the
+//! delay of the last departure with half the target, where RFC 8033 has that of the last update.
 //!
 //! **Defaults by era**: the same in all: those of tc-fq_pie, delays by timestamps.
 

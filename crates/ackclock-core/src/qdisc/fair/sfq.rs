@@ -1,6 +1,7 @@
 //! SFQ, stochastic fairness queueing: classes hashed onto a few queues that send packet by packet.
 //!
 //! **Source**: `McKenney`, "Stochastic Fairness Queueing", INFOCOM 1990 (doi:10.1109/INFCOM.1990.91316).
+//! (From memory; not compared with the text.)
 //!
 //! **Rule**: an arrival joins the queue of its class's hash; queues with packets send one packet
 //! each in turn, a newly active queue at the end of the round. When the buffer is full:
@@ -9,7 +10,8 @@
 //!   if u >= floor(f / 2), or if f < `buckets` and u > floor(N / `buckets`), or if f = 0.
 //!
 //! **Deviations**: the hash is fixed for a run (`salt` selects another); `McKenney` changes it from
-//! time to time.
+//! time to time. Linux's `sch_sfq` (6.12) gives each queue a turn of bytes, an allotment as DRR's, and changes the hash if so
+//! set.
 //!
 //! **Defaults by era**: `buckets` 128 and `longest` in `rfc`; 16 and `share`, ns-2's rule, in the
 //! others. ns-2 hashes addresses, so which classes collide differs from it.
@@ -65,7 +67,7 @@ impl About<QdiscEnv> for Sfq {
     const INFO: Info = Info {
         name: "sfq",
         title: "SFQ: stochastic fairness queueing",
-        source: "McKenney, INFOCOM 1990, doi:10.1109/INFCOM.1990.91316",
+        source: "McKenney, INFOCOM 1990, doi:10.1109/INFCOM.1990.91316 (from memory; not compared)",
         status: Status::Reconstructed,
     };
 

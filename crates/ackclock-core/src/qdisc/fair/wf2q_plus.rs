@@ -9,6 +9,7 @@
 //! algorithms", IEEE/ACM Trans. Networking 5(5), 1997, section 3 (WF2Q+, doi:10.1109/90.649568). Their
 //! abstracts and later accounts were read, not their full texts. Longest-queue drop: Suter et al.,
 //! INFOCOM 1998.
+//! (From memory; not compared with the text.)
 //!
 //! **Rule**: the first packet of class i, of L bytes, has
 //! - start S = max(V, F) if it came to an idle class, S = F otherwise; finish F = S + L / weight(i);
@@ -72,7 +73,7 @@ impl About<QdiscEnv> for Wf2qPlus {
     const INFO: Info = Info {
         name: "wf2q-plus",
         title: "WF2Q+: worst-case fair weighted fair queueing with longest-queue drop",
-        source: "Bennett & Zhang, IEEE/ACM ToN 5(5), 1997, section 3, doi:10.1109/90.649568",
+        source: "Bennett & Zhang, IEEE/ACM ToN 5(5), 1997, section 3, doi:10.1109/90.649568 (from memory; not compared)",
         status: Status::Reconstructed,
     };
     const ALSO: &'static [&'static str] = &["wf2q+"];

@@ -19,16 +19,14 @@ use crate::units::{Span, Time};
 const FLOWS: [(u32, u32, u64); 8] =
     [(0, 9, 0), (0, 8, 8), (1, 9, 34), (1, 8, 46), (1, 7, 48), (2, 9, 10), (2, 9, 16), (3, 9, 18)];
 
-/// Tins of the presets: the part of the rate of each in 1/8^7, whether its interval is short.
-fn presets(name: &str) -> Vec<(u64, bool)> {
+/// Tins of the presets: the part of the rate of each in 1/8^7.
+fn presets(name: &str) -> Vec<u64> {
     const WHOLE: u64 = 8u64.pow(7);
     match name {
-        "besteffort" => vec![(WHOLE, false)],
-        "diffserv3" => vec![(WHOLE, false), (WHOLE / 16, false), (WHOLE / 4, true)],
-        "diffserv4" => {
-            vec![(WHOLE, false), (WHOLE / 16, false), (WHOLE / 2, false), (WHOLE / 4, true)]
-        }
-        _ => (0..8).map(|i| (7u64.pow(i) * 8u64.pow(7 - i), false)).collect(),
+        "besteffort" => vec![WHOLE],
+        "diffserv3" => vec![WHOLE, WHOLE / 16, WHOLE / 4],
+        "diffserv4" => vec![WHOLE, WHOLE / 16, WHOLE / 2, WHOLE / 4],
+        _ => (0..8).map(|i| 7u64.pow(i) * 8u64.pow(7 - i)).collect(),
     }
 }
 
@@ -38,7 +36,7 @@ fn tins_of(name: &str) -> [usize; 8] {
         "besteffort" => [0; 8],
         "diffserv3" => [0, 1, 0, 2, 2, 0, 0, 0],
         "diffserv4" => [0, 1, 2, 3, 3, 0, 2, 2],
-        "diffserv8" => [2, 0, 3, 6, 7, 1, 5, 4],
+        "diffserv8" => [2, 1, 3, 6, 7, 1, 5, 4],
         _ => [0, 1, 4, 5, 6, 1, 2, 2],
     }
 }
@@ -356,15 +354,14 @@ proptest! {
         if let Some(quantum) = quantum {
             given["quantum"] = json!(quantum);
         }
-        let tin = |(part, is_quick): (u64, bool)| {
+        let tin = |part: u64| {
             let own = rate.map(|rate| (u128::from(rate) * u128::from(part) / 8u128.pow(7)) as u64);
             // tc-cake(8): the target is a twentieth of the round trip and 1.5 packets of 1000 B at least, the interval
             // longer by what the target is beyond that, and twice the target at least.
             let packet = own.map_or(Span::ZERO, |rate| time(1000, rate));
             let twentieth = Span::from_millis(rtt_ms).0 / 20;
             let target = twentieth.max(packet.0 * 3 / 2);
-            let interval = if is_quick { twentieth } else { Span::from_millis(rtt_ms).0 };
-            let interval = (interval + (target - twentieth)).max(2 * target);
+            let interval = (Span::from_millis(rtt_ms).0 + (target - twentieth)).max(2 * target);
             let adapted = own.map_or(1514, |rate| (rate / 8 / 4096).cast_signed().clamp(300, 1514));
             Tin {
                 rate: own,

@@ -103,6 +103,7 @@ impl Pie {
 impl Reference for Pie {
     fn arrive(&mut self, mut packet: Waiting, fates: &mut Vec<Fate>) {
         if !self.line.admits(self.limit, packet.size) {
+            self.accu_prob = 0.0;
             return fates.push(Fate::Dropped { seq: packet.seq });
         }
         if self.drop_early() {

@@ -13,6 +13,13 @@
 //!          cwnd and 0.1 s x BtlBw; in the window only, once the pipe was full
 //! epoch:   begins anew when no more than BtlBw x time was acknowledged
 //! ```
+//!
+//! Deviations, read off the kernel's code, in states without recovery: a sample that equals `RTprop` refreshes it, as in the
+//! draft, where the kernel requires a smaller one (in whole microseconds), so that on a path without a queue the kernel is in
+//! `ProbeRTT` each 10 s and here not; samples of delayed ACKs renew an expired `RTprop`; the largest rate is that of ten
+//! rounds, without the kernel's estimate by three samples; phases compare what is in flight now, not at the pacer's next
+//! departure; gains are not in 1/256 (2.885 for 2.887, 0.3466 for 0.3438); the first pacing rate has no margin; the end of
+//! `ProbeRTT` is not looked for when an idle flow sends again.
 
 use crate::units::Time;
 

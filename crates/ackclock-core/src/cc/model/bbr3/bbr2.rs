@@ -3,7 +3,8 @@
 //! What: the model of the path and the states of version 3, which came out of it; a probe for bandwidth ends by what
 //! is in flight, not by a plateau of the rate, and the window follows packet conservation as recovery begins.
 //!
-//! **Source**: draft-cardwell-iccrg-bbr-congestion-control-02 (March 2022); what it does not say is as in version 3.
+//! **Source**: draft-cardwell-iccrg-bbr-congestion-control-02 (March 2022); what it does not say is as in version 3. (From
+//! memory; not compared with the text.)
 //!
 //! **Rule**, where it differs from `bbr3`
 //! ```text
@@ -90,7 +91,7 @@ impl About<CcEnv> for Bbr2 {
     const INFO: Info = Info {
         name: "bbr2",
         title: "BBR version 2",
-        source: "draft-cardwell-iccrg-bbr-congestion-control-02",
+        source: "draft-cardwell-iccrg-bbr-congestion-control-02 (from memory; not compared)",
         status: Status::Specified,
     };
     const ALSO: &'static [&'static str] = &["bbrv2"];

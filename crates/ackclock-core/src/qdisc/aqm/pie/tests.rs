@@ -2,6 +2,7 @@ use serde_json::json;
 
 use super::*;
 use crate::near::near;
+use crate::qdisc::Limit;
 use crate::qdisc::managed::Managed;
 use crate::qdisc::testing::{Bench, env};
 use crate::registry::refusal;
@@ -162,4 +163,16 @@ fn a_probability_of_zero_forgets_the_sum() {
         pie.p = 0.8;
         assert!(!pie.hits(&mut rng), "again 0.8, not 1.6");
     }
+}
+
+/// RFC 8033's pseudocode and `sch_pie.c` (`out: accu_prob = 0`).
+#[test]
+fn a_drop_for_want_of_room_ends_the_sum_of_probabilities() {
+    let mut pie = Pie::new(Params::default(), &env()).unwrap();
+    pie.sum_p = 0.8;
+    let mut bench = Bench::new(Managed::over(pie, Limit { packets: 1, bytes: u64::MAX }));
+    bench.arrive(0, 1000);
+    assert!(bench.qdisc.aqm.sum_p > 0.0);
+    bench.arrive(0, 1000);
+    assert_eq!(bench.qdisc.aqm.sum_p, 0.0);
 }

@@ -1,6 +1,6 @@
 //! SFB with bins that are counted in the queue itself: a slow reference for random events.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -17,8 +17,9 @@ use crate::units::{Span, Time};
 struct Filter {
     /// For its hash functions alone.
     hash: Table,
-    /// Packets from this one on are counted.
+    /// Packets from this one on are counted, and these of before.
     first: u32,
+    learnt: BTreeSet<u32>,
     p: BTreeMap<u32, f64>,
     changed: BTreeMap<u32, Time>,
 }
@@ -50,7 +51,8 @@ impl Filter {
     /// Packets in a bin.
     fn waiting(&self, rule: Rule, line: &Line, bin: u32) -> usize {
         let counts = |packet: &&Waiting| {
-            packet.seq >= self.first && self.bins(rule, packet.key).contains(&bin)
+            let counts = packet.seq >= self.first || self.learnt.contains(&packet.seq);
+            counts && self.bins(rule, packet.key).contains(&bin)
         };
         line.0.iter().filter(counts).count()
     }
@@ -82,8 +84,9 @@ impl Filter {
 
 impl Counted {
     fn fresh(&mut self, first: u32) -> Filter {
-        let hash = Table::new(self.rule, self.draws.bits(), 0);
-        Filter { hash, first, p: BTreeMap::new(), changed: BTreeMap::new() }
+        let hash = Table::new(self.rule, self.draws.bits(), 0, 1);
+        let (p, changed) = (BTreeMap::new(), BTreeMap::new());
+        Filter { hash, first, learnt: BTreeSet::new(), p, changed }
     }
 
     /// New hash functions come into use every `rehash`, counted from the first arrival or from the one
@@ -93,13 +96,14 @@ impl Counted {
             self.now = Some(self.fresh(seq));
             self.until = now + self.rehash;
         } else if now >= self.until {
-            let next = self.next.take();
+            let next = self.next.take().map(|next| Filter { first: seq, ..next });
             self.now = Some(next.unwrap_or_else(|| self.fresh(seq)));
             self.until = now + self.rehash;
             return;
         }
         if now + self.warmup >= self.until && self.next.is_none() {
-            self.next = Some(self.fresh(seq));
+            // Until it is in use it counts what it learns from alone.
+            self.next = Some(self.fresh(u32::MAX));
         }
     }
 
@@ -131,12 +135,16 @@ impl Reference for Counted {
         let (p_min, fewest) = self.now.as_mut().unwrap().arrival(rule, &self.line, packet.key, now);
         self.p_min = p_min;
         let hit = self.decide(p_min, fewest, now);
-        if let Some(next) = &mut self.next {
+        let unresponsive = p_min >= 1.0 && fewest < self.max;
+        if let Some(next) = self.next.as_mut().filter(|_| unresponsive) {
             next.arrival(rule, &self.line, packet.key, now);
         }
         let marks = hit == Some(true) && packet.ect;
         if (hit.is_some() && !marks) || !self.line.admits(self.limit, packet.size) {
             return fates.push(Fate::Dropped { seq: packet.seq });
+        }
+        if let Some(next) = self.next.as_mut().filter(|_| unresponsive) {
+            next.learnt.insert(packet.seq);
         }
         packet.ce = marks;
         self.line.0.push_back(packet);

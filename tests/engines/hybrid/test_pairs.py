@@ -98,7 +98,7 @@ def test_a_control_is_the_backgrounds_if_all_its_settings_are():
     names, behind = controls(scenario, {"cc": "cubic"})
     assert behind == "cubic"
     assert [name == "" for name in names] == [alike for _, alike in changes]
-    # Parameters of one kind are controls of their own.
+    # The same control with other parameters is another one.
     assert len(set(names)) == 5
 
 

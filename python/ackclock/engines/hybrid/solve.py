@@ -219,14 +219,15 @@ class Solver:
         full: npt.NDArray[np.bool_] | None,
         weights: Floats | None,
     ) -> Packets:
-        """The packets with so many more of the background that flows of other controls fit in."""
+        """What runs as packets with more of the background, as flows of other controls need it."""
         if self.transfers is not None:
             raise self._too_crowded(crowd, "share", math.ceil(1000 * crowd.share) / 1000)
         least = crowd.share if crowd.share < HALF else 1.0
-        left = made.left
-        needed = self.mixture.n_pairs * self.said["per_pair"]
-        if left.share > 0:
-            needed = round(float(left.as_packets.sum()) * least / left.share)
+        every = self.mixture.n_pairs * self.said["per_pair"]
+        in_all = (
+            float(made.left.as_packets.sum()) / made.left.share if made.left.share > 0 else every
+        )
+        needed = round(in_all * least)
         if needed > max(MOST_PACKETS, self.said["packets"]):
             raise self._too_crowded(crowd, "packets", math.ceil(1.1 * needed))
         return self._packets(used, queues, full, weights, least)
@@ -351,9 +352,8 @@ class Solver:
 
     def _is_whole(self, made: Packets) -> bool:
         """Whether all flows are packets: nothing is a rate, so that none can be wrong."""
-        flows = self.mixture.n_pairs * self.said["per_pair"]
-        if self.transfers is not None:
-            flows = len(self.transfers.time)
+        pairs = self.mixture.n_pairs * self.said["per_pair"]
+        flows = pairs if self.transfers is None else len(self.transfers.time)
         return bool(made.left.as_packets.sum() == flows)
 
     def _full_links(self, full: npt.NDArray[np.bool_] | None) -> tuple[Floats, Floats]:

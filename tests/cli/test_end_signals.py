@@ -115,6 +115,40 @@ def test_the_demonstration_ends_with_its_code_and_leaves_no_page(tmp_path, numbe
     assert not (tmp_path / "demo").exists()
 
 
+# An endless loop in a user's control; the second one does not let go either.
+LOOPS = {
+    "lets go": "while True:\n            pass",
+    "holds on": "while True:\n            try:\n                pass\n"
+    "            except BaseException:\n                pass",
+}
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_an_endless_loop_in_a_control_ends_and_says_where_it_was(tmp_path, loop):
+    own = tmp_path / "mine.py"
+    own.write_text(
+        "import os\nimport ackclock as ac\n@ac.control\nclass Mine:\n"
+        "    def on_ack(self, window, ack):\n"
+        f"        os.write(1, b'r')\n        {LOOPS[loop]}\n"
+        "    def on_congestion(self, window, event):\n        pass\n"
+    )
+    file = tmp_path / "loop.toml"
+    file.write_text(
+        'duration = 1\ntcp.initial_ssthresh = 1\nflows = [{ pair = 0, cc = "mine.py:Mine" }]\n'
+        'net = { kind = "dumbbell", pairs = 1, rate = "1 Mbps", rtt = "40 ms" }\n'
+    )
+    process = begin("-c", "from ackclock.cli.main import entry; entry()", "run", file, "--quiet")
+    assert process.stdout.read(1) == "r"
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=HANG_S)
+    assert process.returncode == 3, err
+    line = re.fullmatch(r"interrupted; (.+), line (\d+), was running, in on_ack; (.*)", err.strip())
+    assert line, err
+    assert line[1] == str(own)
+    assert 7 <= int(line[2]) <= 11
+    assert "kept" in line[3]
+
+
 # A mutex that is locked twice waits for ever, in C, where Python calls no signal handler.
 STUCK = """
 import ctypes

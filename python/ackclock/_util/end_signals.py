@@ -17,10 +17,18 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from types import FrameType
 
-__all__ = ["EXIT_CODES", "before_exit", "ended_by_signals", "received", "shielded"]
+__all__ = [
+    "EXIT_CODES",
+    "before_exit",
+    "ended_by_signals",
+    "received",
+    "running_code",
+    "shielded",
+    "user_files",
+]
 
 GRACE_S = 1.5
 """Time that the main thread has after a signal to end by itself [s]."""
@@ -39,6 +47,25 @@ class _State:
 
 _lock = threading.Condition()
 _callbacks: list[Callable[[], object]] = []
+
+
+user_files: set[str] = set()
+"""Files of user-defined code: a command that ends while they run says where."""
+
+
+def running_code(frames: Sequence[FrameType]) -> str:
+    """Say which line of the user's files was running; empty if none was.
+
+    Parameters
+    ----------
+    frames
+        Of a stack, outermost first.
+    """
+    for frame in reversed(frames):
+        code = frame.f_code
+        if code.co_filename in user_files:
+            return f"{code.co_filename}, line {frame.f_lineno}, was running, in {code.co_name}"
+    return ""
 
 
 def received() -> signal.Signals | None:
@@ -123,6 +150,16 @@ def _watch(reader: socket.socket) -> None:
     _end(number)
 
 
+def _stack_of_main() -> list[FrameType]:
+    """Give the frames of the main thread, outermost first."""
+    frame = sys._current_frames().get(threading.main_thread().ident or 0)
+    frames: list[FrameType] = []
+    while frame is not None:
+        frames.append(frame)
+        frame = frame.f_back
+    return frames[::-1]
+
+
 def _end(number: signal.Signals) -> None:
     with _lock:
         _lock.wait_for(lambda: not _State.writes, SHIELD_S)
@@ -132,6 +169,7 @@ def _end(number: signal.Signals) -> None:
     with suppress(Exception):
         sys.stdout.flush()
     with suppress(Exception):
-        text = "interrupted; what was written before is kept\n"
-        os.write(2, text.encode())
+        running = running_code(_stack_of_main())
+        where = f"{running}; " if running else ""
+        os.write(2, f"interrupted; {where}what was written before is kept\n".encode())
     os._exit(EXIT_CODES[number])

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ackclock._util import paths
-from ackclock._util.end_signals import received
+from ackclock._util.end_signals import received, running_code, user_files
 from ackclock.catalogue import schema
 from ackclock.catalogue.code_permission import why_forbidden
 from ackclock.catalogue.python_class import (
@@ -361,6 +361,11 @@ def _is_raised(error: BaseException) -> bool:
     return trace.tb_frame.f_code.co_code[trace.tb_lasti] == dis.opmap["RAISE_VARARGS"]
 
 
+def _note_files() -> None:
+    """Let a command that is ended by force say where in the user's files it was."""
+    user_files.update(str(definition.file) for definition in known.values())
+
+
 @contextmanager
 def contained() -> Iterator[None]:
     """Treat user code that would end the program as code that fails.
@@ -368,15 +373,21 @@ def contained() -> Iterator[None]:
     Raises
     ------
     AlgorithmError
-        It called ``sys.exit`` or raised KeyboardInterrupt; Ctrl-C stays what it is.
+        It called ``sys.exit`` or raised KeyboardInterrupt.
+    KeyboardInterrupt
+        Ctrl-C; if user code was running, as in a loop without end, it says where.
     """
+    _note_files()
     try:
         yield
     except (SystemExit, KeyboardInterrupt) as error:
         trace = _trace(error, {str(definition.file) for definition in known.values()})
         is_signal = received() is not None or not _is_raised(error)
-        if not trace or (isinstance(error, KeyboardInterrupt) and is_signal):
+        if not trace:
             raise
+        if isinstance(error, KeyboardInterrupt) and is_signal:
+            frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+            raise KeyboardInterrupt(f"{running_code(frames)}; what had finished is kept") from error
         message = f"user-defined code raised {error!r}, which may not end the program"
         failure = AlgorithmError(message)
         failure.__ackclock_report__ = f"{trace}\n{message}"  # type: ignore[attr-defined]
